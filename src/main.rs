@@ -1,0 +1,3 @@
+//! The `gridemu` command.
+
+fn main() {}

@@ -1,0 +1,45 @@
+//! Identifiers. Each names one kind of thing and indexes nothing else.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+macro_rules! id {
+    ($(#[$doc:meta])* $name:ident($inner:ty)) => {
+        $(#[$doc])*
+        #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(pub $inner);
+
+        impl $name {
+            /// As an index into the table this id belongs to.
+            pub const fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Display::fmt(&self.0, f)
+            }
+        }
+    };
+}
+
+id! {
+    /// A job's number as its workload gives it (field 1 of an SWF log). Unique within a workload.
+    JobId(u64)
+}
+id! {
+    /// Where a live job stands in its partition's table. Dense, so that policies can use it as an index, and
+    /// **reused** once the job has left: never keep one beyond [`crate::local::Change::Ended`].
+    JobKey(u32)
+}
+id! {
+    /// A site, by its place in the scenario.
+    SiteId(u32)
+}
+id! {
+    /// A partition, by its place in its site.
+    PartitionId(u32)
+}

@@ -1,0 +1,227 @@
+//! The way a policy or a generator is written everywhere: `name[key=value,...]`.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+/// A name with parameters, as a user writes it: `easy[order=sjf]`, `lublin[jobs=1000,seed=7]`.
+///
+/// Reading and writing round-trip. Parameters are taken out one by one with [`Named::take`]; what is left at the end
+/// is unknown and refused by [`Named::finish`], so that a typing error is never silently ignored.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Named {
+    /// The name before the bracket.
+    pub name: String,
+    /// The parameters, by key.
+    pub params: BTreeMap<String, String>,
+}
+
+/// What can be wrong with a name and its parameters.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum NamedError {
+    /// Not of the form `name[key=value,...]`.
+    #[error("`{0}` is not of the form `name[key=value,...]`")]
+    Syntax(String),
+    /// The same key twice.
+    #[error("`{key}` is given twice in `{written}`")]
+    Twice {
+        /// The key.
+        key: String,
+        /// The whole text.
+        written: String,
+    },
+    /// A key that the named thing does not have.
+    #[error("`{name}` has no parameter `{key}`{}; it has {}", near(hint), listed(valid))]
+    UnknownKey {
+        /// The named thing.
+        name: String,
+        /// The unknown key.
+        key: String,
+        /// The nearest valid key.
+        hint: Option<String>,
+        /// All valid keys.
+        valid: Vec<String>,
+    },
+    /// A value that the key does not take.
+    #[error("`{key}={value}` in `{name}` is not {expected}")]
+    BadValue {
+        /// The named thing.
+        name: String,
+        /// The key.
+        key: String,
+        /// The value as written.
+        value: String,
+        /// What would be right.
+        expected: String,
+    },
+}
+
+fn near(hint: &Option<String>) -> String {
+    hint.as_ref().map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default()
+}
+
+fn listed(valid: &[String]) -> String {
+    if valid.is_empty() { "none".to_owned() } else { format!("`{}`", valid.join("`, `")) }
+}
+
+/// The candidate most like `written`, if any is alike enough to be meant.
+pub fn nearest<'a>(written: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    candidates
+        .into_iter()
+        .map(|candidate| (strsim::jaro_winkler(&written.to_lowercase(), candidate), candidate))
+        .filter(|(likeness, _)| *likeness > 0.75)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, candidate)| candidate)
+}
+
+impl Named {
+    /// A bare name.
+    pub fn bare(name: &str) -> Self {
+        Self { name: name.to_owned(), params: BTreeMap::new() }
+    }
+
+    /// Takes the value of `key` out, parsed; `Ok(None)` if it is not given. `expected` completes the sentence
+    /// "`key=value` in `name` is not …".
+    ///
+    /// # Errors
+    /// [`NamedError::BadValue`] if the value does not parse.
+    pub fn take<T: FromStr>(&mut self, key: &str, expected: &str) -> Result<Option<T>, NamedError> {
+        let Some(value) = self.params.remove(key) else { return Ok(None) };
+        match value.parse() {
+            Ok(parsed) => Ok(Some(parsed)),
+            Err(_) => Err(NamedError::BadValue {
+                name: self.name.clone(),
+                key: key.to_owned(),
+                value,
+                expected: expected.to_owned(),
+            }),
+        }
+    }
+
+    /// Takes the value of `key` out as one of the listed words; `Ok(None)` if it is not given.
+    ///
+    /// # Errors
+    /// [`NamedError::BadValue`] lists the words if the value is none of them.
+    pub fn take_choice<T: Copy>(
+        &mut self,
+        key: &str,
+        choices: &[(&str, T)],
+    ) -> Result<Option<T>, NamedError> {
+        let Some(value) = self.params.remove(key) else { return Ok(None) };
+        match choices.iter().find(|(word, _)| *word == value) {
+            Some((_, choice)) => Ok(Some(*choice)),
+            None => {
+                let words: Vec<_> = choices.iter().map(|(word, _)| *word).collect();
+                let expected = format!("one of `{}`", words.join("`, `"));
+                Err(NamedError::BadValue { name: self.name.clone(), key: key.to_owned(), value, expected })
+            }
+        }
+    }
+
+    /// Refuses whatever was not taken.
+    ///
+    /// # Errors
+    /// [`NamedError::UnknownKey`] with the nearest of `valid`.
+    pub fn finish(self, valid: &[&str]) -> Result<(), NamedError> {
+        match self.params.into_keys().next() {
+            None => Ok(()),
+            Some(key) => Err(NamedError::UnknownKey {
+                name: self.name,
+                hint: nearest(&key, valid.iter().copied()).map(str::to_owned),
+                key,
+                valid: valid.iter().map(|key| (*key).to_owned()).collect(),
+            }),
+        }
+    }
+}
+
+impl FromStr for Named {
+    type Err = NamedError;
+
+    fn from_str(written: &str) -> Result<Self, NamedError> {
+        let syntax = || NamedError::Syntax(written.to_owned());
+        let is_name = |text: &str| {
+            !text.is_empty()
+                && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '+'))
+        };
+        let (name, inside) = match written.trim().split_once('[') {
+            None => (written.trim(), ""),
+            Some((name, rest)) => (name.trim(), rest.strip_suffix(']').ok_or_else(syntax)?),
+        };
+        if !is_name(name) || inside.contains(['[', ']']) {
+            return Err(syntax());
+        }
+        let mut params = BTreeMap::new();
+        for pair in inside.split(',').filter(|pair| !pair.trim().is_empty()) {
+            let (key, value) = pair.split_once('=').ok_or_else(syntax)?;
+            let (key, value) = (key.trim(), value.trim());
+            if !is_name(key) || value.is_empty() {
+                return Err(syntax());
+            }
+            if params.insert(key.to_owned(), value.to_owned()).is_some() {
+                return Err(NamedError::Twice { key: key.to_owned(), written: written.to_owned() });
+            }
+        }
+        Ok(Self { name: name.to_owned(), params })
+    }
+}
+
+impl fmt::Display for Named {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)?;
+        for (at, (key, value)) in self.params.iter().enumerate() {
+            write!(f, "{}{key}={value}", if at == 0 { "[" } else { "," })?;
+        }
+        if self.params.is_empty() { Ok(()) } else { f.write_str("]") }
+    }
+}
+
+impl TryFrom<String> for Named {
+    type Error = NamedError;
+    fn try_from(written: String) -> Result<Self, NamedError> {
+        written.parse()
+    }
+}
+
+impl From<Named> for String {
+    fn from(named: Named) -> Self {
+        named.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn round_trips() {
+        for written in ["fcfs", "easy[order=sjf]", "los[c-s=7,lookahead=50]"] {
+            assert_eq!(written.parse::<Named>().unwrap().to_string(), written);
+        }
+        assert_eq!(" easy[ order = sjf ] ".parse::<Named>().unwrap().to_string(), "easy[order=sjf]");
+    }
+
+    #[test]
+    fn refuses_what_is_not_of_the_form() {
+        for written in
+            ["", "[a=1]", "easy[", "easy[order]", "easy[order=]", "easy[a=1,a=2]", "easy[a=[b]]", "a b"]
+        {
+            assert!(written.parse::<Named>().is_err(), "{written}");
+        }
+    }
+
+    #[test]
+    fn unknown_keys_are_refused_with_the_nearest() {
+        let mut named: Named = "easy[oder=sjf]".parse().unwrap();
+        assert_eq!(named.take::<String>("order", "a word"), Ok(None));
+        let error = named.finish(&["order"]).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "`easy` has no parameter `oder` (did you mean `order`?); it has `order`"
+        );
+    }
+}

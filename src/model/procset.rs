@@ -1,0 +1,336 @@
+//! Sets of processors of a partition, as bitsets.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
+
+const BITS: u32 = u64::BITS;
+
+/// A set of processor numbers. Only the words between the lowest and the highest member are kept, so the
+/// set of a narrow job on a wide machine is small; two words need no allocation.
+#[derive(Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct ProcSet {
+    /// Index of the first kept word.
+    base: u32,
+    words: SmallVec<[u64; 2]>,
+}
+
+impl ProcSet {
+    /// No processors.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Processors `0..count`.
+    pub fn full(count: u32) -> Self {
+        Self::range(0, count)
+    }
+
+    /// Processors `from..to`.
+    pub fn range(from: u32, to: u32) -> Self {
+        if from >= to {
+            return Self::new();
+        }
+        let (first, last) = (from / BITS, (to - 1) / BITS);
+        let mut words = SmallVec::from_elem(u64::MAX, (last - first + 1) as usize);
+        words[0] &= u64::MAX << (from % BITS);
+        *words.last_mut().expect("at least one word") &= u64::MAX >> (BITS - 1 - (to - 1) % BITS);
+        Self { base: first, words }
+    }
+
+    /// Number of processors in the set.
+    pub fn len(&self) -> u32 {
+        self.words.iter().map(|word| word.count_ones()).sum()
+    }
+
+    /// True if there is none.
+    pub fn is_empty(&self) -> bool {
+        self.words.iter().all(|word| *word == 0)
+    }
+
+    /// True if `proc` is a member.
+    pub fn contains(&self, proc: u32) -> bool {
+        self.word(proc / BITS) >> (proc % BITS) & 1 == 1
+    }
+
+    /// True if every member of `other` is a member.
+    pub fn contains_all(&self, other: &Self) -> bool {
+        other.indexed().all(|(index, word)| word & !self.word(index) == 0)
+    }
+
+    /// True if no processor is in both.
+    pub fn is_disjoint(&self, other: &Self) -> bool {
+        other.indexed().all(|(index, word)| word & self.word(index) == 0)
+    }
+
+    /// Adds one processor.
+    pub fn insert(&mut self, proc: u32) {
+        self.reach(proc / BITS, proc / BITS);
+        self.words[(proc / BITS - self.base) as usize] |= 1 << (proc % BITS);
+    }
+
+    /// Adds every member of `other`.
+    pub fn insert_all(&mut self, other: &Self) {
+        let Some(last) = other.words.len().checked_sub(1) else { return };
+        self.reach(other.base, other.base + last as u32);
+        let shift = (other.base - self.base) as usize;
+        for (mine, theirs) in self.words[shift..].iter_mut().zip(&other.words) {
+            *mine |= theirs;
+        }
+    }
+
+    /// Removes every member of `other`.
+    pub fn remove_all(&mut self, other: &Self) {
+        for (index, word) in other.indexed() {
+            if let Some(mine) = index.checked_sub(self.base).and_then(|at| self.words.get_mut(at as usize)) {
+                *mine &= !word;
+            }
+        }
+    }
+
+    /// The members that are in `other` too.
+    #[must_use]
+    pub fn intersection(&self, other: &Self) -> Self {
+        let mut out = self.clone();
+        for (at, word) in out.words.iter_mut().enumerate() {
+            *word &= other.word(self.base + at as u32);
+        }
+        out.trim();
+        out
+    }
+
+    /// Removes and returns the `count` lowest members; `None`, with nothing removed, if there are fewer.
+    pub fn take_lowest(&mut self, count: u32) -> Option<Self> {
+        let taken = self.lowest(count)?;
+        self.remove_all(&taken);
+        Some(taken)
+    }
+
+    /// The `count` lowest members; `None` if there are fewer.
+    pub fn lowest(&self, count: u32) -> Option<Self> {
+        if count == 0 {
+            return Some(Self::new());
+        }
+        let first = self.words.iter().position(|word| *word != 0)?;
+        let mut left = count;
+        let mut words: SmallVec<[u64; 2]> = SmallVec::new();
+        for word in &self.words[first..] {
+            let here = word.count_ones();
+            if here < left {
+                words.push(*word);
+                left -= here;
+            } else {
+                words.push(lowest_bits(*word, left));
+                return Some(Self { base: self.base + first as u32, words });
+            }
+        }
+        None
+    }
+
+    /// The lowest member.
+    pub fn first(&self) -> Option<u32> {
+        self.indexed().find(|(_, word)| *word != 0).map(|(index, word)| index * BITS + word.trailing_zeros())
+    }
+
+    /// Members in ascending order.
+    pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
+        self.indexed().flat_map(|(index, mut word)| {
+            std::iter::from_fn(move || {
+                let bit = (word != 0).then(|| word.trailing_zeros())?;
+                word &= word - 1;
+                Some(index * BITS + bit)
+            })
+        })
+    }
+
+    /// Maximal runs of members as `(first, last)`, ascending and apart.
+    pub fn intervals(&self) -> Intervals<'_> {
+        Intervals { set: self, next: self.base * BITS }
+    }
+
+    /// Appends the set as intervals: `0-3 7 9-12` (the form that Batsim's tools read).
+    pub fn write_intervals(&self, out: &mut Vec<u8>) {
+        let mut digits = itoa::Buffer::new();
+        for (at, (first, last)) in self.intervals().enumerate() {
+            if at > 0 {
+                out.push(b' ');
+            }
+            out.extend_from_slice(digits.format(first).as_bytes());
+            if last > first {
+                out.push(b'-');
+                out.extend_from_slice(digits.format(last).as_bytes());
+            }
+        }
+    }
+
+    fn word(&self, index: u32) -> u64 {
+        index.checked_sub(self.base).and_then(|at| self.words.get(at as usize)).copied().unwrap_or(0)
+    }
+
+    fn indexed(&self) -> impl Iterator<Item = (u32, u64)> + '_ {
+        self.words.iter().enumerate().map(|(at, word)| (self.base + at as u32, *word))
+    }
+
+    /// Makes words `first..=last` present.
+    fn reach(&mut self, first: u32, last: u32) {
+        if self.words.is_empty() {
+            self.base = first;
+        }
+        if first < self.base {
+            self.words.insert_many(0, std::iter::repeat_n(0, (self.base - first) as usize));
+            self.base = first;
+        }
+        let needed = (last - self.base + 1) as usize;
+        if self.words.len() < needed {
+            self.words.resize(needed, 0);
+        }
+    }
+
+    /// Drops empty words at both ends, so that equal sets built by set operations compare equal.
+    fn trim(&mut self) {
+        let Some(first) = self.words.iter().position(|word| *word != 0) else {
+            *self = Self::new();
+            return;
+        };
+        let last = self.words.iter().rposition(|word| *word != 0).unwrap_or(first);
+        self.words.truncate(last + 1);
+        self.words.drain(..first);
+        self.base += first as u32;
+    }
+}
+
+/// The `count` lowest set bits of `word`, which has at least that many.
+fn lowest_bits(word: u64, count: u32) -> u64 {
+    let (mut below, mut width) = (0_u32, BITS);
+    // Binary search for the shortest prefix that holds `count` set bits.
+    while width > 1 {
+        let half = width / 2;
+        if (word & prefix(below + half)).count_ones() < count {
+            below += half;
+            width -= half;
+        } else {
+            width = half;
+        }
+    }
+    word & prefix(below + 1)
+}
+
+fn prefix(bits: u32) -> u64 {
+    if bits >= BITS { u64::MAX } else { (1 << bits) - 1 }
+}
+
+/// See [`ProcSet::intervals`].
+#[derive(Debug)]
+pub struct Intervals<'a> {
+    set: &'a ProcSet,
+    next: u32,
+}
+
+impl Iterator for Intervals<'_> {
+    type Item = (u32, u32);
+
+    fn next(&mut self) -> Option<(u32, u32)> {
+        let end = (self.set.base + self.set.words.len() as u32) * BITS;
+        let seek = |from: u32, wanted: bool| {
+            let mut at = from;
+            while at < end {
+                let word = self.set.word(at / BITS);
+                let word = if wanted { word } else { !word } & (u64::MAX << (at % BITS));
+                if word != 0 {
+                    return (at / BITS) * BITS + word.trailing_zeros();
+                }
+                at = (at / BITS + 1) * BITS;
+            }
+            end
+        };
+        let first = seek(self.next, true);
+        if first >= end {
+            return None;
+        }
+        let after = seek(first, false);
+        self.next = after;
+        Some((first, after - 1))
+    }
+}
+
+impl FromIterator<u32> for ProcSet {
+    fn from_iter<I: IntoIterator<Item = u32>>(procs: I) -> Self {
+        let mut set = Self::new();
+        for proc in procs {
+            set.insert(proc);
+        }
+        set
+    }
+}
+
+impl fmt::Display for ProcSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = Vec::new();
+        self.write_intervals(&mut text);
+        f.write_str(&String::from_utf8_lossy(&text))
+    }
+}
+
+impl fmt::Debug for ProcSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{{{self}}}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn model(set: &ProcSet) -> BTreeSet<u32> {
+        set.iter().collect()
+    }
+
+    proptest! {
+        #[test]
+        fn agrees_with_an_ordered_set(
+            a in proptest::collection::btree_set(0_u32..300, 0..80),
+            b in proptest::collection::btree_set(0_u32..300, 0..80),
+            count in 0_u32..100,
+        ) {
+            let (sa, sb): (ProcSet, ProcSet) = (a.iter().copied().collect(), b.iter().copied().collect());
+            prop_assert_eq!(sa.len() as usize, a.len());
+            prop_assert_eq!(sa.is_disjoint(&sb), a.is_disjoint(&b));
+            prop_assert_eq!(sa.contains_all(&sb), a.is_superset(&b));
+            prop_assert_eq!(model(&sa.intersection(&sb)), &a & &b);
+            prop_assert_eq!(sa.first(), a.first().copied());
+            let mut union = sa.clone();
+            union.insert_all(&sb);
+            prop_assert_eq!(model(&union), &a | &b);
+            let mut rest = sa.clone();
+            rest.remove_all(&sb);
+            prop_assert_eq!(model(&rest), &a - &b);
+            let mut left = sa.clone();
+            match left.take_lowest(count) {
+                None => prop_assert!(a.len() < count as usize),
+                Some(taken) => {
+                    prop_assert_eq!(model(&taken), a.iter().copied().take(count as usize).collect());
+                    prop_assert_eq!(model(&left), a.iter().copied().skip(count as usize).collect());
+                }
+            }
+            let spread: BTreeSet<u32> = sa.intervals().flat_map(|(first, last)| first..=last).collect();
+            prop_assert_eq!(spread, a);
+        }
+
+        #[test]
+        fn ranges(from in 0_u32..300, len in 0_u32..300) {
+            prop_assert_eq!(model(&ProcSet::range(from, from + len)), (from..from + len).collect());
+        }
+    }
+
+    #[test]
+    fn intervals_are_written_as_batsim_does() {
+        let set: ProcSet = [0, 1, 2, 3, 7, 9, 10, 11, 12, 63, 64, 65].into_iter().collect();
+        assert_eq!(set.to_string(), "0-3 7 9-12 63-65");
+        assert_eq!(ProcSet::new().to_string(), "");
+    }
+}

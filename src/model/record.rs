@@ -1,0 +1,166 @@
+//! What a run leaves behind: a record a job, a record a segment, a record a change of machine state.
+//!
+//! All metrics, tables and plots are made from records, so a figure can be recomputed from the files.
+
+use serde::{Deserialize, Serialize};
+
+use super::{JobId, Outcome, PartitionId, ProcSet, SiteId};
+use crate::units::{Energy, Money, Rate, Span, Time};
+
+/// One line of `jobs.csv`, written when the job ends.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JobRecord {
+    /// Number in the workload.
+    pub id: JobId,
+    /// The site it ended at.
+    pub site: SiteId,
+    /// The partition it ended in.
+    pub partition: PartitionId,
+    /// User number, −1 if unknown.
+    pub user: i32,
+    /// When it was submitted.
+    pub submit: Time,
+    /// When it first started; `None` if it never did.
+    pub start: Option<Time>,
+    /// When it ended (for a rejected job: when it was refused).
+    pub end: Time,
+    /// Processors asked for.
+    pub requested: u32,
+    /// Processors given (whole allocation blocks); 0 if it never started.
+    pub procs: u32,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// How long it ran, or would have run without sharing or suspension: the work it was allowed to do at
+    /// the rate of its dedicated processors. The `run` of slowdown metrics.
+    pub run: Span,
+    /// The estimate, at the partition's speed.
+    pub estimate: Span,
+    /// Tries that were started.
+    pub attempts: u32,
+    /// Energy charged to it.
+    pub energy: Energy,
+    /// Money charged to it.
+    pub cost: Money,
+    /// The wait that the workload's own machine recorded, for validation.
+    pub recorded_wait: Option<Span>,
+}
+
+impl JobRecord {
+    /// Submission to first start; for a job that never started, to its end.
+    pub fn wait(&self) -> Span {
+        self.start.unwrap_or(self.end).since(self.submit)
+    }
+
+    /// Submission to end.
+    pub fn response(&self) -> Span {
+        self.end.since(self.submit)
+    }
+}
+
+/// Why processors were held during a segment.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Cause {
+    /// The job ran.
+    Run,
+    /// The job was being suspended.
+    Suspend,
+    /// The job was being resumed.
+    Resume,
+    /// The job was writing a checkpoint.
+    Checkpoint,
+    /// Input or output was being staged.
+    Staging,
+}
+
+impl Cause {
+    /// The word used in `segments.csv`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Run => "run",
+            Self::Suspend => "suspend",
+            Self::Resume => "resume",
+            Self::Checkpoint => "checkpoint",
+            Self::Staging => "staging",
+        }
+    }
+}
+
+/// One line of `segments.csv`: a stretch of an attempt on fixed processors at a fixed rate. Half-open.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SegmentRecord {
+    /// The job.
+    pub job: JobId,
+    /// Which try, from 1.
+    pub attempt: u32,
+    /// Where.
+    pub site: SiteId,
+    /// Where in the site.
+    pub partition: PartitionId,
+    /// The processors held.
+    pub procs: ProcSet,
+    /// Beginning.
+    pub from: Time,
+    /// End.
+    pub to: Time,
+    /// Progress of the job, relative to its dedicated run at reference speed.
+    pub rate: Rate,
+    /// The share of each processor's time that was the job's ([`Rate::FULL`] is all of it).
+    pub share: Rate,
+    /// Why the processors were held.
+    pub cause: Cause,
+    /// Energy of this segment.
+    pub energy: Energy,
+    /// Cost of this segment.
+    pub cost: Money,
+}
+
+/// What a machine (or a partition's processors) is doing.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum MachineState {
+    /// At least one processor in use.
+    Busy,
+    /// None in use.
+    Idle,
+    /// Held by a reservation.
+    Reserved,
+    /// Away.
+    Away,
+}
+
+impl MachineState {
+    /// The word used in `machines.csv`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Busy => "busy",
+            Self::Idle => "idle",
+            Self::Reserved => "reserved",
+            Self::Away => "away",
+        }
+    }
+}
+
+/// One line of `machines.csv`: from `time` on, `procs` are in `state`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MachineRecord {
+    /// Since when.
+    pub time: Time,
+    /// Where.
+    pub site: SiteId,
+    /// Where in the site.
+    pub partition: PartitionId,
+    /// Which processors.
+    pub procs: ProcSet,
+    /// Their new state.
+    pub state: MachineState,
+}
+
+/// Anything a run leaves behind.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Record {
+    /// A job ended.
+    Job(JobRecord),
+    /// A segment ended.
+    Segment(SegmentRecord),
+    /// Processors changed state.
+    Machine(MachineRecord),
+}

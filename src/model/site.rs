@@ -1,0 +1,268 @@
+//! The description of a site: partitions of identical machines, a local policy, reservations.
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use super::Named;
+use crate::units::{Power, Price, Rate, Time};
+
+/// The most processors a partition may have; far above any machine, far below what would overflow.
+pub const MAX_PROCESSORS: u32 = 1 << 26;
+
+/// What happens first when several things happen at one instant.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum InstantOrder {
+    /// Ends, then changes, then arrivals, then **one** scheduling pass an instant.
+    #[default]
+    Instant,
+    /// One pass an event, arrivals before ends; a running job whose expected end has come counts as free; starts
+    /// take effect after all ends. The convention of pyss and of the figures published with it.
+    Event,
+}
+
+/// Identical machines of a site. A job runs inside one partition.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PartitionSpec {
+    /// Name, unique in its site.
+    pub name: String,
+    /// Machines.
+    pub machines: u32,
+    /// Processors (cores) a machine.
+    pub cores: u32,
+    /// Speed of a processor; a trace's run times are at [`Rate::FULL`].
+    pub speed: Rate,
+    /// Processors are given in blocks of this many.
+    pub quantum: u32,
+    /// Power of an idle core.
+    pub idle: Power,
+    /// Power of a busy core.
+    pub busy: Power,
+    /// Price a core-hour.
+    pub price: Price,
+}
+
+/// A block of processors that is not the queue's from `start` until `end`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reservation {
+    /// Name, unique in its partition.
+    pub name: String,
+    /// First instant.
+    pub start: Time,
+    /// First instant after it.
+    pub end: Time,
+    /// Processors.
+    pub procs: u32,
+}
+
+/// A whole site.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SiteSpec {
+    /// Name, unique in the grid.
+    pub name: String,
+    /// Its partitions, at least one.
+    pub partitions: Vec<PartitionSpec>,
+    /// The local policy; each partition has an instance of its own.
+    pub policy: Named,
+    /// What happens first at one instant.
+    pub order: InstantOrder,
+    /// Whether jobs may run beyond their estimate.
+    pub overrun: bool,
+    /// Power usage effectiveness × 10⁶ (facility over IT energy).
+    pub pue_ppm: u64,
+    /// Static reservations, each with the index of its partition.
+    pub reservations: Vec<(usize, Reservation)>,
+    /// Whether changes of machine state are recorded.
+    pub record_machines: bool,
+    /// Whether segments are recorded.
+    pub record_segments: bool,
+}
+
+/// A site description that makes no sense.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum SiteError {
+    /// Nothing to run on.
+    #[error("site `{0}` has no partition")]
+    NoPartition(String),
+    /// Nothing to run on.
+    #[error("partition `{partition}` of site `{site}` has no processors")]
+    NoProcessors {
+        /// The site.
+        site: String,
+        /// The partition.
+        partition: String,
+    },
+    /// Beyond every machine.
+    #[error(
+        "partition `{partition}` of site `{site}` has {processors} processors; the most is {MAX_PROCESSORS}"
+    )]
+    TooManyProcessors {
+        /// The site.
+        site: String,
+        /// The partition.
+        partition: String,
+        /// Machines × cores.
+        processors: u64,
+    },
+    /// A block that is no block.
+    #[error("the allocation quantum of partition `{partition}` is {quantum}; it must be 1 to {processors}")]
+    Quantum {
+        /// The partition.
+        partition: String,
+        /// As given.
+        quantum: u32,
+        /// Processors of the partition.
+        processors: u32,
+    },
+    /// A speed at which nothing moves, or that no machine has.
+    #[error("the speed of partition `{0}` must be above 0 and at most 1000000")]
+    Speed(String),
+    /// An idle core that draws more than a busy one.
+    #[error(
+        "partition `{partition}` draws {idle} a core when idle and {busy} when busy; idle must not exceed busy"
+    )]
+    Power {
+        /// The partition.
+        partition: String,
+        /// Idle power a core.
+        idle: Power,
+        /// Busy power a core.
+        busy: Power,
+    },
+    /// A PUE below one.
+    #[error("the PUE of site `{site}` is {} ; it must be between 1 and 10", *pue_ppm as f64 / 1e6)]
+    Pue {
+        /// The site.
+        site: String,
+        /// PUE × 10⁶.
+        pue_ppm: u64,
+    },
+    /// A reservation that ends before it begins, wants no or too many processors, or names no partition.
+    #[error("reservation `{name}`: {problem}")]
+    Reservation {
+        /// The reservation.
+        name: String,
+        /// What is wrong.
+        problem: String,
+    },
+}
+
+impl PartitionSpec {
+    /// `processors` machines of one core each, speed 1, no power, no price.
+    pub fn plain(processors: u32) -> Self {
+        Self {
+            name: "default".to_owned(),
+            machines: processors,
+            cores: 1,
+            speed: Rate::FULL,
+            quantum: 1,
+            idle: Power::ZERO,
+            busy: Power::ZERO,
+            price: Price::ZERO,
+        }
+    }
+
+    /// Machines × cores.
+    pub fn processors(&self) -> u32 {
+        self.machines.saturating_mul(self.cores)
+    }
+
+    /// Processors that whole allocation blocks cover; the rest of the last block is never given.
+    pub fn usable(&self) -> u32 {
+        self.processors() / self.quantum.max(1) * self.quantum.max(1)
+    }
+
+    /// Processors a request for `procs` is given: whole blocks.
+    pub fn rounded(&self, procs: u32) -> u32 {
+        procs.div_ceil(self.quantum.max(1)).saturating_mul(self.quantum.max(1))
+    }
+}
+
+impl SiteSpec {
+    /// One plain partition under `policy`.
+    pub fn plain(name: &str, processors: u32, policy: Named) -> Self {
+        Self {
+            name: name.to_owned(),
+            partitions: vec![PartitionSpec::plain(processors)],
+            policy,
+            order: InstantOrder::Instant,
+            overrun: false,
+            pue_ppm: 1_000_000,
+            reservations: Vec::new(),
+            record_machines: false,
+            record_segments: true,
+        }
+    }
+
+    /// Checks everything that does not need the policy.
+    ///
+    /// # Errors
+    /// [`SiteError`] names the site or partition and what would be right.
+    pub fn check(&self) -> Result<(), SiteError> {
+        if self.partitions.is_empty() {
+            return Err(SiteError::NoPartition(self.name.clone()));
+        }
+        if !(1_000_000..=10_000_000).contains(&self.pue_ppm) {
+            return Err(SiteError::Pue { site: self.name.clone(), pue_ppm: self.pue_ppm });
+        }
+        for part in &self.partitions {
+            let (site, partition) = (self.name.clone(), part.name.clone());
+            let processors = u64::from(part.machines) * u64::from(part.cores);
+            if processors == 0 {
+                return Err(SiteError::NoProcessors { site, partition });
+            }
+            if processors > u64::from(MAX_PROCESSORS) {
+                return Err(SiteError::TooManyProcessors { site, partition, processors });
+            }
+            let processors = part.processors();
+            if part.quantum == 0 || part.quantum > processors {
+                return Err(SiteError::Quantum { partition, quantum: part.quantum, processors });
+            }
+            if part.speed == Rate::ZERO || part.speed > Rate::from_units(1_000_000 << Rate::BITS) {
+                return Err(SiteError::Speed(partition));
+            }
+            if part.idle > part.busy {
+                return Err(SiteError::Power { partition, idle: part.idle, busy: part.busy });
+            }
+        }
+        self.check_reservations()
+    }
+
+    fn check_reservations(&self) -> Result<(), SiteError> {
+        for (at, (partition, booked)) in self.reservations.iter().enumerate() {
+            let fail = |problem: String| Err(SiteError::Reservation { name: booked.name.clone(), problem });
+            let Some(spec) = self.partitions.get(*partition) else {
+                return fail(format!("the site has no partition number {partition}"));
+            };
+            if booked.end <= booked.start {
+                return fail(format!(
+                    "it ends at {} s, not after its start at {} s",
+                    booked.end, booked.start
+                ));
+            }
+            if booked.procs == 0 || spec.rounded(booked.procs) > spec.usable() {
+                return fail(format!("it wants {} of {} processors", booked.procs, spec.usable()));
+            }
+            let taken =
+                |(other, earlier): &(usize, Reservation)| other == partition && earlier.name == booked.name;
+            if self.reservations[..at].iter().any(taken) {
+                return fail("the name is taken by another reservation of the partition".to_owned());
+            }
+            // Capacity is worst at the start of some reservation.
+            let at_start: u64 = self
+                .reservations
+                .iter()
+                .filter(|(other, r)| other == partition && r.start <= booked.start && booked.start < r.end)
+                .map(|(_, r)| u64::from(spec.rounded(r.procs)))
+                .sum();
+            if at_start > u64::from(spec.usable()) {
+                return fail(format!(
+                    "at {} s the reservations together want {at_start} of {} processors",
+                    booked.start,
+                    spec.usable()
+                ));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,115 @@
+//! The ledger of a partition: processor time, energy and cost, exact and additive.
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::PartitionSpec;
+use crate::units::{Energy, Money, Rate, Span, Time};
+
+const MICROS_AN_HOUR: u128 = 3_600_000_000;
+
+/// Processor time in processors × share (2⁻²⁰) × microseconds.
+pub type ProcTime = u128;
+
+/// What the processors of a partition did between two instants.
+///
+/// `useful + wasted + overhead + reserved + idle + away` is the nominal capacity
+/// `processors × (to − from)`, exactly.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usage {
+    /// Beginning of the account: the first submission.
+    pub from: Time,
+    /// End of the account: the last end.
+    pub to: Time,
+    /// Processors of the partition.
+    pub processors: u32,
+    /// Time of jobs that completed.
+    pub useful: ProcTime,
+    /// Time of jobs that were killed, failed or cancelled, or had not finished.
+    pub wasted: ProcTime,
+    /// Time of suspending, resuming, checkpointing and staging.
+    pub overhead: ProcTime,
+    /// Time kept from the queue by reservations.
+    pub reserved: ProcTime,
+    /// Time away.
+    pub away: ProcTime,
+    /// Energy of the jobs (IT energy, without PUE).
+    pub job_energy: Energy,
+    /// Energy of all processors (IT energy, without PUE): jobs and idle together.
+    pub meter: Energy,
+    /// What the jobs paid.
+    pub cost: Money,
+}
+
+impl Usage {
+    /// One processor for one second.
+    pub const PROC_SECOND: ProcTime = Rate::FULL.units() as u128 * 1_000_000;
+
+    /// `procs` processors at `share` for `span`.
+    pub const fn proc_time(procs: u32, share: Rate, span: Span) -> ProcTime {
+        procs as u128 * share.units() as u128 * span.micros() as u128
+    }
+
+    /// Nominal capacity of the whole account.
+    pub const fn nominal(&self) -> ProcTime {
+        Self::proc_time(self.processors, Rate::FULL, self.to.since(self.from))
+    }
+
+    /// In use, for whatever reason.
+    pub const fn busy(&self) -> ProcTime {
+        self.useful + self.wasted + self.overhead
+    }
+
+    /// Neither in use nor reserved nor away.
+    pub const fn idle(&self) -> ProcTime {
+        self.nominal().saturating_sub(self.busy() + self.reserved + self.away)
+    }
+
+    /// Energy of idle processors.
+    pub fn idle_energy(&self) -> Energy {
+        self.meter - self.job_energy
+    }
+
+    /// Share of the nominal capacity that was in use; 0 if the account is empty.
+    pub fn utilization(&self) -> f64 {
+        let nominal = self.nominal();
+        if nominal == 0 { 0.0 } else { self.busy() as f64 / nominal as f64 }
+    }
+}
+
+/// What a partition's processors draw and cost.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Tariff {
+    idle: u128,
+    busy: u128,
+    price: u128,
+}
+
+impl Tariff {
+    /// The tariff of a partition.
+    pub fn of(spec: &PartitionSpec) -> Self {
+        Self {
+            idle: u128::from(spec.idle.milliwatts()),
+            busy: u128::from(spec.busy.milliwatts()),
+            price: u128::from(spec.price.nanos()),
+        }
+    }
+
+    /// Energy charged to whoever uses `time` of a processor: its share of the time at busy power.
+    ///
+    /// Summed over jobs before it is rounded, so that jobs and idle together are the meter exactly.
+    pub const fn busy_energy(&self, time: ProcTime) -> Energy {
+        Energy::from_nanojoules(time * self.busy >> Rate::BITS)
+    }
+
+    /// Energy of all processors: `busy` of the time at busy power, the rest of `powered` at idle power.
+    pub const fn meter(&self, busy: ProcTime, powered: ProcTime) -> Energy {
+        let idle = powered.saturating_sub(busy);
+        Energy::from_nanojoules((busy * self.busy + idle * self.idle) >> Rate::BITS)
+    }
+
+    /// What `time` of a processor costs, rounded to the nearest 10⁻⁹.
+    pub const fn cost(&self, time: ProcTime) -> Money {
+        let hour = MICROS_AN_HOUR << Rate::BITS;
+        Money::from_nanos(((time * self.price + hour / 2) / hour) as i128)
+    }
+}

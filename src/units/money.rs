@@ -1,0 +1,97 @@
+//! Money in 10⁻⁹ of whatever currency the scenario means, and prices a core-hour.
+
+use std::fmt;
+use std::iter::Sum;
+use std::ops::{Add, AddAssign, Sub};
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use super::text::{self, UnitError};
+
+/// An amount of money in 10⁻⁹ units of currency.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Money(i128);
+
+/// A price a core-hour, in 10⁻⁹ units of currency.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Price(u64);
+
+impl Money {
+    /// Nothing.
+    pub const ZERO: Self = Self(0);
+
+    /// `nanos` × 10⁻⁹.
+    pub const fn from_nanos(nanos: i128) -> Self {
+        Self(nanos)
+    }
+
+    /// In 10⁻⁹ units.
+    pub const fn nanos(self) -> i128 {
+        self.0
+    }
+
+    /// In whole units, for display only.
+    pub fn as_f64(self) -> f64 {
+        self.0 as f64 / 1e9
+    }
+}
+
+impl Price {
+    /// Free of charge.
+    pub const ZERO: Self = Self(0);
+
+    /// `nanos` × 10⁻⁹ a core-hour.
+    pub const fn from_nanos(nanos: u64) -> Self {
+        Self(nanos)
+    }
+
+    /// In 10⁻⁹ units a core-hour.
+    pub const fn nanos(self) -> u64 {
+        self.0
+    }
+}
+
+impl FromStr for Price {
+    type Err = UnitError;
+
+    /// Reads `"0.18/core-h"` or a bare number, both a core-hour.
+    fn from_str(written: &str) -> Result<Self, UnitError> {
+        const UNITS: &[(&str, u64)] = &[("/core-h", 1_000_000_000), ("", 1_000_000_000)];
+        text::parse(written, "a price such as `0.18/core-h`", UNITS).map(Self)
+    }
+}
+
+impl fmt::Display for Price {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/core-h", self.0 as f64 / 1e9)
+    }
+}
+
+impl Add for Money {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self(self.0 + other.0)
+    }
+}
+
+impl AddAssign for Money {
+    fn add_assign(&mut self, other: Self) {
+        self.0 += other.0;
+    }
+}
+
+impl Sub for Money {
+    type Output = Self;
+    fn sub(self, other: Self) -> Self {
+        Self(self.0 - other.0)
+    }
+}
+
+impl Sum for Money {
+    fn sum<I: Iterator<Item = Self>>(iter: I) -> Self {
+        iter.fold(Self::ZERO, Add::add)
+    }
+}

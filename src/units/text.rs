@@ -1,0 +1,47 @@
+//! Reading a number with a unit, exactly.
+
+use thiserror::Error;
+
+/// A quantity in a text that could not be read exactly.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("`{written}` is not {expected}")]
+pub struct UnitError {
+    written: String,
+    expected: &'static str,
+}
+
+impl UnitError {
+    pub(super) fn new(written: &str, expected: &'static str) -> Self {
+        Self { written: written.to_owned(), expected }
+    }
+}
+
+/// Reads `<decimal> <unit>` into whole multiples of the base unit (`units` gives the factor of each name).
+/// A value that is negative, too large or not a whole multiple is refused.
+pub(super) fn parse(written: &str, expected: &'static str, units: &[(&str, u64)]) -> Result<u64, UnitError> {
+    let fail = || UnitError::new(written, expected);
+    let trimmed = written.trim();
+    let split =
+        trimmed.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '_')).unwrap_or(trimmed.len());
+    let (number, unit) = trimmed.split_at(split);
+    let unit = unit.trim();
+    let factor = units.iter().find(|(name, _)| *name == unit).ok_or_else(fail)?.1;
+    let number = number.replace('_', "");
+    let (whole, fraction) = number.split_once('.').unwrap_or((&number, ""));
+    if whole.is_empty() && fraction.is_empty() {
+        return Err(fail());
+    }
+    let mut value =
+        u128::from(if whole.is_empty() { 0 } else { whole.parse::<u64>().map_err(|_| fail())? })
+            * u128::from(factor);
+    if !fraction.is_empty() {
+        let places = u32::try_from(fraction.len()).ok().filter(|n| *n <= 18).ok_or_else(fail)?;
+        let scaled = u128::from(fraction.parse::<u64>().map_err(|_| fail())?) * u128::from(factor);
+        let unit_of_last = 10_u128.pow(places);
+        if scaled % unit_of_last != 0 {
+            return Err(fail());
+        }
+        value += scaled / unit_of_last;
+    }
+    u64::try_from(value).map_err(|_| fail())
+}

@@ -1,0 +1,255 @@
+//! Instants and durations of virtual time, in whole microseconds.
+
+use std::fmt;
+use std::iter::Sum;
+use std::ops::{Add, AddAssign, Mul, Sub, SubAssign};
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use super::text::{self, UnitError};
+
+const MICROS: u64 = 1_000_000;
+
+/// An instant of virtual time: microseconds since the run's origin (for a log: since the log's start).
+///
+/// [`Time::NEVER`] is the far end of the axis: adding to an instant saturates there, and nothing ever
+/// happens at it.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Time(u64);
+
+/// A length of virtual time in microseconds.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Span(u64);
+
+impl Time {
+    /// The origin of the axis.
+    pub const ZERO: Self = Self(0);
+    /// Later than everything that happens.
+    pub const NEVER: Self = Self(u64::MAX);
+
+    /// The instant `micros` microseconds after the origin.
+    pub const fn from_micros(micros: u64) -> Self {
+        Self(micros)
+    }
+
+    /// The instant `secs` whole seconds after the origin, saturating at [`Time::NEVER`].
+    pub const fn from_secs(secs: u64) -> Self {
+        Self(secs.saturating_mul(MICROS))
+    }
+
+    /// Microseconds since the origin.
+    pub const fn micros(self) -> u64 {
+        self.0
+    }
+
+    /// Seconds since the origin, for display and statistics only.
+    pub fn as_secs_f64(self) -> f64 {
+        self.0 as f64 / MICROS as f64
+    }
+
+    /// The time from `earlier` to `self`; zero if `earlier` is not earlier.
+    pub const fn since(self, earlier: Self) -> Span {
+        Span(self.0.saturating_sub(earlier.0))
+    }
+
+    /// `self + span`, or `None` if that would reach [`Time::NEVER`].
+    pub fn checked_add(self, span: Span) -> Option<Self> {
+        self.0.checked_add(span.0).map(Self).filter(|t| *t < Self::NEVER)
+    }
+}
+
+impl Span {
+    /// No time at all.
+    pub const ZERO: Self = Self(0);
+    /// Longer than everything.
+    pub const MAX: Self = Self(u64::MAX);
+    /// One second.
+    pub const SECOND: Self = Self(MICROS);
+
+    /// `micros` microseconds.
+    pub const fn from_micros(micros: u64) -> Self {
+        Self(micros)
+    }
+
+    /// `secs` whole seconds, saturating at [`Span::MAX`].
+    pub const fn from_secs(secs: u64) -> Self {
+        Self(secs.saturating_mul(MICROS))
+    }
+
+    /// `secs` seconds rounded to the nearest microsecond; `None` if negative, not a number, or too long.
+    pub fn from_secs_f64(secs: f64) -> Option<Self> {
+        let micros = libm::round(secs * MICROS as f64);
+        (micros >= 0.0 && micros < u64::MAX as f64).then_some(Self(micros as u64))
+    }
+
+    /// Length in microseconds.
+    pub const fn micros(self) -> u64 {
+        self.0
+    }
+
+    /// Length in seconds, for display and statistics only.
+    pub fn as_secs_f64(self) -> f64 {
+        self.0 as f64 / MICROS as f64
+    }
+
+    /// True if the span has no length.
+    pub const fn is_zero(self) -> bool {
+        self.0 == 0
+    }
+
+    /// `self × num / den`, rounded up, saturating.
+    pub fn scale_up(self, num: u64, den: u64) -> Self {
+        let scaled = (u128::from(self.0) * u128::from(num)).div_ceil(u128::from(den.max(1)));
+        Self(u64::try_from(scaled).unwrap_or(u64::MAX))
+    }
+}
+
+impl Add<Span> for Time {
+    type Output = Self;
+    /// Saturates at [`Time::NEVER`].
+    fn add(self, span: Span) -> Self {
+        Self(self.0.saturating_add(span.0))
+    }
+}
+
+impl AddAssign<Span> for Time {
+    fn add_assign(&mut self, span: Span) {
+        *self = *self + span;
+    }
+}
+
+impl Add for Span {
+    type Output = Self;
+    /// Saturates at [`Span::MAX`].
+    fn add(self, other: Self) -> Self {
+        Self(self.0.saturating_add(other.0))
+    }
+}
+
+impl AddAssign for Span {
+    fn add_assign(&mut self, other: Self) {
+        *self = *self + other;
+    }
+}
+
+impl Sub for Span {
+    type Output = Self;
+    /// Saturates at zero.
+    fn sub(self, other: Self) -> Self {
+        Self(self.0.saturating_sub(other.0))
+    }
+}
+
+impl SubAssign for Span {
+    fn sub_assign(&mut self, other: Self) {
+        *self = *self - other;
+    }
+}
+
+impl Mul<u64> for Span {
+    type Output = Self;
+    /// Saturates at [`Span::MAX`].
+    fn mul(self, times: u64) -> Self {
+        Self(self.0.saturating_mul(times))
+    }
+}
+
+impl Sum for Span {
+    fn sum<I: Iterator<Item = Self>>(iter: I) -> Self {
+        iter.fold(Self::ZERO, Add::add)
+    }
+}
+
+/// Appends `micros` microseconds as seconds: `12`, `12.5`, `0.000001` (no exponent, no trailing zeros).
+pub fn write_seconds(out: &mut Vec<u8>, micros: u64) {
+    let mut digits = itoa::Buffer::new();
+    out.extend_from_slice(digits.format(micros / MICROS).as_bytes());
+    let mut fraction = (micros % MICROS) as u32;
+    if fraction != 0 {
+        let mut tail = [b'0'; 7];
+        tail[0] = b'.';
+        for place in (1..7).rev() {
+            tail[place] = b'0' + (fraction % 10) as u8;
+            fraction /= 10;
+        }
+        let end = tail.iter().rposition(|digit| *digit != b'0').map_or(1, |last| last + 1);
+        out.extend_from_slice(&tail[..end]);
+    }
+}
+
+fn show(f: &mut fmt::Formatter<'_>, micros: u64) -> fmt::Result {
+    let mut text = Vec::with_capacity(24);
+    write_seconds(&mut text, micros);
+    f.pad(&String::from_utf8_lossy(&text))
+}
+
+impl fmt::Display for Time {
+    /// Seconds since the origin, without a unit.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if *self == Self::NEVER { f.pad("never") } else { show(f, self.0) }
+    }
+}
+
+impl fmt::Display for Span {
+    /// Seconds, without a unit.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        show(f, self.0)
+    }
+}
+
+impl FromStr for Span {
+    type Err = UnitError;
+
+    /// Reads `"90 s"`, `"10 min"`, `"1.5 h"`, `"20 ms"`, `"2 days"`, or a bare number of seconds.
+    fn from_str(written: &str) -> Result<Self, UnitError> {
+        const UNITS: &[(&str, u64)] = &[
+            ("us", 1),
+            ("ms", 1_000),
+            ("s", MICROS),
+            ("", MICROS),
+            ("sec", MICROS),
+            ("min", 60 * MICROS),
+            ("h", 3_600 * MICROS),
+            ("hour", 3_600 * MICROS),
+            ("hours", 3_600 * MICROS),
+            ("day", 86_400 * MICROS),
+            ("days", 86_400 * MICROS),
+            ("week", 604_800 * MICROS),
+            ("weeks", 604_800 * MICROS),
+        ];
+        text::parse(written, "a duration such as `90 s`, `10 min` or `1.5 h`", UNITS).map(Self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seconds_are_written_without_loss() {
+        for (micros, expected) in [(0, "0"), (1, "0.000001"), (1_500_000, "1.5"), (12_000_000, "12")] {
+            assert_eq!(Span::from_micros(micros).to_string(), expected);
+        }
+    }
+
+    #[test]
+    fn spans_are_read_exactly_or_refused() {
+        assert_eq!("1.5 h".parse(), Ok(Span::from_secs(5_400)));
+        assert_eq!("20ms".parse(), Ok(Span::from_micros(20_000)));
+        assert_eq!("42".parse(), Ok(Span::from_secs(42)));
+        assert!("0.0000001 s".parse::<Span>().is_err(), "finer than a microsecond");
+        assert!("-1 s".parse::<Span>().is_err());
+        assert!("10 parsecs".parse::<Span>().is_err());
+        assert!("99999999999999999999 s".parse::<Span>().is_err());
+    }
+
+    #[test]
+    fn time_saturates_at_never() {
+        assert_eq!(Time::from_secs(1) + Span::MAX, Time::NEVER);
+        assert_eq!(Time::from_secs(1).checked_add(Span::MAX), None);
+        assert_eq!(Time::from_secs(3).since(Time::from_secs(5)), Span::ZERO);
+    }
+}

@@ -1,0 +1,9 @@
+//! Where jobs come from: sources, generators and shapers.
+//!
+//! A [`Source`] yields jobs in order of submission, one at a time, so that memory follows the jobs in the system
+//! and not the length of the log. Generators and shapers (estimates, load) are sources over a stream of
+//! randomness of their own; how a file is spelled is the business of [`crate::formats`].
+
+mod source;
+
+pub use source::{Jobs, Mark, Source, SourceError};
