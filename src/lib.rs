@@ -3,7 +3,16 @@
 //! The rooms of this library, ground floor first; a room uses only the rooms above it in this list.
 //! `ARCHITECTURE.md` in the repository is the map.
 
-pub mod model;
-pub mod platform;
 pub mod units;
+
+pub mod model;
+
 pub mod workload;
+
+pub mod platform;
+
+pub mod local;
+
+pub mod entity;
+
+pub mod grid;

@@ -164,3 +164,15 @@ pub enum Record {
     /// Processors changed state.
     Machine(MachineRecord),
 }
+
+/// Where records go.
+pub trait RecordSink {
+    /// Takes one record.
+    fn record(&mut self, record: Record);
+}
+
+impl RecordSink for Vec<Record> {
+    fn record(&mut self, record: Record) {
+        self.push(record);
+    }
+}
