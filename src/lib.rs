@@ -3,6 +3,7 @@
 //! The rooms of this library, ground floor first; a room uses only the rooms above it in this list.
 //! `ARCHITECTURE.md` in the repository is the map.
 
+pub mod formats;
 pub mod model;
 pub mod platform;
 pub mod units;
