@@ -7,6 +7,8 @@ pub mod units;
 
 pub mod model;
 
+pub mod formats;
+
 pub mod workload;
 
 pub mod platform;
@@ -16,3 +18,4 @@ pub mod local;
 pub mod entity;
 
 pub mod grid;
+
