@@ -19,3 +19,4 @@ pub mod entity;
 
 pub mod grid;
 
+pub mod metrics;

@@ -1,0 +1,90 @@
+//! What the measures of a run mean: the bound of the slowdown, the classes, and who counts.
+
+use serde::{Deserialize, Serialize};
+
+use super::Ratio;
+use crate::model::{JobClasses, JobRecord, Outcome};
+use crate::units::Span;
+
+/// The definitions that a run's measures follow.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Definitions {
+    tau: Span,
+    classes: JobClasses,
+    machine: u32,
+}
+
+/// A measure's id and its meaning, as printed beside it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Definition {
+    /// Short name, such as `bsld10`.
+    pub id: String,
+    /// Meaning in one line.
+    pub meaning: String,
+}
+
+impl Definitions {
+    /// The bound of the bounded slowdown unless another is asked for.
+    pub const TAU: Span = Span::from_secs(10);
+
+    /// A bounded slowdown with bound `tau`, and `classes` of jobs relative to a machine of `machine`
+    /// processors.
+    pub const fn new(tau: Span, classes: JobClasses, machine: u32) -> Self {
+        Self { tau, classes, machine }
+    }
+
+    /// The bound of the bounded slowdown.
+    pub const fn tau(&self) -> Span {
+        self.tau
+    }
+
+    /// The classes.
+    pub const fn classes(&self) -> &JobClasses {
+        &self.classes
+    }
+
+    /// True if the job counts in means and quantiles: it started, and it ended of its own doing. What was
+    /// rejected, cancelled, failed or left unfinished is counted beside the means instead.
+    pub const fn is_measured(record: &JobRecord) -> bool {
+        record.start.is_some() && matches!(record.outcome, Outcome::Completed | Outcome::Killed)
+    }
+
+    /// `max(1, response / max(run, tau))`. A run and a bound of zero count as a microsecond.
+    pub fn bounded_slowdown(&self, record: &JobRecord) -> Ratio {
+        let (response, run) = (record.response().micros(), record.run.max(self.tau).micros());
+        if response <= run { Ratio::ONE } else { Ratio::of(response, run) }
+    }
+
+    /// The class of a job by its run time and the processors it asked for, as an index into the classes.
+    pub fn class_of(&self, record: &JobRecord) -> usize {
+        if self.classes.count() == 1 {
+            return 0;
+        }
+        self.classes.index(self.classes.of(record.run, record.requested, self.machine))
+    }
+
+    /// The id of the bounded slowdown with this bound, such as `bsld10`.
+    pub fn slowdown_id(&self) -> String {
+        format!("bsld{}", self.tau)
+    }
+
+    /// Every measure of jobs with its meaning.
+    pub fn all(&self) -> Vec<Definition> {
+        let define = |id: &str, meaning: String| Definition { id: id.to_owned(), meaning };
+        vec![
+            define("wait", "first start - submission".to_owned()),
+            define("response", "end - submission".to_owned()),
+            define(&self.slowdown_id(), format!("max(1, response / max(run, {} s))", self.tau)),
+            define("measured", "jobs that started and completed or were killed at their estimate".to_owned()),
+            define("pNN", "nearest rank: the ceil(NN n / 100)-th smallest of n values".to_owned()),
+            define("makespan", "last end - first submission, of the jobs that started".to_owned()),
+        ]
+    }
+}
+
+impl Default for Definitions {
+    /// `bsld10`, all jobs in one class.
+    fn default() -> Self {
+        Self::new(Self::TAU, JobClasses::none(), 0)
+    }
+}

@@ -1,0 +1,230 @@
+//! Values kept for their quantiles: all of them while they are few, a sketch beyond.
+
+use hdrhistogram::Histogram;
+use serde::{Deserialize, Serialize};
+
+/// Up to this many jobs quantiles are exact; beyond, memory stays what it is and they come from sketches.
+pub const EXACT_QUANTILES: u64 = 1 << 19;
+
+/// The most that hdrhistogram tracks; the maximum itself is kept apart and exact.
+const TOP_OF_SKETCH: u64 = (1 << 62) - 1;
+
+/// How quantiles were computed.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Quantiles {
+    /// The nearest rank among all values.
+    #[default]
+    Exact,
+    /// The nearest rank in a sketch of three significant digits: at most 0.1 % above the exact value, never
+    /// below it. The maximum is exact.
+    Sketch,
+}
+
+/// Count, sum, maximum and quantiles of one quantity. The sum may be finer than the values.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Distribution {
+    count: u64,
+    sum: u128,
+    max: u64,
+    values: Values,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+enum Values {
+    All(Vec<u64>),
+    #[serde(with = "counts")]
+    Sketch(Histogram<u64>),
+}
+
+impl Default for Values {
+    fn default() -> Self {
+        Self::All(Vec::new())
+    }
+}
+
+fn empty_sketch() -> Histogram<u64> {
+    Histogram::new(3).expect("hdrhistogram takes 0 to 5 digits")
+}
+
+fn sketch_value(sketch: &mut Histogram<u64>, value: u64, count: u64) {
+    // The sketch grows by itself and the value is within its widest range, so this cannot fail.
+    let recorded = sketch.record_n(value.min(TOP_OF_SKETCH), count);
+    debug_assert!(recorded.is_ok());
+}
+
+impl Distribution {
+    #[inline]
+    pub(super) fn add(&mut self, value: u64, addend: u128) {
+        self.count += 1;
+        self.sum = self.sum.saturating_add(addend);
+        self.max = self.max.max(value);
+        match &mut self.values {
+            Values::All(values) => values.push(value),
+            Values::Sketch(sketch) => sketch_value(sketch, value, 1),
+        }
+    }
+
+    pub(super) fn merge(&mut self, other: &Self) {
+        self.count += other.count;
+        self.sum = self.sum.saturating_add(other.sum);
+        self.max = self.max.max(other.max);
+        match (&mut self.values, &other.values) {
+            (Values::All(mine), Values::All(theirs)) => mine.extend_from_slice(theirs),
+            (Values::All(_), Values::Sketch(_)) => {
+                self.sketch();
+                self.merge_values(&other.values);
+            }
+            (Values::Sketch(_), _) => self.merge_values(&other.values),
+        }
+    }
+
+    /// Adds values to a sketch.
+    fn merge_values(&mut self, other: &Values) {
+        let Values::Sketch(sketch) = &mut self.values else { return };
+        match other {
+            Values::All(values) => values.iter().for_each(|value| sketch_value(sketch, *value, 1)),
+            Values::Sketch(other) => {
+                let added = sketch.add(other);
+                debug_assert!(added.is_ok(), "both grow by themselves");
+            }
+        }
+    }
+
+    /// Gives up the values for a sketch of them.
+    pub(super) fn sketch(&mut self) {
+        if let Values::All(values) = &self.values {
+            let mut sketch = empty_sketch();
+            values.iter().for_each(|value| sketch_value(&mut sketch, *value, 1));
+            self.values = Values::Sketch(sketch);
+        }
+    }
+
+    pub(super) const fn kind(&self) -> Quantiles {
+        match self.values {
+            Values::All(_) => Quantiles::Exact,
+            Values::Sketch(_) => Quantiles::Sketch,
+        }
+    }
+
+    pub(super) const fn count(&self) -> u64 {
+        self.count
+    }
+
+    pub(super) fn max(&self) -> Option<u64> {
+        (self.count > 0).then_some(self.max)
+    }
+
+    /// The mean in units of `1 / unit`: one conversion of an exact sum, one division.
+    pub(super) fn mean(&self, unit: f64) -> Option<f64> {
+        (self.count > 0).then(|| self.sum as f64 / (self.count as f64 * unit))
+    }
+
+    /// The value of nearest rank: the ⌈percent × n / 100⌉-th smallest. Reorders the values.
+    pub(super) fn quantile(&mut self, percent: u32) -> Option<u64> {
+        let rank = (u128::from(self.count) * u128::from(percent)).div_ceil(100).max(1);
+        match &mut self.values {
+            Values::All(values) if values.is_empty() => None,
+            Values::All(values) => {
+                let at = usize::try_from(rank - 1).unwrap_or(usize::MAX).min(values.len() - 1);
+                Some(*values.select_nth_unstable(at).1)
+            }
+            Values::Sketch(sketch) => {
+                // Not `value_at_quantile`, which finds the rank in floating point.
+                let mut below = 0_u128;
+                let mut steps = sketch.iter_recorded();
+                let found = steps.find(|step| {
+                    below += u128::from(step.count_at_value());
+                    below >= rank
+                });
+                found.map(|step| step.value_iterated_to().min(self.max))
+            }
+        }
+    }
+}
+
+/// A row of distributions a class, which share one budget of exact values.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct ClassTable {
+    columns: usize,
+    cells: Vec<Distribution>,
+    rows: u64,
+    budget: u64,
+}
+
+impl ClassTable {
+    /// `columns` quantities in each of `classes` classes, exact up to `budget` rows in all.
+    pub(super) fn new(classes: usize, columns: usize, budget: u64) -> Self {
+        Self { columns, cells: vec![Distribution::default(); classes * columns], rows: 0, budget }
+    }
+
+    /// Adds a row to `class`: for each column the value and what it adds to the sum.
+    #[inline]
+    pub(super) fn add<const COLUMNS: usize>(&mut self, class: usize, row: [(u64, u128); COLUMNS]) {
+        debug_assert_eq!(COLUMNS, self.columns);
+        if self.rows == self.budget {
+            self.sketch();
+        }
+        self.rows += 1;
+        for (cell, (value, addend)) in self.cells[class * COLUMNS..].iter_mut().zip(row) {
+            cell.add(value, addend);
+        }
+    }
+
+    /// Adds a table of the same shape.
+    pub(super) fn merge(&mut self, other: &Self) {
+        self.rows += other.rows;
+        if self.rows > self.budget {
+            self.sketch();
+        }
+        for (mine, theirs) in self.cells.iter_mut().zip(&other.cells) {
+            mine.merge(theirs);
+        }
+    }
+
+    fn sketch(&mut self) {
+        self.cells.iter_mut().for_each(Distribution::sketch);
+    }
+
+    pub(super) fn kind(&self) -> Quantiles {
+        self.cells.first().map_or(Quantiles::Exact, Distribution::kind)
+    }
+
+    /// A copy of one cell, to take quantiles from.
+    pub(super) fn cell(&self, class: usize, column: usize) -> Distribution {
+        self.cells.get(class * self.columns + column).cloned().unwrap_or_default()
+    }
+
+    /// All classes of a column together.
+    pub(super) fn whole(&self, column: usize) -> Distribution {
+        let mut whole = Distribution::default();
+        for cell in self.cells.iter().skip(column).step_by(self.columns) {
+            whole.merge(cell);
+        }
+        whole
+    }
+}
+
+/// A sketch as pairs of a value and how often it was recorded: exact for a sketch of the same digits.
+mod counts {
+    use hdrhistogram::Histogram;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use super::{empty_sketch, sketch_value};
+
+    pub(super) fn serialize<S: Serializer>(sketch: &Histogram<u64>, to: S) -> Result<S::Ok, S::Error> {
+        // Collected, because postcard wants to know the length first.
+        let pairs: Vec<_> =
+            sketch.iter_recorded().map(|step| (step.value_iterated_to(), step.count_at_value())).collect();
+        pairs.serialize(to)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Histogram<u64>, D::Error> {
+        let pairs = Vec::<(u64, u64)>::deserialize(from)?;
+        let mut sketch = empty_sketch();
+        for (value, count) in pairs {
+            sketch_value(&mut sketch, value, count);
+        }
+        Ok(sketch)
+    }
+}

@@ -1,0 +1,188 @@
+//! The fingerprint of a run: the same records give the same fingerprint, in whatever order they came.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
+use thiserror::Error;
+use xxhash_rust::xxh3::xxh3_128;
+
+use crate::model::{JobRecord, Outcome, Record, RejectReason, SegmentRecord};
+
+/// Goes up whenever the encoding below changes; every fingerprint changes with it.
+const VERSION: u8 = 1;
+
+/// Count and sum modulo 2¹²⁸ of the xxh3-128 hashes of job and segment records.
+///
+/// A sum has no order, so fingerprints of parts [merge](Fingerprint::merge) to the fingerprint of the whole,
+/// and a resumed run goes on from the one in its checkpoint. Each record is hashed in an encoding of its own
+/// (fixed-width little-endian fields behind a version byte), which no change of a serializer can touch.
+/// Changes of machine state are not part of it: whether they are recorded is a choice of the run.
+///
+/// Written as `count:sum`, the sum in 32 hexadecimal digits.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Fingerprint {
+    count: u64,
+    sum: u128,
+}
+
+/// A text that is no fingerprint.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("`{0}` is not a fingerprint (`count:sum`, the sum in 32 hexadecimal digits)")]
+pub struct FingerprintError(String);
+
+impl Fingerprint {
+    /// The fingerprint of no records.
+    pub const fn new() -> Self {
+        Self { count: 0, sum: 0 }
+    }
+
+    /// Records so far.
+    pub const fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Adds a record; one of machine state changes nothing.
+    pub fn add(&mut self, record: &Record) {
+        match record {
+            Record::Job(job) => self.add_job(job),
+            Record::Segment(segment) => self.add_segment(segment),
+            Record::Machine(_) => {}
+        }
+    }
+
+    /// Adds a job.
+    pub fn add_job(&mut self, job: &JobRecord) {
+        let mut fields = Fields::<256>::new(b'J');
+        fields.put(job.id.0.to_le_bytes());
+        fields.put(job.site.0.to_le_bytes());
+        fields.put(job.partition.0.to_le_bytes());
+        fields.put(job.user.to_le_bytes());
+        fields.put(job.submit.micros().to_le_bytes());
+        fields.put_option(job.start.map(|start| start.micros()));
+        fields.put(job.end.micros().to_le_bytes());
+        fields.put(job.requested.to_le_bytes());
+        fields.put(job.procs.to_le_bytes());
+        fields.put(outcome_code(job.outcome));
+        fields.put(job.run.micros().to_le_bytes());
+        fields.put(job.estimate.micros().to_le_bytes());
+        fields.put(job.attempts.to_le_bytes());
+        fields.put(job.energy.nanojoules().to_le_bytes());
+        fields.put(job.cost.nanos().to_le_bytes());
+        fields.put_option(job.recorded_wait.map(|wait| wait.micros()));
+        self.add_hash(xxh3_128(fields.bytes()));
+    }
+
+    /// Adds a segment. Its processors are hashed as maximal intervals, so that equal sets hash equal however
+    /// they are kept.
+    pub fn add_segment(&mut self, segment: &SegmentRecord) {
+        let mut fields = Fields::<128>::new(b'S');
+        fields.put(segment.job.0.to_le_bytes());
+        fields.put(segment.attempt.to_le_bytes());
+        fields.put(segment.site.0.to_le_bytes());
+        fields.put(segment.partition.0.to_le_bytes());
+        fields.put(segment.from.micros().to_le_bytes());
+        fields.put(segment.to.micros().to_le_bytes());
+        fields.put(segment.rate.units().to_le_bytes());
+        fields.put(segment.share.units().to_le_bytes());
+        fields.put([segment.cause as u8]);
+        fields.put(segment.energy.nanojoules().to_le_bytes());
+        fields.put(segment.cost.nanos().to_le_bytes());
+        // Only a set of more than fifty pieces leaves the stack.
+        let mut bytes: SmallVec<[u8; 512]> = SmallVec::from_slice(fields.bytes());
+        for (first, last) in segment.procs.intervals() {
+            let piece = u64::from(first) << 32 | u64::from(last);
+            bytes.extend_from_slice(&piece.to_le_bytes());
+        }
+        self.add_hash(xxh3_128(&bytes));
+    }
+
+    /// Adds everything that `other` has seen.
+    pub fn merge(&mut self, other: &Self) {
+        self.count += other.count;
+        self.sum = self.sum.wrapping_add(other.sum);
+    }
+
+    fn add_hash(&mut self, hash: u128) {
+        self.count += 1;
+        self.sum = self.sum.wrapping_add(hash);
+    }
+}
+
+const fn outcome_code(outcome: Outcome) -> [u8; 2] {
+    let reason = match outcome {
+        Outcome::Rejected(RejectReason::TooLarge) => 1,
+        Outcome::Rejected(RejectReason::NoSuchPartition) => 2,
+        Outcome::Rejected(RejectReason::Policy) => 3,
+        Outcome::Completed | Outcome::Killed | Outcome::Failed | Outcome::Cancelled | Outcome::Unfinished => {
+            0
+        }
+    };
+    [outcome.index() as u8, reason]
+}
+
+/// The fields of one record behind its version and kind.
+struct Fields<const N: usize> {
+    bytes: [u8; N],
+    len: usize,
+}
+
+impl<const N: usize> Fields<N> {
+    fn new(kind: u8) -> Self {
+        let mut fields = Self { bytes: [0; N], len: 0 };
+        fields.put([VERSION, kind]);
+        fields
+    }
+
+    #[inline(always)]
+    fn put<const K: usize>(&mut self, field: [u8; K]) {
+        self.bytes[self.len..self.len + K].copy_from_slice(&field);
+        self.len += K;
+    }
+
+    /// Always nine bytes, so that no value runs into the next field.
+    #[inline(always)]
+    fn put_option(&mut self, field: Option<u64>) {
+        self.put([u8::from(field.is_some())]);
+        self.put(field.unwrap_or(0).to_le_bytes());
+    }
+
+    fn bytes(&self) -> &[u8] {
+        &self.bytes[..self.len]
+    }
+}
+
+impl fmt::Display for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{:032x}", self.count, self.sum)
+    }
+}
+
+impl FromStr for Fingerprint {
+    type Err = FingerprintError;
+
+    fn from_str(written: &str) -> Result<Self, FingerprintError> {
+        let read = || {
+            // `from_str_radix` alone would take a sign.
+            let is_sum = |sum: &str| sum.len() == 32 && sum.bytes().all(|digit| digit.is_ascii_hexdigit());
+            let (count, sum) = written.split_once(':').filter(|(_, sum)| is_sum(sum))?;
+            Some(Self { count: count.parse().ok()?, sum: u128::from_str_radix(sum, 16).ok()? })
+        };
+        read().ok_or_else(|| FingerprintError(written.to_owned()))
+    }
+}
+
+impl TryFrom<String> for Fingerprint {
+    type Error = FingerprintError;
+    fn try_from(written: String) -> Result<Self, FingerprintError> {
+        written.parse()
+    }
+}
+
+impl From<Fingerprint> for String {
+    fn from(fingerprint: Fingerprint) -> Self {
+        fingerprint.to_string()
+    }
+}

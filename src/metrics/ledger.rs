@@ -1,0 +1,117 @@
+//! Where the processors' time, the energy and the money of a run went.
+
+use serde::{Deserialize, Serialize};
+
+use crate::platform::Usage;
+use crate::units::{Energy, Money};
+
+/// The ledgers of all partitions added up, still exact.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ledger {
+    nominal: u128,
+    useful: u128,
+    wasted: u128,
+    overhead: u128,
+    reserved: u128,
+    idle: u128,
+    away: u128,
+    job_energy: Energy,
+    meter: Energy,
+    facility: Energy,
+    cost: Money,
+}
+
+/// Where the processors' time went, in processor-seconds: `useful + wasted + overhead + reserved + idle +
+/// away = nominal` (before each is rounded to floating point).
+#[derive(Copy, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct UsageSummary {
+    /// Processors × time, over all partitions.
+    pub nominal: f64,
+    /// Jobs that completed.
+    pub useful: f64,
+    /// Jobs that were killed, failed or cancelled, or had not finished.
+    pub wasted: f64,
+    /// Suspending, resuming, checkpointing and staging.
+    pub overhead: f64,
+    /// Kept from the queue by reservations.
+    pub reserved: f64,
+    /// Neither in use nor reserved nor away.
+    pub idle: f64,
+    /// Away.
+    pub away: f64,
+}
+
+/// Energy in kilowatt-hours: `jobs + idle = meter`.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct EnergySummary {
+    /// Charged to jobs.
+    pub jobs_kwh: f64,
+    /// Of idle processors.
+    pub idle_kwh: f64,
+    /// Of all processors.
+    pub meter_kwh: f64,
+    /// Of the facility: each site's meter times its PUE.
+    pub facility_kwh: f64,
+}
+
+impl Ledger {
+    /// Adds a partition whose site has a PUE of `pue_ppm` × 10⁻⁶.
+    pub fn add(&mut self, usage: &Usage, pue_ppm: u64) {
+        self.nominal += usage.nominal();
+        self.useful += usage.useful;
+        self.wasted += usage.wasted;
+        self.overhead += usage.overhead;
+        self.reserved += usage.reserved;
+        self.idle += usage.idle();
+        self.away += usage.away;
+        self.job_energy += usage.job_energy;
+        self.meter += usage.meter;
+        self.cost += usage.cost;
+        let facility = usage.meter.nanojoules().saturating_mul(u128::from(pue_ppm)).saturating_add(500_000);
+        self.facility += Energy::from_nanojoules(facility / 1_000_000);
+    }
+
+    /// Share of the nominal capacity that was in use; `None` if there is none.
+    pub fn utilization(&self) -> Option<f64> {
+        self.busy_over(self.nominal)
+    }
+
+    /// Share of the capacity that was neither away nor reserved that was in use; `None` if there is none.
+    pub fn utilization_available(&self) -> Option<f64> {
+        self.busy_over(self.nominal.saturating_sub(self.away + self.reserved))
+    }
+
+    fn busy_over(&self, capacity: u128) -> Option<f64> {
+        let busy = self.useful + self.wasted + self.overhead;
+        (capacity > 0).then(|| busy as f64 / capacity as f64)
+    }
+
+    /// Processor time in seconds.
+    pub fn usage(&self) -> UsageSummary {
+        let secs = |time: u128| time as f64 / Usage::PROC_SECOND as f64;
+        UsageSummary {
+            nominal: secs(self.nominal),
+            useful: secs(self.useful),
+            wasted: secs(self.wasted),
+            overhead: secs(self.overhead),
+            reserved: secs(self.reserved),
+            idle: secs(self.idle),
+            away: secs(self.away),
+        }
+    }
+
+    /// Energy in kilowatt-hours.
+    pub fn energy(&self) -> EnergySummary {
+        EnergySummary {
+            jobs_kwh: self.job_energy.as_kwh_f64(),
+            idle_kwh: (self.meter - self.job_energy).as_kwh_f64(),
+            meter_kwh: self.meter.as_kwh_f64(),
+            facility_kwh: self.facility.as_kwh_f64(),
+        }
+    }
+
+    /// What the jobs paid.
+    pub const fn cost(&self) -> Money {
+        self.cost
+    }
+}

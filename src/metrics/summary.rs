@@ -1,0 +1,250 @@
+//! Waits, response times and slowdowns of jobs, by class and whole.
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use super::distribution::{ClassTable, Distribution, EXACT_QUANTILES};
+use super::{Definitions, Quantiles, Ratio};
+use crate::model::{JobRecord, Outcome};
+use crate::units::{Span, Time};
+
+const WAIT: usize = 0;
+const RESPONSE: usize = 1;
+const SLOWDOWN: usize = 2;
+
+/// Collects job records, one at a time, in any order.
+///
+/// Means come from integer sums and do not depend on the order; quantiles are exact up to
+/// [`EXACT_QUANTILES`] measured jobs and approximate, in constant memory, beyond.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    definitions: Definitions,
+    outcomes: Vec<Outcomes>,
+    table: ClassTable,
+    first_submit: Time,
+    last_end: Time,
+}
+
+/// Summaries that cannot be added up.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Error)]
+#[error("the two summaries use different bounds of the slowdown, job classes or machine sizes")]
+pub struct DifferentDefinitions;
+
+/// How many jobs ended in which way.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Outcomes {
+    /// All the work was done.
+    pub completed: u64,
+    /// Ended at the estimate with work left.
+    pub killed: u64,
+    /// Ended by site or machine.
+    pub failed: u64,
+    /// Never taken.
+    pub rejected: u64,
+    /// Withdrawn.
+    pub cancelled: u64,
+    /// Waiting or running when the run ended.
+    pub unfinished: u64,
+}
+
+/// The measures of a group of jobs. Times in seconds; `None` (in JSON `null`) where no job was measured.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Measures {
+    /// Jobs of the group, however they ended.
+    pub jobs: u64,
+    /// Jobs in the means and quantiles; see [`Definitions::is_measured`].
+    pub measured: u64,
+    /// How they ended.
+    pub outcomes: Outcomes,
+    /// Mean wait.
+    pub mean_wait: Option<f64>,
+    /// Median wait.
+    pub median_wait: Option<f64>,
+    /// 95th percentile of the wait.
+    pub p95_wait: Option<f64>,
+    /// Longest wait.
+    pub max_wait: Option<f64>,
+    /// Mean response time.
+    pub mean_response: Option<f64>,
+    /// Median response time.
+    pub median_response: Option<f64>,
+    /// 95th percentile of the response time.
+    pub p95_response: Option<f64>,
+    /// Longest response time.
+    pub max_response: Option<f64>,
+    /// Mean bounded slowdown.
+    pub mean_bounded_slowdown: Option<f64>,
+    /// Median bounded slowdown.
+    pub median_bounded_slowdown: Option<f64>,
+    /// 95th percentile of the bounded slowdown.
+    pub p95_bounded_slowdown: Option<f64>,
+    /// Largest bounded slowdown.
+    pub max_bounded_slowdown: Option<f64>,
+}
+
+/// The measures of one class.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ClassMeasures {
+    /// The class, such as `VS Seq`.
+    pub class: String,
+    /// Its measures.
+    #[serde(flatten)]
+    pub measures: Measures,
+}
+
+impl Outcomes {
+    const fn of_mut(&mut self, outcome: Outcome) -> &mut u64 {
+        match outcome {
+            Outcome::Completed => &mut self.completed,
+            Outcome::Killed => &mut self.killed,
+            Outcome::Failed => &mut self.failed,
+            Outcome::Rejected(_) => &mut self.rejected,
+            Outcome::Cancelled => &mut self.cancelled,
+            Outcome::Unfinished => &mut self.unfinished,
+        }
+    }
+
+    /// The counts in the order of [`Outcome::NAMES`].
+    pub const fn counts(&self) -> [u64; 6] {
+        [self.completed, self.killed, self.failed, self.rejected, self.cancelled, self.unfinished]
+    }
+
+    /// Jobs in all.
+    pub fn total(&self) -> u64 {
+        self.counts().iter().sum()
+    }
+
+    fn merge(&mut self, other: &Self) {
+        self.completed += other.completed;
+        self.killed += other.killed;
+        self.failed += other.failed;
+        self.rejected += other.rejected;
+        self.cancelled += other.cancelled;
+        self.unfinished += other.unfinished;
+    }
+}
+
+impl Summary {
+    /// A summary of nothing yet.
+    pub fn new(definitions: Definitions) -> Self {
+        Self::with_budget(definitions, EXACT_QUANTILES)
+    }
+
+    /// Exact up to `budget` jobs.
+    pub(super) fn with_budget(definitions: Definitions, budget: u64) -> Self {
+        let classes = definitions.classes().count();
+        Self {
+            outcomes: vec![Outcomes::default(); classes],
+            table: ClassTable::new(classes, 3, budget),
+            definitions,
+            first_submit: Time::NEVER,
+            last_end: Time::ZERO,
+        }
+    }
+
+    /// Adds a job.
+    pub fn add(&mut self, record: &JobRecord) {
+        let class = self.definitions.class_of(record);
+        *self.outcomes[class].of_mut(record.outcome) += 1;
+        if record.start.is_some() {
+            self.first_submit = self.first_submit.min(record.submit);
+            self.last_end = self.last_end.max(record.end);
+        }
+        if Definitions::is_measured(record) {
+            let (wait, response) = (record.wait().micros(), record.response().micros());
+            let slowdown = self.definitions.bounded_slowdown(record);
+            self.table.add(
+                class,
+                [
+                    (wait, u128::from(wait)),
+                    (response, u128::from(response)),
+                    (slowdown.coarse(), slowdown.units()),
+                ],
+            );
+        }
+    }
+
+    /// Adds everything that `other` has seen.
+    ///
+    /// # Errors
+    /// [`DifferentDefinitions`], with nothing added, if the two do not measure the same.
+    pub fn merge(&mut self, other: &Self) -> Result<(), DifferentDefinitions> {
+        if self.definitions != other.definitions {
+            return Err(DifferentDefinitions);
+        }
+        for (mine, theirs) in self.outcomes.iter_mut().zip(&other.outcomes) {
+            mine.merge(theirs);
+        }
+        self.table.merge(&other.table);
+        self.first_submit = self.first_submit.min(other.first_submit);
+        self.last_end = self.last_end.max(other.last_end);
+        Ok(())
+    }
+
+    /// What the measures mean.
+    pub const fn definitions(&self) -> &Definitions {
+        &self.definitions
+    }
+
+    /// How quantiles are computed so far.
+    pub fn quantiles(&self) -> Quantiles {
+        self.table.kind()
+    }
+
+    /// Last end less first submission of the jobs that started; `None` if none did.
+    pub fn makespan(&self) -> Option<Span> {
+        (self.first_submit < Time::NEVER).then(|| self.last_end.since(self.first_submit))
+    }
+
+    /// The measures of all jobs.
+    pub fn whole(&self) -> Measures {
+        let mut outcomes = Outcomes::default();
+        self.outcomes.iter().for_each(|class| outcomes.merge(class));
+        measures(outcomes, |column| self.table.whole(column))
+    }
+
+    /// The measures by class, empty classes included; nothing if all jobs are one class.
+    pub fn by_class(&self) -> Vec<ClassMeasures> {
+        if self.outcomes.len() == 1 {
+            return Vec::new();
+        }
+        let class = |(at, outcomes): (usize, &Outcomes)| ClassMeasures {
+            class: self.definitions.classes().label(at),
+            measures: measures(*outcomes, |column| self.table.cell(at, column)),
+        };
+        self.outcomes.iter().enumerate().map(class).collect()
+    }
+}
+
+/// One column at a time, so that one copy of the values is alive at a time.
+fn measures(outcomes: Outcomes, column: impl Fn(usize) -> Distribution) -> Measures {
+    const MICROS: f64 = 1e6;
+    let coarse = (1_u64 << Ratio::COARSE_BITS) as f64;
+    let figures = |of: usize, mean_unit: f64, unit: f64| {
+        let mut values = column(of);
+        let scaled = |value: Option<u64>| value.map(|value| value as f64 / unit);
+        let [median, p95] = [50, 95].map(|percent| scaled(values.quantile(percent)));
+        (values.count(), [values.mean(mean_unit), median, p95, scaled(values.max())])
+    };
+    let (measured, [mean_wait, median_wait, p95_wait, max_wait]) = figures(WAIT, MICROS, MICROS);
+    let (_, [mean_response, median_response, p95_response, max_response]) = figures(RESPONSE, MICROS, MICROS);
+    let (_, [mean_bounded_slowdown, median_bounded_slowdown, p95_bounded_slowdown, max_bounded_slowdown]) =
+        figures(SLOWDOWN, Ratio::ONE.units() as f64, coarse);
+    Measures {
+        jobs: outcomes.total(),
+        measured,
+        outcomes,
+        mean_wait,
+        median_wait,
+        p95_wait,
+        max_wait,
+        mean_response,
+        median_response,
+        p95_response,
+        max_response,
+        mean_bounded_slowdown,
+        median_bounded_slowdown,
+        p95_bounded_slowdown,
+        max_bounded_slowdown,
+    }
+}
