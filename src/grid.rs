@@ -69,6 +69,10 @@ impl RecordSink for Post<'_> {
     fn record(&mut self, record: Record) {
         self.sink.record(record);
     }
+
+    fn is_closed(&self) -> bool {
+        self.sink.is_closed()
+    }
 }
 
 impl Outbox for Post<'_> {
@@ -134,7 +138,7 @@ impl Grid {
     /// Runs until nothing happens any more.
     ///
     /// # Errors
-    /// [`GridError`] says what broke; [`GridError::Stuck`] if jobs are left that nothing will ever start, which have then been
+    /// [`GridError`] says what broke; [`GridError::SinkClosed`] if `sink` can take no more; [`GridError::Stuck`] if jobs are left that nothing will ever start, which have then been
     /// recorded as unfinished.
     pub fn run(&mut self, sink: &mut dyn RecordSink) -> Result<(), GridError> {
         // Sites without a broker have nothing to say to each other: each can run on by itself.
@@ -144,6 +148,9 @@ impl Grid {
             while let Some(next) = site.next_event() {
                 site.advance(next.next_round(), post)?;
                 last = last.max(next.time);
+                if post.is_closed() {
+                    return Err(GridError::SinkClosed);
+                }
             }
         }
         self.now = Stamp { time: last, round: u32::MAX };

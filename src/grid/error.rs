@@ -42,6 +42,9 @@ pub enum GridError {
         /// The first of them.
         first: Vec<Waiter>,
     },
+    /// The records cannot be taken any more; whoever takes them knows why.
+    #[error("the records of the run cannot be taken any more")]
+    SinkClosed,
     /// A snapshot that does not fit.
     #[error("the saved state cannot be taken back: {0}")]
     BadSave(String),

@@ -169,6 +169,11 @@ pub enum Record {
 pub trait RecordSink {
     /// Takes one record.
     fn record(&mut self, record: Record);
+
+    /// True once it can take no more (a disk is full): the run need not go on.
+    fn is_closed(&self) -> bool {
+        false
+    }
 }
 
 impl RecordSink for Vec<Record> {
