@@ -7,9 +7,9 @@ pub mod units;
 
 pub mod model;
 
-pub mod formats;
-
 pub mod workload;
+
+pub mod formats;
 
 pub mod platform;
 
@@ -20,3 +20,9 @@ pub mod entity;
 pub mod grid;
 
 pub mod metrics;
+
+pub mod report;
+
+pub mod experiment;
+
+pub mod cli;

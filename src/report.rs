@@ -1,1 +1,23 @@
-//! Files and tables.
+//! What a run leaves behind and shows: files of records, the summary, tables for people.
+//!
+//! Rows are formatted by hand into blocks and written in whole lines, so that what reached the disk stays
+//! readable whatever happens next. What the figures are is the business of [`crate::metrics`]; every column
+//! is described in `docs/output.md`.
+
+mod batsim;
+mod cells;
+mod comparison;
+mod error;
+mod figures;
+mod folder;
+mod lines;
+mod names;
+mod rows;
+mod tables;
+#[cfg(test)]
+mod tests;
+
+pub use comparison::comparison_table;
+pub use error::OutputError;
+pub use folder::{OutputDir, OutputOptions};
+pub use tables::{json, recorded_waits_table, summary_table};

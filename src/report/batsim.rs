@@ -1,0 +1,119 @@
+//! Batsim's `jobs.csv`, so that tools made for Batsim open a run.
+
+use rustc_hash::FxHashMap;
+
+use super::cells;
+use super::names::Names;
+use crate::metrics::Ratio;
+use crate::model::{JobId, JobRecord, Outcome, PartitionId, ProcSet, SegmentRecord, SiteId};
+
+/// The columns, as Batsim's code writes them (its documentation orders some differently).
+pub(super) const HEADER: &str = "job_id,workload_name,profile,submission_time,requested_number_of_resources,requested_time,success,final_state,starting_time,execution_time,finish_time,waiting_time,turnaround_time,stretch,allocated_resources,consumed_energy,metadata";
+
+/// Batsim counts a run of no length as this long, so that its stretch is a number.
+const SHORTEST_RUN_MICROS: u64 = 10;
+
+/// Turns records into rows. A row needs the processors of a job's last attempt, which only its segments
+/// know; they are kept until the job's own record comes.
+#[derive(Debug)]
+pub(super) struct Batsim {
+    workload: String,
+    /// By site too: sites with workloads of their own number their jobs alike.
+    held: FxHashMap<(SiteId, JobId), Held>,
+}
+
+#[derive(Debug)]
+struct Held {
+    attempt: u32,
+    partition: PartitionId,
+    procs: ProcSet,
+}
+
+impl Batsim {
+    pub(super) fn new(workload: &str) -> Self {
+        Self { workload: cells::text(workload), held: FxHashMap::default() }
+    }
+
+    /// Remembers where a job ran.
+    pub(super) fn hold(&mut self, segment: &SegmentRecord) {
+        let fresh =
+            || Held { attempt: segment.attempt, partition: segment.partition, procs: segment.procs.clone() };
+        let held = self.held.entry((segment.site, segment.job)).or_insert_with(fresh);
+        if held.attempt == segment.attempt {
+            held.procs.insert_all(&segment.procs);
+        } else if held.attempt < segment.attempt {
+            *held = fresh();
+        }
+    }
+
+    /// Appends the row of a job that has ended.
+    pub(super) fn job(&mut self, out: &mut Vec<u8>, job: &JobRecord, names: &Names) {
+        let held = self.held.remove(&(job.site, job.id));
+        cells::integer(out, job.id.0);
+        out.push(b',');
+        out.extend_from_slice(self.workload.as_bytes());
+        out.push(b',');
+        cells::integer(out, job.id.0);
+        out.push(b',');
+        cells::six_decimals(out, job.submit.micros());
+        out.push(b',');
+        cells::integer(out, job.requested);
+        out.push(b',');
+        cells::six_decimals(out, job.estimate.micros());
+        out.extend_from_slice(if job.outcome == Outcome::Completed { b",1," } else { b",0," });
+        out.extend_from_slice(final_state(job).as_bytes());
+        out.push(b',');
+        if let Some(start) = job.start {
+            let execution = job.end.since(start).micros();
+            let stretch = Ratio::of(job.response().micros(), execution.max(SHORTEST_RUN_MICROS));
+            for micros in
+                [start.micros(), execution, job.end.micros(), job.wait().micros(), job.response().micros()]
+            {
+                cells::six_decimals(out, micros);
+                out.push(b',');
+            }
+            cells::ratio_six_decimals(out, stretch);
+            out.push(b',');
+        } else {
+            out.extend_from_slice(b",,,,,,");
+        }
+        if let Some(held) = held {
+            let first_processor = names.first_processor(job.site, held.partition);
+            processors(out, &held.procs, first_processor);
+        }
+        out.push(b',');
+        if names.powered() {
+            cells::joules_six_decimals(out, job.energy);
+        } else {
+            out.extend_from_slice(b"-1.000000");
+        }
+        out.extend_from_slice(b",\"\"");
+    }
+}
+
+/// Batsim knows fewer ends than we do: a job that ran and was withdrawn or cut off by the end of the run was
+/// killed, one that never ran was rejected.
+const fn final_state(job: &JobRecord) -> &'static str {
+    match job.outcome {
+        _ if job.start.is_none() => "REJECTED",
+        Outcome::Completed => "COMPLETED_SUCCESSFULLY",
+        Outcome::Killed => "COMPLETED_WALLTIME_REACHED",
+        Outcome::Failed => "COMPLETED_FAILED",
+        Outcome::Cancelled | Outcome::Unfinished => "COMPLETED_KILLED",
+        Outcome::Rejected(_) => "REJECTED",
+    }
+}
+
+/// The set as intervals, numbered from `first_processor`.
+fn processors(out: &mut Vec<u8>, set: &ProcSet, first_processor: u64) {
+    for (at, (first, last)) in set.intervals().enumerate() {
+        if at > 0 {
+            out.push(b' ');
+        }
+        cells::integer(out, first_processor + u64::from(first));
+        if last > first {
+            out.push(b'-');
+            cells::integer(out, first_processor + u64::from(last));
+        }
+    }
+}

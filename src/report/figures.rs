@@ -1,0 +1,93 @@
+//! Numbers for people.
+
+/// A count with its thousands apart: `28,476`.
+pub(super) fn count(value: u64) -> String {
+    let digits = value.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// So many jobs.
+pub(super) fn jobs(number: u64) -> String {
+    format!("{} {}", count(number), if number == 1 { "job" } else { "jobs" })
+}
+
+/// A number with `decimals` decimals and its thousands apart; `-` if there is none.
+pub(super) fn number(value: Option<f64>, decimals: usize) -> String {
+    let Some(value) = value.filter(|value| value.is_finite()) else { return "-".to_owned() };
+    let written = format!("{:.decimals$}", value.abs());
+    let (whole, fraction) = written.split_at(written.find('.').unwrap_or(written.len()));
+    let sign = if value < 0.0 { "-" } else { "" };
+    match whole.parse::<u64>() {
+        Ok(whole) => format!("{sign}{}{fraction}", count(whole)),
+        Err(_) => format!("{value:e}"),
+    }
+}
+
+/// Decimals with which a column whose largest number is `largest` reads well: four digits or all the whole
+/// ones.
+pub(super) fn decimals(numbers: impl IntoIterator<Item = Option<f64>>) -> usize {
+    let largest = numbers.into_iter().flatten().fold(0.0, f64::max);
+    match largest {
+        _ if largest >= 1_000.0 => 0,
+        _ if largest >= 100.0 => 1,
+        _ => 2,
+    }
+}
+
+/// A share as a percentage.
+pub(super) fn percent(share: Option<f64>) -> String {
+    number(share.map(|share| share * 100.0), 2)
+}
+
+/// Seconds in their two largest units: `334 d 6 h`, `4 h 12 min`, `3.2 s`.
+pub(super) fn duration(secs: f64) -> String {
+    const UNITS: [(u64, &str); 4] = [(86_400, "d"), (3_600, "h"), (60, "min"), (1, "s")];
+    if secs < 60.0 {
+        return format!("{} s", number(Some(secs), if secs == libm::trunc(secs) { 0 } else { 1 }));
+    }
+    let whole = secs as u64;
+    let largest = UNITS.iter().position(|(unit, _)| whole >= *unit).unwrap_or(UNITS.len() - 1);
+    let (unit, name) = UNITS[largest];
+    let first = format!("{} {name}", count(whole / unit));
+    match UNITS.get(largest + 1) {
+        Some((smaller, name)) if whole % unit / smaller > 0 => {
+            format!("{first} {} {name}", whole % unit / smaller)
+        }
+        _ => first,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_read_well() {
+        assert_eq!(count(0), "0");
+        assert_eq!(count(999), "999");
+        assert_eq!(count(1_234_567), "1,234,567");
+        assert_eq!(number(Some(15_696.798), 1), "15,696.8");
+        assert_eq!(number(Some(-1_234.5), 0), "-1,234", "halves go to the even");
+        assert_eq!(number(None, 1), "-");
+        assert_eq!(number(Some(999.96), 1), "1,000.0");
+        assert_eq!(percent(Some(0.68719)), "68.72");
+        assert_eq!(decimals([Some(3.0), None, Some(250.0)]), 1);
+    }
+
+    #[test]
+    fn durations_have_two_units() {
+        assert_eq!(duration(28_880_000.0), "334 d 6 h");
+        assert_eq!(duration(15_120.0), "4 h 12 min");
+        assert_eq!(duration(3_600.0), "1 h");
+        assert_eq!(duration(61.0), "1 min 1 s");
+        assert_eq!(duration(3.25), "3.2 s");
+        assert_eq!(duration(0.0), "0 s");
+    }
+}

@@ -1,0 +1,153 @@
+//! The folder that a run leaves behind.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::batsim::{self, Batsim};
+use super::lines::Lines;
+use super::names::Names;
+use super::rows::{self, Columns};
+use super::{OutputError, tables};
+use crate::metrics::{Definitions, RunSummary};
+use crate::model::{Record, SiteSpec};
+
+const JOBS: &str = "jobs.csv";
+const SEGMENTS: &str = "segments.csv";
+const MACHINES: &str = "machines.csv";
+const BATSIM: &str = "batsim/out_jobs.csv";
+const SUMMARY: &str = "summary.json";
+const SUMMARY_PART: &str = "summary.json.part";
+
+/// Which files a run writes beside `jobs.csv`, `segments.csv` and `summary.json`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OutputOptions {
+    /// Write `machines.csv`.
+    pub machines: bool,
+    /// Write `batsim/out_jobs.csv`, with this name of the workload.
+    pub batsim: Option<String>,
+}
+
+/// The files of a run that is going on.
+///
+/// Rows are written in blocks; `summary.json` comes last and appears whole or not at all, so a folder that has
+/// one is the folder of a run that finished.
+#[derive(Debug)]
+pub struct OutputDir {
+    folder: PathBuf,
+    columns: Columns,
+    jobs: Lines<File>,
+    segments: Lines<File>,
+    machines: Option<Lines<File>>,
+    batsim: Option<(Batsim, Lines<File>)>,
+}
+
+impl OutputDir {
+    /// Creates the folder and its files. Files of an earlier run there are replaced, and those that this run does
+    /// not write are removed, so that a folder never mixes two runs.
+    ///
+    /// # Errors
+    /// [`OutputError::Place`] names the file or folder that cannot be made.
+    pub fn create(
+        folder: &Path,
+        sites: &[SiteSpec],
+        definitions: Definitions,
+        options: &OutputOptions,
+    ) -> Result<Self, OutputError> {
+        create_folder(folder)?;
+        for stale in [SUMMARY, SUMMARY_PART, MACHINES, BATSIM] {
+            remove(&folder.join(stale))?;
+        }
+        let file = |name: &str, header: &str| Lines::create(folder.join(name), header);
+        let jobs = file(JOBS, rows::JOBS)?;
+        let segments = file(SEGMENTS, rows::SEGMENTS)?;
+        let machines = options.machines.then(|| file(MACHINES, rows::MACHINES)).transpose()?;
+        let batsim = match &options.batsim {
+            None => None,
+            Some(workload) => {
+                create_folder(&folder.join("batsim"))?;
+                Some((Batsim::new(workload), file(BATSIM, batsim::HEADER)?))
+            }
+        };
+        let columns = Columns::new(Names::of(sites), definitions);
+        Ok(Self { folder: folder.to_owned(), columns, jobs, segments, machines, batsim })
+    }
+
+    /// The folder.
+    pub fn path(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Writes records in the order given. The segments of a job come before the job.
+    ///
+    /// # Errors
+    /// [`OutputError::Write`] names the file that cannot be written and how many of its rows are whole.
+    pub fn write(&mut self, records: &[Record]) -> Result<(), OutputError> {
+        for record in records {
+            match record {
+                Record::Job(job) => {
+                    self.jobs.row(|out| self.columns.job(out, job))?;
+                    if let Some((batsim, lines)) = &mut self.batsim {
+                        lines.row(|out| batsim.job(out, job, &self.columns.names))?;
+                    }
+                }
+                Record::Segment(segment) => {
+                    self.segments.row(|out| self.columns.segment(out, segment))?;
+                    if let Some((batsim, _)) = &mut self.batsim {
+                        batsim.hold(segment);
+                    }
+                }
+                Record::Machine(machine) => {
+                    if let Some(lines) = &mut self.machines {
+                        lines.row(|out| self.columns.machine(out, machine))?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Hands every row to the disk. The time this takes belongs to the run: flush, then take the time, then
+    /// [`finish`](Self::finish).
+    ///
+    /// # Errors
+    /// As [`write`](Self::write); the files after the one that failed are flushed all the same.
+    pub fn flush(&mut self) -> Result<(), OutputError> {
+        let batsim = self.batsim.as_mut().map(|(_, lines)| lines);
+        let files = [Some(&mut self.jobs), Some(&mut self.segments), self.machines.as_mut(), batsim];
+        files.into_iter().flatten().map(Lines::flush).fold(Ok(()), Result::and)
+    }
+
+    /// Flushes, and writes `summary.json`.
+    ///
+    /// # Errors
+    /// As [`flush`](Self::flush), or [`OutputError::Place`] for the summary.
+    pub fn finish(mut self, summary: &RunSummary) -> Result<(), OutputError> {
+        self.flush()?;
+        let (part, path) = (self.folder.join(SUMMARY_PART), self.folder.join(SUMMARY));
+        let written = tables::json(std::slice::from_ref(summary))
+            .map_err(io::Error::from)
+            .and_then(|text| fs::write(&part, text + "\n"))
+            .and_then(|()| fs::rename(&part, &path));
+        written.map_err(|source| {
+            // Half a summary helps nobody, and the run has already failed to write it.
+            let _ = fs::remove_file(&part);
+            OutputError::Place { operation: "write", path, source }
+        })
+    }
+}
+
+fn create_folder(folder: &Path) -> Result<(), OutputError> {
+    let fail =
+        |source| OutputError::Place { operation: "create the folder", path: folder.to_owned(), source };
+    fs::create_dir_all(folder).map_err(fail)
+}
+
+fn remove(path: &Path) -> Result<(), OutputError> {
+    match fs::remove_file(path) {
+        Err(source) if source.kind() != io::ErrorKind::NotFound => {
+            Err(OutputError::Place { operation: "replace", path: path.to_owned(), source })
+        }
+        _ => Ok(()),
+    }
+}

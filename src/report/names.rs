@@ -1,0 +1,66 @@
+//! The names of sites and partitions, ready to be written.
+
+use super::cells;
+use crate::model::{PartitionId, SiteId, SiteSpec};
+
+/// Site and partition names as CSV cells, and where each partition's processors begin when those of all
+/// sites are numbered through.
+#[derive(Debug)]
+pub(super) struct Names {
+    sites: Vec<(String, Vec<Partition>)>,
+    powered: bool,
+}
+
+#[derive(Debug)]
+struct Partition {
+    name: String,
+    first: u64,
+}
+
+impl Names {
+    pub(super) fn of(sites: &[SiteSpec]) -> Self {
+        let mut first = 0;
+        let mut site = |spec: &SiteSpec| {
+            let partitions = spec.partitions.iter().map(|partition| {
+                let here = first;
+                first += u64::from(partition.processors());
+                Partition { name: cells::text(&partition.name), first: here }
+            });
+            (cells::text(&spec.name), partitions.collect())
+        };
+        Self {
+            sites: sites.iter().map(&mut site).collect(),
+            powered: sites.iter().flat_map(|site| &site.partitions).any(|part| part.busy.milliwatts() > 0),
+        }
+    }
+
+    /// True if any processor draws power.
+    pub(super) const fn powered(&self) -> bool {
+        self.powered
+    }
+
+    /// Appends a site's name, or its number if it has none.
+    pub(super) fn site(&self, out: &mut Vec<u8>, site: SiteId) {
+        match self.sites.get(site.index()) {
+            Some((name, _)) => out.extend_from_slice(name.as_bytes()),
+            None => cells::integer(out, site.0),
+        }
+    }
+
+    /// Appends a partition's name, or its number if it has none.
+    pub(super) fn partition(&self, out: &mut Vec<u8>, site: SiteId, partition: PartitionId) {
+        match self.get(site, partition) {
+            Some(found) => out.extend_from_slice(found.name.as_bytes()),
+            None => cells::integer(out, partition.0),
+        }
+    }
+
+    /// The number of a partition's first processor among all.
+    pub(super) fn first_processor(&self, site: SiteId, partition: PartitionId) -> u64 {
+        self.get(site, partition).map_or(0, |found| found.first)
+    }
+
+    fn get(&self, site: SiteId, partition: PartitionId) -> Option<&Partition> {
+        self.sites.get(site.index())?.1.get(partition.index())
+    }
+}

@@ -1,0 +1,262 @@
+//! One run, for people and as JSON.
+
+use comfy_table::{Cell, CellAlignment, ContentLineStyle, LineStyle, Table, TableStyle};
+
+use super::figures::{count, decimals, duration, jobs, number, percent};
+use crate::metrics::{Measures, Quantiles, RunSummary};
+use crate::model::{InstantOrder, Outcome};
+
+/// Columns apart by blanks, one line under the header: readable anywhere, and easily taken apart by `awk`.
+const PLAIN: TableStyle = TableStyle::new()
+    .header_lines(ContentLineStyle::none())
+    .header_separator(LineStyle::none().fill('-').junction('-'))
+    .content_lines(ContentLineStyle::none());
+
+/// A table whose first column is text and whose others are numbers.
+pub(super) fn table<const N: usize>(
+    header: [&str; N],
+    rows: impl IntoIterator<Item = Vec<String>>,
+) -> String {
+    let aligned = |(at, text): (usize, String)| {
+        Cell::new(text).set_alignment(if at == 0 { CellAlignment::Left } else { CellAlignment::Right })
+    };
+    let row = |cells: Vec<String>| cells.into_iter().enumerate().map(aligned).collect::<Vec<_>>();
+    let mut table = Table::new();
+    table.load_style(PLAIN).set_header(row(header.map(str::to_owned).to_vec()));
+    table.add_rows(rows.into_iter().map(row));
+    table.trim_fmt()
+}
+
+/// One measure of a group of jobs: mean, median, 95th percentile and maximum.
+type Figures = [Option<f64>; 4];
+
+fn metrics(measures: &Measures) -> [Figures; 3] {
+    let m = measures;
+    [
+        [m.mean_wait, m.median_wait, m.p95_wait, m.max_wait],
+        [m.mean_response, m.median_response, m.p95_response, m.max_response],
+        [m.mean_bounded_slowdown, m.median_bounded_slowdown, m.p95_bounded_slowdown, m.max_bounded_slowdown],
+    ]
+}
+
+const METRICS: [&str; 3] = ["wait (s)", "response (s)", "bounded slowdown"];
+
+fn header(run: &RunSummary) -> [&'static str; 4] {
+    match run.quantiles {
+        Quantiles::Exact => ["mean", "median", "p95", "max"],
+        Quantiles::Sketch => ["mean", "~median", "~p95", "max"],
+    }
+}
+
+fn cells(figures: Figures) -> impl Iterator<Item = String> {
+    let places = decimals([figures[0], figures[1]]);
+    figures.into_iter().map(move |figure| number(figure, places))
+}
+
+/// The summary of one run: the measures of all jobs, then what became of them, where the processors' and the
+/// run's own time went, then the measures by class.
+pub fn summary_table(run: &RunSummary) -> String {
+    let mut out = heading(run);
+    out.push_str("\n\n");
+    let [mean, median, p95, max] = header(run);
+    let rows = METRICS.iter().zip(metrics(&run.measures));
+    let rows = rows.map(|(name, figures)| [(*name).to_owned()].into_iter().chain(cells(figures)).collect());
+    out.push_str(&table(["", mean, median, p95, max], rows));
+    out.push_str("\n\n");
+    let facts = facts(run);
+    let width = facts.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    for (name, text) in facts {
+        out.push_str(&format!(" {name:width$}  {text}\n"));
+    }
+    if run.measures.measured > 0 && run.classes.iter().any(|class| class.measures.jobs > 0) {
+        out.push('\n');
+        out.push_str(&class_table(run));
+        out.push('\n');
+    }
+    if !run.recorded_waits.is_empty() {
+        out.push('\n');
+        out.push_str(&recorded_waits_table(run));
+        out.push('\n');
+    }
+    for note in &run.facts.notes {
+        out.push_str(&format!("\nnote: {note}"));
+    }
+    if !run.facts.notes.is_empty() {
+        out.push('\n');
+    }
+    out
+}
+
+fn heading(run: &RunSummary) -> String {
+    let facts = &run.facts;
+    let order = match facts.order {
+        InstantOrder::Instant => "instant",
+        InstantOrder::Event => "event",
+    };
+    let mut out = format!(
+        "{} on {}: {}, {} processors\nestimates {}, one pass an {order}",
+        facts.policy,
+        facts.workload,
+        jobs(run.measures.jobs),
+        count(u64::from(facts.procs)),
+        facts.estimates,
+    );
+    if let Some(load) = &facts.offered_load {
+        out.push_str(&format!(", offered load {} of {}", number(Some(load.value), 3), load.over));
+    }
+    if let Some(seed) = facts.seed {
+        out.push_str(&format!(", seed {seed}"));
+    }
+    out
+}
+
+fn facts(run: &RunSummary) -> Vec<(&'static str, String)> {
+    let times = &run.facts.times;
+    let mut facts = vec![("outcomes", outcomes(run)), ("utilization", utilization(run))];
+    facts.push(("processor time", processor_time(run)));
+    let makespan = run.makespan.map_or("-".to_owned(), |secs| {
+        let exact = number(Some(secs), if secs == libm::trunc(secs) { 0 } else { 6 });
+        format!("{} ({exact} s)", duration(secs))
+    });
+    facts.push(("makespan", makespan));
+    facts.push(("longest queue", jobs(run.facts.longest_queue)));
+    if run.energy.meter_kwh > 0.0 {
+        let kwh = |value: f64| number(Some(value), decimals([Some(run.energy.facility_kwh)]));
+        facts.push((
+            "energy",
+            format!(
+                "{} kWh (jobs {}, idle {}), {} kWh with the facility",
+                kwh(run.energy.meter_kwh),
+                kwh(run.energy.jobs_kwh),
+                kwh(run.energy.idle_kwh),
+                kwh(run.energy.facility_kwh)
+            ),
+        ));
+    }
+    if run.cost != 0.0 {
+        facts.push(("cost", number(Some(run.cost), 2)));
+    }
+    facts.push((
+        "run time",
+        format!(
+            "read {:.3} s, schedule {:.3} s, write {:.3} s",
+            times.read_s, times.schedule_s, times.write_s
+        ),
+    ));
+    facts.push(("fingerprint", run.fingerprint.to_string()));
+    facts.push(("definitions", definitions(run)));
+    facts
+}
+
+fn outcomes(run: &RunSummary) -> String {
+    let counted = Outcome::NAMES.iter().zip(run.measures.outcomes.counts());
+    let present = counted.enumerate().filter(|(at, (_, jobs))| *at == 0 || *jobs > 0);
+    let listed: Vec<_> = present.map(|(_, (name, jobs))| format!("{} {name}", count(jobs))).collect();
+    let mut out = listed.join(", ");
+    if run.measures.measured < run.measures.jobs {
+        out.push_str(&format!(" ({} measured)", count(run.measures.measured)));
+    }
+    out
+}
+
+fn utilization(run: &RunSummary) -> String {
+    if run.utilization.is_none() {
+        return "-".to_owned();
+    }
+    let nominal = percent(run.utilization);
+    if run.utilization == run.utilization_available {
+        format!("{nominal} %")
+    } else {
+        format!("{nominal} % of nominal, {} % of available", percent(run.utilization_available))
+    }
+}
+
+fn processor_time(run: &RunSummary) -> String {
+    let usage = &run.usage;
+    let parts = [
+        ("useful", usage.useful),
+        ("wasted", usage.wasted),
+        ("overhead", usage.overhead),
+        ("reserved", usage.reserved),
+        ("away", usage.away),
+        ("idle", usage.idle),
+    ];
+    if usage.nominal == 0.0 {
+        return "-".to_owned();
+    }
+    let present = parts.iter().filter(|(_, time)| *time > 0.0);
+    let listed: Vec<_> =
+        present.map(|(name, time)| format!("{name} {} %", percent(Some(time / usage.nominal)))).collect();
+    listed.join(", ")
+}
+
+/// The meanings of the three measures in the table.
+fn definitions(run: &RunSummary) -> String {
+    let shown = |id: &str| id == "wait" || id == "response" || id.starts_with("bsld");
+    let listed = run.definitions.iter().filter(|definition| shown(&definition.id));
+    let mut out: Vec<_> =
+        listed.map(|definition| format!("{} = {}", definition.id, definition.meaning)).collect();
+    if run.quantiles == Quantiles::Sketch {
+        out.push("~ is at most 0.1 % too high".to_owned());
+    }
+    out.join("; ")
+}
+
+fn class_table(run: &RunSummary) -> String {
+    let [mean, median, p95, max] = header(run);
+    let present: Vec<_> = run.classes.iter().filter(|class| class.measures.jobs > 0).collect();
+    let mut rows = Vec::new();
+    for (at, metric) in METRICS.iter().enumerate() {
+        rows.push(vec![(*metric).to_owned()]);
+        for class in &present {
+            let label = [format!("  {}", class.class), count(class.measures.measured)];
+            rows.push(label.into_iter().chain(cells(metrics(&class.measures)[at])).collect());
+        }
+    }
+    let title = format!("by class ({})", run.class_preset);
+    table([&title, "measured", mean, median, p95, max], rows)
+}
+
+/// The emulated waits beside those that the workload's own machine recorded; empty if it recorded none.
+pub fn recorded_waits_table(run: &RunSummary) -> String {
+    let rows = run.recorded_waits.iter().map(|row| {
+        let figures = [
+            row.emulated_mean,
+            row.recorded_mean,
+            row.emulated_median,
+            row.recorded_median,
+            row.emulated_p90,
+            row.recorded_p90,
+        ];
+        let places = decimals(figures);
+        let numbers = figures.map(|figure| number(figure, places));
+        [row.class.clone(), count(row.jobs)].into_iter().chain(numbers).collect()
+    });
+    if run.recorded_waits.is_empty() {
+        return String::new();
+    }
+    table(
+        [
+            "wait (s)",
+            "jobs",
+            "mean\nemulated",
+            "mean\nrecorded",
+            "median\nemulated",
+            "median\nrecorded",
+            "p90\nemulated",
+            "p90\nrecorded",
+        ],
+        rows,
+    )
+}
+
+/// One document: an object for one run, an array for several.
+///
+/// # Errors
+/// Never for a summary that a run made; [`serde_json`] cannot promise it.
+pub fn json(runs: &[RunSummary]) -> serde_json::Result<String> {
+    match runs {
+        [run] => serde_json::to_string_pretty(run),
+        runs => serde_json::to_string_pretty(runs),
+    }
+}

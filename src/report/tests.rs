@@ -1,0 +1,5 @@
+//! Files that read back, disks that fill, tables that look right.
+
+mod disks;
+mod files;
+mod shown;

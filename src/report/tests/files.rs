@@ -1,0 +1,206 @@
+//! The files of a run, read back by a reader that is not ours.
+
+use std::fs;
+
+use insta::assert_snapshot;
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+
+use crate::metrics::samples::{any_job, any_segment, job, rejected, segment};
+use crate::metrics::{Definitions, Fingerprint, Ledger, RunFacts, RunSummary, Summary};
+use crate::model::{
+    JobClasses, JobRecord, MachineRecord, MachineState, Outcome, PartitionId, PartitionSpec, ProcSet, Record,
+    SegmentRecord, SiteId, SiteSpec,
+};
+use crate::report::{OutputDir, OutputOptions};
+use crate::units::{Energy, Money, Power, Rate, Span, Time};
+
+fn sites() -> Vec<SiteSpec> {
+    let mut first = SiteSpec::plain("kth", 100, "easy".parse().unwrap());
+    first.partitions[0].busy = Power::from_milliwatts(10_000);
+    let mut second = SiteSpec::plain("delft, \"i7\"", 8, "fcfs".parse().unwrap());
+    second.partitions.push(PartitionSpec { name: "fat".to_owned(), ..PartitionSpec::plain(64) });
+    vec![first, second]
+}
+
+/// Four jobs, by hand.
+fn records() -> Vec<Record> {
+    let mut priced = job(1, 0, 5, 10, 4);
+    priced.energy = Energy::from_nanojoules(400_500_000_000);
+    priced.cost = Money::from_nanos(1_250_000_000);
+    let mut killed = job(2, 10, 90, 3, 12);
+    killed.outcome = Outcome::Killed;
+    killed.estimate = Span::from_micros(3_500_000);
+    let away = JobRecord { site: SiteId(1), partition: PartitionId(1), attempts: 2, ..job(3, 20, 0, 0, 1) };
+    let odd: ProcSet = [0, 1, 2, 3, 7, 9, 10, 11, 12].into_iter().collect();
+    vec![
+        Record::Machine(MachineRecord {
+            time: Time::from_micros(5_500_000),
+            site: SiteId(0),
+            partition: PartitionId(0),
+            procs: ProcSet::range(0, 4),
+            state: MachineState::Busy,
+        }),
+        Record::Segment(segment(&priced, ProcSet::full(4))),
+        Record::Job(priced),
+        Record::Segment(SegmentRecord { rate: Rate::ratio(1, 2), ..segment(&killed, odd) }),
+        Record::Job(killed),
+        Record::Segment(SegmentRecord { attempt: 1, ..segment(&away, ProcSet::range(1, 2)) }),
+        Record::Segment(SegmentRecord { attempt: 2, ..segment(&away, ProcSet::range(5, 6)) }),
+        Record::Job(away),
+        Record::Job(rejected(4, 30, 101)),
+    ]
+}
+
+fn write(records: &[Record], options: &OutputOptions) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let mut out = OutputDir::create(folder.path(), &sites(), Definitions::default(), options).unwrap();
+    out.write(records).unwrap();
+    let summary = Summary::new(Definitions::default());
+    out.finish(&RunSummary::new(RunFacts::default(), &summary, &Ledger::default(), Fingerprint::new(), None))
+        .unwrap();
+    folder
+}
+
+#[test]
+fn every_file_by_hand() {
+    let options = OutputOptions { machines: true, batsim: Some("kth,sp2".to_owned()) };
+    let folder = write(&records(), &options);
+    let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+    assert_snapshot!(read("jobs.csv"), @r#"
+    job,submit,start,end,procs,site,outcome,requested,run,estimate,wait,response,bsld,user,class,attempts,energy_j,cost,reason,partition
+    1,0,5,15,4,kth,completed,4,10,10,5,15,1.5,7,all,1,400.5,1.25,,default
+    2,10,100,103,12,kth,killed,12,3,3.5,90,93,9.3,7,all,1,0,0,,default
+    3,20,20,20,1,"delft, ""i7""",completed,1,0,0,0,0,1,7,all,2,0,0,,fat
+    4,30,,30,0,kth,rejected,101,100,100,,,,7,all,0,0,0,needs more processors than the partition has,default
+    "#);
+    assert_snapshot!(read("segments.csv"), @r#"
+    job,attempt,site,partition,procs,from,to,rate,share,cause,energy_j,cost,processors
+    1,1,kth,default,4,5,15,1,1,run,400.5,1.25,0-3
+    2,1,kth,default,9,100,103,0.5,1,run,0,0,0-3 7 9-12
+    3,1,"delft, ""i7""",fat,1,20,20,1,1,run,0,0,1
+    3,2,"delft, ""i7""",fat,1,20,20,1,1,run,0,0,5
+    "#);
+    assert_snapshot!(read("machines.csv"), @r"
+    time,site,partition,state,processors
+    5.5,kth,default,busy,0-3
+    ");
+    assert_snapshot!(read("batsim/out_jobs.csv"), @r#"
+    job_id,workload_name,profile,submission_time,requested_number_of_resources,requested_time,success,final_state,starting_time,execution_time,finish_time,waiting_time,turnaround_time,stretch,allocated_resources,consumed_energy,metadata
+    1,"kth,sp2",1,0.000000,4,10.000000,1,COMPLETED_SUCCESSFULLY,5.000000,10.000000,15.000000,5.000000,15.000000,1.500000,0-3,400.500000,""
+    2,"kth,sp2",2,10.000000,12,3.500000,0,COMPLETED_WALLTIME_REACHED,100.000000,3.000000,103.000000,90.000000,93.000000,31.000000,0-3 7 9-12,0.000000,""
+    3,"kth,sp2",3,20.000000,1,0.000000,1,COMPLETED_SUCCESSFULLY,20.000000,0.000000,20.000000,0.000000,0.000000,0.000000,113,0.000000,""
+    4,"kth,sp2",4,30.000000,101,100.000000,0,REJECTED,,,,,,,,0.000000,""
+    "#);
+    let summary: serde_json::Value = serde_json::from_str(&read("summary.json")).unwrap();
+    assert_eq!(summary["jobs"], 0);
+    assert!(!folder.path().join("summary.json.part").exists());
+}
+
+#[test]
+fn without_power_batsim_is_told_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let plain = [SiteSpec::plain("kth", 100, "easy".parse().unwrap())];
+    let options = OutputOptions { batsim: Some("w0".to_owned()), ..OutputOptions::default() };
+    let mut out = OutputDir::create(folder.path(), &plain, Definitions::default(), &options).unwrap();
+    out.write(&[Record::Job(job(1, 0, 5, 10, 4))]).unwrap();
+    out.flush().unwrap();
+    let text = fs::read_to_string(folder.path().join("batsim/out_jobs.csv")).unwrap();
+    assert!(text.ends_with(",-1.000000,\"\"\n"), "{text}");
+}
+
+fn seconds(cell: &str) -> u64 {
+    let (whole, fraction) = cell.split_once('.').unwrap_or((cell, "0"));
+    whole.parse::<u64>().unwrap() * 1_000_000 + format!("{fraction:0<6}").parse::<u64>().unwrap()
+}
+
+/// What `jobs.csv` says of a job, read by column name.
+fn jobs(text: &str) -> Vec<std::collections::HashMap<String, String>> {
+    csv::Reader::from_reader(text.as_bytes()).deserialize().map(Result::unwrap).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn jobs_read_back_and_give_the_same_means(records in prop::collection::vec(any_job(), 1..50)) {
+        let mut summary = Summary::new(Definitions::default());
+        records.iter().for_each(|record| summary.add(record));
+        let whole = summary.whole();
+        let as_records: Vec<_> = records.iter().cloned().map(Record::Job).collect();
+        let folder = write(&as_records, &OutputOptions::default());
+        let rows = jobs(&fs::read_to_string(folder.path().join("jobs.csv")).unwrap());
+        prop_assert_eq!(rows.len(), records.len());
+        for (row, record) in rows.iter().zip(&records) {
+            prop_assert_eq!(&row["job"], &record.id.to_string());
+            prop_assert_eq!(seconds(&row["submit"]), record.submit.micros());
+            prop_assert_eq!(seconds(&row["end"]), record.end.micros());
+            prop_assert_eq!((!row["start"].is_empty()).then(|| seconds(&row["start"])), record.start.map(|t| t.micros()));
+            prop_assert_eq!(&row["procs"], &record.procs.to_string());
+            prop_assert_eq!(&row["outcome"], record.outcome.name());
+            prop_assert_eq!(seconds(&row["run"]), record.run.micros());
+            prop_assert_eq!(row["reason"].is_empty(), !matches!(record.outcome, Outcome::Rejected(_)));
+        }
+        let measured: Vec<_> =
+            rows.iter().filter(|row| ["completed", "killed"].contains(&row["outcome"].as_str())).collect();
+        prop_assert_eq!(measured.len() as u64, whole.measured);
+        if let (Some(wait), Some(slowdown)) = (whole.mean_wait, whole.mean_bounded_slowdown) {
+            let count = measured.len() as f64;
+            let waits: u128 = measured.iter().map(|row| u128::from(seconds(&row["wait"]))).sum();
+            prop_assert_eq!(waits as f64 / (count * 1e6), wait);
+            let slowdowns: f64 = measured.iter().map(|row| row["bsld"].parse::<f64>().unwrap()).sum();
+            prop_assert!((slowdowns / count - slowdown).abs() <= 1e-9 * slowdown);
+        }
+    }
+
+    #[test]
+    fn segments_read_back(segments in prop::collection::vec(any_segment(), 1..30)) {
+        let records: Vec<_> = segments.iter().cloned().map(Record::Segment).collect();
+        let folder = write(&records, &OutputOptions::default());
+        let rows = jobs(&fs::read_to_string(folder.path().join("segments.csv")).unwrap());
+        prop_assert_eq!(rows.len(), segments.len());
+        for (row, segment) in rows.iter().zip(&segments) {
+            let nanos = |cell: &str| {
+                let (whole, fraction) = cell.split_once('.').unwrap_or((cell, "0"));
+                whole.parse::<u128>().unwrap() * 1_000_000_000 + format!("{fraction:0<9}").parse::<u128>().unwrap()
+            };
+            let rate = |cell: &str| Rate::from_f64(cell.parse().unwrap()).unwrap();
+            prop_assert_eq!(seconds(&row["from"]), segment.from.micros());
+            prop_assert_eq!(seconds(&row["to"]), segment.to.micros());
+            prop_assert_eq!(rate(&row["rate"]), segment.rate, "to the last digit");
+            prop_assert_eq!(rate(&row["share"]), segment.share);
+            prop_assert_eq!(nanos(&row["energy_j"]), segment.energy.nanojoules());
+            prop_assert_eq!(nanos(row["cost"].trim_start_matches('-')), segment.cost.nanos().unsigned_abs());
+            prop_assert_eq!(&row["procs"], &segment.procs.len().to_string());
+            let procs = row["processors"].split_whitespace().flat_map(|interval| {
+                let (first, last) = interval.split_once('-').unwrap_or((interval, interval));
+                first.parse::<u32>().unwrap()..=last.parse().unwrap()
+            });
+            prop_assert!(procs.eq(segment.procs.iter()));
+        }
+    }
+}
+
+#[test]
+fn every_row_has_a_cell_for_every_column() {
+    let reasons = any_job();
+    let options = OutputOptions { machines: true, batsim: Some("w".to_owned()) };
+    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    let records: Vec<_> = (0..200)
+        .map(|_| reasons.new_tree(&mut runner).unwrap().current())
+        .map(Record::Job)
+        .chain(records())
+        .collect();
+    let folder = write(&records, &options);
+    for name in ["jobs.csv", "segments.csv", "machines.csv", "batsim/out_jobs.csv"] {
+        // The reader refuses rows of unequal length.
+        let mut reader = csv::Reader::from_path(folder.path().join(name)).unwrap();
+        assert!(reader.records().map(Result::unwrap).count() > 0, "{name}");
+    }
+    let labelled = Definitions::new(Definitions::TAU, "kettimuthu-16".parse::<JobClasses>().unwrap(), 100);
+    let mut out = OutputDir::create(folder.path(), &sites(), labelled, &options).unwrap();
+    out.write(&records).unwrap();
+    out.flush().unwrap();
+    let rows = jobs(&fs::read_to_string(folder.path().join("jobs.csv")).unwrap());
+    assert_eq!(rows[200]["class"], "VS N");
+}
