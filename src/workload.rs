@@ -4,6 +4,12 @@
 //! and not the length of the log. Generators and shapers (estimates, load) are sources over a stream of
 //! randomness of their own; how a file is spelled is the business of [`crate::formats`].
 
+mod census;
+mod feedback;
+mod shape;
 mod source;
 
+pub use census::{Census, ClassShare, Contents, HourReference, Hours, Quantity, Sizes};
+pub use feedback::Feedback;
+pub use shape::{Estimated, Estimates, Factor, First, Scaled, ShapeError};
 pub use source::{Jobs, Mark, Source, SourceError};
