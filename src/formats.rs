@@ -3,5 +3,6 @@
 //! Readers are handed an open [`std::io::Read`] and a name for messages; which file to open, and whether to, is the
 //! business of the shell. What the jobs mean, and how they are shaped, belongs to [`crate::workload`].
 
+pub mod batsim;
 mod input;
 pub mod swf;

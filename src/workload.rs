@@ -6,6 +6,12 @@
 
 pub mod lublin;
 pub mod random;
+mod census;
+mod feedback;
+mod shape;
 mod source;
 
+pub use census::{Census, ClassShare, Contents, HourReference, Hours, Quantity, Sizes};
+pub use feedback::Feedback;
+pub use shape::{Estimated, Estimates, Factor, First, Scaled, ShapeError};
 pub use source::{Jobs, Mark, Source, SourceError};

@@ -15,6 +15,8 @@ mod order;
 mod row;
 mod source;
 mod tally;
+#[cfg(test)]
+mod tests;
 mod write;
 
 pub use clean::Clean;

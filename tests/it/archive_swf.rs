@@ -34,11 +34,11 @@ const LOGS: [(&str, u64, u64, u64, Option<u32>); 21] = [
 ];
 
 /// The data folder, or `None` after telling that there is none.
-#[expect(clippy::disallowed_methods)]
+#[expect(clippy::disallowed_methods, clippy::print_stderr)]
 fn data() -> Option<PathBuf> {
     let folder = std::env::var_os("GRIDEMU_DATA").map(PathBuf::from);
     if folder.is_none() {
-        println!("not run: GRIDEMU_DATA is not set");
+        eprintln!("not run: GRIDEMU_DATA is not set");
     }
     folder
 }
@@ -69,7 +69,6 @@ fn every_log_has_its_rows_and_jobs() {
         assert_eq!(log.machine(), machine, "{name}");
         assert_eq!(count(&mut log), jobs, "{name}");
         assert_eq!(log.rows(), rows, "{name}");
-        println!("{name}: {:?}", log.notes());
         match open(path, Clean::Strict) {
             Ok(mut strict) => assert_eq!(count(&mut strict), strict_jobs, "{name}"),
             Err(error) => assert_eq!(strict_jobs, 0, "{name}: {error}"),

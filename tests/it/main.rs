@@ -1,3 +1,4 @@
 //! Integration tests: one binary, a module a subject.
 
 mod archive_swf;
+mod source_marks;

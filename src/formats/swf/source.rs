@@ -125,7 +125,7 @@ impl SwfSource {
             Ok(None) => return Ok(false),
             Err(error) => return Err(failure(&self.options.name, self.lines.number(), &error)),
         };
-        let bytes = line.bytes.trim_ascii();
+        let bytes = line.bytes.trim_ascii_start();
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         let number = line.number;
         match bytes.first() {
