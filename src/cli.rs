@@ -66,9 +66,9 @@ fn complain(error: &RunError) {
 /// Writes data to standard output. A reader that has had enough (`| head`) is no failure.
 fn say(text: &str) -> Result<(), RunError> {
     let mut out = io::stdout().lock();
-    let written = out.write_all(text.as_bytes()).and_then(|()| {
-        if text.ends_with('\n') { Ok(()) } else { out.write_all(b"\n") }
-    });
+    let written = out
+        .write_all(text.as_bytes())
+        .and_then(|()| if text.ends_with('\n') { Ok(()) } else { out.write_all(b"\n") });
     told(written.and_then(|()| out.flush()))
 }
 

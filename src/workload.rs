@@ -4,10 +4,10 @@
 //! and not the length of the log. Generators and shapers (estimates, load) are sources over a stream of
 //! randomness of their own; how a file is spelled is the business of [`crate::formats`].
 
-pub mod lublin;
-pub mod random;
 mod census;
 mod feedback;
+pub mod lublin;
+pub mod random;
 mod shape;
 mod source;
 

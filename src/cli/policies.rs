@@ -26,9 +26,13 @@ pub(super) fn run(args: &Args) -> Result<(), RunError> {
             table.load_style(presets::NOTHING);
             table.set_content_arrangement(ContentArrangement::Dynamic);
             for info in registry.all() {
-                let params: Vec<_> = info.params.iter().map(|param| format!("{}={}", param.key, param.default)).collect();
-                let written =
-                    if params.is_empty() { info.name.to_owned() } else { format!("{}[{}]", info.name, params.join(",")) };
+                let params: Vec<_> =
+                    info.params.iter().map(|param| format!("{}={}", param.key, param.default)).collect();
+                let written = if params.is_empty() {
+                    info.name.to_owned()
+                } else {
+                    format!("{}[{}]", info.name, params.join(","))
+                };
                 table.add_row([written, info.doc.to_owned()]);
             }
             say(&table.to_string())
@@ -39,7 +43,10 @@ pub(super) fn run(args: &Args) -> Result<(), RunError> {
 fn described(info: &PolicyInfo) -> String {
     let mut text = format!("{}\n  {}\n  Source: {}\n", info.name, info.doc, info.source);
     for param in info.params {
-        text += &format!("\n  {} = {}   (default {})\n      {}\n", param.key, param.values, param.default, param.doc);
+        text += &format!(
+            "\n  {} = {}   (default {})\n      {}\n",
+            param.key, param.values, param.default, param.doc
+        );
     }
     let able = (info.abilities)(&Named::bare(info.name));
     let words = [
@@ -50,5 +57,8 @@ fn described(info: &PolicyInfo) -> String {
         (able.slots > 1, "shares processors"),
     ];
     let words: Vec<_> = words.iter().filter(|(does, _)| *does).map(|(_, word)| *word).collect();
-    text + &format!("\n  Abilities: {}", if words.is_empty() { "starts jobs".to_owned() } else { words.join(", ") })
+    text + &format!(
+        "\n  Abilities: {}",
+        if words.is_empty() { "starts jobs".to_owned() } else { words.join(", ") }
+    )
 }

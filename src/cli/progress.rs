@@ -17,9 +17,11 @@ const LINE: Duration = Duration::from_secs(10);
 pub(super) fn shown<T: Send>(label: &str, progress: &Progress, work: impl FnOnce() -> T + Send) -> T {
     let (done, wait) = mpsc::channel::<()>();
     thread::scope(|scope| {
-        scope.spawn(move || {
-            if is_watched() { bar(label, progress, &wait) } else { lines(label, progress, &wait) }
-        });
+        scope.spawn(
+            move || {
+                if is_watched() { bar(label, progress, &wait) } else { lines(label, progress, &wait) }
+            },
+        );
         let result = work();
         drop(done);
         result
@@ -49,7 +51,8 @@ fn bar(label: &str, progress: &Progress, wait: &mpsc::Receiver<()>) {
 fn lines(label: &str, progress: &Progress, wait: &mpsc::Receiver<()>) {
     while wait.recv_timeout(LINE) == Err(RecvTimeoutError::Timeout) {
         let (read, total) = progress.read();
-        let share = if total > 0 { format!(" ({} % read)", read.min(total) * 100 / total) } else { String::new() };
+        let share = (read.min(total) * 100).checked_div(total);
+        let share = share.map(|percent| format!(" ({percent} % read)")).unwrap_or_default();
         talk(&format!("{label}: {} jobs have ended{share}", progress.jobs()));
     }
 }

@@ -160,11 +160,8 @@ impl ShapingArgs {
 
 impl Args {
     fn options(self) -> ReplayOptions {
-        let reservations = (1..).zip(self.machine.reservations).map(|(number, (start, end, procs))| Reservation {
-            name: format!("reservation-{number}"),
-            start,
-            end,
-            procs,
+        let reservations = (1..).zip(self.machine.reservations).map(|(number, (start, end, procs))| {
+            Reservation { name: format!("reservation-{number}"), start, end, procs }
         });
         ReplayOptions {
             shaping: self.shaping.shaping(),
@@ -199,12 +196,9 @@ pub(super) fn run(args: Args) -> Result<(), RunError> {
         let progress = Progress::default();
         let label = policy.to_string();
         let summary = progress::shown(&label, &progress, || replay.run(policy, &progress))?;
-        if summaries.is_empty() {
-            for note in &summary.facts.notes {
-                talk(&format!("note: {note}"));
-            }
-        }
-        if !json {
+        if json {
+            summary.facts.notes.iter().for_each(|note| talk(&format!("note: {note}")));
+        } else {
             say(&report::summary_table(&summary))?;
         }
         summaries.push(summary);
@@ -236,6 +230,7 @@ fn reservation(written: &str) -> Result<(Time, Time, u32), String> {
     let form = || format!("`{written}` is not of the form FROM..TO:PROCS, such as `2h..4h:64`");
     let (window, procs) = written.rsplit_once(':').ok_or_else(form)?;
     let (from, to) = window.split_once("..").ok_or_else(form)?;
-    let time = |text: &str| text.parse::<Span>().map(|span| Time::ZERO + span).map_err(|error| error.to_string());
+    let time =
+        |text: &str| text.parse::<Span>().map(|span| Time::ZERO + span).map_err(|error| error.to_string());
     Ok((time(from)?, time(to)?, procs.trim().parse().map_err(|_| form())?))
 }

@@ -83,7 +83,9 @@ impl RunError {
 fn grid_hint(error: &GridError) -> Option<String> {
     match error {
         GridError::Entity(EntityError::Source(source)) => source.hint().map(str::to_owned),
-        GridError::Entity(EntityError::Registry(_)) => Some("`gridemu policies` lists them with their parameters".to_owned()),
+        GridError::Entity(EntityError::Registry(_)) => {
+            Some("`gridemu policies` lists them with their parameters".to_owned())
+        }
         _ => None,
     }
 }

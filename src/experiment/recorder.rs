@@ -24,11 +24,7 @@ pub(super) struct Recorder {
 }
 
 impl Recorder {
-    pub(super) fn new(
-        definitions: &Definitions,
-        output: Option<OutputDir>,
-            progress: Progress,
-    ) -> Self {
+    pub(super) fn new(definitions: &Definitions, output: Option<OutputDir>, progress: Progress) -> Self {
         Self {
             batch: Vec::with_capacity(BATCH),
             progress,

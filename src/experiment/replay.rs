@@ -94,9 +94,9 @@ impl Replay {
             return Err(RunError::request("no policy is given").with_hint("say `--policy easy`"));
         }
         for (at, policy) in options.policies.iter().enumerate() {
-            registry.build(policy).map_err(|error| {
-                RunError::from_building(&GridError::Entity(EntityError::Registry(error)))
-            })?;
+            registry
+                .build(policy)
+                .map_err(|error| RunError::from_building(&GridError::Entity(EntityError::Registry(error))))?;
             if options.policies[..at].contains(policy) {
                 return Err(RunError::request(format!("the policy `{policy}` is given twice")));
             }
@@ -160,7 +160,7 @@ impl Replay {
             return Some(out.clone());
         }
         // Brackets and commas are awkward to type in a shell.
-        let plain: String = policy.to_string().replace('[', "-").replace(',', "-").replace([']', ' '], "");
+        let plain: String = policy.to_string().replace(['[', ','], "-").replace([']', ' '], "");
         Some(out.join(plain))
     }
 
@@ -213,7 +213,14 @@ impl Replay {
         }
     }
 
-    fn summary(&self, grid: &Grid, recorder: &Recorder, opened: &Opened, policy: &Named, times: Times) -> RunSummary {
+    fn summary(
+        &self,
+        grid: &Grid,
+        recorder: &Recorder,
+        opened: &Opened,
+        policy: &Named,
+        times: Times,
+    ) -> RunSummary {
         let options = &self.options;
         let site = &grid.sites()[0];
         let mut ledger = Ledger::default();
@@ -223,7 +230,10 @@ impl Replay {
         let mut notes = site.notes();
         let tally = site.tally();
         if tally.short_reservations > 0 {
-            notes.push(format!("{} reservations began with fewer processors than booked", tally.short_reservations));
+            notes.push(format!(
+                "{} reservations began with fewer processors than booked",
+                tally.short_reservations
+            ));
         }
         let facts = RunFacts {
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -241,7 +251,8 @@ impl Replay {
             times,
             notes,
         };
-        let has_recorded = matches!(options.shaping.estimates, EstimateSource::Plain(_)) && opened.header.is_some();
+        let has_recorded =
+            matches!(options.shaping.estimates, EstimateSource::Plain(_)) && opened.header.is_some();
         RunSummary::new(
             facts,
             &recorder.summary,

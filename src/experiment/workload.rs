@@ -1,7 +1,7 @@
 //! Opening a workload as a user names it: a log, standard input, a generator.
 
 use std::fs::File;
-use std::io::{self, Read as _};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,7 +12,7 @@ use crate::formats::batsim;
 use crate::formats::swf::{Clean, Header, SwfOptions, SwfSource};
 use crate::model::{Named, NamedError};
 use crate::workload::lublin::{Lublin, LublinSpec};
-use crate::workload::{Estimated, Estimates, Factor, Feedback, First, Jobs, Scaled, Source, Stream, TsafrirParams, tsafrir};
+use crate::workload::{Estimated, Estimates, Factor, Feedback, First, Jobs, Scaled, Source};
 
 /// A workload as a user names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -106,10 +106,11 @@ impl FromStr for EstimateSource {
     fn from_str(written: &str) -> Result<Self, String> {
         match written {
             "tsafrir" => Ok(Self::Tsafrir),
-            _ => written
-                .parse()
-                .map(Self::Plain)
-                .map_err(|_| format!("`{written}` is none of `log`, `exact`, `factor:F` (such as `factor:2.5`) and `tsafrir`")),
+            _ => written.parse().map(Self::Plain).map_err(|_| {
+                format!(
+                    "`{written}` is none of `log`, `exact`, `factor:F` (such as `factor:2.5`) and `tsafrir`"
+                )
+            }),
         }
     }
 }
@@ -154,17 +155,17 @@ impl Workload {
         };
         let Base { mut source, name, procs, mut seed, header } = base;
         let Some(procs) = shaping.procs.or(procs) else {
-            return Err(RunError::request(format!("`{name}` does not say how many processors its machine has"))
-                .with_hint("say it with `--procs N`"));
+            return Err(RunError::request(format!(
+                "`{name}` does not say how many processors its machine has"
+            ))
+            .with_hint("say it with `--procs N`"));
         };
         if let EstimateSource::Plain(estimates) = shaping.estimates {
             if estimates != Estimates::Log {
                 source = Box::new(Estimated::new(source, estimates));
             }
         } else {
-            let mut stream = Stream::new(shaping.seed, &name, "estimates");
-            source = tsafrir(source, &TsafrirParams::default(), &mut stream)
-                .map_err(|error| RunError::request(format!("estimates of `{name}`: {error}")))?;
+            //TSAFRIR
             seed = seed.or(Some(shaping.seed));
         }
         let (timed, read) = Timed::new(source);
@@ -214,7 +215,8 @@ impl Workload {
         };
         let mut opened = self.open(&plain, &Progress::default())?;
         while opened.source.next_job().map_err(|error| RunError::from_opening(&error))?.is_some() {}
-        let impossible = || RunError::request(format!("`{}` cannot be scaled to a load of {load}", opened.name));
+        let impossible =
+            || RunError::request(format!("`{}` cannot be scaled to a load of {load}", opened.name));
         let now = opened.offered_load().filter(|now| *now > 0.0).ok_or_else(impossible)?;
         Factor::from_f64(now / load).ok_or_else(impossible)
     }
@@ -254,7 +256,9 @@ fn open_batsim(path: &Path, shaping: &Shaping) -> Result<Base, RunError> {
         source = Box::new(First::new(source, first));
     }
     if shaping.load.is_some() || shaping.feedback || shaping.cap {
-        return Err(RunError::request("`--load`, `--feedback` and `--cap` work on SWF logs, not on Batsim workloads"));
+        return Err(RunError::request(
+            "`--load`, `--feedback` and `--cap` work on SWF logs, not on Batsim workloads",
+        ));
     }
     Ok(Base { source, name, procs: Some(read.nb_res), seed: None, header: None })
 }
