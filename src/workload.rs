@@ -6,6 +6,9 @@
 
 pub mod lublin;
 pub mod random;
+mod setting;
 mod source;
+pub mod tsafrir;
 
+pub use setting::Setting;
 pub use source::{Jobs, Mark, Source, SourceError};
