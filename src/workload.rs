@@ -9,9 +9,12 @@ mod feedback;
 pub mod lublin;
 pub mod random;
 mod shape;
+mod setting;
 mod source;
+pub mod tsafrir;
 
 pub use census::{Census, ClassShare, Contents, HourReference, Hours, Quantity, Sizes};
 pub use feedback::Feedback;
 pub use shape::{Estimated, Estimates, Factor, First, Scaled, ShapeError};
+pub use setting::Setting;
 pub use source::{Jobs, Mark, Source, SourceError};

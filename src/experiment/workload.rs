@@ -10,9 +10,12 @@ use super::timed::{Read, Timed};
 use super::{Progress, RunError};
 use crate::formats::batsim;
 use crate::formats::swf::{Clean, Header, SwfOptions, SwfSource};
-use crate::model::{Named, NamedError};
+use crate::model::{Job, Named, NamedError};
 use crate::workload::lublin::{Lublin, LublinSpec};
-use crate::workload::{Estimated, Estimates, Factor, Feedback, First, Jobs, Scaled, Source};
+use crate::units::{Span, Time};
+use crate::workload::random::Stream;
+use crate::workload::tsafrir::{self, TsafrirSpec};
+use crate::workload::{Estimated, Estimates, Factor, Feedback, First, Jobs, Mark, Scaled, Source, SourceError};
 
 /// A workload as a user names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,12 +29,13 @@ pub enum Workload {
 }
 
 /// Where estimates come from.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EstimateSource {
     /// The log's, exact, or a factor.
     Plain(Estimates),
-    /// Tsafrir's model of user estimates.
-    Tsafrir,
+    /// Tsafrir's model of user estimates, with its parameters. Unless they say it, the longest estimate is the longest of
+    /// the workload, in whole hours.
+    Tsafrir(Named),
 }
 
 /// What is done to a workload before it is run.
@@ -102,10 +106,12 @@ impl FromStr for Workload {
 impl FromStr for EstimateSource {
     type Err = String;
 
-    /// `log`, `exact`, `factor:F` or `tsafrir`.
+    /// `log`, `exact`, `factor:F` or `tsafrir[...]`.
     fn from_str(written: &str) -> Result<Self, String> {
-        match written {
-            "tsafrir" => Ok(Self::Tsafrir),
+        match written.strip_prefix(TsafrirSpec::NAME) {
+            Some(rest) if rest.is_empty() || rest.starts_with('[') => {
+                written.parse().map(Self::Tsafrir).map_err(|error: NamedError| error.to_string())
+            }
             _ => written.parse().map(Self::Plain).map_err(|_| {
                 format!(
                     "`{written}` is none of `log`, `exact`, `factor:F` (such as `factor:2.5`) and `tsafrir`"
@@ -119,7 +125,7 @@ impl std::fmt::Display for EstimateSource {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Plain(estimates) => estimates.fmt(f),
-            Self::Tsafrir => f.pad("tsafrir"),
+            Self::Tsafrir(named) => named.fmt(f),
         }
     }
 }
@@ -285,6 +291,54 @@ fn open_lublin(mut named: Named, shaping: &Shaping, progress: &Progress) -> Resu
         source = Box::new(First::new(source, first));
     }
     Ok(Base { source, name, procs: Some(procs), seed, header: None })
+}
+
+/// Gives the jobs estimates as users would. All jobs must be known for it.
+fn estimated_by_users(mut source: Box<dyn Source>, mut named: Named, seed: u64) -> Result<Box<dyn Source>, RunError> {
+    let mut jobs = Vec::new();
+    while let Some(job) = source.next_job().map_err(|error| RunError::from_opening(&error))? {
+        jobs.push(job);
+    }
+    named.params.entry("max".to_owned()).or_insert_with(|| {
+        let longest = jobs.iter().map(|job| job.runtime.max(job.estimate)).max().unwrap_or_default();
+        format!("{} h", longest.micros().div_ceil(Span::from_secs(3_600).micros()).max(1))
+    });
+    let spec = TsafrirSpec::from_named(named).map_err(RunError::request)?;
+    let drained = Drained { jobs: Jobs::new(jobs), notes: source.notes() };
+    let estimated = tsafrir::Estimated::new(&spec, drained, Stream::new(seed, "", "estimates"))
+        .map_err(|error| match error.hint() {
+            Some(hint) => RunError::request(&error).with_hint(hint),
+            None => RunError::request(&error),
+        })?;
+    Ok(Box::new(estimated))
+}
+
+/// Jobs already read, with what their source had to tell.
+struct Drained {
+    jobs: Jobs,
+    notes: Vec<String>,
+}
+
+impl Source for Drained {
+    fn peek_time(&mut self) -> Result<Option<Time>, SourceError> {
+        self.jobs.peek_time()
+    }
+
+    fn next_job(&mut self) -> Result<Option<Job>, SourceError> {
+        self.jobs.next_job()
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.notes.clone()
+    }
+
+    fn mark(&self) -> Option<Mark> {
+        self.jobs.mark()
+    }
+
+    fn seek(&mut self, mark: &Mark) -> Result<(), SourceError> {
+        self.jobs.seek(mark)
+    }
 }
 
 fn open_file(path: &Path) -> Result<(File, u64), RunError> {

@@ -44,4 +44,4 @@ pub use params::{
     Types,
 };
 pub use source::{Lublin, PILOT};
-pub use spec::{LublinSpec, Pace, SETTINGS, Setting};
+pub use spec::{LublinSpec, Pace, SETTINGS};

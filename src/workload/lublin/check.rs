@@ -25,7 +25,7 @@ impl JobParams {
             }
         }
         let SizeParams { serial, pow2, ulow, umed, uhi, .. } = self.size;
-        // The shares of the reference are rounded to four places; their sum may be off by as much.
+        // A sum that is 1 but for rounding is no mistake.
         if serial + pow2 > 1.0 + 1e-9 {
             return fail(
                 "pow2",

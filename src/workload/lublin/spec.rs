@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use super::params::{JobParams, Kind, LublinParams, PARAMETERS, Types};
 use crate::model::{MAX_PROCESSORS, Named, NamedError};
+use crate::workload::Setting;
 
 /// How fast jobs come.
 #[derive(Copy, Clone, Debug, Default, PartialEq)]
@@ -41,38 +42,22 @@ pub struct LublinSpec {
     pub params: LublinParams,
 }
 
-/// A setting besides the model's parameters.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct Setting {
-    /// As written.
-    pub key: &'static str,
-    /// The default, as written; empty if there is none.
-    pub default: &'static str,
-    /// One line for the help.
-    pub doc: &'static str,
-}
-
 /// Every setting besides the model's parameters, which are in [`PARAMETERS`].
-pub static SETTINGS: [Setting; 9] = {
-    const fn row(key: &'static str, default: &'static str, doc: &'static str) -> Setting {
-        Setting { key, default, doc }
-    }
-    [
-        row("jobs", "10000", "number of jobs"),
-        row("procs", "128", "processors of the machine"),
-        row("types", "typeless", "`typeless` (one population) or `typed` (batch and interactive jobs)"),
-        row("seed", "", "a seed of its own, instead of the run's"),
-        row("load", "", "offered load of the machine, by scaling arrival times"),
-        row("factor", "", "scales arrival times by this, instead of `load`"),
-        row("start-hour", "0", "hour of the day at which the workload starts, 0 to 23"),
-        row("truncate", "false", "keep the clock in whole seconds, as the authors' program does"),
-        row(
-            "reference",
-            "false",
-            "draw as the authors' program does (drand48); `truncate` is then the default",
-        ),
-    ]
-};
+pub static SETTINGS: [Setting; 9] = [
+    Setting::new("jobs", "10000", "number of jobs"),
+    Setting::new("procs", "128", "processors of the machine"),
+    Setting::new("types", "typeless", "`typeless` (one population) or `typed` (batch and interactive jobs)"),
+    Setting::new("seed", "", "a seed of its own, instead of the run's"),
+    Setting::new("load", "", "offered load of the machine, by scaling arrival times"),
+    Setting::new("factor", "", "scales arrival times by this, instead of `load`"),
+    Setting::new("start-hour", "0", "hour of the day at which the workload starts, 0 to 23"),
+    Setting::new("truncate", "false", "keep the clock in whole seconds, as the authors' program does"),
+    Setting::new(
+        "reference",
+        "false",
+        "draw as the authors' program does (drand48); `truncate` is then the default",
+    ),
+];
 
 /// The words for [`Types`].
 const TYPES: [(&str, Types); 2] = [("typeless", Types::Typeless), ("typed", Types::Typed)];
@@ -138,9 +123,11 @@ impl LublinSpec {
             Types::Typeless => &[Kind::Typeless],
             Types::Typed => &[Kind::Batch, Kind::Active],
         };
-        let settings = SETTINGS.iter().map(|setting| setting.key.to_owned());
-        let of = |kind: &Kind| PARAMETERS.iter().map(|p| format!("{}{}", kind.prefix(), p.key)).collect();
-        settings.chain(kinds.iter().flat_map(|kind| -> Vec<String> { of(kind) })).collect()
+        let mut keys: Vec<String> = SETTINGS.iter().map(|setting| setting.key.to_owned()).collect();
+        for kind in kinds {
+            keys.extend(PARAMETERS.iter().map(|parameter| format!("{}{}", kind.prefix(), parameter.key)));
+        }
+        keys
     }
 
     /// Checks that the workload makes sense.
