@@ -210,10 +210,9 @@ impl SwfSource {
     }
 
     fn no_jobs(&self) -> SourceError {
-        let rows = self.rows;
-        let (problem, hint) = if rows > 0 {
+        let (problem, hint) = if self.rows > 0 {
             let notes = self.tally.notes().join("; ");
-            (format!("none of its {rows} rows is a job that can be run: {notes}"), "")
+            (format!("no row is a job that can be run: {notes}"), "")
         } else if self.lines.number() == 0 {
             ("the file is empty".to_owned(), "fetch it again")
         } else {
