@@ -16,8 +16,8 @@ use crate::units::Time;
 const AHEAD: usize = 4_096;
 
 /// Replays [`Job::after`]: a job that follows another is submitted at that one's end plus the think time, instead of
-/// at its logged submission (Feitelson and Shmueli, *A case for conservative workload modeling: parallel job
-/// scheduling with daily cycles of activity*, MASCOTS 2009, call it site-level feedback).
+/// at its logged submission (Shmueli and Feitelson, *Using site-level modeling to evaluate the performance of
+/// parallel system schedulers*, MASCOTS 2006).
 ///
 /// This is the outermost of the shapers: ends are told in the time of the run, so loads and estimates are shaped
 /// before. A job whose predecessor is not among the jobs before it keeps its logged submission, and is counted.
@@ -234,5 +234,73 @@ impl Written {
             unknown,
             late,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::Span;
+    use crate::workload::Jobs;
+
+    fn job(id: u64, at: u64, after: Option<(u64, u64)>) -> Job {
+        let mut job = Job::rigid(id, Time::from_secs(at), 1, Span::SECOND);
+        job.after = after.map(|(id, think)| Predecessor { job: JobId(id), think: Span::from_secs(think) });
+        job
+    }
+
+    fn feedback(jobs: Vec<Job>) -> Feedback {
+        Feedback::new(Box::new(Jobs::new(jobs)))
+    }
+
+    /// The next job, as number and submission in seconds.
+    fn next(source: &mut Feedback) -> Option<(u64, u64)> {
+        let announced = source.peek_time().unwrap();
+        let job = source.next_job().unwrap();
+        assert_eq!(job.as_ref().map(|job| job.submit), announced);
+        job.map(|job| (job.id.0, job.submit.micros() / 1_000_000))
+    }
+
+    #[test]
+    fn a_job_comes_its_think_time_after_the_end() {
+        let mut source = feedback(vec![
+            job(1, 0, None),
+            job(3, 20, None),
+            job(2, 100, Some((1, 5))),
+            job(4, 200, Some((2, 0))),
+        ]);
+        assert_eq!(next(&mut source), Some((1, 0)));
+        assert_eq!(source.peek_time(), Ok(Some(Time::from_secs(20))));
+        // The end at 10 brings job 2 before the one announced.
+        source.ended(JobId(1), Time::from_secs(10));
+        assert_eq!(next(&mut source), Some((2, 15)));
+        assert_eq!(next(&mut source), Some((3, 20)));
+        // There is more to come, but not yet.
+        assert_eq!(next(&mut source), None);
+        source.ended(JobId(2), Time::from_secs(300));
+        assert_eq!(next(&mut source), Some((4, 300)));
+        assert_eq!(next(&mut source), None);
+        assert_eq!(source.notes(), ["submitted 2 jobs a think time after the end of another job"]);
+    }
+
+    #[test]
+    fn a_job_whose_predecessor_is_not_known_keeps_its_time() {
+        let mut source = feedback(vec![job(1, 0, Some((7, 5))), job(2, 3, Some((2, 5)))]);
+        assert_eq!((next(&mut source), next(&mut source)), (Some((1, 0)), Some((2, 3))));
+        assert_eq!(source.notes(), ["left 2 jobs at the logged submission: the job before is not known"]);
+    }
+
+    #[test]
+    fn a_job_too_far_ahead_comes_late_and_is_counted() {
+        let far = AHEAD as u64 + 100;
+        let mut jobs: Vec<_> = (1..=far).map(|id| job(id, id, None)).collect();
+        jobs.push(job(far + 1, far + 1, Some((1, 0))));
+        let mut source = feedback(jobs);
+        assert_eq!(next(&mut source), Some((1, 1)));
+        source.ended(JobId(1), Time::from_secs(2));
+        // It is read when 100 more have gone; by then it is past its time.
+        let place = (2..=far).position(|_| next(&mut source).is_some_and(|(id, _)| id == far + 1));
+        assert!(place.is_some_and(|place| (90..110).contains(&place)), "{place:?}");
+        assert_eq!(source.notes()[1], "submitted 1 job later than its think time: it was not read in time");
     }
 }

@@ -35,7 +35,7 @@ const LOGS: [(&str, u64, u64, u64, Option<u32>); 21] = [
 
 /// The data folder, or `None` after telling that there is none.
 #[expect(clippy::disallowed_methods, clippy::print_stderr)]
-fn data() -> Option<PathBuf> {
+pub(crate) fn data() -> Option<PathBuf> {
     let folder = std::env::var_os("GRIDEMU_DATA").map(PathBuf::from);
     if folder.is_none() {
         eprintln!("not run: GRIDEMU_DATA is not set");
@@ -43,7 +43,7 @@ fn data() -> Option<PathBuf> {
     folder
 }
 
-fn open(path: PathBuf, clean: Clean) -> Result<SwfSource, SourceError> {
+pub(crate) fn open(path: PathBuf, clean: Clean) -> Result<SwfSource, SourceError> {
     let name = path.file_name().unwrap().to_string_lossy().into_owned();
     let file = File::open(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     SwfSource::open(Box::new(file), SwfOptions { name, clean, ..SwfOptions::default() })

@@ -1,4 +1,6 @@
 //! Integration tests: one binary, a module a subject.
 
+mod archive_batsim;
+mod archive_census;
 mod archive_swf;
 mod source_marks;

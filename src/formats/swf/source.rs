@@ -33,10 +33,12 @@ pub struct SwfOptions {
     pub feedback: bool,
     /// Bind each job to the partition of the log (column 16, where 1 is the site's first partition).
     pub partitions: bool,
+    /// The input cannot be opened again (standard input), so that the source gives no marks.
+    pub once: bool,
 }
 
-/// The jobs of an SWF log, read as they are asked for: memory does not grow with the log, but for one bit of
-/// bookkeeping where its job numbers have gaps.
+/// The jobs of an SWF log, read as they are asked for: memory does not grow with the log, except for a note of each gap
+/// in its job numbers.
 ///
 /// Rows are put in order of submission if they stand at most some thousand rows behind their place. A row that
 /// cannot be read or run is skipped and counted ([`Source::notes`]). Job numbers are those of the log; a row without
@@ -210,10 +212,9 @@ impl SwfSource {
     }
 
     fn no_jobs(&self) -> SourceError {
-        let rows = self.rows;
-        let (problem, hint) = if rows > 0 {
+        let (problem, hint) = if self.rows > 0 {
             let notes = self.tally.notes().join("; ");
-            (format!("none of its {rows} rows is a job that can be run: {notes}"), "")
+            (format!("no row is a job that can be run: {notes}"), "")
         } else if self.lines.number() == 0 {
             ("the file is empty".to_owned(), "fetch it again")
         } else {
@@ -314,7 +315,8 @@ impl Source for SwfSource {
     }
 
     fn mark(&self) -> Option<Mark> {
-        Some(Mark { position: self.given, content: self.content.digest128(), state: Vec::new() })
+        let mark = || Mark { position: self.given, content: self.content.digest128(), state: Vec::new() };
+        (!self.options.once).then(mark)
     }
 
     /// Reads the log again up to the mark. What is read ahead and counted is a function of the jobs given, so that the mark

@@ -45,7 +45,7 @@ impl Event {
         let (is, its) = if n == 1 { ("is", "its") } else { ("are", "their") };
         match self {
             Self::Unreadable => format!("skipped {rows} that {is} not 18 numbers"),
-            Self::Part => format!("skipped {rows} that tell parts of the job before"),
+            Self::Part => format!("skipped {rows} of parts of the job before"),
             Self::NoSubmission => format!("skipped {jobs} without a submission time"),
             Self::NoRunTime => format!("skipped {jobs} without a run time"),
             Self::ZeroRunTime => format!("skipped {jobs} with a run time of zero"),
@@ -54,7 +54,7 @@ impl Event {
             Self::NoRequestedTime => format!("skipped {jobs} without a requested time"),
             Self::RunCut => format!("cut the run time of {jobs} to the requested time"),
             Self::Capped => format!("cut {jobs} to the machine's processors"),
-            Self::PartsOnly => format!("took {jobs}, of which only parts {is} told, by {its} first part"),
+            Self::PartsOnly => format!("took {jobs} by {its} first part: only parts are told"),
             Self::Sorted => format!("sorted {jobs} that stood after a later submission"),
             Self::Late => format!("submitted {jobs} later than logged: {its} place is too far behind"),
             Self::Repeated => format!("numbered {jobs} anew: {its} number was taken"),

@@ -21,9 +21,8 @@ pub enum Estimates {
     Log,
     /// The run time itself.
     Exact,
-    /// The run time times this many millionths (Feitelson and Mu'alem Weil, *Utilization and predictability in
-    /// scheduling the IBM SP2 with backfilling*, IPPS 1998), rounded up to a microsecond. Below a million, jobs end at
-    /// their estimate.
+    /// The run time times this many millionths, rounded up to a microsecond. Below a million, jobs end at their estimate
+    /// wherever sites do not allow overrun.
     Factor(u64),
 }
 
