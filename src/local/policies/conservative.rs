@@ -92,6 +92,23 @@ impl Conservative {
         self.plan.starts.get(&seq).map(|planned| planned.start)
     }
 
+    /// Makes the plan true to what is the case now, before anything is added to it or started from it. True while a job is
+    /// overdue: every instant moves its expected end, and with it whatever was planned behind it.
+    fn refresh(&mut self, view: &View<'_>) -> bool {
+        let overdue = view.any_overdue();
+        if self.stale || overdue {
+            self.replan(view);
+            self.stale = overdue;
+            self.room = false;
+        } else if std::mem::take(&mut self.room) {
+            self.compress(view.now());
+        }
+        if let Some(profile) = &mut self.plan.profile {
+            profile.advance(view.now());
+        }
+        overdue
+    }
+
     /// Moves reservations up into room that came free.
     fn compress(&mut self, now: Time) {
         let order: Vec<u64> = match self.compress {
@@ -152,10 +169,10 @@ impl LocalPolicy for Conservative {
         let now = view.now();
         match change {
             Change::Arrived(job) => {
+                // Those who wait already move into what came free at this instant before a newcomer looks for a place.
+                self.refresh(view);
                 let live = view.job(job);
                 let planned = Planned { job, start: now, procs: live.procs(), estimate: live.estimate() };
-                let profile = self.plan.profile.get_or_insert_with(|| view.profile());
-                profile.advance(now);
                 self.plan.add(live.seq(), planned, now);
             }
             Change::Withdrawn(job) => {
@@ -182,18 +199,7 @@ impl LocalPolicy for Conservative {
 
     fn schedule(&mut self, view: &View<'_>, actions: &mut Actions) {
         let now = view.now();
-        // Every pass moves the expected end of an overdue job, and with it whatever was planned behind it.
-        let overdue = view.any_overdue();
-        if self.stale || overdue {
-            self.replan(view);
-            self.stale = overdue;
-            self.room = false;
-        } else if std::mem::take(&mut self.room) {
-            self.compress(now);
-        }
-        if let Some(profile) = &mut self.plan.profile {
-            profile.advance(now);
-        }
+        let overdue = self.refresh(view);
         let mut free = view.free();
         while let Some((&(start, seq), &job)) = self.plan.by_start.first_key_value() {
             if start > now {
