@@ -43,9 +43,14 @@ pub struct Conservative {
     plan: Plan,
     /// Processors came free earlier than planned since the last pass.
     room: bool,
-    /// The plan does not hold any more: the book changed.
+    /// The plan does not hold any more: the book changed, or a job overran.
     stale: bool,
+    /// The book that the plan goes around.
+    book: Vec<Booked>,
 }
+
+/// What the plan knows of a reservation: start, end, processors.
+type Booked = (Time, Time, u32);
 
 /// Reserved starts, and the profile that holds them and what runs.
 #[derive(Debug, Default)]
@@ -76,7 +81,7 @@ struct Saved {
 impl Conservative {
     /// Conservative backfilling with this kind of compression.
     pub fn new(compress: Compress) -> Self {
-        Self { compress, plan: Plan::default(), room: false, stale: true }
+        Self { compress, plan: Plan::default(), room: false, stale: true, book: Vec::new() }
     }
 
     fn from_named(mut named: Named) -> Result<Self, NamedError> {
@@ -125,6 +130,7 @@ impl Conservative {
     /// reservations can no longer be kept. Those promised earlier go first.
     fn replan(&mut self, view: &View<'_>) {
         self.plan.profile = Some(view.profile());
+        self.book = booked(view).collect();
         let order: Vec<u64> = self.plan.by_start.keys().map(|(_, seq)| *seq).collect();
         self.plan.by_start.clear();
         for seq in order {
@@ -133,6 +139,10 @@ impl Conservative {
             }
         }
     }
+}
+
+fn booked<'a>(view: &View<'a>) -> impl Iterator<Item = Booked> + use<'a> {
+    view.bookings().iter().map(|booking| (booking.start, booking.end, booking.procs))
 }
 
 impl Plan {
@@ -193,7 +203,11 @@ impl LocalPolicy for Conservative {
                     self.room = true;
                 }
             }
-            Change::Reserved => self.stale = true,
+            // That a reservation begins or ends in its time was planned.
+            Change::Reserved => {
+                self.book.retain(|(_, end, _)| *end > now);
+                self.stale |= !booked(view).eq(self.book.iter().copied());
+            }
         }
     }
 
@@ -247,6 +261,7 @@ impl LocalPolicy for Conservative {
             self.plan.by_start.insert((start, live.seq()), job);
         }
         self.plan.profile = Some(profile);
+        self.book = booked(view).collect();
         (self.room, self.stale) = (saved.room, saved.stale);
         Ok(())
     }
@@ -254,6 +269,7 @@ impl LocalPolicy for Conservative {
     fn adopt(&mut self, view: &View<'_>) {
         *self = Self::new(self.compress);
         self.plan.profile = Some(view.profile());
+        self.book = booked(view).collect();
         for job in view.jobs_in(Phase::Waiting) {
             let live = view.job(job);
             let planned = Planned { job, start: view.now(), procs: live.procs(), estimate: live.estimate() };
