@@ -1,4 +1,5 @@
 //! The tests of the library as a whole, in one binary.
 
+mod invariants;
 mod oracle;
 mod support;
