@@ -84,7 +84,7 @@ impl Site {
             }
             if spec.order == InstantOrder::Event && !abilities.space_sharing() {
                 return Err(unable(
-                    "shares or preempts processors, for which one pass an event is not defined",
+                    "shares, preempts or chooses processors, for which one pass an event is not defined",
                 ));
             }
             let settings = Settings {
