@@ -8,13 +8,13 @@ mod census;
 mod feedback;
 pub mod lublin;
 pub mod random;
-mod shape;
 mod setting;
+mod shape;
 mod source;
 pub mod tsafrir;
 
 pub use census::{Census, ClassShare, Contents, HourReference, Hours, Quantity, Sizes};
 pub use feedback::Feedback;
-pub use shape::{Estimated, Estimates, Factor, First, Scaled, ShapeError};
 pub use setting::Setting;
+pub use shape::{Estimated, Estimates, Factor, First, Scaled, ShapeError};
 pub use source::{Jobs, Mark, Source, SourceError};

@@ -1,7 +1,6 @@
 //! `gridemu policies`
 
 use clap::Args as ClapArgs;
-use comfy_table::{ContentArrangement, Table, presets};
 
 use super::say;
 use crate::experiment::RunError;
@@ -22,22 +21,18 @@ pub(super) fn run(args: &Args) -> Result<(), RunError> {
             say(&described(info))
         }
         None => {
-            let mut table = Table::new();
-            table.load_style(presets::NOTHING);
-            table.set_content_arrangement(ContentArrangement::Dynamic);
-            for info in registry.all() {
-                let params: Vec<_> =
-                    info.params.iter().map(|param| format!("{}={}", param.key, param.default)).collect();
-                let written = if params.is_empty() {
-                    info.name.to_owned()
-                } else {
-                    format!("{}[{}]", info.name, params.join(","))
-                };
-                table.add_row([written, info.doc.to_owned()]);
-            }
-            say(&table.to_string())
+            let listed: Vec<_> = registry.all().iter().map(|info| line(info)).collect();
+            say(&listed.join("\n"))
         }
     }
+}
+
+/// As it would be written with all its defaults, and what it does.
+fn line(info: &PolicyInfo) -> String {
+    let params: Vec<_> = info.params.iter().map(|param| format!("{}={}", param.key, param.default)).collect();
+    let written =
+        if params.is_empty() { info.name.to_owned() } else { format!("{}[{}]", info.name, params.join(",")) };
+    format!("{written}\n    {}", info.doc)
 }
 
 fn described(info: &PolicyInfo) -> String {

@@ -150,7 +150,7 @@ impl ShapingArgs {
             cap: self.cap,
             first: self.first,
             load: self.load,
-            estimates: self.estimates,
+            estimates: self.estimates.clone(),
             feedback: self.feedback,
             procs: self.procs,
             seed: self.seed,

@@ -9,7 +9,7 @@ pub use save::SiteSave;
 
 use super::{Body, Entity, EntityError, Message, Outbox, Sender, Stamp};
 use crate::local::{Partition, Registry, Settings, Tally};
-use crate::model::{InstantOrder, JobId, PartitionId, Reservation, SiteId, SiteSpec};
+use crate::model::{InstantOrder, JobId, Outcome, PartitionId, RejectReason, Reservation, SiteId, SiteSpec};
 use crate::units::Time;
 use crate::workload::Source;
 
@@ -32,6 +32,8 @@ pub struct Site {
     /// Everything before this moment has been handled.
     passed: Stamp,
     next: Option<Stamp>,
+    /// Jobs refused because they name a partition that is not there.
+    refused: u64,
     /// Scratch: jobs that left in the current step.
     ended: Vec<JobId>,
     /// Scratch: partitions that need a pass.
@@ -82,7 +84,7 @@ impl Site {
             }
             if spec.order == InstantOrder::Event && !abilities.space_sharing() {
                 return Err(unable(
-                    "shares or preempts processors, for which one pass an event is not defined",
+                    "shares, preempts or chooses processors, for which one pass an event is not defined",
                 ));
             }
             let settings = Settings {
@@ -112,6 +114,7 @@ impl Site {
             inbox: BTreeMap::new(),
             passed: Stamp::default(),
             next: None,
+            refused: 0,
             ended: Vec::new(),
             touched,
         };
@@ -135,9 +138,10 @@ impl Site {
         &self.partitions
     }
 
-    /// Counts over all partitions.
+    /// Counts over all partitions, and jobs that found none.
     pub fn tally(&self) -> Tally {
-        let mut sum = Tally::default();
+        let mut sum = Tally { arrived: self.refused, ..Tally::default() };
+        sum.outcomes[Outcome::Rejected(RejectReason::NoSuchPartition).index()] = self.refused;
         for tally in self.partitions.iter().map(Partition::tally) {
             sum.arrived += tally.arrived;
             sum.longest_queue = sum.longest_queue.max(tally.longest_queue);

@@ -11,11 +11,13 @@ use super::{Progress, RunError};
 use crate::formats::batsim;
 use crate::formats::swf::{Clean, Header, SwfOptions, SwfSource};
 use crate::model::{Job, Named, NamedError};
-use crate::workload::lublin::{Lublin, LublinSpec};
 use crate::units::{Span, Time};
+use crate::workload::lublin::{Lublin, LublinSpec};
 use crate::workload::random::Stream;
 use crate::workload::tsafrir::{self, TsafrirSpec};
-use crate::workload::{Estimated, Estimates, Factor, Feedback, First, Jobs, Mark, Scaled, Source, SourceError};
+use crate::workload::{
+    Estimated, Estimates, Factor, Feedback, First, Jobs, Mark, Scaled, Source, SourceError,
+};
 
 /// A workload as a user names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -166,13 +168,13 @@ impl Workload {
             ))
             .with_hint("say it with `--procs N`"));
         };
-        if let EstimateSource::Plain(estimates) = shaping.estimates {
-            if estimates != Estimates::Log {
-                source = Box::new(Estimated::new(source, estimates));
+        match &shaping.estimates {
+            EstimateSource::Plain(Estimates::Log) => {}
+            EstimateSource::Plain(estimates) => source = Box::new(Estimated::new(source, *estimates)),
+            EstimateSource::Tsafrir(named) => {
+                source = estimated_by_users(source, named.clone(), shaping.seed)?;
+                seed = seed.or(Some(shaping.seed));
             }
-        } else {
-            //TSAFRIR
-            seed = seed.or(Some(shaping.seed));
         }
         let (timed, read) = Timed::new(source);
         let mut source: Box<dyn Source> = Box::new(timed);
@@ -191,7 +193,7 @@ impl Workload {
         progress.begin(length);
         let name = file_name(path);
         let counted = Counted { inner: file, progress: progress.clone() };
-        let log = open_swf(Box::new(counted), &name, shaping)?;
+        let log = open_swf(Box::new(counted), &name, shaping, false)?;
         let (procs, header) = (log.machine(), log.header().clone());
         let mut source: Box<dyn Source> = Box::new(log);
         if let Some(factor) = factor {
@@ -206,7 +208,7 @@ impl Workload {
                 .with_hint("write it to a file first"));
         }
         let name = "standard input".to_owned();
-        let log = open_swf(Box::new(io::stdin()), &name, shaping)?;
+        let log = open_swf(Box::new(io::stdin()), &name, shaping, true)?;
         let (procs, header) = (log.machine(), log.header().clone());
         Ok(Base { source: Box::new(log), name, procs, seed: None, header: Some(header) })
     }
@@ -237,7 +239,12 @@ struct Base {
     header: Option<Header>,
 }
 
-fn open_swf(input: Box<dyn io::Read + Send>, name: &str, shaping: &Shaping) -> Result<SwfSource, RunError> {
+fn open_swf(
+    input: Box<dyn io::Read + Send>,
+    name: &str,
+    shaping: &Shaping,
+    once: bool,
+) -> Result<SwfSource, RunError> {
     let options = SwfOptions {
         name: name.to_owned(),
         clean: shaping.clean,
@@ -246,6 +253,7 @@ fn open_swf(input: Box<dyn io::Read + Send>, name: &str, shaping: &Shaping) -> R
         first: shaping.first,
         feedback: shaping.feedback,
         partitions: false,
+        once,
     };
     SwfSource::open(input, options).map_err(|error| RunError::from_opening(&error))
 }
@@ -294,7 +302,11 @@ fn open_lublin(mut named: Named, shaping: &Shaping, progress: &Progress) -> Resu
 }
 
 /// Gives the jobs estimates as users would. All jobs must be known for it.
-fn estimated_by_users(mut source: Box<dyn Source>, mut named: Named, seed: u64) -> Result<Box<dyn Source>, RunError> {
+fn estimated_by_users(
+    mut source: Box<dyn Source>,
+    mut named: Named,
+    seed: u64,
+) -> Result<Box<dyn Source>, RunError> {
     let mut jobs = Vec::new();
     while let Some(job) = source.next_job().map_err(|error| RunError::from_opening(&error))? {
         jobs.push(job);
@@ -305,10 +317,12 @@ fn estimated_by_users(mut source: Box<dyn Source>, mut named: Named, seed: u64) 
     });
     let spec = TsafrirSpec::from_named(named).map_err(RunError::request)?;
     let drained = Drained { jobs: Jobs::new(jobs), notes: source.notes() };
-    let estimated = tsafrir::Estimated::new(&spec, drained, Stream::new(seed, "", "estimates"))
-        .map_err(|error| match error.hint() {
-            Some(hint) => RunError::request(&error).with_hint(hint),
-            None => RunError::request(&error),
+    let estimated =
+        tsafrir::Estimated::new(&spec, drained, Stream::new(seed, "", "estimates")).map_err(|error| {
+            match error.hint() {
+                Some(hint) => RunError::request(&error).with_hint(hint),
+                None => RunError::request(&error),
+            }
         })?;
     Ok(Box::new(estimated))
 }

@@ -339,7 +339,9 @@ impl State {
             self.account_until(now);
         }
         self.tally.outcomes[outcome.index()] += 1;
-        let run = job.target.span_at(self.spec.speed).unwrap_or(Span::MAX);
+        let procs = if job.given > 0 { job.given } else { job.procs };
+        let dedicated = job.job.size.rate_on(procs.min(job.job.size.max())).times(self.spec.speed);
+        let run = job.target.span_at(dedicated).unwrap_or(Span::MAX);
         sink.record(Record::Job(JobRecord {
             id: job.job.id,
             site: self.settings.site,

@@ -50,6 +50,8 @@ pub struct Abilities {
     pub same_processors: bool,
     /// Changes the size of malleable jobs.
     pub resizes: bool,
+    /// Chooses processors by number ([`super::Place::On`]) and not only how many.
+    pub picks_processors: bool,
     /// How many jobs may share a processor (1: none share).
     pub slots: u32,
 }
@@ -62,13 +64,14 @@ impl Abilities {
         preempts: false,
         same_processors: false,
         resizes: false,
+        picks_processors: false,
         slots: 1,
     };
 
-    /// True if the policy only starts jobs on processors of their own, which is all that
-    /// [`crate::model::InstantOrder::Event`] is defined for.
+    /// True if the policy only starts jobs on so many processors of their own, which is all that
+    /// [`crate::model::InstantOrder::Event`] is defined for: a start that takes effect later cannot say where.
     pub const fn space_sharing(&self) -> bool {
-        self.slots == 1 && !self.preempts && !self.resizes
+        self.slots == 1 && !self.preempts && !self.resizes && !self.picks_processors
     }
 }
 

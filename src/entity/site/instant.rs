@@ -135,6 +135,7 @@ impl Site {
                 taken
             }
             None => {
+                self.refused += 1;
                 outbox.record(Record::Job(refused(self, &job, now)));
                 false
             }

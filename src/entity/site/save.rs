@@ -13,6 +13,7 @@ pub struct SiteSave {
     source: Option<Mark>,
     inbox: Vec<((Stamp, Sender, u64), Body)>,
     passed: Stamp,
+    refused: u64,
 }
 
 impl Site {
@@ -33,6 +34,7 @@ impl Site {
             source,
             inbox: self.inbox.iter().map(|(order, body)| (*order, body.clone())).collect(),
             passed: self.passed,
+            refused: self.refused,
         })
     }
 
@@ -60,7 +62,7 @@ impl Site {
             partition.restore(saved, now, adopt)?;
         }
         self.inbox = saved.inbox.into_iter().collect();
-        self.passed = saved.passed;
+        (self.passed, self.refused) = (saved.passed, saved.refused);
         self.refresh();
         Ok(())
     }

@@ -43,9 +43,14 @@ pub struct Conservative {
     plan: Plan,
     /// Processors came free earlier than planned since the last pass.
     room: bool,
-    /// The plan does not hold any more: the book changed.
+    /// The plan does not hold any more: the book changed, or a job overran.
     stale: bool,
+    /// The book that the plan goes around.
+    book: Vec<Booked>,
 }
+
+/// What the plan knows of a reservation: start, end, processors.
+type Booked = (Time, Time, u32);
 
 /// Reserved starts, and the profile that holds them and what runs.
 #[derive(Debug, Default)]
@@ -76,7 +81,7 @@ struct Saved {
 impl Conservative {
     /// Conservative backfilling with this kind of compression.
     pub fn new(compress: Compress) -> Self {
-        Self { compress, plan: Plan::default(), room: false, stale: true }
+        Self { compress, plan: Plan::default(), room: false, stale: true, book: Vec::new() }
     }
 
     fn from_named(mut named: Named) -> Result<Self, NamedError> {
@@ -90,6 +95,23 @@ impl Conservative {
     /// When a waiting job is to start at the latest.
     pub fn reserved_start(&self, seq: u64) -> Option<Time> {
         self.plan.starts.get(&seq).map(|planned| planned.start)
+    }
+
+    /// Makes the plan true to what is the case now, before anything is added to it or started from it. True while a job is
+    /// overdue: every instant moves its expected end, and with it whatever was planned behind it.
+    fn refresh(&mut self, view: &View<'_>) -> bool {
+        let overdue = view.any_overdue();
+        if self.stale || overdue {
+            self.replan(view);
+            self.stale = overdue;
+            self.room = false;
+        } else if std::mem::take(&mut self.room) {
+            self.compress(view.now());
+        }
+        if let Some(profile) = &mut self.plan.profile {
+            profile.advance(view.now());
+        }
+        overdue
     }
 
     /// Moves reservations up into room that came free.
@@ -108,6 +130,7 @@ impl Conservative {
     /// reservations can no longer be kept. Those promised earlier go first.
     fn replan(&mut self, view: &View<'_>) {
         self.plan.profile = Some(view.profile());
+        self.book = booked(view).collect();
         let order: Vec<u64> = self.plan.by_start.keys().map(|(_, seq)| *seq).collect();
         self.plan.by_start.clear();
         for seq in order {
@@ -116,6 +139,10 @@ impl Conservative {
             }
         }
     }
+}
+
+fn booked<'a>(view: &View<'a>) -> impl Iterator<Item = Booked> + use<'a> {
+    view.bookings().iter().map(|booking| (booking.start, booking.end, booking.procs))
 }
 
 impl Plan {
@@ -152,10 +179,10 @@ impl LocalPolicy for Conservative {
         let now = view.now();
         match change {
             Change::Arrived(job) => {
+                // Those who wait already move into what came free at this instant before a newcomer looks for a place.
+                self.refresh(view);
                 let live = view.job(job);
                 let planned = Planned { job, start: now, procs: live.procs(), estimate: live.estimate() };
-                let profile = self.plan.profile.get_or_insert_with(|| view.profile());
-                profile.advance(now);
                 self.plan.add(live.seq(), planned, now);
             }
             Change::Withdrawn(job) => {
@@ -176,24 +203,17 @@ impl LocalPolicy for Conservative {
                     self.room = true;
                 }
             }
-            Change::Reserved => self.stale = true,
+            // That a reservation begins or ends in its time was planned.
+            Change::Reserved => {
+                self.book.retain(|(_, end, _)| *end > now);
+                self.stale |= !booked(view).eq(self.book.iter().copied());
+            }
         }
     }
 
     fn schedule(&mut self, view: &View<'_>, actions: &mut Actions) {
         let now = view.now();
-        // Every pass moves the expected end of an overdue job, and with it whatever was planned behind it.
-        let overdue = view.any_overdue();
-        if self.stale || overdue {
-            self.replan(view);
-            self.stale = overdue;
-            self.room = false;
-        } else if std::mem::take(&mut self.room) {
-            self.compress(now);
-        }
-        if let Some(profile) = &mut self.plan.profile {
-            profile.advance(now);
-        }
+        let overdue = self.refresh(view);
         let mut free = view.free();
         while let Some((&(start, seq), &job)) = self.plan.by_start.first_key_value() {
             if start > now {
@@ -241,6 +261,7 @@ impl LocalPolicy for Conservative {
             self.plan.by_start.insert((start, live.seq()), job);
         }
         self.plan.profile = Some(profile);
+        self.book = booked(view).collect();
         (self.room, self.stale) = (saved.room, saved.stale);
         Ok(())
     }
@@ -248,6 +269,7 @@ impl LocalPolicy for Conservative {
     fn adopt(&mut self, view: &View<'_>) {
         *self = Self::new(self.compress);
         self.plan.profile = Some(view.profile());
+        self.book = booked(view).collect();
         for job in view.jobs_in(Phase::Waiting) {
             let live = view.job(job);
             let planned = Planned { job, start: view.now(), procs: live.procs(), estimate: live.estimate() };

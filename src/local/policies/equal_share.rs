@@ -22,7 +22,7 @@ pub(super) const INFO: PolicyInfo = PolicyInfo {
     }],
     abilities: |named| {
         let mpl = named.params.get("mpl").and_then(|mpl| mpl.parse().ok()).unwrap_or(DEFAULT_MPL);
-        Abilities { slots: mpl, ..Abilities::PLAIN }
+        Abilities { slots: mpl, picks_processors: true, ..Abilities::PLAIN }
     },
     build: |mut named| {
         let mpl: u32 = named.take("mpl", "a number from 1 to 1000")?.unwrap_or(DEFAULT_MPL);
