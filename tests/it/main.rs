@@ -3,7 +3,6 @@
 mod archive_batsim;
 mod archive_census;
 mod archive_swf;
-mod invariants;
 mod oracle;
 mod source_marks;
 mod support;
