@@ -1,3 +1,7 @@
-//! The `gridemu` command.
+//! The `gridemu` command. Everything it does is in the library.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    gridemu::cli::main()
+}

@@ -19,6 +19,6 @@ pub use job::{Job, JobError, Predecessor, Size};
 pub use named::{Named, NamedError, nearest};
 pub use outcome::{Outcome, RejectReason};
 pub use procset::{Intervals, ProcSet};
-pub use record::{Cause, JobRecord, MachineRecord, MachineState, Record, SegmentRecord};
+pub use record::{Cause, JobRecord, MachineRecord, MachineState, Record, RecordSink, SegmentRecord};
 pub use site::{InstantOrder, MAX_PROCESSORS, PartitionSpec, Reservation, SiteError, SiteSpec};
 pub use speedup::{Speedup, SpeedupError};

@@ -2,4 +2,4 @@
 
 mod usage;
 
-pub use usage::{Tariff, Usage};
+pub use usage::{ProcTime, Tariff, Usage};

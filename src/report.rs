@@ -7,6 +7,7 @@
 mod batsim;
 mod cells;
 mod comparison;
+mod contents;
 mod error;
 mod figures;
 mod folder;
@@ -18,6 +19,7 @@ mod tables;
 mod tests;
 
 pub use comparison::comparison_table;
+pub use contents::contents_table;
 pub use error::OutputError;
 pub use folder::{OutputDir, OutputOptions};
 pub use tables::{json, recorded_waits_table, summary_table};

@@ -4,6 +4,17 @@
 //! and not the length of the log. Generators and shapers (estimates, load) are sources over a stream of
 //! randomness of their own; how a file is spelled is the business of [`crate::formats`].
 
+mod census;
+mod feedback;
+pub mod lublin;
+pub mod random;
+mod setting;
+mod shape;
 mod source;
+pub mod tsafrir;
 
+pub use census::{Census, ClassShare, Contents, HourReference, Hours, Quantity, Sizes};
+pub use feedback::Feedback;
+pub use setting::Setting;
+pub use shape::{Estimated, Estimates, Factor, First, Scaled, ShapeError};
 pub use source::{Jobs, Mark, Source, SourceError};

@@ -164,3 +164,20 @@ pub enum Record {
     /// Processors changed state.
     Machine(MachineRecord),
 }
+
+/// Where records go.
+pub trait RecordSink {
+    /// Takes one record.
+    fn record(&mut self, record: Record);
+
+    /// True once it can take no more (a disk is full): the run need not go on.
+    fn is_closed(&self) -> bool {
+        false
+    }
+}
+
+impl RecordSink for Vec<Record> {
+    fn record(&mut self, record: Record) {
+        self.push(record);
+    }
+}

@@ -98,7 +98,7 @@ impl Tariff {
     ///
     /// Summed over jobs before it is rounded, so that jobs and idle together are the meter exactly.
     pub const fn busy_energy(&self, time: ProcTime) -> Energy {
-        Energy::from_nanojoules(time * self.busy >> Rate::BITS)
+        Energy::from_nanojoules((time * self.busy) >> Rate::BITS)
     }
 
     /// Energy of all processors: `busy` of the time at busy power, the rest of `powered` at idle power.

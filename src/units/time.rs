@@ -66,6 +66,8 @@ impl Span {
     pub const ZERO: Self = Self(0);
     /// Longer than everything.
     pub const MAX: Self = Self(u64::MAX);
+    /// The shortest there is: one microsecond.
+    pub const TICK: Self = Self(1);
     /// One second.
     pub const SECOND: Self = Self(MICROS);
 

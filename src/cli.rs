@@ -1,0 +1,91 @@
+//! The command line: arguments, progress, exit codes.
+//!
+//! Data goes to standard output, talk to standard error. Exit code 0 is success, 2 a request that cannot be carried out (nothing
+//! was done), 1 a run that failed.
+
+mod generate;
+mod inspect;
+mod policies;
+mod progress;
+mod replay;
+
+use std::io::{self, IsTerminal, Write};
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::experiment::RunError;
+
+/// A grid broker emulator: replays workloads on sites with local schedulers, exactly and fast.
+#[derive(Debug, Parser)]
+#[command(name = "gridemu", version, max_term_width = 110)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Replay a workload at one site under one or several local policies
+    Replay(Box<replay::Args>),
+    /// Write a workload made by a model, as SWF, to standard output or a file
+    Generate(generate::Args),
+    /// Say what is in a workload: jobs, load, users, sizes, run times, arrivals
+    Inspect(inspect::Args),
+    /// List the local policies, or describe one
+    Policies(policies::Args),
+}
+
+/// Runs the command line of this process.
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let done = match cli.command {
+        Command::Replay(args) => replay::run(*args),
+        Command::Generate(args) => generate::run(&args),
+        Command::Inspect(args) => inspect::run(&args),
+        Command::Policies(args) => policies::run(&args),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            complain(&error);
+            ExitCode::from(error.exit_code())
+        }
+    }
+}
+
+fn complain(error: &RunError) {
+    let mut talk = io::stderr().lock();
+    // Nobody is left to tell if standard error is closed.
+    let _ = writeln!(talk, "error: {error}");
+    if let Some(hint) = error.hint() {
+        let _ = writeln!(talk, "hint: {hint}");
+    }
+}
+
+/// Writes data to standard output. A reader that has had enough (`| head`) is no failure.
+fn say(text: &str) -> Result<(), RunError> {
+    let mut out = io::stdout().lock();
+    let written = out
+        .write_all(text.as_bytes())
+        .and_then(|()| if text.ends_with('\n') { Ok(()) } else { out.write_all(b"\n") });
+    told(written.and_then(|()| out.flush()))
+}
+
+fn told(written: io::Result<()>) -> Result<(), RunError> {
+    match written {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(RunError::run(format!("cannot write to standard output: {error}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Talk on standard error.
+fn talk(text: &str) {
+    let _ = writeln!(io::stderr().lock(), "{text}");
+}
+
+fn is_watched() -> bool {
+    io::stderr().is_terminal()
+}

@@ -1,0 +1,52 @@
+//! `gridemu inspect`
+
+use clap::Args as ClapArgs;
+
+use super::replay::ShapingArgs;
+use super::{progress, say, talk};
+use crate::experiment::{Progress, RunError, Workload};
+use crate::model::JobClasses;
+use crate::report;
+use crate::workload::{Census, Contents};
+
+#[derive(Debug, ClapArgs)]
+pub(super) struct Args {
+    /// A log, `-` for standard input, or a generator: `lublin[jobs=N,...]`
+    #[arg(value_name = "FILE|lublin[...]")]
+    workload: Workload,
+
+    #[command(flatten)]
+    shaping: ShapingArgs,
+
+    /// Job classes: none, kettimuthu-16, kettimuthu-4, kanavallil, huang-1 or huang-2
+    #[arg(long, value_name = "PRESET", default_value = "kettimuthu-4")]
+    classes: JobClasses,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: &Args) -> Result<(), RunError> {
+    let progress = Progress::default();
+    let (contents, name, notes) = progress::shown("reading", &progress, || count(args, &progress))?;
+    notes.iter().for_each(|note| talk(&format!("note: {note}")));
+    if args.json {
+        let text = serde_json::to_string_pretty(&contents).map_err(RunError::run)?;
+        return say(&text);
+    }
+    say(&report::contents_table(&name, &contents))
+}
+
+fn count(args: &Args, progress: &Progress) -> Result<(Contents, String, Vec<String>), RunError> {
+    let mut opened = args.workload.open(&args.shaping.shaping(), progress)?;
+    let start = opened.header.as_ref().and_then(|header| header.unix_start());
+    let mut census = Census::new(opened.procs, args.classes.clone(), start);
+    // A broken log is told, with its place; what came before it is not shown, since it is not what is in the file.
+    while let Some(job) = opened.source.next_job().map_err(|error| RunError::from_reading(&error))? {
+        census.add(&job);
+    }
+    let contents =
+        census.contents().ok_or_else(|| RunError::request(format!("`{}` has no jobs", opened.name)))?;
+    Ok((contents, opened.name, opened.source.notes()))
+}

@@ -1,0 +1,58 @@
+//! A progress bar on a terminal, a line now and then elsewhere.
+
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::{is_watched, talk};
+use crate::experiment::Progress;
+
+const REDRAW: Duration = Duration::from_millis(100);
+/// Without a terminal, and only for runs that take that long.
+const LINE: Duration = Duration::from_secs(10);
+
+/// Does `work` while showing how far it has come.
+pub(super) fn shown<T: Send>(label: &str, progress: &Progress, work: impl FnOnce() -> T + Send) -> T {
+    let (done, wait) = mpsc::channel::<()>();
+    thread::scope(|scope| {
+        scope.spawn(
+            move || {
+                if is_watched() { bar(label, progress, &wait) } else { lines(label, progress, &wait) }
+            },
+        );
+        let result = work();
+        drop(done);
+        result
+    })
+}
+
+fn bar(label: &str, progress: &Progress, wait: &mpsc::Receiver<()>) {
+    // A run that is over before the first drawing shows no bar at all.
+    if wait.recv_timeout(REDRAW) != Err(RecvTimeoutError::Timeout) {
+        return;
+    }
+    let style = ProgressStyle::with_template("{prefix} {wide_bar} {percent:>3}% {msg}, {eta} left")
+        .unwrap_or_else(|_| ProgressStyle::default_bar());
+    let bar = ProgressBar::new(0).with_style(style).with_prefix(label.to_owned());
+    loop {
+        let (read, total) = progress.read();
+        bar.set_length(total.max(1));
+        bar.set_position(read.min(total.max(1)));
+        bar.set_message(format!("{} jobs", progress.jobs()));
+        if wait.recv_timeout(REDRAW) != Err(RecvTimeoutError::Timeout) {
+            break;
+        }
+    }
+    bar.finish_and_clear();
+}
+
+fn lines(label: &str, progress: &Progress, wait: &mpsc::Receiver<()>) {
+    while wait.recv_timeout(LINE) == Err(RecvTimeoutError::Timeout) {
+        let (read, total) = progress.read();
+        let share = (read.min(total) * 100).checked_div(total);
+        let share = share.map(|percent| format!(" ({percent} % read)")).unwrap_or_default();
+        talk(&format!("{label}: {} jobs have ended{share}", progress.jobs()));
+    }
+}

@@ -1,0 +1,236 @@
+//! `gridemu replay`
+
+use std::path::PathBuf;
+
+use clap::{Args as ClapArgs, ValueEnum};
+
+use super::{progress, say, talk};
+use crate::experiment::{EstimateSource, Progress, Replay, ReplayOptions, RunError, Shaping, Workload};
+use crate::formats::swf::Clean;
+use crate::local::Registry;
+use crate::metrics::RunSummary;
+use crate::model::{InstantOrder, JobClasses, Named, Reservation};
+use crate::report;
+use crate::units::{Power, Price, Rate, Span, Time};
+
+const EXAMPLES: &str = "\
+Examples:
+  gridemu replay 'lublin[jobs=10000,load=0.8]' --policy easy
+  gridemu replay KTH-SP2-1996-2.1-cln.swf.gz --policy fcfs --policy easy --policy conservative
+  gridemu replay log.swf.gz --policy 'easy[order=sjf]' --estimates exact --classes kettimuthu-16 --out results";
+
+#[derive(Debug, ClapArgs)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    /// An SWF log (plain or gzipped), a Batsim workload (.json), `-` for standard input, or a generator: `lublin[jobs=N,load=L,...]`
+    #[arg(value_name = "LOG|lublin[...]")]
+    workload: Workload,
+
+    /// A local policy, such as `easy[order=sjf]`; several run side by side (see `gridemu policies`)
+    #[arg(long = "policy", value_name = "POLICY", required = true)]
+    policies: Vec<Named>,
+
+    #[command(flatten)]
+    shaping: ShapingArgs,
+
+    #[command(flatten)]
+    machine: MachineArgs,
+
+    /// What happens first at one instant: one scheduling pass an instant, or one an event with arrivals before ends
+    #[arg(long, value_enum, default_value_t = OrderArg::Instant)]
+    order: OrderArg,
+
+    /// Let jobs run beyond their estimate, instead of killing them there
+    #[arg(long)]
+    overrun: bool,
+
+    /// Bound of the bounded slowdown
+    #[arg(long, value_name = "S", default_value = "10 s")]
+    tau: Span,
+
+    /// Job classes of the summary: none, kettimuthu-16, kettimuthu-4, kanavallil, huang-1 or huang-2
+    #[arg(long, value_name = "PRESET", default_value = "none")]
+    classes: JobClasses,
+
+    /// Write jobs.csv, segments.csv and summary.json to this folder (one folder a policy inside, if there are several)
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+
+    /// Also write machines.csv, the changes of machine state
+    #[arg(long, requires = "out")]
+    machines: bool,
+
+    /// Also write batsim/out_jobs.csv, in Batsim's columns
+    #[arg(long, requires = "out")]
+    batsim: bool,
+
+    /// Print the summary as JSON: an object for one policy, an array for several
+    #[arg(long)]
+    json: bool,
+}
+
+/// What is done to the workload.
+#[derive(Debug, ClapArgs)]
+pub(super) struct ShapingArgs {
+    /// Processors of the machine [default: what the workload says]
+    #[arg(long, value_name = "N")]
+    procs: Option<u32>,
+
+    /// Where estimates come from: log, exact, factor:F (run time times F) or tsafrir (a model of users)
+    #[arg(long, value_name = "HOW", default_value = "log")]
+    estimates: EstimateSource,
+
+    /// Which rows of a log are left out: `none` only those that cannot be run, `strict` the filter of the published studies
+    #[arg(long, value_name = "HOW", default_value = "none")]
+    clean: Clean,
+
+    /// Cut jobs larger than the machine to its size, instead of rejecting them
+    #[arg(long)]
+    cap: bool,
+
+    /// Scale the gaps between submissions so that the offered load becomes this
+    #[arg(long, value_name = "L")]
+    load: Option<f64>,
+
+    /// Only the first N jobs
+    #[arg(long, value_name = "N")]
+    first: Option<u64>,
+
+    /// Submit a job its think time after the job it follows has ended (SWF columns 17 and 18)
+    #[arg(long)]
+    feedback: bool,
+
+    /// Seed of whatever is drawn
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+}
+
+/// What the machine is like.
+#[derive(Debug, ClapArgs)]
+struct MachineArgs {
+    /// Give processors in blocks of this many
+    #[arg(long, value_name = "Q", default_value_t = 1)]
+    quantum: u32,
+
+    /// Speed of a processor; run times and estimates of the workload are at speed 1
+    #[arg(long, value_name = "V", default_value = "1", value_parser = speed)]
+    speed: Rate,
+
+    /// Keep processors from the queue: START..END:PROCS, in seconds or with units (`2h..4h:64`); may be repeated
+    #[arg(long = "reserve", value_name = "FROM..TO:PROCS", value_parser = reservation)]
+    reservations: Vec<(Time, Time, u32)>,
+
+    /// Power of an idle processor, such as `40 W`
+    #[arg(long, value_name = "POWER", default_value = "0 W")]
+    idle: Power,
+
+    /// Power of a busy processor, such as `95 W`
+    #[arg(long, value_name = "POWER", default_value = "0 W")]
+    busy: Power,
+
+    /// Power usage effectiveness: energy of the facility over that of its processors
+    #[arg(long, value_name = "PUE", default_value = "1", value_parser = pue)]
+    pue: u64,
+
+    /// Price a processor-hour
+    #[arg(long, value_name = "PRICE", default_value = "0")]
+    price: Price,
+}
+
+#[derive(Copy, Clone, Debug, ValueEnum)]
+enum OrderArg {
+    Instant,
+    Event,
+}
+
+impl ShapingArgs {
+    pub(super) fn shaping(&self) -> Shaping {
+        Shaping {
+            clean: self.clean,
+            cap: self.cap,
+            first: self.first,
+            load: self.load,
+            estimates: self.estimates.clone(),
+            feedback: self.feedback,
+            procs: self.procs,
+            seed: self.seed,
+        }
+    }
+}
+
+impl Args {
+    fn options(self) -> ReplayOptions {
+        let reservations = (1..).zip(self.machine.reservations).map(|(number, (start, end, procs))| {
+            Reservation { name: format!("reservation-{number}"), start, end, procs }
+        });
+        ReplayOptions {
+            shaping: self.shaping.shaping(),
+            order: match self.order {
+                OrderArg::Instant => InstantOrder::Instant,
+                OrderArg::Event => InstantOrder::Event,
+            },
+            overrun: self.overrun,
+            quantum: self.machine.quantum,
+            speed: self.machine.speed,
+            reservations: reservations.collect(),
+            idle: self.machine.idle,
+            busy: self.machine.busy,
+            pue_ppm: self.machine.pue,
+            price: self.machine.price,
+            tau: self.tau,
+            classes: self.classes,
+            out: self.out,
+            machines: self.machines,
+            batsim: self.batsim,
+            ..ReplayOptions::new(self.workload, self.policies)
+        }
+    }
+}
+
+pub(super) fn run(args: Args) -> Result<(), RunError> {
+    let json = args.json;
+    let replay = Replay::new(args.options(), Registry::standard())?;
+    let several = replay.policies().len() > 1;
+    let mut summaries: Vec<RunSummary> = Vec::new();
+    for policy in replay.policies() {
+        let progress = Progress::default();
+        let label = policy.to_string();
+        let summary = progress::shown(&label, &progress, || replay.run(policy, &progress))?;
+        if json {
+            summary.facts.notes.iter().for_each(|note| talk(&format!("note: {note}")));
+        } else {
+            say(&report::summary_table(&summary))?;
+        }
+        summaries.push(summary);
+    }
+    if json {
+        let text = report::json(&summaries).map_err(RunError::run)?;
+        say(&text)?;
+    } else if several {
+        say(&format!("\n{}", report::comparison_table(&summaries)))?;
+    }
+    Ok(())
+}
+
+fn speed(written: &str) -> Result<Rate, String> {
+    let value: f64 = written.parse().map_err(|_| "it is not a number".to_owned())?;
+    Rate::from_f64(value).filter(|rate| *rate > Rate::ZERO).ok_or_else(|| "it must be above 0".to_owned())
+}
+
+fn pue(written: &str) -> Result<u64, String> {
+    let value: f64 = written.parse().map_err(|_| "it is not a number".to_owned())?;
+    if (1.0..=10.0).contains(&value) {
+        Ok((value * 1e6).round() as u64)
+    } else {
+        Err("it must be from 1 to 10".to_owned())
+    }
+}
+
+fn reservation(written: &str) -> Result<(Time, Time, u32), String> {
+    let form = || format!("`{written}` is not of the form FROM..TO:PROCS, such as `2h..4h:64`");
+    let (window, procs) = written.rsplit_once(':').ok_or_else(form)?;
+    let (from, to) = window.split_once("..").ok_or_else(form)?;
+    let time =
+        |text: &str| text.parse::<Span>().map(|span| Time::ZERO + span).map_err(|error| error.to_string());
+    Ok((time(from)?, time(to)?, procs.trim().parse().map_err(|_| form())?))
+}

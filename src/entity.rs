@@ -1,0 +1,30 @@
+//! The entities of a grid as pure state machines over messages: no clock, no I/O, no actors.
+//!
+//! An entity is advanced to a [`Stamp`]; it handles everything earlier in one total order and answers with messages and
+//! records. What drives it (a plain loop in [`crate::grid`], or actors) has no influence on what it answers.
+
+mod error;
+mod message;
+mod site;
+
+pub use error::EntityError;
+pub use message::{Body, Message, Outbox, Sender, Stamp};
+pub use site::{Site, SiteSave};
+
+/// What every entity of the grid can do.
+pub trait Entity {
+    /// When it next does something by itself, if nothing reaches it before.
+    fn next_event(&self) -> Option<Stamp>;
+
+    /// Handles everything earlier than `until`: its own events and what has been delivered.
+    ///
+    /// # Errors
+    /// [`EntityError`] says what broke, where and when.
+    fn advance(&mut self, until: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError>;
+
+    /// Hands it a message, which it will handle in the order of its stamp, sender and sequence.
+    ///
+    /// # Errors
+    /// [`EntityError::Late`] if the message's time has passed here.
+    fn deliver(&mut self, message: Message) -> Result<(), EntityError>;
+}

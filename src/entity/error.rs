@@ -1,0 +1,63 @@
+//! What can break in an entity.
+
+use thiserror::Error;
+
+use super::Stamp;
+use crate::local::{PartitionError, RegistryError};
+use crate::model::SiteError;
+use crate::workload::SourceError;
+
+/// What ends a run.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum EntityError {
+    /// A description that makes no sense.
+    #[error(transparent)]
+    Site(#[from] SiteError),
+    /// A policy that is not there, or its parameters.
+    #[error(transparent)]
+    Registry(#[from] RegistryError),
+    /// The policy does not do what the scenario needs.
+    #[error("policy `{policy}` of site `{site}` {problem}")]
+    Unable {
+        /// The policy.
+        policy: String,
+        /// The site.
+        site: String,
+        /// What it cannot do.
+        problem: String,
+    },
+    /// Something in a partition.
+    #[error(transparent)]
+    Partition(#[from] PartitionError),
+    /// The workload cannot be read any further.
+    #[error(transparent)]
+    Source(#[from] SourceError),
+    /// Too many rounds at one instant: something goes round in a circle.
+    #[error("site `{site}` does not get past {at}: {rounds} rounds at one instant")]
+    Stalled {
+        /// The site.
+        site: String,
+        /// Where it stands.
+        at: Stamp,
+        /// Rounds so far.
+        rounds: u32,
+    },
+    /// A message for a time that has passed.
+    #[error("site `{site}` has passed {now} and cannot take a message for {arrival}")]
+    Late {
+        /// The site.
+        site: String,
+        /// Where it stands.
+        now: Stamp,
+        /// When the message was to arrive.
+        arrival: Stamp,
+    },
+    /// A snapshot that does not fit.
+    #[error("the saved state of site `{site}` cannot be taken back: {problem}")]
+    BadSave {
+        /// The site.
+        site: String,
+        /// What is wrong.
+        problem: String,
+    },
+}

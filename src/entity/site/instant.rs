@@ -1,0 +1,174 @@
+//! One moment at a site.
+
+use super::{Body, EntityError, Outbox, Site, Stamp};
+use crate::local::Partition;
+use crate::model::{InstantOrder, Job, JobRecord, Outcome, Record, RejectReason};
+use crate::units::{Energy, Money, Time};
+
+impl Site {
+    /// Handles everything that belongs to this moment.
+    pub(super) fn handle(&mut self, now: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
+        match self.spec.order {
+            InstantOrder::Instant => self.handle_at_once(now, outbox),
+            InstantOrder::Event => self.handle_one_by_one(now, outbox),
+        }
+    }
+
+    /// Ends, changes, wakes, arrivals, then one pass.
+    fn handle_at_once(&mut self, now: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
+        let time = now.time;
+        for (at, partition) in self.partitions.iter_mut().enumerate() {
+            while let Some(job) = partition.end_next(time, outbox) {
+                self.ended.push(job);
+                self.touched[at] = true;
+            }
+            self.touched[at] |= partition.turn_page(time, outbox);
+            self.touched[at] |= partition.wake(time);
+        }
+        self.report_ends(time)?;
+        while let Some(arrival) = self.next_arrival(now)? {
+            self.take(arrival, time, outbox)?;
+        }
+        for at in 0..self.partitions.len() {
+            self.pass(at, time, outbox)?;
+        }
+        self.report_ends(time)
+    }
+
+    /// Arrivals, changes, ends, wakes, each with a pass; starts take effect at the end.
+    fn handle_one_by_one(&mut self, now: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
+        let time = now.time;
+        self.partitions.iter_mut().for_each(|partition| partition.begin_instant(time));
+        while let Some(arrival) = self.next_arrival(now)? {
+            self.take(arrival, time, outbox)?;
+            for at in 0..self.partitions.len() {
+                self.pass(at, time, outbox)?;
+            }
+        }
+        for at in 0..self.partitions.len() {
+            self.touched[at] |= self.partitions[at].turn_page(time, outbox);
+            self.pass(at, time, outbox)?;
+            while let Some(job) = self.partitions[at].end_next(time, outbox) {
+                self.ended.push(job);
+                self.touched[at] = true;
+                self.pass(at, time, outbox)?;
+            }
+            self.touched[at] |= self.partitions[at].wake(time);
+            self.pass(at, time, outbox)?;
+            self.partitions[at].end_instant(time, outbox)?;
+        }
+        self.report_ends(time)
+    }
+
+    fn pass(&mut self, at: usize, now: Time, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
+        if std::mem::take(&mut self.touched[at]) {
+            self.partitions[at].pass(now, outbox, &mut self.ended)?;
+        }
+        Ok(())
+    }
+
+    /// Tells the source which of its jobs have left.
+    fn report_ends(&mut self, now: Time) -> Result<(), EntityError> {
+        if self.ended.is_empty() {
+            return Ok(());
+        }
+        if let Some(source) = &mut self.source.source {
+            for job in self.ended.drain(..) {
+                source.ended(job, now);
+            }
+            self.source.refresh()?;
+        }
+        self.ended.clear();
+        Ok(())
+    }
+
+    /// What arrives next at this moment: the site's own jobs first, then messages.
+    fn next_arrival(&mut self, now: Stamp) -> Result<Option<Body>, EntityError> {
+        if self.source.next.is_some_and(|time| time <= now.time) {
+            let job = match &mut self.source.source {
+                Some(source) => source.next_job()?,
+                None => None,
+            };
+            self.source.refresh()?;
+            if let Some(job) = job {
+                return Ok(Some(Body::Submit(Box::new(job))));
+            }
+        }
+        match self.inbox.first_entry() {
+            Some(first) if first.key().0 <= now => Ok(Some(first.remove())),
+            _ => Ok(None),
+        }
+    }
+
+    fn take(&mut self, arrival: Body, now: Time, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
+        match arrival {
+            Body::Submit(job) => {
+                let id = job.id;
+                if !self.arrive(*job, now, outbox) {
+                    self.ended.push(id);
+                    self.report_ends(now)?;
+                }
+            }
+            Body::Cancel(id) => {
+                for (at, partition) in self.partitions.iter_mut().enumerate() {
+                    if partition.cancel(id, now, outbox) {
+                        self.touched[at] = true;
+                        self.ended.push(id);
+                    }
+                }
+                self.report_ends(now)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// False if the job was rejected.
+    fn arrive(&mut self, job: Job, now: Time, outbox: &mut dyn Outbox) -> bool {
+        let at = match job.partition {
+            Some(partition) => partition.index(),
+            None => self.roomiest(&job),
+        };
+        match self.partitions.get_mut(at) {
+            Some(partition) => {
+                let taken = partition.arrive(job, now, outbox);
+                self.touched[at] |= taken;
+                taken
+            }
+            None => {
+                self.refused += 1;
+                outbox.record(Record::Job(refused(self, &job, now)));
+                false
+            }
+        }
+    }
+
+    /// The partition of a job that names none: the first that is large enough, or else the largest, which will refuse it.
+    fn roomiest(&self, job: &Job) -> usize {
+        let usable = |partition: &Partition| partition.spec().usable();
+        let needs = |partition: &Partition| partition.spec().rounded(job.size.min());
+        let fits = self.partitions.iter().position(|partition| needs(partition) <= usable(partition));
+        fits.unwrap_or(0)
+    }
+}
+
+/// The record of a job that names a partition that is not there.
+fn refused(site: &Site, job: &Job, now: Time) -> JobRecord {
+    JobRecord {
+        id: job.id,
+        site: site.id,
+        partition: job.partition.unwrap_or_default(),
+        user: job.user,
+        submit: job.submit,
+        start: None,
+        end: now,
+        requested: job.size.preferred(),
+        procs: 0,
+        outcome: Outcome::Rejected(RejectReason::NoSuchPartition),
+        run: job.runtime.min(job.estimate),
+        estimate: job.estimate,
+        attempts: 0,
+        energy: Energy::ZERO,
+        cost: Money::ZERO,
+        recorded_wait: job.recorded_wait,
+    }
+}

@@ -1,0 +1,69 @@
+//! A site in a snapshot.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Body, EntityError, Sender, Site, Stamp};
+use crate::local::PartitionSave;
+use crate::workload::Mark;
+
+/// The whole state of a site between two moments.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SiteSave {
+    partitions: Vec<PartitionSave>,
+    source: Option<Mark>,
+    inbox: Vec<((Stamp, Sender, u64), Body)>,
+    passed: Stamp,
+    refused: u64,
+}
+
+impl Site {
+    /// The state, between two moments.
+    ///
+    /// # Errors
+    /// [`EntityError::BadSave`] if the workload cannot be continued (standard input).
+    pub fn save(&self) -> Result<SiteSave, EntityError> {
+        let source = match &self.source.source {
+            None => None,
+            Some(source) => Some(source.mark().ok_or_else(|| EntityError::BadSave {
+                site: self.spec.name.clone(),
+                problem: "its workload cannot be continued from the middle".to_owned(),
+            })?),
+        };
+        Ok(SiteSave {
+            partitions: self.partitions.iter().map(crate::local::Partition::save).collect(),
+            source,
+            inbox: self.inbox.iter().map(|(order, body)| (*order, body.clone())).collect(),
+            passed: self.passed,
+            refused: self.refused,
+        })
+    }
+
+    /// Takes back a state that a site of the same description gave, with a freshly opened source. With `adopt`, the
+    /// policy is another than the one that saved.
+    ///
+    /// # Errors
+    /// [`EntityError`] if the state does not fit.
+    pub fn restore(&mut self, saved: SiteSave, adopt: bool) -> Result<(), EntityError> {
+        let bad = |problem: &str| EntityError::BadSave {
+            site: self.spec.name.clone(),
+            problem: problem.to_owned(),
+        };
+        if saved.partitions.len() != self.partitions.len() {
+            return Err(bad("it was saved with another number of partitions"));
+        }
+        match (&mut self.source.source, &saved.source) {
+            (Some(source), Some(mark)) => source.seek(mark)?,
+            (None, None) => {}
+            _ => return Err(bad("it was saved with another workload")),
+        }
+        self.source.refresh()?;
+        let now = saved.passed.time;
+        for (partition, saved) in self.partitions.iter_mut().zip(saved.partitions) {
+            partition.restore(saved, now, adopt)?;
+        }
+        self.inbox = saved.inbox.into_iter().collect();
+        (self.passed, self.refused) = (saved.passed, saved.refused);
+        self.refresh();
+        Ok(())
+    }
+}

@@ -1,0 +1,106 @@
+//! What can go wrong with a run, and whose fault it is.
+
+use std::fmt;
+
+use crate::entity::EntityError;
+use crate::grid::GridError;
+use crate::report::OutputError;
+use crate::workload::SourceError;
+
+/// A run that did not happen, or did not end well.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RunError {
+    /// What was asked for cannot be run: nothing has been done.
+    Request {
+        /// What is wrong.
+        problem: String,
+        /// What to do.
+        hint: Option<String>,
+    },
+    /// The run failed: what was finished before is in the output.
+    Run {
+        /// What happened.
+        problem: String,
+        /// What to do.
+        hint: Option<String>,
+    },
+}
+
+impl RunError {
+    /// A bad request.
+    pub fn request(problem: impl fmt::Display) -> Self {
+        Self::Request { problem: problem.to_string(), hint: None }
+    }
+
+    /// A failed run.
+    pub fn run(problem: impl fmt::Display) -> Self {
+        Self::Run { problem: problem.to_string(), hint: None }
+    }
+
+    /// The same with what to do about it.
+    #[must_use]
+    pub fn with_hint(mut self, what_to_do: impl Into<String>) -> Self {
+        let (Self::Request { hint, .. } | Self::Run { hint, .. }) = &mut self;
+        *hint = Some(what_to_do.into());
+        self
+    }
+
+    /// What to do about it.
+    pub fn hint(&self) -> Option<&str> {
+        let (Self::Request { hint, .. } | Self::Run { hint, .. }) = self;
+        hint.as_deref()
+    }
+
+    /// 2 for a bad request, 1 for a failed run.
+    pub const fn exit_code(&self) -> u8 {
+        match self {
+            Self::Request { .. } => 2,
+            Self::Run { .. } => 1,
+        }
+    }
+
+    /// A source that cannot even begin is a bad request; one that breaks later fails the run.
+    pub(super) fn from_opening(error: &SourceError) -> Self {
+        Self::Request { problem: error.to_string(), hint: error.hint().map(str::to_owned) }
+    }
+
+    /// A workload that breaks in the middle of being read.
+    pub(crate) fn from_reading(error: &SourceError) -> Self {
+        Self::Run { problem: error.to_string(), hint: error.hint().map(str::to_owned) }
+    }
+
+    /// An error before the first event.
+    pub(super) fn from_building(error: &GridError) -> Self {
+        Self::Request { problem: error.to_string(), hint: grid_hint(error) }
+    }
+
+    /// An error after it.
+    pub(super) fn from_running(error: &GridError) -> Self {
+        Self::Run { problem: error.to_string(), hint: grid_hint(error) }
+    }
+}
+
+fn grid_hint(error: &GridError) -> Option<String> {
+    match error {
+        GridError::Entity(EntityError::Source(source)) => source.hint().map(str::to_owned),
+        GridError::Entity(EntityError::Registry(_)) => {
+            Some("`gridemu policies` lists them with their parameters".to_owned())
+        }
+        _ => None,
+    }
+}
+
+impl From<OutputError> for RunError {
+    fn from(error: OutputError) -> Self {
+        Self::run(&error).with_hint(error.hint())
+    }
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (Self::Request { problem, .. } | Self::Run { problem, .. }) = self;
+        f.write_str(problem)
+    }
+}
+
+impl std::error::Error for RunError {}

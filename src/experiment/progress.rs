@@ -1,0 +1,41 @@
+//! How far a run has come, told to whoever shows it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A counter that a run moves on and a progress bar reads.
+#[derive(Clone, Debug, Default)]
+pub struct Progress(Arc<Counters>);
+
+#[derive(Debug, Default)]
+struct Counters {
+    done: AtomicU64,
+    total: AtomicU64,
+    jobs: AtomicU64,
+}
+
+impl Progress {
+    /// How much has been read, out of how much (0 if that is not known): bytes of a log, jobs of a generator.
+    pub fn read(&self) -> (u64, u64) {
+        (self.0.done.load(Ordering::Relaxed), self.0.total.load(Ordering::Relaxed))
+    }
+
+    /// Jobs that have ended.
+    pub fn jobs(&self) -> u64 {
+        self.0.jobs.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn begin(&self, total: u64) {
+        self.0.done.store(0, Ordering::Relaxed);
+        self.0.jobs.store(0, Ordering::Relaxed);
+        self.0.total.store(total, Ordering::Relaxed);
+    }
+
+    pub(super) fn advance(&self, by: u64) {
+        self.0.done.fetch_add(by, Ordering::Relaxed);
+    }
+
+    pub(super) fn ended(&self, jobs: u64) {
+        self.0.jobs.fetch_add(jobs, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,84 @@
+//! Takes a run's records: sums them up and writes them, in batches, measured.
+
+use std::time::Duration;
+
+use super::Progress;
+use super::clock::now;
+use crate::metrics::{Definitions, Fingerprint, Summary, WaitComparison};
+use crate::model::{Record, RecordSink};
+use crate::report::{OutputDir, OutputError};
+
+/// Records handled at a time: enough that looking at the clock costs nothing, few enough to stay in the cache.
+const BATCH: usize = 256;
+
+/// The end of all records of a run.
+pub(super) struct Recorder {
+    batch: Vec<Record>,
+    progress: Progress,
+    output: Option<OutputDir>,
+    pub(super) summary: Summary,
+    pub(super) waits: WaitComparison,
+    pub(super) fingerprint: Fingerprint,
+    pub(super) elapsed: Duration,
+    failed: Option<OutputError>,
+}
+
+impl Recorder {
+    pub(super) fn new(definitions: &Definitions, output: Option<OutputDir>, progress: Progress) -> Self {
+        Self {
+            batch: Vec::with_capacity(BATCH),
+            progress,
+            output,
+            summary: Summary::new(definitions.clone()),
+            waits: WaitComparison::new(definitions.clone()),
+            fingerprint: Fingerprint::default(),
+            elapsed: Duration::ZERO,
+            failed: None,
+        }
+    }
+
+    /// Handles what is left and hands the rows to the disk; gives the output back for the summary.
+    pub(super) fn finish(&mut self) -> Result<Option<OutputDir>, OutputError> {
+        self.flush();
+        let started = now();
+        let mut output = self.output.take();
+        let flushed = output.as_mut().map_or(Ok(()), OutputDir::flush);
+        self.elapsed += now() - started;
+        match self.failed.take() {
+            Some(error) => Err(error),
+            None => flushed.map(|()| output),
+        }
+    }
+
+    fn flush(&mut self) {
+        let started = now();
+        let mut jobs = 0;
+        for record in &self.batch {
+            self.fingerprint.add(record);
+            if let Record::Job(job) = record {
+                self.summary.add(job);
+                self.waits.add(job);
+                jobs += 1;
+            }
+        }
+        if let (Some(output), None) = (&mut self.output, &self.failed) {
+            self.failed = output.write(&self.batch).err();
+        }
+        self.batch.clear();
+        self.progress.ended(jobs);
+        self.elapsed += now() - started;
+    }
+}
+
+impl RecordSink for Recorder {
+    fn record(&mut self, record: Record) {
+        self.batch.push(record);
+        if self.batch.len() >= BATCH {
+            self.flush();
+        }
+    }
+
+    fn is_closed(&self) -> bool {
+        self.failed.is_some()
+    }
+}

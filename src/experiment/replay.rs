@@ -1,0 +1,264 @@
+//! Replaying one workload at one site, under one policy or several.
+
+use std::path::{Path, PathBuf};
+
+use super::clock::now;
+use super::recorder::Recorder;
+use super::workload::{EstimateSource, Opened, Shaping, Workload};
+use super::{Progress, RunError};
+use crate::entity::EntityError;
+use crate::grid::{Grid, GridError};
+use crate::local::Registry;
+use crate::metrics::{Definitions, Ledger, OfferedLoad, RunFacts, RunSummary, Times};
+use crate::model::{InstantOrder, JobClasses, Named, PartitionSpec, Reservation, SiteSpec};
+use crate::report::{OutputDir, OutputOptions};
+use crate::units::{Power, Price, Rate, Span};
+
+/// What to replay, on what, and what to leave behind.
+#[derive(Clone, Debug)]
+pub struct ReplayOptions {
+    /// The workload.
+    pub workload: Workload,
+    /// What is done to it.
+    pub shaping: Shaping,
+    /// The local policies, one run each.
+    pub policies: Vec<Named>,
+    /// What happens first at one instant.
+    pub order: InstantOrder,
+    /// Whether jobs may run beyond their estimate.
+    pub overrun: bool,
+    /// Processors are given in blocks of this many.
+    pub quantum: u32,
+    /// Speed of a processor.
+    pub speed: Rate,
+    /// Blocks of processors that are not the queue's.
+    pub reservations: Vec<Reservation>,
+    /// Power of an idle processor.
+    pub idle: Power,
+    /// Power of a busy processor.
+    pub busy: Power,
+    /// Power usage effectiveness × 10⁶.
+    pub pue_ppm: u64,
+    /// Price a processor-hour.
+    pub price: Price,
+    /// The bound of the bounded slowdown.
+    pub tau: Span,
+    /// Job classes of the summary.
+    pub classes: JobClasses,
+    /// Where files go; with several policies, a folder each inside.
+    pub out: Option<PathBuf>,
+    /// Also write changes of machine state.
+    pub machines: bool,
+    /// Also write Batsim's columns.
+    pub batsim: bool,
+}
+
+impl ReplayOptions {
+    /// A plain replay of `workload` under `policies`.
+    pub fn new(workload: Workload, policies: Vec<Named>) -> Self {
+        Self {
+            workload,
+            shaping: Shaping::default(),
+            policies,
+            order: InstantOrder::Instant,
+            overrun: false,
+            quantum: 1,
+            speed: Rate::FULL,
+            reservations: Vec::new(),
+            idle: Power::ZERO,
+            busy: Power::ZERO,
+            pue_ppm: 1_000_000,
+            price: Price::ZERO,
+            tau: Definitions::TAU,
+            classes: JobClasses::none(),
+            out: None,
+            machines: false,
+            batsim: false,
+        }
+    }
+}
+
+/// A replay that has been checked.
+pub struct Replay {
+    options: ReplayOptions,
+    registry: Registry,
+}
+
+impl Replay {
+    /// Checks what can be checked before the workload is opened: that there are policies, that they exist, and that they differ.
+    ///
+    /// # Errors
+    /// [`RunError::Request`] says what is wrong.
+    pub fn new(options: ReplayOptions, registry: Registry) -> Result<Self, RunError> {
+        if options.policies.is_empty() {
+            return Err(RunError::request("no policy is given").with_hint("say `--policy easy`"));
+        }
+        for (at, policy) in options.policies.iter().enumerate() {
+            registry
+                .build(policy)
+                .map_err(|error| RunError::from_building(&GridError::Entity(EntityError::Registry(error))))?;
+            if options.policies[..at].contains(policy) {
+                return Err(RunError::request(format!("the policy `{policy}` is given twice")));
+            }
+        }
+        Ok(Self { options, registry })
+    }
+
+    /// The policies, in the order of the runs.
+    pub fn policies(&self) -> &[Named] {
+        &self.options.policies
+    }
+
+    /// Runs one of the policies to the end.
+    ///
+    /// # Errors
+    /// [`RunError::Request`] if the workload cannot be opened or the machine makes no sense; [`RunError::Run`] if the run or its
+    /// output breaks, with what was finished in the output folder.
+    pub fn run(&self, policy: &Named, progress: &Progress) -> Result<RunSummary, RunError> {
+        let options = &self.options;
+        let mut opened = options.workload.open(&options.shaping, progress)?;
+        let spec = self.site(policy, opened.procs);
+        let source = std::mem::replace(&mut opened.source, Box::new(crate::workload::Jobs::new(Vec::new())));
+        let mut grid = Grid::new(vec![(spec.clone(), Some(source))], &self.registry)
+            .map_err(|error| RunError::from_building(&error))?;
+        let definitions = Definitions::new(options.tau, options.classes.clone(), opened.procs);
+        let output = match self.folder(policy) {
+            None => None,
+            Some(folder) => Some(self.create(&folder, &spec, &definitions, &opened)?),
+        };
+        let mut recorder = Recorder::new(&definitions, output, progress.clone());
+
+        let read_before = opened.read().elapsed;
+        let started = now();
+        let ran = grid.run(&mut recorder);
+        let whole = now() - started;
+        let written_in_run = recorder.elapsed;
+        let read_in_run = opened.read().elapsed - read_before;
+
+        let finished = recorder.finish();
+        let output = match (ran, finished) {
+            (_, Err(error)) => return Err(error.into()),
+            (Err(error), Ok(_)) => return Err(self.failed(&error, policy, progress)),
+            (Ok(()), Ok(output)) => output,
+        };
+        let times = Times {
+            read_s: opened.read().elapsed.as_secs_f64(),
+            schedule_s: whole.saturating_sub(written_in_run + read_in_run).as_secs_f64(),
+            write_s: recorder.elapsed.as_secs_f64(),
+        };
+        let summary = self.summary(&grid, &recorder, &opened, policy, times);
+        if let Some(output) = output {
+            output.finish(&summary)?;
+        }
+        Ok(summary)
+    }
+
+    /// The folder of one policy's files.
+    pub fn folder(&self, policy: &Named) -> Option<PathBuf> {
+        let out = self.options.out.as_ref()?;
+        if self.options.policies.len() == 1 {
+            return Some(out.clone());
+        }
+        // Brackets and commas are awkward to type in a shell.
+        let plain: String = policy.to_string().replace(['[', ','], "-").replace([']', ' '], "");
+        Some(out.join(plain))
+    }
+
+    fn site(&self, policy: &Named, procs: u32) -> SiteSpec {
+        let options = &self.options;
+        let partition = PartitionSpec {
+            quantum: options.quantum,
+            speed: options.speed,
+            idle: options.idle,
+            busy: options.busy,
+            price: options.price,
+            ..PartitionSpec::plain(procs)
+        };
+        SiteSpec {
+            partitions: vec![partition],
+            order: options.order,
+            overrun: options.overrun,
+            pue_ppm: options.pue_ppm,
+            reservations: options.reservations.iter().map(|reservation| (0, reservation.clone())).collect(),
+            record_machines: options.machines && options.out.is_some(),
+            ..SiteSpec::plain("site", procs, policy.clone())
+        }
+    }
+
+    fn create(
+        &self,
+        folder: &Path,
+        spec: &SiteSpec,
+        definitions: &Definitions,
+        opened: &Opened,
+    ) -> Result<OutputDir, RunError> {
+        let files = OutputOptions {
+            machines: self.options.machines,
+            batsim: self.options.batsim.then(|| opened.name.clone()),
+        };
+        // A folder that cannot be made is found out before anything runs.
+        OutputDir::create(folder, std::slice::from_ref(spec), definitions.clone(), &files)
+            .map_err(|error| RunError::request(&error).with_hint(error.hint()))
+    }
+
+    fn failed(&self, error: &GridError, policy: &Named, progress: &Progress) -> RunError {
+        let failed = RunError::from_running(error);
+        match self.folder(policy) {
+            Some(folder) if failed.hint().is_none() => failed.with_hint(format!(
+                "{} jobs had ended by then; their rows are in `{}`",
+                progress.jobs(),
+                folder.display()
+            )),
+            _ => failed,
+        }
+    }
+
+    fn summary(
+        &self,
+        grid: &Grid,
+        recorder: &Recorder,
+        opened: &Opened,
+        policy: &Named,
+        times: Times,
+    ) -> RunSummary {
+        let options = &self.options;
+        let site = &grid.sites()[0];
+        let mut ledger = Ledger::default();
+        for partition in site.partitions() {
+            ledger.add(&partition.usage(), options.pue_ppm);
+        }
+        let mut notes = site.notes();
+        let tally = site.tally();
+        if tally.short_reservations > 0 {
+            notes.push(format!(
+                "{} reservations began with fewer processors than booked",
+                tally.short_reservations
+            ));
+        }
+        let facts = RunFacts {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            workload: opened.name.clone(),
+            policy: policy.to_string(),
+            procs: opened.procs,
+            estimates: options.shaping.estimates.to_string(),
+            order: options.order,
+            seed: opened.seed,
+            offered_load: opened.offered_load().map(|value| OfferedLoad {
+                value,
+                over: format!("{} processors × the span of submissions", opened.procs),
+            }),
+            longest_queue: tally.longest_queue,
+            times,
+            notes,
+        };
+        let has_recorded =
+            matches!(options.shaping.estimates, EstimateSource::Plain(_)) && opened.header.is_some();
+        RunSummary::new(
+            facts,
+            &recorder.summary,
+            &ledger,
+            recorder.fingerprint,
+            has_recorded.then_some(&recorder.waits),
+        )
+    }
+}

@@ -1,0 +1,395 @@
+//! Opening a workload as a user names it: a log, standard input, a generator.
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::timed::{Read, Timed};
+use super::{Progress, RunError};
+use crate::formats::batsim;
+use crate::formats::swf::{Clean, Header, SwfOptions, SwfSource};
+use crate::model::{Job, Named, NamedError};
+use crate::units::{Span, Time};
+use crate::workload::lublin::{Lublin, LublinSpec};
+use crate::workload::random::Stream;
+use crate::workload::tsafrir::{self, TsafrirSpec};
+use crate::workload::{
+    Estimated, Estimates, Factor, Feedback, First, Jobs, Mark, Scaled, Source, SourceError,
+};
+
+/// A workload as a user names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Workload {
+    /// A file: SWF, plain or gzipped, or Batsim's JSON.
+    File(PathBuf),
+    /// SWF on standard input.
+    Stdin,
+    /// The Lublin-Feitelson model with parameters.
+    Lublin(Named),
+}
+
+/// Where estimates come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EstimateSource {
+    /// The log's, exact, or a factor.
+    Plain(Estimates),
+    /// Tsafrir's model of user estimates, with its parameters. Unless they say it, the longest estimate is the longest of
+    /// the workload, in whole hours.
+    Tsafrir(Named),
+}
+
+/// What is done to a workload before it is run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shaping {
+    /// Which rows are skipped.
+    pub clean: Clean,
+    /// Cut jobs larger than the machine to its size.
+    pub cap: bool,
+    /// Only the first so many jobs.
+    pub first: Option<u64>,
+    /// Offered load to reach by scaling the gaps between submissions.
+    pub load: Option<f64>,
+    /// Estimates.
+    pub estimates: EstimateSource,
+    /// A job comes its think time after the job it follows.
+    pub feedback: bool,
+    /// Processors of the machine; if not given, what the workload says.
+    pub procs: Option<u32>,
+    /// Seed of whatever is drawn, unless the generator names its own.
+    pub seed: u64,
+}
+
+/// A workload that is ready to run.
+pub struct Opened {
+    /// The jobs.
+    pub source: Box<dyn Source>,
+    /// How it is named in results.
+    pub name: String,
+    /// Processors of the machine.
+    pub procs: u32,
+    /// The seed, if anything is drawn.
+    pub seed: Option<u64>,
+    /// What a log says of itself.
+    pub header: Option<Header>,
+    pub(super) read: Arc<Mutex<Read>>,
+}
+
+impl Default for Shaping {
+    fn default() -> Self {
+        Self {
+            clean: Clean::None,
+            cap: false,
+            first: None,
+            load: None,
+            estimates: EstimateSource::Plain(Estimates::Log),
+            feedback: false,
+            procs: None,
+            seed: 1,
+        }
+    }
+}
+
+impl FromStr for Workload {
+    type Err = NamedError;
+
+    /// `-`, `lublin` or `lublin[...]`, or else the path of a file.
+    fn from_str(written: &str) -> Result<Self, NamedError> {
+        let generator = |rest: &str| rest.is_empty() || rest.starts_with('[');
+        match written.strip_prefix(LublinSpec::NAME) {
+            Some(rest) if generator(rest) => Ok(Self::Lublin(written.parse()?)),
+            _ if written == "-" => Ok(Self::Stdin),
+            _ => Ok(Self::File(PathBuf::from(written))),
+        }
+    }
+}
+
+impl FromStr for EstimateSource {
+    type Err = String;
+
+    /// `log`, `exact`, `factor:F` or `tsafrir[...]`.
+    fn from_str(written: &str) -> Result<Self, String> {
+        match written.strip_prefix(TsafrirSpec::NAME) {
+            Some(rest) if rest.is_empty() || rest.starts_with('[') => {
+                written.parse().map(Self::Tsafrir).map_err(|error: NamedError| error.to_string())
+            }
+            _ => written.parse().map(Self::Plain).map_err(|_| {
+                format!(
+                    "`{written}` is none of `log`, `exact`, `factor:F` (such as `factor:2.5`) and `tsafrir`"
+                )
+            }),
+        }
+    }
+}
+
+impl std::fmt::Display for EstimateSource {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Plain(estimates) => estimates.fmt(f),
+            Self::Tsafrir(named) => named.fmt(f),
+        }
+    }
+}
+
+impl Opened {
+    /// Processors × run time of what has been read over the machine × the span of submissions.
+    pub fn offered_load(&self) -> Option<f64> {
+        self.read().offered_load(self.procs)
+    }
+
+    pub(super) fn read(&self) -> Read {
+        *self.read.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Workload {
+    /// Opens the workload and shapes it.
+    ///
+    /// # Errors
+    /// [`RunError::Request`] if it cannot be opened, is no workload, or cannot be shaped like that.
+    pub fn open(&self, shaping: &Shaping, progress: &Progress) -> Result<Opened, RunError> {
+        if let Some(load) = shaping.load.filter(|load| !(*load > 0.0 && *load <= 1000.0)) {
+            return Err(RunError::request(format!("a load of {load} cannot be reached; it must be above 0")));
+        }
+        if shaping.procs == Some(0) {
+            return Err(RunError::request("a machine of 0 processors runs nothing"));
+        }
+        let base = match self {
+            Self::File(path) if is_json(path) => open_batsim(path, shaping)?,
+            Self::File(path) => self.open_log(path, shaping, progress)?,
+            Self::Stdin => self.open_stdin(shaping)?,
+            Self::Lublin(named) => open_lublin(named.clone(), shaping, progress)?,
+        };
+        let Base { mut source, name, procs, mut seed, header } = base;
+        let Some(procs) = shaping.procs.or(procs) else {
+            return Err(RunError::request(format!(
+                "`{name}` does not say how many processors its machine has"
+            ))
+            .with_hint("say it with `--procs N`"));
+        };
+        match &shaping.estimates {
+            EstimateSource::Plain(Estimates::Log) => {}
+            EstimateSource::Plain(estimates) => source = Box::new(Estimated::new(source, *estimates)),
+            EstimateSource::Tsafrir(named) => {
+                source = estimated_by_users(source, named.clone(), shaping.seed)?;
+                seed = seed.or(Some(shaping.seed));
+            }
+        }
+        let (timed, read) = Timed::new(source);
+        let mut source: Box<dyn Source> = Box::new(timed);
+        if shaping.feedback {
+            source = Box::new(Feedback::new(source));
+        }
+        Ok(Opened { source, name, procs, seed, header, read })
+    }
+
+    fn open_log(&self, path: &Path, shaping: &Shaping, progress: &Progress) -> Result<Base, RunError> {
+        let factor = match shaping.load {
+            None => None,
+            Some(load) => Some(self.factor_for(load, shaping)?),
+        };
+        let (file, length) = open_file(path)?;
+        progress.begin(length);
+        let name = file_name(path);
+        let counted = Counted { inner: file, progress: progress.clone() };
+        let log = open_swf(Box::new(counted), &name, shaping, false)?;
+        let (procs, header) = (log.machine(), log.header().clone());
+        let mut source: Box<dyn Source> = Box::new(log);
+        if let Some(factor) = factor {
+            source = Box::new(Scaled::new(source, factor));
+        }
+        Ok(Base { source, name, procs, seed: None, header: Some(header) })
+    }
+
+    fn open_stdin(&self, shaping: &Shaping) -> Result<Base, RunError> {
+        if shaping.load.is_some() {
+            return Err(RunError::request("standard input cannot be read twice, as `--load` needs")
+                .with_hint("write it to a file first"));
+        }
+        let name = "standard input".to_owned();
+        let log = open_swf(Box::new(io::stdin()), &name, shaping, true)?;
+        let (procs, header) = (log.machine(), log.header().clone());
+        Ok(Base { source: Box::new(log), name, procs, seed: None, header: Some(header) })
+    }
+
+    /// Reads the whole log once to find the factor that gives the wanted load.
+    fn factor_for(&self, load: f64, shaping: &Shaping) -> Result<Factor, RunError> {
+        let plain = Shaping {
+            load: None,
+            feedback: false,
+            estimates: EstimateSource::Plain(Estimates::Log),
+            ..shaping.clone()
+        };
+        let mut opened = self.open(&plain, &Progress::default())?;
+        while opened.source.next_job().map_err(|error| RunError::from_opening(&error))?.is_some() {}
+        let impossible =
+            || RunError::request(format!("`{}` cannot be scaled to a load of {load}", opened.name));
+        let now = opened.offered_load().filter(|now| *now > 0.0).ok_or_else(impossible)?;
+        Factor::from_f64(now / load).ok_or_else(impossible)
+    }
+}
+
+/// A workload before it is shaped.
+struct Base {
+    source: Box<dyn Source>,
+    name: String,
+    procs: Option<u32>,
+    seed: Option<u64>,
+    header: Option<Header>,
+}
+
+fn open_swf(
+    input: Box<dyn io::Read + Send>,
+    name: &str,
+    shaping: &Shaping,
+    once: bool,
+) -> Result<SwfSource, RunError> {
+    let options = SwfOptions {
+        name: name.to_owned(),
+        clean: shaping.clean,
+        machine: shaping.procs,
+        cap: shaping.cap,
+        first: shaping.first,
+        feedback: shaping.feedback,
+        partitions: false,
+        once,
+    };
+    SwfSource::open(input, options).map_err(|error| RunError::from_opening(&error))
+}
+
+fn open_batsim(path: &Path, shaping: &Shaping) -> Result<Base, RunError> {
+    let name = file_name(path);
+    let (file, _) = open_file(path)?;
+    let read = batsim::read(&name, Box::new(file)).map_err(|error| match error.hint() {
+        Some(hint) => RunError::request(&error).with_hint(hint),
+        None => RunError::request(&error),
+    })?;
+    let mut source: Box<dyn Source> = Box::new(Jobs::new(read.jobs));
+    if let Some(first) = shaping.first {
+        source = Box::new(First::new(source, first));
+    }
+    if shaping.load.is_some() || shaping.feedback || shaping.cap {
+        return Err(RunError::request(
+            "`--load`, `--feedback` and `--cap` work on SWF logs, not on Batsim workloads",
+        ));
+    }
+    Ok(Base { source, name, procs: Some(read.nb_res), seed: None, header: None })
+}
+
+fn open_lublin(mut named: Named, shaping: &Shaping, progress: &Progress) -> Result<Base, RunError> {
+    let mut default = |key: &str, value: Option<String>| {
+        if let Some(value) = value {
+            named.params.entry(key.to_owned()).or_insert(value);
+        }
+    };
+    default("procs", shaping.procs.map(|procs| procs.to_string()));
+    default("load", shaping.load.map(|load| load.to_string()));
+    if shaping.feedback {
+        return Err(RunError::request("the Lublin model has no users to give feedback to"));
+    }
+    default("seed", Some(shaping.seed.to_string()));
+    let name = named.to_string();
+    let refuse = |error: NamedError| RunError::request(&error);
+    let spec = LublinSpec::from_named(named).map_err(refuse)?;
+    let (procs, seed, jobs) = (spec.procs, spec.seed, spec.jobs);
+    progress.begin(shaping.first.map_or(jobs, |first| first.min(jobs)));
+    let mut source: Box<dyn Source> = Box::new(Lublin::new(spec, shaping.seed, "").map_err(refuse)?);
+    if let Some(first) = shaping.first {
+        source = Box::new(First::new(source, first));
+    }
+    Ok(Base { source, name, procs: Some(procs), seed, header: None })
+}
+
+/// Gives the jobs estimates as users would. All jobs must be known for it.
+fn estimated_by_users(
+    mut source: Box<dyn Source>,
+    mut named: Named,
+    seed: u64,
+) -> Result<Box<dyn Source>, RunError> {
+    let mut jobs = Vec::new();
+    while let Some(job) = source.next_job().map_err(|error| RunError::from_opening(&error))? {
+        jobs.push(job);
+    }
+    named.params.entry("max".to_owned()).or_insert_with(|| {
+        let longest = jobs.iter().map(|job| job.runtime.max(job.estimate)).max().unwrap_or_default();
+        format!("{} h", longest.micros().div_ceil(Span::from_secs(3_600).micros()).max(1))
+    });
+    let spec = TsafrirSpec::from_named(named).map_err(RunError::request)?;
+    let drained = Drained { jobs: Jobs::new(jobs), notes: source.notes() };
+    let estimated =
+        tsafrir::Estimated::new(&spec, drained, Stream::new(seed, "", "estimates")).map_err(|error| {
+            match error.hint() {
+                Some(hint) => RunError::request(&error).with_hint(hint),
+                None => RunError::request(&error),
+            }
+        })?;
+    Ok(Box::new(estimated))
+}
+
+/// Jobs already read, with what their source had to tell.
+struct Drained {
+    jobs: Jobs,
+    notes: Vec<String>,
+}
+
+impl Source for Drained {
+    fn peek_time(&mut self) -> Result<Option<Time>, SourceError> {
+        self.jobs.peek_time()
+    }
+
+    fn next_job(&mut self) -> Result<Option<Job>, SourceError> {
+        self.jobs.next_job()
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.notes.clone()
+    }
+
+    fn mark(&self) -> Option<Mark> {
+        self.jobs.mark()
+    }
+
+    fn seek(&mut self, mark: &Mark) -> Result<(), SourceError> {
+        self.jobs.seek(mark)
+    }
+}
+
+fn open_file(path: &Path) -> Result<(File, u64), RunError> {
+    let refuse = |error: io::Error| {
+        let problem = RunError::request(format!("cannot open `{}`: {error}", path.display()));
+        if error.kind() == io::ErrorKind::NotFound {
+            problem.with_hint("give a log, or a generator such as `lublin[jobs=1000]`")
+        } else {
+            problem
+        }
+    };
+    let file = File::open(path).map_err(refuse)?;
+    let about = file.metadata().map_err(refuse)?;
+    if about.is_dir() {
+        return Err(RunError::request(format!("`{}` is a folder, not a log", path.display())));
+    }
+    Ok((file, about.len()))
+}
+
+fn is_json(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json"))
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+}
+
+/// Counts the bytes of a log as they are read.
+struct Counted {
+    inner: File,
+    progress: Progress,
+}
+
+impl io::Read for Counted {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(buffer)?;
+        self.progress.advance(read as u64);
+        Ok(read)
+    }
+}

@@ -1,0 +1,291 @@
+//! Batsim's workloads: JSON with jobs and profiles (Batsim 4 and 5).
+//!
+//! Read are profiles of type `delay`, which are rigid jobs of a given run time; all others describe computations and transfers
+//! on a platform of SimGrid, which has no counterpart here, and are refused.
+
+use std::collections::BTreeMap;
+use std::io::{BufReader, Read};
+
+use rustc_hash::FxHashSet;
+use serde::Deserialize;
+use thiserror::Error;
+
+use super::input;
+use crate::model::Job;
+use crate::units::{Span, Time};
+
+/// Times beyond three centuries are no times.
+const MAX_SPAN: Span = Span::from_secs(10_000_000_000);
+
+/// What a workload file holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BatsimWorkload {
+    /// Machines of the platform that the workload is made for.
+    pub nb_res: u32,
+    /// The jobs, in the order of the file; [`crate::workload::Jobs`] makes a source of them.
+    pub jobs: Vec<Job>,
+}
+
+/// A workload that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum BatsimError {
+    /// Reading failed.
+    #[error("`{name}`: {problem}")]
+    Read {
+        /// The file.
+        name: String,
+        /// What went wrong.
+        problem: String,
+        /// What to do.
+        hint: String,
+    },
+    /// Not JSON, or not of the form of a workload.
+    #[error("`{name}` is not a Batsim workload: {problem}")]
+    Form {
+        /// The file.
+        name: String,
+        /// What is wrong, with line and column.
+        problem: String,
+    },
+    /// A job that names a profile that is not there.
+    #[error("`{name}`: job `{job}` has the profile `{profile}`, which the file does not define")]
+    NoProfile {
+        /// The file.
+        name: String,
+        /// The job.
+        job: String,
+        /// The profile it names.
+        profile: String,
+    },
+    /// A profile of another type than `delay`.
+    #[error("`{name}`: job `{job}` has the profile `{profile}` of type `{kind}`; only `delay` is supported")]
+    ProfileType {
+        /// The file.
+        name: String,
+        /// The job.
+        job: String,
+        /// Its profile.
+        profile: String,
+        /// The type of the profile.
+        kind: String,
+    },
+    /// A value that makes no sense.
+    #[error("`{name}`: job `{job}`: `{field}` is {value}, not {expected}")]
+    Value {
+        /// The file.
+        name: String,
+        /// The job.
+        job: String,
+        /// The field.
+        field: &'static str,
+        /// Its value.
+        value: String,
+        /// What would be right.
+        expected: &'static str,
+    },
+}
+
+impl BatsimError {
+    /// What the user can do about it, if anything.
+    pub fn hint(&self) -> Option<&str> {
+        match self {
+            Self::Read { hint, .. } if !hint.is_empty() => Some(hint),
+            Self::ProfileType { .. } => {
+                Some("replace the profile by a `delay` profile with the run time measured under Batsim")
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The file as it is written. Unknown fields are let pass: Batsim 4 allows any.
+#[derive(Deserialize)]
+struct Written {
+    nb_res: u32,
+    jobs: Vec<WrittenJob>,
+    profiles: BTreeMap<String, Profile>,
+}
+
+#[derive(Deserialize)]
+struct WrittenJob {
+    id: WrittenId,
+    subtime: f64,
+    res: u32,
+    profile: String,
+    walltime: Option<f64>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum WrittenId {
+    Number(u64),
+    Text(String),
+}
+
+#[derive(Deserialize)]
+struct Profile {
+    #[serde(rename = "type")]
+    kind: String,
+    delay: Option<f64>,
+}
+
+/// Reads a workload, plain or packed with gzip; `name` is what messages call it. The whole file is held in memory.
+///
+/// Times are rounded to the microsecond. A job without a wall time (or with −1) has its run time as estimate. The number
+/// of a job is its id, or what stands behind the `!` of `workload!job`.
+///
+/// # Errors
+/// [`BatsimError`] names the file and, where there is one, the job.
+pub fn read(name: &str, input: Box<dyn Read + Send>) -> Result<BatsimWorkload, BatsimError> {
+    let failure = |error: &std::io::Error| BatsimError::Read {
+        name: name.to_owned(),
+        problem: error.to_string(),
+        hint: input::hint(error).to_owned(),
+    };
+    let mut text = Vec::new();
+    input::unpacked(input)
+        .and_then(|input| BufReader::new(input).read_to_end(&mut text))
+        .map_err(|error| failure(&error))?;
+    let written: Written = serde_json::from_slice(&text)
+        .map_err(|error| BatsimError::Form { name: name.to_owned(), problem: error.to_string() })?;
+    drop(text);
+    let mut ids = FxHashSet::default();
+    let mut jobs = Vec::with_capacity(written.jobs.len());
+    for job in &written.jobs {
+        let job = meaning(name, job, &written.profiles)?;
+        if !ids.insert(job.id) {
+            let id = job.id.to_string();
+            return Err(wrong(name, &id, "id", &id, "a number that no other job has"));
+        }
+        jobs.push(job);
+    }
+    Ok(BatsimWorkload { nb_res: written.nb_res, jobs })
+}
+
+fn wrong(name: &str, job: &str, field: &'static str, value: &str, expected: &'static str) -> BatsimError {
+    BatsimError::Value {
+        name: name.to_owned(),
+        job: job.to_owned(),
+        field,
+        value: value.to_owned(),
+        expected,
+    }
+}
+
+fn meaning(name: &str, job: &WrittenJob, profiles: &BTreeMap<String, Profile>) -> Result<Job, BatsimError> {
+    let shown = match &job.id {
+        WrittenId::Number(id) => id.to_string(),
+        WrittenId::Text(text) => text.clone(),
+    };
+    let wrong =
+        |field, value: &dyn ToString, expected| wrong(name, &shown, field, &value.to_string(), expected);
+    let id = match &job.id {
+        WrittenId::Number(id) => *id,
+        WrittenId::Text(text) => text
+            .rsplit('!')
+            .next()
+            .and_then(|id| id.parse().ok())
+            .ok_or_else(|| wrong("id", text, "a number, or a number behind `workload!`"))?,
+    };
+    let span = |field, secs: f64| {
+        Span::from_secs_f64(secs)
+            .filter(|span| *span <= MAX_SPAN)
+            .ok_or_else(|| wrong(field, &secs, "a time from 0 to 10000000000 seconds"))
+    };
+    let profile = profiles.get(&job.profile).ok_or_else(|| BatsimError::NoProfile {
+        name: name.to_owned(),
+        job: shown.clone(),
+        profile: job.profile.clone(),
+    })?;
+    if profile.kind != "delay" {
+        return Err(BatsimError::ProfileType {
+            name: name.to_owned(),
+            job: shown.clone(),
+            profile: job.profile.clone(),
+            kind: profile.kind.clone(),
+        });
+    }
+    if job.res == 0 {
+        return Err(wrong("res", &job.res, "at least 1"));
+    }
+    let delay =
+        profile.delay.ok_or_else(|| wrong("delay", &"not given in its profile", "a time in seconds"))?;
+    let runtime = span("delay", delay)?;
+    let submit = Time::ZERO + span("subtime", job.subtime)?;
+    let estimate = match job.walltime {
+        None => runtime,
+        Some(-1.0) => runtime,
+        Some(walltime) => span("walltime", walltime)?,
+    };
+    Ok(Job::rigid(id, submit, job.res, runtime).estimated(estimate))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn read_text(text: &str) -> Result<BatsimWorkload, BatsimError> {
+        read("w.json", Box::new(std::io::Cursor::new(text.to_owned().into_bytes())))
+    }
+
+    fn one(job: &str, profile: &str) -> String {
+        format!(r#"{{"nb_res": 4, "jobs": [{job}], "profiles": {{"p": {profile}}}, "date": "today"}}"#)
+    }
+
+    const DELAY: &str = r#"{"type": "delay", "delay": 88.51, "np": 1}"#;
+
+    #[test]
+    fn delay_profiles_are_rigid_jobs() {
+        let jobs = r#"{"id": 7, "subtime": 4.709164021244639, "res": 2, "profile": "p", "walltime": 149, "user": "x"},
+                      {"id": "w!12", "subtime": 0, "res": 1, "profile": "p"}, {"id": "3", "subtime": 1e-7, "res": 1, "profile": "p", "walltime": -1}"#;
+        let workload = read_text(&one(jobs, DELAY)).unwrap();
+        assert_eq!(workload.nb_res, 4);
+        let run = Span::from_micros(88_510_000);
+        assert_eq!(
+            workload.jobs,
+            [
+                Job::rigid(7, Time::from_micros(4_709_164), 2, run).estimated(Span::from_secs(149)),
+                Job::rigid(12, Time::ZERO, 1, run),
+                Job::rigid(3, Time::ZERO, 1, run),
+            ]
+        );
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        let job = |fields: &str| format!(r#"{{"id": "w!1", "profile": "p", {fields}}}"#);
+        let error = |job: &str, profile: &str| read_text(&one(job, profile)).unwrap_err();
+        let good = job(r#""subtime": 0, "res": 1"#);
+        let parallel = error(&good, r#"{"type": "parallel_homogeneous", "cpu": 1e6, "com": 0}"#);
+        assert_eq!(
+            parallel.to_string(),
+            "`w.json`: job `w!1` has the profile `p` of type `parallel_homogeneous`; only `delay` is supported"
+        );
+        assert!(parallel.hint().is_some());
+        for (fields, told) in [
+            (r#""subtime": -1, "res": 1"#, "`subtime` is -1, not a time from 0 to 10000000000 seconds"),
+            (r#""subtime": 1e300, "res": 1"#, "`subtime` is 1"),
+            (r#""subtime": 0, "res": 0"#, "`res` is 0, not at least 1"),
+            (r#""subtime": 0, "res": 1, "walltime": -2"#, "`walltime` is -2"),
+            (r#""subtime": 0"#, "missing field `res`"),
+            (r#""subtime": 0, "res": -1"#, "is not a Batsim workload"),
+        ] {
+            let told_now = error(&job(fields), DELAY).to_string();
+            assert!(told_now.contains(told), "{told_now}");
+        }
+        let twice = error(&format!("{good}, {good}"), DELAY).to_string();
+        assert!(twice.contains("`id` is 1, not a number that no other job has"), "{twice}");
+        assert!(error(&good, r#"{"type": "delay"}"#).to_string().contains("`delay` is not given"));
+        assert!(error(&good.replace("\"p\"", "\"q\""), DELAY).to_string().contains("does not define"));
+        assert!(read_text("").is_err());
+        assert!(read_text("[]").is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn takes_any_text(text in "[\\PC{}\\[\\]\":,0-9]{0,200}") {
+            let _ = read_text(&text);
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! What all readers share: unpacking and lines.
+
+use std::io::{self, BufReader, Read};
+
+use flate2::bufread::MultiGzDecoder;
+
+/// Read at once from a plain file, and what a gzip stream is read and inflated in.
+const CHUNK: usize = 128 * 1024;
+
+/// A line longer than this is no line of any format here; the rest of it is dropped unread.
+pub(crate) const MAX_LINE: usize = 64 * 1024;
+
+/// Compressions that are recognised to be named, not read.
+const FOREIGN: [(&[u8], &str); 5] = [
+    (b"\xfd7zXZ", "xz"),
+    (b"BZh", "bzip2"),
+    (b"\x28\xb5\x2f\xfd", "zstd"),
+    (b"PK\x03\x04", "zip"),
+    (b"\x1f\x9d", "compress"),
+];
+
+/// `input` as plain bytes: inflated if it begins like a gzip stream (of one member or several), else as it is.
+///
+/// # Errors
+/// What reading the first bytes fails with; [`io::ErrorKind::Unsupported`] names a compression that is not read.
+pub(crate) fn unpacked(mut input: Box<dyn Read + Send>) -> io::Result<Box<dyn Read + Send>> {
+    let mut magic = Vec::with_capacity(5);
+    input.by_ref().take(5).read_to_end(&mut magic)?;
+    if let Some((_, name)) = FOREIGN.iter().find(|(first, _)| magic.starts_with(first)) {
+        let problem = format!("it is compressed with {name}, which is not read here");
+        return Err(io::Error::new(io::ErrorKind::Unsupported, problem));
+    }
+    let gzip = magic.starts_with(b"\x1f\x8b");
+    let whole = io::Cursor::new(magic).chain(input);
+    if gzip {
+        Ok(Box::new(MultiGzDecoder::new(BufReader::with_capacity(CHUNK, whole))))
+    } else {
+        Ok(Box::new(whole))
+    }
+}
+
+/// What the user can do about a failure to read.
+pub(crate) fn hint(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::UnexpectedEof => "the file is cut short; fetch it again",
+        io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => "the file is damaged; fetch it again",
+        io::ErrorKind::Unsupported => "unpack it, or pack it with gzip",
+        _ => "",
+    }
+}
+
+/// A line without its line feed.
+pub(crate) struct Line<'a> {
+    /// Its bytes, at most [`MAX_LINE`] of them.
+    pub bytes: &'a [u8],
+    /// Its place in the file, from 1.
+    pub number: u64,
+    /// True if there was more of it.
+    pub cut: bool,
+}
+
+/// Lines of a stream, in one buffer that is used again and again.
+pub(crate) struct Lines {
+    input: Box<dyn Read + Send>,
+    buffer: Vec<u8>,
+    /// What is read but not yet given out: `buffer[start..end]`.
+    start: usize,
+    end: usize,
+    finished: bool,
+    /// Lines begun so far.
+    number: u64,
+}
+
+impl Lines {
+    pub(crate) fn new(input: Box<dyn Read + Send>) -> Self {
+        Self { input, buffer: vec![0; CHUNK], start: 0, end: 0, finished: false, number: 0 }
+    }
+
+    /// The line taken last, or the one that failed; 0 before the first.
+    pub(crate) fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// The next line; `None` at the end.
+    ///
+    /// # Errors
+    /// What the stream fails with. What there is of a line that the failure interrupts is dropped: half a
+    /// number is no number.
+    pub(crate) fn next(&mut self) -> io::Result<Option<Line<'_>>> {
+        self.number += 1;
+        let mut searched = 0;
+        loop {
+            if let Some(at) = memchr::memchr(b'\n', &self.buffer[self.start + searched..self.end]) {
+                let from = self.start;
+                let to = from + searched + at;
+                self.start = to + 1;
+                let cut = to - from > MAX_LINE;
+                return Ok(Some(self.line(from, if cut { from + MAX_LINE } else { to }, cut)));
+            }
+            searched = self.end - self.start;
+            if self.finished || searched > MAX_LINE {
+                if searched == 0 {
+                    self.number -= 1;
+                    return Ok(None);
+                }
+                // A line that is cut is kept at the head of the buffer while the rest of it goes by.
+                self.buffer.copy_within(self.start..self.start + searched.min(MAX_LINE), 0);
+                let cut = searched > MAX_LINE;
+                (self.start, self.end) = (self.end, self.end);
+                if cut {
+                    self.skip_rest_of_line()?;
+                }
+                return Ok(Some(self.line(0, searched.min(MAX_LINE), cut)));
+            }
+            self.fill()?;
+        }
+    }
+
+    fn line(&self, from: usize, to: usize, cut: bool) -> Line<'_> {
+        Line { bytes: &self.buffer[from..to], number: self.number, cut }
+    }
+
+    /// Reads more behind what is there, which is moved to the head of the buffer.
+    fn fill(&mut self) -> io::Result<()> {
+        self.buffer.copy_within(self.start..self.end, 0);
+        (self.start, self.end) = (0, self.end - self.start);
+        self.read_at_end()
+    }
+
+    fn read_at_end(&mut self) -> io::Result<()> {
+        loop {
+            match self.input.read(&mut self.buffer[self.end..]) {
+                Ok(count) => {
+                    self.finished = count == 0;
+                    self.end += count;
+                    return Ok(());
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Drops everything up to and with the next line feed; the first [`MAX_LINE`] bytes of the buffer stay.
+    fn skip_rest_of_line(&mut self) -> io::Result<()> {
+        while !self.finished {
+            (self.start, self.end) = (MAX_LINE, MAX_LINE);
+            self.read_at_end()?;
+            if let Some(at) = memchr::memchr(b'\n', &self.buffer[MAX_LINE..self.end]) {
+                self.start = MAX_LINE + at + 1;
+                return Ok(());
+            }
+        }
+        (self.start, self.end) = (MAX_LINE, MAX_LINE);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Gives what it has in pieces of at most `step` bytes, as pipes do.
+    struct Dribble(Vec<u8>, usize, usize);
+
+    impl Read for Dribble {
+        fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+            let count = self.1.min(into.len()).min(self.0.len() - self.2);
+            into[..count].copy_from_slice(&self.0[self.2..self.2 + count]);
+            self.2 += count;
+            Ok(count)
+        }
+    }
+
+    fn lines(text: &[u8], step: usize) -> Vec<(Vec<u8>, u64, bool)> {
+        let mut lines = Lines::new(Box::new(Dribble(text.to_vec(), step, 0)));
+        let mut got = Vec::new();
+        while let Some(line) = lines.next().unwrap() {
+            got.push((line.bytes.to_vec(), line.number, line.cut));
+        }
+        got
+    }
+
+    proptest! {
+        #[test]
+        fn lines_are_those_of_split(text in prop::collection::vec(prop_oneof![Just(b'\n'), any::<u8>()], 0..400), step in 1_usize..50) {
+            let mut expected: Vec<_> = text.split(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
+            if expected.last().is_some_and(Vec::is_empty) {
+                expected.pop();
+            }
+            let expected: Vec<_> = expected.into_iter().zip(1..).map(|(line, at)| (line, at, false)).collect();
+            prop_assert_eq!(lines(&text, step), expected);
+        }
+    }
+
+    #[test]
+    fn a_line_without_end_is_cut_and_passed_over() {
+        for (length, step) in
+            [(MAX_LINE + 1, 7), (CHUNK - 1, CHUNK), (CHUNK, 1000), (3 * CHUNK, CHUNK), (1 << 20, 9999)]
+        {
+            for tail in [&b""[..], b"\n", b"\nnext\nlast"] {
+                let mut text = vec![b'x'; length];
+                text.extend_from_slice(tail);
+                let got = lines(&text, step);
+                assert_eq!(got[0].0.len(), MAX_LINE, "{length} {step}");
+                assert!(got[0].2);
+                let rest: Vec<_> = got[1..].iter().map(|line| (&line.0[..], line.1, line.2)).collect();
+                let expected: &[_] =
+                    if tail.len() > 1 { &[(&b"next"[..], 2, false), (&b"last"[..], 3, false)] } else { &[] };
+                assert_eq!(rest, expected);
+            }
+        }
+    }
+}

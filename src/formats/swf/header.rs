@@ -1,0 +1,182 @@
+//! The header comments of a log.
+
+use crate::units::Span;
+
+/// Labels of the standard: these are labels even without a blank behind the colon.
+const KNOWN: [&str; 26] = [
+    "Version",
+    "Computer",
+    "Installation",
+    "Acknowledge",
+    "Information",
+    "Conversion",
+    "MaxJobs",
+    "MaxRecords",
+    "Preemption",
+    "UnixStartTime",
+    "TimeZone",
+    "TimeZoneString",
+    "StartTime",
+    "EndTime",
+    "MaxNodes",
+    "MaxProcs",
+    "MaxRuntime",
+    "MaxMemory",
+    "AllowOveruse",
+    "MaxQueues",
+    "Queues",
+    "Queue",
+    "MaxPartitions",
+    "Partitions",
+    "Partition",
+    "Note",
+];
+
+/// What a log says of itself before its first job. Everything is optional, and some logs have no header at all.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Header {
+    pairs: Vec<(String, String)>,
+}
+
+impl Header {
+    /// Takes in a comment line (with its `;`). What is no label continues the value before it, on a new line.
+    pub(super) fn add(&mut self, line: &[u8]) {
+        let text = String::from_utf8_lossy(line);
+        let text = text.trim().trim_start_matches(';').trim();
+        if let Some((label, value)) = label(text) {
+            self.pairs.push((label.to_owned(), value.trim().to_owned()));
+        } else if let Some((_, value)) = self.pairs.last_mut().filter(|_| !text.is_empty()) {
+            if !value.is_empty() {
+                value.push('\n');
+            }
+            value.push_str(text);
+        }
+    }
+
+    /// All labels with their values as written, in order; several have the same label (`Note`, `Queue`).
+    pub fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.pairs.iter().map(|(label, value)| (label.as_str(), value.as_str()))
+    }
+
+    /// The values of a label, however it is capitalised.
+    pub fn all<'a>(&'a self, label: &'a str) -> impl Iterator<Item = &'a str> {
+        self.pairs().filter(move |(written, _)| written.eq_ignore_ascii_case(label)).map(|(_, value)| value)
+    }
+
+    /// The first value of a label, however it is capitalised.
+    pub fn get(&self, label: &str) -> Option<&str> {
+        self.pairs
+            .iter()
+            .find(|(written, _)| written.eq_ignore_ascii_case(label))
+            .map(|(_, value)| value.as_str())
+    }
+
+    /// The number that the value of a label begins with: `1664 (72, 1368, 224)` is 1664, `N/A` nothing.
+    pub fn integer(&self, label: &str) -> Option<i64> {
+        let value = self.get(label)?;
+        let digits = value.strip_prefix('-').unwrap_or(value);
+        let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
+        value[..value.len() - digits.len() + end].parse().ok()
+    }
+
+    /// Processors of the machine (`MaxProcs`), over all partitions.
+    pub fn max_procs(&self) -> Option<u32> {
+        self.positive("MaxProcs")
+    }
+
+    /// Nodes of the machine (`MaxNodes`), over all partitions.
+    pub fn max_nodes(&self) -> Option<u32> {
+        self.positive("MaxNodes")
+    }
+
+    /// Jobs in the original log (`MaxJobs`). A cleaned log has fewer rows than that.
+    pub fn max_jobs(&self) -> Option<u64> {
+        self.integer("MaxJobs").and_then(|count| u64::try_from(count).ok())
+    }
+
+    /// When the log begins, in seconds since 1970 (`UnixStartTime`): the instant 0 of its submission times.
+    pub fn unix_start(&self) -> Option<i64> {
+        self.integer("UnixStartTime")
+    }
+
+    /// The longest run time the machine's rules allowed (`MaxRuntime`, in seconds).
+    pub fn max_runtime(&self) -> Option<Span> {
+        self.integer("MaxRuntime").and_then(|secs| u64::try_from(secs).ok()).map(Span::from_secs)
+    }
+
+    /// Whether jobs could run longer than they had requested (`AllowOveruse`).
+    pub fn allow_overuse(&self) -> Option<bool> {
+        match self.get("AllowOveruse")?.split_whitespace().next()?.to_ascii_lowercase().as_str() {
+            "yes" | "true" | "1" => Some(true),
+            "no" | "false" | "0" => Some(false),
+            _ => None,
+        }
+    }
+
+    /// The machine (`Computer`).
+    pub fn computer(&self) -> Option<&str> {
+        self.get("Computer")
+    }
+
+    /// Whom to acknowledge when the log is used (`Acknowledge`), as the archive asks.
+    pub fn acknowledge(&self) -> Option<&str> {
+        self.get("Acknowledge")
+    }
+
+    fn positive(&self, label: &str) -> Option<u32> {
+        self.integer(label).and_then(|count| u32::try_from(count).ok()).filter(|count| *count > 0)
+    }
+}
+
+/// Splits `Label: value`. Continued text may hold a colon too (`http://...`), so an unknown word needs a blank behind
+/// the colon to be a label.
+fn label(text: &str) -> Option<(&str, &str)> {
+    let (label, value) = text.split_once(':')?;
+    let label = label.trim_end();
+    let is_word = !label.is_empty() && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    let is_known = KNOWN.iter().any(|known| known.eq_ignore_ascii_case(label));
+    (is_word && (is_known || value.is_empty() || value.starts_with([' ', '\t']))).then_some((label, value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn header(text: &str) -> Header {
+        let mut header = Header::default();
+        text.lines().for_each(|line| header.add(line.as_bytes()));
+        header
+    }
+
+    #[test]
+    fn labels_are_found_however_they_are_set() {
+        let header = header(
+            ";     Acknowledge: Emmanuel Medernach\n;Computer:Compaq DS10L\n; MaxProcs: 1664 (72, 1368, 224)\n\
+             ; UnixStartTime: 1078605840\n;AllowOveruse: yes\n;MaxRuntime: N/A\n; MaxNodes: 70  (dual)\n\
+             ; maxjobs:   12\n; Queue: 1 a\n; Queue: 2 b\n",
+        );
+        assert_eq!(header.acknowledge(), Some("Emmanuel Medernach"));
+        assert_eq!(header.computer(), Some("Compaq DS10L"));
+        assert_eq!(header.max_procs(), Some(1664));
+        assert_eq!(header.max_nodes(), Some(70));
+        assert_eq!(header.max_jobs(), Some(12));
+        assert_eq!(header.unix_start(), Some(1_078_605_840));
+        assert_eq!(header.allow_overuse(), Some(true));
+        assert_eq!(header.max_runtime(), None);
+        assert_eq!(header.all("Queue").collect::<Vec<_>>(), ["1 a", "2 b"]);
+    }
+
+    #[test]
+    fn continued_lines_belong_to_the_label_before() {
+        let header = header("; Information: first\n;    http://www.example.org/\n;\n; Note: x");
+        assert_eq!(header.get("information"), Some("first\nhttp://www.example.org/"));
+        assert_eq!(header.pairs().count(), 2);
+    }
+
+    #[test]
+    fn nonsense_is_no_header() {
+        assert_eq!(header("; no label here\n;\n;;;\n: x").pairs().count(), 0);
+        assert_eq!(header("; MaxProcs: -5").max_procs(), None);
+        assert_eq!(header("; MaxProcs: 99999999999999999999").max_procs(), None);
+    }
+}

@@ -1,0 +1,136 @@
+//! What was skipped or changed while a log was read, counted.
+
+use super::RowError;
+
+/// Something worth telling about a row.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) enum Event {
+    /// Skipped: not 18 numbers, or not meant.
+    Unreadable,
+    /// Skipped: a part of a job that is there as a whole.
+    Part,
+    /// Skipped: no submission time.
+    NoSubmission,
+    /// Skipped: run time unknown.
+    NoRunTime,
+    /// Skipped: run time zero.
+    ZeroRunTime,
+    /// Skipped: processors unknown or zero.
+    NoProcessors,
+    /// Skipped by the strict filter: more processors than the machine has.
+    TooLarge,
+    /// Skipped by the strict filter: no requested time.
+    NoRequestedTime,
+    /// The strict filter cut the run time to the requested time.
+    RunCut,
+    /// Cut to the machine's processors.
+    Capped,
+    /// Only parts of the job are there.
+    PartsOnly,
+    /// Out of order, put in order.
+    Sorted,
+    /// Too far out of order: submitted later than logged.
+    Late,
+    /// A number that an earlier row has.
+    Repeated,
+}
+
+impl Event {
+    const COUNT: usize = 14;
+
+    /// The sentence for `n` of them.
+    fn sentence(self, n: u64) -> String {
+        let jobs = if n == 1 { "1 job".to_owned() } else { format!("{n} jobs") };
+        let rows = if n == 1 { "1 row".to_owned() } else { format!("{n} rows") };
+        let (is, its) = if n == 1 { ("is", "its") } else { ("are", "their") };
+        match self {
+            Self::Unreadable => format!("skipped {rows} that {is} not 18 numbers"),
+            Self::Part => format!("skipped {rows} of parts of the job before"),
+            Self::NoSubmission => format!("skipped {jobs} without a submission time"),
+            Self::NoRunTime => format!("skipped {jobs} without a run time"),
+            Self::ZeroRunTime => format!("skipped {jobs} with a run time of zero"),
+            Self::NoProcessors => format!("skipped {jobs} without processors"),
+            Self::TooLarge => format!("skipped {jobs} larger than the machine"),
+            Self::NoRequestedTime => format!("skipped {jobs} without a requested time"),
+            Self::RunCut => format!("cut the run time of {jobs} to the requested time"),
+            Self::Capped => format!("cut {jobs} to the machine's processors"),
+            Self::PartsOnly => format!("took {jobs} by {its} first part: only parts are told"),
+            Self::Sorted => format!("sorted {jobs} that stood after a later submission"),
+            Self::Late => format!("submitted {jobs} later than logged: {its} place is too far behind"),
+            Self::Repeated => format!("numbered {jobs} anew: {its} number was taken"),
+        }
+    }
+}
+
+/// Counts of all events, each with the line of its first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Tally {
+    counts: [(u64, u64); Event::COUNT],
+    first_error: Option<RowError>,
+}
+
+impl Tally {
+    pub(super) fn add(&mut self, event: Event, line: u64) {
+        let (count, first) = &mut self.counts[event as usize];
+        if *count == 0 {
+            *first = line;
+        }
+        *count += 1;
+    }
+
+    pub(super) fn unreadable(&mut self, error: RowError, line: u64) {
+        self.first_error.get_or_insert(error);
+        self.add(Event::Unreadable, line);
+    }
+
+    /// One sentence an event that occurred.
+    pub(super) fn notes(&self) -> Vec<String> {
+        use Event::*;
+        let all: [Event; Event::COUNT] = [
+            Unreadable,
+            Part,
+            NoSubmission,
+            NoRunTime,
+            ZeroRunTime,
+            NoProcessors,
+            TooLarge,
+            NoRequestedTime,
+            RunCut,
+            Capped,
+            PartsOnly,
+            Sorted,
+            Late,
+            Repeated,
+        ];
+        all.into_iter()
+            .filter_map(|event| {
+                let (count, first) = self.counts[event as usize];
+                let why = self.first_error.filter(|_| event == Unreadable);
+                let why = why.map(|error| format!(": {error}")).unwrap_or_default();
+                (count > 0).then(|| format!("{} (first at line {first}{why})", event.sentence(count)))
+            })
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_event_is_told_once_with_its_first_line() {
+        let mut tally = Tally::default();
+        tally.add(Event::NoRunTime, 123);
+        tally.add(Event::NoRunTime, 200);
+        tally.add(Event::Repeated, 9);
+        tally.unreadable(RowError::Columns(3), 7);
+        assert_eq!(
+            tally.notes(),
+            [
+                "skipped 1 row that is not 18 numbers (first at line 7: 3 columns instead of 18)",
+                "skipped 2 jobs without a run time (first at line 123)",
+                "numbered 1 job anew: its number was taken (first at line 9)",
+            ]
+        );
+    }
+}

@@ -1,0 +1,231 @@
+//! The grid as a library object: entities driven by a plain loop, without actors.
+//!
+//! This is the engine for single logs and light campaigns, and the oracle that the actors are tested against.
+
+mod error;
+
+use serde::{Deserialize, Serialize};
+
+pub use error::{GridError, Waiter};
+
+use crate::entity::{Body, Entity, EntityError, Message, Outbox, Sender, Site, SiteSave, Stamp};
+use crate::local::Registry;
+use crate::model::{Record, RecordSink, SiteId, SiteSpec};
+use crate::units::Time;
+use crate::workload::Source;
+
+/// A grid of sites in virtual time.
+///
+/// ```
+/// use gridemu::grid::Grid;
+/// use gridemu::local::Registry;
+/// use gridemu::model::{Job, Record, SiteSpec};
+/// use gridemu::units::{Span, Time};
+/// use gridemu::workload::Jobs;
+///
+/// let site = SiteSpec::plain("windsor", 4, "easy".parse()?);
+/// let jobs = Jobs::new(vec![Job::rigid(1, Time::ZERO, 4, Span::from_secs(60))]);
+/// let mut grid = Grid::new(vec![(site, Some(Box::new(jobs)))], &Registry::standard())?;
+/// let mut records: Vec<Record> = Vec::new();
+/// grid.run(&mut records)?;
+/// assert_eq!(grid.now(), Time::from_secs(60));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Grid {
+    sites: Vec<Site>,
+    now: Stamp,
+    sequence: u64,
+}
+
+/// What somebody outside tells the grid to do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Command {
+    /// When; not before the grid's present.
+    pub at: Time,
+    /// To which site.
+    pub site: SiteId,
+    /// What.
+    pub body: Body,
+}
+
+/// The whole state of a grid between two moments.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GridSave {
+    sites: Vec<SiteSave>,
+    now: Stamp,
+    sequence: u64,
+}
+
+/// A site's description and its own users' workload.
+pub type SiteWithSource = (SiteSpec, Option<Box<dyn Source>>);
+
+/// Passes records on; there is nobody to send messages to yet.
+struct Post<'a> {
+    sink: &'a mut dyn RecordSink,
+}
+
+impl RecordSink for Post<'_> {
+    fn record(&mut self, record: Record) {
+        self.sink.record(record);
+    }
+
+    fn is_closed(&self) -> bool {
+        self.sink.is_closed()
+    }
+}
+
+impl Outbox for Post<'_> {
+    fn send(&mut self, _to: SiteId, _message: Message) {}
+}
+
+impl Grid {
+    /// A grid at the beginning.
+    ///
+    /// # Errors
+    /// [`GridError`] if a description makes no sense or a workload cannot be read.
+    pub fn new(sites: Vec<SiteWithSource>, registry: &Registry) -> Result<Self, GridError> {
+        if sites.is_empty() {
+            return Err(GridError::NoSite);
+        }
+        let mut built: Vec<Site> = Vec::with_capacity(sites.len());
+        for (id, (spec, source)) in (0..).zip(sites) {
+            if built.iter().any(|site| site.spec().name == spec.name) {
+                return Err(GridError::TwoSites(spec.name));
+            }
+            built.push(Site::new(SiteId(id), spec, source, registry)?);
+        }
+        Ok(Self { sites: built, now: Stamp::default(), sequence: 0 })
+    }
+
+    /// The instant up to which everything has happened.
+    pub fn now(&self) -> Time {
+        self.now.time
+    }
+
+    /// The sites.
+    pub fn sites(&self) -> &[Site] {
+        &self.sites
+    }
+
+    /// When something happens next; `None` if nothing does.
+    pub fn next_event(&self) -> Option<Stamp> {
+        self.sites.iter().filter_map(Entity::next_event).min()
+    }
+
+    /// Handles the next moment at which something happens, and returns it; `None` if nothing happens any more.
+    ///
+    /// # Errors
+    /// [`GridError`] says what broke, where and when.
+    pub fn step(&mut self, sink: &mut dyn RecordSink) -> Result<Option<Stamp>, GridError> {
+        let Some(next) = self.next_event() else { return Ok(None) };
+        self.advance(next.next_round(), sink)?;
+        self.now = self.now.max(next);
+        Ok(Some(next))
+    }
+
+    /// Handles everything up to and including `time`.
+    ///
+    /// # Errors
+    /// [`GridError`] says what broke, where and when.
+    pub fn run_until(&mut self, time: Time, sink: &mut dyn RecordSink) -> Result<(), GridError> {
+        let end = Stamp { time, round: u32::MAX };
+        self.advance(end, sink)?;
+        self.now = self.now.max(Stamp::at(time));
+        Ok(())
+    }
+
+    /// Runs until nothing happens any more.
+    ///
+    /// # Errors
+    /// [`GridError`] says what broke; [`GridError::SinkClosed`] if `sink` can take no more; [`GridError::Stuck`] if jobs are left that nothing will ever start, which have then been
+    /// recorded as unfinished.
+    pub fn run(&mut self, sink: &mut dyn RecordSink) -> Result<(), GridError> {
+        // Sites without a broker have nothing to say to each other: each can run on by itself.
+        let mut last = self.now.time;
+        let post = &mut Post { sink };
+        for site in &mut self.sites {
+            while let Some(next) = site.next_event() {
+                site.advance(next.next_round(), post)?;
+                last = last.max(next.time);
+                if post.is_closed() {
+                    return Err(GridError::SinkClosed);
+                }
+            }
+        }
+        self.now = Stamp { time: last, round: u32::MAX };
+        let waiters: Vec<Waiter> = self
+            .sites
+            .iter()
+            .flat_map(|site| {
+                let name = &site.spec().name;
+                let left = site.partitions().iter().flat_map(crate::local::Partition::stuck);
+                left.map(move |job| Waiter { job: job.id(), site: name.clone(), procs: job.procs() })
+            })
+            .collect();
+        if waiters.is_empty() {
+            return Ok(());
+        }
+        self.close(sink);
+        Err(GridError::stuck(last, waiters))
+    }
+
+    /// Ends the run here: whatever still waits or runs is recorded as unfinished.
+    pub fn close(&mut self, sink: &mut dyn RecordSink) {
+        let post = &mut Post { sink };
+        self.sites.iter_mut().for_each(|site| site.close(post));
+    }
+
+    /// Tells the grid to do something.
+    ///
+    /// # Errors
+    /// [`GridError`] if there is no such site or the time has passed.
+    pub fn command(&mut self, command: Command) -> Result<(), GridError> {
+        let Command { at, site, body } = command;
+        let target = self.sites.get_mut(site.index()).ok_or(GridError::NoSuchSite(site))?;
+        let sequence = self.sequence;
+        self.sequence += 1;
+        let arrival = if at == self.now.time { self.now.next_round() } else { Stamp::at(at) };
+        target.deliver(Message { arrival, sender: Sender::Outside, sequence, body })?;
+        Ok(())
+    }
+
+    /// The state, between two moments.
+    ///
+    /// # Errors
+    /// [`GridError`] if a workload cannot be continued from the middle.
+    pub fn snapshot(&self) -> Result<GridSave, GridError> {
+        let sites: Result<_, EntityError> = self.sites.iter().map(Site::save).collect();
+        Ok(GridSave { sites: sites?, now: self.now, sequence: self.sequence })
+    }
+
+    /// Takes back a state that a grid of the same description gave; the sources must be freshly opened. With `adopt`, local
+    /// policies may be others than those that saved.
+    ///
+    /// # Errors
+    /// [`GridError`] if the state does not fit.
+    pub fn restore(&mut self, saved: GridSave, adopt: bool) -> Result<(), GridError> {
+        if saved.sites.len() != self.sites.len() {
+            return Err(GridError::BadSave(format!(
+                "it has {} sites, the grid has {}",
+                saved.sites.len(),
+                self.sites.len()
+            )));
+        }
+        for (site, saved) in self.sites.iter_mut().zip(saved.sites) {
+            site.restore(saved, adopt)?;
+        }
+        (self.now, self.sequence) = (saved.now, saved.sequence);
+        Ok(())
+    }
+
+    fn advance(&mut self, until: Stamp, sink: &mut dyn RecordSink) -> Result<(), GridError> {
+        let post = &mut Post { sink };
+        for site in &mut self.sites {
+            if site.next_event().is_some_and(|next| next < until) {
+                site.advance(until, post)?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,72 @@
+//! What can go wrong with a grid.
+
+use thiserror::Error;
+
+use crate::entity::EntityError;
+use crate::model::{JobId, SiteId};
+use crate::units::Time;
+
+/// A job that nothing will ever start.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Waiter {
+    /// The job.
+    pub job: JobId,
+    /// Where it waits.
+    pub site: String,
+    /// For how many processors.
+    pub procs: u32,
+}
+
+/// What ends a run of a grid.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum GridError {
+    /// Nothing to run on.
+    #[error("the grid has no site")]
+    NoSite,
+    /// Names must be unique.
+    #[error("two sites are called `{0}`")]
+    TwoSites(String),
+    /// A command to nobody.
+    #[error("there is no site number {0}")]
+    NoSuchSite(SiteId),
+    /// Something in an entity.
+    #[error(transparent)]
+    Entity(#[from] EntityError),
+    /// Nothing moves any more and jobs are left.
+    #[error("at {at} s nothing moves any more, but {total} jobs are left: {}", list(.first, *.total))]
+    Stuck {
+        /// When the last thing happened.
+        at: Time,
+        /// Jobs that are left.
+        total: usize,
+        /// The first of them.
+        first: Vec<Waiter>,
+    },
+    /// The records cannot be taken any more; whoever takes them knows why.
+    #[error("the records of the run cannot be taken any more")]
+    SinkClosed,
+    /// A snapshot that does not fit.
+    #[error("the saved state cannot be taken back: {0}")]
+    BadSave(String),
+}
+
+impl GridError {
+    pub(super) fn stuck(at: Time, mut waiters: Vec<Waiter>) -> Self {
+        let total = waiters.len();
+        waiters.truncate(5);
+        Self::Stuck { at, total, first: waiters }
+    }
+}
+
+fn list(first: &[Waiter], total: usize) -> String {
+    let mut text: Vec<String> = first
+        .iter()
+        .map(|waiter| {
+            format!("job {} waits for {} processors of `{}`", waiter.job, waiter.procs, waiter.site)
+        })
+        .collect();
+    if total > first.len() {
+        text.push("…".to_owned());
+    }
+    text.join(", ")
+}

@@ -1,0 +1,352 @@
+//! The pass: asks the policy, checks each of its actions, and carries it out.
+
+use super::error::{PartitionError, PolicyError, Violation, describe};
+use super::partition::{Partition, State};
+use super::policy::{Action, Place};
+use super::table::Phase;
+use super::{LiveJob, View};
+use crate::model::{InstantOrder, JobId, JobKey, Outcome, ProcSet, RecordSink, RejectReason};
+use crate::units::{Rate, Time};
+
+type Checked<T> = Result<T, Violation>;
+
+impl Partition {
+    /// One scheduling pass. Ends of jobs that the policy killed or rejected are told to `ended`.
+    ///
+    /// # Errors
+    /// [`PartitionError`] if the policy asks for something that cannot be done.
+    pub fn pass(
+        &mut self,
+        now: Time,
+        sink: &mut dyn RecordSink,
+        ended: &mut Vec<JobId>,
+    ) -> Result<(), PartitionError> {
+        self.actions.clear();
+        let mut actions = std::mem::take(&mut self.actions);
+        self.policy.schedule(&View { state: &self.state, now }, &mut actions);
+        self.state.tally.passes += 1;
+        self.wake = actions.wake;
+        if self.wake.is_some_and(|wake| wake <= now) {
+            return Err(self.blame(now, "wake".to_owned(), Violation::WakeNotLater));
+        }
+        let mut shared = ProcSet::new();
+        for action in actions.list.drain(..) {
+            self.apply(action, now, sink, ended, &mut shared)?;
+        }
+        self.check_shares(&shared, now)?;
+        self.actions = actions;
+        self.state.tally.longest_queue = self.state.tally.longest_queue.max(self.state.waiting);
+        Ok(())
+    }
+
+    /// Under one pass an event: carries out the starts decided in the passes of this instant.
+    ///
+    /// # Errors
+    /// [`PartitionError`] if the policy asked for something that cannot be done.
+    pub fn end_instant(&mut self, now: Time, sink: &mut dyn RecordSink) -> Result<(), PartitionError> {
+        self.state.ending = 0;
+        let mut shared = ProcSet::new();
+        for action in std::mem::take(&mut self.late) {
+            let Action::Start { job, place, share } = action else { continue };
+            let Some(live) = self.state.table.get_mut(job).filter(|live| live.phase == Phase::Starting)
+            else {
+                continue;
+            };
+            live.phase = Phase::Waiting;
+            self.state.waiting += 1;
+            self.state.deferred -= live.held;
+            self.start(job, place, share, now, sink, &mut shared)?;
+        }
+        Ok(())
+    }
+
+    fn apply(
+        &mut self,
+        action: Action,
+        now: Time,
+        sink: &mut dyn RecordSink,
+        ended: &mut Vec<JobId>,
+        shared: &mut ProcSet,
+    ) -> Result<(), PartitionError> {
+        match action {
+            Action::Start { job, place, share } if self.state.settings.order == InstantOrder::Event => {
+                self.defer(job, place, share, now)
+            }
+            Action::Start { job, place, share } => self.start(job, place, share, now, sink, shared),
+            Action::Suspend { job } => self.suspend(job, now, sink),
+            Action::Resume { job, place, share } => self.resume(job, place, share, now, sink, shared),
+            Action::Resize { job, place } => self.resize(job, place, now, sink, shared),
+            Action::SetShare { job, share } => self.set_share(job, share, now, sink, shared),
+            Action::Kill { job } => {
+                let id = self.expect(job, "kill", now, &[Phase::Running, Phase::Suspended])?;
+                self.end_job(job, Outcome::Failed, now, sink);
+                ended.push(id);
+                Ok(())
+            }
+            Action::Reject { job } => {
+                let id = self.expect(job, "reject", now, &[Phase::Waiting])?;
+                self.state.finish(job, Outcome::Rejected(RejectReason::Policy), now, sink);
+                ended.push(id);
+                Ok(())
+            }
+        }
+    }
+
+    fn start(
+        &mut self,
+        key: JobKey,
+        place: Place,
+        share: Rate,
+        now: Time,
+        sink: &mut dyn RecordSink,
+        shared: &mut ProcSet,
+    ) -> Result<(), PartitionError> {
+        self.expect(key, "start", now, &[Phase::Waiting])?;
+        let place = self.checked(key, "start", now, |state, live| {
+            state.check_share(share)?;
+            state.place(live, place)
+        })?;
+        if let Some(live) = self.state.table.get_mut(key) {
+            live.first_start.get_or_insert(now);
+            live.attempts += 1;
+        }
+        self.state.waiting -= 1;
+        self.put(key, place, share, now, sink, shared)
+    }
+
+    /// Decides a start that takes effect at the end of the instant.
+    fn defer(&mut self, key: JobKey, place: Place, share: Rate, now: Time) -> Result<(), PartitionError> {
+        self.expect(key, "start", now, &[Phase::Waiting])?;
+        let count = self.checked(key, "start", now, |state, live| {
+            let count = match &place {
+                Place::Any(count) => *count,
+                Place::On(set) => set.len(),
+            };
+            state.check_size(live, count)?;
+            let free = state.free_count();
+            if count > free { Err(Violation::NotEnough { needed: count, free }) } else { Ok(count) }
+        })?;
+        if let Some(live) = self.state.table.get_mut(key) {
+            live.phase = Phase::Starting;
+            live.held = count;
+        }
+        self.state.waiting -= 1;
+        self.state.deferred += count;
+        self.late.push(Action::Start { job: key, place, share });
+        Ok(())
+    }
+
+    fn suspend(&mut self, key: JobKey, now: Time, sink: &mut dyn RecordSink) -> Result<(), PartitionError> {
+        self.declared(key, "suspend", now, self.state.abilities.preempts, "suspends jobs")?;
+        self.expect(key, "suspend", now, &[Phase::Running])?;
+        self.state.settle(key, now, sink);
+        if let Some(live) = self.state.table.get_mut(key) {
+            live.phase = Phase::Suspended;
+            live.expected_end = Time::NEVER;
+            let (place, held, share) = (live.place.clone(), live.held, live.share);
+            live.held = 0;
+            self.state.vacate(&place, held, share, sink, now);
+        }
+        Ok(())
+    }
+
+    fn resume(
+        &mut self,
+        key: JobKey,
+        place: Place,
+        share: Rate,
+        now: Time,
+        sink: &mut dyn RecordSink,
+        shared: &mut ProcSet,
+    ) -> Result<(), PartitionError> {
+        self.expect(key, "resume", now, &[Phase::Suspended])?;
+        let same = self.state.abilities.same_processors;
+        let place = self.checked(key, "resume", now, |state, live| {
+            state.check_share(share)?;
+            let place = state.place(live, place)?;
+            if same && !(place.contains_all(&live.place) && live.place.contains_all(&place)) {
+                return Err(Violation::OtherProcessors);
+            }
+            if !live.job.size.is_malleable() && place.len() != live.given {
+                return Err(Violation::BadSize(place.len()));
+            }
+            Ok(place)
+        })?;
+        self.put(key, place, share, now, sink, shared)
+    }
+
+    fn resize(
+        &mut self,
+        key: JobKey,
+        place: Place,
+        now: Time,
+        sink: &mut dyn RecordSink,
+        shared: &mut ProcSet,
+    ) -> Result<(), PartitionError> {
+        self.declared(key, "resize", now, self.state.abilities.resizes, "resizes jobs")?;
+        self.expect(key, "resize", now, &[Phase::Running])?;
+        self.checked(key, "resize", now, |_, live| {
+            if live.job.size.is_malleable() { Ok(()) } else { Err(Violation::NotMalleable) }
+        })?;
+        self.state.settle(key, now, sink);
+        let Some(live) = self.state.table.get_mut(key) else { return Ok(()) };
+        let (old, held, share) = (std::mem::take(&mut live.place), live.held, live.share);
+        self.state.vacate(&old, held, share, sink, now);
+        let place = self.checked(key, "resize", now, |state, live| state.place(live, place))?;
+        self.put(key, place, share, now, sink, shared)
+    }
+
+    fn set_share(
+        &mut self,
+        key: JobKey,
+        share: Rate,
+        now: Time,
+        sink: &mut dyn RecordSink,
+        shared: &mut ProcSet,
+    ) -> Result<(), PartitionError> {
+        self.expect(key, "set the share of", now, &[Phase::Running])?;
+        self.checked(key, "set the share of", now, |state, _| state.check_share(share))?;
+        self.state.settle(key, now, sink);
+        let Some(live) = self.state.table.get_mut(key) else { return Ok(()) };
+        let old = std::mem::replace(&mut live.share, share);
+        for proc in live.place.iter() {
+            if let Some(load) = self.state.load.get_mut(proc as usize) {
+                load.share = load.share + share.units() as u32 - old.units() as u32;
+            }
+        }
+        shared.insert_all(&live.place);
+        self.state.set_rate(key, now)
+    }
+
+    /// Puts a job on free processors at a share.
+    fn put(
+        &mut self,
+        key: JobKey,
+        place: ProcSet,
+        share: Rate,
+        now: Time,
+        sink: &mut dyn RecordSink,
+        shared: &mut ProcSet,
+    ) -> Result<(), PartitionError> {
+        let count = place.len();
+        self.state.occupy(&place, count, share, sink, now);
+        if self.state.slots > 1 {
+            shared.insert_all(&place);
+        }
+        if let Some(live) = self.state.table.get_mut(key) {
+            live.phase = Phase::Running;
+            live.place = place;
+            live.held = count;
+            live.given = count;
+            live.share = share;
+        }
+        self.state.set_rate(key, now)
+    }
+
+    /// Only after all actions: one may have made room for another.
+    fn check_shares(&self, shared: &ProcSet, now: Time) -> Result<(), PartitionError> {
+        for proc in shared.iter() {
+            let load = self.state.load.get(proc as usize).copied().unwrap_or_default();
+            if u64::from(load.share) > Rate::FULL.units() {
+                return Err(self.blame(now, "share processors".to_owned(), Violation::Oversubscribed(proc)));
+            }
+        }
+        Ok(())
+    }
+
+    fn expect(&self, key: JobKey, verb: &str, now: Time, phases: &[Phase]) -> Result<JobId, PartitionError> {
+        match self.state.table.get(key) {
+            None => Err(self.blame(now, describe(verb, None, key), Violation::NoSuchJob)),
+            Some(live) if phases.contains(&live.phase) => Ok(live.job.id),
+            Some(live) => {
+                let phase = match live.phase {
+                    Phase::Waiting => "waiting",
+                    Phase::Starting => "about to start",
+                    Phase::Running => "running",
+                    Phase::Suspended => "suspended",
+                };
+                Err(self.blame(now, describe(verb, Some(live.job.id), key), Violation::WrongPhase(phase)))
+            }
+        }
+    }
+
+    fn declared(
+        &self,
+        key: JobKey,
+        verb: &str,
+        now: Time,
+        able: bool,
+        what: &'static str,
+    ) -> Result<(), PartitionError> {
+        if able { Ok(()) } else { self.checked(key, verb, now, |_, _| Err(Violation::NotDeclared(what))) }
+    }
+
+    fn checked<T>(
+        &self,
+        key: JobKey,
+        verb: &str,
+        now: Time,
+        check: impl FnOnce(&State, &LiveJob) -> Checked<T>,
+    ) -> Result<T, PartitionError> {
+        let Some(live) = self.state.table.get(key) else {
+            return Err(self.blame(now, describe(verb, None, key), Violation::NoSuchJob));
+        };
+        check(&self.state, live)
+            .map_err(|broken| self.blame(now, describe(verb, Some(live.job.id), key), broken))
+    }
+
+    fn blame(&self, time: Time, action: String, reason: Violation) -> PartitionError {
+        PartitionError::Policy(Box::new(PolicyError {
+            policy: self.policy_name.clone(),
+            site: self.state.settings.site_name.clone(),
+            time,
+            action,
+            reason,
+        }))
+    }
+}
+
+impl State {
+    fn check_share(&self, share: Rate) -> Checked<()> {
+        if share == Rate::ZERO || share > Rate::FULL { Err(Violation::BadShare) } else { Ok(()) }
+    }
+
+    /// Whole blocks, and a number that the job can use (its preferred one may have been rounded up).
+    fn check_size(&self, live: &LiveJob, count: u32) -> Checked<()> {
+        let size = &live.job.size;
+        let blocks = count.is_multiple_of(self.spec.quantum.max(1));
+        let usable = count >= self.spec.rounded(size.min()) && count <= self.spec.rounded(size.max());
+        if blocks && usable && count > 0 { Ok(()) } else { Err(Violation::BadSize(count)) }
+    }
+
+    /// The processors that `place` means, checked to be free.
+    fn place(&self, live: &LiveJob, place: Place) -> Checked<ProcSet> {
+        match place {
+            Place::Any(count) => {
+                self.check_size(live, count)?;
+                let free = self.unused;
+                self.free.lowest(count).ok_or(Violation::NotEnough { needed: count, free })
+            }
+            Place::On(set) => {
+                self.check_size(live, set.len())?;
+                if self.slots == 1 {
+                    if self.free.contains_all(&set) {
+                        return Ok(set);
+                    }
+                    let taken = set.iter().find(|proc| !self.free.contains(*proc));
+                    return Err(Violation::NotFree(taken.unwrap_or_default()));
+                }
+                for proc in set.iter() {
+                    let load = self.load.get(proc as usize).ok_or(Violation::NotFree(proc))?;
+                    if load.jobs == 0 && !self.free.contains(proc) {
+                        return Err(Violation::NotFree(proc));
+                    }
+                    if u32::from(load.jobs) >= self.slots {
+                        return Err(Violation::NoSlot(proc));
+                    }
+                }
+                Ok(set)
+            }
+        }
+    }
+}

@@ -1,0 +1,298 @@
+//! EASY (aggressive) backfilling.
+
+mod order;
+
+use std::collections::VecDeque;
+
+pub use order::BackfillOrder;
+
+use crate::local::{
+    Abilities, Actions, Change, Cursor, Entry, Hole, LocalPolicy, ParamInfo, Phase, PolicyInfo, Profile,
+    Queue, Releases, View,
+};
+use crate::model::{JobKey, Named, NamedError};
+use crate::units::{Span, Time};
+
+pub(super) const INFO: PolicyInfo = PolicyInfo {
+    name: "easy",
+    doc: "Starts jobs in order of arrival; when the first does not fit, it gets a reservation at the earliest time the estimates allow, and others may start now if they do not delay it.",
+    source: "Lifka 1995; Mu'alem and Feitelson 2001; as used by Kettimuthu 2003 and Kumar 2012",
+    params: &[ParamInfo {
+        key: "order",
+        values: "fcfs, sjf, ljf, saf or lxf",
+        default: "fcfs",
+        doc: "order in which jobs are tried for backfilling: arrival, shortest or longest estimate first, smallest area (processors × estimate) first, largest expansion factor (wait + estimate) / estimate first",
+    }],
+    abilities: |_| Abilities { keeps_reservations: true, ..Abilities::PLAIN },
+    build: |named| Ok(Box::new(Easy::from_named(named)?)),
+};
+
+/// EASY backfilling. Only the first job in order of arrival holds a reservation.
+///
+/// The queue is indexed ([`Queue`]) and so is what runs ([`Releases`]), so that a pass over thousands of waiting jobs looks at
+/// few of them; and a pass at which neither the hole nor the first job has changed looks at new arrivals only. With
+/// reservations in the book it plans on the full [`Profile`] instead, which is slower and, without
+/// reservations, does the same (a property test holds the two against each other).
+#[derive(Debug)]
+pub struct Easy {
+    order: BackfillOrder,
+    /// In order of arrival. Jobs that were backfilled stay until they come to the front.
+    arrivals: VecDeque<(u64, JobKey)>,
+    /// In backfill order.
+    queue: Queue,
+    releases: Releases,
+    /// Jobs that arrived since the queue was last searched.
+    fresh: Vec<Entry>,
+    /// The hole of the last search; nothing that was in the queue then fits into it.
+    searched: Option<Searched>,
+    planned: bool,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+struct Searched {
+    free: u32,
+    head: u64,
+    shadow: Time,
+    extra: u32,
+}
+
+impl Easy {
+    /// EASY with this order of backfilling.
+    pub fn new(order: BackfillOrder) -> Self {
+        Self {
+            order,
+            arrivals: VecDeque::new(),
+            queue: Queue::new(),
+            releases: Releases::new(),
+            fresh: Vec::new(),
+            searched: None,
+            planned: false,
+        }
+    }
+
+    fn from_named(mut named: Named) -> Result<Self, NamedError> {
+        let order = named.take_choice("order", &BackfillOrder::NAMES)?.unwrap_or_default();
+        named.finish(&["order"])?;
+        Ok(Self::new(order))
+    }
+
+    /// The same policy, planning on the full profile at every pass: the slow twin of the tests.
+    #[must_use]
+    pub fn planned(mut self) -> Self {
+        self.planned = true;
+        self
+    }
+
+    fn entry(&self, view: &View<'_>, job: JobKey) -> Entry {
+        let live = view.job(job);
+        let rank = self.order.rank(live);
+        Entry { rank, seq: live.seq(), job, procs: live.procs(), estimate: live.estimate() }
+    }
+
+    fn enqueue(&mut self, view: &View<'_>, job: JobKey) {
+        let entry = self.entry(view, job);
+        self.arrivals.push_back((entry.seq, job));
+        self.queue.insert(entry);
+        self.fresh.push(entry);
+    }
+
+    /// The first waiting job in order of arrival.
+    fn head(&mut self, view: &View<'_>) -> Option<Entry> {
+        while let Some((seq, job)) = self.arrivals.front().copied() {
+            // A key may have been reused; a place in the order of arrival never is.
+            if view.get(job).is_some_and(|live| live.seq() == seq && live.phase() == Phase::Waiting) {
+                return Some(self.entry(view, job));
+            }
+            self.arrivals.pop_front();
+        }
+        None
+    }
+
+    fn start(&mut self, view: &View<'_>, entry: Entry, actions: &mut Actions) {
+        actions.start(entry.job, entry.procs);
+        self.releases.insert(view.now() + entry.estimate, entry.job, entry.procs);
+    }
+
+    /// Starts jobs in order of arrival while they fit; returns what is left free.
+    fn start_heads(&mut self, view: &View<'_>, mut free: u32, actions: &mut Actions) -> (u32, Option<Entry>) {
+        loop {
+            let Some(head) = self.head(view) else { return (free, None) };
+            if head.procs > free {
+                return (free, Some(head));
+            }
+            free -= head.procs;
+            self.arrivals.pop_front();
+            self.queue.remove(head.rank, head.seq);
+            self.start(view, head, actions);
+        }
+    }
+
+    /// Backfills around the first job, which does not fit.
+    fn backfill(&mut self, view: &View<'_>, free: u32, head: Entry, actions: &mut Actions) {
+        if free == 0 {
+            return;
+        }
+        let now = view.now();
+        let counted = |job| view.ends_now(job);
+        let Some(shadow) = self.releases.shadow(now, free, head.procs, counted) else { return };
+        let mut hole = Hole { free, window: shadow.time.since(now), extra: shadow.extra };
+        let searched = Searched { free, head: head.seq, shadow: shadow.time, extra: shadow.extra };
+        if self.searched == Some(searched) {
+            let fresh = std::mem::take(&mut self.fresh);
+            self.backfill_sorted(view, fresh, &mut hole, actions);
+        } else if self.order.is_fixed() {
+            self.backfill_queue(&mut hole, view, actions);
+        } else {
+            let candidates = self.candidates(hole);
+            self.backfill_sorted(view, candidates, &mut hole, actions);
+        }
+        // What was refused stays refused while the hole is the same: its window only gets shorter with time.
+        self.searched = Some(Searched { free: hole.free, extra: hole.extra, ..searched });
+        self.fresh.clear();
+    }
+
+    /// In the queue's own order.
+    fn backfill_queue(&mut self, hole: &mut Hole, view: &View<'_>, actions: &mut Actions) {
+        let mut cursor = Cursor::default();
+        while hole.free > 0 {
+            let Some((at, _)) = self.queue.find(cursor, *hole) else { break };
+            let entry = self.queue.remove_at(at);
+            hole.fill(entry);
+            self.start(view, entry, actions);
+            cursor = at;
+        }
+    }
+
+    /// Every job that the hole takes as it is.
+    fn candidates(&self, hole: Hole) -> Vec<Entry> {
+        let mut cursor = Cursor::default();
+        let next = || {
+            let (at, entry) = self.queue.find(cursor, hole)?;
+            cursor = Queue::after(at);
+            Some(entry)
+        };
+        std::iter::from_fn(next).collect()
+    }
+
+    /// In the order as it is now, among these.
+    fn backfill_sorted(
+        &mut self,
+        view: &View<'_>,
+        mut among: Vec<Entry>,
+        hole: &mut Hole,
+        actions: &mut Actions,
+    ) {
+        self.order.sort(view, &mut among);
+        for entry in among {
+            if hole.takes(entry.procs, entry.estimate) && self.queue.remove(entry.rank, entry.seq).is_some() {
+                hole.fill(entry);
+                self.start(view, entry, actions);
+            }
+        }
+    }
+
+    /// The same by the definition, on the full profile: needed where reservations are in the way.
+    fn schedule_planned(&mut self, view: &View<'_>, actions: &mut Actions) {
+        let mut room = Room { profile: view.profile(), now: view.now(), free: view.free() };
+        while let Some(head) = self.head(view) {
+            if !room.start(head) {
+                let start = room.profile.earliest(room.now, head.estimate, head.procs);
+                if let Some(start) = start {
+                    room.profile.reserve(start, start + head.estimate, head.procs);
+                }
+                break;
+            }
+            self.arrivals.pop_front();
+            self.queue.remove(head.rank, head.seq);
+            self.start(view, head, actions);
+        }
+        let Some(head) = self.head(view) else { return };
+        let mut others: Vec<Entry> =
+            self.queue.iter().filter(|entry| entry.seq != head.seq).copied().collect();
+        self.order.sort(view, &mut others);
+        for entry in others {
+            if room.start(entry) {
+                self.queue.remove(entry.rank, entry.seq);
+                self.start(view, entry, actions);
+            }
+        }
+    }
+}
+
+/// What is free, now and later, in a pass that plans.
+struct Room {
+    profile: Profile,
+    now: Time,
+    free: u32,
+}
+
+impl Room {
+    fn start(&mut self, entry: Entry) -> bool {
+        let fits = entry.procs <= self.free && self.profile.fits(self.now, entry.estimate, entry.procs);
+        if fits {
+            self.free -= entry.procs;
+            self.profile.reserve(self.now, self.now + entry.estimate, entry.procs);
+        }
+        fits
+    }
+}
+
+impl Hole {
+    /// A job starts in the hole: one that is not over in time uses up what is spare at the shadow time.
+    fn fill(&mut self, entry: Entry) {
+        self.free -= entry.procs;
+        if entry.estimate > self.window {
+            self.extra -= entry.procs;
+        }
+    }
+}
+
+impl LocalPolicy for Easy {
+    fn on(&mut self, change: Change, view: &View<'_>) {
+        match change {
+            Change::Arrived(job) => self.enqueue(view, job),
+            Change::Withdrawn(job) => {
+                let entry = self.entry(view, job);
+                self.queue.remove(entry.rank, entry.seq);
+                self.searched = None;
+            }
+            Change::Ended(job) => {
+                let live = view.job(job);
+                let starting = live.phase() == Phase::Starting;
+                let end = if starting { view.now() + live.estimate() } else { live.expected_end() };
+                self.releases.remove(end, job);
+                self.searched = None;
+            }
+            Change::Reserved => self.searched = None,
+        }
+    }
+
+    fn schedule(&mut self, view: &View<'_>, actions: &mut Actions) {
+        if self.planned || !view.bookings().is_empty() {
+            self.fresh.clear();
+            self.searched = None;
+            return self.schedule_planned(view, actions);
+        }
+        let (free, head) = self.start_heads(view, view.free(), actions);
+        match head {
+            Some(head) => self.backfill(view, free, head, actions),
+            None => self.fresh.clear(),
+        }
+    }
+
+    fn adopt(&mut self, view: &View<'_>) {
+        *self = Self { planned: self.planned, ..Self::new(self.order) };
+        for job in view.jobs_in(Phase::Waiting) {
+            self.enqueue(view, job);
+        }
+        for job in view.jobs_in(Phase::Running) {
+            let live = view.job(job);
+            self.releases.insert(live.expected_end(), job, live.held());
+        }
+    }
+}
+
+/// An estimate as a rank, for orders by estimate.
+fn by_estimate(estimate: Span) -> u128 {
+    u128::from(estimate.micros())
+}

@@ -1,0 +1,68 @@
+//! The order in which EASY tries jobs for backfilling.
+
+use super::by_estimate;
+use crate::local::{Entry, LiveJob, View};
+
+/// The order in which waiting jobs are tried; ties go by arrival.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub enum BackfillOrder {
+    /// Arrival.
+    #[default]
+    Fcfs,
+    /// Shortest estimate first.
+    Sjf,
+    /// Longest estimate first.
+    Ljf,
+    /// Smallest area (processors × estimate) first.
+    Saf,
+    /// Largest expansion factor (wait + estimate) / estimate first.
+    Lxf,
+}
+
+impl BackfillOrder {
+    pub(super) const NAMES: [(&'static str, Self); 5] = [
+        ("fcfs", Self::Fcfs),
+        ("sjf", Self::Sjf),
+        ("ljf", Self::Ljf),
+        ("saf", Self::Saf),
+        ("lxf", Self::Lxf),
+    ];
+
+    /// True if two jobs never change places while they wait.
+    pub(super) fn is_fixed(self) -> bool {
+        self != Self::Lxf
+    }
+
+    /// The rank of a job in the queue; for an order that is not fixed, the order of arrival.
+    pub(super) fn rank(self, job: &LiveJob) -> u128 {
+        match self {
+            Self::Fcfs | Self::Lxf => 0,
+            Self::Sjf => by_estimate(job.estimate()),
+            Self::Ljf => u128::MAX - by_estimate(job.estimate()),
+            Self::Saf => by_estimate(job.estimate()) * u128::from(job.procs()),
+        }
+    }
+
+    /// Puts jobs into this order as it is now.
+    pub(super) fn sort(self, view: &View<'_>, entries: &mut [Entry]) {
+        if self.is_fixed() {
+            entries.sort_unstable_by_key(|entry| (entry.rank, entry.seq));
+            return;
+        }
+        // wait / estimate orders like (wait + estimate) / estimate and is exact enough as one correctly rounded
+        // division; a job without an estimate comes first.
+        let mut keyed: Vec<_> = entries
+            .iter()
+            .map(|entry| {
+                let wait = view.now().since(view.job(entry.job).submit()).micros() as f64;
+                let estimate = entry.estimate.micros();
+                let factor = if estimate == 0 { f64::INFINITY } else { wait / estimate as f64 };
+                (factor, *entry)
+            })
+            .collect();
+        keyed.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.seq.cmp(&b.1.seq)));
+        for (slot, (_, entry)) in entries.iter_mut().zip(keyed) {
+            *slot = entry;
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! Time sharing at equal rates.
+
+use std::collections::VecDeque;
+
+use crate::local::{
+    Abilities, Action, Actions, Change, LocalPolicy, ParamInfo, Phase, Place, PolicyInfo, View,
+};
+use crate::model::{JobKey, NamedError, ProcSet};
+use crate::units::Rate;
+
+const DEFAULT_MPL: u32 = 2;
+
+pub(super) const INFO: PolicyInfo = PolicyInfo {
+    name: "equal-share",
+    doc: "Puts up to `mpl` jobs on a processor, in order of arrival, on the least loaded ones; the jobs on a processor share its time equally, and a parallel job runs at the pace of its most loaded processor.",
+    source: "processor sharing with a multiprogramming level; compare gang scheduling in Huang 2004, chapter 6",
+    params: &[ParamInfo {
+        key: "mpl",
+        values: "1 to 1000",
+        default: "2",
+        doc: "most jobs on a processor (multiprogramming level)",
+    }],
+    abilities: |named| {
+        let mpl = named.params.get("mpl").and_then(|mpl| mpl.parse().ok()).unwrap_or(DEFAULT_MPL);
+        Abilities { slots: mpl, picks_processors: true, ..Abilities::PLAIN }
+    },
+    build: |mut named| {
+        let mpl: u32 = named.take("mpl", "a number from 1 to 1000")?.unwrap_or(DEFAULT_MPL);
+        if !(1..=1000).contains(&mpl) {
+            return Err(NamedError::BadValue {
+                name: named.name,
+                key: "mpl".to_owned(),
+                value: mpl.to_string(),
+                expected: "a number from 1 to 1000".to_owned(),
+            });
+        }
+        named.finish(&["mpl"])?;
+        Ok(Box::new(EqualShare::new(mpl)))
+    },
+};
+
+/// Time sharing at equal rates. No event a time slice: a job's rate changes only when the load of its processors does.
+#[derive(Debug)]
+pub struct EqualShare {
+    mpl: u32,
+    queue: VecDeque<JobKey>,
+    running: Vec<JobKey>,
+    /// Jobs on each processor.
+    load: Vec<u32>,
+}
+
+impl EqualShare {
+    /// Up to `mpl` jobs on a processor.
+    pub fn new(mpl: u32) -> Self {
+        Self { mpl, queue: VecDeque::new(), running: Vec::new(), load: Vec::new() }
+    }
+
+    /// The `count` least loaded processors with a free slot, lowest numbers first among equals.
+    fn place(&self, count: u32) -> Option<ProcSet> {
+        let mut open: Vec<(u32, u32)> = (0..)
+            .zip(&self.load)
+            .filter(|(_, load)| **load < self.mpl)
+            .map(|(proc, load)| (*load, proc))
+            .collect();
+        if open.len() < count as usize {
+            return None;
+        }
+        open.sort_unstable();
+        Some(open[..count as usize].iter().map(|(_, proc)| *proc).collect())
+    }
+
+    fn share(&self, place: &ProcSet) -> Rate {
+        let most = place.iter().map(|proc| self.load[proc as usize]).max().unwrap_or(1);
+        Rate::ratio(1, u64::from(most.max(1)))
+    }
+
+    fn add(&mut self, place: &ProcSet) {
+        for proc in place.iter() {
+            self.load[proc as usize] += 1;
+        }
+    }
+}
+
+impl LocalPolicy for EqualShare {
+    fn on(&mut self, change: Change, view: &View<'_>) {
+        match change {
+            Change::Arrived(job) => self.queue.push_back(job),
+            Change::Withdrawn(job) => self.queue.retain(|waiting| *waiting != job),
+            Change::Ended(job) => {
+                self.running.retain(|running| *running != job);
+                // The site has already taken the job off its processors.
+                self.load = (0..view.capacity()).map(|proc| view.load(proc)).collect();
+            }
+            Change::Reserved => {}
+        }
+    }
+
+    fn schedule(&mut self, view: &View<'_>, actions: &mut Actions) {
+        self.load.resize(view.capacity() as usize, 0);
+        let mut started: Vec<(JobKey, ProcSet)> = Vec::new();
+        while let Some(head) = self.queue.front().copied() {
+            let Some(place) = self.place(view.job(head).procs()) else { break };
+            self.add(&place);
+            started.push((head, place));
+            self.queue.pop_front();
+        }
+        for job in &self.running {
+            let live = view.job(*job);
+            let share = self.share(live.place());
+            if share != live.share() {
+                actions.push(Action::SetShare { job: *job, share });
+            }
+        }
+        for (job, place) in started {
+            let share = self.share(&place);
+            self.running.push(job);
+            actions.push(Action::Start { job, place: Place::On(place), share });
+        }
+    }
+
+    fn adopt(&mut self, view: &View<'_>) {
+        self.queue = view.jobs_in(Phase::Waiting).into();
+        self.running = view.jobs_in(Phase::Running);
+        self.load = vec![0; view.capacity() as usize];
+        for job in self.running.clone() {
+            self.add(view.job(job).place());
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! The availability profile: free processors from now on.
+
+use super::{Slot, SlotRequest};
+use crate::units::{Span, Time};
+
+/// Free processors as a step function of time, from some instant to the end of time.
+///
+/// Breakpoints are kept in two parallel arrays, times strictly ascending: `free[i]` holds during
+/// `[times[i], times[i + 1])`, the last one for ever. Every interval is half-open. The number may be negative
+/// where more is reserved than there is (a job overran into a reservation).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Profile {
+    times: Vec<Time>,
+    free: Vec<i32>,
+}
+
+impl Profile {
+    /// `capacity` free processors from `start` on.
+    pub fn new(start: Time, capacity: u32) -> Self {
+        Self { times: vec![start], free: vec![signed(capacity)] }
+    }
+
+    /// Forgets what was before `now`.
+    pub fn advance(&mut self, now: Time) {
+        let at = self.step_at(now);
+        self.times.drain(..at);
+        self.free.drain(..at);
+        self.times[0] = self.times[0].max(now);
+    }
+
+    /// Takes `procs` processors during `[from, to)`.
+    pub fn reserve(&mut self, from: Time, to: Time, procs: u32) {
+        self.add(from, to, -signed(procs));
+    }
+
+    /// Gives back `procs` processors during `[from, to)`.
+    pub fn release(&mut self, from: Time, to: Time, procs: u32) {
+        self.add(from, to, signed(procs));
+    }
+
+    /// Free processors at `time`.
+    pub fn free_at(&self, time: Time) -> i32 {
+        self.free[self.step_at(time)]
+    }
+
+    /// True if `procs` processors are free from `from` for `duration` (at `from` itself, however short).
+    pub fn fits(&self, from: Time, duration: Span, procs: u32) -> bool {
+        let (procs, end) = (signed(procs), from + duration);
+        let first = self.step_at(from);
+        let last = first + self.times[first + 1..].partition_point(|time| *time < end);
+        self.free[first..=last].iter().all(|free| *free >= procs)
+    }
+
+    /// The earliest start, not before `from`, of `procs` processors for `duration`; `None` if there is none.
+    pub fn earliest(&self, from: Time, duration: Span, procs: u32) -> Option<Time> {
+        self.earliest_before(from, Time::NEVER, duration, procs)
+    }
+
+    /// As [`Profile::earliest`], but the start must be before `own`, where a reservation of the same `procs` and `duration`
+    /// begins that is in the profile already and may be given up for the new one. From `own` on the room is
+    /// there by that very reservation, so only what lies before is looked at.
+    pub fn earliest_before(&self, from: Time, own: Time, duration: Span, procs: u32) -> Option<Time> {
+        let procs = signed(procs);
+        let mut at = self.step_at(from);
+        let mut start = from;
+        loop {
+            // To the first step with enough.
+            if self.free[at] < procs {
+                at += 1 + self.free[at + 1..].iter().position(|free| *free >= procs)?;
+                start = self.times[at];
+            }
+            if start >= own {
+                return None;
+            }
+            // From there to the first step with too little.
+            let end = (start + duration).min(own);
+            loop {
+                at += 1;
+                match self.times.get(at) {
+                    Some(time) if *time < end => {
+                        if self.free[at] < procs {
+                            break;
+                        }
+                    }
+                    _ => return Some(start),
+                }
+            }
+        }
+    }
+
+    /// Up to as many slots as asked for, earliest first, each at a breakpoint (or at the earliest instant).
+    pub fn offers(&self, request: &SlotRequest) -> Vec<Slot> {
+        let mut slots = Vec::new();
+        let mut from = request.earliest.max(self.times[0]);
+        while slots.len() < request.alternatives as usize {
+            let Some(start) = self.earliest(from, request.duration, request.procs) else { break };
+            slots.push(Slot { start, procs: request.procs });
+            match self.times.get(self.step_at(start) + 1) {
+                Some(next) => from = *next,
+                None => break,
+            }
+        }
+        slots
+    }
+
+    /// The steps, as `(since, free processors)`.
+    pub fn steps(&self) -> impl Iterator<Item = (Time, i32)> + '_ {
+        self.times.iter().copied().zip(self.free.iter().copied())
+    }
+
+    /// Number of steps.
+    pub fn len(&self) -> usize {
+        self.times.len()
+    }
+
+    /// Never: there is always a last step.
+    pub fn is_empty(&self) -> bool {
+        false
+    }
+
+    /// Index of the step that holds at `time`; the first if `time` is before it.
+    fn step_at(&self, time: Time) -> usize {
+        // Most questions are about now, the first step.
+        if self.times.get(1).is_none_or(|second| time < *second) {
+            return 0;
+        }
+        self.times.partition_point(|since| *since <= time).saturating_sub(1)
+    }
+
+    fn add(&mut self, from: Time, to: Time, procs: i32) {
+        let from = from.max(self.times[0]);
+        if from >= to || procs == 0 {
+            return;
+        }
+        let first = self.cut(from);
+        let end = if to == Time::NEVER { self.times.len() } else { self.cut_after(first, to) };
+        for free in &mut self.free[first..end] {
+            *free += procs;
+        }
+        // Only at the two cuts can neighbours have become equal.
+        self.join(end);
+        self.join(first);
+    }
+
+    /// Makes `time` a breakpoint and returns its index.
+    fn cut(&mut self, time: Time) -> usize {
+        let at = self.step_at(time);
+        self.cut_step(at, time)
+    }
+
+    fn cut_after(&mut self, first: usize, time: Time) -> usize {
+        let at = first + self.times[first..].partition_point(|since| *since <= time) - 1;
+        self.cut_step(at, time)
+    }
+
+    fn cut_step(&mut self, at: usize, time: Time) -> usize {
+        if self.times[at] == time {
+            return at;
+        }
+        self.times.insert(at + 1, time);
+        self.free.insert(at + 1, self.free[at]);
+        at + 1
+    }
+
+    fn join(&mut self, at: usize) {
+        if at > 0 && at < self.times.len() && self.free[at] == self.free[at - 1] {
+            self.times.remove(at);
+            self.free.remove(at);
+        }
+    }
+}
+
+/// Processor counts are far below 2³¹ ([`crate::model::MAX_PROCESSORS`]).
+fn signed(procs: u32) -> i32 {
+    i32::try_from(procs).unwrap_or(i32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const END: u64 = 60;
+
+    /// The slow twin: an array with an entry a tick.
+    #[derive(Clone)]
+    struct Ticks(Vec<i32>);
+
+    impl Ticks {
+        fn add(&mut self, from: u64, to: u64, procs: i32) {
+            for tick in from..to.min(END) {
+                self.0[tick as usize] += procs;
+            }
+        }
+
+        fn fits(&self, from: u64, duration: u64, procs: i32) -> bool {
+            (from..(from + duration.max(1)).min(END)).all(|tick| self.0[tick as usize] >= procs)
+        }
+    }
+
+    fn time(tick: u64) -> Time {
+        Time::from_micros(tick)
+    }
+
+    proptest! {
+        #[test]
+        fn agrees_with_an_array_of_ticks(
+            capacity in 1_u32..20,
+            changes in proptest::collection::vec((0_u64..END, 0_u64..30, 0_u32..12, any::<bool>()), 0..25),
+            from in 0_u64..END, duration in 0_u64..20, procs in 0_u32..20, own in 0_u64..END,
+        ) {
+            let mut profile = Profile::new(Time::ZERO, capacity);
+            let mut ticks = Ticks(vec![capacity as i32; END as usize]);
+            for (at, length, procs, take) in changes {
+                if take {
+                    profile.reserve(time(at), time((at + length).min(END)), procs);
+                    ticks.add(at, at + length, -(procs as i32));
+                } else {
+                    profile.release(time(at), time((at + length).min(END)), procs);
+                    ticks.add(at, at + length, procs as i32);
+                }
+            }
+            for tick in 0..END {
+                prop_assert_eq!(profile.free_at(time(tick)), ticks.0[tick as usize]);
+            }
+            prop_assert!(profile.free.windows(2).all(|pair| pair[0] != pair[1]), "no empty steps");
+            prop_assert!(profile.times.windows(2).all(|pair| pair[0] < pair[1]));
+            // All tick times beyond END hold the capacity again.
+            let span = Span::from_micros(duration);
+            prop_assert_eq!(profile.fits(time(from), span, procs), ticks.fits(from, duration, procs as i32)
+                && (from + duration <= END || procs <= capacity));
+            let slow = (from..=END).find(|start| {
+                if *start == END { procs <= capacity } else {
+                    ticks.fits(*start, duration, procs as i32) && (start + duration <= END || procs <= capacity)
+                }
+            });
+            prop_assert_eq!(profile.earliest(time(from), span, procs), slow.map(time));
+            // A reservation of its own at `own` lends its room.
+            let mut with_own = profile.clone();
+            with_own.reserve(time(own), time(own + duration), procs);
+            let mut without = with_own.clone();
+            without.release(time(own), time(own + duration), procs);
+            let expected = without.earliest(time(from), span, procs).filter(|start| *start < time(own));
+            if profile.fits(time(own), span, procs) && duration > 0 {
+                prop_assert_eq!(with_own.earliest_before(time(from), time(own), span, procs), expected);
+            }
+            let mut later = profile.clone();
+            later.advance(time(from));
+            for tick in from..END {
+                prop_assert_eq!(later.free_at(time(tick)), ticks.0[tick as usize]);
+            }
+        }
+    }
+}

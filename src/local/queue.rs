@@ -1,0 +1,242 @@
+//! A waiting queue in any fixed order, indexed so that a pass does not look at every job.
+
+use crate::model::JobKey;
+use crate::units::Span;
+
+/// Entries in a block before it is split in two.
+const FULL: usize = 128;
+
+/// A waiting job as a queue knows it.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Rank in the queue's order; ties go by arrival.
+    pub rank: u128,
+    /// Place in the order of arrival, unique.
+    pub seq: u64,
+    /// The job.
+    pub job: JobKey,
+    /// Processors it needs.
+    pub procs: u32,
+    /// How long it says it runs.
+    pub estimate: Span,
+}
+
+/// What fits: a job of at most `free` processors that is over within `window` or leaves the `extra` processors
+/// untouched that are not needed at the shadow time.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Hole {
+    /// Free processors.
+    pub free: u32,
+    /// Time until the shadow time.
+    pub window: Span,
+    /// Processors not needed at the shadow time.
+    pub extra: u32,
+}
+
+impl Hole {
+    /// True if a job of this size and estimate can be backfilled.
+    pub fn takes(&self, procs: u32, estimate: Span) -> bool {
+        procs <= self.free && (estimate <= self.window || procs <= self.extra)
+    }
+}
+
+/// Where a search goes on.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct Cursor {
+    block: usize,
+    entry: usize,
+}
+
+/// Waiting jobs in ascending `(rank, seq)`, in blocks that know their smallest size and shortest estimate: a block in
+/// which nothing can fit costs one comparison.
+#[derive(Clone, Debug, Default)]
+pub struct Queue {
+    blocks: Vec<Block>,
+    len: usize,
+}
+
+#[derive(Clone, Debug)]
+struct Block {
+    entries: Vec<Entry>,
+    least_procs: u32,
+    least_estimate: Span,
+}
+
+impl Block {
+    fn of(entries: Vec<Entry>) -> Self {
+        let mut block = Self { entries, least_procs: 0, least_estimate: Span::ZERO };
+        block.refresh();
+        block
+    }
+
+    fn refresh(&mut self) {
+        self.least_procs = self.entries.iter().map(|entry| entry.procs).min().unwrap_or(u32::MAX);
+        self.least_estimate = self.entries.iter().map(|entry| entry.estimate).min().unwrap_or(Span::MAX);
+    }
+}
+
+impl Queue {
+    /// An empty queue.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Number of jobs.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// True if nobody waits.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        self.blocks.clear();
+        self.len = 0;
+    }
+
+    /// The first job.
+    pub fn first(&self) -> Option<&Entry> {
+        self.blocks.first().and_then(|block| block.entries.first())
+    }
+
+    /// All jobs in order.
+    pub fn iter(&self) -> impl Iterator<Item = &Entry> {
+        self.blocks.iter().flat_map(|block| &block.entries)
+    }
+
+    /// Adds a job at its place.
+    pub fn insert(&mut self, entry: Entry) {
+        self.len += 1;
+        let place = (entry.rank, entry.seq);
+        let at = self.block_of(place).min(self.blocks.len().saturating_sub(1));
+        let Some(block) = self.blocks.get_mut(at) else {
+            self.blocks.push(Block::of(vec![entry]));
+            return;
+        };
+        block.least_procs = block.least_procs.min(entry.procs);
+        block.least_estimate = block.least_estimate.min(entry.estimate);
+        let within = block.entries.partition_point(|other| (other.rank, other.seq) < place);
+        block.entries.insert(within, entry);
+        if block.entries.len() > FULL {
+            let upper = block.entries.split_off(FULL / 2);
+            block.refresh();
+            self.blocks.insert(at + 1, Block::of(upper));
+        }
+    }
+
+    /// Removes the job at `(rank, seq)`, if it is there.
+    pub fn remove(&mut self, rank: u128, seq: u64) -> Option<Entry> {
+        let block = self.block_of((rank, seq));
+        let entries = &self.blocks.get(block)?.entries;
+        let entry = entries.partition_point(|other| (other.rank, other.seq) < (rank, seq));
+        if entries.get(entry).is_none_or(|found| (found.rank, found.seq) != (rank, seq)) {
+            return None;
+        }
+        Some(self.remove_at(Cursor { block, entry }))
+    }
+
+    /// The first job at or after `cursor` that the hole takes, and where it stands.
+    pub fn find(&self, cursor: Cursor, hole: Hole) -> Option<(Cursor, Entry)> {
+        let mut from = cursor.entry;
+        for (at, block) in self.blocks.iter().enumerate().skip(cursor.block) {
+            if hole.takes(block.least_procs, block.least_estimate) {
+                let found = block.entries[from.min(block.entries.len())..]
+                    .iter()
+                    .position(|entry| hole.takes(entry.procs, entry.estimate));
+                if let Some(offset) = found {
+                    let cursor = Cursor { block: at, entry: from + offset };
+                    return Some((cursor, block.entries[cursor.entry]));
+                }
+            }
+            from = 0;
+        }
+        None
+    }
+
+    /// Removes the job at `cursor`, which then points at the one that came after.
+    ///
+    /// # Panics
+    /// If the cursor does not come from a search of this queue as it stands.
+    pub fn remove_at(&mut self, cursor: Cursor) -> Entry {
+        let block = &mut self.blocks[cursor.block];
+        let gone = block.entries.remove(cursor.entry);
+        self.len -= 1;
+        if block.entries.is_empty() {
+            self.blocks.remove(cursor.block);
+        } else if gone.procs == block.least_procs || gone.estimate == block.least_estimate {
+            block.refresh();
+        }
+        gone
+    }
+
+    /// The cursor after one job.
+    pub fn after(cursor: Cursor) -> Cursor {
+        Cursor { entry: cursor.entry + 1, ..cursor }
+    }
+
+    fn block_of(&self, place: (u128, u64)) -> usize {
+        self.blocks
+            .partition_point(|block| block.entries.last().is_some_and(|last| (last.rank, last.seq) < place))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// The slow twin is a sorted vector with a linear scan.
+        #[test]
+        fn agrees_with_a_sorted_vector(
+            jobs in proptest::collection::vec((0_u128..50, 1_u32..40, 0_u64..100), 0..400),
+            holes in proptest::collection::vec((0_u32..40, 0_u64..100, 0_u32..20), 0..40),
+            withdrawn in proptest::collection::vec(any::<prop::sample::Index>(), 0..40),
+        ) {
+            let mut queue = Queue::new();
+            let mut slow: Vec<Entry> = Vec::new();
+            for (seq, (rank, procs, estimate)) in jobs.into_iter().enumerate() {
+                let entry = Entry {
+                    rank, seq: seq as u64, job: JobKey(seq as u32), procs, estimate: Span::from_micros(estimate),
+                };
+                queue.insert(entry);
+                slow.push(entry);
+            }
+            slow.sort_by_key(|entry| (entry.rank, entry.seq));
+            for index in withdrawn {
+                if !slow.is_empty() {
+                    let gone = slow.remove(index.index(slow.len()));
+                    prop_assert_eq!(queue.remove(gone.rank, gone.seq), Some(gone));
+                    prop_assert_eq!(queue.remove(gone.rank, gone.seq), None);
+                }
+            }
+            for (free, window, extra) in holes {
+                let hole = Hole { free, window: Span::from_micros(window), extra };
+                let (mut cursor, mut from) = (Cursor::default(), 0);
+                // One scan that takes every other job that fits.
+                let mut take = false;
+                loop {
+                    let found = queue.find(cursor, hole);
+                    let expected = slow.iter().skip(from).position(|entry| hole.takes(entry.procs, entry.estimate));
+                    prop_assert_eq!(found.map(|(_, entry)| entry), expected.map(|at| slow[from + at]));
+                    let (Some((at, _)), Some(offset)) = (found, expected) else { break };
+                    from += offset;
+                    if take {
+                        prop_assert_eq!(queue.remove_at(at), slow.remove(from));
+                        cursor = at;
+                    } else {
+                        cursor = Queue::after(at);
+                        from += 1;
+                    }
+                    take = !take;
+                }
+                prop_assert_eq!(queue.len(), slow.len());
+                prop_assert_eq!(queue.first(), slow.first());
+            }
+        }
+    }
+}

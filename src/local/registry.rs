@@ -1,0 +1,151 @@
+//! What local policies there are, with their parameters and abilities.
+
+use serde::Serialize;
+use thiserror::Error;
+
+use super::LocalPolicy;
+use super::policies;
+use crate::model::{Named, NamedError, nearest};
+
+/// A policy's description: the one line that a policy adds to the registry.
+#[derive(Debug)]
+pub struct PolicyInfo {
+    /// How it is written in a scenario.
+    pub name: &'static str,
+    /// What it does, in a sentence.
+    pub doc: &'static str,
+    /// Where it comes from.
+    pub source: &'static str,
+    /// Its parameters.
+    pub params: &'static [ParamInfo],
+    /// What it can do, for the parameters it is built with.
+    pub abilities: fn(&Named) -> Abilities,
+    /// Builds it, taking its parameters out of the name.
+    pub build: fn(Named) -> Result<Box<dyn LocalPolicy>, NamedError>,
+}
+
+/// A parameter's description.
+#[derive(Copy, Clone, Debug, Serialize)]
+pub struct ParamInfo {
+    /// The key.
+    pub key: &'static str,
+    /// What it takes.
+    pub values: &'static str,
+    /// What it is if not given.
+    pub default: &'static str,
+    /// What it means.
+    pub doc: &'static str,
+}
+
+/// What a policy can do. A policy that does what it has not declared is refused in the act.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Abilities {
+    /// Plans around the reservation book.
+    pub keeps_reservations: bool,
+    /// Promises every job a latest start when it arrives and keeps it while no job overruns.
+    pub guarantees_starts: bool,
+    /// Suspends and resumes jobs.
+    pub preempts: bool,
+    /// Resumes jobs only on the processors they had.
+    pub same_processors: bool,
+    /// Changes the size of malleable jobs.
+    pub resizes: bool,
+    /// Chooses processors by number ([`super::Place::On`]) and not only how many.
+    pub picks_processors: bool,
+    /// How many jobs may share a processor (1: none share).
+    pub slots: u32,
+}
+
+impl Abilities {
+    /// Starts jobs, and nothing more.
+    pub const PLAIN: Self = Self {
+        keeps_reservations: false,
+        guarantees_starts: false,
+        preempts: false,
+        same_processors: false,
+        resizes: false,
+        picks_processors: false,
+        slots: 1,
+    };
+
+    /// True if the policy only starts jobs on so many processors of their own, which is all that
+    /// [`crate::model::InstantOrder::Event`] is defined for: a start that takes effect later cannot say where.
+    pub const fn space_sharing(&self) -> bool {
+        self.slots == 1 && !self.preempts && !self.resizes && !self.picks_processors
+    }
+}
+
+/// A name that is no policy, or parameters that are not its own.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum RegistryError {
+    /// No policy of that name.
+    #[error("there is no local policy `{name}`{}; there are {}", hint.as_ref().map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default(), known.join(", "))]
+    Unknown {
+        /// As written.
+        name: String,
+        /// The nearest name.
+        hint: Option<String>,
+        /// All names.
+        known: Vec<String>,
+    },
+    /// A parameter is wrong.
+    #[error(transparent)]
+    Param(#[from] NamedError),
+}
+
+/// The policies that can be named.
+#[derive(Clone, Debug)]
+pub struct Registry {
+    policies: Vec<&'static PolicyInfo>,
+}
+
+impl Default for Registry {
+    fn default() -> Self {
+        Self::standard()
+    }
+}
+
+impl Registry {
+    /// All policies that come with the library.
+    pub fn standard() -> Self {
+        Self { policies: policies::ALL.to_vec() }
+    }
+
+    /// The same with one more, which hides an older one of the same name.
+    #[must_use]
+    pub fn with(mut self, info: &'static PolicyInfo) -> Self {
+        self.policies.retain(|other| other.name != info.name);
+        self.policies.push(info);
+        self
+    }
+
+    /// All descriptions.
+    pub fn all(&self) -> &[&'static PolicyInfo] {
+        &self.policies
+    }
+
+    /// The description of the policy of that name.
+    ///
+    /// # Errors
+    /// [`RegistryError::Unknown`] with the nearest name.
+    pub fn find(&self, name: &str) -> Result<&'static PolicyInfo, RegistryError> {
+        self.policies.iter().copied().find(|info| info.name == name).ok_or_else(|| {
+            let known: Vec<_> = self.policies.iter().map(|info| info.name).collect();
+            RegistryError::Unknown {
+                name: name.to_owned(),
+                hint: nearest(name, known.iter().copied()).map(str::to_owned),
+                known: known.into_iter().map(str::to_owned).collect(),
+            }
+        })
+    }
+
+    /// Builds a policy from the way it is written.
+    ///
+    /// # Errors
+    /// [`RegistryError`] if the name or a parameter is wrong.
+    pub fn build(&self, written: &Named) -> Result<(Box<dyn LocalPolicy>, Abilities), RegistryError> {
+        let info = self.find(&written.name)?;
+        let policy = (info.build)(written.clone())?;
+        Ok((policy, (info.abilities)(written)))
+    }
+}

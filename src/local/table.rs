@@ -1,0 +1,166 @@
+//! The jobs that are in a partition now.
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::{Job, JobId, JobKey, ProcSet, Size};
+use crate::platform::ProcTime;
+use crate::units::{Energy, Money, Rate, Span, Time, Work};
+
+/// Where a live job stands.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Phase {
+    /// In the queue.
+    Waiting,
+    /// Its start is decided and takes effect at the end of this instant (only under [`crate::model::InstantOrder::Event`]).
+    Starting,
+    /// On processors.
+    Running,
+    /// Taken off its processors, with work done.
+    Suspended,
+}
+
+/// A job that waits, runs or is suspended, as its partition keeps it.
+///
+/// What a scheduler may know is public through the getters; how long the job will really run is not.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LiveJob {
+    pub(super) job: Job,
+    pub(super) seq: u64,
+    pub(super) phase: Phase,
+    /// Whole blocks for the preferred size.
+    pub(super) procs: u32,
+    pub(super) estimate: Span,
+    /// Held now (running) or held last (suspended).
+    pub(super) place: ProcSet,
+    pub(super) held: u32,
+    /// Processors it was given last, whether or not it still holds them.
+    pub(super) given: u32,
+    pub(super) share: Rate,
+    pub(super) rate: Rate,
+    pub(super) since: Time,
+    pub(super) first_start: Option<Time>,
+    pub(super) done: Work,
+    /// Work after which the attempt ends: all of it, or as much as the estimate allows.
+    pub(super) target: Work,
+    /// Work that the estimate covers.
+    pub(super) estimated: Work,
+    pub(super) expected_end: Time,
+    pub(super) end: Time,
+    /// Which entry of the end queue is the valid one.
+    pub(super) end_seq: u64,
+    pub(super) attempts: u32,
+    pub(super) proc_time: ProcTime,
+    pub(super) energy: Energy,
+    pub(super) cost: Money,
+}
+
+impl LiveJob {
+    /// Number in the workload.
+    pub fn id(&self) -> JobId {
+        self.job.id
+    }
+
+    /// Place in the order of arrival at the partition. Unique and never reused.
+    pub fn seq(&self) -> u64 {
+        self.seq
+    }
+
+    /// When it was submitted.
+    pub fn submit(&self) -> Time {
+        self.job.submit
+    }
+
+    /// What it asks for, as its workload states it.
+    pub fn size(&self) -> &Size {
+        &self.job.size
+    }
+
+    /// User number, −1 if unknown.
+    pub fn user(&self) -> i32 {
+        self.job.user
+    }
+
+    /// Processors for its preferred size, in whole allocation blocks.
+    pub fn procs(&self) -> u32 {
+        self.procs
+    }
+
+    /// How long it says it runs on its preferred size here, without sharing.
+    pub fn estimate(&self) -> Span {
+        self.estimate
+    }
+
+    /// Waiting, running or suspended.
+    pub fn phase(&self) -> Phase {
+        self.phase
+    }
+
+    /// When it first started.
+    pub fn first_start(&self) -> Option<Time> {
+        self.first_start
+    }
+
+    /// Processors it holds; those it held last if it is suspended.
+    pub fn place(&self) -> &ProcSet {
+        &self.place
+    }
+
+    /// Number of processors it holds now.
+    pub fn held(&self) -> u32 {
+        self.held
+    }
+
+    /// Its share of its processors' time.
+    pub fn share(&self) -> Rate {
+        self.share
+    }
+
+    /// When it ends if its estimate is right and its rate stays; in the past if it is overdue.
+    /// [`Time::NEVER`] unless it runs.
+    pub fn expected_end(&self) -> Time {
+        self.expected_end
+    }
+}
+
+/// A slab: dense keys, the lowest free one reused first-in last-out.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Table {
+    slots: Vec<Option<LiveJob>>,
+    free: Vec<JobKey>,
+}
+
+impl Table {
+    pub(super) fn insert(&mut self, job: LiveJob) -> JobKey {
+        if let Some(key) = self.free.pop() {
+            self.slots[key.index()] = Some(job);
+            key
+        } else {
+            let key =
+                JobKey(u32::try_from(self.slots.len()).expect("fewer than 2^32 jobs at once fit in memory"));
+            self.slots.push(Some(job));
+            key
+        }
+    }
+
+    pub(super) fn remove(&mut self, key: JobKey) -> Option<LiveJob> {
+        let job = self.slots.get_mut(key.index())?.take()?;
+        self.free.push(key);
+        Some(job)
+    }
+
+    pub(super) fn get(&self, key: JobKey) -> Option<&LiveJob> {
+        self.slots.get(key.index())?.as_ref()
+    }
+
+    pub(super) fn get_mut(&mut self, key: JobKey) -> Option<&mut LiveJob> {
+        self.slots.get_mut(key.index())?.as_mut()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = (JobKey, &LiveJob)> {
+        self.slots.iter().enumerate().filter_map(|(at, job)| Some((JobKey(at as u32), job.as_ref()?)))
+    }
+}

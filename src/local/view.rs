@@ -1,0 +1,138 @@
+//! What a policy may look at.
+
+use super::partition::State;
+use super::table::{LiveJob, Phase};
+use super::{Booking, Profile};
+use crate::model::{InstantOrder, JobKey, ProcSet};
+use crate::units::{Span, Time};
+
+/// The partition as its policy sees it at one instant.
+#[derive(Copy, Clone, Debug)]
+pub struct View<'a> {
+    pub(super) state: &'a State,
+    pub(super) now: Time,
+}
+
+impl<'a> View<'a> {
+    /// The instant.
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// What happens first at one instant here.
+    pub fn order(&self) -> InstantOrder {
+        self.state.settings.order
+    }
+
+    /// Processors that can be given at all (whole allocation blocks).
+    pub fn capacity(&self) -> u32 {
+        self.state.spec.usable()
+    }
+
+    /// Processors are given in blocks of this many.
+    pub fn quantum(&self) -> u32 {
+        self.state.spec.quantum
+    }
+
+    /// Processors that a job may be started on now: nobody's, and not reserved. Under
+    /// [`InstantOrder::Event`] those of jobs that end at this very instant count, and those of starts already
+    /// decided do not.
+    pub fn free(&self) -> u32 {
+        self.state.free_count()
+    }
+
+    /// Which processors are nobody's.
+    pub fn free_set(&self) -> &'a ProcSet {
+        &self.state.free
+    }
+
+    /// How many jobs may share a processor.
+    pub fn slots(&self) -> u32 {
+        self.state.slots
+    }
+
+    /// How many jobs (or reservations, which are one) are on a processor now.
+    pub fn load(&self, proc: u32) -> u32 {
+        match self.state.load.get(proc as usize) {
+            Some(load) if load.jobs > 0 => u32::from(load.jobs),
+            _ => u32::from(!self.state.free.contains(proc)),
+        }
+    }
+
+    /// True if a running job is beyond its expected end. Never, unless the site allows overrun.
+    pub fn any_overdue(&self) -> bool {
+        let overdue = |job: &LiveJob| {
+            job.phase == Phase::Running
+                && job.expected_end <= self.now
+                && !self.state.counts_as_free(job, self.now)
+        };
+        self.state.settings.overrun && self.state.table.iter().any(|(_, job)| overdue(job))
+    }
+
+    /// A live job.
+    ///
+    /// # Panics
+    /// If `key` was kept beyond the job's end: a mistake of the policy's author.
+    pub fn job(&self, key: JobKey) -> &'a LiveJob {
+        self.get(key).expect("a key is dropped when its job has ended")
+    }
+
+    /// A live job, or `None` if there is none under that key.
+    pub fn get(&self, key: JobKey) -> Option<&'a LiveJob> {
+        self.state.table.get(key)
+    }
+
+    /// True if the job's processors already count as free because it ends at this very instant
+    /// (only under [`InstantOrder::Event`]).
+    pub fn ends_now(&self, key: JobKey) -> bool {
+        self.get(key).is_some_and(|job| self.state.counts_as_free(job, self.now))
+    }
+
+    /// When a running job is expected to have ended: its estimate; one second from now if it is overdue; now if it
+    /// ends at this very instant.
+    pub fn expected_end(&self, key: JobKey) -> Time {
+        let job = self.job(key);
+        if job.expected_end > self.now {
+            job.expected_end
+        } else if self.state.counts_as_free(job, self.now) {
+            self.now
+        } else {
+            self.now + Span::SECOND
+        }
+    }
+
+    /// Jobs in a phase, in order of arrival. Walks the whole table: for adopting, not for every pass.
+    pub fn jobs_in(&self, phase: Phase) -> Vec<JobKey> {
+        let mut found: Vec<_> = self
+            .state
+            .table
+            .iter()
+            .filter(|(_, job)| job.phase == phase)
+            .map(|(key, job)| (job.seq, key))
+            .collect();
+        found.sort_unstable();
+        found.into_iter().map(|(_, key)| key).collect()
+    }
+
+    /// Reservations that have not ended, in order of start.
+    pub fn bookings(&self) -> &'a [Booking] {
+        self.state.book.pending()
+    }
+
+    /// Free processors from now on, as far as what runs and what is reserved tell: the ground on which policies plan.
+    /// Built anew at each call.
+    pub fn profile(&self) -> Profile {
+        let mut profile = Profile::new(self.now, self.capacity());
+        for (key, job) in self.state.table.iter() {
+            if matches!(job.phase, Phase::Running) {
+                profile.reserve(self.now, self.expected_end(key), job.held);
+            } else if matches!(job.phase, Phase::Starting) {
+                profile.reserve(self.now, self.now + job.estimate, job.held);
+            }
+        }
+        for booking in self.bookings() {
+            profile.reserve(booking.start.max(self.now), booking.end, booking.procs);
+        }
+        profile
+    }
+}

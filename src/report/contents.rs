@@ -1,0 +1,80 @@
+//! What is in a workload, for people.
+
+use super::figures::{count, decimals, number, percent};
+use super::tables::table;
+use crate::workload::{Contents, HourReference, Quantity};
+
+/// Characters of the longest bar.
+const BAR: f64 = 40.0;
+
+/// The contents of the workload `name`: size and load, the quantities of its jobs, classes, arrivals by hour.
+pub fn contents_table(name: &str, contents: &Contents) -> String {
+    let machine = count(u64::from(contents.machine));
+    let mut text = format!(
+        "{name}: {} jobs of {} users in {:.1} days, on {machine} processors\n",
+        count(contents.jobs),
+        count(contents.users),
+        contents.span / 86_400.0,
+    );
+    if let Some(load) = contents.offered_load {
+        text += &format!("offered load {load:.3} of {machine} processors × the span of submissions\n");
+    }
+    text += &format!("\n{}", quantities(contents));
+    text += &format!(
+        "\n\n sizes       serial {} %, powers of two {} %\n estimates   exact {} %, exceeded by the run time {} %\n",
+        percent(Some(contents.sizes.serial)),
+        percent(Some(contents.sizes.power_of_two)),
+        percent(Some(contents.exact_estimates)),
+        percent(Some(contents.exceeded_estimates)),
+    );
+    if contents.by_class.len() > 1 {
+        text += &format!("\n{}\n", classes(contents));
+    }
+    text + "\n" + &hours(contents)
+}
+
+fn quantities(contents: &Contents) -> String {
+    let rows: [(&str, &Quantity); 5] = [
+        ("processors", &contents.sizes.processors),
+        ("run time (s)", &contents.runtimes),
+        ("estimate (s)", &contents.estimates),
+        ("run time / estimate", &contents.accuracy),
+        ("inter-arrival (s)", &contents.interarrivals),
+    ];
+    let rows = rows.map(|(label, q)| {
+        let places = decimals([Some(q.mean), Some(q.median)]);
+        let figures = [q.min, q.mean, q.median, q.p90, q.max].map(|figure| number(Some(figure), places));
+        let mut row = vec![label.to_owned()];
+        row.extend(figures);
+        row.push(format!("{:.2}", q.cv));
+        row
+    });
+    table(["", "min", "mean", "median", "p90", "max", "cv"], rows)
+}
+
+fn classes(contents: &Contents) -> String {
+    let rows = contents.by_class.iter().map(|class| {
+        vec![
+            class.class.clone(),
+            count(class.jobs),
+            percent(Some(class.share)),
+            percent(Some(class.work_share)),
+        ]
+    });
+    table([contents.classes.as_str(), "jobs", "% of jobs", "% of work"], rows)
+}
+
+fn hours(contents: &Contents) -> String {
+    let from = match contents.arrivals.reference {
+        HourReference::Utc => "UTC",
+        HourReference::LogStart => "since the start of the log, modulo a day",
+    };
+    let most = contents.arrivals.shares.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+    let mut text = format!(" arrivals by hour ({from}), % of jobs\n");
+    for (hour, share) in contents.arrivals.shares.iter().enumerate() {
+        let bar = "█".repeat(libm::round(share / most * BAR) as usize);
+        text += format!(" {hour:02} {:>6} {bar}", percent(Some(*share))).trim_end();
+        text.push('\n');
+    }
+    text
+}

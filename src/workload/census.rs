@@ -1,0 +1,296 @@
+//! What is in a workload.
+
+mod quantity;
+
+pub use quantity::Quantity;
+
+use serde::Serialize;
+
+use self::quantity::Values;
+use super::Factor;
+use crate::model::{Job, JobClasses};
+use crate::units::Time;
+
+/// Seconds of a day.
+const DAY: i64 = 86_400;
+
+/// Counts what is in a stream of jobs, one at a time, against a machine.
+///
+/// Medians and percentiles are exact; for them each different value is kept once, so that memory grows with the number
+/// of different run times and estimates, not with the jobs.
+#[derive(Debug)]
+pub struct Census {
+    machine: u32,
+    classes: JobClasses,
+    unix_start: Option<i64>,
+    users: rustc_hash::FxHashSet<i32>,
+    /// First and last submission.
+    submissions: Option<(Time, Time)>,
+    sizes: Values,
+    serial: u64,
+    powers_of_two: u64,
+    runtimes: Values,
+    estimates: Values,
+    /// Run time over estimate, in millionths.
+    accuracies: Values,
+    exact: u64,
+    exceeded: u64,
+    gaps: Values,
+    /// Jobs and work (processors times microseconds) by class.
+    by_class: Vec<(u64, u128)>,
+    by_hour: [u64; 24],
+    work: u128,
+}
+
+/// What is in a workload. Times in seconds, work in processor-seconds, shares from 0 to 1.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Contents {
+    /// Jobs.
+    pub jobs: u64,
+    /// Different users; jobs whose user is unknown count as none.
+    pub users: u64,
+    /// First submission, in seconds of the workload's time.
+    pub first_submit: f64,
+    /// Last submission.
+    pub last_submit: f64,
+    /// From the first submission to the last.
+    pub span: f64,
+    /// Processors of the machine that load and classes refer to.
+    pub machine: u32,
+    /// The work of all jobs: processors times run time.
+    pub work: f64,
+    /// `work / (machine × span)`: the share of the machine that the jobs ask for while they are submitted. The
+    /// denominator ends at the last *submission*. `None` if there is no span.
+    pub offered_load: Option<f64>,
+    /// Processors a job asks for.
+    pub sizes: Sizes,
+    /// Run times.
+    pub runtimes: Quantity,
+    /// Estimates.
+    pub estimates: Quantity,
+    /// Run time over estimate; above 1 the job ran longer than it had asked for.
+    pub accuracy: Quantity,
+    /// The share of jobs whose estimate is their run time (in logs: mostly jobs that were killed at it).
+    pub exact_estimates: f64,
+    /// The share of jobs that run longer than their estimate.
+    pub exceeded_estimates: f64,
+    /// Times between consecutive submissions; their coefficient of variation tells bursts (a Poisson process has 1).
+    pub interarrivals: Quantity,
+    /// Which classes `by_class` refers to.
+    pub classes: String,
+    /// The classes, run time first.
+    pub by_class: Vec<ClassShare>,
+    /// When jobs come in the course of a day.
+    pub arrivals: Hours,
+}
+
+/// Sizes of jobs, in processors.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Sizes {
+    /// Their distribution.
+    #[serde(flatten)]
+    pub processors: Quantity,
+    /// The share of jobs on one processor.
+    pub serial: f64,
+    /// The share of jobs on 2, 4, 8 … processors.
+    pub power_of_two: f64,
+}
+
+/// One class of jobs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ClassShare {
+    /// Its label.
+    pub class: String,
+    /// Jobs in it.
+    pub jobs: u64,
+    /// Their share of all jobs.
+    pub share: f64,
+    /// Their share of all work.
+    pub work_share: f64,
+}
+
+/// Arrivals by the hour of the day.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Hours {
+    /// What hour 0 is.
+    pub reference: HourReference,
+    /// The share of submissions in each hour.
+    pub shares: [f64; 24],
+}
+
+/// What the hours of a day refer to.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HourReference {
+    /// Hour 0 begins at midnight UTC.
+    Utc,
+    /// Hour 0 begins with the log (its instant 0), since it does not tell when it began.
+    LogStart,
+}
+
+impl Census {
+    /// A census of no jobs yet, on a machine of `machine` processors. `unix_start` is the workload's instant 0 in
+    /// seconds since 1970, if known.
+    pub fn new(machine: u32, classes: JobClasses, unix_start: Option<i64>) -> Self {
+        Self {
+            machine,
+            by_class: vec![(0, 0); classes.count()],
+            classes,
+            unix_start,
+            users: Default::default(),
+            submissions: None,
+            sizes: Values::default(),
+            serial: 0,
+            powers_of_two: 0,
+            runtimes: Values::default(),
+            estimates: Values::default(),
+            accuracies: Values::default(),
+            exact: 0,
+            exceeded: 0,
+            gaps: Values::default(),
+            by_hour: [0; 24],
+            work: 0,
+        }
+    }
+
+    /// Counts a job. Jobs come in order of submission; a job counts by its preferred size.
+    pub fn add(&mut self, job: &Job) {
+        let (procs, run, estimate) = (job.size.preferred(), job.runtime, job.estimate);
+        let first = match self.submissions {
+            Some((first, last)) => {
+                self.gaps.add(job.submit.since(last).micros());
+                first
+            }
+            None => job.submit,
+        };
+        self.submissions = Some((first, job.submit));
+        if job.user >= 0 {
+            self.users.insert(job.user);
+        }
+        self.sizes.add(u64::from(procs));
+        self.serial += u64::from(procs == 1);
+        self.powers_of_two += u64::from(procs > 1 && procs.is_power_of_two());
+        self.runtimes.add(run.micros());
+        self.estimates.add(estimate.micros());
+        if !estimate.is_zero() {
+            let ratio = u128::from(run.micros()) * 1_000_000 / u128::from(estimate.micros());
+            self.accuracies.add(u64::try_from(ratio).unwrap_or(u64::MAX));
+        }
+        self.exact += u64::from(run == estimate);
+        self.exceeded += u64::from(run > estimate);
+        let work = u128::from(procs) * u128::from(run.micros());
+        self.work += work;
+        let class = self.classes.index(self.classes.of(run, procs, self.machine));
+        if let Some((jobs, class_work)) = self.by_class.get_mut(class) {
+            *jobs += 1;
+            *class_work += work;
+        }
+        let second = (job.submit.micros() / 1_000_000) as i64 % DAY + self.unix_start.unwrap_or(0) % DAY;
+        let hour = second.rem_euclid(DAY) / 3_600;
+        self.by_hour[hour as usize % 24] += 1;
+    }
+
+    /// What has been counted; `None` if there were no jobs.
+    pub fn contents(&self) -> Option<Contents> {
+        let (first, last) = self.submissions?;
+        let jobs = self.runtimes.count();
+        let share = |count: u64| count as f64 / jobs as f64;
+        let span = last.since(first).as_secs_f64();
+        let work = self.work as f64 / 1e6;
+        let capacity = f64::from(self.machine) * span;
+        let by_class = self.by_class.iter().enumerate().map(|(index, (count, class_work))| ClassShare {
+            class: self.classes.label(index),
+            jobs: *count,
+            share: share(*count),
+            work_share: if self.work == 0 { 0.0 } else { *class_work as f64 / self.work as f64 },
+        });
+        Some(Contents {
+            jobs,
+            users: self.users.len() as u64,
+            first_submit: first.as_secs_f64(),
+            last_submit: last.as_secs_f64(),
+            span,
+            machine: self.machine,
+            work,
+            offered_load: (capacity > 0.0).then(|| work / capacity),
+            sizes: Sizes {
+                processors: self.sizes.quantity(1.0),
+                serial: share(self.serial),
+                power_of_two: share(self.powers_of_two),
+            },
+            runtimes: self.runtimes.quantity(1e6),
+            estimates: self.estimates.quantity(1e6),
+            accuracy: self.accuracies.quantity(1e6),
+            exact_estimates: share(self.exact),
+            exceeded_estimates: share(self.exceeded),
+            interarrivals: self.gaps.quantity(1e6),
+            classes: self.classes.name().to_owned(),
+            by_class: by_class.collect(),
+            arrivals: Hours {
+                reference: if self.unix_start.is_some() {
+                    HourReference::Utc
+                } else {
+                    HourReference::LogStart
+                },
+                shares: self.by_hour.map(share),
+            },
+        })
+    }
+}
+
+impl Contents {
+    /// What the gaps between submissions have to be multiplied with (see [`super::Scaled`]) for an offered load of
+    /// `load`; `None` if the workload has no load, or the factor is not from 10⁻⁶ to 10⁶.
+    pub fn factor_to_reach(&self, load: f64) -> Option<Factor> {
+        self.offered_load.filter(|_| load > 0.0).and_then(|now| Factor::from_f64(now / load))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::Span;
+
+    fn job(id: u64, at: u64, procs: u32, run: u64, estimate: u64) -> Job {
+        let mut job = Job::rigid(id, Time::from_secs(at), procs, Span::from_secs(run));
+        job.user = (id % 2) as i32;
+        job.estimated(Span::from_secs(estimate))
+    }
+
+    #[test]
+    fn a_workload_that_can_be_counted_by_hand() {
+        let mut census = Census::new(10, "huang-1".parse().unwrap(), Some(23 * 3_600));
+        assert_eq!(census.contents(), None);
+        // Work 1·50 + 4·100 + 3·1850 = 6000 processor-seconds; 10 processors × 4000 s of submissions.
+        let jobs = [job(1, 0, 1, 50, 100), job(2, 1_000, 4, 100, 100), job(3, 4_000, 3, 1_850, 1_000)];
+        jobs.iter().for_each(|job| census.add(job));
+        let found = census.contents().unwrap();
+        assert_eq!((found.jobs, found.users, found.span), (3, 2, 4_000.0));
+        assert_eq!((found.work, found.offered_load), (6_000.0, Some(0.15)));
+        assert_eq!((found.sizes.serial, found.sizes.power_of_two), (1.0 / 3.0, 1.0 / 3.0));
+        assert_eq!((found.sizes.processors.min, found.sizes.processors.max), (1.0, 4.0));
+        assert_eq!((found.runtimes.median, found.runtimes.max), (100.0, 1_850.0));
+        assert_eq!(
+            (found.accuracy.median, found.exact_estimates, found.exceeded_estimates),
+            (1.0, 1.0 / 3.0, 1.0 / 3.0)
+        );
+        // Gaps 1000 and 3000: mean 2000, standard deviation 1000.
+        assert_eq!((found.interarrivals.mean, found.interarrivals.cv), (2_000.0, 0.5));
+        let classes: Vec<_> = found.by_class.iter().map(|class| (class.class.as_str(), class.jobs)).collect();
+        assert_eq!(classes, [("short", 1), ("medium", 1), ("long", 1)]);
+        // The log begins at 23 h; the third job comes an hour and some later, after midnight.
+        assert_eq!((found.arrivals.shares[23], found.arrivals.shares[0]), (2.0 / 3.0, 1.0 / 3.0));
+        assert_eq!(found.arrivals.reference, HourReference::Utc);
+        assert_eq!(found.factor_to_reach(0.3), "0.5".parse().ok());
+        assert!(serde_json::to_string(&found).unwrap().contains("\"offered_load\":0.15"));
+    }
+
+    #[test]
+    fn one_job_offers_no_load() {
+        let mut census = Census::new(10, JobClasses::none(), None);
+        census.add(&job(1, 5, 1, 1, 1));
+        let found = census.contents().unwrap();
+        assert_eq!((found.offered_load, found.factor_to_reach(1.0)), (None, None));
+        assert_eq!(found.arrivals.reference, HourReference::LogStart);
+    }
+}

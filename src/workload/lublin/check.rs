@@ -1,0 +1,77 @@
+//! Whether parameters make sense, and whether draws with them end.
+
+use super::cycle::mass;
+use super::dice::{GAP_CAP, RUNTIME_CAP};
+use super::params::{JobParams, Kind, PARAMETERS, SizeParams};
+use crate::model::NamedError;
+
+/// Draws beyond a cap are drawn again; below this share of draws within it, that would take too long.
+const LEAST_ACCEPTED: f64 = 0.01;
+
+impl JobParams {
+    /// Checks that the parameters make sense for a machine of `procs` processors and that draws end.
+    ///
+    /// # Errors
+    /// [`NamedError::BadValue`] names the parameter and what would be right.
+    pub fn check(&self, kind: Kind, procs: u32) -> Result<(), NamedError> {
+        let fail = |key: &str, value: f64, expected: String| {
+            let (name, key) = ("lublin".to_owned(), format!("{}{key}", kind.prefix()));
+            Err(NamedError::BadValue { name, key, value: value.to_string(), expected })
+        };
+        for parameter in &PARAMETERS {
+            let value = parameter.get(self);
+            if !parameter.allowed.holds(value) {
+                return fail(parameter.key, value, parameter.allowed.to_string());
+            }
+        }
+        let SizeParams { serial, pow2, ulow, umed, uhi, .. } = self.size;
+        // A sum that is 1 but for rounding is no mistake.
+        if serial + pow2 > 1.0 + 1e-9 {
+            return fail(
+                "pow2",
+                pow2,
+                format!("at most 1 with `serial={serial}`: both are shares of all jobs"),
+            );
+        }
+        let most = libm::ceil(libm::log2(f64::from(procs)));
+        if uhi > most {
+            return fail("uhi", uhi, format!("at most {most}, the log2 of {procs} processors rounded up"));
+        }
+        if !(ulow <= umed && umed <= uhi) {
+            return fail("umed", umed, format!("from `ulow={ulow}` to `uhi={uhi}`"));
+        }
+        self.check_caps(procs, fail)
+    }
+
+    /// Refuses parameters with which hardly a draw stays below the model's caps.
+    fn check_caps<E>(&self, procs: u32, fail: impl Fn(&str, f64, String) -> Result<(), E>) -> Result<(), E> {
+        let arrival = &self.arrival;
+        if self.gaps().cdf(GAP_CAP) < LEAST_ACCEPTED {
+            let expected = format!(
+                "low enough with `barr={}` and `arar={}`: fewer than 1 % of the gaps are below the model's e^13 s",
+                arrival.barr, arrival.arar
+            );
+            return fail("aarr", arrival.aarr, expected);
+        }
+        let [short, long] = self.stages().map(|stage| stage.cdf(RUNTIME_CAP));
+        // The mix is monotone in the size, so its worst is at an end.
+        for size in [1, procs] {
+            let p = self.short_probability(size);
+            if p * short + (1.0 - p) * long < LEAST_ACCEPTED {
+                let (key, value) = if p > 0.5 { ("a1", self.runtime.a1) } else { ("a2", self.runtime.a2) };
+                let expected = format!(
+                    "low enough: fewer than 1 % of the run times of jobs of size {size} are below the model's e^12 s"
+                );
+                return fail(key, value, expected);
+            }
+        }
+        if mass(arrival) < LEAST_ACCEPTED {
+            let expected = format!(
+                "a shape of a daily cycle with `bnum={}`: hardly a job falls within a day of 05:30",
+                arrival.bnum
+            );
+            return fail("anum", arrival.anum, expected);
+        }
+        Ok(())
+    }
+}

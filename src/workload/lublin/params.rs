@@ -1,0 +1,343 @@
+//! The model's parameters, their reference values and their one table.
+
+use std::fmt;
+
+use crate::workload::random::Gamma;
+
+/// Which jobs a set of parameters describes.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// All jobs, as one population.
+    Typeless,
+    /// Batch jobs.
+    Batch,
+    /// Interactive jobs.
+    Active,
+}
+
+/// Whether jobs are told apart by type.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub enum Types {
+    /// One population.
+    #[default]
+    Typeless,
+    /// Batch and interactive jobs.
+    Typed,
+}
+
+/// Sizes: a share of serial jobs; the rest 2^x with x from a two-stage uniform distribution, whole for a share.
+#[derive(Copy, Clone, Debug, PartialEq)]
+pub struct SizeParams {
+    /// Share of serial jobs among all jobs.
+    pub serial: f64,
+    /// Share among all jobs of parallel jobs whose exponent is rounded to a whole number.
+    pub pow2: f64,
+    /// Least exponent.
+    pub ulow: f64,
+    /// Exponent at which the two stages meet.
+    pub umed: f64,
+    /// Greatest exponent.
+    pub uhi: f64,
+    /// Probability of the first stage, `ulow` to `umed`.
+    pub uprob: f64,
+}
+
+/// Run times: ln r is Γ(a1, b1) with probability pa × size + pb (held between 0 and 1), else Γ(a2, b2).
+#[derive(Copy, Clone, Debug, PartialEq)]
+pub struct RuntimeParams {
+    /// Shape of the short stage.
+    pub a1: f64,
+    /// Scale of the short stage.
+    pub b1: f64,
+    /// Shape of the long stage.
+    pub a2: f64,
+    /// Scale of the long stage.
+    pub b2: f64,
+    /// What a processor adds to the probability of the short stage.
+    pub pa: f64,
+    /// Probability of the short stage at size 0.
+    pub pb: f64,
+}
+
+/// Arrivals: ln gap is Γ(aarr × arar, barr), in a time that runs with the daily cycle Γ(anum, bnum).
+#[derive(Copy, Clone, Debug, PartialEq)]
+pub struct ArrivalParams {
+    /// Shape of the gaps in the busy hours.
+    pub aarr: f64,
+    /// Scale of the gaps.
+    pub barr: f64,
+    /// Shape of the number of jobs by half-hour, counted from 05:30.
+    pub anum: f64,
+    /// Scale of the number of jobs by half-hour.
+    pub bnum: f64,
+    /// Gaps over all hours relative to gaps in the busy hours; multiplies `aarr`.
+    pub arar: f64,
+}
+
+/// All parameters of one kind of jobs.
+#[derive(Copy, Clone, Debug, PartialEq)]
+pub struct JobParams {
+    /// Of sizes.
+    pub size: SizeParams,
+    /// Of run times.
+    pub runtime: RuntimeParams,
+    /// Of arrivals.
+    pub arrival: ArrivalParams,
+}
+
+/// The parameters of a workload.
+#[derive(Copy, Clone, Debug, PartialEq)]
+pub enum LublinParams {
+    /// One population.
+    Typeless(JobParams),
+    /// Two, each with its own arrivals.
+    Typed {
+        /// Of batch jobs.
+        batch: JobParams,
+        /// Of interactive jobs.
+        active: JobParams,
+    },
+}
+
+/// The values a parameter can take.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Allowed {
+    /// 0 to 1.
+    Probability,
+    /// 0 to 26: an exponent of two.
+    Exponent,
+    /// Above 0, at most 10 000.
+    Positive,
+    /// Above 0, at most 100.
+    Ratio,
+    /// −1000 to 1000.
+    Coefficient,
+}
+
+/// One parameter: its key, what it means, its reference values, its place in [`JobParams`].
+#[derive(Debug)]
+pub struct Parameter {
+    /// As written, after `batch-` or `active-` if jobs are typed.
+    pub key: &'static str,
+    /// One line for the help.
+    pub doc: &'static str,
+    /// The values it can take.
+    pub allowed: Allowed,
+    /// The reference value for all jobs, on 128 processors.
+    pub typeless: f64,
+    /// The reference value for batch jobs, on 128 processors.
+    pub batch: f64,
+    /// The reference value for interactive jobs, on 128 processors.
+    pub active: f64,
+    field: fn(&mut JobParams) -> &mut f64,
+}
+
+/// A row of [`PARAMETERS`]: typeless, batch, active.
+const fn row(
+    key: &'static str,
+    allowed: Allowed,
+    values: [f64; 3],
+    doc: &'static str,
+    field: fn(&mut JobParams) -> &mut f64,
+) -> Parameter {
+    let [typeless, batch, active] = values;
+    Parameter { key, doc, allowed, typeless, batch, active, field }
+}
+
+/// Every model parameter with its reference values (those of the authors' program, for 128 processors).
+pub static PARAMETERS: [Parameter; 17] = {
+    use Allowed::{Coefficient, Exponent, Positive, Probability, Ratio};
+    [
+        row("serial", Probability, [0.244, 0.2927, 0.1541], "share of serial jobs", |p| &mut p.size.serial),
+        row(
+            "pow2",
+            Probability,
+            [0.576, 0.6686, 0.625],
+            "share of parallel jobs rounded to a power of two",
+            |p| &mut p.size.pow2,
+        ),
+        row("ulow", Exponent, [0.8, 1.2, 1.0], "least log2 of the size of parallel jobs", |p| {
+            &mut p.size.ulow
+        }),
+        row("umed", Exponent, [4.5, 5.0, 3.0], "log2 of the size at which the two stages meet", |p| {
+            &mut p.size.umed
+        }),
+        row("uhi", Exponent, [7.0, 7.0, 5.5], "greatest log2 of the size", |p| &mut p.size.uhi),
+        row("uprob", Probability, [0.86, 0.875, 0.705], "probability of the stage of small sizes", |p| {
+            &mut p.size.uprob
+        }),
+        row("a1", Positive, [4.2, 6.57, 3.8351], "shape of ln(run time), short stage", |p| &mut p.runtime.a1),
+        row("b1", Positive, [0.94, 0.823, 0.6605], "scale of ln(run time), short stage", |p| {
+            &mut p.runtime.b1
+        }),
+        row("a2", Positive, [312.0, 639.1, 7.073], "shape of ln(run time), long stage", |p| {
+            &mut p.runtime.a2
+        }),
+        row("b2", Positive, [0.03, 0.0156, 0.6856], "scale of ln(run time), long stage", |p| {
+            &mut p.runtime.b2
+        }),
+        row(
+            "pa",
+            Coefficient,
+            [-0.0054, -0.003, -0.0118],
+            "probability of the short stage: slope in size",
+            |p| &mut p.runtime.pa,
+        ),
+        row("pb", Coefficient, [0.78, 0.6986, 0.9156], "probability of the short stage: at size 0", |p| {
+            &mut p.runtime.pb
+        }),
+        row(
+            "aarr",
+            Positive,
+            [10.2303, 6.0415, 6.551],
+            "shape of ln(gap between arrivals), busy hours",
+            |p| &mut p.arrival.aarr,
+        ),
+        row("barr", Positive, [0.4871, 0.8531, 0.6621], "scale of ln(gap between arrivals)", |p| {
+            &mut p.arrival.barr
+        }),
+        row(
+            "anum",
+            Positive,
+            [8.1737, 6.1271, 8.9186],
+            "shape of the daily cycle, half-hours after 05:30",
+            |p| &mut p.arrival.anum,
+        ),
+        row("bnum", Positive, [3.9631, 5.274, 3.668], "scale of the daily cycle", |p| &mut p.arrival.bnum),
+        row("arar", Ratio, [1.0225, 1.0519, 0.9797], "gaps of all hours over gaps of busy hours", |p| {
+            &mut p.arrival.arar
+        }),
+    ]
+};
+
+/// log2 of the machine that the reference values are for.
+const REFERENCE_LOG2: f64 = 7.0;
+
+impl Parameter {
+    /// The reference value for `kind`, on 128 processors.
+    pub const fn reference(&self, kind: Kind) -> f64 {
+        match kind {
+            Kind::Typeless => self.typeless,
+            Kind::Batch => self.batch,
+            Kind::Active => self.active,
+        }
+    }
+
+    /// Its value in `params`.
+    pub fn get(&self, params: &JobParams) -> f64 {
+        let mut copy = *params;
+        *(self.field)(&mut copy)
+    }
+
+    /// Sets its value in `params`.
+    pub fn set(&self, params: &mut JobParams, value: f64) {
+        *(self.field)(params) = value;
+    }
+}
+
+impl Allowed {
+    /// True if `value` is one of them (never if it is not a number).
+    pub fn holds(self, value: f64) -> bool {
+        match self {
+            Self::Probability => (0.0..=1.0).contains(&value),
+            Self::Exponent => (0.0..=26.0).contains(&value),
+            Self::Positive => value > 0.0 && value <= 10_000.0,
+            Self::Ratio => value > 0.0 && value <= 100.0,
+            Self::Coefficient => (-1000.0..=1000.0).contains(&value),
+        }
+    }
+}
+
+impl fmt::Display for Allowed {
+    /// Completes "… is not".
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Probability => "a number from 0 to 1",
+            Self::Exponent => "a log2 of processors from 0 to 26",
+            Self::Positive => "a number above 0 and at most 10000",
+            Self::Ratio => "a number above 0 and at most 100",
+            Self::Coefficient => "a number from -1000 to 1000",
+        })
+    }
+}
+
+impl Kind {
+    /// What stands before its keys.
+    pub const fn prefix(self) -> &'static str {
+        match self {
+            Self::Typeless => "",
+            Self::Batch => "batch-",
+            Self::Active => "active-",
+        }
+    }
+}
+
+impl JobParams {
+    /// The reference parameters of `kind` fitted to a machine of `procs` processors.
+    ///
+    /// Only the exponents depend on the machine. They keep the distances that they have from log2 of the machine
+    /// at 128 processors: `uhi` is log2(procs) (1.5 less for interactive jobs) and `umed` is 2.5 below it (2 for
+    /// batch jobs), as the authors advise; all are held between 0 and log2(procs), in order. If `uhi` is given,
+    /// `umed` follows that.
+    pub fn reference(kind: Kind, procs: u32, uhi: Option<f64>) -> Self {
+        let zero = SizeParams { serial: 0.0, pow2: 0.0, ulow: 0.0, umed: 0.0, uhi: 0.0, uprob: 0.0 };
+        let mut params = Self {
+            size: zero,
+            runtime: RuntimeParams { a1: 0.0, b1: 0.0, a2: 0.0, b2: 0.0, pa: 0.0, pb: 0.0 },
+            arrival: ArrivalParams { aarr: 0.0, barr: 0.0, anum: 0.0, bnum: 0.0, arar: 0.0 },
+        };
+        for parameter in &PARAMETERS {
+            parameter.set(&mut params, parameter.reference(kind));
+        }
+        let size = &mut params.size;
+        let below = size.uhi - size.umed;
+        size.uhi = uhi.unwrap_or_else(|| (size.uhi - REFERENCE_LOG2 + libm::log2(f64::from(procs))).max(0.0));
+        size.ulow = size.ulow.min(size.uhi);
+        size.umed = (size.uhi - below).max(size.ulow);
+        params
+    }
+
+    /// ln of the gaps between arrivals, in seconds.
+    pub(super) fn gaps(&self) -> Gamma {
+        Gamma::new(self.arrival.aarr * self.arrival.arar, self.arrival.barr)
+    }
+
+    /// ln of the run times in seconds: the short stage and the long one.
+    pub(super) fn stages(&self) -> [Gamma; 2] {
+        let RuntimeParams { a1, b1, a2, b2, .. } = self.runtime;
+        [Gamma::new(a1, b1), Gamma::new(a2, b2)]
+    }
+
+    /// Probability of the short stage for a job of `size` processors.
+    pub(super) fn short_probability(&self, size: u32) -> f64 {
+        (self.runtime.pa * f64::from(size) + self.runtime.pb).clamp(0.0, 1.0)
+    }
+}
+
+impl LublinParams {
+    /// The reference parameters for a machine of `procs` processors.
+    pub fn reference(types: Types, procs: u32) -> Self {
+        let of = |kind| JobParams::reference(kind, procs, None);
+        match types {
+            Types::Typeless => Self::Typeless(of(Kind::Typeless)),
+            Types::Typed => Self::Typed { batch: of(Kind::Batch), active: of(Kind::Active) },
+        }
+    }
+
+    /// Whether jobs are told apart.
+    pub const fn types(&self) -> Types {
+        match self {
+            Self::Typeless(_) => Types::Typeless,
+            Self::Typed { .. } => Types::Typed,
+        }
+    }
+
+    /// Each kind of jobs with its parameters; interactive before batch, the order in which equal arrival times
+    /// are served.
+    pub fn kinds(&self) -> Vec<(Kind, JobParams)> {
+        match self {
+            Self::Typeless(all) => vec![(Kind::Typeless, *all)],
+            Self::Typed { batch, active } => vec![(Kind::Active, *active), (Kind::Batch, *batch)],
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! More or less load from the same jobs.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use super::{ShapeError, decimal, mark_error, own_state, with_state};
+use crate::model::{Job, JobId};
+use crate::units::Time;
+use crate::workload::{Mark, Source, SourceError};
+
+/// A positive rational number.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Factor {
+    num: u64,
+    den: u64,
+}
+
+impl Factor {
+    /// No change.
+    pub const ONE: Self = Self { num: 1, den: 1 };
+
+    const EXPECTED: &'static str = "a factor from 0.000001 to 1000000, such as `0.8`, `1.25` or `2/3`";
+
+    /// `num / den` in lowest terms; `None` if it is not from 10⁻⁶ to 10⁶.
+    pub fn new(num: u64, den: u64) -> Option<Self> {
+        let (wide_num, wide_den) = (u128::from(num), u128::from(den));
+        if den == 0 || wide_num * 1_000_000 < wide_den || wide_num > wide_den * 1_000_000 {
+            return None;
+        }
+        let (mut a, mut b) = (num, den);
+        while b != 0 {
+            (a, b) = (b, a % b);
+        }
+        Some(Self { num: num / a, den: den / a })
+    }
+
+    /// The factor nearest to `value` in steps of 10⁻⁹; `None` if it is not from 10⁻⁶ to 10⁶.
+    pub fn from_f64(value: f64) -> Option<Self> {
+        let billionths = libm::round(value * 1e9);
+        (1.0..=1e15).contains(&billionths).then(|| Self::new(billionths as u64, 1_000_000_000)).flatten()
+    }
+
+    /// For display and statistics only.
+    pub fn as_f64(self) -> f64 {
+        self.num as f64 / self.den as f64
+    }
+
+    /// `micros` times the factor, to the nearest microsecond; `None` if that is beyond the time axis.
+    fn scale(self, micros: u64) -> Option<u64> {
+        let den = u128::from(self.den);
+        u64::try_from((u128::from(micros) * u128::from(self.num) + den / 2) / den).ok()
+    }
+}
+
+impl FromStr for Factor {
+    type Err = ShapeError;
+
+    fn from_str(written: &str) -> Result<Self, ShapeError> {
+        let parsed = match written.split_once('/') {
+            Some((num, den)) => num.parse().ok().zip(den.parse().ok()),
+            None => decimal(written),
+        };
+        parsed
+            .and_then(|(num, den)| Self::new(num, den))
+            .ok_or_else(|| ShapeError::new(written, Self::EXPECTED))
+    }
+}
+
+impl fmt::Display for Factor {
+    /// As a decimal number if that is exact in nine places, else as a fraction.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if 1_000_000_000 % self.den == 0 {
+            let billionths = u128::from(self.num) * u128::from(1_000_000_000 / self.den);
+            let text = format!("{}.{:09}", billionths / 1_000_000_000, billionths % 1_000_000_000);
+            f.pad(text.trim_end_matches('0').trim_end_matches('.'))
+        } else {
+            f.pad(&format!("{}/{}", self.num, self.den))
+        }
+    }
+}
+
+impl TryFrom<String> for Factor {
+    type Error = ShapeError;
+    fn try_from(written: String) -> Result<Self, ShapeError> {
+        written.parse()
+    }
+}
+
+impl From<Factor> for String {
+    fn from(factor: Factor) -> Self {
+        factor.to_string()
+    }
+}
+
+/// A source whose gaps between submissions are multiplied: the usual way to change the load of a log. A factor of 0.5
+/// doubles the load.
+///
+/// The first submission stays. Each submission is scaled from the log, not from the one before, so that nothing
+/// adds up. Run times and think times stay; with feedback this belongs beneath [`crate::workload::Feedback`].
+pub struct Scaled {
+    inner: Box<dyn Source>,
+    factor: Factor,
+    first: Option<Time>,
+}
+
+impl Scaled {
+    /// The jobs of `inner` with all gaps multiplied by `factor`.
+    pub fn new(inner: Box<dyn Source>, factor: Factor) -> Self {
+        Self { inner, factor, first: None }
+    }
+
+    fn scale(&mut self, submit: Time) -> Result<Time, SourceError> {
+        let first = *self.first.get_or_insert(submit);
+        let gap = self.factor.scale(submit.since(first).micros());
+        gap.and_then(|gap| first.micros().checked_add(gap))
+            .map(Time::from_micros)
+            .filter(|time| *time < Time::NEVER)
+            .ok_or_else(|| SourceError::Read {
+                place: "load scaling".to_owned(),
+                problem: format!("a submission at {submit} s times {} is beyond the time axis", self.factor),
+                hint: "use a smaller factor".to_owned(),
+            })
+    }
+}
+
+impl Source for Scaled {
+    fn peek_time(&mut self) -> Result<Option<Time>, SourceError> {
+        let time = self.inner.peek_time()?;
+        time.map(|time| self.scale(time)).transpose()
+    }
+
+    fn next_job(&mut self) -> Result<Option<Job>, SourceError> {
+        let Some(mut job) = self.inner.next_job()? else { return Ok(None) };
+        job.submit = self.scale(job.submit)?;
+        Ok(Some(job))
+    }
+
+    fn ended(&mut self, job: JobId, at: Time) {
+        self.inner.ended(job, at);
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.inner.notes()
+    }
+
+    fn mark(&self) -> Option<Mark> {
+        with_state(self.inner.mark()?, &(self.factor, self.first))
+    }
+
+    fn seek(&mut self, mark: &Mark) -> Result<(), SourceError> {
+        let ((factor, first), inner): ((Factor, _), _) = own_state("load scaling", mark)?;
+        if factor != self.factor {
+            return Err(mark_error("load scaling", &format!("the mark was made with the factor {factor}")));
+        }
+        self.inner.seek(&inner)?;
+        self.first = first;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::Span;
+    use crate::workload::Jobs;
+
+    #[test]
+    fn factors_are_exact() {
+        for (written, shown) in [("0.8", "0.8"), ("2/3", "2/3"), ("4/6", "2/3"), ("1", "1"), ("10/8", "1.25")]
+        {
+            assert_eq!(written.parse::<Factor>().unwrap().to_string(), shown);
+        }
+        for written in
+            ["", "0", "-1", "1/0", "0/1", "1e3", "0.0000001", "1000001", "1/2/3", "99999999999999999999"]
+        {
+            assert!(written.parse::<Factor>().is_err(), "{written}");
+        }
+        assert_eq!(Factor::from_f64(0.8), "0.8".parse().ok());
+        assert_eq!(Factor::from_f64(f64::NAN), None);
+    }
+
+    #[test]
+    fn gaps_scale_about_the_first_submission() {
+        let jobs = [100, 103, 110].map(|at| Job::rigid(at, Time::from_secs(at), 1, Span::SECOND));
+        let mut scaled = Scaled::new(Box::new(Jobs::new(jobs.to_vec())), "1/3".parse().unwrap());
+        let mut submits = Vec::new();
+        while let Some(time) = scaled.peek_time().unwrap() {
+            assert_eq!(scaled.next_job().unwrap().unwrap().submit, time);
+            submits.push(time.micros());
+        }
+        assert_eq!(submits, [100_000_000, 101_000_000, 103_333_333]);
+    }
+}

@@ -1,0 +1,423 @@
+//! Builders, a way to run a site, and a checker of records that knows nothing of how they came about.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use gridemu::entity::Body;
+use gridemu::grid::{Command, Grid, GridError};
+use gridemu::local::{Registry, Tally};
+use gridemu::model::{
+    Cause, InstantOrder, Job, JobId, JobRecord, Outcome, PartitionId, PartitionSpec, Record, RejectReason,
+    Reservation, SegmentRecord, SiteId, SiteSpec, Size, Speedup,
+};
+use gridemu::platform::Usage;
+use gridemu::units::{Span, Time};
+use gridemu::workload::Jobs;
+
+/// A rigid job; times in seconds.
+pub(crate) fn job(id: u64, submit: u64, procs: u32, runtime: u64) -> Job {
+    Job::rigid(id, Time::from_secs(submit), procs, Span::from_secs(runtime))
+}
+
+/// What builders add to a job.
+pub(crate) trait With: Sized {
+    /// With this estimate, in seconds.
+    fn estimate(self, secs: u64) -> Self;
+    /// With this moldable range; its own size is the preferred one.
+    fn moldable(self, min: u32, max: u32, speedup: Speedup) -> Self;
+    /// With this malleable range; its own size is the preferred one.
+    fn malleable(self, min: u32, max: u32, speedup: Speedup) -> Self;
+    /// Asking for a partition.
+    fn on(self, partition: u32) -> Self;
+}
+
+impl With for Job {
+    fn estimate(self, secs: u64) -> Self {
+        self.estimated(Span::from_secs(secs))
+    }
+
+    fn moldable(mut self, min: u32, max: u32, speedup: Speedup) -> Self {
+        self.size = Size::Moldable { min, preferred: self.size.preferred(), max, speedup };
+        self
+    }
+
+    fn malleable(mut self, min: u32, max: u32, speedup: Speedup) -> Self {
+        self.size = Size::Malleable { min, preferred: self.size.preferred(), max, speedup };
+        self
+    }
+
+    fn on(mut self, partition: u32) -> Self {
+        self.partition = Some(PartitionId(partition));
+        self
+    }
+}
+
+/// A plain site of `processors` under `policy`.
+pub(crate) fn site(processors: u32, policy: &str) -> SiteSpec {
+    SiteSpec::plain("site", processors, policy.parse().expect("a policy's name"))
+}
+
+/// A reservation of the first partition; times in seconds.
+pub(crate) fn reserve(mut spec: SiteSpec, name: &str, start: u64, end: u64, procs: u32) -> SiteSpec {
+    let (start, end) = (Time::from_secs(start), Time::from_secs(end));
+    spec.reservations.push((0, Reservation { name: name.to_owned(), start, end, procs }));
+    spec
+}
+
+/// What a run leaves.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Ran {
+    pub(crate) records: Vec<Record>,
+    /// A ledger a partition.
+    pub(crate) usage: Vec<Usage>,
+    pub(crate) tally: Tally,
+}
+
+impl Ran {
+    pub(crate) fn of(grid: &Grid, records: Vec<Record>) -> Self {
+        let site = &grid.sites()[0];
+        let usage = site.partitions().iter().map(gridemu::local::Partition::usage).collect();
+        Self { records, usage, tally: site.tally() }
+    }
+
+    pub(crate) fn jobs(&self) -> impl Iterator<Item = &JobRecord> {
+        self.records.iter().filter_map(|record| match record {
+            Record::Job(job) => Some(job),
+            _ => None,
+        })
+    }
+
+    pub(crate) fn segments(&self) -> impl Iterator<Item = &SegmentRecord> {
+        self.records.iter().filter_map(|record| match record {
+            Record::Segment(segment) => Some(segment),
+            _ => None,
+        })
+    }
+
+    pub(crate) fn job(&self, id: u64) -> &JobRecord {
+        self.jobs().find(|job| job.id == JobId(id)).expect("the job has a record")
+    }
+
+    /// `(start, end)` of a job in whole seconds; fails if they are none.
+    pub(crate) fn times(&self, id: u64) -> (u64, u64) {
+        let job = self.job(id);
+        let start = job.start.expect("the job started");
+        (whole(start), whole(job.end))
+    }
+
+    /// Starts in microseconds by job number.
+    pub(crate) fn starts(&self) -> BTreeMap<u64, Option<u64>> {
+        self.jobs().map(|job| (job.id.0, job.start.map(Time::micros))).collect()
+    }
+}
+
+fn whole(time: Time) -> u64 {
+    assert_eq!(time.micros() % 1_000_000, 0, "{time} is not a whole second");
+    time.micros() / 1_000_000
+}
+
+/// A grid of one site with its own workload.
+pub(crate) fn grid(registry: &Registry, spec: &SiteSpec, jobs: &[Job]) -> Result<Grid, GridError> {
+    Grid::new(vec![(spec.clone(), Some(Box::new(Jobs::new(jobs.to_vec()))))], registry)
+}
+
+/// Runs to the end, or to the error.
+pub(crate) fn try_run(registry: &Registry, spec: &SiteSpec, jobs: &[Job]) -> Result<Ran, GridError> {
+    let mut grid = grid(registry, spec, jobs)?;
+    let mut records = Vec::new();
+    grid.run(&mut records)?;
+    Ok(Ran::of(&grid, records))
+}
+
+/// Runs to the end, which must be reached.
+pub(crate) fn run(spec: &SiteSpec, jobs: &[Job]) -> Ran {
+    run_with(&Registry::standard(), spec, jobs)
+}
+
+/// The same with a registry of one's own.
+pub(crate) fn run_with(registry: &Registry, spec: &SiteSpec, jobs: &[Job]) -> Ran {
+    match try_run(registry, spec, jobs) {
+        Ok(ran) => ran,
+        Err(error) => panic!("{error}\n{spec:?}\n{jobs:#?}"),
+    }
+}
+
+/// A command to the one site; seconds.
+pub(crate) fn command(at: Time, body: Body) -> Command {
+    Command { at, site: SiteId(0), body }
+}
+
+/// What the checker cannot know from records.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Law {
+    /// Jobs that may share a processor; 0 means 1.
+    pub(crate) slots: u32,
+    /// Whether jobs may be suspended and have gaps.
+    pub(crate) gaps: bool,
+    /// Whether the policy may end and refuse jobs of its own accord.
+    pub(crate) kills: bool,
+}
+
+const SHARE: u128 = 1 << 20;
+
+/// Checks that records and ledger are what a real machine could have done with these jobs.
+pub(crate) fn check(spec: &SiteSpec, jobs: &[Job], ran: &Ran, law: Law) {
+    let mut segments: BTreeMap<JobId, Vec<&SegmentRecord>> = BTreeMap::new();
+    for segment in ran.segments() {
+        segments.entry(segment.job).or_default().push(segment);
+    }
+    check_outcomes(jobs, ran);
+    let none = Vec::new();
+    for job in jobs {
+        let record = ran.job(job.id.0);
+        check_job(spec, job, record, segments.get(&job.id).unwrap_or(&none), law);
+    }
+    for (at, part) in spec.partitions.iter().enumerate() {
+        let here: Vec<&SegmentRecord> = ran.segments().filter(|s| s.partition.index() == at).collect();
+        check_processors(part, &here, law);
+        check_reservations(spec, at, &here);
+        check_ledger(spec, at, &here, jobs, ran);
+    }
+}
+
+fn check_outcomes(jobs: &[Job], ran: &Ran) {
+    let submitted: BTreeSet<JobId> = jobs.iter().map(|job| job.id).collect();
+    let recorded: Vec<JobId> = ran.jobs().map(|job| job.id).collect();
+    assert_eq!(recorded.len(), submitted.len(), "one record a job");
+    assert_eq!(recorded.into_iter().collect::<BTreeSet<_>>(), submitted);
+    let mut outcomes = [0; 6];
+    ran.jobs().for_each(|job| outcomes[job.outcome.index()] += 1);
+    assert_eq!(ran.tally.outcomes, outcomes, "the tally counts what the records say");
+    assert_eq!(ran.tally.arrived, jobs.len() as u64);
+    let ends: Vec<Time> = ran.jobs().map(|job| job.end).collect();
+    assert!(ends.is_sorted(), "records come in order of end");
+}
+
+/// Rate on so many processors, before sharing, worked out from the description alone.
+fn speed_on(part: &PartitionSpec, size: &Size, procs: u32) -> u128 {
+    let of_size = match size {
+        Size::Rigid(_) => SHARE,
+        Size::Moldable { preferred, speedup, max, .. } | Size::Malleable { preferred, speedup, max, .. } => {
+            let on = |n: u32| u128::from(speedup.on(n).units());
+            on(procs.min(*max)) * SHARE / on(*preferred)
+        }
+    };
+    of_size * u128::from(part.speed.units()) / SHARE
+}
+
+fn check_job(spec: &SiteSpec, job: &Job, record: &JobRecord, segments: &[&SegmentRecord], law: Law) {
+    let id = job.id;
+    assert_eq!(record.submit, job.submit, "job {id}");
+    assert_eq!(record.requested, job.size.preferred(), "job {id}");
+    assert!(record.end >= record.submit, "job {id}");
+    assert_eq!(record.start.is_some(), record.attempts > 0, "job {id}");
+    if let Outcome::Rejected(reason) = record.outcome {
+        assert!(segments.is_empty() && record.start.is_none(), "job {id} was rejected and ran");
+        assert_eq!((record.procs, record.energy.nanojoules(), record.cost.nanos()), (0, 0, 0));
+        let fits = |part: &PartitionSpec| part.rounded(job.size.min()) <= part.usable();
+        match reason {
+            RejectReason::NoSuchPartition => {
+                assert!(job.partition.is_some_and(|p| p.index() >= spec.partitions.len()));
+            }
+            RejectReason::TooLarge => assert!(!match job.partition {
+                Some(partition) => fits(&spec.partitions[partition.index()]),
+                None => spec.partitions.iter().any(fits),
+            }),
+            RejectReason::Policy => assert!(law.kills),
+        }
+        if reason != RejectReason::Policy {
+            assert_eq!(record.end, job.submit, "job {id} is refused on arrival");
+        }
+        return;
+    }
+    let part = &spec.partitions[record.partition.index()];
+    let home = job.partition.map_or_else(
+        || spec.partitions.iter().position(|p| p.rounded(job.size.min()) <= p.usable()),
+        |partition| Some(partition.index()),
+    );
+    assert_eq!(home, Some(record.partition.index()), "job {id} is in its partition");
+    let Some(start) = record.start else {
+        assert!(segments.is_empty());
+        assert!(matches!(record.outcome, Outcome::Cancelled | Outcome::Unfinished), "job {id}: {record:?}");
+        assert_eq!(record.procs, 0);
+        return;
+    };
+    assert!(start >= job.submit, "job {id} started before it was submitted");
+    let quantum = part.quantum;
+    let least = part.rounded(job.size.min());
+    let most = part.rounded(job.size.max()).min(part.usable());
+    assert!((least..=most).contains(&record.procs) && record.procs % quantum == 0, "job {id}");
+    let (mut time, mut work, mut busy) = (start, 0_u128, 0_u128);
+    for (at, segment) in segments.iter().enumerate() {
+        assert_eq!((segment.cause, segment.attempt), (Cause::Run, 1), "job {id}");
+        assert!(segment.from < segment.to, "job {id} has an empty segment");
+        if at == 0 && !law.gaps {
+            assert_eq!(segment.from, start, "job {id}");
+        }
+        assert!(segment.from >= time, "job {id}: segments overlap");
+        if !law.gaps {
+            assert_eq!(segment.from, time, "job {id}: a hole between segments");
+        }
+        time = segment.to;
+        let count = segment.procs.len();
+        assert!((least..=most).contains(&count) && count % quantum == 0, "job {id} on {count}");
+        let procs: BTreeSet<u32> = segment.procs.iter().collect();
+        assert!(procs.iter().all(|proc| *proc < part.usable()), "job {id} is outside the partition");
+        let blocks: BTreeSet<u32> = procs.iter().map(|proc| proc / quantum).collect();
+        assert_eq!(blocks.len() as u32 * quantum, count, "job {id} has parts of blocks");
+        let share = u128::from(segment.share.units());
+        let rate = speed_on(part, &job.size, count) * share / SHARE;
+        assert_eq!(u128::from(segment.rate.units()), rate, "job {id}: rate");
+        let span = u128::from(segment.to.since(segment.from).micros());
+        work += rate * span;
+        busy += u128::from(count) * share * span;
+    }
+    match segments.last() {
+        Some(last) if !law.gaps => assert_eq!(last.to, record.end, "job {id}"),
+        Some(last) => assert!(last.to <= record.end),
+        None => assert!(law.gaps || start == record.end, "job {id} ran without a segment"),
+    }
+    let full = u128::from(job.runtime.micros()) * SHARE;
+    let allowed = u128::from(job.estimate.micros()) * SHARE;
+    let target = if spec.overrun { full } else { full.min(allowed) };
+    let last_rate = segments.last().map_or(0, |segment| u128::from(segment.rate.units()));
+    match record.outcome {
+        Outcome::Completed | Outcome::Killed => {
+            assert!(work >= target, "job {id} did {work} of {target}");
+            assert!(work == target || work - target < last_rate, "job {id} did {work}, more than {target}");
+            let killed = !spec.overrun && job.runtime > job.estimate;
+            assert_eq!(record.outcome == Outcome::Killed, killed, "job {id}");
+        }
+        Outcome::Failed => assert!(law.kills, "job {id} failed"),
+        // Under one pass an event a cancel comes before the ends of its instant.
+        _ if spec.order == InstantOrder::Event => assert!(work < target + last_rate.max(1), "job {id}"),
+        _ => assert!(work < target || target == 0, "job {id} had done all its work"),
+    }
+    let given = speed_on(part, &job.size, record.procs);
+    assert_eq!(u128::from(record.run.micros()), target.div_ceil(given), "job {id}: run");
+    let energy: u128 = segments.iter().map(|segment| segment.energy.nanojoules()).sum();
+    assert_eq!(record.energy.nanojoules(), energy, "job {id}: energy is the sum of its segments");
+    assert_eq!(energy, busy * u128::from(part.busy.milliwatts()) / SHARE, "job {id}: energy");
+    let cost: i128 = segments.iter().map(|segment| segment.cost.nanos()).sum();
+    assert_eq!(record.cost.nanos(), cost, "job {id}: cost is the sum of its segments");
+    let hour = 3_600_000_000 * SHARE;
+    let exact = busy * u128::from(part.price.nanos());
+    assert!((cost as u128 * hour).abs_diff(exact) <= hour, "job {id}: cost");
+}
+
+/// No processor runs more jobs than it has slots, nor gives more than its whole time.
+fn check_processors(part: &PartitionSpec, segments: &[&SegmentRecord], law: Law) {
+    let mut changes: BTreeMap<u32, Vec<(Time, i64, i64)>> = BTreeMap::new();
+    for segment in segments {
+        let share = segment.share.units() as i64;
+        for proc in segment.procs.iter() {
+            assert!(proc < part.usable());
+            let changes = changes.entry(proc).or_default();
+            changes.push((segment.to, -1, -share));
+            changes.push((segment.from, 1, share));
+        }
+    }
+    for (proc, mut changes) in changes {
+        changes.sort_unstable(); // ends before starts
+        let (mut jobs, mut shares) = (0, 0);
+        for (time, job, share) in changes {
+            jobs += job;
+            shares += share;
+            assert!(jobs <= i64::from(law.slots.max(1)), "processor {proc} has {jobs} jobs at {time}");
+            assert!(shares <= SHARE as i64, "processor {proc} gives {shares} at {time}");
+        }
+    }
+}
+
+/// Reserved processors in microseconds of one processor, within `[from, to)`.
+fn reserved_time(spec: &SiteSpec, at: usize, from: Time, to: Time) -> u128 {
+    let part = &spec.partitions[at];
+    spec.reservations
+        .iter()
+        .filter(|(of, _)| *of == at)
+        .map(|(_, r)| {
+            u128::from(part.rounded(r.procs)) * u128::from(r.end.min(to).since(r.start.max(from)).micros())
+        })
+        .sum()
+}
+
+/// While a reservation lasts, the queue's jobs keep off its processors (unless one overran into it).
+fn check_reservations(spec: &SiteSpec, at: usize, segments: &[&SegmentRecord]) {
+    let part = &spec.partitions[at];
+    let booked: Vec<&Reservation> =
+        spec.reservations.iter().filter(|(of, _)| *of == at).map(|(_, r)| r).collect();
+    if spec.overrun || booked.is_empty() {
+        return;
+    }
+    let mut times: BTreeSet<Time> = segments.iter().map(|segment| segment.from).collect();
+    times.extend(booked.iter().map(|r| r.start));
+    for time in times {
+        let used: u32 =
+            segments.iter().filter(|s| s.from <= time && time < s.to).map(|s| s.procs.len()).sum();
+        let kept: u32 =
+            booked.iter().filter(|r| r.start <= time && time < r.end).map(|r| part.rounded(r.procs)).sum();
+        assert!(used + kept <= part.usable(), "{used} in use at {time} beside {kept} reserved");
+    }
+}
+
+fn check_ledger(spec: &SiteSpec, at: usize, segments: &[&SegmentRecord], jobs: &[Job], ran: &Ran) {
+    let (part, usage) = (&spec.partitions[at], &ran.usage[at]);
+    let here = |record: &&JobRecord| {
+        record.partition.index() == at && record.outcome != Outcome::Rejected(RejectReason::NoSuchPartition)
+    };
+    let from = ran.jobs().filter(here).map(|record| record.submit).min();
+    let to = ran.jobs().filter(here).filter(|record| record.start.is_some()).map(|record| record.end).max();
+    let from = from.unwrap_or(Time::ZERO);
+    let to = to.unwrap_or(from);
+    assert!(jobs.is_empty() || (usage.from, usage.to) == (from, to), "the account is from {from} to {to}");
+    let (mut useful, mut wasted) = (0, 0);
+    for segment in segments {
+        let span = u128::from(segment.to.since(segment.from).micros());
+        let time = u128::from(segment.procs.len()) * u128::from(segment.share.units()) * span;
+        let done = ran.job(segment.job.0).outcome == Outcome::Completed;
+        *(if done { &mut useful } else { &mut wasted }) += time;
+    }
+    assert_eq!((usage.useful, usage.wasted), (useful, wasted));
+    assert_eq!((usage.overhead, usage.away), (0, 0));
+    let nominal = u128::from(part.processors()) * SHARE * u128::from(to.since(from).micros());
+    assert_eq!(usage.nominal(), nominal);
+    let reserved = reserved_time(spec, at, from, to) * SHARE;
+    if spec.overrun {
+        assert!(usage.reserved <= reserved);
+    } else {
+        assert_eq!(usage.reserved, reserved, "reserved time");
+    }
+    assert!(useful + wasted + usage.reserved <= nominal, "more was used than there is");
+    assert_eq!(useful + wasted + usage.reserved + usage.idle(), nominal, "everything is accounted for");
+    let busy = useful + wasted;
+    let meter =
+        busy * u128::from(part.busy.milliwatts()) + (nominal - busy) * u128::from(part.idle.milliwatts());
+    assert_eq!(usage.meter.nanojoules(), meter / SHARE, "the meter is the integral of power");
+    let charged: u128 = ran.jobs().filter(here).map(|record| record.energy.nanojoules()).sum();
+    assert_eq!(usage.job_energy.nanojoules(), charged);
+    assert!(charged <= usage.meter.nanojoules());
+    assert_eq!(usage.idle_energy().nanojoules() + charged, usage.meter.nanojoules());
+    let paid: i128 = ran.jobs().filter(here).map(|record| record.cost.nanos()).sum();
+    assert_eq!(usage.cost.nanos(), paid);
+}
+
+/// A site and its jobs in few lines, for failures.
+pub(crate) fn show(f: &mut std::fmt::Formatter<'_>, spec: &SiteSpec, jobs: &[Job]) -> std::fmt::Result {
+    writeln!(f, "{} {:?}, overrun {}", spec.policy, spec.order, spec.overrun)?;
+    for part in &spec.partitions {
+        let PartitionSpec { machines, cores, speed, quantum, .. } = part;
+        writeln!(f, "  {machines} × {cores} at {speed} in blocks of {quantum}")?;
+    }
+    for (partition, Reservation { start, end, procs, .. }) in &spec.reservations {
+        writeln!(f, "  {partition}: {procs} reserved from {start} to {end}")?;
+    }
+    for Job { id, submit, size, runtime, estimate, partition, .. } in jobs {
+        writeln!(f, "  job {id} at {submit}: {size:?} for {runtime} of {estimate}, {partition:?}")?;
+    }
+    Ok(())
+}
+
+/// A save goes through bytes, as it would through a file.
+pub(crate) fn through_bytes<T: serde::Serialize + serde::de::DeserializeOwned>(value: &T) -> T {
+    let bytes = postcard::to_stdvec(value).expect("a snapshot can be written");
+    postcard::from_bytes(&bytes).expect("and read back")
+}
