@@ -55,7 +55,7 @@ impl Fingerprint {
 
     /// Adds a job.
     pub fn add_job(&mut self, job: &JobRecord) {
-        let mut fields = Fields::<256>::new(b'J');
+        let mut fields = Fields::<128>::new(b'J');
         fields.put(job.id.0.to_le_bytes());
         fields.put(job.site.0.to_le_bytes());
         fields.put(job.partition.0.to_le_bytes());
