@@ -255,33 +255,40 @@ impl State {
 
     /// Writes the running job's segment up to `now` and takes its work and use into account.
     pub(super) fn settle(&mut self, key: JobKey, now: Time, sink: &mut dyn RecordSink) {
+        let place = match self.table.get(key) {
+            Some(job) if self.settings.record_segments => job.place.clone(),
+            _ => ProcSet::new(),
+        };
+        self.settle_on(key, place, now, sink);
+    }
+
+    /// The same for a job that is leaving `place`.
+    fn settle_on(&mut self, key: JobKey, place: ProcSet, now: Time, sink: &mut dyn RecordSink) {
         let Some(job) = self.table.get_mut(key) else { return };
         let span = now.since(job.since);
         if job.phase != Phase::Running || span.is_zero() {
             return;
         }
         job.done += Work::done(job.rate, span);
-        let before = (self.tariff.busy_energy(job.proc_time), self.tariff.cost(job.proc_time));
+        let (energy, cost) = (job.energy, job.cost);
         job.proc_time += Usage::proc_time(job.held, job.share, span);
         // Differences of totals, so that segments sum to the job's figure exactly.
-        let energy = self.tariff.busy_energy(job.proc_time) - before.0;
-        let cost = self.tariff.cost(job.proc_time) - before.1;
-        job.energy += energy;
-        job.cost += cost;
+        job.energy = self.tariff.busy_energy(job.proc_time);
+        job.cost = self.tariff.cost(job.proc_time);
         if self.settings.record_segments {
             sink.record(Record::Segment(SegmentRecord {
                 job: job.job.id,
                 attempt: job.attempts,
                 site: self.settings.site,
                 partition: self.settings.partition,
-                procs: job.place.clone(),
+                procs: place,
                 from: job.since,
                 to: now,
                 rate: job.rate,
                 share: job.share,
                 cause: Cause::Run,
-                energy,
-                cost,
+                energy: job.energy - energy,
+                cost: job.cost - cost,
             }));
         }
         job.since = now;
@@ -324,7 +331,8 @@ impl State {
 
     /// Takes a job out and writes its record.
     pub(super) fn finish(&mut self, key: JobKey, outcome: Outcome, now: Time, sink: &mut dyn RecordSink) {
-        let Some(job) = self.table.remove(key) else { return };
+        let Some(job) = self.table.get(key) else { return };
+        let started = job.first_start.is_some();
         if job.phase == Phase::Waiting {
             self.waiting -= 1;
         }
@@ -335,9 +343,6 @@ impl State {
         }
         self.usage.job_energy += job.energy;
         self.usage.cost += job.cost;
-        if job.first_start.is_some() {
-            self.account_until(now);
-        }
         self.tally.outcomes[outcome.index()] += 1;
         let procs = if job.given > 0 { job.given } else { job.procs };
         let dedicated = job.job.size.rate_on(procs.min(job.job.size.max())).times(self.spec.speed);
@@ -360,6 +365,10 @@ impl State {
             cost: job.cost,
             recorded_wait: job.job.recorded_wait,
         }));
+        self.table.remove(key);
+        if started {
+            self.account_until(now);
+        }
     }
 }
 
@@ -534,19 +543,19 @@ impl Partition {
 
     /// Ends a job now, wherever it stands.
     pub(super) fn end_job(&mut self, key: JobKey, outcome: Outcome, now: Time, sink: &mut dyn RecordSink) {
-        self.state.settle(key, now, sink);
         let Some(job) = self.state.table.get_mut(key) else { return };
+        let change = if job.phase == Phase::Waiting { Change::Withdrawn(key) } else { Change::Ended(key) };
         match job.phase {
             Phase::Running => {
                 let place = std::mem::take(&mut job.place);
                 let (held, share) = (job.held, job.share);
                 self.state.vacate(&place, held, share, sink, now);
+                self.state.settle_on(key, place, now, sink);
             }
             Phase::Starting => self.state.deferred -= job.held,
             Phase::Waiting | Phase::Suspended => {}
         }
-        let waiting = self.state.table.get(key).is_some_and(|job| job.phase == Phase::Waiting);
-        self.tell(if waiting { Change::Withdrawn(key) } else { Change::Ended(key) }, now);
+        self.tell(change, now);
         self.state.finish(key, outcome, now, sink);
     }
 

@@ -142,10 +142,11 @@ impl Table {
         }
     }
 
-    pub(super) fn remove(&mut self, key: JobKey) -> Option<LiveJob> {
-        let job = self.slots.get_mut(key.index())?.take()?;
-        self.free.push(key);
-        Some(job)
+    pub(super) fn remove(&mut self, key: JobKey) {
+        if let Some(slot) = self.slots.get_mut(key.index()).filter(|slot| slot.is_some()) {
+            *slot = None;
+            self.free.push(key);
+        }
     }
 
     pub(super) fn get(&self, key: JobKey) -> Option<&LiveJob> {

@@ -5,6 +5,12 @@ use crate::local::Partition;
 use crate::model::{InstantOrder, Job, JobRecord, Outcome, Record, RejectReason};
 use crate::units::{Energy, Money, Time};
 
+/// What arrives: a job of the site's own workload (by far the most), or a message.
+enum Arrival {
+    Own(Job),
+    Message(Body),
+}
+
 impl Site {
     /// Handles everything that belongs to this moment.
     pub(super) fn handle(&mut self, now: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
@@ -83,33 +89,27 @@ impl Site {
     }
 
     /// What arrives next at this moment: the site's own jobs first, then messages.
-    fn next_arrival(&mut self, now: Stamp) -> Result<Option<Body>, EntityError> {
-        if self.source.next.is_some_and(|time| time <= now.time) {
-            let job = match &mut self.source.source {
-                Some(source) => source.next_job()?,
-                None => None,
-            };
+    fn next_arrival(&mut self, now: Stamp) -> Result<Option<Arrival>, EntityError> {
+        if self.source.next.is_some_and(|time| time <= now.time)
+            && let Some(source) = &mut self.source.source
+        {
+            let job = source.next_job()?;
             self.source.refresh()?;
             if let Some(job) = job {
-                return Ok(Some(Body::Submit(Box::new(job))));
+                return Ok(Some(Arrival::Own(job)));
             }
         }
         match self.inbox.first_entry() {
-            Some(first) if first.key().0 <= now => Ok(Some(first.remove())),
+            Some(first) if first.key().0 <= now => Ok(Some(Arrival::Message(first.remove()))),
             _ => Ok(None),
         }
     }
 
-    fn take(&mut self, arrival: Body, now: Time, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
+    fn take(&mut self, arrival: Arrival, now: Time, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
         match arrival {
-            Body::Submit(job) => {
-                let id = job.id;
-                if !self.arrive(*job, now, outbox) {
-                    self.ended.push(id);
-                    self.report_ends(now)?;
-                }
-            }
-            Body::Cancel(id) => {
+            Arrival::Own(job) => self.submit(job, now, outbox)?,
+            Arrival::Message(Body::Submit(job)) => self.submit(*job, now, outbox)?,
+            Arrival::Message(Body::Cancel(id)) => {
                 for (at, partition) in self.partitions.iter_mut().enumerate() {
                     if partition.cancel(id, now, outbox) {
                         self.touched[at] = true;
@@ -118,6 +118,15 @@ impl Site {
                 }
                 self.report_ends(now)?;
             }
+        }
+        Ok(())
+    }
+
+    fn submit(&mut self, job: Job, now: Time, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
+        let id = job.id;
+        if !self.arrive(job, now, outbox) {
+            self.ended.push(id);
+            self.report_ends(now)?;
         }
         Ok(())
     }
@@ -144,6 +153,9 @@ impl Site {
 
     /// The partition of a job that names none: the first that is large enough, or else the largest, which will refuse it.
     fn roomiest(&self, job: &Job) -> usize {
+        if self.partitions.len() == 1 {
+            return 0;
+        }
         let usable = |partition: &Partition| partition.spec().usable();
         let needs = |partition: &Partition| partition.spec().rounded(job.size.min());
         let fits = self.partitions.iter().position(|partition| needs(partition) <= usable(partition));
