@@ -16,13 +16,22 @@ fn with_defaults(info: &PolicyInfo) -> Named {
 }
 
 fn abilities(able: Abilities) -> String {
-    let Abilities { keeps_reservations, guarantees_starts, preempts, same_processors, resizes, slots } = able;
+    let Abilities {
+        keeps_reservations,
+        guarantees_starts,
+        preempts,
+        same_processors,
+        resizes,
+        picks_processors,
+        slots,
+    } = able;
     let mut words: Vec<String> = [
         (keeps_reservations, "keeps reservations"),
         (guarantees_starts, "guarantees starts"),
         (preempts, "preempts"),
         (same_processors, "resumes on the same processors"),
         (resizes, "resizes malleable jobs"),
+        (picks_processors, "chooses processors by number"),
     ]
     .iter()
     .filter(|(able, _)| *able)
