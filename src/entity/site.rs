@@ -164,10 +164,11 @@ impl Site {
         self.partitions.iter().map(Partition::live).sum()
     }
 
-    /// The run is over: everything that is still here ends as unfinished.
-    pub fn close(&mut self, outbox: &mut dyn Outbox) {
+    /// The run is over at `now`: everything that is still here ends as unfinished.
+    pub fn close(&mut self, now: Time, outbox: &mut dyn Outbox) {
+        let now = now.max(self.passed.time);
         for partition in &mut self.partitions {
-            partition.close(self.passed.time, outbox);
+            partition.close(now, outbox);
         }
     }
 
