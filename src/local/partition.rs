@@ -197,6 +197,7 @@ impl State {
 
     /// Hands free processors to reservations that have begun and lack some.
     fn fill_bookings(&mut self, sink: &mut dyn RecordSink, now: Time) {
+        self.settle_reserved(now);
         let mut taken = Vec::new();
         for booking in self.book.begun(now) {
             let give = booking.owed.min(self.unused);
