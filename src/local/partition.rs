@@ -526,9 +526,6 @@ impl Partition {
         let job = self.state.table.get(key)?;
         let id = job.job.id;
         let killed = job.target < Work::of_runtime(job.job.runtime);
-        if self.state.counts_as_free(job, now) {
-            self.state.ending -= job.held.min(self.state.ending);
-        }
         self.end_job(key, if killed { Outcome::Killed } else { Outcome::Completed }, now, sink);
         Some(id)
     }
@@ -536,6 +533,9 @@ impl Partition {
     /// Ends a job now, wherever it stands.
     pub(super) fn end_job(&mut self, key: JobKey, outcome: Outcome, now: Time, sink: &mut dyn RecordSink) {
         self.state.settle(key, now, sink);
+        if let Some(job) = self.state.table.get(key).filter(|job| self.state.counts_as_free(job, now)) {
+            self.state.ending -= job.held.min(self.state.ending);
+        }
         let Some(job) = self.state.table.get_mut(key) else { return };
         match job.phase {
             Phase::Running => {
@@ -543,7 +543,11 @@ impl Partition {
                 let (held, share) = (job.held, job.share);
                 self.state.vacate(&place, held, share, sink, now);
             }
-            Phase::Starting => self.state.deferred -= job.held,
+            Phase::Starting => {
+                self.state.deferred -= job.held;
+                // Its key may be another's before the instant is over.
+                self.late.retain(|start| !matches!(start, super::Action::Start { job, .. } if *job == key));
+            }
             Phase::Waiting | Phase::Suspended => {}
         }
         let waiting = self.state.table.get(key).is_some_and(|job| job.phase == Phase::Waiting);
