@@ -172,7 +172,7 @@ fn finish(mut grid: Grid, mut records: Vec<Record>) -> Ran {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1500))]
+    #![proptest_config(ProptestConfig::with_cases(2500))]
 
     #[test]
     fn every_policy_keeps_the_law(case in cases(variants(), 40)) {
