@@ -229,16 +229,24 @@ impl State {
         self.usage.reserved = self.reserved;
     }
 
-    /// Begins and ends reservations that are due. True if anything changed.
-    fn turn_page(&mut self, now: Time, sink: &mut dyn RecordSink) -> bool {
+    /// Ends reservations that are over. True if there were any.
+    fn end_bookings(&mut self, now: Time, sink: &mut dyn RecordSink) -> bool {
         self.settle_reserved(now);
-        let mut changed = false;
-        for gone in self.book.expire(now) {
-            changed = true;
+        let over = self.book.expire(now);
+        for gone in &over {
             self.unused += gone.taken.len();
             self.free.insert_all(&gone.taken);
             self.machines(&gone.taken, MachineState::Idle, sink, now);
         }
+        if !over.is_empty() {
+            self.fill_bookings(sink, now);
+        }
+        !over.is_empty()
+    }
+
+    /// Begins reservations that are due. True if there were any.
+    fn begin_bookings(&mut self, now: Time, sink: &mut dyn RecordSink) -> bool {
+        let mut changed = false;
         for booking in self.book.begun(now) {
             if booking.state == super::BookingState::Committed {
                 booking.state = super::BookingState::Active;
@@ -564,12 +572,20 @@ impl Partition {
         found.is_some()
     }
 
-    /// Begins and ends what the book says is due at `now`. True if anything changed.
-    pub fn turn_page(&mut self, now: Time, sink: &mut dyn RecordSink) -> bool {
-        if self.state.book.next_change().is_none_or(|due| due > now) {
-            return false;
+    /// Ends what the book says is over at `now`. True if anything was.
+    pub fn end_bookings(&mut self, now: Time, sink: &mut dyn RecordSink) -> bool {
+        let due = self.state.book.next_change().is_some_and(|due| due <= now);
+        let changed = due && self.state.end_bookings(now, sink);
+        if changed {
+            self.tell(Change::Reserved, now);
         }
-        let changed = self.state.turn_page(now, sink);
+        changed
+    }
+
+    /// Begins what the book says is due at `now`; what is over must have been ended. True if anything was.
+    pub fn begin_bookings(&mut self, now: Time, sink: &mut dyn RecordSink) -> bool {
+        let due = self.state.book.next_change().is_some_and(|due| due <= now);
+        let changed = due && self.state.begin_bookings(now, sink);
         if changed {
             self.tell(Change::Reserved, now);
         }

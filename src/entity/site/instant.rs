@@ -22,7 +22,8 @@ impl Site {
                 self.ended.push(job);
                 self.touched[at] = true;
             }
-            self.touched[at] |= partition.turn_page(time, outbox);
+            self.touched[at] |= partition.end_bookings(time, outbox);
+            self.touched[at] |= partition.begin_bookings(time, outbox);
             self.touched[at] |= partition.wake(time);
         }
         self.report_ends(time)?;
@@ -35,10 +36,15 @@ impl Site {
         self.report_ends(time)
     }
 
-    /// Arrivals, changes, ends, wakes, each with a pass; starts take effect at the end.
+    /// What the book says is over; arrivals, ends, what the book says begins, wakes, each with a pass; starts take effect
+    /// at the end.
     fn handle_one_by_one(&mut self, now: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
         let time = now.time;
-        self.partitions.iter_mut().for_each(|partition| partition.begin_instant(time));
+        for at in 0..self.partitions.len() {
+            self.partitions[at].begin_instant(time);
+            self.touched[at] |= self.partitions[at].end_bookings(time, outbox);
+            self.pass(at, time, outbox)?;
+        }
         while let Some(arrival) = self.next_arrival(now)? {
             self.take(arrival, time, outbox)?;
             for at in 0..self.partitions.len() {
@@ -46,13 +52,13 @@ impl Site {
             }
         }
         for at in 0..self.partitions.len() {
-            self.touched[at] |= self.partitions[at].turn_page(time, outbox);
-            self.pass(at, time, outbox)?;
             while let Some(job) = self.partitions[at].end_next(time, outbox) {
                 self.ended.push(job);
                 self.touched[at] = true;
                 self.pass(at, time, outbox)?;
             }
+            self.touched[at] |= self.partitions[at].begin_bookings(time, outbox);
+            self.pass(at, time, outbox)?;
             self.touched[at] |= self.partitions[at].wake(time);
             self.pass(at, time, outbox)?;
             self.partitions[at].end_instant(time, outbox)?;
