@@ -385,9 +385,13 @@ impl Partition {
         let slots = abilities.slots.max(1);
         let mut book = Book::default();
         for wanted in reservations {
-            // The scenario has been checked: names are unique and times are in order.
             let held = book.hold(wanted, spec.rounded(wanted.procs), Time::NEVER, Time::ZERO);
-            debug_assert_eq!(held.and_then(|()| book.commit(&wanted.name, Time::ZERO)), Ok(()));
+            let committed = held.and_then(|()| book.commit(&wanted.name, Time::ZERO));
+            debug_assert_eq!(
+                committed,
+                Ok(()),
+                "the scenario has been checked: names are unique, times in order"
+            );
         }
         let processors = spec.processors();
         let load = if slots > 1 { vec![Load::default(); processors as usize] } else { Vec::new() };
