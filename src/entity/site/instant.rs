@@ -132,7 +132,7 @@ impl Site {
     fn arrive(&mut self, job: Job, now: Time, outbox: &mut dyn Outbox) -> bool {
         let at = match job.partition {
             Some(partition) => partition.index(),
-            None => self.roomiest(&job),
+            None => self.first_fit(&job),
         };
         match self.partitions.get_mut(at) {
             Some(partition) => {
@@ -148,8 +148,8 @@ impl Site {
         }
     }
 
-    /// The partition of a job that names none: the first that is large enough, or else the largest, which will refuse it.
-    fn roomiest(&self, job: &Job) -> usize {
+    /// The partition of a job that names none: the first that is large enough, or else the first, which will refuse it.
+    fn first_fit(&self, job: &Job) -> usize {
         let usable = |partition: &Partition| partition.spec().usable();
         let needs = |partition: &Partition| partition.spec().rounded(job.size.min());
         let fits = self.partitions.iter().position(|partition| needs(partition) <= usable(partition));
