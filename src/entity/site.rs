@@ -20,8 +20,8 @@ const MOST_ROUNDS: u32 = 10_000;
 ///
 /// At one moment `(t, round)` it handles, in this order: ends; what changes (reservations begin and end); wakes;
 /// what arrives (its own workload's jobs, then messages by sender and sequence); then one pass in every partition that
-/// something happened in. Under [`InstantOrder::Event`] arrivals come before ends and each event has a pass
-/// of its own.
+/// something happened in. Under [`InstantOrder::Event`] each event has a pass of its own, and the order is:
+/// reservations that are over, arrivals, ends, reservations that begin, wakes.
 #[derive(Debug)]
 pub struct Site {
     spec: SiteSpec,
@@ -164,10 +164,11 @@ impl Site {
         self.partitions.iter().map(Partition::live).sum()
     }
 
-    /// The run is over: everything that is still here ends as unfinished.
-    pub fn close(&mut self, outbox: &mut dyn Outbox) {
+    /// The run is over at `now`: everything that is still here ends as unfinished.
+    pub fn close(&mut self, now: Time, outbox: &mut dyn Outbox) {
+        let now = now.max(self.passed.time);
         for partition in &mut self.partitions {
-            partition.close(self.passed.time, outbox);
+            partition.close(now, outbox);
         }
     }
 

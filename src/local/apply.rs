@@ -319,6 +319,19 @@ impl State {
         if blocks && usable && count > 0 { Ok(()) } else { Err(Violation::BadSize(count)) }
     }
 
+    /// No block is given in parts.
+    fn check_blocks(&self, set: &ProcSet) -> Checked<()> {
+        let quantum = self.spec.quantum.max(1);
+        let whole = |proc: u32| {
+            let first = proc - proc % quantum;
+            set.contains_all(&ProcSet::range(first, first + quantum))
+        };
+        match set.iter().find(|proc| quantum > 1 && !whole(*proc)) {
+            Some(proc) => Err(Violation::PartOfBlock(proc)),
+            None => Ok(()),
+        }
+    }
+
     /// The processors that `place` means, checked to be free.
     fn place(&self, live: &LiveJob, place: Place) -> Checked<ProcSet> {
         match place {
@@ -329,6 +342,7 @@ impl State {
             }
             Place::On(set) => {
                 self.check_size(live, set.len())?;
+                self.check_blocks(&set)?;
                 if self.slots == 1 {
                     if self.free.contains_all(&set) {
                         return Ok(set);

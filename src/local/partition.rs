@@ -197,6 +197,7 @@ impl State {
 
     /// Hands free processors to reservations that have begun and lack some.
     fn fill_bookings(&mut self, sink: &mut dyn RecordSink, now: Time) {
+        self.settle_reserved(now);
         let mut taken = Vec::new();
         for booking in self.book.begun(now) {
             let give = booking.owed.min(self.unused);
@@ -228,16 +229,24 @@ impl State {
         self.usage.reserved = self.reserved;
     }
 
-    /// Begins and ends reservations that are due. True if anything changed.
-    fn turn_page(&mut self, now: Time, sink: &mut dyn RecordSink) -> bool {
+    /// Ends reservations that are over. True if there were any.
+    fn end_bookings(&mut self, now: Time, sink: &mut dyn RecordSink) -> bool {
         self.settle_reserved(now);
-        let mut changed = false;
-        for gone in self.book.expire(now) {
-            changed = true;
+        let over = self.book.expire(now);
+        for gone in &over {
             self.unused += gone.taken.len();
             self.free.insert_all(&gone.taken);
             self.machines(&gone.taken, MachineState::Idle, sink, now);
         }
+        if !over.is_empty() {
+            self.fill_bookings(sink, now);
+        }
+        !over.is_empty()
+    }
+
+    /// Begins reservations that are due. True if there were any.
+    fn begin_bookings(&mut self, now: Time, sink: &mut dyn RecordSink) -> bool {
+        let mut changed = false;
         for booking in self.book.begun(now) {
             if booking.state == super::BookingState::Committed {
                 booking.state = super::BookingState::Active;
@@ -385,9 +394,13 @@ impl Partition {
         let slots = abilities.slots.max(1);
         let mut book = Book::default();
         for wanted in reservations {
-            // The scenario has been checked: names are unique and times are in order.
             let held = book.hold(wanted, spec.rounded(wanted.procs), Time::NEVER, Time::ZERO);
-            debug_assert_eq!(held.and_then(|()| book.commit(&wanted.name, Time::ZERO)), Ok(()));
+            let committed = held.and_then(|()| book.commit(&wanted.name, Time::ZERO));
+            debug_assert_eq!(
+                committed,
+                Ok(()),
+                "the scenario has been checked: names are unique, times in order"
+            );
         }
         let processors = spec.processors();
         let load = if slots > 1 { vec![Load::default(); processors as usize] } else { Vec::new() };
@@ -534,15 +547,15 @@ impl Partition {
         let job = self.state.table.get(key)?;
         let id = job.job.id;
         let killed = job.target < Work::of_runtime(job.job.runtime);
-        if self.state.counts_as_free(job, now) {
-            self.state.ending -= job.held.min(self.state.ending);
-        }
         self.end_job(key, if killed { Outcome::Killed } else { Outcome::Completed }, now, sink);
         Some(id)
     }
 
     /// Ends a job now, wherever it stands.
     pub(super) fn end_job(&mut self, key: JobKey, outcome: Outcome, now: Time, sink: &mut dyn RecordSink) {
+        if let Some(job) = self.state.table.get(key).filter(|job| self.state.counts_as_free(job, now)) {
+            self.state.ending -= job.held.min(self.state.ending);
+        }
         let Some(job) = self.state.table.get_mut(key) else { return };
         let change = if job.phase == Phase::Waiting { Change::Withdrawn(key) } else { Change::Ended(key) };
         match job.phase {
@@ -552,7 +565,11 @@ impl Partition {
                 self.state.vacate(&place, held, share, sink, now);
                 self.state.settle_on(key, place, now, sink);
             }
-            Phase::Starting => self.state.deferred -= job.held,
+            Phase::Starting => {
+                self.state.deferred -= job.held;
+                // Its key may be another's before the instant is over.
+                self.late.retain(|start| !matches!(start, super::Action::Start { job, .. } if *job == key));
+            }
             Phase::Waiting | Phase::Suspended => {}
         }
         self.tell(change, now);
@@ -568,12 +585,20 @@ impl Partition {
         found.is_some()
     }
 
-    /// Begins and ends what the book says is due at `now`. True if anything changed.
-    pub fn turn_page(&mut self, now: Time, sink: &mut dyn RecordSink) -> bool {
-        if self.state.book.next_change().is_none_or(|due| due > now) {
-            return false;
+    /// Ends what the book says is over at `now`. True if anything was.
+    pub fn end_bookings(&mut self, now: Time, sink: &mut dyn RecordSink) -> bool {
+        let due = self.state.book.next_change().is_some_and(|due| due <= now);
+        let changed = due && self.state.end_bookings(now, sink);
+        if changed {
+            self.tell(Change::Reserved, now);
         }
-        let changed = self.state.turn_page(now, sink);
+        changed
+    }
+
+    /// Begins what the book says is due at `now`; what is over must have been ended. True if anything was.
+    pub fn begin_bookings(&mut self, now: Time, sink: &mut dyn RecordSink) -> bool {
+        let due = self.state.book.next_change().is_some_and(|due| due <= now);
+        let changed = due && self.state.begin_bookings(now, sink);
         if changed {
             self.tell(Change::Reserved, now);
         }

@@ -3,6 +3,8 @@
 mod archive_batsim;
 mod archive_census;
 mod archive_swf;
+mod chaos;
+mod invariants;
 mod oracle;
 mod source_marks;
 mod support;

@@ -28,7 +28,8 @@ impl Site {
                 self.ended.push(job);
                 self.touched[at] = true;
             }
-            self.touched[at] |= partition.turn_page(time, outbox);
+            self.touched[at] |= partition.end_bookings(time, outbox);
+            self.touched[at] |= partition.begin_bookings(time, outbox);
             self.touched[at] |= partition.wake(time);
         }
         self.report_ends(time)?;
@@ -41,10 +42,15 @@ impl Site {
         self.report_ends(time)
     }
 
-    /// Arrivals, changes, ends, wakes, each with a pass; starts take effect at the end.
+    /// What the book says is over; arrivals, ends, what the book says begins, wakes, each with a pass; starts take effect
+    /// at the end.
     fn handle_one_by_one(&mut self, now: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
         let time = now.time;
-        self.partitions.iter_mut().for_each(|partition| partition.begin_instant(time));
+        for at in 0..self.partitions.len() {
+            self.partitions[at].begin_instant(time);
+            self.touched[at] |= self.partitions[at].end_bookings(time, outbox);
+            self.pass(at, time, outbox)?;
+        }
         while let Some(arrival) = self.next_arrival(now)? {
             self.take(arrival, time, outbox)?;
             for at in 0..self.partitions.len() {
@@ -52,13 +58,13 @@ impl Site {
             }
         }
         for at in 0..self.partitions.len() {
-            self.touched[at] |= self.partitions[at].turn_page(time, outbox);
-            self.pass(at, time, outbox)?;
             while let Some(job) = self.partitions[at].end_next(time, outbox) {
                 self.ended.push(job);
                 self.touched[at] = true;
                 self.pass(at, time, outbox)?;
             }
+            self.touched[at] |= self.partitions[at].begin_bookings(time, outbox);
+            self.pass(at, time, outbox)?;
             self.touched[at] |= self.partitions[at].wake(time);
             self.pass(at, time, outbox)?;
             self.partitions[at].end_instant(time, outbox)?;
@@ -135,7 +141,7 @@ impl Site {
     fn arrive(&mut self, job: Job, now: Time, outbox: &mut dyn Outbox) -> bool {
         let at = match job.partition {
             Some(partition) => partition.index(),
-            None => self.roomiest(&job),
+            None => self.first_fit(&job),
         };
         match self.partitions.get_mut(at) {
             Some(partition) => {
@@ -151,8 +157,8 @@ impl Site {
         }
     }
 
-    /// The partition of a job that names none: the first that is large enough, or else the largest, which will refuse it.
-    fn roomiest(&self, job: &Job) -> usize {
+    /// The partition of a job that names none: the first that is large enough, or else the first, which will refuse it.
+    fn first_fit(&self, job: &Job) -> usize {
         if self.partitions.len() == 1 {
             return 0;
         }

@@ -225,8 +225,7 @@ impl LocalPolicy for Conservative {
             }
             let procs = view.job(job).procs();
             if procs > free {
-                // Only an overrun can be in the way; its end brings the next pass, which plans anew.
-                self.stale = true;
+                // Only an overrun can be in the way; the next pass plans anew.
                 break;
             }
             free -= procs;
