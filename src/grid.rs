@@ -61,9 +61,23 @@ pub struct GridSave {
 /// A site's description and its own users' workload.
 pub type SiteWithSource = (SiteSpec, Option<Box<dyn Source>>);
 
-/// Passes records on; there is nobody to send messages to yet.
+/// Passes records on, and keeps messages until they are delivered.
 struct Post<'a> {
     sink: &'a mut dyn RecordSink,
+    sent: Vec<(SiteId, Message)>,
+}
+
+impl<'a> Post<'a> {
+    fn new(sink: &'a mut dyn RecordSink) -> Self {
+        Self { sink, sent: Vec::new() }
+    }
+
+    fn deliver(&mut self, sites: &mut [Site]) -> Result<(), GridError> {
+        for (to, message) in self.sent.drain(..) {
+            sites.get_mut(to.index()).ok_or(GridError::NoSuchSite(to))?.deliver(message)?;
+        }
+        Ok(())
+    }
 }
 
 impl RecordSink for Post<'_> {
@@ -77,7 +91,9 @@ impl RecordSink for Post<'_> {
 }
 
 impl Outbox for Post<'_> {
-    fn send(&mut self, _to: SiteId, _message: Message) {}
+    fn send(&mut self, to: SiteId, message: Message) {
+        self.sent.push((to, message));
+    }
 }
 
 impl Grid {
@@ -120,12 +136,13 @@ impl Grid {
     /// [`GridError`] says what broke, where and when.
     pub fn step(&mut self, sink: &mut dyn RecordSink) -> Result<Option<Stamp>, GridError> {
         let Some(next) = self.next_event() else { return Ok(None) };
-        let post = &mut Post { sink };
+        let post = &mut Post::new(sink);
         for site in &mut self.sites {
             if site.next_event() == Some(next) {
                 site.advance(next.next_round(), post)?;
             }
         }
+        post.deliver(&mut self.sites)?;
         self.passed = self.passed.max(next.next_round());
         Ok(Some(next))
     }
@@ -165,7 +182,7 @@ impl Grid {
 
     /// Ends the run here: whatever still waits or runs is recorded as unfinished.
     pub fn close(&mut self, sink: &mut dyn RecordSink) {
-        let (now, post) = (self.now(), &mut Post { sink });
+        let (now, post) = (self.now(), &mut Post::new(sink));
         self.sites.iter_mut().for_each(|site| site.close(now, post));
     }
 
@@ -219,7 +236,7 @@ impl Grid {
     /// Handles everything up to and including `time`. Sites without a broker have nothing to say to each other: each
     /// can run on by itself.
     fn run_sites(&mut self, time: Time, sink: &mut dyn RecordSink) -> Result<(), GridError> {
-        let post = &mut Post { sink };
+        let post = &mut Post::new(sink);
         for site in &mut self.sites {
             while let Some(next) = site.next_event().filter(|next| next.time <= time) {
                 site.advance(next.next_round(), post)?;
@@ -229,6 +246,6 @@ impl Grid {
                 }
             }
         }
-        Ok(())
+        post.deliver(&mut self.sites)
     }
 }

@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 pub use save::SiteSave;
 
 use super::{Body, Entity, EntityError, Message, Outbox, Sender, Stamp};
-use crate::local::{Partition, Registry, Settings, Tally};
-use crate::model::{InstantOrder, JobId, Outcome, PartitionId, RejectReason, Reservation, SiteId, SiteSpec};
+use crate::local::{Departed, Partition, Registry, Settings, Tally};
+use crate::model::{InstantOrder, Outcome, PartitionId, RejectReason, Reservation, SiteId, SiteSpec};
 use crate::units::Time;
 use crate::workload::Source;
 
@@ -35,7 +35,7 @@ pub struct Site {
     /// Jobs refused because they name a partition that is not there.
     refused: u64,
     /// Scratch: jobs that left in the current step.
-    ended: Vec<JobId>,
+    ended: Vec<Departed>,
     /// Scratch: partitions that need a pass.
     touched: Vec<bool>,
 }

@@ -4,7 +4,7 @@ use super::error::{PartitionError, PolicyError, Violation, describe};
 use super::partition::{Partition, State};
 use super::policy::{Action, Place};
 use super::table::Phase;
-use super::{LiveJob, View};
+use super::{Departed, LiveJob, View};
 use crate::model::{InstantOrder, JobId, JobKey, Outcome, ProcSet, RecordSink, RejectReason};
 use crate::units::{Rate, Time};
 
@@ -19,7 +19,7 @@ impl Partition {
         &mut self,
         now: Time,
         sink: &mut dyn RecordSink,
-        ended: &mut Vec<JobId>,
+        ended: &mut Vec<Departed>,
     ) -> Result<(), PartitionError> {
         self.actions.clear();
         let mut actions = std::mem::take(&mut self.actions);
@@ -65,7 +65,7 @@ impl Partition {
         action: Action,
         now: Time,
         sink: &mut dyn RecordSink,
-        ended: &mut Vec<JobId>,
+        ended: &mut Vec<Departed>,
         shared: &mut ProcSet,
     ) -> Result<(), PartitionError> {
         match action {
@@ -78,15 +78,15 @@ impl Partition {
             Action::Resize { job, place } => self.resize(job, place, now, sink, shared),
             Action::SetShare { job, share } => self.set_share(job, share, now, sink, shared),
             Action::Kill { job } => {
-                let id = self.expect(job, "kill", now, &[Phase::Running, Phase::Suspended])?;
+                self.expect(job, "kill", now, &[Phase::Running, Phase::Suspended])?;
+                ended.extend(self.state.table.get(job).map(LiveJob::departed));
                 self.end_job(job, Outcome::Failed, now, sink);
-                ended.push(id);
                 Ok(())
             }
             Action::Reject { job } => {
-                let id = self.expect(job, "reject", now, &[Phase::Waiting])?;
+                self.expect(job, "reject", now, &[Phase::Waiting])?;
+                ended.extend(self.state.table.get(job).map(LiveJob::departed));
                 self.state.finish(job, Outcome::Rejected(RejectReason::Policy), now, sink);
-                ended.push(id);
                 Ok(())
             }
         }
@@ -308,7 +308,13 @@ impl Partition {
 
 impl State {
     fn check_share(&self, share: Rate) -> Checked<()> {
-        if share == Rate::ZERO || share > Rate::FULL { Err(Violation::BadShare) } else { Ok(()) }
+        if share == Rate::ZERO || share > Rate::FULL {
+            Err(Violation::BadShare)
+        } else if share < Rate::FULL && self.slots == 1 {
+            Err(Violation::NotDeclared("shares processors"))
+        } else {
+            Ok(())
+        }
     }
 
     /// Whole blocks, and a number that the job can use (its preferred one may have been rounded up).

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use super::error::PartitionError;
 use super::policy::{Actions, Change, LocalPolicy};
 use super::registry::Abilities;
-use super::table::{LiveJob, Phase, Table};
-use super::{Book, View};
+use super::table::{Departed, LiveJob, Origin, Phase, Table};
+use super::{Book, BookError, View};
 use crate::model::{
     Cause, InstantOrder, Job, JobKey, JobRecord, MachineRecord, MachineState, Outcome, PartitionId,
     PartitionSpec, ProcSet, Record, RecordSink, RejectReason, Reservation, SegmentRecord, SiteId,
@@ -234,14 +234,17 @@ impl State {
         self.settle_reserved(now);
         let over = self.book.expire(now);
         for gone in &over {
-            self.unused += gone.taken.len();
-            self.free.insert_all(&gone.taken);
-            self.machines(&gone.taken, MachineState::Idle, sink, now);
-        }
-        if !over.is_empty() {
-            self.fill_bookings(sink, now);
+            self.give_back(&gone.taken, sink, now);
         }
         !over.is_empty()
+    }
+
+    /// Frees what a reservation had; others that are owed some take theirs first.
+    fn give_back(&mut self, taken: &ProcSet, sink: &mut dyn RecordSink, now: Time) {
+        self.unused += taken.len();
+        self.free.insert_all(taken);
+        self.machines(taken, MachineState::Idle, sink, now);
+        self.fill_bookings(sink, now);
     }
 
     /// Begins reservations that are due. True if there were any.
@@ -476,13 +479,15 @@ impl Partition {
     }
 
     /// A job joins the queue, or is rejected on the spot (then false).
-    pub fn arrive(&mut self, job: Job, now: Time, sink: &mut dyn RecordSink) -> bool {
+    pub fn arrive(&mut self, job: Job, origin: Origin, now: Time, sink: &mut dyn RecordSink) -> bool {
         let state = &mut self.state;
         let least = state.spec.rounded(job.size.min());
         let procs = state.spec.rounded(job.size.preferred()).min(state.spec.usable()).max(least);
         let rate = job.size.rate_on(procs.min(job.size.max())).times(state.spec.speed);
         let (work, estimated) = (Work::of_runtime(job.runtime), Work::of_runtime(job.estimate));
+        let malformed = job.check().is_err();
         let live = LiveJob {
+            origin,
             seq: state.next_seq,
             phase: Phase::Waiting,
             procs,
@@ -516,8 +521,13 @@ impl Partition {
             state.usage.from = now;
         }
         let key = state.table.insert(live);
-        if least > state.spec.usable() {
-            state.finish(key, Outcome::Rejected(RejectReason::TooLarge), now, sink);
+        let refused = if malformed {
+            Some(RejectReason::Malformed)
+        } else {
+            (least > state.spec.usable()).then_some(RejectReason::TooLarge)
+        };
+        if let Some(reason) = refused {
+            state.finish(key, Outcome::Rejected(reason), now, sink);
             return false;
         }
         self.tell(Change::Arrived(key), now);
@@ -539,16 +549,16 @@ impl Partition {
     }
 
     /// Ends the next job whose end has come; `None` if there is none left at `now`.
-    pub fn end_next(&mut self, now: Time, sink: &mut dyn RecordSink) -> Option<crate::model::JobId> {
+    pub fn end_next(&mut self, now: Time, sink: &mut dyn RecordSink) -> Option<Departed> {
         if self.state.next_end_time()? > now {
             return None;
         }
         let Reverse((_, _, key)) = self.state.ends.pop()?;
         let job = self.state.table.get(key)?;
-        let id = job.job.id;
+        let departed = job.departed();
         let killed = job.target < Work::of_runtime(job.job.runtime);
         self.end_job(key, if killed { Outcome::Killed } else { Outcome::Completed }, now, sink);
-        Some(id)
+        Some(departed)
     }
 
     /// Ends a job now, wherever it stands.
@@ -576,13 +586,18 @@ impl Partition {
         self.state.finish(key, outcome, now, sink);
     }
 
-    /// Withdraws a job by its number: from the queue, or from its processors. False if it is not here.
-    pub fn cancel(&mut self, id: crate::model::JobId, now: Time, sink: &mut dyn RecordSink) -> bool {
-        let found = self.state.table.iter().find(|(_, job)| job.job.id == id).map(|(key, _)| key);
-        if let Some(key) = found {
-            self.end_job(key, Outcome::Cancelled, now, sink);
-        }
-        found.is_some()
+    /// Withdraws a job by its number: from the queue, or from its processors. If several have the number, the one that
+    /// came first. `None` if there is none.
+    pub fn cancel(
+        &mut self,
+        id: crate::model::JobId,
+        now: Time,
+        sink: &mut dyn RecordSink,
+    ) -> Option<Departed> {
+        let named = self.state.table.iter().filter(|(_, job)| job.job.id == id);
+        let (key, departed) = named.min_by_key(|(_, job)| job.seq).map(|(key, job)| (key, job.departed()))?;
+        self.end_job(key, Outcome::Cancelled, now, sink);
+        Some(departed)
     }
 
     /// Ends what the book says is over at `now`. True if anything was.
@@ -628,14 +643,32 @@ impl Partition {
         self.state.table.iter().map(|(_, job)| job)
     }
 
-    /// The book, for holding and committing reservations. Call [`Partition::rebooked`] after a change.
-    pub fn book_mut(&mut self) -> &mut Book {
-        &mut self.state.book
+    /// Promises processors from the book, planned around from now on; see [`Book::hold`].
+    ///
+    /// # Errors
+    /// [`BookError`] if the name is another's or the time is past.
+    pub fn hold(&mut self, wanted: &Reservation, lease: Time, now: Time) -> Result<(), BookError> {
+        let procs = self.state.spec.rounded(wanted.procs);
+        self.state.book.hold(wanted, procs, lease, now)?;
+        self.tell(Change::Reserved, now);
+        Ok(())
     }
 
-    /// Tells the policy that the book has changed.
-    pub fn rebooked(&mut self, now: Time) {
+    /// Fixes what is held; see [`Book::commit`].
+    ///
+    /// # Errors
+    /// [`BookError`] if nothing is held under the name.
+    pub fn commit(&mut self, name: &str, now: Time) -> Result<(), BookError> {
+        self.state.book.commit(name, now)
+    }
+
+    /// Gives a reservation up, whether or not it has begun. False if there is none under the name.
+    pub fn release(&mut self, name: &str, now: Time, sink: &mut dyn RecordSink) -> bool {
+        self.state.settle_reserved(now);
+        let Some(gone) = self.state.book.release(name) else { return false };
+        self.state.give_back(&gone.taken, sink, now);
         self.tell(Change::Reserved, now);
+        true
     }
 
     fn tell(&mut self, change: Change, now: Time) {

@@ -222,6 +222,7 @@ fn check_job(spec: &SiteSpec, job: &Job, record: &JobRecord, segments: &[&Segmen
                 Some(partition) => fits(&spec.partitions[partition.index()]),
                 None => spec.partitions.iter().any(fits),
             }),
+            RejectReason::Malformed => assert!(job.check().is_err()),
             RejectReason::Policy => assert!(law.kills),
         }
         if reason != RejectReason::Policy {

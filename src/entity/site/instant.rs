@@ -1,7 +1,7 @@
 //! One moment at a site.
 
 use super::{Body, EntityError, Outbox, Site, Stamp};
-use crate::local::Partition;
+use crate::local::{Departed, Origin, Partition};
 use crate::model::{InstantOrder, Job, JobRecord, Outcome, Record, RejectReason};
 use crate::units::{Energy, Money, Time};
 
@@ -85,8 +85,8 @@ impl Site {
             return Ok(());
         }
         if let Some(source) = &mut self.source.source {
-            for job in self.ended.drain(..) {
-                source.ended(job, now);
+            for gone in self.ended.drain(..).filter(|gone| gone.origin == Origin::Own) {
+                source.ended(gone.job, now);
             }
             self.source.refresh()?;
         }
@@ -113,13 +113,13 @@ impl Site {
 
     fn take(&mut self, arrival: Arrival, now: Time, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
         match arrival {
-            Arrival::Own(job) => self.submit(job, now, outbox)?,
-            Arrival::Message(Body::Submit(job)) => self.submit(*job, now, outbox)?,
+            Arrival::Own(job) => self.submit(job, Origin::Own, now, outbox)?,
+            Arrival::Message(Body::Submit(job)) => self.submit(*job, Origin::Sent, now, outbox)?,
             Arrival::Message(Body::Cancel(id)) => {
                 for (at, partition) in self.partitions.iter_mut().enumerate() {
-                    if partition.cancel(id, now, outbox) {
+                    if let Some(gone) = partition.cancel(id, now, outbox) {
                         self.touched[at] = true;
-                        self.ended.push(id);
+                        self.ended.push(gone);
                     }
                 }
                 self.report_ends(now)?;
@@ -128,24 +128,30 @@ impl Site {
         Ok(())
     }
 
-    fn submit(&mut self, job: Job, now: Time, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
-        let id = job.id;
-        if !self.arrive(job, now, outbox) {
-            self.ended.push(id);
+    fn submit(
+        &mut self,
+        job: Job,
+        origin: Origin,
+        now: Time,
+        outbox: &mut dyn Outbox,
+    ) -> Result<(), EntityError> {
+        let refused = Departed { job: job.id, origin };
+        if !self.arrive(job, origin, now, outbox) {
+            self.ended.push(refused);
             self.report_ends(now)?;
         }
         Ok(())
     }
 
     /// False if the job was rejected.
-    fn arrive(&mut self, job: Job, now: Time, outbox: &mut dyn Outbox) -> bool {
+    fn arrive(&mut self, job: Job, origin: Origin, now: Time, outbox: &mut dyn Outbox) -> bool {
         let at = match job.partition {
             Some(partition) => partition.index(),
             None => self.first_fit(&job),
         };
         match self.partitions.get_mut(at) {
             Some(partition) => {
-                let taken = partition.arrive(job, now, outbox);
+                let taken = partition.arrive(job, origin, now, outbox);
                 self.touched[at] |= taken;
                 taken
             }

@@ -64,6 +64,11 @@ impl Site {
         self.inbox = saved.inbox.into_iter().collect();
         (self.passed, self.refused) = (saved.passed, saved.refused);
         self.refresh();
+        if adopt {
+            // A policy that has taken over looks at what it found before anything else happens.
+            self.touched.fill(true);
+            self.next = Some(self.passed);
+        }
         Ok(())
     }
 }

@@ -236,7 +236,10 @@ impl LocalPolicy for Conservative {
 
     fn offers(&self, view: &View<'_>, request: &SlotRequest) -> Vec<Slot> {
         match &self.plan.profile {
-            Some(profile) if !self.stale => profile.offers(request),
+            Some(profile) if !self.stale => {
+                let earliest = request.earliest.max(view.now());
+                profile.offers(&SlotRequest { earliest, ..*request })
+            }
             _ => view.profile().offers(request),
         }
     }
