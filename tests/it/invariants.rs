@@ -3,8 +3,11 @@
 use gridemu::entity::Body;
 use gridemu::grid::{Grid, GridSave};
 use gridemu::local::Registry;
-use gridemu::model::{InstantOrder, Job, JobId, PartitionSpec, Record, Reservation, SiteSpec, Speedup};
+use gridemu::model::{
+    InstantOrder, Job, JobId, PartitionSpec, Record, Reservation, SiteId, SiteSpec, Speedup,
+};
 use gridemu::units::{Power, Price, Rate, Span, Time};
+use gridemu::workload::{Jobs, Source};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -285,6 +288,67 @@ proptest! {
             if record.outcome == gridemu::model::Outcome::Unfinished {
                 prop_assert_eq!(record.end, stop);
             }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    /// Sites that have nothing to say to each other do the same together as each alone.
+    #[test]
+    fn sites_do_not_touch_each_other(
+        both in (cases(variants(), 20), cases(variants(), 20)),
+        stops in vec(0_u64..100_000_000, 0..5),
+    ) {
+        let cases = [both.0, both.1];
+        let build = || {
+            let sites = cases.iter().enumerate().map(|(at, case)| {
+                let spec = SiteSpec { name: format!("site{at}"), ..case.spec.clone() };
+                let source: Box<dyn Source> = Box::new(Jobs::new(case.jobs.clone()));
+                (spec, Some(source))
+            });
+            Grid::new(sites.collect(), &Registry::standard()).expect("a grid")
+        };
+        let of_site = |records: &[Record], site: SiteId| -> Vec<Record> {
+            let mut of_site: Vec<Record> = records
+                .iter()
+                .filter(|record| site == match record {
+                    Record::Job(job) => job.site,
+                    Record::Segment(segment) => segment.site,
+                    Record::Machine(machine) => machine.site,
+                })
+                .cloned()
+                .collect();
+            for record in &mut of_site {
+                match record {
+                    Record::Job(job) => job.site = SiteId(0),
+                    Record::Segment(segment) => segment.site = SiteId(0),
+                    Record::Machine(machine) => machine.site = SiteId(0),
+                }
+            }
+            of_site
+        };
+        let alone: Vec<Vec<Record>> = cases
+            .iter()
+            .map(|case| straight(&Case { cancels: Vec::new(), ..case.clone() }).records)
+            .collect();
+        let mut records = Vec::new();
+        build().run(&mut records).expect("it runs");
+        for (site, alone) in (0..).zip(&alone) {
+            prop_assert_eq!(&of_site(&records, SiteId(site)), alone);
+        }
+        let (mut grid, mut records) = (build(), Vec::new());
+        for stop in stops {
+            grid.run_until(Time::from_micros(stop), &mut records).expect("it runs");
+            grid.step(&mut records).expect("it runs");
+            let saved = support::through_bytes(&grid.snapshot().expect("a snapshot"));
+            grid = build();
+            grid.restore(saved, false).expect("it fits");
+        }
+        while grid.step(&mut records).expect("it runs").is_some() {}
+        for (site, alone) in (0..).zip(&alone) {
+            prop_assert_eq!(&of_site(&records, SiteId(site)), alone);
         }
     }
 }
