@@ -248,7 +248,7 @@ fn check_job(spec: &SiteSpec, job: &Job, record: &JobRecord, segments: &[&Segmen
     let quantum = part.quantum;
     let least = part.rounded(job.size.min());
     let most = part.rounded(job.size.max()).min(part.usable());
-    assert!((least..=most).contains(&record.procs) && record.procs % quantum == 0, "job {id}");
+    assert!((least..=most).contains(&record.procs) && record.procs.is_multiple_of(quantum), "job {id}");
     let (mut time, mut work, mut busy) = (start, 0_u128, 0_u128);
     for (at, segment) in segments.iter().enumerate() {
         assert_eq!((segment.cause, segment.attempt), (Cause::Run, 1), "job {id}");
@@ -262,7 +262,7 @@ fn check_job(spec: &SiteSpec, job: &Job, record: &JobRecord, segments: &[&Segmen
         }
         time = segment.to;
         let count = segment.procs.len();
-        assert!((least..=most).contains(&count) && count % quantum == 0, "job {id} on {count}");
+        assert!((least..=most).contains(&count) && count.is_multiple_of(quantum), "job {id} on {count}");
         let procs: BTreeSet<u32> = segment.procs.iter().collect();
         assert!(procs.iter().all(|proc| *proc < part.usable()), "job {id} is outside the partition");
         let blocks: BTreeSet<u32> = procs.iter().map(|proc| proc / quantum).collect();
