@@ -214,7 +214,7 @@ impl Grid {
     }
 
     /// Takes back a state that a grid of the same description gave; the sources must be freshly opened. With `adopt`, local
-    /// policies may be others than those that saved.
+    /// policies may be others than those that saved; each takes over with a pass.
     ///
     /// # Errors
     /// [`GridError`] if the state does not fit.
@@ -226,10 +226,11 @@ impl Grid {
                 self.sites.len()
             )));
         }
+        let passed = saved.passed;
         for (site, saved) in self.sites.iter_mut().zip(saved.sites) {
-            site.restore(saved, adopt)?;
+            site.restore(saved, adopt.then_some(passed))?;
         }
-        (self.passed, self.sequence) = (saved.passed, saved.sequence);
+        (self.passed, self.sequence) = (passed, saved.sequence);
         Ok(())
     }
 

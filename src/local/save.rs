@@ -117,6 +117,8 @@ impl Partition {
         let view = View { state: &self.state, now };
         if adopt {
             self.policy.adopt(&view);
+            // Its first pass, at this very moment: what it would do now it may not be able to do later.
+            self.wake = Some(now);
             Ok(())
         } else {
             self.policy

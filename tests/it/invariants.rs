@@ -1,10 +1,16 @@
 //! What holds for every policy on every site: random grids, the checker, and runs that are cut, repeated and resumed.
 
+use std::collections::BTreeMap;
+
 use gridemu::entity::Body;
 use gridemu::grid::{Grid, GridSave};
-use gridemu::local::Registry;
-use gridemu::model::{InstantOrder, Job, JobId, PartitionSpec, Record, Reservation, SiteSpec, Speedup};
+use gridemu::local::policies::{Compress, Conservative};
+use gridemu::local::{Abilities, Action, Actions, Change, LocalPolicy, PolicyInfo, Registry, View};
+use gridemu::model::{
+    InstantOrder, Job, JobId, PartitionSpec, Record, Reservation, SiteId, SiteSpec, Speedup,
+};
 use gridemu::units::{Power, Price, Rate, Span, Time};
+use gridemu::workload::{Jobs, Source};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -286,6 +292,137 @@ proptest! {
                 prop_assert_eq!(record.end, stop);
             }
         }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    /// Sites that have nothing to say to each other do the same together as each alone.
+    #[test]
+    fn sites_do_not_touch_each_other(
+        both in (cases(variants(), 20), cases(variants(), 20)),
+        stops in vec(0_u64..100_000_000, 0..5),
+    ) {
+        let cases = [both.0, both.1];
+        let build = || {
+            let sites = cases.iter().enumerate().map(|(at, case)| {
+                let spec = SiteSpec { name: format!("site{at}"), ..case.spec.clone() };
+                let source: Box<dyn Source> = Box::new(Jobs::new(case.jobs.clone()));
+                (spec, Some(source))
+            });
+            Grid::new(sites.collect(), &Registry::standard()).expect("a grid")
+        };
+        let of_site = |records: &[Record], site: SiteId| -> Vec<Record> {
+            let mut of_site: Vec<Record> = records
+                .iter()
+                .filter(|record| site == match record {
+                    Record::Job(job) => job.site,
+                    Record::Segment(segment) => segment.site,
+                    Record::Machine(machine) => machine.site,
+                })
+                .cloned()
+                .collect();
+            for record in &mut of_site {
+                match record {
+                    Record::Job(job) => job.site = SiteId(0),
+                    Record::Segment(segment) => segment.site = SiteId(0),
+                    Record::Machine(machine) => machine.site = SiteId(0),
+                }
+            }
+            of_site
+        };
+        let alone: Vec<Vec<Record>> = cases
+            .iter()
+            .map(|case| straight(&Case { cancels: Vec::new(), ..case.clone() }).records)
+            .collect();
+        let mut records = Vec::new();
+        build().run(&mut records).expect("it runs");
+        for (site, alone) in (0..).zip(&alone) {
+            prop_assert_eq!(&of_site(&records, SiteId(site)), alone);
+        }
+        let (mut grid, mut records) = (build(), Vec::new());
+        for stop in stops {
+            grid.run_until(Time::from_micros(stop), &mut records).expect("it runs");
+            grid.step(&mut records).expect("it runs");
+            let saved = support::through_bytes(&grid.snapshot().expect("a snapshot"));
+            grid = build();
+            grid.restore(saved, false).expect("it fits");
+        }
+        while grid.step(&mut records).expect("it runs").is_some() {}
+        for (site, alone) in (0..).zip(&alone) {
+            prop_assert_eq!(&of_site(&records, SiteId(site)), alone);
+        }
+    }
+}
+
+// ---- promises ----
+
+static PROMISING: PolicyInfo = PolicyInfo {
+    name: "promising",
+    doc: "Conservative backfilling, watched.",
+    source: "the tests",
+    params: &[],
+    abilities: |_| Abilities { keeps_reservations: true, guarantees_starts: true, ..Abilities::PLAIN },
+    build: |mut named| {
+        const CHOICES: [(&str, Compress); 3] =
+            [("submission", Compress::Submission), ("start", Compress::Start), ("none", Compress::None)];
+        let compress = named.take_choice("compress", &CHOICES)?.unwrap_or_default();
+        Ok(Box::new(Promising { inner: Conservative::new(compress), promises: BTreeMap::new() }))
+    },
+};
+
+/// Keeps the start that each job was promised when it came, and fails when one is not kept.
+struct Promising {
+    inner: Conservative,
+    promises: BTreeMap<u64, Time>,
+}
+
+impl LocalPolicy for Promising {
+    fn on(&mut self, change: Change, view: &View<'_>) {
+        self.inner.on(change, view);
+        if let Change::Arrived(job) = change {
+            let seq = view.job(job).seq();
+            let promise = self.inner.reserved_start(seq).expect("it has a reservation from the first");
+            assert!(promise >= view.now());
+            self.promises.insert(seq, promise);
+        }
+    }
+
+    fn schedule(&mut self, view: &View<'_>, actions: &mut Actions) {
+        self.inner.schedule(view, actions);
+        for action in actions.as_slice() {
+            let Action::Start { job, .. } = action else { panic!("it only starts jobs: {action:?}") };
+            assert!(view.now() <= self.promises[&view.job(*job).seq()], "a promised start was missed");
+        }
+        for (seq, promise) in &self.promises {
+            let reserved = self.inner.reserved_start(*seq);
+            assert!(reserved.is_none_or(|start| start <= *promise), "a reservation was moved back");
+        }
+    }
+
+    fn adopt(&mut self, view: &View<'_>) {
+        self.inner.adopt(view);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1500))]
+
+    #[test]
+    fn conservative_keeps_what_it_promised(
+        case in cases(["submission", "start", "none"].map(|c| format!("conservative[compress={c}]")).into(), 40),
+    ) {
+        let mut watched = case.spec.clone();
+        watched.overrun = false;
+        let straight = straight(&Case { spec: watched.clone(), ..case.clone() });
+        watched.policy.name = "promising".to_owned();
+        let mut grid =
+            support::grid(&Registry::standard().with(&PROMISING), &watched, &case.jobs).expect("a grid");
+        for (time, id) in &case.cancels {
+            grid.command(command(*time, Body::Cancel(*id))).expect("nothing has happened yet");
+        }
+        prop_assert_eq!(straight, finish(grid, Vec::new()));
     }
 }
 
