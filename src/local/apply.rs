@@ -118,9 +118,9 @@ impl Partition {
     fn defer(&mut self, key: JobKey, place: Place, share: Rate, now: Time) -> Result<(), PartitionError> {
         self.expect(key, "start", now, &[Phase::Waiting])?;
         let count = self.checked(key, "start", now, |state, live| {
-            let count = match &place {
-                Place::Any(count) => *count,
-                Place::On(set) => set.len(),
+            // Which processors will be free at the end of the instant is not known yet.
+            let Place::Any(count) = place else {
+                return Err(Violation::NotDeclared("chooses processors by number"));
             };
             state.check_size(live, count)?;
             let free = state.free_count();
@@ -308,13 +308,7 @@ impl Partition {
 
 impl State {
     fn check_share(&self, share: Rate) -> Checked<()> {
-        if share == Rate::ZERO || share > Rate::FULL {
-            Err(Violation::BadShare)
-        } else if share < Rate::FULL && self.slots == 1 {
-            Err(Violation::NotDeclared("shares processors"))
-        } else {
-            Ok(())
-        }
+        if share == Rate::ZERO || share > Rate::FULL { Err(Violation::BadShare) } else { Ok(()) }
     }
 
     /// Whole blocks, and a number that the job can use (its preferred one may have been rounded up).

@@ -65,11 +65,6 @@ impl Site {
         self.inbox = saved.inbox.into_iter().collect();
         self.refused = saved.refused;
         self.refresh();
-        if adopt {
-            // A policy that has taken over looks at what it found before anything else happens.
-            self.touched.fill(true);
-            self.next = Some(self.passed);
-        }
         Ok(())
     }
 }
