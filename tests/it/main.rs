@@ -2,6 +2,7 @@
 
 mod archive_batsim;
 mod archive_census;
+mod archive_published;
 mod archive_swf;
 mod oracle;
 mod source_marks;
