@@ -2,8 +2,12 @@
 
 mod archive_batsim;
 mod archive_census;
+mod archive_published;
 mod archive_swf;
 mod chaos;
+mod cli;
+mod golden;
+mod hand_worked;
 mod invariants;
 mod oracle;
 mod source_marks;

@@ -1,0 +1,136 @@
+//! Commands that do what they are asked.
+
+use std::process::Stdio;
+
+use serde_json::Value;
+
+use super::{argument, file, gridemu, gzipped, rows_of, with_input};
+
+const TINY: &str = "lublin[jobs=200,load=0.9,seed=3]";
+
+/// Compares with `snapshots/`; the times of the run itself are different every time.
+fn matches(name: &str, text: &str) {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_prepend_module_to_snapshot(false);
+    settings.add_filter(r"read [0-9.]+ s, schedule [0-9.]+ s, write [0-9.]+ s", "[times]");
+    // The last column of the comparison.
+    settings.add_filter(r"(?m)[0-9]+\.[0-9]{3}$", "[s]");
+    settings.bind(|| insta::assert_snapshot!(name, text));
+}
+
+#[test]
+fn two_policies_end_in_one_comparison() {
+    let ran = gridemu(&["replay", TINY, "--policy", "fcfs", "--policy", "easy[order=sjf]"]);
+    matches("comparison", &ran.well().out);
+    assert_eq!(ran.err, "", "nothing to tell");
+}
+
+#[test]
+fn one_policy_by_class() {
+    let ran = gridemu(&["replay", TINY, "--policy", "easy", "--classes", "kettimuthu-4"]);
+    matches("by-class", &ran.well().out);
+}
+
+#[test]
+fn inspection_of_a_model() {
+    matches("inspect", &gridemu(&["inspect", TINY]).well().out);
+}
+
+#[test]
+fn the_policies_are_listed_and_described() {
+    matches("policies", &gridemu(&["policies"]).well().out);
+    matches("policies-easy", &gridemu(&["policies", "easy"]).well().out);
+}
+
+#[test]
+fn json_has_what_scripts_need_at_the_top() {
+    let one = gridemu(&["replay", TINY, "--policy", "easy", "--json"]).json();
+    for key in ["mean_wait", "mean_response", "mean_bounded_slowdown", "utilization", "makespan", "tau"] {
+        assert!(one[key].as_f64().is_some_and(|value| value > 0.0), "{key}: {}", one[key]);
+    }
+    for key in ["read_s", "schedule_s", "write_s"] {
+        assert!(one[key].as_f64().is_some_and(|value| value >= 0.0), "{key}: {}", one[key]);
+    }
+    assert_eq!((&one["jobs"], &one["policy"], &one["seed"]), (&200.into(), &"easy".into(), &3.into()));
+    assert!(one["fingerprint"].as_str().unwrap().starts_with("400:"));
+
+    let two = gridemu(&["replay", TINY, "--policy", "easy", "--policy", "fcfs", "--json"]).json();
+    assert_eq!(two.as_array().unwrap().len(), 2);
+    assert_eq!(two[0]["fingerprint"], one["fingerprint"], "a policy's run does not depend on the others");
+    assert_ne!(two[1]["fingerprint"], one["fingerprint"]);
+}
+
+#[test]
+fn a_run_leaves_its_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = argument(folder.path());
+    let files = ["--out", &out, "--machines", "--batsim", "--json"];
+    let told = gridemu(&[&["replay", TINY, "--policy", "easy"], &files[..]].concat()).json();
+    assert_eq!(rows_of(&folder.path().join("jobs.csv")), 200);
+    assert_eq!(rows_of(&folder.path().join("segments.csv")), 200);
+    assert!(folder.path().join("machines.csv").exists());
+    assert!(folder.path().join("batsim/out_jobs.csv").exists());
+    let header = std::fs::read_to_string(folder.path().join("jobs.csv")).unwrap();
+    assert!(header.starts_with("job,submit,start,end,procs,site,outcome,"));
+    let kept = std::fs::read_to_string(folder.path().join("summary.json")).unwrap();
+    assert_eq!(serde_json::from_str::<Value>(&kept).unwrap(), told);
+
+    // A figure can be recomputed from the files.
+    let mut table = csv::Reader::from_path(folder.path().join("jobs.csv")).unwrap();
+    let waits: Vec<f64> = table.records().map(|row| row.unwrap()[10].parse().unwrap()).collect();
+    let mean = waits.iter().sum::<f64>() / waits.len() as f64;
+    assert!((mean - told["mean_wait"].as_f64().unwrap()).abs() < 1e-6 * mean);
+}
+
+#[test]
+fn several_policies_leave_a_folder_each() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = argument(folder.path());
+    gridemu(&["replay", TINY, "--policy", "fcfs", "--policy", "easy[order=sjf]", "--out", &out]).well();
+    for policy in ["fcfs", "easy-order=sjf"] {
+        assert_eq!(rows_of(&folder.path().join(policy).join("jobs.csv")), 200);
+        assert!(folder.path().join(policy).join("summary.json").exists());
+    }
+}
+
+/// A log written by `generate` is the same workload as the model run directly, by whichever way it comes.
+#[test]
+fn a_generated_log_replays_like_the_model() {
+    let fingerprint = |summary: Value| summary["fingerprint"].as_str().unwrap().to_owned();
+    let replay = |log: &str, input: &str| {
+        fingerprint(with_input(&["replay", log, "--policy", "easy", "--json"], input).json())
+    };
+    for model in [TINY, "lublin[jobs=150,types=typed,procs=64]", "lublin[jobs=100,reference=true]"] {
+        let direct = replay(model, "");
+        let text = gridemu(&["generate", model]).well().out.clone();
+        assert_eq!(replay("-", &text), direct, "{model} by pipe");
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(replay(&file(folder.path(), "log.swf.gz", gzipped(text.as_bytes())), ""), direct);
+        let plain = argument(&folder.path().join("log.swf"));
+        gridemu(&["generate", model, "--output", &plain]).well();
+        assert_eq!(std::fs::read_to_string(&plain).unwrap(), text);
+        assert_eq!(replay(&plain, ""), direct);
+    }
+}
+
+#[test]
+fn inspection_as_json() {
+    let found = gridemu(&["inspect", TINY, "--json"]).json();
+    assert_eq!(found["jobs"], 200);
+    assert!((found["offered_load"].as_f64().unwrap() - 0.9).abs() < 0.05, "{}", found["offered_load"]);
+}
+
+/// `gridemu generate ... | head` is no failure.
+#[test]
+fn a_reader_that_has_had_enough_is_no_failure() {
+    let path = assert_cmd::cargo::cargo_bin!("gridemu");
+    let mut child = std::process::Command::new(path)
+        .args(["generate", "lublin[jobs=100000]"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let done = child.wait_with_output().unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+}
