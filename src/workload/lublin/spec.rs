@@ -330,7 +330,7 @@ mod tests {
             ("lublin[barr=0]", "above 0"),
             ("lublin[uhi=8]", "at most 7, the log2 of 128 processors"),
             ("lublin[umed=7.5]", "from `ulow=0.8` to `uhi=7`"),
-            ("lublin[a1=nan]", "from 0.001"),
+            ("lublin[a1=nan]", "above 0"),
             ("lublin[aarr=100]", "fewer than 1 % of the gaps"),
             ("lublin[a2=700,pb=0]", "fewer than 1 % of the run times of jobs of size 1 are"),
             ("lublin[anum=0.5,bnum=0.1]", "hardly a job"),
