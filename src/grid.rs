@@ -34,14 +34,15 @@ use crate::workload::Source;
 #[derive(Debug)]
 pub struct Grid {
     sites: Vec<Site>,
-    now: Stamp,
+    /// Everything before this moment has happened.
+    passed: Stamp,
     sequence: u64,
 }
 
 /// What somebody outside tells the grid to do.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Command {
-    /// When; not before the grid's present.
+    /// When; not before the grid's present, and at the present after all that has happened.
     pub at: Time,
     /// To which site.
     pub site: SiteId,
@@ -53,16 +54,30 @@ pub struct Command {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GridSave {
     sites: Vec<SiteSave>,
-    now: Stamp,
+    passed: Stamp,
     sequence: u64,
 }
 
 /// A site's description and its own users' workload.
 pub type SiteWithSource = (SiteSpec, Option<Box<dyn Source>>);
 
-/// Passes records on; there is nobody to send messages to yet.
+/// Passes records on, and keeps messages until they are delivered.
 struct Post<'a> {
     sink: &'a mut dyn RecordSink,
+    sent: Vec<(SiteId, Message)>,
+}
+
+impl<'a> Post<'a> {
+    fn new(sink: &'a mut dyn RecordSink) -> Self {
+        Self { sink, sent: Vec::new() }
+    }
+
+    fn deliver(&mut self, sites: &mut [Site]) -> Result<(), GridError> {
+        for (to, message) in self.sent.drain(..) {
+            sites.get_mut(to.index()).ok_or(GridError::NoSuchSite(to))?.deliver(message)?;
+        }
+        Ok(())
+    }
 }
 
 impl RecordSink for Post<'_> {
@@ -76,7 +91,9 @@ impl RecordSink for Post<'_> {
 }
 
 impl Outbox for Post<'_> {
-    fn send(&mut self, _to: SiteId, _message: Message) {}
+    fn send(&mut self, to: SiteId, message: Message) {
+        self.sent.push((to, message));
+    }
 }
 
 impl Grid {
@@ -95,12 +112,12 @@ impl Grid {
             }
             built.push(Site::new(SiteId(id), spec, source, registry)?);
         }
-        Ok(Self { sites: built, now: Stamp::default(), sequence: 0 })
+        Ok(Self { sites: built, passed: Stamp::default(), sequence: 0 })
     }
 
     /// The instant up to which everything has happened.
     pub fn now(&self) -> Time {
-        self.now.time
+        self.passed.time
     }
 
     /// The sites.
@@ -119,8 +136,14 @@ impl Grid {
     /// [`GridError`] says what broke, where and when.
     pub fn step(&mut self, sink: &mut dyn RecordSink) -> Result<Option<Stamp>, GridError> {
         let Some(next) = self.next_event() else { return Ok(None) };
-        self.advance(next.next_round(), sink)?;
-        self.now = self.now.max(next);
+        let post = &mut Post::new(sink);
+        for site in &mut self.sites {
+            if site.next_event() == Some(next) {
+                site.advance(next.next_round(), post)?;
+            }
+        }
+        post.deliver(&mut self.sites)?;
+        self.passed = self.passed.max(next.next_round());
         Ok(Some(next))
     }
 
@@ -129,9 +152,8 @@ impl Grid {
     /// # Errors
     /// [`GridError`] says what broke, where and when.
     pub fn run_until(&mut self, time: Time, sink: &mut dyn RecordSink) -> Result<(), GridError> {
-        let end = Stamp { time, round: u32::MAX };
-        self.advance(end, sink)?;
-        self.now = self.now.max(Stamp::at(time));
+        self.run_sites(time, sink)?;
+        self.passed = self.passed.max(Stamp::at(time).next_round());
         Ok(())
     }
 
@@ -141,19 +163,7 @@ impl Grid {
     /// [`GridError`] says what broke; [`GridError::SinkClosed`] if `sink` can take no more; [`GridError::Stuck`] if jobs are left that nothing will ever start, which have then been
     /// recorded as unfinished.
     pub fn run(&mut self, sink: &mut dyn RecordSink) -> Result<(), GridError> {
-        // Sites without a broker have nothing to say to each other: each can run on by itself.
-        let mut last = self.now.time;
-        let post = &mut Post { sink };
-        for site in &mut self.sites {
-            while let Some(next) = site.next_event() {
-                site.advance(next.next_round(), post)?;
-                last = last.max(next.time);
-                if post.is_closed() {
-                    return Err(GridError::SinkClosed);
-                }
-            }
-        }
-        self.now = Stamp { time: last, round: u32::MAX };
+        self.run_sites(Time::NEVER, sink)?;
         let waiters: Vec<Waiter> = self
             .sites
             .iter()
@@ -167,13 +177,13 @@ impl Grid {
             return Ok(());
         }
         self.close(sink);
-        Err(GridError::stuck(last, waiters))
+        Err(GridError::stuck(self.now(), waiters))
     }
 
     /// Ends the run here: whatever still waits or runs is recorded as unfinished.
     pub fn close(&mut self, sink: &mut dyn RecordSink) {
-        let post = &mut Post { sink };
-        self.sites.iter_mut().for_each(|site| site.close(post));
+        let (now, post) = (self.now(), &mut Post::new(sink));
+        self.sites.iter_mut().for_each(|site| site.close(now, post));
     }
 
     /// Tells the grid to do something.
@@ -183,9 +193,13 @@ impl Grid {
     pub fn command(&mut self, command: Command) -> Result<(), GridError> {
         let Command { at, site, body } = command;
         let target = self.sites.get_mut(site.index()).ok_or(GridError::NoSuchSite(site))?;
+        if at < self.passed.time {
+            let site = target.spec().name.clone();
+            return Err(EntityError::Late { site, now: self.passed, arrival: Stamp::at(at) }.into());
+        }
         let sequence = self.sequence;
         self.sequence += 1;
-        let arrival = if at == self.now.time { self.now.next_round() } else { Stamp::at(at) };
+        let arrival = Stamp::at(at).max(self.passed);
         target.deliver(Message { arrival, sender: Sender::Outside, sequence, body })?;
         Ok(())
     }
@@ -196,11 +210,11 @@ impl Grid {
     /// [`GridError`] if a workload cannot be continued from the middle.
     pub fn snapshot(&self) -> Result<GridSave, GridError> {
         let sites: Result<_, EntityError> = self.sites.iter().map(Site::save).collect();
-        Ok(GridSave { sites: sites?, now: self.now, sequence: self.sequence })
+        Ok(GridSave { sites: sites?, passed: self.passed, sequence: self.sequence })
     }
 
     /// Takes back a state that a grid of the same description gave; the sources must be freshly opened. With `adopt`, local
-    /// policies may be others than those that saved.
+    /// policies may be others than those that saved; each takes over with a pass.
     ///
     /// # Errors
     /// [`GridError`] if the state does not fit.
@@ -212,20 +226,27 @@ impl Grid {
                 self.sites.len()
             )));
         }
+        let passed = saved.passed;
         for (site, saved) in self.sites.iter_mut().zip(saved.sites) {
-            site.restore(saved, adopt)?;
+            site.restore(saved, adopt.then_some(passed))?;
         }
-        (self.now, self.sequence) = (saved.now, saved.sequence);
+        (self.passed, self.sequence) = (passed, saved.sequence);
         Ok(())
     }
 
-    fn advance(&mut self, until: Stamp, sink: &mut dyn RecordSink) -> Result<(), GridError> {
-        let post = &mut Post { sink };
+    /// Handles everything up to and including `time`. Sites without a broker have nothing to say to each other: each
+    /// can run on by itself.
+    fn run_sites(&mut self, time: Time, sink: &mut dyn RecordSink) -> Result<(), GridError> {
+        let post = &mut Post::new(sink);
         for site in &mut self.sites {
-            if site.next_event().is_some_and(|next| next < until) {
-                site.advance(until, post)?;
+            while let Some(next) = site.next_event().filter(|next| next.time <= time) {
+                site.advance(next.next_round(), post)?;
+                self.passed = self.passed.max(next.next_round());
+                if post.is_closed() {
+                    return Err(GridError::SinkClosed);
+                }
             }
         }
-        Ok(())
+        post.deliver(&mut self.sites)
     }
 }

@@ -28,5 +28,5 @@ pub use queue::{Cursor, Entry, Hole, Queue};
 pub use registry::{Abilities, ParamInfo, PolicyInfo, Registry, RegistryError};
 pub use releases::{Releases, Shadow};
 pub use save::PartitionSave;
-pub use table::{LiveJob, Phase};
+pub use table::{Departed, LiveJob, Origin, Phase};
 pub use view::View;

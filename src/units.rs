@@ -1,4 +1,4 @@
-//! Quantities as integers: time, rates and work, power and energy, money, bytes.
+//! Quantities as integers: time, rates and work, power and energy, money.
 //!
 //! Every quantity is a newtype over an integer, so that sums are exact and a result does not depend on the
 //! order in which it was summed or on the machine. Text such as `"10 min"` or `"350 W"` is read and written

@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 pub use save::SiteSave;
 
 use super::{Body, Entity, EntityError, Message, Outbox, Sender, Stamp};
-use crate::local::{Partition, Registry, Settings, Tally};
-use crate::model::{InstantOrder, JobId, Outcome, PartitionId, RejectReason, Reservation, SiteId, SiteSpec};
+use crate::local::{Departed, Partition, Registry, Settings, Tally};
+use crate::model::{InstantOrder, Outcome, PartitionId, RejectReason, Reservation, SiteId, SiteSpec};
 use crate::units::Time;
 use crate::workload::Source;
 
@@ -20,8 +20,8 @@ const MOST_ROUNDS: u32 = 10_000;
 ///
 /// At one moment `(t, round)` it handles, in this order: ends; what changes (reservations begin and end); wakes;
 /// what arrives (its own workload's jobs, then messages by sender and sequence); then one pass in every partition that
-/// something happened in. Under [`InstantOrder::Event`] arrivals come before ends and each event has a pass
-/// of its own.
+/// something happened in. Under [`InstantOrder::Event`] each event has a pass of its own, and the order is:
+/// reservations that are over, arrivals, ends, reservations that begin, wakes.
 #[derive(Debug)]
 pub struct Site {
     spec: SiteSpec,
@@ -35,7 +35,7 @@ pub struct Site {
     /// Jobs refused because they name a partition that is not there.
     refused: u64,
     /// Scratch: jobs that left in the current step.
-    ended: Vec<JobId>,
+    ended: Vec<Departed>,
     /// Scratch: partitions that need a pass.
     touched: Vec<bool>,
 }
@@ -164,10 +164,11 @@ impl Site {
         self.partitions.iter().map(Partition::live).sum()
     }
 
-    /// The run is over: everything that is still here ends as unfinished.
-    pub fn close(&mut self, outbox: &mut dyn Outbox) {
+    /// The run is over at `now`: everything that is still here ends as unfinished.
+    pub fn close(&mut self, now: Time, outbox: &mut dyn Outbox) {
+        let now = now.max(self.passed.time);
         for partition in &mut self.partitions {
-            partition.close(self.passed.time, outbox);
+            partition.close(now, outbox);
         }
     }
 

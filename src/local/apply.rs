@@ -4,7 +4,7 @@ use super::error::{PartitionError, PolicyError, Violation, describe};
 use super::partition::{Partition, State};
 use super::policy::{Action, Place};
 use super::table::Phase;
-use super::{LiveJob, View};
+use super::{Departed, LiveJob, View};
 use crate::model::{InstantOrder, JobId, JobKey, Outcome, ProcSet, RecordSink, RejectReason};
 use crate::units::{Rate, Time};
 
@@ -19,7 +19,7 @@ impl Partition {
         &mut self,
         now: Time,
         sink: &mut dyn RecordSink,
-        ended: &mut Vec<JobId>,
+        ended: &mut Vec<Departed>,
     ) -> Result<(), PartitionError> {
         self.actions.clear();
         let mut actions = std::mem::take(&mut self.actions);
@@ -65,7 +65,7 @@ impl Partition {
         action: Action,
         now: Time,
         sink: &mut dyn RecordSink,
-        ended: &mut Vec<JobId>,
+        ended: &mut Vec<Departed>,
         shared: &mut ProcSet,
     ) -> Result<(), PartitionError> {
         match action {
@@ -78,15 +78,15 @@ impl Partition {
             Action::Resize { job, place } => self.resize(job, place, now, sink, shared),
             Action::SetShare { job, share } => self.set_share(job, share, now, sink, shared),
             Action::Kill { job } => {
-                let id = self.expect(job, "kill", now, &[Phase::Running, Phase::Suspended])?;
+                self.expect(job, "kill", now, &[Phase::Running, Phase::Suspended])?;
+                ended.extend(self.state.table.get(job).map(LiveJob::departed));
                 self.end_job(job, Outcome::Failed, now, sink);
-                ended.push(id);
                 Ok(())
             }
             Action::Reject { job } => {
-                let id = self.expect(job, "reject", now, &[Phase::Waiting])?;
+                self.expect(job, "reject", now, &[Phase::Waiting])?;
+                ended.extend(self.state.table.get(job).map(LiveJob::departed));
                 self.state.finish(job, Outcome::Rejected(RejectReason::Policy), now, sink);
-                ended.push(id);
                 Ok(())
             }
         }
@@ -118,9 +118,9 @@ impl Partition {
     fn defer(&mut self, key: JobKey, place: Place, share: Rate, now: Time) -> Result<(), PartitionError> {
         self.expect(key, "start", now, &[Phase::Waiting])?;
         let count = self.checked(key, "start", now, |state, live| {
-            let count = match &place {
-                Place::Any(count) => *count,
-                Place::On(set) => set.len(),
+            // Which processors will be free at the end of the instant is not known yet.
+            let Place::Any(count) = place else {
+                return Err(Violation::NotDeclared("chooses processors by number"));
             };
             state.check_size(live, count)?;
             let free = state.free_count();
@@ -319,6 +319,19 @@ impl State {
         if blocks && usable && count > 0 { Ok(()) } else { Err(Violation::BadSize(count)) }
     }
 
+    /// No block is given in parts.
+    fn check_blocks(&self, set: &ProcSet) -> Checked<()> {
+        let quantum = self.spec.quantum.max(1);
+        let whole = |proc: u32| {
+            let first = proc - proc % quantum;
+            set.contains_all(&ProcSet::range(first, first + quantum))
+        };
+        match set.iter().find(|proc| quantum > 1 && !whole(*proc)) {
+            Some(proc) => Err(Violation::PartOfBlock(proc)),
+            None => Ok(()),
+        }
+    }
+
     /// The processors that `place` means, checked to be free.
     fn place(&self, live: &LiveJob, place: Place) -> Checked<ProcSet> {
         match place {
@@ -329,6 +342,7 @@ impl State {
             }
             Place::On(set) => {
                 self.check_size(live, set.len())?;
+                self.check_blocks(&set)?;
                 if self.slots == 1 {
                     if self.free.contains_all(&set) {
                         return Ok(set);

@@ -23,7 +23,7 @@ pub enum BookingState {
 /// A reservation in the book.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Booking {
-    /// Name, unique in the partition, never reused.
+    /// Name, unique among the reservations of the partition that have not ended.
     pub name: String,
     /// First instant.
     pub start: Time,

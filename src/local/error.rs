@@ -44,6 +44,9 @@ pub enum Violation {
     /// A number of processors that the job cannot use, or not whole blocks.
     #[error("the job cannot run on {0} processors")]
     BadSize(u32),
+    /// Processors are given in whole allocation blocks, and only a part of this one's block was asked for.
+    #[error("processor {0} would be given without the rest of its allocation block")]
+    PartOfBlock(u32),
     /// The policy said that jobs are resumed where they were, and this one is not.
     #[error("the job must be resumed on the processors it had")]
     OtherProcessors,

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use super::error::PartitionError;
 use super::policy::{Actions, Change, LocalPolicy};
 use super::registry::Abilities;
-use super::table::{LiveJob, Phase, Table};
-use super::{Book, View};
+use super::table::{Departed, LiveJob, Origin, Phase, Table};
+use super::{Book, BookError, View};
 use crate::model::{
     Cause, InstantOrder, Job, JobKey, JobRecord, MachineRecord, MachineState, Outcome, PartitionId,
     PartitionSpec, ProcSet, Record, RecordSink, RejectReason, Reservation, SegmentRecord, SiteId,
@@ -197,6 +197,7 @@ impl State {
 
     /// Hands free processors to reservations that have begun and lack some.
     fn fill_bookings(&mut self, sink: &mut dyn RecordSink, now: Time) {
+        self.settle_reserved(now);
         let mut taken = Vec::new();
         for booking in self.book.begun(now) {
             let give = booking.owed.min(self.unused);
@@ -228,16 +229,27 @@ impl State {
         self.usage.reserved = self.reserved;
     }
 
-    /// Begins and ends reservations that are due. True if anything changed.
-    fn turn_page(&mut self, now: Time, sink: &mut dyn RecordSink) -> bool {
+    /// Ends reservations that are over. True if there were any.
+    fn end_bookings(&mut self, now: Time, sink: &mut dyn RecordSink) -> bool {
         self.settle_reserved(now);
-        let mut changed = false;
-        for gone in self.book.expire(now) {
-            changed = true;
-            self.unused += gone.taken.len();
-            self.free.insert_all(&gone.taken);
-            self.machines(&gone.taken, MachineState::Idle, sink, now);
+        let over = self.book.expire(now);
+        for gone in &over {
+            self.give_back(&gone.taken, sink, now);
         }
+        !over.is_empty()
+    }
+
+    /// Frees what a reservation had; others that are owed some take theirs first.
+    fn give_back(&mut self, taken: &ProcSet, sink: &mut dyn RecordSink, now: Time) {
+        self.unused += taken.len();
+        self.free.insert_all(taken);
+        self.machines(taken, MachineState::Idle, sink, now);
+        self.fill_bookings(sink, now);
+    }
+
+    /// Begins reservations that are due. True if there were any.
+    fn begin_bookings(&mut self, now: Time, sink: &mut dyn RecordSink) -> bool {
+        let mut changed = false;
         for booking in self.book.begun(now) {
             if booking.state == super::BookingState::Committed {
                 booking.state = super::BookingState::Active;
@@ -255,33 +267,40 @@ impl State {
 
     /// Writes the running job's segment up to `now` and takes its work and use into account.
     pub(super) fn settle(&mut self, key: JobKey, now: Time, sink: &mut dyn RecordSink) {
+        let place = match self.table.get(key) {
+            Some(job) if self.settings.record_segments => job.place.clone(),
+            _ => ProcSet::new(),
+        };
+        self.settle_on(key, place, now, sink);
+    }
+
+    /// The same for a job that is leaving `place`.
+    fn settle_on(&mut self, key: JobKey, place: ProcSet, now: Time, sink: &mut dyn RecordSink) {
         let Some(job) = self.table.get_mut(key) else { return };
         let span = now.since(job.since);
         if job.phase != Phase::Running || span.is_zero() {
             return;
         }
         job.done += Work::done(job.rate, span);
-        let before = (self.tariff.busy_energy(job.proc_time), self.tariff.cost(job.proc_time));
+        let (energy, cost) = (job.energy, job.cost);
         job.proc_time += Usage::proc_time(job.held, job.share, span);
         // Differences of totals, so that segments sum to the job's figure exactly.
-        let energy = self.tariff.busy_energy(job.proc_time) - before.0;
-        let cost = self.tariff.cost(job.proc_time) - before.1;
-        job.energy += energy;
-        job.cost += cost;
+        job.energy = self.tariff.busy_energy(job.proc_time);
+        job.cost = self.tariff.cost(job.proc_time);
         if self.settings.record_segments {
             sink.record(Record::Segment(SegmentRecord {
                 job: job.job.id,
                 attempt: job.attempts,
                 site: self.settings.site,
                 partition: self.settings.partition,
-                procs: job.place.clone(),
+                procs: place,
                 from: job.since,
                 to: now,
                 rate: job.rate,
                 share: job.share,
                 cause: Cause::Run,
-                energy,
-                cost,
+                energy: job.energy - energy,
+                cost: job.cost - cost,
             }));
         }
         job.since = now;
@@ -324,7 +343,8 @@ impl State {
 
     /// Takes a job out and writes its record.
     pub(super) fn finish(&mut self, key: JobKey, outcome: Outcome, now: Time, sink: &mut dyn RecordSink) {
-        let Some(job) = self.table.remove(key) else { return };
+        let Some(job) = self.table.get(key) else { return };
+        let started = job.first_start.is_some();
         if job.phase == Phase::Waiting {
             self.waiting -= 1;
         }
@@ -335,9 +355,6 @@ impl State {
         }
         self.usage.job_energy += job.energy;
         self.usage.cost += job.cost;
-        if job.first_start.is_some() {
-            self.account_until(now);
-        }
         self.tally.outcomes[outcome.index()] += 1;
         let procs = if job.given > 0 { job.given } else { job.procs };
         let dedicated = job.job.size.rate_on(procs.min(job.job.size.max())).times(self.spec.speed);
@@ -360,6 +377,10 @@ impl State {
             cost: job.cost,
             recorded_wait: job.job.recorded_wait,
         }));
+        self.table.remove(key);
+        if started {
+            self.account_until(now);
+        }
     }
 }
 
@@ -376,9 +397,13 @@ impl Partition {
         let slots = abilities.slots.max(1);
         let mut book = Book::default();
         for wanted in reservations {
-            // The scenario has been checked: names are unique and times are in order.
             let held = book.hold(wanted, spec.rounded(wanted.procs), Time::NEVER, Time::ZERO);
-            debug_assert_eq!(held.and_then(|()| book.commit(&wanted.name, Time::ZERO)), Ok(()));
+            let committed = held.and_then(|()| book.commit(&wanted.name, Time::ZERO));
+            debug_assert_eq!(
+                committed,
+                Ok(()),
+                "the scenario has been checked: names are unique, times in order"
+            );
         }
         let processors = spec.processors();
         let load = if slots > 1 { vec![Load::default(); processors as usize] } else { Vec::new() };
@@ -454,13 +479,15 @@ impl Partition {
     }
 
     /// A job joins the queue, or is rejected on the spot (then false).
-    pub fn arrive(&mut self, job: Job, now: Time, sink: &mut dyn RecordSink) -> bool {
+    pub fn arrive(&mut self, job: Job, origin: Origin, now: Time, sink: &mut dyn RecordSink) -> bool {
         let state = &mut self.state;
         let least = state.spec.rounded(job.size.min());
         let procs = state.spec.rounded(job.size.preferred()).min(state.spec.usable()).max(least);
         let rate = job.size.rate_on(procs.min(job.size.max())).times(state.spec.speed);
         let (work, estimated) = (Work::of_runtime(job.runtime), Work::of_runtime(job.estimate));
+        let malformed = job.check().is_err();
         let live = LiveJob {
+            origin,
             seq: state.next_seq,
             phase: Phase::Waiting,
             procs,
@@ -494,8 +521,13 @@ impl Partition {
             state.usage.from = now;
         }
         let key = state.table.insert(live);
-        if least > state.spec.usable() {
-            state.finish(key, Outcome::Rejected(RejectReason::TooLarge), now, sink);
+        let refused = if malformed {
+            Some(RejectReason::Malformed)
+        } else {
+            (least > state.spec.usable()).then_some(RejectReason::TooLarge)
+        };
+        if let Some(reason) = refused {
+            state.finish(key, Outcome::Rejected(reason), now, sink);
             return false;
         }
         self.tell(Change::Arrived(key), now);
@@ -517,54 +549,71 @@ impl Partition {
     }
 
     /// Ends the next job whose end has come; `None` if there is none left at `now`.
-    pub fn end_next(&mut self, now: Time, sink: &mut dyn RecordSink) -> Option<crate::model::JobId> {
+    pub fn end_next(&mut self, now: Time, sink: &mut dyn RecordSink) -> Option<Departed> {
         if self.state.next_end_time()? > now {
             return None;
         }
         let Reverse((_, _, key)) = self.state.ends.pop()?;
         let job = self.state.table.get(key)?;
-        let id = job.job.id;
+        let departed = job.departed();
         let killed = job.target < Work::of_runtime(job.job.runtime);
-        if self.state.counts_as_free(job, now) {
-            self.state.ending -= job.held.min(self.state.ending);
-        }
         self.end_job(key, if killed { Outcome::Killed } else { Outcome::Completed }, now, sink);
-        Some(id)
+        Some(departed)
     }
 
     /// Ends a job now, wherever it stands.
     pub(super) fn end_job(&mut self, key: JobKey, outcome: Outcome, now: Time, sink: &mut dyn RecordSink) {
-        self.state.settle(key, now, sink);
+        if let Some(job) = self.state.table.get(key).filter(|job| self.state.counts_as_free(job, now)) {
+            self.state.ending -= job.held.min(self.state.ending);
+        }
         let Some(job) = self.state.table.get_mut(key) else { return };
+        let change = if job.phase == Phase::Waiting { Change::Withdrawn(key) } else { Change::Ended(key) };
         match job.phase {
             Phase::Running => {
                 let place = std::mem::take(&mut job.place);
                 let (held, share) = (job.held, job.share);
                 self.state.vacate(&place, held, share, sink, now);
+                self.state.settle_on(key, place, now, sink);
             }
-            Phase::Starting => self.state.deferred -= job.held,
+            Phase::Starting => {
+                self.state.deferred -= job.held;
+                // Its key may be another's before the instant is over.
+                self.late.retain(|start| !matches!(start, super::Action::Start { job, .. } if *job == key));
+            }
             Phase::Waiting | Phase::Suspended => {}
         }
-        let waiting = self.state.table.get(key).is_some_and(|job| job.phase == Phase::Waiting);
-        self.tell(if waiting { Change::Withdrawn(key) } else { Change::Ended(key) }, now);
+        self.tell(change, now);
         self.state.finish(key, outcome, now, sink);
     }
 
-    /// Withdraws a job by its number: from the queue, or from its processors. False if it is not here.
-    pub fn cancel(&mut self, id: crate::model::JobId, now: Time, sink: &mut dyn RecordSink) -> bool {
-        let found = self.state.table.iter().find(|(_, job)| job.job.id == id).map(|(key, _)| key);
-        if let Some(key) = found {
-            self.end_job(key, Outcome::Cancelled, now, sink);
-        }
-        found.is_some()
+    /// Withdraws a job by its number: from the queue, or from its processors. If several have the number, the one that
+    /// came first. `None` if there is none.
+    pub fn cancel(
+        &mut self,
+        id: crate::model::JobId,
+        now: Time,
+        sink: &mut dyn RecordSink,
+    ) -> Option<Departed> {
+        let named = self.state.table.iter().filter(|(_, job)| job.job.id == id);
+        let (key, departed) = named.min_by_key(|(_, job)| job.seq).map(|(key, job)| (key, job.departed()))?;
+        self.end_job(key, Outcome::Cancelled, now, sink);
+        Some(departed)
     }
 
-    /// Begins and ends what the book says is due at `now`. True if anything changed.
-    pub fn turn_page(&mut self, now: Time, sink: &mut dyn RecordSink) -> bool {
-        if self.state.book.next_change().is_none_or(|due| due > now) {
-            return false;
+    /// Ends what the book says is over at `now`. True if anything was.
+    pub fn end_bookings(&mut self, now: Time, sink: &mut dyn RecordSink) -> bool {
+        let due = self.state.book.next_change().is_some_and(|due| due <= now);
+        let changed = due && self.state.end_bookings(now, sink);
+        if changed {
+            self.tell(Change::Reserved, now);
         }
-        let changed = self.state.turn_page(now, sink);
+        changed
+    }
+
+    /// Begins what the book says is due at `now`; what is over must have been ended. True if anything was.
+    pub fn begin_bookings(&mut self, now: Time, sink: &mut dyn RecordSink) -> bool {
+        let due = self.state.book.next_change().is_some_and(|due| due <= now);
+        let changed = due && self.state.begin_bookings(now, sink);
         if changed {
             self.tell(Change::Reserved, now);
         }
@@ -594,14 +643,32 @@ impl Partition {
         self.state.table.iter().map(|(_, job)| job)
     }
 
-    /// The book, for holding and committing reservations. Call [`Partition::rebooked`] after a change.
-    pub fn book_mut(&mut self) -> &mut Book {
-        &mut self.state.book
+    /// Promises processors from the book, planned around from now on; see [`Book::hold`].
+    ///
+    /// # Errors
+    /// [`BookError`] if the name is another's or the time is past.
+    pub fn hold(&mut self, wanted: &Reservation, lease: Time, now: Time) -> Result<(), BookError> {
+        let procs = self.state.spec.rounded(wanted.procs);
+        self.state.book.hold(wanted, procs, lease, now)?;
+        self.tell(Change::Reserved, now);
+        Ok(())
     }
 
-    /// Tells the policy that the book has changed.
-    pub fn rebooked(&mut self, now: Time) {
+    /// Fixes what is held; see [`Book::commit`].
+    ///
+    /// # Errors
+    /// [`BookError`] if nothing is held under the name.
+    pub fn commit(&mut self, name: &str, now: Time) -> Result<(), BookError> {
+        self.state.book.commit(name, now)
+    }
+
+    /// Gives a reservation up, whether or not it has begun. False if there is none under the name.
+    pub fn release(&mut self, name: &str, now: Time, sink: &mut dyn RecordSink) -> bool {
+        self.state.settle_reserved(now);
+        let Some(gone) = self.state.book.release(name) else { return false };
+        self.state.give_back(&gone.taken, sink, now);
         self.tell(Change::Reserved, now);
+        true
     }
 
     fn tell(&mut self, change: Change, now: Time) {

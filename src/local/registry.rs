@@ -1,5 +1,8 @@
 //! What local policies there are, with their parameters and abilities.
 
+#[cfg(test)]
+mod tests;
+
 use serde::Serialize;
 use thiserror::Error;
 

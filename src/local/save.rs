@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use serde::{Deserialize, Serialize};
 
 use super::error::PartitionError;
-use super::partition::{Load, Partition, Tally};
+use super::partition::{Load, Partition, State, Tally};
 use super::table::{Phase, Table};
 use super::{Book, View};
 use crate::model::{JobKey, ProcSet};
@@ -29,6 +29,28 @@ pub struct PartitionSave {
     reserved_since: Time,
     wake: Option<Time>,
     policy: Vec<u8>,
+}
+
+impl State {
+    /// Use of each processor by the running jobs; empty where none are shared. `None` if a processor has more jobs than
+    /// there are slots.
+    fn load_of(&self, table: &Table) -> Option<Vec<Load>> {
+        let mut load = vec![Load::default(); self.spec.processors() as usize];
+        for (_, job) in table.iter().filter(|(_, job)| job.phase == Phase::Running) {
+            for proc in job.place.iter() {
+                let here = load.get_mut(proc as usize)?;
+                here.jobs += 1;
+                here.share += job.share.units() as u32;
+                if u32::from(here.jobs) > self.slots {
+                    return None;
+                }
+            }
+        }
+        if self.slots == 1 {
+            load.clear();
+        }
+        Some(load)
+    }
 }
 
 impl Partition {
@@ -63,14 +85,24 @@ impl Partition {
         let state = &mut self.state;
         let bad = |problem: String, site: &str| PartitionError::BadSave { site: site.to_owned(), problem };
         let usable = state.spec.usable();
-        if !ProcSet::full(usable).contains_all(&saved.free) || saved.load.len() != state.load.len() {
+        if !ProcSet::full(usable).contains_all(&saved.free) {
             return Err(bad("it was saved with other processors".to_owned(), &state.settings.site_name));
         }
+        let load = match state.load_of(&saved.table) {
+            Some(load) if adopt || load == saved.load => load,
+            Some(_) => {
+                return Err(bad("it was saved under another policy".to_owned(), &state.settings.site_name));
+            }
+            None => {
+                let problem = "jobs share processors in it, more than the policy takes over".to_owned();
+                return Err(bad(problem, &state.settings.site_name));
+            }
+        };
         state.waiting = saved.table.iter().filter(|(_, job)| job.phase == Phase::Waiting).count() as u64;
         state.unused = saved.free.len();
         state.table = saved.table;
         state.free = saved.free;
-        state.load = saved.load;
+        state.load = load;
         state.book = saved.book;
         state.ends = saved.ends.into_iter().map(Reverse).collect();
         state.next_seq = saved.next_seq;
@@ -85,6 +117,8 @@ impl Partition {
         let view = View { state: &self.state, now };
         if adopt {
             self.policy.adopt(&view);
+            // Its first pass, at this very moment: what it would do now it may not be able to do later.
+            self.wake = Some(now);
             Ok(())
         } else {
             self.policy

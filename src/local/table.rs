@@ -19,12 +19,31 @@ pub enum Phase {
     Suspended,
 }
 
+/// Where a job came from.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Origin {
+    /// The site's own workload, which wants to hear of its end.
+    Own,
+    /// Somebody else sent it.
+    Sent,
+}
+
+/// A job that has left a partition.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Departed {
+    /// Its number.
+    pub job: JobId,
+    /// Where it had come from: numbers are unique within one origin only.
+    pub origin: Origin,
+}
+
 /// A job that waits, runs or is suspended, as its partition keeps it.
 ///
 /// What a scheduler may know is public through the getters; how long the job will really run is not.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LiveJob {
     pub(super) job: Job,
+    pub(super) origin: Origin,
     pub(super) seq: u64,
     pub(super) phase: Phase,
     /// Whole blocks for the preferred size.
@@ -55,6 +74,11 @@ pub struct LiveJob {
 }
 
 impl LiveJob {
+    /// What is told when it leaves.
+    pub(super) fn departed(&self) -> Departed {
+        Departed { job: self.job.id, origin: self.origin }
+    }
+
     /// Number in the workload.
     pub fn id(&self) -> JobId {
         self.job.id
@@ -122,7 +146,7 @@ impl LiveJob {
     }
 }
 
-/// A slab: dense keys, the lowest free one reused first-in last-out.
+/// A slab: dense keys; the one freed last is reused first.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Table {
     slots: Vec<Option<LiveJob>>,
@@ -142,10 +166,11 @@ impl Table {
         }
     }
 
-    pub(super) fn remove(&mut self, key: JobKey) -> Option<LiveJob> {
-        let job = self.slots.get_mut(key.index())?.take()?;
-        self.free.push(key);
-        Some(job)
+    pub(super) fn remove(&mut self, key: JobKey) {
+        if let Some(slot) = self.slots.get_mut(key.index()).filter(|slot| slot.is_some()) {
+            *slot = None;
+            self.free.push(key);
+        }
     }
 
     pub(super) fn get(&self, key: JobKey) -> Option<&LiveJob> {

@@ -55,7 +55,7 @@ impl Fingerprint {
 
     /// Adds a job.
     pub fn add_job(&mut self, job: &JobRecord) {
-        let mut fields = Fields::<256>::new(b'J');
+        let mut fields = Fields::<128>::new(b'J');
         fields.put(job.id.0.to_le_bytes());
         fields.put(job.site.0.to_le_bytes());
         fields.put(job.partition.0.to_le_bytes());
@@ -116,6 +116,7 @@ const fn outcome_code(outcome: Outcome) -> [u8; 2] {
         Outcome::Rejected(RejectReason::TooLarge) => 1,
         Outcome::Rejected(RejectReason::NoSuchPartition) => 2,
         Outcome::Rejected(RejectReason::Policy) => 3,
+        Outcome::Rejected(RejectReason::Malformed) => 4,
         Outcome::Completed | Outcome::Killed | Outcome::Failed | Outcome::Cancelled | Outcome::Unfinished => {
             0
         }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::{JobId, PartitionId, Speedup};
+use super::{JobId, PartitionId, Speedup, SpeedupError};
 use crate::units::{Rate, Span, Time};
 
 /// How many processors a job can use.
@@ -96,6 +96,14 @@ pub enum JobError {
         /// Most processors.
         max: u32,
     },
+    /// A speedup curve that is none.
+    #[error("job {id}: {problem}")]
+    Speedup {
+        /// The job.
+        id: JobId,
+        /// What is wrong with it.
+        problem: SpeedupError,
+    },
 }
 
 impl Size {
@@ -170,7 +178,7 @@ impl Job {
     /// Checks what holds for a job on any machine.
     ///
     /// # Errors
-    /// [`JobError`] names the job and what is wrong with its size.
+    /// [`JobError`] names the job and what is wrong with its size or speedup.
     pub fn check(&self) -> Result<(), JobError> {
         let (min, preferred, max) = (self.size.min(), self.size.preferred(), self.size.max());
         if min == 0 {
@@ -178,7 +186,12 @@ impl Job {
         } else if !(min <= preferred && preferred <= max) {
             Err(JobError::BadRange { id: self.id, min, preferred, max })
         } else {
-            Ok(())
+            match &self.size {
+                Size::Rigid(_) => Ok(()),
+                Size::Moldable { speedup, .. } | Size::Malleable { speedup, .. } => {
+                    speedup.check().map_err(|problem| JobError::Speedup { id: self.id, problem })
+                }
+            }
         }
     }
 }

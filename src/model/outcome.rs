@@ -11,6 +11,8 @@ pub enum RejectReason {
     TooLarge,
     /// It names a partition that the site does not have.
     NoSuchPartition,
+    /// It asks for no processors, or its range of sizes or its speedup makes no sense.
+    Malformed,
     /// The local policy refused it.
     Policy,
 }
@@ -66,6 +68,7 @@ impl fmt::Display for RejectReason {
         f.pad(match self {
             Self::TooLarge => "needs more processors than the partition has",
             Self::NoSuchPartition => "names a partition that the site does not have",
+            Self::Malformed => "asks for something that makes no sense",
             Self::Policy => "refused by the local policy",
         })
     }

@@ -6,6 +6,11 @@ use thiserror::Error;
 use super::Named;
 use crate::units::{Power, Price, Rate, Time};
 
+/// The most power a core may draw: 1 MW.
+const MOST_POWER: Power = Power::from_milliwatts(1_000_000_000);
+/// The highest price a core-hour: 10⁹ units.
+const MOST_PRICE: Price = Price::from_nanos(1_000_000_000_000_000_000);
+
 /// The most processors a partition may have; far above any machine, far below what would overflow.
 pub const MAX_PROCESSORS: u32 = 1 << 26;
 
@@ -13,7 +18,8 @@ pub const MAX_PROCESSORS: u32 = 1 << 26;
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum InstantOrder {
-    /// Ends, then changes, then arrivals, then **one** scheduling pass an instant.
+    /// Ends, then changes, then wakes, then arrivals, then **one** scheduling pass in each partition that something
+    /// happened in.
     #[default]
     Instant,
     /// One pass an event, arrivals before ends; a running job whose expected end has come counts as free; starts
@@ -129,6 +135,9 @@ pub enum SiteError {
         /// Busy power a core.
         busy: Power,
     },
+    /// A power or price beyond all reason, whose sums would not fit.
+    #[error("partition `{0}` draws or costs too much: at most 1 MW a core and 1000000000 a core-hour")]
+    TooMuch(String),
     /// A PUE below one.
     #[error("the PUE of site `{site}` is {} ; it must be between 1 and 10", *pue_ppm as f64 / 1e6)]
     Pue {
@@ -223,6 +232,9 @@ impl SiteSpec {
             }
             if part.idle > part.busy {
                 return Err(SiteError::Power { partition, idle: part.idle, busy: part.busy });
+            }
+            if part.busy > MOST_POWER || part.price > MOST_PRICE {
+                return Err(SiteError::TooMuch(partition));
             }
         }
         self.check_reservations()

@@ -1,8 +1,10 @@
 //! Batsim's `jobs.csv`, so that tools made for Batsim open a run.
 
+use std::collections::hash_map::Entry;
+
 use rustc_hash::FxHashMap;
 
-use super::cells;
+use super::cells::{self, Label};
 use super::names::Names;
 use crate::metrics::Ratio;
 use crate::model::{JobId, JobRecord, Outcome, PartitionId, ProcSet, SegmentRecord, SiteId};
@@ -17,7 +19,7 @@ const SHORTEST_RUN_MICROS: u64 = 10;
 /// know; they are kept until the job's own record comes.
 #[derive(Debug)]
 pub(super) struct Batsim {
-    workload: String,
+    workload: Label,
     /// By site too: sites with workloads of their own number their jobs alike.
     held: FxHashMap<(SiteId, JobId), Held>,
 }
@@ -29,20 +31,31 @@ struct Held {
     procs: ProcSet,
 }
 
+impl Held {
+    fn of(segment: &SegmentRecord) -> Self {
+        Self { attempt: segment.attempt, partition: segment.partition, procs: segment.procs.clone() }
+    }
+}
+
 impl Batsim {
     pub(super) fn new(workload: &str) -> Self {
-        Self { workload: cells::text(workload), held: FxHashMap::default() }
+        Self { workload: Label::new(workload), held: FxHashMap::default() }
     }
 
     /// Remembers where a job ran.
     pub(super) fn hold(&mut self, segment: &SegmentRecord) {
-        let fresh =
-            || Held { attempt: segment.attempt, partition: segment.partition, procs: segment.procs.clone() };
-        let held = self.held.entry((segment.site, segment.job)).or_insert_with(fresh);
-        if held.attempt == segment.attempt {
-            held.procs.insert_all(&segment.procs);
-        } else if held.attempt < segment.attempt {
-            *held = fresh();
+        match self.held.entry((segment.site, segment.job)) {
+            Entry::Vacant(entry) => {
+                entry.insert(Held::of(segment));
+            }
+            Entry::Occupied(entry) => {
+                let held = entry.into_mut();
+                if held.attempt == segment.attempt {
+                    held.procs.insert_all(&segment.procs);
+                } else if held.attempt < segment.attempt {
+                    *held = Held::of(segment);
+                }
+            }
         }
     }
 
@@ -50,17 +63,12 @@ impl Batsim {
     pub(super) fn job(&mut self, out: &mut Vec<u8>, job: &JobRecord, names: &Names) {
         let held = self.held.remove(&(job.site, job.id));
         cells::integer(out, job.id.0);
-        out.push(b',');
-        out.extend_from_slice(self.workload.as_bytes());
-        out.push(b',');
+        self.workload.write(out);
         cells::integer(out, job.id.0);
-        out.push(b',');
         cells::six_decimals(out, job.submit.micros());
-        out.push(b',');
         cells::integer(out, job.requested);
-        out.push(b',');
         cells::six_decimals(out, job.estimate.micros());
-        out.extend_from_slice(if job.outcome == Outcome::Completed { b",1," } else { b",0," });
+        out.extend_from_slice(if job.outcome == Outcome::Completed { b"1," } else { b"0," });
         out.extend_from_slice(final_state(job).as_bytes());
         out.push(b',');
         if let Some(start) = job.start {
@@ -70,24 +78,24 @@ impl Batsim {
                 [start.micros(), execution, job.end.micros(), job.wait().micros(), job.response().micros()]
             {
                 cells::six_decimals(out, micros);
-                out.push(b',');
             }
             cells::ratio_six_decimals(out, stretch);
-            out.push(b',');
         } else {
             out.extend_from_slice(b",,,,,,");
         }
-        if let Some(held) = held {
-            let first_processor = names.first_processor(job.site, held.partition);
-            processors(out, &held.procs, first_processor);
+        match held {
+            Some(held) => {
+                let first = names.first_processor(job.site, held.partition);
+                cells::processors(out, &held.procs, first);
+            }
+            None => out.push(b','),
         }
-        out.push(b',');
         if names.powered() {
             cells::joules_six_decimals(out, job.energy);
         } else {
-            out.extend_from_slice(b"-1.000000");
+            out.extend_from_slice(b"-1.000000,");
         }
-        out.extend_from_slice(b",\"\"");
+        out.extend_from_slice(b"\"\",");
     }
 }
 
@@ -101,19 +109,5 @@ const fn final_state(job: &JobRecord) -> &'static str {
         Outcome::Failed => "COMPLETED_FAILED",
         Outcome::Cancelled | Outcome::Unfinished => "COMPLETED_KILLED",
         Outcome::Rejected(_) => "REJECTED",
-    }
-}
-
-/// The set as intervals, numbered from `first_processor`.
-fn processors(out: &mut Vec<u8>, set: &ProcSet, first_processor: u64) {
-    for (at, (first, last)) in set.intervals().enumerate() {
-        if at > 0 {
-            out.push(b' ');
-        }
-        cells::integer(out, first_processor + u64::from(first));
-        if last > first {
-            out.push(b'-');
-            cells::integer(out, first_processor + u64::from(last));
-        }
     }
 }

@@ -31,6 +31,8 @@ pub(super) struct Lines<S: Sink> {
     sink: S,
     path: PathBuf,
     block: Vec<u8>,
+    /// Lines in the block.
+    gathered: u64,
     /// Bytes and complete lines (with the header) that the sink has.
     bytes: u64,
     lines: u64,
@@ -52,14 +54,18 @@ impl<S: Sink> Lines<S> {
         let mut block = Vec::with_capacity(BLOCK + MARGIN);
         block.extend_from_slice(header.as_bytes());
         block.push(b'\n');
-        Self { sink, path: path.to_owned(), block, bytes: 0, lines: 0, failed: None }
+        Self { sink, path: path.to_owned(), block, gathered: 1, bytes: 0, lines: 0, failed: None }
     }
 
-    /// Adds a row: `write` appends it without its line end.
+    /// Adds a row: `write` appends its cells, each with a comma behind it.
     #[inline]
     pub(super) fn row(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), OutputError> {
         write(&mut self.block);
-        self.block.push(b'\n');
+        if let Some(last) = self.block.last_mut() {
+            debug_assert_eq!(*last, b',');
+            *last = b'\n';
+        }
+        self.gathered += 1;
         if self.block.len() >= BLOCK { self.flush() } else { Ok(()) }
     }
 
@@ -72,6 +78,7 @@ impl<S: Sink> Lines<S> {
         };
         self.block = block;
         self.block.clear();
+        self.gathered = 0;
         result
     }
 
@@ -85,23 +92,20 @@ impl<S: Sink> Lines<S> {
                 Err(error) => return Err(self.fail(&block[..done], error)),
             }
         }
-        self.count(block);
+        self.bytes += block.len() as u64;
+        self.lines += self.gathered;
         Ok(())
     }
 
     /// Cuts back to the last whole line of what was `written` of the block.
     fn fail(&mut self, written: &[u8], error: io::Error) -> OutputError {
         let whole = written.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
-        self.count(&written[..whole]);
+        self.bytes += whole as u64;
+        self.lines += written.iter().filter(|byte| **byte == b'\n').count() as u64;
         // If this fails too, half a row stays behind: the count of complete rows still holds.
         let _ = self.sink.cut(self.bytes);
         self.failed = Some(error.kind());
         self.error(error)
-    }
-
-    fn count(&mut self, written: &[u8]) {
-        self.bytes += written.len() as u64;
-        self.lines += written.iter().filter(|byte| **byte == b'\n').count() as u64;
     }
 
     fn error(&self, source: io::Error) -> OutputError {

@@ -1,19 +1,19 @@
 //! The names of sites and partitions, ready to be written.
 
-use super::cells;
+use super::cells::{self, Label};
 use crate::model::{PartitionId, SiteId, SiteSpec};
 
-/// Site and partition names as CSV cells, and where each partition's processors begin when those of all
+/// Site and partition names as cells, and where each partition's processors begin when those of all
 /// sites are numbered through.
 #[derive(Debug)]
 pub(super) struct Names {
-    sites: Vec<(String, Vec<Partition>)>,
+    sites: Vec<(Label, Vec<Partition>)>,
     powered: bool,
 }
 
 #[derive(Debug)]
 struct Partition {
-    name: String,
+    name: Label,
     first: u64,
 }
 
@@ -24,9 +24,9 @@ impl Names {
             let partitions = spec.partitions.iter().map(|partition| {
                 let here = first;
                 first += u64::from(partition.processors());
-                Partition { name: cells::text(&partition.name), first: here }
+                Partition { name: Label::new(&partition.name), first: here }
             });
-            (cells::text(&spec.name), partitions.collect())
+            (Label::new(&spec.name), partitions.collect())
         };
         Self {
             sites: sites.iter().map(&mut site).collect(),
@@ -42,7 +42,7 @@ impl Names {
     /// Appends a site's name, or its number if it has none.
     pub(super) fn site(&self, out: &mut Vec<u8>, site: SiteId) {
         match self.sites.get(site.index()) {
-            Some((name, _)) => out.extend_from_slice(name.as_bytes()),
+            Some((name, _)) => name.write(out),
             None => cells::integer(out, site.0),
         }
     }
@@ -50,7 +50,7 @@ impl Names {
     /// Appends a partition's name, or its number if it has none.
     pub(super) fn partition(&self, out: &mut Vec<u8>, site: SiteId, partition: PartitionId) {
         match self.get(site, partition) {
-            Some(found) => out.extend_from_slice(found.name.as_bytes()),
+            Some(found) => found.name.write(out),
             None => cells::integer(out, partition.0),
         }
     }

@@ -6,8 +6,8 @@ use gridemu::entity::Body;
 use gridemu::grid::{Command, Grid, GridError};
 use gridemu::local::{Registry, Tally};
 use gridemu::model::{
-    Cause, InstantOrder, Job, JobId, JobRecord, Outcome, PartitionId, PartitionSpec, Record, RejectReason,
-    Reservation, SegmentRecord, SiteId, SiteSpec, Size, Speedup,
+    Cause, InstantOrder, Job, JobId, JobRecord, MachineState, Outcome, PartitionId, PartitionSpec, Record,
+    RejectReason, Reservation, SegmentRecord, SiteId, SiteSpec, Size, Speedup,
 };
 use gridemu::platform::Usage;
 use gridemu::units::{Span, Time};
@@ -176,6 +176,9 @@ pub(crate) fn check(spec: &SiteSpec, jobs: &[Job], ran: &Ran, law: Law) {
         check_processors(part, &here, law);
         check_reservations(spec, at, &here);
         check_ledger(spec, at, &here, jobs, ran);
+        if spec.record_machines {
+            check_machines(spec, at, &here, ran);
+        }
     }
 }
 
@@ -222,6 +225,7 @@ fn check_job(spec: &SiteSpec, job: &Job, record: &JobRecord, segments: &[&Segmen
                 Some(partition) => fits(&spec.partitions[partition.index()]),
                 None => spec.partitions.iter().any(fits),
             }),
+            RejectReason::Malformed => assert!(job.check().is_err()),
             RejectReason::Policy => assert!(law.kills),
         }
         if reason != RejectReason::Policy {
@@ -245,7 +249,7 @@ fn check_job(spec: &SiteSpec, job: &Job, record: &JobRecord, segments: &[&Segmen
     let quantum = part.quantum;
     let least = part.rounded(job.size.min());
     let most = part.rounded(job.size.max()).min(part.usable());
-    assert!((least..=most).contains(&record.procs) && record.procs % quantum == 0, "job {id}");
+    assert!((least..=most).contains(&record.procs) && record.procs.is_multiple_of(quantum), "job {id}");
     let (mut time, mut work, mut busy) = (start, 0_u128, 0_u128);
     for (at, segment) in segments.iter().enumerate() {
         assert_eq!((segment.cause, segment.attempt), (Cause::Run, 1), "job {id}");
@@ -259,7 +263,7 @@ fn check_job(spec: &SiteSpec, job: &Job, record: &JobRecord, segments: &[&Segmen
         }
         time = segment.to;
         let count = segment.procs.len();
-        assert!((least..=most).contains(&count) && count % quantum == 0, "job {id} on {count}");
+        assert!((least..=most).contains(&count) && count.is_multiple_of(quantum), "job {id} on {count}");
         let procs: BTreeSet<u32> = segment.procs.iter().collect();
         assert!(procs.iter().all(|proc| *proc < part.usable()), "job {id} is outside the partition");
         let blocks: BTreeSet<u32> = procs.iter().map(|proc| proc / quantum).collect();
@@ -398,6 +402,50 @@ fn check_ledger(spec: &SiteSpec, at: usize, segments: &[&SegmentRecord], jobs: &
     assert_eq!(usage.idle_energy().nanojoules() + charged, usage.meter.nanojoules());
     let paid: i128 = ran.jobs().filter(here).map(|record| record.cost.nanos()).sum();
     assert_eq!(usage.cost.nanos(), paid);
+}
+
+/// The records of machine states tell the same story: a processor is busy while it has segments, and the reserved
+/// time of the ledger is the time in which processors are reserved.
+fn check_machines(spec: &SiteSpec, at: usize, segments: &[&SegmentRecord], ran: &Ran) {
+    let usage = &ran.usage[at];
+    let mut since: BTreeMap<u32, (Time, MachineState)> = BTreeMap::new();
+    let (mut busy, mut reserved) = (BTreeMap::<u32, u128>::new(), 0_u128);
+    let mut last = Time::ZERO;
+    let mut turn = |proc: u32, time: Time, state: MachineState| {
+        let (from, old) = since.insert(proc, (time, state)).unwrap_or((Time::ZERO, MachineState::Idle));
+        match old {
+            MachineState::Busy => *busy.entry(proc).or_default() += u128::from(time.since(from).micros()),
+            MachineState::Reserved => {
+                let within = time.min(usage.to).since(from.max(usage.from));
+                reserved += u128::from(within.micros());
+            }
+            MachineState::Idle | MachineState::Away => {}
+        }
+    };
+    let mut ends = BTreeSet::new();
+    for record in &ran.records {
+        let Record::Machine(machine) = record else { continue };
+        assert!(machine.time >= last || machine.partition.index() != at, "states come in order");
+        if machine.partition.index() == at {
+            last = machine.time;
+            machine.procs.iter().for_each(|proc| turn(proc, machine.time, machine.state));
+            ends.extend(machine.procs.iter());
+        }
+    }
+    let end = last.max(usage.to);
+    ends.into_iter().for_each(|proc| turn(proc, end, MachineState::Idle));
+    for proc in 0..spec.partitions[at].processors() {
+        let mut on: Vec<(Time, Time)> =
+            segments.iter().filter(|s| s.procs.contains(proc)).map(|s| (s.from, s.to)).collect();
+        on.sort_unstable();
+        let (mut union, mut until) = (0_u128, Time::ZERO);
+        for (from, to) in on {
+            union += u128::from(to.since(from.max(until)).micros());
+            until = until.max(to);
+        }
+        assert_eq!(busy.get(&proc).copied().unwrap_or(0), union, "busy time of processor {proc}");
+    }
+    assert_eq!(reserved * SHARE, usage.reserved, "reserved time");
 }
 
 /// A site and its jobs in few lines, for failures.

@@ -1,9 +1,15 @@
 //! One moment at a site.
 
 use super::{Body, EntityError, Outbox, Site, Stamp};
-use crate::local::Partition;
+use crate::local::{Departed, Origin, Partition};
 use crate::model::{InstantOrder, Job, JobRecord, Outcome, Record, RejectReason};
 use crate::units::{Energy, Money, Time};
+
+/// What arrives: a job of the site's own workload (by far the most), or a message.
+enum Arrival {
+    Own(Job),
+    Message(Body),
+}
 
 impl Site {
     /// Handles everything that belongs to this moment.
@@ -22,7 +28,8 @@ impl Site {
                 self.ended.push(job);
                 self.touched[at] = true;
             }
-            self.touched[at] |= partition.turn_page(time, outbox);
+            self.touched[at] |= partition.end_bookings(time, outbox);
+            self.touched[at] |= partition.begin_bookings(time, outbox);
             self.touched[at] |= partition.wake(time);
         }
         self.report_ends(time)?;
@@ -35,10 +42,15 @@ impl Site {
         self.report_ends(time)
     }
 
-    /// Arrivals, changes, ends, wakes, each with a pass; starts take effect at the end.
+    /// What the book says is over; arrivals, ends, what the book says begins, wakes, each with a pass; starts take effect
+    /// at the end.
     fn handle_one_by_one(&mut self, now: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
         let time = now.time;
-        self.partitions.iter_mut().for_each(|partition| partition.begin_instant(time));
+        for at in 0..self.partitions.len() {
+            self.partitions[at].begin_instant(time);
+            self.touched[at] |= self.partitions[at].end_bookings(time, outbox);
+            self.pass(at, time, outbox)?;
+        }
         while let Some(arrival) = self.next_arrival(now)? {
             self.take(arrival, time, outbox)?;
             for at in 0..self.partitions.len() {
@@ -46,13 +58,13 @@ impl Site {
             }
         }
         for at in 0..self.partitions.len() {
-            self.touched[at] |= self.partitions[at].turn_page(time, outbox);
-            self.pass(at, time, outbox)?;
             while let Some(job) = self.partitions[at].end_next(time, outbox) {
                 self.ended.push(job);
                 self.touched[at] = true;
                 self.pass(at, time, outbox)?;
             }
+            self.touched[at] |= self.partitions[at].begin_bookings(time, outbox);
+            self.pass(at, time, outbox)?;
             self.touched[at] |= self.partitions[at].wake(time);
             self.pass(at, time, outbox)?;
             self.partitions[at].end_instant(time, outbox)?;
@@ -73,8 +85,8 @@ impl Site {
             return Ok(());
         }
         if let Some(source) = &mut self.source.source {
-            for job in self.ended.drain(..) {
-                source.ended(job, now);
+            for gone in self.ended.drain(..).filter(|gone| gone.origin == Origin::Own) {
+                source.ended(gone.job, now);
             }
             self.source.refresh()?;
         }
@@ -83,37 +95,31 @@ impl Site {
     }
 
     /// What arrives next at this moment: the site's own jobs first, then messages.
-    fn next_arrival(&mut self, now: Stamp) -> Result<Option<Body>, EntityError> {
-        if self.source.next.is_some_and(|time| time <= now.time) {
-            let job = match &mut self.source.source {
-                Some(source) => source.next_job()?,
-                None => None,
-            };
+    fn next_arrival(&mut self, now: Stamp) -> Result<Option<Arrival>, EntityError> {
+        if self.source.next.is_some_and(|time| time <= now.time)
+            && let Some(source) = &mut self.source.source
+        {
+            let job = source.next_job()?;
             self.source.refresh()?;
             if let Some(job) = job {
-                return Ok(Some(Body::Submit(Box::new(job))));
+                return Ok(Some(Arrival::Own(job)));
             }
         }
         match self.inbox.first_entry() {
-            Some(first) if first.key().0 <= now => Ok(Some(first.remove())),
+            Some(first) if first.key().0 <= now => Ok(Some(Arrival::Message(first.remove()))),
             _ => Ok(None),
         }
     }
 
-    fn take(&mut self, arrival: Body, now: Time, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
+    fn take(&mut self, arrival: Arrival, now: Time, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
         match arrival {
-            Body::Submit(job) => {
-                let id = job.id;
-                if !self.arrive(*job, now, outbox) {
-                    self.ended.push(id);
-                    self.report_ends(now)?;
-                }
-            }
-            Body::Cancel(id) => {
+            Arrival::Own(job) => self.submit(job, Origin::Own, now, outbox)?,
+            Arrival::Message(Body::Submit(job)) => self.submit(*job, Origin::Sent, now, outbox)?,
+            Arrival::Message(Body::Cancel(id)) => {
                 for (at, partition) in self.partitions.iter_mut().enumerate() {
-                    if partition.cancel(id, now, outbox) {
+                    if let Some(gone) = partition.cancel(id, now, outbox) {
                         self.touched[at] = true;
-                        self.ended.push(id);
+                        self.ended.push(gone);
                     }
                 }
                 self.report_ends(now)?;
@@ -122,15 +128,30 @@ impl Site {
         Ok(())
     }
 
+    fn submit(
+        &mut self,
+        job: Job,
+        origin: Origin,
+        now: Time,
+        outbox: &mut dyn Outbox,
+    ) -> Result<(), EntityError> {
+        let refused = Departed { job: job.id, origin };
+        if !self.arrive(job, origin, now, outbox) {
+            self.ended.push(refused);
+            self.report_ends(now)?;
+        }
+        Ok(())
+    }
+
     /// False if the job was rejected.
-    fn arrive(&mut self, job: Job, now: Time, outbox: &mut dyn Outbox) -> bool {
+    fn arrive(&mut self, job: Job, origin: Origin, now: Time, outbox: &mut dyn Outbox) -> bool {
         let at = match job.partition {
             Some(partition) => partition.index(),
-            None => self.roomiest(&job),
+            None => self.first_fit(&job),
         };
         match self.partitions.get_mut(at) {
             Some(partition) => {
-                let taken = partition.arrive(job, now, outbox);
+                let taken = partition.arrive(job, origin, now, outbox);
                 self.touched[at] |= taken;
                 taken
             }
@@ -142,8 +163,11 @@ impl Site {
         }
     }
 
-    /// The partition of a job that names none: the first that is large enough, or else the largest, which will refuse it.
-    fn roomiest(&self, job: &Job) -> usize {
+    /// The partition of a job that names none: the first that is large enough, or else the first, which will refuse it.
+    fn first_fit(&self, job: &Job) -> usize {
+        if self.partitions.len() == 1 {
+            return 0;
+        }
         let usable = |partition: &Partition| partition.spec().usable();
         let needs = |partition: &Partition| partition.spec().rounded(job.size.min());
         let fits = self.partitions.iter().position(|partition| needs(partition) <= usable(partition));

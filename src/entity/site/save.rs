@@ -39,11 +39,11 @@ impl Site {
     }
 
     /// Takes back a state that a site of the same description gave, with a freshly opened source. With `adopt`, the
-    /// policy is another than the one that saved.
+    /// policy is another than the one that saved: it takes over at that moment, with a pass.
     ///
     /// # Errors
     /// [`EntityError`] if the state does not fit.
-    pub fn restore(&mut self, saved: SiteSave, adopt: bool) -> Result<(), EntityError> {
+    pub fn restore(&mut self, saved: SiteSave, adopt: Option<Stamp>) -> Result<(), EntityError> {
         let bad = |problem: &str| EntityError::BadSave {
             site: self.spec.name.clone(),
             problem: problem.to_owned(),
@@ -57,12 +57,13 @@ impl Site {
             _ => return Err(bad("it was saved with another workload")),
         }
         self.source.refresh()?;
-        let now = saved.passed.time;
+        self.passed = adopt.map_or(saved.passed, |moment| moment.max(saved.passed));
+        let now = self.passed.time;
         for (partition, saved) in self.partitions.iter_mut().zip(saved.partitions) {
-            partition.restore(saved, now, adopt)?;
+            partition.restore(saved, now, adopt.is_some())?;
         }
         self.inbox = saved.inbox.into_iter().collect();
-        (self.passed, self.refused) = (saved.passed, saved.refused);
+        self.refused = saved.refused;
         self.refresh();
         Ok(())
     }

@@ -225,8 +225,7 @@ impl LocalPolicy for Conservative {
             }
             let procs = view.job(job).procs();
             if procs > free {
-                // Only an overrun can be in the way; its end brings the next pass, which plans anew.
-                self.stale = true;
+                // Only an overrun can be in the way; the next pass plans anew.
                 break;
             }
             free -= procs;
@@ -237,7 +236,10 @@ impl LocalPolicy for Conservative {
 
     fn offers(&self, view: &View<'_>, request: &SlotRequest) -> Vec<Slot> {
         match &self.plan.profile {
-            Some(profile) if !self.stale => profile.offers(request),
+            Some(profile) if !self.stale => {
+                let earliest = request.earliest.max(view.now());
+                profile.offers(&SlotRequest { earliest, ..*request })
+            }
             _ => view.profile().offers(request),
         }
     }

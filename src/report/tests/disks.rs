@@ -69,7 +69,7 @@ proptest! {
         let mut lines = Lines::new(Disk::new(room, bite), Path::new("out.csv"), "header");
         let mut result = Ok(());
         for (at, row) in rows.iter().enumerate() {
-            result = lines.row(|out| out.extend_from_slice(row.as_bytes()));
+            result = lines.row(|out| out.extend_from_slice(format!("{row},").as_bytes()));
             if result.is_ok() && at % flush_each == 0 {
                 result = lines.flush();
             }
@@ -99,7 +99,7 @@ fn the_device_that_is_always_full() {
         return;
     };
     let mut lines = Lines::new(full, Path::new("/dev/full"), "header");
-    lines.row(|out| out.extend_from_slice(b"1")).unwrap();
+    lines.row(|out| out.extend_from_slice(b"1,")).unwrap();
     let error = lines.flush().unwrap_err();
     let text = error.to_string();
     assert!(

@@ -204,3 +204,28 @@ fn every_row_has_a_cell_for_every_column() {
     let rows = jobs(&fs::read_to_string(folder.path().join("jobs.csv")).unwrap());
     assert_eq!(rows[200]["class"], "VS N");
 }
+
+#[test]
+fn the_page_of_the_files_lists_every_column_in_order() {
+    let page = include_str!("../../../docs/output.md");
+    let folder = write(&records(), &OutputOptions { machines: true, batsim: Some("w".to_owned()) });
+    for name in ["jobs.csv", "segments.csv", "machines.csv"] {
+        let text = fs::read_to_string(folder.path().join(name)).unwrap();
+        let section = page.split("\n## ").find(|section| section.starts_with(name)).unwrap();
+        let listed: Vec<_> =
+            section.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next()).collect();
+        assert_eq!(listed.join(","), text.lines().next().unwrap(), "{name}");
+    }
+    let text = fs::read_to_string(folder.path().join("summary.json")).unwrap();
+    let summary: serde_json::Map<String, serde_json::Value> = serde_json::from_str(&text).unwrap();
+    for key in summary.keys() {
+        let measure = ["wait", "response", "bounded_slowdown"].iter().find(|of| {
+            ["mean", "median", "p95", "max"].iter().any(|figure| *key == format!("{figure}_{of}"))
+        });
+        let written = match measure {
+            Some(of) => format!("`{{mean,median,p95,max}}_{of}`"),
+            None => format!("`{key}`"),
+        };
+        assert!(page.contains(&written), "{written} is not on the page");
+    }
+}

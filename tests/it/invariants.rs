@@ -1,0 +1,437 @@
+//! What holds for every policy on every site: random grids, the checker, and runs that are cut, repeated and resumed.
+
+use std::collections::BTreeMap;
+
+use gridemu::entity::Body;
+use gridemu::grid::{Grid, GridSave};
+use gridemu::local::policies::{Compress, Conservative};
+use gridemu::local::{Abilities, Action, Actions, Change, LocalPolicy, PolicyInfo, Registry, View};
+use gridemu::model::{
+    InstantOrder, Job, JobId, PartitionSpec, Record, Reservation, SiteId, SiteSpec, Speedup,
+};
+use gridemu::units::{Power, Price, Rate, Span, Time};
+use gridemu::workload::{Jobs, Source};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::Index;
+
+use crate::support::{self, Law, Ran, With, check, command, job, try_run};
+
+/// Every policy of the registry, with its parameters' choices.
+pub(crate) fn variants() -> Vec<String> {
+    let mut all = Vec::new();
+    for info in Registry::standard().all() {
+        all.push(info.name.to_owned());
+        let choices: &[&str] = match info.name {
+            "easy" => &["order=sjf", "order=ljf", "order=saf", "order=lxf"],
+            "conservative" => &["compress=start", "compress=none"],
+            "equal-share" => &["mpl=1", "mpl=3", "mpl=5"],
+            _ => &[],
+        };
+        all.extend(choices.iter().map(|choice| format!("{}[{choice}]", info.name)));
+    }
+    all
+}
+
+fn law(spec: &SiteSpec) -> Law {
+    let (_, abilities) = Registry::standard().build(&spec.policy).expect("it is a policy");
+    Law { slots: abilities.slots, ..Law::default() }
+}
+
+#[derive(Clone)]
+pub(crate) struct Case {
+    pub(crate) spec: SiteSpec,
+    pub(crate) jobs: Vec<Job>,
+    /// Cancels: when, and which job.
+    pub(crate) cancels: Vec<(Time, JobId)>,
+}
+
+impl std::fmt::Debug for Case {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        support::show(f, &self.spec, &self.jobs)?;
+        for (time, id) in &self.cancels {
+            writeln!(f, "  cancel {id} at {time}")?;
+        }
+        Ok(())
+    }
+}
+
+fn partition() -> impl Strategy<Value = PartitionSpec> {
+    let speed = prop_oneof![
+        3 => Just(Rate::FULL),
+        1 => Just(Rate::ratio(2, 1)),
+        1 => (1_u64..300, 1_u64..100).prop_map(|(num, den)| Rate::ratio(num, den)),
+    ];
+    let quantum = prop_oneof![3 => Just(1_u32), 1 => 2_u32..5];
+    let power = (0_u64..90_000, 0_u64..200_000);
+    (3_u32..9, 1_u32..5, speed, quantum, power, 0_u64..5_000_000_000).prop_map(
+        |(machines, cores, speed, quantum, (idle, more), price)| PartitionSpec {
+            name: "part".to_owned(),
+            machines,
+            cores,
+            speed,
+            quantum: quantum.min(machines * cores),
+            idle: Power::from_milliwatts(idle),
+            busy: Power::from_milliwatts(idle + more),
+            price: Price::from_nanos(price),
+        },
+    )
+}
+
+fn size(job: Job, kind: u8, less: u32, more: u32, serial_ppm: u32) -> Job {
+    let preferred = job.size.preferred();
+    let (min, max) = (preferred.saturating_sub(less).max(1), preferred + more);
+    let speedup = if serial_ppm == 0 { Speedup::Linear } else { Speedup::Amdahl { serial_ppm } };
+    match kind {
+        0 => job.moldable(min, max, speedup),
+        1 => job.malleable(min, max, speedup),
+        _ => job,
+    }
+}
+
+type Raw = (u64, u32, u64, i64, (u8, u32, u32, u32), Option<u32>);
+
+/// Jobs of all kinds; some too large for any partition, some for a partition that is not there, some of no length, with
+/// times in fractions of seconds.
+pub(crate) fn jobs(most: usize) -> impl Strategy<Value = Vec<Job>> {
+    let gap =
+        prop_oneof![4 => Just(0_u64), 4 => (0_u64..6).prop_map(|s| s * 1_000_000), 2 => 0_u64..9_000_000];
+    let runtime = prop_oneof![
+        1 => Just(0_u64),
+        6 => (1_u64..30).prop_map(|s| s * 1_000_000),
+        3 => 1_u64..90_000_000,
+    ];
+    let error = prop_oneof![3 => Just(0_i64), 3 => 1_i64..40_000_000, 2 => -20_000_000_i64..0];
+    let procs = prop_oneof![20 => 1_u32..9, 8 => 1_u32..30, 1 => 30_u32..200];
+    let kind = (0_u8..8, 0_u32..6, 0_u32..6, prop_oneof![Just(0_u32), 1_u32..300_000]);
+    let to = prop_oneof![40 => Just(None), 1 => Just(Some(7)), 10 => (0_u32..2).prop_map(Some)];
+    vec((gap, procs, runtime, error, kind, to), 0..most).prop_map(|raw| {
+        let mut submit = 0;
+        let build = |(at, raw): (usize, Raw)| {
+            let (gap, procs, runtime, error, (kind, less, more, serial), to) = raw;
+            submit += gap;
+            let job = job(1 + at as u64, 0, procs, 0);
+            let mut job = size(job, kind, less, more, serial);
+            job.submit = Time::from_micros(submit);
+            job.runtime = Span::from_micros(runtime);
+            job.estimate = Span::from_micros(runtime.saturating_add_signed(error));
+            job.partition = to.map(gridemu::model::PartitionId);
+            job
+        };
+        raw.into_iter().enumerate().map(build).collect()
+    })
+}
+
+pub(crate) fn cases(policies: Vec<String>, most: usize) -> impl Strategy<Value = Case> {
+    let cancels = vec((any::<Index>(), prop_oneof![Just(None), (0_u64..80).prop_map(Some)]), 0..6);
+    let booked = vec((0_usize..3, 0_u64..120, 1_u64..50, 1_u32..9), 0..4);
+    let site =
+        (vec(partition(), 1..4), proptest::sample::select(policies), any::<bool>(), any::<bool>(), booked);
+    (site, jobs(most), cancels).prop_map(|((partitions, policy, overrun, event, booked), jobs, cancels)| {
+        let mut spec = support::site(1, &policy);
+        spec.partitions = partitions;
+        for (at, part) in spec.partitions.iter_mut().enumerate() {
+            part.name = format!("part{at}");
+        }
+        (spec.overrun, spec.pue_ppm, spec.record_machines) = (overrun, 1_400_000, true);
+        let abilities = Registry::standard().build(&spec.policy).expect("a policy").1;
+        if event && abilities.space_sharing() {
+            spec.order = InstantOrder::Event;
+        }
+        for (at, (partition, start, length, procs)) in booked.into_iter().enumerate() {
+            let mut grown = spec.clone();
+            let (start, end) = (Time::from_secs(start), Time::from_secs(start + length));
+            grown.reservations.push((partition, Reservation { name: format!("r{at}"), start, end, procs }));
+            if abilities.keeps_reservations && grown.check().is_ok() {
+                spec = grown;
+            }
+        }
+        // Some cancels at whole seconds of their own, the others the moment that the job comes.
+        let cancels = cancels.into_iter().filter(|_| !jobs.is_empty()).map(|(which, after)| {
+            let job: &Job = which.get(&jobs);
+            (job.submit + Span::from_secs(after.unwrap_or(0)), job.id)
+        });
+        let cancels = cancels.collect();
+        Case { spec, jobs, cancels }
+    })
+}
+
+/// A grid with its commands given.
+fn prepared(case: &Case) -> Grid {
+    let mut grid = support::grid(&Registry::standard(), &case.spec, &case.jobs).expect("a grid");
+    for (time, id) in &case.cancels {
+        grid.command(command(*time, Body::Cancel(*id))).expect("nothing has happened yet");
+    }
+    grid
+}
+
+fn straight(case: &Case) -> Ran {
+    let (mut grid, mut records) = (prepared(case), Vec::new());
+    grid.run(&mut records).expect("it runs to its end");
+    Ran::of(&grid, records)
+}
+
+/// Runs on from wherever the grid stands.
+fn finish(mut grid: Grid, mut records: Vec<Record>) -> Ran {
+    grid.run(&mut records).expect("it runs to its end");
+    Ran::of(&grid, records)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2500))]
+
+    #[test]
+    fn every_policy_keeps_the_law(case in cases(variants(), 40)) {
+        let ran = straight(&case);
+        check(&case.spec, &case.jobs, &ran, law(&case.spec));
+        prop_assert_eq!(&ran, &straight(&case), "the same again");
+    }
+
+    #[test]
+    fn it_does_not_matter_where_a_run_is_cut(case in cases(variants(), 25), stops in vec(0_u64..100_000_000, 0..12)) {
+        let ran = straight(&case);
+        let (mut grid, mut records) = (prepared(&case), Vec::new());
+        while let Some(stamp) = grid.step(&mut records).expect("a step") {
+            prop_assert_eq!(stamp.time, grid.now());
+        }
+        prop_assert_eq!(&ran, &Ran::of(&grid, records), "step by step");
+        let (mut grid, mut records) = (prepared(&case), Vec::new());
+        let mut stops = stops;
+        stops.sort_unstable();
+        for stop in stops {
+            grid.run_until(Time::from_micros(stop), &mut records).expect("it runs");
+            prop_assert_eq!(grid.now(), Time::from_micros(stop));
+        }
+        prop_assert_eq!(ran, finish(grid, records), "stop by stop");
+    }
+
+    #[test]
+    fn a_run_is_resumed_as_if_never_stopped(
+        case in cases(variants(), 25),
+        steps in vec(0_usize..20, 1..5),
+        stop in proptest::option::of(0_u64..100_000_000),
+    ) {
+        let ran = straight(&case);
+        let (mut grid, mut records) = (prepared(&case), Vec::new());
+        if let Some(stop) = stop {
+            grid.run_until(Time::from_micros(stop), &mut records).expect("it runs");
+        }
+        for steps in steps {
+            for _ in 0..steps {
+                grid.step(&mut records).expect("it runs");
+            }
+            let saved: GridSave = support::through_bytes(&grid.snapshot().expect("a snapshot"));
+            grid = support::grid(&Registry::standard(), &case.spec, &case.jobs).expect("a grid");
+            grid.restore(saved.clone(), false).expect("it fits");
+            prop_assert_eq!(&saved, &grid.snapshot().expect("a snapshot"), "a save restored saves the same");
+        }
+        prop_assert_eq!(ran, finish(grid, records));
+    }
+
+    /// Commands given along the way do what the same commands do when given beforehand.
+    #[test]
+    fn commands_may_come_late(case in cases(variants(), 25), ahead in 0_u64..4_000_000) {
+        let mut case = case;
+        case.cancels.sort_unstable();
+        let ran = straight(&case);
+        let mut grid = support::grid(&Registry::standard(), &case.spec, &case.jobs).expect("a grid");
+        let mut records = Vec::new();
+        for (time, id) in &case.cancels {
+            let before = Time::from_micros(time.micros().saturating_sub(1 + ahead));
+            if before > grid.now() {
+                grid.run_until(before, &mut records).expect("it runs");
+            }
+            grid.command(command(*time, Body::Cancel(*id))).expect("its time is to come");
+        }
+        prop_assert_eq!(ran, finish(grid, records));
+    }
+
+    /// Another policy takes over in the middle; records and ledger stay lawful.
+    #[test]
+    fn any_policy_takes_over_from_any(
+        case in cases(variants(), 25),
+        other in any::<Index>(),
+        steps in 0_usize..30,
+    ) {
+        let registry = Registry::standard();
+        let slots = |spec: &SiteSpec| registry.build(&spec.policy).unwrap().1.slots;
+        let others: Vec<SiteSpec> = variants()
+            .into_iter()
+            .map(|other| SiteSpec { policy: other.parse().unwrap(), ..case.spec.clone() })
+            .filter(|other| slots(other) == slots(&case.spec))
+            .filter(|other| support::grid(&registry, other, &[]).is_ok())
+            .collect();
+        let other = other.get(&others);
+        let (mut grid, mut records) = (prepared(&case), Vec::new());
+        for _ in 0..steps {
+            grid.step(&mut records).expect("it runs");
+        }
+        let saved = grid.snapshot().expect("a snapshot");
+        let mut grid = support::grid(&registry, other, &case.jobs).expect("a grid");
+        grid.restore(saved, true).expect("it fits");
+        let ran = finish(grid, records);
+        check(other, &case.jobs, &ran, law(other));
+    }
+
+    /// Whatever is left when a run is ended early is recorded as unfinished, and the ledger holds.
+    #[test]
+    fn a_run_can_be_ended_anywhere(case in cases(variants(), 25), stops in vec(0_u64..60_000_000, 1..4)) {
+        let (mut grid, mut records) = (prepared(&case), Vec::new());
+        let mut stops = stops;
+        stops.sort_unstable();
+        for stop in &stops {
+            grid.run_until(Time::from_micros(*stop), &mut records).expect("it runs");
+        }
+        let stop = grid.now();
+        grid.close(&mut records);
+        let ran = Ran::of(&grid, records);
+        let come: Vec<Job> = case.jobs.iter().filter(|job| job.submit <= stop).cloned().collect();
+        check(&case.spec, &come, &ran, law(&case.spec));
+        for record in ran.jobs() {
+            if record.outcome == gridemu::model::Outcome::Unfinished {
+                prop_assert_eq!(record.end, stop);
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    /// Sites that have nothing to say to each other do the same together as each alone.
+    #[test]
+    fn sites_do_not_touch_each_other(
+        both in (cases(variants(), 20), cases(variants(), 20)),
+        stops in vec(0_u64..100_000_000, 0..5),
+    ) {
+        let cases = [both.0, both.1];
+        let build = || {
+            let sites = cases.iter().enumerate().map(|(at, case)| {
+                let spec = SiteSpec { name: format!("site{at}"), ..case.spec.clone() };
+                let source: Box<dyn Source> = Box::new(Jobs::new(case.jobs.clone()));
+                (spec, Some(source))
+            });
+            Grid::new(sites.collect(), &Registry::standard()).expect("a grid")
+        };
+        let of_site = |records: &[Record], site: SiteId| -> Vec<Record> {
+            let mut of_site: Vec<Record> = records
+                .iter()
+                .filter(|record| site == match record {
+                    Record::Job(job) => job.site,
+                    Record::Segment(segment) => segment.site,
+                    Record::Machine(machine) => machine.site,
+                })
+                .cloned()
+                .collect();
+            for record in &mut of_site {
+                match record {
+                    Record::Job(job) => job.site = SiteId(0),
+                    Record::Segment(segment) => segment.site = SiteId(0),
+                    Record::Machine(machine) => machine.site = SiteId(0),
+                }
+            }
+            of_site
+        };
+        let alone: Vec<Vec<Record>> = cases
+            .iter()
+            .map(|case| straight(&Case { cancels: Vec::new(), ..case.clone() }).records)
+            .collect();
+        let mut records = Vec::new();
+        build().run(&mut records).expect("it runs");
+        for (site, alone) in (0..).zip(&alone) {
+            prop_assert_eq!(&of_site(&records, SiteId(site)), alone);
+        }
+        let (mut grid, mut records) = (build(), Vec::new());
+        for stop in stops {
+            grid.run_until(Time::from_micros(stop), &mut records).expect("it runs");
+            grid.step(&mut records).expect("it runs");
+            let saved = support::through_bytes(&grid.snapshot().expect("a snapshot"));
+            grid = build();
+            grid.restore(saved, false).expect("it fits");
+        }
+        while grid.step(&mut records).expect("it runs").is_some() {}
+        for (site, alone) in (0..).zip(&alone) {
+            prop_assert_eq!(&of_site(&records, SiteId(site)), alone);
+        }
+    }
+}
+
+// ---- promises ----
+
+static PROMISING: PolicyInfo = PolicyInfo {
+    name: "promising",
+    doc: "Conservative backfilling, watched.",
+    source: "the tests",
+    params: &[],
+    abilities: |_| Abilities { keeps_reservations: true, guarantees_starts: true, ..Abilities::PLAIN },
+    build: |mut named| {
+        const CHOICES: [(&str, Compress); 3] =
+            [("submission", Compress::Submission), ("start", Compress::Start), ("none", Compress::None)];
+        let compress = named.take_choice("compress", &CHOICES)?.unwrap_or_default();
+        Ok(Box::new(Promising { inner: Conservative::new(compress), promises: BTreeMap::new() }))
+    },
+};
+
+/// Keeps the start that each job was promised when it came, and fails when one is not kept.
+struct Promising {
+    inner: Conservative,
+    promises: BTreeMap<u64, Time>,
+}
+
+impl LocalPolicy for Promising {
+    fn on(&mut self, change: Change, view: &View<'_>) {
+        self.inner.on(change, view);
+        if let Change::Arrived(job) = change {
+            let seq = view.job(job).seq();
+            let promise = self.inner.reserved_start(seq).expect("it has a reservation from the first");
+            assert!(promise >= view.now());
+            self.promises.insert(seq, promise);
+        }
+    }
+
+    fn schedule(&mut self, view: &View<'_>, actions: &mut Actions) {
+        self.inner.schedule(view, actions);
+        for action in actions.as_slice() {
+            let Action::Start { job, .. } = action else { panic!("it only starts jobs: {action:?}") };
+            assert!(view.now() <= self.promises[&view.job(*job).seq()], "a promised start was missed");
+        }
+        for (seq, promise) in &self.promises {
+            let reserved = self.inner.reserved_start(*seq);
+            assert!(reserved.is_none_or(|start| start <= *promise), "a reservation was moved back");
+        }
+    }
+
+    fn adopt(&mut self, view: &View<'_>) {
+        self.inner.adopt(view);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1500))]
+
+    #[test]
+    fn conservative_keeps_what_it_promised(
+        case in cases(["submission", "start", "none"].map(|c| format!("conservative[compress={c}]")).into(), 40),
+    ) {
+        let mut watched = case.spec.clone();
+        watched.overrun = false;
+        let straight = straight(&Case { spec: watched.clone(), ..case.clone() });
+        watched.policy.name = "promising".to_owned();
+        let mut grid =
+            support::grid(&Registry::standard().with(&PROMISING), &watched, &case.jobs).expect("a grid");
+        for (time, id) in &case.cancels {
+            grid.command(command(*time, Body::Cancel(*id))).expect("nothing has happened yet");
+        }
+        prop_assert_eq!(straight, finish(grid, Vec::new()));
+    }
+}
+
+#[test]
+fn every_policy_runs_nothing_at_all() {
+    for policy in variants() {
+        let spec = support::site(4, &policy);
+        let ran = try_run(&Registry::standard(), &spec, &[]).expect("nothing to do");
+        assert!(ran.records.is_empty());
+        check(&spec, &[], &ran, Law::default());
+    }
+}
