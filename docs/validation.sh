@@ -1,0 +1,95 @@
+#!/bin/sh
+# Prints the tables of docs/validation.md from new runs.
+#
+#   cargo build --release
+#   GRIDEMU_DATA=/path/to/data sh docs/validation.sh
+#
+# The folder has the logs of the Parallel Workloads Archive in swf/ and the reference outcomes in reference/.
+# Needs jq and awk. GRIDEMU names the program if it is not target/release/gridemu.
+set -eu
+: "${GRIDEMU_DATA:?the folder with swf/ and reference/}"
+gridemu=${GRIDEMU:-target/release/gridemu}
+logs='KTH-SP2-1996-2.1-cln CTC-SP2-1996-3.1-cln SDSC-SP2-1998-4.2-cln SDSC-BLUE-2000-4.2-cln HPC2N-2002-2.2-cln LANL-CM5-1994-4.1-cln'
+
+# An array of summaries, one a policy.
+replay() {
+    "$gridemu" replay "$@" --json 2>/dev/null | jq 'if type == "array" then . else [.] end'
+}
+swf() { echo "$GRIDEMU_DATA/swf/$1.swf.gz"; }
+
+echo '## Published digits'
+echo
+echo '| policy | estimates | mean bounded slowdown | mean response (s) | max bounded slowdown | max response (s) | fingerprint |'
+echo '|---|---|---|---|---|---|---|'
+for estimates in log exact; do
+    replay "$GRIDEMU_DATA/reference/predictsim-KTH-SP2-input-log.swf.gz" --procs 100 --clean strict --order event \
+        --estimates $estimates --policy easy --policy 'easy[order=sjf]' |
+        jq -r '.[] | [.policy, .estimates, .mean_bounded_slowdown, .mean_response, .max_bounded_slowdown, .max_response, .fingerprint] | @tsv' |
+        awk -F'\t' '{ printf "| `%s` | %s | %.8f | %.6f | %.1f | %.0f | `%s` |\n", $1, $2, $3, $4, $5, $6, $7 }'
+done
+
+echo
+echo '## Batsim'
+echo
+echo '| policy | jobs | mean wait (s) | max wait (s) | mean response (s) | makespan (s) | fingerprint |'
+echo '|---|--:|--:|--:|--:|--:|---|'
+replay "$GRIDEMU_DATA/reference/batsim-medium_late.json" --policy easy --policy 'easy[order=sjf]' |
+    jq -r '.[] | [.policy, .jobs, .mean_wait, .max_wait, .mean_response, .makespan, .fingerprint] | @tsv' |
+    awk -F'\t' '{ printf "| `%s` | %d | %.6f | %.6f | %.6f | %.2f | `%s` |\n", $1, $2, $3, $4, $5, $6, $7 }'
+
+echo
+echo '## Six logs'
+for log in $logs; do
+    echo
+    echo "### $log"
+    echo
+    echo '| estimates | policy | mean wait (s) | mean response (s) | bsld mean | bsld median | bsld p95 | utilization (%) | makespan (s) | killed | fingerprint |'
+    echo '|---|---|--:|--:|--:|--:|--:|--:|--:|--:|---|'
+    for estimates in log exact; do
+        replay "$(swf "$log")" --estimates $estimates --policy fcfs --policy easy --policy conservative |
+            jq -r '.[] | [.estimates, .policy, .mean_wait, .mean_response, .mean_bounded_slowdown, .median_bounded_slowdown, .p95_bounded_slowdown, .utilization * 100, .makespan, .outcomes.killed, .fingerprint] | @tsv' |
+            awk -F'\t' '{ printf "| %s | %s | %.1f | %.1f | %.2f | %.2f | %.2f | %.3f | %.0f | %d | `%s` |\n", $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11 }'
+    done
+done
+
+echo
+echo '## Emulated and recorded waits, EASY and conservative, estimates of the log'
+for log in $logs; do
+    echo
+    echo "### $log"
+    echo
+    echo '| policy | class | jobs | mean emulated (s) | recorded | median emulated | recorded | p90 emulated | recorded |'
+    echo '|---|---|--:|--:|--:|--:|--:|--:|--:|'
+    replay "$(swf "$log")" --classes kettimuthu-4 --policy easy --policy conservative |
+        jq -r '.[] | .policy as $policy | .recorded_waits[] | select($policy == "easy" or .class == "all") | [$policy, .class, .jobs, .emulated_mean, .recorded_mean, .emulated_median, .recorded_median, .emulated_p90, .recorded_p90] | @tsv' |
+        awk -F'\t' '{ printf "| %s | %s | %d | %.0f | %.0f | %.0f | %.0f | %.0f | %.0f |\n", $1, $2, $3, $4, $5, $6, $7, $8, $9 }'
+done
+
+echo
+echo '## Exact estimates and shortest first: the same work, cut at the request (--clean strict)'
+echo
+echo '| log | policy | bsld log | bsld exact | change (%) | response log (s) | response exact (s) | change (%) |'
+echo '|---|---|--:|--:|--:|--:|--:|--:|'
+for log in $logs; do
+    for policy in easy conservative 'easy[order=sjf]'; do
+        for estimates in log exact; do
+            replay "$(swf "$log")" --clean strict --estimates $estimates --policy "$policy" |
+                jq '.[] | .mean_bounded_slowdown, .mean_response'
+        done | paste -s - | awk -F'\t' -v log_="$log" -v policy="$policy" '
+            function change(from, to) { return (to / from - 1) * 100 }
+            { printf "| %s | `%s` | %.3f | %.3f | %.1f | %.0f | %.0f | %.1f |\n",
+              log_, policy, $1, $3, change($1, $3), $2, $4, change($2, $4) }'
+    done
+done
+
+echo
+echo '## Order of events: EASY, mean bounded slowdown'
+echo
+echo '| log | one pass an instant | one pass an event | difference (%) | fingerprint of one pass an event |'
+echo '|---|--:|--:|--:|---|'
+for log in $logs; do
+    for order in instant event; do
+        replay "$(swf "$log")" --policy easy --order $order | jq -r '.[] | .mean_bounded_slowdown, .fingerprint'
+    done | paste -s - | awk -F'\t' -v log_="$log" \
+        '{ printf "| %s | %.4f | %.4f | %.3f | `%s` |\n", log_, $1, $3, ($1 / $3 - 1) * 100, $4 }'
+done
