@@ -114,7 +114,11 @@ impl Site {
     fn take(&mut self, arrival: Arrival, now: Time, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
         match arrival {
             Arrival::Own(job) => self.submit(job, Origin::Own, now, outbox)?,
-            Arrival::Message(Body::Submit(job)) => self.submit(*job, Origin::Sent, now, outbox)?,
+            Arrival::Message(Body::Submit(mut job)) => {
+                // Sent before it claims to have been submitted: it cannot start before that.
+                job.submit = job.submit.min(now);
+                self.submit(*job, Origin::Sent, now, outbox)?;
+            }
             Arrival::Message(Body::Cancel(id)) => {
                 for (at, partition) in self.partitions.iter_mut().enumerate() {
                     if let Some(gone) = partition.cancel(id, now, outbox) {
