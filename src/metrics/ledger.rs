@@ -5,6 +5,8 @@ use serde::{Deserialize, Serialize};
 use crate::platform::Usage;
 use crate::units::{Energy, Money};
 
+const MILLION: u128 = 1_000_000;
+
 /// The ledgers of all partitions added up, still exact.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ledger {
@@ -67,8 +69,10 @@ impl Ledger {
         self.job_energy += usage.job_energy;
         self.meter += usage.meter;
         self.cost += usage.cost;
-        let facility = usage.meter.nanojoules().saturating_mul(u128::from(pue_ppm)).saturating_add(500_000);
-        self.facility += Energy::from_nanojoules(facility / 1_000_000);
+        // In two parts: the product of the largest meter with its PUE would not fit.
+        let (meter, pue) = (usage.meter.nanojoules(), u128::from(pue_ppm));
+        let part = (meter % MILLION * pue + MILLION / 2) / MILLION;
+        self.facility += Energy::from_nanojoules(meter / MILLION * pue + part);
     }
 
     /// Share of the nominal capacity that was in use; `None` if there is none.

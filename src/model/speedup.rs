@@ -106,7 +106,10 @@ fn between(points: &[(u32, Rate)], procs: u32) -> Rate {
     match (after.checked_sub(1).map(|i| points[i]), points.get(after)) {
         (None, None) => Rate::ZERO,
         (Some((_, last)), None) => last,
-        (None, Some((n, rate))) => Rate::ratio(rate.units() * u64::from(procs), u64::from(*n) << Rate::BITS),
+        (None, Some((n, rate))) => {
+            let units = u128::from(rate.units()) * u128::from(procs) / u128::from((*n).max(1));
+            Rate::from_units(u64::try_from(units).unwrap_or(u64::MAX))
+        }
         (Some((n0, r0)), Some((n1, r1))) => {
             let (run, total) = (u64::from(procs - n0), u64::from(n1 - n0));
             let rise =
@@ -148,6 +151,8 @@ mod tests {
         close(&points, 1, 0.5);
         close(&points, 3, 2.0);
         close(&points, 9, 3.0);
+        let steep = Speedup::Points(vec![(1_000, Rate::from_units(u64::MAX))]);
+        assert_eq!(steep.on(500), Rate::from_units(u64::MAX / 2), "no product overflows");
         assert_eq!(Speedup::Points(vec![]).check(), Err(SpeedupError::Points));
     }
 }
