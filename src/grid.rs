@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub use error::{GridError, Waiter};
 
 use crate::entity::{Body, Entity, EntityError, Message, Outbox, Sender, Site, SiteSave, Stamp};
-use crate::local::Registry;
+use crate::local::{Registry, Tally};
 use crate::model::{Record, RecordSink, SiteId, SiteSpec};
 use crate::units::Time;
 use crate::workload::Source;
@@ -157,11 +157,11 @@ impl Grid {
         Ok(())
     }
 
-    /// Runs until nothing happens any more.
+    /// Runs until nothing happens any more, and checks that every job that was submitted has ended.
     ///
     /// # Errors
-    /// [`GridError`] says what broke; [`GridError::SinkClosed`] if `sink` can take no more; [`GridError::Stuck`] if jobs are left that nothing will ever start, which have then been
-    /// recorded as unfinished.
+    /// [`GridError`] says what broke; [`GridError::SinkClosed`] if `sink` can take no more; [`GridError::Stuck`] if
+    /// jobs are left that nothing will ever start, which have then been recorded as unfinished.
     pub fn run(&mut self, sink: &mut dyn RecordSink) -> Result<(), GridError> {
         self.run_sites(Time::NEVER, sink)?;
         let waiters: Vec<Waiter> = self
@@ -174,7 +174,7 @@ impl Grid {
             })
             .collect();
         if waiters.is_empty() {
-            return Ok(());
+            return self.sites.iter().try_for_each(|site| balanced(&site.spec().name, site.tally()));
         }
         self.close(sink);
         Err(GridError::stuck(self.now(), waiters))
@@ -248,5 +248,30 @@ impl Grid {
             }
         }
         post.deliver(&mut self.sites)
+    }
+}
+
+/// Every job has one end.
+fn balanced(site: &str, tally: Tally) -> Result<(), GridError> {
+    let (arrived, ended) = (tally.arrived, tally.ended());
+    if arrived == ended {
+        Ok(())
+    } else {
+        Err(GridError::Unbalanced { site: site.to_owned(), arrived, ended })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_job_without_an_end_is_missed() {
+        let tally = Tally { arrived: 3, outcomes: [1, 1, 0, 0, 0, 0], ..Tally::default() };
+        assert_eq!(
+            balanced("windsor", tally),
+            Err(GridError::Unbalanced { site: "windsor".to_owned(), arrived: 3, ended: 2 })
+        );
+        assert_eq!(balanced("windsor", Tally { arrived: 2, ..tally }), Ok(()));
     }
 }

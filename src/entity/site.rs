@@ -11,7 +11,7 @@ use super::{Body, Entity, EntityError, Message, Outbox, Sender, Stamp};
 use crate::local::{Abilities, Departed, LocalPolicy, Partition, Registry, Settings, Tally};
 use crate::model::{InstantOrder, Outcome, PartitionId, RejectReason, Reservation, SiteId, SiteSpec};
 use crate::units::Time;
-use crate::workload::Source;
+use crate::workload::{Source, SourceError};
 
 /// Rounds at one instant before the run is given up as stalled.
 const MOST_ROUNDS: u32 = 10_000;
@@ -205,6 +205,14 @@ impl SourceState {
             Some(source) => source.peek_time()?,
             None => None,
         };
+        // It would never come, and nobody would miss it.
+        if self.next == Some(Time::NEVER) {
+            return Err(EntityError::Source(SourceError::Read {
+                place: "the workload".to_owned(),
+                problem: "the next job would be submitted beyond the end of the time axis".to_owned(),
+                hint: "scale the submissions less, or take only the first jobs".to_owned(),
+            }));
+        }
         Ok(())
     }
 }

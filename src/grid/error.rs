@@ -42,6 +42,18 @@ pub enum GridError {
         /// The first of them.
         first: Vec<Waiter>,
     },
+    /// The outcomes do not sum to what was submitted: a mistake in this library.
+    #[error(
+        "site `{site}` was given {arrived} jobs and recorded the end of {ended}; this is a bug of gridemu"
+    )]
+    Unbalanced {
+        /// The site.
+        site: String,
+        /// Jobs that arrived.
+        arrived: u64,
+        /// Jobs that ended, in whatever way.
+        ended: u64,
+    },
     /// The records cannot be taken any more; whoever takes them knows why.
     #[error("the records of the run cannot be taken any more")]
     SinkClosed,

@@ -89,6 +89,13 @@ pub struct Tally {
     pub short_reservations: u64,
 }
 
+impl Tally {
+    /// Jobs that have ended, however they did.
+    pub fn ended(&self) -> u64 {
+        self.outcomes.iter().sum()
+    }
+}
+
 /// A partition with its policy.
 pub struct Partition {
     pub(super) state: State,
@@ -394,7 +401,7 @@ impl Partition {
         abilities: Abilities,
         reservations: &[Reservation],
     ) -> Self {
-        let slots = abilities.slots.max(1);
+        let slots = abilities.slots.clamp(1, Abilities::MOST_SLOTS);
         let mut book = Book::default();
         for wanted in reservations {
             let held = book.hold(wanted, spec.rounded(wanted.procs), Time::NEVER, Time::ZERO);
