@@ -43,17 +43,6 @@ fn described(info: &PolicyInfo) -> String {
             param.key, param.values, param.default, param.doc
         );
     }
-    let able = (info.abilities)(&Named::bare(info.name));
-    let words = [
-        (able.keeps_reservations, "keeps reservations"),
-        (able.guarantees_starts, "promises each job a latest start"),
-        (able.preempts, "preempts"),
-        (able.resizes, "resizes malleable jobs"),
-        (able.slots > 1, "shares processors"),
-    ];
-    let words: Vec<_> = words.iter().filter(|(does, _)| *does).map(|(_, word)| *word).collect();
-    text + &format!(
-        "\n  Abilities: {}",
-        if words.is_empty() { "starts jobs".to_owned() } else { words.join(", ") }
-    )
+    let able = (info.abilities)(&Named::bare(info.name)).words();
+    text + &format!("\n  Abilities: {able}")
 }

@@ -55,11 +55,14 @@ pub struct Abilities {
     pub resizes: bool,
     /// Chooses processors by number ([`super::Place::On`]) and not only how many.
     pub picks_processors: bool,
-    /// How many jobs may share a processor (1: none share).
+    /// How many jobs may share a processor (1: none share), at most [`Abilities::MOST_SLOTS`].
     pub slots: u32,
 }
 
 impl Abilities {
+    /// The most jobs that may share a processor: sums of their shares stay far from overflow.
+    pub const MOST_SLOTS: u32 = 1_000;
+
     /// Starts jobs, and nothing more.
     pub const PLAIN: Self = Self {
         keeps_reservations: false,
@@ -70,6 +73,35 @@ impl Abilities {
         picks_processors: false,
         slots: 1,
     };
+
+    /// What a policy does beyond starting jobs, in words: `keeps reservations, guarantees starts`.
+    pub fn words(self) -> String {
+        let Self {
+            keeps_reservations,
+            guarantees_starts,
+            preempts,
+            same_processors,
+            resizes,
+            picks_processors,
+            slots,
+        } = self;
+        let mut words: Vec<String> = [
+            (keeps_reservations, "keeps reservations"),
+            (guarantees_starts, "guarantees starts"),
+            (preempts, "preempts"),
+            (same_processors, "resumes on the same processors"),
+            (resizes, "resizes malleable jobs"),
+            (picks_processors, "chooses processors by number"),
+        ]
+        .into_iter()
+        .filter(|(able, _)| *able)
+        .map(|(_, word)| word.to_owned())
+        .collect();
+        if slots > 1 {
+            words.push(format!("shares processors ({slots} jobs on each)"));
+        }
+        if words.is_empty() { "starts jobs".to_owned() } else { words.join(", ") }
+    }
 
     /// True if the policy only starts jobs on so many processors of their own, which is all that
     /// [`crate::model::InstantOrder::Event`] is defined for: a start that takes effect later cannot say where.

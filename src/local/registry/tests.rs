@@ -15,39 +15,11 @@ fn with_defaults(info: &PolicyInfo) -> Named {
     Named { name: info.name.to_owned(), params }
 }
 
-fn abilities(able: Abilities) -> String {
-    let Abilities {
-        keeps_reservations,
-        guarantees_starts,
-        preempts,
-        same_processors,
-        resizes,
-        picks_processors,
-        slots,
-    } = able;
-    let mut words: Vec<String> = [
-        (keeps_reservations, "keeps reservations"),
-        (guarantees_starts, "guarantees starts"),
-        (preempts, "preempts"),
-        (same_processors, "resumes on the same processors"),
-        (resizes, "resizes malleable jobs"),
-        (picks_processors, "chooses processors by number"),
-    ]
-    .iter()
-    .filter(|(able, _)| *able)
-    .map(|(_, word)| (*word).to_owned())
-    .collect();
-    if slots > 1 {
-        words.push(format!("shares processors ({slots} jobs on each)"));
-    }
-    if words.is_empty() { "starts jobs".to_owned() } else { words.join(", ") }
-}
-
 /// The generated part of the page.
 fn tables(registry: &Registry) -> String {
     let mut page = String::from("| policy | what it does | abilities | source |\n|---|---|---|---|\n");
     for info in registry.all() {
-        let able = abilities((info.abilities)(&Named::bare(info.name)));
+        let able = (info.abilities)(&Named::bare(info.name)).words();
         let _ = writeln!(page, "| `{}` | {} | {able} | {} |", info.name, info.doc, info.source);
     }
     page += "\n| parameter | values | default | meaning |\n|---|---|---|---|\n";
