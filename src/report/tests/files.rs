@@ -115,7 +115,7 @@ fn seconds(cell: &str) -> u64 {
 }
 
 /// What `jobs.csv` says of a job, read by column name.
-fn jobs(text: &str) -> Vec<std::collections::HashMap<String, String>> {
+fn jobs(text: &str) -> Vec<std::collections::BTreeMap<String, String>> {
     csv::Reader::from_reader(text.as_bytes()).deserialize().map(Result::unwrap).collect()
 }
 
