@@ -259,8 +259,10 @@ impl Replay {
             times,
             notes,
         };
-        let has_recorded =
-            matches!(options.shaping.estimates, EstimateSource::Plain(_)) && opened.header.is_some();
+        // Recorded waits are of the recorded submissions and run times.
+        let has_recorded = matches!(options.shaping.estimates, EstimateSource::Plain(_))
+            && options.shaping.load.is_none()
+            && opened.header.is_some();
         RunSummary::new(
             facts,
             &recorder.summary,

@@ -4,7 +4,7 @@ use std::process::Stdio;
 
 use serde_json::Value;
 
-use super::{argument, file, gridemu, gzipped, rows_of, with_input};
+use super::{argument, file, gridemu, gzipped, log, row, rows_of, with_input};
 
 const TINY: &str = "lublin[jobs=200,load=0.9,seed=3]";
 
@@ -133,4 +133,18 @@ fn a_reader_that_has_had_enough_is_no_failure() {
     drop(child.stdout.take());
     let done = child.wait_with_output().unwrap();
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+}
+
+/// Recorded waits are of the recorded submissions: with others there is nothing to compare.
+#[test]
+fn recorded_waits_are_compared_with_the_recorded_load_only() {
+    let text = log(&[&row(1, &[(3, "5")]), &row(2, &[(3, "7")]), &row(3, &[])]);
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(folder.path(), "waits.swf", text);
+    let waits = |args: &[&str]| {
+        let summary = gridemu(&[&["replay", &path, "--policy", "easy", "--json"], args].concat()).json();
+        summary["recorded_waits"].as_array().unwrap().clone()
+    };
+    assert_eq!((&waits(&[])[0]["jobs"], &waits(&[])[0]["recorded_mean"]), (&2.into(), &6.0.into()));
+    assert!(waits(&["--load", "2"]).is_empty());
 }
