@@ -15,6 +15,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use crate::experiment::RunError;
+use crate::report::hint_for;
 
 /// A grid broker emulator: replays workloads on sites with local schedulers, exactly and fast.
 #[derive(Debug, Parser)]
@@ -75,7 +76,8 @@ fn say(text: &str) -> Result<(), RunError> {
 fn told(written: io::Result<()>) -> Result<(), RunError> {
     match written {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(RunError::run(format!("cannot write to standard output: {error}")))
+            Err(RunError::run(format!("cannot write to standard output: {error}"))
+                .with_hint(hint_for(error.kind())))
         }
         _ => Ok(()),
     }

@@ -4,6 +4,8 @@ use std::fmt;
 
 use crate::entity::EntityError;
 use crate::grid::GridError;
+use crate::local::PartitionError;
+use crate::model::SiteError;
 use crate::report::OutputError;
 use crate::workload::SourceError;
 
@@ -95,6 +97,37 @@ fn grid_hint(error: &GridError) -> Option<String> {
         GridError::Entity(EntityError::Registry(_)) => {
             Some("`gridemu policies` lists them with their parameters".to_owned())
         }
+        GridError::Entity(error) => entity_hint(error).map(str::to_owned),
+        GridError::Stuck { .. } | GridError::Unbalanced { .. } => {
+            Some("this should not happen: tell the policy's author".to_owned())
+        }
+        _ => None,
+    }
+}
+
+fn entity_hint(error: &EntityError) -> Option<&'static str> {
+    match error {
+        EntityError::Unable { .. } => Some("choose another policy, or leave the option out"),
+        EntityError::Partition(PartitionError::EndOfTime { .. }) => {
+            Some("run times that long cannot be meant: `gridemu inspect` shows the longest")
+        }
+        EntityError::Partition(PartitionError::Policy(_)) => {
+            Some("the policy is wrong and not what it was asked for: tell its author")
+        }
+        EntityError::Site(error) => Some(match error {
+            SiteError::NoPartition(_) => "give the site a partition",
+            SiteError::NoProcessors { .. } | SiteError::TooManyProcessors { .. } => {
+                "say how many the machine has with `--procs N`"
+            }
+            SiteError::Quantum { .. } => "choose another `--quantum`, or another machine with `--procs N`",
+            SiteError::Speed(_) => "choose another `--speed`",
+            SiteError::Power { .. } => "raise `--busy` or lower `--idle`",
+            SiteError::TooMuch(_) => "lower `--busy` or `--price`",
+            SiteError::Pue { .. } => "choose another `--pue`",
+            SiteError::Reservation { .. } => {
+                "say `--reserve FROM..TO:PROCS`, such as `2h..4h:64`; together they must fit into the machine"
+            }
+        }),
         _ => None,
     }
 }

@@ -263,6 +263,7 @@ fn standard_output_that_fills_is_a_failed_run() {
         let told = String::from_utf8(done.stderr).unwrap();
         assert_eq!(done.status.code(), Some(1), "{args:?}: {told}");
         assert!(told.starts_with("error: cannot write to standard output: No space left"), "{told}");
+        assert!(told.contains("hint: free some space"), "{told}");
     }
 }
 
@@ -338,4 +339,24 @@ fn every_failure_has_a_hint() {
         gridemu(&["generate", TINY, "--output", "/dev/full"]).ends(1, &["hint: free some space"]);
     }
     gridemu(&["inspect", &argument(folder.path())]).ends(2, &["hint: "]);
+    let cases: [(&[&str], &str); 7] = [
+        (&["--procs", "67108865"], "hint: say how many the machine has with `--procs N`"),
+        (&["--quantum", "0"], "hint: choose another `--quantum`"),
+        (&["--speed", "2000000"], "hint: choose another `--speed`"),
+        (&["--idle", "2 W", "--busy", "1 W"], "hint: raise `--busy` or lower `--idle`"),
+        (&["--price", "2000000000"], "hint: lower `--busy` or `--price`"),
+        (&["--reserve", "2h..1h:4"], "hint: say `--reserve FROM..TO:PROCS`"),
+        (&["--policy", "equal-share", "--order", "event"], "hint: choose another policy"),
+    ];
+    for (args, hint) in cases {
+        let text = log(&[&row(1, &[])]);
+        let policy = if args.contains(&"--policy") { &[][..] } else { &["--policy", "easy"] };
+        with_input(&[&["replay", "-"], policy, args].concat(), &text).ends(2, &[hint]);
+    }
+    // 1,845 jobs of three centuries, one after the other.
+    let rows: Vec<String> =
+        (1..1_900).map(|at| row(at, &[(4, "10000000000"), (9, "-1"), (8, "10")])).collect();
+    let rows: Vec<&str> = rows.iter().map(String::as_str).collect();
+    let ran = with_input(&["replay", "-", "--policy", "fcfs"], &log(&rows));
+    ran.ends(1, &["would end beyond the end of time", "hint: run times that long cannot be meant"]);
 }
