@@ -20,6 +20,6 @@ mod tests;
 
 pub use comparison::comparison_table;
 pub use contents::contents_table;
-pub use error::OutputError;
+pub use error::{OutputError, hint_for};
 pub use folder::{OutputDir, OutputOptions};
 pub use tables::{json, recorded_waits_table, summary_table};

@@ -10,6 +10,7 @@ use super::{talk, told};
 use crate::experiment::RunError;
 use crate::formats::swf::{Heading, write_header, write_job};
 use crate::model::{Job, Named, NamedError};
+use crate::report::hint_for;
 use crate::workload::Source;
 use crate::workload::lublin::{Lublin, LublinSpec};
 
@@ -60,9 +61,11 @@ pub(super) fn run(args: &Args) -> Result<(), RunError> {
     let jobs = Lublin::new(spec, 1, "").map_err(RunError::request)?;
     match &args.output {
         Some(path) => {
-            let place = |error: io::Error| format!("cannot write `{}`: {error}", path.display());
-            let file = File::create(path).map_err(|error| RunError::request(place(error)))?;
-            write(jobs, BufWriter::with_capacity(BLOCK, file)).map_err(|error| RunError::run(place(error)))
+            let place = |error: &io::Error| format!("cannot write `{}`: {error}", path.display());
+            let file = File::create(path)
+                .map_err(|error| RunError::request(place(&error)).with_hint(hint_for(error.kind())))?;
+            write(jobs, BufWriter::with_capacity(BLOCK, file))
+                .map_err(|error| RunError::run(place(&error)).with_hint(hint_for(error.kind())))
         }
         None => {
             if io::stdout().is_terminal() {

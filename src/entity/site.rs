@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 pub use save::SiteSave;
 
 use super::{Body, Entity, EntityError, Message, Outbox, Sender, Stamp};
-use crate::local::{Departed, Partition, Registry, Settings, Tally};
+use crate::local::{Abilities, Departed, LocalPolicy, Partition, Registry, Settings, Tally};
 use crate::model::{InstantOrder, Outcome, PartitionId, RejectReason, Reservation, SiteId, SiteSpec};
 use crate::units::Time;
 use crate::workload::Source;
@@ -67,26 +67,13 @@ impl Site {
         spec.check()?;
         let mut partitions = Vec::with_capacity(spec.partitions.len());
         for (at, part) in spec.partitions.iter().enumerate() {
-            let (policy, abilities) = registry.build(&spec.policy)?;
+            let (policy, abilities) = Self::check_policy(&spec, registry)?;
             let booked: Vec<Reservation> = spec
                 .reservations
                 .iter()
                 .filter(|(of, _)| *of == at)
                 .map(|(_, booked)| booked.clone())
                 .collect();
-            let unable = |problem: &str| EntityError::Unable {
-                policy: spec.policy.to_string(),
-                site: spec.name.clone(),
-                problem: problem.to_owned(),
-            };
-            if !booked.is_empty() && !abilities.keeps_reservations {
-                return Err(unable("does not keep reservations; `easy` and `conservative` do"));
-            }
-            if spec.order == InstantOrder::Event && !abilities.space_sharing() {
-                return Err(unable(
-                    "shares, preempts or chooses processors, for which one pass an event is not defined",
-                ));
-            }
             let settings = Settings {
                 site: id,
                 site_name: spec.name.clone(),
@@ -121,6 +108,31 @@ impl Site {
         site.source.refresh()?;
         site.refresh();
         Ok(site)
+    }
+
+    /// Builds the policy of a site and checks that it can do what the site asks of it.
+    ///
+    /// # Errors
+    /// [`EntityError::Registry`] or [`EntityError::Unable`].
+    pub fn check_policy(
+        spec: &SiteSpec,
+        registry: &Registry,
+    ) -> Result<(Box<dyn LocalPolicy>, Abilities), EntityError> {
+        let (policy, abilities) = registry.build(&spec.policy)?;
+        let unable = |problem: &str| EntityError::Unable {
+            policy: spec.policy.to_string(),
+            site: spec.name.clone(),
+            problem: problem.to_owned(),
+        };
+        if !spec.reservations.is_empty() && !abilities.keeps_reservations {
+            return Err(unable("does not keep reservations; `easy` and `conservative` do"));
+        }
+        if spec.order == InstantOrder::Event && !abilities.space_sharing() {
+            return Err(unable(
+                "shares, preempts or chooses processors, for which one pass an event is not defined",
+            ));
+        }
+        Ok((policy, abilities))
     }
 
     /// Its place in the grid.

@@ -45,6 +45,15 @@ impl RunError {
         self
     }
 
+    /// The same with more to say about it.
+    #[must_use]
+    pub fn and(mut self, more: &str) -> Self {
+        let (Self::Request { problem, .. } | Self::Run { problem, .. }) = &mut self;
+        problem.push_str("; ");
+        problem.push_str(more);
+        self
+    }
+
     /// What to do about it.
     pub fn hint(&self) -> Option<&str> {
         let (Self::Request { hint, .. } | Self::Run { hint, .. }) = self;

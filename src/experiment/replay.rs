@@ -6,11 +6,11 @@ use super::clock::now;
 use super::recorder::Recorder;
 use super::workload::{EstimateSource, Opened, Shaping, Workload};
 use super::{Progress, RunError};
-use crate::entity::EntityError;
+use crate::entity::Site;
 use crate::grid::{Grid, GridError};
 use crate::local::Registry;
 use crate::metrics::{Definitions, Ledger, OfferedLoad, RunFacts, RunSummary, Times};
-use crate::model::{InstantOrder, JobClasses, Named, PartitionSpec, Reservation, SiteSpec};
+use crate::model::{InstantOrder, JobClasses, MAX_PROCESSORS, Named, PartitionSpec, Reservation, SiteSpec};
 use crate::report::{OutputDir, OutputOptions};
 use crate::units::{Power, Price, Rate, Span};
 
@@ -85,7 +85,8 @@ pub struct Replay {
 }
 
 impl Replay {
-    /// Checks what can be checked before the workload is opened: that there are policies, that they exist, and that they differ.
+    /// Checks what can be checked before the workload is opened: that there are policies, that they differ, exist and can do what is
+    /// asked of them.
     ///
     /// # Errors
     /// [`RunError::Request`] says what is wrong.
@@ -94,14 +95,21 @@ impl Replay {
             return Err(RunError::request("no policy is given").with_hint("say `--policy easy`"));
         }
         for (at, policy) in options.policies.iter().enumerate() {
-            registry
-                .build(policy)
-                .map_err(|error| RunError::from_building(&GridError::Entity(EntityError::Registry(error))))?;
             if options.policies[..at].contains(policy) {
                 return Err(RunError::request(format!("the policy `{policy}` is given twice")));
             }
         }
-        Ok(Self { options, registry })
+        if options.workload == Workload::Stdin && options.policies.len() > 1 {
+            return Err(RunError::request("standard input cannot be read twice, as several policies need")
+                .with_hint("write it to a file first"));
+        }
+        let replay = Self { options, registry };
+        for policy in &replay.options.policies {
+            // Whether the machine is large enough for what is asked of it is known only when the workload is opened.
+            Site::check_policy(&replay.site(policy, MAX_PROCESSORS), &replay.registry)
+                .map_err(|error| RunError::from_building(&GridError::Entity(error)))?;
+        }
+        Ok(replay)
     }
 
     /// The policies, in the order of the runs.
@@ -204,12 +212,12 @@ impl Replay {
     fn failed(&self, error: &GridError, policy: &Named, progress: &Progress) -> RunError {
         let failed = RunError::from_running(error);
         match self.folder(policy) {
-            Some(folder) if failed.hint().is_none() => failed.with_hint(format!(
+            Some(folder) => failed.and(&format!(
                 "{} jobs had ended by then; their rows are in `{}`",
                 progress.jobs(),
                 folder.display()
             )),
-            _ => failed,
+            None => failed,
         }
     }
 

@@ -149,8 +149,12 @@ impl Workload {
     /// # Errors
     /// [`RunError::Request`] if it cannot be opened, is no workload, or cannot be shaped like that.
     pub fn open(&self, shaping: &Shaping, progress: &Progress) -> Result<Opened, RunError> {
-        if let Some(load) = shaping.load.filter(|load| !(*load > 0.0 && *load <= 1000.0)) {
-            return Err(RunError::request(format!("a load of {load} cannot be reached; it must be above 0")));
+        if let Some(load) = shaping.load.filter(|load| !(0.001..=1000.0).contains(load)) {
+            let problem = format!("a load of {load} cannot be reached; it must be from 0.001 to 1000");
+            return Err(RunError::request(problem));
+        }
+        if shaping.first == Some(0) {
+            return Err(RunError::request("of the first 0 jobs there are no jobs to run"));
         }
         if shaping.procs == Some(0) {
             return Err(RunError::request("a machine of 0 processors runs nothing"));
@@ -163,10 +167,14 @@ impl Workload {
         };
         let Base { mut source, name, procs, mut seed, header } = base;
         let Some(procs) = shaping.procs.or(procs) else {
-            return Err(RunError::request(format!(
-                "`{name}` does not say how many processors its machine has"
-            ))
-            .with_hint("say it with `--procs N`"));
+            let said = header.as_ref().and_then(|header| header.with_line("MaxProcs"));
+            let problem = match said {
+                None => format!("`{name}` does not say how many processors its machine has"),
+                Some((value, line)) => {
+                    format!("{name}, line {line}: `MaxProcs: {value}` is no number of processors")
+                }
+            };
+            return Err(RunError::request(problem).with_hint("say it with `--procs N`"));
         };
         match &shaping.estimates {
             EstimateSource::Plain(Estimates::Log) => {}
@@ -358,16 +366,17 @@ impl Source for Drained {
 fn open_file(path: &Path) -> Result<(File, u64), RunError> {
     let refuse = |error: io::Error| {
         let problem = RunError::request(format!("cannot open `{}`: {error}", path.display()));
-        if error.kind() == io::ErrorKind::NotFound {
-            problem.with_hint("give a log, or a generator such as `lublin[jobs=1000]`")
-        } else {
-            problem
-        }
+        problem.with_hint(match error.kind() {
+            io::ErrorKind::NotFound => "give a log, or a generator such as `lublin[jobs=1000]`",
+            io::ErrorKind::PermissionDenied => "make it readable for you, or pipe it in and say `-`",
+            _ => "check the disk and the path",
+        })
     };
     let file = File::open(path).map_err(refuse)?;
     let about = file.metadata().map_err(refuse)?;
     if about.is_dir() {
-        return Err(RunError::request(format!("`{}` is a folder, not a log", path.display())));
+        return Err(RunError::request(format!("`{}` is a folder, not a log", path.display()))
+            .with_hint("name a file in it"));
     }
     Ok((file, about.len()))
 }

@@ -33,22 +33,27 @@ pub enum OutputError {
 impl OutputError {
     /// What the user can do about it.
     pub fn hint(&self) -> &'static str {
-        use io::ErrorKind::{
-            AlreadyExists, IsADirectory, NotADirectory, PermissionDenied, QuotaExceeded, ReadOnlyFilesystem,
-            StorageFull,
-        };
-        match self.io().kind() {
-            StorageFull | QuotaExceeded => "free some space, or choose a folder on another disk",
-            PermissionDenied | ReadOnlyFilesystem => "choose a folder that you may write to",
-            AlreadyExists | NotADirectory => "a file is in the way; choose another folder",
-            IsADirectory => "a folder is in the way; choose another folder",
-            _ => "check the disk, or choose another folder",
-        }
+        hint_for(self.io().kind())
     }
 
     const fn io(&self) -> &io::Error {
         match self {
             Self::Place { source, .. } | Self::Write { source, .. } => source,
         }
+    }
+}
+
+/// What a user can do about a file or folder that cannot be written.
+pub fn hint_for(kind: io::ErrorKind) -> &'static str {
+    use io::ErrorKind::{
+        AlreadyExists, IsADirectory, NotADirectory, PermissionDenied, QuotaExceeded, ReadOnlyFilesystem,
+        StorageFull,
+    };
+    match kind {
+        StorageFull | QuotaExceeded => "free some space, or choose a folder on another disk",
+        PermissionDenied | ReadOnlyFilesystem => "choose a folder that you may write to",
+        AlreadyExists | NotADirectory => "a file is in the way; choose another folder",
+        IsADirectory => "a folder is in the way; choose another folder",
+        _ => "check the disk, or choose another folder",
     }
 }

@@ -338,6 +338,7 @@ impl<'a> World<'a> {
         let (mut now, mut next) = (0, 0);
         loop {
             let edges = |time: fn(&Taken) -> u64| self.book.iter().filter(move |b| time(b) == now);
+            let mut decided: Vec<usize> = Vec::new();
             let mut events: Vec<Event> = edges(|b| b.to).map(|_| Event::Edge).collect();
             while next < self.jobs.len() && self.jobs[next].submit <= now {
                 events.push(Event::Submission(next));
@@ -360,7 +361,9 @@ impl<'a> World<'a> {
                     }
                     (Event::Edge, _) => {}
                 }
-                if !matches!(which, Which::Conservative(_)) {
+                if matches!(which, Which::Conservative(_)) {
+                    self.decide(&mut decided, now);
+                } else {
                     // Whose slice is over is free, whether or not its termination has been through.
                     let hidden: Vec<usize> =
                         self.running.iter().copied().filter(|job| self.planned_end(*job) <= now).collect();
@@ -375,10 +378,8 @@ impl<'a> World<'a> {
                 }
             }
             if matches!(which, Which::Conservative(_)) {
-                let mut due: Vec<usize> =
-                    self.waiting.iter().copied().filter(|job| self.planned[*job] <= now).collect();
-                due.sort_by_key(|job| (self.planned[*job], *job));
-                due.into_iter().for_each(|job| self.begin(job, now));
+                self.decide(&mut decided, now);
+                decided.into_iter().for_each(|job| self.begin(job, now));
             }
             let submits = self.jobs.get(next).map(|job| job.submit);
             let ends = self.running.iter().map(|job| self.end(*job));
@@ -389,6 +390,14 @@ impl<'a> World<'a> {
                 None => break,
             }
         }
+    }
+
+    /// Conservative: whose reserved start has come. They will end in the order in which they were decided.
+    fn decide(&self, decided: &mut Vec<usize>, now: u64) {
+        let due = self.waiting.iter().copied().filter(|job| self.planned[*job] <= now);
+        let mut due: Vec<usize> = due.filter(|job| !decided.contains(job)).collect();
+        due.sort_by_key(|job| (self.planned[*job], *job));
+        decided.extend(due);
     }
 
     /// As [`World::timetable`], with slices that are over left out even if the job is still to terminate.

@@ -35,17 +35,18 @@ const KNOWN: [&str; 26] = [
 /// What a log says of itself before its first job. Everything is optional, and some logs have no header at all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Header {
-    pairs: Vec<(String, String)>,
+    /// Label, value, line.
+    pairs: Vec<(String, String, u64)>,
 }
 
 impl Header {
-    /// Takes in a comment line (with its `;`). What is no label continues the value before it, on a new line.
-    pub(super) fn add(&mut self, line: &[u8]) {
+    /// Takes in comment line number `number` (with its `;`). What is no label continues the value before it, on a new line.
+    pub(super) fn add(&mut self, number: u64, line: &[u8]) {
         let text = String::from_utf8_lossy(line);
         let text = text.trim().trim_start_matches(';').trim();
         if let Some((label, value)) = label(text) {
-            self.pairs.push((label.to_owned(), value.trim().to_owned()));
-        } else if let Some((_, value)) = self.pairs.last_mut().filter(|_| !text.is_empty()) {
+            self.pairs.push((label.to_owned(), value.trim().to_owned(), number));
+        } else if let Some((_, value, _)) = self.pairs.last_mut().filter(|_| !text.is_empty()) {
             if !value.is_empty() {
                 value.push('\n');
             }
@@ -55,7 +56,7 @@ impl Header {
 
     /// All labels with their values as written, in order; several have the same label (`Note`, `Queue`).
     pub fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.pairs.iter().map(|(label, value)| (label.as_str(), value.as_str()))
+        self.pairs.iter().map(|(label, value, _)| (label.as_str(), value.as_str()))
     }
 
     /// The values of a label, however it is capitalised.
@@ -65,10 +66,13 @@ impl Header {
 
     /// The first value of a label, however it is capitalised.
     pub fn get(&self, label: &str) -> Option<&str> {
-        self.pairs
-            .iter()
-            .find(|(written, _)| written.eq_ignore_ascii_case(label))
-            .map(|(_, value)| value.as_str())
+        self.with_line(label).map(|(value, _)| value)
+    }
+
+    /// The first value of a label and the line it stands on.
+    pub fn with_line(&self, label: &str) -> Option<(&str, u64)> {
+        let found = self.pairs.iter().find(|(written, _, _)| written.eq_ignore_ascii_case(label))?;
+        Some((&found.1, found.2))
     }
 
     /// The number that the value of a label begins with: `1664 (72, 1368, 224)` is 1664, `N/A` nothing.
@@ -144,7 +148,7 @@ mod tests {
 
     fn header(text: &str) -> Header {
         let mut header = Header::default();
-        text.lines().for_each(|line| header.add(line.as_bytes()));
+        (1..).zip(text.lines()).for_each(|(number, line)| header.add(number, line.as_bytes()));
         header
     }
 

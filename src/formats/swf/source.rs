@@ -132,7 +132,7 @@ impl SwfSource {
         let number = line.number;
         match bytes.first() {
             None => {}
-            Some(b';') if self.rows == 0 => self.header.add(bytes),
+            Some(b';') if self.rows == 0 => self.header.add(number, bytes),
             Some(b';') => {}
             Some(_) => match Row::parse(bytes) {
                 Ok(row) if !line.cut => self.take_in(&row, number)?,

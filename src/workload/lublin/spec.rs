@@ -147,7 +147,7 @@ impl LublinSpec {
             return Err(bad("start-hour", self.start_hour, HOUR));
         }
         match self.pace {
-            Pace::Load(load) if !(load > 0.0 && load <= 1000.0) => return Err(bad("load", load, LOAD)),
+            Pace::Load(load) if !(0.001..=1000.0).contains(&load) => return Err(bad("load", load, LOAD)),
             Pace::Factor(factor) if !(1e-6..=1e6).contains(&factor) => {
                 return Err(bad("factor", factor, FACTOR));
             }
@@ -184,7 +184,7 @@ impl LublinSpec {
     }
 }
 
-const LOAD: &str = "a load above 0 and at most 1000, such as 0.7";
+const LOAD: &str = "a load from 0.001 to 1000, such as 0.7";
 const FACTOR: &str = "a factor from 0.000001 to 1000000";
 const HOUR: &str = "an hour from 0 to 23";
 
@@ -319,8 +319,8 @@ mod tests {
             ("lublin[jobs=0]", "from 1 to"),
             ("lublin[jobs=-1]", "a whole number of jobs"),
             ("lublin[procs=0]", "from 1 to 67108864"),
-            ("lublin[load=0]", "above 0"),
-            ("lublin[load=nan]", "above 0"),
+            ("lublin[load=0]", "from 0.001"),
+            ("lublin[load=nan]", "from 0.001"),
             ("lublin[load=0.7,factor=2]", "beside `load`"),
             ("lublin[factor=inf]", "a factor from"),
             ("lublin[start-hour=24]", "an hour from 0 to 23"),

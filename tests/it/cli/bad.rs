@@ -286,7 +286,6 @@ fn a_log_that_breaks_off_leaves_what_was_finished() {
 
 /// What must not happen: a result of nothing that looks like a result.
 #[test]
-#[ignore = "`--first 0` and a load so low that no job comes in time give 0 jobs and exit code 0"]
 fn never_a_silent_zero() {
     let text = log(&[&row(1, &[]), &row(2, &[])]);
     with_input(&["replay", "-", "--policy", "easy", "--first", "0"], &text).ends(2, &["no jobs"]);
@@ -295,7 +294,6 @@ fn never_a_silent_zero() {
 }
 
 #[test]
-#[ignore = "the first policy takes all of a pipe, and the second is told that the file is empty"]
 fn standard_input_is_not_read_twice() {
     let text = log(&[&row(1, &[]), &row(2, &[])]);
     let ran = with_input(&["replay", "-", "--policy", "easy", "--policy", "fcfs"], &text);
@@ -306,7 +304,6 @@ fn standard_input_is_not_read_twice() {
 }
 
 #[test]
-#[ignore = "only the name and parameters of later policies are checked before the first one runs"]
 fn a_policy_that_cannot_be_run_is_refused_before_another_runs() {
     let folder = tempfile::tempdir().unwrap();
     let out = argument(&folder.path().join("out"));
@@ -319,7 +316,6 @@ fn a_policy_that_cannot_be_run_is_refused_before_another_runs() {
 }
 
 #[test]
-#[ignore = "a header with 0, a negative number or more than a u32 of processors is told as one that says nothing"]
 fn a_header_with_an_absurd_machine_is_quoted() {
     for said in ["0", "-4", "5000000000"] {
         let text = log(&[&row(1, &[])]).replace("10\n1 ", &format!("{said}\n1 "));
@@ -329,7 +325,6 @@ fn a_header_with_an_absurd_machine_is_quoted() {
 }
 
 #[test]
-#[ignore = "`generate` has no hints, and a broken log hides the hint on the rows that were kept"]
 fn every_failure_has_a_hint() {
     let folder = tempfile::tempdir().unwrap();
     file(folder.path(), "occupied", "");
