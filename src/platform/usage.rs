@@ -109,6 +109,10 @@ impl Tariff {
 
     /// What `time` of a processor costs, rounded to the nearest 10⁻⁹.
     pub const fn cost(&self, time: ProcTime) -> Money {
+        if self.price == 0 {
+            // A division of 128 bits a segment is worth avoiding where everything is free.
+            return Money::ZERO;
+        }
         let hour = MICROS_AN_HOUR << Rate::BITS;
         Money::from_nanos(((time * self.price + hour / 2) / hour) as i128)
     }
