@@ -214,7 +214,9 @@ pub(super) fn run(args: Args) -> Result<(), RunError> {
 
 fn speed(written: &str) -> Result<Rate, String> {
     let value: f64 = written.parse().map_err(|_| "it is not a number".to_owned())?;
-    Rate::from_f64(value).filter(|rate| *rate > Rate::ZERO).ok_or_else(|| "it must be above 0".to_owned())
+    // In steps of 2⁻²⁰: from a thousandth on, a speed is right to a thousandth.
+    let rate = Rate::from_f64(value).filter(|_| (0.001..=1e6).contains(&value));
+    rate.ok_or_else(|| "it must be above 0: from 0.001 to 1000000".to_owned())
 }
 
 fn pue(written: &str) -> Result<u64, String> {

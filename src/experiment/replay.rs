@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::clock::now;
 use super::recorder::Recorder;
-use super::workload::{EstimateSource, Opened, Shaping, Workload};
+use super::workload::{EstimateSource, Opened, Shaping, Workload, read_once};
 use super::{Progress, RunError};
 use crate::entity::Site;
 use crate::grid::{Grid, GridError};
@@ -99,9 +99,12 @@ impl Replay {
                 return Err(RunError::request(format!("the policy `{policy}` is given twice")));
             }
         }
-        if options.workload == Workload::Stdin && options.policies.len() > 1 {
-            return Err(RunError::request("standard input cannot be read twice, as several policies need")
-                .with_hint("write it to a file first"));
+        if options.workload.is_once() && options.policies.len() > 1 {
+            let name = match &options.workload {
+                Workload::File(path) => path.display().to_string(),
+                _ => "standard input".to_owned(),
+            };
+            return Err(read_once(name, "several policies need"));
         }
         let replay = Self { options, registry };
         for policy in &replay.options.policies {

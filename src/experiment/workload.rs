@@ -192,8 +192,18 @@ impl Workload {
         Ok(Opened { source, name, procs, seed, header, read })
     }
 
+    /// True if the workload can be read only once: standard input, a pipe.
+    pub fn is_once(&self) -> bool {
+        match self {
+            Self::Stdin => true,
+            Self::File(path) => path.metadata().is_ok_and(|about| !about.is_file() && !about.is_dir()),
+            Self::Lublin(_) => false,
+        }
+    }
+
     fn open_log(&self, path: &Path, shaping: &Shaping, progress: &Progress) -> Result<Base, RunError> {
         let factor = match shaping.load {
+            Some(_) if self.is_once() => return Err(read_once(path.display(), "`--load` needs")),
             None => None,
             Some(load) => Some(self.factor_for(load, shaping)?),
         };
@@ -201,7 +211,7 @@ impl Workload {
         progress.begin(length);
         let name = file_name(path);
         let counted = Counted { inner: file, progress: progress.clone() };
-        let log = open_swf(Box::new(counted), &name, shaping, false)?;
+        let log = open_swf(Box::new(counted), &name, shaping, self.is_once())?;
         let (procs, header) = (log.machine(), log.header().clone());
         let mut source: Box<dyn Source> = Box::new(log);
         if let Some(factor) = factor {
@@ -212,8 +222,7 @@ impl Workload {
 
     fn open_stdin(&self, shaping: &Shaping) -> Result<Base, RunError> {
         if shaping.load.is_some() {
-            return Err(RunError::request("standard input cannot be read twice, as `--load` needs")
-                .with_hint("write it to a file first"));
+            return Err(read_once("standard input", "`--load` needs"));
         }
         let name = "standard input".to_owned();
         let log = open_swf(Box::new(io::stdin()), &name, shaping, true)?;
@@ -236,6 +245,11 @@ impl Workload {
         let now = opened.offered_load().filter(|now| *now > 0.0).ok_or_else(impossible)?;
         Factor::from_f64(now / load).ok_or_else(impossible)
     }
+}
+
+/// A pipe has been asked to be read again.
+pub(super) fn read_once(name: impl std::fmt::Display, who: &str) -> RunError {
+    RunError::request(format!("{name} cannot be read twice, as {who}")).with_hint("write it to a file first")
 }
 
 /// A workload before it is shaped.

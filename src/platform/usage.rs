@@ -112,8 +112,8 @@ impl Tariff {
 
     /// What `time` of a processor costs, rounded to the nearest 10⁻⁹.
     pub const fn cost(&self, time: ProcTime) -> Money {
-        // Most scenarios have no prices, and dividing 128 bits is slow.
         if self.price == 0 {
+            // A division of 128 bits a segment is worth avoiding where everything is free.
             return Money::ZERO;
         }
         let hour = MICROS_AN_HOUR << Rate::BITS;

@@ -108,7 +108,7 @@ fn requests_that_make_no_sense() {
         (&["--policy", "easy", "--procs", "many"], &["many", "--procs"]),
         (&["--policy", "easy", "--quantum", "0"], &["quantum", "0"]),
         (&["--policy", "easy", "--quantum", "1000"], &["quantum", "1000"]),
-        (&["--policy", "easy", "--load", "0"], &["load of 0", "from 0.001"]),
+        (&["--policy", "easy", "--load", "0"], &["load of 0", "from 0.001 to 1000"]),
         (&["--policy", "easy", "--load=-1"], &["load of -1"]),
         (&["--policy", "easy", "--load", "nan"], &["load of NaN"]),
         (&["--policy", "easy", "--load", "much"], &["much", "--load"]),

@@ -1,0 +1,48 @@
+//! Whole replays, from reading to the last record, without files: the figures of `docs/performance.md`, and a synthetic log that
+//! needs nothing from outside. Archive logs are taken from `$GRIDEMU_DATA/swf`, where that is set.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use criterion::{Criterion, criterion_group, criterion_main};
+use gridemu::experiment::{Progress, Replay, ReplayOptions, Workload};
+use gridemu::local::Registry;
+
+const LOGS: [(&str, &str); 4] = [
+    ("KTH-SP2-1996-2.1-cln", "easy"),
+    ("KTH-SP2-1996-2.1-cln", "conservative"),
+    ("SDSC-SP2-1998-4.2-cln", "easy"),
+    ("SDSC-SP2-1998-4.2-cln", "conservative"),
+];
+
+fn replay(bench: &mut Criterion, name: &str, workload: &Workload, policy: &str) {
+    let policy = policy.parse().expect("a policy");
+    let options = ReplayOptions::new(workload.clone(), vec![policy]);
+    let replay = Replay::new(options, Registry::standard()).expect("a replay that can be run");
+    let progress = Progress::default();
+    bench.bench_function(name, |timer| {
+        timer.iter(|| replay.run(&replay.policies()[0], &progress).expect("it runs").measures.jobs);
+    });
+}
+
+#[expect(clippy::disallowed_methods, reason = "a benchmark is told by the environment where the logs are")]
+fn replays(bench: &mut Criterion) {
+    for policy in ["fcfs", "easy", "easy[order=lxf]", "conservative", "equal-share"] {
+        let workload = "lublin[jobs=10000,load=0.7]".parse().expect("a workload");
+        replay(bench, &format!("lublin 10,000 jobs, {policy}"), &workload, policy);
+    }
+    let Some(data) = std::env::var_os("GRIDEMU_DATA").map(PathBuf::from) else {
+        return;
+    };
+    for (log, policy) in LOGS {
+        let path = data.join("swf").join(format!("{log}.swf.gz"));
+        replay(bench, &format!("{log}, {policy}"), &Workload::File(path), policy);
+    }
+}
+
+criterion_group! {
+    name = benches;
+    config = Criterion::default().sample_size(20).measurement_time(Duration::from_secs(3));
+    targets = replays
+}
+criterion_main!(benches);

@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# Prints the rows of the table in performance.md: user + system time of the whole command with `--out`, its median of 10 runs, the
+# schedule part alone, and the peak memory. GRIDEMU_DATA is the folder that holds `swf/`; GRIDEMU the binary; OUT a folder for
+# the files (default: in memory). Needs jq and GNU time.
+set -euo pipefail
+gridemu=${GRIDEMU:-target/release/gridemu}
+out=${OUT:-/dev/shm/gridemu-performance}
+runs=${RUNS:-10}
+
+median() { sort -n | awk '{ a[NR] = $1 } END { print NR % 2 ? a[(NR + 1) / 2] : (a[NR / 2] + a[NR / 2 + 1]) / 2 }'; }
+
+row() { # label, arguments of replay
+    local label=$1; shift
+    : > "$out.cpu"; : > "$out.schedule"; : > "$out.memory"
+    for _ in $(seq "$runs"); do
+        rm -rf "$out"
+        command time -f '%U %S %M' -o "$out.time" "$gridemu" replay "$@" --out "$out" --json > "$out.json" 2> /dev/null
+        awk '{ print $1 + $2 }' "$out.time" >> "$out.cpu"
+        awk '{ print $3 }' "$out.time" >> "$out.memory"
+        jq .schedule_s "$out.json" >> "$out.schedule"
+    done
+    printf '| %s | %.3f s | %.3f s | %.1f MB | %s |\n' "$label" "$(median < "$out.cpu")" "$(median < "$out.schedule")" \
+        "$(median < "$out.memory" | awk '{ print $1 / 1024 }')" "$(jq .longest_queue "$out.json")"
+}
+
+log() { echo "${GRIDEMU_DATA:?say where the archive logs are}/swf/$1.swf.gz"; }
+
+echo '| run | whole | schedule | peak memory | longest queue |'
+echo '|---|---|---|---|---|'
+if [ "${GRIDEMU_DATA:-}" ]; then
+    row 'KTH-SP2, EASY' "$(log KTH-SP2-1996-2.1-cln)" --policy easy
+    row 'SDSC-SP2, EASY' "$(log SDSC-SP2-1998-4.2-cln)" --policy easy
+    row 'SDSC-BLUE-4.2, EASY' "$(log SDSC-BLUE-2000-4.2-cln)" --policy easy
+    row 'RICC, EASY' "$(log RICC-2010-2)" --policy easy
+    row 'KTH-SP2, conservative' "$(log KTH-SP2-1996-2.1-cln)" --policy conservative
+    row 'SDSC-SP2, conservative' "$(log SDSC-SP2-1998-4.2-cln)" --policy conservative
+    row 'SDSC-BLUE-4.2, conservative' "$(log SDSC-BLUE-2000-4.2-cln)" --policy conservative
+    row 'HPC2N, conservative' "$(log HPC2N-2002-2.2-cln)" --policy conservative
+fi
+row 'Lublin, 1 M jobs on 1,024, load 0.7, EASY' 'lublin[jobs=1000000,procs=1024,load=0.7]' --policy easy
+if [ "${LONG:-}" ]; then
+    runs=1
+    row 'Lublin, 10 M jobs on 1,024, load 0.7, EASY' 'lublin[jobs=10000000,procs=1024,load=0.7]' --policy easy
+    row 'RICC, conservative' "$(log RICC-2010-2)" --policy conservative
+fi
+rm -rf "$out" "$out".*
