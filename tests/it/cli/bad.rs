@@ -339,10 +339,9 @@ fn every_failure_has_a_hint() {
         gridemu(&["generate", TINY, "--output", "/dev/full"]).ends(1, &["hint: free some space"]);
     }
     gridemu(&["inspect", &argument(folder.path())]).ends(2, &["hint: "]);
-    let cases: [(&[&str], &str); 7] = [
+    let cases: [(&[&str], &str); 6] = [
         (&["--procs", "67108865"], "hint: say how many the machine has with `--procs N`"),
         (&["--quantum", "0"], "hint: choose another `--quantum`"),
-        (&["--speed", "2000000"], "hint: choose another `--speed`"),
         (&["--idle", "2 W", "--busy", "1 W"], "hint: raise `--busy` or lower `--idle`"),
         (&["--price", "2000000000"], "hint: lower `--busy` or `--price`"),
         (&["--reserve", "2h..1h:4"], "hint: say `--reserve FROM..TO:PROCS`"),
