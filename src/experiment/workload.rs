@@ -10,14 +10,12 @@ use super::timed::{Read, Timed};
 use super::{Progress, RunError};
 use crate::formats::batsim;
 use crate::formats::swf::{Clean, Header, SwfOptions, SwfSource};
-use crate::model::{Job, Named, NamedError};
-use crate::units::{Span, Time};
+use crate::model::{Named, NamedError};
+use crate::units::Span;
 use crate::workload::lublin::{Lublin, LublinSpec};
 use crate::workload::random::Stream;
 use crate::workload::tsafrir::{self, TsafrirSpec};
-use crate::workload::{
-    Estimated, Estimates, Factor, Feedback, First, Jobs, Mark, Scaled, Source, SourceError,
-};
+use crate::workload::{Estimated, Estimates, Factor, Feedback, First, Jobs, Scaled, Source};
 
 /// A workload as a user names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -338,7 +336,7 @@ fn estimated_by_users(
         format!("{} h", longest.micros().div_ceil(Span::from_secs(3_600).micros()).max(1))
     });
     let spec = TsafrirSpec::from_named(named).map_err(RunError::request)?;
-    let drained = Drained { jobs: Jobs::new(jobs), notes: source.notes() };
+    let drained = Jobs::new(jobs).with_notes(source.notes());
     let estimated =
         tsafrir::Estimated::new(&spec, drained, Stream::new(seed, "", "estimates")).map_err(|error| {
             match error.hint() {
@@ -347,34 +345,6 @@ fn estimated_by_users(
             }
         })?;
     Ok(Box::new(estimated))
-}
-
-/// Jobs already read, with what their source had to tell.
-struct Drained {
-    jobs: Jobs,
-    notes: Vec<String>,
-}
-
-impl Source for Drained {
-    fn peek_time(&mut self) -> Result<Option<Time>, SourceError> {
-        self.jobs.peek_time()
-    }
-
-    fn next_job(&mut self) -> Result<Option<Job>, SourceError> {
-        self.jobs.next_job()
-    }
-
-    fn notes(&self) -> Vec<String> {
-        self.notes.clone()
-    }
-
-    fn mark(&self) -> Option<Mark> {
-        self.jobs.mark()
-    }
-
-    fn seek(&mut self, mark: &Mark) -> Result<(), SourceError> {
-        self.jobs.seek(mark)
-    }
 }
 
 fn open_file(path: &Path) -> Result<(File, u64), RunError> {

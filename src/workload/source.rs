@@ -93,13 +93,20 @@ pub trait Source: Send {
 pub struct Jobs {
     jobs: Vec<Job>,
     next: usize,
+    notes: Vec<String>,
 }
 
 impl Jobs {
     /// A source of `jobs`, sorted by submission.
     pub fn new(mut jobs: Vec<Job>) -> Self {
         jobs.sort_by_key(|job| job.submit);
-        Self { jobs, next: 0 }
+        Self { jobs, next: 0, notes: Vec::new() }
+    }
+
+    /// The same with what those who made the jobs have to tell ([`Source::notes`]).
+    #[must_use]
+    pub fn with_notes(self, notes: Vec<String>) -> Self {
+        Self { notes, ..self }
     }
 }
 
@@ -112,6 +119,10 @@ impl Source for Jobs {
         let job = self.jobs.get(self.next).cloned();
         self.next += usize::from(job.is_some());
         Ok(job)
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.notes.clone()
     }
 
     fn mark(&self) -> Option<Mark> {

@@ -13,7 +13,6 @@ use crate::workload::{Jobs, Mark, Source, SourceError};
 #[derive(Debug)]
 pub struct Estimated {
     jobs: Jobs,
-    notes: Vec<String>,
     content: u128,
 }
 
@@ -40,7 +39,7 @@ impl Estimated {
                 assigned.cut, spec.max
             ));
         }
-        Ok(Self { content: content(&jobs), jobs: Jobs::new(jobs), notes })
+        Ok(Self { content: content(&jobs), jobs: Jobs::new(jobs).with_notes(notes) })
     }
 }
 
@@ -65,7 +64,7 @@ impl Source for Estimated {
     }
 
     fn notes(&self) -> Vec<String> {
-        self.notes.clone()
+        self.jobs.notes()
     }
 
     fn mark(&self) -> Option<Mark> {
