@@ -25,6 +25,7 @@ pub trait Entity {
     /// Hands it a message, which it will handle in the order of its stamp, sender and sequence.
     ///
     /// # Errors
-    /// [`EntityError::Late`] if the message's time has passed here.
+    /// [`EntityError::Late`] if the message's time has passed here, [`EntityError::Repeated`] if its sender has used its
+    /// number for that moment already.
     fn deliver(&mut self, message: Message) -> Result<(), EntityError>;
 }

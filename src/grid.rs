@@ -39,6 +39,9 @@ pub struct Grid {
     sequence: u64,
 }
 
+/// Raised whenever anything in a [`GridSave`] changes its layout.
+const SAVE_VERSION: u32 = 1;
+
 /// What somebody outside tells the grid to do.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Command {
@@ -53,6 +56,8 @@ pub struct Command {
 /// The whole state of a grid between two moments.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GridSave {
+    /// Layout of this and of all that is in it.
+    version: u32,
     sites: Vec<SiteSave>,
     passed: Stamp,
     sequence: u64,
@@ -210,15 +215,21 @@ impl Grid {
     /// [`GridError`] if a workload cannot be continued from the middle.
     pub fn snapshot(&self) -> Result<GridSave, GridError> {
         let sites: Result<_, EntityError> = self.sites.iter().map(Site::save).collect();
-        Ok(GridSave { sites: sites?, passed: self.passed, sequence: self.sequence })
+        Ok(GridSave { version: SAVE_VERSION, sites: sites?, passed: self.passed, sequence: self.sequence })
     }
 
     /// Takes back a state that a grid of the same description gave; the sources must be freshly opened. With `adopt`, local
     /// policies may be others than those that saved; each takes over with a pass.
     ///
     /// # Errors
-    /// [`GridError`] if the state does not fit.
+    /// [`GridError`] if the state does not fit; some sites may then have it already, so begin anew.
     pub fn restore(&mut self, saved: GridSave, adopt: bool) -> Result<(), GridError> {
+        if saved.version != SAVE_VERSION {
+            return Err(GridError::BadSave(format!(
+                "it has layout {}, this version of gridemu reads {SAVE_VERSION}",
+                saved.version
+            )));
+        }
         if saved.sites.len() != self.sites.len() {
             return Err(GridError::BadSave(format!(
                 "it has {} sites, the grid has {}",

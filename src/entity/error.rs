@@ -52,6 +52,16 @@ pub enum EntityError {
         /// When the message was to arrive.
         arrival: Stamp,
     },
+    /// Two messages of one sender with one number: one of them would be lost.
+    #[error("site `{site}` has been sent two messages number {sequence} by one sender for {arrival}")]
+    Repeated {
+        /// The site.
+        site: String,
+        /// When both were to arrive.
+        arrival: Stamp,
+        /// Their number.
+        sequence: u64,
+    },
     /// A snapshot that does not fit.
     #[error("the saved state of site `{site}` cannot be taken back: {problem}")]
     BadSave {

@@ -4,6 +4,7 @@ mod instant;
 mod save;
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 pub use save::SiteSave;
 
@@ -244,8 +245,12 @@ impl Entity for Site {
         if arrival < self.passed {
             return Err(EntityError::Late { site: self.spec.name.clone(), now: self.passed, arrival });
         }
-        let before = self.inbox.insert((arrival, sender, sequence), body);
-        debug_assert!(before.is_none(), "a sender's sequence numbers are unique");
+        match self.inbox.entry((arrival, sender, sequence)) {
+            Entry::Vacant(place) => place.insert(body),
+            Entry::Occupied(_) => {
+                return Err(EntityError::Repeated { site: self.spec.name.clone(), arrival, sequence });
+            }
+        };
         self.next = Some(self.next.map_or(arrival, |next| next.min(arrival)));
         Ok(())
     }

@@ -48,6 +48,9 @@ pub enum BookError {
     /// Nothing is held under the name, or its lease has expired.
     #[error("nothing is held under `{0}`; its lease may have expired")]
     NotHeld(String),
+    /// It wants no processors, or more than there are.
+    #[error("`{0}` wants no processors, or more than there are")]
+    NoRoom(String),
     /// It ends before it begins, or it is over.
     #[error("`{0}` is not in the future")]
     NotInFuture(String),

@@ -656,6 +656,9 @@ impl Partition {
     /// [`BookError`] if the name is another's or the time is past.
     pub fn hold(&mut self, wanted: &Reservation, lease: Time, now: Time) -> Result<(), BookError> {
         let procs = self.state.spec.rounded(wanted.procs);
+        if procs == 0 || procs > self.state.spec.usable() {
+            return Err(BookError::NoRoom(wanted.name.clone()));
+        }
         self.state.book.hold(wanted, procs, lease, now)?;
         self.tell(Change::Reserved, now);
         Ok(())

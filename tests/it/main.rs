@@ -4,6 +4,7 @@ mod archive_batsim;
 mod archive_census;
 mod archive_published;
 mod archive_swf;
+mod booking;
 mod chaos;
 mod cli;
 mod golden;

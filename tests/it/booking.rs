@@ -1,0 +1,126 @@
+//! The parts of a site driven by hand: the book of a partition while jobs run, messages, saved states.
+
+use gridemu::entity::{Body, Entity, EntityError, Message, Sender, Site, Stamp};
+use gridemu::grid::{Grid, GridError, GridSave};
+use gridemu::local::{BookError, Origin, Partition, Registry, Settings, Slot, SlotRequest};
+use gridemu::model::{InstantOrder, JobId, Named, PartitionId, PartitionSpec, Record, Reservation, SiteId};
+use gridemu::units::{Span, Time};
+
+use crate::support::{grid, job, site, through_bytes};
+
+fn partition(processors: u32, policy: &str) -> Partition {
+    let written: Named = policy.parse().expect("a policy");
+    let (built, abilities) = Registry::standard().build(&written).expect("a policy");
+    let settings = Settings {
+        site: SiteId(0),
+        site_name: "site".to_owned(),
+        partition: PartitionId(0),
+        order: InstantOrder::Instant,
+        overrun: false,
+        record_segments: true,
+        record_machines: false,
+    };
+    Partition::new(settings, PartitionSpec::plain(processors), built, policy.to_owned(), abilities, &[])
+}
+
+fn wanted(name: &str, start: u64, end: u64, procs: u32) -> Reservation {
+    Reservation { name: name.to_owned(), start: Time::from_secs(start), end: Time::from_secs(end), procs }
+}
+
+fn at(secs: u64) -> Time {
+    Time::from_secs(secs)
+}
+
+/// Four processors. From 100 to 200 three are held, then committed; a job of 2 for 60 s that comes at 50 would run into
+/// that and must not start, until at 60 the reservation is given up.
+#[test]
+fn a_policy_plans_around_a_booking_until_it_is_released() {
+    for policy in ["easy", "conservative"] {
+        let mut partition = partition(4, policy);
+        let (mut records, mut ended) = (Vec::<Record>::new(), Vec::new());
+        partition.hold(&wanted("booked", 100, 200, 3), at(90), at(0)).expect("there is room");
+        partition.commit("booked", at(10)).expect("it is held");
+        assert!(partition.arrive(job(1, 50, 2, 60), Origin::Own, at(50), &mut records));
+        partition.pass(at(50), &mut records, &mut ended).expect("a lawful pass");
+        assert_eq!(partition.view(at(50)).free(), 4, "{policy}: 50 + 60 is beyond 100, where 1 is left");
+        assert!(partition.release("booked", at(60), &mut records));
+        assert!(!partition.release("booked", at(60), &mut records), "once is enough");
+        partition.pass(at(60), &mut records, &mut ended).expect("a lawful pass");
+        assert_eq!(partition.view(at(60)).free(), 2, "{policy}: nothing is in the way any more");
+    }
+}
+
+/// A reservation that has begun and is given up returns the processors it has, and no others.
+#[test]
+fn a_reservation_given_up_returns_its_processors() {
+    let mut partition = partition(4, "easy");
+    let mut records = Vec::<Record>::new();
+    partition.hold(&wanted("now", 10, 100, 3), at(9), at(0)).expect("there is room");
+    partition.commit("now", at(5)).expect("it is held");
+    assert!(partition.begin_bookings(at(10), &mut records));
+    assert_eq!(partition.view(at(10)).free(), 1);
+    assert!(partition.release("now", at(40), &mut records));
+    assert_eq!(partition.view(at(40)).free(), 4);
+}
+
+#[test]
+fn what_cannot_be_held_is_refused() {
+    let mut partition = partition(4, "easy");
+    for procs in [0, 5] {
+        let refused = partition.hold(&wanted("much", 10, 20, procs), at(9), at(0));
+        assert_eq!(refused, Err(BookError::NoRoom("much".to_owned())));
+    }
+}
+
+/// Two of four processors are taken until 100 by a running job. Conservative has promised the rest to nobody: three are
+/// to be had from 100 on, two at once.
+#[test]
+fn offers_are_what_the_plan_leaves() {
+    let mut partition = partition(4, "conservative");
+    let (mut records, mut ended) = (Vec::<Record>::new(), Vec::new());
+    assert!(partition.arrive(job(1, 0, 2, 100), Origin::Own, at(0), &mut records));
+    partition.pass(at(0), &mut records, &mut ended).expect("a lawful pass");
+    let profile = partition.view(at(20)).profile();
+    let request =
+        |procs| SlotRequest { procs, duration: Span::from_secs(30), earliest: at(0), alternatives: 2 };
+    assert_eq!(profile.offers(&request(3)), [Slot { start: at(100), procs: 3 }]);
+    let slots = [Slot { start: at(20), procs: 2 }, Slot { start: at(100), procs: 2 }];
+    assert_eq!(profile.offers(&request(2)), slots);
+    assert_eq!(profile.offers(&request(5)), []);
+}
+
+#[test]
+fn no_message_replaces_another() {
+    let mut site = Site::new(SiteId(0), site(4, "fcfs"), None, &Registry::standard()).expect("a site");
+    let message = |id| Message {
+        arrival: Stamp::at(at(5)),
+        sender: Sender::Outside,
+        sequence: 7,
+        body: Body::Cancel(JobId(id)),
+    };
+    site.deliver(message(1)).expect("the first");
+    let second = site.deliver(message(2));
+    assert!(matches!(second, Err(EntityError::Repeated { sequence: 7, .. })), "{second:?}");
+}
+
+#[test]
+fn a_state_of_another_layout_is_refused() {
+    let jobs = [job(1, 0, 2, 10)];
+    let started = grid(&Registry::standard(), &site(4, "fcfs"), &jobs).expect("a grid");
+    let saved = through_bytes(&started.snapshot().expect("a state"));
+    let mut bytes = postcard_bytes(&saved);
+    // The layout is the first number.
+    bytes[0] = 99;
+    let other: GridSave = from_postcard(&bytes);
+    let mut fresh: Grid = grid(&Registry::standard(), &site(4, "fcfs"), &jobs).expect("a grid");
+    let refused = fresh.restore(other, false).expect_err("another layout");
+    assert!(matches!(&refused, GridError::BadSave(problem) if problem.contains("layout 99")), "{refused}");
+}
+
+fn postcard_bytes(save: &GridSave) -> Vec<u8> {
+    postcard::to_stdvec(save).expect("it can be written")
+}
+
+fn from_postcard(bytes: &[u8]) -> GridSave {
+    postcard::from_bytes(bytes).expect("it can be read")
+}
