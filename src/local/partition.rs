@@ -481,8 +481,11 @@ impl Partition {
 
     /// The next instant at which something happens here by itself.
     pub fn next_event(&mut self) -> Option<Time> {
-        let end = self.state.next_end_time();
-        [end, self.wake, self.state.book.next_change()].into_iter().flatten().min()
+        let sooner = |a: Option<Time>, b: Option<Time>| match (a, b) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        };
+        sooner(sooner(self.state.next_end_time(), self.wake), self.state.book.next_change())
     }
 
     /// A job joins the queue, or is rejected on the spot (then false).

@@ -178,8 +178,15 @@ impl Queue {
     }
 
     fn block_of(&self, place: (u128, u64)) -> usize {
-        self.blocks
-            .partition_point(|block| block.entries.last().is_some_and(|last| (last.rank, last.seq) < place))
+        // Most that come go to the end, and most that go stand at the beginning.
+        let before = |block: &Block| block.entries.last().is_some_and(|last| (last.rank, last.seq) < place);
+        if self.blocks.first().is_none_or(|first| !before(first)) {
+            return 0;
+        }
+        if self.blocks.last().is_some_and(before) {
+            return self.blocks.len();
+        }
+        self.blocks.partition_point(before)
     }
 }
 

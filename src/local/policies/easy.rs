@@ -5,6 +5,7 @@ mod order;
 use std::collections::VecDeque;
 
 pub use order::BackfillOrder;
+use smallvec::SmallVec;
 
 use crate::local::{
     Abilities, Actions, Change, Cursor, Entry, Hole, LocalPolicy, ParamInfo, Phase, PolicyInfo, Profile,
@@ -41,7 +42,7 @@ pub struct Easy {
     /// In backfill order.
     queue: Queue,
     releases: Releases,
-    /// Jobs that arrived since the queue was last searched.
+    /// Jobs that arrived since the last pass, in order; not yet among `arrivals` and in the `queue`.
     fresh: Vec<Entry>,
     /// The hole of the last search; nothing that was in the queue then fits into it.
     searched: Option<Searched>,
@@ -89,11 +90,12 @@ impl Easy {
         Entry { rank, seq: live.seq(), job, procs: live.procs(), estimate: live.estimate() }
     }
 
-    fn enqueue(&mut self, view: &View<'_>, job: JobKey) {
-        let entry = self.entry(view, job);
-        self.arrivals.push_back((entry.seq, job));
-        self.queue.insert(entry);
-        self.fresh.push(entry);
+    /// Puts those that came since the last pass, and did not start in this one, with the others that wait.
+    fn enqueue_fresh(&mut self) {
+        for entry in self.fresh.drain(..) {
+            self.arrivals.push_back((entry.seq, entry.job));
+            self.queue.insert(entry);
+        }
     }
 
     /// The first waiting job in order of arrival.
@@ -113,10 +115,9 @@ impl Easy {
         self.releases.insert(view.now() + entry.estimate, entry.job, entry.procs);
     }
 
-    /// Starts jobs in order of arrival while they fit; returns what is left free.
+    /// Starts jobs in order of arrival while they fit; returns what is left free, and the first that does not fit.
     fn start_heads(&mut self, view: &View<'_>, mut free: u32, actions: &mut Actions) -> (u32, Option<Entry>) {
-        loop {
-            let Some(head) = self.head(view) else { return (free, None) };
+        while let Some(head) = self.head(view) {
             if head.procs > free {
                 return (free, Some(head));
             }
@@ -125,30 +126,61 @@ impl Easy {
             self.queue.remove(head.rank, head.seq);
             self.start(view, head, actions);
         }
+        // Nobody waited: most that come then start at once, and never see the queue.
+        let mut started = 0;
+        while let Some(first) = self.fresh.get(started).copied().filter(|first| first.procs <= free) {
+            free -= first.procs;
+            self.start(view, first, actions);
+            started += 1;
+        }
+        self.fresh.drain(..started);
+        (free, self.fresh.first().copied())
     }
 
     /// Backfills around the first job, which does not fit.
     fn backfill(&mut self, view: &View<'_>, free: u32, head: Entry, actions: &mut Actions) {
-        if free == 0 {
-            return;
-        }
         let now = view.now();
         let counted = |job| view.ends_now(job);
-        let Some(shadow) = self.releases.shadow(now, free, head.procs, counted) else { return };
+        let shadow = if free > 0 { self.releases.shadow(now, free, head.procs, counted) } else { None };
+        let Some(shadow) = shadow else {
+            self.searched = None;
+            return self.enqueue_fresh();
+        };
         let mut hole = Hole { free, window: shadow.time.since(now), extra: shadow.extra };
         let searched = Searched { free, head: head.seq, shadow: shadow.time, extra: shadow.extra };
         if self.searched == Some(searched) {
-            let fresh = std::mem::take(&mut self.fresh);
-            self.backfill_sorted(view, fresh, &mut hole, actions);
-        } else if self.order.is_fixed() {
-            self.backfill_queue(&mut hole, view, actions);
+            self.backfill_fresh(view, &mut hole, actions);
         } else {
-            let candidates = self.candidates(hole);
-            self.backfill_sorted(view, candidates, &mut hole, actions);
+            self.enqueue_fresh();
+            if self.order.is_fixed() {
+                self.backfill_queue(&mut hole, view, actions);
+            } else {
+                self.backfill_sorted(&mut hole, view, actions);
+            }
         }
         // What was refused stays refused while the hole is the same: its window only gets shorter with time.
         self.searched = Some(Searched { free: hole.free, extra: hole.extra, ..searched });
-        self.fresh.clear();
+    }
+
+    /// Among those that came since the last pass.
+    fn backfill_fresh(&mut self, view: &View<'_>, hole: &mut Hole, actions: &mut Actions) {
+        // Almost always it is one, and no list is needed.
+        let in_order = match self.fresh[..] {
+            [only] => SmallVec::from_buf([only]),
+            _ => {
+                let mut several: SmallVec<[Entry; 1]> = SmallVec::from_slice(&self.fresh);
+                self.order.sort(view, &mut several);
+                several
+            }
+        };
+        for entry in in_order {
+            if hole.takes(entry.procs, entry.estimate) {
+                self.fresh.retain(|other| other.seq != entry.seq);
+                hole.fill(entry);
+                self.start(view, entry, actions);
+            }
+        }
+        self.enqueue_fresh();
     }
 
     /// In the queue's own order.
@@ -174,17 +206,13 @@ impl Easy {
         std::iter::from_fn(next).collect()
     }
 
-    /// In the order as it is now, among these.
-    fn backfill_sorted(
-        &mut self,
-        view: &View<'_>,
-        mut among: Vec<Entry>,
-        hole: &mut Hole,
-        actions: &mut Actions,
-    ) {
+    /// In the order as it is now.
+    fn backfill_sorted(&mut self, hole: &mut Hole, view: &View<'_>, actions: &mut Actions) {
+        let mut among = self.candidates(*hole);
         self.order.sort(view, &mut among);
         for entry in among {
-            if hole.takes(entry.procs, entry.estimate) && self.queue.remove(entry.rank, entry.seq).is_some() {
+            if hole.takes(entry.procs, entry.estimate) {
+                self.queue.remove(entry.rank, entry.seq);
                 hole.fill(entry);
                 self.start(view, entry, actions);
             }
@@ -250,10 +278,14 @@ impl Hole {
 impl LocalPolicy for Easy {
     fn on(&mut self, change: Change, view: &View<'_>) {
         match change {
-            Change::Arrived(job) => self.enqueue(view, job),
+            Change::Arrived(job) => {
+                let entry = self.entry(view, job);
+                self.fresh.push(entry);
+            }
             Change::Withdrawn(job) => {
                 let entry = self.entry(view, job);
                 self.queue.remove(entry.rank, entry.seq);
+                self.fresh.retain(|other| other.seq != entry.seq);
                 self.searched = None;
             }
             Change::Ended(job) => {
@@ -269,22 +301,20 @@ impl LocalPolicy for Easy {
 
     fn schedule(&mut self, view: &View<'_>, actions: &mut Actions) {
         if self.planned || !view.bookings().is_empty() {
-            self.fresh.clear();
+            self.enqueue_fresh();
             self.searched = None;
             return self.schedule_planned(view, actions);
         }
         let (free, head) = self.start_heads(view, view.free(), actions);
-        match head {
-            Some(head) => self.backfill(view, free, head, actions),
-            None => self.fresh.clear(),
+        if let Some(head) = head {
+            self.backfill(view, free, head, actions);
         }
     }
 
     fn adopt(&mut self, view: &View<'_>) {
         *self = Self { planned: self.planned, ..Self::new(self.order) };
-        for job in view.jobs_in(Phase::Waiting) {
-            self.enqueue(view, job);
-        }
+        self.fresh = view.jobs_in(Phase::Waiting).into_iter().map(|job| self.entry(view, job)).collect();
+        self.enqueue_fresh();
         for job in view.jobs_in(Phase::Running) {
             let live = view.job(job);
             self.releases.insert(live.expected_end(), job, live.held());
