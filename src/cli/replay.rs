@@ -44,6 +44,10 @@ pub(super) struct Args {
     #[arg(long)]
     overrun: bool,
 
+    /// Submit a job its think time after the job it follows has ended (SWF columns 17 and 18)
+    #[arg(long)]
+    feedback: bool,
+
     /// Bound of the bounded slowdown
     #[arg(long, value_name = "S", default_value = "10 s")]
     tau: Span,
@@ -96,11 +100,7 @@ pub(super) struct ShapingArgs {
     #[arg(long, value_name = "N")]
     first: Option<u64>,
 
-    /// Submit a job its think time after the job it follows has ended (SWF columns 17 and 18)
-    #[arg(long)]
-    feedback: bool,
-
-    /// Seed of whatever is drawn
+    /// Seed of whatever is drawn, unless the generator names its own
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
 }
@@ -151,7 +151,7 @@ impl ShapingArgs {
             first: self.first,
             load: self.load,
             estimates: self.estimates.clone(),
-            feedback: self.feedback,
+            feedback: false,
             procs: self.procs,
             seed: self.seed,
         }
@@ -164,7 +164,7 @@ impl Args {
             Reservation { name: format!("reservation-{number}"), start, end, procs }
         });
         ReplayOptions {
-            shaping: self.shaping.shaping(),
+            shaping: Shaping { feedback: self.feedback, ..self.shaping.shaping() },
             order: match self.order {
                 OrderArg::Instant => InstantOrder::Instant,
                 OrderArg::Event => InstantOrder::Event,

@@ -179,7 +179,8 @@ impl Workload {
             EstimateSource::Plain(estimates) => source = Box::new(Estimated::new(source, *estimates)),
             EstimateSource::Tsafrir(named) => {
                 source = estimated_by_users(source, named.clone(), shaping.seed)?;
-                seed = seed.or(Some(shaping.seed));
+                // A generator's own seed is in its name.
+                seed = Some(shaping.seed);
             }
         }
         let (timed, read) = Timed::new(source);
@@ -279,6 +280,9 @@ fn open_swf(
 }
 
 fn open_batsim(path: &Path, shaping: &Shaping) -> Result<Base, RunError> {
+    let options =
+        [("--load", shaping.load.is_some()), ("--feedback", shaping.feedback), ("--cap", shaping.cap)];
+    only_for_logs(&options, shaping, "Batsim workloads")?;
     let name = file_name(path);
     let (file, _) = open_file(path)?;
     let read = batsim::read(&name, Box::new(file)).map_err(|error| match error.hint() {
@@ -289,15 +293,18 @@ fn open_batsim(path: &Path, shaping: &Shaping) -> Result<Base, RunError> {
     if let Some(first) = shaping.first {
         source = Box::new(First::new(source, first));
     }
-    if shaping.load.is_some() || shaping.feedback || shaping.cap {
-        return Err(RunError::request(
-            "`--load`, `--feedback` and `--cap` work on SWF logs, not on Batsim workloads",
-        ));
-    }
     Ok(Base { source, name, procs: Some(read.nb_res), seed: None, header: None })
 }
 
 fn open_lublin(mut named: Named, shaping: &Shaping, progress: &Progress) -> Result<Base, RunError> {
+    if shaping.feedback {
+        return Err(RunError::request("the Lublin model has no users to give feedback to"));
+    }
+    only_for_logs(&[("--cap", shaping.cap)], shaping, "the Lublin model")?;
+    if shaping.load.is_some() && named.params.contains_key("load") {
+        return Err(RunError::request(format!("`--load` and `{named}` both say the load"))
+            .with_hint("leave one of them out"));
+    }
     let mut default = |key: &str, value: Option<String>| {
         if let Some(value) = value {
             named.params.entry(key.to_owned()).or_insert(value);
@@ -305,9 +312,6 @@ fn open_lublin(mut named: Named, shaping: &Shaping, progress: &Progress) -> Resu
     };
     default("procs", shaping.procs.map(|procs| procs.to_string()));
     default("load", shaping.load.map(|load| load.to_string()));
-    if shaping.feedback {
-        return Err(RunError::request("the Lublin model has no users to give feedback to"));
-    }
     default("seed", Some(shaping.seed.to_string()));
     let name = named.to_string();
     let refuse = |error: NamedError| RunError::request(&error);
@@ -319,6 +323,15 @@ fn open_lublin(mut named: Named, shaping: &Shaping, progress: &Progress) -> Resu
         source = Box::new(First::new(source, first));
     }
     Ok(Base { source, name, procs: Some(procs), seed, header: None })
+}
+
+/// Refuses what only a log can have done to it, so that nothing that was asked for is ignored.
+fn only_for_logs(options: &[(&str, bool)], shaping: &Shaping, what: &str) -> Result<(), RunError> {
+    let strict = ("--clean strict", shaping.clean != Clean::None);
+    match options.iter().chain([&strict]).find(|(_, asked)| *asked) {
+        Some((option, _)) => Err(RunError::request(format!("`{option}` works on SWF logs, not on {what}"))),
+        None => Ok(()),
+    }
 }
 
 /// Gives the jobs estimates as users would. All jobs must be known for it.

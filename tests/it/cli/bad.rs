@@ -167,6 +167,33 @@ fn workloads_that_are_not_there() {
     gridemu(&["replay", TINY, "--policy", "easy", "--feedback"]).ends(2, &["feedback"]);
 }
 
+/// What is asked of a workload and cannot be done to it is refused, and not left out in silence.
+#[test]
+fn nothing_that_is_asked_for_is_ignored() {
+    let folder = tempfile::tempdir().unwrap();
+    let batsim = r#"{"nb_res": 4, "jobs": [{"id": 0, "subtime": 0, "walltime": 9, "res": 1, "profile": "p"}],
+        "profiles": {"p": {"type": "delay", "delay": 5}}}"#;
+    let batsim = file(folder.path(), "w.json", batsim);
+    let loaded = "lublin[jobs=50,load=0.5]";
+    let cases: [(&str, &[&str], &[&str]); 8] = [
+        (loaded, &["--load", "0.9"], &["`--load`", "both say the load", "hint: leave one"]),
+        (TINY, &["--cap"], &["`--cap` works on SWF logs, not on the Lublin model"]),
+        (TINY, &["--clean", "strict"], &["`--clean strict` works on SWF logs"]),
+        (&batsim, &["--cap"], &["`--cap` works on SWF logs, not on Batsim workloads"]),
+        (&batsim, &["--clean", "strict"], &["`--clean strict` works on SWF logs"]),
+        (&batsim, &["--load", "0.9"], &["`--load` works on SWF logs"]),
+        (&batsim, &["--feedback"], &["--feedback"]),
+        // Arrivals under feedback are made by the schedule: there is nothing to inspect.
+        (TINY, &["--feedback"], &["feedback"]),
+    ];
+    for (workload, option, says) in cases {
+        for args in [&["replay", workload, "--policy", "easy"][..], &["inspect", workload]] {
+            let ran = gridemu(&[args, option].concat());
+            assert_eq!(ran.ends(2, says).out, "", "{}", ran.args);
+        }
+    }
+}
+
 #[test]
 fn models_and_policies_that_do_not_exist() {
     let cases: [(&[&str], &[&str]); 6] = [

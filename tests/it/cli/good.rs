@@ -60,6 +60,19 @@ fn json_has_what_scripts_need_at_the_top() {
     assert_ne!(two[1]["fingerprint"], one["fingerprint"]);
 }
 
+/// The seed that is told is the one that was used, also if a generator names another for its jobs.
+#[test]
+fn the_seed_told_is_that_of_the_estimates() {
+    let run = |seed: &str| {
+        let args = ["replay", TINY, "--policy", "easy", "--estimates", "tsafrir", "--json", "--seed", seed];
+        gridemu(&args).json()
+    };
+    let (five, six) = (run("5"), run("6"));
+    assert_eq!((&five["seed"], &six["seed"]), (&5.into(), &6.into()));
+    assert_eq!(five["workload"], TINY);
+    assert_ne!(five["fingerprint"], six["fingerprint"]);
+}
+
 #[test]
 fn a_run_leaves_its_files() {
     let folder = tempfile::tempdir().unwrap();
