@@ -11,8 +11,9 @@ use crate::workload::{Census, Contents};
 
 #[derive(Debug, ClapArgs)]
 pub(super) struct Args {
-    /// A log, `-` for standard input, or a generator: `lublin[jobs=N,...]`
-    #[arg(value_name = "FILE|lublin[...]")]
+    /// An SWF log (plain or gzipped), a Batsim workload (.json), `-` for an SWF log on standard input, or a generator:
+    /// `lublin[jobs=N,...]`
+    #[arg(value_name = "LOG|lublin[...]")]
     workload: Workload,
 
     #[command(flatten)]

@@ -33,14 +33,15 @@ fn bar(label: &str, progress: &Progress, wait: &mpsc::Receiver<()>) {
     if wait.recv_timeout(REDRAW) != Err(RecvTimeoutError::Timeout) {
         return;
     }
-    let style = ProgressStyle::with_template("{prefix} {wide_bar} {percent:>3}% {msg}, {eta} left")
+    let style = ProgressStyle::with_template("{prefix} {wide_bar} {percent:>3} % {msg}")
         .unwrap_or_else(|_| ProgressStyle::default_bar());
     let bar = ProgressBar::new(0).with_style(style).with_prefix(label.to_owned());
     loop {
+        // Nothing about the time that is left: a log is read in few large pieces, far ahead of the jobs that end.
         let (read, total) = progress.read();
+        bar.set_message(format!("read, {} jobs have ended", progress.jobs()));
         bar.set_length(total.max(1));
         bar.set_position(read.min(total.max(1)));
-        bar.set_message(format!("{} jobs", progress.jobs()));
         if wait.recv_timeout(REDRAW) != Err(RecvTimeoutError::Timeout) {
             break;
         }

@@ -22,7 +22,7 @@ Examples:
 #[derive(Debug, ClapArgs)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// An SWF log (plain or gzipped), a Batsim workload (.json), `-` for standard input, or a generator: `lublin[jobs=N,load=L,...]`
+    /// An SWF log (plain or gzipped), a Batsim workload (.json), `-` for an SWF log on standard input, or a generator: `lublin[jobs=N,load=L,...]`
     #[arg(value_name = "LOG|lublin[...]")]
     workload: Workload,
 
@@ -40,7 +40,7 @@ pub(super) struct Args {
     #[arg(long, value_enum, default_value_t = OrderArg::Instant)]
     order: OrderArg,
 
-    /// Let jobs run beyond their estimate, instead of killing them there
+    /// Let jobs run beyond their estimate, instead of killing them there as is the default
     #[arg(long)]
     overrun: bool,
 
@@ -48,8 +48,8 @@ pub(super) struct Args {
     #[arg(long)]
     feedback: bool,
 
-    /// Bound of the bounded slowdown
-    #[arg(long, value_name = "S", default_value = "10 s")]
+    /// Bound of the bounded slowdown, in seconds or with a unit
+    #[arg(long, value_name = "TIME", default_value = "10 s", allow_negative_numbers = true)]
     tau: Span,
 
     /// Job classes of the summary: none, kettimuthu-16, kettimuthu-4, kanavallil, huang-1 or huang-2
@@ -80,23 +80,25 @@ pub(super) struct ShapingArgs {
     #[arg(long, value_name = "N")]
     procs: Option<u32>,
 
-    /// Where estimates come from: log, exact, factor:F (run time times F) or tsafrir (a model of users)
+    /// Where estimates come from: log (a job without one gets its run time), exact, factor:F (run time times F) or tsafrir (a
+    /// model of users)
     #[arg(long, value_name = "HOW", default_value = "log")]
     estimates: EstimateSource,
 
-    /// Which rows of a log are left out: `none` only those that cannot be run, `strict` the filter of the published studies
+    /// Which rows of a log are left out: `none` only those that cannot be run, `strict` also jobs without a requested time or larger
+    /// than the machine, and cuts run times to the request (the filter of the studies on predicted run times)
     #[arg(long, value_name = "HOW", default_value = "none")]
     clean: Clean,
 
-    /// Cut jobs larger than the machine to its size, instead of rejecting them
+    /// Cut jobs of a log that are larger than the machine to its size, instead of rejecting them
     #[arg(long)]
     cap: bool,
 
-    /// Scale the gaps between submissions so that the offered load becomes this
-    #[arg(long, value_name = "L")]
+    /// Scale the gaps between submissions so that the offered load becomes this (run times at speed 1; think times stay)
+    #[arg(long, value_name = "L", allow_negative_numbers = true)]
     load: Option<f64>,
 
-    /// Only the first N jobs
+    /// Only the first N jobs, in order of submission
     #[arg(long, value_name = "N")]
     first: Option<u64>,
 
@@ -108,19 +110,20 @@ pub(super) struct ShapingArgs {
 /// What the machine is like.
 #[derive(Debug, ClapArgs)]
 struct MachineArgs {
-    /// Give processors in blocks of this many
+    /// Give processors in blocks of this many: sizes are rounded up, and what is given counts as used
     #[arg(long, value_name = "Q", default_value_t = 1)]
     quantum: u32,
 
     /// Speed of a processor; run times and estimates of the workload are at speed 1
-    #[arg(long, value_name = "V", default_value = "1", value_parser = speed)]
+    #[arg(long, value_name = "V", default_value = "1", value_parser = speed, allow_negative_numbers = true)]
     speed: Rate,
 
-    /// Keep processors from the queue: START..END:PROCS, in seconds or with units (`2h..4h:64`); may be repeated
+    /// Keep processors from the queue, from and to an instant of the workload's own clock (for a log since its start, which may be
+    /// long before its first job): `7200..14400:64`, `2h..4h:64`, `10d..12d:100`; may be repeated
     #[arg(long = "reserve", value_name = "FROM..TO:PROCS", value_parser = reservation)]
     reservations: Vec<(Time, Time, u32)>,
 
-    /// Power of an idle processor, such as `40 W`
+    /// Power of an idle processor, such as `40 W`; counted from the first submission to the last end
     #[arg(long, value_name = "POWER", default_value = "0 W")]
     idle: Power,
 
@@ -129,11 +132,11 @@ struct MachineArgs {
     busy: Power,
 
     /// Power usage effectiveness: energy of the facility over that of its processors
-    #[arg(long, value_name = "PUE", default_value = "1", value_parser = pue)]
+    #[arg(long, value_name = "PUE", default_value = "1", value_parser = pue, allow_negative_numbers = true)]
     pue: u64,
 
-    /// Price a processor-hour
-    #[arg(long, value_name = "PRICE", default_value = "0")]
+    /// Price of a processor-hour, in whatever currency
+    #[arg(long, value_name = "PRICE", default_value = "0", allow_negative_numbers = true)]
     price: Price,
 }
 
@@ -199,7 +202,8 @@ pub(super) fn run(args: Args) -> Result<(), RunError> {
         if json {
             summary.facts.notes.iter().for_each(|note| talk(&format!("note: {note}")));
         } else {
-            say(&report::summary_table(&summary))?;
+            let apart = if summaries.is_empty() { "" } else { "\n" };
+            say(&format!("{apart}{}", report::summary_table(&summary)))?;
         }
         summaries.push(summary);
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::Progress;
 use super::clock::now;
 use crate::metrics::{Definitions, Fingerprint, Summary, WaitComparison};
-use crate::model::{Record, RecordSink};
+use crate::model::{Outcome, Record, RecordSink, RejectReason};
 use crate::report::{OutputDir, OutputError};
 
 /// Records handled at a time: enough that looking at the clock costs nothing, few enough to stay in the cache.
@@ -19,6 +19,8 @@ pub(super) struct Recorder {
     pub(super) summary: Summary,
     pub(super) waits: WaitComparison,
     pub(super) fingerprint: Fingerprint,
+    /// Jobs that were rejected because they ask for more than the machine gives.
+    pub(super) too_large: u64,
     pub(super) elapsed: Duration,
     failed: Option<OutputError>,
 }
@@ -32,6 +34,7 @@ impl Recorder {
             summary: Summary::new(definitions.clone()),
             waits: WaitComparison::new(definitions.clone()),
             fingerprint: Fingerprint::default(),
+            too_large: 0,
             elapsed: Duration::ZERO,
             failed: None,
         }
@@ -58,6 +61,7 @@ impl Recorder {
             if let Record::Job(job) = record {
                 self.summary.add(job);
                 self.waits.add(job);
+                self.too_large += u64::from(job.outcome == Outcome::Rejected(RejectReason::TooLarge));
                 jobs += 1;
             }
         }

@@ -13,6 +13,7 @@ use crate::metrics::{Definitions, Ledger, OfferedLoad, RunFacts, RunSummary, Tim
 use crate::model::{InstantOrder, JobClasses, MAX_PROCESSORS, Named, PartitionSpec, Reservation, SiteSpec};
 use crate::report::{OutputDir, OutputOptions};
 use crate::units::{Power, Price, Rate, Span};
+use crate::workload::Estimates;
 
 /// What to replay, on what, and what to leave behind.
 #[derive(Clone, Debug)]
@@ -75,6 +76,51 @@ impl ReplayOptions {
             machines: false,
             batsim: false,
         }
+    }
+
+    /// What changes the result and differs from a plain replay, as it is typed. Policy, estimates and order of an instant are told
+    /// apart from these.
+    fn typed(&self) -> Vec<String> {
+        let plain = Self::new(self.workload.clone(), Vec::new());
+        let Shaping { clean, cap, first, load, estimates: _, feedback, procs: _, seed: _ } = &self.shaping;
+        let flags = [
+            (*clean != plain.shaping.clean, "--clean strict"),
+            (*cap, "--cap"),
+            (*feedback, "--feedback"),
+            (self.overrun, "--overrun"),
+        ];
+        let values = [
+            ("load", load.map(|load| load.to_string())),
+            ("first", first.map(|first| first.to_string())),
+            ("quantum", (self.quantum != plain.quantum).then(|| self.quantum.to_string())),
+            ("speed", (self.speed != plain.speed).then(|| self.speed.to_string())),
+            ("idle", (self.idle != plain.idle).then(|| format!("'{}'", self.idle))),
+            ("busy", (self.busy != plain.busy).then(|| format!("'{}'", self.busy))),
+            ("pue", (self.pue_ppm != plain.pue_ppm).then(|| (self.pue_ppm as f64 / 1e6).to_string())),
+            ("price", (self.price != plain.price).then(|| self.price.to_string())),
+        ];
+        let flags = flags.iter().filter(|(set, _)| *set).map(|(_, flag)| (*flag).to_owned());
+        let values =
+            values.into_iter().filter_map(|(name, value)| value.map(|value| format!("--{name} {value}")));
+        let reservations = self.reservations.iter().map(|reservation| {
+            format!("--reserve {}..{}:{}", reservation.start, reservation.end, reservation.procs)
+        });
+        flags.chain(values).chain(reservations).collect()
+    }
+}
+
+/// Why jobs were rejected, and what there is to do about it.
+fn too_large(jobs: u64, procs: u32, quantum: u32) -> String {
+    let jobs = if jobs == 1 { "1 job that asks".to_owned() } else { format!("{jobs} jobs that ask") };
+    if quantum > 1 {
+        let gives = procs / quantum * quantum;
+        format!(
+            "rejected {jobs} for more than the {gives} processors that the machine gives in blocks of {quantum}"
+        )
+    } else {
+        format!(
+            "rejected {jobs} for more than {procs} processors; `--cap` cuts such jobs of a log to the machine"
+        )
     }
 }
 
@@ -246,18 +292,26 @@ impl Replay {
                 tally.short_reservations
             ));
         }
+        if recorder.too_large > 0 {
+            notes.push(too_large(recorder.too_large, opened.procs, options.quantum));
+        }
+        let estimates = match (&options.workload, &options.shaping.estimates) {
+            // The model has run times only.
+            (Workload::Lublin(_), EstimateSource::Plain(Estimates::Log)) => Estimates::Exact.to_string(),
+            (_, estimates) => estimates.to_string(),
+        };
         let facts = RunFacts {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             workload: opened.name.clone(),
             policy: policy.to_string(),
             procs: opened.procs,
-            estimates: options.shaping.estimates.to_string(),
+            estimates,
             order: options.order,
+            options: options.typed(),
             seed: opened.seed,
-            offered_load: opened.offered_load().map(|value| OfferedLoad {
-                value,
-                over: format!("{} processors × the span of submissions", opened.procs),
-            }),
+            offered_load: opened
+                .offered_load()
+                .map(|value| OfferedLoad { value, over: "processors × the span of submissions".to_owned() }),
             longest_queue: tally.longest_queue,
             times,
             notes,

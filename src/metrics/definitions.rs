@@ -78,6 +78,10 @@ impl Definitions {
             define("measured", "jobs that started and completed or were killed at their estimate".to_owned()),
             define("pNN", "nearest rank: the ceil(NN n / 100)-th smallest of n values".to_owned()),
             define("makespan", "last end - first submission, of the jobs that started".to_owned()),
+            define(
+                "utilization",
+                "processor time in use / (processors * (last end - first submission))".to_owned(),
+            ),
         ]
     }
 }

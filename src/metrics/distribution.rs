@@ -21,9 +21,41 @@ pub enum Quantiles {
     Sketch,
 }
 
+/// How a quantity is kept as 64 bits that sort like it.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Scale {
+    /// An integer, as it is.
+    #[default]
+    Whole,
+    /// A quotient that is not negative, as the bits of a floating-point number.
+    Quotient,
+}
+
+impl Scale {
+    /// A sketch holds quotients in units of 2⁻²⁰.
+    const UNIT: f64 = (1_u64 << 20) as f64;
+
+    /// What a sketch holds for a value: an integer, never below it.
+    fn rough(self, value: u64) -> u64 {
+        match self {
+            Self::Whole => value,
+            // Saturates.
+            Self::Quotient => libm::ceil(f64::from_bits(value) * Self::UNIT) as u64,
+        }
+    }
+
+    fn value(self, rough: u64) -> u64 {
+        match self {
+            Self::Whole => rough,
+            Self::Quotient => (rough as f64 / Self::UNIT).to_bits(),
+        }
+    }
+}
+
 /// Count, sum, maximum and quantiles of one quantity. The sum may be finer than the values.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Distribution {
+    scale: Scale,
     count: u64,
     sum: u128,
     max: u64,
@@ -54,6 +86,10 @@ fn sketch_value(sketch: &mut Histogram<u64>, value: u64, count: u64) {
 }
 
 impl Distribution {
+    pub(super) fn new(scale: Scale) -> Self {
+        Self { scale, ..Self::default() }
+    }
+
     #[inline]
     pub(super) fn add(&mut self, value: u64, addend: u128) {
         self.count += 1;
@@ -61,7 +97,7 @@ impl Distribution {
         self.max = self.max.max(value);
         match &mut self.values {
             Values::All(values) => values.push(value),
-            Values::Sketch(sketch) => sketch_value(sketch, value, 1),
+            Values::Sketch(sketch) => sketch_value(sketch, self.scale.rough(value), 1),
         }
     }
 
@@ -83,7 +119,9 @@ impl Distribution {
     fn merge_values(&mut self, other: &Values) {
         let Values::Sketch(sketch) = &mut self.values else { return };
         match other {
-            Values::All(values) => values.iter().for_each(|value| sketch_value(sketch, *value, 1)),
+            Values::All(values) => {
+                values.iter().for_each(|value| sketch_value(sketch, self.scale.rough(*value), 1));
+            }
             Values::Sketch(other) => {
                 let added = sketch.add(other);
                 debug_assert!(added.is_ok(), "both grow by themselves");
@@ -95,7 +133,7 @@ impl Distribution {
     pub(super) fn sketch(&mut self) {
         if let Values::All(values) = &self.values {
             let mut sketch = empty_sketch();
-            values.iter().for_each(|value| sketch_value(&mut sketch, *value, 1));
+            values.iter().for_each(|value| sketch_value(&mut sketch, self.scale.rough(*value), 1));
             self.values = Values::Sketch(sketch);
         }
     }
@@ -137,7 +175,7 @@ impl Distribution {
                     below += u128::from(step.count_at_value());
                     below >= rank
                 });
-                found.map(|step| step.value_iterated_to().min(self.max))
+                found.map(|step| self.scale.value(step.value_iterated_to()).min(self.max))
             }
         }
     }
@@ -146,22 +184,24 @@ impl Distribution {
 /// A row of distributions a class, which share one budget of exact values.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct ClassTable {
-    columns: usize,
+    columns: Vec<Scale>,
     cells: Vec<Distribution>,
     rows: u64,
     budget: u64,
 }
 
 impl ClassTable {
-    /// `columns` quantities in each of `classes` classes, exact up to `budget` rows in all.
-    pub(super) fn new(classes: usize, columns: usize, budget: u64) -> Self {
-        Self { columns, cells: vec![Distribution::default(); classes * columns], rows: 0, budget }
+    /// The quantities `columns` in each of `classes` classes, exact up to `budget` rows in all.
+    pub(super) fn new(classes: usize, columns: &[Scale], budget: u64) -> Self {
+        let row = columns.iter().map(|scale| Distribution::new(*scale));
+        let cells = std::iter::repeat_n(row, classes).flatten().collect();
+        Self { columns: columns.to_vec(), cells, rows: 0, budget }
     }
 
     /// Adds a row to `class`: for each column the value and what it adds to the sum.
     #[inline]
     pub(super) fn add<const COLUMNS: usize>(&mut self, class: usize, row: [(u64, u128); COLUMNS]) {
-        debug_assert_eq!(COLUMNS, self.columns);
+        debug_assert_eq!(COLUMNS, self.columns.len());
         if self.rows == self.budget {
             self.sketch();
         }
@@ -192,13 +232,13 @@ impl ClassTable {
 
     /// A copy of one cell, to take quantiles from.
     pub(super) fn cell(&self, class: usize, column: usize) -> Distribution {
-        self.cells.get(class * self.columns + column).cloned().unwrap_or_default()
+        self.cells.get(class * self.columns.len() + column).cloned().unwrap_or_default()
     }
 
     /// All classes of a column together.
     pub(super) fn whole(&self, column: usize) -> Distribution {
-        let mut whole = Distribution::default();
-        for cell in self.cells.iter().skip(column).step_by(self.columns) {
+        let mut whole = Distribution::new(self.columns[column]);
+        for cell in self.cells.iter().skip(column).step_by(self.columns.len()) {
             whole.merge(cell);
         }
         whole

@@ -27,17 +27,7 @@ impl Ratio {
         self.0
     }
 
-    /// In units of 2⁻²⁰, rounded to the nearest, saturating: the coarser form that quantiles keep.
-    pub const fn coarse(self) -> u64 {
-        let units = (self.0 + (1 << (Self::COARSE_SHIFT - 1))) >> Self::COARSE_SHIFT;
-        if units > u64::MAX as u128 { u64::MAX } else { units as u64 }
-    }
-
-    const COARSE_SHIFT: u32 = Self::BITS - Self::COARSE_BITS;
-    /// Binary places of [`Ratio::coarse`].
-    pub const COARSE_BITS: u32 = 20;
-
-    /// As a floating-point number, for display and for the last step of a mean only.
+    /// As a floating-point number, for display, for quantiles and for the last step of a mean only.
     pub fn as_f64(self) -> f64 {
         self.0 as f64 / Self::ONE.0 as f64
     }
@@ -53,7 +43,5 @@ mod tests {
         assert_eq!(Ratio::of(5, 2).as_f64(), 2.5);
         assert_eq!(Ratio::of(2, 3).units(), (2_u128 << 40) / 3 + 1, "2/3 is nearer to the unit above");
         assert_eq!(Ratio::of(7, 0), Ratio::of(7, 1));
-        assert_eq!(Ratio::of(3, 2).coarse(), 3 << 19);
-        assert_eq!(Ratio::of(u64::MAX, 1).coarse(), u64::MAX, "saturates");
     }
 }

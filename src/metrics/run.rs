@@ -23,6 +23,8 @@ pub struct RunFacts {
     pub estimates: String,
     /// What happens first at one instant.
     pub order: InstantOrder,
+    /// What else differs from a plain replay and changes the result, as it is typed: `--overrun`, `--speed 1.5`.
+    pub options: Vec<String>,
     /// The seed, if anything was drawn.
     pub seed: Option<u64>,
     /// The load that the workload offered.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::distribution::{ClassTable, Distribution, EXACT_QUANTILES};
+use super::distribution::{ClassTable, Distribution, EXACT_QUANTILES, Scale};
 use super::{Definitions, Quantiles, Ratio};
 use crate::model::{JobRecord, Outcome};
 use crate::units::{Span, Time};
@@ -11,6 +11,7 @@ use crate::units::{Span, Time};
 const WAIT: usize = 0;
 const RESPONSE: usize = 1;
 const SLOWDOWN: usize = 2;
+const COLUMNS: [Scale; 3] = [Scale::Whole, Scale::Whole, Scale::Quotient];
 
 /// Collects job records, one at a time, in any order.
 ///
@@ -135,7 +136,7 @@ impl Summary {
         let classes = definitions.classes().count();
         Self {
             outcomes: vec![Outcomes::default(); classes],
-            table: ClassTable::new(classes, 3, budget),
+            table: ClassTable::new(classes, &COLUMNS, budget),
             definitions,
             first_submit: Time::NEVER,
             last_end: Time::ZERO,
@@ -158,7 +159,7 @@ impl Summary {
                 [
                     (wait, u128::from(wait)),
                     (response, u128::from(response)),
-                    (slowdown.coarse(), slowdown.units()),
+                    (slowdown.as_f64().to_bits(), slowdown.units()),
                 ],
             );
         }
@@ -219,17 +220,16 @@ impl Summary {
 /// One column at a time, so that one copy of the values is alive at a time.
 fn measures(outcomes: Outcomes, column: impl Fn(usize) -> Distribution) -> Measures {
     const MICROS: f64 = 1e6;
-    let coarse = (1_u64 << Ratio::COARSE_BITS) as f64;
-    let figures = |of: usize, mean_unit: f64, unit: f64| {
+    let figures = |of: usize, unit: f64, value: fn(u64) -> f64| {
         let mut values = column(of);
-        let scaled = |value: Option<u64>| value.map(|value| value as f64 / unit);
-        let [median, p95] = [50, 95].map(|percent| scaled(values.quantile(percent)));
-        (values.count(), [values.mean(mean_unit), median, p95, scaled(values.max())])
+        let [median, p95] = [50, 95].map(|percent| values.quantile(percent).map(value));
+        (values.count(), [values.mean(unit), median, p95, values.max().map(value)])
     };
-    let (measured, [mean_wait, median_wait, p95_wait, max_wait]) = figures(WAIT, MICROS, MICROS);
-    let (_, [mean_response, median_response, p95_response, max_response]) = figures(RESPONSE, MICROS, MICROS);
+    let secs = |micros: u64| micros as f64 / MICROS;
+    let (measured, [mean_wait, median_wait, p95_wait, max_wait]) = figures(WAIT, MICROS, secs);
+    let (_, [mean_response, median_response, p95_response, max_response]) = figures(RESPONSE, MICROS, secs);
     let (_, [mean_bounded_slowdown, median_bounded_slowdown, p95_bounded_slowdown, max_bounded_slowdown]) =
-        figures(SLOWDOWN, Ratio::ONE.units() as f64, coarse);
+        figures(SLOWDOWN, Ratio::ONE.units() as f64, f64::from_bits);
     Measures {
         jobs: outcomes.total(),
         measured,

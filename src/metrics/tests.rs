@@ -279,6 +279,31 @@ proptest! {
     }
 
     #[test]
+    fn quantiles_of_slowdowns_are_those_of_the_quotients(
+        pairs in prop::collection::vec((0_u64..1 << 41, 1_u64..1 << 40), 1..200),
+    ) {
+        let mut exact = distribution::Distribution::new(distribution::Scale::Quotient);
+        let quotients: Vec<f64> =
+            pairs.iter().map(|(num, den)| (*num as f64 / *den as f64).max(1.0)).collect();
+        for (num, den) in &pairs {
+            let ratio = Ratio::of(*num, *den).max(Ratio::ONE);
+            exact.add(ratio.as_f64().to_bits(), ratio.units());
+        }
+        let mut sketch = exact.clone();
+        sketch.sketch();
+        let mut sorted = quotients.clone();
+        sorted.sort_by(f64::total_cmp);
+        for percent in [1, 50, 95, 100] {
+            let twin = sorted[(percent * sorted.len()).div_ceil(100) - 1];
+            let found = f64::from_bits(exact.quantile(percent as u32).unwrap());
+            prop_assert!((found - twin).abs() < 1e-12 * twin, "{} is not {}", found, twin);
+            let rough = f64::from_bits(sketch.quantile(percent as u32).unwrap());
+            prop_assert!(rough >= found && rough <= found * 1.001_002, "{} is not near {}", rough, found);
+        }
+        prop_assert_eq!(sketch.max(), exact.max());
+    }
+
+    #[test]
     fn means_agree_with_plain_sums(records in prop::collection::vec(any_job(), 1..60)) {
         let measured: Vec<_> = records.iter().filter(|record| Definitions::is_measured(record)).collect();
         let whole = summed(&Definitions::default(), &records).whole();
@@ -298,6 +323,13 @@ proptest! {
         prop_assert!(close(whole.mean_bounded_slowdown, mean(&slowdown)));
         prop_assert_eq!(whole.outcomes.total(), records.len() as u64);
     }
+}
+
+#[test]
+fn a_largest_slowdown_is_the_quotient() {
+    // 14,805.2 of KTH-SP2 under EASY.
+    let whole = summed(&Definitions::default(), &[job(1, 0, 148_042, 10, 1)]).whole();
+    assert_eq!((whole.max_bounded_slowdown, whole.p95_bounded_slowdown), (Some(14_805.2), Some(14_805.2)));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::distribution::{ClassTable, Distribution, EXACT_QUANTILES};
+use super::distribution::{ClassTable, Distribution, EXACT_QUANTILES, Scale};
 use super::{Definitions, DifferentDefinitions};
 use crate::model::JobRecord;
 
@@ -40,7 +40,7 @@ pub struct RecordedWaits {
 impl WaitComparison {
     /// A comparison of nothing yet. Of the definitions only the classes matter here.
     pub fn new(definitions: Definitions) -> Self {
-        let table = ClassTable::new(definitions.classes().count(), 2, EXACT_QUANTILES);
+        let table = ClassTable::new(definitions.classes().count(), &[Scale::Whole; 2], EXACT_QUANTILES);
         Self { definitions, table }
     }
 

@@ -92,11 +92,12 @@ fn marked(runs: &[RunSummary], of: &dyn Fn(&RunSummary) -> Option<f64>, better: 
 fn warnings(runs: &[RunSummary]) -> Vec<String> {
     let mut warnings = Vec::new();
     type Condition = fn(&RunSummary) -> String;
-    let conditions: [(&str, Condition); 6] = [
+    let conditions: [(&str, Condition); 7] = [
         ("workload", |run| run.facts.workload.clone()),
         ("number of processors", |run| run.facts.procs.to_string()),
         ("estimates", |run| run.facts.estimates.clone()),
         ("order of an instant", |run| format!("{:?}", run.facts.order).to_lowercase()),
+        ("options", |run| run.facts.options.join(" ")),
         ("bound of the slowdown", |run| format!("{} s", run.tau)),
         ("number of jobs", |run| count(run.measures.jobs)),
     ];

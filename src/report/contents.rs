@@ -1,6 +1,6 @@
 //! What is in a workload, for people.
 
-use super::figures::{count, decimals, number, percent};
+use super::figures::{count, decimals, duration, jobs, number, percent};
 use super::tables::table;
 use crate::workload::{Contents, HourReference, Quantity};
 
@@ -11,13 +11,13 @@ const BAR: f64 = 40.0;
 pub fn contents_table(name: &str, contents: &Contents) -> String {
     let machine = count(u64::from(contents.machine));
     let mut text = format!(
-        "{name}: {} jobs of {} users in {:.1} days, on {machine} processors\n",
-        count(contents.jobs),
-        count(contents.users),
-        contents.span / 86_400.0,
+        "{name}: {} of {} in {}, on {machine} processors\n",
+        jobs(contents.jobs),
+        users(contents.users),
+        duration(contents.span),
     );
     if let Some(load) = contents.offered_load {
-        text += &format!("offered load {load:.3} of {machine} processors × the span of submissions\n");
+        text += &format!("offered load {load:.3} of processors × the span of submissions\n");
     }
     text += &format!("\n{}", quantities(contents));
     text += &format!(
@@ -31,6 +31,14 @@ pub fn contents_table(name: &str, contents: &Contents) -> String {
         text += &format!("\n{}\n", classes(contents));
     }
     text + "\n" + &hours(contents)
+}
+
+fn users(number: u64) -> String {
+    match number {
+        0 => "unknown users".to_owned(),
+        1 => "1 user".to_owned(),
+        _ => format!("{} users", count(number)),
+    }
 }
 
 fn quantities(contents: &Contents) -> String {

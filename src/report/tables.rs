@@ -66,6 +66,8 @@ pub fn summary_table(run: &RunSummary) -> String {
     let facts = facts(run);
     let width = facts.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     for (name, text) in facts {
+        // Under the first line of a text the others.
+        let text = text.replace('\n', &format!("\n {:width$}  ", ""));
         out.push_str(&format!(" {name:width$}  {text}\n"));
     }
     if run.measures.measured > 0 && run.classes.iter().any(|class| class.measures.jobs > 0) {
@@ -106,6 +108,9 @@ fn heading(run: &RunSummary) -> String {
     }
     if let Some(seed) = facts.seed {
         out.push_str(&format!(", seed {seed}"));
+    }
+    if !facts.options.is_empty() {
+        out.push_str(&format!("\nwith {}", facts.options.join(" ")));
     }
     out
 }
@@ -151,8 +156,10 @@ fn facts(run: &RunSummary) -> Vec<(&'static str, String)> {
 fn outcomes(run: &RunSummary) -> String {
     let counted = Outcome::NAMES.iter().zip(run.measures.outcomes.counts());
     let present = counted.enumerate().filter(|(at, (_, jobs))| *at == 0 || *jobs > 0);
-    let listed: Vec<_> = present.map(|(_, (name, jobs))| format!("{} {name}", count(jobs))).collect();
-    let mut out = listed.join(", ");
+    let killed = Outcome::Killed.name();
+    let at_what = |name: &str| if name == killed { " at their estimate" } else { "" };
+    let listed = present.map(|(_, (name, jobs))| format!("{} {name}{}", count(jobs), at_what(name)));
+    let mut out = listed.collect::<Vec<_>>().join(", ");
     if run.measures.measured < run.measures.jobs {
         out.push_str(&format!(" ({} measured)", count(run.measures.measured)));
     }
@@ -190,16 +197,16 @@ fn processor_time(run: &RunSummary) -> String {
     listed.join(", ")
 }
 
-/// The meanings of the three measures in the table.
+/// The meanings of the three measures in the table and of the utilization, a line each.
 fn definitions(run: &RunSummary) -> String {
-    let shown = |id: &str| id == "wait" || id == "response" || id.starts_with("bsld");
+    let shown = |id: &str| matches!(id, "wait" | "response" | "utilization") || id.starts_with("bsld");
     let listed = run.definitions.iter().filter(|definition| shown(&definition.id));
     let mut out: Vec<_> =
         listed.map(|definition| format!("{} = {}", definition.id, definition.meaning)).collect();
     if run.quantiles == Quantiles::Sketch {
         out.push("~ is at most 0.1 % too high".to_owned());
     }
-    out.join("; ")
+    out.join("\n")
 }
 
 fn class_table(run: &RunSummary) -> String {

@@ -205,7 +205,7 @@ impl fmt::Display for Span {
 impl FromStr for Span {
     type Err = UnitError;
 
-    /// Reads `"90 s"`, `"10 min"`, `"1.5 h"`, `"20 ms"`, `"2 days"`, or a bare number of seconds.
+    /// Reads `"90 s"`, `"10 min"`, `"1.5 h"`, `"20 ms"`, `"2 d"`, or a bare number of seconds.
     fn from_str(written: &str) -> Result<Self, UnitError> {
         const UNITS: &[(&str, u64)] = &[
             ("us", 1),
@@ -217,12 +217,13 @@ impl FromStr for Span {
             ("h", 3_600 * MICROS),
             ("hour", 3_600 * MICROS),
             ("hours", 3_600 * MICROS),
+            ("d", 86_400 * MICROS),
             ("day", 86_400 * MICROS),
             ("days", 86_400 * MICROS),
             ("week", 604_800 * MICROS),
             ("weeks", 604_800 * MICROS),
         ];
-        text::parse(written, "a duration such as `90 s`, `10 min` or `1.5 h`", UNITS).map(Self)
+        text::parse(written, "a duration such as `90 s`, `10 min`, `1.5 h` or `2 d`", UNITS).map(Self)
     }
 }
 
@@ -242,6 +243,7 @@ mod tests {
         assert_eq!("1.5 h".parse(), Ok(Span::from_secs(5_400)));
         assert_eq!("20ms".parse(), Ok(Span::from_micros(20_000)));
         assert_eq!("42".parse(), Ok(Span::from_secs(42)));
+        assert_eq!("200d".parse(), Ok(Span::from_secs(17_280_000)));
         assert!("0.0000001 s".parse::<Span>().is_err(), "finer than a microsecond");
         assert!("-1 s".parse::<Span>().is_err());
         assert!("10 parsecs".parse::<Span>().is_err());

@@ -149,6 +149,9 @@ impl Source for Feedback {
         let jobs = |n: u64| if n == 1 { "1 job".to_owned() } else { format!("{n} jobs") };
         let State { followed, unknown, late, .. } = self.state;
         let mut notes = self.inner.notes();
+        if (followed, unknown) == (0, 0) && self.state.exhausted {
+            notes.push("no job follows another: the workload names no preceding jobs".to_owned());
+        }
         if followed > 0 {
             notes.push(format!("submitted {} a think time after the end of another job", jobs(followed)));
         }

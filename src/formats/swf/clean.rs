@@ -84,6 +84,9 @@ impl Clean {
                 run = requested_time;
             }
         }
+        if requested_time.is_none() {
+            tally.add(Event::NoEstimate, line);
+        }
         Ok(Request {
             id: 0,
             submit,

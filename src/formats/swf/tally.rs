@@ -23,6 +23,8 @@ pub(super) enum Event {
     NoRequestedTime,
     /// The strict filter cut the run time to the requested time.
     RunCut,
+    /// No requested time: the run time is the estimate.
+    NoEstimate,
     /// Cut to the machine's processors.
     Capped,
     /// Only parts of the job are there.
@@ -36,7 +38,7 @@ pub(super) enum Event {
 }
 
 impl Event {
-    const COUNT: usize = 14;
+    const COUNT: usize = 15;
 
     /// The sentence for `n` of them.
     fn sentence(self, n: u64) -> String {
@@ -53,6 +55,9 @@ impl Event {
             Self::TooLarge => format!("skipped {jobs} larger than the machine"),
             Self::NoRequestedTime => format!("skipped {jobs} without a requested time"),
             Self::RunCut => format!("cut the run time of {jobs} to the requested time"),
+            Self::NoEstimate => {
+                format!("read {jobs} without a requested time: {its} run time is the estimate")
+            }
             Self::Capped => format!("cut {jobs} to the machine's processors"),
             Self::PartsOnly => format!("took {jobs} by {its} first part: only parts are told"),
             Self::Sorted => format!("sorted {jobs} that stood after a later submission"),
@@ -96,6 +101,7 @@ impl Tally {
             TooLarge,
             NoRequestedTime,
             RunCut,
+            NoEstimate,
             Capped,
             PartsOnly,
             Sorted,

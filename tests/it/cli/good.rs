@@ -73,6 +73,55 @@ fn the_seed_told_is_that_of_the_estimates() {
     assert_ne!(five["fingerprint"], six["fingerprint"]);
 }
 
+/// What changes a result is told with it, as it would be typed again.
+#[test]
+fn a_summary_tells_the_options_of_its_run() {
+    let args = ["replay", TINY, "--policy", "easy"];
+    assert_eq!(gridemu(&[&args[..], &["--json"]].concat()).json()["options"], serde_json::json!([]));
+    let options = ["--overrun", "--quantum", "2", "--speed", "1.5", "--busy", "95 W", "--price", "0.05"];
+    let more = ["--first", "150", "--pue", "1.3", "--reserve", "2h..1d:64", "--reserve", "2d..3d:4"];
+    let all = [&args[..], &options, &more].concat();
+    let told = gridemu(&[&all[..], &["--json"]].concat()).json();
+    let typed: Vec<_> =
+        told["options"].as_array().unwrap().iter().map(|option| option.as_str().unwrap()).collect();
+    let expected = "--overrun --first 150 --quantum 2 --speed 1.5 --busy '95 W' --pue 1.3 --price 0.05/core-h \
+                    --reserve 7200..86400:64 --reserve 172800..259200:4";
+    assert_eq!(typed.join(" "), expected);
+    let table = gridemu(&all);
+    assert_eq!(table.well().out.lines().nth(2), Some(&*format!("with {expected}")));
+
+    // The told options make the same run.
+    let plain = expected.replace("'95 W'", "95").replace("--first 150", "--first=150");
+    let again: Vec<_> = args.iter().copied().chain(plain.split(' ')).chain(["--json"]).collect();
+    assert_eq!(gridemu(&again).json()["fingerprint"], told["fingerprint"]);
+}
+
+/// What a reader must know before trusting a result.
+#[test]
+fn notes_say_what_was_not_as_asked() {
+    let text = log(&[&row(1, &[(9, "-1")]), &row(2, &[(5, "20"), (8, "20")]), &row(3, &[])]);
+    let told = |args: &[&str]| {
+        let args = [&["replay", "-", "--policy", "easy"], args].concat();
+        with_input(&args, &text).well().out.clone()
+    };
+    let table = told(&["--feedback"]);
+    for note in [
+        "note: read 1 job without a requested time: its run time is the estimate (first at line 2)",
+        "note: rejected 1 job that asks for more than 10 processors; `--cap` cuts such jobs of a log to the machine",
+        "note: no job follows another: the workload names no preceding jobs",
+    ] {
+        assert!(table.contains(note), "no `{note}` in {table}");
+    }
+    let blocks = told(&["--quantum", "4", "--cap"]);
+    assert!(
+        blocks
+            .contains("note: rejected 1 job that asks for more than the 8 processors that the machine gives"),
+        "{blocks}"
+    );
+    // The model has run times only.
+    assert_eq!(gridemu(&["replay", TINY, "--policy", "easy", "--json"]).json()["estimates"], "exact");
+}
+
 #[test]
 fn a_run_leaves_its_files() {
     let folder = tempfile::tempdir().unwrap();
