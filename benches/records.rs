@@ -6,8 +6,8 @@ use std::hint::black_box;
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use gridemu::metrics::{Definitions, Fingerprint, Quantiles, Summary, WaitComparison};
 use gridemu::model::{
-    Cause, JobClasses, JobId, JobRecord, Outcome, PartitionId, ProcSet, Record, SegmentRecord, SiteId,
-    SiteSpec,
+    Cause, JobClasses, JobId, JobRecord, Origin, Outcome, PartitionId, ProcSet, Record, SegmentRecord,
+    SiteId, SiteSpec,
 };
 use gridemu::report::{OutputDir, OutputOptions};
 use gridemu::units::{Energy, Money, Rate, Span, Time};
@@ -52,9 +52,11 @@ fn records(pieces: u32) -> Vec<Record> {
             energy: Energy::ZERO,
             cost: Money::ZERO,
             recorded_wait: Some(Span::from_secs(below(10_000))),
+            origin: Origin::Own,
         };
         all.push(Record::Segment(SegmentRecord {
             job: job.id,
+            origin: job.origin,
             attempt: 1,
             site: job.site,
             partition: job.partition,
@@ -75,7 +77,7 @@ fn records(pieces: u32) -> Vec<Record> {
 fn jobs_of(records: &[Record]) -> Vec<&JobRecord> {
     let jobs = records.iter().filter_map(|record| match record {
         Record::Job(job) => Some(job),
-        Record::Segment(_) | Record::Machine(_) => None,
+        Record::Segment(_) | Record::Machine(_) | Record::Event(_) => None,
     });
     jobs.collect()
 }

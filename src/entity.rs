@@ -8,13 +8,21 @@ mod message;
 mod site;
 
 pub use error::EntityError;
-pub use message::{Body, Message, Outbox, Sender, Stamp};
+pub use message::{Address, Body, Message, Outbox, Sender, SiteReport, Stamp};
 pub use site::{Site, SiteSave};
 
 /// What every entity of the grid can do.
 pub trait Entity {
+    /// Who it is.
+    fn address(&self) -> Address;
+
     /// When it next does something by itself, if nothing reaches it before.
     fn next_event(&self) -> Option<Stamp>;
+
+    /// A moment before which it sends nothing, unless a message reaches it. In doubt, the next event.
+    fn promise(&self) -> Stamp {
+        self.next_event().unwrap_or(Stamp::END)
+    }
 
     /// Handles everything earlier than `until`: its own events and what has been delivered.
     ///

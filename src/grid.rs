@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 pub use error::{GridError, Waiter};
 
-use crate::entity::{Body, Entity, EntityError, Message, Outbox, Sender, Site, SiteSave, Stamp};
+use crate::entity::{Address, Body, Entity, EntityError, Message, Outbox, Sender, Site, SiteSave, Stamp};
 use crate::local::{Registry, Tally};
 use crate::model::{Record, RecordSink, SiteId, SiteSpec};
 use crate::units::Time;
@@ -69,7 +69,7 @@ pub type SiteWithSource = (SiteSpec, Option<Box<dyn Source>>);
 /// Passes records on, and keeps messages until they are delivered.
 struct Post<'a> {
     sink: &'a mut dyn RecordSink,
-    sent: Vec<(SiteId, Message)>,
+    sent: Vec<(Address, Message)>,
 }
 
 impl<'a> Post<'a> {
@@ -79,6 +79,7 @@ impl<'a> Post<'a> {
 
     fn deliver(&mut self, sites: &mut [Site]) -> Result<(), GridError> {
         for (to, message) in self.sent.drain(..) {
+            let Address::Site(to) = to else { continue };
             sites.get_mut(to.index()).ok_or(GridError::NoSuchSite(to))?.deliver(message)?;
         }
         Ok(())
@@ -96,7 +97,7 @@ impl RecordSink for Post<'_> {
 }
 
 impl Outbox for Post<'_> {
-    fn send(&mut self, to: SiteId, message: Message) {
+    fn send(&mut self, to: Address, message: Message) {
         self.sent.push((to, message));
     }
 }

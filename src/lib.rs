@@ -15,6 +15,8 @@ pub mod platform;
 
 pub mod local;
 
+pub mod broker;
+
 pub mod entity;
 
 pub mod grid;

@@ -7,6 +7,7 @@
 mod apply;
 mod book;
 mod error;
+mod outlook;
 mod partition;
 mod policy;
 mod profile;
@@ -21,6 +22,7 @@ pub mod policies;
 
 pub use book::{Book, BookError, Booking, BookingState};
 pub use error::{PartitionError, PolicyError, Violation};
+pub use outlook::Outlook;
 pub use partition::{Partition, Settings, Tally};
 pub use policy::{Action, Actions, Change, LocalPolicy, Place, Slot, SlotRequest};
 pub use profile::Profile;
@@ -28,5 +30,5 @@ pub use queue::{Cursor, Entry, Hole, Queue};
 pub use registry::{Abilities, ParamInfo, PolicyInfo, Registry, RegistryError};
 pub use releases::{Releases, Shadow};
 pub use save::PartitionSave;
-pub use table::{Departed, LiveJob, Origin, Phase};
+pub use table::{Departed, LiveJob, Phase};
 pub use view::View;

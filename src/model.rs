@@ -3,7 +3,9 @@
 //! Plain data with its own arithmetic and validation. Nothing here decides anything: scheduling lives in
 //! [`crate::local`], what happens over time in [`crate::entity`].
 
+mod churn;
 mod class;
+mod grid;
 mod ids;
 mod job;
 mod named;
@@ -13,12 +15,20 @@ mod record;
 mod site;
 mod speedup;
 
+pub use churn::{
+    CheckpointInterval, Checkpointing, ChurnAct, ChurnSpec, Distribution, Fate, Machines, PlannedChurn,
+    RandomChurn,
+};
 pub use class::{ClassError, JobClass, JobClasses, SizeBound};
-pub use ids::{JobId, JobKey, PartitionId, SiteId};
-pub use job::{Job, JobError, Predecessor, Size};
+pub use grid::{BrokerSpec, GridSpec, Link, NetworkSpec, Payer, Replan};
+pub use ids::{JobId, JobKey, PartitionId, PoolId, SiteId};
+pub use job::{GridPart, Job, JobError, Origin, Predecessor, Size};
 pub use named::{Named, NamedError, nearest};
 pub use outcome::{Outcome, RejectReason};
 pub use procset::{Intervals, ProcSet};
-pub use record::{Cause, JobRecord, MachineRecord, MachineState, Record, RecordSink, SegmentRecord};
+pub use record::{
+    Cause, EventCause, EventKind, EventRecord, JobRecord, MachineRecord, MachineState, Record, RecordSink,
+    SegmentRecord,
+};
 pub use site::{InstantOrder, MAX_PROCESSORS, PartitionSpec, Reservation, SiteError, SiteSpec};
 pub use speedup::{Speedup, SpeedupError};

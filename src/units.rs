@@ -1,16 +1,18 @@
-//! Quantities as integers: time, rates and work, power and energy, money.
+//! Quantities as integers: time, rates and work, power and energy, money, data.
 //!
 //! Every quantity is a newtype over an integer, so that sums are exact and a result does not depend on the
 //! order in which it was summed or on the machine. Text such as `"10 min"` or `"350 W"` is read and written
 //! here; a conversion that would lose something is an error. What the quantities *mean* for a job or a
 //! machine is the business of [`crate::model`].
 
+mod data;
 mod energy;
 mod money;
 mod text;
 mod time;
 mod work;
 
+pub use data::{Bandwidth, Bytes};
 pub use energy::{Energy, Power};
 pub use money::{Money, Price};
 pub use text::UnitError;

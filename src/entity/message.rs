@@ -4,13 +4,14 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::{Job, JobId, RecordSink, SiteId};
-use crate::units::Time;
+use crate::broker::PoolReport;
+use crate::model::{ChurnAct, EventCause, Job, JobId, Outcome, PoolId, RecordSink, SiteId};
+use crate::units::{Bytes, Span, Time};
 
 /// A moment of the run: an instant and a round within it.
 ///
-/// An entity's own events belong to round 0. A message sent without delay in round `n` arrives in round `n + 1`; a
-/// job of no length started in round `n` ends in round `n + 1`.
+/// An entity's own events belong to round 0 (the portal's to round 1, when the grid has settled). A message sent without
+/// delay in round `n` arrives in round `n + 1`; a job of no length started in round `n` ends in round `n + 1`.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Stamp {
     /// The instant.
@@ -33,6 +34,12 @@ impl Stamp {
     pub const fn next_round(self) -> Self {
         Self { round: self.round.saturating_add(1), ..self }
     }
+
+    /// When a message sent now arrives after `latency`: round 0 of a later instant, or the next round of this one.
+    #[must_use]
+    pub fn after(self, latency: Span) -> Self {
+        if latency.is_zero() { self.next_round() } else { Self::at(self.time + latency) }
+    }
 }
 
 impl fmt::Display for Stamp {
@@ -41,13 +48,43 @@ impl fmt::Display for Stamp {
     }
 }
 
+/// An entity of the grid. The order of the variants is the order in which messages of one moment are handled.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Address {
+    /// Where work enters.
+    Portal,
+    /// Who decides.
+    Broker,
+    /// Who carries out.
+    Dispatcher,
+    /// What the grid knows of itself.
+    Directory,
+    /// Who moves data.
+    Network,
+    /// A site.
+    Site(SiteId),
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Portal => f.pad("the portal"),
+            Self::Broker => f.pad("the broker"),
+            Self::Dispatcher => f.pad("the dispatcher"),
+            Self::Directory => f.pad("the directory"),
+            Self::Network => f.pad("the network"),
+            Self::Site(site) => write!(f, "site number {site}"),
+        }
+    }
+}
+
 /// Who sends. The order of the variants is the order in which messages of one moment are handled.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Sender {
     /// Whoever drives the grid: a program, a script, a person.
     Outside,
-    /// A site.
-    Site(SiteId),
+    /// An entity of the grid.
+    Entity(Address),
 }
 
 /// A message. Those of one moment are handled in the order of `(sender, sequence)`.
@@ -66,14 +103,110 @@ pub struct Message {
 /// What a message says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Body {
-    /// Take this job.
+    /// Take this job. Portal to broker, dispatcher to site, outside to a site.
     Submit(Box<Job>),
-    /// Withdraw the job of that number, wherever it stands.
+    /// Withdraw the job of that number, wherever it stands. Outside to a site.
     Cancel(JobId),
+    /// Machines leave, come, slow down. Outside to a site.
+    Churn(ChurnAct),
+    /// Send the job back if it still waits. Dispatcher to site.
+    Withdraw {
+        /// The job.
+        job: JobId,
+        /// Which assignment is meant.
+        try_number: u32,
+    },
+    /// The attempt of a job has begun to run. Site to dispatcher.
+    Began {
+        /// The job.
+        job: JobId,
+        /// Which assignment.
+        try_number: u32,
+    },
+    /// A job has ended for good. Site to dispatcher, dispatcher to broker.
+    Ended {
+        /// The job.
+        job: JobId,
+        /// Which assignment.
+        try_number: u32,
+        /// How.
+        outcome: Outcome,
+        /// What it leaves behind for the portal.
+        output: Bytes,
+    },
+    /// A job comes back without having ended. Site to dispatcher, dispatcher to broker.
+    Returned {
+        /// The job, with what it carries.
+        job: Box<Job>,
+        /// Why.
+        why: EventCause,
+    },
+    /// What a site measured of itself. Site to directory.
+    Report(Box<SiteReport>),
+    /// The newest reports, a site at most once. Directory to broker.
+    Picture(Vec<SiteReport>),
+    /// Send the job to the pool. Broker to dispatcher.
+    Assign {
+        /// The job.
+        job: Box<Job>,
+        /// Where.
+        pool: PoolId,
+    },
+    /// Take the assignment back: at once if it has not left, else (with `queued`) if it still waits at its site. Broker
+    /// to dispatcher.
+    Recall {
+        /// The job.
+        job: JobId,
+        /// Also if it waits at its site.
+        queued: bool,
+    },
+    /// An assignment has left. Dispatcher to broker.
+    Sent {
+        /// The job.
+        job: JobId,
+        /// When it reaches its site.
+        arrival: Stamp,
+    },
+    /// Move data between two places. Dispatcher to network.
+    Transfer {
+        /// The dispatcher's number for it.
+        id: u64,
+        /// From this place (0 is the portal, `i + 1` is site `i`).
+        from: u32,
+        /// To this place.
+        to: u32,
+        /// How much.
+        data: Bytes,
+    },
+    /// The data is there. Network to dispatcher.
+    Transferred {
+        /// The dispatcher's number for it.
+        id: u64,
+    },
+}
+
+/// What a site says of itself at one moment.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SiteReport {
+    /// Who.
+    pub site: SiteId,
+    /// When it was measured: after everything of this moment.
+    pub measured: Stamp,
+    /// Whether it takes jobs of the grid at all; false once the whole site has left.
+    pub open: bool,
+    /// Its partitions, in order.
+    pub pools: Vec<PoolReport>,
+}
+
+impl SiteReport {
+    /// When it was measured.
+    pub const fn time(&self) -> Time {
+        self.measured.time
+    }
 }
 
 /// Where an entity puts what it has to say.
 pub trait Outbox: RecordSink {
     /// Sends a message.
-    fn send(&mut self, to: SiteId, message: Message);
+    fn send(&mut self, to: Address, message: Message);
 }

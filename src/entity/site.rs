@@ -8,7 +8,7 @@ use std::collections::btree_map::Entry;
 
 pub use save::SiteSave;
 
-use super::{Body, Entity, EntityError, Message, Outbox, Sender, Stamp};
+use super::{Address, Body, Entity, EntityError, Message, Outbox, Sender, Stamp};
 use crate::local::{Abilities, Departed, LocalPolicy, Partition, Registry, Settings, Tally};
 use crate::model::{InstantOrder, Outcome, PartitionId, RejectReason, Reservation, SiteId, SiteSpec};
 use crate::units::Time;
@@ -219,6 +219,10 @@ impl SourceState {
 }
 
 impl Entity for Site {
+    fn address(&self) -> Address {
+        Address::Site(self.id)
+    }
+
     fn next_event(&self) -> Option<Stamp> {
         self.next
     }

@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 use super::error::PartitionError;
 use super::policy::{Actions, Change, LocalPolicy};
 use super::registry::Abilities;
-use super::table::{Departed, LiveJob, Origin, Phase, Table};
+use super::table::{Departed, LiveJob, Phase, Table};
 use super::{Book, BookError, View};
 use crate::model::{
-    Cause, InstantOrder, Job, JobKey, JobRecord, MachineRecord, MachineState, Outcome, PartitionId,
+    Cause, InstantOrder, Job, JobKey, JobRecord, MachineRecord, MachineState, Origin, Outcome, PartitionId,
     PartitionSpec, ProcSet, Record, RecordSink, RejectReason, Reservation, SegmentRecord, SiteId,
 };
 use crate::platform::{ProcTime, Tariff, Usage};
@@ -297,6 +297,7 @@ impl State {
         if self.settings.record_segments {
             sink.record(Record::Segment(SegmentRecord {
                 job: job.job.id,
+                origin: job.origin,
                 attempt: job.attempts,
                 site: self.settings.site,
                 partition: self.settings.partition,
@@ -368,6 +369,7 @@ impl State {
         let run = job.target.span_at(dedicated).unwrap_or(Span::MAX);
         sink.record(Record::Job(JobRecord {
             id: job.job.id,
+            origin: job.origin,
             site: self.settings.site,
             partition: self.settings.partition,
             user: job.job.user,

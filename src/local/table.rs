@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::{Job, JobId, JobKey, ProcSet, Size};
+use crate::model::{Job, JobId, JobKey, Origin, ProcSet, Size};
 use crate::platform::ProcTime;
 use crate::units::{Energy, Money, Rate, Span, Time, Work};
 
@@ -17,15 +17,6 @@ pub enum Phase {
     Running,
     /// Taken off its processors, with work done.
     Suspended,
-}
-
-/// Where a job came from.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Origin {
-    /// The site's own workload, which wants to hear of its end.
-    Own,
-    /// Somebody else sent it.
-    Sent,
 }
 
 /// A job that has left a partition.

@@ -49,7 +49,7 @@ impl Fingerprint {
         match record {
             Record::Job(job) => self.add_job(job),
             Record::Segment(segment) => self.add_segment(segment),
-            Record::Machine(_) => {}
+            Record::Machine(_) | Record::Event(_) => {}
         }
     }
 

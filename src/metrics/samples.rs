@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 
 use crate::model::{
-    Cause, JobId, JobRecord, Outcome, PartitionId, ProcSet, Record, RejectReason, SegmentRecord, SiteId,
+    Cause, JobId, JobRecord, Origin, Outcome, PartitionId, ProcSet, Record, RejectReason, SegmentRecord,
+    SiteId,
 };
 use crate::units::{Energy, Money, Rate, Span, Time};
 
@@ -26,6 +27,7 @@ pub(crate) fn job(id: u64, submit: u64, wait: u64, run: u64, procs: u32) -> JobR
         energy: Energy::ZERO,
         cost: Money::ZERO,
         recorded_wait: None,
+        origin: Origin::Own,
     }
 }
 
@@ -45,6 +47,7 @@ pub(crate) fn rejected(id: u64, submit: u64, procs: u32) -> JobRecord {
 pub(crate) fn segment(of: &JobRecord, procs: ProcSet) -> SegmentRecord {
     SegmentRecord {
         job: of.id,
+        origin: of.origin,
         attempt: 1,
         site: of.site,
         partition: of.partition,
@@ -88,6 +91,7 @@ prop_compose! {
             _ => started,
         };
         JobRecord {
+            origin: Origin::Own,
             id: JobId(u64::from(id)),
             site: SiteId(site),
             partition: PartitionId(partition),

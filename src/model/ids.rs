@@ -39,7 +39,22 @@ id! {
     /// A site, by its place in the scenario.
     SiteId(u32)
 }
+
+impl SiteId {
+    /// Where a job is that is at no site: with the broker or the dispatcher.
+    pub const GRID: Self = Self(u32::MAX);
+}
+
 id! {
     /// A partition, by its place in its site.
     PartitionId(u32)
+}
+
+/// A place that a job can be assigned to: a partition of a site.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct PoolId {
+    /// The site.
+    pub site: SiteId,
+    /// Its partition.
+    pub partition: PartitionId,
 }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::{JobId, PartitionId, Speedup, SpeedupError};
-use crate::units::{Rate, Span, Time};
+use crate::units::{Bytes, Energy, Money, Rate, Span, Time, Work};
 
 /// How many processors a job can use.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,6 +33,49 @@ pub enum Size {
         /// How the rate depends on the number.
         speedup: Speedup,
     },
+}
+
+/// Where a job came from.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Origin {
+    /// The site's own workload, which wants to hear of its end.
+    #[default]
+    Own,
+    /// Somebody else sent it: the broker, or whoever drives the grid.
+    Sent,
+}
+
+impl Origin {
+    /// The word used in every table and file.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Own => "local",
+            Self::Sent => "grid",
+        }
+    }
+}
+
+/// What a job of the grid carries with it from site to site.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GridPart {
+    /// Data that must be at the site before it is submitted there.
+    pub input: Bytes,
+    /// Data that goes back to the portal when it has completed.
+    pub output: Bytes,
+    /// Which assignment this is, from 1; a late word about an older one can be told from the present one.
+    pub try_number: u32,
+    /// Attempts that were started before, at whatever site.
+    pub attempts: u32,
+    /// When the first of them started.
+    pub first_start: Option<Time>,
+    /// Work that earlier attempts have done and checkpoints have kept.
+    pub kept: Work,
+    /// Energy charged for earlier attempts.
+    pub energy: Energy,
+    /// Money charged for earlier attempts.
+    pub cost: Money,
+    /// When the last attempt was lost to churn, if one was and no other has started since.
+    pub lost_at: Option<Time>,
 }
 
 /// The job that this one follows (SWF fields 17 and 18).
@@ -76,6 +119,8 @@ pub struct Job {
     pub requested_start: Option<Time>,
     /// When its result is worth less, if ever.
     pub deadline: Option<Time>,
+    /// What it carries from site to site, if it came through the portal.
+    pub grid: Option<Box<GridPart>>,
 }
 
 /// A job that makes no sense on any machine.
@@ -163,6 +208,7 @@ impl Job {
             partition: None,
             after: None,
             recorded_wait: None,
+            grid: None,
             requested_start: None,
             deadline: None,
         }

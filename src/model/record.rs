@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{JobId, Outcome, PartitionId, ProcSet, SiteId};
+use super::{JobId, Origin, Outcome, PartitionId, ProcSet, RejectReason, SiteId};
 use crate::units::{Energy, Money, Rate, Span, Time};
 
 /// One line of `jobs.csv`, written when the job ends.
@@ -12,6 +12,8 @@ use crate::units::{Energy, Money, Rate, Span, Time};
 pub struct JobRecord {
     /// Number in the workload.
     pub id: JobId,
+    /// Whose job it is.
+    pub origin: Origin,
     /// The site it ended at.
     pub site: SiteId,
     /// The partition it ended in.
@@ -90,6 +92,8 @@ impl Cause {
 pub struct SegmentRecord {
     /// The job.
     pub job: JobId,
+    /// Whose job it is.
+    pub origin: Origin,
     /// Which try, from 1.
     pub attempt: u32,
     /// Where.
@@ -154,6 +158,87 @@ pub struct MachineRecord {
     pub state: MachineState,
 }
 
+/// What happened, beyond jobs that end in their order: a line of `events.csv`.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum EventKind {
+    /// Machines left.
+    Left,
+    /// Machines came (back).
+    Joined,
+    /// Machines go on at another speed.
+    Slowed,
+    /// A job lost its attempt and waits at its site again.
+    Requeued,
+    /// A job lost its attempt or its place in a queue and went back to the broker.
+    GivenBack,
+    /// A job stands still until its machine is back.
+    Halted,
+    /// A job that stood still goes on.
+    Continued,
+    /// A job lost its attempt and has failed with it.
+    Failed,
+    /// A site would not take a job, and sent it back.
+    Refused,
+    /// The broker took an assignment back.
+    Recalled,
+    /// A job was assigned again after it had come back.
+    Reassigned,
+    /// A job was given up: nobody takes it, or its retries are used up.
+    GivenUp,
+}
+
+/// Why it happened.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum EventCause {
+    /// It speaks for itself.
+    #[default]
+    None,
+    /// By chance.
+    Chance,
+    /// By the script of the scenario.
+    Script,
+    /// By command.
+    Command,
+    /// A machine left.
+    MachineLeft,
+    /// The whole site left, or had left.
+    SiteLeft,
+    /// The site refused the job.
+    Refused(RejectReason),
+    /// The broker plans anew.
+    Replanned,
+}
+
+/// One line of `events.csv`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EventRecord {
+    /// When.
+    pub time: Time,
+    /// What.
+    pub kind: EventKind,
+    /// Why.
+    pub cause: EventCause,
+    /// Where; [`SiteId::GRID`] for what the broker does.
+    pub site: SiteId,
+    /// Where in the site, if it matters.
+    pub partition: Option<PartitionId>,
+    /// Which machines, by number in their partition.
+    pub machines: ProcSet,
+    /// Processors concerned: of the machines, or of the job.
+    pub procs: u32,
+    /// Which job, if one.
+    pub job: Option<JobId>,
+    /// Whose job.
+    pub origin: Origin,
+    /// Which of its attempts.
+    pub attempt: u32,
+    /// Processor time lost with the attempt, in processors × 2⁻²⁰ × microseconds.
+    pub lost: u128,
+    /// For a job whose earlier attempt was lost: how long it has not run since, told when it runs again (with
+    /// [`EventKind::Continued`] or [`EventKind::Reassigned`]).
+    pub since_lost: Option<Span>,
+}
+
 /// Anything a run leaves behind.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Record {
@@ -163,6 +248,8 @@ pub enum Record {
     Segment(SegmentRecord),
     /// Processors changed state.
     Machine(MachineRecord),
+    /// Something happened to machines or to a job on its way.
+    Event(EventRecord),
 }
 
 /// Where records go.

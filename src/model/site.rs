@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::Named;
+use super::{ChurnSpec, Named};
 use crate::units::{Power, Price, Rate, Time};
 
 /// The most power a core may draw: 1 MW.
@@ -34,6 +34,8 @@ pub struct PartitionSpec {
     pub name: String,
     /// Machines.
     pub machines: u32,
+    /// How many of them, the last ones, are away at the beginning.
+    pub absent: u32,
     /// Processors (cores) a machine.
     pub cores: u32,
     /// Speed of a processor; a trace's run times are at [`Rate::FULL`].
@@ -78,6 +80,8 @@ pub struct SiteSpec {
     pub pue_ppm: u64,
     /// Static reservations, each with the index of its partition.
     pub reservations: Vec<(usize, Reservation)>,
+    /// How machines come and go.
+    pub churn: ChurnSpec,
     /// Whether changes of machine state are recorded.
     pub record_machines: bool,
     /// Whether segments are recorded.
@@ -162,6 +166,7 @@ impl PartitionSpec {
         Self {
             name: "default".to_owned(),
             machines: processors,
+            absent: 0,
             cores: 1,
             speed: Rate::FULL,
             quantum: 1,
@@ -198,6 +203,7 @@ impl SiteSpec {
             overrun: false,
             pue_ppm: 1_000_000,
             reservations: Vec::new(),
+            churn: ChurnSpec::default(),
             record_machines: false,
             record_segments: true,
         }

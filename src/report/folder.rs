@@ -102,6 +102,7 @@ impl OutputDir {
                         lines.row(|out| self.columns.machine(out, machine))?;
                     }
                 }
+                Record::Event(_) => {}
             }
         }
         Ok(())

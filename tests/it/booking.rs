@@ -2,8 +2,10 @@
 
 use gridemu::entity::{Body, Entity, EntityError, Message, Sender, Site, Stamp};
 use gridemu::grid::{Grid, GridError, GridSave};
-use gridemu::local::{BookError, Origin, Partition, Registry, Settings, Slot, SlotRequest};
-use gridemu::model::{InstantOrder, JobId, Named, PartitionId, PartitionSpec, Record, Reservation, SiteId};
+use gridemu::local::{BookError, Partition, Registry, Settings, Slot, SlotRequest};
+use gridemu::model::{
+    InstantOrder, JobId, Named, Origin, PartitionId, PartitionSpec, Record, Reservation, SiteId,
+};
 use gridemu::units::{Span, Time};
 
 use crate::support::{grid, job, site, through_bytes};

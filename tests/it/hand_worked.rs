@@ -635,7 +635,7 @@ fn trace(ran: &Ran) -> String {
                     j.id, j.outcome, j.submit, j.end, j.procs
                 );
             }
-            Record::Machine(_) => {}
+            Record::Machine(_) | Record::Event(_) => {}
         }
     }
     let usage = ran.usage[0];

@@ -68,6 +68,7 @@ fn partition() -> impl Strategy<Value = PartitionSpec> {
         |(machines, cores, speed, quantum, (idle, more), price)| PartitionSpec {
             name: "part".to_owned(),
             machines,
+            absent: 0,
             cores,
             speed,
             quantum: quantum.min(machines * cores),
@@ -320,6 +321,7 @@ proptest! {
                     Record::Job(job) => job.site,
                     Record::Segment(segment) => segment.site,
                     Record::Machine(machine) => machine.site,
+                    Record::Event(event) => event.site,
                 })
                 .cloned()
                 .collect();
@@ -328,6 +330,7 @@ proptest! {
                     Record::Job(job) => job.site = SiteId(0),
                     Record::Segment(segment) => segment.site = SiteId(0),
                     Record::Machine(machine) => machine.site = SiteId(0),
+                    Record::Event(event) => event.site = SiteId(0),
                 }
             }
             of_site

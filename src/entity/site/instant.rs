@@ -1,8 +1,8 @@
 //! One moment at a site.
 
 use super::{Body, EntityError, Outbox, Site, Stamp};
-use crate::local::{Departed, Origin, Partition};
-use crate::model::{InstantOrder, Job, JobRecord, Outcome, Record, RejectReason};
+use crate::local::{Departed, Partition};
+use crate::model::{InstantOrder, Job, JobRecord, Origin, Outcome, Record, RejectReason};
 use crate::units::{Energy, Money, Time};
 
 /// What arrives: a job of the site's own workload (by far the most), or a message.
@@ -128,6 +128,8 @@ impl Site {
                 }
                 self.report_ends(now)?;
             }
+            // The others are between broker, dispatcher, directory and network.
+            Arrival::Message(_) => {}
         }
         Ok(())
     }
@@ -161,7 +163,7 @@ impl Site {
             }
             None => {
                 self.refused += 1;
-                outbox.record(Record::Job(refused(self, &job, now)));
+                outbox.record(Record::Job(refused(self, &job, origin, now)));
                 false
             }
         }
@@ -180,9 +182,10 @@ impl Site {
 }
 
 /// The record of a job that names a partition that is not there.
-fn refused(site: &Site, job: &Job, now: Time) -> JobRecord {
+fn refused(site: &Site, job: &Job, origin: Origin, now: Time) -> JobRecord {
     JobRecord {
         id: job.id,
+        origin,
         site: site.id,
         partition: job.partition.unwrap_or_default(),
         user: job.user,

@@ -283,6 +283,7 @@ impl SwfSource {
                 think: known(request.think).unwrap_or(Span::ZERO),
             }),
             recorded_wait: known(request.wait),
+            grid: None,
             requested_start: None,
             deadline: None,
         }

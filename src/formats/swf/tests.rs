@@ -55,6 +55,7 @@ fn a_row_becomes_a_job() {
         executable: 4,
         queue: 0,
         recorded_wait: Some(Span::from_secs(3)),
+        grid: None,
         ..Job::rigid(5, Time::from_secs(7), 4, Span::from_secs(20)).estimated(Span::from_secs(60))
     };
     assert_eq!(source.next_job(), Ok(Some(expected)));

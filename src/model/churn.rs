@@ -1,0 +1,212 @@
+//! How machines come and go: descriptions, not events.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Named, NamedError, PartitionId, ProcSet};
+use crate::units::{Rate, Span, Time};
+
+/// How long a machine stays up or down.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum Distribution {
+    /// Memoryless.
+    Exponential {
+        /// Mean.
+        mean: Span,
+    },
+    /// Weibull; a shape below 1 has a decreasing hazard, as failures of real machines have.
+    Weibull {
+        /// Shape in 10⁻⁶.
+        shape: u64,
+        /// Mean.
+        mean: Span,
+    },
+    /// Lognormal.
+    Lognormal {
+        /// Median.
+        median: Span,
+        /// Standard deviation of the logarithm in 10⁻⁶.
+        sigma: u64,
+    },
+}
+
+/// Machines that come and go by chance. Machine `k`'s `n`-th up or down time depends on the seed, the site, the machine and
+/// `n` alone.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RandomChurn {
+    /// Time between coming and leaving.
+    pub up: Distribution,
+    /// Time between leaving and coming.
+    pub down: Distribution,
+}
+
+/// What becomes of a job whose machine leaves.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fate {
+    /// It joins the end of its site's queue again.
+    #[default]
+    Requeue,
+    /// It goes back to the broker; a job of the site's own users is requeued.
+    GiveBack,
+    /// It stands still, keeping its other processors, until the machine is back.
+    Wait,
+    /// It has failed.
+    Fail,
+}
+
+/// When running jobs write checkpoints.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Checkpointing {
+    /// How often.
+    pub interval: CheckpointInterval,
+    /// What writing one takes, at the job's rate.
+    pub cost: Span,
+}
+
+/// How often a job writes a checkpoint.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum CheckpointInterval {
+    /// √(2 C M) for a cost C and a mean time between failures M of the job's machines together (Young 1974).
+    Young,
+    /// Daly's higher-order optimum (Daly 2006).
+    Daly,
+    /// After so much progress.
+    Every(Span),
+}
+
+/// Something that is done to machines.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ChurnAct {
+    /// Machines leave, with what runs on them.
+    Leave(Machines),
+    /// Machines come (back).
+    Join(Machines),
+    /// Machines go on at a fraction of their speed; [`Rate::FULL`] ends it.
+    Slow {
+        /// Which.
+        machines: Machines,
+        /// Of their own speed.
+        factor: Rate,
+    },
+    /// The whole site leaves: all its machines, and it takes no jobs of the grid.
+    LeaveSite,
+    /// The whole site is back, with all machines that are not away by chance.
+    JoinSite,
+}
+
+/// Machines of a partition, by number.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Machines {
+    /// Where.
+    pub partition: PartitionId,
+    /// Their numbers in the partition, from 0.
+    pub which: ProcSet,
+}
+
+/// A planned change.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlannedChurn {
+    /// When.
+    pub at: Time,
+    /// What.
+    pub act: ChurnAct,
+}
+
+/// The churn of a site; the default is none.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChurnSpec {
+    /// By chance, a machine at a time.
+    pub random: Option<RandomChurn>,
+    /// By script, in order of time.
+    pub script: Vec<PlannedChurn>,
+    /// What becomes of a job whose machine leaves.
+    pub running: Fate,
+    /// Whether jobs of the grid that wait at the site go back to the broker when the whole site leaves. The others wait.
+    pub return_queued: bool,
+    /// Whether running jobs write checkpoints, from which they go on elsewhere or later.
+    pub checkpoint: Option<Checkpointing>,
+}
+
+impl Distribution {
+    /// What a distribution is written like.
+    pub const FORMS: &'static str =
+        "`exponential[mean=45 h]`, `weibull[shape=0.7,mean=45 h]` or `lognormal[median=1 h,sigma=1.6]`";
+}
+
+impl FromStr for Distribution {
+    type Err = NamedError;
+
+    fn from_str(written: &str) -> Result<Self, NamedError> {
+        let mut named: Named = written.parse()?;
+        let bad = |named: &Named, key: &str, value: &str, expected: &str| NamedError::BadValue {
+            name: named.name.clone(),
+            key: key.to_owned(),
+            value: value.to_owned(),
+            expected: expected.to_owned(),
+        };
+        let span = |named: &mut Named, key: &str| -> Result<Span, NamedError> {
+            let taken: Option<Span> = named.take(key, "a duration such as `45 h`")?;
+            match taken {
+                Some(span) if !span.is_zero() => Ok(span),
+                Some(_) => Err(bad(named, key, "0", "above 0")),
+                None => Err(bad(named, key, "", "given; it must be a duration such as `45 h`")),
+            }
+        };
+        let millionths = |named: &mut Named, key: &str| -> Result<u64, NamedError> {
+            let written = named.params.get(key).cloned().unwrap_or_default();
+            let taken: Option<f64> = named.take(key, "a number from 0.01 to 100")?;
+            match taken.filter(|value| (0.01..=100.0).contains(value)) {
+                Some(value) => Ok(libm::round(value * 1e6) as u64),
+                None => Err(bad(named, key, &written, "a number from 0.01 to 100")),
+            }
+        };
+        match named.name.as_str() {
+            "exponential" => {
+                let mean = span(&mut named, "mean")?;
+                named.finish(&["mean"])?;
+                Ok(Self::Exponential { mean })
+            }
+            "weibull" => {
+                let (shape, mean) = (millionths(&mut named, "shape")?, span(&mut named, "mean")?);
+                named.finish(&["shape", "mean"])?;
+                Ok(Self::Weibull { shape, mean })
+            }
+            "lognormal" => {
+                let (median, sigma) = (span(&mut named, "median")?, millionths(&mut named, "sigma")?);
+                named.finish(&["median", "sigma"])?;
+                Ok(Self::Lognormal { median, sigma })
+            }
+            _ => Err(NamedError::Syntax(written.to_owned())),
+        }
+    }
+}
+
+impl fmt::Display for Distribution {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let decimal = |ppm: u64| ppm as f64 / 1e6;
+        match *self {
+            Self::Exponential { mean } => write!(f, "exponential[mean={mean} s]"),
+            Self::Weibull { shape, mean } => write!(f, "weibull[mean={mean} s,shape={}]", decimal(shape)),
+            Self::Lognormal { median, sigma } => {
+                write!(f, "lognormal[median={median} s,sigma={}]", decimal(sigma))
+            }
+        }
+    }
+}
+
+impl TryFrom<String> for Distribution {
+    type Error = NamedError;
+    fn try_from(written: String) -> Result<Self, NamedError> {
+        written.parse()
+    }
+}
+
+impl From<Distribution> for String {
+    fn from(distribution: Distribution) -> Self {
+        distribution.to_string()
+    }
+}
