@@ -116,13 +116,6 @@ pub enum Body {
         /// Which assignment is meant.
         try_number: u32,
     },
-    /// The attempt of a job has begun to run. Site to dispatcher.
-    Began {
-        /// The job.
-        job: JobId,
-        /// Which assignment.
-        try_number: u32,
-    },
     /// A job has ended for good. Site to dispatcher, dispatcher to broker.
     Ended {
         /// The job.
