@@ -3,12 +3,23 @@
 //! An entity is advanced to a [`Stamp`]; it handles everything earlier in one total order and answers with messages and
 //! records. What drives it (a plain loop in [`crate::grid`], or actors) has no influence on what it answers.
 
+mod broker;
+mod directory;
+mod dispatcher;
 mod error;
+mod mailbox;
 mod message;
+mod pending;
+mod portal;
 mod site;
 
+pub use broker::{Broker, BrokerSave, BrokerTally};
+pub use directory::Directory;
+pub use dispatcher::{DispatchTally, Dispatcher};
 pub use error::EntityError;
 pub use message::{Address, Body, Message, Outbox, Sender, SiteReport, Stamp};
+pub use pending::Pending;
+pub use portal::{Portal, PortalSave};
 pub use site::{Site, SiteSave};
 
 /// What every entity of the grid can do.
@@ -23,6 +34,9 @@ pub trait Entity {
     fn promise(&self) -> Stamp {
         self.next_event().unwrap_or(Stamp::END)
     }
+
+    /// What is left to do, as far as it knows.
+    fn pending(&self) -> Pending;
 
     /// Handles everything earlier than `until`: its own events and what has been delivered.
     ///

@@ -201,7 +201,7 @@ impl Grid {
         let target = self.sites.get_mut(site.index()).ok_or(GridError::NoSuchSite(site))?;
         if at < self.passed.time {
             let site = target.spec().name.clone();
-            return Err(EntityError::Late { site, now: self.passed, arrival: Stamp::at(at) }.into());
+            return Err(EntityError::Late { who: format!("site `{site}`"), now: self.passed, arrival: Stamp::at(at) }.into());
         }
         let sequence = self.sequence;
         self.sequence += 1;

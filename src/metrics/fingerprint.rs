@@ -117,6 +117,7 @@ const fn outcome_code(outcome: Outcome) -> [u8; 2] {
         Outcome::Rejected(RejectReason::NoSuchPartition) => 2,
         Outcome::Rejected(RejectReason::Policy) => 3,
         Outcome::Rejected(RejectReason::Malformed) => 4,
+        Outcome::Rejected(RejectReason::NoPool) => 5,
         Outcome::Completed | Outcome::Killed | Outcome::Failed | Outcome::Cancelled | Outcome::Unfinished => {
             0
         }

@@ -443,7 +443,7 @@ fn jobs_without_end_at_one_instant_stall() {
         let mut grid = Grid::new(vec![(spec, Some(Box::new(source)))], &Registry::standard()).unwrap();
         let mut records: Vec<Record> = Vec::new();
         let error = grid.run(&mut records).unwrap_err();
-        let GridError::Entity(EntityError::Stalled { site, at, rounds }) = &error else { panic!("{error}") };
+        let GridError::Entity(EntityError::Stalled { who, at, rounds }) = &error else { panic!("{error}") };
         assert_eq!((site.as_str(), at.time, *rounds), ("site", Time::from_secs(5), 10_000));
         assert_eq!(
             error.to_string(),

@@ -1,6 +1,7 @@
 //! One moment at a site.
 
-use super::{Body, EntityError, Outbox, Site, Stamp};
+use super::super::Body;
+use super::{EntityError, Outbox, Sender, Site, Stamp};
 use crate::local::{Departed, Partition};
 use crate::model::{InstantOrder, Job, JobRecord, Origin, Outcome, Record, RejectReason};
 use crate::units::{Energy, Money, Time};
@@ -13,7 +14,7 @@ enum Arrival {
 
 impl Site {
     /// Handles everything that belongs to this moment.
-    pub(super) fn handle(&mut self, now: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
+    pub(super) fn handle_moment(&mut self, now: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
         match self.spec.order {
             InstantOrder::Instant => self.handle_at_once(now, outbox),
             InstantOrder::Event => self.handle_one_by_one(now, outbox),
@@ -105,10 +106,11 @@ impl Site {
                 return Ok(Some(Arrival::Own(job)));
             }
         }
-        match self.inbox.first_entry() {
-            Some(first) if first.key().0 <= now => Ok(Some(Arrival::Message(first.remove()))),
-            _ => Ok(None),
+        let message = self.mail.take(now);
+        if message.as_ref().is_some_and(|message| message.sender == Sender::Outside) {
+            self.counts.outside -= 1;
         }
+        Ok(message.map(|message| Arrival::Message(message.body)))
     }
 
     fn take(&mut self, arrival: Arrival, now: Time, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
