@@ -9,6 +9,7 @@ mod dispatcher;
 mod error;
 mod mailbox;
 mod message;
+mod network;
 mod pending;
 mod portal;
 mod site;
@@ -17,10 +18,11 @@ pub use broker::{Broker, BrokerSave, BrokerTally};
 pub use directory::Directory;
 pub use dispatcher::{DispatchTally, Dispatcher};
 pub use error::EntityError;
+pub use network::Network;
 pub use message::{Address, Body, Message, Outbox, Sender, SiteReport, Stamp};
 pub use pending::Pending;
 pub use portal::{Portal, PortalSave};
-pub use site::{Site, SiteSave};
+pub use site::{Site, SiteSave, Uplink};
 
 /// What every entity of the grid can do.
 pub trait Entity {

@@ -10,11 +10,12 @@ pub(super) use self::unplaced::unplaced;
 use super::mailbox::{self, Mailbox, Moments};
 use super::{Address, Body, Entity, EntityError, Message, Outbox, Pending, SiteReport, Stamp};
 use crate::broker::{
-    BrokerAbilities, BrokerEvent, BrokerPolicy, BrokerRegistry, Picture, Planned, Pool, PoolReport, WaitingJob,
+    BrokerAbilities, BrokerEvent, BrokerPolicy, BrokerRegistry, Picture, Planned, Pool, PoolReport,
+    WaitingJob,
 };
 use crate::model::{
-    BrokerSpec, EventCause, EventKind, EventRecord, Job, Origin, Outcome, PartitionId, PoolId, ProcSet, Record,
-    RecordSink, RejectReason, Replan, SiteId,
+    BrokerSpec, EventCause, EventKind, EventRecord, Job, Origin, Outcome, PartitionId, PoolId, ProcSet,
+    Record, RecordSink, RejectReason, Replan, SiteId,
 };
 use crate::units::{Span, Time};
 
@@ -137,9 +138,10 @@ impl Broker {
 
     /// The run is over: what waits here ends as unfinished.
     pub fn close(&mut self, now: Time, sink: &mut dyn RecordSink) {
-        for waiting in std::mem::take(&mut self.state.waiting) {
+        let waiting = std::mem::take(&mut self.state.waiting).into_iter().map(|waiting| waiting.job);
+        for job in waiting.chain(self.state.mail.jobs()) {
             self.state.done += 1;
-            sink.record(Record::Job(unplaced(&waiting.job, Outcome::Unfinished, now)));
+            sink.record(Record::Job(unplaced(&job, Outcome::Unfinished, now)));
         }
     }
 
@@ -182,7 +184,9 @@ impl Broker {
                 }
                 self.policy.on(&BrokerEvent::Pictured);
                 self.fresh = true;
-                if self.spec.replan == Replan::EveryPicture || (churned && self.spec.replan == Replan::OnChurn) {
+                if self.spec.replan == Replan::EveryPicture
+                    || (churned && self.spec.replan == Replan::OnChurn)
+                {
                     self.recall(now, outbox);
                 }
             }
@@ -248,8 +252,7 @@ impl Broker {
         }
         self.state.tally.given_up += 1;
         self.state.done += 1;
-        let reason =
-            if waiting.refused.is_empty() { RejectReason::TooLarge } else { RejectReason::NoPool };
+        let reason = if waiting.refused.is_empty() { RejectReason::TooLarge } else { RejectReason::NoPool };
         let job = &waiting.job;
         outbox.record(Record::Event(EventRecord {
             kind: EventKind::GivenUp,
@@ -313,7 +316,8 @@ impl Broker {
             return;
         }
         self.state.last = now.time;
-        let mut left: Vec<Option<Waiting>> = std::mem::take(&mut self.state.waiting).into_iter().map(Some).collect();
+        let mut left: Vec<Option<Waiting>> =
+            std::mem::take(&mut self.state.waiting).into_iter().map(Some).collect();
         for planned in plan {
             if let Some(waiting) = left[planned.job].take() {
                 self.assign(waiting, planned, now, outbox);
@@ -349,10 +353,9 @@ impl Broker {
             }));
         }
         let area = u128::from(procs) * u128::from(run.micros());
-        self.state.flights.insert(
-            number,
-            Assigned { pool: planned.pool, procs, area, arrival: Some(arrival), refused },
-        );
+        self.state
+            .flights
+            .insert(number, Assigned { pool: planned.pool, procs, area, arrival: Some(arrival), refused });
         job.partition = Some(id.partition);
         let body = Body::Assign { job, pool: id };
         self.state.mail.send(Address::Broker, Address::Dispatcher, now, Span::ZERO, body, outbox);
@@ -419,18 +422,6 @@ impl Entity for Broker {
     }
 
     fn pending(&self) -> Pending {
-        Pending { let_in: 0, done: self.state.done, more: false, last: self.state.last, moves: false }
-    }
-}
-
-/// What a broker assumes of a pool before the first report: all its machines that are not absent, idle.
-pub(super) fn assumed(present: u32, price: crate::units::Price, power: crate::units::Power) -> PoolReport {
-    PoolReport {
-        present,
-        free: present,
-        price,
-        power,
-        outlook: crate::local::Outlook { steps: vec![(present, Time::ZERO)] },
-        ..PoolReport::default()
+        Pending { let_in: 0, done: self.state.done, more: false, last: self.state.last, moves: false, may: false }
     }
 }

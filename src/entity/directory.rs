@@ -57,7 +57,14 @@ impl Moments for Directory {
             }
         }
         if !batch.is_empty() {
-            self.mail.send(Address::Directory, Address::Broker, now, Span::ZERO, Body::Picture(batch), outbox);
+            self.mail.send(
+                Address::Directory,
+                Address::Broker,
+                now,
+                Span::ZERO,
+                Body::Picture(batch),
+                outbox,
+            );
         }
         Ok(())
     }

@@ -11,8 +11,8 @@ use super::broker::{of_job, unplaced};
 use super::mailbox::{self, Mailbox, Moments};
 use super::{Address, Body, Entity, EntityError, Message, Outbox, Pending, Sender, Stamp};
 use crate::model::{
-    BrokerSpec, Cause, EventCause, EventKind, EventRecord, Job, JobId, Origin, Outcome, PartitionId, PoolId, ProcSet,
-    Record, RecordSink, RejectReason, SegmentRecord, SiteId,
+    BrokerSpec, Cause, EventCause, EventKind, EventRecord, Job, JobId, Origin, Outcome, PartitionId, PoolId,
+    ProcSet, Record, RecordSink, RejectReason, SegmentRecord, SiteId,
 };
 use crate::units::{Bytes, Energy, Money, Rate, Span, Time};
 
@@ -110,12 +110,16 @@ impl Dispatcher {
     pub fn close(&mut self, now: Time, sink: &mut dyn RecordSink) {
         let staging = std::mem::take(&mut self.staging).into_values().filter_map(|staging| match staging {
             Staging::Input { job, .. } => Some(job),
-            Staging::Output { .. } => None,
+            // The job itself has ended and is recorded.
+            Staging::Output { .. } => {
+                self.done += 1;
+                None
+            }
         });
         let outgoing = std::mem::take(&mut self.outgoing).into_iter().map(|(_, job, _)| job);
         let held = self.held.iter_mut().flat_map(std::mem::take);
         let resting = std::mem::take(&mut self.resting).into_jobs();
-        let mut left: Vec<Box<Job>> = staging.chain(outgoing).chain(held).chain(resting).collect();
+        let mut left: Vec<Box<Job>> = staging.chain(outgoing).chain(held).chain(resting).chain(self.mail.jobs()).collect();
         left.sort_by_key(|job| job.grid.as_ref().map_or(u64::MAX, |grid| grid.number));
         for job in left {
             self.done += 1;
@@ -216,7 +220,14 @@ impl Dispatcher {
         self.last = now.time;
         self.tally.dispatched += 1;
         self.away.insert(number(&job), pool.site);
-        self.mail.send(Address::Dispatcher, Address::Site(pool.site), now, latency, Body::Submit(job), outbox);
+        self.mail.send(
+            Address::Dispatcher,
+            Address::Site(pool.site),
+            now,
+            latency,
+            Body::Submit(job),
+            outbox,
+        );
     }
 
     fn transfer(
@@ -399,6 +410,6 @@ impl Entity for Dispatcher {
 
     fn pending(&self) -> Pending {
         let moves = !self.outgoing.is_empty() || self.resting.next().is_some() || !self.staging.is_empty();
-        Pending { let_in: 0, done: self.done, more: false, last: self.last, moves }
+        Pending { let_in: 0, done: self.done, more: false, last: self.last, moves, may: false }
     }
 }

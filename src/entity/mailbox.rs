@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 
 use super::{Address, Body, EntityError, Message, Outbox, Sender, Stamp};
+use crate::model::Job;
 use crate::units::{Span, Time};
 
 /// Rounds at one instant before the run is given up as stalled.
@@ -71,6 +72,16 @@ impl Mailbox {
         self.letters.remove(at)
     }
 
+    /// Jobs in messages that will not be handled any more, because the run is over.
+    pub(super) fn jobs(&mut self) -> Vec<Box<Job>> {
+        let letters = std::mem::take(&mut self.letters).into_iter();
+        let jobs = letters.filter_map(|letter| match letter.body {
+            Body::Submit(job) | Body::Returned { job, .. } | Body::Assign { job, .. } => Some(job),
+            _ => None,
+        });
+        jobs.collect()
+    }
+
     /// A moment has been handled.
     pub(super) fn handled(&mut self, now: Stamp) {
         self.passed = now.next_round();
@@ -93,10 +104,8 @@ impl Mailbox {
     ) {
         let sequence = self.sequence;
         self.sequence += 1;
-        outbox.send(
-            to,
-            Message { arrival: now.after(latency), sender: Sender::Entity(from), sequence, body },
-        );
+        outbox
+            .send(to, Message { arrival: now.after(latency), sender: Sender::Entity(from), sequence, body });
     }
 }
 
@@ -146,7 +155,9 @@ mod tests {
     fn messages_are_handed_out_by_moment_sender_and_number() {
         let mut mail = Mailbox::default();
         let broker = Sender::Entity(Address::Broker);
-        for message in [letter(1, broker, 0), letter(0, broker, 2), letter(0, Sender::Outside, 5), letter(0, broker, 1)] {
+        for message in
+            [letter(1, broker, 0), letter(0, broker, 2), letter(0, Sender::Outside, 5), letter(0, broker, 1)]
+        {
             mail.put(message, String::new).unwrap();
         }
         assert!(matches!(mail.put(letter(0, broker, 1), String::new), Err(EntityError::Repeated { .. })));

@@ -17,6 +17,8 @@ pub struct Pending {
     pub more: bool,
     /// When a job last came in, started, ended or went somewhere.
     pub last: Time,
-    /// Whether something may still happen here by itself that helps a job: an end, a return, a machine that comes back.
+    /// Whether something will happen here by itself that moves a job: an end, an arrival, a return, a wake.
     pub moves: bool,
+    /// Whether machines may still come or leave here.
+    pub may: bool,
 }

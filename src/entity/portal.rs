@@ -163,6 +163,7 @@ impl Entity for Portal {
             more: self.next.is_some(),
             last: self.state.last,
             moves: self.next.is_some(),
+            may: false,
         }
     }
 }

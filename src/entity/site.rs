@@ -1,5 +1,6 @@
 //! A site: partitions, its own workload, and the order in which things happen.
 
+mod churn;
 mod instant;
 mod save;
 mod uplink;
@@ -7,6 +8,7 @@ mod uplink;
 pub use save::SiteSave;
 pub use uplink::Uplink;
 
+use self::churn::Churn;
 use self::uplink::Reporting;
 use super::mailbox::{self, Mailbox, Moments};
 use super::{Address, Entity, EntityError, Message, Outbox, Pending, Sender, Stamp};
@@ -32,9 +34,12 @@ pub struct Site {
     mail: Mailbox,
     /// The next moment at which something happens.
     next: Option<Stamp>,
+    churn: Churn,
     /// What the grid is told, if the site is part of one.
     uplink: Option<Reporting>,
     counts: Counts,
+    /// Whether the accounts are of the whole run.
+    whole_run: bool,
     /// Jobs refused because they name a partition that is not there.
     refused: u64,
     /// Scratch: jobs that left in the current step.
@@ -66,7 +71,7 @@ impl std::fmt::Debug for SourceState {
 }
 
 impl Site {
-    /// A site with nothing in it. `source` is its own users' workload.
+    /// A site with nothing in it. `source` is its own users' workload, `seed` is of the machines that come and go by chance.
     ///
     /// # Errors
     /// [`EntityError`] if the description makes no sense, the policy does not exist or cannot do what is asked of it, or
@@ -75,6 +80,7 @@ impl Site {
         id: SiteId,
         spec: SiteSpec,
         source: Option<Box<dyn Source>>,
+        seed: u64,
         registry: &Registry,
     ) -> Result<Self, EntityError> {
         spec.check()?;
@@ -106,6 +112,7 @@ impl Site {
             ));
         }
         let touched = vec![false; partitions.len()];
+        let churn = Churn::new(&spec, seed);
         let mut site = Self {
             spec,
             id,
@@ -113,8 +120,10 @@ impl Site {
             source: SourceState { source, next: None },
             mail: Mailbox::default(),
             next: None,
+            churn,
             uplink: None,
             counts: Counts::default(),
+            whole_run: false,
             refused: 0,
             ended: Vec::new(),
             touched,
@@ -195,7 +204,22 @@ impl Site {
         let now = now.max(self.mail.passed().time);
         for partition in &mut self.partitions {
             partition.close(now, outbox);
+            if self.whole_run {
+                partition.close_account(now);
+            }
         }
+    }
+
+    /// Whether machines ever come or leave here.
+    pub fn churns(&self) -> bool {
+        self.spec.churn.random.is_some() || !self.spec.churn.script.is_empty()
+    }
+
+    /// The accounts of the processors begin now and end when the run does, not with the first and the last job.
+    pub(crate) fn account_from_the_beginning(&mut self) {
+        self.whole_run = true;
+        let now = self.mail.passed().time;
+        self.partitions.iter_mut().for_each(|partition| partition.open_account(now));
     }
 
     fn who(&self) -> String {
@@ -209,6 +233,8 @@ impl Site {
             .iter_mut()
             .filter_map(Partition::next_event)
             .chain(self.source.next)
+            .chain(self.churn.next(&self.spec))
+            .chain(self.uplink.as_ref().and_then(Reporting::next_tick))
             .min()
             .filter(|time| *time < Time::NEVER)
             .map(|time| self.mail.own(time));
@@ -274,7 +300,15 @@ impl Entity for Site {
     }
 
     fn pending(&self) -> Pending {
-        let Counts { let_in, done, outside, last, .. } = self.counts;
-        Pending { let_in, done, more: self.source.next.is_some() || outside > 0, last, moves: self.moves() }
+        let Counts { let_in, done, outside, last } = self.counts;
+        Pending {
+            let_in,
+            done,
+            more: self.source.next.is_some() || outside > 0,
+            last,
+            moves: self.partitions.iter().any(Partition::moves),
+            may: self.churn.next(&self.spec).is_some(),
+        }
+    }
     }
 }

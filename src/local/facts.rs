@@ -43,3 +43,22 @@ impl Partition {
         state.tariff.power(busy, u64::from(state.powered()) * full)
     }
 }
+
+impl Partition {
+    /// Whether something will happen here by itself that moves a job: an end, a wake, a reservation that begins or ends.
+    pub fn moves(&self) -> bool {
+        self.running() > 0 || self.wake.is_some() || self.state.book.next_change().is_some()
+    }
+}
+
+impl Partition {
+    /// The account of the processors begins now, if it has not begun.
+    pub(crate) fn open_account(&mut self, now: Time) {
+        self.state.open_account(now);
+    }
+
+    /// The account of the processors ends now.
+    pub(crate) fn close_account(&mut self, now: Time) {
+        self.state.account_until(now);
+    }
+}

@@ -74,7 +74,7 @@ pub(crate) struct Ran {
 
 impl Ran {
     pub(crate) fn of(grid: &Grid, records: Vec<Record>) -> Self {
-        let site = &grid.sites()[0];
+        let site = grid.sites().next().expect("a site");
         let usage = site.partitions().iter().map(gridemu::local::Partition::usage).collect();
         Self { records, usage, tally: site.tally() }
     }

@@ -86,12 +86,18 @@ impl Flights {
     /// Processors of what had not arrived at the pool at a moment.
     pub(super) fn unseen(&self, pool: usize, measured: Stamp) -> u32 {
         let coming = self.unseen[pool].iter().filter_map(|number| self.assigned.get(number));
-        coming.filter(|flight| flight.arrival.is_none_or(|arrival| arrival > measured)).map(|flight| flight.procs).sum()
+        coming
+            .filter(|flight| flight.arrival.is_none_or(|arrival| arrival > measured))
+            .map(|flight| flight.procs)
+            .sum()
     }
 
     /// Assignments that can be taken back: those that the dispatcher holds, or with `queued` all.
     pub(super) fn recallable(&self, queued: bool) -> impl Iterator<Item = u64> + '_ {
-        self.assigned.iter().filter(move |(_, flight)| queued || flight.arrival.is_none()).map(|(number, _)| *number)
+        self.assigned
+            .iter()
+            .filter(move |(_, flight)| queued || flight.arrival.is_none())
+            .map(|(number, _)| *number)
     }
 }
 

@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 use super::Site;
 use crate::entity::{Body, EntityError, Outbox, Stamp};
 use crate::local::Departed;
-use crate::model::{ChurnAct, EventCause, Machines, ProcSet, Rate, SiteSpec};
+use crate::model::{ChurnAct, EventCause, Machines, ProcSet, SiteSpec};
 use crate::platform::{Outages, OutagesSave, Presence, Reason, Turn};
-use crate::units::Time;
+use crate::units::{Rate, Time};
 
 /// Who is away and why, and who comes or leaves next.
 #[derive(Debug)]

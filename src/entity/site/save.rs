@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::churn::ChurnSave;
 use super::{Counts, EntityError, Mailbox, Reporting, Site, Stamp};
 use crate::local::PartitionSave;
 use crate::workload::Mark;
@@ -13,6 +14,7 @@ pub struct SiteSave {
     source: Option<Mark>,
     mail: Mailbox,
     uplink: Option<Reporting>,
+    churn: ChurnSave,
     counts: Counts,
     refused: u64,
 }
@@ -35,6 +37,7 @@ impl Site {
             source,
             mail: self.mail.clone(),
             uplink: self.uplink.clone(),
+            churn: self.churn.save(),
             counts: self.counts,
             refused: self.refused,
         })
@@ -46,10 +49,8 @@ impl Site {
     /// # Errors
     /// [`EntityError`] if the state does not fit.
     pub fn restore(&mut self, saved: SiteSave, adopt: Option<Stamp>) -> Result<(), EntityError> {
-        let bad = |problem: &str| EntityError::BadSave {
-            who: self.who(),
-            problem: problem.to_owned(),
-        };
+        let who = self.who();
+        let bad = |problem: &str| EntityError::BadSave { who: who.clone(), problem: problem.to_owned() };
         if saved.partitions.len() != self.partitions.len() {
             return Err(bad("it was saved with another number of partitions"));
         }
@@ -68,6 +69,7 @@ impl Site {
             partition.restore(saved, now, adopt.is_some())?;
         }
         self.counts = saved.counts;
+        self.churn.restore(saved.churn).map_err(|problem| bad(&problem))?;
         if let (Some(uplink), Some(saved)) = (&mut self.uplink, saved.uplink) {
             uplink.restore(saved);
         }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::Site;
 use crate::broker::PoolReport;
 use crate::entity::{Address, Body, Outbox, SiteReport, Stamp};
-use crate::local::{Departed, Gone, Partition};
+use crate::local::{Departed, Gone};
 use crate::model::{Origin, PartitionId};
 use crate::units::{Span, Time};
 
@@ -71,6 +71,24 @@ impl Site {
         self.send(Address::Dispatcher, now, body, outbox);
     }
 
+    /// What the site says of one of its partitions.
+    ///
+    /// # Panics
+    /// If there is no such partition.
+    pub fn pool_report(&self, partition: usize, now: Time) -> PoolReport {
+        let partition = &self.partitions[partition];
+        PoolReport {
+            present: partition.present(),
+            free: partition.view(now).free(),
+            waiting: partition.waiting(),
+            running: partition.running(),
+            backlog: partition.backlog(),
+            price: partition.spec().price,
+            power: partition.power(),
+            outlook: partition.outlook(now),
+        }
+    }
+
     /// At the end of a moment: reports if it is time to, and asks for work if there is room for it.
     pub(super) fn report(&mut self, now: Stamp, outbox: &mut dyn Outbox) {
         let Some(reporting) = &mut self.uplink else { return };
@@ -81,7 +99,7 @@ impl Site {
                 (!picture.is_zero()).then(|| next_multiple(now.time + Span::TICK, picture));
         }
         if due || picture.is_zero() {
-            let pools = self.partitions.iter().map(|partition| pool_report(partition, now.time)).collect();
+            let pools = (0..self.partitions.len()).map(|at| self.pool_report(at, now.time)).collect();
             let open = self.is_open();
             let report = SiteReport { site: self.id, measured: now, open, pools };
             self.send(Address::Directory, now, Body::Report(Box::new(report)), outbox);
@@ -105,24 +123,10 @@ impl Site {
         }
     }
 
-    fn send(&mut self, to: Address, now: Stamp, body: Body, outbox: &mut dyn Outbox) {
+    pub(super) fn send(&mut self, to: Address, now: Stamp, body: Body, outbox: &mut dyn Outbox) {
         if let Some(reporting) = &self.uplink {
             let latency = reporting.uplink.latency;
             self.mail.send(Address::Site(self.id), to, now, latency, body, outbox);
         }
-    }
-}
-
-/// What a partition says of itself.
-fn pool_report(partition: &Partition, now: Time) -> PoolReport {
-    PoolReport {
-        present: partition.present(),
-        free: partition.view(now).free(),
-        waiting: partition.waiting(),
-        running: partition.running(),
-        backlog: partition.backlog(),
-        price: partition.spec().price,
-        power: partition.power(),
-        outlook: partition.outlook(now),
     }
 }
