@@ -156,7 +156,7 @@ fn files(c: &mut Criterion) {
         [("jobs and segments", 1, None), ("16 pieces", 16, None), ("with Batsim's", 1, Some("w0".to_owned()))]
     {
         let all = records(pieces);
-        let options = OutputOptions { machines: false, batsim };
+        let options = OutputOptions { batsim, ..OutputOptions::default() };
         group.bench_function(name, |b| {
             b.iter(|| {
                 let mut out = OutputDir::create(folder.path(), &sites, Definitions::default(), &options)

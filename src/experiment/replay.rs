@@ -252,6 +252,7 @@ impl Replay {
         let files = OutputOptions {
             machines: self.options.machines,
             batsim: self.options.batsim.then(|| opened.name.clone()),
+            ..OutputOptions::default()
         };
         // A folder that cannot be made is found out before anything runs.
         OutputDir::create(folder, std::slice::from_ref(spec), definitions.clone(), &files)
