@@ -310,5 +310,4 @@ impl Entity for Site {
             may: self.churn.next(&self.spec).is_some(),
         }
     }
-    }
 }
