@@ -8,6 +8,7 @@ mod booking;
 mod chaos;
 mod cli;
 mod golden;
+mod grid;
 mod hand_worked;
 mod invariants;
 mod oracle;

@@ -227,6 +227,7 @@ fn check_job(spec: &SiteSpec, job: &Job, record: &JobRecord, segments: &[&Segmen
             }),
             RejectReason::Malformed => assert!(job.check().is_err()),
             RejectReason::Policy => assert!(law.kills),
+            RejectReason::NoPool => panic!("there is no broker here"),
         }
         if reason != RejectReason::Policy {
             assert_eq!(record.end, job.submit, "job {id} is refused on arrival");
