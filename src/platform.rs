@@ -5,7 +5,9 @@
 //! told by [`crate::entity`] and [`crate::local`].
 
 mod churn;
+mod network;
 mod usage;
 
 pub use churn::{Law, Outages, OutagesError, OutagesSave, Presence, Reason, Turn};
+pub use network::{Arrival, Links};
 pub use usage::{ProcTime, Tariff, Usage};
