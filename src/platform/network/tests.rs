@@ -47,7 +47,7 @@ fn run(network: &NetworkSpec, begins: &[Begin], peeks: &[u64]) -> Vec<Arrival> {
     while let Some(next) = links.next() {
         all.extend(links.due(next));
     }
-    assert!(links.is_empty() && links.len() == 0);
+    assert!(links.is_empty());
     all
 }
 
