@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::PartitionSpec;
-use crate::units::{Energy, Money, Rate, Span, Time};
+use crate::units::{Energy, Money, Power, Rate, Span, Time};
 
 const MICROS_AN_HOUR: u128 = 3_600_000_000;
 
@@ -110,6 +110,14 @@ impl Tariff {
         Energy::from_nanojoules(busy_whole * self.busy + idle_whole * self.idle + parts)
     }
 
+    /// What processors draw of which `busy` × 2⁻²⁰ are in use and `powered` × 2⁻²⁰ are there.
+    pub const fn power(&self, busy: u64, powered: u64) -> Power {
+        let idle = powered.saturating_sub(busy) as u128;
+        let drawn = (busy as u128 * self.busy + idle * self.idle) >> Rate::BITS;
+        // At most 2²⁶ processors of 10⁹ mW.
+        Power::from_milliwatts(drawn as u64)
+    }
+
     /// What `time` of a processor costs, rounded to the nearest 10⁻⁹.
     pub const fn cost(&self, time: ProcTime) -> Money {
         if self.price == 0 {
@@ -134,7 +142,7 @@ mod tests {
 
     use super::*;
     use crate::model::{MAX_PROCESSORS, SiteSpec};
-    use crate::units::{Power, Price};
+    use crate::units::Price;
 
     fn tariff(idle: u64, busy: u64, price: u64) -> Tariff {
         Tariff::of(&PartitionSpec {
