@@ -5,7 +5,12 @@
 //! told by [`crate::entity`] and [`crate::local`].
 
 mod churn;
+mod day;
+mod network;
+mod tariff;
 mod usage;
 
 pub use churn::{Law, Outages, OutagesError, OutagesSave, Presence, Reason, Turn};
-pub use usage::{ProcTime, Tariff, Usage};
+pub use network::{Arrival, Links};
+pub use tariff::{Tariff, WeighedTime, facility};
+pub use usage::{ProcTime, Usage};
