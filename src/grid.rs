@@ -40,7 +40,7 @@ pub struct Grid {
 }
 
 /// Raised whenever anything in a [`GridSave`] changes its layout.
-const SAVE_VERSION: u32 = 1;
+const SAVE_VERSION: u32 = 2;
 
 /// What somebody outside tells the grid to do.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,4 +2,4 @@
 
 mod usage;
 
-pub use usage::{ProcTime, Tariff, Usage};
+pub use usage::{Ended, ProcTime, Tariff, Usage};

@@ -356,11 +356,7 @@ impl State {
         if job.phase == Phase::Waiting {
             self.waiting -= 1;
         }
-        if outcome == Outcome::Completed {
-            self.usage.useful += job.proc_time;
-        } else {
-            self.usage.wasted += job.proc_time;
-        }
+        self.usage.end(outcome, job.proc_time);
         self.usage.job_energy += job.energy;
         self.usage.cost += job.cost;
         self.tally.outcomes[outcome.index()] += 1;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::platform::Usage;
+use crate::platform::{Ended, ProcTime, Usage};
 use crate::units::{Energy, Money};
 
 const MILLION: u128 = 1_000_000;
@@ -17,6 +17,7 @@ pub struct Ledger {
     reserved: u128,
     idle: u128,
     away: u128,
+    ended: Ended,
     job_energy: Energy,
     meter: Energy,
     facility: Energy,
@@ -66,6 +67,7 @@ impl Ledger {
         self.reserved += usage.reserved;
         self.idle += usage.idle();
         self.away += usage.away;
+        self.ended.merge(&usage.ended);
         self.job_energy += usage.job_energy;
         self.meter += usage.meter;
         self.cost += usage.cost;
@@ -73,6 +75,37 @@ impl Ledger {
         let (meter, pue) = (usage.meter.nanojoules(), u128::from(pue_ppm));
         let part = (meter % MILLION * pue + MILLION / 2) / MILLION;
         self.facility += Energy::from_nanojoules(meter / MILLION * pue + part);
+    }
+
+    /// Adds another ledger.
+    pub fn merge(&mut self, other: &Self) {
+        self.nominal += other.nominal;
+        self.useful += other.useful;
+        self.wasted += other.wasted;
+        self.overhead += other.overhead;
+        self.reserved += other.reserved;
+        self.idle += other.idle;
+        self.away += other.away;
+        self.ended.merge(&other.ended);
+        self.job_energy += other.job_energy;
+        self.meter += other.meter;
+        self.cost += other.cost;
+        self.facility += other.facility;
+    }
+
+    /// Time in use, for whatever reason.
+    pub const fn in_use(&self) -> ProcTime {
+        self.useful + self.wasted + self.overhead
+    }
+
+    /// How the jobs ended whose time was wasted.
+    pub const fn wasted_by(&self) -> &Ended {
+        &self.ended
+    }
+
+    /// Share of the nominal capacity that was away; `None` if there is none.
+    pub fn away_share(&self) -> Option<f64> {
+        (self.nominal > 0).then(|| self.away as f64 / self.nominal as f64)
     }
 
     /// Share of the nominal capacity that was in use; `None` if there is none.
@@ -86,8 +119,7 @@ impl Ledger {
     }
 
     fn busy_over(&self, capacity: u128) -> Option<f64> {
-        let busy = self.useful + self.wasted + self.overhead;
-        (capacity > 0).then(|| busy as f64 / capacity as f64)
+        (capacity > 0).then(|| self.in_use() as f64 / capacity as f64)
     }
 
     /// Processor time in seconds.
