@@ -13,4 +13,4 @@ mod usage;
 pub use churn::{Law, Outages, OutagesError, OutagesSave, Presence, Reason, Turn};
 pub use network::{Arrival, Links};
 pub use tariff::{Tariff, WeighedTime, facility};
-pub use usage::{ProcTime, Usage};
+pub use usage::{Ended, ProcTime, Usage};

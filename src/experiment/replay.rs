@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::clock::now;
-use super::recorder::Recorder;
+use super::recorder::{OneSite, Recorder};
 use super::workload::{EstimateSource, Opened, Shaping, Workload, read_once};
 use super::{Progress, RunError};
 use crate::entity::Site;
@@ -183,7 +183,7 @@ impl Replay {
             None => None,
             Some(folder) => Some(self.create(&folder, &spec, &definitions, &opened)?),
         };
-        let mut recorder = Recorder::new(&definitions, output, progress.clone());
+        let mut recorder = Recorder::new(OneSite::new(&definitions), output, progress.clone());
 
         let read_before = opened.read().elapsed;
         let started = now();
@@ -274,7 +274,7 @@ impl Replay {
     fn summary(
         &self,
         grid: &Grid,
-        recorder: &Recorder,
+        recorder: &Recorder<OneSite>,
         opened: &Opened,
         policy: &Named,
         times: Times,
@@ -293,8 +293,8 @@ impl Replay {
                 tally.short_reservations
             ));
         }
-        if recorder.too_large > 0 {
-            notes.push(too_large(recorder.too_large, opened.procs, options.quantum));
+        if recorder.measured.too_large > 0 {
+            notes.push(too_large(recorder.measured.too_large, opened.procs, options.quantum));
         }
         let estimates = match (&options.workload, &options.shaping.estimates) {
             // The model has run times only.
@@ -323,10 +323,10 @@ impl Replay {
             && opened.header.is_some();
         RunSummary::new(
             facts,
-            &recorder.summary,
+            &recorder.measured.summary,
             &ledger,
             recorder.fingerprint,
-            has_recorded.then_some(&recorder.waits),
+            has_recorded.then_some(&recorder.measured.waits),
         )
     }
 }

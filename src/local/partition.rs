@@ -376,11 +376,7 @@ impl State {
         let Some(job) = self.table.get(key) else { return };
         let started = job.first_start.is_some();
         let queued = (job.phase == Phase::Waiting).then(|| job.area());
-        if outcome == Outcome::Completed {
-            self.usage.useful += job.proc_time;
-        } else {
-            self.usage.wasted += job.proc_time;
-        }
+        self.usage.end(outcome, job.proc_time);
         self.usage.job_energy += job.energy;
         self.usage.cost += job.cost;
         self.tally.outcomes[outcome.index()] += 1;

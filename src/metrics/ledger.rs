@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::platform::{Usage, facility};
+use crate::platform::{Ended, ProcTime, Usage, facility};
 use crate::units::{Energy, Money};
 
 /// The ledgers of all partitions added up, still exact.
@@ -15,6 +15,7 @@ pub struct Ledger {
     reserved: u128,
     idle: u128,
     away: u128,
+    ended: Ended,
     job_energy: Energy,
     meter: Energy,
     facility: Energy,
@@ -68,6 +69,7 @@ impl Ledger {
         self.reserved += usage.reserved;
         self.idle += usage.idle();
         self.away += usage.away;
+        self.ended.merge(&usage.ended);
         self.job_energy += usage.job_energy;
         self.meter += usage.meter;
         self.cost += usage.cost;
@@ -76,6 +78,41 @@ impl Ledger {
             (Some(sum), Some(more)) => Some(sum + more),
             (sum, more) => sum.or(more),
         };
+    }
+
+    /// Adds another ledger.
+    pub fn merge(&mut self, other: &Self) {
+        self.nominal += other.nominal;
+        self.useful += other.useful;
+        self.wasted += other.wasted;
+        self.overhead += other.overhead;
+        self.reserved += other.reserved;
+        self.idle += other.idle;
+        self.away += other.away;
+        self.ended.merge(&other.ended);
+        self.job_energy += other.job_energy;
+        self.meter += other.meter;
+        self.cost += other.cost;
+        self.facility += other.facility;
+        self.electricity = match (self.electricity, other.electricity) {
+            (Some(sum), Some(more)) => Some(sum + more),
+            (sum, more) => sum.or(more),
+        };
+    }
+
+    /// Time in use, for whatever reason.
+    pub const fn in_use(&self) -> ProcTime {
+        self.useful + self.wasted + self.overhead
+    }
+
+    /// How the jobs ended whose time was wasted.
+    pub const fn wasted_by(&self) -> &Ended {
+        &self.ended
+    }
+
+    /// Share of the nominal capacity that was away; `None` if there is none.
+    pub fn away_share(&self) -> Option<f64> {
+        (self.nominal > 0).then(|| self.away as f64 / self.nominal as f64)
     }
 
     /// Share of the nominal capacity that was in use; `None` if there is none.
@@ -89,8 +126,7 @@ impl Ledger {
     }
 
     fn busy_over(&self, capacity: u128) -> Option<f64> {
-        let busy = self.useful + self.wasted + self.overhead;
-        (capacity > 0).then(|| busy as f64 / capacity as f64)
+        (capacity > 0).then(|| self.in_use() as f64 / capacity as f64)
     }
 
     /// Processor time in seconds.

@@ -1,5 +1,7 @@
 //! Measures by hand, and the properties that they promise for any records.
 
+mod grid;
+
 use proptest::prelude::*;
 
 use super::samples::{EVENT_CAUSES, KINDS, any_job, any_records, happened, job, machines, rejected, segment};
@@ -8,7 +10,7 @@ use crate::model::{
     EventCause, EventKind, EventRecord, InstantOrder, JobClasses, JobRecord, Origin, Outcome, ProcSet,
     Record, SegmentRecord, SiteId,
 };
-use crate::platform::Usage;
+use crate::platform::{Ended, Usage};
 use crate::units::{Energy, Money, Span, Time};
 
 fn summed<'a>(definitions: &Definitions, records: impl IntoIterator<Item = &'a JobRecord>) -> Summary {
@@ -109,6 +111,7 @@ fn a_ledger_adds_partitions_up() {
         processors: 10,
         useful: time(600),
         wasted: time(100),
+        ended: Ended { killed: (2, time(70)), unfinished: (1, time(30)), ..Ended::default() },
         overhead: time(50),
         reserved: time(100),
         away: time(50),
@@ -120,8 +123,15 @@ fn a_ledger_adds_partitions_up() {
     };
     let mut ledger = Ledger::default();
     ledger.add(&usage, 1_500_000);
+    let mut other = Ledger::default();
+    other.add(&usage, 1_000_000);
+    let mut merged = other;
+    merged.merge(&ledger);
     ledger.add(&usage, 1_000_000);
     ledger.add(&Usage { electricity: None, ..Usage::default() }, 1_000_000);
+    assert_eq!(merged, ledger);
+    assert_eq!((ledger.in_use(), ledger.away_share()), (time(1_500), Some(0.05)));
+    assert_eq!((ledger.wasted_by().killed, ledger.wasted_by().unfinished), ((4, time(140)), (2, time(60))));
     assert_eq!(ledger.utilization(), Some(0.75));
     assert_eq!(ledger.utilization_available(), Some(750.0 / 850.0));
     let spent = ledger.usage();

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::WeighedTime;
+use crate::model::Outcome;
 use crate::units::{Energy, Money, Rate, Span, Time};
 
 /// Processor time in processors × share (2⁻²⁰) × microseconds.
@@ -22,8 +23,11 @@ pub struct Usage {
     pub processors: u32,
     /// Time of jobs that completed.
     pub useful: ProcTime,
-    /// Time of jobs that were killed, failed or cancelled, or had not finished.
+    /// Time of jobs that were killed, failed or cancelled, or had not finished, and of attempts that were lost while
+    /// their job went on.
     pub wasted: ProcTime,
+    /// How the jobs ended whose time is part of `wasted`.
+    pub ended: Ended,
     /// Time of suspending, resuming, checkpointing and staging.
     pub overhead: ProcTime,
     /// Time kept from the queue by reservations.
@@ -44,7 +48,54 @@ pub struct Usage {
     pub electricity: Option<Money>,
 }
 
+/// Jobs that had been given processors and did not complete, and their time, which is part of what was wasted.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ended {
+    /// Killed at their estimate.
+    pub killed: (u64, ProcTime),
+    /// Failed.
+    pub failed: (u64, ProcTime),
+    /// Cancelled.
+    pub cancelled: (u64, ProcTime),
+    /// Still running when the run ended.
+    pub unfinished: (u64, ProcTime),
+}
+
+impl Ended {
+    /// Adds up two accounts.
+    pub const fn merge(&mut self, other: &Self) {
+        add(&mut self.killed, other.killed);
+        add(&mut self.failed, other.failed);
+        add(&mut self.cancelled, other.cancelled);
+        add(&mut self.unfinished, other.unfinished);
+    }
+}
+
+const fn add(to: &mut (u64, ProcTime), more: (u64, ProcTime)) {
+    to.0 += more.0;
+    to.1 += more.1;
+}
+
 impl Usage {
+    /// A job has ended that was given so much time.
+    pub const fn end(&mut self, outcome: Outcome, time: ProcTime) {
+        if matches!(outcome, Outcome::Completed) {
+            self.useful += time;
+            return;
+        }
+        self.wasted += time;
+        let ended = &mut self.ended;
+        let of = match outcome {
+            Outcome::Killed => &mut ended.killed,
+            Outcome::Cancelled => &mut ended.cancelled,
+            Outcome::Unfinished => &mut ended.unfinished,
+            Outcome::Failed | Outcome::Rejected(_) | Outcome::Completed => &mut ended.failed,
+        };
+        if time > 0 {
+            add(of, (1, time));
+        }
+    }
+
     /// One processor for one second.
     pub const PROC_SECOND: ProcTime = Rate::FULL.units() as u128 * 1_000_000;
 
