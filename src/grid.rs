@@ -2,11 +2,20 @@
 //!
 //! This is the engine for single logs and light campaigns, and the oracle that the actors are tested against.
 
+mod drive;
 mod error;
+mod least;
+mod merge;
+mod moments;
+mod windows;
 
 use serde::{Deserialize, Serialize};
 
+pub use drive::{DriveError, drive};
 pub use error::{GridError, Waiter};
+pub use merge::Merge;
+pub use moments::drive_by_moments;
+pub use windows::{Call, Group, WindowEnds, WindowError, WindowOptions, Windows};
 
 use crate::entity::{Address, Body, Entity, EntityError, Message, Outbox, Sender, Site, SiteSave, Stamp};
 use crate::local::{Registry, Tally};
