@@ -250,7 +250,10 @@ impl Windows {
         if arrival < passed {
             return Err(WindowError::Late { from: sender.address, to, arrival, passed });
         }
-        if arrival.round > MOST_ROUNDS - TALK && self.talk.len() < TALK as usize {
+        if arrival.round > MOST_ROUNDS - TALK {
+            // The last ones are kept.
+            let surplus = (self.talk.len() + 1).saturating_sub(TALK as usize);
+            self.talk.drain(..surplus);
             self.talk.push((sender.address, to));
         }
         let seat = &mut self.seats[place];

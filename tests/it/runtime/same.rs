@@ -119,7 +119,7 @@ prop_compose! {
         central in 0_usize..=3,
         latencies in vec(prop_oneof![Just(0_u64), 1_u64..5, 20_u64..200], 1..5),
         apart in proptest::option::of(0_u64..50),
-        begun in vec((0_usize..8, 0_u64..400, 0_u32..2, any::<bool>(), 0_u64..6), 1..25),
+        begun in vec((0_usize..8, 0_u64..400, 0_u32..2, any::<bool>(), prop_oneof![Just(0), 0_u64..8]), 1..80),
         blind in any::<bool>(),
     ) -> Toys {
         let mut all = Toys::new(seed, central, &latencies, apart);

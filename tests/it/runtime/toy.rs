@@ -41,6 +41,8 @@ pub(crate) struct Toy {
     /// Whether it knows for how long it will be silent.
     foresight: bool,
     fault: Option<(Time, Fault)>,
+    /// Whether it does nothing but write down and answer each message.
+    echo: bool,
     /// Times it has been advanced.
     pub(crate) calls: u64,
 }
@@ -58,6 +60,7 @@ impl Toy {
             passed: Stamp::default(),
             foresight: true,
             fault: None,
+            echo: false,
             calls: 0,
         }
     }
@@ -77,6 +80,12 @@ impl Toy {
     /// Promises nothing beyond its next event.
     pub(crate) fn without_foresight(mut self) -> Self {
         self.foresight = false;
+        self
+    }
+
+    /// Answers all that comes, for ever.
+    pub(crate) fn echoes(mut self) -> Self {
+        self.echo = true;
         self
     }
 
@@ -134,6 +143,11 @@ impl Toy {
 impl Toy {
     /// Writes down what it has come to, and lets up to `left` things come of it.
     fn act(&mut self, now: Stamp, loud: bool, left: u64, outbox: &mut dyn Outbox) {
+        if self.echo {
+            let (peer, latency) = self.peers[0];
+            outbox.record(self.note(now));
+            return self.say(now.after(latency), peer, 1, outbox);
+        }
         for _ in 0..self.draw(3) {
             outbox.record(self.note(now));
         }
@@ -147,7 +161,8 @@ impl Toy {
         }
         if loud && !self.peers.is_empty() {
             for _ in 0..self.draw(3) {
-                let (peer, latency) = self.peers[self.draw(self.peers.len() as u64) as usize];
+                let peer = self.draw(self.peers.len() as u64) as usize;
+                let (peer, latency) = self.peers[peer];
                 let longer = Span::from_micros([0, 0, 0, 7][self.draw(4) as usize]);
                 self.say(now.after(latency + longer), peer, left - 1, outbox);
             }
