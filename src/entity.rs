@@ -32,7 +32,8 @@ pub trait Entity {
     /// When it next does something by itself, if nothing reaches it before.
     fn next_event(&self) -> Option<Stamp>;
 
-    /// A moment before which it sends nothing, unless a message reaches it. In doubt, the next event.
+    /// A moment before which it sends nothing, unless another message reaches it: one that has been delivered already
+    /// counts with its arrival. In doubt, the next event.
     fn promise(&self) -> Stamp {
         self.next_event().unwrap_or(Stamp::END)
     }
@@ -52,4 +53,26 @@ pub trait Entity {
     /// [`EntityError::Late`] if the message's time has passed here, [`EntityError::Repeated`] if its sender has used its
     /// number for that moment already.
     fn deliver(&mut self, message: Message) -> Result<(), EntityError>;
+}
+
+impl<E: Entity + ?Sized> Entity for Box<E> {
+    fn address(&self) -> Address {
+        (**self).address()
+    }
+
+    fn next_event(&self) -> Option<Stamp> {
+        (**self).next_event()
+    }
+
+    fn promise(&self) -> Stamp {
+        (**self).promise()
+    }
+
+    fn advance(&mut self, until: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
+        (**self).advance(until, outbox)
+    }
+
+    fn deliver(&mut self, message: Message) -> Result<(), EntityError> {
+        (**self).deliver(message)
+    }
 }

@@ -3,14 +3,23 @@
 //! This is the engine for single logs and light campaigns, and the oracle that the actors are tested against.
 
 mod center;
+mod drive;
 mod ending;
 mod error;
+mod least;
+mod merge;
+mod moments;
 mod node;
+mod windows;
 
 use serde::{Deserialize, Serialize};
 
+pub use drive::{DriveError, drive};
 pub use error::{GridError, Waiter};
+pub use merge::Merge;
+pub use moments::drive_by_moments;
 pub use node::{Node, NodeSave};
+pub use windows::{Call, Group, WindowEnds, WindowError, WindowOptions, Windows};
 
 use self::center::Center;
 use self::ending::{Left, Verdict};

@@ -12,5 +12,6 @@ mod grid;
 mod hand_worked;
 mod invariants;
 mod oracle;
+mod runtime;
 mod source_marks;
 mod support;
