@@ -18,8 +18,8 @@ pub use broker::{Broker, BrokerSave, BrokerTally};
 pub use directory::Directory;
 pub use dispatcher::{DispatchTally, Dispatcher};
 pub use error::EntityError;
-pub use network::Network;
 pub use message::{Address, Body, Message, Outbox, Sender, SiteReport, Stamp};
+pub use network::Network;
 pub use pending::Pending;
 pub use portal::{Portal, PortalSave};
 pub use site::{Site, SiteSave, Uplink};
@@ -39,7 +39,9 @@ pub trait Entity {
     }
 
     /// What is left to do, as far as it knows.
-    fn pending(&self) -> Pending;
+    fn pending(&self) -> Pending {
+        Pending::default()
+    }
 
     /// Handles everything earlier than `until`: its own events and what has been delivered.
     ///
@@ -58,6 +60,10 @@ pub trait Entity {
 impl<E: Entity + ?Sized> Entity for Box<E> {
     fn address(&self) -> Address {
         (**self).address()
+    }
+
+    fn pending(&self) -> Pending {
+        (**self).pending()
     }
 
     fn next_event(&self) -> Option<Stamp> {

@@ -14,7 +14,7 @@ mod windows;
 
 use serde::{Deserialize, Serialize};
 
-pub use drive::{DriveError, drive};
+pub use drive::{DriveError, drive, drive_until};
 pub use error::{GridError, Waiter};
 pub use merge::Merge;
 pub use moments::drive_by_moments;
@@ -143,7 +143,11 @@ impl Grid {
         let sources = sources.into_iter().chain(std::iter::repeat_with(|| None));
         let mut sites = build_sites(spec.sites.iter().cloned().zip(sources).collect(), spec.seed, registry)?;
         let Some(broker) = &spec.broker else {
-            return if portal.is_some() { Err(GridError::NoBroker) } else { Ok(Self::of(sites, None, Span::ZERO)) };
+            return if portal.is_some() {
+                Err(GridError::NoBroker)
+            } else {
+                Ok(Self::of(sites, None, Span::ZERO))
+            };
         };
         let portal = portal.unwrap_or_else(|| Box::new(Jobs::new(Vec::new())));
         let center = Center::build(spec, broker, portal, &mut sites, brokers)?;
@@ -256,7 +260,44 @@ impl Grid {
             self.close(sink);
             return Err(GridError::stuck(self.now(), waiters));
         }
-        self.run_stepwise(sink)
+        self.run_by_windows(WindowOptions::default(), sink)
+    }
+
+    /// The same with windows chosen otherwise, which changes no result.
+    ///
+    /// # Errors
+    /// As [`Grid::run`].
+    pub fn run_by_windows(
+        &mut self,
+        options: WindowOptions,
+        sink: &mut dyn RecordSink,
+    ) -> Result<(), GridError> {
+        let seats = self.nodes.iter().map(|node| (node.address(), node.next_event()));
+        let mut windows = Windows::new(seats, &self.groups(), WindowOptions { minutes: true, ..options })?;
+        let mut merge = Merge::new(self.nodes.len());
+        let quiet = self.quiet;
+        drive_until(&mut self.nodes, &mut windows, &mut merge, sink, |pending, minute| {
+            Left::of(pending).verdict(quiet).is_over_at(minute)
+        })?;
+        merge.finish(sink);
+        let left = self.left();
+        let end = match left.verdict(quiet) {
+            Verdict::Done(end) | Verdict::Stuck(end) => end,
+            // Nothing ever happens again.
+            Verdict::GoOn => left.minute(),
+        };
+        self.finish(end, sink)
+    }
+
+    /// Who talks to whom without delay: the portal and those behind it are one group.
+    fn groups(&self) -> Vec<Group> {
+        let mut groups: Vec<Group> =
+            self.sites().map(|site| Group { members: 1, latency: site.latency() }).collect();
+        if self.sites < self.nodes.len() {
+            let nearest = self.sites().map(Site::latency).min().unwrap_or(Span::MAX);
+            groups.push(Group { members: self.nodes.len() - self.sites, latency: nearest });
+        }
+        groups
     }
 
     /// The same, one moment of the whole grid after the other: slow, and plain to see.
@@ -264,18 +305,36 @@ impl Grid {
     /// # Errors
     /// As [`Grid::run`].
     pub fn run_stepwise(&mut self, sink: &mut dyn RecordSink) -> Result<(), GridError> {
+        let merge = &mut Merge::new(self.nodes.len());
         loop {
-            let end = match self.left().verdict(self.quiet) {
+            let left = self.left();
+            let end = match left.verdict(self.quiet) {
                 Verdict::GoOn => Time::NEVER,
                 Verdict::Done(end) | Verdict::Stuck(end) => end,
             };
-            if self.next_event().is_some_and(|next| next < Stamp::at(end)) {
-                self.step(sink)?;
-                if sink.is_closed() {
-                    return Err(GridError::SinkClosed);
+            match self.next_event().filter(|next| *next < Stamp::at(end)) {
+                None => {
+                    merge.finish(sink);
+                    return self.finish(if end == Time::NEVER { left.minute() } else { end }, sink);
                 }
-            } else {
-                return self.finish(end, sink);
+                Some(next) => {
+                    merge.emit(next.time, sink);
+                    let mut sent = Vec::new();
+                    for (at, node) in self.nodes.iter_mut().enumerate() {
+                        if node.next_event() == Some(next) {
+                            let records = &mut Vec::new();
+                            let post = &mut Post { sink: records, sent };
+                            node.advance(next.next_round(), post)?;
+                            sent = std::mem::take(&mut post.sent);
+                            records.drain(..).for_each(|record| merge.push(at, record, sink));
+                        }
+                    }
+                    self.deliver(sent)?;
+                    self.passed = self.passed.max(next.next_round());
+                }
+            }
+            if sink.is_closed() {
+                return Err(GridError::SinkClosed);
             }
         }
     }
@@ -284,8 +343,7 @@ impl Grid {
     fn finish(&mut self, end: Time, sink: &mut dyn RecordSink) -> Result<(), GridError> {
         let waiters = self.waiters();
         let stuck = self.left().jobs() > 0;
-        let end = if end == Time::NEVER { self.passed.time } else { end };
-        self.passed = self.passed.max(Stamp::at(end));
+        self.passed = Stamp::at(end);
         self.close(sink);
         let (let_in, done) = self.left().counts();
         if let_in != done {
@@ -358,7 +416,8 @@ impl Grid {
 
     fn deliver(&mut self, sent: Vec<(Address, Message)>) -> Result<(), GridError> {
         for (to, message) in sent {
-            let to = self.nodes.iter_mut().find(|node| node.address() == to).ok_or(GridError::NoSuchEntity(to))?;
+            let to =
+                self.nodes.iter_mut().find(|node| node.address() == to).ok_or(GridError::NoSuchEntity(to))?;
             to.deliver(message)?;
         }
         Ok(())

@@ -10,8 +10,7 @@ pub(super) use self::unplaced::unplaced;
 use super::mailbox::{self, Mailbox, Moments};
 use super::{Address, Body, Entity, EntityError, Message, Outbox, Pending, SiteReport, Stamp};
 use crate::broker::{
-    BrokerAbilities, BrokerEvent, BrokerPolicy, BrokerRegistry, Picture, Planned, Pool, PoolReport,
-    WaitingJob,
+    BrokerAbilities, BrokerEvent, BrokerPolicy, BrokerRegistry, Picture, Planned, Pool, WaitingJob,
 };
 use crate::model::{
     BrokerSpec, EventCause, EventKind, EventRecord, Job, Origin, Outcome, PartitionId, PoolId, ProcSet,
@@ -422,6 +421,13 @@ impl Entity for Broker {
     }
 
     fn pending(&self) -> Pending {
-        Pending { let_in: 0, done: self.state.done, more: false, last: self.state.last, moves: false, may: false }
+        Pending {
+            let_in: 0,
+            done: self.state.done,
+            more: false,
+            last: self.state.last,
+            moves: false,
+            may: false,
+        }
     }
 }

@@ -119,7 +119,8 @@ impl Dispatcher {
         let outgoing = std::mem::take(&mut self.outgoing).into_iter().map(|(_, job, _)| job);
         let held = self.held.iter_mut().flat_map(std::mem::take);
         let resting = std::mem::take(&mut self.resting).into_jobs();
-        let mut left: Vec<Box<Job>> = staging.chain(outgoing).chain(held).chain(resting).chain(self.mail.jobs()).collect();
+        let mut left: Vec<Box<Job>> =
+            staging.chain(outgoing).chain(held).chain(resting).chain(self.mail.jobs()).collect();
         left.sort_by_key(|job| job.grid.as_ref().map_or(u64::MAX, |grid| grid.number));
         for job in left {
             self.done += 1;

@@ -40,7 +40,7 @@ impl Moments for Network {
         }
         while let Some(message) = self.mail.take(now) {
             if let Body::Transfer { id, from, to, data } = message.body {
-                self.links.begin(id, from as usize, to as usize, data, now.time);
+                self.links.begin(id, from, to, data, now.time);
             }
         }
         Ok(())

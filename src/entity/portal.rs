@@ -116,6 +116,7 @@ impl Moments for Portal {
                 self.refresh()?;
             }
         }
+        self.state.last = now.time;
         let due = |next: Time| Stamp::at(next).next_round() <= now;
         while self.next.is_some_and(due) {
             let job = self.source.next_job()?;
@@ -123,7 +124,6 @@ impl Moments for Portal {
             let Some(mut job) = job else { break };
             let number = self.state.let_in;
             self.state.let_in += 1;
-            self.state.last = now.time;
             // Partitions are the broker's choice.
             job.partition = None;
             let part = job.grid.take().map_or_else(GridPart::default, |part| *part);

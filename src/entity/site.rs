@@ -222,6 +222,11 @@ impl Site {
         self.partitions.iter_mut().for_each(|partition| partition.open_account(now));
     }
 
+    /// Whether jobs may still come of which only the site knows.
+    fn more(&self) -> bool {
+        self.source.next.is_some() || self.counts.outside > 0
+    }
+
     fn who(&self) -> String {
         format!("site `{}`", self.spec.name)
     }
@@ -266,8 +271,12 @@ impl Moments for Site {
     }
 
     fn handle(&mut self, now: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
+        let more = self.more();
         self.handle_moment(now, outbox)?;
         self.report(now, outbox);
+        if more && !self.more() {
+            self.counts.last = now.time;
+        }
         self.mail.handled(now);
         self.refresh();
         Ok(())
@@ -300,11 +309,11 @@ impl Entity for Site {
     }
 
     fn pending(&self) -> Pending {
-        let Counts { let_in, done, outside, last } = self.counts;
+        let Counts { let_in, done, last, .. } = self.counts;
         Pending {
             let_in,
             done,
-            more: self.source.next.is_some() || outside > 0,
+            more: self.more(),
             last,
             moves: self.partitions.iter().any(Partition::moves),
             may: self.churn.next(&self.spec).is_some(),

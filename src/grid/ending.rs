@@ -34,7 +34,23 @@ pub(super) enum Verdict {
     Stuck(Time),
 }
 
+impl Verdict {
+    /// Whether the run ends once everything before `minute` has happened.
+    pub(super) fn is_over_at(self, minute: Time) -> bool {
+        match self {
+            Self::GoOn => false,
+            Self::Done(end) | Self::Stuck(end) => end <= minute,
+        }
+    }
+}
+
 impl Left {
+    pub(super) fn of(pending: &[Pending]) -> Self {
+        let mut left = Self::default();
+        pending.iter().for_each(|pending| left.add(*pending));
+        left
+    }
+
     pub(super) fn add(&mut self, pending: Pending) {
         self.let_in += pending.let_in;
         self.done += pending.done;
@@ -42,6 +58,11 @@ impl Left {
         self.moves |= pending.moves;
         self.may |= pending.may;
         self.last = self.last.max(pending.last);
+    }
+
+    /// The full minute after a job last moved.
+    pub(super) fn minute(&self) -> Time {
+        next_minute(self.last)
     }
 
     /// The jobs in the system.
@@ -56,14 +77,19 @@ impl Left {
 
     /// `quiet` is how long news may take to get around.
     pub(super) fn verdict(&self, quiet: Span) -> Verdict {
-        if self.more || self.moves {
-            Verdict::GoOn
-        } else if self.jobs() == 0 {
+        if self.jobs() == 0 && !self.more {
             Verdict::Done(next_minute(self.last))
+        } else if self.more || self.moves {
+            Verdict::GoOn
         } else {
             Verdict::Stuck(next_minute(self.last + if self.may { PATIENCE } else { quiet }))
         }
     }
+}
+
+/// Whether a minute is full.
+pub(super) fn is_minute(time: Time) -> bool {
+    time.micros().is_multiple_of(MINUTE.micros())
 }
 
 /// The first full minute after `time`.

@@ -2,6 +2,7 @@
 
 use thiserror::Error;
 
+use super::{DriveError, WindowError};
 use crate::entity::{Address, EntityError};
 use crate::model::{JobId, SiteId};
 use crate::units::Time;
@@ -49,9 +50,7 @@ pub enum GridError {
         first: Vec<Waiter>,
     },
     /// The outcomes do not sum to what was submitted: a mistake in this library.
-    #[error(
-        "{who} was given {arrived} jobs and recorded the end of {ended}; this is a bug of gridemu"
-    )]
+    #[error("{who} was given {arrived} jobs and recorded the end of {ended}; this is a bug of gridemu")]
     Unbalanced {
         /// Who.
         who: String,
@@ -60,6 +59,9 @@ pub enum GridError {
         /// Jobs that ended, in whatever way.
         ended: u64,
     },
+    /// Somebody did not keep to what the others rely on, or the grid goes round in a circle.
+    #[error(transparent)]
+    Window(#[from] WindowError),
     /// The records cannot be taken any more; whoever takes them knows why.
     #[error("the records of the run cannot be taken any more")]
     SinkClosed,
@@ -87,4 +89,14 @@ fn list(first: &[Waiter], total: usize) -> String {
         text.push("…".to_owned());
     }
     text.join(", ")
+}
+
+impl From<DriveError> for GridError {
+    fn from(error: DriveError) -> Self {
+        match error {
+            DriveError::Entity(error) => Self::Entity(error),
+            DriveError::Window(error) => Self::Window(error),
+            DriveError::SinkClosed => Self::SinkClosed,
+        }
+    }
 }

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::entity::{
-    Address, Broker, BrokerSave, Directory, Dispatcher, Entity, EntityError, Message, Network, Outbox, Pending, Portal,
-    PortalSave, Site, SiteSave, Stamp,
+    Address, Broker, BrokerSave, Directory, Dispatcher, Entity, EntityError, Message, Network, Outbox,
+    Pending, Portal, PortalSave, Site, SiteSave, Stamp,
 };
 use crate::units::Time;
 

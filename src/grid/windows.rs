@@ -23,6 +23,7 @@ pub use options::{Group, WindowEnds, WindowOptions};
 use self::options::Lag;
 use self::places::Places;
 use self::seat::{Seat, Unit};
+use super::ending::is_minute;
 use super::least::Least;
 use crate::entity::{Address, Message, Stamp};
 use crate::units::{Span, Time};
@@ -96,7 +97,7 @@ impl Windows {
             until: options.until.min(Stamp::at(Time::NEVER)),
             promises: options.promises,
             ends: options.ends,
-            lag: Lag::new(options.lag),
+            lag: Lag::new(options.lag, options.minutes),
             passed: Stamp::default(),
             horizon: Stamp::default(),
             end: Stamp::default(),
@@ -113,6 +114,12 @@ impl Windows {
     /// Everything before this moment has happened, everywhere.
     pub fn passed(&self) -> Stamp {
         self.passed
+    }
+
+    /// The full minute that everybody has just got to, if windows end at full minutes and this one has.
+    pub fn minute(&self) -> Option<Time> {
+        let at = self.passed;
+        (self.lag.minutes() && at.round == 0 && is_minute(at.time)).then_some(at.time)
     }
 
     /// The end of the window that was opened last.

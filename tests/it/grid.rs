@@ -4,7 +4,8 @@ use gridemu::broker::BrokerRegistry;
 use gridemu::grid::Grid;
 use gridemu::local::Registry;
 use gridemu::model::{
-    BrokerSpec, GridSpec, Job, JobRecord, Link, NetworkSpec, Origin, Outcome, Record, RejectReason, SiteId, SiteSpec,
+    BrokerSpec, GridSpec, Job, JobRecord, Link, NetworkSpec, Origin, Outcome, Record, RejectReason, SiteId,
+    SiteSpec,
 };
 use gridemu::units::{Span, Time};
 use gridemu::workload::Jobs;
@@ -14,7 +15,8 @@ use crate::support::job;
 /// Plain FCFS sites of so many processors, all `latency` seconds from the portal.
 pub(crate) fn plain(processors: &[u32], policy: &str, latency: u64, picture: u64) -> GridSpec {
     let link = Link { latency: Span::from_secs(latency), bandwidth: None };
-    let site = |(at, procs): (usize, &u32)| SiteSpec::plain(&format!("site-{at}"), *procs, "fcfs".parse().unwrap());
+    let site =
+        |(at, procs): (usize, &u32)| SiteSpec::plain(&format!("site-{at}"), *procs, "fcfs".parse().unwrap());
     GridSpec {
         seed: 1,
         sites: processors.iter().enumerate().map(site).collect(),
@@ -52,7 +54,8 @@ fn the_earliest_completion_is_chosen_from_what_sites_said() {
     let jobs = vec![job(1, 0, 4, 100), job(2, 20, 2, 50), job(3, 30, 2, 10)];
     let mut records: Vec<Record> = Vec::new();
     build(&spec, jobs).run(&mut records).expect("it runs");
-    let of = |job: &JobRecord| (job.id.0, job.site.0, job.start.map(|start| start.micros() / 1_000_000), job.end);
+    let of =
+        |job: &JobRecord| (job.id.0, job.site.0, job.start.map(|start| start.micros() / 1_000_000), job.end);
     let jobs: Vec<_> = jobs_of(&records).into_iter().map(of).collect();
     assert_eq!(
         jobs,

@@ -122,7 +122,8 @@ impl Site {
             self.change(at, &up, Change::Join, EventCause::Chance, time, outbox)?;
             self.change(at, &down, Change::Leave, EventCause::Chance, time, outbox)?;
         }
-        while let Some(planned) = self.spec.churn.script.get(self.churn.played).filter(|next| next.at <= time) {
+        while let Some(planned) = self.spec.churn.script.get(self.churn.played).filter(|next| next.at <= time)
+        {
             let act = planned.act.clone();
             self.churn.played += 1;
             self.act(&act, EventCause::Script, time, outbox)?;

@@ -4,7 +4,8 @@ use super::{EntityError, Outbox, Sender, Site, Stamp};
 use crate::entity::{Address, Body};
 use crate::local::{Departed, Partition};
 use crate::model::{
-    EventCause, EventKind, EventRecord, InstantOrder, Job, JobRecord, Origin, Outcome, ProcSet, Record, RejectReason,
+    EventCause, EventKind, EventRecord, InstantOrder, Job, JobRecord, Origin, Outcome, ProcSet, Record,
+    RejectReason,
 };
 use crate::units::{Energy, Money, Time};
 

@@ -61,6 +61,11 @@ impl Site {
         self.refresh();
     }
 
+    /// How long a message of this site takes; [`Span::MAX`] if it never sends one.
+    pub fn latency(&self) -> Span {
+        self.uplink.as_ref().map_or(Span::MAX, |reporting| reporting.uplink.latency)
+    }
+
     /// Tells the dispatcher what became of a job of the grid.
     pub(super) fn tell(&mut self, gone: Departed, now: Stamp, outbox: &mut dyn Outbox) {
         let (Origin::Sent, Some(number)) = (gone.origin, gone.number) else { return };
@@ -95,8 +100,7 @@ impl Site {
         let Uplink { picture, asks, .. } = reporting.uplink;
         let due = reporting.next_tick.is_some_and(|tick| tick <= now.time);
         if due {
-            reporting.next_tick =
-                (!picture.is_zero()).then(|| next_multiple(now.time + Span::TICK, picture));
+            reporting.next_tick = (!picture.is_zero()).then(|| next_multiple(now.time + Span::TICK, picture));
         }
         if due || picture.is_zero() {
             let pools = (0..self.partitions.len()).map(|at| self.pool_report(at, now.time)).collect();

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::entity::Stamp;
+use crate::grid::ending::next_minute;
 use crate::units::{Span, Time};
 
 /// Entities that talk to each other without delay: a run of them in the order of entities.
@@ -46,6 +47,9 @@ pub struct WindowOptions {
     pub promises: bool,
     /// How far anybody may lag behind. It bounds the records that wait to be merged. `None` adapts it to their number.
     pub lag: Option<Span>,
+    /// Whether no window goes beyond a full minute, and everybody has got there before the next begins: then whoever drives
+    /// can end the run at a full minute that depends on what happened and not on windows.
+    pub minutes: bool,
     /// Shortens windows, for tests.
     pub ends: Option<WindowEnds>,
 }
@@ -53,7 +57,7 @@ pub struct WindowOptions {
 impl Default for WindowOptions {
     /// To the end, with promises, lagging behind as seems best.
     fn default() -> Self {
-        Self { until: Stamp::END, promises: true, lag: None, ends: None }
+        Self { until: Stamp::END, promises: true, lag: None, minutes: false, ends: None }
     }
 }
 
@@ -62,6 +66,7 @@ impl Default for WindowOptions {
 pub(super) struct Lag {
     span: Span,
     fixed: bool,
+    minutes: bool,
 }
 
 impl Lag {
@@ -71,13 +76,18 @@ impl Lag {
     const FEW: usize = 1_024;
     const MANY: usize = 4_096;
 
-    pub(super) fn new(chosen: Option<Span>) -> Self {
-        Self { span: chosen.unwrap_or(Self::FIRST), fixed: chosen.is_some() }
+    pub(super) fn new(chosen: Option<Span>, minutes: bool) -> Self {
+        Self { span: chosen.unwrap_or(Self::FIRST), fixed: chosen.is_some(), minutes }
+    }
+
+    pub(super) fn minutes(&self) -> bool {
+        self.minutes
     }
 
     /// The furthest anybody may get before everybody has passed `first`.
     pub(super) fn after(&self, first: Stamp) -> Stamp {
-        Stamp::at(first.time + self.span).max(first.next_round()).min(Stamp::at(Time::NEVER))
+        let far = Stamp::at(first.time + self.span).max(first.next_round()).min(Stamp::at(Time::NEVER));
+        if self.minutes { far.min(Stamp::at(next_minute(first.time))) } else { far }
     }
 
     /// So many records had to wait.
