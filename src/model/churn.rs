@@ -135,6 +135,19 @@ impl Distribution {
     /// What a distribution is written like.
     pub const FORMS: &'static str =
         "`exponential[mean=45 h]`, `weibull[shape=0.7,mean=45 h]` or `lognormal[median=1 h,sigma=1.6]`";
+
+    /// The mean, to the microsecond; [`Span::MAX`] if it is longer than the time axis.
+    pub fn mean(&self) -> Span {
+        match *self {
+            Self::Exponential { mean } | Self::Weibull { mean, .. } => mean,
+            Self::Lognormal { median, sigma } => {
+                let sigma = sigma as f64 / 1e6;
+                let micros = median.micros() as f64 * libm::exp(sigma * sigma / 2.0);
+                // A cast saturates.
+                Span::from_micros(libm::round(micros) as u64)
+            }
+        }
+    }
 }
 
 impl FromStr for Distribution {
