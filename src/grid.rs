@@ -482,7 +482,7 @@ fn build_sites(sites: Vec<SiteWithSource>, seed: u64, registry: &Registry) -> Re
 
 /// Every job has one end.
 fn balanced(site: &str, tally: Tally) -> Result<(), GridError> {
-    let (arrived, ended) = (tally.arrived, tally.ended());
+    let (arrived, ended) = (tally.arrived, tally.ended() + tally.returned);
     if arrived == ended {
         Ok(())
     } else {

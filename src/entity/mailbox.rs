@@ -73,13 +73,12 @@ impl Mailbox {
     }
 
     /// Jobs in messages that will not be handled any more, because the run is over.
-    pub(super) fn jobs(&mut self) -> Vec<Box<Job>> {
+    pub(super) fn jobs(&mut self) -> impl Iterator<Item = Box<Job>> + use<> {
         let letters = std::mem::take(&mut self.letters).into_iter();
-        let jobs = letters.filter_map(|letter| match letter.body {
+        letters.filter_map(|letter| match letter.body {
             Body::Submit(job) | Body::Returned { job, .. } | Body::Assign { job, .. } => Some(job),
             _ => None,
-        });
-        jobs.collect()
+        })
     }
 
     /// A moment has been handled.

@@ -15,7 +15,7 @@ use super::{Address, Entity, EntityError, Message, Outbox, Pending, Sender, Stam
 use serde::{Deserialize, Serialize};
 
 use crate::local::{Abilities, Departed, LocalPolicy, Partition, Registry, Settings, Tally};
-use crate::model::{InstantOrder, Outcome, PartitionId, RejectReason, Reservation, SiteId, SiteSpec};
+use crate::model::{InstantOrder, Outcome, PartitionId, Payer, RejectReason, Reservation, SiteId, SiteSpec};
 use crate::units::Time;
 use crate::workload::{Source, SourceError};
 
@@ -101,6 +101,11 @@ impl Site {
                 overrun: spec.overrun,
                 record_segments: spec.record_segments,
                 record_machines: spec.record_machines,
+                fate: spec.churn.running,
+                return_queued: spec.churn.return_queued,
+                checkpoint: spec.churn.checkpoint,
+                mean_up: spec.churn.random.map(|random| random.up.mean()),
+                lost_attempts: Payer::default(),
             };
             partitions.push(Partition::new(
                 settings,
@@ -111,8 +116,11 @@ impl Site {
                 &booked,
             ));
         }
-        let touched = vec![false; partitions.len()];
         let churn = Churn::new(&spec, seed);
+        for (at, partition) in partitions.iter_mut().enumerate() {
+            partition.absent(&churn.away(at));
+        }
+        let touched = vec![false; partitions.len()];
         let mut site = Self {
             spec,
             id,
@@ -182,6 +190,7 @@ impl Site {
             sum.longest_queue = sum.longest_queue.max(tally.longest_queue);
             sum.passes += tally.passes;
             sum.short_reservations += tally.short_reservations;
+            sum.returned += tally.returned;
             for (total, count) in sum.outcomes.iter_mut().zip(tally.outcomes) {
                 *total += count;
             }

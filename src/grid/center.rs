@@ -33,7 +33,12 @@ impl Center {
         let latency: Vec<Span> = (0..sites.len()).map(|at| spec.network.link(0, at + 1).latency).collect();
         let asks = broker_entity.abilities().pulls;
         for (site, latency) in sites.iter_mut().zip(&latency) {
-            site.connect(Uplink { latency: *latency, picture: broker.picture, asks });
+            site.connect(Uplink {
+                latency: *latency,
+                picture: broker.picture,
+                asks,
+                lost_attempts: broker.lost_attempts,
+            });
         }
         Ok(Self {
             portal: Box::new(portal),

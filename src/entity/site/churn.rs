@@ -196,7 +196,7 @@ impl Site {
         let mut gone: Vec<Departed> = Vec::new();
         let partition = &mut self.partitions[at];
         match change {
-            Change::Leave => partition.leave(machines, cause, now, outbox, &mut gone)?,
+            Change::Leave => partition.leave(machines, cause, now, outbox, &mut gone),
             Change::Join => partition.join(machines, cause, now, outbox)?,
             Change::Slow(factor) => partition.slow(machines, factor, cause, now, outbox)?,
         }

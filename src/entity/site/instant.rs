@@ -2,12 +2,12 @@
 
 use super::{EntityError, Outbox, Sender, Site, Stamp};
 use crate::entity::{Address, Body};
-use crate::local::{Departed, Partition};
+use crate::local::{Admission, Departed, Gone, Partition};
 use crate::model::{
     EventCause, EventKind, EventRecord, InstantOrder, Job, JobRecord, Origin, Outcome, ProcSet, Record,
     RejectReason,
 };
-use crate::units::{Energy, Money, Time};
+use crate::units::{Bytes, Energy, Money, Time};
 
 /// What arrives: a job of the site's own workload (by far the most), or a message.
 enum Arrival {
@@ -149,13 +149,18 @@ impl Site {
                 self.report_ends(now, outbox)?;
             }
             Arrival::Message(Body::Withdraw { number }) => {
+                let mut withdrawn = None;
                 for (at, partition) in self.partitions.iter_mut().enumerate() {
-                    if let Some(gone) = partition.withdraw(number, EventCause::Replanned, time) {
+                    if let Some(job) = partition.withdraw(number, time) {
                         self.touched[at] = true;
-                        self.ended.push(gone);
+                        self.counts.last = time;
+                        withdrawn = Some(job);
                     }
                 }
-                self.report_ends(now, outbox)?;
+                if let Some(job) = withdrawn {
+                    let body = Body::Returned { job, why: EventCause::Replanned };
+                    self.send(Address::Dispatcher, now, body, outbox);
+                }
             }
             // The others are between broker, dispatcher, directory and network.
             Arrival::Message(_) => {}
@@ -192,30 +197,30 @@ impl Site {
     ) -> Result<(), EntityError> {
         self.counts.last = now.time;
         self.counts.let_in += u64::from(job.grid.is_none());
-        if let Some(gone) = self.arrive(job, origin, now.time, outbox) {
+        if let Admission::Gone(gone) = self.arrive(job, origin, now.time, outbox) {
             self.ended.push(gone);
             self.report_ends(now, outbox)?;
         }
         Ok(())
     }
 
-    /// The job again if it was not taken.
-    fn arrive(&mut self, job: Job, origin: Origin, now: Time, outbox: &mut dyn Outbox) -> Option<Departed> {
+    fn arrive(&mut self, job: Job, origin: Origin, now: Time, outbox: &mut dyn Outbox) -> Admission {
         let at = match job.partition {
             Some(partition) => partition.index(),
             None => self.first_fit(&job),
         };
         match self.partitions.get_mut(at) {
             Some(partition) => {
-                let gone = partition.arrive(job, origin, now, outbox);
-                self.touched[at] |= gone.is_none();
-                gone
+                let admitted = partition.arrive(job, origin, now, outbox);
+                self.touched[at] |= admitted == Admission::Taken;
+                admitted
             }
             None => {
                 self.refused += 1;
-                let outcome = Outcome::Rejected(RejectReason::NoSuchPartition);
                 outbox.record(Record::Job(refused(self, &job, origin, now)));
-                Some(Departed::ended(&job, origin, outcome))
+                let how = Gone::Ended(Outcome::Rejected(RejectReason::NoSuchPartition));
+                let (job, number) = (job.id, job.grid.as_ref().map(|grid| grid.number));
+                Admission::Gone(Departed { job, origin, number, output: Bytes::ZERO, how })
             }
         }
     }

@@ -6,7 +6,7 @@ use super::Site;
 use crate::broker::PoolReport;
 use crate::entity::{Address, Body, Outbox, SiteReport, Stamp};
 use crate::local::{Departed, Gone};
-use crate::model::{Origin, PartitionId};
+use crate::model::{Origin, PartitionId, Payer};
 use crate::units::{Span, Time};
 
 /// How a site is connected to the grid.
@@ -18,6 +18,8 @@ pub struct Uplink {
     pub picture: Span,
     /// Whether it asks for work.
     pub asks: bool,
+    /// Who pays for attempts that are lost to churn.
+    pub lost_attempts: Payer,
 }
 
 /// Where reporting stands.
@@ -57,6 +59,9 @@ impl Site {
     pub fn connect(&mut self, uplink: Uplink) {
         let next_tick = Some(next_multiple(self.mail.passed().time, uplink.picture));
         let asked = vec![0; self.partitions.len()];
+        for partition in &mut self.partitions {
+            partition.charge_lost_attempts_to(uplink.lost_attempts);
+        }
         self.uplink = Some(Reporting { uplink, next_tick, asked });
         self.refresh();
     }
