@@ -250,6 +250,35 @@ fn a_grid_where_nothing_leaves_and_nothing_costs_says_no_more_than_it_must() {
     ");
 }
 
+/// Every key of an object and of what is in it.
+fn keys(value: &serde_json::Value, into: &mut std::collections::BTreeSet<String>) {
+    match value {
+        serde_json::Value::Object(object) => object.iter().for_each(|(key, value)| {
+            into.insert(key.clone());
+            keys(value, into);
+        }),
+        serde_json::Value::Array(list) => list.iter().for_each(|value| keys(value, into)),
+        _ => {}
+    }
+}
+
+#[test]
+fn the_page_of_the_files_has_every_key() {
+    let window = Window::new(Time::ZERO, Time::from_secs(432_000)).unwrap();
+    let json = serde_json::from_str(&grid_json(&run(window, true)).unwrap()).unwrap();
+    let page = include_str!("../../../docs/output.md");
+    let mut found = std::collections::BTreeSet::new();
+    keys(&json, &mut found);
+    let measures = ["wait", "response", "bounded_slowdown"];
+    let is_measure = |key: &String| measures.iter().any(|of| key.ends_with(of));
+    for key in found.iter().filter(|key| !is_measure(key)) {
+        let told = page.contains(&format!("`{key}`")) || page.contains(&format!("`{key} + "));
+        let outcome = Outcome::NAMES.contains(&key.as_str());
+        let energy = key.ends_with("_kwh") && page.contains(key.as_str());
+        assert!(told || outcome || energy, "{key} is not on the page");
+    }
+}
+
 #[test]
 fn names_that_are_too_long_are_cut() {
     let mut run = run(Window::ALL, true);
