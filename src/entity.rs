@@ -3,13 +3,26 @@
 //! An entity is advanced to a [`Stamp`]; it handles everything earlier in one total order and answers with messages and
 //! records. What drives it (a plain loop in [`crate::grid`], or actors) has no influence on what it answers.
 
+mod broker;
+mod directory;
+mod dispatcher;
 mod error;
+mod mailbox;
 mod message;
+mod network;
+mod pending;
+mod portal;
 mod site;
 
+pub use broker::{Broker, BrokerSave, BrokerTally};
+pub use directory::Directory;
+pub use dispatcher::{DispatchTally, Dispatcher};
 pub use error::EntityError;
+pub use network::Network;
 pub use message::{Address, Body, Message, Outbox, Sender, SiteReport, Stamp};
-pub use site::{Site, SiteSave};
+pub use pending::Pending;
+pub use portal::{Portal, PortalSave};
+pub use site::{Site, SiteSave, Uplink};
 
 /// What every entity of the grid can do.
 pub trait Entity {
@@ -19,10 +32,14 @@ pub trait Entity {
     /// When it next does something by itself, if nothing reaches it before.
     fn next_event(&self) -> Option<Stamp>;
 
-    /// A moment before which it sends nothing, unless a message reaches it. In doubt, the next event.
+    /// A moment before which it sends nothing, unless another message reaches it: one that has been delivered already
+    /// counts with its arrival. In doubt, the next event.
     fn promise(&self) -> Stamp {
         self.next_event().unwrap_or(Stamp::END)
     }
+
+    /// What is left to do, as far as it knows.
+    fn pending(&self) -> Pending;
 
     /// Handles everything earlier than `until`: its own events and what has been delivered.
     ///
@@ -36,4 +53,26 @@ pub trait Entity {
     /// [`EntityError::Late`] if the message's time has passed here, [`EntityError::Repeated`] if its sender has used its
     /// number for that moment already.
     fn deliver(&mut self, message: Message) -> Result<(), EntityError>;
+}
+
+impl<E: Entity + ?Sized> Entity for Box<E> {
+    fn address(&self) -> Address {
+        (**self).address()
+    }
+
+    fn next_event(&self) -> Option<Stamp> {
+        (**self).next_event()
+    }
+
+    fn promise(&self) -> Stamp {
+        (**self).promise()
+    }
+
+    fn advance(&mut self, until: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
+        (**self).advance(until, outbox)
+    }
+
+    fn deliver(&mut self, message: Message) -> Result<(), EntityError> {
+        (**self).deliver(message)
+    }
 }

@@ -1,5 +1,8 @@
 //! What broker policies there are, with their parameters and abilities.
 
+#[cfg(test)]
+mod tests;
+
 use serde::Serialize;
 use thiserror::Error;
 
@@ -31,6 +34,21 @@ pub struct BrokerAbilities {
     pub pulls: bool,
     /// Draws at random.
     pub random: bool,
+}
+
+impl BrokerAbilities {
+    /// Decides from the picture alone, whenever it is asked.
+    pub const PLAIN: Self = Self { pulls: false, random: false };
+
+    /// What a policy needs beyond the picture, in words: `waits to be asked, draws at random`.
+    pub fn words(self) -> String {
+        let Self { pulls, random } = self;
+        let words: Vec<&str> = [(pulls, "waits to be asked"), (random, "draws at random")]
+            .into_iter()
+            .filter_map(|(able, word)| able.then_some(word))
+            .collect();
+        if words.is_empty() { "plans from the picture".to_owned() } else { words.join(", ") }
+    }
 }
 
 /// A name that is no broker policy, or wrong parameters.

@@ -280,7 +280,7 @@ impl Replay {
         times: Times,
     ) -> RunSummary {
         let options = &self.options;
-        let site = &grid.sites()[0];
+        let site = grid.sites().next().expect("the grid of a replay has one site");
         let mut ledger = Ledger::default();
         for partition in site.partitions() {
             ledger.add(&partition.usage(), options.pue_ppm);

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::entity::EntityError;
+use crate::entity::{Address, EntityError};
 use crate::model::{JobId, SiteId};
 use crate::units::Time;
 
@@ -29,6 +29,12 @@ pub enum GridError {
     /// A command to nobody.
     #[error("there is no site number {0}")]
     NoSuchSite(SiteId),
+    /// A message to nobody.
+    #[error("there is no such entity: {0}")]
+    NoSuchEntity(Address),
+    /// A workload for the portal, and nobody to take it.
+    #[error("jobs come through the portal, but the grid has no broker")]
+    NoBroker,
     /// Something in an entity.
     #[error(transparent)]
     Entity(#[from] EntityError),
@@ -44,11 +50,11 @@ pub enum GridError {
     },
     /// The outcomes do not sum to what was submitted: a mistake in this library.
     #[error(
-        "site `{site}` was given {arrived} jobs and recorded the end of {ended}; this is a bug of gridemu"
+        "{who} was given {arrived} jobs and recorded the end of {ended}; this is a bug of gridemu"
     )]
     Unbalanced {
-        /// The site.
-        site: String,
+        /// Who.
+        who: String,
         /// Jobs that arrived.
         arrived: u64,
         /// Jobs that ended, in whatever way.

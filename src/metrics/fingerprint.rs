@@ -134,6 +134,7 @@ const fn reason_code(reason: RejectReason) -> u8 {
         RejectReason::NoSuchPartition => 2,
         RejectReason::Policy => 3,
         RejectReason::Malformed => 4,
+        RejectReason::NoPool => 5,
     }
 }
 

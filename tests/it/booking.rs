@@ -93,7 +93,7 @@ fn offers_are_what_the_plan_leaves() {
 
 #[test]
 fn no_message_replaces_another() {
-    let mut site = Site::new(SiteId(0), site(4, "fcfs"), None, &Registry::standard()).expect("a site");
+    let mut site = Site::new(SiteId(0), site(4, "fcfs"), None, 0, &Registry::standard()).expect("a site");
     let message = |id| Message {
         arrival: Stamp::at(at(5)),
         sender: Sender::Outside,

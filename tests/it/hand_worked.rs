@@ -398,7 +398,7 @@ fn a_run_in_which_nothing_moves_says_who_waits_for_what() {
     assert!(error.to_string().starts_with(message), "{error}");
     // They have been recorded all the same.
     let ran = Ran::of(&grid, records);
-    check(grid.sites()[0].spec(), &jobs, &ran, Law::default());
+    check(grid.sites().next().expect("a site").spec(), &jobs, &ran, Law::default());
     assert!(ran.jobs().all(|job| job.outcome == Outcome::Unfinished && job.end == Time::from_secs(7)));
 }
 
@@ -443,8 +443,8 @@ fn jobs_without_end_at_one_instant_stall() {
         let mut grid = Grid::new(vec![(spec, Some(Box::new(source)))], &Registry::standard()).unwrap();
         let mut records: Vec<Record> = Vec::new();
         let error = grid.run(&mut records).unwrap_err();
-        let GridError::Entity(EntityError::Stalled { site, at, rounds }) = &error else { panic!("{error}") };
-        assert_eq!((site.as_str(), at.time, *rounds), ("site", Time::from_secs(5), 10_000));
+        let GridError::Entity(EntityError::Stalled { who, at, rounds }) = &error else { panic!("{error}") };
+        assert_eq!((who.as_str(), at.time, *rounds), ("site `site`", Time::from_secs(5), 10_000));
         assert_eq!(
             error.to_string(),
             "site `site` does not get past 5 s, round 10000: 10000 rounds at one instant"
@@ -509,7 +509,7 @@ fn a_cancel_finds_the_job_wherever_it_stands() {
     let mut records: Vec<Record> = Vec::new();
     grid.run(&mut records).unwrap();
     let ran = Ran::of(&grid, records);
-    check(grid.sites()[0].spec(), &jobs, &ran, Law::default());
+    check(grid.sites().next().expect("a site").spec(), &jobs, &ran, Law::default());
     assert_eq!((ran.job(2).start, ran.job(2).end), (None, Time::from_secs(5)));
     assert_eq!((ran.times(1), ran.job(1).outcome), ((0, 20), Outcome::Cancelled));
     assert_eq!((ran.times(3), ran.job(3).outcome), ((20, 30), Outcome::Completed));

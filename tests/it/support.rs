@@ -74,7 +74,7 @@ pub(crate) struct Ran {
 
 impl Ran {
     pub(crate) fn of(grid: &Grid, records: Vec<Record>) -> Self {
-        let site = &grid.sites()[0];
+        let site = grid.sites().next().expect("a site");
         let usage = site.partitions().iter().map(gridemu::local::Partition::usage).collect();
         Self { records, usage, tally: site.tally() }
     }
@@ -227,6 +227,7 @@ fn check_job(spec: &SiteSpec, job: &Job, record: &JobRecord, segments: &[&Segmen
             }),
             RejectReason::Malformed => assert!(job.check().is_err()),
             RejectReason::Policy => assert!(law.kills),
+            RejectReason::NoPool => panic!("there is no broker here"),
         }
         if reason != RejectReason::Policy {
             assert_eq!(record.end, job.submit, "job {id} is refused on arrival");

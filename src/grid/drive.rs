@@ -1,0 +1,108 @@
+//! The plain loop over entities.
+
+use thiserror::Error;
+
+use super::merge::Merge;
+use super::windows::{Call, WindowError, Windows};
+use crate::entity::{Address, Entity, EntityError, Message, Outbox};
+use crate::model::{Record, RecordSink};
+
+/// What ends a drive before its time.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum DriveError {
+    /// Something in an entity.
+    #[error(transparent)]
+    Entity(#[from] EntityError),
+    /// Somebody did not keep to what the others rely on.
+    #[error(transparent)]
+    Window(#[from] WindowError),
+    /// The records cannot be taken any more; whoever takes them knows why.
+    #[error("the records of the run cannot be taken any more")]
+    SinkClosed,
+}
+
+/// Advances entities until everything before the end of the run has happened.
+///
+/// Records go through `merge` to `sink`. Those of the last instant wait there, since another run may add to it; call
+/// [`Merge::finish`] when none will. Messages that have not arrived by the end are delivered all the same, so that
+/// everything that is left to happen is in the entities.
+///
+/// # Errors
+/// [`DriveError`] says what broke, where and when; entities then stand at different moments.
+pub fn drive<E: Entity>(
+    entities: &mut [E],
+    windows: &mut Windows,
+    merge: &mut Merge,
+    sink: &mut dyn RecordSink,
+) -> Result<(), DriveError> {
+    let mut calls: Vec<Call> = Vec::with_capacity(entities.len());
+    while windows.open(&mut calls)? {
+        loop {
+            for call in calls.drain(..) {
+                carry_out(call, &mut entities[call.entity], windows, merge, sink)?;
+            }
+            if !windows.step(&mut calls)? {
+                break;
+            }
+        }
+        if windows.close() {
+            windows.adapt(merge.waiting());
+            merge.emit(windows.passed().time, sink);
+        }
+        if sink.is_closed() {
+            return Err(DriveError::SinkClosed);
+        }
+    }
+    merge.emit(windows.passed().time, sink);
+    for (place, entity) in entities.iter_mut().enumerate() {
+        for message in windows.inbox(place).drain(..) {
+            entity.deliver(message)?;
+        }
+    }
+    Ok(())
+}
+
+fn carry_out<E: Entity>(
+    call: Call,
+    entity: &mut E,
+    windows: &mut Windows,
+    merge: &mut Merge,
+    sink: &mut dyn RecordSink,
+) -> Result<(), DriveError> {
+    for message in windows.inbox(call.entity).drain(..) {
+        entity.deliver(message)?;
+    }
+    let mut post = Post { from: call.entity, windows, merge, sink, failed: None };
+    entity.advance(call.until, &mut post)?;
+    if let Some(failed) = post.failed {
+        return Err(failed.into());
+    }
+    Ok(windows.answer(call.entity, entity.next_event(), entity.promise())?)
+}
+
+/// Where the entity that is being advanced puts what it has to say.
+struct Post<'a> {
+    from: usize,
+    windows: &'a mut Windows,
+    merge: &'a mut Merge,
+    sink: &'a mut dyn RecordSink,
+    failed: Option<WindowError>,
+}
+
+impl RecordSink for Post<'_> {
+    fn record(&mut self, record: Record) {
+        self.merge.push(self.from, record, self.sink);
+    }
+
+    fn is_closed(&self) -> bool {
+        self.failed.is_some() || self.sink.is_closed()
+    }
+}
+
+impl Outbox for Post<'_> {
+    fn send(&mut self, to: Address, message: Message) {
+        if self.failed.is_none() {
+            self.failed = self.windows.post(self.from, to, message).err();
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Records of many entities, put into one order.
+
+use std::collections::VecDeque;
+
+use super::least::Least;
+use crate::model::{Record, RecordSink};
+use crate::units::Time;
+
+/// Merges records by time, then by the order of entities, then in the order in which their entity wrote them.
+///
+/// Records wait until every entity has passed their time, so the order does not depend on who was driven first or how
+/// far. What a single entity writes is in order already and does not wait.
+#[derive(Debug)]
+pub struct Merge {
+    waiting: Vec<VecDeque<Record>>,
+    /// When the first record of each entity was written, then its place; equal keys do not exist.
+    heads: Least,
+    /// No record counts as written before one that its entity wrote earlier.
+    latest: Vec<Time>,
+    count: usize,
+}
+
+impl Merge {
+    /// For so many entities.
+    pub fn new(entities: usize) -> Self {
+        Self {
+            waiting: vec![VecDeque::new(); entities],
+            heads: Least::new(entities),
+            latest: vec![Time::ZERO; entities],
+            count: 0,
+        }
+    }
+
+    /// Records that wait.
+    pub fn waiting(&self) -> usize {
+        self.count
+    }
+
+    /// Takes a record of an entity, the next in its order. What need not wait goes straight to `sink`.
+    pub fn push(&mut self, entity: usize, record: Record, sink: &mut dyn RecordSink) {
+        if self.waiting.len() == 1 {
+            sink.record(record);
+            return;
+        }
+        let queue = &mut self.waiting[entity];
+        if queue.is_empty() {
+            self.heads.set(entity, head(&mut self.latest[entity], entity, &record));
+        }
+        queue.push_back(record);
+        self.count += 1;
+    }
+
+    /// Hands on all records written before `passed`, which every entity has passed.
+    pub fn emit(&mut self, passed: Time, sink: &mut dyn RecordSink) {
+        let bound = u128::from(passed.micros()) << 32;
+        while self.heads.least() < bound {
+            let entity = self.heads.least() as u32 as usize;
+            self.emit_run(entity, sink);
+        }
+    }
+
+    /// Hands on all that waits.
+    pub fn finish(&mut self, sink: &mut dyn RecordSink) {
+        while self.count > 0 {
+            let entity = self.heads.least() as u32 as usize;
+            self.emit_run(entity, sink);
+        }
+    }
+
+    /// Hands on the records of an entity until another may come first.
+    fn emit_run(&mut self, entity: usize, sink: &mut dyn RecordSink) {
+        let (queue, latest) = (&mut self.waiting[entity], &mut self.latest[entity]);
+        let now = *latest;
+        while let Some(record) = queue.pop_front() {
+            sink.record(record);
+            self.count -= 1;
+            let key = queue.front().map_or(Least::NONE, |next| head(latest, entity, next));
+            if key == Least::NONE || *latest > now {
+                self.heads.set(entity, key);
+                return;
+            }
+        }
+    }
+}
+
+/// The key of an entity whose first record this is.
+fn head(latest: &mut Time, entity: usize, record: &Record) -> u128 {
+    *latest = written(record).max(*latest);
+    u128::from(latest.micros()) << 32 | entity as u128
+}
+
+/// When a record was written.
+fn written(record: &Record) -> Time {
+    match record {
+        Record::Job(job) => job.end,
+        Record::Segment(segment) => segment.to,
+        Record::Machine(machine) => machine.time,
+        Record::Event(event) => event.time,
+    }
+}

@@ -1,0 +1,92 @@
+//! What can be chosen about windows. Nothing here changes a result.
+
+use std::fmt;
+
+use crate::entity::Stamp;
+use crate::units::{Span, Time};
+
+/// Entities that talk to each other without delay: a run of them in the order of entities.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// How many.
+    pub members: usize,
+    /// The smallest latency of a message from one of them to an entity outside the group. [`Span::MAX`] if they never
+    /// send one; zero for arrival in the next round.
+    pub latency: Span,
+}
+
+/// Chooses where a window ends. For tests: no result depends on it.
+pub struct WindowEnds(Box<dyn FnMut(Stamp, Stamp) -> Stamp + Send>);
+
+impl WindowEnds {
+    /// `choose` is given the first moment of a window and the latest end it can have. What it answers beyond these bounds is
+    /// taken for the nearest that is possible.
+    pub fn new(choose: impl FnMut(Stamp, Stamp) -> Stamp + Send + 'static) -> Self {
+        Self(Box::new(choose))
+    }
+
+    pub(super) fn choose(&mut self, first: Stamp, latest: Stamp) -> Stamp {
+        (self.0)(first, latest).clamp(first.next_round().min(latest), latest)
+    }
+}
+
+impl fmt::Debug for WindowEnds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("WindowEnds")
+    }
+}
+
+/// What can be chosen about windows.
+#[derive(Debug)]
+pub struct WindowOptions {
+    /// Everything earlier than this happens, nothing later.
+    pub until: Stamp,
+    /// Whether entities are believed that they send nothing for a while although they do things. Otherwise anybody may send
+    /// whenever anything happens to them.
+    pub promises: bool,
+    /// How far anybody may lag behind. It bounds the records that wait to be merged. `None` adapts it to their number.
+    pub lag: Option<Span>,
+    /// Shortens windows, for tests.
+    pub ends: Option<WindowEnds>,
+}
+
+impl Default for WindowOptions {
+    /// To the end, with promises, lagging behind as seems best.
+    fn default() -> Self {
+        Self { until: Stamp::END, promises: true, lag: None, ends: None }
+    }
+}
+
+/// How far anybody may lag behind.
+#[derive(Debug)]
+pub(super) struct Lag {
+    span: Span,
+    fixed: bool,
+}
+
+impl Lag {
+    const FIRST: Span = Span::from_secs(3_600);
+    const MOST: Span = Span::from_secs(86_400);
+    /// Records that may wait: enough for a merge at full speed, few enough to stay in the cache.
+    const FEW: usize = 1_024;
+    const MANY: usize = 4_096;
+
+    pub(super) fn new(chosen: Option<Span>) -> Self {
+        Self { span: chosen.unwrap_or(Self::FIRST), fixed: chosen.is_some() }
+    }
+
+    /// The furthest anybody may get before everybody has passed `first`.
+    pub(super) fn after(&self, first: Stamp) -> Stamp {
+        Stamp::at(first.time + self.span).max(first.next_round()).min(Stamp::at(Time::NEVER))
+    }
+
+    /// So many records had to wait.
+    pub(super) fn adapt(&mut self, waited: usize) {
+        if self.fixed {
+        } else if waited > Self::MANY {
+            self.span = Span::from_micros(self.span.micros() / 2);
+        } else if waited < Self::FEW {
+            self.span = (self.span * 2).clamp(Span::TICK, Self::MOST);
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! What drives entities, tried on toys: whatever the engine, the windows, the promises and the threads, the same records in
+//! the same order; and what goes wrong is named.
+
+mod faults;
+mod same;
+mod toy;
