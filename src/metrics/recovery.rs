@@ -81,7 +81,7 @@ pub struct RecoverySummary {
     pub unfelt: u64,
     /// Of them, those from which it did not recover before the end of the run.
     pub unrecovered: u64,
-    /// Time to recover, of all others; zero for those that were not felt.
+    /// Time to recover, of all but these; zero for those that were not felt.
     pub time: SpanSummary,
 }
 
