@@ -111,7 +111,7 @@ proptest! {
         prop_assume!(named.name != "round-robin" && !registry.find(&named.name).expect("known").abilities.random);
         let (plan, _) = scene.plan(&mut *build(&written));
         let (moved, _) = permuted(&scene, &order).plan(&mut *build(&written));
-        prop_assert_eq!(plan.len() > 0, moved.len() > 0);
+        prop_assert_eq!(plan.is_empty(), moved.is_empty());
         // After a tie the plans may part.
         let ties = Twin::new(&written).plan(&scene).ties;
         for ((here, there), ties) in plan.iter().zip(&moved).zip(ties) {
