@@ -235,7 +235,8 @@ impl Pool {
 
     /// Processors that are taken as far as is known: by what runs there, and by what is on its way.
     pub fn taken(&self) -> u64 {
-        u64::from(self.report.present.saturating_sub(self.report.free)) + self.in_flight.procs
+        let busy = self.report.present.saturating_sub(self.report.free);
+        self.in_flight.procs.saturating_add(u64::from(busy))
     }
 
     /// Processors × estimate of what waits there as far as is known, in processor-microseconds at the speed of the pool:
@@ -354,9 +355,10 @@ impl<'a> Picture<'a> {
         let (waiting, into) = (&self.waiting[job], &mut self.pools[pool]);
         let (procs, run) = (into.procs_for(waiting), into.run_of(waiting));
         if self.count_in_flight {
-            into.in_flight.jobs += 1;
-            into.in_flight.procs += u64::from(procs);
-            into.in_flight.area += u128::from(procs) * u128::from(run.micros());
+            let (flight, area) = (&mut into.in_flight, u128::from(procs) * u128::from(run.micros()));
+            flight.jobs = flight.jobs.saturating_add(1);
+            flight.procs = flight.procs.saturating_add(u64::from(procs));
+            flight.area = flight.area.saturating_add(area);
         }
         into.asked = into.asked.saturating_sub(procs);
         self.planned.push(Planned { job, pool, start, end: start + run });
@@ -370,5 +372,6 @@ impl<'a> Picture<'a> {
 
 /// Whether a pool that said when so many processors could be had meant at once, and what is on its way leaves them.
 fn has_room(pool: &Pool, procs: u32, said: Time) -> bool {
-    said <= pool.measured && u64::from(pool.report.free) >= pool.in_flight.procs + u64::from(procs)
+    let left = u64::from(pool.report.free).saturating_sub(pool.in_flight.procs);
+    said <= pool.measured && left >= u64::from(procs)
 }

@@ -5,6 +5,7 @@ mod archive_census;
 mod archive_published;
 mod archive_swf;
 mod booking;
+mod brokers;
 mod chaos;
 mod cli;
 mod golden;

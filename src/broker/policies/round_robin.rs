@@ -18,7 +18,7 @@ pub(super) const INFO: BrokerPolicyInfo = BrokerPolicyInfo {
 /// Each pool in turn: the first that fits, from the one after the last that got a job.
 #[derive(Debug)]
 pub struct RoundRobin {
-    /// The place of the pool whose turn it is; the number of pools for the first again.
+    /// The place of the pool whose turn it is; the first again if there is none.
     next: u64,
     absent: Absent,
 }
@@ -27,7 +27,7 @@ impl BrokerPolicy for RoundRobin {
     fn plan(&mut self, picture: &mut Picture<'_>) {
         let pools = picture.pools().len();
         for at in 0..picture.waiting().len() {
-            let next = usize::try_from(self.next).unwrap_or(0);
+            let next = usize::try_from(self.next).ok().filter(|next| *next < pools).unwrap_or(0);
             // How many turns it is until a pool's own; the least is the first in turn.
             let turns = |pool: usize| Some(if pool >= next { pool - next } else { pool + pools - next });
             let first = picture.least(at, true, turns).or_else(|| self.absent.least(picture, at, turns));
