@@ -1,0 +1,163 @@
+//! What it costs to drive entities that do next to nothing: a call and a message under windows, by the plain loop and in
+//! actors. `cargo bench --bench runtime`.
+
+use std::collections::BTreeMap;
+
+use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use gridemu::entity::{Address, Body, Entity, EntityError, Message, Outbox, Sender, Stamp};
+use gridemu::grid::{Group, Merge, WindowOptions, Windows, drive};
+use gridemu::model::{EventCause, EventKind, EventRecord, JobId, Origin, ProcSet, Record, RecordSink, SiteId};
+use gridemu::units::{Bytes, Span, Time};
+
+const LATENCY: Span = Span::from_micros(50_000);
+
+/// An entity of a grid whose jobs always take as long as each other.
+struct Relay {
+    address: Address,
+    /// Jobs that are still to come (the portal).
+    jobs: u64,
+    sites: u32,
+    sequence: u64,
+    /// When the next job comes, or the next report is due.
+    tick: Option<Time>,
+    /// When jobs end here.
+    ends: BTreeMap<(Time, u64), ()>,
+    inbox: Vec<Message>,
+}
+
+impl Relay {
+    fn send(&mut self, arrival: Stamp, to: Address, id: u64, outbox: &mut dyn Outbox) {
+        self.sequence += 1;
+        let body = Body::Transfer { id, from: 0, to: 0, data: Bytes::ZERO };
+        let sender = Sender::Entity(self.address);
+        outbox.send(to, Message { arrival, sender, sequence: self.sequence, body });
+    }
+
+    fn take(&mut self, now: Stamp, message: &Message, outbox: &mut dyn Outbox) {
+        let Body::Transfer { id, .. } = message.body else { return };
+        let back = message.sender != Sender::Entity(Address::Portal)
+            && message.sender != Sender::Entity(Address::Broker);
+        match self.address {
+            Address::Broker if back => {}
+            Address::Broker => self.send(now.next_round(), Address::Dispatcher, id, outbox),
+            Address::Dispatcher if back => self.send(now.next_round(), Address::Broker, id, outbox),
+            Address::Dispatcher => {
+                let site = Address::Site(SiteId(id as u32 % self.sites));
+                self.send(now.after(LATENCY), site, id, outbox);
+            }
+            Address::Site(_) => {
+                self.ends.insert((now.time + Span::from_secs(100), id), ());
+            }
+            _ => {}
+        }
+    }
+}
+
+fn record(time: Time, site: SiteId, job: u64) -> Record {
+    Record::Event(EventRecord {
+        time,
+        kind: EventKind::Joined,
+        cause: EventCause::None,
+        site,
+        partition: None,
+        machines: ProcSet::default(),
+        procs: 1,
+        job: Some(JobId(job)),
+        origin: Origin::Sent,
+        attempt: 1,
+        lost: 0,
+        since_lost: None,
+    })
+}
+
+impl Entity for Relay {
+    fn address(&self) -> Address {
+        self.address
+    }
+
+    fn next_event(&self) -> Option<Stamp> {
+        let end = self.ends.first_key_value().map(|((end, _), ())| *end);
+        let own = self.tick.into_iter().chain(end).min().map(Stamp::at);
+        own.into_iter().chain(self.inbox.iter().map(|message| message.arrival)).min()
+    }
+
+    fn advance(&mut self, until: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
+        while let Some(now) = self.next_event().filter(|next| *next < until) {
+            while let Some(entry) = self.ends.first_entry().filter(|entry| entry.key().0 <= now.time) {
+                let ((_, id), ()) = entry.remove_entry();
+                if let Address::Site(site) = self.address {
+                    outbox.record(record(now.time, site, id));
+                }
+                self.send(now.after(LATENCY), Address::Dispatcher, id, outbox);
+            }
+            if self.tick == Some(now.time) && self.address == Address::Portal {
+                self.jobs -= 1;
+                self.tick = (self.jobs > 0).then(|| now.time + Span::from_secs(2));
+                self.send(now.next_round(), Address::Broker, self.jobs, outbox);
+            }
+            while let Some(at) = self.inbox.iter().position(|message| message.arrival <= now) {
+                let message = self.inbox.swap_remove(at);
+                self.take(now, &message, outbox);
+            }
+        }
+        Ok(())
+    }
+
+    fn deliver(&mut self, message: Message) -> Result<(), EntityError> {
+        self.inbox.push(message);
+        Ok(())
+    }
+}
+
+/// A portal, a broker, a dispatcher and sites; so many jobs, each six calls and four messages.
+fn grid(sites: u32, jobs: u64) -> (Vec<Relay>, Vec<Group>) {
+    let central = [Address::Portal, Address::Broker, Address::Dispatcher];
+    let addresses = central.into_iter().chain((0..sites).map(|site| Address::Site(SiteId(site))));
+    let relays = addresses.map(|address| Relay {
+        address,
+        jobs,
+        sites,
+        sequence: 0,
+        tick: (address == Address::Portal).then_some(Time::ZERO),
+        ends: BTreeMap::new(),
+        inbox: Vec::new(),
+    });
+    let mut groups = vec![Group { members: central.len(), latency: LATENCY }];
+    groups.resize(1 + sites as usize, Group { members: 1, latency: LATENCY });
+    (relays.collect(), groups)
+}
+
+/// Counts records.
+#[derive(Default)]
+struct Count(u64);
+
+impl RecordSink for Count {
+    fn record(&mut self, _: Record) {
+        self.0 += 1;
+    }
+}
+
+fn plain(sites: u32, jobs: u64) -> u64 {
+    let (mut entities, groups) = grid(sites, jobs);
+    let starts = entities.iter().map(|entity| (entity.address(), entity.next_event()));
+    let mut windows = Windows::new(starts, &groups, WindowOptions::default()).expect("groups of all entities");
+    let (mut merge, mut sink) = (Merge::new(entities.len()), Count::default());
+    drive(&mut entities, &mut windows, &mut merge, &mut sink).expect("it runs");
+    merge.finish(&mut sink);
+    sink.0
+}
+
+fn driven(c: &mut Criterion) {
+    const JOBS: u64 = 10_000;
+    let mut group = c.benchmark_group("a grid of relays, a job");
+    group.throughput(Throughput::Elements(JOBS)).sample_size(20);
+    for sites in [1, 20, 200] {
+        group.bench_with_input(BenchmarkId::new("plain", sites), &sites, |timer, sites| {
+            timer.iter(|| plain(*sites, JOBS));
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, driven);
+criterion_main!(benches);
