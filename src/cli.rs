@@ -3,6 +3,7 @@
 //! Data goes to standard output, talk to standard error. Exit code 0 is success, 2 a request that cannot be carried out (nothing
 //! was done), 1 a run that failed.
 
+mod check;
 mod generate;
 mod inspect;
 mod policies;
@@ -33,8 +34,12 @@ enum Command {
     Generate(generate::Args),
     /// Say what is in a workload: jobs, load, users, sizes, run times, arrivals
     Inspect(inspect::Args),
-    /// List the local policies, or describe one
+    /// List the policies, or describe one
     Policies(policies::Args),
+    /// Check a scenario file, or print it with every default written out
+    Check(check::Args),
+    /// Print the JSON schema of scenario files, for editors
+    Schema(check::SchemaArgs),
 }
 
 /// Runs the command line of this process.
@@ -45,6 +50,8 @@ pub fn main() -> ExitCode {
         Command::Generate(args) => generate::run(&args),
         Command::Inspect(args) => inspect::run(&args),
         Command::Policies(args) => policies::run(&args),
+        Command::Check(args) => check::run(&args),
+        Command::Schema(args) => check::schema(&args),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -8,6 +8,7 @@ mod error;
 mod progress;
 mod recorder;
 mod replay;
+pub mod scenario;
 mod timed;
 mod workload;
 

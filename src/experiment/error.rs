@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::scenario::ScenarioError;
 use crate::entity::EntityError;
 use crate::grid::GridError;
 use crate::local::PartitionError;
@@ -129,6 +130,12 @@ fn entity_hint(error: &EntityError) -> Option<&'static str> {
             }
         }),
         _ => None,
+    }
+}
+
+impl From<ScenarioError> for RunError {
+    fn from(error: ScenarioError) -> Self {
+        Self::request(error)
     }
 }
 
