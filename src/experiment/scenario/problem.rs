@@ -33,11 +33,13 @@ impl Problem {
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // A `--set` names its key itself.
+        let named = self.key.is_empty() || self.place.starts_with(&format!("`--set {}=", self.key));
         if !self.place.is_empty() {
             write!(f, "{}", self.place)?;
-            f.write_str(if self.key.is_empty() { ": " } else { ", " })?;
+            f.write_str(if named { ": " } else { ", " })?;
         }
-        if !self.key.is_empty() {
+        if !named {
             write!(f, "`{}`: ", self.key)?;
         }
         f.write_str(&self.said)

@@ -253,6 +253,9 @@ impl<W: Words, T: JsonSchema> JsonSchema for Or<W, T> {
 /// Makes a type whose values are a word or a text of a form, read and shown through `FromStr` and `Display`.
 macro_rules! textual {
     ($type:ty, $title:literal, $example:literal) => {
+        textual!($type, $title, $example, |value, serializer| serializer.collect_str(value));
+    };
+    ($type:ty, $title:literal, $example:literal, |$value:ident, $serializer:ident| $written:expr) => {
         impl<'de> serde::Deserialize<'de> for $type {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 crate::experiment::scenario::quantity::text_or_number(deserializer, $title.to_owned())
@@ -260,8 +263,9 @@ macro_rules! textual {
         }
 
         impl serde::Serialize for $type {
-            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.collect_str(self)
+            fn serialize<S: serde::Serializer>(&self, $serializer: S) -> Result<S::Ok, S::Error> {
+                let $value = self;
+                $written
             }
         }
 

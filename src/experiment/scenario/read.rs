@@ -217,7 +217,7 @@ impl<'de> SeqAccess<'de> for Items<'_> {
         let Some(node) = self.items.next() else { return Ok(None) };
         let at = self.at;
         self.at += 1;
-        seed.deserialize(node).map(Some).map_err(|flaw| flaw.within(Step::Item(at)))
+        seed.deserialize(node).map(Some).map_err(|flaw| flaw.at(node.at).within(Step::Item(at)))
     }
 }
 
@@ -238,7 +238,8 @@ impl<'de> MapAccess<'de> for Keys<'_> {
 
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Flaw> {
         let entry = self.value.take().ok_or_else(|| Flaw::new("a value without a key"))?;
-        seed.deserialize(&entry.node).map_err(|flaw| flaw.within(Step::Key(entry.key.clone())))
+        let node = &entry.node;
+        seed.deserialize(node).map_err(|flaw| flaw.at(node.at).within(Step::Key(entry.key.clone())))
     }
 }
 

@@ -149,7 +149,10 @@ impl fmt::Display for AnyNumber {
     }
 }
 
-textual!(AnyNumber, "a whole number above 0, or `\"any\"`", "any");
+textual!(AnyNumber, "a whole number above 0, or `\"any\"`", "any", |value, serializer| match value {
+    AnyNumber::Any => serializer.serialize_str("any"),
+    AnyNumber::Of(number) => serializer.serialize_u32(*number),
+});
 
 /// How many machines are not there at the beginning.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -181,7 +184,10 @@ impl fmt::Display for Absent {
     }
 }
 
-textual!(Absent, "a number of machines, or `\"all\"`", "all");
+textual!(Absent, "a number of machines, or `\"all\"`", "all", |value, serializer| match value {
+    Absent::All => serializer.serialize_str("all"),
+    Absent::Of(number) => serializer.serialize_u32(*number),
+});
 
 /// A power of a machine, or of each of its cores.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -286,10 +292,14 @@ impl Dist {
                 Distribution::FORMS
             ));
         };
-        let unknown = named.params.keys().any(|key| !params.contains(&key.as_str()));
-        if let Some(missing) =
-            params.iter().find(|key| !named.params.contains_key(**key)).filter(|_| !unknown)
-        {
+        let params = if params[0] == params[1] { &params[..1] } else { params };
+        if let Some(unknown) = named.params.keys().find(|key| !params.contains(&key.as_str())) {
+            let near = nearest(unknown, params.iter().copied());
+            let near = near.map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default();
+            let has = params.join("` and `");
+            return Err(format!("`{}` has no parameter `{unknown}`{near}; it has `{has}`", named.name));
+        }
+        if let Some(missing) = params.iter().find(|key| !named.params.contains_key(**key)) {
             return Err(format!("`{named}` does not say its `{missing}`; write {}", Distribution::FORMS));
         }
         named.to_string().parse().map(Self).map_err(|error: crate::model::NamedError| error.to_string())
