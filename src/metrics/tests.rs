@@ -112,10 +112,13 @@ fn a_ledger_adds_partitions_up() {
         job_energy: Energy::from_nanojoules(2_700_000_000_000_000),
         meter: Energy::from_nanojoules(3_600_000_000_000_000),
         cost: Money::from_nanos(1_500_000_000),
+        electricity: Some(Money::from_nanos(250_000_000)),
+        ..Usage::default()
     };
     let mut ledger = Ledger::default();
     ledger.add(&usage, 1_500_000);
     ledger.add(&usage, 1_000_000);
+    ledger.add(&Usage { electricity: None, ..Usage::default() }, 1_000_000);
     assert_eq!(ledger.utilization(), Some(0.75));
     assert_eq!(ledger.utilization_available(), Some(750.0 / 850.0));
     let spent = ledger.usage();
@@ -127,6 +130,8 @@ fn a_ledger_adds_partitions_up() {
     let energy = ledger.energy();
     assert_eq!((energy.jobs_kwh, energy.idle_kwh, energy.meter_kwh), (1.5, 0.5, 2.0));
     assert_eq!(energy.facility_kwh, 2.5);
+    assert_eq!(energy.electricity_cost, Some(0.5));
+    assert_eq!(Ledger::default().energy().electricity_cost, None);
     assert_eq!(ledger.cost().as_f64(), 3.0);
     assert_eq!(Ledger::default().utilization(), None);
 }
