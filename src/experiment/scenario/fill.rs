@@ -7,14 +7,14 @@ use std::path::Path as FilePath;
 use super::Problem;
 use super::document::Document;
 use super::keys::{
-    Absent, Always, AnyNumber, BrokerKeys, Checkpoint, ChurnKeys, Engine, EstimatesKey, GeneratorKeys,
-    LinkKeys, MachineKeys, MaybeBandwidth, NetworkKeys, NoChurn, OutputKeys, PowerKey, ScenarioKeys,
-    SiteKeys, Until, Virtual, WorkloadKeys, WorkloadText,
+    Absent, Always, AnyNumber, BrokerKeys, Checkpoint, ChurnKeys, ElectricityKey, Engine, EstimatesKey,
+    GeneratorKeys, LinkKeys, MachineKeys, MaybeBandwidth, NetworkKeys, NoChurn, OutputKeys, PowerKey,
+    ScenarioKeys, SiteKeys, Until, Virtual, WorkloadKeys, WorkloadText,
 };
 use super::quantity::{Or, Written};
 use super::tree::Path;
 use crate::formats::swf::Clean;
-use crate::model::{BrokerSpec, Named};
+use crate::model::{BrokerSpec, DayRates, Named};
 use crate::units::{Power, Span};
 
 /// What a processor of speed 1 does unless the scenario says otherwise.
@@ -76,6 +76,10 @@ impl Filler<'_> {
             policy: site.policy.or_else(|| Some(Named::bare("easy"))),
             machines: site.machines.map(|machines| machines.into_iter().map(self::machines).collect()),
             pue: site.pue.or(Some(1.0)),
+            price_by_hour: site.price_by_hour.or(Some(HoursKey(DayRates::FLAT))),
+            electricity: site.electricity.or(Some(ElectricityKey::None)),
+            electricity_by_hour: site.electricity_by_hour.or(Some(HoursKey(DayRates::FLAT))),
+            starts_at: site.starts_at.or(Some(Written(Span::ZERO))),
             order: site.order.or_else(|| Some(Default::default())),
             overrun: site.overrun.or(Some(false)),
             workload: None,

@@ -18,8 +18,8 @@ use crate::units::{Bandwidth, Span};
 pub use machines::{MachineKeys, ReservationKeys};
 pub use site::{ChurnKeys, SiteKeys};
 pub use words::{
-    Absent, Always, AnyNumber, Checkpoint, Dist, Engine, EstimatesKey, GeneratorKeys, MaybeBandwidth,
-    NoChurn, PowerKey, Until, Virtual, WorkloadText,
+    Absent, Always, AnyNumber, Checkpoint, Dist, ElectricityKey, Engine, EstimatesKey, GeneratorKeys,
+    HoursKey, MaybeBandwidth, NoChurn, PowerKey, Until, Virtual, WorkloadText,
 };
 pub use workload::WorkloadKeys;
 

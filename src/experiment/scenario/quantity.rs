@@ -9,7 +9,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserialize, Deserializer, MapAccess, Visitor, value::MapAccessDeserializer};
 use serde::{Serialize, Serializer};
 
-use crate::units::{Bandwidth, Bytes, Power, Price, Span};
+use crate::units::{Bandwidth, Bytes, EnergyPrice, Power, Price, Span};
 
 /// A quantity that is written with its unit. Only zero may stand without one.
 pub trait Quantity: FromStr<Err: fmt::Display> + Default + PartialEq {
@@ -61,6 +61,15 @@ impl Quantity for Price {
 
     fn text(&self) -> String {
         format!("{}/core-h", decimal(self.nanos(), 9))
+    }
+}
+
+impl Quantity for EnergyPrice {
+    const TITLE: &'static str = "a price of electricity";
+    const EXAMPLE: &'static str = "0.25/kWh";
+
+    fn text(&self) -> String {
+        format!("{}/kWh", decimal(self.nanos(), 9))
     }
 }
 
@@ -331,6 +340,7 @@ mod tests {
             same(Span::from_micros(micros));
             same(Power::from_milliwatts(micros));
             same(Price::from_nanos(micros));
+            same(EnergyPrice::from_nanos(micros));
             same(Bytes::new(micros));
             same(Bandwidth::from_bits(micros));
         }

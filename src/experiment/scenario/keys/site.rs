@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::words::{Checkpoint, Dist, NoChurn, WorkloadText};
+use super::words::{Checkpoint, Dist, ElectricityKey, HoursKey, NoChurn, WorkloadText};
 use super::{MachineKeys, ReservationKeys, WorkloadKeys};
 use crate::experiment::scenario::quantity::{Or, Written};
 use crate::model::{Fate, InstantOrder, Named};
@@ -30,6 +30,16 @@ pub struct SiteKeys {
     pub machines: Option<Vec<MachineKeys>>,
     /// Power usage effectiveness: energy of the facility over that of its machines, 1 to 10. Default: 1.
     pub pue: Option<f64>,
+    /// Factors on the prices of its machines by the hour of the day, such as `"22-6=0.5,17-20=1.8"`; hours that are not named have
+    /// the factor 1. Default: flat.
+    pub price_by_hour: Option<HoursKey>,
+    /// What its electricity costs: `"0.25/kWh"`. Default: `"none"`, nobody asks.
+    pub electricity: Option<ElectricityKey>,
+    /// Factors on the price of electricity by the hour of the day. Default: flat.
+    pub electricity_by_hour: Option<HoursKey>,
+    /// The time of day at the site when the run begins, less than 24 h: for logs that do not begin at midnight, and for sites in
+    /// other time zones. Default: 0 s.
+    pub starts_at: Option<Written<Span>>,
     /// What happens first at one instant: `"instant"`, one scheduling pass an instant; `"event"`, one an event with arrivals before
     /// ends. Default: instant.
     #[schemars(schema_with = "crate::experiment::scenario::schema::order")]

@@ -13,8 +13,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::BandwidthKey;
 use crate::experiment::EstimateSource;
 use crate::experiment::scenario::quantity::{Quantity, Written, textual, words};
-use crate::model::{Distribution, Named, nearest};
-use crate::units::{Power, Span};
+use crate::model::{DayRates, DayRatesError, Distribution, Named, nearest};
+use crate::units::{EnergyPrice, Power, Span};
 use crate::workload::Estimates;
 
 /// All jobs count.
@@ -219,6 +219,66 @@ impl fmt::Display for PowerKey {
 }
 
 textual!(PowerKey, "a power in quotes, such as `\"95 W\"` or `\"24 W/core\"`", "95 W");
+
+/// Factors by the hour of the day.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct HoursKey(pub DayRates);
+
+impl FromStr for HoursKey {
+    type Err = DayRatesError;
+
+    fn from_str(written: &str) -> Result<Self, DayRatesError> {
+        written.parse().map(Self)
+    }
+}
+
+impl fmt::Display for HoursKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+textual!(
+    HoursKey,
+    "hours of the day with factors, in quotes, such as `\"22-6=0.5,17-20=1.8\"`",
+    "22-6=0.5,17-20=1.8"
+);
+
+/// What electricity costs, if anybody asks.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub enum ElectricityKey {
+    /// Nobody asks.
+    #[default]
+    None,
+    /// So much.
+    Of(Written<EnergyPrice>),
+}
+
+impl FromStr for ElectricityKey {
+    type Err = String;
+
+    fn from_str(written: &str) -> Result<Self, String> {
+        match written {
+            "none" => Ok(Self::None),
+            _ => written.parse().map(Self::Of).map_err(|error: String| format!("{error}; or `none`")),
+        }
+    }
+}
+
+impl fmt::Display for ElectricityKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::None => f.write_str("none"),
+            Self::Of(price) => price.fmt(f),
+        }
+    }
+}
+
+textual!(
+    ElectricityKey,
+    "a price of electricity in quotes, such as `\"0.25/kWh\"`, or `\"none\"`",
+    "0.25/kWh"
+);
 
 /// When running jobs write checkpoints.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]

@@ -3,16 +3,17 @@
 use super::{Checker, listed, near};
 use crate::entity::{EntityError, Site};
 use crate::experiment::scenario::keys::{
-    Absent, Checkpoint, ChurnKeys, MachineKeys, OutputKeys, PowerKey, ReservationKeys, SiteKeys,
+    Absent, Checkpoint, ChurnKeys, ElectricityKey, HoursKey, MachineKeys, OutputKeys, PowerKey,
+    ReservationKeys, SiteKeys,
 };
 use crate::experiment::scenario::quantity::{Or, Quantity};
 use crate::experiment::scenario::tree::Path;
 use crate::local::RegistryError;
 use crate::model::{
-    CheckpointInterval, Checkpointing, ChurnSpec, MAX_PROCESSORS, Named, PartitionSpec, RandomChurn,
-    Reservation, SiteError, SiteSpec,
+    CheckpointInterval, Checkpointing, ChurnSpec, DayRates, MAX_PROCESSORS, Named, PartitionSpec,
+    RandomChurn, Reservation, SiteError, SiteSpec, SiteTariff,
 };
-use crate::units::{Power, Rate, Time};
+use crate::units::{Power, Rate, Span, Time};
 
 impl Checker<'_> {
     /// A site's description, without the script of its churn.
@@ -49,6 +50,7 @@ impl Checker<'_> {
             order: keys.order.unwrap_or_default(),
             overrun: keys.overrun.unwrap_or(false),
             pue_ppm: (pue.clamp(1.0, 10.0) * 1e6).round() as u64,
+            tariff: self.tariff(path, keys),
             reservations: Vec::new(),
             churn: match &keys.churn {
                 Some(Or::Table(churn)) => self.churn(&path.key("churn"), churn),
@@ -186,6 +188,35 @@ impl Checker<'_> {
                 Power::from_milliwatts(power.milliwatts().saturating_add(cores / 2) / cores)
             }
         }
+    }
+
+    fn tariff(&mut self, path: &Path, keys: &SiteKeys) -> SiteTariff {
+        let hours = |key: Option<HoursKey>| key.map(|hours| hours.0).filter(|rates| *rates != DayRates::FLAT);
+        let electricity = match keys.electricity {
+            Some(ElectricityKey::Of(price)) => Some(price.0),
+            _ => None,
+        };
+        let tariff = SiteTariff {
+            price_by_hour: hours(keys.price_by_hour),
+            electricity,
+            electricity_by_hour: hours(keys.electricity_by_hour),
+            starts_at: keys.starts_at.map(|time| time.0).unwrap_or_default(),
+        };
+        if tariff.starts_at >= Span::from_secs(86_400) {
+            let said = format!("`{}` is no time of day; it must be less than 24 h", tariff.starts_at.text());
+            self.wrong(&path.key("starts_at"), said);
+        }
+        if tariff.electricity_by_hour.is_some() && electricity.is_none() {
+            let said = "factors need a price to multiply; say `electricity = \"0.25/kWh\"` too";
+            self.wrong(&path.key("electricity_by_hour"), said);
+        }
+        if let Some(price) = electricity.filter(|price| price.nanos() > 100_000_000_000_000) {
+            self.wrong(
+                &path.key("electricity"),
+                format!("{} is beyond all reason; at most 100000/kWh", price.text()),
+            );
+        }
+        tariff
     }
 
     fn reservation(&mut self, path: &Path, keys: &ReservationKeys, spec: &mut SiteSpec) {
