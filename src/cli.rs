@@ -9,6 +9,7 @@ mod inspect;
 mod policies;
 mod progress;
 mod replay;
+mod run;
 
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
@@ -28,6 +29,8 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Run a scenario: sites under a broker, machines that come and go
+    Run(run::Args),
     /// Replay a workload at one site under one or several local policies
     Replay(Box<replay::Args>),
     /// Write a workload made by a model, as SWF, to standard output or a file
@@ -46,6 +49,7 @@ enum Command {
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
     let done = match cli.command {
+        Command::Run(args) => run::run(&args),
         Command::Replay(args) => replay::run(*args),
         Command::Generate(args) => generate::run(&args),
         Command::Inspect(args) => inspect::run(&args),

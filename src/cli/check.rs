@@ -7,7 +7,7 @@ use clap::Args as ClapArgs;
 use super::say;
 use crate::broker::BrokerRegistry;
 use crate::experiment::RunError;
-use crate::experiment::scenario::{Scenario, schema_json};
+use crate::experiment::scenario::{Override, Scenario, schema_json};
 use crate::local::Registry;
 
 #[derive(Debug, ClapArgs)]
@@ -33,12 +33,18 @@ pub(super) struct SetArgs {
     /// Give a key of the scenario another value: `seed=9`, `broker.policy=mct`, `site.delft.policy=easy[order=sjf]`,
     /// `site[0].machines[0].count=8`; may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
-    pub(super) sets: Vec<String>,
+    sets: Vec<String>,
+}
+
+impl SetArgs {
+    pub(super) fn overrides(&self) -> Vec<Override> {
+        self.sets.iter().map(|set| Override::set(set)).collect()
+    }
 }
 
 pub(super) fn run(args: &Args) -> Result<(), RunError> {
     let (registry, brokers) = (Registry::standard(), BrokerRegistry::standard());
-    let scenario = Scenario::load(&args.scenario, &args.sets.sets, &registry, &brokers)?;
+    let scenario = Scenario::load(&args.scenario, &args.sets.overrides(), &registry, &brokers)?;
     if args.show {
         return say(&scenario.shown());
     }

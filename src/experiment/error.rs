@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use super::scenario::ScenarioError;
 use crate::entity::EntityError;
 use crate::grid::GridError;
 use crate::local::PartitionError;
@@ -54,6 +53,14 @@ impl RunError {
         let (Self::Request { problem, .. } | Self::Run { problem, .. }) = &mut self;
         problem.push_str("; ");
         problem.push_str(more);
+        self
+    }
+
+    /// The same of a part of what was asked for: `the workload of site ...: ...`.
+    #[must_use]
+    pub fn within(mut self, part: &str) -> Self {
+        let (Self::Request { problem, .. } | Self::Run { problem, .. }) = &mut self;
+        *problem = format!("{part}: {problem}");
         self
     }
 
@@ -131,12 +138,6 @@ fn entity_hint(error: &EntityError) -> Option<&'static str> {
             }
         }),
         _ => None,
-    }
-}
-
-impl From<ScenarioError> for RunError {
-    fn from(error: ScenarioError) -> Self {
-        Self::request(error)
     }
 }
 

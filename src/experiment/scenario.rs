@@ -26,6 +26,7 @@ pub use catalogue::{CATALOGUE, CatalogueFile, from_catalogue};
 pub use meaning::{Clock, Meaning, Measure, OutputPlan, PlannedWorkload};
 pub use problem::{Problem, ScenarioError};
 pub use schema::schema_json;
+pub use set::Override;
 
 use crate::broker::BrokerRegistry;
 use crate::local::Registry;
@@ -46,13 +47,13 @@ pub struct Scenario {
 }
 
 impl Scenario {
-    /// Reads a scenario file, with `key=value` said instead of what is written in it.
+    /// Reads a scenario file, with values said instead of what is written in it.
     ///
     /// # Errors
     /// Everything that is wrong, with its place.
     pub fn load(
         file: &Path,
-        sets: &[String],
+        sets: &[Override],
         registry: &Registry,
         brokers: &BrokerRegistry,
     ) -> Result<Self, ScenarioError> {
@@ -67,7 +68,7 @@ impl Scenario {
     pub fn read(
         file: &Path,
         text: &str,
-        sets: &[String],
+        sets: &[Override],
         registry: &Registry,
         brokers: &BrokerRegistry,
     ) -> Result<Self, ScenarioError> {

@@ -5,7 +5,7 @@ use std::path::{Path as FilePath, PathBuf};
 
 use super::Problem;
 use super::catalogue::{CATALOGUE, from_catalogue};
-use super::set::{Set, Stage};
+use super::set::{Override, Set, Stage};
 use super::tree::{Entry, Node, Origins, Path, Table, Value};
 use crate::model::nearest;
 
@@ -30,7 +30,7 @@ impl Document {
     pub(super) fn assemble(
         file: &FilePath,
         text: &str,
-        sets: &[String],
+        sets: &[Override],
         read: ReadFile<'_>,
     ) -> Result<Self, Problem> {
         let mut origins = Origins::default();

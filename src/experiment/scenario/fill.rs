@@ -8,8 +8,8 @@ use super::Problem;
 use super::document::Document;
 use super::keys::{
     Absent, Always, AnyNumber, BrokerKeys, Checkpoint, ChurnKeys, ElectricityKey, Engine, EstimatesKey,
-    GeneratorKeys, LinkKeys, MachineKeys, MaybeBandwidth, NetworkKeys, NoChurn, OutputKeys, PowerKey,
-    ScenarioKeys, SiteKeys, Until, Virtual, WorkloadKeys, WorkloadText,
+    GeneratorKeys, HoursKey, LinkKeys, MachineKeys, MaybeBandwidth, NetworkKeys, NoChurn, OutputKeys,
+    PowerKey, ScenarioKeys, SiteKeys, Until, Virtual, WorkloadKeys, WorkloadText,
 };
 use super::quantity::{Or, Written};
 use super::tree::Path;

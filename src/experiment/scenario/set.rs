@@ -15,7 +15,32 @@ pub(super) enum Stage {
     Each,
 }
 
-/// One `--set`.
+/// A key's value that is typed instead of what is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Override {
+    /// As typed, for messages: `--set seed=9`, `--pace 60`.
+    shown: String,
+    key: String,
+    value: Option<String>,
+}
+
+impl Override {
+    /// What stands behind `--set`: `key=value`.
+    pub fn set(written: &str) -> Self {
+        let (key, value) = match written.split_once('=') {
+            Some((key, value)) => (key, Some(value.trim().to_owned())),
+            None => (written, None),
+        };
+        Self { shown: format!("--set {written}"), key: key.trim().to_owned(), value }
+    }
+
+    /// An option that stands for a key: `--pace 60` for `clock.pace`.
+    pub fn option(option: &str, key: &str, value: &str) -> Self {
+        Self { shown: format!("{option} {value}"), key: key.to_owned(), value: Some(value.to_owned()) }
+    }
+}
+
+/// An [`Override`] with its way through the tree.
 #[derive(Clone, Debug)]
 pub(super) struct Set {
     path: Vec<Step>,
@@ -25,27 +50,25 @@ pub(super) struct Set {
 }
 
 impl Set {
-    /// Reads `key=value`.
+    /// Reads the key and the value.
     ///
     /// # Errors
     /// What is no key, no value, or neither.
-    pub(super) fn read(written: &str, origins: &mut Origins) -> Result<Self, Problem> {
-        let place = || format!("`--set {written}`");
-        let form =
-            || Problem::new(place(), "", "this is not of the form `key=value`, such as `broker.policy=mct`");
-        let (key, value) = written.split_once('=').ok_or_else(form)?;
-        let (key, value) = (key.trim(), value.trim());
+    pub(super) fn read(typed: &Override, origins: &mut Origins) -> Result<Self, Problem> {
+        let Override { shown, key, value } = typed;
+        let fail = |said: String| Problem::new(format!("`{shown}`"), "", said);
+        let Some(value) = value else {
+            return Err(fail("this is not of the form `key=value`, such as `broker.policy=mct`".to_owned()));
+        };
         if value.is_empty() {
-            return Err(Problem::new(place(), key, "there is no value behind the `=`"));
+            return Err(fail("there is no value behind the `=`".to_owned()));
         }
-        let path = steps(key).ok_or_else(|| {
-            Problem::new(
-                place(),
-                "",
-                format!("`{key}` is no key; keys look like `seed`, `broker.policy`, `site.delft.policy` or `site[0].policy`"),
-            )
-        })?;
-        Ok(Self { path, value: origins.parse_set(written, value)?, key: key.to_owned() })
+        let Some(path) = steps(key) else {
+            return Err(fail(format!(
+                "`{key}` is no key; keys look like `seed`, `broker.policy`, `site.delft.policy` or `site[0].policy`"
+            )));
+        };
+        Ok(Self { path, value: origins.parse_set(shown, value)?, key: key.clone() })
     }
 
     pub(super) fn belongs_to(&self, stage: Stage, root: &Node) -> bool {

@@ -134,8 +134,8 @@ impl Origins {
     ///
     /// # Errors
     /// What begins like TOML and is none.
-    pub(super) fn parse_set(&mut self, written: &str, value: &str) -> Result<Node, Problem> {
-        let origin = self.add(&format!("--set {written}"), None, PathBuf::new());
+    pub(super) fn parse_set(&mut self, shown: &str, value: &str) -> Result<Node, Problem> {
+        let origin = self.add(shown, None, PathBuf::new());
         let at = Place { origin, offset: 0 };
         if !value.starts_with(['{', '[', '"', '\'']) {
             return Ok(Node { at, value: Value::Bare(value.to_owned()) });
