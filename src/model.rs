@@ -24,7 +24,7 @@ pub use class::{ClassError, JobClass, JobClasses, SizeBound};
 pub use grid::{BrokerSpec, GridSpec, Link, NetworkSpec, Payer, Replan};
 pub use ids::{JobId, JobKey, PartitionId, PoolId, SiteId};
 pub use job::{GridPart, Job, JobError, Origin, Predecessor, Size};
-pub use named::{Named, NamedError, nearest};
+pub use named::{Named, NamedError, named_params, nearest};
 pub use outcome::{Outcome, RejectReason};
 pub use procset::{Intervals, ProcSet};
 pub use record::{

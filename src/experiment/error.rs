@@ -56,6 +56,14 @@ impl RunError {
         self
     }
 
+    /// The same of a part of what was asked for: `the workload of site ...: ...`.
+    #[must_use]
+    pub fn within(mut self, part: &str) -> Self {
+        let (Self::Request { problem, .. } | Self::Run { problem, .. }) = &mut self;
+        *problem = format!("{part}: {problem}");
+        self
+    }
+
     /// What to do about it.
     pub fn hint(&self) -> Option<&str> {
         let (Self::Request { hint, .. } | Self::Run { hint, .. }) = self;
