@@ -1,7 +1,7 @@
 //! What a partition tells the grid of itself.
 
 use super::{Outlook, Partition, View};
-use crate::units::{Power, Rate, Time};
+use crate::units::{Power, Price, Rate, Time};
 
 impl Partition {
     /// Processors of machines that are there, in whole allocation blocks.
@@ -41,5 +41,10 @@ impl Partition {
             state.load.iter().map(|load| u64::from(load.share)).sum()
         };
         state.tariff.power(busy, u64::from(state.powered()) * full)
+    }
+
+    /// The price a core-hour now.
+    pub fn price(&self, now: Time) -> Price {
+        self.state.tariff.price_at(now)
     }
 }

@@ -12,7 +12,7 @@ use super::table::{Departed, LiveJob, Phase, Table};
 use super::{Book, BookError, View};
 use crate::model::{
     Cause, InstantOrder, Job, JobKey, JobRecord, MachineRecord, MachineState, Origin, Outcome, PartitionId,
-    PartitionSpec, ProcSet, Record, RecordSink, RejectReason, Reservation, SegmentRecord, SiteId,
+    PartitionSpec, ProcSet, Record, RecordSink, RejectReason, Reservation, SegmentRecord, SiteId, SiteTariff,
 };
 use crate::platform::{ProcTime, Tariff, Usage};
 use crate::units::{Energy, Money, Rate, Span, Time, Work};
@@ -30,6 +30,10 @@ pub struct Settings {
     pub order: InstantOrder,
     /// Whether jobs may run beyond their estimate.
     pub overrun: bool,
+    /// Prices by the hour of the day, and of electricity.
+    pub tariff: SiteTariff,
+    /// Power usage effectiveness × 10⁶.
+    pub pue_ppm: u64,
     /// Whether segments are recorded.
     pub record_segments: bool,
     /// Whether changes of machine state are recorded.
@@ -313,9 +317,11 @@ impl State {
         job.done += Work::done(job.rate, span);
         let (energy, cost) = (job.energy, job.cost);
         job.proc_time += Usage::proc_time(job.held, job.share, span);
+        job.charge += self.tariff.charge(job.held, job.share, job.since, now);
+        self.usage.busy_weighed += self.tariff.weigh(job.held, job.share, job.since, now);
         // Differences of totals, so that segments sum to the job's figure exactly.
         job.energy = self.tariff.busy_energy(job.proc_time);
-        job.cost = self.tariff.cost(job.proc_time);
+        job.cost = self.tariff.cost(job.charge);
         if self.settings.record_segments {
             sink.record(Record::Segment(SegmentRecord {
                 job: job.job.id,
@@ -445,7 +451,7 @@ impl Partition {
         let usage = Usage { from: Time::NEVER, processors, ..Usage::default() };
         Self {
             state: State {
-                tariff: Tariff::of(&spec),
+                tariff: Tariff::new(&spec, &settings.tariff, settings.pue_ppm),
                 free: here.clone(),
                 unused: here.len(),
                 here,
@@ -505,8 +511,8 @@ impl Partition {
             usage.from = Time::ZERO;
         }
         usage.to = usage.to.max(usage.from);
-        let powered = usage.nominal().saturating_sub(usage.away);
-        usage.meter = self.state.tariff.meter(usage.busy(), powered);
+        usage.meter = self.state.tariff.meter(usage.busy(), usage.powered());
+        usage.electricity = self.state.tariff.electricity(&usage);
         usage
     }
 
@@ -549,6 +555,7 @@ impl Partition {
             end_seq: 0,
             attempts: 0,
             proc_time: 0,
+            charge: 0,
             energy: Energy::ZERO,
             cost: Money::ZERO,
             job,
