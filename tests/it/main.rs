@@ -13,3 +13,4 @@ mod invariants;
 mod oracle;
 mod source_marks;
 mod support;
+mod tariffs;
