@@ -16,3 +16,4 @@ mod oracle;
 mod runtime;
 mod source_marks;
 mod support;
+mod tariffs;
