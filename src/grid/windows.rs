@@ -152,6 +152,12 @@ impl Windows {
         self.whole = end >= self.horizon || end == self.until;
         if self.whole {
             let first = self.seats.iter().map(|seat| seat.moment).min().unwrap_or(Stamp::END);
+            let edge = self.lag.edge(first.min(self.until));
+            if edge > self.passed {
+                // Nothing happens before the last full minute: a window without calls gets everybody there.
+                self.end = edge;
+                return Ok(true);
+            }
             self.passed = self.passed.max(first.min(self.until));
             if first >= self.until {
                 return Ok(false);
