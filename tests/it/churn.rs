@@ -343,8 +343,9 @@ fn policies_hear_of_ends_that_move() {
                 [200, 200, 55],
                 "{policy} {order:?}"
             );
-            // Twice as fast from 50 on: it ends at 75 and nothing is long enough ago to be in the way.
-            let (ran, _) = lawful(&spec, &jobs, &script(&[slow(50, 2, 1)]));
+            // All its machines twice as fast from 50 on: it ends at 75.
+            let fast = (50, Act::Slow(machines(&[0, 1, 2]), Rate::ratio(2, 1)));
+            let (ran, _) = lawful(&spec, &jobs, &script(&[fast]));
             assert_eq!([ran.times(1).1, ran.times(2).0, ran.times(3).0], [75, 75, 85], "{policy} {order:?}");
         }
     }
