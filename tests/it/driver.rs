@@ -37,6 +37,8 @@ pub(crate) struct Script {
     pub(crate) again: Option<(Span, u32)>,
     /// Under one pass an event: acts come after what arrives at their instant, not before.
     pub(crate) acts_late: bool,
+    /// When the run is closed, for policies that never rest.
+    pub(crate) close: Option<Time>,
 }
 
 /// A job of the grid: `job` with a portal's number that is the same.
@@ -57,7 +59,7 @@ pub(crate) struct Driver {
     /// Jobs to come, in order of time and then of whoever was here first.
     arrivals: BTreeMap<(Time, u64), Job>,
     order: u64,
-    acted: usize,
+    pub(crate) acted: usize,
     touched: bool,
 }
 
@@ -81,7 +83,7 @@ impl Driver {
 
     /// Runs to the end; whatever waits for machines that never come ends as unfinished.
     pub(crate) fn run(mut self) -> (Ran, Vec<(Time, Departed)>) {
-        while self.step() {}
+        while self.script.close.is_none_or(|close| self.now < close) && self.step() {}
         self.close()
     }
 

@@ -49,7 +49,8 @@ impl Machines {
             }
             now.away.retain(|machine| *machine < part.machines);
             now.from = *time;
-            if standing.last().is_some_and(|last| last.from == *time) {
+            // The first is how it was before anything happened.
+            if standing.len() > 1 && standing.last().is_some_and(|last| last.from == *time) {
                 standing.pop();
             }
             standing.push(now.clone());
@@ -224,7 +225,11 @@ fn history<'a>(job: &Job, ran: &'a Ran, gone: &[(Time, Departed)], script: &Scri
             EventKind::Requeued | EventKind::GivenBack | EventKind::Failed if event.attempt > 0 => {
                 lost.entry(event.attempt).or_insert(event);
             }
-            EventKind::Halted => halts.push((event.time, Time::NEVER)),
+            EventKind::Halted => match halts.last_mut() {
+                // It had gone on at this very instant.
+                Some((_, to)) if *to == event.time => *to = Time::NEVER,
+                _ => halts.push((event.time, Time::NEVER)),
+            },
             EventKind::Continued => match event.since_lost {
                 Some(since) => {
                     let before: &&EventRecord =

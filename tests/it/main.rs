@@ -7,6 +7,7 @@ mod archive_swf;
 mod booking;
 mod chaos;
 mod churn;
+mod churn_invariants;
 mod cli;
 mod driver;
 mod golden;
