@@ -375,7 +375,8 @@ impl Partition {
         let gone = self.state.finish(key, outcome, now, sink);
         self.state.recount();
         self.state.fill_bookings(sink, now);
-        if self.state.capacity != before {
+        // On shared processors it gives up a place.
+        if self.state.capacity != before || self.state.slots > 1 {
             self.tell(Change::Joined, now);
         }
         self.step_back(now);

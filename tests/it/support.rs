@@ -157,7 +157,7 @@ pub(crate) struct Law {
     pub(crate) kills: bool,
 }
 
-const SHARE: u128 = 1 << 20;
+pub(crate) const SHARE: u128 = 1 << 20;
 
 /// Checks that records and ledger are what a real machine could have done with these jobs.
 pub(crate) fn check(spec: &SiteSpec, jobs: &[Job], ran: &Ran, law: Law) {
@@ -196,7 +196,7 @@ fn check_outcomes(jobs: &[Job], ran: &Ran) {
 }
 
 /// Rate on so many processors, before sharing, worked out from the description alone.
-fn speed_on(part: &PartitionSpec, size: &Size, procs: u32) -> u128 {
+pub(crate) fn speed_on(part: &PartitionSpec, size: &Size, procs: u32) -> u128 {
     let of_size = match size {
         Size::Rigid(_) => SHARE,
         Size::Moldable { preferred, speedup, max, .. } | Size::Malleable { preferred, speedup, max, .. } => {
@@ -327,7 +327,7 @@ fn weighed(spec: &SiteSpec, day: Option<DayRates>, from: Time, to: Time) -> u128
 }
 
 /// No processor runs more jobs than it has slots, nor gives more than its whole time.
-fn check_processors(part: &PartitionSpec, segments: &[&SegmentRecord], law: Law) {
+pub(crate) fn check_processors(part: &PartitionSpec, segments: &[&SegmentRecord], law: Law) {
     let mut changes: BTreeMap<u32, Vec<(Time, i64, i64)>> = BTreeMap::new();
     for segment in segments {
         let share = segment.share.units() as i64;
