@@ -7,6 +7,7 @@
 mod apply;
 mod book;
 mod error;
+mod facts;
 mod outlook;
 mod partition;
 mod policy;

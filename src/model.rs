@@ -14,6 +14,7 @@ mod procset;
 mod record;
 mod site;
 mod speedup;
+mod tariff;
 
 pub use churn::{
     CheckpointInterval, Checkpointing, ChurnAct, ChurnSpec, Distribution, Fate, Machines, PlannedChurn,
@@ -32,3 +33,4 @@ pub use record::{
 };
 pub use site::{InstantOrder, MAX_PROCESSORS, PartitionSpec, Reservation, SiteError, SiteSpec};
 pub use speedup::{Speedup, SpeedupError};
+pub use tariff::{DayRates, DayRatesError, SiteTariff};

@@ -124,6 +124,7 @@ fn entity_hint(error: &EntityError) -> Option<&'static str> {
             SiteError::Power { .. } => "raise `--busy` or lower `--idle`",
             SiteError::TooMuch(_) => "lower `--busy` or `--price`",
             SiteError::Pue { .. } => "choose another `--pue`",
+            SiteError::Tariff { .. } => "correct the site's tariff",
             SiteError::Reservation { .. } => {
                 "say `--reserve FROM..TO:PROCS`, such as `2h..4h:64`; together they must fit into the machine"
             }

@@ -53,8 +53,9 @@ impl Partition {
                 continue;
             };
             live.phase = Phase::Waiting;
-            self.state.waiting += 1;
-            self.state.deferred -= live.held;
+            let (area, held) = (live.area(), live.held);
+            self.state.joins_queue(area);
+            self.state.deferred -= held;
             self.start(job, place, share, now, sink, &mut shared)?;
         }
         Ok(())
@@ -109,8 +110,10 @@ impl Partition {
         if let Some(live) = self.state.table.get_mut(key) {
             live.first_start.get_or_insert(now);
             live.attempts += 1;
+            let area = live.area();
+            self.state.leaves_queue(area);
+            self.state.running += 1;
         }
-        self.state.waiting -= 1;
         self.put(key, place, share, now, sink, shared)
     }
 
@@ -129,8 +132,9 @@ impl Partition {
         if let Some(live) = self.state.table.get_mut(key) {
             live.phase = Phase::Starting;
             live.held = count;
+            let area = live.area();
+            self.state.leaves_queue(area);
         }
-        self.state.waiting -= 1;
         self.state.deferred += count;
         self.late.push(Action::Start { job: key, place, share });
         Ok(())
@@ -143,6 +147,7 @@ impl Partition {
         if let Some(live) = self.state.table.get_mut(key) {
             live.phase = Phase::Suspended;
             live.expected_end = Time::NEVER;
+            self.state.running -= 1;
             let (place, held, share) = (live.place.clone(), live.held, live.share);
             live.held = 0;
             self.state.vacate(&place, held, share, sink, now);
@@ -172,6 +177,7 @@ impl Partition {
             }
             Ok(place)
         })?;
+        self.state.running += 1;
         self.put(key, place, share, now, sink, shared)
     }
 

@@ -72,6 +72,11 @@ pub(super) struct State {
     pub(super) reserved: ProcTime,
     pub(super) reserved_since: Time,
     pub(super) waiting: u64,
+    /// Processors × estimate of the jobs that wait, in processor-microseconds.
+    pub(super) backlog: u128,
+    pub(super) running: u32,
+    /// Usable processors that are there, in whole allocation blocks.
+    pub(super) here: ProcSet,
 }
 
 /// Counts of what a partition saw.
@@ -118,6 +123,23 @@ impl std::fmt::Debug for Partition {
 impl State {
     pub(super) fn free_count(&self) -> u32 {
         (self.unused + self.ending).saturating_sub(self.deferred)
+    }
+
+    /// Processors of machines that are there: those that draw power.
+    pub(super) fn powered(&self) -> u32 {
+        self.spec.machines.saturating_sub(self.spec.absent) * self.spec.cores
+    }
+
+    /// A job of this area stands in the queue from now on.
+    pub(super) fn joins_queue(&mut self, area: u128) {
+        self.waiting += 1;
+        self.backlog += area;
+    }
+
+    /// A job of this area does not stand in the queue any more.
+    pub(super) fn leaves_queue(&mut self, area: u128) {
+        self.waiting -= 1;
+        self.backlog -= area;
     }
 
     /// Under one pass an event, a running job whose expected end has come and that ends at this instant is free already.
@@ -353,9 +375,7 @@ impl State {
     pub(super) fn finish(&mut self, key: JobKey, outcome: Outcome, now: Time, sink: &mut dyn RecordSink) {
         let Some(job) = self.table.get(key) else { return };
         let started = job.first_start.is_some();
-        if job.phase == Phase::Waiting {
-            self.waiting -= 1;
-        }
+        let queued = (job.phase == Phase::Waiting).then(|| job.area());
         self.usage.end(outcome, job.proc_time);
         self.usage.job_energy += job.energy;
         self.usage.cost += job.cost;
@@ -383,6 +403,9 @@ impl State {
             recorded_wait: job.job.recorded_wait,
         }));
         self.table.remove(key);
+        if let Some(area) = queued {
+            self.leaves_queue(area);
+        }
         if started {
             self.account_until(now);
         }
@@ -411,13 +434,17 @@ impl Partition {
             );
         }
         let processors = spec.processors();
+        // The last machines are away; a block that holds a part of them is not there.
+        let first_away = spec.machines.saturating_sub(spec.absent) * spec.cores;
+        let here = ProcSet::full(first_away / spec.quantum.max(1) * spec.quantum.max(1));
         let load = if slots > 1 { vec![Load::default(); processors as usize] } else { Vec::new() };
         let usage = Usage { from: Time::NEVER, processors, ..Usage::default() };
         Self {
             state: State {
                 tariff: Tariff::of(&spec),
-                free: ProcSet::full(spec.usable()),
-                unused: spec.usable(),
+                free: here.clone(),
+                unused: here.len(),
+                here,
                 settings,
                 spec,
                 abilities,
@@ -435,6 +462,8 @@ impl Partition {
                 reserved: 0,
                 reserved_since: Time::ZERO,
                 waiting: 0,
+                backlog: 0,
+                running: 0,
             },
             policy,
             policy_name,
@@ -521,7 +550,7 @@ impl Partition {
             job,
         };
         state.next_seq += 1;
-        state.waiting += 1;
+        state.joins_queue(live.area());
         state.tally.arrived += 1;
         if state.usage.from == Time::NEVER {
             state.settle_reserved(now);
@@ -580,6 +609,7 @@ impl Partition {
             Phase::Running => {
                 let place = std::mem::take(&mut job.place);
                 let (held, share) = (job.held, job.share);
+                self.state.running -= 1;
                 self.state.vacate(&place, held, share, sink, now);
                 self.state.settle_on(key, place, now, sink);
             }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::View;
+use super::{Outlook, View};
 use crate::model::{JobKey, ProcSet};
 use crate::units::{Rate, Span, Time};
 
@@ -153,6 +153,12 @@ pub trait LocalPolicy: Send {
     /// what is reserved, and at nothing that waits.
     fn offers(&self, view: &View<'_>, request: &SlotRequest) -> Vec<Slot> {
         view.profile().offers(request)
+    }
+
+    /// When a newcomer could start, by size. The default is [`View::outlook`]: ends of what runs, the book, and the
+    /// backlog; a policy that has a plan can tell better.
+    fn outlook(&self, view: &View<'_>) -> Outlook {
+        view.outlook()
     }
 
     /// The policy's own state for a snapshot, beyond what [`LocalPolicy::adopt`] rebuilds from the view.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::error::PartitionError;
 use super::partition::{Load, Partition, State, Tally};
 use super::table::{Phase, Table};
-use super::{Book, View};
+use super::{Book, LiveJob, View};
 use crate::model::{JobKey, ProcSet};
 use crate::platform::{ProcTime, Usage};
 use crate::units::Time;
@@ -98,7 +98,10 @@ impl Partition {
                 return Err(bad(problem, &state.settings.site_name));
             }
         };
-        state.waiting = saved.table.iter().filter(|(_, job)| job.phase == Phase::Waiting).count() as u64;
+        let phase = |wanted| saved.table.iter().map(|(_, job)| job).filter(move |job| job.phase == wanted);
+        state.waiting = phase(Phase::Waiting).count() as u64;
+        state.backlog = phase(Phase::Waiting).map(LiveJob::area).sum();
+        state.running = phase(Phase::Running).count() as u32;
         state.unused = saved.free.len();
         state.table = saved.table;
         state.free = saved.free;

@@ -70,6 +70,11 @@ impl LiveJob {
         Departed { job: self.job.id, origin: self.origin }
     }
 
+    /// Processors × estimate: its part in the backlog, in processor-microseconds.
+    pub(super) fn area(&self) -> u128 {
+        u128::from(self.procs) * u128::from(self.estimate.micros())
+    }
+
     /// Number in the workload.
     pub fn id(&self) -> JobId {
         self.job.id

@@ -24,9 +24,9 @@ impl<'a> View<'a> {
         self.state.settings.order
     }
 
-    /// Processors that can be given at all (whole allocation blocks).
+    /// Processors that can be given at all now: of machines that are there, in whole allocation blocks.
     pub fn capacity(&self) -> u32 {
-        self.state.spec.usable()
+        self.state.here.len()
     }
 
     /// Processors are given in blocks of this many.

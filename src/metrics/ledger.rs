@@ -2,10 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::platform::{Ended, ProcTime, Usage};
+use crate::platform::{Ended, ProcTime, Usage, facility};
 use crate::units::{Energy, Money};
-
-const MILLION: u128 = 1_000_000;
 
 /// The ledgers of all partitions added up, still exact.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,6 +20,7 @@ pub struct Ledger {
     meter: Energy,
     facility: Energy,
     cost: Money,
+    electricity: Option<Money>,
 }
 
 /// Where the processors' time went, in processor-seconds: `useful + wasted + overhead + reserved + idle +
@@ -55,6 +54,9 @@ pub struct EnergySummary {
     pub meter_kwh: f64,
     /// Of the facility: each site's meter times its PUE.
     pub facility_kwh: f64,
+    /// What that cost, at the sites whose electricity has a price; left out where none has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub electricity_cost: Option<f64>,
 }
 
 impl Ledger {
@@ -71,10 +73,11 @@ impl Ledger {
         self.job_energy += usage.job_energy;
         self.meter += usage.meter;
         self.cost += usage.cost;
-        // In two parts: the product of the largest meter with its PUE would not fit.
-        let (meter, pue) = (usage.meter.nanojoules(), u128::from(pue_ppm));
-        let part = (meter % MILLION * pue + MILLION / 2) / MILLION;
-        self.facility += Energy::from_nanojoules(meter / MILLION * pue + part);
+        self.facility += facility(usage.meter, pue_ppm);
+        self.electricity = match (self.electricity, usage.electricity) {
+            (Some(sum), Some(more)) => Some(sum + more),
+            (sum, more) => sum.or(more),
+        };
     }
 
     /// Adds another ledger.
@@ -91,6 +94,10 @@ impl Ledger {
         self.meter += other.meter;
         self.cost += other.cost;
         self.facility += other.facility;
+        self.electricity = match (self.electricity, other.electricity) {
+            (Some(sum), Some(more)) => Some(sum + more),
+            (sum, more) => sum.or(more),
+        };
     }
 
     /// Time in use, for whatever reason.
@@ -143,7 +150,13 @@ impl Ledger {
             idle_kwh: (self.meter - self.job_energy).as_kwh_f64(),
             meter_kwh: self.meter.as_kwh_f64(),
             facility_kwh: self.facility.as_kwh_f64(),
+            electricity_cost: self.electricity.map(Money::as_f64),
         }
+    }
+
+    /// What the energy of the facilities cost; `None` if electricity has a price nowhere.
+    pub const fn electricity(&self) -> Option<Money> {
+        self.electricity
     }
 
     /// What the jobs paid.

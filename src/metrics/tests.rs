@@ -118,6 +118,8 @@ fn a_ledger_adds_partitions_up() {
         job_energy: Energy::from_nanojoules(2_700_000_000_000_000),
         meter: Energy::from_nanojoules(3_600_000_000_000_000),
         cost: Money::from_nanos(1_500_000_000),
+        electricity: Some(Money::from_nanos(250_000_000)),
+        ..Usage::default()
     };
     let mut ledger = Ledger::default();
     ledger.add(&usage, 1_500_000);
@@ -126,6 +128,7 @@ fn a_ledger_adds_partitions_up() {
     let mut merged = other;
     merged.merge(&ledger);
     ledger.add(&usage, 1_000_000);
+    ledger.add(&Usage { electricity: None, ..Usage::default() }, 1_000_000);
     assert_eq!(merged, ledger);
     assert_eq!((ledger.in_use(), ledger.away_share()), (time(1_500), Some(0.05)));
     assert_eq!((ledger.wasted_by().killed, ledger.wasted_by().unfinished), ((4, time(140)), (2, time(60))));
@@ -140,6 +143,8 @@ fn a_ledger_adds_partitions_up() {
     let energy = ledger.energy();
     assert_eq!((energy.jobs_kwh, energy.idle_kwh, energy.meter_kwh), (1.5, 0.5, 2.0));
     assert_eq!(energy.facility_kwh, 2.5);
+    assert_eq!(energy.electricity_cost, Some(0.5));
+    assert_eq!(Ledger::default().energy().electricity_cost, None);
     assert_eq!(ledger.cost().as_f64(), 3.0);
     assert_eq!(Ledger::default().utilization(), None);
 }

@@ -147,6 +147,9 @@ fn facts(run: &RunSummary) -> Vec<(&'static str, String)> {
             ),
         ));
     }
+    if let Some(cost) = run.energy.electricity_cost {
+        facts.push(("electricity", number(Some(cost), 2)));
+    }
     if run.cost != 0.0 {
         facts.push(("cost", number(Some(run.cost), 2)));
     }

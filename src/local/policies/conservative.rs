@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::local::{
-    Abilities, Actions, Change, LocalPolicy, ParamInfo, Phase, PolicyInfo, Profile, Slot, SlotRequest, View,
+    Abilities, Actions, Change, LocalPolicy, Outlook, ParamInfo, Phase, PolicyInfo, Profile, Slot,
+    SlotRequest, View,
 };
 use crate::model::{JobKey, Named, NamedError};
 use crate::units::{Span, Time};
@@ -60,6 +61,8 @@ struct Plan {
     starts: BTreeMap<u64, Planned>,
     /// The same by reserved start: `(start, seq)`.
     by_start: BTreeMap<(Time, u64), JobKey>,
+    /// Sum of the estimates in microseconds.
+    estimates: u128,
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -132,9 +135,8 @@ impl Conservative {
         self.plan.profile = Some(view.profile());
         self.book = booked(view).collect();
         let order: Vec<u64> = self.plan.by_start.keys().map(|(_, seq)| *seq).collect();
-        self.plan.by_start.clear();
         for seq in order {
-            if let Some(planned) = self.plan.starts.remove(&seq) {
+            if let Some(planned) = self.plan.remove(seq) {
                 self.plan.add(seq, planned, view.now());
             }
         }
@@ -146,18 +148,30 @@ fn booked<'a>(view: &View<'a>) -> impl Iterator<Item = Booked> + use<'a> {
 }
 
 impl Plan {
+    fn insert(&mut self, seq: u64, planned: Planned) {
+        self.by_start.insert((planned.start, seq), planned.job);
+        self.starts.insert(seq, planned);
+        self.estimates += u128::from(planned.estimate.micros());
+    }
+
+    /// How long those that wait say they run, in the mean; a moment if nobody waits.
+    fn mean_estimate(&self) -> Span {
+        let mean = self.estimates.checked_div(self.starts.len() as u128).unwrap_or(0);
+        Span::from_micros(u64::try_from(mean).unwrap_or(u64::MAX)).max(Span::TICK)
+    }
+
     fn add(&mut self, seq: u64, mut planned: Planned, now: Time) {
         let Some(profile) = &mut self.profile else { return };
         // A job fits at the end of everything: it is not larger than the partition.
         planned.start = profile.earliest(now, planned.estimate, planned.procs).unwrap_or(Time::NEVER);
         profile.reserve(planned.start, planned.start + planned.estimate, planned.procs);
-        self.starts.insert(seq, planned);
-        self.by_start.insert((planned.start, seq), planned.job);
+        self.insert(seq, planned);
     }
 
     fn remove(&mut self, seq: u64) -> Option<Planned> {
         let planned = self.starts.remove(&seq)?;
         self.by_start.remove(&(planned.start, seq));
+        self.estimates -= u128::from(planned.estimate.micros());
         Some(planned)
     }
 
@@ -244,6 +258,19 @@ impl LocalPolicy for Conservative {
         }
     }
 
+    /// The earliest room that the plan leaves for a job as long as those that wait are in the mean; while nobody waits, for
+    /// however short a job.
+    fn outlook(&self, view: &View<'_>) -> Outlook {
+        match &self.plan.profile {
+            Some(profile) if !self.stale && !self.room => {
+                let (now, estimate) = (view.now(), self.plan.mean_estimate());
+                let start = |procs| profile.earliest(now, estimate, procs).unwrap_or(Time::NEVER);
+                Outlook::of_sizes(view.capacity(), start)
+            }
+            _ => view.outlook(),
+        }
+    }
+
     fn save(&self) -> Vec<u8> {
         let starts = self.plan.starts.values().map(|planned| (planned.job, planned.start)).collect();
         let saved = Saved { starts, room: self.room, stale: self.stale };
@@ -259,8 +286,7 @@ impl LocalPolicy for Conservative {
                 view.get(job).ok_or_else(|| format!("it plans a job with key {job} that is not there"))?;
             let planned = Planned { job, start, procs: live.procs(), estimate: live.estimate() };
             profile.reserve(start, start + planned.estimate, planned.procs);
-            self.plan.starts.insert(live.seq(), planned);
-            self.plan.by_start.insert((start, live.seq()), job);
+            self.plan.insert(live.seq(), planned);
         }
         self.plan.profile = Some(profile);
         self.book = booked(view).collect();

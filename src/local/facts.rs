@@ -1,0 +1,45 @@
+//! What a partition tells the grid of itself.
+
+use super::{Outlook, Partition, View};
+use crate::units::{Power, Rate, Time};
+
+impl Partition {
+    /// Processors of machines that are there, in whole allocation blocks.
+    pub fn present(&self) -> u32 {
+        self.state.here.len()
+    }
+
+    /// When a newcomer could start, between two instants; see [`super::LocalPolicy::outlook`].
+    pub fn outlook(&self, now: Time) -> Outlook {
+        self.policy.outlook(&View { state: &self.state, now })
+    }
+
+    /// Processors × estimate of the jobs that wait, in processor-microseconds.
+    pub fn backlog(&self) -> u128 {
+        self.state.backlog
+    }
+
+    /// Jobs that wait.
+    pub fn waiting(&self) -> u32 {
+        u32::try_from(self.state.waiting).unwrap_or(u32::MAX)
+    }
+
+    /// Jobs that run.
+    pub fn running(&self) -> u32 {
+        self.state.running
+    }
+
+    /// What the processors draw now (IT power, without PUE): those that jobs use at busy power, as far as their share goes, the
+    /// others of machines that are there at idle power.
+    pub fn power(&self) -> Power {
+        let state = &self.state;
+        let full = Rate::FULL.units();
+        let busy = if state.slots == 1 {
+            let reserved: u32 = state.book.pending().iter().map(|booking| booking.taken.len()).sum();
+            u64::from(state.here.len() - state.unused - reserved) * full
+        } else {
+            state.load.iter().map(|load| u64::from(load.share)).sum()
+        };
+        state.tariff.power(busy, u64::from(state.powered()) * full)
+    }
+}
