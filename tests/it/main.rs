@@ -12,6 +12,7 @@ mod golden;
 mod grid;
 mod hand_worked;
 mod invariants;
+mod omniscient;
 mod oracle;
 mod runtime;
 mod source_marks;
