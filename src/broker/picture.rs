@@ -233,6 +233,15 @@ impl Pool {
         now + self.facts.latency + staging + self.facts.latency
     }
 
+    /// When, by its report, the pool could give a newcomer so many processors: at once if nobody waits and as many are free,
+    /// else by its outlook, which tells it for some sizes only. `None` if they are not present.
+    pub fn said(&self, procs: u32) -> Option<Time> {
+        if self.report.waiting == 0 && procs <= self.report.free {
+            return Some(self.measured);
+        }
+        self.report.outlook.start(procs)
+    }
+
     /// Processors that are taken as far as is known: by what runs there, and by what is on its way.
     pub fn taken(&self) -> u64 {
         let busy = self.report.present.saturating_sub(self.report.free);
@@ -320,7 +329,7 @@ impl<'a> Picture<'a> {
     pub fn is_free(&self, job: usize, pool: usize) -> bool {
         let (job, pool) = (&self.waiting[job], &self.pools[pool]);
         let procs = pool.procs_for(job);
-        pool.report.outlook.start(procs).is_some_and(|said| has_room(pool, procs, said))
+        pool.said(procs).is_some_and(|said| has_room(pool, procs, said))
     }
 
     /// When the job could start in the pool: what the pool said of its queue, plus what is on its way there, and not before
@@ -328,7 +337,7 @@ impl<'a> Picture<'a> {
     pub fn start(&self, job: usize, pool: usize) -> Option<Time> {
         let (job, pool) = (&self.waiting[job], &self.pools[pool]);
         let procs = pool.procs_for(job);
-        let said = pool.report.outlook.start(procs)?;
+        let said = pool.said(procs)?;
         let ready = pool.ready(job, self.now);
         if pool.in_flight.jobs == 0 || has_room(pool, procs, said) {
             return Some(said.max(ready));

@@ -16,6 +16,7 @@ mod grid;
 mod hand_worked;
 mod invariants;
 mod lawful;
+mod omniscient;
 mod oracle;
 mod runtime;
 mod source_marks;

@@ -53,6 +53,9 @@ fn run(pool: &Pool, job: &Job) -> u128 {
 }
 
 fn said(pool: &Pool, job: &Job) -> Option<u128> {
+    if pool.report.waiting == 0 && pool.report.free >= procs(pool, job) {
+        return Some(pool.measured.micros().into());
+    }
     let step = pool.report.outlook.steps.iter().find(|(most, _)| *most >= procs(pool, job))?;
     Some(step.1.micros().into())
 }
