@@ -21,11 +21,11 @@ pub(super) fn shown(keys: &ScenarioKeys) -> Result<String, String> {
     let table = Table::try_from(keys).map_err(|error| error.to_string())?;
     let mut text = String::new();
     for (key, value) in &table {
-        if !is_section(value) {
+        if !is_section(key, value) {
             line(&mut text, key, value);
         }
     }
-    for (key, value) in &table {
+    for (key, value) in table.iter().filter(|(key, value)| is_section(key, value)) {
         section(&mut text, key, value);
     }
     Ok(text)
@@ -50,10 +50,10 @@ pub(super) fn hash(keys: &ScenarioKeys) -> Result<u128, String> {
     Ok(xxh3_128(shown(&keys)?.as_bytes()))
 }
 
-/// What gets a heading of its own: a table, or a list of tables.
-fn is_section(value: &Value) -> bool {
+/// What gets a heading of its own: a table that is more than a window or a pace, or a list of tables.
+fn is_section(key: &str, value: &Value) -> bool {
     match value {
-        Value::Table(_) => true,
+        Value::Table(_) => !matches!(key, "measure" | "clock"),
         Value::Array(items) => !items.is_empty() && items.iter().all(Value::is_table),
         _ => false,
     }
@@ -61,13 +61,11 @@ fn is_section(value: &Value) -> bool {
 
 fn section(text: &mut String, key: &str, value: &Value) {
     match value {
-        // A window or a pace is one line.
-        Value::Table(table) if table.len() <= 2 && !table.values().any(is_section) => line(text, key, value),
         Value::Table(table) => {
             let _ = write!(text, "\n[{key}]\n");
             body(text, key, table);
         }
-        Value::Array(items) if is_section(value) => {
+        Value::Array(items) => {
             for item in items.iter().filter_map(Value::as_table) {
                 let _ = write!(text, "\n[[{key}]]\n");
                 body(text, key, item);
