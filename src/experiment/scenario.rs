@@ -79,7 +79,7 @@ impl Scenario {
         let meaning = resolve::resolve(&keys, &mut checker);
         let problems = checker.problems;
         let Some(meaning) = meaning.filter(|_| problems.is_empty()) else {
-            return Err(ScenarioError(problems));
+            return Err(ScenarioError::new(problems));
         };
         let plain = |said: String| Problem::new(file.display().to_string(), "", said);
         let text = show::shown(&keys).map_err(plain)?;

@@ -11,5 +11,6 @@ mod golden;
 mod hand_worked;
 mod invariants;
 mod oracle;
+mod scenario;
 mod source_marks;
 mod support;
