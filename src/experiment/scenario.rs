@@ -23,6 +23,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 pub use catalogue::{CATALOGUE, CatalogueFile, from_catalogue};
+pub use keys::Engine;
 pub use meaning::{Clock, Meaning, Measure, OutputPlan, PlannedWorkload};
 pub use problem::{Problem, ScenarioError};
 pub use schema::schema_json;
@@ -42,7 +43,7 @@ pub struct Scenario {
     pub meaning: Meaning,
     /// The scenario with every default written out, as TOML. Read again, it is the same scenario.
     pub text: String,
-    /// Hash of `text`, but for folders: the same for scenarios that mean the same run.
+    /// Hash of `text`, but for what changes no result (name, engine, clock, folders): the same for scenarios that mean the same run.
     pub hash: u128,
 }
 

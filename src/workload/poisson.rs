@@ -70,7 +70,7 @@ impl Poisson {
     fn step(&mut self) {
         let gap = libm::round(self.gap * self.state.gaps.exponential());
         // A cast saturates, and so does the sum.
-        self.state.next = self.state.next + Span::from_micros(gap as u64);
+        self.state.next += Span::from_micros(gap as u64);
     }
 }
 

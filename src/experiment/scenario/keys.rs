@@ -1,7 +1,7 @@
 //! The keys of a scenario, as they are written: nothing is checked here but their form, and no file is touched.
 //!
 //! What each key means is said at the key; the same sentences are in the schema that editors read (`gridemu schema`). Whatever can
-//! be left out is an `Option`; [`super::fill`] puts the defaults in.
+//! be left out is an `Option`; the filler puts the defaults in.
 
 mod machines;
 mod site;

@@ -31,7 +31,8 @@ pub(super) fn shown(keys: &ScenarioKeys) -> Result<String, String> {
     Ok(text)
 }
 
-/// The hash of the keys as text. It does not depend on where logs lie, only on what they are called.
+/// The hash of the keys as text, but for what changes no result: where logs lie (what they are called counts), where files go, how the
+/// run is called, and what drives it.
 pub(super) fn hash(keys: &ScenarioKeys) -> Result<u128, String> {
     let mut keys = keys.clone();
     let own = keys.site.iter_mut().flatten().filter_map(|site| match &mut site.workload {
@@ -43,10 +44,10 @@ pub(super) fn hash(keys: &ScenarioKeys) -> Result<u128, String> {
             *log = log.rsplit(['/', '\\']).next().unwrap_or_default().to_owned();
         }
     }
-    // Where files go says nothing about what is in them.
     if let Some(output) = &mut keys.output {
         output.folder = None;
     }
+    (keys.name, keys.engine, keys.clock) = (None, None, None);
     Ok(xxh3_128(shown(&keys)?.as_bytes()))
 }
 
