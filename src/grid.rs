@@ -40,7 +40,7 @@ pub struct Grid {
 }
 
 /// Raised whenever anything in a [`GridSave`] changes its layout.
-const SAVE_VERSION: u32 = 1;
+const SAVE_VERSION: u32 = 2;
 
 /// What somebody outside tells the grid to do.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -265,7 +265,7 @@ impl Grid {
 
 /// Every job has one end.
 fn balanced(site: &str, tally: Tally) -> Result<(), GridError> {
-    let (arrived, ended) = (tally.arrived, tally.ended());
+    let (arrived, ended) = (tally.arrived, tally.ended() + tally.returned);
     if arrived == ended {
         Ok(())
     } else {

@@ -10,7 +10,7 @@ pub use save::SiteSave;
 
 use super::{Address, Body, Entity, EntityError, Message, Outbox, Sender, Stamp};
 use crate::local::{Abilities, Departed, LocalPolicy, Partition, Registry, Settings, Tally};
-use crate::model::{InstantOrder, Outcome, PartitionId, RejectReason, Reservation, SiteId, SiteSpec};
+use crate::model::{InstantOrder, Outcome, PartitionId, Payer, RejectReason, Reservation, SiteId, SiteSpec};
 use crate::units::Time;
 use crate::workload::{Source, SourceError};
 
@@ -81,8 +81,15 @@ impl Site {
                 partition: PartitionId(at as u32),
                 order: spec.order,
                 overrun: spec.overrun,
+                tariff: spec.tariff,
+                pue_ppm: spec.pue_ppm,
                 record_segments: spec.record_segments,
                 record_machines: spec.record_machines,
+                fate: spec.churn.running,
+                return_queued: spec.churn.return_queued,
+                checkpoint: spec.churn.checkpoint,
+                mean_up: spec.churn.random.map(|random| random.up.mean()),
+                lost_attempts: Payer::default(),
             };
             partitions.push(Partition::new(
                 settings,
@@ -160,6 +167,7 @@ impl Site {
             sum.longest_queue = sum.longest_queue.max(tally.longest_queue);
             sum.passes += tally.passes;
             sum.short_reservations += tally.short_reservations;
+            sum.returned += tally.returned;
             for (total, count) in sum.outcomes.iter_mut().zip(tally.outcomes) {
                 *total += count;
             }

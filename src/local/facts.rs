@@ -1,7 +1,7 @@
 //! What a partition tells the grid of itself.
 
 use super::{Outlook, Partition, View};
-use crate::units::{Power, Rate, Time};
+use crate::units::{Power, Price, Rate, Time};
 
 impl Partition {
     /// Processors of machines that are there, in whole allocation blocks.
@@ -14,14 +14,15 @@ impl Partition {
         self.policy.outlook(&View { state: &self.state, now })
     }
 
-    /// Processors × estimate of the jobs that wait, in processor-microseconds.
+    /// Processors × estimate of the jobs that wait (see [`Partition::waiting`]), in processor-microseconds.
     pub fn backlog(&self) -> u128 {
-        self.state.backlog
+        let aside = self.state.aside.iter().filter_map(|key| self.state.table.get(*key));
+        self.state.backlog + aside.map(super::LiveJob::area).sum::<u128>()
     }
 
-    /// Jobs that wait.
+    /// Jobs that wait, those for which there are not enough machines now among them.
     pub fn waiting(&self) -> u32 {
-        u32::try_from(self.state.waiting).unwrap_or(u32::MAX)
+        u32::try_from(self.state.waiting + self.state.aside.len() as u64).unwrap_or(u32::MAX)
     }
 
     /// Jobs that run.
@@ -36,10 +37,15 @@ impl Partition {
         let full = Rate::FULL.units();
         let busy = if state.slots == 1 {
             let reserved: u32 = state.book.pending().iter().map(|booking| booking.taken.len()).sum();
-            u64::from(state.here.len() - state.unused - reserved) * full
+            u64::from(state.capacity - state.unused - reserved) * full
         } else {
             state.load.iter().map(|load| u64::from(load.share)).sum()
         };
         state.tariff.power(busy, u64::from(state.powered()) * full)
+    }
+
+    /// The price a core-hour now.
+    pub fn price(&self, now: Time) -> Price {
+        self.state.tariff.price_at(now)
     }
 }

@@ -50,15 +50,7 @@ impl View<'_> {
     /// It is a measure to compare sites by, not a promise. It costs a sort of the running jobs' ends, and a
     /// [`View::profile`] only while the book holds something.
     pub fn outlook(&self) -> Outlook {
-        let (now, capacity) = (self.now, self.capacity());
-        let behind = match self.state.waiting {
-            0 => Span::ZERO,
-            _ => {
-                let micros = self.state.backlog.div_ceil(u128::from(capacity.max(1)));
-                Span::from_micros(u64::try_from(micros).unwrap_or(u64::MAX))
-            }
-        };
-        let turn = now + behind;
+        let (now, capacity, turn) = (self.now, self.capacity(), self.turn());
         if !self.bookings().is_empty() {
             let profile = self.profile();
             let free = |procs| profile.earliest(now, Span::TICK, procs).unwrap_or(Time::NEVER);
@@ -84,6 +76,15 @@ impl View<'_> {
             }
             turn.max(time)
         })
+    }
+
+    /// When those that wait would be worked off by all processors together: now, if nobody waits.
+    pub fn turn(&self) -> Time {
+        if self.state.waiting == 0 {
+            return self.now;
+        }
+        let micros = self.state.backlog.div_ceil(u128::from(self.capacity().max(1)));
+        self.now + Span::from_micros(u64::try_from(micros).unwrap_or(u64::MAX))
     }
 
     /// Expected end and processors of what runs, in no order.
@@ -117,9 +118,13 @@ mod tests {
 
     #[test]
     fn sizes_with_one_start_are_one_step() {
-        let at = |procs: u32| Time::from_secs(u64::from(procs / 4));
-        let steps = vec![(2, at(0)), (4, at(4)), (8, at(8)), (11, at(11))];
-        let outlook = Outlook::of_sizes(11, |procs| if procs <= 2 { at(0) } else { at(procs) });
+        let at = |procs: u32| Time::from_secs(u64::from(procs));
+        let steps = vec![(2, at(0)), (8, at(4)), (11, at(11))];
+        let outlook = Outlook::of_sizes(11, |procs| match procs {
+            0..=2 => at(0),
+            3..=8 => at(4),
+            _ => at(procs),
+        });
         assert_eq!(outlook.steps, steps);
         assert_eq!(Outlook::of_sizes(0, at).steps, []);
         assert_eq!(Outlook::of_sizes(1, at).steps, [(1, at(1))]);

@@ -194,7 +194,7 @@ impl Chaos {
                 actions.push(Action::Resume { job: key, place, share });
                 board.jobs.insert(key, Now { phase: Phase::Running, place: set, share, ..now });
             }
-            (Phase::Starting, _) => unreachable!("one pass an instant"),
+            (Phase::Starting | Phase::Halted | Phase::Aside, _) => unreachable!("not among these"),
         }
         Some(())
     }

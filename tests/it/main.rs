@@ -14,3 +14,4 @@ mod oracle;
 mod scenario;
 mod source_marks;
 mod support;
+mod tariffs;

@@ -1,9 +1,9 @@
 //! One moment at a site.
 
 use super::{Body, EntityError, Outbox, Site, Stamp};
-use crate::local::{Departed, Partition};
+use crate::local::{Admission, Departed, Gone, Partition};
 use crate::model::{InstantOrder, Job, JobRecord, Origin, Outcome, Record, RejectReason};
-use crate::units::{Energy, Money, Time};
+use crate::units::{Bytes, Energy, Money, Time};
 
 /// What arrives: a job of the site's own workload (by far the most), or a message.
 enum Arrival {
@@ -141,30 +141,30 @@ impl Site {
         now: Time,
         outbox: &mut dyn Outbox,
     ) -> Result<(), EntityError> {
-        let refused = Departed { job: job.id, origin };
-        if !self.arrive(job, origin, now, outbox) {
-            self.ended.push(refused);
+        if let Admission::Gone(gone) = self.arrive(job, origin, now, outbox) {
+            self.ended.push(gone);
             self.report_ends(now)?;
         }
         Ok(())
     }
 
-    /// False if the job was rejected.
-    fn arrive(&mut self, job: Job, origin: Origin, now: Time, outbox: &mut dyn Outbox) -> bool {
+    fn arrive(&mut self, job: Job, origin: Origin, now: Time, outbox: &mut dyn Outbox) -> Admission {
         let at = match job.partition {
             Some(partition) => partition.index(),
             None => self.first_fit(&job),
         };
         match self.partitions.get_mut(at) {
             Some(partition) => {
-                let taken = partition.arrive(job, origin, now, outbox);
-                self.touched[at] |= taken;
-                taken
+                let admitted = partition.arrive(job, origin, now, outbox);
+                self.touched[at] |= admitted == Admission::Taken;
+                admitted
             }
             None => {
                 self.refused += 1;
                 outbox.record(Record::Job(refused(self, &job, origin, now)));
-                false
+                let how = Gone::Ended(Outcome::Rejected(RejectReason::NoSuchPartition));
+                let (job, number) = (job.id, job.grid.as_ref().map(|grid| grid.number));
+                Admission::Gone(Departed { job, origin, number, output: Bytes::ZERO, how })
             }
         }
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::local::{
-    Abilities, Actions, Change, LocalPolicy, Outlook, ParamInfo, Phase, PolicyInfo, Profile, Slot,
+    Abilities, Actions, Change, LiveJob, LocalPolicy, Outlook, ParamInfo, Phase, PolicyInfo, Profile, Slot,
     SlotRequest, View,
 };
 use crate::model::{JobKey, Named, NamedError};
@@ -37,14 +37,15 @@ pub enum Compress {
     None,
 }
 
-/// Conservative backfilling: every waiting job has a reservation, and none is ever delayed (while no job overruns).
+/// Conservative backfilling: every waiting job has a reservation, and none is ever delayed (while the machines stand and no job
+/// overruns).
 #[derive(Debug)]
 pub struct Conservative {
     compress: Compress,
     plan: Plan,
     /// Processors came free earlier than planned since the last pass.
     room: bool,
-    /// The plan does not hold any more: the book changed, or a job overran.
+    /// The plan does not hold any more: the book or the machines changed, or a job overran.
     stale: bool,
     /// The book that the plan goes around.
     book: Vec<Booked>,
@@ -129,8 +130,27 @@ impl Conservative {
         }
     }
 
-    /// Plans everything anew around what runs now: after a change of the book, or when a job has overrun its estimate and
-    /// reservations can no longer be kept. Those promised earlier go first.
+    /// A running job is expected to end at another time: others move up into the room, or stay where they are if the job has
+    /// room to go on, or are planned anew.
+    fn moved(&mut self, job: &LiveJob, from: Time, now: Time) {
+        let end = job.expected_end();
+        match &mut self.plan.profile {
+            Some(profile) if !self.stale && from > now => {
+                if end < from {
+                    profile.release(end, from, job.held());
+                    self.room = true;
+                } else if profile.fits(from, end.since(from), job.held()) {
+                    profile.reserve(from, end, job.held());
+                } else {
+                    self.stale = true;
+                }
+            }
+            _ => self.stale = true,
+        }
+    }
+
+    /// Plans everything anew around what runs now: after a change of the book or of machines, or when a job has overrun its
+    /// estimate and reservations can no longer be kept. Those promised earlier go first.
     fn replan(&mut self, view: &View<'_>) {
         self.plan.profile = Some(view.profile());
         self.book = booked(view).collect();
@@ -222,6 +242,10 @@ impl LocalPolicy for Conservative {
                 self.book.retain(|(_, end, _)| *end > now);
                 self.stale |= !booked(view).eq(self.book.iter().copied());
             }
+            // What was promised was promised on the machines that there were. With more of them nobody starts later: in the
+            // order of reserved start each finds at least the place that it had.
+            Change::Left | Change::Joined | Change::Continued(_) => self.stale = true,
+            Change::Moved { job, from } => self.moved(view.job(job), from, now),
         }
     }
 

@@ -295,7 +295,18 @@ impl LocalPolicy for Easy {
                 self.releases.remove(end, job);
                 self.searched = None;
             }
-            Change::Reserved => self.searched = None,
+            Change::Continued(job) => {
+                let live = view.job(job);
+                self.releases.insert(live.expected_end(), job, live.held());
+                self.searched = None;
+            }
+            Change::Moved { job, from } => {
+                let live = view.job(job);
+                self.releases.remove(from, job);
+                self.releases.insert(live.expected_end(), job, live.held());
+                self.searched = None;
+            }
+            Change::Reserved | Change::Left | Change::Joined => self.searched = None,
         }
     }
 
