@@ -19,6 +19,7 @@ mod lawful;
 mod omniscient;
 mod oracle;
 mod runtime;
+mod scenario;
 mod source_marks;
 mod support;
 mod tariffs;
