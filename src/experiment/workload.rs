@@ -137,6 +137,11 @@ impl std::fmt::Display for EstimateSource {
 }
 
 impl Opened {
+    /// The jobs, once.
+    pub(super) fn take_source(&mut self) -> Box<dyn Source> {
+        std::mem::replace(&mut self.source, Box::new(Jobs::new(Vec::new())))
+    }
+
     /// Processors × run time of what has been read over the machine × the span of submissions.
     pub fn offered_load(&self) -> Option<f64> {
         self.read().offered_load(self.procs)

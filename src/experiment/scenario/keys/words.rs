@@ -44,6 +44,16 @@ pub enum Engine {
     Direct,
 }
 
+impl Engine {
+    /// The word of a scenario.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Actors => "actors",
+            Self::Direct => "direct",
+        }
+    }
+}
+
 /// When the run ends at the latest.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub enum Until {
