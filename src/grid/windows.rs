@@ -130,6 +130,16 @@ impl Windows {
         self.seats[entity].address
     }
 
+    /// The first moment at which something happens to anybody; [`Stamp::END`] for none.
+    pub fn first(&self) -> Stamp {
+        self.seats.iter().map(|seat| seat.moment).min().unwrap_or(Stamp::END)
+    }
+
+    /// Whether an entity is the only one of its group.
+    pub fn is_alone(&self, entity: usize) -> bool {
+        self.units[self.seats[entity].unit].members.len() == 1
+    }
+
     /// When something next happens to an entity, by itself or because a message reaches it; [`Stamp::END`] for never.
     pub fn moment(&self, entity: usize) -> Stamp {
         self.seats[entity].moment
@@ -144,7 +154,7 @@ impl Windows {
         let mut end = Stamp::from_key(self.bounds.least()).min(self.until);
         self.whole = end >= self.horizon || end == self.until;
         if self.whole {
-            let first = self.seats.iter().map(|seat| seat.moment).min().unwrap_or(Stamp::END);
+            let first = self.first();
             self.passed = self.passed.max(first.min(self.until));
             if first >= self.until {
                 return Ok(false);
