@@ -14,19 +14,20 @@ mod windows;
 
 use serde::{Deserialize, Serialize};
 
-pub use drive::{DriveError, drive, drive_until};
+pub use drive::{DriveError, drive};
 pub use error::{GridError, Waiter};
 pub use merge::Merge;
 pub use moments::drive_by_moments;
 pub use node::{Node, NodeSave};
-pub use windows::{Call, Group, WindowEnds, WindowError, WindowOptions, Windows};
+pub use windows::{Call, Group, Over, WindowEnds, WindowError, WindowOptions, Windows};
 
 use self::center::Center;
 use self::ending::{Left, Verdict};
 
 use crate::broker::BrokerRegistry;
 use crate::entity::{
-    Address, Body, Broker, Dispatcher, Entity, EntityError, Message, Outbox, Portal, Sender, Site, Stamp,
+    Address, Body, Broker, Dispatcher, Entity, EntityError, Message, Outbox, Pending, Portal, Sender, Site,
+    Stamp,
 };
 use crate::local::{Registry, Tally};
 use crate::model::{GridSpec, Record, RecordSink, SiteId, SiteSpec};
@@ -274,25 +275,24 @@ impl Grid {
         options: WindowOptions,
         sink: &mut dyn RecordSink,
     ) -> Result<(), GridError> {
-        let mut windows = self.windows(until, options)?;
+        let seats = self.nodes.iter().map(|node| (node.address(), node.next_event()));
+        let mut windows = Windows::new(seats, &self.groups(), self.windows(until, options))?;
         let mut merge = Merge::new(self.nodes.len());
-        let quiet = self.quiet;
-        drive_until(&mut self.nodes, &mut windows, &mut merge, sink, |pending, minute| {
-            Left::of(pending).verdict(quiet).is_over_at(minute)
-        })?;
+        drive(&mut self.nodes, &mut windows, &mut merge, sink)?;
         merge.finish(sink);
         self.finish(until, sink)
     }
 
-    /// The bookkeeping of a run.
-    fn windows(&self, until: Option<Time>, options: WindowOptions) -> Result<Windows, GridError> {
-        let seats = self.nodes.iter().map(|node| (node.address(), node.next_event()));
+    /// The windows of a run of this grid, to `until` at the latest, chosen as `options` say beyond that.
+    pub fn windows(&self, until: Option<Time>, options: WindowOptions) -> WindowOptions {
+        let quiet = self.quiet;
+        let over = move |pending: &[Pending], minute| Left::of(pending).verdict(quiet).is_over_at(minute);
         let until = until.map_or(options.until, |until| Stamp::at(until).min(options.until));
-        Ok(Windows::new(seats, &self.groups(), WindowOptions { minutes: true, until, ..options })?)
+        WindowOptions { over: Some(Over::new(over)), until, ..options }
     }
 
     /// Who talks to whom without delay: the portal and those behind it are one group.
-    fn groups(&self) -> Vec<Group> {
+    pub fn groups(&self) -> Vec<Group> {
         let mut groups: Vec<Group> =
             self.sites().map(|site| Group { members: 1, latency: site.latency() }).collect();
         if self.sites < self.nodes.len() {
@@ -337,7 +337,10 @@ impl Grid {
     }
 
     /// Everything before the end of the run has happened: closes all accounts and sums up.
-    fn finish(&mut self, until: Option<Time>, sink: &mut dyn RecordSink) -> Result<(), GridError> {
+    ///
+    /// # Errors
+    /// As [`Grid::run`].
+    pub(crate) fn finish(&mut self, until: Option<Time>, sink: &mut dyn RecordSink) -> Result<(), GridError> {
         let left = self.left();
         let (end, stuck) = match (left.verdict(self.quiet), until) {
             (Verdict::Done(end), _) => (until.map_or(end, |until| until.min(end)), false),
@@ -355,6 +358,16 @@ impl Grid {
             return Err(GridError::Unbalanced { who: "the grid".to_owned(), arrived: let_in, ended: done });
         }
         if stuck { Err(GridError::stuck(end, waiters)) } else { Ok(()) }
+    }
+
+    /// Takes all entities out, for somebody else to drive; to be put back with [`Grid::put_back`].
+    pub(crate) fn take_out(&mut self) -> Vec<Node> {
+        std::mem::take(&mut self.nodes)
+    }
+
+    /// Puts the entities back that were taken out.
+    pub(crate) fn put_back(&mut self, nodes: Vec<Node>) {
+        self.nodes = nodes;
     }
 
     /// Ends the run here: whatever still waits or runs is recorded as unfinished.

@@ -1,5 +1,6 @@
 //! Running a scenario.
 
+use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -19,6 +20,7 @@ use crate::metrics::{
 };
 use crate::model::SiteSpec;
 use crate::report::{OutputDir, OutputOptions};
+use crate::runtime::{RuntimeOptions, run_grid};
 use crate::units::Time;
 use crate::workload::{Carrying, Merged, Source};
 
@@ -164,10 +166,17 @@ impl Run {
             Clock::Paced(factor) => Some(*factor),
         };
         match (engine, pace) {
-            (Engine::Direct, None) => grid.run_to(until, WindowOptions::default(), recorder),
-            _ => grid.run_to(until, WindowOptions::default(), recorder),
+            (Engine::Direct, None) => {
+                let ran = grid.run_to(until, WindowOptions::default(), recorder);
+                ran.map_err(|error| RunError::from_running(&error))
+            }
+            // Only the actors wait for the wall clock.
+            (Engine::Direct, Some(_)) | (Engine::Actors, _) => {
+                let threads = NonZeroUsize::new(self.threads).unwrap_or(NonZeroUsize::MIN);
+                let options = RuntimeOptions { threads, pace, ..RuntimeOptions::default() };
+                run_grid(grid, until, options, recorder).map_err(|error| RunError::from_actors(&error))
+            }
         }
-        .map_err(|error| RunError::from_running(&error))
     }
 
     fn create(
