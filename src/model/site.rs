@@ -191,7 +191,7 @@ impl PartitionSpec {
         if self.quantum <= 1 {
             return procs;
         }
-        procs.div_ceil(self.quantum.max(1)).saturating_mul(self.quantum.max(1))
+        procs.div_ceil(self.quantum).saturating_mul(self.quantum)
     }
 }
 
