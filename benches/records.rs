@@ -4,7 +4,9 @@
 use std::hint::black_box;
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
-use gridemu::metrics::{Definitions, Fingerprint, Quantiles, Summary, WaitComparison};
+use gridemu::metrics::{
+    Definitions, Fingerprint, GridMeasures, Quantiles, RecoveryRule, Summary, WaitComparison, Window,
+};
 use gridemu::model::{
     Cause, JobClasses, JobId, JobRecord, Origin, Outcome, PartitionId, ProcSet, Record, SegmentRecord,
     SiteId, SiteSpec,
@@ -111,6 +113,15 @@ fn measures(c: &mut Criterion) {
             let mut waits = WaitComparison::new(Definitions::default());
             (0..ROUNDS).flat_map(|_| &jobs).for_each(|job| waits.add(job));
             waits
+        });
+    });
+    let sites = vec![SiteSpec::plain("kth", 128, "easy".parse().expect("a policy")); 20];
+    group.bench_function("of a grid", |b| {
+        b.iter(|| {
+            let mut measures = GridMeasures::new(Definitions::default(), Window::ALL, &sites)
+                .watching(RecoveryRule::default(), 20 * 128);
+            (0..ROUNDS).flat_map(|_| &all).for_each(|record| measures.add(record));
+            measures
         });
     });
     let full = {

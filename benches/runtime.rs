@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use gridemu::entity::{Address, Body, Entity, EntityError, Message, Outbox, Sender, Stamp};
 use gridemu::grid::{Group, Merge, WindowOptions, Windows, drive};
-use gridemu::model::{EventCause, EventKind, EventRecord, JobId, Origin, ProcSet, Record, RecordSink, SiteId};
+use gridemu::model::{
+    EventCause, EventKind, EventRecord, JobId, Origin, ProcSet, Record, RecordSink, SiteId,
+};
 use gridemu::units::{Bytes, Span, Time};
 
 const LATENCY: Span = Span::from_micros(50_000);
@@ -140,7 +142,8 @@ impl RecordSink for Count {
 fn plain(sites: u32, jobs: u64) -> u64 {
     let (mut entities, groups) = grid(sites, jobs);
     let starts = entities.iter().map(|entity| (entity.address(), entity.next_event()));
-    let mut windows = Windows::new(starts, &groups, WindowOptions::default()).expect("groups of all entities");
+    let mut windows =
+        Windows::new(starts, &groups, WindowOptions::default()).expect("groups of all entities");
     let (mut merge, mut sink) = (Merge::new(entities.len()), Count::default());
     drive(&mut entities, &mut windows, &mut merge, &mut sink).expect("it runs");
     merge.finish(&mut sink);

@@ -1,5 +1,6 @@
 //! Messages and the order in which they are handled.
 
+use std::cmp::Ordering;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -12,7 +13,7 @@ use crate::units::{Bytes, Span, Time};
 ///
 /// An entity's own events belong to round 0 (the portal's to round 1, when the grid has settled). A message sent without
 /// delay in round `n` arrives in round `n + 1`; a job of no length started in round `n` ends in round `n + 1`.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Stamp {
     /// The instant.
     pub time: Time,
@@ -29,6 +30,16 @@ impl Stamp {
         Self { time, round: 0 }
     }
 
+    /// The moment as one number, in the same order. Two registers side by side: comparing costs no branch.
+    pub(crate) const fn key(self) -> u128 {
+        (self.time.micros() as u128) << 64 | self.round as u128
+    }
+
+    /// The moment of a [`key`](Self::key).
+    pub(crate) const fn from_key(key: u128) -> Self {
+        Self { time: Time::from_micros((key >> 64) as u64), round: key as u32 }
+    }
+
     /// The next round of the same instant.
     #[must_use]
     pub const fn next_round(self) -> Self {
@@ -39,6 +50,42 @@ impl Stamp {
     #[must_use]
     pub fn after(self, latency: Span) -> Self {
         if latency.is_zero() { self.next_round() } else { Self::at(self.time + latency) }
+    }
+}
+
+impl Ord for Stamp {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.key().cmp(&other.key())
+    }
+
+    fn min(self, other: Self) -> Self {
+        if other < self { other } else { self }
+    }
+
+    fn max(self, other: Self) -> Self {
+        if other < self { self } else { other }
+    }
+}
+
+impl PartialOrd for Stamp {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+
+    fn lt(&self, other: &Self) -> bool {
+        self.key() < other.key()
+    }
+
+    fn le(&self, other: &Self) -> bool {
+        self.key() <= other.key()
+    }
+
+    fn gt(&self, other: &Self) -> bool {
+        self.key() > other.key()
+    }
+
+    fn ge(&self, other: &Self) -> bool {
+        self.key() >= other.key()
     }
 }
 

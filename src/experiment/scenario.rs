@@ -23,6 +23,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 pub use catalogue::{CATALOGUE, CatalogueFile, from_catalogue};
+pub use keys::Engine;
 pub use meaning::{Clock, Meaning, Measure, OutputPlan, PlannedWorkload};
 pub use problem::{Problem, ScenarioError};
 pub use schema::schema_json;
@@ -42,7 +43,7 @@ pub struct Scenario {
     pub meaning: Meaning,
     /// The scenario with every default written out, as TOML. Read again, it is the same scenario.
     pub text: String,
-    /// Hash of `text`, but for folders: the same for scenarios that mean the same run.
+    /// Hash of `text`, but for what changes no result (name, engine, clock, folders): the same for scenarios that mean the same run.
     pub hash: u128,
 }
 
@@ -79,7 +80,7 @@ impl Scenario {
         let meaning = resolve::resolve(&keys, &mut checker);
         let problems = checker.problems;
         let Some(meaning) = meaning.filter(|_| problems.is_empty()) else {
-            return Err(ScenarioError(problems));
+            return Err(ScenarioError::new(problems));
         };
         let plain = |said: String| Problem::new(file.display().to_string(), "", said);
         let text = show::shown(&keys).map_err(plain)?;

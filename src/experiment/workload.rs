@@ -354,10 +354,7 @@ fn open_poisson(
 
 /// Refuses what a generator cannot do, and gives it what its name does not say.
 fn generator(mut named: Named, entity: &str, what: &str, shaping: &Shaping) -> Result<Named, RunError> {
-    if shaping.feedback {
-        return Err(RunError::request(format!("{what} has no users to give feedback to")));
-    }
-    only_for_logs(&[("--cap", shaping.cap)], shaping, what)?;
+    only_for_logs(&[("--cap", shaping.cap), ("--feedback", shaping.feedback)], shaping, what)?;
     if shaping.load.is_some() && named.params.contains_key("load") {
         return Err(RunError::request(format!("`--load` and `{named}` both say the load"))
             .with_hint("leave one of them out"));

@@ -93,7 +93,8 @@ fn carry_out<E: Entity>(
     merge: &mut Merge,
     sink: &mut dyn RecordSink,
 ) -> Result<(), DriveError> {
-    for message in windows.inbox(call.entity).drain(..) {
+    let inbox = windows.inbox(call.entity);
+    while let Some(message) = inbox.pop() {
         entity.deliver(message)?;
     }
     let mut post = Post { from: call.entity, windows, merge, sink, failed: None };

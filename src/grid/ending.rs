@@ -87,6 +87,11 @@ impl Left {
     }
 }
 
+/// The last full minute that is not after `time`.
+pub(super) fn last_minute(time: Time) -> Time {
+    Time::from_micros(time.micros() / MINUTE.micros() * MINUTE.micros())
+}
+
 /// Whether a minute is full.
 pub(super) fn is_minute(time: Time) -> bool {
     time.micros().is_multiple_of(MINUTE.micros())

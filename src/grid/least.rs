@@ -1,14 +1,17 @@
 //! The least of many keys that change one at a time.
 
-/// A tournament: each inner node holds the lesser of its two children, so that a change costs a walk to the root and the
-/// least of all is at hand.
+/// Children of a node.
+const WIDTH: usize = 8;
+
+/// A tournament among keys: each node holds the least of its eight children, so that a change costs a few steps towards the
+/// root and the least of all is at hand.
 ///
-/// Keys are plain integers; two 64-bit comparisons without a branch are cheaper than any ordering of parts.
+/// Keys are plain integers of 128 bits: comparing them costs no branch.
 #[derive(Debug)]
 pub(super) struct Least {
-    /// Node 1 is the root, the children of `n` are `2n` and `2n + 1`, the leaves begin at `leaves`.
-    nodes: Vec<u128>,
-    leaves: usize,
+    /// The keys, eight to a node, then the least of each node, and so on; the last level is one node.
+    levels: Vec<Vec<[u128; WIDTH]>>,
+    least: u128,
 }
 
 impl Least {
@@ -17,49 +20,60 @@ impl Least {
 
     /// So many places, all empty.
     pub(super) fn new(places: usize) -> Self {
-        let leaves = places.next_power_of_two();
-        Self { nodes: vec![Self::NONE; 2 * leaves], leaves }
+        let mut levels = Vec::new();
+        let mut nodes = places;
+        while nodes > 1 || levels.is_empty() {
+            nodes = nodes.div_ceil(WIDTH).max(1);
+            levels.push(vec![[Self::NONE; WIDTH]; nodes]);
+        }
+        Self { levels, least: Self::NONE }
     }
 
     /// The least key.
     pub(super) fn least(&self) -> u128 {
-        self.nodes[1]
+        self.least
     }
 
     /// Gives a place another key.
     pub(super) fn set(&mut self, place: usize, key: u128) {
-        let mut node = self.leaves + place;
-        self.nodes[node] = key;
-        while node > 1 {
-            node /= 2;
-            let least = self.nodes[2 * node].min(self.nodes[2 * node + 1]);
-            if self.nodes[node] == least {
-                break;
+        let (mut place, mut key) = (place, key);
+        for level in 0..self.levels.len() {
+            let parent = place / WIDTH;
+            let above = self.levels.get(level + 1).and_then(|above| above.get(parent / WIDTH));
+            let before = above.map_or(self.least, |above| above[parent % WIDTH]);
+            let node = &mut self.levels[level][parent];
+            node[place % WIDTH] = key;
+            // The others have to be looked at only if this one was the least and no longer is.
+            key = if key <= before { key } else { least(node) };
+            if key == before {
+                return;
             }
-            self.nodes[node] = least;
+            place = parent;
+        }
+        self.least = key;
+    }
+
+    /// Tells all places with a key of at most `bound`, in order.
+    pub(super) fn up_to(&self, bound: u128, mut found: impl FnMut(usize)) {
+        if self.least <= bound {
+            self.search(self.levels.len() - 1, 0, bound, &mut found);
         }
     }
 
-    /// Tells all places with a key below `bound`, in order.
-    pub(super) fn below(&self, bound: u128, mut found: impl FnMut(usize)) {
-        // One node a level waits at most.
-        let mut waiting = [1; usize::BITS as usize];
-        let mut count = usize::from(self.nodes[1] < bound);
-        while count > 0 {
-            count -= 1;
-            let node = waiting[count];
-            if node >= self.leaves {
-                found(node - self.leaves);
-                continue;
-            }
-            for child in [2 * node + 1, 2 * node] {
-                if self.nodes[child] < bound {
-                    waiting[count] = child;
-                    count += 1;
-                }
+    fn search(&self, level: usize, node: usize, bound: u128, found: &mut impl FnMut(usize)) {
+        for (child, key) in (WIDTH * node..).zip(self.levels[level][node]) {
+            if key > bound {
+            } else if level == 0 {
+                found(child);
+            } else {
+                self.search(level - 1, child, bound, found);
             }
         }
     }
+}
+
+fn least(node: &[u128; WIDTH]) -> u128 {
+    node.iter().fold(Least::NONE, |least, key| least.min(*key))
 }
 
 #[cfg(test)]
@@ -72,8 +86,8 @@ mod tests {
     proptest! {
         #[test]
         fn it_says_what_a_search_says(
-            places in 1_usize..40,
-            changes in vec((0_usize..40, 0_u128..50), 0..100),
+            places in 1_usize..150,
+            changes in vec((0_usize..150, 0_u128..50), 0..200),
             bound in 0_u128..60,
         ) {
             let mut fast = Least::new(places);
@@ -84,8 +98,8 @@ mod tests {
                 slow[place] = key;
                 prop_assert_eq!(fast.least(), *slow.iter().min().expect("there is a place"));
                 let mut found = Vec::new();
-                fast.below(bound, |place| found.push(place));
-                let searched: Vec<usize> = (0..places).filter(|place| slow[*place] < bound).collect();
+                fast.up_to(bound, |place| found.push(place));
+                let searched: Vec<usize> = (0..places).filter(|place| slow[*place] <= bound).collect();
                 prop_assert_eq!(found, searched);
             }
         }

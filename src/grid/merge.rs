@@ -52,9 +52,9 @@ impl Merge {
 
     /// Hands on all records written before `passed`, which every entity has passed.
     pub fn emit(&mut self, passed: Time, sink: &mut dyn RecordSink) {
-        let bound = u128::from(passed.micros()) << 32;
+        let bound = u128::from(passed.micros()) << 64;
         while self.heads.least() < bound {
-            let entity = self.heads.least() as u32 as usize;
+            let entity = self.heads.least() as u64 as usize;
             self.emit_run(entity, sink);
         }
     }
@@ -62,7 +62,7 @@ impl Merge {
     /// Hands on all that waits.
     pub fn finish(&mut self, sink: &mut dyn RecordSink) {
         while self.count > 0 {
-            let entity = self.heads.least() as u32 as usize;
+            let entity = self.heads.least() as u64 as usize;
             self.emit_run(entity, sink);
         }
     }
@@ -86,7 +86,7 @@ impl Merge {
 /// The key of an entity whose first record this is.
 fn head(latest: &mut Time, entity: usize, record: &Record) -> u128 {
     *latest = written(record).max(*latest);
-    u128::from(latest.micros()) << 32 | entity as u128
+    u128::from(latest.micros()) << 64 | entity as u128
 }
 
 /// When a record was written.

@@ -54,10 +54,10 @@ pub struct Windows {
     seats: Vec<Seat>,
     units: Vec<Unit>,
     places: Places,
-    /// `out` of each unit.
-    outs: Least,
     /// When what a unit sends can arrive first.
     bounds: Least,
+    /// The largest latency of any unit that sends anything.
+    widest: Span,
     until: Stamp,
     promises: bool,
     ends: Option<WindowEnds>,
@@ -92,8 +92,13 @@ impl Windows {
         let units = Unit::cut(groups, &mut seats)?;
         let mut windows = Self {
             places: Places::new(&seats)?,
-            outs: Least::new(units.len()),
             bounds: Least::new(units.len()),
+            widest: units
+                .iter()
+                .map(|unit| unit.latency)
+                .filter(|span| *span < Span::MAX)
+                .max()
+                .unwrap_or_default(),
             until: options.until.min(Stamp::at(Time::NEVER)),
             promises: options.promises,
             ends: options.ends,
@@ -134,7 +139,7 @@ impl Windows {
 
     /// When something next happens to an entity, by itself or because a message reaches it; [`Stamp::END`] for never.
     pub fn moment(&self, entity: usize) -> Stamp {
-        self.seats[entity].moment()
+        self.seats[entity].moment
     }
 
     /// Opens the next window: adds the calls of those who go through it in one, and gets the others ready to be
@@ -143,11 +148,16 @@ impl Windows {
     /// # Errors
     /// [`WindowError::Stalled`] if a round too many comes next.
     pub fn open(&mut self, calls: &mut Vec<Call>) -> Result<bool, WindowError> {
-        let mut first = stamp(self.outs.least());
-        let mut end = stamp(self.bounds.least()).min(self.until);
+        let mut end = Stamp::from_key(self.bounds.least()).min(self.until);
         self.whole = end >= self.horizon || end == self.until;
         if self.whole {
-            first = self.seats.iter().map(Seat::moment).min().unwrap_or(Stamp::END);
+            let first = self.seats.iter().map(|seat| seat.moment).min().unwrap_or(Stamp::END);
+            let edge = self.lag.edge(first.min(self.until));
+            if edge > self.passed {
+                // Nothing happens before the last full minute: a window without calls gets everybody there.
+                self.end = edge;
+                return Ok(true);
+            }
             self.passed = self.passed.max(first.min(self.until));
             if first >= self.until {
                 return Ok(false);
@@ -155,13 +165,18 @@ impl Windows {
             end = end.min(self.lag.after(first));
         }
         if let Some(ends) = &mut self.ends {
+            let first = self.units.iter().map(|unit| unit.out).min().unwrap_or(Stamp::END);
+            let first = if self.whole { self.passed } else { first };
             end = ends.choose(first, end);
         }
         self.end = end;
         let begun = calls.len();
-        let Self { seats, units, teams, outs, .. } = self;
+        let Self { seats, units, teams, bounds, .. } = self;
         let mut enter = |at: usize, seats: &mut [Seat]| {
             let unit = &mut units[at];
+            if !self.whole && unit.out >= end {
+                return;
+            }
             unit.until = end;
             if unit.members.len() == 1 {
                 let entity = unit.members.start;
@@ -175,13 +190,14 @@ impl Windows {
             // Who is not on their way out lags behind: look at everybody.
             let mut last = None;
             for at in 0..seats.len() {
-                if seats[at].moment() < end && last != Some(seats[at].unit) {
+                if seats[at].moment < end && last != Some(seats[at].unit) {
                     last = Some(seats[at].unit);
                     enter(seats[at].unit, seats);
                 }
             }
         } else {
-            outs.below(key(end), |at| enter(at, seats));
+            // Who sends nothing in this window can wait for another. Whoever sends something can be heard by then.
+            bounds.up_to(end.after(self.widest).key(), |at| enter(at, seats));
         }
         self.check_rounds(&calls[begun..])?;
         Ok(true)
@@ -197,8 +213,8 @@ impl Windows {
             let unit = &mut self.units[at];
             let (mut moment, mut out) = (Stamp::END, Stamp::END);
             for seat in &self.seats[unit.members.clone()] {
-                moment = moment.min(seat.moment());
-                out = out.min(seat.out());
+                moment = moment.min(seat.moment);
+                out = out.min(seat.out);
             }
             // What sends nothing in this window can wait for another.
             if (if self.whole { moment } else { out }) >= self.end {
@@ -212,7 +228,7 @@ impl Windows {
             unit.until = until;
             for entity in unit.members.clone() {
                 let seat = &mut self.seats[entity];
-                if seat.moment() == moment {
+                if seat.moment == moment {
                     seat.enter(until);
                     calls.push(Call { entity, until });
                 }
@@ -225,9 +241,7 @@ impl Windows {
 
     /// The messages to be delivered to an entity before it is advanced; whoever asks empties it.
     pub fn inbox(&mut self, entity: usize) -> &mut Vec<Message> {
-        let seat = &mut self.seats[entity];
-        seat.due = Stamp::END;
-        &mut seat.inbox
+        self.seats[entity].inbox()
     }
 
     /// An entity that was called sends a message.
@@ -264,13 +278,9 @@ impl Windows {
             self.talk.push((sender.address, to));
         }
         let seat = &mut self.seats[place];
-        seat.inbox.push(message);
-        if arrival < seat.due {
-            seat.due = arrival;
-            if !inside {
-                let unit = seat.unit;
-                self.settle(unit);
-            }
+        if seat.put(message) && !inside {
+            let unit = seat.unit;
+            self.settle(unit);
         }
         Ok(())
     }
@@ -286,9 +296,8 @@ impl Windows {
         if next < seat.until {
             return Err(WindowError::Behind { entity: seat.address, until: seat.until, next });
         }
-        seat.next = next;
         // Nobody sends anything before anything happens to it.
-        seat.promise = if self.promises { promise.max(next) } else { next };
+        seat.answer(next, if self.promises { promise.max(next) } else { next });
         let unit = seat.unit;
         // A group of several is settled when it is through.
         if self.units[unit].members.len() == 1 {
@@ -317,35 +326,24 @@ impl Windows {
         let unit = &mut self.units[at];
         let mut out = Stamp::END;
         for seat in &self.seats[unit.members.clone()] {
-            out = out.min(seat.out());
+            out = out.min(seat.out);
         }
         if out != unit.out {
             unit.out = out;
-            self.outs.set(at, key(out));
-            self.bounds.set(at, key(out.after(unit.latency)));
+            self.bounds.set(at, out.after(unit.latency).key());
         }
     }
 
     fn check_rounds(&self, calls: &[Call]) -> Result<(), WindowError> {
         for call in calls {
             let seat = &self.seats[call.entity];
-            let at = seat.moment();
+            let at = seat.moment;
             if at.round >= MOST_ROUNDS {
                 return Err(WindowError::Stalled { entity: seat.address, at, talk: self.talk.clone() });
             }
         }
         Ok(())
     }
-}
-
-/// A moment as one number, in the same order.
-fn key(stamp: Stamp) -> u128 {
-    u128::from(stamp.time.micros()) << 32 | u128::from(stamp.round)
-}
-
-/// The moment of a number.
-fn stamp(key: u128) -> Stamp {
-    Stamp { time: Time::from_micros((key >> 32) as u64), round: key as u32 }
 }
 
 /// The latest moment at which a message can have left.

@@ -62,6 +62,7 @@ impl LiveJob {
             end_seq: 0,
             attempts: grid.map_or(0, |grid| grid.attempts),
             proc_time: 0,
+            charge: 0,
             energy: Energy::ZERO,
             cost: Money::ZERO,
             past: grid.and_then(Past::of).map(Box::new),

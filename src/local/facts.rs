@@ -2,7 +2,7 @@
 
 use super::{Outlook, Partition, View};
 use crate::model::Payer;
-use crate::units::{Power, Rate, Time};
+use crate::units::{Power, Price, Rate, Time};
 
 impl Partition {
     /// Processors of machines that are there, in whole allocation blocks.
@@ -44,16 +44,17 @@ impl Partition {
         };
         state.tariff.power(busy, u64::from(state.powered()) * full)
     }
-}
 
-impl Partition {
+    /// The price a core-hour now.
+    pub fn price(&self, now: Time) -> Price {
+        self.state.tariff.price_at(now)
+    }
+
     /// Whether something will happen here by itself that moves a job: an end, a wake, a reservation that begins or ends.
     pub fn moves(&self) -> bool {
         self.running() > 0 || self.wake.is_some() || self.state.book.next_change().is_some()
     }
-}
 
-impl Partition {
     /// The account of the processors begins now, if it has not begun.
     pub(crate) fn open_account(&mut self, now: Time) {
         self.state.account_from(now);

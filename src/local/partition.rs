@@ -13,6 +13,7 @@ use super::{Book, BookError, View};
 use crate::model::{
     Checkpointing, EventCause, EventKind, Fate, InstantOrder, Job, JobId, JobKey, Origin, Outcome,
     PartitionId, PartitionSpec, Payer, ProcSet, Record, RecordSink, RejectReason, Reservation, SiteId,
+    SiteTariff,
 };
 use crate::platform::{Tariff, Usage};
 use crate::units::{Span, Time};
@@ -30,6 +31,10 @@ pub struct Settings {
     pub order: InstantOrder,
     /// Whether jobs may run beyond their estimate.
     pub overrun: bool,
+    /// Prices by the hour of the day, and of electricity.
+    pub tariff: SiteTariff,
+    /// Power usage effectiveness × 10⁶.
+    pub pue_ppm: u64,
     /// Whether segments are recorded.
     pub record_segments: bool,
     /// Whether changes of machine state are recorded.
@@ -125,7 +130,7 @@ impl Partition {
         let usage = Usage { from: Time::NEVER, processors, ..Usage::default() };
         let mut partition = Self {
             state: State {
-                tariff: Tariff::of(&spec),
+                tariff: Tariff::new(&spec, &settings.tariff, settings.pue_ppm),
                 free: ProcSet::full(usable),
                 unused: usable,
                 here: ProcSet::full(usable),
@@ -153,6 +158,7 @@ impl Partition {
                 tally: Tally::default(),
                 reserved: 0,
                 away_time: 0,
+                away_weighed: 0,
                 settled: Time::ZERO,
                 waiting: 0,
                 backlog: 0,
@@ -196,8 +202,8 @@ impl Partition {
             usage.from = Time::ZERO;
         }
         usage.to = usage.to.max(usage.from);
-        let powered = usage.nominal().saturating_sub(usage.away);
-        usage.meter = self.state.tariff.meter(usage.busy(), powered);
+        usage.meter = self.state.tariff.meter(usage.busy(), usage.powered());
+        usage.electricity = self.state.tariff.electricity(&usage);
         usage
     }
 
@@ -369,7 +375,8 @@ impl Partition {
         let gone = self.state.finish(key, outcome, now, sink);
         self.state.recount();
         self.state.fill_bookings(sink, now);
-        if self.state.capacity != before {
+        // On shared processors it gives up a place.
+        if self.state.capacity != before || self.state.slots > 1 {
             self.tell(Change::Joined, now);
         }
         self.step_back(now);

@@ -10,7 +10,7 @@ use super::state::{Load, State};
 use super::table::{Phase, Table};
 use super::{Book, LiveJob, View};
 use crate::model::{JobKey, ProcSet};
-use crate::platform::{ProcTime, Usage};
+use crate::platform::{ProcTime, Usage, WeighedTime};
 use crate::units::{Rate, Time};
 
 /// The whole state of a partition between two instants, and its policy's own.
@@ -28,6 +28,7 @@ pub struct PartitionSave {
     tally: Tally,
     reserved: ProcTime,
     away_time: ProcTime,
+    away_weighed: WeighedTime,
     settled: Time,
     away: ProcSet,
     told_away: bool,
@@ -79,6 +80,7 @@ impl Partition {
             tally: state.tally,
             reserved: state.reserved,
             away_time: state.away_time,
+            away_weighed: state.away_weighed,
             settled: state.settled,
             away: state.away.clone(),
             told_away: state.told_away,
@@ -129,6 +131,7 @@ impl Partition {
         state.tally = saved.tally;
         state.reserved = saved.reserved;
         state.away_time = saved.away_time;
+        state.away_weighed = saved.away_weighed;
         state.settled = saved.settled;
         state.told_away = saved.told_away;
         state.slow = saved.slow.into_iter().collect();

@@ -16,7 +16,7 @@ use crate::model::{
     EventCause, EventKind, EventRecord, InstantOrder, JobKey, JobRecord, Origin, Outcome, PartitionSpec,
     ProcSet, Record, RecordSink,
 };
-use crate::platform::{ProcTime, Tariff, Usage};
+use crate::platform::{ProcTime, Tariff, Usage, WeighedTime};
 use crate::units::{Bytes, Rate, Span, Time, Work};
 
 /// Everything but the policy: what the policy's [`super::View`] shows.
@@ -47,6 +47,8 @@ pub(super) struct State {
     pub(super) reserved: ProcTime,
     /// The same of processors that are away.
     pub(super) away_time: ProcTime,
+    /// `away_time` weighed; see [`Tariff::weigh`].
+    pub(super) away_weighed: WeighedTime,
     pub(super) settled: Time,
     pub(super) waiting: u64,
     /// Processors × estimate of the jobs that wait, in processor-microseconds.

@@ -85,6 +85,8 @@ pub struct LiveJob {
     pub(super) end_seq: u64,
     pub(super) attempts: u32,
     pub(super) proc_time: ProcTime,
+    /// What it counts for the price; see [`crate::platform::Tariff::charge`].
+    pub(super) charge: ProcTime,
     pub(super) energy: Energy,
     pub(super) cost: Money,
     /// Earlier attempts and checkpoints, for the few that have any.

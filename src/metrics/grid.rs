@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Backlog, Churn, Definitions, DifferentDefinitions, Groups, Recovery, RecoveryRule, Window};
-use crate::model::{ChurnSpec, Record, SiteSpec};
+use crate::model::{ChurnSpec, PartitionSpec, Record, SiteSpec};
 
 /// Collects the records of a grid run, one at a time, in any order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -17,7 +17,8 @@ pub struct GridMeasures {
 
 impl GridMeasures {
     /// Nothing yet, of a grid of these sites. How long throughput takes to recover is watched if any of them has
-    /// churn or begins with machines away.
+    /// churn or begins with machines away; if some are away by chance from the beginning, say how many are there
+    /// with [`GridMeasures::watching`].
     pub fn new(definitions: Definitions, window: Window, sites: &[SiteSpec]) -> Self {
         let measures = Self {
             window,
@@ -32,20 +33,18 @@ impl GridMeasures {
                 || !site.churn.script.is_empty()
                 || site.partitions.iter().any(|partition| partition.absent > 0)
         };
-        if sites.iter().any(has_churn) { measures.watching(RecoveryRule::default(), sites) } else { measures }
+        if sites.iter().any(has_churn) {
+            measures.watching(RecoveryRule::default(), present(sites))
+        } else {
+            measures
+        }
     }
 
     /// The same, watching how long throughput takes to recover from big losses, whether churn is planned or not. It
-    /// costs eight bytes a completed job.
+    /// costs eight bytes a completed job. `present` processors are there at the beginning, before the first event:
+    /// without machines that are away by chance from the beginning, which no event tells.
     #[must_use]
-    pub fn watching(mut self, rule: RecoveryRule, sites: &[SiteSpec]) -> Self {
-        let partitions = sites.iter().flat_map(|site| &site.partitions);
-        let present = partitions
-            .map(|partition| {
-                let machines = partition.machines.saturating_sub(partition.absent);
-                u64::from(machines) * u64::from(partition.cores)
-            })
-            .sum();
+    pub fn watching(mut self, rule: RecoveryRule, present: u64) -> Self {
         self.recovery = Some(Recovery::new(rule, present));
         self
     }
@@ -103,4 +102,13 @@ impl GridMeasures {
     pub const fn churn(&self) -> &Churn {
         &self.churn
     }
+}
+
+/// Processors that the descriptions say are there at the beginning.
+fn present(sites: &[SiteSpec]) -> u64 {
+    let partitions = sites.iter().flat_map(|site| &site.partitions);
+    let there = |partition: &PartitionSpec| {
+        u64::from(partition.machines.saturating_sub(partition.absent)) * u64::from(partition.cores)
+    };
+    partitions.map(there).sum()
 }

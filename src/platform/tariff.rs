@@ -132,7 +132,7 @@ impl Tariff {
     pub fn electricity(&self, usage: &Usage) -> Option<Money> {
         let electricity = self.electricity.as_ref()?;
         let meter = match &electricity.by_hour {
-            None => self.meter(usage.busy(), usage.nominal().saturating_sub(usage.away)),
+            None => self.meter(usage.busy(), usage.powered()),
             Some(curve) => {
                 let nominal = weighed(usage.processors, Rate::FULL, curve.over(usage.from, usage.to));
                 self.weighed_meter(usage.busy_weighed, nominal.saturating_sub(usage.away_weighed))

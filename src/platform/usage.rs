@@ -104,6 +104,11 @@ impl Usage {
         procs as u128 * share.units() as u128 * span.micros() as u128
     }
 
+    /// Time there, whether or not in use: what draws power.
+    pub const fn powered(&self) -> ProcTime {
+        self.nominal().saturating_sub(self.away)
+    }
+
     /// Nominal capacity of the whole account.
     pub const fn nominal(&self) -> ProcTime {
         Self::proc_time(self.processors, Rate::FULL, self.to.since(self.from))

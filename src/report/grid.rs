@@ -74,8 +74,8 @@ fn ran(run: &GridSummary) -> String {
     }
     let ended_somewhere = |of: fn(&SiteSummary) -> u64| run.sites.iter().map(of).sum::<u64>();
     if run.nowhere.jobs > 0 {
-        let local = run.local.measures.jobs - ended_somewhere(|site| site.local.jobs);
-        let grid = run.grid.measures.jobs - ended_somewhere(|site| site.grid.jobs);
+        let local = run.local.measures.jobs.saturating_sub(ended_somewhere(|site| site.local.jobs));
+        let grid = run.grid.measures.jobs.saturating_sub(ended_somewhere(|site| site.grid.jobs));
         groups.push(("at no site".to_owned(), Some(local), Some(grid), &run.nowhere));
     }
     let (local, grid) = (&run.local.measures, &run.grid.measures);
@@ -136,7 +136,7 @@ fn used(run: &GridSummary) -> String {
     let whole = row("the grid", "", run.sites.iter().map(|site| site.processors).sum(), &run.account);
     text_table(
         2,
-        ["how it was used", "policy", "processors", "in use\n(%)", "in use of\navailable (%)", "away\n(%)"],
+        &["how it was used", "policy", "processors", "in use\n(%)", "in use of\navailable (%)", "away\n(%)"],
         sites.chain([whole]),
     )
 }
@@ -145,22 +145,26 @@ fn cost(run: &GridSummary) -> String {
     let accounts = || run.sites.iter().map(|site| &site.account).chain([&run.account]);
     let energy = decimals(accounts().map(|account| Some(account.energy.facility_kwh)));
     let kwh = |value: f64| number(Some(value), energy);
+    let billed = run.account.energy.electricity_cost.is_some();
     let row = |name: &str, account: &Account| {
         let spent = &account.energy;
         let [jobs, idle, meter, facility] =
             [spent.jobs_kwh, spent.idle_kwh, spent.meter_kwh, spent.facility_kwh].map(kwh);
-        vec![cut(name, NAME), jobs, idle, meter, facility, number(Some(account.cost), 2)]
+        let mut row = vec![cut(name, NAME), jobs, idle, meter, facility];
+        if billed {
+            row.push(number(spent.electricity_cost, 2));
+        }
+        row.push(number(Some(account.cost), 2));
+        row
     };
     let sites = run.sites.iter().map(|site| row(&site.name, &site.account));
-    let head = [
-        "what it cost",
-        "jobs\n(kWh)",
-        "idle\n(kWh)",
-        "together\n(kWh)",
-        "with facility\n(kWh)",
-        "paid\nby jobs",
-    ];
-    let mut out = table(head, sites.chain([row("the grid", &run.account)]));
+    let mut head =
+        vec!["what it cost", "jobs\n(kWh)", "idle\n(kWh)", "together\n(kWh)", "with facility\n(kWh)"];
+    if billed {
+        head.push("electricity\nbill");
+    }
+    head.push("paid\nby jobs");
+    let mut out = text_table(1, &head, sites.chain([row("the grid", &run.account)]));
     let charged = format!(
         "local users {} for {} kWh, grid users {} for {} kWh",
         number(Some(run.local.charged), 2),

@@ -17,13 +17,13 @@ pub(super) fn table<const N: usize>(
     header: [&str; N],
     rows: impl IntoIterator<Item = Vec<String>>,
 ) -> String {
-    text_table(1, header, rows)
+    text_table(1, &header, rows)
 }
 
 /// A table whose first columns are text, so many of them, and whose others are numbers.
-pub(super) fn text_table<const N: usize>(
+pub(super) fn text_table(
     texts: usize,
-    header: [&str; N],
+    header: &[&str],
     rows: impl IntoIterator<Item = Vec<String>>,
 ) -> String {
     let aligned = |(at, text): (usize, String)| {
@@ -31,7 +31,7 @@ pub(super) fn text_table<const N: usize>(
     };
     let row = |cells: Vec<String>| cells.into_iter().enumerate().map(aligned).collect::<Vec<_>>();
     let mut table = Table::new();
-    table.load_style(PLAIN).set_header(row(header.map(str::to_owned).to_vec()));
+    table.load_style(PLAIN).set_header(row(header.iter().map(|text| (*text).to_owned()).collect()));
     table.add_rows(rows.into_iter().map(row));
     table.trim_fmt()
 }

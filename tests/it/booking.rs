@@ -19,6 +19,8 @@ fn partition(processors: u32, policy: &str) -> Partition {
         partition: PartitionId(0),
         order: InstantOrder::Instant,
         overrun: false,
+        tariff: gridemu::model::SiteTariff::default(),
+        pue_ppm: 1_000_000,
         record_segments: true,
         record_machines: false,
         fate: Fate::Requeue,

@@ -364,6 +364,26 @@ fn energy_and_cost_add_up() {
     );
 }
 
+#[test]
+fn prices_follow_the_hour_of_the_day() {
+    // The run begins at 21 h; from 22 h to 6 h core-hours cost a quarter of 0.40, and electricity half of 0.20. Two cores at 0.5
+    // kW, with a PUE of 2: the job has them for two hours, so it pays 2 × 0.40 + 2 × 0.10 = 1, and the facility draws 2 kW:
+    // 2 × 0.20 + 2 × 0.10 = 0.60.
+    let mut spec = site(2, "fcfs");
+    let part = &mut spec.partitions[0];
+    (part.idle, part.busy) = (Power::ZERO, "500 W".parse().unwrap());
+    part.price = "0.40/core-h".parse().unwrap();
+    spec.pue_ppm = 2_000_000;
+    spec.tariff.price_by_hour = Some("22-6=0.25".parse().unwrap());
+    spec.tariff.electricity = Some("0.20/kWh".parse().unwrap());
+    spec.tariff.electricity_by_hour = Some("22-6=0.5".parse().unwrap());
+    spec.tariff.starts_at = "21 h".parse().unwrap();
+    let ran = lawful(&spec, &[job(1, 0, 2, 7_200)]);
+    assert_eq!(ran.job(1).cost.nanos(), 1_000_000_000);
+    assert_eq!(ran.usage[0].electricity.map(gridemu::units::Money::nanos), Some(600_000_000));
+    assert_eq!(ran.usage[0].meter.as_kwh_f64(), 2.0);
+}
+
 // ---- the run as a whole ----
 
 static NEVER: PolicyInfo = PolicyInfo {

@@ -93,7 +93,7 @@ impl Site {
             waiting: partition.waiting(),
             running: partition.running(),
             backlog: partition.backlog(),
-            price: partition.spec().price,
+            price: partition.price(now),
             power: partition.power(),
             outlook: partition.outlook(now),
         }

@@ -19,7 +19,27 @@ macro_rules! files {
 }
 
 /// All of them, in order of name.
-pub const CATALOGUE: &[CatalogueFile] = files!["das2-32", "das2-72"];
+pub const CATALOGUE: &[CatalogueFile] = files![
+    "bluegene-p-320",
+    "ctc-sp2",
+    "das2-32",
+    "das2-72",
+    "horus",
+    "huang-2004",
+    "kanavallil-2007",
+    "kth-sp2",
+    "lanl-cm5",
+    "modern-cloud",
+    "modern-cluster",
+    "modern-office",
+    "paul-2013-12",
+    "paul-2013-15",
+    "sdsc-blue",
+    "sdsc-sp2",
+    "sharcnet-large",
+    "sharcnet-medium",
+    "sharcnet-small",
+];
 
 /// The file of that path.
 pub fn from_catalogue(path: &str) -> Option<&'static CatalogueFile> {

@@ -5,8 +5,9 @@ use std::path::{Path as FilePath, PathBuf};
 
 use super::Problem;
 use super::catalogue::{CATALOGUE, from_catalogue};
+use super::resolve::MOST_SITES;
 use super::set::{Override, Set, Stage};
-use super::tree::{Entry, Node, Origins, Path, Table, Value};
+use super::tree::{Entry, Node, Origins, Path, Place, Table, Value};
 use crate::model::nearest;
 
 /// All that was written, as one tree.
@@ -16,11 +17,11 @@ pub(super) struct Document {
     pub(super) origins: Origins,
 }
 
+/// The name of a site, and where it was written.
+type SiteName = (String, Place);
+
 /// Reads a file that a scenario names.
 pub(super) type ReadFile<'a> = &'a dyn Fn(&FilePath) -> io::Result<String>;
-
-/// The most sites that one table may stand for.
-const MOST_COPIES: usize = 100_000;
 
 impl Document {
     /// Puts together the scenario `text` of the file `file`.
@@ -144,8 +145,7 @@ impl Document {
     }
 
     /// The names of the sites that one table stands for; `None` if it is a single one.
-    #[allow(clippy::type_complexity)]
-    fn copies(&self, path: &Path, site: &Node) -> Result<Option<Vec<(String, super::tree::Place)>>, Problem> {
+    fn copies(&self, path: &Path, site: &Node) -> Result<Option<Vec<SiteName>>, Problem> {
         let (names, count) = (site.get("names"), site.get("count"));
         match (names, count) {
             (None, None) => Ok(None),
@@ -175,8 +175,8 @@ impl Document {
                     Value::Integer(text) | Value::Bare(text) => text.parse::<usize>().ok(),
                     _ => None,
                 };
-                let Some(number) = number.filter(|number| (1..=MOST_COPIES).contains(number)) else {
-                    let said = format!("this must be a number of sites, from 1 to {MOST_COPIES}");
+                let Some(number) = number.filter(|number| (1..=MOST_SITES).contains(number)) else {
+                    let said = format!("this must be a number of sites, from 1 to {MOST_SITES}");
                     return Err(self.problem(&count_path, said));
                 };
                 let Some(name) = site.get("name").filter(|name| name.text().is_some()) else {

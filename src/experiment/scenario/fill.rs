@@ -163,9 +163,23 @@ impl Filler<'_> {
             default("start-hour", "0".to_owned());
             GeneratorKeys(params)
         });
+        let poisson = keys.poisson.map(|GeneratorKeys(mut params)| {
+            let mut default = |key: &str, value: &str| {
+                params.entry(key.to_owned()).or_insert_with(|| value.to_owned());
+            };
+            default("jobs", "10000");
+            default("size", "1");
+            default("runtime", "exponential[mean=10 min]");
+            default("procs", &largest.to_string());
+            if keys.load.is_none() && !params.contains_key("load") {
+                params.entry("every".to_owned()).or_insert_with(|| "60 s".to_owned());
+            }
+            GeneratorKeys(params)
+        });
         WorkloadKeys {
             log,
             lublin,
+            poisson,
             estimates: keys.estimates.or_else(|| Some(EstimatesKey::default())),
             clean: keys.clean.or_else(|| is_log.then_some(Clean::None)),
             cap: keys.cap.or_else(|| is_log.then_some(false)),

@@ -1,7 +1,7 @@
 //! The keys of a scenario, as they are written: nothing is checked here but their form, and no file is touched.
 //!
 //! What each key means is said at the key; the same sentences are in the schema that editors read (`gridemu schema`). Whatever can
-//! be left out is an `Option`; [`super::fill`] puts the defaults in.
+//! be left out is an `Option`; the filler puts the defaults in.
 
 mod machines;
 mod site;
@@ -123,7 +123,8 @@ pub struct LinkKeys {
 #[serde(deny_unknown_fields, expecting = "a table of the broker")]
 pub struct BrokerKeys {
     /// The mapping algorithm (`gridemu policies` lists them). Default: mct.
-    #[schemars(schema_with = "super::schema::named")]
+    #[serde(default)]
+    #[schemars(schema_with = "super::schema::broker_policy")]
     pub policy: Option<Named>,
     /// How old the directory's picture of the sites may become; 0 s: sites report at every change. Default: 60 s.
     pub picture: Option<Written<Span>>,
@@ -131,6 +132,7 @@ pub struct BrokerKeys {
     pub count_in_flight: Option<bool>,
     /// When assignments that have not left the dispatcher are made anew: `"never"`, `"on-churn"`, or `"every-picture"`. Default:
     /// on-churn.
+    #[serde(default)]
     #[schemars(schema_with = "super::schema::replan")]
     pub replan: Option<Replan>,
     /// Whether replanning also takes back jobs that wait at sites. Default: false.
@@ -144,6 +146,7 @@ pub struct BrokerKeys {
     /// What one dispatch takes the dispatcher, one after the other. Default: 0 s.
     pub overhead: Option<Written<Span>>,
     /// Who pays for an attempt that was lost to churn: `"user"`, or `"site"`. Default: user.
+    #[serde(default)]
     #[schemars(schema_with = "super::schema::payer")]
     pub lost_attempts: Option<Payer>,
 }

@@ -13,21 +13,36 @@ pub struct Problem {
     pub said: String,
     /// What to do.
     pub hint: Option<String>,
+    /// Which file and where in it, to tell problems in order.
+    order: (usize, usize),
 }
 
-/// All that is wrong with a scenario, in the order in which it was found; at least one thing.
+/// All that is wrong with a scenario, in the order in which it is written; at least one thing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScenarioError(pub Vec<Problem>);
 
 impl Problem {
     pub(super) fn new(place: impl Into<String>, key: &str, said: impl Into<String>) -> Self {
-        Self { place: place.into(), key: key.to_owned(), said: said.into(), hint: None }
+        Self { place: place.into(), key: key.to_owned(), said: said.into(), hint: None, order: (0, 0) }
+    }
+
+    #[must_use]
+    pub(super) fn at(self, order: (usize, usize)) -> Self {
+        Self { order, ..self }
     }
 
     #[must_use]
     pub(super) fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
+    }
+}
+
+impl ScenarioError {
+    /// All of `problems`, those of one file from its top to its end.
+    pub(super) fn new(mut problems: Vec<Problem>) -> Self {
+        problems.sort_by_key(|problem| problem.order);
+        Self(problems)
     }
 }
 

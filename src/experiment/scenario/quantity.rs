@@ -30,6 +30,7 @@ impl Quantity for Span {
     const EXAMPLE: &'static str = "10 min";
 
     fn text(&self) -> String {
+        // At most one decimal.
         const UNITS: [(&str, u64); 5] = [
             ("d", 86_400_000_000),
             ("h", 3_600_000_000),
@@ -38,8 +39,13 @@ impl Quantity for Span {
             ("ms", 1_000),
         ];
         let micros = self.micros();
-        match UNITS.iter().find(|(_, unit)| micros > 0 && micros.is_multiple_of(*unit)) {
-            Some((name, unit)) => format!("{} {name}", micros / unit),
+        let short = |unit: u64| micros >= unit && (u128::from(micros) * 10).is_multiple_of(u128::from(unit));
+        match UNITS.iter().find(|(_, unit)| short(*unit)) {
+            Some((name, unit)) => {
+                let tenths = u128::from(micros) * 10 / u128::from(*unit);
+                let fraction = if tenths % 10 == 0 { String::new() } else { format!(".{}", tenths % 10) };
+                format!("{}{fraction} {name}", tenths / 10)
+            }
             None if micros == 0 => "0 s".to_owned(),
             None => format!("{micros} us"),
         }
@@ -344,7 +350,9 @@ mod tests {
             same(Bytes::new(micros));
             same(Bandwidth::from_bits(micros));
         }
-        assert_eq!(Span::from_secs(5_400).text(), "90 min");
+        assert_eq!(Span::from_secs(5_400).text(), "1.5 h");
+        assert_eq!(Span::from_secs(84 * 3_600).text(), "3.5 d");
+        assert_eq!(Span::from_micros(61_000_001).text(), "61000001 us");
         assert_eq!(Power::from_milliwatts(92_100).text(), "92.1 W");
         assert_eq!(Price::from_nanos(180_000_000).text(), "0.18/core-h");
     }

@@ -63,6 +63,11 @@ impl de::Error for Flaw {
     }
 
     fn invalid_type(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
+        if found == Unexpected::Map && expected.to_string() == "a sequence" {
+            return Self::new(
+                "one table is no list; the heading of each needs double brackets, such as `[[site]]`",
+            );
+        }
         Self::new(format!("{} is not {}", found_words(found), expected_words(expected)))
     }
 

@@ -121,11 +121,11 @@ impl Checker<'_> {
 
     fn measure(&mut self, window: Option<&WindowKeys>) -> Measure {
         let Some(WindowKeys { from, to }) = window else { return Measure::All };
-        let (from, to) = (Time::ZERO + from.0, Time::ZERO + to.0);
-        if to <= from {
-            let said = format!("the window ends at {to} s, not after its beginning at {from} s");
+        if to.0 <= from.0 {
+            let said = format!("the window ends at {to}, not after its beginning at {from}");
             self.wrong(&Path::default().key("measure").key("to"), said);
         }
+        let (from, to) = (Time::ZERO + from.0, Time::ZERO + to.0);
         Measure::Window { from, to }
     }
 
@@ -150,7 +150,14 @@ pub(super) fn near<'a>(written: &str, known: impl IntoIterator<Item = &'a str>) 
     nearest(written, known).map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default()
 }
 
-/// `a`, `b` and `c`; of many only the first.
+/// `there is only ...`, `there are ...`.
+pub(super) fn there<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    let names: Vec<&str> = names.into_iter().collect();
+    let are = if names.len() == 1 { "there is only" } else { "there are" };
+    format!("{are} {}", listed(names))
+}
+
+/// Names in backticks; of many only the first.
 pub(super) fn listed<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     let names: Vec<&str> = names.into_iter().collect();
     match names.as_slice() {

@@ -21,17 +21,18 @@ pub(super) fn shown(keys: &ScenarioKeys) -> Result<String, String> {
     let table = Table::try_from(keys).map_err(|error| error.to_string())?;
     let mut text = String::new();
     for (key, value) in &table {
-        if !is_section(value) {
+        if !is_section(key, value) {
             line(&mut text, key, value);
         }
     }
-    for (key, value) in &table {
+    for (key, value) in table.iter().filter(|(key, value)| is_section(key, value)) {
         section(&mut text, key, value);
     }
     Ok(text)
 }
 
-/// The hash of the keys as text. It does not depend on where logs lie, only on what they are called.
+/// The hash of the keys as text, but for what changes no result: where logs lie (what they are called counts), where files go, how the
+/// run is called, and what drives it.
 pub(super) fn hash(keys: &ScenarioKeys) -> Result<u128, String> {
     let mut keys = keys.clone();
     let own = keys.site.iter_mut().flatten().filter_map(|site| match &mut site.workload {
@@ -43,17 +44,17 @@ pub(super) fn hash(keys: &ScenarioKeys) -> Result<u128, String> {
             *log = log.rsplit(['/', '\\']).next().unwrap_or_default().to_owned();
         }
     }
-    // Where files go says nothing about what is in them.
     if let Some(output) = &mut keys.output {
         output.folder = None;
     }
+    (keys.name, keys.engine, keys.clock) = (None, None, None);
     Ok(xxh3_128(shown(&keys)?.as_bytes()))
 }
 
-/// What gets a heading of its own: a table, or a list of tables.
-fn is_section(value: &Value) -> bool {
+/// What gets a heading of its own: a table that is more than a window or a pace, or a list of tables.
+fn is_section(key: &str, value: &Value) -> bool {
     match value {
-        Value::Table(_) => true,
+        Value::Table(_) => !matches!(key, "measure" | "clock"),
         Value::Array(items) => !items.is_empty() && items.iter().all(Value::is_table),
         _ => false,
     }
@@ -61,13 +62,11 @@ fn is_section(value: &Value) -> bool {
 
 fn section(text: &mut String, key: &str, value: &Value) {
     match value {
-        // A window or a pace is one line.
-        Value::Table(table) if table.len() <= 2 && !table.values().any(is_section) => line(text, key, value),
         Value::Table(table) => {
             let _ = write!(text, "\n[{key}]\n");
             body(text, key, table);
         }
-        Value::Array(items) if is_section(value) => {
+        Value::Array(items) => {
             for item in items.iter().filter_map(Value::as_table) {
                 let _ = write!(text, "\n[[{key}]]\n");
                 body(text, key, item);

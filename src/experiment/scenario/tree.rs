@@ -278,7 +278,8 @@ impl Node {
 
     /// What is wrong with what `path` leads to.
     pub(super) fn problem(&self, origins: &Origins, path: &Path, said: impl Into<String>) -> Problem {
-        Problem::new(origins.words(self.place_of(path)), &self.spelled(path), said)
+        let place = self.place_of(path);
+        Problem::new(origins.words(place), &self.spelled(path), said).at((place.origin, place.offset))
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::entity::Stamp;
-use crate::grid::ending::next_minute;
+use crate::grid::ending::{last_minute, next_minute};
 use crate::units::{Span, Time};
 
 /// Entities that talk to each other without delay: a run of them in the order of entities.
@@ -82,6 +82,15 @@ impl Lag {
 
     pub(super) fn minutes(&self) -> bool {
         self.minutes
+    }
+
+    /// The full minute that everybody has to get to before `first`, if that matters.
+    pub(super) fn edge(&self, first: Stamp) -> Stamp {
+        if self.minutes && first.time < Time::NEVER {
+            Stamp::at(last_minute(first.time))
+        } else {
+            Stamp::default()
+        }
     }
 
     /// The furthest anybody may get before everybody has passed `first`.

@@ -12,29 +12,29 @@ pub(super) struct Seat {
     pub(super) address: Address,
     /// Its group.
     pub(super) unit: usize,
-    /// When it next does something by itself.
-    pub(super) next: Stamp,
-    /// It sends nothing before, unless a message reaches it.
-    pub(super) promise: Stamp,
+    /// When something next happens to it, by itself or because a message reaches it.
+    pub(super) moment: Stamp,
+    /// It sends nothing before.
+    pub(super) out: Stamp,
     /// When the first message of the inbox arrives.
-    pub(super) due: Stamp,
+    due: Stamp,
     /// Messages that have not been delivered.
-    pub(super) inbox: Vec<Message>,
+    inbox: Vec<Message>,
     /// What it has been called up to.
     pub(super) until: Stamp,
-    /// It was to send nothing before this moment during its call.
+    /// It was to send nothing before this moment when it was called.
     pub(super) silent: Stamp,
 }
 
 impl Seat {
+    /// Nothing has been promised yet.
     pub(super) fn new(address: Address, next: Option<Stamp>) -> Self {
         let next = next.unwrap_or(Stamp::END);
         Self {
             address,
             unit: 0,
-            next,
-            // Nothing has been promised yet.
-            promise: next,
+            moment: next,
+            out: next,
             due: Stamp::END,
             inbox: Vec::new(),
             until: Stamp::default(),
@@ -42,20 +42,33 @@ impl Seat {
         }
     }
 
-    /// When something next happens to it.
-    pub(super) fn moment(&self) -> Stamp {
-        self.next.min(self.due)
-    }
-
-    /// A moment before which it sends nothing.
-    pub(super) fn out(&self) -> Stamp {
-        self.promise.min(self.due)
-    }
-
     /// It is called.
     pub(super) fn enter(&mut self, until: Stamp) {
         self.until = until;
-        self.silent = self.out();
+        self.silent = self.out;
+    }
+
+    /// A message is on its way to it. True if it may make it speak earlier than it would have.
+    pub(super) fn put(&mut self, message: Message) -> bool {
+        let arrival = message.arrival;
+        self.inbox.push(message);
+        self.due = self.due.min(arrival);
+        self.moment = self.moment.min(arrival);
+        let sooner = arrival < self.out;
+        self.out = self.out.min(arrival);
+        sooner
+    }
+
+    /// The inbox, to be emptied.
+    pub(super) fn inbox(&mut self) -> &mut Vec<Message> {
+        self.due = Stamp::END;
+        &mut self.inbox
+    }
+
+    /// It has done what it was called for. What was put into its inbox meanwhile still counts.
+    pub(super) fn answer(&mut self, next: Stamp, promise: Stamp) {
+        self.moment = next.min(self.due);
+        self.out = promise.min(self.due);
     }
 }
 

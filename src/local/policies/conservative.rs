@@ -286,7 +286,7 @@ impl LocalPolicy for Conservative {
     /// however short a job.
     fn outlook(&self, view: &View<'_>) -> Outlook {
         match &self.plan.profile {
-            Some(profile) if !self.stale && !self.room => {
+            Some(profile) if !self.stale => {
                 let (now, estimate) = (view.now(), self.plan.mean_estimate());
                 let start = |procs| profile.earliest(now, estimate, procs).unwrap_or(Time::NEVER);
                 Outlook::of_sizes(view.capacity(), start)

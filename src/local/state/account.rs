@@ -35,9 +35,11 @@ impl State {
         job.done += Work::done(job.rate, span);
         let (energy, cost) = (job.energy, job.cost);
         job.proc_time += Usage::proc_time(job.held, job.share, span);
+        job.charge += self.tariff.charge(job.held, job.share, job.since, now);
+        self.usage.busy_weighed += self.tariff.weigh(job.held, job.share, job.since, now);
         // Differences of totals, so that segments sum to the attempt's figure exactly.
         job.energy = self.tariff.busy_energy(job.proc_time);
-        job.cost = self.tariff.cost(job.proc_time);
+        job.cost = self.tariff.cost(job.charge);
         if self.settings.record_segments {
             sink.record(Record::Segment(SegmentRecord {
                 job: job.job.id,
@@ -67,7 +69,7 @@ impl State {
             job.cost = Money::ZERO;
         }
         let (energy, cost, time) = (job.energy, job.cost, job.proc_time);
-        (job.energy, job.cost, job.proc_time) = (Energy::ZERO, Money::ZERO, 0);
+        (job.energy, job.cost, job.proc_time, job.charge) = (Energy::ZERO, Money::ZERO, 0, 0);
         let done = std::mem::take(&mut job.done).min(job.target);
         let past = job.past.get_or_insert_default();
         let (secured, overhead) = (std::mem::take(&mut past.secured), std::mem::take(&mut past.overhead));
@@ -120,6 +122,7 @@ impl State {
         }
         if self.missing > 0 {
             self.away_time += Usage::proc_time(self.missing, Rate::FULL, span);
+            self.away_weighed += self.tariff.weigh(self.missing, Rate::FULL, self.settled, now);
         }
         self.settled = now;
     }
@@ -128,7 +131,7 @@ impl State {
     pub(in crate::local) fn account_from(&mut self, now: Time) {
         if self.usage.from == Time::NEVER {
             self.settle_missing(now);
-            (self.reserved, self.away_time) = (0, 0);
+            (self.reserved, self.away_time, self.away_weighed) = (0, 0, 0);
             self.usage.from = now;
         }
     }
@@ -138,6 +141,7 @@ impl State {
         self.settle_missing(now);
         self.usage.to = now;
         (self.usage.reserved, self.usage.away) = (self.reserved, self.away_time);
+        self.usage.away_weighed = self.away_weighed;
     }
 
     /// Ends reservations that are over. True if there were any.

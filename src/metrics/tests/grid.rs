@@ -197,7 +197,7 @@ fn a_grid_without_churn_is_not_watched() {
     let plain = [SiteSpec::plain("kth", 100, "easy".parse().unwrap())];
     let measures = GridMeasures::new(Definitions::default(), Window::ALL, &plain);
     assert_eq!(measures.recovery, None);
-    let watched = measures.clone().watching(RecoveryRule::default(), &plain);
+    let watched = measures.clone().watching(RecoveryRule::default(), 100);
     assert!(watched.recovery.is_some());
     assert_eq!(measures.clone().merge(&watched), Err(DifferentDefinitions));
     let other = GridMeasures::new(Definitions::default(), Window::ALL, &[]);

@@ -90,6 +90,7 @@ fn ledger(at: u128, busy: bool) -> Ledger {
         usage.meter = Energy::from_nanojoules((at + 1) * 500_000_000_000_000_000);
         usage.cost = Money::from_nanos((at as i128 + 1) * 600_123_456_789);
     }
+    usage.electricity = (busy && at == 1).then(|| Money::from_nanos(86_750_000_000));
     let mut ledger = Ledger::default();
     ledger.add(&usage, 1_250_000);
     ledger
@@ -113,7 +114,7 @@ fn run(window: Window, churn: bool) -> GridSummary {
     let (sites, jobs) = (sites(if churn { 95_000 } else { 0 }), jobs());
     let mut measures = GridMeasures::new(Definitions::default(), window, &sites);
     if churn {
-        measures = measures.watching(RecoveryRule::default(), &sites);
+        measures = measures.watching(RecoveryRule::default(), 832);
         events(&jobs).into_iter().for_each(|event| measures.add(&Record::Event(event)));
     }
     jobs.into_iter().for_each(|job| measures.add(&Record::Job(job)));
@@ -172,13 +173,13 @@ fn a_grid_with_churn_reads_well() {
      big losses  1, of 5 % or more of the processors at once; the jobs completed in 1 h were back at 90
                  % after 6 h 16 min
 
-     what it cost    jobs    idle   together   with facility       paid
-                    (kWh)   (kWh)      (kWh)           (kWh)    by jobs
-    --------------------------------------------------------------------
-     windsor          111      28        139             174     600.12
-     delft            222      56        278             347   1,200.25
-     sarah            333      83        417             521   1,800.37
-     the grid         667     167        833           1,042   3,600.74
+     what it cost    jobs    idle   together   with facility   electricity       paid
+                    (kWh)   (kWh)      (kWh)           (kWh)          bill    by jobs
+    ----------------------------------------------------------------------------------
+     windsor          111      28        139             174             -     600.12
+     delft            222      56        278             347         86.75   1,200.25
+     sarah            333      83        417             521             -   1,800.37
+     the grid         667     167        833           1,042         86.75   3,600.74
 
      charged       local users 1,792.28 for 179 kWh, grid users 1,770.90 for 177 kWh
      lost attempt  paid by the job

@@ -20,18 +20,15 @@ pub enum Lengths {
 }
 
 impl Lengths {
-    /// The mean in seconds; infinite if it is beyond all numbers.
+    /// The mean in seconds; infinite if it is beyond the time axis.
     pub fn mean(self) -> f64 {
         match self {
             Self::Fixed(length) => length.as_secs_f64(),
             Self::Range(first, last) => (first.as_secs_f64() + last.as_secs_f64()) / 2.0,
-            Self::Drawn(Distribution::Exponential { mean } | Distribution::Weibull { mean, .. }) => {
-                mean.as_secs_f64()
-            }
-            Self::Drawn(Distribution::Lognormal { median, sigma }) => {
-                let sigma = decimal(sigma);
-                median.as_secs_f64() * libm::exp(sigma * sigma / 2.0)
-            }
+            Self::Drawn(distribution) => match distribution.mean() {
+                Span::MAX => f64::INFINITY,
+                mean => mean.as_secs_f64(),
+            },
         }
     }
 

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::{Lengths, Sizes};
-use crate::model::{MAX_PROCESSORS, Named, NamedError};
+use crate::model::{Distribution, MAX_PROCESSORS, Named, NamedError};
 use crate::units::Span;
 use crate::workload::Setting;
 
@@ -71,7 +71,7 @@ impl PoissonSpec {
         let size = take(&mut named, "size", Sizes::FORMS)?.unwrap_or(Sizes::Fixed(1));
         let mean = Span::from_secs(600);
         let runtime = take(&mut named, "runtime", RUNTIME)?
-            .unwrap_or(Lengths::Drawn(crate::model::Distribution::Exponential { mean }));
+            .unwrap_or(Lengths::Drawn(Distribution::Exponential { mean }));
         let procs = named.take("procs", "a whole number of processors")?.unwrap_or(size.largest());
         let seed = named.take("seed", "a whole number from 0 to 18446744073709551615")?;
         let pace = match (every, load) {
@@ -104,7 +104,7 @@ impl PoissonSpec {
             Pace::Every(Span::ZERO) => return Err(bad("every", "0 s", EVERY)),
             Pace::Load(load) if !(0.001..=1000.0).contains(&load) => return Err(bad("load", load, LOAD)),
             Pace::Load(load) if !self.mean_gap().is_finite() => {
-                return Err(bad("load", load, "possible: the mean run time is beyond all numbers"));
+                return Err(bad("load", load, "possible: the mean run time is beyond the time axis"));
             }
             _ => {}
         }
@@ -216,12 +216,18 @@ mod tests {
             ("poisson[runtime=0 s]", "a run time such as"),
             ("poisson[runtime=exponential]", "a distribution"),
             ("poisson[runtime=weibull[shape=0,mean=1 h]]", "a distribution"),
-            ("poisson[load=0.5,runtime=lognormal[median=1 h,sigma=100]]", "beyond all numbers"),
             ("poisson[procs=0]", "from 1 to 67108864"),
             ("easy", "not of the form"),
         ] {
             let error = written.parse::<PoissonSpec>().unwrap_err().to_string();
             assert!(error.contains(said), "{written}: {error}");
         }
+        let endless = Distribution::Lognormal { median: Span::SECOND, sigma: 1_000_000_000 };
+        let spec = PoissonSpec { runtime: Lengths::Drawn(endless), ..read("poisson[load=0.5]") };
+        assert!(spec.check().unwrap_err().to_string().contains("beyond the time axis"));
+    }
+
+    fn read(written: &str) -> PoissonSpec {
+        written.parse().unwrap()
     }
 }

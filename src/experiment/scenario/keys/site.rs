@@ -24,7 +24,8 @@ pub struct SiteKeys {
     #[serde(rename = "use")]
     pub site_file: Option<String>,
     /// The local scheduling algorithm (`gridemu policies` lists them). Default: easy.
-    #[schemars(schema_with = "crate::experiment::scenario::schema::named")]
+    #[serde(default)]
+    #[schemars(schema_with = "crate::experiment::scenario::schema::local_policy")]
     pub policy: Option<Named>,
     /// Its machines, class by class; a job runs on machines of one class.
     pub machines: Option<Vec<MachineKeys>>,
@@ -42,6 +43,7 @@ pub struct SiteKeys {
     pub starts_at: Option<Written<Span>>,
     /// What happens first at one instant: `"instant"`, one scheduling pass an instant; `"event"`, one an event with arrivals before
     /// ends. Default: instant.
+    #[serde(default)]
     #[schemars(schema_with = "crate::experiment::scenario::schema::order")]
     pub order: Option<InstantOrder>,
     /// Whether jobs may run beyond their estimate, instead of being killed there. Default: false.
@@ -66,6 +68,7 @@ pub struct ChurnKeys {
     pub down: Option<Dist>,
     /// What becomes of a job whose machine leaves: `"requeue"`, at the end of its site's queue; `"give-back"`, to the broker;
     /// `"wait"`, until the machine is back; `"fail"`. Default: requeue.
+    #[serde(default)]
     #[schemars(schema_with = "crate::experiment::scenario::schema::fate")]
     pub running: Option<Fate>,
     /// Whether jobs of the grid that wait at the site go back to the broker when the whole site leaves. Default: false.

@@ -413,8 +413,8 @@ impl JsonSchema for Dist {
         "distribution".into()
     }
 
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        crate::experiment::scenario::schema::named(generator)
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        crate::experiment::scenario::schema::distribution()
     }
 }
 
@@ -497,8 +497,8 @@ impl JsonSchema for EstimatesKey {
         "estimates".into()
     }
 
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        crate::experiment::scenario::schema::named_or(generator, "factor:2.5")
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        crate::experiment::scenario::schema::estimates()
     }
 }
 

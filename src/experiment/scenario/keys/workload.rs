@@ -28,6 +28,7 @@ pub struct WorkloadKeys {
     /// Only the first so many jobs. Default: all.
     pub first: Option<u64>,
     /// Which rows of a log are left out: `"none"` only those that cannot be run, or `"strict"`. Default: none.
+    #[serde(default)]
     #[schemars(schema_with = "crate::experiment::scenario::schema::clean")]
     pub clean: Option<Clean>,
     /// Cut jobs of a log that are larger than the largest class of machines, instead of rejecting them. Default: false.

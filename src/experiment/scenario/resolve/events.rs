@@ -1,10 +1,11 @@
 //! What happens at given times: machines and sites that leave, come and slow down.
 
-use super::{Checker, listed, near};
+use super::{Checker, listed, near, there};
 use crate::experiment::scenario::keys::EventKeys;
+use crate::experiment::scenario::quantity::Quantity;
 use crate::experiment::scenario::tree::Path;
 use crate::model::{ChurnAct, Machines, PartitionId, PlannedChurn, ProcSet, SiteSpec};
-use crate::units::{Rate, Time};
+use crate::units::{Rate, Span, Time};
 
 /// What a name such as `delft/i7/0-15` stands for.
 enum Target {
@@ -15,9 +16,9 @@ enum Target {
 /// What the script has done to a site so far.
 struct Presence {
     /// Since when the whole site is away.
-    left: Option<Time>,
+    left: Option<Span>,
     /// Of each partition: since when (`None` for the beginning) and which machines are away.
-    away: Vec<Vec<(Option<Time>, ProcSet)>>,
+    away: Vec<Vec<(Option<Span>, ProcSet)>>,
 }
 
 impl Presence {
@@ -118,9 +119,9 @@ impl Presence {
     fn follow(&mut self, event: &PlannedChurn, target: &str) -> Result<(), (&'static str, String)> {
         match &event.act {
             ChurnAct::LeaveSite => match self.left {
-                Some(since) => Err(("leave", format!("`{target}` is away already, since {since} s"))),
+                Some(since) => Err(("leave", format!("`{target}` is away already, since {}", since.text()))),
                 None => {
-                    self.left = Some(event.at);
+                    self.left = Some(event.at.since(Time::ZERO));
                     Ok(())
                 }
             },
@@ -140,15 +141,15 @@ impl Presence {
                     Some((since, which)) => {
                         let both = which.intersection(&machines.which);
                         let since = match since {
-                            Some(since) => format!("away already, since {since} s"),
+                            Some(since) => format!("away already, since {}", since.text()),
                             None => {
                                 "not there at the beginning (`absent`), and nothing lets them join".to_owned()
                             }
                         };
-                        Err(("leave", format!("{} of `{target}` {since}", numbered(&both))))
+                        Err(("leave", format!("{} {since}", numbered(&both, target))))
                     }
                     None => {
-                        away.push((Some(event.at), machines.which.clone()));
+                        away.push((Some(event.at.since(Time::ZERO)), machines.which.clone()));
                         Ok(())
                     }
                 }
@@ -164,7 +165,7 @@ impl Presence {
                 if missing.is_empty() {
                     Ok(())
                 } else {
-                    Err(("join", format!("{} of `{target}` there already", numbered(&missing))))
+                    Err(("join", format!("{} there already", numbered(&missing, target))))
                 }
             }
             ChurnAct::Slow { .. } => Ok(()),
@@ -172,10 +173,13 @@ impl Presence {
     }
 }
 
-/// `machine 3 is`, `machines 0-15 are`.
-fn numbered(machines: &ProcSet) -> String {
+/// `machine 3 of ... is`, `machines 0-15 of ... are`.
+fn numbered(machines: &ProcSet, target: &str) -> String {
     let numbers = machines.to_string().replace(' ', ", ");
-    if machines.len() == 1 { format!("machine {numbers} is") } else { format!("machines {numbers} are") }
+    match machines.len() {
+        1 => format!("machine {numbers} of `{target}` is"),
+        _ => format!("machines {numbers} of `{target}` are"),
+    }
 }
 
 /// Reads `delft`, `delft/i7`, `delft/i7/0-15` or `delft/0-15`.
@@ -185,11 +189,7 @@ fn target(written: &str, sites: &[SiteSpec]) -> Result<(usize, Target), String> 
     let rest: Vec<&str> = parts.collect();
     let Some(at) = sites.iter().position(|site| site.name == name) else {
         let names = || sites.iter().map(|site| site.name.as_str());
-        return Err(format!(
-            "there is no site `{name}`{}; there are {}",
-            near(name, names()),
-            listed(names())
-        ));
+        return Err(format!("there is no site `{name}`{}; {}", near(name, names()), there(names())));
     };
     let site = &sites[at];
     let classes = || site.partitions.iter().map(|partition| partition.name.as_str());

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Checker, listed, near};
+use super::{Checker, listed, near, there};
 use crate::experiment::scenario::keys::{LinkKeys, MaybeBandwidth, NetworkKeys};
 use crate::experiment::scenario::tree::Path;
 use crate::model::{Link, NetworkSpec, SiteSpec};
@@ -77,11 +77,7 @@ impl Checker<'_> {
             let found = sites.iter().position(|site| site.name == *name).map(|at| at + 1);
             if found.is_none() {
                 let names = || sites.iter().map(|site| site.name.as_str()).chain([PORTAL]);
-                let said = format!(
-                    "there is no place `{name}`{}; there are {}",
-                    near(name, names()),
-                    listed(names())
-                );
+                let said = format!("there is no place `{name}`{}; {}", near(name, names()), there(names()));
                 self.wrong(&between, said);
             }
             found

@@ -1,6 +1,6 @@
 //! Sites: machines, power, reservations, churn by chance.
 
-use super::{Checker, listed, near};
+use super::{Checker, near, there};
 use crate::entity::{EntityError, Site};
 use crate::experiment::scenario::keys::{
     Absent, Checkpoint, ChurnKeys, ElectricityKey, HoursKey, MachineKeys, OutputKeys, PowerKey,
@@ -225,7 +225,7 @@ impl Checker<'_> {
             if !spec.partitions.is_empty() {
                 let classes = || spec.partitions.iter().map(|partition| partition.name.as_str());
                 let near = near(class, classes());
-                let said = format!("there are no machines `{class}`{near}; there are {}", listed(classes()));
+                let said = format!("there are no machines `{class}`{near}; {}", there(classes()));
                 self.wrong(&path.key("class"), said);
             }
             return;

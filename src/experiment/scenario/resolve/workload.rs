@@ -191,30 +191,29 @@ impl Checker<'_> {
             self.wrong(&path, format!("a load of {load} cannot be reached; it must be from 0.001 to 1000"));
             return None;
         }
-        match workload {
-            Workload::Lublin(mut named) => {
-                let procs =
-                    named.params.get("procs").and_then(|procs| procs.parse().ok()).unwrap_or(room.largest);
-                let of_model = load * room.capacity / f64::from(procs.max(1));
-                if !(0.001..=1000.0).contains(&of_model) {
-                    let said = format!(
-                        "a load of {load} is one of {of_model} for `procs={procs}`; it must be from 0.001 to 1000"
-                    );
-                    self.wrong(&path, said);
-                    return None;
-                }
-                named.params.insert("load".to_owned(), of_model.to_string());
-                Some(Workload::Lublin(named))
-            }
-            Workload::Poisson(mut named) => {
-                named.params.insert("load".to_owned(), (load * room.capacity).to_string());
-                Some(Workload::Poisson(named))
-            }
-            file => {
-                shaping.load = Some(load * room.capacity / f64::from(room.largest));
-                Some(file)
-            }
+        let (Workload::Lublin(mut named) | Workload::Poisson(mut named)) = workload.clone() else {
+            shaping.load = Some(load * room.capacity / f64::from(room.largest));
+            return Some(workload);
+        };
+        if named.params.contains_key("every") {
+            let said = format!("`load` and `{key}.every` both say how fast jobs come; leave one out");
+            self.wrong(&path, said);
+            return None;
         }
+        let procs = named.params.get("procs").and_then(|procs| procs.parse().ok()).unwrap_or(room.largest);
+        let of_machine = load * room.capacity / f64::from(procs.max(1));
+        if !(0.001..=1000.0).contains(&of_machine) {
+            let said = format!(
+                "a load of {load} is one of {of_machine} for `procs={procs}`; it must be from 0.001 to 1000"
+            );
+            self.wrong(&path, said);
+            return None;
+        }
+        named.params.insert("load".to_owned(), of_machine.to_string());
+        Some(match workload {
+            Workload::Lublin(_) => Workload::Lublin(named),
+            _ => Workload::Poisson(named),
+        })
     }
 
     /// Checks a generator's parameters, and that its jobs find room.
