@@ -26,7 +26,9 @@ const MOST_LOOKS: u32 = MOST_ROUNDS / 2;
 
 /// Plans with its policy over what the directory last told, whenever jobs wait and something has changed.
 ///
-/// In a moment it first takes everything that arrives (jobs, pictures, asks, news of the dispatcher), then plans once.
+/// In a moment it first takes everything that arrives (jobs, pictures, asks, news of the dispatcher), then plans once. If its
+/// picture is never stale (sites report at every change, messages take no time), it assigns one job and plans the next when
+/// that has been reported, so that jobs of one instant see each other.
 pub struct Broker {
     spec: BrokerSpec,
     policy: Box<dyn BrokerPolicy>,
