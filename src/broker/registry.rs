@@ -34,19 +34,25 @@ pub struct BrokerAbilities {
     pub pulls: bool,
     /// Draws at random.
     pub random: bool,
+    /// Plans the waiting jobs together: what becomes of one depends on the others that wait. All else decide about each job
+    /// by itself, in order, from the picture as those before have left it (batch and immediate mode: Maheswaran et al.
+    /// 1999).
+    pub batch: bool,
 }
 
 impl BrokerAbilities {
-    /// Decides from the picture alone, whenever it is asked.
-    pub const PLAIN: Self = Self { pulls: false, random: false };
+    /// Decides about each job from the picture alone, whenever it is asked.
+    pub const PLAIN: Self = Self { pulls: false, random: false, batch: false };
 
     /// What a policy needs beyond the picture, in words: `waits to be asked, draws at random`.
     pub fn words(self) -> String {
-        let Self { pulls, random } = self;
-        let words: Vec<&str> = [(pulls, "waits to be asked"), (random, "draws at random")]
-            .into_iter()
-            .filter_map(|(able, word)| able.then_some(word))
-            .collect();
+        let Self { pulls, random, batch } = self;
+        let all = [
+            (pulls, "waits to be asked"),
+            (random, "draws at random"),
+            (batch, "plans waiting jobs together"),
+        ];
+        let words: Vec<&str> = all.into_iter().filter_map(|(able, word)| able.then_some(word)).collect();
         if words.is_empty() { "plans from the picture".to_owned() } else { words.join(", ") }
     }
 }

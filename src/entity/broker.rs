@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use self::assigned::{Assigned, Flights};
 pub(super) use self::unplaced::unplaced;
-use super::mailbox::{self, Mailbox, Moments};
+use super::mailbox::{self, MOST_ROUNDS, Mailbox, Moments};
 use super::{Address, Body, Entity, EntityError, Message, Outbox, Pending, SiteReport, Stamp};
 use crate::broker::{
-    BrokerAbilities, BrokerEvent, BrokerPolicy, BrokerRegistry, Picture, Planned, Pool, WaitingJob,
+    BrokerAbilities, BrokerEvent, BrokerPolicy, BrokerRegistry, Picture, Plan, Planned, Pool, WaitingJob,
 };
 use crate::model::{
     BrokerSpec, EventCause, EventKind, EventRecord, Job, Origin, Outcome, PartitionId, PoolId, ProcSet,
@@ -18,9 +18,17 @@ use crate::model::{
 };
 use crate::units::{Span, Time};
 
+/// Rounds until an assignment comes back as a report: dispatcher, site, directory, broker.
+const THERE_AND_BACK: u32 = 4;
+/// Beyond this round of an instant the broker plans what is left of it without waiting for reports, before the instant is
+/// given up as stalled.
+const MOST_LOOKS: u32 = MOST_ROUNDS / 2;
+
 /// Plans with its policy over what the directory last told, whenever jobs wait and something has changed.
 ///
-/// In a moment it first takes everything that arrives (jobs, pictures, asks, news of the dispatcher), then plans once.
+/// In a moment it first takes everything that arrives (jobs, pictures, asks, news of the dispatcher), then plans once. If its
+/// picture is never stale (sites report at every change, messages take no time), it assigns one job and plans the next when
+/// that has been reported, so that jobs of one instant see each other.
 pub struct Broker {
     spec: BrokerSpec,
     policy: Box<dyn BrokerPolicy>,
@@ -40,6 +48,8 @@ struct State {
     pools: Vec<Pool>,
     waiting: Vec<Waiting>,
     flights: Flights,
+    /// When the report of what has just been assigned is there, if it comes at this very instant.
+    again: Option<Stamp>,
     done: u64,
     last: Time,
     tally: BrokerTally,
@@ -303,14 +313,22 @@ impl Broker {
         }
     }
 
-    fn plan(&mut self, now: Stamp, outbox: &mut dyn Outbox) {
+    /// Asks the policy about some of the waiting jobs, by their places.
+    fn ask(&mut self, jobs: std::ops::Range<usize>, now: Stamp) -> Plan {
         let State { waiting, pools, .. } = &mut self.state;
         let seen: Vec<WaitingJob<'_>> =
-            waiting.iter().map(|waiting| WaitingJob::new(&waiting.job, &waiting.refused)).collect();
+            waiting[jobs].iter().map(|waiting| WaitingJob::new(&waiting.job, &waiting.refused)).collect();
         let mut picture = Picture::new(now.time, pools, &seen, self.spec.count_in_flight);
         self.policy.plan(&mut picture);
-        let plan = picture.into_plan();
+        picture.into_plan()
+    }
+
+    fn plan(&mut self, now: Stamp, outbox: &mut dyn Outbox) {
         self.state.tally.plans += 1;
+        if self.spec.picture.is_zero() && !self.abilities.batch {
+            return self.plan_one_by_one(now, outbox);
+        }
+        let plan = self.ask(0..self.state.waiting.len(), now);
         if plan.is_empty() {
             return;
         }
@@ -323,6 +341,25 @@ impl Broker {
             }
         }
         self.state.waiting.extend(left.into_iter().flatten());
+    }
+
+    /// Sites report at every change: each assignment is made in sight of the ones before it, as far as reports take no time.
+    fn plan_one_by_one(&mut self, now: Stamp, outbox: &mut dyn Outbox) {
+        let mut at = 0;
+        while at < self.state.waiting.len() {
+            let Some(planned) = self.ask(at..at + 1, now).first().copied() else {
+                at += 1;
+                continue;
+            };
+            self.state.last = now.time;
+            let waiting = self.state.waiting.remove(at);
+            let prompt = self.state.pools[planned.pool].facts.latency.is_zero();
+            self.assign(waiting, planned, now, outbox);
+            if prompt && now.round < MOST_LOOKS && !self.state.waiting.is_empty() {
+                self.state.again = Some(Stamp { round: now.round + THERE_AND_BACK, ..now });
+                return;
+            }
+        }
     }
 
     fn assign(&mut self, waiting: Waiting, planned: Planned, now: Stamp, outbox: &mut dyn Outbox) {
@@ -385,12 +422,18 @@ impl Moments for Broker {
     }
 
     fn next(&self) -> Option<Stamp> {
-        self.state.mail.due()
+        self.state.mail.due().into_iter().chain(self.state.again).min()
     }
 
     fn handle(&mut self, now: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
         while let Some(message) = self.state.mail.take(now) {
             self.handle_one(message, now, outbox);
+        }
+        if let Some(again) = self.state.again {
+            if now < again {
+                return Ok(());
+            }
+            (self.state.again, self.fresh) = (None, true);
         }
         if std::mem::take(&mut self.fresh) && !self.state.waiting.is_empty() {
             self.plan(now, outbox);
@@ -426,7 +469,7 @@ impl Entity for Broker {
             done: self.state.done,
             more: false,
             last: self.state.last,
-            moves: false,
+            moves: self.state.again.is_some(),
             may: false,
         }
     }

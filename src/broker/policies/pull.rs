@@ -15,7 +15,7 @@ pub(super) const INFO: BrokerPolicyInfo = BrokerPolicyInfo {
     doc: "Keeps jobs until pools ask for work; each job, in order of arrival, goes to the first pool that has asked for as many processors.",
     source: "receiver-initiated load sharing: Eager, Lazowska and Zahorjan 1986; in grids, pilot jobs: Casajus et al. 2010 (DIRAC)",
     params: &[PASS],
-    abilities: BrokerAbilities { pulls: true, ..BrokerAbilities::PLAIN },
+    abilities: BrokerAbilities { pulls: true, batch: true, ..BrokerAbilities::PLAIN },
     build: |mut named, _| {
         let pass = named.take_choice(PASS.key, &[("yes", true), ("no", false)])?.unwrap_or(true);
         named.finish(&[PASS.key])?;
