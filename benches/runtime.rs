@@ -9,6 +9,7 @@ use gridemu::grid::{Group, Merge, WindowOptions, Windows, drive};
 use gridemu::model::{
     EventCause, EventKind, EventRecord, JobId, Origin, ProcSet, Record, RecordSink, SiteId,
 };
+use gridemu::runtime::{RuntimeOptions, run};
 use gridemu::units::{Bytes, Span, Time};
 
 const LATENCY: Span = Span::from_micros(50_000);
@@ -150,6 +151,16 @@ fn plain(sites: u32, jobs: u64) -> u64 {
     sink.0
 }
 
+fn actors(sites: u32, jobs: u64, threads: usize) -> u64 {
+    let (entities, groups) = grid(sites, jobs);
+    let threads = threads.try_into().expect("a thread");
+    let options = RuntimeOptions { threads, ..RuntimeOptions::default() };
+    let (mut merge, mut sink) = (Merge::new(entities.len()), Count::default());
+    run(entities, &groups, options, &mut merge, &mut sink).result.expect("it runs");
+    merge.finish(&mut sink);
+    sink.0
+}
+
 fn driven(c: &mut Criterion) {
     const JOBS: u64 = 10_000;
     let mut group = c.benchmark_group("a grid of relays, a job");
@@ -158,6 +169,12 @@ fn driven(c: &mut Criterion) {
         group.bench_with_input(BenchmarkId::new("plain", sites), &sites, |timer, sites| {
             timer.iter(|| plain(*sites, JOBS));
         });
+        for threads in [1, 2] {
+            let id = BenchmarkId::new(format!("actors, threads {threads}"), sites);
+            group.bench_with_input(id, &sites, |timer, sites| {
+                timer.iter(|| actors(*sites, JOBS, threads));
+            });
+        }
     }
     group.finish();
 }

@@ -14,19 +14,20 @@ mod windows;
 
 use serde::{Deserialize, Serialize};
 
-pub use drive::{DriveError, drive, drive_until};
+pub use drive::{DriveError, drive};
 pub use error::{GridError, Waiter};
 pub use merge::Merge;
 pub use moments::drive_by_moments;
 pub use node::{Node, NodeSave};
-pub use windows::{Call, Group, WindowEnds, WindowError, WindowOptions, Windows};
+pub use windows::{Call, Group, Over, WindowEnds, WindowError, WindowOptions, Windows};
 
 use self::center::Center;
 use self::ending::{Left, Verdict};
 
 use crate::broker::BrokerRegistry;
 use crate::entity::{
-    Address, Body, Broker, Dispatcher, Entity, EntityError, Message, Outbox, Portal, Sender, Site, Stamp,
+    Address, Body, Broker, Dispatcher, Entity, EntityError, Message, Outbox, Pending, Portal, Sender, Site,
+    Stamp,
 };
 use crate::local::{Registry, Tally};
 use crate::model::{GridSpec, Record, RecordSink, SiteId, SiteSpec};
@@ -260,37 +261,38 @@ impl Grid {
             self.close(sink);
             return Err(GridError::stuck(self.now(), waiters));
         }
-        self.run_by_windows(WindowOptions::default(), sink)
+        self.run_to(None, WindowOptions::default(), sink)
     }
 
-    /// The same with windows chosen otherwise, which changes no result.
+    /// Runs until no job is left, or to `until` if that comes first: what is left then is recorded as unfinished. Windows may be
+    /// chosen, which changes no result.
     ///
     /// # Errors
     /// As [`Grid::run`].
-    pub fn run_by_windows(
+    pub fn run_to(
         &mut self,
+        until: Option<Time>,
         options: WindowOptions,
         sink: &mut dyn RecordSink,
     ) -> Result<(), GridError> {
         let seats = self.nodes.iter().map(|node| (node.address(), node.next_event()));
-        let mut windows = Windows::new(seats, &self.groups(), WindowOptions { minutes: true, ..options })?;
+        let mut windows = Windows::new(seats, &self.groups(), self.windows(until, options))?;
         let mut merge = Merge::new(self.nodes.len());
-        let quiet = self.quiet;
-        drive_until(&mut self.nodes, &mut windows, &mut merge, sink, |pending, minute| {
-            Left::of(pending).verdict(quiet).is_over_at(minute)
-        })?;
+        drive(&mut self.nodes, &mut windows, &mut merge, sink)?;
         merge.finish(sink);
-        let left = self.left();
-        let end = match left.verdict(quiet) {
-            Verdict::Done(end) | Verdict::Stuck(end) => end,
-            // Nothing ever happens again.
-            Verdict::GoOn => left.minute(),
-        };
-        self.finish(end, sink)
+        self.finish(until, sink)
+    }
+
+    /// The windows of a run of this grid, to `until` at the latest, chosen as `options` say beyond that.
+    pub fn windows(&self, until: Option<Time>, options: WindowOptions) -> WindowOptions {
+        let quiet = self.quiet;
+        let over = move |pending: &[Pending], minute| Left::of(pending).verdict(quiet).is_over_at(minute);
+        let until = until.map_or(options.until, |until| Stamp::at(until).min(options.until));
+        WindowOptions { over: Some(Over::new(over)), until, ..options }
     }
 
     /// Who talks to whom without delay: the portal and those behind it are one group.
-    fn groups(&self) -> Vec<Group> {
+    pub fn groups(&self) -> Vec<Group> {
         let mut groups: Vec<Group> =
             self.sites().map(|site| Group { members: 1, latency: site.latency() }).collect();
         if self.sites < self.nodes.len() {
@@ -304,45 +306,51 @@ impl Grid {
     ///
     /// # Errors
     /// As [`Grid::run`].
-    pub fn run_stepwise(&mut self, sink: &mut dyn RecordSink) -> Result<(), GridError> {
+    pub fn run_stepwise(&mut self, until: Option<Time>, sink: &mut dyn RecordSink) -> Result<(), GridError> {
         let merge = &mut Merge::new(self.nodes.len());
         loop {
-            let left = self.left();
-            let end = match left.verdict(self.quiet) {
+            let end = match self.left().verdict(self.quiet) {
                 Verdict::GoOn => Time::NEVER,
                 Verdict::Done(end) | Verdict::Stuck(end) => end,
             };
-            match self.next_event().filter(|next| *next < Stamp::at(end)) {
-                None => {
-                    merge.finish(sink);
-                    return self.finish(if end == Time::NEVER { left.minute() } else { end }, sink);
-                }
-                Some(next) => {
-                    merge.emit(next.time, sink);
-                    let mut sent = Vec::new();
-                    for (at, node) in self.nodes.iter_mut().enumerate() {
-                        if node.next_event() == Some(next) {
-                            let records = &mut Vec::new();
-                            let post = &mut Post { sink: records, sent };
-                            node.advance(next.next_round(), post)?;
-                            sent = std::mem::take(&mut post.sent);
-                            records.drain(..).for_each(|record| merge.push(at, record, sink));
-                        }
-                    }
-                    self.deliver(sent)?;
-                    self.passed = self.passed.max(next.next_round());
+            let end = Stamp::at(until.map_or(end, |until| until.min(end)));
+            let Some(next) = self.next_event().filter(|next| *next < end) else {
+                merge.finish(sink);
+                return self.finish(until, sink);
+            };
+            merge.emit(next.time, sink);
+            let mut sent = Vec::new();
+            for (at, node) in self.nodes.iter_mut().enumerate() {
+                if node.next_event() == Some(next) {
+                    let records = &mut Vec::new();
+                    let post = &mut Post { sink: records, sent };
+                    node.advance(next.next_round(), post)?;
+                    sent = std::mem::take(&mut post.sent);
+                    records.drain(..).for_each(|record| merge.push(at, record, sink));
                 }
             }
+            self.deliver(sent)?;
             if sink.is_closed() {
                 return Err(GridError::SinkClosed);
             }
         }
     }
 
-    /// Everything before `end` has happened: closes all accounts and sums up.
-    fn finish(&mut self, end: Time, sink: &mut dyn RecordSink) -> Result<(), GridError> {
+    /// Everything before the end of the run has happened: closes all accounts and sums up.
+    ///
+    /// # Errors
+    /// As [`Grid::run`].
+    pub(crate) fn finish(&mut self, until: Option<Time>, sink: &mut dyn RecordSink) -> Result<(), GridError> {
+        let left = self.left();
+        let (end, stuck) = match (left.verdict(self.quiet), until) {
+            (Verdict::Done(end), _) => (until.map_or(end, |until| until.min(end)), false),
+            (Verdict::Stuck(end), Some(until)) if until < end => (until, false),
+            (Verdict::Stuck(end), _) => (end, true),
+            (Verdict::GoOn, Some(until)) => (until, false),
+            // Nothing ever happens again, whatever was said.
+            (Verdict::GoOn, None) => (left.minute(), left.jobs() > 0),
+        };
         let waiters = self.waiters();
-        let stuck = self.left().jobs() > 0;
         self.passed = Stamp::at(end);
         self.close(sink);
         let (let_in, done) = self.left().counts();
@@ -350,6 +358,16 @@ impl Grid {
             return Err(GridError::Unbalanced { who: "the grid".to_owned(), arrived: let_in, ended: done });
         }
         if stuck { Err(GridError::stuck(end, waiters)) } else { Ok(()) }
+    }
+
+    /// Takes all entities out, for somebody else to drive; to be put back with [`Grid::put_back`].
+    pub(crate) fn take_out(&mut self) -> Vec<Node> {
+        std::mem::take(&mut self.nodes)
+    }
+
+    /// Puts the entities back that were taken out.
+    pub(crate) fn put_back(&mut self, nodes: Vec<Node>) {
+        self.nodes = nodes;
     }
 
     /// Ends the run here: whatever still waits or runs is recorded as unfinished.

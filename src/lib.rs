@@ -21,6 +21,8 @@ pub mod entity;
 
 pub mod grid;
 
+pub mod runtime;
+
 pub mod metrics;
 
 pub mod report;

@@ -5,11 +5,12 @@ use std::path::PathBuf;
 use clap::{Args as ClapArgs, ValueEnum};
 
 use super::check::SetArgs;
-use super::{progress, talk};
+use super::{progress, say, talk};
 use crate::broker::BrokerRegistry;
 use crate::experiment::scenario::{Override, Scenario};
 use crate::experiment::{Progress, Run, RunError};
 use crate::local::Registry;
+use crate::report::{grid_json, grid_tables};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -88,5 +89,11 @@ pub(super) fn run(args: &Args) -> Result<(), RunError> {
     }
     let run = Run::new(scenario, usize::from(args.threads), registry, brokers);
     let progress = Progress::default();
-    progress::shown(&run.scenario().meaning.name, &progress, || run.run(&progress))
+    let summary = progress::shown(&run.scenario().meaning.name, &progress, || run.run(&progress))?;
+    if args.json {
+        let text = grid_json(&summary)
+            .map_err(|error| RunError::run(format!("cannot write the summary: {error}")))?;
+        return say(&text);
+    }
+    say(&grid_tables(&summary))
 }

@@ -10,12 +10,15 @@ pub use uplink::Uplink;
 
 use self::churn::Churn;
 use self::uplink::Reporting;
+use super::broker::unplaced;
 use super::mailbox::{self, Mailbox, Moments};
 use super::{Address, Entity, EntityError, Message, Outbox, Pending, Sender, Stamp};
 use serde::{Deserialize, Serialize};
 
 use crate::local::{Abilities, Departed, LocalPolicy, Partition, Registry, Settings, Tally};
-use crate::model::{InstantOrder, Outcome, PartitionId, Payer, RejectReason, Reservation, SiteId, SiteSpec};
+use crate::model::{
+    InstantOrder, Outcome, PartitionId, Payer, Record, RejectReason, Reservation, SiteId, SiteSpec,
+};
 use crate::units::Time;
 use crate::workload::{Source, SourceError};
 
@@ -213,6 +216,13 @@ impl Site {
     /// The run is over at `now`: everything that is still here ends as unfinished.
     pub fn close(&mut self, now: Time, outbox: &mut dyn Outbox) {
         let now = now.max(self.mail.passed().time);
+        // What is here ends here, also what came through the portal and nobody else will count.
+        self.counts.done += self.live() as u64;
+        for job in self.mail.jobs() {
+            self.counts.let_in += u64::from(job.grid.is_none());
+            self.counts.done += 1;
+            outbox.record(Record::Job(unplaced(&job, Outcome::Unfinished, now)));
+        }
         for partition in &mut self.partitions {
             partition.close(now, outbox);
             if self.whole_run {

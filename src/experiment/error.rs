@@ -7,6 +7,7 @@ use crate::grid::GridError;
 use crate::local::PartitionError;
 use crate::model::SiteError;
 use crate::report::OutputError;
+use crate::runtime::RuntimeError;
 use crate::workload::SourceError;
 
 /// A run that did not happen, or did not end well.
@@ -91,6 +92,22 @@ impl RunError {
     /// An error before the first event.
     pub(super) fn from_building(error: &GridError) -> Self {
         Self::Request { problem: error.to_string(), hint: grid_hint(error) }
+    }
+
+    /// An error of the actors.
+    pub(super) fn from_actors(error: &RuntimeError) -> Self {
+        let hint = match error {
+            RuntimeError::Grid(error) => grid_hint(error),
+            RuntimeError::Entity(error) => grid_hint(&GridError::Entity(error.clone())),
+            RuntimeError::Panicked { .. } | RuntimeError::Conductor(_) | RuntimeError::Window(_) => {
+                Some("this should not happen: tell the policy's author".to_owned())
+            }
+            RuntimeError::Stalled { .. } | RuntimeError::LostReply { .. } => {
+                Some("see whether it goes on with `--engine direct`".to_owned())
+            }
+            _ => None,
+        };
+        Self::Run { problem: error.to_string(), hint }
     }
 
     /// An error after it.

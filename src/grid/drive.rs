@@ -4,9 +4,8 @@ use thiserror::Error;
 
 use super::merge::Merge;
 use super::windows::{Call, WindowError, Windows};
-use crate::entity::{Address, Entity, EntityError, Message, Outbox, Pending};
+use crate::entity::{Address, Entity, EntityError, Message, Outbox};
 use crate::model::{Record, RecordSink};
-use crate::units::Time;
 
 /// What ends a drive before its time.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -36,22 +35,7 @@ pub fn drive<E: Entity>(
     merge: &mut Merge,
     sink: &mut dyn RecordSink,
 ) -> Result<(), DriveError> {
-    drive_until(entities, windows, merge, sink, |_, _| false)
-}
-
-/// The same, until `over` says so, which is asked at full minutes, when everybody has got there, with what each entity has
-/// left to do (see [`WindowOptions::minutes`](super::WindowOptions)).
-///
-/// # Errors
-/// As [`drive`].
-pub fn drive_until<E: Entity>(
-    entities: &mut [E],
-    windows: &mut Windows,
-    merge: &mut Merge,
-    sink: &mut dyn RecordSink,
-    mut over: impl FnMut(&[Pending], Time) -> bool,
-) -> Result<(), DriveError> {
-    let mut pending: Vec<Pending> = Vec::with_capacity(entities.len());
+    entities.iter().enumerate().for_each(|(place, entity)| windows.left(place, entity.pending()));
     let mut calls: Vec<Call> = Vec::with_capacity(entities.len());
     while windows.open(&mut calls)? {
         loop {
@@ -65,13 +49,6 @@ pub fn drive_until<E: Entity>(
         if windows.close() {
             windows.adapt(merge.waiting());
             merge.emit(windows.passed().time, sink);
-            if let Some(minute) = windows.minute() {
-                pending.clear();
-                pending.extend(entities.iter().map(Entity::pending));
-                if over(&pending, minute) {
-                    break;
-                }
-            }
         }
         if sink.is_closed() {
             return Err(DriveError::SinkClosed);
@@ -102,6 +79,7 @@ fn carry_out<E: Entity>(
     if let Some(failed) = post.failed {
         return Err(failed.into());
     }
+    windows.left(call.entity, entity.pending());
     Ok(windows.answer(call.entity, entity.next_event(), entity.promise())?)
 }
 

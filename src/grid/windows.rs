@@ -18,14 +18,14 @@ mod places;
 mod seat;
 
 pub use error::WindowError;
-pub use options::{Group, WindowEnds, WindowOptions};
+pub use options::{Group, Over, WindowEnds, WindowOptions};
 
 use self::options::Lag;
 use self::places::Places;
 use self::seat::{Seat, Unit};
 use super::ending::is_minute;
 use super::least::Least;
-use crate::entity::{Address, Message, Stamp};
+use crate::entity::{Address, Message, Pending, Stamp};
 use crate::units::{Span, Time};
 
 /// Rounds at one instant before the run is given up as stalled.
@@ -62,6 +62,11 @@ pub struct Windows {
     promises: bool,
     ends: Option<WindowEnds>,
     lag: Lag,
+    /// What each entity has left to do.
+    pending: Vec<Pending>,
+    over: Option<Over>,
+    /// The run is over before its time.
+    done: bool,
     /// Everything before this moment has happened everywhere.
     passed: Stamp,
     /// A window that ends here or later leaves nobody behind.
@@ -102,7 +107,10 @@ impl Windows {
             until: options.until.min(Stamp::at(Time::NEVER)),
             promises: options.promises,
             ends: options.ends,
-            lag: Lag::new(options.lag, options.minutes),
+            lag: Lag::new(options.lag, options.over.is_some()),
+            pending: vec![Pending::default(); seats.len()],
+            over: options.over,
+            done: false,
             passed: Stamp::default(),
             horizon: Stamp::default(),
             end: Stamp::default(),
@@ -121,10 +129,10 @@ impl Windows {
         self.passed
     }
 
-    /// The full minute that everybody has just got to, if windows end at full minutes and this one has.
-    pub fn minute(&self) -> Option<Time> {
-        let at = self.passed;
-        (self.lag.minutes() && at.round == 0 && is_minute(at.time)).then_some(at.time)
+    /// What an entity has left to do: to be told before the first window and with every answer, where it matters when the run
+    /// is over.
+    pub fn left(&mut self, entity: usize, pending: Pending) {
+        self.pending[entity] = pending;
     }
 
     /// The end of the window that was opened last.
@@ -135,6 +143,16 @@ impl Windows {
     /// The address of an entity.
     pub fn address(&self, entity: usize) -> Address {
         self.seats[entity].address
+    }
+
+    /// The first moment at which something happens to anybody; [`Stamp::END`] for none.
+    pub fn first(&self) -> Stamp {
+        self.seats.iter().map(|seat| seat.moment).min().unwrap_or(Stamp::END)
+    }
+
+    /// Whether an entity is the only one of its group.
+    pub fn is_alone(&self, entity: usize) -> bool {
+        self.units[self.seats[entity].unit].members.len() == 1
     }
 
     /// When something next happens to an entity, by itself or because a message reaches it; [`Stamp::END`] for never.
@@ -148,10 +166,13 @@ impl Windows {
     /// # Errors
     /// [`WindowError::Stalled`] if a round too many comes next.
     pub fn open(&mut self, calls: &mut Vec<Call>) -> Result<bool, WindowError> {
+        if self.done {
+            return Ok(false);
+        }
         let mut end = Stamp::from_key(self.bounds.least()).min(self.until);
         self.whole = end >= self.horizon || end == self.until;
         if self.whole {
-            let first = self.seats.iter().map(|seat| seat.moment).min().unwrap_or(Stamp::END);
+            let first = self.first();
             let edge = self.lag.edge(first.min(self.until));
             if edge > self.passed {
                 // Nothing happens before the last full minute: a window without calls gets everybody there.
@@ -311,6 +332,10 @@ impl Windows {
         if self.whole {
             self.passed = self.end;
             self.horizon = self.lag.after(self.end);
+            if let Some(over) = self.over.as_mut().filter(|_| self.end.round == 0 && is_minute(self.end.time))
+            {
+                self.done |= over.ask(&self.pending, self.end.time);
+            }
         }
         self.whole
     }

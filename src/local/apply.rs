@@ -109,20 +109,19 @@ impl Partition {
             state.check_share(share)?;
             state.place(live, place)
         })?;
-        let mut expected = Work::ZERO;
-        if let Some(live) = self.state.table.get_mut(key) {
-            live.first_start.get_or_insert(now);
-            live.attempts += 1;
-            expected = live.estimated;
-            let (area, has_past) = (live.area(), live.past.is_some());
-            self.state.leaves_queue(area);
-            self.state.running += 1;
-            if has_past {
-                self.begin_attempt(key, &place, now, sink);
-            }
+        let Some(live) = self.state.table.get_mut(key) else { return Ok(()) };
+        live.first_start.get_or_insert(now);
+        live.attempts += 1;
+        let (area, expected, has_past) = (live.area(), live.estimated, live.past.is_some());
+        self.state.leaves_queue(area);
+        self.state.running += 1;
+        if has_past {
+            self.begin_attempt(key, &place, now, sink);
         }
         self.put(key, place, share, now, sink, shared)?;
-        self.tell_moved(key, expected, now);
+        if has_past || !self.state.slow.is_empty() {
+            self.tell_moved(key, expected, now);
+        }
         Ok(())
     }
 
@@ -144,9 +143,6 @@ impl Partition {
     /// `expected` takes on unhindered machines.
     fn tell_moved(&mut self, key: JobKey, expected: Work, now: Time) {
         let Some(live) = self.state.table.get(key) else { return };
-        if self.state.slow.is_empty() && live.past.is_none() {
-            return;
-        }
         let span = (expected - live.done).span_at(live.unhindered(self.state.spec.speed));
         let end = span.and_then(|span| now.checked_add(span)).unwrap_or(Time::NEVER);
         let from = end.max(now + Span::TICK);

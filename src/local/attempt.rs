@@ -71,28 +71,34 @@ impl LiveJob {
     }
 
     /// Works out what the job asks for when it joins the queue of a partition in which `capacity` processors can be given now: a
-    /// moldable job no more than these, if it can do with less than it prefers.
-    pub(super) fn prepare(&mut self, spec: &PartitionSpec, settings: &Settings, capacity: u32) {
+    /// moldable job no more than these, if it can do with less than it prefers. The fewest that it can do with.
+    #[inline]
+    pub(super) fn prepare(&mut self, spec: &PartitionSpec, settings: &Settings, capacity: u32) -> u32 {
         let size = &self.job.size;
-        self.procs = spec.rounded(size.preferred()).min(capacity).max(spec.rounded(size.min()));
+        let least = spec.rounded(size.min());
+        self.procs = spec.rounded(size.preferred()).min(capacity).max(least);
         let rate = size.rate_on(self.procs.min(size.max())).times(spec.speed);
-        let machines = self.procs.div_ceil(spec.cores.max(1));
-        self.plan(settings, machines);
+        if settings.checkpoint.is_none() && self.past.is_none() {
+            (self.target, self.estimated) = self.limits(settings.overrun);
+        } else {
+            self.plan(settings, self.procs.div_ceil(spec.cores.max(1)));
+        }
         // Of whatever says that it takes no time at all: one tick, so that plans are never empty.
         self.estimate = self.estimated.span_at(rate).unwrap_or(Span::MAX).max(Span::TICK);
         self.share = Rate::FULL;
+        least
     }
 
-    /// Work that all attempts together may do: all of it, or as much as the estimate allows.
-    pub(super) fn allowed(&self, overrun: bool) -> Work {
+    /// Work that all attempts together may do, all of it or as much as the estimate allows; and work that the estimate covers.
+    #[inline]
+    pub(super) fn limits(&self, overrun: bool) -> (Work, Work) {
         let (work, estimated) = (Work::of_runtime(self.job.runtime), Work::of_runtime(self.job.estimate));
-        if overrun { work } else { work.min(estimated) }
+        (if overrun { work } else { work.min(estimated) }, estimated)
     }
 
     /// Works out what the next (or just beginning) attempt does, on so many machines: what is left, with its checkpoints.
     pub(super) fn plan(&mut self, settings: &Settings, machines: u32) {
-        self.target = self.allowed(settings.overrun);
-        self.estimated = Work::of_runtime(self.job.estimate);
+        (self.target, self.estimated) = self.limits(settings.overrun);
         if let Some(wanted) = &settings.checkpoint {
             let past = self.past.get_or_insert_default();
             past.checkpoints = Checkpoints::plan(wanted, settings.mean_up, machines);

@@ -220,13 +220,14 @@ impl Partition {
     /// own users ends as rejected, and one of the grid goes back.
     pub fn arrive(&mut self, job: Job, origin: Origin, now: Time, sink: &mut dyn RecordSink) -> Admission {
         let state = &mut self.state;
-        let refused = if job.check().is_err() {
+        let malformed = job.check().is_err();
+        let mut live = LiveJob::new(job, origin, state.next_seq, now);
+        let least = live.prepare(&state.spec, &state.settings, state.capacity);
+        let refused = if malformed {
             Some(RejectReason::Malformed)
         } else {
-            (state.spec.rounded(job.size.min()) > state.spec.usable()).then_some(RejectReason::TooLarge)
+            (least > state.spec.usable()).then_some(RejectReason::TooLarge)
         };
-        let mut live = LiveJob::new(job, origin, state.next_seq, now);
-        live.prepare(&state.spec, &state.settings, state.capacity);
         state.next_seq += 1;
         state.tally.arrived += 1;
         state.account_from(now);

@@ -107,13 +107,14 @@ impl State {
 
     /// Sets a running job's rate and works out when it ends; its segment must have been settled.
     pub(super) fn set_rate(&mut self, key: JobKey, now: Time) -> Result<(), PartitionError> {
-        let hindered = match self.table.get(key) {
-            Some(job) if !self.slow.is_empty() => self.slowest(&job.place),
-            _ => Rate::FULL,
-        };
+        let hindered =
+            if self.slow.is_empty() { None } else { self.table.get(key).map(|job| self.slowest(&job.place)) };
         let (speed, site) = (self.spec.speed, &self.settings.site_name);
         let Some(job) = self.table.get_mut(key) else { return Ok(()) };
-        job.rate = job.unhindered(speed).times(hindered);
+        job.rate = job.unhindered(speed);
+        if let Some(factor) = hindered {
+            job.rate = job.rate.times(factor);
+        }
         job.since = now;
         let end_after =
             |work: Work| (work - job.done).span_at(job.rate).and_then(|span| now.checked_add(span));
@@ -156,12 +157,13 @@ impl State {
         let ran = job.given > 0;
         let queued = (job.phase == Phase::Waiting).then(|| job.area());
         let (mut energy, mut cost) = (job.energy, job.cost);
-        let mut spent = job.proc_time;
+        let (mut spent, mut allowed, mut estimated) = (job.proc_time, job.target, job.estimated);
         if let Some(past) = &job.past {
             spent -= past.overhead;
             self.usage.overhead += past.overhead;
             energy += past.energy;
             cost += past.cost;
+            (allowed, estimated) = job.limits(self.settings.overrun);
         }
         self.usage.end(outcome, spent);
         self.usage.job_energy += job.energy;
@@ -169,8 +171,7 @@ impl State {
         self.tally.outcomes[outcome.index()] += 1;
         let procs = if job.given > 0 { job.given } else { job.procs };
         let dedicated = job.job.size.rate_on(procs.min(job.job.size.max())).times(self.spec.speed);
-        let run = job.allowed(self.settings.overrun).span_at(dedicated).unwrap_or(Span::MAX);
-        let estimate = Work::of_runtime(job.job.estimate).span_at(self.spec.speed).unwrap_or(Span::MAX);
+        let run = allowed.span_at(dedicated).unwrap_or(Span::MAX);
         sink.record(Record::Job(JobRecord {
             id: job.job.id,
             origin: job.origin,
@@ -184,18 +185,25 @@ impl State {
             procs: job.given,
             outcome,
             run,
-            estimate,
+            estimate: estimated.span_at(self.spec.speed).unwrap_or(Span::MAX),
             attempts: job.attempts,
             energy,
             cost,
             recorded_wait: job.job.recorded_wait,
         }));
-        let output = match &job.job.grid {
-            Some(grid) if outcome == Outcome::Completed => grid.output,
-            _ => Bytes::ZERO,
+        let mut departed = Departed {
+            job: job.job.id,
+            origin: job.origin,
+            number: None,
+            output: Bytes::ZERO,
+            how: Gone::Ended(outcome),
         };
-        let (number, how) = (job.number(), Gone::Ended(outcome));
-        let departed = Departed { job: job.job.id, origin: job.origin, number, output, how };
+        if let Some(grid) = &job.job.grid {
+            departed.number = Some(grid.number);
+            if outcome == Outcome::Completed {
+                departed.output = grid.output;
+            }
+        }
         self.table.remove(key);
         if let Some(area) = queued {
             self.leaves_queue(area);

@@ -202,7 +202,10 @@ impl PartitionSpec {
 
     /// Processors a request for `procs` is given: whole blocks.
     pub fn rounded(&self, procs: u32) -> u32 {
-        procs.div_ceil(self.quantum.max(1)).saturating_mul(self.quantum.max(1))
+        if self.quantum <= 1 {
+            return procs;
+        }
+        procs.div_ceil(self.quantum).saturating_mul(self.quantum)
     }
 }
 

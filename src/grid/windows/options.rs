@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::entity::Stamp;
+use crate::entity::{Pending, Stamp};
 use crate::grid::ending::{last_minute, next_minute};
 use crate::units::{Span, Time};
 
@@ -37,6 +37,26 @@ impl fmt::Debug for WindowEnds {
     }
 }
 
+/// Says whether a run is over; see [`WindowOptions::over`].
+pub struct Over(Box<dyn FnMut(&[Pending], Time) -> bool + Send>);
+
+impl Over {
+    /// `over` is given what each entity has left to do, and the minute.
+    pub fn new(over: impl FnMut(&[Pending], Time) -> bool + Send + 'static) -> Self {
+        Self(Box::new(over))
+    }
+
+    pub(super) fn ask(&mut self, pending: &[Pending], minute: Time) -> bool {
+        (self.0)(pending, minute)
+    }
+}
+
+impl fmt::Debug for Over {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Over")
+    }
+}
+
 /// What can be chosen about windows.
 #[derive(Debug)]
 pub struct WindowOptions {
@@ -47,9 +67,10 @@ pub struct WindowOptions {
     pub promises: bool,
     /// How far anybody may lag behind. It bounds the records that wait to be merged. `None` adapts it to their number.
     pub lag: Option<Span>,
-    /// Whether no window goes beyond a full minute, and everybody has got there before the next begins: then whoever drives
-    /// can end the run at a full minute that depends on what happened and not on windows.
-    pub minutes: bool,
+    /// Whether the run is over before its time. It is asked at full minutes, with what each entity has left to do and the
+    /// minute, before which everything has happened; no window goes beyond a full minute then, so that the end of
+    /// the run depends on what happened and not on windows.
+    pub over: Option<Over>,
     /// Shortens windows, for tests.
     pub ends: Option<WindowEnds>,
 }
@@ -57,7 +78,7 @@ pub struct WindowOptions {
 impl Default for WindowOptions {
     /// To the end, with promises, lagging behind as seems best.
     fn default() -> Self {
-        Self { until: Stamp::END, promises: true, lag: None, minutes: false, ends: None }
+        Self { until: Stamp::END, promises: true, lag: None, over: None, ends: None }
     }
 }
 
@@ -78,10 +99,6 @@ impl Lag {
 
     pub(super) fn new(chosen: Option<Span>, minutes: bool) -> Self {
         Self { span: chosen.unwrap_or(Self::FIRST), fixed: chosen.is_some(), minutes }
-    }
-
-    pub(super) fn minutes(&self) -> bool {
-        self.minutes
     }
 
     /// The full minute that everybody has to get to before `first`, if that matters.

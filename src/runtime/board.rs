@@ -1,0 +1,122 @@
+//! What everybody is doing, for whoever watches.
+
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed};
+
+use crate::entity::{Address, Stamp};
+use crate::units::Time;
+
+const ASKED: u8 = 1;
+const AT_WORK: u8 = 2;
+
+/// What everybody is doing. Written without waiting for anybody, and only read when nothing seems to move: what is read
+/// may be a little old.
+#[derive(Debug)]
+pub(super) struct Board {
+    slots: Vec<Slot>,
+    asleep: AtomicBool,
+    stop: AtomicBool,
+}
+
+/// What an entity is doing.
+#[derive(Debug)]
+struct Slot {
+    address: Address,
+    doing: AtomicU8,
+    time: AtomicU64,
+    round: AtomicU32,
+    /// Signs of life.
+    signs: AtomicU64,
+}
+
+/// Who keeps everybody waiting.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) enum Culprit {
+    /// It is at work.
+    AtWork(Address, Stamp),
+    /// It has been asked to.
+    Asked(Address, Stamp),
+    /// Nobody.
+    Nobody,
+}
+
+impl Board {
+    pub(super) fn new(addresses: impl Iterator<Item = Address>) -> Self {
+        let slot = |address| Slot {
+            address,
+            doing: AtomicU8::new(0),
+            time: AtomicU64::new(0),
+            round: AtomicU32::new(0),
+            signs: AtomicU64::new(0),
+        };
+        Self {
+            slots: addresses.map(slot).collect(),
+            asleep: AtomicBool::new(false),
+            stop: AtomicBool::new(false),
+        }
+    }
+
+    /// An entity is asked to handle a moment.
+    pub(super) fn asked(&self, place: usize, at: Stamp) {
+        let slot = &self.slots[place];
+        slot.time.store(at.time.micros(), Relaxed);
+        slot.round.store(at.round, Relaxed);
+        slot.doing.store(ASKED, Relaxed);
+    }
+
+    /// An entity begins with what it was asked.
+    pub(super) fn at_work(&self, place: usize) {
+        self.slots[place].doing.store(AT_WORK, Relaxed);
+    }
+
+    /// An entity does something.
+    pub(super) fn alive(&self, place: usize) {
+        // Nobody else writes it.
+        let signs = &self.slots[place].signs;
+        signs.store(signs.load(Relaxed).wrapping_add(1), Relaxed);
+    }
+
+    /// An entity is through with what it was asked.
+    pub(super) fn done(&self, place: usize) {
+        self.alive(place);
+        self.slots[place].doing.store(0, Relaxed);
+    }
+
+    /// Signs of life of all entities.
+    pub(super) fn signs(&self) -> u64 {
+        self.slots.iter().fold(0, |sum, slot| sum.wrapping_add(slot.signs.load(Relaxed)))
+    }
+
+    /// Whom everybody waits for.
+    pub(super) fn culprit(&self) -> Culprit {
+        let find = |doing| self.slots.iter().find(|slot| slot.doing.load(Relaxed) == doing);
+        let at = |slot: &Slot| Stamp {
+            time: Time::from_micros(slot.time.load(Relaxed)),
+            round: slot.round.load(Relaxed),
+        };
+        match (find(AT_WORK), find(ASKED)) {
+            (Some(slot), _) => Culprit::AtWork(slot.address, at(slot)),
+            (None, Some(slot)) => Culprit::Asked(slot.address, at(slot)),
+            (None, None) => Culprit::Nobody,
+        }
+    }
+
+    /// The conductor waits for the wall clock, or no longer.
+    pub(super) fn sleep(&self, asleep: bool) {
+        self.asleep.store(asleep, Relaxed);
+    }
+
+    /// Whether the conductor waits for the wall clock.
+    pub(super) fn asleep(&self) -> bool {
+        self.asleep.load(Relaxed)
+    }
+
+    /// The run is to be ended.
+    pub(super) fn stop(&self) {
+        self.stop.store(true, Relaxed);
+    }
+
+    /// Whether the run is to be ended.
+    pub(super) fn stopped(&self) -> bool {
+        self.stop.load(Relaxed)
+    }
+}

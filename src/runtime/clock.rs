@@ -1,0 +1,32 @@
+//! The wall clock: for pacing and for losing patience. No result depends on it.
+
+use std::time::{Duration, Instant};
+
+use crate::units::Time;
+
+/// The present.
+#[expect(clippy::disallowed_methods, reason = "pacing and the watch follow the wall clock; results do not")]
+pub(super) fn now() -> Instant {
+    Instant::now()
+}
+
+/// Virtual time as a multiple of the wall clock's.
+#[derive(Debug)]
+pub(super) struct Pace {
+    began: Instant,
+    begin: Time,
+    pace: f64,
+}
+
+impl Pace {
+    /// From `begin` on, now.
+    pub(super) fn new(begin: Time, pace: f64) -> Self {
+        Self { began: now(), begin, pace }
+    }
+
+    /// When the wall clock reaches `time`; `None` if it has, or never will.
+    pub(super) fn reaches(&self, time: Time) -> Option<Instant> {
+        let after = Duration::try_from_secs_f64(time.since(self.begin).as_secs_f64() / self.pace).ok()?;
+        self.began.checked_add(after).filter(|then| *then > now())
+    }
+}

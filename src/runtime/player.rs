@@ -1,0 +1,78 @@
+//! The actor of an entity.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use actix::{Actor, Context, Handler, Message as ActorMessage};
+
+use super::board::Board;
+use super::errand::{Advance, Outcome};
+use crate::entity::Entity;
+
+/// The actor of an entity: turns a message into a call, and the answer into a message. It reads no clock and starts nothing.
+pub(super) struct Player<E> {
+    place: usize,
+    /// Gone once it has panicked, or been asked for.
+    entity: Option<Box<E>>,
+    board: Arc<Board>,
+}
+
+impl<E> Player<E> {
+    pub(super) fn new(place: usize, entity: E, board: Arc<Board>) -> Self {
+        Self { place, entity: Some(Box::new(entity)), board }
+    }
+}
+
+impl<E: Entity + 'static> Actor for Player<E> {
+    type Context = Context<Self>;
+}
+
+impl<E: Entity + 'static> Handler<Advance> for Player<E> {
+    type Result = ();
+
+    fn handle(&mut self, mut message: Advance, _: &mut Context<Self>) {
+        let (Some(errand), Some(entity)) = (message.errand(), &mut self.entity) else { return };
+        self.board.at_work(self.place);
+        let carried = catch_unwind(AssertUnwindSafe(|| errand.carry_out(&mut **entity, &self.board)));
+        errand.outcome = match carried {
+            Ok(Ok(())) => Outcome::Done,
+            Ok(Err(error)) => Outcome::Broken(error),
+            Err(panic) => {
+                // Nobody knows what state it is in; it may well panic again when it is dropped.
+                let entity = self.entity.take();
+                let _ = catch_unwind(AssertUnwindSafe(|| drop(entity)));
+                Outcome::Panicked(said(panic.as_ref()))
+            }
+        };
+        self.board.done(self.place);
+    }
+}
+
+/// What a panic said.
+pub(super) fn said(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    text.unwrap_or("it did not say why").to_owned()
+}
+
+/// The run is over: give the entity back.
+pub(super) struct Dismiss<E>(std::marker::PhantomData<fn() -> E>);
+
+impl<E> Dismiss<E> {
+    pub(super) fn new() -> Self {
+        Self(std::marker::PhantomData)
+    }
+}
+
+impl<E: Send + 'static> ActorMessage for Dismiss<E> {
+    type Result = Option<Box<E>>;
+}
+
+impl<E: Entity + Send + 'static> Handler<Dismiss<E>> for Player<E> {
+    type Result = Option<Box<E>>;
+
+    fn handle(&mut self, _: Dismiss<E>, _: &mut Context<Self>) -> Self::Result {
+        self.entity.take()
+    }
+}

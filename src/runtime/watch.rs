@@ -1,0 +1,116 @@
+//! The thread that waits for a run: takes the records, and does not wait for ever.
+
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use super::board::{Board, Culprit};
+use super::clock::now;
+use super::player::said;
+use super::{Ended, RuntimeError, Word};
+use crate::entity::Stamp;
+use crate::grid::Merge;
+use crate::model::RecordSink;
+
+/// Waits for a run.
+pub(super) struct Watch<E> {
+    board: Arc<Board>,
+    words: Receiver<Word<E>>,
+    thread: JoinHandle<Result<(), String>>,
+    patience: Duration,
+    passed: Stamp,
+    error: Option<RuntimeError>,
+}
+
+/// When there was last a sign of life, and how many there had been.
+struct Pulse {
+    signs: u64,
+    at: Instant,
+}
+
+impl<E> Watch<E> {
+    pub(super) fn new(
+        board: Arc<Board>,
+        words: Receiver<Word<E>>,
+        thread: JoinHandle<Result<(), String>>,
+        patience: Duration,
+    ) -> Self {
+        Self { board, words, thread, patience, passed: Stamp::default(), error: None }
+    }
+
+    /// Takes records until the run has ended, or is given up.
+    pub(super) fn until_done(mut self, merge: &mut Merge, sink: &mut dyn RecordSink) -> Ended<E> {
+        let mut pulse = Pulse { signs: 0, at: now() };
+        // Looked at a few times before patience is lost.
+        let glance = (self.patience / 8).max(Duration::from_millis(1));
+        loop {
+            match self.words.recv_timeout(glance) {
+                Ok(Word::Records(batch, passed)) => {
+                    self.passed = passed;
+                    if !self.board.stopped() {
+                        batch.into_iter().for_each(|(place, record)| merge.push(place, record, sink));
+                        merge.emit(passed.time, sink);
+                        if sink.is_closed() {
+                            self.board.stop();
+                        }
+                    }
+                    pulse.at = now();
+                }
+                Ok(Word::Failed(error)) => {
+                    self.error.get_or_insert(error);
+                    pulse.at = now();
+                }
+                Ok(Word::Done(entities, passed)) => return self.done(entities, passed),
+                Err(RecvTimeoutError::Timeout) => {
+                    if let Some(error) = self.impatient(&mut pulse) {
+                        return self.give_up(error);
+                    }
+                }
+                Err(RecvTimeoutError::Disconnected) => return self.broken_down(),
+            }
+        }
+    }
+
+    /// Why nothing moves, if nothing has moved for too long.
+    fn impatient(&self, pulse: &mut Pulse) -> Option<RuntimeError> {
+        let signs = self.board.signs();
+        if signs != pulse.signs || self.board.asleep() {
+            *pulse = Pulse { signs, at: now() };
+        }
+        let patience = self.patience;
+        (now() - pulse.at >= patience).then(|| match self.board.culprit() {
+            Culprit::AtWork(entity, at) => RuntimeError::Stalled { entity, at, patience },
+            Culprit::Asked(entity, at) => RuntimeError::LostReply { entity, at },
+            Culprit::Nobody => RuntimeError::Conductor("it stands still".to_owned()),
+        })
+    }
+
+    /// The entities are back.
+    fn done(self, entities: Vec<E>, passed: Stamp) -> Ended<E> {
+        let result = self.error.map_or(Ok(()), Err);
+        if result.is_ok() {
+            // Everybody has answered: it ends at once.
+            let _ = self.thread.join();
+        }
+        Ended { entities, passed, result }
+    }
+
+    /// Leaves the others to themselves. What went wrong first is told.
+    fn give_up(self, error: RuntimeError) -> Ended<E> {
+        self.board.stop();
+        let error = self.error.unwrap_or(error);
+        Ended { entities: Vec::new(), passed: self.passed, result: Err(error) }
+    }
+
+    /// The conductor is gone without having said so.
+    fn broken_down(self) -> Ended<E> {
+        let told = match self.thread.join() {
+            Ok(Ok(())) => "it left early".to_owned(),
+            Ok(Err(told)) => told,
+            Err(panic) => said(panic.as_ref()),
+        };
+        let error = self.error.unwrap_or(RuntimeError::Conductor(told));
+        Ended { entities: Vec::new(), passed: self.passed, result: Err(error) }
+    }
+}
