@@ -4,7 +4,9 @@
 use std::hint::black_box;
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
-use gridemu::metrics::{Definitions, Fingerprint, Quantiles, Summary, WaitComparison};
+use gridemu::metrics::{
+    Definitions, Fingerprint, GridMeasures, Quantiles, RecoveryRule, Summary, WaitComparison, Window,
+};
 use gridemu::model::{
     Cause, JobClasses, JobId, JobRecord, Origin, Outcome, PartitionId, ProcSet, Record, SegmentRecord,
     SiteId, SiteSpec,
@@ -113,6 +115,15 @@ fn measures(c: &mut Criterion) {
             waits
         });
     });
+    let sites = vec![SiteSpec::plain("kth", 128, "easy".parse().expect("a policy")); 20];
+    group.bench_function("of a grid", |b| {
+        b.iter(|| {
+            let mut measures = GridMeasures::new(Definitions::default(), Window::ALL, &sites)
+                .watching(RecoveryRule::default(), 20 * 128);
+            (0..ROUNDS).flat_map(|_| &all).for_each(|record| measures.add(record));
+            measures
+        });
+    });
     let full = {
         let mut summary = Summary::new(Definitions::default());
         (0..ROUNDS).flat_map(|_| &jobs).for_each(|job| summary.add(job));
@@ -156,7 +167,7 @@ fn files(c: &mut Criterion) {
         [("jobs and segments", 1, None), ("16 pieces", 16, None), ("with Batsim's", 1, Some("w0".to_owned()))]
     {
         let all = records(pieces);
-        let options = OutputOptions { machines: false, batsim };
+        let options = OutputOptions { batsim, ..OutputOptions::default() };
         group.bench_function(name, |b| {
             b.iter(|| {
                 let mut out = OutputDir::create(folder.path(), &sites, Definitions::default(), &options)

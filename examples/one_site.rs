@@ -94,7 +94,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
 
     grid.run_until(Time::from_secs(16), &mut records)?;
-    let live = grid.sites()[0].live();
+    let live = grid.sites().map(gridemu::entity::Site::live).sum::<usize>();
     println!("At {} s: {live} jobs wait or run, {} records so far.", grid.now(), records.len());
     let snapshot = grid.snapshot()?;
 

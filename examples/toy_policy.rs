@@ -50,7 +50,8 @@ impl LocalPolicy for SmallestFirst {
             Change::Withdrawn(job) => {
                 self.queue.remove(&Self::place(view, job));
             }
-            Change::Ended(_) | Change::Reserved => {}
+            // What is free is looked up, and no job that waits is larger than what is there.
+            _ => {}
         }
     }
 

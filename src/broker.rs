@@ -4,12 +4,14 @@
 //! reported, which is always a little stale. When it is asked, and what becomes of its assignments, is the
 //! business of [`crate::entity`].
 
+mod absent;
 mod picture;
 mod policy;
 mod registry;
 
 pub mod policies;
 
-pub use picture::{InFlight, Picture, Planned, Pool, PoolFacts, PoolReport, WaitingJob};
+pub use absent::Absent;
+pub use picture::{InFlight, Picture, Plan, Planned, Pool, PoolFacts, PoolReport, WaitingJob};
 pub use policy::{BrokerEvent, BrokerPolicy};
 pub use registry::{BrokerAbilities, BrokerPolicyInfo, BrokerRegistry, BrokerRegistryError};

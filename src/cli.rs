@@ -3,11 +3,13 @@
 //! Data goes to standard output, talk to standard error. Exit code 0 is success, 2 a request that cannot be carried out (nothing
 //! was done), 1 a run that failed.
 
+mod check;
 mod generate;
 mod inspect;
 mod policies;
 mod progress;
 mod replay;
+mod run;
 
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
@@ -27,24 +29,33 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Run a scenario: sites under a broker, machines that come and go
+    Run(run::Args),
     /// Replay a workload at one site under one or several local policies
     Replay(Box<replay::Args>),
     /// Write a workload made by a model, as SWF, to standard output or a file
     Generate(generate::Args),
     /// Say what is in a workload: jobs, load, users, sizes, run times, arrivals
     Inspect(inspect::Args),
-    /// List the local policies, or describe one
+    /// List the policies, or describe one
     Policies(policies::Args),
+    /// Check a scenario file, or print it with every default written out
+    Check(check::Args),
+    /// Print the JSON schema of scenario files, for editors
+    Schema(check::SchemaArgs),
 }
 
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
     let done = match cli.command {
+        Command::Run(args) => run::run(&args),
         Command::Replay(args) => replay::run(*args),
         Command::Generate(args) => generate::run(&args),
         Command::Inspect(args) => inspect::run(&args),
         Command::Policies(args) => policies::run(&args),
+        Command::Check(args) => check::run(&args),
+        Command::Schema(args) => check::schema(&args),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

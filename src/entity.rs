@@ -3,13 +3,26 @@
 //! An entity is advanced to a [`Stamp`]; it handles everything earlier in one total order and answers with messages and
 //! records. What drives it (a plain loop in [`crate::grid`], or actors) has no influence on what it answers.
 
+mod broker;
+mod directory;
+mod dispatcher;
 mod error;
+mod mailbox;
 mod message;
+mod network;
+mod pending;
+mod portal;
 mod site;
 
+pub use broker::{Broker, BrokerSave, BrokerTally};
+pub use directory::Directory;
+pub use dispatcher::{DispatchTally, Dispatcher};
 pub use error::EntityError;
 pub use message::{Address, Body, Message, Outbox, Sender, SiteReport, Stamp};
-pub use site::{Site, SiteSave};
+pub use network::Network;
+pub use pending::Pending;
+pub use portal::{Portal, PortalSave};
+pub use site::{Site, SiteSave, Uplink};
 
 /// What every entity of the grid can do.
 pub trait Entity {
@@ -23,6 +36,11 @@ pub trait Entity {
     /// counts with its arrival. In doubt, the next event.
     fn promise(&self) -> Stamp {
         self.next_event().unwrap_or(Stamp::END)
+    }
+
+    /// What is left to do, as far as it knows.
+    fn pending(&self) -> Pending {
+        Pending::default()
     }
 
     /// Handles everything earlier than `until`: its own events and what has been delivered.
@@ -42,6 +60,10 @@ pub trait Entity {
 impl<E: Entity + ?Sized> Entity for Box<E> {
     fn address(&self) -> Address {
         (**self).address()
+    }
+
+    fn pending(&self) -> Pending {
+        (**self).pending()
     }
 
     fn next_event(&self) -> Option<Stamp> {

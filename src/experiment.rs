@@ -1,4 +1,4 @@
-//! Running: a workload and policies in, files and summaries out.
+//! Running: a scenario, or a workload and policies, in; files and summaries out.
 //!
 //! The first room that opens files and reads the clock. What it is asked for is checked before anything runs, so that a
 //! bad request ([`RunError::Request`]) is told from a run that failed ([`RunError::Run`]).
@@ -8,10 +8,13 @@ mod error;
 mod progress;
 mod recorder;
 mod replay;
+mod run;
+pub mod scenario;
 mod timed;
 mod workload;
 
 pub use error::RunError;
 pub use progress::Progress;
 pub use replay::{Replay, ReplayOptions};
+pub use run::{Inputs, Run};
 pub use workload::{EstimateSource, Opened, Shaping, Workload};

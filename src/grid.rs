@@ -2,11 +2,14 @@
 //!
 //! This is the engine for single logs and light campaigns, and the oracle that the actors are tested against.
 
+mod center;
 mod drive;
+mod ending;
 mod error;
 mod least;
 mod merge;
 mod moments;
+mod node;
 mod windows;
 
 use serde::{Deserialize, Serialize};
@@ -15,13 +18,21 @@ pub use drive::{DriveError, drive};
 pub use error::{GridError, Waiter};
 pub use merge::Merge;
 pub use moments::drive_by_moments;
-pub use windows::{Call, Group, WindowEnds, WindowError, WindowOptions, Windows};
+pub use node::{Node, NodeSave};
+pub use windows::{Call, Group, Over, WindowEnds, WindowError, WindowOptions, Windows};
 
-use crate::entity::{Address, Body, Entity, EntityError, Message, Outbox, Sender, Site, SiteSave, Stamp};
+use self::center::Center;
+use self::ending::{Left, Verdict};
+
+use crate::broker::BrokerRegistry;
+use crate::entity::{
+    Address, Body, Broker, Dispatcher, Entity, EntityError, Message, Outbox, Pending, Portal, Sender, Site,
+    Stamp,
+};
 use crate::local::{Registry, Tally};
-use crate::model::{Record, RecordSink, SiteId, SiteSpec};
-use crate::units::Time;
-use crate::workload::Source;
+use crate::model::{GridSpec, Record, RecordSink, SiteId, SiteSpec};
+use crate::units::{Span, Time};
+use crate::workload::{Jobs, Source};
 
 /// A grid of sites in virtual time.
 ///
@@ -42,14 +53,19 @@ use crate::workload::Source;
 /// ```
 #[derive(Debug)]
 pub struct Grid {
-    sites: Vec<Site>,
+    /// The sites, then the others.
+    nodes: Vec<Node>,
+    /// How many of them are sites.
+    sites: usize,
     /// Everything before this moment has happened.
     passed: Stamp,
     sequence: u64,
+    /// How long news may take to get around.
+    quiet: Span,
 }
 
 /// Raised whenever anything in a [`GridSave`] changes its layout.
-const SAVE_VERSION: u32 = 1;
+const SAVE_VERSION: u32 = 2;
 
 /// What somebody outside tells the grid to do.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -67,7 +83,7 @@ pub struct Command {
 pub struct GridSave {
     /// Layout of this and of all that is in it.
     version: u32,
-    sites: Vec<SiteSave>,
+    nodes: Vec<NodeSave>,
     passed: Stamp,
     sequence: u64,
 }
@@ -84,14 +100,6 @@ struct Post<'a> {
 impl<'a> Post<'a> {
     fn new(sink: &'a mut dyn RecordSink) -> Self {
         Self { sink, sent: Vec::new() }
-    }
-
-    fn deliver(&mut self, sites: &mut [Site]) -> Result<(), GridError> {
-        for (to, message) in self.sent.drain(..) {
-            let Address::Site(to) = to else { continue };
-            sites.get_mut(to.index()).ok_or(GridError::NoSuchSite(to))?.deliver(message)?;
-        }
-        Ok(())
     }
 }
 
@@ -112,22 +120,51 @@ impl Outbox for Post<'_> {
 }
 
 impl Grid {
-    /// A grid at the beginning.
+    /// Sites without a broker, at the beginning.
     ///
     /// # Errors
     /// [`GridError`] if a description makes no sense or a workload cannot be read.
     pub fn new(sites: Vec<SiteWithSource>, registry: &Registry) -> Result<Self, GridError> {
-        if sites.is_empty() {
-            return Err(GridError::NoSite);
-        }
-        let mut built: Vec<Site> = Vec::with_capacity(sites.len());
-        for (id, (spec, source)) in (0..).zip(sites) {
-            if built.iter().any(|site| site.spec().name == spec.name) {
-                return Err(GridError::TwoSites(spec.name));
-            }
-            built.push(Site::new(SiteId(id), spec, source, registry)?);
-        }
-        Ok(Self { sites: built, passed: Stamp::default(), sequence: 0 })
+        let sites = build_sites(sites, 0, registry)?;
+        Ok(Self::of(sites, None, Span::ZERO))
+    }
+
+    /// The grid that `spec` describes, at the beginning. `sources` are the workloads of the sites' own users, in the order of the
+    /// sites; `portal` is what comes through the portal.
+    ///
+    /// # Errors
+    /// [`GridError`] if a description makes no sense or a workload cannot be read.
+    pub fn build(
+        spec: &GridSpec,
+        sources: Vec<Option<Box<dyn Source>>>,
+        portal: Option<Box<dyn Source>>,
+        registry: &Registry,
+        brokers: &BrokerRegistry,
+    ) -> Result<Self, GridError> {
+        let sources = sources.into_iter().chain(std::iter::repeat_with(|| None));
+        let mut sites = build_sites(spec.sites.iter().cloned().zip(sources).collect(), spec.seed, registry)?;
+        let Some(broker) = &spec.broker else {
+            return if portal.is_some() {
+                Err(GridError::NoBroker)
+            } else {
+                Ok(Self::of(sites, None, Span::ZERO))
+            };
+        };
+        let portal = portal.unwrap_or_else(|| Box::new(Jobs::new(Vec::new())));
+        let center = Center::build(spec, broker, portal, &mut sites, brokers)?;
+        let slowest = (1..=sites.len()).map(|at| spec.network.link(0, at).latency).max().unwrap_or_default();
+        // News gets around within a report, and a few messages there and back.
+        let quiet = broker.picture * 2 + slowest * 10;
+        let mut grid = Self::of(sites, Some(center), quiet);
+        grid.nodes.iter_mut().filter_map(Node::site_mut).for_each(Site::account_from_the_beginning);
+        Ok(grid)
+    }
+
+    fn of(sites: Vec<Site>, center: Option<Center>, quiet: Span) -> Self {
+        let count = sites.len();
+        let mut nodes: Vec<Node> = sites.into_iter().map(|site| Node::Site(Box::new(site))).collect();
+        nodes.extend(center.into_iter().flat_map(Center::into_nodes));
+        Self { nodes, sites: count, passed: Stamp::default(), sequence: 0, quiet }
     }
 
     /// The instant up to which everything has happened.
@@ -135,14 +172,41 @@ impl Grid {
         self.passed.time
     }
 
-    /// The sites.
-    pub fn sites(&self) -> &[Site] {
-        &self.sites
+    /// The sites, in their order.
+    pub fn sites(&self) -> impl ExactSizeIterator<Item = &Site> {
+        let sites = &self.nodes[..self.sites];
+        sites.iter().map(|node| node.as_site().expect("the first nodes are the sites"))
     }
 
-    /// When something happens next; `None` if nothing does.
+    /// A site.
+    pub fn site(&self, site: SiteId) -> Option<&Site> {
+        self.nodes[..self.sites].get(site.index())?.as_site()
+    }
+
+    /// All entities: the sites, then what stands between portal and sites.
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// The broker, if there is one.
+    pub fn broker(&self) -> Option<&Broker> {
+        self.nodes.iter().find_map(Node::as_broker)
+    }
+
+    /// The dispatcher, if there is one.
+    pub fn dispatcher(&self) -> Option<&Dispatcher> {
+        self.nodes.iter().find_map(Node::as_dispatcher)
+    }
+
+    /// The portal, if there is one.
+    pub fn portal(&self) -> Option<&Portal> {
+        self.nodes.iter().find_map(Node::as_portal)
+    }
+
+    /// When something happens next; `None` if nothing does. Reports and machines that come and leave never end: a run does
+    /// ([`Grid::run`]).
     pub fn next_event(&self) -> Option<Stamp> {
-        self.sites.iter().filter_map(Entity::next_event).min()
+        self.nodes.iter().filter_map(Entity::next_event).min()
     }
 
     /// Handles the next moment at which something happens, and returns it; `None` if nothing happens any more.
@@ -152,12 +216,13 @@ impl Grid {
     pub fn step(&mut self, sink: &mut dyn RecordSink) -> Result<Option<Stamp>, GridError> {
         let Some(next) = self.next_event() else { return Ok(None) };
         let post = &mut Post::new(sink);
-        for site in &mut self.sites {
-            if site.next_event() == Some(next) {
-                site.advance(next.next_round(), post)?;
+        for node in &mut self.nodes {
+            if node.next_event() == Some(next) {
+                node.advance(next.next_round(), post)?;
             }
         }
-        post.deliver(&mut self.sites)?;
+        let sent = std::mem::take(&mut post.sent);
+        self.deliver(sent)?;
         self.passed = self.passed.max(next.next_round());
         Ok(Some(next))
     }
@@ -167,38 +232,150 @@ impl Grid {
     /// # Errors
     /// [`GridError`] says what broke, where and when.
     pub fn run_until(&mut self, time: Time, sink: &mut dyn RecordSink) -> Result<(), GridError> {
-        self.run_sites(time, sink)?;
+        if self.is_simple() {
+            self.run_alone(time, sink)?;
+        } else {
+            while self.next_event().is_some_and(|next| next.time <= time) {
+                self.step(sink)?;
+                if sink.is_closed() {
+                    return Err(GridError::SinkClosed);
+                }
+            }
+        }
         self.passed = self.passed.max(Stamp::at(time).next_round());
         Ok(())
     }
 
-    /// Runs until nothing happens any more, and checks that every job that was submitted has ended.
+    /// Runs until no job is left, and checks that every job that was submitted has ended.
     ///
     /// # Errors
     /// [`GridError`] says what broke; [`GridError::SinkClosed`] if `sink` can take no more; [`GridError::Stuck`] if
     /// jobs are left that nothing will ever start, which have then been recorded as unfinished.
     pub fn run(&mut self, sink: &mut dyn RecordSink) -> Result<(), GridError> {
-        self.run_sites(Time::NEVER, sink)?;
-        let waiters: Vec<Waiter> = self
-            .sites
-            .iter()
-            .flat_map(|site| {
-                let name = &site.spec().name;
-                let left = site.partitions().iter().flat_map(crate::local::Partition::stuck);
-                left.map(move |job| Waiter { job: job.id(), site: name.clone(), procs: job.procs() })
-            })
-            .collect();
-        if waiters.is_empty() {
-            return self.sites.iter().try_for_each(|site| balanced(&site.spec().name, site.tally()));
+        if self.is_simple() {
+            self.run_alone(Time::NEVER, sink)?;
+            let waiters = self.waiters();
+            if waiters.is_empty() {
+                return self.sites().try_for_each(|site| balanced(&site.spec().name, site.tally()));
+            }
+            self.close(sink);
+            return Err(GridError::stuck(self.now(), waiters));
         }
+        self.run_to(None, WindowOptions::default(), sink)
+    }
+
+    /// Runs until no job is left, or to `until` if that comes first: what is left then is recorded as unfinished. Windows may be
+    /// chosen, which changes no result.
+    ///
+    /// # Errors
+    /// As [`Grid::run`].
+    pub fn run_to(
+        &mut self,
+        until: Option<Time>,
+        options: WindowOptions,
+        sink: &mut dyn RecordSink,
+    ) -> Result<(), GridError> {
+        let seats = self.nodes.iter().map(|node| (node.address(), node.next_event()));
+        let mut windows = Windows::new(seats, &self.groups(), self.windows(until, options))?;
+        let mut merge = Merge::new(self.nodes.len());
+        drive(&mut self.nodes, &mut windows, &mut merge, sink)?;
+        merge.finish(sink);
+        self.finish(until, sink)
+    }
+
+    /// The windows of a run of this grid, to `until` at the latest, chosen as `options` say beyond that.
+    pub fn windows(&self, until: Option<Time>, options: WindowOptions) -> WindowOptions {
+        let quiet = self.quiet;
+        let over = move |pending: &[Pending], minute| Left::of(pending).verdict(quiet).is_over_at(minute);
+        let until = until.map_or(options.until, |until| Stamp::at(until).min(options.until));
+        WindowOptions { over: Some(Over::new(over)), until, ..options }
+    }
+
+    /// Who talks to whom without delay: the portal and those behind it are one group.
+    pub fn groups(&self) -> Vec<Group> {
+        let mut groups: Vec<Group> =
+            self.sites().map(|site| Group { members: 1, latency: site.latency() }).collect();
+        if self.sites < self.nodes.len() {
+            let nearest = self.sites().map(Site::latency).min().unwrap_or(Span::MAX);
+            groups.push(Group { members: self.nodes.len() - self.sites, latency: nearest });
+        }
+        groups
+    }
+
+    /// The same, one moment of the whole grid after the other: slow, and plain to see.
+    ///
+    /// # Errors
+    /// As [`Grid::run`].
+    pub fn run_stepwise(&mut self, until: Option<Time>, sink: &mut dyn RecordSink) -> Result<(), GridError> {
+        let merge = &mut Merge::new(self.nodes.len());
+        loop {
+            let end = match self.left().verdict(self.quiet) {
+                Verdict::GoOn => Time::NEVER,
+                Verdict::Done(end) | Verdict::Stuck(end) => end,
+            };
+            let end = Stamp::at(until.map_or(end, |until| until.min(end)));
+            let Some(next) = self.next_event().filter(|next| *next < end) else {
+                merge.finish(sink);
+                return self.finish(until, sink);
+            };
+            merge.emit(next.time, sink);
+            let mut sent = Vec::new();
+            for (at, node) in self.nodes.iter_mut().enumerate() {
+                if node.next_event() == Some(next) {
+                    let records = &mut Vec::new();
+                    let post = &mut Post { sink: records, sent };
+                    node.advance(next.next_round(), post)?;
+                    sent = std::mem::take(&mut post.sent);
+                    records.drain(..).for_each(|record| merge.push(at, record, sink));
+                }
+            }
+            self.deliver(sent)?;
+            if sink.is_closed() {
+                return Err(GridError::SinkClosed);
+            }
+        }
+    }
+
+    /// Everything before the end of the run has happened: closes all accounts and sums up.
+    ///
+    /// # Errors
+    /// As [`Grid::run`].
+    pub(crate) fn finish(&mut self, until: Option<Time>, sink: &mut dyn RecordSink) -> Result<(), GridError> {
+        let left = self.left();
+        let (end, stuck) = match (left.verdict(self.quiet), until) {
+            (Verdict::Done(end), _) => (until.map_or(end, |until| until.min(end)), false),
+            (Verdict::Stuck(end), Some(until)) if until < end => (until, false),
+            (Verdict::Stuck(end), _) => (end, true),
+            (Verdict::GoOn, Some(until)) => (until, false),
+            // Nothing ever happens again, whatever was said.
+            (Verdict::GoOn, None) => (left.minute(), left.jobs() > 0),
+        };
+        let waiters = self.waiters();
+        self.passed = Stamp::at(end);
         self.close(sink);
-        Err(GridError::stuck(self.now(), waiters))
+        let (let_in, done) = self.left().counts();
+        if let_in != done {
+            return Err(GridError::Unbalanced { who: "the grid".to_owned(), arrived: let_in, ended: done });
+        }
+        if stuck { Err(GridError::stuck(end, waiters)) } else { Ok(()) }
+    }
+
+    /// Takes all entities out, for somebody else to drive; to be put back with [`Grid::put_back`].
+    pub(crate) fn take_out(&mut self) -> Vec<Node> {
+        std::mem::take(&mut self.nodes)
+    }
+
+    /// Puts the entities back that were taken out.
+    pub(crate) fn put_back(&mut self, nodes: Vec<Node>) {
+        self.nodes = nodes;
     }
 
     /// Ends the run here: whatever still waits or runs is recorded as unfinished.
     pub fn close(&mut self, sink: &mut dyn RecordSink) {
         let (now, post) = (self.now(), &mut Post::new(sink));
-        self.sites.iter_mut().for_each(|site| site.close(now, post));
+        for node in &mut self.nodes {
+            node.close(now, post);
+        }
     }
 
     /// Tells the grid to do something.
@@ -207,10 +384,10 @@ impl Grid {
     /// [`GridError`] if there is no such site or the time has passed.
     pub fn command(&mut self, command: Command) -> Result<(), GridError> {
         let Command { at, site, body } = command;
-        let target = self.sites.get_mut(site.index()).ok_or(GridError::NoSuchSite(site))?;
+        let target = self.nodes[..self.sites].get_mut(site.index()).ok_or(GridError::NoSuchSite(site))?;
         if at < self.passed.time {
-            let site = target.spec().name.clone();
-            return Err(EntityError::Late { site, now: self.passed, arrival: Stamp::at(at) }.into());
+            let who = target.address().to_string();
+            return Err(EntityError::Late { who, now: self.passed, arrival: Stamp::at(at) }.into());
         }
         let sequence = self.sequence;
         self.sequence += 1;
@@ -224,15 +401,15 @@ impl Grid {
     /// # Errors
     /// [`GridError`] if a workload cannot be continued from the middle.
     pub fn snapshot(&self) -> Result<GridSave, GridError> {
-        let sites: Result<_, EntityError> = self.sites.iter().map(Site::save).collect();
-        Ok(GridSave { version: SAVE_VERSION, sites: sites?, passed: self.passed, sequence: self.sequence })
+        let nodes: Result<_, EntityError> = self.nodes.iter().map(Node::save).collect();
+        Ok(GridSave { version: SAVE_VERSION, nodes: nodes?, passed: self.passed, sequence: self.sequence })
     }
 
-    /// Takes back a state that a grid of the same description gave; the sources must be freshly opened. With `adopt`, local
+    /// Takes back a state that a grid of the same description gave; the sources must be freshly opened. With `adopt`,
     /// policies may be others than those that saved; each takes over with a pass.
     ///
     /// # Errors
-    /// [`GridError`] if the state does not fit; some sites may then have it already, so begin anew.
+    /// [`GridError`] if the state does not fit; some entities may then have it already, so begin anew.
     pub fn restore(&mut self, saved: GridSave, adopt: bool) -> Result<(), GridError> {
         if saved.version != SAVE_VERSION {
             return Err(GridError::BadSave(format!(
@@ -240,26 +417,61 @@ impl Grid {
                 saved.version
             )));
         }
-        if saved.sites.len() != self.sites.len() {
+        if saved.nodes.len() != self.nodes.len() {
             return Err(GridError::BadSave(format!(
-                "it has {} sites, the grid has {}",
-                saved.sites.len(),
-                self.sites.len()
+                "it has {} entities, the grid has {}",
+                saved.nodes.len(),
+                self.nodes.len()
             )));
         }
         let passed = saved.passed;
-        for (site, saved) in self.sites.iter_mut().zip(saved.sites) {
-            site.restore(saved, adopt.then_some(passed))?;
+        for (node, saved) in self.nodes.iter_mut().zip(saved.nodes) {
+            node.restore(saved, adopt.then_some(passed))?;
         }
         (self.passed, self.sequence) = (passed, saved.sequence);
         Ok(())
     }
 
-    /// Handles everything up to and including `time`. Sites without a broker have nothing to say to each other: each
-    /// can run on by itself.
-    fn run_sites(&mut self, time: Time, sink: &mut dyn RecordSink) -> Result<(), GridError> {
+    fn deliver(&mut self, sent: Vec<(Address, Message)>) -> Result<(), GridError> {
+        for (to, message) in sent {
+            let to =
+                self.nodes.iter_mut().find(|node| node.address() == to).ok_or(GridError::NoSuchEntity(to))?;
+            to.deliver(message)?;
+        }
+        Ok(())
+    }
+
+    /// What all entities have left to do.
+    fn left(&self) -> Left {
+        let mut left = Left::default();
+        self.nodes.iter().for_each(|node| left.add(node.pending()));
+        left
+    }
+
+    /// Jobs that wait, run or stand still somewhere.
+    fn waiters(&self) -> Vec<Waiter> {
+        let at_sites = self.sites().flat_map(|site| {
+            let name = &site.spec().name;
+            let left = site.partitions().iter().flat_map(crate::local::Partition::stuck);
+            left.map(move |job| Waiter { job: job.id(), site: name.clone(), procs: job.procs() })
+        });
+        let with_broker = self.broker().into_iter().flat_map(Broker::waiting).map(|job| Waiter {
+            job: job.id,
+            site: "the broker's choice".to_owned(),
+            procs: job.size.preferred(),
+        });
+        at_sites.chain(with_broker).collect()
+    }
+
+    /// One site, or sites that say nothing to each other, whose machines stay: each can run on by itself, and ends by itself.
+    fn is_simple(&self) -> bool {
+        self.sites == self.nodes.len() && !self.sites().any(Site::churns)
+    }
+
+    /// Handles everything up to and including `time`, one site after the other.
+    fn run_alone(&mut self, time: Time, sink: &mut dyn RecordSink) -> Result<(), GridError> {
         let post = &mut Post::new(sink);
-        for site in &mut self.sites {
+        for site in self.nodes.iter_mut().filter_map(Node::site_mut) {
             while let Some(next) = site.next_event().filter(|next| next.time <= time) {
                 site.advance(next.next_round(), post)?;
                 self.passed = self.passed.max(next.next_round());
@@ -268,17 +480,31 @@ impl Grid {
                 }
             }
         }
-        post.deliver(&mut self.sites)
+        Ok(())
     }
+}
+
+fn build_sites(sites: Vec<SiteWithSource>, seed: u64, registry: &Registry) -> Result<Vec<Site>, GridError> {
+    if sites.is_empty() {
+        return Err(GridError::NoSite);
+    }
+    let mut built: Vec<Site> = Vec::with_capacity(sites.len());
+    for (id, (spec, source)) in (0..).zip(sites) {
+        if built.iter().any(|site| site.spec().name == spec.name) {
+            return Err(GridError::TwoSites(spec.name));
+        }
+        built.push(Site::new(SiteId(id), spec, source, seed, registry)?);
+    }
+    Ok(built)
 }
 
 /// Every job has one end.
 fn balanced(site: &str, tally: Tally) -> Result<(), GridError> {
-    let (arrived, ended) = (tally.arrived, tally.ended());
+    let (arrived, ended) = (tally.arrived, tally.ended() + tally.returned);
     if arrived == ended {
         Ok(())
     } else {
-        Err(GridError::Unbalanced { site: site.to_owned(), arrived, ended })
+        Err(GridError::Unbalanced { who: format!("site `{site}`"), arrived, ended })
     }
 }
 
@@ -291,7 +517,7 @@ mod tests {
         let tally = Tally { arrived: 3, outcomes: [1, 1, 0, 0, 0, 0], ..Tally::default() };
         assert_eq!(
             balanced("windsor", tally),
-            Err(GridError::Unbalanced { site: "windsor".to_owned(), arrived: 3, ended: 2 })
+            Err(GridError::Unbalanced { who: "site `windsor`".to_owned(), arrived: 3, ended: 2 })
         );
         assert_eq!(balanced("windsor", Tally { arrived: 2, ..tally }), Ok(()));
     }

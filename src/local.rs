@@ -5,8 +5,12 @@
 //! which order they come, is the business of [`crate::entity`].
 
 mod apply;
+mod attempt;
 mod book;
+mod checkpoint;
+mod churn;
 mod error;
+mod facts;
 mod outlook;
 mod partition;
 mod policy;
@@ -15,6 +19,7 @@ mod queue;
 mod registry;
 mod releases;
 mod save;
+mod state;
 mod table;
 mod view;
 
@@ -23,12 +28,12 @@ pub mod policies;
 pub use book::{Book, BookError, Booking, BookingState};
 pub use error::{PartitionError, PolicyError, Violation};
 pub use outlook::Outlook;
-pub use partition::{Partition, Settings, Tally};
+pub use partition::{Admission, Partition, Settings, Tally};
 pub use policy::{Action, Actions, Change, LocalPolicy, Place, Slot, SlotRequest};
 pub use profile::Profile;
 pub use queue::{Cursor, Entry, Hole, Queue};
 pub use registry::{Abilities, ParamInfo, PolicyInfo, Registry, RegistryError};
 pub use releases::{Releases, Shadow};
 pub use save::PartitionSave;
-pub use table::{Departed, LiveJob, Phase};
+pub use table::{Departed, Gone, LiveJob, Phase};
 pub use view::View;

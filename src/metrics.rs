@@ -5,24 +5,42 @@
 //! become floating point once, at the end. Nothing is read or written here; tables and files are the
 //! business of [`crate::report`].
 
+mod backlog;
+mod churn;
 mod definitions;
 mod distribution;
 mod fingerprint;
+mod grid;
+mod grid_run;
+mod groups;
 mod ledger;
 mod ratio;
+mod recovery;
 mod run;
 #[cfg(test)]
 pub(crate) mod samples;
+mod spans;
 mod summary;
 #[cfg(test)]
 mod tests;
 mod waits;
+mod window;
 
+pub use backlog::{Backlog, BacklogSummary};
+pub use churn::{Attempts, Churn, ChurnSummary, Count, JobChanges, LostWork, MachineChanges, Refusals};
 pub use definitions::{Definition, Definitions};
 pub use distribution::{EXACT_QUANTILES, Quantiles};
 pub use fingerprint::{Fingerprint, FingerprintError};
+pub use grid::GridMeasures;
+pub use grid_run::{
+    Account, BrokerFacts, GridFacts, GridSummary, MeasuredWindow, OriginSummary, SiteSummary,
+};
+pub use groups::{Charged, Groups};
 pub use ledger::{EnergySummary, Ledger, UsageSummary};
 pub use ratio::Ratio;
+pub use recovery::{Loss, Recovery, RecoveryRule, RecoverySummary};
 pub use run::{OfferedLoad, RunFacts, RunSummary, Times};
+pub use spans::{AgeSummary, Ages, SpanSummary};
 pub use summary::{ClassMeasures, DifferentDefinitions, Measures, Outcomes, Summary};
 pub use waits::{RecordedWaits, WaitComparison};
+pub use window::Window;

@@ -14,6 +14,7 @@ mod procset;
 mod record;
 mod site;
 mod speedup;
+mod tariff;
 
 pub use churn::{
     CheckpointInterval, Checkpointing, ChurnAct, ChurnSpec, Distribution, Fate, Machines, PlannedChurn,
@@ -23,7 +24,7 @@ pub use class::{ClassError, JobClass, JobClasses, SizeBound};
 pub use grid::{BrokerSpec, GridSpec, Link, NetworkSpec, Payer, Replan};
 pub use ids::{JobId, JobKey, PartitionId, PoolId, SiteId};
 pub use job::{GridPart, Job, JobError, Origin, Predecessor, Size};
-pub use named::{Named, NamedError, nearest};
+pub use named::{Named, NamedError, named_params, nearest};
 pub use outcome::{Outcome, RejectReason};
 pub use procset::{Intervals, ProcSet};
 pub use record::{
@@ -32,3 +33,4 @@ pub use record::{
 };
 pub use site::{InstantOrder, MAX_PROCESSORS, PartitionSpec, Reservation, SiteError, SiteSpec};
 pub use speedup::{Speedup, SpeedupError};
+pub use tariff::{DayRates, DayRatesError, SiteTariff};

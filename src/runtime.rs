@@ -15,6 +15,7 @@ mod clock;
 mod conductor;
 mod errand;
 mod error;
+mod grid;
 mod options;
 mod player;
 mod watch;
@@ -23,6 +24,7 @@ use std::sync::Arc;
 use std::sync::mpsc;
 
 pub use error::RuntimeError;
+pub use grid::run_grid;
 pub use options::RuntimeOptions;
 
 use self::board::Board;
@@ -76,10 +78,11 @@ pub fn run<E: Entity + Send + 'static>(
         Err(error) => return refused(entities, error),
     };
     let starts = entities.iter().map(|entity| (entity.address(), entity.next_event()));
-    let windows = match Windows::new(starts, groups, windows) {
+    let mut windows = match Windows::new(starts, groups, windows) {
         Ok(windows) => windows,
         Err(error) => return refused(entities, error.into()),
     };
+    entities.iter().enumerate().for_each(|(place, entity)| windows.left(place, entity.pending()));
     let board = Arc::new(Board::new(entities.iter().map(Entity::address)));
     let (words, heard) = mpsc::sync_channel(BATCHES);
     let conductor = Conductor::new(windows, stage.clone(), Arc::clone(&board), words);

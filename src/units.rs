@@ -14,7 +14,7 @@ mod work;
 
 pub use data::{Bandwidth, Bytes};
 pub use energy::{Energy, Power};
-pub use money::{Money, Price};
+pub use money::{EnergyPrice, Money, Price};
 pub use text::UnitError;
 pub use time::{Span, Time, write_seconds};
 pub use work::{Rate, Work};

@@ -7,6 +7,8 @@
 mod census;
 mod feedback;
 pub mod lublin;
+mod merged;
+pub mod poisson;
 pub mod random;
 mod setting;
 mod shape;
@@ -15,6 +17,7 @@ pub mod tsafrir;
 
 pub use census::{Census, ClassShare, Contents, HourReference, Hours, Quantity, Sizes};
 pub use feedback::Feedback;
+pub use merged::Merged;
 pub use setting::Setting;
-pub use shape::{Estimated, Estimates, Factor, First, Scaled, ShapeError};
+pub use shape::{Carrying, Estimated, Estimates, Factor, First, Scaled, ShapeError};
 pub use source::{Jobs, Mark, Source, SourceError};

@@ -32,9 +32,13 @@ pub enum BrokerEvent {
 
 /// A mapping algorithm.
 ///
-/// It decides from the [`Picture`] and from what it was told; it reads no clock, and draws only from the stream that its
-/// constructor was given. It is asked whenever jobs wait and something has changed: a job came, a picture came, a
-/// pool asked for work.
+/// It decides from the [`Picture`] and from what it was told; it reads no clock, and draws only from streams named by the
+/// seed that its constructor was given. It is asked whenever jobs wait and something has changed: a job came, a picture
+/// came, a pool asked for work.
+///
+/// The picture holds all waiting jobs; but where reports are so prompt that each assignment is seen before the next one
+/// (sites report at every change and messages take no time), a policy that does not plan them together
+/// ([`super::BrokerAbilities::batch`]) is shown one after the other.
 pub trait BrokerPolicy: Send {
     /// Told of what the broker has learnt.
     fn on(&mut self, _event: &BrokerEvent) {}

@@ -1,5 +1,8 @@
 //! What broker policies there are, with their parameters and abilities.
 
+#[cfg(test)]
+mod tests;
+
 use serde::Serialize;
 use thiserror::Error;
 
@@ -31,6 +34,27 @@ pub struct BrokerAbilities {
     pub pulls: bool,
     /// Draws at random.
     pub random: bool,
+    /// Plans the waiting jobs together: what becomes of one depends on the others that wait. All else decide about each job
+    /// by itself, in order, from the picture as those before have left it (batch and immediate mode: Maheswaran et al.
+    /// 1999).
+    pub batch: bool,
+}
+
+impl BrokerAbilities {
+    /// Decides about each job from the picture alone, whenever it is asked.
+    pub const PLAIN: Self = Self { pulls: false, random: false, batch: false };
+
+    /// What a policy needs beyond the picture, in words: `waits to be asked, draws at random`.
+    pub fn words(self) -> String {
+        let Self { pulls, random, batch } = self;
+        let all = [
+            (pulls, "waits to be asked"),
+            (random, "draws at random"),
+            (batch, "plans waiting jobs together"),
+        ];
+        let words: Vec<&str> = all.into_iter().filter_map(|(able, word)| able.then_some(word)).collect();
+        if words.is_empty() { "plans from the picture".to_owned() } else { words.join(", ") }
+    }
 }
 
 /// A name that is no broker policy, or wrong parameters.

@@ -12,8 +12,8 @@ use crate::workload::{Census, Contents};
 #[derive(Debug, ClapArgs)]
 pub(super) struct Args {
     /// An SWF log (plain or gzipped), a Batsim workload (.json), `-` for an SWF log on standard input, or a generator:
-    /// `lublin[jobs=N,...]`
-    #[arg(value_name = "LOG|lublin[...]")]
+    /// `lublin[jobs=N,...]`, `poisson[...]`
+    #[arg(value_name = "LOG|MODEL[...]")]
     workload: Workload,
 
     #[command(flatten)]

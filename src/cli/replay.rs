@@ -22,8 +22,8 @@ Examples:
 #[derive(Debug, ClapArgs)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// An SWF log (plain or gzipped), a Batsim workload (.json), `-` for an SWF log on standard input, or a generator: `lublin[jobs=N,load=L,...]`
-    #[arg(value_name = "LOG|lublin[...]")]
+    /// An SWF log (plain or gzipped), a Batsim workload (.json), `-` for an SWF log on standard input, or a generator: `lublin[jobs=N,load=L,...]`, `poisson[...]`
+    #[arg(value_name = "LOG|MODEL[...]")]
     workload: Workload,
 
     /// A local policy, such as `easy[order=sjf]`; several run side by side (see `gridemu policies`)

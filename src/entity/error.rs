@@ -3,6 +3,7 @@
 use thiserror::Error;
 
 use super::Stamp;
+use crate::broker::BrokerRegistryError;
 use crate::local::{PartitionError, RegistryError};
 use crate::model::SiteError;
 use crate::workload::SourceError;
@@ -26,6 +27,9 @@ pub enum EntityError {
         /// What it cannot do.
         problem: String,
     },
+    /// A broker policy that is not there, or its parameters.
+    #[error(transparent)]
+    Broker(#[from] BrokerRegistryError),
     /// Something in a partition.
     #[error(transparent)]
     Partition(#[from] PartitionError),
@@ -33,40 +37,40 @@ pub enum EntityError {
     #[error(transparent)]
     Source(#[from] SourceError),
     /// Too many rounds at one instant: something goes round in a circle.
-    #[error("site `{site}` does not get past {at}: {rounds} rounds at one instant")]
+    #[error("{who} does not get past {at}: {rounds} rounds at one instant")]
     Stalled {
-        /// The site.
-        site: String,
+        /// Who.
+        who: String,
         /// Where it stands.
         at: Stamp,
         /// Rounds so far.
         rounds: u32,
     },
     /// A message for a time that has passed.
-    #[error("site `{site}` has passed {now} and cannot take a message for {arrival}")]
+    #[error("{who} has passed {now} and cannot take a message for {arrival}")]
     Late {
-        /// The site.
-        site: String,
+        /// Who.
+        who: String,
         /// Where it stands.
         now: Stamp,
         /// When the message was to arrive.
         arrival: Stamp,
     },
     /// Two messages of one sender with one number: one of them would be lost.
-    #[error("site `{site}` has been sent two messages number {sequence} by one sender for {arrival}")]
+    #[error("{who} has been sent two messages number {sequence} by one sender for {arrival}")]
     Repeated {
-        /// The site.
-        site: String,
+        /// Who.
+        who: String,
         /// When both were to arrive.
         arrival: Stamp,
         /// Their number.
         sequence: u64,
     },
     /// A snapshot that does not fit.
-    #[error("the saved state of site `{site}` cannot be taken back: {problem}")]
+    #[error("the saved state of {who} cannot be taken back: {problem}")]
     BadSave {
-        /// The site.
-        site: String,
+        /// Who.
+        who: String,
         /// What is wrong.
         problem: String,
     },

@@ -6,7 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::broker::PoolReport;
-use crate::model::{ChurnAct, EventCause, Job, JobId, Outcome, PoolId, RecordSink, SiteId};
+use crate::model::{ChurnAct, EventCause, Job, JobId, Outcome, PartitionId, PoolId, RecordSink, SiteId};
 use crate::units::{Bytes, Span, Time};
 
 /// A moment of the run: an instant and a round within it.
@@ -158,17 +158,15 @@ pub enum Body {
     Churn(ChurnAct),
     /// Send the job back if it still waits. Dispatcher to site.
     Withdraw {
-        /// The job.
-        job: JobId,
-        /// Which assignment is meant.
-        try_number: u32,
+        /// The job's number at the portal.
+        number: u64,
     },
-    /// A job has ended for good. Site to dispatcher, dispatcher to broker.
+    /// A job has ended for good. Site to dispatcher, dispatcher to broker, broker to portal if that wants to hear of it.
     Ended {
-        /// The job.
+        /// The job's number at the portal.
+        number: u64,
+        /// Its number in the workload.
         job: JobId,
-        /// Which assignment.
-        try_number: u32,
         /// How.
         outcome: Outcome,
         /// What it leaves behind for the portal.
@@ -195,17 +193,26 @@ pub enum Body {
     /// Take the assignment back: at once if it has not left, else (with `queued`) if it still waits at its site. Broker
     /// to dispatcher.
     Recall {
-        /// The job.
-        job: JobId,
+        /// The job's number at the portal.
+        number: u64,
         /// Also if it waits at its site.
         queued: bool,
     },
-    /// An assignment has left. Dispatcher to broker.
+    /// An assignment did not leave at once, or has left after all. Dispatcher to broker.
     Sent {
-        /// The job.
-        job: JobId,
-        /// When it reaches its site.
-        arrival: Stamp,
+        /// The job's number at the portal.
+        number: u64,
+        /// When it reaches its site; `None` while it is held back.
+        arrival: Option<Stamp>,
+    },
+    /// Processors have nothing to do. Site to broker, if the broker's policy is one that is asked.
+    Ask {
+        /// Which pool.
+        partition: PartitionId,
+        /// Processors without work.
+        procs: u32,
+        /// When that was.
+        measured: Stamp,
     },
     /// Move data between two places. Dispatcher to network.
     Transfer {

@@ -1,21 +1,26 @@
 //! A site: partitions, its own workload, and the order in which things happen.
 
+mod churn;
 mod instant;
 mod save;
-
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
+mod uplink;
 
 pub use save::SiteSave;
+pub use uplink::Uplink;
 
-use super::{Address, Body, Entity, EntityError, Message, Outbox, Sender, Stamp};
+use self::churn::Churn;
+use self::uplink::Reporting;
+use super::broker::unplaced;
+use super::mailbox::{self, Mailbox, Moments};
+use super::{Address, Entity, EntityError, Message, Outbox, Pending, Sender, Stamp};
+use serde::{Deserialize, Serialize};
+
 use crate::local::{Abilities, Departed, LocalPolicy, Partition, Registry, Settings, Tally};
-use crate::model::{InstantOrder, Outcome, PartitionId, RejectReason, Reservation, SiteId, SiteSpec};
+use crate::model::{
+    InstantOrder, Outcome, PartitionId, Payer, Record, RejectReason, Reservation, SiteId, SiteSpec,
+};
 use crate::units::Time;
 use crate::workload::{Source, SourceError};
-
-/// Rounds at one instant before the run is given up as stalled.
-const MOST_ROUNDS: u32 = 10_000;
 
 /// A site with its local scheduler, as a state machine.
 ///
@@ -29,16 +34,31 @@ pub struct Site {
     id: SiteId,
     partitions: Vec<Partition>,
     source: SourceState,
-    inbox: BTreeMap<(Stamp, Sender, u64), Body>,
-    /// Everything before this moment has been handled.
-    passed: Stamp,
+    mail: Mailbox,
+    /// The next moment at which something happens.
     next: Option<Stamp>,
+    churn: Churn,
+    /// What the grid is told, if the site is part of one.
+    uplink: Option<Reporting>,
+    counts: Counts,
+    /// Whether the accounts are of the whole run.
+    whole_run: bool,
     /// Jobs refused because they name a partition that is not there.
     refused: u64,
     /// Scratch: jobs that left in the current step.
     ended: Vec<Departed>,
     /// Scratch: partitions that need a pass.
     touched: Vec<bool>,
+}
+
+/// What the site counts for the whole run's end: jobs that did not come through the portal.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Counts {
+    let_in: u64,
+    done: u64,
+    /// Messages from outside that have not been handled.
+    outside: u64,
+    last: Time,
 }
 
 struct SourceState {
@@ -54,7 +74,7 @@ impl std::fmt::Debug for SourceState {
 }
 
 impl Site {
-    /// A site with nothing in it. `source` is its own users' workload.
+    /// A site with nothing in it. `source` is its own users' workload, `seed` is of the machines that come and go by chance.
     ///
     /// # Errors
     /// [`EntityError`] if the description makes no sense, the policy does not exist or cannot do what is asked of it, or
@@ -63,6 +83,7 @@ impl Site {
         id: SiteId,
         spec: SiteSpec,
         source: Option<Box<dyn Source>>,
+        seed: u64,
         registry: &Registry,
     ) -> Result<Self, EntityError> {
         spec.check()?;
@@ -81,8 +102,15 @@ impl Site {
                 partition: PartitionId(at as u32),
                 order: spec.order,
                 overrun: spec.overrun,
+                tariff: spec.tariff,
+                pue_ppm: spec.pue_ppm,
                 record_segments: spec.record_segments,
                 record_machines: spec.record_machines,
+                fate: spec.churn.running,
+                return_queued: spec.churn.return_queued,
+                checkpoint: spec.churn.checkpoint,
+                mean_up: spec.churn.random.map(|random| random.up.mean()),
+                lost_attempts: Payer::default(),
             };
             partitions.push(Partition::new(
                 settings,
@@ -93,15 +121,22 @@ impl Site {
                 &booked,
             ));
         }
+        let churn = Churn::new(&spec, seed);
+        for (at, partition) in partitions.iter_mut().enumerate() {
+            partition.absent(&churn.away(at));
+        }
         let touched = vec![false; partitions.len()];
         let mut site = Self {
             spec,
             id,
             partitions,
             source: SourceState { source, next: None },
-            inbox: BTreeMap::new(),
-            passed: Stamp::default(),
+            mail: Mailbox::default(),
             next: None,
+            churn,
+            uplink: None,
+            counts: Counts::default(),
+            whole_run: false,
             refused: 0,
             ended: Vec::new(),
             touched,
@@ -160,6 +195,7 @@ impl Site {
             sum.longest_queue = sum.longest_queue.max(tally.longest_queue);
             sum.passes += tally.passes;
             sum.short_reservations += tally.short_reservations;
+            sum.returned += tally.returned;
             for (total, count) in sum.outcomes.iter_mut().zip(tally.outcomes) {
                 *total += count;
             }
@@ -179,10 +215,41 @@ impl Site {
 
     /// The run is over at `now`: everything that is still here ends as unfinished.
     pub fn close(&mut self, now: Time, outbox: &mut dyn Outbox) {
-        let now = now.max(self.passed.time);
+        let now = now.max(self.mail.passed().time);
+        // What is here ends here, also what came through the portal and nobody else will count.
+        self.counts.done += self.live() as u64;
+        for job in self.mail.jobs() {
+            self.counts.let_in += u64::from(job.grid.is_none());
+            self.counts.done += 1;
+            outbox.record(Record::Job(unplaced(&job, Outcome::Unfinished, now)));
+        }
         for partition in &mut self.partitions {
             partition.close(now, outbox);
+            if self.whole_run {
+                partition.close_account(now);
+            }
         }
+    }
+
+    /// Whether machines ever come or leave here.
+    pub fn churns(&self) -> bool {
+        self.spec.churn.random.is_some() || !self.spec.churn.script.is_empty()
+    }
+
+    /// The accounts of the processors begin now and end when the run does, not with the first and the last job.
+    pub(crate) fn account_from_the_beginning(&mut self) {
+        self.whole_run = true;
+        let now = self.mail.passed().time;
+        self.partitions.iter_mut().for_each(|partition| partition.open_account(now));
+    }
+
+    /// Whether jobs may still come of which only the site knows.
+    fn more(&self) -> bool {
+        self.source.next.is_some() || self.counts.outside > 0
+    }
+
+    fn who(&self) -> String {
+        format!("site `{}`", self.spec.name)
     }
 
     /// Works out the next moment at which something happens here by itself or has been announced.
@@ -192,11 +259,12 @@ impl Site {
             .iter_mut()
             .filter_map(Partition::next_event)
             .chain(self.source.next)
+            .chain(self.churn.next(&self.spec))
+            .chain(self.uplink.as_ref().and_then(Reporting::next_tick))
             .min()
             .filter(|time| *time < Time::NEVER)
-            .map(|time| Stamp::at(time).max(self.passed));
-        let delivered = self.inbox.first_key_value().map(|((arrival, _, _), _)| *arrival);
-        self.next = own.into_iter().chain(delivered).min();
+            .map(|time| self.mail.own(time));
+        self.next = own.into_iter().chain(self.mail.due()).min();
     }
 }
 
@@ -208,13 +276,35 @@ impl SourceState {
         };
         // It would never come, and nobody would miss it.
         if self.next == Some(Time::NEVER) {
-            return Err(EntityError::Source(SourceError::Read {
-                place: "the workload".to_owned(),
-                problem: "the next job would be submitted beyond the end of the time axis".to_owned(),
-                hint: "scale the submissions less, or take only the first jobs".to_owned(),
-            }));
+            return Err(SourceError::beyond_the_axis().into());
         }
         Ok(())
+    }
+}
+
+impl Moments for Site {
+    fn mail(&mut self) -> &mut Mailbox {
+        &mut self.mail
+    }
+
+    fn next(&self) -> Option<Stamp> {
+        self.next
+    }
+
+    fn handle(&mut self, now: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
+        let more = self.more();
+        self.handle_moment(now, outbox)?;
+        self.report(now, outbox);
+        if more && !self.more() {
+            self.counts.last = now.time;
+        }
+        self.mail.handled(now);
+        self.refresh();
+        Ok(())
+    }
+
+    fn who(&self) -> String {
+        self.who()
     }
 }
 
@@ -228,34 +318,26 @@ impl Entity for Site {
     }
 
     fn advance(&mut self, until: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
-        while let Some(now) = self.next.filter(|next| *next < until) {
-            if now.round >= MOST_ROUNDS {
-                return Err(EntityError::Stalled {
-                    site: self.spec.name.clone(),
-                    at: now,
-                    rounds: now.round,
-                });
-            }
-            self.handle(now, outbox)?;
-            self.passed = now.next_round();
-            self.refresh();
-        }
-        self.passed = self.passed.max(until.min(Stamp::at(Time::NEVER)));
-        Ok(())
+        mailbox::advance(self, until, outbox)
     }
 
     fn deliver(&mut self, message: Message) -> Result<(), EntityError> {
-        let Message { arrival, sender, sequence, body } = message;
-        if arrival < self.passed {
-            return Err(EntityError::Late { site: self.spec.name.clone(), now: self.passed, arrival });
-        }
-        match self.inbox.entry((arrival, sender, sequence)) {
-            Entry::Vacant(place) => place.insert(body),
-            Entry::Occupied(_) => {
-                return Err(EntityError::Repeated { site: self.spec.name.clone(), arrival, sequence });
-            }
-        };
+        let (arrival, sender) = (message.arrival, message.sender);
+        self.mail.put(message, || format!("site `{}`", self.spec.name))?;
+        self.counts.outside += u64::from(sender == Sender::Outside);
         self.next = Some(self.next.map_or(arrival, |next| next.min(arrival)));
         Ok(())
+    }
+
+    fn pending(&self) -> Pending {
+        let Counts { let_in, done, last, .. } = self.counts;
+        Pending {
+            let_in,
+            done,
+            more: self.more(),
+            last,
+            moves: self.partitions.iter().any(Partition::moves),
+            may: self.churn.next(&self.spec).is_some(),
+        }
     }
 }

@@ -7,6 +7,7 @@ use crate::grid::GridError;
 use crate::local::PartitionError;
 use crate::model::SiteError;
 use crate::report::OutputError;
+use crate::runtime::RuntimeError;
 use crate::workload::SourceError;
 
 /// A run that did not happen, or did not end well.
@@ -56,6 +57,14 @@ impl RunError {
         self
     }
 
+    /// The same of a part of what was asked for: `the workload of site ...: ...`.
+    #[must_use]
+    pub fn within(mut self, part: &str) -> Self {
+        let (Self::Request { problem, .. } | Self::Run { problem, .. }) = &mut self;
+        *problem = format!("{part}: {problem}");
+        self
+    }
+
     /// What to do about it.
     pub fn hint(&self) -> Option<&str> {
         let (Self::Request { hint, .. } | Self::Run { hint, .. }) = self;
@@ -83,6 +92,22 @@ impl RunError {
     /// An error before the first event.
     pub(super) fn from_building(error: &GridError) -> Self {
         Self::Request { problem: error.to_string(), hint: grid_hint(error) }
+    }
+
+    /// An error of the actors.
+    pub(super) fn from_actors(error: &RuntimeError) -> Self {
+        let hint = match error {
+            RuntimeError::Grid(error) => grid_hint(error),
+            RuntimeError::Entity(error) => grid_hint(&GridError::Entity(error.clone())),
+            RuntimeError::Panicked { .. } | RuntimeError::Conductor(_) | RuntimeError::Window(_) => {
+                Some("this should not happen: tell the policy's author".to_owned())
+            }
+            RuntimeError::Stalled { .. } | RuntimeError::LostReply { .. } => {
+                Some("see whether it goes on with `--engine direct`".to_owned())
+            }
+            _ => None,
+        };
+        Self::Run { problem: error.to_string(), hint }
     }
 
     /// An error after it.
@@ -124,6 +149,7 @@ fn entity_hint(error: &EntityError) -> Option<&'static str> {
             SiteError::Power { .. } => "raise `--busy` or lower `--idle`",
             SiteError::TooMuch(_) => "lower `--busy` or `--price`",
             SiteError::Pue { .. } => "choose another `--pue`",
+            SiteError::Tariff { .. } => "correct the site's tariff",
             SiteError::Reservation { .. } => {
                 "say `--reserve FROM..TO:PROCS`, such as `2h..4h:64`; together they must fit into the machine"
             }

@@ -4,37 +4,73 @@ use std::time::Duration;
 
 use super::Progress;
 use super::clock::now;
-use crate::metrics::{Definitions, Fingerprint, Summary, WaitComparison};
+use crate::metrics::{Definitions, Fingerprint, GridMeasures, Summary, WaitComparison};
 use crate::model::{Outcome, Record, RecordSink, RejectReason};
 use crate::report::{OutputDir, OutputError};
 
 /// Records handled at a time: enough that looking at the clock costs nothing, few enough to stay in the cache.
 const BATCH: usize = 256;
 
+/// What is measured over the records of a run.
+pub(super) trait Measured {
+    fn add(&mut self, record: &Record);
+}
+
+/// What is measured of one site.
+pub(super) struct OneSite {
+    pub(super) summary: Summary,
+    pub(super) waits: WaitComparison,
+    /// Jobs that were rejected because they ask for more than the machine gives.
+    pub(super) too_large: u64,
+}
+
+impl OneSite {
+    pub(super) fn new(definitions: &Definitions) -> Self {
+        Self {
+            summary: Summary::new(definitions.clone()),
+            waits: WaitComparison::new(definitions.clone()),
+            too_large: 0,
+        }
+    }
+}
+
+impl Measured for OneSite {
+    #[inline]
+    fn add(&mut self, record: &Record) {
+        if let Record::Job(job) = record {
+            self.summary.add(job);
+            self.waits.add(job);
+            self.too_large += u64::from(job.outcome == Outcome::Rejected(RejectReason::TooLarge));
+        }
+    }
+}
+
+impl Measured for GridMeasures {
+    #[inline]
+    fn add(&mut self, record: &Record) {
+        Self::add(self, record);
+    }
+}
+
 /// The end of all records of a run.
-pub(super) struct Recorder {
+pub(super) struct Recorder<M> {
     batch: Vec<Record>,
     progress: Progress,
     output: Option<OutputDir>,
-    pub(super) summary: Summary,
-    pub(super) waits: WaitComparison,
+    pub(super) measured: M,
     pub(super) fingerprint: Fingerprint,
-    /// Jobs that were rejected because they ask for more than the machine gives.
-    pub(super) too_large: u64,
     pub(super) elapsed: Duration,
     failed: Option<OutputError>,
 }
 
-impl Recorder {
-    pub(super) fn new(definitions: &Definitions, output: Option<OutputDir>, progress: Progress) -> Self {
+impl<M: Measured> Recorder<M> {
+    pub(super) fn new(measured: M, output: Option<OutputDir>, progress: Progress) -> Self {
         Self {
             batch: Vec::with_capacity(BATCH),
             progress,
             output,
-            summary: Summary::new(definitions.clone()),
-            waits: WaitComparison::new(definitions.clone()),
+            measured,
             fingerprint: Fingerprint::default(),
-            too_large: 0,
             elapsed: Duration::ZERO,
             failed: None,
         }
@@ -58,12 +94,8 @@ impl Recorder {
         let mut jobs = 0;
         for record in &self.batch {
             self.fingerprint.add(record);
-            if let Record::Job(job) = record {
-                self.summary.add(job);
-                self.waits.add(job);
-                self.too_large += u64::from(job.outcome == Outcome::Rejected(RejectReason::TooLarge));
-                jobs += 1;
-            }
+            self.measured.add(record);
+            jobs += u64::from(matches!(record, Record::Job(_)));
         }
         if let (Some(output), None) = (&mut self.output, &self.failed) {
             self.failed = output.write(&self.batch).err();
@@ -74,7 +106,7 @@ impl Recorder {
     }
 }
 
-impl RecordSink for Recorder {
+impl<M: Measured> RecordSink for Recorder<M> {
     fn record(&mut self, record: Record) {
         self.batch.push(record);
         if self.batch.len() >= BATCH {
@@ -84,5 +116,49 @@ impl RecordSink for Recorder {
 
     fn is_closed(&self) -> bool {
         self.failed.is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metrics::Window;
+    use crate::metrics::samples::{happened, job, machines};
+    use crate::model::{EventKind, SiteSpec};
+    use crate::report::OutputOptions;
+
+    #[test]
+    fn a_grid_is_recorded_batch_by_batch() {
+        let sites = ["windsor", "delft"].map(|name| SiteSpec::plain(name, 8, "easy".parse().unwrap()));
+        let records: Vec<_> = (0..1_000)
+            .flat_map(|at| {
+                let job = job(at, at * 10, 5, 20, 4);
+                let event = match at % 2 {
+                    0 => machines(EventKind::Left, at * 10, 1),
+                    _ => happened(EventKind::GivenBack, &job),
+                };
+                [Record::Event(event), Record::Job(job)]
+            })
+            .collect();
+        let measures = || GridMeasures::new(Definitions::default(), Window::ALL, &sites);
+        let folder = tempfile::tempdir().unwrap();
+        let options = OutputOptions { events: true, ..OutputOptions::default() };
+        let output = OutputDir::create(folder.path(), &sites, Definitions::default(), &options).unwrap();
+        let progress = Progress::default();
+        let mut recorder = Recorder::new(measures(), Some(output), progress.clone());
+        let (mut by_hand, mut fingerprint) = (measures(), Fingerprint::new());
+        for record in &records {
+            recorder.record(record.clone());
+            by_hand.add(record);
+            fingerprint.add(record);
+        }
+        assert!(!recorder.is_closed());
+        assert!(recorder.finish().unwrap().is_some());
+        assert_eq!((&recorder.measured, recorder.fingerprint), (&by_hand, fingerprint));
+        assert_eq!((fingerprint.count(), progress.jobs()), (2_000, 1_000));
+        for (file, rows) in [("jobs.csv", 1_000), ("events.csv", 1_000), ("segments.csv", 0)] {
+            let text = std::fs::read_to_string(folder.path().join(file)).unwrap();
+            assert_eq!(text.lines().count(), rows + 1, "{file}");
+        }
     }
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::clock::now;
-use super::recorder::Recorder;
+use super::recorder::{OneSite, Recorder};
 use super::workload::{EstimateSource, Opened, Shaping, Workload, read_once};
 use super::{Progress, RunError};
 use crate::entity::Site;
@@ -183,7 +183,7 @@ impl Replay {
             None => None,
             Some(folder) => Some(self.create(&folder, &spec, &definitions, &opened)?),
         };
-        let mut recorder = Recorder::new(&definitions, output, progress.clone());
+        let mut recorder = Recorder::new(OneSite::new(&definitions), output, progress.clone());
 
         let read_before = opened.read().elapsed;
         let started = now();
@@ -252,6 +252,7 @@ impl Replay {
         let files = OutputOptions {
             machines: self.options.machines,
             batsim: self.options.batsim.then(|| opened.name.clone()),
+            ..OutputOptions::default()
         };
         // A folder that cannot be made is found out before anything runs.
         OutputDir::create(folder, std::slice::from_ref(spec), definitions.clone(), &files)
@@ -273,13 +274,13 @@ impl Replay {
     fn summary(
         &self,
         grid: &Grid,
-        recorder: &Recorder,
+        recorder: &Recorder<OneSite>,
         opened: &Opened,
         policy: &Named,
         times: Times,
     ) -> RunSummary {
         let options = &self.options;
-        let site = &grid.sites()[0];
+        let site = grid.sites().next().expect("the grid of a replay has one site");
         let mut ledger = Ledger::default();
         for partition in site.partitions() {
             ledger.add(&partition.usage(), options.pue_ppm);
@@ -292,8 +293,8 @@ impl Replay {
                 tally.short_reservations
             ));
         }
-        if recorder.too_large > 0 {
-            notes.push(too_large(recorder.too_large, opened.procs, options.quantum));
+        if recorder.measured.too_large > 0 {
+            notes.push(too_large(recorder.measured.too_large, opened.procs, options.quantum));
         }
         let estimates = match (&options.workload, &options.shaping.estimates) {
             // The model has run times only.
@@ -322,10 +323,10 @@ impl Replay {
             && opened.header.is_some();
         RunSummary::new(
             facts,
-            &recorder.summary,
+            &recorder.measured.summary,
             &ledger,
             recorder.fingerprint,
-            has_recorded.then_some(&recorder.waits),
+            has_recorded.then_some(&recorder.measured.waits),
         )
     }
 }

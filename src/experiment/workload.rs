@@ -13,6 +13,7 @@ use crate::formats::swf::{Clean, Header, SwfOptions, SwfSource};
 use crate::model::{Named, NamedError};
 use crate::units::Span;
 use crate::workload::lublin::{Lublin, LublinSpec};
+use crate::workload::poisson::{Poisson, PoissonSpec};
 use crate::workload::random::Stream;
 use crate::workload::tsafrir::{self, TsafrirSpec};
 use crate::workload::{Estimated, Estimates, Factor, Feedback, First, Jobs, Scaled, Source};
@@ -26,6 +27,8 @@ pub enum Workload {
     Stdin,
     /// The Lublin-Feitelson model with parameters.
     Lublin(Named),
+    /// Jobs with exponential gaps, with parameters.
+    Poisson(Named),
 }
 
 /// Where estimates come from.
@@ -92,12 +95,15 @@ impl Default for Shaping {
 impl FromStr for Workload {
     type Err = NamedError;
 
-    /// `-`, `lublin` or `lublin[...]`, or else the path of a file.
+    /// `-`, `lublin`, `poisson`, either with parameters, or else the path of a file.
     fn from_str(written: &str) -> Result<Self, NamedError> {
-        let generator = |rest: &str| rest.is_empty() || rest.starts_with('[');
-        match written.strip_prefix(LublinSpec::NAME) {
-            Some(rest) if generator(rest) => Ok(Self::Lublin(written.parse()?)),
-            _ if written == "-" => Ok(Self::Stdin),
+        let is = |name: &str| {
+            written.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('['))
+        };
+        match written {
+            "-" => Ok(Self::Stdin),
+            _ if is(LublinSpec::NAME) => Ok(Self::Lublin(written.parse()?)),
+            _ if is(PoissonSpec::NAME) => Ok(Self::Poisson(written.parse()?)),
             _ => Ok(Self::File(PathBuf::from(written))),
         }
     }
@@ -131,6 +137,11 @@ impl std::fmt::Display for EstimateSource {
 }
 
 impl Opened {
+    /// The jobs, once.
+    pub(super) fn take_source(&mut self) -> Box<dyn Source> {
+        std::mem::replace(&mut self.source, Box::new(Jobs::new(Vec::new())))
+    }
+
     /// Processors × run time of what has been read over the machine × the span of submissions.
     pub fn offered_load(&self) -> Option<f64> {
         self.read().offered_load(self.procs)
@@ -147,6 +158,15 @@ impl Workload {
     /// # Errors
     /// [`RunError::Request`] if it cannot be opened, is no workload, or cannot be shaped like that.
     pub fn open(&self, shaping: &Shaping, progress: &Progress) -> Result<Opened, RunError> {
+        self.open_for("", shaping, progress)
+    }
+
+    /// Opens the workload of `entity`, whose name is in the names of its random streams, so that two entities with the same
+    /// generator have different jobs. With an empty name the seed is that of the generator, as in [`Workload::open`].
+    ///
+    /// # Errors
+    /// See [`Workload::open`].
+    pub fn open_for(&self, entity: &str, shaping: &Shaping, progress: &Progress) -> Result<Opened, RunError> {
         if let Some(load) = shaping.load.filter(|load| !(0.001..=1000.0).contains(load)) {
             let problem = format!("a load of {load} cannot be reached; it must be from 0.001 to 1000");
             return Err(RunError::request(problem));
@@ -161,7 +181,8 @@ impl Workload {
             Self::File(path) if is_json(path) => open_batsim(path, shaping)?,
             Self::File(path) => self.open_log(path, shaping, progress)?,
             Self::Stdin => self.open_stdin(shaping)?,
-            Self::Lublin(named) => open_lublin(named.clone(), shaping, progress)?,
+            Self::Lublin(named) => open_lublin(named.clone(), entity, shaping, progress)?,
+            Self::Poisson(named) => open_poisson(named.clone(), entity, shaping, progress)?,
         };
         let Base { mut source, name, procs, mut seed, header } = base;
         let Some(procs) = shaping.procs.or(procs) else {
@@ -178,7 +199,11 @@ impl Workload {
             EstimateSource::Plain(Estimates::Log) => {}
             EstimateSource::Plain(estimates) => source = Box::new(Estimated::new(source, *estimates)),
             EstimateSource::Tsafrir(named) => {
-                source = estimated_by_users(source, named.clone(), shaping.seed)?;
+                source = estimated_by_users(
+                    source,
+                    named.clone(),
+                    Stream::new(shaping.seed, entity, "estimates"),
+                )?;
                 // A generator's own seed is in its name.
                 seed = Some(shaping.seed);
             }
@@ -196,7 +221,7 @@ impl Workload {
         match self {
             Self::Stdin => true,
             Self::File(path) => path.metadata().is_ok_and(|about| !about.is_file() && !about.is_dir()),
-            Self::Lublin(_) => false,
+            Self::Lublin(_) | Self::Poisson(_) => false,
         }
     }
 
@@ -260,6 +285,13 @@ struct Base {
     header: Option<Header>,
 }
 
+impl Base {
+    /// Of a generator; its jobs are still to come.
+    fn of(name: String, procs: u32, seed: Option<u64>) -> Self {
+        Self { source: Box::new(Jobs::new(Vec::new())), name, procs: Some(procs), seed, header: None }
+    }
+}
+
 fn open_swf(
     input: Box<dyn io::Read + Send>,
     name: &str,
@@ -296,11 +328,38 @@ fn open_batsim(path: &Path, shaping: &Shaping) -> Result<Base, RunError> {
     Ok(Base { source, name, procs: Some(read.nb_res), seed: None, header: None })
 }
 
-fn open_lublin(mut named: Named, shaping: &Shaping, progress: &Progress) -> Result<Base, RunError> {
-    if shaping.feedback {
-        return Err(RunError::request("the Lublin model has no users to give feedback to"));
+fn open_lublin(named: Named, entity: &str, shaping: &Shaping, progress: &Progress) -> Result<Base, RunError> {
+    let named = generator(named, entity, "the Lublin model", shaping)?;
+    let name = named.to_string();
+    let spec = LublinSpec::from_named(named).map_err(RunError::request)?;
+    let (procs, seed, jobs) = (spec.procs, spec.seed, spec.jobs);
+    let source = Lublin::new(spec, shaping.seed, entity).map_err(RunError::request)?;
+    Ok(generated(Box::new(source), jobs, shaping, progress, Base::of(name, procs, seed)))
+}
+
+fn open_poisson(
+    mut named: Named,
+    entity: &str,
+    shaping: &Shaping,
+    progress: &Progress,
+) -> Result<Base, RunError> {
+    if shaping.load.is_some() && named.params.contains_key("every") {
+        return Err(RunError::request(format!(
+            "`--load` and `every` in `{named}` both say how fast jobs come"
+        ))
+        .with_hint("leave one of them out"));
     }
-    only_for_logs(&[("--cap", shaping.cap)], shaping, "the Lublin model")?;
+    named = generator(named, entity, "generated jobs", shaping)?;
+    let name = named.to_string();
+    let spec = PoissonSpec::from_named(named).map_err(RunError::request)?;
+    let (procs, seed, jobs) = (spec.procs, spec.seed, spec.jobs);
+    let source = Poisson::new(spec, shaping.seed, entity).map_err(RunError::request)?;
+    Ok(generated(Box::new(source), jobs, shaping, progress, Base::of(name, procs, seed)))
+}
+
+/// Refuses what a generator cannot do, and gives it what its name does not say.
+fn generator(mut named: Named, entity: &str, what: &str, shaping: &Shaping) -> Result<Named, RunError> {
+    only_for_logs(&[("--cap", shaping.cap), ("--feedback", shaping.feedback)], shaping, what)?;
     if shaping.load.is_some() && named.params.contains_key("load") {
         return Err(RunError::request(format!("`--load` and `{named}` both say the load"))
             .with_hint("leave one of them out"));
@@ -312,17 +371,23 @@ fn open_lublin(mut named: Named, shaping: &Shaping, progress: &Progress) -> Resu
     };
     default("procs", shaping.procs.map(|procs| procs.to_string()));
     default("load", shaping.load.map(|load| load.to_string()));
-    default("seed", Some(shaping.seed.to_string()));
-    let name = named.to_string();
-    let refuse = |error: NamedError| RunError::request(&error);
-    let spec = LublinSpec::from_named(named).map_err(refuse)?;
-    let (procs, seed, jobs) = (spec.procs, spec.seed, spec.jobs);
+    // Jobs of nobody in particular are those of a log that `generate` writes with the same seed.
+    default("seed", entity.is_empty().then(|| shaping.seed.to_string()));
+    Ok(named)
+}
+
+fn generated(
+    mut source: Box<dyn Source>,
+    jobs: u64,
+    shaping: &Shaping,
+    progress: &Progress,
+    base: Base,
+) -> Base {
     progress.begin(shaping.first.map_or(jobs, |first| first.min(jobs)));
-    let mut source: Box<dyn Source> = Box::new(Lublin::new(spec, shaping.seed, "").map_err(refuse)?);
     if let Some(first) = shaping.first {
         source = Box::new(First::new(source, first));
     }
-    Ok(Base { source, name, procs: Some(procs), seed, header: None })
+    Base { source, ..base }
 }
 
 /// Refuses what only a log can have done to it, so that nothing that was asked for is ignored.
@@ -338,7 +403,7 @@ fn only_for_logs(options: &[(&str, bool)], shaping: &Shaping, what: &str) -> Res
 fn estimated_by_users(
     mut source: Box<dyn Source>,
     mut named: Named,
-    seed: u64,
+    stream: Stream,
 ) -> Result<Box<dyn Source>, RunError> {
     let mut jobs = Vec::new();
     while let Some(job) = source.next_job().map_err(|error| RunError::from_opening(&error))? {
@@ -350,13 +415,10 @@ fn estimated_by_users(
     });
     let spec = TsafrirSpec::from_named(named).map_err(RunError::request)?;
     let drained = Jobs::new(jobs).with_notes(source.notes());
-    let estimated =
-        tsafrir::Estimated::new(&spec, drained, Stream::new(seed, "", "estimates")).map_err(|error| {
-            match error.hint() {
-                Some(hint) => RunError::request(&error).with_hint(hint),
-                None => RunError::request(&error),
-            }
-        })?;
+    let estimated = tsafrir::Estimated::new(&spec, drained, stream).map_err(|error| match error.hint() {
+        Some(hint) => RunError::request(&error).with_hint(hint),
+        None => RunError::request(&error),
+    })?;
     Ok(Box::new(estimated))
 }
 

@@ -35,6 +35,7 @@ pub fn drive<E: Entity>(
     merge: &mut Merge,
     sink: &mut dyn RecordSink,
 ) -> Result<(), DriveError> {
+    entities.iter().enumerate().for_each(|(place, entity)| windows.left(place, entity.pending()));
     let mut calls: Vec<Call> = Vec::with_capacity(entities.len());
     while windows.open(&mut calls)? {
         loop {
@@ -78,6 +79,7 @@ fn carry_out<E: Entity>(
     if let Some(failed) = post.failed {
         return Err(failed.into());
     }
+    windows.left(call.entity, entity.pending());
     Ok(windows.answer(call.entity, entity.next_event(), entity.promise())?)
 }
 

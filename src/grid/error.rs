@@ -2,7 +2,8 @@
 
 use thiserror::Error;
 
-use crate::entity::EntityError;
+use super::{DriveError, WindowError};
+use crate::entity::{Address, EntityError};
 use crate::model::{JobId, SiteId};
 use crate::units::Time;
 
@@ -29,6 +30,12 @@ pub enum GridError {
     /// A command to nobody.
     #[error("there is no site number {0}")]
     NoSuchSite(SiteId),
+    /// A message to nobody.
+    #[error("there is no such entity: {0}")]
+    NoSuchEntity(Address),
+    /// A workload for the portal, and nobody to take it.
+    #[error("jobs come through the portal, but the grid has no broker")]
+    NoBroker,
     /// Something in an entity.
     #[error(transparent)]
     Entity(#[from] EntityError),
@@ -43,17 +50,18 @@ pub enum GridError {
         first: Vec<Waiter>,
     },
     /// The outcomes do not sum to what was submitted: a mistake in this library.
-    #[error(
-        "site `{site}` was given {arrived} jobs and recorded the end of {ended}; this is a bug of gridemu"
-    )]
+    #[error("{who} was given {arrived} jobs and recorded the end of {ended}; this is a bug of gridemu")]
     Unbalanced {
-        /// The site.
-        site: String,
+        /// Who.
+        who: String,
         /// Jobs that arrived.
         arrived: u64,
         /// Jobs that ended, in whatever way.
         ended: u64,
     },
+    /// Somebody did not keep to what the others rely on, or the grid goes round in a circle.
+    #[error(transparent)]
+    Window(#[from] WindowError),
     /// The records cannot be taken any more; whoever takes them knows why.
     #[error("the records of the run cannot be taken any more")]
     SinkClosed,
@@ -81,4 +89,14 @@ fn list(first: &[Waiter], total: usize) -> String {
         text.push("…".to_owned());
     }
     text.join(", ")
+}
+
+impl From<DriveError> for GridError {
+    fn from(error: DriveError) -> Self {
+        match error {
+            DriveError::Entity(error) => Self::Entity(error),
+            DriveError::Window(error) => Self::Window(error),
+            DriveError::SinkClosed => Self::SinkClosed,
+        }
+    }
 }

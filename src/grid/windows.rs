@@ -18,13 +18,14 @@ mod places;
 mod seat;
 
 pub use error::WindowError;
-pub use options::{Group, WindowEnds, WindowOptions};
+pub use options::{Group, Over, WindowEnds, WindowOptions};
 
 use self::options::Lag;
 use self::places::Places;
 use self::seat::{Seat, Unit};
+use super::ending::is_minute;
 use super::least::Least;
-use crate::entity::{Address, Message, Stamp};
+use crate::entity::{Address, Message, Pending, Stamp};
 use crate::units::{Span, Time};
 
 /// Rounds at one instant before the run is given up as stalled.
@@ -61,6 +62,11 @@ pub struct Windows {
     promises: bool,
     ends: Option<WindowEnds>,
     lag: Lag,
+    /// What each entity has left to do.
+    pending: Vec<Pending>,
+    over: Option<Over>,
+    /// The run is over before its time.
+    done: bool,
     /// Everything before this moment has happened everywhere.
     passed: Stamp,
     /// A window that ends here or later leaves nobody behind.
@@ -101,7 +107,10 @@ impl Windows {
             until: options.until.min(Stamp::at(Time::NEVER)),
             promises: options.promises,
             ends: options.ends,
-            lag: Lag::new(options.lag),
+            lag: Lag::new(options.lag, options.over.is_some()),
+            pending: vec![Pending::default(); seats.len()],
+            over: options.over,
+            done: false,
             passed: Stamp::default(),
             horizon: Stamp::default(),
             end: Stamp::default(),
@@ -118,6 +127,12 @@ impl Windows {
     /// Everything before this moment has happened, everywhere.
     pub fn passed(&self) -> Stamp {
         self.passed
+    }
+
+    /// What an entity has left to do: to be told before the first window and with every answer, where it matters when the run
+    /// is over.
+    pub fn left(&mut self, entity: usize, pending: Pending) {
+        self.pending[entity] = pending;
     }
 
     /// The end of the window that was opened last.
@@ -151,10 +166,19 @@ impl Windows {
     /// # Errors
     /// [`WindowError::Stalled`] if a round too many comes next.
     pub fn open(&mut self, calls: &mut Vec<Call>) -> Result<bool, WindowError> {
+        if self.done {
+            return Ok(false);
+        }
         let mut end = Stamp::from_key(self.bounds.least()).min(self.until);
         self.whole = end >= self.horizon || end == self.until;
         if self.whole {
             let first = self.first();
+            let edge = self.lag.edge(first.min(self.until));
+            if edge > self.passed {
+                // Nothing happens before the last full minute: a window without calls gets everybody there.
+                self.end = edge;
+                return Ok(true);
+            }
             self.passed = self.passed.max(first.min(self.until));
             if first >= self.until {
                 return Ok(false);
@@ -308,6 +332,10 @@ impl Windows {
         if self.whole {
             self.passed = self.end;
             self.horizon = self.lag.after(self.end);
+            if let Some(over) = self.over.as_mut().filter(|_| self.end.round == 0 && is_minute(self.end.time))
+            {
+                self.done |= over.ask(&self.pending, self.end.time);
+            }
         }
         self.whole
     }

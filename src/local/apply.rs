@@ -1,12 +1,16 @@
 //! The pass: asks the policy, checks each of its actions, and carries it out.
 
 use super::error::{PartitionError, PolicyError, Violation, describe};
-use super::partition::{Partition, State};
-use super::policy::{Action, Place};
+use super::partition::Partition;
+use super::policy::{Action, Change, Place};
+use super::state::State;
 use super::table::Phase;
 use super::{Departed, LiveJob, View};
-use crate::model::{InstantOrder, JobId, JobKey, Outcome, ProcSet, RecordSink, RejectReason};
-use crate::units::{Rate, Time};
+use crate::model::{
+    EventCause, EventKind, EventRecord, InstantOrder, JobId, JobKey, Outcome, ProcSet, Record, RecordSink,
+    RejectReason,
+};
+use crate::units::{Rate, Span, Time, Work};
 
 type Checked<T> = Result<T, Violation>;
 
@@ -29,7 +33,7 @@ impl Partition {
         if self.wake.is_some_and(|wake| wake <= now) {
             return Err(self.blame(now, "wake".to_owned(), Violation::WakeNotLater));
         }
-        let mut shared = ProcSet::new();
+        let mut shared = std::mem::take(&mut self.state.resumed);
         for action in actions.list.drain(..) {
             self.apply(action, now, sink, ended, &mut shared)?;
         }
@@ -53,8 +57,9 @@ impl Partition {
                 continue;
             };
             live.phase = Phase::Waiting;
-            self.state.waiting += 1;
-            self.state.deferred -= live.held;
+            let (area, held) = (live.area(), live.held);
+            self.state.joins_queue(area);
+            self.state.deferred -= held;
             self.start(job, place, share, now, sink, &mut shared)?;
         }
         Ok(())
@@ -79,14 +84,12 @@ impl Partition {
             Action::SetShare { job, share } => self.set_share(job, share, now, sink, shared),
             Action::Kill { job } => {
                 self.expect(job, "kill", now, &[Phase::Running, Phase::Suspended])?;
-                ended.extend(self.state.table.get(job).map(LiveJob::departed));
-                self.end_job(job, Outcome::Failed, now, sink);
+                ended.extend(self.end_job(job, Outcome::Failed, now, sink));
                 Ok(())
             }
             Action::Reject { job } => {
                 self.expect(job, "reject", now, &[Phase::Waiting])?;
-                ended.extend(self.state.table.get(job).map(LiveJob::departed));
-                self.state.finish(job, Outcome::Rejected(RejectReason::Policy), now, sink);
+                ended.extend(self.reject(job, RejectReason::Policy, now, sink));
                 Ok(())
             }
         }
@@ -106,12 +109,46 @@ impl Partition {
             state.check_share(share)?;
             state.place(live, place)
         })?;
-        if let Some(live) = self.state.table.get_mut(key) {
-            live.first_start.get_or_insert(now);
-            live.attempts += 1;
+        let Some(live) = self.state.table.get_mut(key) else { return Ok(()) };
+        live.first_start.get_or_insert(now);
+        live.attempts += 1;
+        let (area, expected, has_past) = (live.area(), live.estimated, live.past.is_some());
+        self.state.leaves_queue(area);
+        self.state.running += 1;
+        if has_past {
+            self.begin_attempt(key, &place, now, sink);
         }
-        self.state.waiting -= 1;
-        self.put(key, place, share, now, sink, shared)
+        self.put(key, place, share, now, sink, shared)?;
+        if has_past || !self.state.slow.is_empty() {
+            self.tell_moved(key, expected, now);
+        }
+        Ok(())
+    }
+
+    /// For a job with a past: plans its checkpoints for the machines that it really has, and tells how long it has not run since
+    /// it was lost.
+    fn begin_attempt(&mut self, key: JobKey, place: &ProcSet, now: Time, sink: &mut dyn RecordSink) {
+        let machines = self.state.machines_under(place);
+        let Some(live) = self.state.table.get_mut(key) else { return };
+        live.plan(&self.state.settings, machines);
+        let lost_at = live.past.as_mut().and_then(|past| past.lost_at.take());
+        if let (Some(lost_at), Some(live)) = (lost_at, self.state.table.get(key)) {
+            let (procs, since_lost) = (place.len(), Some(now.since(lost_at)));
+            let event = self.state.job_event(now, EventKind::Continued, EventCause::None, live, procs);
+            sink.record(Record::Event(EventRecord { since_lost, ..event }));
+        }
+    }
+
+    /// Tells the policy if a job that it has just put on processors is expected to end at another time than work up to
+    /// `expected` takes on unhindered machines.
+    fn tell_moved(&mut self, key: JobKey, expected: Work, now: Time) {
+        let Some(live) = self.state.table.get(key) else { return };
+        let span = (expected - live.done).span_at(live.unhindered(self.state.spec.speed));
+        let end = span.and_then(|span| now.checked_add(span)).unwrap_or(Time::NEVER);
+        let from = end.max(now + Span::TICK);
+        if from != live.expected_end {
+            self.tell(Change::Moved { job: key, from }, now);
+        }
     }
 
     /// Decides a start that takes effect at the end of the instant.
@@ -129,8 +166,9 @@ impl Partition {
         if let Some(live) = self.state.table.get_mut(key) {
             live.phase = Phase::Starting;
             live.held = count;
+            let area = live.area();
+            self.state.leaves_queue(area);
         }
-        self.state.waiting -= 1;
         self.state.deferred += count;
         self.late.push(Action::Start { job: key, place, share });
         Ok(())
@@ -143,6 +181,7 @@ impl Partition {
         if let Some(live) = self.state.table.get_mut(key) {
             live.phase = Phase::Suspended;
             live.expected_end = Time::NEVER;
+            self.state.running -= 1;
             let (place, held, share) = (live.place.clone(), live.held, live.share);
             live.held = 0;
             self.state.vacate(&place, held, share, sink, now);
@@ -172,7 +211,11 @@ impl Partition {
             }
             Ok(place)
         })?;
-        self.put(key, place, share, now, sink, shared)
+        self.state.running += 1;
+        self.put(key, place, share, now, sink, shared)?;
+        let expected = self.state.table.get(key).map_or(Work::ZERO, |live| live.estimated);
+        self.tell_moved(key, expected, now);
+        Ok(())
     }
 
     fn resize(
@@ -264,6 +307,8 @@ impl Partition {
                     Phase::Starting => "about to start",
                     Phase::Running => "running",
                     Phase::Suspended => "suspended",
+                    Phase::Halted => "standing still for a machine",
+                    Phase::Aside => "waiting for machines",
                 };
                 Err(self.blame(now, describe(verb, Some(live.job.id), key), Violation::WrongPhase(phase)))
             }
@@ -352,7 +397,8 @@ impl State {
                 }
                 for proc in set.iter() {
                     let load = self.load.get(proc as usize).ok_or(Violation::NotFree(proc))?;
-                    if load.jobs == 0 && !self.free.contains(proc) {
+                    // Also where a job stands still, or a reservation is.
+                    if !self.here.contains(proc) || load.jobs == 0 && !self.free.contains(proc) {
                         return Err(Violation::NotFree(proc));
                     }
                     if u32::from(load.jobs) >= self.slots {

@@ -35,8 +35,10 @@ pub struct Booking {
     pub state: BookingState,
     /// Processors it has, once begun.
     pub taken: ProcSet,
-    /// Processors it should have by now and has not, because a job overran.
+    /// Processors it should have by now and has not, because a job overran or machines left.
     pub owed: u32,
+    /// Whether it has ever lacked some.
+    pub short: bool,
 }
 
 /// What the book refuses.
@@ -98,6 +100,7 @@ impl Book {
             state: BookingState::Held { lease },
             taken: ProcSet::new(),
             owed: 0,
+            short: false,
         };
         let at =
             self.pending.partition_point(|other| (other.start, &other.name) < (booking.start, &booking.name));

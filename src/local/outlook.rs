@@ -2,12 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::units::Time;
+use super::{Phase, View};
+use crate::units::{Span, Time};
 
 /// When a job of each size could start if it came now, as far as estimates tell.
 ///
 /// A step function: `steps` ascends by processors; a job of `n` processors could start at the time of the first step of at
-/// least `n`. There is none for more processors than are present.
+/// least `n`. There is none for more processors than can be given now.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outlook {
     /// `(most processors, start)`, ascending in both.
@@ -19,6 +20,87 @@ impl Outlook {
     pub fn start(&self, procs: u32) -> Option<Time> {
         let at = self.steps.partition_point(|(most, _)| *most < procs);
         self.steps.get(at).map(|(_, start)| *start)
+    }
+
+    /// The outlook of a partition of `capacity` processors, asked for every power of two below and for `capacity` itself, in
+    /// ascending order. Sizes with one start are one step.
+    pub fn of_sizes(capacity: u32, mut start: impl FnMut(u32) -> Time) -> Self {
+        let mut steps: Vec<(u32, Time)> = Vec::new();
+        let powers = (0..u32::BITS).map(|power| 1 << power).take_while(|procs| *procs < capacity);
+        for procs in powers.chain((capacity > 0).then_some(capacity)) {
+            // Never before a smaller job.
+            let time = steps.last().map_or(Time::ZERO, |(_, before)| *before).max(start(procs));
+            match steps.last_mut() {
+                Some(step) if step.1 == time => step.0 = procs,
+                _ => steps.push((procs, time)),
+            }
+        }
+        Self { steps }
+    }
+}
+
+impl View<'_> {
+    /// When a newcomer could start, for a policy that has no plan to tell from.
+    ///
+    /// A size is there as soon as the jobs that run are expected to leave so much (overdue ones within a second) and no
+    /// reservation holds it, however short that hole is. If jobs wait, they are worked off first by all processors together:
+    /// nobody starts before now + backlog / capacity, which is exact for jobs that fill the machine without gaps, too early where
+    /// they leave gaps, and too late for whoever is backfilled.
+    ///
+    /// It is a measure to compare sites by, not a promise. It costs a sort of the running jobs' ends, and a
+    /// [`View::profile`] only while the book holds something.
+    pub fn outlook(&self) -> Outlook {
+        let (now, capacity, turn) = (self.now, self.capacity(), self.turn());
+        if !self.bookings().is_empty() {
+            let profile = self.profile();
+            let free = |procs| profile.earliest(now, Span::TICK, procs).unwrap_or(Time::NEVER);
+            return Outlook::of_sizes(capacity, |procs| turn.max(free(procs)));
+        }
+        let mut free = self.free();
+        if free >= capacity {
+            return Outlook::of_sizes(capacity, |_| turn);
+        }
+        let mut ends = self.running_ends();
+        ends.sort_unstable();
+        let mut ends = ends.into_iter();
+        let mut time = now;
+        Outlook::of_sizes(capacity, |procs| {
+            while free < procs {
+                match ends.next() {
+                    Some((end, held)) => {
+                        time = end;
+                        free = free.saturating_add(held);
+                    }
+                    None => return Time::NEVER,
+                }
+            }
+            turn.max(time)
+        })
+    }
+
+    /// When those that wait would be worked off by all processors together: now, if nobody waits.
+    pub fn turn(&self) -> Time {
+        if self.state.waiting == 0 {
+            return self.now;
+        }
+        let micros = self.state.backlog.div_ceil(u128::from(self.capacity().max(1)));
+        self.now + Span::from_micros(u64::try_from(micros).unwrap_or(u64::MAX))
+    }
+
+    /// Expected end and processors of what runs, in no order.
+    fn running_ends(&self) -> Vec<(Time, u32)> {
+        let state = self.state;
+        let mut ends = Vec::with_capacity(state.running as usize);
+        // Each running job stands in the end queue once under its valid number.
+        for (_, seq, key) in state.ends.iter().map(|entry| entry.0) {
+            let job = state.table.get(key);
+            if let Some(job) = job.filter(|job| job.phase == Phase::Running && job.end_seq == seq)
+                && !state.counts_as_free(job, self.now)
+            {
+                ends.push((self.expected_end(key), job.held));
+            }
+        }
+        ends
     }
 }
 
@@ -32,5 +114,19 @@ mod tests {
         assert_eq!(outlook.start(1), Some(Time::from_secs(1)));
         assert_eq!(outlook.start(5), Some(Time::from_secs(5)));
         assert_eq!(outlook.start(9), None);
+    }
+
+    #[test]
+    fn sizes_with_one_start_are_one_step() {
+        let at = |procs: u32| Time::from_secs(u64::from(procs));
+        let steps = vec![(2, at(0)), (8, at(4)), (11, at(11))];
+        let outlook = Outlook::of_sizes(11, |procs| match procs {
+            0..=2 => at(0),
+            3..=8 => at(4),
+            _ => at(procs),
+        });
+        assert_eq!(outlook.steps, steps);
+        assert_eq!(Outlook::of_sizes(0, at).steps, []);
+        assert_eq!(Outlook::of_sizes(1, at).steps, [(1, at(1))]);
     }
 }

@@ -1,21 +1,22 @@
 //! A partition at work: its jobs, its processors, its reservations and its policy.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeMap, BinaryHeap};
 
 use serde::{Deserialize, Serialize};
 
-use super::error::PartitionError;
 use super::policy::{Actions, Change, LocalPolicy};
 use super::registry::Abilities;
-use super::table::{Departed, LiveJob, Phase, Table};
+use super::state::{Load, State};
+use super::table::{Departed, Gone, LiveJob, Phase, Table};
 use super::{Book, BookError, View};
 use crate::model::{
-    Cause, InstantOrder, Job, JobKey, JobRecord, MachineRecord, MachineState, Origin, Outcome, PartitionId,
-    PartitionSpec, ProcSet, Record, RecordSink, RejectReason, Reservation, SegmentRecord, SiteId,
+    Checkpointing, EventCause, EventKind, Fate, InstantOrder, Job, JobId, JobKey, Origin, Outcome,
+    PartitionId, PartitionSpec, Payer, ProcSet, Record, RecordSink, RejectReason, Reservation, SiteId,
+    SiteTariff,
 };
-use crate::platform::{ProcTime, Tariff, Usage};
-use crate::units::{Energy, Money, Rate, Span, Time, Work};
+use crate::platform::{Tariff, Usage};
+use crate::units::{Span, Time};
 
 /// What a partition needs to know of its site.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,48 +31,33 @@ pub struct Settings {
     pub order: InstantOrder,
     /// Whether jobs may run beyond their estimate.
     pub overrun: bool,
+    /// Prices by the hour of the day, and of electricity.
+    pub tariff: SiteTariff,
+    /// Power usage effectiveness × 10⁶.
+    pub pue_ppm: u64,
     /// Whether segments are recorded.
     pub record_segments: bool,
     /// Whether changes of machine state are recorded.
     pub record_machines: bool,
+    /// What becomes of a job whose machine leaves.
+    pub fate: Fate,
+    /// Whether jobs of the grid that wait go back when the whole site leaves.
+    pub return_queued: bool,
+    /// Whether running jobs write checkpoints.
+    pub checkpoint: Option<Checkpointing>,
+    /// How long a machine is up in the mean, if that is known: what checkpoints are spaced by.
+    pub mean_up: Option<Span>,
+    /// Who pays for an attempt that was lost to churn.
+    pub lost_attempts: Payer,
 }
 
-/// Use of one processor where processors are shared.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Load {
-    pub(super) jobs: u16,
-    /// Sum of shares in units of 2⁻²⁰.
-    pub(super) share: u32,
-}
-
-/// Everything but the policy: what the policy's [`View`] shows.
-#[derive(Debug)]
-pub(super) struct State {
-    pub(super) settings: Settings,
-    pub(super) spec: PartitionSpec,
-    pub(super) tariff: Tariff,
-    pub(super) abilities: Abilities,
-    pub(super) slots: u32,
-    pub(super) table: Table,
-    pub(super) free: ProcSet,
-    /// Members of `free`.
-    pub(super) unused: u32,
-    /// Decided starts that take effect at the end of the instant.
-    pub(super) deferred: u32,
-    /// Processors of jobs that end at this instant and are expected to.
-    pub(super) ending: u32,
-    /// Empty unless processors are shared.
-    pub(super) load: Vec<Load>,
-    pub(super) book: Book,
-    pub(super) ends: BinaryHeap<Reverse<(Time, u64, JobKey)>>,
-    pub(super) next_seq: u64,
-    pub(super) next_end: u64,
-    pub(super) usage: Usage,
-    pub(super) tally: Tally,
-    /// Reserved processor time since the account began, settled up to `reserved_since`.
-    pub(super) reserved: ProcTime,
-    pub(super) reserved_since: Time,
-    pub(super) waiting: u64,
+/// What became of a job that arrived.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Admission {
+    /// It waits.
+    Taken,
+    /// It was refused: it ended as rejected, or goes back.
+    Gone(Departed),
 }
 
 /// Counts of what a partition saw.
@@ -81,16 +67,18 @@ pub struct Tally {
     pub arrived: u64,
     /// Jobs by outcome, in the order of [`Outcome::NAMES`].
     pub outcomes: [u64; 6],
+    /// Jobs of the grid that went back without having ended. Each that arrives has ended, gone back, or is still here.
+    pub returned: u64,
     /// Most jobs waiting at once after a pass.
     pub longest_queue: u64,
     /// Scheduling passes.
     pub passes: u64,
-    /// Reservations that began with fewer processors than booked.
+    /// Reservations that had fewer processors than booked, from the beginning or when machines left.
     pub short_reservations: u64,
 }
 
 impl Tally {
-    /// Jobs that have ended, however they did.
+    /// Jobs that have ended here, however they did.
     pub fn ended(&self) -> u64 {
         self.outcomes.iter().sum()
     }
@@ -115,284 +103,6 @@ impl std::fmt::Debug for Partition {
     }
 }
 
-impl State {
-    pub(super) fn free_count(&self) -> u32 {
-        (self.unused + self.ending).saturating_sub(self.deferred)
-    }
-
-    /// Under one pass an event, a running job whose expected end has come and that ends at this instant is free already.
-    pub(super) fn counts_as_free(&self, job: &LiveJob, now: Time) -> bool {
-        self.settings.order == InstantOrder::Event
-            && job.phase == Phase::Running
-            && job.expected_end <= now
-            && job.end == now
-    }
-
-    /// Takes processors for a job.
-    pub(super) fn occupy(
-        &mut self,
-        place: &ProcSet,
-        count: u32,
-        share: Rate,
-        sink: &mut dyn RecordSink,
-        now: Time,
-    ) {
-        if self.slots == 1 {
-            self.free.remove_all(place);
-            self.unused -= count;
-            self.machines(place, MachineState::Busy, sink, now);
-            return;
-        }
-        let mut first = ProcSet::new();
-        for proc in place.iter() {
-            let load = &mut self.load[proc as usize];
-            if load.jobs == 0 {
-                first.insert(proc);
-            }
-            load.jobs += 1;
-            load.share += share.units() as u32;
-        }
-        self.unused -= first.len();
-        self.free.remove_all(&first);
-        self.machines(&first, MachineState::Busy, sink, now);
-    }
-
-    /// Gives a job's processors back; reservations that are owed some take theirs first.
-    pub(super) fn vacate(
-        &mut self,
-        place: &ProcSet,
-        count: u32,
-        share: Rate,
-        sink: &mut dyn RecordSink,
-        now: Time,
-    ) {
-        if self.slots == 1 {
-            self.free.insert_all(place);
-            self.unused += count;
-            self.machines(place, MachineState::Idle, sink, now);
-        } else {
-            let mut last = ProcSet::new();
-            for proc in place.iter() {
-                let load = &mut self.load[proc as usize];
-                load.jobs -= 1;
-                load.share -= share.units() as u32;
-                if load.jobs == 0 {
-                    last.insert(proc);
-                }
-            }
-            self.unused += last.len();
-            self.free.insert_all(&last);
-            self.machines(&last, MachineState::Idle, sink, now);
-        }
-        if self.book.pending().iter().any(|booking| booking.owed > 0) {
-            self.fill_bookings(sink, now);
-        }
-    }
-
-    fn machines(&self, procs: &ProcSet, state: MachineState, sink: &mut dyn RecordSink, time: Time) {
-        if self.settings.record_machines && !procs.is_empty() {
-            let (site, partition) = (self.settings.site, self.settings.partition);
-            sink.record(Record::Machine(MachineRecord {
-                time,
-                site,
-                partition,
-                procs: procs.clone(),
-                state,
-            }));
-        }
-    }
-
-    /// Hands free processors to reservations that have begun and lack some.
-    fn fill_bookings(&mut self, sink: &mut dyn RecordSink, now: Time) {
-        self.settle_reserved(now);
-        let mut taken = Vec::new();
-        for booking in self.book.begun(now) {
-            let give = booking.owed.min(self.unused);
-            if let Some(procs) = self.free.take_lowest(give).filter(|procs| !procs.is_empty()) {
-                self.unused -= give;
-                booking.owed -= give;
-                booking.taken.insert_all(&procs);
-                taken.push(procs);
-            }
-        }
-        for procs in taken {
-            self.machines(&procs, MachineState::Reserved, sink, now);
-        }
-    }
-
-    /// Settles the reserved time up to `now`.
-    fn settle_reserved(&mut self, now: Time) {
-        if !self.book.pending().is_empty() {
-            let held: u32 = self.book.pending().iter().map(|booking| booking.taken.len()).sum();
-            self.reserved += Usage::proc_time(held, Rate::FULL, now.since(self.reserved_since));
-        }
-        self.reserved_since = now;
-    }
-
-    /// Extends the account to `now`.
-    fn account_until(&mut self, now: Time) {
-        self.settle_reserved(now);
-        self.usage.to = now;
-        self.usage.reserved = self.reserved;
-    }
-
-    /// Ends reservations that are over. True if there were any.
-    fn end_bookings(&mut self, now: Time, sink: &mut dyn RecordSink) -> bool {
-        self.settle_reserved(now);
-        let over = self.book.expire(now);
-        for gone in &over {
-            self.give_back(&gone.taken, sink, now);
-        }
-        !over.is_empty()
-    }
-
-    /// Frees what a reservation had; others that are owed some take theirs first.
-    fn give_back(&mut self, taken: &ProcSet, sink: &mut dyn RecordSink, now: Time) {
-        self.unused += taken.len();
-        self.free.insert_all(taken);
-        self.machines(taken, MachineState::Idle, sink, now);
-        self.fill_bookings(sink, now);
-    }
-
-    /// Begins reservations that are due. True if there were any.
-    fn begin_bookings(&mut self, now: Time, sink: &mut dyn RecordSink) -> bool {
-        let mut changed = false;
-        for booking in self.book.begun(now) {
-            if booking.state == super::BookingState::Committed {
-                booking.state = super::BookingState::Active;
-                booking.owed = booking.procs;
-                changed = true;
-            }
-        }
-        if changed {
-            self.fill_bookings(sink, now);
-            let short = self.book.pending().iter().filter(|b| b.start == now && b.owed > 0).count();
-            self.tally.short_reservations += short as u64;
-        }
-        changed
-    }
-
-    /// Writes the running job's segment up to `now` and takes its work and use into account.
-    pub(super) fn settle(&mut self, key: JobKey, now: Time, sink: &mut dyn RecordSink) {
-        let place = match self.table.get(key) {
-            Some(job) if self.settings.record_segments => job.place.clone(),
-            _ => ProcSet::new(),
-        };
-        self.settle_on(key, place, now, sink);
-    }
-
-    /// The same for a job that is leaving `place`.
-    fn settle_on(&mut self, key: JobKey, place: ProcSet, now: Time, sink: &mut dyn RecordSink) {
-        let Some(job) = self.table.get_mut(key) else { return };
-        let span = now.since(job.since);
-        if job.phase != Phase::Running || span.is_zero() {
-            return;
-        }
-        job.done += Work::done(job.rate, span);
-        let (energy, cost) = (job.energy, job.cost);
-        job.proc_time += Usage::proc_time(job.held, job.share, span);
-        // Differences of totals, so that segments sum to the job's figure exactly.
-        job.energy = self.tariff.busy_energy(job.proc_time);
-        job.cost = self.tariff.cost(job.proc_time);
-        if self.settings.record_segments {
-            sink.record(Record::Segment(SegmentRecord {
-                job: job.job.id,
-                origin: job.origin,
-                attempt: job.attempts,
-                site: self.settings.site,
-                partition: self.settings.partition,
-                procs: place,
-                from: job.since,
-                to: now,
-                rate: job.rate,
-                share: job.share,
-                cause: Cause::Run,
-                energy: job.energy - energy,
-                cost: job.cost - cost,
-            }));
-        }
-        job.since = now;
-    }
-
-    /// Sets a running job's rate and works out when it ends; its segment must have been settled.
-    pub(super) fn set_rate(&mut self, key: JobKey, now: Time) -> Result<(), PartitionError> {
-        let (speed, site) = (self.spec.speed, &self.settings.site_name);
-        let Some(job) = self.table.get_mut(key) else { return Ok(()) };
-        job.rate = job.job.size.rate_on(job.held.min(job.job.size.max())).times(speed).times(job.share);
-        job.since = now;
-        let end_after =
-            |work: Work| (work - job.done).span_at(job.rate).and_then(|span| now.checked_add(span));
-        job.expected_end = end_after(job.estimated).unwrap_or(Time::NEVER).max(now + Span::TICK);
-        job.end = end_after(job.target).ok_or_else(|| PartitionError::EndOfTime {
-            job: job.job.id,
-            site: site.clone(),
-            time: now,
-        })?;
-        job.end_seq = self.next_end;
-        self.next_end += 1;
-        self.ends.push(Reverse((job.end, job.end_seq, key)));
-        Ok(())
-    }
-
-    /// The next valid end, dropping outdated ones.
-    fn next_end_time(&mut self) -> Option<Time> {
-        while let Some(Reverse((time, seq, key))) = self.ends.peek().copied() {
-            if self.is_current(seq, key) {
-                return Some(time);
-            }
-            self.ends.pop();
-        }
-        None
-    }
-
-    fn is_current(&self, seq: u64, key: JobKey) -> bool {
-        self.table.get(key).is_some_and(|job| job.phase == Phase::Running && job.end_seq == seq)
-    }
-
-    /// Takes a job out and writes its record.
-    pub(super) fn finish(&mut self, key: JobKey, outcome: Outcome, now: Time, sink: &mut dyn RecordSink) {
-        let Some(job) = self.table.get(key) else { return };
-        let started = job.first_start.is_some();
-        if job.phase == Phase::Waiting {
-            self.waiting -= 1;
-        }
-        if outcome == Outcome::Completed {
-            self.usage.useful += job.proc_time;
-        } else {
-            self.usage.wasted += job.proc_time;
-        }
-        self.usage.job_energy += job.energy;
-        self.usage.cost += job.cost;
-        self.tally.outcomes[outcome.index()] += 1;
-        let procs = if job.given > 0 { job.given } else { job.procs };
-        let dedicated = job.job.size.rate_on(procs.min(job.job.size.max())).times(self.spec.speed);
-        let run = job.target.span_at(dedicated).unwrap_or(Span::MAX);
-        sink.record(Record::Job(JobRecord {
-            id: job.job.id,
-            origin: job.origin,
-            site: self.settings.site,
-            partition: self.settings.partition,
-            user: job.job.user,
-            submit: job.job.submit,
-            start: job.first_start,
-            end: now,
-            requested: job.job.size.preferred(),
-            procs: job.given,
-            outcome,
-            run,
-            estimate: job.estimated.span_at(self.spec.speed).unwrap_or(Span::MAX),
-            attempts: job.attempts,
-            energy: job.energy,
-            cost: job.cost,
-            recorded_wait: job.job.recorded_wait,
-        }));
-        self.table.remove(key);
-        if started {
-            self.account_until(now);
-        }
-    }
-}
-
 impl Partition {
     /// A partition with nothing in it. The reservations are committed from the beginning.
     pub fn new(
@@ -414,14 +124,24 @@ impl Partition {
                 "the scenario has been checked: names are unique, times in order"
             );
         }
-        let processors = spec.processors();
+        let (processors, usable) = (spec.processors(), spec.usable());
+        let absent = ProcSet::range(spec.machines.saturating_sub(spec.absent), spec.machines);
         let load = if slots > 1 { vec![Load::default(); processors as usize] } else { Vec::new() };
         let usage = Usage { from: Time::NEVER, processors, ..Usage::default() };
-        Self {
+        let mut partition = Self {
             state: State {
-                tariff: Tariff::of(&spec),
-                free: ProcSet::full(spec.usable()),
-                unused: spec.usable(),
+                tariff: Tariff::new(&spec, &settings.tariff, settings.pue_ppm),
+                free: ProcSet::full(usable),
+                unused: usable,
+                here: ProcSet::full(usable),
+                capacity: usable,
+                away: ProcSet::new(),
+                missing: 0,
+                slow: BTreeMap::new(),
+                aside: Vec::new(),
+                halted: 0,
+                resumed: ProcSet::new(),
+                told_away: false,
                 settings,
                 spec,
                 abilities,
@@ -437,15 +157,21 @@ impl Partition {
                 usage,
                 tally: Tally::default(),
                 reserved: 0,
-                reserved_since: Time::ZERO,
+                away_time: 0,
+                away_weighed: 0,
+                settled: Time::ZERO,
                 waiting: 0,
+                backlog: 0,
+                running: 0,
             },
             policy,
             policy_name,
             actions: Actions::default(),
             late: Vec::new(),
             wake: None,
-        }
+        };
+        partition.absent(&absent);
+        partition
     }
 
     /// The description.
@@ -458,7 +184,7 @@ impl Partition {
         View { state: &self.state, now }
     }
 
-    /// Jobs that wait, run or are suspended.
+    /// Jobs that wait, run, are suspended or stand still.
     pub fn live(&self) -> usize {
         self.state.table.len()
     }
@@ -476,8 +202,8 @@ impl Partition {
             usage.from = Time::ZERO;
         }
         usage.to = usage.to.max(usage.from);
-        let powered = usage.nominal().saturating_sub(usage.away);
-        usage.meter = self.state.tariff.meter(usage.busy(), powered);
+        usage.meter = self.state.tariff.meter(usage.busy(), usage.powered());
+        usage.electricity = self.state.tariff.electricity(&usage);
         usage
     }
 
@@ -490,60 +216,79 @@ impl Partition {
         sooner(sooner(self.state.next_end_time(), self.wake), self.state.book.next_change())
     }
 
-    /// A job joins the queue, or is rejected on the spot (then false).
-    pub fn arrive(&mut self, job: Job, origin: Origin, now: Time, sink: &mut dyn RecordSink) -> bool {
+    /// A job joins the queue, or steps aside until there are machines enough, or is refused on the spot: then one of the site's
+    /// own users ends as rejected, and one of the grid goes back.
+    pub fn arrive(&mut self, job: Job, origin: Origin, now: Time, sink: &mut dyn RecordSink) -> Admission {
         let state = &mut self.state;
-        let least = state.spec.rounded(job.size.min());
-        let procs = state.spec.rounded(job.size.preferred()).min(state.spec.usable()).max(least);
-        let rate = job.size.rate_on(procs.min(job.size.max())).times(state.spec.speed);
-        let (work, estimated) = (Work::of_runtime(job.runtime), Work::of_runtime(job.estimate));
         let malformed = job.check().is_err();
-        let live = LiveJob {
-            origin,
-            seq: state.next_seq,
-            phase: Phase::Waiting,
-            procs,
-            // Of whatever says that it takes no time at all: one tick, so that plans are never empty.
-            estimate: estimated.span_at(rate).unwrap_or(Span::MAX).max(Span::TICK),
-            place: ProcSet::new(),
-            held: 0,
-            given: 0,
-            share: Rate::FULL,
-            rate: Rate::ZERO,
-            since: now,
-            first_start: None,
-            done: Work::ZERO,
-            target: if state.settings.overrun { work } else { work.min(estimated) },
-            estimated,
-            expected_end: Time::NEVER,
-            end: Time::NEVER,
-            end_seq: 0,
-            attempts: 0,
-            proc_time: 0,
-            energy: Energy::ZERO,
-            cost: Money::ZERO,
-            job,
-        };
-        state.next_seq += 1;
-        state.waiting += 1;
-        state.tally.arrived += 1;
-        if state.usage.from == Time::NEVER {
-            state.settle_reserved(now);
-            state.reserved = 0;
-            state.usage.from = now;
-        }
-        let key = state.table.insert(live);
+        let mut live = LiveJob::new(job, origin, state.next_seq, now);
+        let least = live.prepare(&state.spec, &state.settings, state.capacity);
         let refused = if malformed {
             Some(RejectReason::Malformed)
         } else {
             (least > state.spec.usable()).then_some(RejectReason::TooLarge)
         };
-        if let Some(reason) = refused {
-            state.finish(key, Outcome::Rejected(reason), now, sink);
-            return false;
+        state.next_seq += 1;
+        state.tally.arrived += 1;
+        state.account_from(now);
+        let aside = live.procs > state.capacity || refused.is_some();
+        if aside {
+            live.phase = Phase::Aside;
+        } else {
+            state.joins_queue(live.area());
         }
-        self.tell(Change::Arrived(key), now);
-        true
+        let key = state.table.insert(live);
+        if let Some(reason) = refused {
+            return match self.reject(key, reason, now, sink) {
+                Some(gone) => Admission::Gone(gone),
+                None => Admission::Taken,
+            };
+        }
+        if aside {
+            self.tell_away(now, sink);
+            self.state.aside.push(key);
+        } else {
+            self.tell(Change::Arrived(key), now);
+        }
+        Admission::Taken
+    }
+
+    /// Refuses a job that does not run; the policy need not be told.
+    pub(super) fn reject(
+        &mut self,
+        key: JobKey,
+        reason: RejectReason,
+        now: Time,
+        sink: &mut dyn RecordSink,
+    ) -> Option<Departed> {
+        let job = self.state.table.get(key)?;
+        if job.job.grid.is_none() {
+            return self.state.finish(key, Outcome::Rejected(reason), now, sink);
+        }
+        let why = EventCause::Refused(reason);
+        let event = self.state.job_event(now, EventKind::Refused, why, job, job.procs);
+        sink.record(Record::Event(event));
+        self.state.give_up(key, why)
+    }
+
+    /// Sends a job of the grid back to the broker, by its number at the portal, if it waits. `None` if there is none that does.
+    pub fn withdraw(&mut self, number: u64, now: Time) -> Option<Box<Job>> {
+        let waits = |phase| matches!(phase, Phase::Waiting | Phase::Aside);
+        let wanted = |job: &LiveJob| waits(job.phase) && job.number() == Some(number);
+        let key = self.state.table.iter().find(|(_, job)| wanted(job))?.0;
+        match self.take_out(key, EventCause::Replanned, now)?.how {
+            Gone::Returned { job, .. } => Some(job),
+            Gone::Ended(_) => None,
+        }
+    }
+
+    /// Takes a job of the grid out that waits.
+    pub(super) fn take_out(&mut self, key: JobKey, why: EventCause, now: Time) -> Option<Departed> {
+        match self.state.table.get(key)?.phase {
+            Phase::Waiting => self.tell(Change::Withdrawn(key), now),
+            _ => self.state.aside.retain(|aside| *aside != key),
+        }
+        self.state.give_up(key, why)
     }
 
     /// Under one pass an event: works out whose processors count as free at this instant.
@@ -566,24 +311,39 @@ impl Partition {
             return None;
         }
         let Reverse((_, _, key)) = self.state.ends.pop()?;
-        let job = self.state.table.get(key)?;
-        let departed = job.departed();
-        let killed = job.target < Work::of_runtime(job.job.runtime);
-        self.end_job(key, if killed { Outcome::Killed } else { Outcome::Completed }, now, sink);
-        Some(departed)
+        let outcome = self.own_end(key);
+        self.end_job(key, outcome, now, sink)
+    }
+
+    /// How a job ends that has done all it may.
+    pub(super) fn own_end(&self, key: JobKey) -> Outcome {
+        let killed = |job: &LiveJob| !self.state.settings.overrun && job.job.estimate < job.job.runtime;
+        if self.state.table.get(key).is_some_and(killed) { Outcome::Killed } else { Outcome::Completed }
     }
 
     /// Ends a job now, wherever it stands.
-    pub(super) fn end_job(&mut self, key: JobKey, outcome: Outcome, now: Time, sink: &mut dyn RecordSink) {
+    pub(super) fn end_job(
+        &mut self,
+        key: JobKey,
+        outcome: Outcome,
+        now: Time,
+        sink: &mut dyn RecordSink,
+    ) -> Option<Departed> {
         if let Some(job) = self.state.table.get(key).filter(|job| self.state.counts_as_free(job, now)) {
             self.state.ending -= job.held.min(self.state.ending);
         }
-        let Some(job) = self.state.table.get_mut(key) else { return };
-        let change = if job.phase == Phase::Waiting { Change::Withdrawn(key) } else { Change::Ended(key) };
+        let job = self.state.table.get_mut(key)?;
+        let change = match job.phase {
+            Phase::Waiting => Some(Change::Withdrawn(key)),
+            Phase::Starting | Phase::Running | Phase::Suspended => Some(Change::Ended(key)),
+            // The policy was told before, or does not know of it.
+            Phase::Halted | Phase::Aside => None,
+        };
         match job.phase {
             Phase::Running => {
                 let place = std::mem::take(&mut job.place);
                 let (held, share) = (job.held, job.share);
+                self.state.running -= 1;
                 self.state.vacate(&place, held, share, sink, now);
                 self.state.settle_on(key, place, now, sink);
             }
@@ -592,24 +352,44 @@ impl Partition {
                 // Its key may be another's before the instant is over.
                 self.late.retain(|start| !matches!(start, super::Action::Start { job, .. } if *job == key));
             }
+            Phase::Aside => self.state.aside.retain(|aside| *aside != key),
+            Phase::Halted => return self.end_halted(key, outcome, now, sink),
             Phase::Waiting | Phase::Suspended => {}
         }
-        self.tell(change, now);
-        self.state.finish(key, outcome, now, sink);
+        if let Some(change) = change {
+            self.tell(change, now);
+        }
+        self.state.finish(key, outcome, now, sink)
+    }
+
+    /// Ends a job that stands still; what it kept is there for others.
+    fn end_halted(
+        &mut self,
+        key: JobKey,
+        outcome: Outcome,
+        now: Time,
+        sink: &mut dyn RecordSink,
+    ) -> Option<Departed> {
+        let place = std::mem::take(&mut self.state.table.get_mut(key)?.place);
+        self.state.abandon(&place);
+        let before = self.state.capacity;
+        let gone = self.state.finish(key, outcome, now, sink);
+        self.state.recount();
+        self.state.fill_bookings(sink, now);
+        // On shared processors it gives up a place.
+        if self.state.capacity != before || self.state.slots > 1 {
+            self.tell(Change::Joined, now);
+        }
+        self.step_back(now);
+        gone
     }
 
     /// Withdraws a job by its number: from the queue, or from its processors. If several have the number, the one that
     /// came first. `None` if there is none.
-    pub fn cancel(
-        &mut self,
-        id: crate::model::JobId,
-        now: Time,
-        sink: &mut dyn RecordSink,
-    ) -> Option<Departed> {
+    pub fn cancel(&mut self, id: JobId, now: Time, sink: &mut dyn RecordSink) -> Option<Departed> {
         let named = self.state.table.iter().filter(|(_, job)| job.job.id == id);
-        let (key, departed) = named.min_by_key(|(_, job)| job.seq).map(|(key, job)| (key, job.departed()))?;
-        self.end_job(key, Outcome::Cancelled, now, sink);
-        Some(departed)
+        let key = named.min_by_key(|(_, job)| job.seq)?.0;
+        self.end_job(key, Outcome::Cancelled, now, sink)
     }
 
     /// Ends what the book says is over at `now`. True if anything was.
@@ -679,14 +459,14 @@ impl Partition {
 
     /// Gives a reservation up, whether or not it has begun. False if there is none under the name.
     pub fn release(&mut self, name: &str, now: Time, sink: &mut dyn RecordSink) -> bool {
-        self.state.settle_reserved(now);
+        self.state.settle_missing(now);
         let Some(gone) = self.state.book.release(name) else { return false };
         self.state.give_back(&gone.taken, sink, now);
         self.tell(Change::Reserved, now);
         true
     }
 
-    fn tell(&mut self, change: Change, now: Time) {
+    pub(super) fn tell(&mut self, change: Change, now: Time) {
         self.policy.on(change, &View { state: &self.state, now });
     }
 }

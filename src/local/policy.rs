@@ -2,22 +2,39 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::View;
+use super::{Outlook, View};
 use crate::model::{JobKey, ProcSet};
 use crate::units::{Rate, Span, Time};
 
 /// Something that happened in the partition, told to its policy when it happens.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// The job has joined the queue.
+    /// The job has joined the queue, at its end: it is new, or lost its attempt with a machine, or had stepped aside for want
+    /// of machines. Its [`super::LiveJob::seq`] is new in any case.
     Arrived(JobKey),
-    /// The job, which had started, has ended; its processors are free. The job can still be looked at, but its key
-    /// will be reused.
+    /// The job, which had started, runs no more: it has ended, or it has lost its machine. Its processors are free, unless
+    /// they have left. The job can still be looked at as it ran, but its key will be reused.
     Ended(JobKey),
-    /// The job has left the queue without having started.
+    /// The job has left the queue without having started, for good or because it is larger than what is there.
     Withdrawn(JobKey),
     /// The reservation book changed, or a reservation began or ended.
     Reserved,
+    /// There is less: [`View::capacity`] and [`View::here`] are smaller. What ran on it has been told as ended before.
+    Left,
+    /// There is more: machines are back, or what a job kept that stood still.
+    Joined,
+    /// The job runs that the policy has not started now: it stood still for a machine (and had been told as ended), and goes on
+    /// where it ran. On shared processors the next pass must leave the shares in order, its own among them.
+    Continued(JobKey),
+    /// The running job is expected to end at another time than it was: a machine has changed its speed. Told right after a start
+    /// too, if the job's machines are slowed down, or its checkpoints are others than could be foreseen.
+    Moved {
+        /// The job; [`super::LiveJob::expected_end`] tells the new time.
+        job: JobKey,
+        /// When it was expected to end. After a start on its [`super::LiveJob::procs`] processors with a full share: its
+        /// estimate from now.
+        from: Time,
+    },
 }
 
 /// Where to put a job.
@@ -153,6 +170,12 @@ pub trait LocalPolicy: Send {
     /// what is reserved, and at nothing that waits.
     fn offers(&self, view: &View<'_>, request: &SlotRequest) -> Vec<Slot> {
         view.profile().offers(request)
+    }
+
+    /// When a newcomer could start, by size. The default is [`View::outlook`]: ends of what runs, the book, and the
+    /// backlog; a policy that has a plan can tell better.
+    fn outlook(&self, view: &View<'_>) -> Outlook {
+        view.outlook()
     }
 
     /// The policy's own state for a snapshot, beyond what [`LocalPolicy::adopt`] rebuilds from the view.

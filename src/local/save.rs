@@ -5,12 +5,13 @@ use std::cmp::Reverse;
 use serde::{Deserialize, Serialize};
 
 use super::error::PartitionError;
-use super::partition::{Load, Partition, State, Tally};
+use super::partition::{Partition, Tally};
+use super::state::{Load, State};
 use super::table::{Phase, Table};
-use super::{Book, View};
+use super::{Book, LiveJob, View};
 use crate::model::{JobKey, ProcSet};
-use crate::platform::{ProcTime, Usage};
-use crate::units::Time;
+use crate::platform::{ProcTime, Usage, WeighedTime};
+use crate::units::{Rate, Time};
 
 /// The whole state of a partition between two instants, and its policy's own.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,21 +27,29 @@ pub struct PartitionSave {
     usage: Usage,
     tally: Tally,
     reserved: ProcTime,
-    reserved_since: Time,
+    away_time: ProcTime,
+    away_weighed: WeighedTime,
+    settled: Time,
+    away: ProcSet,
+    told_away: bool,
+    /// Ascending.
+    slow: Vec<(u32, Rate)>,
+    aside: Vec<JobKey>,
     wake: Option<Time>,
     policy: Vec<u8>,
 }
 
 impl State {
-    /// Use of each processor by the running jobs; empty where none are shared. `None` if a processor has more jobs than
-    /// there are slots.
+    /// Use of each processor by the jobs that run or stand still; empty where none are shared. `None` if a processor has more
+    /// jobs than there are slots.
     fn load_of(&self, table: &Table) -> Option<Vec<Load>> {
         let mut load = vec![Load::default(); self.spec.processors() as usize];
-        for (_, job) in table.iter().filter(|(_, job)| job.phase == Phase::Running) {
+        let on = |phase| matches!(phase, Phase::Running | Phase::Halted);
+        for (_, job) in table.iter().filter(|(_, job)| on(job.phase)) {
             for proc in job.place.iter() {
                 let here = load.get_mut(proc as usize)?;
                 here.jobs += 1;
-                here.share += job.share.units() as u32;
+                here.share += if job.phase == Phase::Running { job.share.units() as u32 } else { 0 };
                 if u32::from(here.jobs) > self.slots {
                     return None;
                 }
@@ -70,7 +79,13 @@ impl Partition {
             usage: state.usage,
             tally: state.tally,
             reserved: state.reserved,
-            reserved_since: state.reserved_since,
+            away_time: state.away_time,
+            away_weighed: state.away_weighed,
+            settled: state.settled,
+            away: state.away.clone(),
+            told_away: state.told_away,
+            slow: state.slow.iter().map(|(machine, factor)| (*machine, *factor)).collect(),
+            aside: state.aside.clone(),
             wake: self.wake,
             policy: self.policy.save(),
         }
@@ -85,7 +100,8 @@ impl Partition {
         let state = &mut self.state;
         let bad = |problem: String, site: &str| PartitionError::BadSave { site: site.to_owned(), problem };
         let usable = state.spec.usable();
-        if !ProcSet::full(usable).contains_all(&saved.free) {
+        let all = ProcSet::full(state.spec.processors());
+        if !ProcSet::full(usable).contains_all(&saved.free) || !all.contains_all(&saved.away) {
             return Err(bad("it was saved with other processors".to_owned(), &state.settings.site_name));
         }
         let load = match state.load_of(&saved.table) {
@@ -98,7 +114,11 @@ impl Partition {
                 return Err(bad(problem, &state.settings.site_name));
             }
         };
-        state.waiting = saved.table.iter().filter(|(_, job)| job.phase == Phase::Waiting).count() as u64;
+        let phase = |wanted| saved.table.iter().map(|(_, job)| job).filter(move |job| job.phase == wanted);
+        state.waiting = phase(Phase::Waiting).count() as u64;
+        state.backlog = phase(Phase::Waiting).map(LiveJob::area).sum();
+        state.running = phase(Phase::Running).count() as u32;
+        state.halted = phase(Phase::Halted).count() as u32;
         state.unused = saved.free.len();
         state.table = saved.table;
         state.free = saved.free;
@@ -110,8 +130,15 @@ impl Partition {
         state.usage = saved.usage;
         state.tally = saved.tally;
         state.reserved = saved.reserved;
-        state.reserved_since = saved.reserved_since;
+        state.away_time = saved.away_time;
+        state.away_weighed = saved.away_weighed;
+        state.settled = saved.settled;
+        state.told_away = saved.told_away;
+        state.slow = saved.slow.into_iter().collect();
+        state.aside = saved.aside;
         (state.deferred, state.ending) = (0, 0);
+        state.resumed = ProcSet::new();
+        state.set_away(saved.away);
         self.late.clear();
         self.wake = saved.wake;
         let view = View { state: &self.state, now };

@@ -2,9 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::{Job, JobId, JobKey, Origin, ProcSet, Size};
+use super::attempt::Past;
+use crate::model::{EventCause, Job, JobId, JobKey, Origin, Outcome, ProcSet, Size};
 use crate::platform::ProcTime;
-use crate::units::{Energy, Money, Rate, Span, Time, Work};
+use crate::units::{Bytes, Energy, Money, Rate, Span, Time, Work};
 
 /// Where a live job stands.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,18 +18,42 @@ pub enum Phase {
     Running,
     /// Taken off its processors, with work done.
     Suspended,
+    /// Stands still where it ran, until all its machines are back; to its policy it has ended.
+    Halted,
+    /// Larger than what is there now: it waits for machines, and its policy does not know of it.
+    Aside,
 }
 
 /// A job that has left a partition.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Departed {
     /// Its number.
     pub job: JobId,
     /// Where it had come from: numbers are unique within one origin only.
     pub origin: Origin,
+    /// Its number at the portal, if it came through there.
+    pub number: Option<u64>,
+    /// What it leaves behind for the portal: its output if it has completed.
+    pub output: Bytes,
+    /// How it left.
+    pub how: Gone,
 }
 
-/// A job that waits, runs or is suspended, as its partition keeps it.
+/// How a job left a partition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Gone {
+    /// For good, and with a record.
+    Ended(Outcome),
+    /// Only from here: a job of the grid that may be tried elsewhere. There is no record of it yet.
+    Returned {
+        /// The job, with what it carries brought up to date.
+        job: Box<Job>,
+        /// Why.
+        why: EventCause,
+    },
+}
+
+/// A job that waits, runs, is suspended or stands still, as its partition keeps it.
 ///
 /// What a scheduler may know is public through the getters; how long the job will really run is not.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -60,14 +85,18 @@ pub struct LiveJob {
     pub(super) end_seq: u64,
     pub(super) attempts: u32,
     pub(super) proc_time: ProcTime,
+    /// What it counts for the price; see [`crate::platform::Tariff::charge`].
+    pub(super) charge: ProcTime,
     pub(super) energy: Energy,
     pub(super) cost: Money,
+    /// Earlier attempts and checkpoints, for the few that have any.
+    pub(super) past: Option<Box<Past>>,
 }
 
 impl LiveJob {
-    /// What is told when it leaves.
-    pub(super) fn departed(&self) -> Departed {
-        Departed { job: self.job.id, origin: self.origin }
+    /// Processors × estimate: its part in the backlog, in processor-microseconds.
+    pub(super) fn area(&self) -> u128 {
+        u128::from(self.procs) * u128::from(self.estimate.micros())
     }
 
     /// Number in the workload.
@@ -105,17 +134,17 @@ impl LiveJob {
         self.estimate
     }
 
-    /// Waiting, running or suspended.
+    /// Where it stands.
     pub fn phase(&self) -> Phase {
         self.phase
     }
 
-    /// When it first started.
+    /// When it first started, at whatever site.
     pub fn first_start(&self) -> Option<Time> {
         self.first_start
     }
 
-    /// Processors it holds; those it held last if it is suspended.
+    /// Processors it holds; those it held last if it is suspended, and those it waits for if it stands still.
     pub fn place(&self) -> &ProcSet {
         &self.place
     }
@@ -164,6 +193,13 @@ impl Table {
         }
     }
 
+    /// Removes a job and returns it.
+    pub(super) fn take(&mut self, key: JobKey) -> Option<LiveJob> {
+        let job = self.slots.get_mut(key.index())?.take()?;
+        self.free.push(key);
+        Some(job)
+    }
+
     pub(super) fn get(&self, key: JobKey) -> Option<&LiveJob> {
         self.slots.get(key.index())?.as_ref()
     }
@@ -174,6 +210,10 @@ impl Table {
 
     pub(super) fn len(&self) -> usize {
         self.slots.len() - self.free.len()
+    }
+
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut LiveJob> {
+        self.slots.iter_mut().filter_map(Option::as_mut)
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = (JobKey, &LiveJob)> {

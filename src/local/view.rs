@@ -1,6 +1,6 @@
 //! What a policy may look at.
 
-use super::partition::State;
+use super::state::State;
 use super::table::{LiveJob, Phase};
 use super::{Booking, Profile};
 use crate::model::{InstantOrder, JobKey, ProcSet};
@@ -24,8 +24,20 @@ impl<'a> View<'a> {
         self.state.settings.order
     }
 
-    /// Processors that can be given at all (whole allocation blocks).
+    /// Processors that can be given at all now: of machines that are there, in whole allocation blocks, and not kept by a job
+    /// that stands still (which, where processors are shared, only keeps its place on them). No job in the queue asks for
+    /// more.
     pub fn capacity(&self) -> u32 {
+        self.state.capacity
+    }
+
+    /// Processors of machines that are there, in whole allocation blocks.
+    pub fn here(&self) -> &'a ProcSet {
+        &self.state.here
+    }
+
+    /// Processors that could be given if all machines were there. Their numbers are below this.
+    pub fn processors(&self) -> u32 {
         self.state.spec.usable()
     }
 
@@ -51,8 +63,12 @@ impl<'a> View<'a> {
         self.state.slots
     }
 
-    /// How many jobs (or reservations, which are one) are on a processor now.
+    /// How many jobs (or reservations, which are one) are on a processor now, those that stand still among them. As many as may
+    /// be if its machine is away.
     pub fn load(&self, proc: u32) -> u32 {
+        if !self.state.here.contains(proc) {
+            return self.state.slots;
+        }
         match self.state.load.get(proc as usize) {
             Some(load) if load.jobs > 0 => u32::from(load.jobs),
             _ => u32::from(!self.state.free.contains(proc)),

@@ -38,6 +38,11 @@ impl Definitions {
         self.tau
     }
 
+    /// Processors that classes relative to the machine are relative to.
+    pub const fn machine(&self) -> u32 {
+        self.machine
+    }
+
     /// The classes.
     pub const fn classes(&self) -> &JobClasses {
         &self.classes

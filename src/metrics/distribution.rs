@@ -222,7 +222,8 @@ impl ClassTable {
         }
     }
 
-    fn sketch(&mut self) {
+    /// Gives up the values of all cells for sketches.
+    pub(super) fn sketch(&mut self) {
         self.cells.iter_mut().for_each(Distribution::sketch);
     }
 

@@ -8,17 +8,20 @@ use smallvec::SmallVec;
 use thiserror::Error;
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::model::{JobRecord, Outcome, Record, RejectReason, SegmentRecord};
+use crate::model::{
+    EventCause, EventRecord, JobRecord, Origin, Outcome, ProcSet, Record, RejectReason, SegmentRecord,
+};
 
 /// Goes up whenever the encoding below changes; every fingerprint changes with it.
 const VERSION: u8 = 1;
 
-/// Count and sum modulo 2¹²⁸ of the xxh3-128 hashes of job and segment records.
+/// Count and sum modulo 2¹²⁸ of the xxh3-128 hashes of job, segment and event records.
 ///
 /// A sum has no order, so fingerprints of parts [merge](Fingerprint::merge) to the fingerprint of the whole,
 /// and a resumed run goes on from the one in its checkpoint. Each record is hashed in an encoding of its own
 /// (fixed-width little-endian fields behind a version byte), which no change of a serializer can touch.
-/// Changes of machine state are not part of it: whether they are recorded is a choice of the run.
+/// Changes of machine state are not part of it: whether they are recorded is a choice of the run. That a job is of
+/// its site's own workload is what a record says that says nothing else, so a site alone keeps its fingerprint.
 ///
 /// Written as `count:sum`, the sum in 32 hexadecimal digits.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -49,7 +52,8 @@ impl Fingerprint {
         match record {
             Record::Job(job) => self.add_job(job),
             Record::Segment(segment) => self.add_segment(segment),
-            Record::Machine(_) | Record::Event(_) => {}
+            Record::Event(event) => self.add_event(event),
+            Record::Machine(_) => {}
         }
     }
 
@@ -72,6 +76,7 @@ impl Fingerprint {
         fields.put(job.energy.nanojoules().to_le_bytes());
         fields.put(job.cost.nanos().to_le_bytes());
         fields.put_option(job.recorded_wait.map(|wait| wait.micros()));
+        fields.put_sent(job.origin);
         self.add_hash(xxh3_128(fields.bytes()));
     }
 
@@ -90,13 +95,25 @@ impl Fingerprint {
         fields.put([segment.cause as u8]);
         fields.put(segment.energy.nanojoules().to_le_bytes());
         fields.put(segment.cost.nanos().to_le_bytes());
-        // Only a set of more than fifty pieces leaves the stack.
-        let mut bytes: SmallVec<[u8; 512]> = SmallVec::from_slice(fields.bytes());
-        for (first, last) in segment.procs.intervals() {
-            let piece = u64::from(first) << 32 | u64::from(last);
-            bytes.extend_from_slice(&piece.to_le_bytes());
-        }
-        self.add_hash(xxh3_128(&bytes));
+        fields.put_sent(segment.origin);
+        self.add_hash(fields.hash_with(&segment.procs));
+    }
+
+    /// Adds an event.
+    pub fn add_event(&mut self, event: &EventRecord) {
+        let mut fields = Fields::<128>::new(b'E');
+        fields.put(event.time.micros().to_le_bytes());
+        fields.put([event.kind as u8]);
+        fields.put(cause_code(event.cause));
+        fields.put(event.site.0.to_le_bytes());
+        fields.put_option(event.partition.map(|partition| u64::from(partition.0)));
+        fields.put(event.procs.to_le_bytes());
+        fields.put_option(event.job.map(|job| job.0));
+        fields.put([event.origin as u8]);
+        fields.put(event.attempt.to_le_bytes());
+        fields.put(event.lost.to_le_bytes());
+        fields.put_option(event.since_lost.map(|since| since.micros()));
+        self.add_hash(fields.hash_with(&event.machines));
     }
 
     /// Adds everything that `other` has seen.
@@ -111,12 +128,32 @@ impl Fingerprint {
     }
 }
 
+const fn reason_code(reason: RejectReason) -> u8 {
+    match reason {
+        RejectReason::TooLarge => 1,
+        RejectReason::NoSuchPartition => 2,
+        RejectReason::Policy => 3,
+        RejectReason::Malformed => 4,
+        RejectReason::NoPool => 5,
+    }
+}
+
+const fn cause_code(cause: EventCause) -> [u8; 2] {
+    match cause {
+        EventCause::None => [0, 0],
+        EventCause::Chance => [1, 0],
+        EventCause::Script => [2, 0],
+        EventCause::Command => [3, 0],
+        EventCause::MachineLeft => [4, 0],
+        EventCause::SiteLeft => [5, 0],
+        EventCause::Refused(reason) => [6, reason_code(reason)],
+        EventCause::Replanned => [7, 0],
+    }
+}
+
 const fn outcome_code(outcome: Outcome) -> [u8; 2] {
     let reason = match outcome {
-        Outcome::Rejected(RejectReason::TooLarge) => 1,
-        Outcome::Rejected(RejectReason::NoSuchPartition) => 2,
-        Outcome::Rejected(RejectReason::Policy) => 3,
-        Outcome::Rejected(RejectReason::Malformed) => 4,
+        Outcome::Rejected(reason) => reason_code(reason),
         Outcome::Completed | Outcome::Killed | Outcome::Failed | Outcome::Cancelled | Outcome::Unfinished => {
             0
         }
@@ -150,8 +187,29 @@ impl<const N: usize> Fields<N> {
         self.put(field.unwrap_or(0).to_le_bytes());
     }
 
+    /// One byte for a job that was sent and none for a site's own: no other field has a length that varies, so the
+    /// two are told apart.
+    #[inline(always)]
+    fn put_sent(&mut self, origin: Origin) {
+        if origin == Origin::Sent {
+            self.put([1]);
+        }
+    }
+
     fn bytes(&self) -> &[u8] {
         &self.bytes[..self.len]
+    }
+
+    /// The hash of the fields with a set behind them, as its maximal intervals.
+    #[inline(always)]
+    fn hash_with(&self, set: &ProcSet) -> u128 {
+        // Only a set of more than fifty pieces leaves the stack.
+        let mut bytes: SmallVec<[u8; 512]> = SmallVec::from_slice(self.bytes());
+        for (first, last) in set.intervals() {
+            let piece = u64::from(first) << 32 | u64::from(last);
+            bytes.extend_from_slice(&piece.to_le_bytes());
+        }
+        xxh3_128(&bytes)
     }
 }
 

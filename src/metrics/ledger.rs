@@ -2,10 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::platform::Usage;
+use crate::platform::{Ended, ProcTime, Usage, facility};
 use crate::units::{Energy, Money};
-
-const MILLION: u128 = 1_000_000;
 
 /// The ledgers of all partitions added up, still exact.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,10 +15,12 @@ pub struct Ledger {
     reserved: u128,
     idle: u128,
     away: u128,
+    ended: Ended,
     job_energy: Energy,
     meter: Energy,
     facility: Energy,
     cost: Money,
+    electricity: Option<Money>,
 }
 
 /// Where the processors' time went, in processor-seconds: `useful + wasted + overhead + reserved + idle +
@@ -54,6 +54,9 @@ pub struct EnergySummary {
     pub meter_kwh: f64,
     /// Of the facility: each site's meter times its PUE.
     pub facility_kwh: f64,
+    /// What that cost, at the sites whose electricity has a price; left out where none has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub electricity_cost: Option<f64>,
 }
 
 impl Ledger {
@@ -66,13 +69,50 @@ impl Ledger {
         self.reserved += usage.reserved;
         self.idle += usage.idle();
         self.away += usage.away;
+        self.ended.merge(&usage.ended);
         self.job_energy += usage.job_energy;
         self.meter += usage.meter;
         self.cost += usage.cost;
-        // In two parts: the product of the largest meter with its PUE would not fit.
-        let (meter, pue) = (usage.meter.nanojoules(), u128::from(pue_ppm));
-        let part = (meter % MILLION * pue + MILLION / 2) / MILLION;
-        self.facility += Energy::from_nanojoules(meter / MILLION * pue + part);
+        self.facility += facility(usage.meter, pue_ppm);
+        self.electricity = match (self.electricity, usage.electricity) {
+            (Some(sum), Some(more)) => Some(sum + more),
+            (sum, more) => sum.or(more),
+        };
+    }
+
+    /// Adds another ledger.
+    pub fn merge(&mut self, other: &Self) {
+        self.nominal += other.nominal;
+        self.useful += other.useful;
+        self.wasted += other.wasted;
+        self.overhead += other.overhead;
+        self.reserved += other.reserved;
+        self.idle += other.idle;
+        self.away += other.away;
+        self.ended.merge(&other.ended);
+        self.job_energy += other.job_energy;
+        self.meter += other.meter;
+        self.cost += other.cost;
+        self.facility += other.facility;
+        self.electricity = match (self.electricity, other.electricity) {
+            (Some(sum), Some(more)) => Some(sum + more),
+            (sum, more) => sum.or(more),
+        };
+    }
+
+    /// Time in use, for whatever reason.
+    pub const fn in_use(&self) -> ProcTime {
+        self.useful + self.wasted + self.overhead
+    }
+
+    /// How the jobs ended whose time was wasted.
+    pub const fn wasted_by(&self) -> &Ended {
+        &self.ended
+    }
+
+    /// Share of the nominal capacity that was away; `None` if there is none.
+    pub fn away_share(&self) -> Option<f64> {
+        (self.nominal > 0).then(|| self.away as f64 / self.nominal as f64)
     }
 
     /// Share of the nominal capacity that was in use; `None` if there is none.
@@ -86,8 +126,7 @@ impl Ledger {
     }
 
     fn busy_over(&self, capacity: u128) -> Option<f64> {
-        let busy = self.useful + self.wasted + self.overhead;
-        (capacity > 0).then(|| busy as f64 / capacity as f64)
+        (capacity > 0).then(|| self.in_use() as f64 / capacity as f64)
     }
 
     /// Processor time in seconds.
@@ -111,7 +150,13 @@ impl Ledger {
             idle_kwh: (self.meter - self.job_energy).as_kwh_f64(),
             meter_kwh: self.meter.as_kwh_f64(),
             facility_kwh: self.facility.as_kwh_f64(),
+            electricity_cost: self.electricity.map(Money::as_f64),
         }
+    }
+
+    /// What the energy of the facilities cost; `None` if electricity has a price nowhere.
+    pub const fn electricity(&self) -> Option<Money> {
+        self.electricity
     }
 
     /// What the jobs paid.

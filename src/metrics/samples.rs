@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 
 use crate::model::{
-    Cause, JobId, JobRecord, Origin, Outcome, PartitionId, ProcSet, Record, RejectReason, SegmentRecord,
-    SiteId,
+    Cause, EventCause, EventKind, EventRecord, JobId, JobRecord, Origin, Outcome, PartitionId, ProcSet,
+    Record, RejectReason, SegmentRecord, SiteId,
 };
 use crate::units::{Energy, Money, Rate, Span, Time};
 
@@ -62,6 +62,69 @@ pub(crate) fn segment(of: &JobRecord, procs: ProcSet) -> SegmentRecord {
     }
 }
 
+/// `machines` machines of four processors of site 0 that left or came by chance, at `secs`.
+pub(crate) fn machines(kind: EventKind, secs: u64, machines: u32) -> EventRecord {
+    EventRecord {
+        time: Time::from_secs(secs),
+        kind,
+        cause: EventCause::Chance,
+        site: SiteId(0),
+        partition: Some(PartitionId(0)),
+        machines: ProcSet::full(machines),
+        procs: 4 * machines,
+        job: None,
+        origin: Origin::Own,
+        attempt: 0,
+        lost: 0,
+        since_lost: None,
+    }
+}
+
+/// What happened to the attempt of a job of the grid, at its end, because a machine left.
+pub(crate) fn happened(kind: EventKind, to: &JobRecord) -> EventRecord {
+    EventRecord {
+        time: to.end,
+        cause: EventCause::MachineLeft,
+        site: to.site,
+        partition: Some(to.partition),
+        machines: ProcSet::new(),
+        procs: to.procs,
+        job: Some(to.id),
+        origin: Origin::Sent,
+        attempt: to.attempts,
+        ..machines(kind, 0, 0)
+    }
+}
+
+pub(crate) const KINDS: [EventKind; 12] = [
+    EventKind::Left,
+    EventKind::Joined,
+    EventKind::Slowed,
+    EventKind::Requeued,
+    EventKind::GivenBack,
+    EventKind::Halted,
+    EventKind::Continued,
+    EventKind::Failed,
+    EventKind::Refused,
+    EventKind::Recalled,
+    EventKind::Reassigned,
+    EventKind::GivenUp,
+];
+
+pub(crate) const EVENT_CAUSES: [EventCause; 11] = [
+    EventCause::None,
+    EventCause::Chance,
+    EventCause::Script,
+    EventCause::Command,
+    EventCause::MachineLeft,
+    EventCause::SiteLeft,
+    EventCause::Refused(RejectReason::TooLarge),
+    EventCause::Refused(RejectReason::NoSuchPartition),
+    EventCause::Refused(RejectReason::Malformed),
+    EventCause::Refused(RejectReason::Policy),
+    EventCause::Replanned,
+];
+
 const OUTCOMES: [Outcome; 8] = [
     Outcome::Completed,
     Outcome::Killed,
@@ -79,7 +142,7 @@ prop_compose! {
         id in any::<u32>(), site in 0_u32..3, partition in 0_u32..2, user in -1_i32..50,
         submit in 0_u64..1 << 45, wait in 0_u64..1 << 42, run in 0_u64..1 << 40, estimate in 0_u64..1 << 40,
         whole_seconds in any::<bool>(), requested in 1_u32..5_000, attempts in 1_u32..4,
-        outcome in prop::sample::select(&OUTCOMES[..]), started in any::<bool>(),
+        outcome in prop::sample::select(&OUTCOMES[..]), started in any::<bool>(), sent in any::<bool>(),
         energy in 0_u128..1 << 70, cost in -1_i128 << 70..1 << 70,
         recorded in prop::option::of(0_u64..1 << 40),
     ) -> JobRecord {
@@ -91,7 +154,7 @@ prop_compose! {
             _ => started,
         };
         JobRecord {
-            origin: Origin::Own,
+            origin: if sent { Origin::Sent } else { Origin::Own },
             id: JobId(u64::from(id)),
             site: SiteId(site),
             partition: PartitionId(partition),
@@ -129,8 +192,37 @@ prop_compose! {
     }
 }
 
-/// Job and segment records.
+prop_compose! {
+    /// Any event, of machines or of a job.
+    pub(crate) fn any_event()(
+        of in any_job(), micros in 0_u64..1 << 45, kind in prop::sample::select(&KINDS[..]),
+        cause in prop::sample::select(&EVENT_CAUSES[..]), nowhere in any::<bool>(), procs in 0_u32..200,
+        machines in prop::collection::btree_set(0_u32..100, 0..10), of_job in any::<bool>(),
+        lost in 0_u128..1 << 100, since in prop::option::of(0_u64..1 << 40),
+    ) -> EventRecord {
+        EventRecord {
+            time: Time::from_micros(micros),
+            kind,
+            cause,
+            site: if nowhere { SiteId::GRID } else { of.site },
+            partition: (!nowhere).then_some(of.partition),
+            machines: machines.into_iter().collect(),
+            procs,
+            job: of_job.then_some(of.id),
+            origin: of.origin,
+            attempt: of.attempts,
+            lost,
+            since_lost: since.map(Span::from_micros),
+        }
+    }
+}
+
+/// Job, segment and event records.
 pub(crate) fn any_records() -> impl Strategy<Value = Vec<Record>> {
-    let record = prop_oneof![any_job().prop_map(Record::Job), any_segment().prop_map(Record::Segment)];
+    let record = prop_oneof![
+        any_job().prop_map(Record::Job),
+        any_segment().prop_map(Record::Segment),
+        any_event().prop_map(Record::Event),
+    ];
     prop::collection::vec(record, 0..40)
 }

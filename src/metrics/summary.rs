@@ -115,7 +115,14 @@ impl Outcomes {
         self.counts().iter().sum()
     }
 
-    fn merge(&mut self, other: &Self) {
+    /// Adds a job that ended so.
+    #[inline]
+    pub const fn add(&mut self, outcome: Outcome) {
+        *self.of_mut(outcome) += 1;
+    }
+
+    /// Adds up two counts.
+    pub const fn merge(&mut self, other: &Self) {
         self.completed += other.completed;
         self.killed += other.killed;
         self.failed += other.failed;
@@ -146,7 +153,7 @@ impl Summary {
     /// Adds a job.
     pub fn add(&mut self, record: &JobRecord) {
         let class = self.definitions.class_of(record);
-        *self.outcomes[class].of_mut(record.outcome) += 1;
+        self.outcomes[class].add(record.outcome);
         if record.start.is_some() {
             self.first_submit = self.first_submit.min(record.submit);
             self.last_end = self.last_end.max(record.end);
@@ -163,6 +170,11 @@ impl Summary {
                 ],
             );
         }
+    }
+
+    /// Gives up the single values: quantiles come from sketches from here on.
+    pub(super) fn sketch(&mut self) {
+        self.table.sketch();
     }
 
     /// Adds everything that `other` has seen.

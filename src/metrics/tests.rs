@@ -1,11 +1,16 @@
 //! Measures by hand, and the properties that they promise for any records.
 
+mod grid;
+
 use proptest::prelude::*;
 
-use super::samples::{any_job, any_records, job, rejected, segment};
+use super::samples::{EVENT_CAUSES, KINDS, any_job, any_records, happened, job, machines, rejected, segment};
 use super::*;
-use crate::model::{InstantOrder, JobClasses, JobRecord, Outcome, ProcSet, Record};
-use crate::platform::Usage;
+use crate::model::{
+    EventCause, EventKind, EventRecord, InstantOrder, JobClasses, JobRecord, Origin, Outcome, ProcSet,
+    Record, SegmentRecord, SiteId,
+};
+use crate::platform::{Ended, Usage};
 use crate::units::{Energy, Money, Span, Time};
 
 fn summed<'a>(definitions: &Definitions, records: impl IntoIterator<Item = &'a JobRecord>) -> Summary {
@@ -106,16 +111,27 @@ fn a_ledger_adds_partitions_up() {
         processors: 10,
         useful: time(600),
         wasted: time(100),
+        ended: Ended { killed: (2, time(70)), unfinished: (1, time(30)), ..Ended::default() },
         overhead: time(50),
         reserved: time(100),
         away: time(50),
         job_energy: Energy::from_nanojoules(2_700_000_000_000_000),
         meter: Energy::from_nanojoules(3_600_000_000_000_000),
         cost: Money::from_nanos(1_500_000_000),
+        electricity: Some(Money::from_nanos(250_000_000)),
+        ..Usage::default()
     };
     let mut ledger = Ledger::default();
     ledger.add(&usage, 1_500_000);
+    let mut other = Ledger::default();
+    other.add(&usage, 1_000_000);
+    let mut merged = other;
+    merged.merge(&ledger);
     ledger.add(&usage, 1_000_000);
+    ledger.add(&Usage { electricity: None, ..Usage::default() }, 1_000_000);
+    assert_eq!(merged, ledger);
+    assert_eq!((ledger.in_use(), ledger.away_share()), (time(1_500), Some(0.05)));
+    assert_eq!((ledger.wasted_by().killed, ledger.wasted_by().unfinished), ((4, time(140)), (2, time(60))));
     assert_eq!(ledger.utilization(), Some(0.75));
     assert_eq!(ledger.utilization_available(), Some(750.0 / 850.0));
     let spent = ledger.usage();
@@ -127,6 +143,8 @@ fn a_ledger_adds_partitions_up() {
     let energy = ledger.energy();
     assert_eq!((energy.jobs_kwh, energy.idle_kwh, energy.meter_kwh), (1.5, 0.5, 2.0));
     assert_eq!(energy.facility_kwh, 2.5);
+    assert_eq!(energy.electricity_cost, Some(0.5));
+    assert_eq!(Ledger::default().energy().electricity_cost, None);
     assert_eq!(ledger.cost().as_f64(), 3.0);
     assert_eq!(Ledger::default().utilization(), None);
 }
@@ -160,6 +178,16 @@ fn a_fingerprint_is_what_it_was() {
     fingerprint.add_job(&record);
     fingerprint.add_job(&rejected(2, 3, 99));
     assert_eq!(fingerprint.to_string(), "3:3f505a9f505aed0ebc40a0ebf8688780");
+    // A job that was sent, and every kind of event for every cause.
+    let sent = JobRecord { origin: Origin::Sent, ..record };
+    fingerprint.add_segment(&segment(&sent, ProcSet::full(4)));
+    fingerprint.add_job(&sent);
+    for kind in KINDS {
+        for cause in EVENT_CAUSES {
+            fingerprint.add_event(&EventRecord { cause, ..happened(kind, &sent) });
+        }
+    }
+    assert_eq!(fingerprint.to_string(), "137:c0f75ec60afbc6ff21e31ef030ad09a4");
 }
 
 #[test]
@@ -177,6 +205,7 @@ fn a_fingerprint_sees_every_field() {
         JobRecord { energy: Energy::from_nanojoules(1), ..base.clone() },
         JobRecord { cost: Money::from_nanos(-1), ..base.clone() },
         JobRecord { recorded_wait: Some(Span::ZERO), ..base.clone() },
+        JobRecord { origin: Origin::Sent, ..base.clone() },
     ];
     for record in changed {
         assert_ne!(of(&record), of(&base), "{record:?}");
@@ -191,6 +220,42 @@ fn a_fingerprint_sees_every_field() {
     padded.remove_all(&ProcSet::range(0, 128));
     padded.remove_all(&ProcSet::range(192, 300));
     assert_eq!(on(padded), on(ProcSet::range(128, 192)), "empty words at the ends are not part of a set");
+    let sent = {
+        let mut fingerprint = Fingerprint::new();
+        let of = SegmentRecord { origin: Origin::Sent, ..segment(&base, ProcSet::range(0, 4)) };
+        fingerprint.add_segment(&of);
+        fingerprint
+    };
+    assert_ne!(sent, on(ProcSet::range(0, 4)));
+}
+
+#[test]
+fn a_fingerprint_sees_every_field_of_an_event() {
+    let of = |event: &EventRecord| {
+        let mut fingerprint = Fingerprint::new();
+        fingerprint.add_event(event);
+        fingerprint
+    };
+    let base =
+        EventRecord { since_lost: Some(Span::ZERO), ..happened(EventKind::GivenBack, &job(1, 0, 5, 10, 4)) };
+    let left = machines(EventKind::Left, 0, 3);
+    let changed = [
+        EventRecord { time: Time::from_secs(16), ..base.clone() },
+        EventRecord { kind: EventKind::Requeued, ..base.clone() },
+        EventRecord { cause: EventCause::SiteLeft, ..base.clone() },
+        EventRecord { site: SiteId::GRID, ..base.clone() },
+        EventRecord { partition: None, ..base.clone() },
+        EventRecord { machines: left.machines, ..base.clone() },
+        EventRecord { procs: 5, ..base.clone() },
+        EventRecord { job: None, ..base.clone() },
+        EventRecord { origin: Origin::Own, ..base.clone() },
+        EventRecord { attempt: 2, ..base.clone() },
+        EventRecord { lost: 1, ..base.clone() },
+        EventRecord { since_lost: None, ..base.clone() },
+    ];
+    for event in changed {
+        assert_ne!(of(&event), of(&base), "{event:?}");
+    }
 }
 
 #[test]

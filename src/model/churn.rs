@@ -94,7 +94,7 @@ pub enum ChurnAct {
     },
     /// The whole site leaves: all its machines, and it takes no jobs of the grid.
     LeaveSite,
-    /// The whole site is back, with all machines that are not away by chance.
+    /// The whole site is back, with all machines that are not away by themselves, by chance or by script.
     JoinSite,
 }
 
@@ -135,6 +135,19 @@ impl Distribution {
     /// What a distribution is written like.
     pub const FORMS: &'static str =
         "`exponential[mean=45 h]`, `weibull[shape=0.7,mean=45 h]` or `lognormal[median=1 h,sigma=1.6]`";
+
+    /// The mean, to the microsecond; [`Span::MAX`] if it is longer than the time axis.
+    pub fn mean(&self) -> Span {
+        match *self {
+            Self::Exponential { mean } | Self::Weibull { mean, .. } => mean,
+            Self::Lognormal { median, sigma } => {
+                let sigma = sigma as f64 / 1e6;
+                let micros = median.micros() as f64 * libm::exp(sigma * sigma / 2.0);
+                // A cast saturates.
+                Span::from_micros(libm::round(micros) as u64)
+            }
+        }
+    }
 }
 
 impl FromStr for Distribution {
@@ -156,12 +169,13 @@ impl FromStr for Distribution {
                 None => Err(bad(named, key, "", "given; it must be a duration such as `45 h`")),
             }
         };
-        let millionths = |named: &mut Named, key: &str| -> Result<u64, NamedError> {
+        let millionths = |named: &mut Named, key: &str, least: f64, most: f64| -> Result<u64, NamedError> {
             let written = named.params.get(key).cloned().unwrap_or_default();
-            let taken: Option<f64> = named.take(key, "a number from 0.01 to 100")?;
-            match taken.filter(|value| (0.01..=100.0).contains(value)) {
+            let expected = format!("a number from {least} to {most}");
+            let taken: Option<f64> = named.take(key, &expected)?;
+            match taken.filter(|value| (least..=most).contains(value)) {
                 Some(value) => Ok(libm::round(value * 1e6) as u64),
-                None => Err(bad(named, key, &written, "a number from 0.01 to 100")),
+                None => Err(bad(named, key, &written, &expected)),
             }
         };
         match named.name.as_str() {
@@ -171,12 +185,14 @@ impl FromStr for Distribution {
                 Ok(Self::Exponential { mean })
             }
             "weibull" => {
-                let (shape, mean) = (millionths(&mut named, "shape")?, span(&mut named, "mean")?);
+                // Below, nearly all draws are shorter than a microsecond.
+                let (shape, mean) = (millionths(&mut named, "shape", 0.1, 100.0)?, span(&mut named, "mean")?);
                 named.finish(&["shape", "mean"])?;
                 Ok(Self::Weibull { shape, mean })
             }
             "lognormal" => {
-                let (median, sigma) = (span(&mut named, "median")?, millionths(&mut named, "sigma")?);
+                let (median, sigma) =
+                    (span(&mut named, "median")?, millionths(&mut named, "sigma", 0.01, 10.0)?);
                 named.finish(&["median", "sigma"])?;
                 Ok(Self::Lognormal { median, sigma })
             }
@@ -208,5 +224,46 @@ impl TryFrom<String> for Distribution {
 impl From<Distribution> for String {
     fn from(distribution: Distribution) -> Self {
         distribution.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn written_distributions_are_read_back() {
+        for written in
+            ["exponential[mean=90 s]", "weibull[mean=0.5 s,shape=0.7]", "lognormal[median=60 s,sigma=1.6]"]
+        {
+            assert_eq!(written.parse::<Distribution>().unwrap().to_string(), written);
+        }
+    }
+
+    #[test]
+    fn impossible_parameters_are_refused_with_what_would_be_right() {
+        for (written, says) in [
+            ("exponential[mean=0 s]", "above 0"),
+            ("exponential", "given; it must be a duration such as `45 h`"),
+            ("weibull[shape=0.01,mean=45 h]", "`shape=0.01` in `weibull` is not a number from 0.1 to 100"),
+            ("weibull[shape=nan,mean=45 h]", "a number from 0.1 to 100"),
+            ("lognormal[median=1 h,sigma=-1]", "a number from 0.01 to 10"),
+            ("lognormal[mean=1 h,sigma=1]", "median"),
+        ] {
+            let error = written.parse::<Distribution>().unwrap_err().to_string();
+            assert!(error.contains(says), "{written}: {error}");
+        }
+    }
+
+    #[test]
+    fn the_mean_of_a_lognormal_is_above_its_median() {
+        // e^(1.6² / 2) is 3.59664.
+        let lognormal: Distribution = "lognormal[median=1 h,sigma=1.6]".parse().unwrap();
+        assert_eq!(lognormal.mean().micros() / 1_000_000, 12_947);
+        assert_eq!(
+            "weibull[shape=0.7,mean=45 h]".parse::<Distribution>().unwrap().mean(),
+            Span::from_secs(162_000)
+        );
+        assert_eq!("lognormal[median=9999999 d,sigma=10]".parse::<Distribution>().unwrap().mean(), Span::MAX);
     }
 }

@@ -58,12 +58,16 @@ impl Origin {
 /// What a job of the grid carries with it from site to site.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GridPart {
+    /// Its number among the jobs that the portal has let in, unique in the run.
+    pub number: u64,
     /// Data that must be at the site before it is submitted there.
     pub input: Bytes,
     /// Data that goes back to the portal when it has completed.
     pub output: Bytes,
     /// Which assignment this is, from 1; a late word about an older one can be told from the present one.
     pub try_number: u32,
+    /// Assignments that do not count as tries, because the broker itself took them back.
+    pub excused: u32,
     /// Attempts that were started before, at whatever site.
     pub attempts: u32,
     /// When the first of them started.

@@ -4,15 +4,18 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
+use serde::de::{self, Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// A name with parameters, as a user writes it: `easy[order=sjf]`, `lublin[jobs=1000,seed=7]`.
 ///
-/// Reading and writing round-trip. Parameters are taken out one by one with [`Named::take`]; what is left at the end
-/// is unknown and refused by [`Named::finish`], so that a typing error is never silently ignored.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+/// Reading and writing round-trip. In files it may also be a table with the name as its one key: `{ easy = { order = "sjf" } }`. A
+/// value may itself be of the form: `poisson[runtime=exponential[mean=10 min]]`. Parameters are taken out one by one with
+/// [`Named::take`]; what is left at the end is unknown and refused by [`Named::finish`], so that a typing error is never silently
+/// ignored.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(into = "String")]
 pub struct Named {
     /// The name before the bracket.
     pub name: String,
@@ -144,22 +147,18 @@ impl FromStr for Named {
 
     fn from_str(written: &str) -> Result<Self, NamedError> {
         let syntax = || NamedError::Syntax(written.to_owned());
-        let is_name = |text: &str| {
-            !text.is_empty()
-                && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '+'))
-        };
         let (name, inside) = match written.trim().split_once('[') {
             None => (written.trim(), ""),
             Some((name, rest)) => (name.trim(), rest.strip_suffix(']').ok_or_else(syntax)?),
         };
-        if !is_name(name) || inside.contains(['[', ']']) {
+        if !is_name(name) {
             return Err(syntax());
         }
         let mut params = BTreeMap::new();
-        for pair in inside.split(',').filter(|pair| !pair.trim().is_empty()) {
+        for pair in split(inside).ok_or_else(syntax)?.into_iter().filter(|pair| !pair.trim().is_empty()) {
             let (key, value) = pair.split_once('=').ok_or_else(syntax)?;
             let (key, value) = (key.trim(), value.trim());
-            if !is_name(key) || value.is_empty() {
+            if !is_name(key) || !is_value(value) {
                 return Err(syntax());
             }
             if params.insert(key.to_owned(), value.to_owned()).is_some() {
@@ -170,6 +169,155 @@ impl FromStr for Named {
     }
 }
 
+fn is_name(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '+'))
+}
+
+/// Something without brackets, or of the form itself.
+fn is_value(text: &str) -> bool {
+    !text.is_empty() && (!text.contains(['[', ']', ',']) || text.parse::<Named>().is_ok())
+}
+
+/// The pieces between the commas that are in no bracket; `None` if brackets do not match.
+fn split(inside: &str) -> Option<Vec<&str>> {
+    let (mut pieces, mut start, mut depth) = (Vec::new(), 0, 0_u32);
+    for (at, c) in inside.char_indices() {
+        match c {
+            '[' => depth += 1,
+            ']' => depth = depth.checked_sub(1)?,
+            ',' if depth == 0 => {
+                pieces.push(&inside[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    pieces.push(&inside[start..]);
+    (depth == 0).then_some(pieces)
+}
+
+impl<'de> Deserialize<'de> for Named {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        if deserializer.is_human_readable() {
+            deserializer.deserialize_any(NamedReader)
+        } else {
+            String::deserialize(deserializer)?.parse().map_err(de::Error::custom)
+        }
+    }
+}
+
+struct NamedReader;
+
+impl<'de> Visitor<'de> for NamedReader {
+    type Value = Named;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(
+            "a name such as `\"easy[order=sjf]\"`, or a table such as `{ easy = { order = \"sjf\" } }`",
+        )
+    }
+
+    fn visit_str<E: de::Error>(self, written: &str) -> Result<Named, E> {
+        written.parse().map_err(E::custom)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut keys: A) -> Result<Named, A::Error> {
+        const ONE: &str = "a name with parameters has one key, the name: `{ easy = { order = \"sjf\" } }`";
+        let (name, Params(params)) =
+            keys.next_entry::<String, Params>()?.ok_or_else(|| de::Error::custom(ONE))?;
+        if keys.next_key::<String>()?.is_some() {
+            return Err(de::Error::custom(ONE));
+        }
+        if !is_name(&name) {
+            return Err(de::Error::custom(NamedError::Syntax(name)));
+        }
+        Ok(Named { name, params })
+    }
+}
+
+struct Params(BTreeMap<String, String>);
+
+impl<'de> Deserialize<'de> for Params {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        named_params(deserializer).map(Params)
+    }
+}
+
+/// Reads the parameters of a [`Named`] from a table; numbers and switches become the texts that they are written with.
+///
+/// # Errors
+/// A key or a value that could not stand between brackets.
+pub fn named_params<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<BTreeMap<String, String>, D::Error> {
+    struct Reader;
+
+    impl<'de> Visitor<'de> for Reader {
+        type Value = BTreeMap<String, String>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a table of parameters, such as `{ order = \"sjf\" }`")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut keys: A) -> Result<Self::Value, A::Error> {
+            let mut params = BTreeMap::new();
+            while let Some(key) = keys.next_key::<String>()? {
+                let Scalar(value) = keys.next_value()?;
+                if !is_name(&key) || !is_value(&value) {
+                    return Err(de::Error::custom(format!("`{key}={value}` cannot be a parameter")));
+                }
+                params.insert(key, value);
+            }
+            Ok(params)
+        }
+    }
+
+    deserializer.deserialize_map(Reader)
+}
+
+/// A value of a parameter, as text.
+struct Scalar(String);
+
+impl<'de> Deserialize<'de> for Scalar {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Reader;
+
+        impl<'de> Visitor<'de> for Reader {
+            type Value = Scalar;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a text, a number, or `true` or `false`")
+            }
+
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Scalar, E> {
+                Ok(Scalar(text.trim().to_owned()))
+            }
+
+            fn visit_i64<E: de::Error>(self, number: i64) -> Result<Scalar, E> {
+                Ok(Scalar(number.to_string()))
+            }
+
+            fn visit_u64<E: de::Error>(self, number: u64) -> Result<Scalar, E> {
+                Ok(Scalar(number.to_string()))
+            }
+
+            fn visit_f64<E: de::Error>(self, number: f64) -> Result<Scalar, E> {
+                Ok(Scalar(number.to_string()))
+            }
+
+            fn visit_bool<E: de::Error>(self, value: bool) -> Result<Scalar, E> {
+                Ok(Scalar(value.to_string()))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, keys: A) -> Result<Scalar, A::Error> {
+                NamedReader.visit_map(keys).map(|named| Scalar(named.to_string()))
+            }
+        }
+
+        deserializer.deserialize_any(Reader)
+    }
+}
+
 impl fmt::Display for Named {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name)?;
@@ -177,13 +325,6 @@ impl fmt::Display for Named {
             write!(f, "{}{key}={value}", if at == 0 { "[" } else { "," })?;
         }
         if self.params.is_empty() { Ok(()) } else { f.write_str("]") }
-    }
-}
-
-impl TryFrom<String> for Named {
-    type Error = NamedError;
-    fn try_from(written: String) -> Result<Self, NamedError> {
-        written.parse()
     }
 }
 
@@ -199,7 +340,12 @@ mod tests {
 
     #[test]
     fn round_trips() {
-        for written in ["fcfs", "easy[order=sjf]", "los[c-s=7,lookahead=50]"] {
+        for written in [
+            "fcfs",
+            "easy[order=sjf]",
+            "los[c-s=7,lookahead=50]",
+            "poisson[jobs=3,runtime=weibull[mean=45 h,shape=0.7],size=1..32]",
+        ] {
             assert_eq!(written.parse::<Named>().unwrap().to_string(), written);
         }
         assert_eq!(" easy[ order = sjf ] ".parse::<Named>().unwrap().to_string(), "easy[order=sjf]");
@@ -207,11 +353,42 @@ mod tests {
 
     #[test]
     fn refuses_what_is_not_of_the_form() {
-        for written in
-            ["", "[a=1]", "easy[", "easy[order]", "easy[order=]", "easy[a=1,a=2]", "easy[a=[b]]", "a b"]
-        {
+        for written in [
+            "",
+            "[a=1]",
+            "easy[",
+            "easy[order]",
+            "easy[order=]",
+            "easy[a=1,a=2]",
+            "easy[a=[b]]",
+            "a b",
+            "a[b=c]]",
+            "a[b=c[d=e]",
+        ] {
             assert!(written.parse::<Named>().is_err(), "{written}");
         }
+    }
+
+    #[test]
+    fn a_table_is_the_same_as_a_text() {
+        let read = |json: &str| serde_json::from_str::<Named>(json);
+        let text = read(r#""poisson[jobs=3,load=0.5,runtime=weibull[mean=45 h,shape=0.7]]""#).unwrap();
+        let table = r#"{"poisson": {"jobs": 3, "load": 0.5, "runtime": {"weibull": {"shape": 0.7, "mean": "45 h"}}}}"#;
+        assert_eq!(read(table).unwrap(), text);
+        assert_eq!(read(&serde_json::to_string(&text).unwrap()).unwrap(), text);
+        assert_eq!(read(r#"{"fcfs": {}}"#).unwrap(), Named::bare("fcfs"));
+        for json in [
+            "3",
+            "{}",
+            r#"{"a": {}, "b": {}}"#,
+            r#"{"a": {"b": "c,d"}}"#,
+            r#"{"a": {"b": []}}"#,
+            r#"{"a": "b"}"#,
+        ] {
+            assert!(read(json).is_err(), "{json}");
+        }
+        let bytes = postcard::to_stdvec(&text).unwrap();
+        assert_eq!(postcard::from_bytes::<Named>(&bytes).unwrap(), text);
     }
 
     #[test]

@@ -15,6 +15,8 @@ pub enum RejectReason {
     Malformed,
     /// The local policy refused it.
     Policy,
+    /// No pool of the grid takes it.
+    NoPool,
 }
 
 /// How a job ends. Every submitted job ends in exactly one of these.
@@ -70,6 +72,7 @@ impl fmt::Display for RejectReason {
             Self::NoSuchPartition => "names a partition that the site does not have",
             Self::Malformed => "asks for something that makes no sense",
             Self::Policy => "refused by the local policy",
+            Self::NoPool => "no pool of the grid takes it",
         })
     }
 }

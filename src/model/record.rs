@@ -1,6 +1,9 @@
-//! What a run leaves behind: a record a job, a record a segment, a record a change of machine state.
+//! What a run leaves behind: a record a job, a record a segment, a record a change of machine state, a record an
+//! event of the grid.
 //!
 //! All metrics, tables and plots are made from records, so a figure can be recomputed from the files.
+
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
@@ -187,6 +190,26 @@ pub enum EventKind {
     GivenUp,
 }
 
+impl EventKind {
+    /// The word used in `events.csv`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Left => "left",
+            Self::Joined => "joined",
+            Self::Slowed => "slowed",
+            Self::Requeued => "requeued",
+            Self::GivenBack => "given-back",
+            Self::Halted => "halted",
+            Self::Continued => "continued",
+            Self::Failed => "failed",
+            Self::Refused => "refused",
+            Self::Recalled => "recalled",
+            Self::Reassigned => "reassigned",
+            Self::GivenUp => "given-up",
+        }
+    }
+}
+
 /// Why it happened.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum EventCause {
@@ -207,6 +230,22 @@ pub enum EventCause {
     Refused(RejectReason),
     /// The broker plans anew.
     Replanned,
+}
+
+impl fmt::Display for EventCause {
+    /// As in `events.csv`: nothing for what speaks for itself, and the words of a rejection for a refusal.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::None => "",
+            Self::Chance => "chance",
+            Self::Script => "script",
+            Self::Command => "command",
+            Self::MachineLeft => "machine-left",
+            Self::SiteLeft => "site-left",
+            Self::Replanned => "replanned",
+            Self::Refused(reason) => return reason.fmt(f),
+        })
+    }
 }
 
 /// One line of `events.csv`.

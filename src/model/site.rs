@@ -3,13 +3,17 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::{ChurnSpec, Named};
-use crate::units::{Power, Price, Rate, Time};
+use super::{ChurnSpec, Named, SiteTariff};
+use crate::units::{EnergyPrice, Power, Price, Rate, Span, Time};
 
 /// The most power a core may draw: 1 MW.
 const MOST_POWER: Power = Power::from_milliwatts(1_000_000_000);
 /// The highest price a core-hour: 10⁹ units.
 const MOST_PRICE: Price = Price::from_nanos(1_000_000_000_000_000_000);
+
+/// The highest price of electricity: 10⁵ units a kilowatt-hour, so that the largest site's bill fits.
+const MOST_ELECTRICITY: EnergyPrice = EnergyPrice::from_nanos(100_000_000_000_000);
+const DAY: Span = Span::from_secs(86_400);
 
 /// The most processors a partition may have; far above any machine, far below what would overflow.
 pub const MAX_PROCESSORS: u32 = 1 << 26;
@@ -78,6 +82,8 @@ pub struct SiteSpec {
     pub overrun: bool,
     /// Power usage effectiveness × 10⁶ (facility over IT energy).
     pub pue_ppm: u64,
+    /// Prices by the hour of the day, and of electricity.
+    pub tariff: SiteTariff,
     /// Static reservations, each with the index of its partition.
     pub reservations: Vec<(usize, Reservation)>,
     /// How machines come and go.
@@ -150,6 +156,14 @@ pub enum SiteError {
         /// PUE × 10⁶.
         pue_ppm: u64,
     },
+    /// A price of electricity beyond all reason, or factors on none.
+    #[error("site `{site}`: {problem}")]
+    Tariff {
+        /// The site.
+        site: String,
+        /// What is wrong.
+        problem: &'static str,
+    },
     /// A reservation that ends before it begins, wants no or too many processors, or names no partition.
     #[error("reservation `{name}`: {problem}")]
     Reservation {
@@ -188,7 +202,10 @@ impl PartitionSpec {
 
     /// Processors a request for `procs` is given: whole blocks.
     pub fn rounded(&self, procs: u32) -> u32 {
-        procs.div_ceil(self.quantum.max(1)).saturating_mul(self.quantum.max(1))
+        if self.quantum <= 1 {
+            return procs;
+        }
+        procs.div_ceil(self.quantum).saturating_mul(self.quantum)
     }
 }
 
@@ -202,6 +219,7 @@ impl SiteSpec {
             order: InstantOrder::Instant,
             overrun: false,
             pue_ppm: 1_000_000,
+            tariff: SiteTariff::default(),
             reservations: Vec::new(),
             churn: ChurnSpec::default(),
             record_machines: false,
@@ -220,6 +238,7 @@ impl SiteSpec {
         if !(1_000_000..=10_000_000).contains(&self.pue_ppm) {
             return Err(SiteError::Pue { site: self.name.clone(), pue_ppm: self.pue_ppm });
         }
+        self.check_tariff()?;
         for part in &self.partitions {
             let (site, partition) = (self.name.clone(), part.name.clone());
             let processors = u64::from(part.machines) * u64::from(part.cores);
@@ -244,6 +263,21 @@ impl SiteSpec {
             }
         }
         self.check_reservations()
+    }
+
+    fn check_tariff(&self) -> Result<(), SiteError> {
+        let fail = |problem| Err(SiteError::Tariff { site: self.name.clone(), problem });
+        let SiteTariff { electricity, electricity_by_hour, starts_at, .. } = self.tariff;
+        if electricity > Some(MOST_ELECTRICITY) {
+            return fail("its electricity costs too much: at most 100000 a kWh");
+        }
+        if electricity.is_none() && electricity_by_hour.is_some() {
+            return fail("factors on the price of its electricity are given, but no price");
+        }
+        if starts_at >= DAY {
+            return fail("the time of day at which it starts must be less than 24 h");
+        }
+        Ok(())
     }
 
     fn check_reservations(&self) -> Result<(), SiteError> {
@@ -282,5 +316,36 @@ impl SiteSpec {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tariffs_that_make_no_sense_are_refused() {
+        let check = |tariff: SiteTariff| {
+            let site = SiteSpec { tariff, ..SiteSpec::plain("windsor", 1, Named::bare("fcfs")) };
+            site.check().map_err(|error| error.to_string())
+        };
+        let sound = SiteTariff {
+            electricity: Some("100000/kWh".parse().unwrap()),
+            electricity_by_hour: Some("22-6=0.5".parse().unwrap()),
+            starts_at: Span::from_secs(86_399),
+            ..SiteTariff::default()
+        };
+        assert_eq!(check(sound), Ok(()));
+        for (tariff, says) in [
+            (SiteTariff { electricity: None, ..sound }, "are given, but no price"),
+            (
+                SiteTariff { electricity: Some("100001/kWh".parse().unwrap()), ..sound },
+                "at most 100000 a kWh",
+            ),
+            (SiteTariff { starts_at: DAY, ..sound }, "must be less than 24 h"),
+        ] {
+            let error = check(tariff).unwrap_err();
+            assert!(error.contains("site `windsor`") && error.contains(says), "{error}");
+        }
     }
 }

@@ -1,11 +1,10 @@
-//! The ledger of a partition: processor time, energy and cost, exact and additive.
+//! The account of a partition: processor time, energy and cost, exact and additive.
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::PartitionSpec;
+use super::WeighedTime;
+use crate::model::Outcome;
 use crate::units::{Energy, Money, Rate, Span, Time};
-
-const MICROS_AN_HOUR: u128 = 3_600_000_000;
 
 /// Processor time in processors × share (2⁻²⁰) × microseconds.
 pub type ProcTime = u128;
@@ -24,8 +23,11 @@ pub struct Usage {
     pub processors: u32,
     /// Time of jobs that completed.
     pub useful: ProcTime,
-    /// Time of jobs that were killed, failed or cancelled, or had not finished.
+    /// Time of jobs that were killed, failed or cancelled, or had not finished, and of attempts that were lost while
+    /// their job went on.
     pub wasted: ProcTime,
+    /// How the jobs ended whose time is part of `wasted`.
+    pub ended: Ended,
     /// Time of suspending, resuming, checkpointing and staging.
     pub overhead: ProcTime,
     /// Time kept from the queue by reservations.
@@ -38,15 +40,73 @@ pub struct Usage {
     pub meter: Energy,
     /// What the jobs paid.
     pub cost: Money,
+    /// Time in use, weighed by what electricity costs at the time; nothing if that is the same at any hour.
+    pub busy_weighed: WeighedTime,
+    /// Time away, weighed likewise.
+    pub away_weighed: WeighedTime,
+    /// What the energy of the facility cost, if electricity has a price.
+    pub electricity: Option<Money>,
+}
+
+/// Jobs that had been given processors and did not complete, and their time, which is part of what was wasted.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ended {
+    /// Killed at their estimate.
+    pub killed: (u64, ProcTime),
+    /// Failed.
+    pub failed: (u64, ProcTime),
+    /// Cancelled.
+    pub cancelled: (u64, ProcTime),
+    /// Still running when the run ended.
+    pub unfinished: (u64, ProcTime),
+}
+
+impl Ended {
+    /// Adds up two accounts.
+    pub const fn merge(&mut self, other: &Self) {
+        add(&mut self.killed, other.killed);
+        add(&mut self.failed, other.failed);
+        add(&mut self.cancelled, other.cancelled);
+        add(&mut self.unfinished, other.unfinished);
+    }
+}
+
+const fn add(to: &mut (u64, ProcTime), more: (u64, ProcTime)) {
+    to.0 += more.0;
+    to.1 += more.1;
 }
 
 impl Usage {
+    /// A job has ended that was given so much time.
+    pub const fn end(&mut self, outcome: Outcome, time: ProcTime) {
+        if matches!(outcome, Outcome::Completed) {
+            self.useful += time;
+            return;
+        }
+        self.wasted += time;
+        let ended = &mut self.ended;
+        let of = match outcome {
+            Outcome::Killed => &mut ended.killed,
+            Outcome::Cancelled => &mut ended.cancelled,
+            Outcome::Unfinished => &mut ended.unfinished,
+            Outcome::Failed | Outcome::Rejected(_) | Outcome::Completed => &mut ended.failed,
+        };
+        if time > 0 {
+            add(of, (1, time));
+        }
+    }
+
     /// One processor for one second.
     pub const PROC_SECOND: ProcTime = Rate::FULL.units() as u128 * 1_000_000;
 
     /// `procs` processors at `share` for `span`.
     pub const fn proc_time(procs: u32, share: Rate, span: Span) -> ProcTime {
         procs as u128 * share.units() as u128 * span.micros() as u128
+    }
+
+    /// Time there, whether or not in use: what draws power.
+    pub const fn powered(&self) -> ProcTime {
+        self.nominal().saturating_sub(self.away)
     }
 
     /// Nominal capacity of the whole account.
@@ -73,115 +133,5 @@ impl Usage {
     pub fn utilization(&self) -> f64 {
         let nominal = self.nominal();
         if nominal == 0 { 0.0 } else { self.busy() as f64 / nominal as f64 }
-    }
-}
-
-/// What a partition's processors draw and cost.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct Tariff {
-    idle: u128,
-    busy: u128,
-    price: u128,
-}
-
-impl Tariff {
-    /// The tariff of a partition.
-    pub fn of(spec: &PartitionSpec) -> Self {
-        Self {
-            idle: u128::from(spec.idle.milliwatts()),
-            busy: u128::from(spec.busy.milliwatts()),
-            price: u128::from(spec.price.nanos()),
-        }
-    }
-
-    /// Energy charged to whoever uses `time` of a processor: its share of the time at busy power.
-    ///
-    /// Summed over jobs before it is rounded, so that jobs and idle together are the meter exactly.
-    pub const fn busy_energy(&self, time: ProcTime) -> Energy {
-        let (whole, part) = split(time);
-        Energy::from_nanojoules(whole * self.busy + ((part * self.busy) >> Rate::BITS))
-    }
-
-    /// Energy of all processors: `busy` of the time at busy power, the rest of `powered` at idle power.
-    pub const fn meter(&self, busy: ProcTime, powered: ProcTime) -> Energy {
-        let (busy_whole, busy_part) = split(busy);
-        let (idle_whole, idle_part) = split(powered.saturating_sub(busy));
-        let parts = (busy_part * self.busy + idle_part * self.idle) >> Rate::BITS;
-        Energy::from_nanojoules(busy_whole * self.busy + idle_whole * self.idle + parts)
-    }
-
-    /// What `time` of a processor costs, rounded to the nearest 10⁻⁹.
-    pub const fn cost(&self, time: ProcTime) -> Money {
-        if self.price == 0 {
-            // A division of 128 bits a segment is worth avoiding where everything is free.
-            return Money::ZERO;
-        }
-        let hour = MICROS_AN_HOUR << Rate::BITS;
-        let part = ((time % hour) * self.price + hour / 2) / hour;
-        Money::from_nanos((time / hour * self.price + part) as i128)
-    }
-}
-
-/// Whole processor-microseconds, and the rest in 2⁻²⁰. Each is multiplied by itself: the largest machine to the end of
-/// the time axis is 2¹¹⁰, and its product with the highest power or price would not fit.
-const fn split(time: ProcTime) -> (u128, u128) {
-    (time >> Rate::BITS, time & (Rate::FULL.units() as u128 - 1))
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-    use crate::model::{MAX_PROCESSORS, SiteSpec};
-    use crate::units::{Power, Price};
-
-    fn tariff(idle: u64, busy: u64, price: u64) -> Tariff {
-        Tariff::of(&PartitionSpec {
-            idle: Power::from_milliwatts(idle),
-            busy: Power::from_milliwatts(busy),
-            price: Price::from_nanos(price),
-            ..PartitionSpec::plain(1)
-        })
-    }
-
-    proptest! {
-        /// The slow twin multiplies first, which has room for it here.
-        #[test]
-        fn energy_and_cost_are_rounded_once(
-            time in 0_u128..1 << 80, more in 0_u128..1 << 80,
-            idle in 0_u64..100_000, busy in 0_u64..400_000, price in 0_u64..10_000_000_000,
-        ) {
-            let of = tariff(idle, busy, price);
-            let (idle, busy, price) = (u128::from(idle), u128::from(busy), u128::from(price));
-            prop_assert_eq!(of.busy_energy(time).nanojoules(), (time * busy) >> Rate::BITS);
-            prop_assert_eq!(of.meter(time, time + more).nanojoules(), (time * busy + more * idle) >> Rate::BITS);
-            let hour = MICROS_AN_HOUR << Rate::BITS;
-            prop_assert_eq!(of.cost(time).nanos(), ((time * price + hour / 2) / hour) as i128);
-        }
-    }
-
-    /// The largest machine there may be, at the highest power and price there may be, until the end of the time axis.
-    #[test]
-    fn the_largest_account_fits() {
-        let (power, price) = (1_000_000_000, 1_000_000_000_000_000_000);
-        let part = PartitionSpec {
-            idle: Power::from_milliwatts(power),
-            busy: Power::from_milliwatts(power),
-            price: Price::from_nanos(price),
-            ..PartitionSpec::plain(MAX_PROCESSORS)
-        };
-        let site =
-            SiteSpec { partitions: vec![part.clone()], ..SiteSpec::plain("s", 1, "easy".parse().unwrap()) };
-        assert_eq!(site.check(), Ok(()), "these are the limits");
-        let (of, processors) = (Tariff::of(&part), u128::from(MAX_PROCESSORS));
-        let time = Usage::proc_time(MAX_PROCESSORS, Rate::FULL, Span::MAX);
-        let energy = processors * u128::from(u64::MAX) * u128::from(power);
-        assert_eq!(of.busy_energy(time), Energy::from_nanojoules(energy));
-        assert_eq!(of.meter(time, time), Energy::from_nanojoules(energy));
-        assert_eq!(of.meter(0, time), Energy::from_nanojoules(energy));
-        let hours = processors * u128::from(u64::MAX) / MICROS_AN_HOUR;
-        let paid = of.cost(time).nanos() as u128;
-        assert!((hours * u128::from(price)..=(hours + 1) * u128::from(price)).contains(&paid), "{paid}");
     }
 }

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use super::cells::{self, Label};
 use super::names::Names;
 use crate::metrics::Ratio;
-use crate::model::{JobId, JobRecord, Outcome, PartitionId, ProcSet, SegmentRecord, SiteId};
+use crate::model::{JobId, JobRecord, Origin, Outcome, PartitionId, ProcSet, SegmentRecord, SiteId};
 
 /// The columns, as Batsim's code writes them (its documentation orders some differently).
 pub(super) const HEADER: &str = "job_id,workload_name,profile,submission_time,requested_number_of_resources,requested_time,success,final_state,starting_time,execution_time,finish_time,waiting_time,turnaround_time,stretch,allocated_resources,consumed_energy,metadata";
@@ -20,20 +20,25 @@ const SHORTEST_RUN_MICROS: u64 = 10;
 #[derive(Debug)]
 pub(super) struct Batsim {
     workload: Label,
-    /// By site too: sites with workloads of their own number their jobs alike.
     held: FxHashMap<(SiteId, JobId), Held>,
 }
 
 #[derive(Debug)]
 struct Held {
     attempt: u32,
+    site: SiteId,
     partition: PartitionId,
     procs: ProcSet,
 }
 
 impl Held {
     fn of(segment: &SegmentRecord) -> Self {
-        Self { attempt: segment.attempt, partition: segment.partition, procs: segment.procs.clone() }
+        Self {
+            attempt: segment.attempt,
+            site: segment.site,
+            partition: segment.partition,
+            procs: segment.procs.clone(),
+        }
     }
 }
 
@@ -44,15 +49,15 @@ impl Batsim {
 
     /// Remembers where a job ran.
     pub(super) fn hold(&mut self, segment: &SegmentRecord) {
-        match self.held.entry((segment.site, segment.job)) {
+        match self.held.entry((owner(segment.origin, segment.site), segment.job)) {
             Entry::Vacant(entry) => {
                 entry.insert(Held::of(segment));
             }
             Entry::Occupied(entry) => {
                 let held = entry.into_mut();
-                if held.attempt == segment.attempt {
+                if (held.attempt, held.site) == (segment.attempt, segment.site) {
                     held.procs.insert_all(&segment.procs);
-                } else if held.attempt < segment.attempt {
+                } else if held.attempt <= segment.attempt {
                     *held = Held::of(segment);
                 }
             }
@@ -61,7 +66,7 @@ impl Batsim {
 
     /// Appends the row of a job that has ended.
     pub(super) fn job(&mut self, out: &mut Vec<u8>, job: &JobRecord, names: &Names) {
-        let held = self.held.remove(&(job.site, job.id));
+        let held = self.held.remove(&(owner(job.origin, job.site), job.id));
         cells::integer(out, job.id.0);
         self.workload.write(out);
         cells::integer(out, job.id.0);
@@ -85,7 +90,7 @@ impl Batsim {
         }
         match held {
             Some(held) => {
-                let first = names.first_processor(job.site, held.partition);
+                let first = names.first_processor(held.site, held.partition);
                 cells::processors(out, &held.procs, first);
             }
             None => out.push(b','),
@@ -96,6 +101,15 @@ impl Batsim {
             out.extend_from_slice(b"-1.000000,");
         }
         out.extend_from_slice(b"\"\",");
+    }
+}
+
+/// Whose numbers a job's is among: sites with workloads of their own number their jobs alike, and a job of the grid
+/// goes from site to site.
+const fn owner(origin: Origin, site: SiteId) -> SiteId {
+    match origin {
+        Origin::Own => site,
+        Origin::Sent => SiteId::GRID,
     }
 }
 

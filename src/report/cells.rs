@@ -7,6 +7,7 @@
 
 use crate::metrics::Ratio;
 use crate::model::ProcSet;
+use crate::platform::ProcTime;
 use crate::units::{Energy, Money, Rate};
 
 const NANOS: u64 = 1_000_000_000;
@@ -104,6 +105,14 @@ fn nanos(out: &mut Vec<u8>, nanos: u128) {
 pub(super) fn seconds(out: &mut Vec<u8>, micros: u64) {
     digits(out, micros / 1_000_000);
     fraction::<6>(out, micros % 1_000_000);
+    out.push(b',');
+}
+
+/// Processor time as processor-seconds, to the nearest of six decimals.
+pub(super) fn proc_seconds(out: &mut Vec<u8>, time: ProcTime) {
+    let micros = (time + (ProcTime::from(Rate::FULL.units()) >> 1)) >> Rate::BITS;
+    whole(out, micros / 1_000_000);
+    fraction::<6>(out, (micros % 1_000_000) as u64);
     out.push(b',');
 }
 

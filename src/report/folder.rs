@@ -4,17 +4,21 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use serde::Serialize;
+
+use super::OutputError;
 use super::batsim::{self, Batsim};
 use super::lines::Lines;
 use super::names::Names;
 use super::rows::{self, Columns};
-use super::{OutputError, tables};
-use crate::metrics::{Definitions, RunSummary};
+use crate::metrics::Definitions;
 use crate::model::{Record, SiteSpec};
 
 const JOBS: &str = "jobs.csv";
 const SEGMENTS: &str = "segments.csv";
 const MACHINES: &str = "machines.csv";
+const EVENTS: &str = "events.csv";
+const SCENARIO: &str = "scenario.toml";
 const BATSIM: &str = "batsim/out_jobs.csv";
 const SUMMARY: &str = "summary.json";
 const SUMMARY_PART: &str = "summary.json.part";
@@ -24,6 +28,10 @@ const SUMMARY_PART: &str = "summary.json.part";
 pub struct OutputOptions {
     /// Write `machines.csv`.
     pub machines: bool,
+    /// Write `events.csv`.
+    pub events: bool,
+    /// Write `scenario.toml` with this text: the scenario with everything that it leaves to defaults.
+    pub scenario: Option<String>,
     /// Write `batsim/out_jobs.csv`, with this name of the workload.
     pub batsim: Option<String>,
 }
@@ -39,6 +47,7 @@ pub struct OutputDir {
     jobs: Lines<File>,
     segments: Lines<File>,
     machines: Option<Lines<File>>,
+    events: Option<Lines<File>>,
     batsim: Option<(Batsim, Lines<File>)>,
 }
 
@@ -55,13 +64,22 @@ impl OutputDir {
         options: &OutputOptions,
     ) -> Result<Self, OutputError> {
         create_folder(folder)?;
-        for stale in [SUMMARY, SUMMARY_PART, MACHINES, BATSIM] {
+        for stale in [SUMMARY, SUMMARY_PART, MACHINES, EVENTS, SCENARIO, BATSIM] {
             remove(&folder.join(stale))?;
         }
         let file = |name: &str, header: &str| Lines::create(folder.join(name), header);
         let jobs = file(JOBS, rows::JOBS)?;
         let segments = file(SEGMENTS, rows::SEGMENTS)?;
         let machines = options.machines.then(|| file(MACHINES, rows::MACHINES)).transpose()?;
+        let events = options.events.then(|| file(EVENTS, rows::EVENTS)).transpose()?;
+        if let Some(text) = &options.scenario {
+            let path = folder.join(SCENARIO);
+            fs::write(&path, text).map_err(|source| OutputError::Place {
+                operation: "write",
+                path,
+                source,
+            })?;
+        }
         let batsim = match &options.batsim {
             None => None,
             Some(workload) => {
@@ -70,7 +88,7 @@ impl OutputDir {
             }
         };
         let columns = Columns::new(Names::of(sites), definitions);
-        Ok(Self { folder: folder.to_owned(), columns, jobs, segments, machines, batsim })
+        Ok(Self { folder: folder.to_owned(), columns, jobs, segments, machines, events, batsim })
     }
 
     /// The folder.
@@ -102,7 +120,11 @@ impl OutputDir {
                         lines.row(|out| self.columns.machine(out, machine))?;
                     }
                 }
-                Record::Event(_) => {}
+                Record::Event(event) => {
+                    if let Some(lines) = &mut self.events {
+                        lines.row(|out| self.columns.event(out, event))?;
+                    }
+                }
             }
         }
         Ok(())
@@ -115,18 +137,19 @@ impl OutputDir {
     /// As [`write`](Self::write); the files after the one that failed are flushed all the same.
     pub fn flush(&mut self) -> Result<(), OutputError> {
         let batsim = self.batsim.as_mut().map(|(_, lines)| lines);
-        let files = [Some(&mut self.jobs), Some(&mut self.segments), self.machines.as_mut(), batsim];
+        let [jobs, segments] = [&mut self.jobs, &mut self.segments].map(Some);
+        let files = [jobs, segments, self.machines.as_mut(), self.events.as_mut(), batsim];
         files.into_iter().flatten().map(Lines::flush).fold(Ok(()), Result::and)
     }
 
-    /// Flushes, and writes `summary.json`.
+    /// Flushes, and writes `summary.json`: a [`RunSummary`](crate::metrics::RunSummary) of a replay.
     ///
     /// # Errors
     /// As [`flush`](Self::flush), or [`OutputError::Place`] for the summary.
-    pub fn finish(mut self, summary: &RunSummary) -> Result<(), OutputError> {
+    pub fn finish(mut self, summary: &impl Serialize) -> Result<(), OutputError> {
         self.flush()?;
         let (part, path) = (self.folder.join(SUMMARY_PART), self.folder.join(SUMMARY));
-        let written = tables::json(std::slice::from_ref(summary))
+        let written = serde_json::to_string_pretty(summary)
             .map_err(io::Error::from)
             .and_then(|text| fs::write(&part, text + "\n"))
             .and_then(|()| fs::rename(&part, &path));

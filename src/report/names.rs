@@ -3,11 +3,15 @@
 use super::cells::{self, Label};
 use crate::model::{PartitionId, SiteId, SiteSpec};
 
+/// Written for a site where there is none: with the broker or the dispatcher.
+pub(super) const NO_SITE: &str = "grid";
+
 /// Site and partition names as cells, and where each partition's processors begin when those of all
 /// sites are numbered through.
 #[derive(Debug)]
 pub(super) struct Names {
     sites: Vec<(Label, Vec<Partition>)>,
+    grid: Label,
     powered: bool,
 }
 
@@ -30,6 +34,7 @@ impl Names {
         };
         Self {
             sites: sites.iter().map(&mut site).collect(),
+            grid: Label::new(NO_SITE),
             powered: sites.iter().flat_map(|site| &site.partitions).any(|part| part.busy.milliwatts() > 0),
         }
     }
@@ -39,18 +44,20 @@ impl Names {
         self.powered
     }
 
-    /// Appends a site's name, or its number if it has none.
+    /// Appends a site's name, or its number if it has none; `grid` for what is at no site.
     pub(super) fn site(&self, out: &mut Vec<u8>, site: SiteId) {
         match self.sites.get(site.index()) {
             Some((name, _)) => name.write(out),
+            None if site == SiteId::GRID => self.grid.write(out),
             None => cells::integer(out, site.0),
         }
     }
 
-    /// Appends a partition's name, or its number if it has none.
+    /// Appends a partition's name, or its number if it has none; nothing for what is at no site.
     pub(super) fn partition(&self, out: &mut Vec<u8>, site: SiteId, partition: PartitionId) {
         match self.get(site, partition) {
             Some(found) => found.name.write(out),
+            None if site == SiteId::GRID => out.push(b','),
             None => cells::integer(out, partition.0),
         }
     }

@@ -1,17 +1,24 @@
-//! The rows of `jobs.csv`, `segments.csv` and `machines.csv`.
+//! The rows of `jobs.csv`, `segments.csv`, `machines.csv` and `events.csv`.
 
 use super::cells::{self, Label};
 use super::names::Names;
 use crate::metrics::Definitions;
-use crate::model::{Cause, JobRecord, MachineRecord, Outcome, SegmentRecord};
+use crate::model::{Cause, EventRecord, JobRecord, MachineRecord, Origin, Outcome, SegmentRecord};
 
 /// The columns of `jobs.csv`.
-pub(super) const JOBS: &str = "job,submit,start,end,procs,site,outcome,requested,run,estimate,wait,response,bsld,user,class,attempts,energy_j,cost,reason,partition";
+pub(super) const JOBS: &str = "job,submit,start,end,procs,site,outcome,requested,run,estimate,wait,response,bsld,user,class,attempts,energy_j,cost,reason,partition,origin";
 /// The columns of `segments.csv`.
 pub(super) const SEGMENTS: &str =
-    "job,attempt,site,partition,procs,from,to,rate,share,cause,energy_j,cost,processors";
+    "job,attempt,site,partition,procs,from,to,rate,share,cause,energy_j,cost,processors,origin";
 /// The columns of `machines.csv`.
 pub(super) const MACHINES: &str = "time,site,partition,state,processors";
+
+/// The columns of `events.csv`.
+pub(super) const EVENTS: &str =
+    "time,event,cause,site,partition,machines,procs,job,origin,attempt,lost_proc_s,since_lost_s";
+
+/// In the order of declaration, so that an origin is its own index.
+const ORIGINS: [Origin; 2] = [Origin::Own, Origin::Sent];
 
 /// In the order of declaration, so that a cause is its own index.
 const CAUSES: [Cause; 5] = [Cause::Run, Cause::Suspend, Cause::Resume, Cause::Checkpoint, Cause::Staging];
@@ -27,6 +34,8 @@ pub(super) struct Columns {
     outcomes: [Label; 6],
     /// By cause.
     causes: [Label; CAUSES.len()],
+    /// By origin.
+    origins: [Label; ORIGINS.len()],
 }
 
 impl Columns {
@@ -36,6 +45,7 @@ impl Columns {
             classes: (0..classes.count()).map(|at| Label::new(&classes.label(at))).collect(),
             outcomes: Outcome::NAMES.map(Label::new),
             causes: CAUSES.map(|cause| Label::new(cause.name())),
+            origins: ORIGINS.map(|origin| Label::new(origin.name())),
             names,
             definitions,
         }
@@ -76,6 +86,7 @@ impl Columns {
         }
         out.push(b',');
         self.names.partition(out, job.site, job.partition);
+        self.origins[job.origin as usize].write(out);
     }
 
     pub(super) fn segment(&self, out: &mut Vec<u8>, segment: &SegmentRecord) {
@@ -92,6 +103,7 @@ impl Columns {
         cells::joules(out, segment.energy);
         cells::money(out, segment.cost);
         cells::processors(out, &segment.procs, 0);
+        self.origins[segment.origin as usize].write(out);
     }
 
     pub(super) fn machine(&self, out: &mut Vec<u8>, machine: &MachineRecord) {
@@ -102,6 +114,34 @@ impl Columns {
         out.push(b',');
         cells::processors(out, &machine.procs, 0);
     }
+
+    pub(super) fn event(&self, out: &mut Vec<u8>, event: &EventRecord) {
+        cells::seconds(out, event.time.micros());
+        out.extend_from_slice(event.kind.name().as_bytes());
+        out.push(b',');
+        out.extend_from_slice(cells::text(&event.cause.to_string()).as_bytes());
+        out.push(b',');
+        self.names.site(out, event.site);
+        match event.partition {
+            Some(partition) => self.names.partition(out, event.site, partition),
+            None => out.push(b','),
+        }
+        cells::processors(out, &event.machines, 0);
+        cells::integer(out, event.procs);
+        match event.job {
+            Some(job) => {
+                cells::integer(out, job.0);
+                self.origins[event.origin as usize].write(out);
+                cells::integer(out, event.attempt);
+                cells::proc_seconds(out, event.lost);
+            }
+            None => out.extend_from_slice(b",,,,"),
+        }
+        match event.since_lost {
+            Some(since) => cells::seconds(out, since.micros()),
+            None => out.push(b','),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -109,7 +149,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn causes_stand_in_their_order() {
+    fn causes_and_origins_stand_in_their_order() {
         assert!(CAUSES.iter().enumerate().all(|(at, cause)| *cause as usize == at));
+        assert!(ORIGINS.iter().enumerate().all(|(at, origin)| *origin as usize == at));
     }
 }

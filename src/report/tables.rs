@@ -3,7 +3,7 @@
 use comfy_table::{Cell, CellAlignment, ContentLineStyle, LineStyle, Table, TableStyle};
 
 use super::figures::{count, decimals, duration, jobs, number, percent};
-use crate::metrics::{Measures, Quantiles, RunSummary};
+use crate::metrics::{GridSummary, Measures, Quantiles, RunSummary, UsageSummary};
 use crate::model::{InstantOrder, Outcome};
 
 /// Columns apart by blanks, one line under the header: readable anywhere, and easily taken apart by `awk`.
@@ -17,12 +17,21 @@ pub(super) fn table<const N: usize>(
     header: [&str; N],
     rows: impl IntoIterator<Item = Vec<String>>,
 ) -> String {
+    text_table(1, &header, rows)
+}
+
+/// A table whose first columns are text, so many of them, and whose others are numbers.
+pub(super) fn text_table(
+    texts: usize,
+    header: &[&str],
+    rows: impl IntoIterator<Item = Vec<String>>,
+) -> String {
     let aligned = |(at, text): (usize, String)| {
-        Cell::new(text).set_alignment(if at == 0 { CellAlignment::Left } else { CellAlignment::Right })
+        Cell::new(text).set_alignment(if at < texts { CellAlignment::Left } else { CellAlignment::Right })
     };
     let row = |cells: Vec<String>| cells.into_iter().enumerate().map(aligned).collect::<Vec<_>>();
     let mut table = Table::new();
-    table.load_style(PLAIN).set_header(row(header.map(str::to_owned).to_vec()));
+    table.load_style(PLAIN).set_header(row(header.iter().map(|text| (*text).to_owned()).collect()));
     table.add_rows(rows.into_iter().map(row));
     table.trim_fmt()
 }
@@ -117,8 +126,8 @@ fn heading(run: &RunSummary) -> String {
 
 fn facts(run: &RunSummary) -> Vec<(&'static str, String)> {
     let times = &run.facts.times;
-    let mut facts = vec![("outcomes", outcomes(run)), ("utilization", utilization(run))];
-    facts.push(("processor time", processor_time(run)));
+    let mut facts = vec![("outcomes", outcomes(&run.measures)), ("utilization", utilization(run))];
+    facts.push(("processor time", processor_time(&run.usage)));
     let makespan = run.makespan.map_or("-".to_owned(), |secs| {
         let exact = number(Some(secs), if secs == libm::trunc(secs) { 0 } else { 6 });
         format!("{} ({exact} s)", duration(secs))
@@ -138,6 +147,9 @@ fn facts(run: &RunSummary) -> Vec<(&'static str, String)> {
             ),
         ));
     }
+    if let Some(cost) = run.energy.electricity_cost {
+        facts.push(("electricity", number(Some(cost), 2)));
+    }
     if run.cost != 0.0 {
         facts.push(("cost", number(Some(run.cost), 2)));
     }
@@ -153,15 +165,16 @@ fn facts(run: &RunSummary) -> Vec<(&'static str, String)> {
     facts
 }
 
-fn outcomes(run: &RunSummary) -> String {
-    let counted = Outcome::NAMES.iter().zip(run.measures.outcomes.counts());
+/// How a group of jobs ended: `37 completed, 3 killed at their estimate`.
+pub(super) fn outcomes(group: &Measures) -> String {
+    let counted = Outcome::NAMES.iter().zip(group.outcomes.counts());
     let present = counted.enumerate().filter(|(at, (_, jobs))| *at == 0 || *jobs > 0);
     let killed = Outcome::Killed.name();
     let at_what = |name: &str| if name == killed { " at their estimate" } else { "" };
     let listed = present.map(|(_, (name, jobs))| format!("{} {name}{}", count(jobs), at_what(name)));
     let mut out = listed.collect::<Vec<_>>().join(", ");
-    if run.measures.measured < run.measures.jobs {
-        out.push_str(&format!(" ({} measured)", count(run.measures.measured)));
+    if group.measured < group.jobs {
+        out.push_str(&format!(" ({} measured)", count(group.measured)));
     }
     out
 }
@@ -178,8 +191,8 @@ fn utilization(run: &RunSummary) -> String {
     }
 }
 
-fn processor_time(run: &RunSummary) -> String {
-    let usage = &run.usage;
+/// Where the processors' time went, in shares of all.
+pub(super) fn processor_time(usage: &UsageSummary) -> String {
     let parts = [
         ("useful", usage.useful),
         ("wasted", usage.wasted),
@@ -255,6 +268,14 @@ pub fn recorded_waits_table(run: &RunSummary) -> String {
         ],
         rows,
     )
+}
+
+/// The summary of a run of a grid as JSON.
+///
+/// # Errors
+/// As [`json`].
+pub fn grid_json(run: &GridSummary) -> serde_json::Result<String> {
+    serde_json::to_string_pretty(run)
 }
 
 /// One document: an object for one run, an array for several.

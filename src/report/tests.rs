@@ -2,4 +2,5 @@
 
 mod disks;
 mod files;
+mod grid;
 mod shown;

@@ -193,6 +193,7 @@ impl<E: Entity + Send + 'static> Conductor<E> {
         }
         self.waited += errand.records.len();
         batch.extend(errand.records.drain(..).map(|record| (place, record)));
+        windows.left(place, errand.pending);
         windows.answer(place, errand.next, errand.promise)?;
         if self.batch.len() >= BATCH {
             self.hand_on();

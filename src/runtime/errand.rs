@@ -4,7 +4,7 @@ use actix::Message as ActorMessage;
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::board::Board;
-use crate::entity::{Address, Entity, EntityError, Message, Outbox, Stamp};
+use crate::entity::{Address, Entity, EntityError, Message, Outbox, Pending, Stamp};
 use crate::model::{Record, RecordSink};
 
 /// What became of an errand.
@@ -39,6 +39,8 @@ pub(super) struct Errand {
     pub(super) next: Option<Stamp>,
     /// It sends nothing before.
     pub(super) promise: Stamp,
+    /// What it has left to do.
+    pub(super) pending: Pending,
     pub(super) outcome: Outcome,
 }
 
@@ -53,6 +55,7 @@ impl Errand {
             records: Vec::new(),
             next: None,
             promise: Stamp::END,
+            pending: Pending::default(),
             outcome: Outcome::Lost,
         }
     }
@@ -65,6 +68,7 @@ impl Errand {
         entity.advance(self.until, &mut Pad { errand: self, board })?;
         self.next = entity.next_event();
         self.promise = entity.promise();
+        self.pending = entity.pending();
         Ok(())
     }
 }

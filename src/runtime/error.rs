@@ -5,7 +5,7 @@ use std::time::Duration;
 use thiserror::Error;
 
 use crate::entity::{Address, EntityError, Stamp};
-use crate::grid::{DriveError, WindowError};
+use crate::grid::{DriveError, GridError, WindowError};
 
 /// What ends a run before its time.
 #[derive(Clone, Debug, PartialEq, Error)]
@@ -13,6 +13,9 @@ pub enum RuntimeError {
     /// Something in an entity.
     #[error(transparent)]
     Entity(#[from] EntityError),
+    /// The grid as a whole: it can go no further, or its sums are wrong.
+    #[error(transparent)]
+    Grid(#[from] GridError),
     /// Somebody did not keep to what the others rely on.
     #[error(transparent)]
     Window(#[from] WindowError),

@@ -1,4 +1,4 @@
-//! Money in 10⁻⁹ of whatever currency the scenario means, and prices a core-hour.
+//! Money in 10⁻⁹ of whatever currency the scenario means, and prices a core-hour and a kilowatt-hour.
 
 use std::fmt;
 use std::iter::Sum;
@@ -18,6 +18,11 @@ pub struct Money(i128);
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Price(u64);
+
+/// A price a kilowatt-hour, in 10⁻⁹ units of currency.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct EnergyPrice(u64);
 
 impl Money {
     /// Nothing.
@@ -70,6 +75,37 @@ impl fmt::Display for Price {
     }
 }
 
+impl EnergyPrice {
+    /// Free of charge.
+    pub const ZERO: Self = Self(0);
+
+    /// `nanos` × 10⁻⁹ a kilowatt-hour.
+    pub const fn from_nanos(nanos: u64) -> Self {
+        Self(nanos)
+    }
+
+    /// In 10⁻⁹ units a kilowatt-hour.
+    pub const fn nanos(self) -> u64 {
+        self.0
+    }
+}
+
+impl FromStr for EnergyPrice {
+    type Err = UnitError;
+
+    /// Reads `"0.25/kWh"`, `"60/MWh"`, or a bare number a kilowatt-hour.
+    fn from_str(written: &str) -> Result<Self, UnitError> {
+        const UNITS: &[(&str, u64)] = &[("/kWh", 1_000_000_000), ("/MWh", 1_000_000), ("", 1_000_000_000)];
+        text::parse(written, "a price of electricity such as `0.25/kWh`", UNITS).map(Self)
+    }
+}
+
+impl fmt::Display for EnergyPrice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/kWh", self.0 as f64 / 1e9)
+    }
+}
+
 impl Add for Money {
     type Output = Self;
     fn add(self, other: Self) -> Self {
@@ -93,5 +129,19 @@ impl Sub for Money {
 impl Sum for Money {
     fn sum<I: Iterator<Item = Self>>(iter: I) -> Self {
         iter.fold(Self::ZERO, Add::add)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prices_of_electricity_are_read_and_written() {
+        assert_eq!("0.25/kWh".parse(), Ok(EnergyPrice::from_nanos(250_000_000)));
+        assert_eq!("60 /MWh".parse(), Ok(EnergyPrice::from_nanos(60_000_000)));
+        assert_eq!(EnergyPrice::from_nanos(62_500_000).to_string(), "0.0625/kWh");
+        assert!("0.25/core-h".parse::<EnergyPrice>().is_err());
+        assert!("0.0000000001".parse::<EnergyPrice>().is_err(), "finer than 10⁻⁹");
     }
 }

@@ -87,6 +87,11 @@ impl Work {
     /// Nothing to do.
     pub const ZERO: Self = Self(0);
 
+    /// `units` × 2⁻²⁰ µs.
+    pub const fn from_units(units: u128) -> Self {
+        Self(units)
+    }
+
     /// The work done in `span` at `rate`.
     pub const fn done(rate: Rate, span: Span) -> Self {
         Self(rate.0 as u128 * span.micros() as u128)

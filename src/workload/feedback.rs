@@ -145,6 +145,10 @@ impl Source for Feedback {
         self.inner.ended(job, at);
     }
 
+    fn has_feedback(&self) -> bool {
+        true
+    }
+
     fn notes(&self) -> Vec<String> {
         let jobs = |n: u64| if n == 1 { "1 job".to_owned() } else { format!("{n} jobs") };
         let State { followed, unknown, late, .. } = self.state;

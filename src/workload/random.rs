@@ -12,6 +12,7 @@ mod gamma;
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::Rng;
 use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 pub use gamma::Gamma;
@@ -24,7 +25,8 @@ pub struct Stream(Pcg64);
 impl Stream {
     /// The stream of `entity` for `purpose` in the run seeded with `run_seed`.
     pub fn new(run_seed: u64, entity: &str, purpose: &str) -> Self {
-        let mut name = Vec::with_capacity(16 + entity.len() + purpose.len());
+        // Streams are made for single jobs and machines: short names are not allocated.
+        let mut name = SmallVec::<[u8; 64]>::new();
         name.extend_from_slice(&run_seed.to_le_bytes());
         // The length keeps ("ab", "c") apart from ("a", "bc").
         name.extend_from_slice(&(entity.len() as u64).to_le_bytes());

@@ -2,10 +2,12 @@
 //!
 //! They are stacked like pipes: log, then [`First`], [`Scaled`] and [`Estimated`] in any order, then [`super::Feedback`].
 
+mod carrying;
 mod estimates;
 mod first;
 mod scaled;
 
+pub use carrying::Carrying;
 pub use estimates::{Estimated, Estimates};
 pub use first::First;
 pub use scaled::{Factor, Scaled};

@@ -41,6 +41,15 @@ pub enum SourceError {
 }
 
 impl SourceError {
+    /// A job that would be submitted when time is over.
+    pub(crate) fn beyond_the_axis() -> Self {
+        Self::Read {
+            place: "the workload".to_owned(),
+            problem: "the next job would be submitted beyond the end of the time axis".to_owned(),
+            hint: "scale the submissions less, or take only the first jobs".to_owned(),
+        }
+    }
+
     /// What the user can do about it, if anything.
     pub fn hint(&self) -> Option<&str> {
         match self {
@@ -71,6 +80,11 @@ pub trait Source: Send {
 
     /// Told when a job of this source ended (or was rejected), for sources with feedback.
     fn ended(&mut self, _job: JobId, _at: Time) {}
+
+    /// Whether it makes use of [`Source::ended`].
+    fn has_feedback(&self) -> bool {
+        false
+    }
 
     /// What was skipped, capped, moved or sorted so far, one sentence each with its count ("skipped 8 jobs that have no run
     /// time"), told once after the run. Empty if nothing was.

@@ -2,9 +2,9 @@
 
 use gridemu::entity::{Body, Entity, EntityError, Message, Sender, Site, Stamp};
 use gridemu::grid::{Grid, GridError, GridSave};
-use gridemu::local::{BookError, Partition, Registry, Settings, Slot, SlotRequest};
+use gridemu::local::{Admission, BookError, Partition, Registry, Settings, Slot, SlotRequest};
 use gridemu::model::{
-    InstantOrder, JobId, Named, Origin, PartitionId, PartitionSpec, Record, Reservation, SiteId,
+    Fate, InstantOrder, JobId, Named, Origin, PartitionId, PartitionSpec, Payer, Record, Reservation, SiteId,
 };
 use gridemu::units::{Span, Time};
 
@@ -19,8 +19,15 @@ fn partition(processors: u32, policy: &str) -> Partition {
         partition: PartitionId(0),
         order: InstantOrder::Instant,
         overrun: false,
+        tariff: gridemu::model::SiteTariff::default(),
+        pue_ppm: 1_000_000,
         record_segments: true,
         record_machines: false,
+        fate: Fate::Requeue,
+        return_queued: false,
+        checkpoint: None,
+        mean_up: None,
+        lost_attempts: Payer::User,
     };
     Partition::new(settings, PartitionSpec::plain(processors), built, policy.to_owned(), abilities, &[])
 }
@@ -42,7 +49,8 @@ fn a_policy_plans_around_a_booking_until_it_is_released() {
         let (mut records, mut ended) = (Vec::<Record>::new(), Vec::new());
         partition.hold(&wanted("booked", 100, 200, 3), at(90), at(0)).expect("there is room");
         partition.commit("booked", at(10)).expect("it is held");
-        assert!(partition.arrive(job(1, 50, 2, 60), Origin::Own, at(50), &mut records));
+        let admitted = partition.arrive(job(1, 50, 2, 60), Origin::Own, at(50), &mut records);
+        assert_eq!(admitted, Admission::Taken);
         partition.pass(at(50), &mut records, &mut ended).expect("a lawful pass");
         assert_eq!(partition.view(at(50)).free(), 4, "{policy}: 50 + 60 is beyond 100, where 1 is left");
         assert!(partition.release("booked", at(60), &mut records));
@@ -80,7 +88,7 @@ fn what_cannot_be_held_is_refused() {
 fn offers_are_what_the_plan_leaves() {
     let mut partition = partition(4, "conservative");
     let (mut records, mut ended) = (Vec::<Record>::new(), Vec::new());
-    assert!(partition.arrive(job(1, 0, 2, 100), Origin::Own, at(0), &mut records));
+    assert_eq!(partition.arrive(job(1, 0, 2, 100), Origin::Own, at(0), &mut records), Admission::Taken);
     partition.pass(at(0), &mut records, &mut ended).expect("a lawful pass");
     let profile = partition.view(at(20)).profile();
     let request =
@@ -93,7 +101,7 @@ fn offers_are_what_the_plan_leaves() {
 
 #[test]
 fn no_message_replaces_another() {
-    let mut site = Site::new(SiteId(0), site(4, "fcfs"), None, &Registry::standard()).expect("a site");
+    let mut site = Site::new(SiteId(0), site(4, "fcfs"), None, 0, &Registry::standard()).expect("a site");
     let message = |id| Message {
         arrival: Stamp::at(at(5)),
         sender: Sender::Outside,

@@ -18,7 +18,7 @@ use crate::support::{self, Law, Ran, With, check, job, run_with, site, try_run};
 
 // ---- everything that is allowed ----
 
-static CHAOS: PolicyInfo = PolicyInfo {
+pub(crate) static CHAOS: PolicyInfo = PolicyInfo {
     name: "chaos",
     doc: "Does whatever is allowed, at random.",
     source: "the tests",
@@ -61,16 +61,22 @@ struct Now {
 struct Board {
     jobs: BTreeMap<JobKey, Now>,
     capacity: u32,
+    processors: u32,
     quantum: u32,
     slots: u32,
-    /// Processors that belong to nobody's reservation.
+    /// Processors that are there.
     open: Vec<u32>,
 }
 
 impl Board {
     fn on(&self, proc: u32) -> impl Iterator<Item = &Now> {
-        let running = self.jobs.values().filter(|job| job.phase == Phase::Running);
-        running.filter(move |job| job.place.contains(proc))
+        let on = self.jobs.values().filter(|job| matches!(job.phase, Phase::Running | Phase::Halted));
+        on.filter(move |job| job.place.contains(proc))
+    }
+
+    /// Shares on a processor; a job that stands still has none.
+    fn shares(&self, proc: u32) -> u64 {
+        self.on(proc).filter(|job| job.phase == Phase::Running).map(|job| job.share.units()).sum()
     }
 
     fn unused(&self) -> Vec<u32> {
@@ -80,12 +86,11 @@ impl Board {
     /// Whole blocks with room for one more at this share.
     fn blocks(&self, share: Rate) -> Vec<ProcSet> {
         let room = |proc: u32| {
-            let shares: u64 = self.on(proc).map(|job| job.share.units()).sum();
             self.open.contains(&proc)
                 && self.on(proc).count() < self.slots as usize
-                && shares + share.units() <= Rate::FULL.units()
+                && self.shares(proc) + share.units() <= Rate::FULL.units()
         };
-        (0..self.capacity / self.quantum)
+        (0..self.processors / self.quantum)
             .map(|block| block * self.quantum..(block + 1) * self.quantum)
             .filter(|procs| procs.clone().all(room))
             .map(|procs| procs.collect())
@@ -139,7 +144,8 @@ impl Chaos {
     }
 
     fn act(&mut self, board: &mut Board, actions: &mut Actions) -> Option<()> {
-        let keys: Vec<JobKey> = board.jobs.keys().copied().collect();
+        let able = board.jobs.iter().filter(|(_, job)| job.phase != Phase::Halted);
+        let keys: Vec<JobKey> = able.map(|(key, _)| *key).collect();
         let key = self.pick(&keys)?;
         let now = board.jobs[&key].clone();
         let share = self.share();
@@ -170,10 +176,8 @@ impl Chaos {
                 board.jobs.insert(key, Now { place: set, ..now });
             }
             (Phase::Running, _) => {
-                let full = |proc: u32| {
-                    let shares: u64 = board.on(proc).map(|job| job.share.units()).sum();
-                    shares - now.share.units() + share.units() > Rate::FULL.units()
-                };
+                let full =
+                    |proc: u32| board.shares(proc) - now.share.units() + share.units() > Rate::FULL.units();
                 if !now.place.iter().any(full) {
                     actions.push(Action::SetShare { job: key, share });
                     board.jobs.insert(key, Now { share, ..now });
@@ -194,7 +198,7 @@ impl Chaos {
                 actions.push(Action::Resume { job: key, place, share });
                 board.jobs.insert(key, Now { phase: Phase::Running, place: set, share, ..now });
             }
-            (Phase::Starting, _) => unreachable!("one pass an instant"),
+            (Phase::Starting | Phase::Halted | Phase::Aside, _) => unreachable!("not among these"),
         }
         Some(())
     }
@@ -205,18 +209,33 @@ impl LocalPolicy for Chaos {
 
     fn schedule(&mut self, view: &View<'_>, actions: &mut Actions) {
         let mut jobs = BTreeMap::new();
-        for phase in [Phase::Waiting, Phase::Running, Phase::Suspended] {
+        for phase in [Phase::Waiting, Phase::Running, Phase::Suspended, Phase::Halted] {
             for key in view.jobs_in(phase) {
                 let live = view.job(key);
                 let (size, place, share) = (live.size().clone(), live.place().clone(), live.share());
                 jobs.insert(key, Now { phase, size, place, share });
             }
         }
-        let open = (0..view.capacity()).collect();
-        let (capacity, quantum) = (view.capacity(), view.quantum());
-        let mut board = Board { jobs, capacity, quantum, slots: self.slots, open };
-        for proc in 0..capacity {
+        let open = view.here().iter().collect();
+        let (capacity, processors, quantum) = (view.capacity(), view.processors(), view.quantum());
+        let mut board = Board { jobs, capacity, processors, quantum, slots: self.slots, open };
+        for proc in view.here().iter() {
             assert_eq!(view.load(proc), board.on(proc).count() as u32, "the view tells the load");
+        }
+        let kept = board.jobs.values().filter(|job| job.phase == Phase::Halted);
+        let kept: u32 = kept.map(|job| job.place.intersection(view.here()).len()).sum();
+        let kept = if self.slots == 1 { kept } else { 0 };
+        assert_eq!(capacity, view.here().len() - kept, "the view tells what can be given");
+        // Jobs that go on may have brought too much.
+        let share = Rate::ratio(1, u64::from(self.slots));
+        let crowded: Vec<u32> =
+            view.here().iter().filter(|proc| board.shares(*proc) > Rate::FULL.units()).collect();
+        for (key, job) in &mut board.jobs {
+            let on = |proc: &u32| job.place.contains(*proc);
+            if job.phase == Phase::Running && job.share > share && crowded.iter().any(on) {
+                actions.push(Action::SetShare { job: *key, share });
+                job.share = share;
+            }
         }
         assert_eq!(view.free(), board.unused().len() as u32, "the view tells what is free");
         for _ in 0..self.below(8) {

@@ -2,6 +2,7 @@
 
 mod bad;
 mod good;
+mod scenario;
 
 use std::io::Write;
 use std::path::Path;

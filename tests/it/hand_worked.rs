@@ -364,6 +364,26 @@ fn energy_and_cost_add_up() {
     );
 }
 
+#[test]
+fn prices_follow_the_hour_of_the_day() {
+    // The run begins at 21 h; from 22 h to 6 h core-hours cost a quarter of 0.40, and electricity half of 0.20. Two cores at 0.5
+    // kW, with a PUE of 2: the job has them for two hours, so it pays 2 × 0.40 + 2 × 0.10 = 1, and the facility draws 2 kW:
+    // 2 × 0.20 + 2 × 0.10 = 0.60.
+    let mut spec = site(2, "fcfs");
+    let part = &mut spec.partitions[0];
+    (part.idle, part.busy) = (Power::ZERO, "500 W".parse().unwrap());
+    part.price = "0.40/core-h".parse().unwrap();
+    spec.pue_ppm = 2_000_000;
+    spec.tariff.price_by_hour = Some("22-6=0.25".parse().unwrap());
+    spec.tariff.electricity = Some("0.20/kWh".parse().unwrap());
+    spec.tariff.electricity_by_hour = Some("22-6=0.5".parse().unwrap());
+    spec.tariff.starts_at = "21 h".parse().unwrap();
+    let ran = lawful(&spec, &[job(1, 0, 2, 7_200)]);
+    assert_eq!(ran.job(1).cost.nanos(), 1_000_000_000);
+    assert_eq!(ran.usage[0].electricity.map(gridemu::units::Money::nanos), Some(600_000_000));
+    assert_eq!(ran.usage[0].meter.as_kwh_f64(), 2.0);
+}
+
 // ---- the run as a whole ----
 
 static NEVER: PolicyInfo = PolicyInfo {
@@ -398,7 +418,7 @@ fn a_run_in_which_nothing_moves_says_who_waits_for_what() {
     assert!(error.to_string().starts_with(message), "{error}");
     // They have been recorded all the same.
     let ran = Ran::of(&grid, records);
-    check(grid.sites()[0].spec(), &jobs, &ran, Law::default());
+    check(grid.sites().next().expect("a site").spec(), &jobs, &ran, Law::default());
     assert!(ran.jobs().all(|job| job.outcome == Outcome::Unfinished && job.end == Time::from_secs(7)));
 }
 
@@ -443,8 +463,8 @@ fn jobs_without_end_at_one_instant_stall() {
         let mut grid = Grid::new(vec![(spec, Some(Box::new(source)))], &Registry::standard()).unwrap();
         let mut records: Vec<Record> = Vec::new();
         let error = grid.run(&mut records).unwrap_err();
-        let GridError::Entity(EntityError::Stalled { site, at, rounds }) = &error else { panic!("{error}") };
-        assert_eq!((site.as_str(), at.time, *rounds), ("site", Time::from_secs(5), 10_000));
+        let GridError::Entity(EntityError::Stalled { who, at, rounds }) = &error else { panic!("{error}") };
+        assert_eq!((who.as_str(), at.time, *rounds), ("site `site`", Time::from_secs(5), 10_000));
         assert_eq!(
             error.to_string(),
             "site `site` does not get past 5 s, round 10000: 10000 rounds at one instant"
@@ -509,7 +529,7 @@ fn a_cancel_finds_the_job_wherever_it_stands() {
     let mut records: Vec<Record> = Vec::new();
     grid.run(&mut records).unwrap();
     let ran = Ran::of(&grid, records);
-    check(grid.sites()[0].spec(), &jobs, &ran, Law::default());
+    check(grid.sites().next().expect("a site").spec(), &jobs, &ran, Law::default());
     assert_eq!((ran.job(2).start, ran.job(2).end), (None, Time::from_secs(5)));
     assert_eq!((ran.times(1), ran.job(1).outcome), ((0, 20), Outcome::Cancelled));
     assert_eq!((ran.times(3), ran.job(3).outcome), ((20, 30), Outcome::Completed));

@@ -7,9 +7,10 @@ use gridemu::grid::{Grid, GridSave};
 use gridemu::local::policies::{Compress, Conservative};
 use gridemu::local::{Abilities, Action, Actions, Change, LocalPolicy, PolicyInfo, Registry, View};
 use gridemu::model::{
-    InstantOrder, Job, JobId, PartitionSpec, Record, Reservation, SiteId, SiteSpec, Speedup,
+    DayRates, InstantOrder, Job, JobId, PartitionSpec, Record, Reservation, SiteId, SiteSpec, SiteTariff,
+    Speedup,
 };
-use gridemu::units::{Power, Price, Rate, Span, Time};
+use gridemu::units::{EnergyPrice, Power, Price, Rate, Span, Time};
 use gridemu::workload::{Jobs, Source};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -90,6 +91,26 @@ fn size(job: Job, kind: u8, less: u32, more: u32, serial_ppm: u32) -> Job {
     }
 }
 
+/// Flat prices or prices by the hour, with or without a price of electricity; an hour ends while the jobs run.
+fn tariff() -> impl Strategy<Value = SiteTariff> {
+    let day = || prop_oneof![1 => Just(None), 2 => vec(0_u16..=10_000, 24).prop_map(Some)];
+    let electricity = prop_oneof![1 => Just(None), 2 => (0_u64..5_000_000_000).prop_map(Some)];
+    (day(), electricity, day(), 1_u64..=24, 1_u64..200_000_000).prop_map(
+        |(price, electricity, by_hour, hour, before)| {
+            let rates = |day: Vec<u16>| {
+                let factors: Vec<f64> = day.iter().map(|rate| f64::from(*rate) / 1e3).collect();
+                DayRates::from_factors(&factors).expect("24 factors")
+            };
+            SiteTariff {
+                price_by_hour: price.map(rates),
+                electricity: electricity.map(EnergyPrice::from_nanos),
+                electricity_by_hour: by_hour.filter(|_| electricity.is_some()).map(rates),
+                starts_at: Span::from_micros(hour * 3_600_000_000 - before),
+            }
+        },
+    )
+}
+
 type Raw = (u64, u32, u64, i64, (u8, u32, u32, u32), Option<u32>);
 
 /// Jobs of all kinds; some too large for any partition, some for a partition that is not there, some of no length, with
@@ -128,33 +149,38 @@ pub(crate) fn cases(policies: Vec<String>, most: usize) -> impl Strategy<Value =
     let booked = vec((0_usize..3, 0_u64..120, 1_u64..50, 1_u32..9), 0..4);
     let site =
         (vec(partition(), 1..4), proptest::sample::select(policies), any::<bool>(), any::<bool>(), booked);
-    (site, jobs(most), cancels).prop_map(|((partitions, policy, overrun, event, booked), jobs, cancels)| {
-        let mut spec = support::site(1, &policy);
-        spec.partitions = partitions;
-        for (at, part) in spec.partitions.iter_mut().enumerate() {
-            part.name = format!("part{at}");
-        }
-        (spec.overrun, spec.pue_ppm, spec.record_machines) = (overrun, 1_400_000, true);
-        let abilities = Registry::standard().build(&spec.policy).expect("a policy").1;
-        if event && abilities.space_sharing() {
-            spec.order = InstantOrder::Event;
-        }
-        for (at, (partition, start, length, procs)) in booked.into_iter().enumerate() {
-            let mut grown = spec.clone();
-            let (start, end) = (Time::from_secs(start), Time::from_secs(start + length));
-            grown.reservations.push((partition, Reservation { name: format!("r{at}"), start, end, procs }));
-            if abilities.keeps_reservations && grown.check().is_ok() {
-                spec = grown;
+    (site, jobs(most), cancels, tariff()).prop_map(
+        |((partitions, policy, overrun, event, booked), jobs, cancels, tariff)| {
+            let mut spec = support::site(1, &policy);
+            spec.tariff = tariff;
+            spec.partitions = partitions;
+            for (at, part) in spec.partitions.iter_mut().enumerate() {
+                part.name = format!("part{at}");
             }
-        }
-        // Some cancels at whole seconds of their own, the others the moment that the job comes.
-        let cancels = cancels.into_iter().filter(|_| !jobs.is_empty()).map(|(which, after)| {
-            let job: &Job = which.get(&jobs);
-            (job.submit + Span::from_secs(after.unwrap_or(0)), job.id)
-        });
-        let cancels = cancels.collect();
-        Case { spec, jobs, cancels }
-    })
+            (spec.overrun, spec.pue_ppm, spec.record_machines) = (overrun, 1_400_000, true);
+            let abilities = Registry::standard().build(&spec.policy).expect("a policy").1;
+            if event && abilities.space_sharing() {
+                spec.order = InstantOrder::Event;
+            }
+            for (at, (partition, start, length, procs)) in booked.into_iter().enumerate() {
+                let mut grown = spec.clone();
+                let (start, end) = (Time::from_secs(start), Time::from_secs(start + length));
+                grown
+                    .reservations
+                    .push((partition, Reservation { name: format!("r{at}"), start, end, procs }));
+                if abilities.keeps_reservations && grown.check().is_ok() {
+                    spec = grown;
+                }
+            }
+            // Some cancels at whole seconds of their own, the others the moment that the job comes.
+            let cancels = cancels.into_iter().filter(|_| !jobs.is_empty()).map(|(which, after)| {
+                let job: &Job = which.get(&jobs);
+                (job.submit + Span::from_secs(after.unwrap_or(0)), job.id)
+            });
+            let cancels = cancels.collect();
+            Case { spec, jobs, cancels }
+        },
+    )
 }
 
 /// A grid with its commands given.

@@ -6,8 +6,8 @@ use gridemu::entity::Body;
 use gridemu::grid::{Command, Grid, GridError};
 use gridemu::local::{Registry, Tally};
 use gridemu::model::{
-    Cause, InstantOrder, Job, JobId, JobRecord, MachineState, Outcome, PartitionId, PartitionSpec, Record,
-    RejectReason, Reservation, SegmentRecord, SiteId, SiteSpec, Size, Speedup,
+    Cause, DayRates, InstantOrder, Job, JobId, JobRecord, MachineState, Outcome, PartitionId, PartitionSpec,
+    Record, RejectReason, Reservation, SegmentRecord, SiteId, SiteSpec, Size, Speedup,
 };
 use gridemu::platform::Usage;
 use gridemu::units::{Span, Time};
@@ -74,7 +74,7 @@ pub(crate) struct Ran {
 
 impl Ran {
     pub(crate) fn of(grid: &Grid, records: Vec<Record>) -> Self {
-        let site = &grid.sites()[0];
+        let site = grid.sites().next().expect("a site");
         let usage = site.partitions().iter().map(gridemu::local::Partition::usage).collect();
         Self { records, usage, tally: site.tally() }
     }
@@ -157,7 +157,7 @@ pub(crate) struct Law {
     pub(crate) kills: bool,
 }
 
-const SHARE: u128 = 1 << 20;
+pub(crate) const SHARE: u128 = 1 << 20;
 
 /// Checks that records and ledger are what a real machine could have done with these jobs.
 pub(crate) fn check(spec: &SiteSpec, jobs: &[Job], ran: &Ran, law: Law) {
@@ -196,7 +196,7 @@ fn check_outcomes(jobs: &[Job], ran: &Ran) {
 }
 
 /// Rate on so many processors, before sharing, worked out from the description alone.
-fn speed_on(part: &PartitionSpec, size: &Size, procs: u32) -> u128 {
+pub(crate) fn speed_on(part: &PartitionSpec, size: &Size, procs: u32) -> u128 {
     let of_size = match size {
         Size::Rigid(_) => SHARE,
         Size::Moldable { preferred, speedup, max, .. } | Size::Malleable { preferred, speedup, max, .. } => {
@@ -227,6 +227,7 @@ fn check_job(spec: &SiteSpec, job: &Job, record: &JobRecord, segments: &[&Segmen
             }),
             RejectReason::Malformed => assert!(job.check().is_err()),
             RejectReason::Policy => assert!(law.kills),
+            RejectReason::NoPool => panic!("there is no broker here"),
         }
         if reason != RejectReason::Policy {
             assert_eq!(record.end, job.submit, "job {id} is refused on arrival");
@@ -250,7 +251,7 @@ fn check_job(spec: &SiteSpec, job: &Job, record: &JobRecord, segments: &[&Segmen
     let least = part.rounded(job.size.min());
     let most = part.rounded(job.size.max()).min(part.usable());
     assert!((least..=most).contains(&record.procs) && record.procs.is_multiple_of(quantum), "job {id}");
-    let (mut time, mut work, mut busy) = (start, 0_u128, 0_u128);
+    let (mut time, mut work, mut busy, mut priced) = (start, 0_u128, 0_u128, 0_u128);
     for (at, segment) in segments.iter().enumerate() {
         assert_eq!((segment.cause, segment.attempt), (Cause::Run, 1), "job {id}");
         assert!(segment.from < segment.to, "job {id} has an empty segment");
@@ -274,6 +275,8 @@ fn check_job(spec: &SiteSpec, job: &Job, record: &JobRecord, segments: &[&Segmen
         let span = u128::from(segment.to.since(segment.from).micros());
         work += rate * span;
         busy += u128::from(count) * share * span;
+        priced +=
+            u128::from(count) * share * weighed(spec, spec.tariff.price_by_hour, segment.from, segment.to);
     }
     match segments.last() {
         Some(last) if !law.gaps => assert_eq!(last.to, record.end, "job {id}"),
@@ -303,13 +306,28 @@ fn check_job(spec: &SiteSpec, job: &Job, record: &JobRecord, segments: &[&Segmen
     assert_eq!(energy, busy * u128::from(part.busy.milliwatts()) / SHARE, "job {id}: energy");
     let cost: i128 = segments.iter().map(|segment| segment.cost.nanos()).sum();
     assert_eq!(record.cost.nanos(), cost, "job {id}: cost is the sum of its segments");
-    let hour = 3_600_000_000 * SHARE;
-    let exact = busy * u128::from(part.price.nanos());
-    assert!((cost as u128 * hour).abs_diff(exact) <= hour, "job {id}: cost");
+    let hour = u128::from(HOUR) * SHARE * 1_000;
+    let exact = priced * u128::from(part.price.nanos());
+    assert!((cost as u128 * hour).abs_diff(exact) <= hour / 2, "job {id}: cost is the tariff over use");
+}
+
+const HOUR: u64 = 3_600_000_000;
+
+/// The integral of a day's factors from hour to hour, in thousandths × microseconds; a flat day has the factor 1.
+fn weighed(spec: &SiteSpec, day: Option<DayRates>, from: Time, to: Time) -> u128 {
+    let factors: Vec<u64> = day.unwrap_or(DayRates::FLAT).thousandths().collect();
+    let origin = spec.tariff.starts_at.micros();
+    let (mut now, end, mut sum) = (from.micros() + origin, to.micros() + origin, 0);
+    while now < end {
+        let next = end.min((now / HOUR + 1) * HOUR);
+        sum += u128::from(factors[(now / HOUR % 24) as usize]) * u128::from(next - now);
+        now = next;
+    }
+    sum
 }
 
 /// No processor runs more jobs than it has slots, nor gives more than its whole time.
-fn check_processors(part: &PartitionSpec, segments: &[&SegmentRecord], law: Law) {
+pub(crate) fn check_processors(part: &PartitionSpec, segments: &[&SegmentRecord], law: Law) {
     let mut changes: BTreeMap<u32, Vec<(Time, i64, i64)>> = BTreeMap::new();
     for segment in segments {
         let share = segment.share.units() as i64;
@@ -400,6 +418,23 @@ fn check_ledger(spec: &SiteSpec, at: usize, segments: &[&SegmentRecord], jobs: &
     assert_eq!(usage.job_energy.nanojoules(), charged);
     assert!(charged <= usage.meter.nanojoules());
     assert_eq!(usage.idle_energy().nanojoules() + charged, usage.meter.nanojoules());
+    // The facility's bill, of the power in each stretch and the price of its hour, up to what is rounded.
+    let day = spec.tariff.electricity_by_hour;
+    let whole = u128::from(part.processors()) * SHARE * weighed(spec, day, from, to);
+    let used = |s: &&SegmentRecord| {
+        u128::from(s.procs.len()) * u128::from(s.share.units()) * weighed(spec, day, s.from, s.to)
+    };
+    let used: u128 = segments.iter().map(used).sum();
+    let power =
+        used * u128::from(part.busy.milliwatts()) + (whole - used) * u128::from(part.idle.milliwatts());
+    let kwh = power as f64 / SHARE as f64 / 1e3 / 3.6e15 * spec.pue_ppm as f64 / 1e6;
+    let bill = spec.tariff.electricity.map(|price| kwh * price.nanos() as f64);
+    match (usage.electricity, bill) {
+        (Some(got), Some(bill)) => {
+            assert!((got.nanos() as f64 - bill).abs() <= 1.0 + bill * 1e-9, "{} is not {bill}", got.nanos());
+        }
+        (got, bill) => assert!(got.is_none() && bill.is_none(), "{got:?}, {bill:?}"),
+    }
     let paid: i128 = ran.jobs().filter(here).map(|record| record.cost.nanos()).sum();
     assert_eq!(usage.cost.nanos(), paid);
 }

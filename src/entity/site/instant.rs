@@ -1,9 +1,13 @@
 //! One moment at a site.
 
-use super::{Body, EntityError, Outbox, Site, Stamp};
-use crate::local::{Departed, Partition};
-use crate::model::{InstantOrder, Job, JobRecord, Origin, Outcome, Record, RejectReason};
-use crate::units::{Energy, Money, Time};
+use super::{EntityError, Outbox, Sender, Site, Stamp};
+use crate::entity::{Address, Body};
+use crate::local::{Admission, Departed, Gone, Partition};
+use crate::model::{
+    EventCause, EventKind, EventRecord, InstantOrder, Job, JobRecord, Origin, Outcome, ProcSet, Record,
+    RejectReason,
+};
+use crate::units::{Bytes, Energy, Money, Time};
 
 /// What arrives: a job of the site's own workload (by far the most), or a message.
 enum Arrival {
@@ -13,7 +17,7 @@ enum Arrival {
 
 impl Site {
     /// Handles everything that belongs to this moment.
-    pub(super) fn handle(&mut self, now: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
+    pub(super) fn handle_moment(&mut self, now: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
         match self.spec.order {
             InstantOrder::Instant => self.handle_at_once(now, outbox),
             InstantOrder::Event => self.handle_one_by_one(now, outbox),
@@ -28,31 +32,35 @@ impl Site {
                 self.ended.push(job);
                 self.touched[at] = true;
             }
+        }
+        self.churn_due(now, outbox)?;
+        for (at, partition) in self.partitions.iter_mut().enumerate() {
             self.touched[at] |= partition.end_bookings(time, outbox);
             self.touched[at] |= partition.begin_bookings(time, outbox);
             self.touched[at] |= partition.wake(time);
         }
-        self.report_ends(time)?;
+        self.report_ends(now, outbox)?;
         while let Some(arrival) = self.next_arrival(now)? {
-            self.take(arrival, time, outbox)?;
+            self.take(arrival, now, outbox)?;
         }
         for at in 0..self.partitions.len() {
             self.pass(at, time, outbox)?;
         }
-        self.report_ends(time)
+        self.report_ends(now, outbox)
     }
 
     /// What the book says is over; arrivals, ends, what the book says begins, wakes, each with a pass; starts take effect
     /// at the end.
     fn handle_one_by_one(&mut self, now: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
         let time = now.time;
+        self.churn_due(now, outbox)?;
         for at in 0..self.partitions.len() {
             self.partitions[at].begin_instant(time);
             self.touched[at] |= self.partitions[at].end_bookings(time, outbox);
             self.pass(at, time, outbox)?;
         }
         while let Some(arrival) = self.next_arrival(now)? {
-            self.take(arrival, time, outbox)?;
+            self.take(arrival, now, outbox)?;
             for at in 0..self.partitions.len() {
                 self.pass(at, time, outbox)?;
             }
@@ -69,7 +77,7 @@ impl Site {
             self.pass(at, time, outbox)?;
             self.partitions[at].end_instant(time, outbox)?;
         }
-        self.report_ends(time)
+        self.report_ends(now, outbox)
     }
 
     fn pass(&mut self, at: usize, now: Time, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
@@ -79,19 +87,25 @@ impl Site {
         Ok(())
     }
 
-    /// Tells the source which of its jobs have left.
-    fn report_ends(&mut self, now: Time) -> Result<(), EntityError> {
+    /// Tells the source and the grid which of their jobs have left.
+    fn report_ends(&mut self, now: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
         if self.ended.is_empty() {
             return Ok(());
         }
-        if let Some(source) = &mut self.source.source {
-            for gone in self.ended.drain(..).filter(|gone| gone.origin == Origin::Own) {
-                source.ended(gone.job, now);
+        self.counts.last = now.time;
+        let mut ended = std::mem::take(&mut self.ended);
+        for gone in ended.drain(..) {
+            self.counts.done += u64::from(gone.number.is_none());
+            if gone.origin == Origin::Own {
+                if let Some(source) = &mut self.source.source {
+                    source.ended(gone.job, now.time);
+                }
+            } else {
+                self.tell(gone, now, outbox);
             }
-            self.source.refresh()?;
         }
-        self.ended.clear();
-        Ok(())
+        self.ended = ended;
+        self.source.refresh()
     }
 
     /// What arrives next at this moment: the site's own jobs first, then messages.
@@ -105,28 +119,48 @@ impl Site {
                 return Ok(Some(Arrival::Own(job)));
             }
         }
-        match self.inbox.first_entry() {
-            Some(first) if first.key().0 <= now => Ok(Some(Arrival::Message(first.remove()))),
-            _ => Ok(None),
+        let message = self.mail.take(now);
+        if message.as_ref().is_some_and(|message| message.sender == Sender::Outside) {
+            self.counts.outside -= 1;
         }
+        Ok(message.map(|message| Arrival::Message(message.body)))
     }
 
-    fn take(&mut self, arrival: Arrival, now: Time, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
+    fn take(&mut self, arrival: Arrival, now: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
+        let time = now.time;
         match arrival {
             Arrival::Own(job) => self.submit(job, Origin::Own, now, outbox)?,
             Arrival::Message(Body::Submit(mut job)) => {
                 // Sent before it claims to have been submitted: it cannot start before that.
-                job.submit = job.submit.min(now);
-                self.submit(*job, Origin::Sent, now, outbox)?;
+                job.submit = job.submit.min(time);
+                if job.grid.is_some() && !self.is_open() {
+                    self.turn_away(job, now, outbox);
+                } else {
+                    self.submit(*job, Origin::Sent, now, outbox)?;
+                }
             }
             Arrival::Message(Body::Cancel(id)) => {
                 for (at, partition) in self.partitions.iter_mut().enumerate() {
-                    if let Some(gone) = partition.cancel(id, now, outbox) {
+                    if let Some(gone) = partition.cancel(id, time, outbox) {
                         self.touched[at] = true;
                         self.ended.push(gone);
                     }
                 }
-                self.report_ends(now)?;
+                self.report_ends(now, outbox)?;
+            }
+            Arrival::Message(Body::Withdraw { number }) => {
+                let mut withdrawn = None;
+                for (at, partition) in self.partitions.iter_mut().enumerate() {
+                    if let Some(job) = partition.withdraw(number, time) {
+                        self.touched[at] = true;
+                        self.counts.last = time;
+                        withdrawn = Some(job);
+                    }
+                }
+                if let Some(job) = withdrawn {
+                    let body = Body::Returned { job, why: EventCause::Replanned };
+                    self.send(Address::Dispatcher, now, body, outbox);
+                }
             }
             // The others are between broker, dispatcher, directory and network.
             Arrival::Message(_) => {}
@@ -134,37 +168,59 @@ impl Site {
         Ok(())
     }
 
+    /// The site has left: a job of the grid goes back at once.
+    fn turn_away(&mut self, job: Box<Job>, now: Stamp, outbox: &mut dyn Outbox) {
+        let why = EventCause::SiteLeft;
+        outbox.record(Record::Event(EventRecord {
+            time: now.time,
+            kind: EventKind::Refused,
+            cause: why,
+            site: self.id,
+            partition: job.partition,
+            machines: ProcSet::new(),
+            procs: job.size.preferred(),
+            job: Some(job.id),
+            origin: Origin::Sent,
+            attempt: job.grid.as_ref().map_or(0, |grid| grid.attempts),
+            lost: 0,
+            since_lost: None,
+        }));
+        self.send(Address::Dispatcher, now, Body::Returned { job, why }, outbox);
+    }
+
     fn submit(
         &mut self,
         job: Job,
         origin: Origin,
-        now: Time,
+        now: Stamp,
         outbox: &mut dyn Outbox,
     ) -> Result<(), EntityError> {
-        let refused = Departed { job: job.id, origin };
-        if !self.arrive(job, origin, now, outbox) {
-            self.ended.push(refused);
-            self.report_ends(now)?;
+        self.counts.last = now.time;
+        self.counts.let_in += u64::from(job.grid.is_none());
+        if let Admission::Gone(gone) = self.arrive(job, origin, now.time, outbox) {
+            self.ended.push(gone);
+            self.report_ends(now, outbox)?;
         }
         Ok(())
     }
 
-    /// False if the job was rejected.
-    fn arrive(&mut self, job: Job, origin: Origin, now: Time, outbox: &mut dyn Outbox) -> bool {
+    fn arrive(&mut self, job: Job, origin: Origin, now: Time, outbox: &mut dyn Outbox) -> Admission {
         let at = match job.partition {
             Some(partition) => partition.index(),
             None => self.first_fit(&job),
         };
         match self.partitions.get_mut(at) {
             Some(partition) => {
-                let taken = partition.arrive(job, origin, now, outbox);
-                self.touched[at] |= taken;
-                taken
+                let admitted = partition.arrive(job, origin, now, outbox);
+                self.touched[at] |= admitted == Admission::Taken;
+                admitted
             }
             None => {
                 self.refused += 1;
                 outbox.record(Record::Job(refused(self, &job, origin, now)));
-                false
+                let how = Gone::Ended(Outcome::Rejected(RejectReason::NoSuchPartition));
+                let (job, number) = (job.id, job.grid.as_ref().map(|grid| grid.number));
+                Admission::Gone(Departed { job, origin, number, output: Bytes::ZERO, how })
             }
         }
     }

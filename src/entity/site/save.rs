@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Body, EntityError, Sender, Site, Stamp};
+use super::churn::ChurnSave;
+use super::{Counts, EntityError, Mailbox, Reporting, Site, Stamp};
 use crate::local::PartitionSave;
 use crate::workload::Mark;
 
@@ -11,8 +12,10 @@ use crate::workload::Mark;
 pub struct SiteSave {
     partitions: Vec<PartitionSave>,
     source: Option<Mark>,
-    inbox: Vec<((Stamp, Sender, u64), Body)>,
-    passed: Stamp,
+    mail: Mailbox,
+    uplink: Option<Reporting>,
+    churn: ChurnSave,
+    counts: Counts,
     refused: u64,
 }
 
@@ -25,15 +28,17 @@ impl Site {
         let source = match &self.source.source {
             None => None,
             Some(source) => Some(source.mark().ok_or_else(|| EntityError::BadSave {
-                site: self.spec.name.clone(),
+                who: self.who(),
                 problem: "its workload cannot be continued from the middle".to_owned(),
             })?),
         };
         Ok(SiteSave {
             partitions: self.partitions.iter().map(crate::local::Partition::save).collect(),
             source,
-            inbox: self.inbox.iter().map(|(order, body)| (*order, body.clone())).collect(),
-            passed: self.passed,
+            mail: self.mail.clone(),
+            uplink: self.uplink.clone(),
+            churn: self.churn.save(),
+            counts: self.counts,
             refused: self.refused,
         })
     }
@@ -44,10 +49,8 @@ impl Site {
     /// # Errors
     /// [`EntityError`] if the state does not fit.
     pub fn restore(&mut self, saved: SiteSave, adopt: Option<Stamp>) -> Result<(), EntityError> {
-        let bad = |problem: &str| EntityError::BadSave {
-            site: self.spec.name.clone(),
-            problem: problem.to_owned(),
-        };
+        let who = self.who();
+        let bad = |problem: &str| EntityError::BadSave { who: who.clone(), problem: problem.to_owned() };
         if saved.partitions.len() != self.partitions.len() {
             return Err(bad("it was saved with another number of partitions"));
         }
@@ -57,12 +60,19 @@ impl Site {
             _ => return Err(bad("it was saved with another workload")),
         }
         self.source.refresh()?;
-        self.passed = adopt.map_or(saved.passed, |moment| moment.max(saved.passed));
-        let now = self.passed.time;
+        self.mail = saved.mail;
+        if let Some(moment) = adopt {
+            self.mail.pass(moment);
+        }
+        let now = self.mail.passed().time;
         for (partition, saved) in self.partitions.iter_mut().zip(saved.partitions) {
             partition.restore(saved, now, adopt.is_some())?;
         }
-        self.inbox = saved.inbox.into_iter().collect();
+        self.counts = saved.counts;
+        self.churn.restore(saved.churn).map_err(|problem| bad(&problem))?;
+        if let (Some(uplink), Some(saved)) = (&mut self.uplink, saved.uplink) {
+            uplink.restore(saved);
+        }
         self.refused = saved.refused;
         self.refresh();
         Ok(())

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use crate::entity::Stamp;
+use crate::entity::{Pending, Stamp};
+use crate::grid::ending::{last_minute, next_minute};
 use crate::units::{Span, Time};
 
 /// Entities that talk to each other without delay: a run of them in the order of entities.
@@ -36,6 +37,26 @@ impl fmt::Debug for WindowEnds {
     }
 }
 
+/// Says whether a run is over; see [`WindowOptions::over`].
+pub struct Over(Box<dyn FnMut(&[Pending], Time) -> bool + Send>);
+
+impl Over {
+    /// `over` is given what each entity has left to do, and the minute.
+    pub fn new(over: impl FnMut(&[Pending], Time) -> bool + Send + 'static) -> Self {
+        Self(Box::new(over))
+    }
+
+    pub(super) fn ask(&mut self, pending: &[Pending], minute: Time) -> bool {
+        (self.0)(pending, minute)
+    }
+}
+
+impl fmt::Debug for Over {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Over")
+    }
+}
+
 /// What can be chosen about windows.
 #[derive(Debug)]
 pub struct WindowOptions {
@@ -46,6 +67,10 @@ pub struct WindowOptions {
     pub promises: bool,
     /// How far anybody may lag behind. It bounds the records that wait to be merged. `None` adapts it to their number.
     pub lag: Option<Span>,
+    /// Whether the run is over before its time. It is asked at full minutes, with what each entity has left to do and the
+    /// minute, before which everything has happened; no window goes beyond a full minute then, so that the end of
+    /// the run depends on what happened and not on windows.
+    pub over: Option<Over>,
     /// Shortens windows, for tests.
     pub ends: Option<WindowEnds>,
 }
@@ -53,7 +78,7 @@ pub struct WindowOptions {
 impl Default for WindowOptions {
     /// To the end, with promises, lagging behind as seems best.
     fn default() -> Self {
-        Self { until: Stamp::END, promises: true, lag: None, ends: None }
+        Self { until: Stamp::END, promises: true, lag: None, over: None, ends: None }
     }
 }
 
@@ -62,6 +87,7 @@ impl Default for WindowOptions {
 pub(super) struct Lag {
     span: Span,
     fixed: bool,
+    minutes: bool,
 }
 
 impl Lag {
@@ -71,13 +97,23 @@ impl Lag {
     const FEW: usize = 1_024;
     const MANY: usize = 4_096;
 
-    pub(super) fn new(chosen: Option<Span>) -> Self {
-        Self { span: chosen.unwrap_or(Self::FIRST), fixed: chosen.is_some() }
+    pub(super) fn new(chosen: Option<Span>, minutes: bool) -> Self {
+        Self { span: chosen.unwrap_or(Self::FIRST), fixed: chosen.is_some(), minutes }
+    }
+
+    /// The full minute that everybody has to get to before `first`, if that matters.
+    pub(super) fn edge(&self, first: Stamp) -> Stamp {
+        if self.minutes && first.time < Time::NEVER {
+            Stamp::at(last_minute(first.time))
+        } else {
+            Stamp::default()
+        }
     }
 
     /// The furthest anybody may get before everybody has passed `first`.
     pub(super) fn after(&self, first: Stamp) -> Stamp {
-        Stamp::at(first.time + self.span).max(first.next_round()).min(Stamp::at(Time::NEVER))
+        let far = Stamp::at(first.time + self.span).max(first.next_round()).min(Stamp::at(Time::NEVER));
+        if self.minutes { far.min(Stamp::at(next_minute(first.time))) } else { far }
     }
 
     /// So many records had to wait.

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::local::{
-    Abilities, Actions, Change, LocalPolicy, ParamInfo, Phase, PolicyInfo, Profile, Slot, SlotRequest, View,
+    Abilities, Actions, Change, LiveJob, LocalPolicy, Outlook, ParamInfo, Phase, PolicyInfo, Profile, Slot,
+    SlotRequest, View,
 };
 use crate::model::{JobKey, Named, NamedError};
 use crate::units::{Span, Time};
@@ -36,14 +37,15 @@ pub enum Compress {
     None,
 }
 
-/// Conservative backfilling: every waiting job has a reservation, and none is ever delayed (while no job overruns).
+/// Conservative backfilling: every waiting job has a reservation, and none is ever delayed (while the machines stand and no job
+/// overruns).
 #[derive(Debug)]
 pub struct Conservative {
     compress: Compress,
     plan: Plan,
     /// Processors came free earlier than planned since the last pass.
     room: bool,
-    /// The plan does not hold any more: the book changed, or a job overran.
+    /// The plan does not hold any more: the book or the machines changed, or a job overran.
     stale: bool,
     /// The book that the plan goes around.
     book: Vec<Booked>,
@@ -60,6 +62,8 @@ struct Plan {
     starts: BTreeMap<u64, Planned>,
     /// The same by reserved start: `(start, seq)`.
     by_start: BTreeMap<(Time, u64), JobKey>,
+    /// Sum of the estimates in microseconds.
+    estimates: u128,
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -126,15 +130,33 @@ impl Conservative {
         }
     }
 
-    /// Plans everything anew around what runs now: after a change of the book, or when a job has overrun its estimate and
-    /// reservations can no longer be kept. Those promised earlier go first.
+    /// A running job is expected to end at another time: others move up into the room, or stay where they are if the job has
+    /// room to go on, or are planned anew.
+    fn moved(&mut self, job: &LiveJob, from: Time, now: Time) {
+        let end = job.expected_end();
+        match &mut self.plan.profile {
+            Some(profile) if !self.stale && from > now => {
+                if end < from {
+                    profile.release(end, from, job.held());
+                    self.room = true;
+                } else if profile.fits(from, end.since(from), job.held()) {
+                    profile.reserve(from, end, job.held());
+                } else {
+                    self.stale = true;
+                }
+            }
+            _ => self.stale = true,
+        }
+    }
+
+    /// Plans everything anew around what runs now: after a change of the book or of machines, or when a job has overrun its
+    /// estimate and reservations can no longer be kept. Those promised earlier go first.
     fn replan(&mut self, view: &View<'_>) {
         self.plan.profile = Some(view.profile());
         self.book = booked(view).collect();
         let order: Vec<u64> = self.plan.by_start.keys().map(|(_, seq)| *seq).collect();
-        self.plan.by_start.clear();
         for seq in order {
-            if let Some(planned) = self.plan.starts.remove(&seq) {
+            if let Some(planned) = self.plan.remove(seq) {
                 self.plan.add(seq, planned, view.now());
             }
         }
@@ -146,18 +168,30 @@ fn booked<'a>(view: &View<'a>) -> impl Iterator<Item = Booked> + use<'a> {
 }
 
 impl Plan {
+    fn insert(&mut self, seq: u64, planned: Planned) {
+        self.by_start.insert((planned.start, seq), planned.job);
+        self.starts.insert(seq, planned);
+        self.estimates += u128::from(planned.estimate.micros());
+    }
+
+    /// How long those that wait say they run, in the mean; a moment if nobody waits.
+    fn mean_estimate(&self) -> Span {
+        let mean = self.estimates.checked_div(self.starts.len() as u128).unwrap_or(0);
+        Span::from_micros(u64::try_from(mean).unwrap_or(u64::MAX)).max(Span::TICK)
+    }
+
     fn add(&mut self, seq: u64, mut planned: Planned, now: Time) {
         let Some(profile) = &mut self.profile else { return };
         // A job fits at the end of everything: it is not larger than the partition.
         planned.start = profile.earliest(now, planned.estimate, planned.procs).unwrap_or(Time::NEVER);
         profile.reserve(planned.start, planned.start + planned.estimate, planned.procs);
-        self.starts.insert(seq, planned);
-        self.by_start.insert((planned.start, seq), planned.job);
+        self.insert(seq, planned);
     }
 
     fn remove(&mut self, seq: u64) -> Option<Planned> {
         let planned = self.starts.remove(&seq)?;
         self.by_start.remove(&(planned.start, seq));
+        self.estimates -= u128::from(planned.estimate.micros());
         Some(planned)
     }
 
@@ -208,6 +242,10 @@ impl LocalPolicy for Conservative {
                 self.book.retain(|(_, end, _)| *end > now);
                 self.stale |= !booked(view).eq(self.book.iter().copied());
             }
+            // What was promised was promised on the machines that there were. With more of them nobody starts later: in the
+            // order of reserved start each finds at least the place that it had.
+            Change::Left | Change::Joined | Change::Continued(_) => self.stale = true,
+            Change::Moved { job, from } => self.moved(view.job(job), from, now),
         }
     }
 
@@ -244,6 +282,19 @@ impl LocalPolicy for Conservative {
         }
     }
 
+    /// The earliest room that the plan leaves for a job as long as those that wait are in the mean; while nobody waits, for
+    /// however short a job.
+    fn outlook(&self, view: &View<'_>) -> Outlook {
+        match &self.plan.profile {
+            Some(profile) if !self.stale => {
+                let (now, estimate) = (view.now(), self.plan.mean_estimate());
+                let start = |procs| profile.earliest(now, estimate, procs).unwrap_or(Time::NEVER);
+                Outlook::of_sizes(view.capacity(), start)
+            }
+            _ => view.outlook(),
+        }
+    }
+
     fn save(&self) -> Vec<u8> {
         let starts = self.plan.starts.values().map(|planned| (planned.job, planned.start)).collect();
         let saved = Saved { starts, room: self.room, stale: self.stale };
@@ -259,8 +310,7 @@ impl LocalPolicy for Conservative {
                 view.get(job).ok_or_else(|| format!("it plans a job with key {job} that is not there"))?;
             let planned = Planned { job, start, procs: live.procs(), estimate: live.estimate() };
             profile.reserve(start, start + planned.estimate, planned.procs);
-            self.plan.starts.insert(live.seq(), planned);
-            self.plan.by_start.insert((start, live.seq()), job);
+            self.plan.insert(live.seq(), planned);
         }
         self.plan.profile = Some(profile);
         self.book = booked(view).collect();

@@ -288,14 +288,25 @@ impl LocalPolicy for Easy {
                 self.fresh.retain(|other| other.seq != entry.seq);
                 self.searched = None;
             }
-            Change::Ended(job) => {
+            Change::Ended(job) | Change::Moved { job, .. } => {
                 let live = view.job(job);
-                let starting = live.phase() == Phase::Starting;
-                let end = if starting { view.now() + live.estimate() } else { live.expected_end() };
+                let end = match change {
+                    Change::Moved { from, .. } => from,
+                    _ if live.phase() == Phase::Starting => view.now() + live.estimate(),
+                    _ => live.expected_end(),
+                };
                 self.releases.remove(end, job);
+                if change != Change::Ended(job) {
+                    self.releases.insert(live.expected_end(), job, live.held());
+                }
                 self.searched = None;
             }
-            Change::Reserved => self.searched = None,
+            Change::Continued(job) => {
+                let live = view.job(job);
+                self.releases.insert(live.expected_end(), job, live.held());
+                self.searched = None;
+            }
+            Change::Reserved | Change::Left | Change::Joined => self.searched = None,
         }
     }
 

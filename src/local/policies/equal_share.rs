@@ -3,10 +3,10 @@
 use std::collections::VecDeque;
 
 use crate::local::{
-    Abilities, Action, Actions, Change, LocalPolicy, ParamInfo, Phase, Place, PolicyInfo, View,
+    Abilities, Action, Actions, Change, LocalPolicy, Outlook, ParamInfo, Phase, Place, PolicyInfo, View,
 };
 use crate::model::{JobKey, NamedError, ProcSet};
-use crate::units::Rate;
+use crate::units::{Rate, Time};
 
 const DEFAULT_MPL: u32 = 2;
 
@@ -45,7 +45,7 @@ pub struct EqualShare {
     mpl: u32,
     queue: VecDeque<JobKey>,
     running: Vec<JobKey>,
-    /// Jobs on each processor.
+    /// Jobs on each processor, those that stand still among them; as many as may be where nobody can be put.
     load: Vec<u32>,
 }
 
@@ -74,6 +74,10 @@ impl EqualShare {
         Rate::ratio(1, u64::from(most.max(1)))
     }
 
+    fn count(&mut self, view: &View<'_>) {
+        self.load = (0..view.processors()).map(|proc| view.load(proc)).collect();
+    }
+
     fn add(&mut self, place: &ProcSet) {
         for proc in place.iter() {
             self.load[proc as usize] += 1;
@@ -89,14 +93,25 @@ impl LocalPolicy for EqualShare {
             Change::Ended(job) => {
                 self.running.retain(|running| *running != job);
                 // The site has already taken the job off its processors.
-                self.load = (0..view.capacity()).map(|proc| view.load(proc)).collect();
+                self.count(view);
             }
-            Change::Reserved => {}
+            Change::Left | Change::Joined => self.count(view),
+            Change::Continued(job) => {
+                // In order of arrival, as they were started.
+                let seq = view.job(job).seq();
+                let at = self.running.partition_point(|other| view.job(*other).seq() < seq);
+                self.running.insert(at, job);
+                self.count(view);
+            }
+            // Nothing is expected of estimates.
+            Change::Reserved | Change::Moved { .. } => {}
         }
     }
 
     fn schedule(&mut self, view: &View<'_>, actions: &mut Actions) {
-        self.load.resize(view.capacity() as usize, 0);
+        if self.load.is_empty() {
+            self.count(view);
+        }
         let mut started: Vec<(JobKey, ProcSet)> = Vec::new();
         while let Some(head) = self.queue.front().copied() {
             let Some(place) = self.place(view.job(head).procs()) else { break };
@@ -118,12 +133,35 @@ impl LocalPolicy for EqualShare {
         }
     }
 
+    /// A size can start where so many processors have a place for one more, now or when running jobs are expected to end; behind
+    /// those that wait, as in [`View::outlook`].
+    fn outlook(&self, view: &View<'_>) -> Outlook {
+        let mut load = self.load.clone();
+        let mut open = match load.len() {
+            0 => view.capacity(),
+            _ => load.iter().filter(|load| **load < self.mpl).count() as u32,
+        };
+        let mut ends: Vec<(Time, JobKey)> =
+            self.running.iter().map(|job| (view.expected_end(*job), *job)).collect();
+        ends.sort_unstable();
+        let (mut ends, mut time, turn) = (ends.into_iter(), view.now(), view.turn());
+        Outlook::of_sizes(view.capacity(), |procs| {
+            while open < procs {
+                let Some((end, job)) = ends.next() else { return Time::NEVER };
+                time = end;
+                for proc in view.job(job).place().iter() {
+                    let load = &mut load[proc as usize];
+                    open += u32::from(*load == self.mpl);
+                    *load -= 1;
+                }
+            }
+            turn.max(time)
+        })
+    }
+
     fn adopt(&mut self, view: &View<'_>) {
         self.queue = view.jobs_in(Phase::Waiting).into();
         self.running = view.jobs_in(Phase::Running);
-        self.load = vec![0; view.capacity() as usize];
-        for job in self.running.clone() {
-            self.add(view.job(job).place());
-        }
+        self.count(view);
     }
 }

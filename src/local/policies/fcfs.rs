@@ -28,7 +28,13 @@ impl LocalPolicy for Fcfs {
         match change {
             Change::Arrived(job) => self.queue.push_back(job),
             Change::Withdrawn(job) => self.queue.retain(|waiting| *waiting != job),
-            Change::Ended(_) | Change::Reserved => {}
+            // Those that wait are not larger than what is there, and what is free is looked up.
+            Change::Ended(_)
+            | Change::Reserved
+            | Change::Left
+            | Change::Joined
+            | Change::Continued(_)
+            | Change::Moved { .. } => {}
         }
     }
 

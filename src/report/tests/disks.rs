@@ -150,12 +150,14 @@ fn a_folder_where_a_file_should_be() {
 #[test]
 fn a_folder_never_mixes_two_runs() {
     let folder = tempfile::tempdir().unwrap();
-    for stale in ["summary.json", "machines.csv", "mine.txt"] {
+    for stale in ["summary.json", "machines.csv", "events.csv", "scenario.toml", "mine.txt"] {
         fs::write(folder.path().join(stale), "old").unwrap();
     }
     drop(open(folder.path()).unwrap());
     let exists = |name: &str| folder.path().join(name).exists();
-    assert!(!exists("summary.json") && !exists("machines.csv"));
+    for gone in ["summary.json", "machines.csv", "events.csv", "scenario.toml"] {
+        assert!(!exists(gone), "{gone}");
+    }
     assert!(exists("mine.txt"), "what is not ours stays");
 }
 

@@ -6,12 +6,13 @@ use insta::assert_snapshot;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 
-use crate::metrics::samples::{any_job, any_segment, job, rejected, segment};
+use crate::metrics::samples::{any_event, any_job, any_segment, happened, job, machines, rejected, segment};
 use crate::metrics::{Definitions, Fingerprint, Ledger, RunFacts, RunSummary, Summary};
 use crate::model::{
-    JobClasses, JobRecord, MachineRecord, MachineState, Outcome, PartitionId, PartitionSpec, ProcSet, Record,
-    SegmentRecord, SiteId, SiteSpec,
+    EventCause, EventKind, EventRecord, JobClasses, JobRecord, MachineRecord, MachineState, Origin, Outcome,
+    PartitionId, PartitionSpec, ProcSet, Record, RejectReason, SegmentRecord, SiteId, SiteSpec,
 };
+use crate::platform::Usage;
 use crate::report::{OutputDir, OutputOptions};
 use crate::units::{Energy, Money, Power, Rate, Span, Time};
 
@@ -21,6 +22,77 @@ fn sites() -> Vec<SiteSpec> {
     let mut second = SiteSpec::plain("delft, \"i7\"", 8, "fcfs".parse().unwrap());
     second.partitions.push(PartitionSpec { name: "fat".to_owned(), ..PartitionSpec::plain(64) });
     vec![first, second]
+}
+
+/// Every file there is.
+fn everything() -> OutputOptions {
+    OutputOptions {
+        machines: true,
+        events: true,
+        scenario: Some("seed = 7\n".to_owned()),
+        batsim: Some("w".to_owned()),
+    }
+}
+
+/// A job of the grid that loses its first attempt, runs again elsewhere and is given up there; by hand.
+fn events() -> Vec<Record> {
+    let first = JobRecord { origin: Origin::Sent, ..job(5, 40, 0, 10, 4) };
+    let second = JobRecord { site: SiteId(1), partition: PartitionId(1), ..first.clone() };
+    let lost = 4 * Usage::PROC_SECOND / 3;
+    let left = machines(EventKind::Left, 50, 3);
+    let back = EventRecord { lost, ..happened(EventKind::GivenBack, &first) };
+    let again = EventRecord {
+        cause: EventCause::None,
+        site: SiteId::GRID,
+        partition: None,
+        since_lost: Some(Span::from_micros(1_500_000)),
+        ..happened(EventKind::Reassigned, &first)
+    };
+    let refused = EventRecord {
+        cause: EventCause::Refused(RejectReason::TooLarge),
+        ..happened(EventKind::Refused, &second)
+    };
+    let ended = JobRecord { site: SiteId::GRID, attempts: 2, outcome: Outcome::Failed, ..first.clone() };
+    vec![
+        Record::Segment(segment(&first, ProcSet::range(8, 12))),
+        Record::Event(left),
+        Record::Event(back),
+        Record::Event(again),
+        Record::Segment(SegmentRecord { attempt: 2, ..segment(&second, ProcSet::full(4)) }),
+        Record::Event(refused),
+        Record::Event(EventRecord {
+            procs: 64,
+            machines: ProcSet::full(64),
+            ..machines(EventKind::Joined, 55, 0)
+        }),
+        Record::Job(ended),
+    ]
+}
+
+#[test]
+fn the_files_of_a_grid_by_hand() {
+    let folder = write(&events(), &everything());
+    let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+    assert_snapshot!(read("events.csv"), @r#"
+    time,event,cause,site,partition,machines,procs,job,origin,attempt,lost_proc_s,since_lost_s
+    50,left,chance,kth,default,0-2,12,,,,,
+    50,given-back,machine-left,kth,default,,4,5,grid,1,1.333333,
+    50,reassigned,,grid,,,4,5,grid,1,0,1.5
+    50,refused,needs more processors than the partition has,"delft, ""i7""",fat,,4,5,grid,1,0,
+    55,joined,chance,kth,default,0-63,64,,,,,
+    "#);
+    assert_snapshot!(read("jobs.csv"), @r"
+    job,submit,start,end,procs,site,outcome,requested,run,estimate,wait,response,bsld,user,class,attempts,energy_j,cost,reason,partition,origin
+    5,40,40,50,4,grid,failed,4,10,10,0,10,,7,all,2,0,0,,,grid
+    ");
+    assert_snapshot!(read("segments.csv"), @r#"
+    job,attempt,site,partition,procs,from,to,rate,share,cause,energy_j,cost,processors,origin
+    5,1,kth,default,4,40,50,1,1,run,0,0,8-11,grid
+    5,2,"delft, ""i7""",fat,4,40,50,1,1,run,0,0,0-3,grid
+    "#);
+    assert_eq!(read("scenario.toml"), "seed = 7\n");
+    let batsim = read("batsim/out_jobs.csv");
+    assert!(batsim.contains(",108-111,"), "of the last attempt, at the other site: {batsim}");
 }
 
 /// Four jobs, by hand.
@@ -64,22 +136,23 @@ fn write(records: &[Record], options: &OutputOptions) -> tempfile::TempDir {
 
 #[test]
 fn every_file_by_hand() {
-    let options = OutputOptions { machines: true, batsim: Some("kth,sp2".to_owned()) };
+    let options =
+        OutputOptions { machines: true, batsim: Some("kth,sp2".to_owned()), ..OutputOptions::default() };
     let folder = write(&records(), &options);
     let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
     assert_snapshot!(read("jobs.csv"), @r#"
-    job,submit,start,end,procs,site,outcome,requested,run,estimate,wait,response,bsld,user,class,attempts,energy_j,cost,reason,partition
-    1,0,5,15,4,kth,completed,4,10,10,5,15,1.5,7,all,1,400.5,1.25,,default
-    2,10,100,103,12,kth,killed,12,3,3.5,90,93,9.3,7,all,1,0,0,,default
-    3,20,20,20,1,"delft, ""i7""",completed,1,0,0,0,0,1,7,all,2,0,0,,fat
-    4,30,,30,0,kth,rejected,101,100,100,,,,7,all,0,0,0,needs more processors than the partition has,default
+    job,submit,start,end,procs,site,outcome,requested,run,estimate,wait,response,bsld,user,class,attempts,energy_j,cost,reason,partition,origin
+    1,0,5,15,4,kth,completed,4,10,10,5,15,1.5,7,all,1,400.5,1.25,,default,local
+    2,10,100,103,12,kth,killed,12,3,3.5,90,93,9.3,7,all,1,0,0,,default,local
+    3,20,20,20,1,"delft, ""i7""",completed,1,0,0,0,0,1,7,all,2,0,0,,fat,local
+    4,30,,30,0,kth,rejected,101,100,100,,,,7,all,0,0,0,needs more processors than the partition has,default,local
     "#);
     assert_snapshot!(read("segments.csv"), @r#"
-    job,attempt,site,partition,procs,from,to,rate,share,cause,energy_j,cost,processors
-    1,1,kth,default,4,5,15,1,1,run,400.5,1.25,0-3
-    2,1,kth,default,9,100,103,0.5,1,run,0,0,0-3 7 9-12
-    3,1,"delft, ""i7""",fat,1,20,20,1,1,run,0,0,1
-    3,2,"delft, ""i7""",fat,1,20,20,1,1,run,0,0,5
+    job,attempt,site,partition,procs,from,to,rate,share,cause,energy_j,cost,processors,origin
+    1,1,kth,default,4,5,15,1,1,run,400.5,1.25,0-3,local
+    2,1,kth,default,9,100,103,0.5,1,run,0,0,0-3 7 9-12,local
+    3,1,"delft, ""i7""",fat,1,20,20,1,1,run,0,0,1,local
+    3,2,"delft, ""i7""",fat,1,20,20,1,1,run,0,0,5,local
     "#);
     assert_snapshot!(read("machines.csv"), @r"
     time,site,partition,state,processors
@@ -184,15 +257,18 @@ proptest! {
 #[test]
 fn every_row_has_a_cell_for_every_column() {
     let reasons = any_job();
-    let options = OutputOptions { machines: true, batsim: Some("w".to_owned()) };
-    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    let options = everything();
+    let [mut runner, mut others] =
+        std::array::from_fn(|_| proptest::test_runner::TestRunner::deterministic());
     let records: Vec<_> = (0..200)
         .map(|_| reasons.new_tree(&mut runner).unwrap().current())
         .map(Record::Job)
+        .chain((0..200).map(|_| Record::Event(any_event().new_tree(&mut others).unwrap().current())))
         .chain(records())
+        .chain(events())
         .collect();
     let folder = write(&records, &options);
-    for name in ["jobs.csv", "segments.csv", "machines.csv", "batsim/out_jobs.csv"] {
+    for name in ["jobs.csv", "segments.csv", "machines.csv", "events.csv", "batsim/out_jobs.csv"] {
         // The reader refuses rows of unequal length.
         let mut reader = csv::Reader::from_path(folder.path().join(name)).unwrap();
         assert!(reader.records().map(Result::unwrap).count() > 0, "{name}");
@@ -208,8 +284,8 @@ fn every_row_has_a_cell_for_every_column() {
 #[test]
 fn the_page_of_the_files_lists_every_column_in_order() {
     let page = include_str!("../../../docs/output.md");
-    let folder = write(&records(), &OutputOptions { machines: true, batsim: Some("w".to_owned()) });
-    for name in ["jobs.csv", "segments.csv", "machines.csv"] {
+    let folder = write(&records(), &everything());
+    for name in ["jobs.csv", "segments.csv", "machines.csv", "events.csv"] {
         let text = fs::read_to_string(folder.path().join(name)).unwrap();
         let section = page.split("\n## ").find(|section| section.starts_with(name)).unwrap();
         let listed: Vec<_> =

@@ -102,6 +102,7 @@ fn classes_energy_and_cost_show_when_there_are_any() {
             job_energy: Energy::from_nanojoules(1_234_000_000_000_000_000),
             meter: Energy::from_nanojoules(1_500_000_000_000_000_000),
             cost: Money::from_nanos(12_345_678_900_000),
+            electricity: Some(Money::from_nanos(162_500_000_000)),
             ..Usage::default()
         },
         1_300_000,
@@ -126,6 +127,7 @@ fn classes_energy_and_cost_show_when_there_are_any() {
      makespan        1 d 2 h (96,577 s)
      longest queue   1,121 jobs
      energy          416.7 kWh (jobs 342.8, idle 73.9), 541.7 kWh with the facility
+     electricity     162.50
      cost            12,345.68
      run time        read 0.012 s, schedule 0.008 s, write 0.031 s
      fingerprint     40:eb0e74cb3d92876963be75f274ba75af

@@ -162,7 +162,12 @@ fn a_generated_log_replays_like_the_model() {
     let replay = |log: &str, input: &str| {
         fingerprint(with_input(&["replay", log, "--policy", "easy", "--json"], input).json())
     };
-    for model in [TINY, "lublin[jobs=150,types=typed,procs=64]", "lublin[jobs=100,reference=true]"] {
+    for model in [
+        TINY,
+        "lublin[jobs=150,types=typed,procs=64]",
+        "lublin[jobs=100,reference=true]",
+        "poisson[jobs=100,size=1..32]",
+    ] {
         let direct = replay(model, "");
         let text = gridemu(&["generate", model]).well().out.clone();
         assert_eq!(replay("-", &text), direct, "{model} by pipe");

@@ -214,7 +214,7 @@ impl Toy {
             Fault::Leaves => drop(actix::Arbiter::current().stop()),
             Fault::Breaks => {
                 let site = self.address.to_string();
-                return Err(EntityError::BadSave { site, problem: "it is a toy".to_owned() });
+                return Err(EntityError::BadSave { who: site, problem: "it is a toy".to_owned() });
             }
         }
         Ok(())
@@ -257,11 +257,11 @@ impl Entity for Toy {
         let Message { arrival, sender, sequence, body } = message;
         let site = self.address.to_string();
         if arrival < self.passed {
-            return Err(EntityError::Late { site, now: self.passed, arrival });
+            return Err(EntityError::Late { who: site, now: self.passed, arrival });
         }
         match self.inbox.entry((arrival, sender, sequence)) {
             Entry::Vacant(place) => place.insert(body),
-            Entry::Occupied(_) => return Err(EntityError::Repeated { site, arrival, sequence }),
+            Entry::Occupied(_) => return Err(EntityError::Repeated { who: site, arrival, sequence }),
         };
         Ok(())
     }

@@ -1,0 +1,89 @@
+//! What a broker's plan costs: one job, as most often, and a thousand, as after an outage, over twenty pools.
+//! `cargo bench --bench broker`.
+
+use std::hint::black_box;
+
+use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use gridemu::broker::{BrokerRegistry, Picture, Pool, PoolFacts, PoolReport, WaitingJob};
+use gridemu::local::Outlook;
+use gridemu::model::{Job, Named, PartitionId, PoolId, SiteId};
+use gridemu::units::{Power, Price, Rate, Span, Time};
+
+/// A small generator of our own, so that the benchmarks measure the same thing in every version.
+struct Draw(u64);
+
+impl Draw {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % limit
+    }
+}
+
+const NOW: Time = Time::from_secs(1_000_000);
+
+/// A site of 256 processors that reported within the last minute: half of them free and nobody waiting, or all taken and
+/// up to a day's queue.
+fn pool(number: u32, draw: &mut Draw) -> Pool {
+    let facts = PoolFacts {
+        id: PoolId { site: SiteId(number), partition: PartitionId(0) },
+        site: format!("site {number}"),
+        partition: "default".to_owned(),
+        processors: 256,
+        quantum: 1,
+        speed: Rate::ratio(50 + draw.below(200), 100),
+        idle: Power::from_milliwatts(5_000),
+        busy: Power::from_milliwatts(10_000 + draw.below(10_000)),
+        pue_ppm: 1_000_000 + draw.below(1_000_000),
+        latency: Span::from_micros(50_000),
+        bandwidth: None,
+    };
+    let measured = Time::from_secs(1_000_000 - draw.below(60));
+    let full = draw.below(2) == 0;
+    let wait = if full { draw.below(86_400) } else { 0 };
+    let steps = (0..9).map(|power| (1 << power, measured + Span::from_secs(wait * (power + 1) / 9)));
+    let report = PoolReport {
+        present: 256,
+        free: if full { 0 } else { 128 },
+        waiting: if full { 20 } else { 0 },
+        running: 40,
+        backlog: u128::from(wait) * 256_000_000,
+        price: Price::from_nanos(draw.below(1_000_000_000)),
+        power: Power::ZERO,
+        outlook: Outlook { steps: steps.collect() },
+    };
+    Pool { report, measured, asked: if full { 0 } else { 128 }, ..Pool::unheard_of(facts) }
+}
+
+fn plans(c: &mut Criterion) {
+    let registry = BrokerRegistry::standard();
+    for count in [1_u64, 1_000] {
+        let mut draw = Draw(1);
+        let pools: Vec<Pool> = (0..20).map(|number| pool(number, &mut draw)).collect();
+        let job = |id| Job::rigid(id, NOW, 1 << draw.below(8), Span::from_secs(60 + draw.below(36_000)));
+        let jobs: Vec<Job> = (1..=count).map(job).collect();
+        let waiting: Vec<WaitingJob<'_>> = jobs.iter().map(|job| WaitingJob::new(job, &[])).collect();
+        let mut group = c.benchmark_group("plan_over_20_pools");
+        group.throughput(Throughput::Elements(count));
+        for info in registry.all() {
+            let mut policy =
+                registry.build(&Named::bare(info.name), 7).expect("every policy is built with its defaults");
+            group.bench_function(BenchmarkId::new(info.name, count), |b| {
+                let mut now = pools.clone();
+                b.iter(|| {
+                    let mut picture = Picture::new(NOW, black_box(&mut now), black_box(&waiting), true);
+                    policy.plan(&mut picture);
+                    let plan = picture.into_plan();
+                    // As if it had not been: what assigning changes is set back.
+                    for (pool, before) in now.iter_mut().zip(&pools) {
+                        (pool.in_flight, pool.asked) = (before.in_flight, before.asked);
+                    }
+                    plan
+                });
+            });
+        }
+        group.finish();
+    }
+}
+
+criterion_group!(benches, plans);
+criterion_main!(benches);

@@ -1,0 +1,51 @@
+//! Each pool in turn.
+
+use crate::broker::{Absent, BrokerAbilities, BrokerPolicy, BrokerPolicyInfo, Picture};
+
+pub(super) const INFO: BrokerPolicyInfo = BrokerPolicyInfo {
+    name: "round-robin",
+    doc: "Sends each job to the next pool in turn that has enough processors.",
+    source: "folklore",
+    params: &[Absent::PARAM],
+    abilities: BrokerAbilities::PLAIN,
+    build: |mut named, _| {
+        let absent = Absent::take(&mut named)?;
+        named.finish(&[Absent::PARAM.key])?;
+        Ok(Box::new(RoundRobin { next: 0, absent }))
+    },
+};
+
+/// Each pool in turn: the first that fits, from the one after the last that got a job.
+#[derive(Debug)]
+pub struct RoundRobin {
+    /// The place of the pool whose turn it is; the first again if there is none.
+    next: u64,
+    absent: Absent,
+}
+
+impl BrokerPolicy for RoundRobin {
+    fn plan(&mut self, picture: &mut Picture<'_>) {
+        let pools = picture.pools().len();
+        for at in 0..picture.waiting().len() {
+            let next = usize::try_from(self.next).ok().filter(|next| *next < pools).unwrap_or(0);
+            // How many turns it is until a pool's own; the least is the first in turn.
+            let turns = |pool: usize| Some(if pool >= next { pool - next } else { pool + pools - next });
+            let first = picture.least(at, true, turns).or_else(|| self.absent.least(picture, at, turns));
+            if let Some(pool) = first {
+                picture.assign(at, pool);
+                self.next = (pool + 1) as u64;
+            }
+        }
+    }
+
+    fn save(&self) -> Vec<u8> {
+        self.next.to_le_bytes().to_vec()
+    }
+
+    fn restore(&mut self, saved: &[u8]) -> Result<(), String> {
+        let next = <[u8; 8]>::try_from(saved)
+            .map_err(|_| format!("the turn of `round-robin` is 8 bytes, not {}", saved.len()))?;
+        self.next = u64::from_le_bytes(next);
+        Ok(())
+    }
+}

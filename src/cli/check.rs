@@ -1,0 +1,59 @@
+//! `gridemu check` and `gridemu schema`
+
+use std::path::PathBuf;
+
+use clap::Args as ClapArgs;
+
+use super::say;
+use crate::broker::BrokerRegistry;
+use crate::experiment::RunError;
+use crate::experiment::scenario::{Override, Scenario, schema_json};
+use crate::local::Registry;
+
+#[derive(Debug, ClapArgs)]
+#[command(
+    after_help = "Examples:\n  gridemu check configs/quickstart.toml\n  gridemu check --show configs/quickstart.toml --set broker.policy=random --set site.delft.machines.node.count=64"
+)]
+pub(super) struct Args {
+    /// The scenario file
+    #[arg(value_name = "FILE")]
+    scenario: PathBuf,
+
+    #[command(flatten)]
+    sets: SetArgs,
+
+    /// Print the scenario with every default written out
+    #[arg(long)]
+    show: bool,
+}
+
+/// What is said instead of what is written.
+#[derive(Debug, ClapArgs)]
+pub(super) struct SetArgs {
+    /// Give a key of the scenario another value: `seed=9`, `broker.policy=mct`, `site.delft.policy=easy[order=sjf]`,
+    /// `site[0].machines[0].count=8`; may be repeated
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    sets: Vec<String>,
+}
+
+impl SetArgs {
+    pub(super) fn overrides(&self) -> Vec<Override> {
+        self.sets.iter().map(|set| Override::set(set)).collect()
+    }
+}
+
+pub(super) fn run(args: &Args) -> Result<(), RunError> {
+    let (registry, brokers) = (Registry::standard(), BrokerRegistry::standard());
+    let scenario = Scenario::load(&args.scenario, &args.sets.overrides(), &registry, &brokers)?;
+    if args.show {
+        return say(&scenario.shown());
+    }
+    say(&format!("{}: {}", args.scenario.display(), scenario.line()))
+}
+
+#[derive(Debug, ClapArgs)]
+pub(super) struct SchemaArgs {}
+
+pub(super) fn schema(_: &SchemaArgs) -> Result<(), RunError> {
+    say(&schema_json().map_err(RunError::run)?)
+}

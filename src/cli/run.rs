@@ -1,0 +1,99 @@
+//! `gridemu run`
+
+use std::path::PathBuf;
+
+use clap::{Args as ClapArgs, ValueEnum};
+
+use super::check::SetArgs;
+use super::{progress, say, talk};
+use crate::broker::BrokerRegistry;
+use crate::experiment::scenario::{Override, Scenario};
+use crate::experiment::{Progress, Run, RunError};
+use crate::local::Registry;
+use crate::report::{grid_json, grid_tables};
+
+const EXAMPLES: &str = "\
+Examples:
+  gridemu run configs/quickstart.toml
+  gridemu run configs/quickstart.toml --set broker.policy=random --seed 9 --out results
+  gridemu run configs/quickstart.toml --pace 3600";
+
+#[derive(Debug, ClapArgs)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    /// The scenario file (docs/scenarios.md says what is in one)
+    #[arg(value_name = "FILE")]
+    scenario: PathBuf,
+
+    #[command(flatten)]
+    sets: SetArgs,
+
+    /// Write files to this folder, whatever the scenario's `output.folder` says
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+
+    /// Print the summary as JSON
+    #[arg(long)]
+    json: bool,
+
+    /// Follow the wall clock, so many seconds a second: 60 is a minute a second
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
+    pace: Option<String>,
+
+    /// What drives the entities; the results are the same
+    #[arg(long, value_enum)]
+    engine: Option<EngineArg>,
+
+    /// Threads that the actors are spread over
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: u16,
+
+    /// Seed of all that is drawn
+    #[arg(long, value_name = "N")]
+    seed: Option<String>,
+}
+
+#[derive(Copy, Clone, Debug, ValueEnum)]
+enum EngineArg {
+    Actors,
+    Direct,
+}
+
+impl Args {
+    /// Options are keys in short: what they say is part of the scenario.
+    fn overrides(&self) -> Vec<Override> {
+        let mut overrides = self.sets.overrides();
+        let engine = self.engine.map(|engine| match engine {
+            EngineArg::Actors => "actors".to_owned(),
+            EngineArg::Direct => "direct".to_owned(),
+        });
+        let out = self.out.as_ref().map(|out| out.display().to_string());
+        let options = [
+            ("--pace", "clock.pace", &self.pace),
+            ("--engine", "engine", &engine),
+            ("--seed", "seed", &self.seed),
+            ("--out", "output.folder", &out),
+        ];
+        for (option, key, value) in options {
+            overrides.extend(value.as_ref().map(|value| Override::option(option, key, value)));
+        }
+        overrides
+    }
+}
+
+pub(super) fn run(args: &Args) -> Result<(), RunError> {
+    let (registry, brokers) = (Registry::standard(), BrokerRegistry::standard());
+    let scenario = Scenario::load(&args.scenario, &args.overrides(), &registry, &brokers)?;
+    if !args.json {
+        talk(&format!("{}: {}", args.scenario.display(), scenario.line()));
+    }
+    let run = Run::new(scenario, usize::from(args.threads), registry, brokers);
+    let progress = Progress::default();
+    let summary = progress::shown(&run.scenario().meaning.name, &progress, || run.run(&progress))?;
+    if args.json {
+        let text = grid_json(&summary)
+            .map_err(|error| RunError::run(format!("cannot write the summary: {error}")))?;
+        return say(&text);
+    }
+    say(&grid_tables(&summary))
+}

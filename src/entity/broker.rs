@@ -1,0 +1,476 @@
+//! The broker: who decides which job of the grid goes to which pool.
+
+mod assigned;
+mod unplaced;
+
+use serde::{Deserialize, Serialize};
+
+use self::assigned::{Assigned, Flights};
+pub(super) use self::unplaced::unplaced;
+use super::mailbox::{self, MOST_ROUNDS, Mailbox, Moments};
+use super::{Address, Body, Entity, EntityError, Message, Outbox, Pending, SiteReport, Stamp};
+use crate::broker::{
+    BrokerAbilities, BrokerEvent, BrokerPolicy, BrokerRegistry, Picture, Plan, Planned, Pool, WaitingJob,
+};
+use crate::model::{
+    BrokerSpec, EventCause, EventKind, EventRecord, Job, Origin, Outcome, PartitionId, PoolId, ProcSet,
+    Record, RecordSink, RejectReason, Replan, SiteId,
+};
+use crate::units::{Span, Time};
+
+/// Rounds until an assignment comes back as a report: dispatcher, site, directory, broker.
+const THERE_AND_BACK: u32 = 4;
+/// Beyond this round of an instant the broker plans what is left of it without waiting for reports, before the instant is
+/// given up as stalled.
+const MOST_LOOKS: u32 = MOST_ROUNDS / 2;
+
+/// Plans with its policy over what the directory last told, whenever jobs wait and something has changed.
+///
+/// In a moment it first takes everything that arrives (jobs, pictures, asks, news of the dispatcher), then plans once. If its
+/// picture is never stale (sites report at every change, messages take no time), it assigns one job and plans the next when
+/// that has been reported, so that jobs of one instant see each other.
+pub struct Broker {
+    spec: BrokerSpec,
+    policy: Box<dyn BrokerPolicy>,
+    abilities: BrokerAbilities,
+    /// Place among the pools of each site's first partition.
+    first_pool: Vec<usize>,
+    /// Whether the portal wants to hear of ends.
+    feedback: bool,
+    state: State,
+    /// Something has changed since the last planning.
+    fresh: bool,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct State {
+    mail: Mailbox,
+    pools: Vec<Pool>,
+    waiting: Vec<Waiting>,
+    flights: Flights,
+    /// When the report of what has just been assigned is there, if it comes at this very instant.
+    again: Option<Stamp>,
+    done: u64,
+    last: Time,
+    tally: BrokerTally,
+}
+
+/// A job that waits with the broker.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Waiting {
+    job: Box<Job>,
+    /// Pools that would not take it.
+    refused: Vec<PoolId>,
+}
+
+/// Counts of what the broker did.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BrokerTally {
+    /// How often the policy was asked.
+    pub plans: u64,
+    /// Assignments.
+    pub assigned: u64,
+    /// Assignments of jobs that had been assigned before.
+    pub reassigned: u64,
+    /// Assignments taken back.
+    pub recalled: u64,
+    /// Jobs given up because no pool takes them.
+    pub given_up: u64,
+    /// Sum over assignments of the age of the picture of the chosen pool.
+    pub age_sum: u128,
+    /// The oldest picture that an assignment was based on.
+    pub age_max: Span,
+    /// Most jobs that waited with the broker at once.
+    pub longest_queue: u64,
+    /// Assignments to a pool whose site had left or lost the processors, as it turned out.
+    pub landed_nowhere: u64,
+}
+
+/// A broker in a snapshot.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BrokerSave {
+    state: State,
+    policy: Vec<u8>,
+}
+
+impl std::fmt::Debug for Broker {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Broker").field("spec", &self.spec).field("state", &self.state).finish_non_exhaustive()
+    }
+}
+
+impl Broker {
+    /// A broker that knows of the pools what their descriptions say. `pools` are in order of sites and partitions; `seed` is of
+    /// what the policy draws.
+    ///
+    /// # Errors
+    /// [`EntityError::Broker`] if the policy does not exist or its parameters are wrong.
+    pub fn new(
+        spec: BrokerSpec,
+        pools: Vec<Pool>,
+        seed: u64,
+        feedback: bool,
+        registry: &BrokerRegistry,
+    ) -> Result<Self, EntityError> {
+        let policy = registry.build(&spec.policy, seed)?;
+        let abilities = registry.find(&spec.policy.name)?.abilities;
+        let mut first_pool = Vec::new();
+        for (at, pool) in pools.iter().enumerate() {
+            if first_pool.len() <= pool.facts.id.site.index() {
+                first_pool.push(at);
+            }
+        }
+        let flights = Flights::new(pools.len());
+        let state = State { pools, flights, ..State::default() };
+        Ok(Self { spec, policy, abilities, first_pool, feedback, state, fresh: false })
+    }
+
+    /// What its policy needs.
+    pub fn abilities(&self) -> BrokerAbilities {
+        self.abilities
+    }
+
+    /// Counts so far.
+    pub fn tally(&self) -> BrokerTally {
+        self.state.tally
+    }
+
+    /// The pools as it knows them.
+    pub fn pools(&self) -> &[Pool] {
+        &self.state.pools
+    }
+
+    /// Jobs that wait here.
+    pub fn waiting(&self) -> impl Iterator<Item = &Job> {
+        self.state.waiting.iter().map(|waiting| &*waiting.job)
+    }
+
+    /// The run is over: what waits here ends as unfinished.
+    pub fn close(&mut self, now: Time, sink: &mut dyn RecordSink) {
+        let waiting = std::mem::take(&mut self.state.waiting).into_iter().map(|waiting| waiting.job);
+        for job in waiting.chain(self.state.mail.jobs()) {
+            self.state.done += 1;
+            sink.record(Record::Job(unplaced(&job, Outcome::Unfinished, now)));
+        }
+    }
+
+    /// The state, between two moments.
+    pub fn save(&self) -> BrokerSave {
+        BrokerSave { state: self.state.clone(), policy: self.policy.save() }
+    }
+
+    /// Takes back a state. With `adopt`, the policy is another than the one that saved, and begins with what it finds.
+    ///
+    /// # Errors
+    /// [`EntityError::BadSave`] if the state does not fit.
+    pub fn restore(&mut self, saved: BrokerSave, adopt: bool) -> Result<(), EntityError> {
+        let bad = |problem: String| EntityError::BadSave { who: Address::Broker.to_string(), problem };
+        if saved.state.pools.len() != self.state.pools.len() {
+            return Err(bad("it was saved with other pools".to_owned()));
+        }
+        self.state = saved.state;
+        self.fresh = adopt;
+        if adopt { Ok(()) } else { self.policy.restore(&saved.policy).map_err(bad) }
+    }
+
+    fn pool_at(&self, site: SiteId, partition: PartitionId) -> Option<usize> {
+        let at = self.first_pool.get(site.index())? + partition.index();
+        self.state.pools.get(at).filter(|pool| pool.facts.id == PoolId { site, partition }).map(|_| at)
+    }
+
+    fn handle_one(&mut self, message: Message, now: Stamp, outbox: &mut dyn Outbox) {
+        let sender = message.sender;
+        match message.body {
+            Body::Submit(job) => {
+                self.state.last = now.time;
+                self.policy.on(&BrokerEvent::Arrived(job.id));
+                self.wait(Waiting { job, refused: Vec::new() }, now, outbox);
+            }
+            Body::Picture(reports) => {
+                let mut churned = false;
+                for report in reports {
+                    churned |= self.learn(report);
+                }
+                self.policy.on(&BrokerEvent::Pictured);
+                self.fresh = true;
+                if self.spec.replan == Replan::EveryPicture
+                    || (churned && self.spec.replan == Replan::OnChurn)
+                {
+                    self.recall(now, outbox);
+                }
+            }
+            Body::Ask { partition, procs, measured } => {
+                let super::Sender::Entity(Address::Site(site)) = sender else { return };
+                if let Some(at) = self.pool_at(site, partition) {
+                    let coming = self.state.flights.unseen(at, measured);
+                    self.state.pools[at].asked = procs.saturating_sub(coming);
+                    self.fresh = true;
+                }
+            }
+            Body::Sent { number, arrival } => self.state.flights.sent(number, arrival),
+            Body::Ended { number, job, outcome, output } => {
+                self.state.last = now.time;
+                if let Some(gone) = self.state.flights.remove(number) {
+                    let pool = self.settle(gone.pool);
+                    self.policy.on(&BrokerEvent::Ended { job, pool, outcome });
+                }
+                if self.feedback {
+                    let body = Body::Ended { number, job, outcome, output };
+                    self.state.mail.send(Address::Broker, Address::Portal, now, Span::ZERO, body, outbox);
+                }
+            }
+            Body::Returned { job, why } => self.back(job, why, now, outbox),
+            _ => {}
+        }
+    }
+
+    /// A job that has come back.
+    fn back(&mut self, job: Box<Job>, why: EventCause, now: Stamp, outbox: &mut dyn Outbox) {
+        self.state.last = now.time;
+        let number = job.grid.as_ref().map_or(u64::MAX, |grid| grid.number);
+        let mut refused = Vec::new();
+        if let Some(gone) = self.state.flights.remove(number) {
+            refused = gone.refused;
+            let pool = self.settle(gone.pool);
+            match why {
+                EventCause::Refused(_) => refused.push(pool),
+                EventCause::SiteLeft => {
+                    self.state.tally.landed_nowhere += 1;
+                    // The next report will say when it is back.
+                    self.state.pools[gone.pool].open = false;
+                }
+                _ => {}
+            }
+            self.policy.on(&BrokerEvent::Returned { job: job.id, pool });
+        }
+        self.wait(Waiting { job, refused }, now, outbox);
+    }
+
+    /// A job joins those that wait here, if there is a pool that could ever take it.
+    fn wait(&mut self, waiting: Waiting, now: Stamp, outbox: &mut dyn Outbox) {
+        let seen = WaitingJob::new(&waiting.job, &waiting.refused);
+        let possible = |pool: &Pool| {
+            pool.procs_for(&seen) <= pool.facts.processors && !waiting.refused.contains(&pool.facts.id)
+        };
+        if self.state.pools.iter().any(possible) {
+            self.state.waiting.push(waiting);
+            let length = self.state.waiting.len() as u64;
+            self.state.tally.longest_queue = self.state.tally.longest_queue.max(length);
+            self.fresh = true;
+            return;
+        }
+        self.state.tally.given_up += 1;
+        self.state.done += 1;
+        let reason = if waiting.refused.is_empty() { RejectReason::TooLarge } else { RejectReason::NoPool };
+        let job = &waiting.job;
+        outbox.record(Record::Event(EventRecord {
+            kind: EventKind::GivenUp,
+            cause: EventCause::Refused(reason),
+            ..of_job(job, now.time)
+        }));
+        outbox.record(Record::Job(unplaced(job, Outcome::Rejected(reason), now.time)));
+        if self.feedback {
+            let number = job.grid.as_ref().map_or(u64::MAX, |grid| grid.number);
+            let (job, outcome, output) = (job.id, Outcome::Rejected(reason), crate::units::Bytes::ZERO);
+            let body = Body::Ended { number, job, outcome, output };
+            self.state.mail.send(Address::Broker, Address::Portal, now, Span::ZERO, body, outbox);
+        }
+    }
+
+    /// Takes a report in. True if the site has gained or lost processors since the last one.
+    fn learn(&mut self, report: SiteReport) -> bool {
+        let Some(&first) = self.first_pool.get(report.site.index()) else { return false };
+        let mut churned = false;
+        for (at, new) in (first..).zip(report.pools) {
+            let Some(pool) = self.state.pools.get_mut(at) else { break };
+            churned |= pool.report.present != new.present || pool.open != report.open;
+            pool.report = new;
+            pool.measured = report.measured.time;
+            pool.open = report.open;
+            self.state.flights.measured(at, report.measured);
+            self.settle(at);
+        }
+        churned
+    }
+
+    /// Brings a pool's figures in line with what is on its way there.
+    fn settle(&mut self, at: usize) -> PoolId {
+        let pool = &mut self.state.pools[at];
+        if self.spec.count_in_flight {
+            pool.in_flight = self.state.flights.unseen_sum(at);
+        }
+        pool.facts.id
+    }
+
+    /// Takes back what has not left the dispatcher, or does not run yet.
+    fn recall(&mut self, now: Stamp, outbox: &mut dyn Outbox) {
+        let queued = self.spec.recall_queued;
+        let numbers: Vec<u64> = self.state.flights.recallable(queued).collect();
+        for number in numbers {
+            let body = Body::Recall { number, queued };
+            self.state.mail.send(Address::Broker, Address::Dispatcher, now, Span::ZERO, body, outbox);
+            self.state.tally.recalled += 1;
+        }
+    }
+
+    /// Asks the policy about some of the waiting jobs, by their places.
+    fn ask(&mut self, jobs: std::ops::Range<usize>, now: Stamp) -> Plan {
+        let State { waiting, pools, .. } = &mut self.state;
+        let seen: Vec<WaitingJob<'_>> =
+            waiting[jobs].iter().map(|waiting| WaitingJob::new(&waiting.job, &waiting.refused)).collect();
+        let mut picture = Picture::new(now.time, pools, &seen, self.spec.count_in_flight);
+        self.policy.plan(&mut picture);
+        picture.into_plan()
+    }
+
+    fn plan(&mut self, now: Stamp, outbox: &mut dyn Outbox) {
+        self.state.tally.plans += 1;
+        if self.spec.picture.is_zero() && !self.abilities.batch {
+            return self.plan_one_by_one(now, outbox);
+        }
+        let plan = self.ask(0..self.state.waiting.len(), now);
+        if plan.is_empty() {
+            return;
+        }
+        self.state.last = now.time;
+        let mut left: Vec<Option<Waiting>> =
+            std::mem::take(&mut self.state.waiting).into_iter().map(Some).collect();
+        for planned in plan {
+            if let Some(waiting) = left[planned.job].take() {
+                self.assign(waiting, planned, now, outbox);
+            }
+        }
+        self.state.waiting.extend(left.into_iter().flatten());
+    }
+
+    /// Sites report at every change: each assignment is made in sight of the ones before it, as far as reports take no time.
+    fn plan_one_by_one(&mut self, now: Stamp, outbox: &mut dyn Outbox) {
+        let mut at = 0;
+        while at < self.state.waiting.len() {
+            let Some(planned) = self.ask(at..at + 1, now).first().copied() else {
+                at += 1;
+                continue;
+            };
+            self.state.last = now.time;
+            let waiting = self.state.waiting.remove(at);
+            let prompt = self.state.pools[planned.pool].facts.latency.is_zero();
+            self.assign(waiting, planned, now, outbox);
+            if prompt && now.round < MOST_LOOKS && !self.state.waiting.is_empty() {
+                self.state.again = Some(Stamp { round: now.round + THERE_AND_BACK, ..now });
+                return;
+            }
+        }
+    }
+
+    fn assign(&mut self, waiting: Waiting, planned: Planned, now: Stamp, outbox: &mut dyn Outbox) {
+        let Waiting { mut job, refused } = waiting;
+        let pool = &self.state.pools[planned.pool];
+        let seen = WaitingJob::new(&job, &refused);
+        let (procs, run) = (pool.procs_for(&seen), pool.run_of(&seen));
+        let age = now.time.since(pool.measured);
+        let id = pool.facts.id;
+        // What the dispatcher will do unless it says otherwise.
+        let arrival = now.next_round().after(pool.facts.latency);
+        let grid = job.grid.get_or_insert_default();
+        grid.try_number += 1;
+        let (number, again) = (grid.number, grid.try_number > 1);
+        let tally = &mut self.state.tally;
+        tally.assigned += 1;
+        tally.age_sum += u128::from(age.micros());
+        tally.age_max = tally.age_max.max(age);
+        if again {
+            tally.reassigned += 1;
+            outbox.record(Record::Event(EventRecord {
+                kind: EventKind::Reassigned,
+                site: id.site,
+                partition: Some(id.partition),
+                procs,
+                ..of_job(&job, now.time)
+            }));
+        }
+        let area = u128::from(procs) * u128::from(run.micros());
+        self.state
+            .flights
+            .insert(number, Assigned { pool: planned.pool, procs, area, arrival: Some(arrival), refused });
+        job.partition = Some(id.partition);
+        let body = Body::Assign { job, pool: id };
+        self.state.mail.send(Address::Broker, Address::Dispatcher, now, Span::ZERO, body, outbox);
+    }
+}
+
+/// An event record of a job of the grid, to be completed.
+pub(super) fn of_job(job: &Job, time: Time) -> EventRecord {
+    EventRecord {
+        time,
+        kind: EventKind::Reassigned,
+        cause: EventCause::None,
+        site: SiteId::GRID,
+        partition: None,
+        machines: ProcSet::new(),
+        procs: job.size.preferred(),
+        job: Some(job.id),
+        origin: Origin::Sent,
+        attempt: job.grid.as_ref().map_or(0, |grid| grid.attempts),
+        lost: 0,
+        since_lost: None,
+    }
+}
+
+impl Moments for Broker {
+    fn mail(&mut self) -> &mut Mailbox {
+        &mut self.state.mail
+    }
+
+    fn next(&self) -> Option<Stamp> {
+        self.state.mail.due().into_iter().chain(self.state.again).min()
+    }
+
+    fn handle(&mut self, now: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
+        while let Some(message) = self.state.mail.take(now) {
+            self.handle_one(message, now, outbox);
+        }
+        if let Some(again) = self.state.again {
+            if now < again {
+                return Ok(());
+            }
+            (self.state.again, self.fresh) = (None, true);
+        }
+        if std::mem::take(&mut self.fresh) && !self.state.waiting.is_empty() {
+            self.plan(now, outbox);
+        }
+        Ok(())
+    }
+
+    fn who(&self) -> String {
+        Address::Broker.to_string()
+    }
+}
+
+impl Entity for Broker {
+    fn address(&self) -> Address {
+        Address::Broker
+    }
+
+    fn next_event(&self) -> Option<Stamp> {
+        self.next()
+    }
+
+    fn advance(&mut self, until: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
+        mailbox::advance(self, until, outbox)
+    }
+
+    fn deliver(&mut self, message: Message) -> Result<(), EntityError> {
+        self.state.mail.put(message, || Address::Broker.to_string())
+    }
+
+    fn pending(&self) -> Pending {
+        Pending {
+            let_in: 0,
+            done: self.state.done,
+            more: false,
+            last: self.state.last,
+            moves: self.state.again.is_some(),
+            may: false,
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! The record of a job that ended at no site.
+
+use crate::model::{Job, JobRecord, Origin, Outcome, PartitionId, SiteId};
+use crate::units::Time;
+
+/// What is recorded of a job of the grid that ends with the broker or the dispatcher.
+pub(in crate::entity) fn unplaced(job: &Job, outcome: Outcome, now: Time) -> JobRecord {
+    let grid = job.grid.as_deref().cloned().unwrap_or_default();
+    JobRecord {
+        id: job.id,
+        origin: Origin::Sent,
+        site: SiteId::GRID,
+        partition: PartitionId::default(),
+        user: job.user,
+        submit: job.submit,
+        start: grid.first_start,
+        end: now,
+        requested: job.size.preferred(),
+        procs: 0,
+        outcome,
+        run: job.runtime.min(job.estimate),
+        estimate: job.estimate,
+        attempts: grid.attempts,
+        energy: grid.energy,
+        cost: grid.cost,
+        recorded_wait: job.recorded_wait,
+    }
+}

@@ -1,0 +1,97 @@
+//! The directory: what the grid knows of itself, always a little stale.
+
+use serde::{Deserialize, Serialize};
+
+use super::mailbox::{self, Mailbox, Moments};
+use super::{Address, Body, Entity, EntityError, Message, Outbox, Pending, SiteReport, Stamp};
+use crate::model::SiteId;
+use crate::units::Span;
+
+/// Takes the sites' reports and hands those of one moment to the broker together.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Directory {
+    mail: Mailbox,
+    /// When each site last measured itself, as far as is known here.
+    measured: Vec<Option<Stamp>>,
+    reports: u64,
+}
+
+impl Directory {
+    /// A directory of so many sites that knows nothing yet.
+    pub fn new(sites: usize) -> Self {
+        Self { measured: vec![None; sites], ..Self::default() }
+    }
+
+    /// When a site last measured itself, as far as is known here.
+    pub fn measured(&self, site: SiteId) -> Option<Stamp> {
+        self.measured.get(site.index()).copied().flatten()
+    }
+
+    /// Reports so far.
+    pub fn reports(&self) -> u64 {
+        self.reports
+    }
+}
+
+impl Moments for Directory {
+    fn mail(&mut self) -> &mut Mailbox {
+        &mut self.mail
+    }
+
+    fn next(&self) -> Option<Stamp> {
+        self.mail.due()
+    }
+
+    fn handle(&mut self, now: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
+        let mut batch: Vec<SiteReport> = Vec::new();
+        while let Some(message) = self.mail.take(now) {
+            let Body::Report(report) = message.body else { continue };
+            self.reports += 1;
+            if let Some(measured) = self.measured.get_mut(report.site.index()) {
+                *measured = Some(report.measured);
+            }
+            // Of two reports of one site the later replaces the earlier.
+            match batch.last_mut().filter(|last| last.site == report.site) {
+                Some(last) => *last = *report,
+                None => batch.push(*report),
+            }
+        }
+        if !batch.is_empty() {
+            self.mail.send(
+                Address::Directory,
+                Address::Broker,
+                now,
+                Span::ZERO,
+                Body::Picture(batch),
+                outbox,
+            );
+        }
+        Ok(())
+    }
+
+    fn who(&self) -> String {
+        Address::Directory.to_string()
+    }
+}
+
+impl Entity for Directory {
+    fn address(&self) -> Address {
+        Address::Directory
+    }
+
+    fn next_event(&self) -> Option<Stamp> {
+        self.next()
+    }
+
+    fn advance(&mut self, until: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
+        mailbox::advance(self, until, outbox)
+    }
+
+    fn deliver(&mut self, message: Message) -> Result<(), EntityError> {
+        self.mail.put(message, || Address::Directory.to_string())
+    }
+
+    fn pending(&self) -> Pending {
+        Pending::default()
+    }
+}

@@ -1,0 +1,416 @@
+//! The dispatcher: who carries the plan out.
+
+mod waits;
+
+use std::collections::{BTreeMap, VecDeque};
+
+use serde::{Deserialize, Serialize};
+
+use self::waits::Waits;
+use super::broker::{of_job, unplaced};
+use super::mailbox::{self, Mailbox, Moments};
+use super::{Address, Body, Entity, EntityError, Message, Outbox, Pending, Sender, Stamp};
+use crate::model::{
+    BrokerSpec, Cause, EventCause, EventKind, EventRecord, Job, JobId, Origin, Outcome, PartitionId, PoolId,
+    ProcSet, Record, RecordSink, RejectReason, SegmentRecord, SiteId,
+};
+use crate::units::{Bytes, Energy, Money, Rate, Span, Time};
+
+/// Most doublings of the back-off.
+const MOST_DOUBLINGS: u32 = 6;
+
+/// Stages input, submits, stages output, holds back what a site may not have yet, and tries again what came back.
+///
+/// A job assigned to a site goes through: waiting for a place at the site (if there is a cap); input on its way; the dispatch
+/// itself, one after the other if each takes time; then it is at the site until the site sends word.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Dispatcher {
+    spec: BrokerSpec,
+    /// How long a message to each site takes.
+    latency: Vec<Span>,
+    mail: Mailbox,
+    /// Jobs of the grid that each site has been given a place for.
+    at_site: Vec<u32>,
+    /// Assigned, but the site has no place for them yet.
+    held: Vec<VecDeque<Box<Job>>>,
+    /// Transfers under way, by number.
+    staging: BTreeMap<u64, Staging>,
+    next_transfer: u64,
+    /// Ready to go, in order, with the instant at which each has been dispatched.
+    outgoing: VecDeque<(Time, Box<Job>, PoolId)>,
+    busy_until: Time,
+    /// Sent to a site and not heard of since: number and site.
+    away: BTreeMap<u64, SiteId>,
+    /// Came back and rest before they are planned again.
+    resting: Waits,
+    done: u64,
+    last: Time,
+    tally: DispatchTally,
+}
+
+/// Data on its way.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum Staging {
+    Input { job: Box<Job>, pool: PoolId, since: Time },
+    Output { job: JobId, attempt: u32, pool: PoolId, since: Time },
+}
+
+/// Counts of what the dispatcher did.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DispatchTally {
+    /// Jobs sent to sites, each time counted.
+    pub dispatched: u64,
+    /// Jobs that came back without having ended.
+    pub returned: u64,
+    /// Those of them that the broker had called back.
+    pub recalled: u64,
+    /// Jobs given up because their retries were used up.
+    pub given_up: u64,
+    /// Transfers of data.
+    pub transfers: u64,
+    /// Data moved.
+    pub moved: u128,
+    /// Most jobs held back for one site.
+    pub longest_hold: u64,
+}
+
+impl Dispatcher {
+    /// A dispatcher for sites that a message reaches after `latency` each.
+    pub fn new(spec: BrokerSpec, latency: Vec<Span>) -> Self {
+        let sites = latency.len();
+        Self {
+            spec,
+            latency,
+            mail: Mailbox::default(),
+            at_site: vec![0; sites],
+            held: vec![VecDeque::new(); sites],
+            staging: BTreeMap::new(),
+            next_transfer: 0,
+            outgoing: VecDeque::new(),
+            busy_until: Time::ZERO,
+            away: BTreeMap::new(),
+            resting: Waits::default(),
+            done: 0,
+            last: Time::ZERO,
+            tally: DispatchTally::default(),
+        }
+    }
+
+    /// Counts so far.
+    pub fn tally(&self) -> DispatchTally {
+        self.tally
+    }
+
+    /// Jobs of the grid that the site has been given a place for and has not sent word of.
+    pub fn at_site(&self, site: SiteId) -> u32 {
+        self.at_site.get(site.index()).copied().unwrap_or(0)
+    }
+
+    /// The run is over: what is here ends as unfinished.
+    pub fn close(&mut self, now: Time, sink: &mut dyn RecordSink) {
+        let staging = std::mem::take(&mut self.staging).into_values().filter_map(|staging| match staging {
+            Staging::Input { job, .. } => Some(job),
+            // The job itself has ended and is recorded.
+            Staging::Output { .. } => {
+                self.done += 1;
+                None
+            }
+        });
+        let outgoing = std::mem::take(&mut self.outgoing).into_iter().map(|(_, job, _)| job);
+        let held = self.held.iter_mut().flat_map(std::mem::take);
+        let resting = std::mem::take(&mut self.resting).into_jobs();
+        let mut left: Vec<Box<Job>> =
+            staging.chain(outgoing).chain(held).chain(resting).chain(self.mail.jobs()).collect();
+        left.sort_by_key(|job| job.grid.as_ref().map_or(u64::MAX, |grid| grid.number));
+        for job in left {
+            self.done += 1;
+            sink.record(Record::Job(unplaced(&job, Outcome::Unfinished, now)));
+        }
+    }
+
+    /// Takes back a state of a dispatcher of the same grid.
+    ///
+    /// # Errors
+    /// [`EntityError::BadSave`] if the state does not fit.
+    pub fn restore(&mut self, saved: Self) -> Result<(), EntityError> {
+        if saved.latency.len() != self.latency.len() {
+            let problem = "it was saved with another number of sites".to_owned();
+            return Err(EntityError::BadSave { who: self.who(), problem });
+        }
+        let (spec, latency) = (self.spec.clone(), std::mem::take(&mut self.latency));
+        *self = Self { spec, latency, ..saved };
+        Ok(())
+    }
+
+    fn tell_broker(&mut self, now: Stamp, body: Body, outbox: &mut dyn Outbox) {
+        self.mail.send(Address::Dispatcher, Address::Broker, now, Span::ZERO, body, outbox);
+    }
+
+    fn handle_one(&mut self, message: Message, now: Stamp, outbox: &mut dyn Outbox) {
+        match message.body {
+            Body::Assign { job, pool } => {
+                let site = pool.site.index();
+                let room = self.spec.in_flight.is_none_or(|cap| self.at_site[site] < cap);
+                if room && self.held[site].is_empty() {
+                    self.admit(job, pool, now, true, outbox);
+                } else {
+                    self.tell_broker(now, Body::Sent { number: number(&job), arrival: None }, outbox);
+                    self.held[site].push_back(job);
+                    self.tally.longest_hold = self.tally.longest_hold.max(self.held[site].len() as u64);
+                }
+            }
+            Body::Recall { number, queued } => self.recall(number, queued, now, outbox),
+            Body::Transferred { id } => self.transferred(id, now, outbox),
+            Body::Ended { number, job, outcome, output } => {
+                let Sender::Entity(Address::Site(site)) = message.sender else { return };
+                self.last = now.time;
+                self.left(number, site, now, outbox);
+                // Data goes home only from where it was made, and only if it was made.
+                if outcome == Outcome::Completed && output > Bytes::ZERO {
+                    let pool = PoolId { site, partition: PartitionId::default() };
+                    let staging = Staging::Output { job, attempt: 0, pool, since: now.time };
+                    self.transfer(staging, site.0 + 1, 0, output, now, outbox);
+                } else {
+                    self.done += 1;
+                }
+                self.tell_broker(now, Body::Ended { number, job, outcome, output }, outbox);
+            }
+            Body::Returned { job, why } => {
+                if let Sender::Entity(Address::Site(site)) = message.sender {
+                    self.left(number(&job), site, now, outbox);
+                }
+                self.came_back(job, why, now, outbox);
+            }
+            _ => {}
+        }
+    }
+
+    /// A job gets a place at its site: its input is staged, or it goes. `prompt` if it has just been assigned.
+    fn admit(&mut self, job: Box<Job>, pool: PoolId, now: Stamp, prompt: bool, outbox: &mut dyn Outbox) {
+        self.at_site[pool.site.index()] += 1;
+        let input = job.grid.as_ref().map_or(Bytes::ZERO, |grid| grid.input);
+        if input > Bytes::ZERO {
+            if prompt {
+                self.tell_broker(now, Body::Sent { number: number(&job), arrival: None }, outbox);
+            }
+            let staging = Staging::Input { job, pool, since: now.time };
+            self.transfer(staging, 0, pool.site.0 + 1, input, now, outbox);
+        } else {
+            self.queue_out(job, pool, now, prompt, outbox);
+        }
+    }
+
+    /// The dispatch itself, behind those before it.
+    fn queue_out(&mut self, job: Box<Job>, pool: PoolId, now: Stamp, prompt: bool, outbox: &mut dyn Outbox) {
+        if self.spec.overhead.is_zero() {
+            self.send_out(job, pool, now, !prompt, outbox);
+            return;
+        }
+        self.busy_until = self.busy_until.max(now.time) + self.spec.overhead;
+        let arrival = Stamp::at(self.busy_until).after(self.latency[pool.site.index()]);
+        self.tell_broker(now, Body::Sent { number: number(&job), arrival: Some(arrival) }, outbox);
+        self.outgoing.push_back((self.busy_until, job, pool));
+    }
+
+    fn send_out(&mut self, job: Box<Job>, pool: PoolId, now: Stamp, tell: bool, outbox: &mut dyn Outbox) {
+        let latency = self.latency[pool.site.index()];
+        if tell {
+            let arrival = Some(now.after(latency));
+            self.tell_broker(now, Body::Sent { number: number(&job), arrival }, outbox);
+        }
+        self.last = now.time;
+        self.tally.dispatched += 1;
+        self.away.insert(number(&job), pool.site);
+        self.mail.send(
+            Address::Dispatcher,
+            Address::Site(pool.site),
+            now,
+            latency,
+            Body::Submit(job),
+            outbox,
+        );
+    }
+
+    fn transfer(
+        &mut self,
+        staging: Staging,
+        from: u32,
+        to: u32,
+        data: Bytes,
+        now: Stamp,
+        outbox: &mut dyn Outbox,
+    ) {
+        let id = self.next_transfer;
+        self.next_transfer += 1;
+        self.tally.transfers += 1;
+        self.tally.moved += u128::from(data.count());
+        self.staging.insert(id, staging);
+        let body = Body::Transfer { id, from, to, data };
+        self.mail.send(Address::Dispatcher, Address::Network, now, Span::ZERO, body, outbox);
+    }
+
+    fn transferred(&mut self, id: u64, now: Stamp, outbox: &mut dyn Outbox) {
+        self.last = now.time;
+        match self.staging.remove(&id) {
+            Some(Staging::Input { job, pool, since }) => {
+                let attempt = job.grid.as_ref().map_or(0, |grid| grid.attempts) + 1;
+                outbox.record(Record::Segment(staged(job.id, attempt, pool, since, now.time)));
+                self.queue_out(job, pool, now, false, outbox);
+            }
+            Some(Staging::Output { job, attempt, pool, since }) => {
+                outbox.record(Record::Segment(staged(job, attempt, pool, since, now.time)));
+                self.done += 1;
+            }
+            None => {}
+        }
+    }
+
+    /// A job has left its site: there is a place for another.
+    fn left(&mut self, number: u64, site: SiteId, now: Stamp, outbox: &mut dyn Outbox) {
+        self.away.remove(&number);
+        let places = &mut self.at_site[site.index()];
+        *places = places.saturating_sub(1);
+        let room = |this: &Self| this.spec.in_flight.is_none_or(|cap| this.at_site[site.index()] < cap);
+        while room(self) {
+            let Some(job) = self.held[site.index()].pop_front() else { break };
+            let pool = PoolId { site, partition: job.partition.unwrap_or_default() };
+            self.admit(job, pool, now, false, outbox);
+        }
+    }
+
+    fn recall(&mut self, wanted: u64, queued: bool, now: Stamp, outbox: &mut dyn Outbox) {
+        let found = self.held.iter_mut().find_map(|held| {
+            let at = held.iter().position(|job| number(job) == wanted)?;
+            held.remove(at)
+        });
+        if let Some(job) = found {
+            self.came_back(job, EventCause::Replanned, now, outbox);
+        } else if let Some(site) = self.away.get(&wanted).copied().filter(|_| queued) {
+            let latency = self.latency[site.index()];
+            let body = Body::Withdraw { number: wanted };
+            self.mail.send(Address::Dispatcher, Address::Site(site), now, latency, body, outbox);
+        }
+    }
+
+    /// A job has come back without having ended: it rests and is planned again, or is given up.
+    fn came_back(&mut self, job: Box<Job>, why: EventCause, now: Stamp, outbox: &mut dyn Outbox) {
+        self.last = now.time;
+        self.tally.returned += 1;
+        if why == EventCause::Replanned {
+            self.tally.recalled += 1;
+            outbox.record(Record::Event(EventRecord {
+                kind: EventKind::Recalled,
+                cause: why,
+                ..of_job(&job, now.time)
+            }));
+            // It was not at fault: no try is counted and no time lost.
+            let mut job = job;
+            if let Some(grid) = &mut job.grid {
+                grid.excused += 1;
+            }
+            self.tell_broker(now, Body::Returned { job, why }, outbox);
+            return;
+        }
+        let used = job.grid.as_ref().map_or(0, |grid| grid.try_number - grid.excused.min(grid.try_number));
+        if used > self.spec.retries {
+            self.give_up(&job, why, now, outbox);
+            return;
+        }
+        let doublings = used.saturating_sub(1).min(MOST_DOUBLINGS);
+        let until = now.time + (self.spec.backoff * (1 << doublings)).max(Span::TICK);
+        self.resting.insert(until, job, why);
+    }
+
+    fn give_up(&mut self, job: &Job, why: EventCause, now: Stamp, outbox: &mut dyn Outbox) {
+        self.tally.given_up += 1;
+        self.done += 1;
+        let outcome = match why {
+            EventCause::Refused(reason) => Outcome::Rejected(reason),
+            _ if job.grid.as_ref().is_some_and(|grid| grid.attempts > 0) => Outcome::Failed,
+            _ => Outcome::Rejected(RejectReason::NoPool),
+        };
+        outbox.record(Record::Event(EventRecord {
+            kind: EventKind::GivenUp,
+            cause: why,
+            ..of_job(job, now.time)
+        }));
+        outbox.record(Record::Job(unplaced(job, outcome, now.time)));
+        let body = Body::Ended { number: number(job), job: job.id, outcome, output: Bytes::ZERO };
+        self.tell_broker(now, body, outbox);
+    }
+}
+
+fn number(job: &Job) -> u64 {
+    job.grid.as_ref().map_or(u64::MAX, |grid| grid.number)
+}
+
+/// Data that moved for a job. It holds no processors and costs nothing.
+fn staged(job: JobId, attempt: u32, pool: PoolId, from: Time, to: Time) -> SegmentRecord {
+    SegmentRecord {
+        job,
+        origin: Origin::Sent,
+        attempt,
+        site: pool.site,
+        partition: pool.partition,
+        procs: ProcSet::new(),
+        from,
+        to,
+        rate: Rate::ZERO,
+        share: Rate::ZERO,
+        cause: Cause::Staging,
+        energy: Energy::ZERO,
+        cost: Money::ZERO,
+    }
+}
+
+impl Moments for Dispatcher {
+    fn mail(&mut self) -> &mut Mailbox {
+        &mut self.mail
+    }
+
+    fn next(&self) -> Option<Stamp> {
+        let outgoing = self.outgoing.front().map(|(leaves, _, _)| self.mail.own(*leaves));
+        let resting = self.resting.next().map(|until| self.mail.own(until));
+        outgoing.into_iter().chain(resting).chain(self.mail.due()).min()
+    }
+
+    fn handle(&mut self, now: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
+        while let Some((_, job, pool)) = self.outgoing.pop_front_if(|(leaves, _, _)| *leaves <= now.time) {
+            self.send_out(job, pool, now, false, outbox);
+        }
+        while let Some((job, why)) = self.resting.take(now.time) {
+            self.tell_broker(now, Body::Returned { job, why }, outbox);
+        }
+        while let Some(message) = self.mail.take(now) {
+            self.handle_one(message, now, outbox);
+        }
+        Ok(())
+    }
+
+    fn who(&self) -> String {
+        Address::Dispatcher.to_string()
+    }
+}
+
+impl Entity for Dispatcher {
+    fn address(&self) -> Address {
+        Address::Dispatcher
+    }
+
+    fn next_event(&self) -> Option<Stamp> {
+        self.next()
+    }
+
+    fn advance(&mut self, until: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
+        mailbox::advance(self, until, outbox)
+    }
+
+    fn deliver(&mut self, message: Message) -> Result<(), EntityError> {
+        self.mail.put(message, || Address::Dispatcher.to_string())
+    }
+
+    fn pending(&self) -> Pending {
+        let moves = !self.outgoing.is_empty() || self.resting.next().is_some() || !self.staging.is_empty();
+        Pending { let_in: 0, done: self.done, more: false, last: self.last, moves, may: false }
+    }
+}

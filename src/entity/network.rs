@@ -1,0 +1,74 @@
+//! The network: who moves data between places, on links that are shared fairly.
+
+use serde::{Deserialize, Serialize};
+
+use super::mailbox::{self, Mailbox, Moments};
+use super::{Address, Body, Entity, EntityError, Message, Outbox, Pending, Stamp};
+use crate::model::NetworkSpec;
+use crate::platform::Links;
+use crate::units::Span;
+
+/// Owns all transfers of data; tells the dispatcher when each has arrived. Messages do not pass here: they take the latency of
+/// their link and nothing more.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Network {
+    mail: Mailbox,
+    links: Links,
+}
+
+impl Network {
+    /// A network without transfers.
+    pub fn new(spec: &NetworkSpec) -> Self {
+        Self { mail: Mailbox::default(), links: Links::new(spec) }
+    }
+}
+
+impl Moments for Network {
+    fn mail(&mut self) -> &mut Mailbox {
+        &mut self.mail
+    }
+
+    fn next(&self) -> Option<Stamp> {
+        let own = self.links.next().map(|time| self.mail.own(time));
+        own.into_iter().chain(self.mail.due()).min()
+    }
+
+    fn handle(&mut self, now: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
+        for arrived in self.links.due(now.time) {
+            let body = Body::Transferred { id: arrived.id };
+            self.mail.send(Address::Network, Address::Dispatcher, now, Span::ZERO, body, outbox);
+        }
+        while let Some(message) = self.mail.take(now) {
+            if let Body::Transfer { id, from, to, data } = message.body {
+                self.links.begin(id, from, to, data, now.time);
+            }
+        }
+        Ok(())
+    }
+
+    fn who(&self) -> String {
+        Address::Network.to_string()
+    }
+}
+
+impl Entity for Network {
+    fn address(&self) -> Address {
+        Address::Network
+    }
+
+    fn next_event(&self) -> Option<Stamp> {
+        self.next()
+    }
+
+    fn advance(&mut self, until: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
+        mailbox::advance(self, until, outbox)
+    }
+
+    fn deliver(&mut self, message: Message) -> Result<(), EntityError> {
+        self.mail.put(message, || Address::Network.to_string())
+    }
+
+    fn pending(&self) -> Pending {
+        Pending { moves: self.links.next().is_some(), ..Pending::default() }
+    }
+}

@@ -1,0 +1,207 @@
+//! Machines of a site that come and go: by chance, by script, by command.
+
+use serde::{Deserialize, Serialize};
+
+use super::Site;
+use crate::entity::{Body, EntityError, Outbox, Stamp};
+use crate::local::Departed;
+use crate::model::{ChurnAct, EventCause, Machines, ProcSet, SiteSpec};
+use crate::platform::{Outages, OutagesSave, Presence, Reason, Turn};
+use crate::units::{Rate, Time};
+
+/// Who is away and why, and who comes or leaves next.
+#[derive(Debug)]
+pub(super) struct Churn {
+    /// By partition; `None` where nothing happens by chance.
+    outages: Vec<Option<Outages>>,
+    presence: Vec<Presence>,
+    /// How many acts of the script are done.
+    played: usize,
+    /// Whether the site takes jobs of the grid.
+    open: bool,
+}
+
+/// The churn of a site in a snapshot.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct ChurnSave {
+    outages: Vec<Option<OutagesSave>>,
+    presence: Vec<Presence>,
+    played: usize,
+    open: bool,
+}
+
+impl Churn {
+    /// At the beginning of a run with this seed.
+    pub(super) fn new(spec: &SiteSpec, seed: u64) -> Self {
+        let outages = spec.partitions.iter().map(|part| {
+            let random = spec.churn.random.as_ref()?;
+            Some(Outages::new(seed, &spec.name, &part.name, part.machines, random))
+        });
+        let outages: Vec<Option<Outages>> = outages.collect();
+        let presence = spec.partitions.iter().zip(&outages).map(|(part, outages)| {
+            let mut presence = Presence::new(part.machines, part.absent);
+            if let Some(outages) = outages {
+                presence.leave(&outages.away(), Reason::Chance);
+            }
+            presence
+        });
+        Self { presence: presence.collect(), outages, played: 0, open: true }
+    }
+
+    /// Machines of a partition that are away.
+    pub(super) fn away(&self, partition: usize) -> ProcSet {
+        self.presence[partition].away()
+    }
+
+    pub(super) fn is_open(&self) -> bool {
+        self.open
+    }
+
+    /// When the next machine comes or leaves.
+    pub(super) fn next(&self, spec: &SiteSpec) -> Option<Time> {
+        let chance = self.outages.iter().flatten().filter_map(Outages::next).min();
+        let script = spec.churn.script.get(self.played).map(|act| act.at);
+        chance.into_iter().chain(script).min()
+    }
+
+    pub(super) fn save(&self) -> ChurnSave {
+        ChurnSave {
+            outages: self.outages.iter().map(|outages| outages.as_ref().map(Outages::save)).collect(),
+            presence: self.presence.clone(),
+            played: self.played,
+            open: self.open,
+        }
+    }
+
+    /// Takes a state back, under the churn that is described now.
+    pub(super) fn restore(&mut self, saved: ChurnSave) -> Result<(), String> {
+        if saved.presence.len() != self.presence.len() {
+            return Err("it was saved with another number of partitions".to_owned());
+        }
+        for (outages, saved) in self.outages.iter_mut().zip(saved.outages) {
+            if let (Some(outages), Some(saved)) = (outages, saved) {
+                outages.restore(saved).map_err(|error| error.to_string())?;
+            }
+        }
+        self.presence = saved.presence;
+        (self.played, self.open) = (saved.played, saved.open);
+        Ok(())
+    }
+}
+
+/// A change of machines, as it reaches a partition.
+enum Change {
+    Leave,
+    Join,
+    Slow(Rate),
+}
+
+impl Site {
+    /// Whether the site takes jobs of the grid.
+    pub(super) fn is_open(&self) -> bool {
+        self.churn.is_open()
+    }
+
+    /// Handles what the churn has for this moment: chance first, then the script, then commands.
+    pub(super) fn churn_due(&mut self, now: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
+        let time = now.time;
+        for at in 0..self.partitions.len() {
+            let Some(outages) = &mut self.churn.outages[at] else { continue };
+            if outages.next().is_none_or(|next| next > time) {
+                continue;
+            }
+            let (mut down, mut up) = (ProcSet::new(), ProcSet::new());
+            for (machine, turn) in outages.due(time) {
+                match turn {
+                    Turn::Down => down.insert(machine),
+                    Turn::Up => up.insert(machine),
+                }
+            }
+            let presence = &mut self.churn.presence[at];
+            let (up, down) = (presence.join(&up, Reason::Chance), presence.leave(&down, Reason::Chance));
+            self.change(at, &up, Change::Join, EventCause::Chance, time, outbox)?;
+            self.change(at, &down, Change::Leave, EventCause::Chance, time, outbox)?;
+        }
+        while let Some(planned) = self.spec.churn.script.get(self.churn.played).filter(|next| next.at <= time)
+        {
+            let act = planned.act.clone();
+            self.churn.played += 1;
+            self.act(&act, EventCause::Script, time, outbox)?;
+        }
+        while let Some(message) = self.mail.take_first(now, |body| matches!(body, Body::Churn(_))) {
+            self.counts.outside = self.counts.outside.saturating_sub(1);
+            if let Body::Churn(act) = message.body {
+                self.act(&act, EventCause::Command, time, outbox)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn act(
+        &mut self,
+        act: &ChurnAct,
+        cause: EventCause,
+        now: Time,
+        outbox: &mut dyn Outbox,
+    ) -> Result<(), EntityError> {
+        let all = 0..self.partitions.len();
+        match act {
+            ChurnAct::Leave(Machines { partition, which }) => {
+                let Some(presence) = self.churn.presence.get_mut(partition.index()) else { return Ok(()) };
+                let gone = presence.leave(which, Reason::Script);
+                self.change(partition.index(), &gone, Change::Leave, cause, now, outbox)
+            }
+            ChurnAct::Join(Machines { partition, which }) => {
+                let Some(presence) = self.churn.presence.get_mut(partition.index()) else { return Ok(()) };
+                let back = presence.join(which, Reason::Script);
+                self.change(partition.index(), &back, Change::Join, cause, now, outbox)
+            }
+            ChurnAct::Slow { machines: Machines { partition, which }, factor } => {
+                let Some(presence) = self.churn.presence.get_mut(partition.index()) else { return Ok(()) };
+                let slowed = presence.slow(which, *factor);
+                self.change(partition.index(), &slowed, Change::Slow(*factor), cause, now, outbox)
+            }
+            ChurnAct::LeaveSite => {
+                self.churn.open = false;
+                for at in all {
+                    let gone = self.churn.presence[at].leave_site();
+                    self.change(at, &gone, Change::Leave, EventCause::SiteLeft, now, outbox)?;
+                }
+                Ok(())
+            }
+            ChurnAct::JoinSite => {
+                self.churn.open = true;
+                for at in all {
+                    let back = self.churn.presence[at].join_site();
+                    self.change(at, &back, Change::Join, cause, now, outbox)?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn change(
+        &mut self,
+        at: usize,
+        machines: &ProcSet,
+        change: Change,
+        cause: EventCause,
+        now: Time,
+        outbox: &mut dyn Outbox,
+    ) -> Result<(), EntityError> {
+        let whole_site = cause == EventCause::SiteLeft;
+        if machines.is_empty() && !whole_site {
+            return Ok(());
+        }
+        let mut gone: Vec<Departed> = Vec::new();
+        let partition = &mut self.partitions[at];
+        match change {
+            Change::Leave => partition.leave(machines, cause, now, outbox, &mut gone),
+            Change::Join => partition.join(machines, cause, now, outbox)?,
+            Change::Slow(factor) => partition.slow(machines, factor, cause, now, outbox)?,
+        }
+        self.touched[at] = true;
+        self.ended.append(&mut gone);
+        Ok(())
+    }
+}

@@ -1,0 +1,141 @@
+//! What a site tells the grid: what became of the grid's jobs, what it measures of itself, and that it wants work.
+
+use serde::{Deserialize, Serialize};
+
+use super::Site;
+use crate::broker::PoolReport;
+use crate::entity::{Address, Body, Outbox, SiteReport, Stamp};
+use crate::local::{Departed, Gone};
+use crate::model::{Origin, PartitionId, Payer};
+use crate::units::{Span, Time};
+
+/// How a site is connected to the grid.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Uplink {
+    /// How long a message to the broker and its helpers takes.
+    pub latency: Span,
+    /// How often it reports, at the common instants that are multiples of this; zero for at every change.
+    pub picture: Span,
+    /// Whether it asks for work.
+    pub asks: bool,
+    /// Who pays for attempts that are lost to churn.
+    pub lost_attempts: Payer,
+}
+
+/// Where reporting stands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Reporting {
+    uplink: Uplink,
+    next_tick: Option<Time>,
+    /// Processors that each partition last asked work for.
+    asked: Vec<u32>,
+}
+
+impl Reporting {
+    /// When the next report is due, if it is due at an instant.
+    pub(super) fn next_tick(&self) -> Option<Time> {
+        self.next_tick
+    }
+
+    /// Takes over where a saved site stood, under the uplink that there is now.
+    pub(super) fn restore(&mut self, saved: Self) {
+        self.asked = saved.asked;
+        if self.uplink.picture == saved.uplink.picture {
+            self.next_tick = saved.next_tick;
+        } else if let (Some(tick), false) = (saved.next_tick, self.uplink.picture.is_zero()) {
+            self.next_tick = Some(next_multiple(tick, self.uplink.picture));
+        }
+    }
+}
+
+/// The first multiple of `step` not before `time`.
+fn next_multiple(time: Time, step: Span) -> Time {
+    let micros = step.micros().max(1);
+    Time::from_micros(time.micros().div_ceil(micros).saturating_mul(micros))
+}
+
+impl Site {
+    /// Connects the site to the grid. Its first report is due at once.
+    pub fn connect(&mut self, uplink: Uplink) {
+        let next_tick = Some(next_multiple(self.mail.passed().time, uplink.picture));
+        let asked = vec![0; self.partitions.len()];
+        for partition in &mut self.partitions {
+            partition.charge_lost_attempts_to(uplink.lost_attempts);
+        }
+        self.uplink = Some(Reporting { uplink, next_tick, asked });
+        self.refresh();
+    }
+
+    /// How long a message of this site takes; [`Span::MAX`] if it never sends one.
+    pub fn latency(&self) -> Span {
+        self.uplink.as_ref().map_or(Span::MAX, |reporting| reporting.uplink.latency)
+    }
+
+    /// Tells the dispatcher what became of a job of the grid.
+    pub(super) fn tell(&mut self, gone: Departed, now: Stamp, outbox: &mut dyn Outbox) {
+        let (Origin::Sent, Some(number)) = (gone.origin, gone.number) else { return };
+        let body = match gone.how {
+            Gone::Ended(outcome) => Body::Ended { number, job: gone.job, outcome, output: gone.output },
+            Gone::Returned { job, why } => Body::Returned { job, why },
+        };
+        self.send(Address::Dispatcher, now, body, outbox);
+    }
+
+    /// What the site says of one of its partitions.
+    ///
+    /// # Panics
+    /// If there is no such partition.
+    pub fn pool_report(&self, partition: usize, now: Time) -> PoolReport {
+        let partition = &self.partitions[partition];
+        PoolReport {
+            present: partition.present(),
+            free: partition.view(now).free(),
+            waiting: partition.waiting(),
+            running: partition.running(),
+            backlog: partition.backlog(),
+            price: partition.price(now),
+            power: partition.power(),
+            outlook: partition.outlook(now),
+        }
+    }
+
+    /// At the end of a moment: reports if it is time to, and asks for work if there is room for it.
+    pub(super) fn report(&mut self, now: Stamp, outbox: &mut dyn Outbox) {
+        let Some(reporting) = &mut self.uplink else { return };
+        let Uplink { picture, asks, .. } = reporting.uplink;
+        let due = reporting.next_tick.is_some_and(|tick| tick <= now.time);
+        if due {
+            reporting.next_tick = (!picture.is_zero()).then(|| next_multiple(now.time + Span::TICK, picture));
+        }
+        if due || picture.is_zero() {
+            let pools = (0..self.partitions.len()).map(|at| self.pool_report(at, now.time)).collect();
+            let open = self.is_open();
+            let report = SiteReport { site: self.id, measured: now, open, pools };
+            self.send(Address::Directory, now, Body::Report(Box::new(report)), outbox);
+        }
+        if asks {
+            self.ask(now, outbox);
+        }
+    }
+
+    fn ask(&mut self, now: Stamp, outbox: &mut dyn Outbox) {
+        for at in 0..self.partitions.len() {
+            let partition = &self.partitions[at];
+            let idle = self.is_open() && partition.waiting() == 0;
+            let procs = if idle { partition.view(now.time).free() } else { 0 };
+            let Some(reporting) = &mut self.uplink else { return };
+            // What has been asked for and not come is the broker's to remember.
+            if std::mem::replace(&mut reporting.asked[at], procs) != procs {
+                let body = Body::Ask { partition: PartitionId(at as u32), procs, measured: now };
+                self.send(Address::Broker, now, body, outbox);
+            }
+        }
+    }
+
+    pub(super) fn send(&mut self, to: Address, now: Stamp, body: Body, outbox: &mut dyn Outbox) {
+        if let Some(reporting) = &self.uplink {
+            let latency = reporting.uplink.latency;
+            self.mail.send(Address::Site(self.id), to, now, latency, body, outbox);
+        }
+    }
+}

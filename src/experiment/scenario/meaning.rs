@@ -1,0 +1,94 @@
+//! A scenario that has been understood.
+
+use std::path::PathBuf;
+
+use super::keys::Engine;
+use crate::experiment::{Opened, Progress, RunError, Shaping, Workload};
+use crate::model::GridSpec;
+use crate::units::{Bytes, Time};
+
+/// What a scenario means, without its file and its text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Meaning {
+    /// How the run is called.
+    pub name: String,
+    /// Sites, network and broker.
+    pub grid: GridSpec,
+    /// What each site's own users submit.
+    pub site_workloads: Vec<Option<PlannedWorkload>>,
+    /// What comes through the portal.
+    pub portal: Vec<PlannedWorkload>,
+    /// Which jobs count.
+    pub measure: Measure,
+    /// When the run ends at the latest.
+    pub until: Option<Time>,
+    /// What time follows.
+    pub clock: Clock,
+    /// What drives the entities.
+    pub engine: Engine,
+    /// What is written.
+    pub output: OutputPlan,
+}
+
+/// Which jobs count.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub enum Measure {
+    /// All of them.
+    #[default]
+    All,
+    /// Those submitted in a window; utilization, energy and cost are of the same window.
+    Window {
+        /// First instant.
+        from: Time,
+        /// First instant after it.
+        to: Time,
+    },
+}
+
+/// What virtual time follows.
+#[derive(Copy, Clone, Debug, Default, PartialEq)]
+pub enum Clock {
+    /// Nothing: as fast as it goes.
+    #[default]
+    Virtual,
+    /// The wall clock, so many times as fast.
+    Paced(f64),
+}
+
+/// What a run writes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutputPlan {
+    /// Where; nothing is written without a folder.
+    pub folder: Option<PathBuf>,
+    /// Write segments.csv.
+    pub segments: bool,
+    /// Write machines.csv.
+    pub machines: bool,
+    /// Write batsim/out_jobs.csv.
+    pub batsim: bool,
+}
+
+/// A workload that is ready to be opened.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlannedWorkload {
+    /// Whose it is: a site's name, `portal`, or `portal/2` for the second at the portal. Its random streams are named by it.
+    pub entity: String,
+    /// The log or the generator.
+    pub workload: Workload,
+    /// What is done to it.
+    pub shaping: Shaping,
+    /// Data that each job needs at its site.
+    pub input: Bytes,
+    /// Data that each job sends back.
+    pub output: Bytes,
+}
+
+impl PlannedWorkload {
+    /// Opens the workload.
+    ///
+    /// # Errors
+    /// [`RunError::Request`] if it cannot be opened or shaped like that.
+    pub fn open(&self, progress: &Progress) -> Result<Opened, RunError> {
+        self.workload.open_for(&self.entity, &self.shaping, progress)
+    }
+}

@@ -1,0 +1,255 @@
+//! What happens at given times: machines and sites that leave, come and slow down.
+
+use super::{Checker, listed, near, there};
+use crate::experiment::scenario::keys::EventKeys;
+use crate::experiment::scenario::quantity::Quantity;
+use crate::experiment::scenario::tree::Path;
+use crate::model::{ChurnAct, Machines, PartitionId, PlannedChurn, ProcSet, SiteSpec};
+use crate::units::{Rate, Span, Time};
+
+/// What a name such as `delft/i7/0-15` stands for.
+enum Target {
+    Site,
+    Machines(Machines),
+}
+
+/// What the script has done to a site so far.
+struct Presence {
+    /// Since when the whole site is away.
+    left: Option<Span>,
+    /// Of each partition: since when (`None` for the beginning) and which machines are away.
+    away: Vec<Vec<(Option<Span>, ProcSet)>>,
+}
+
+impl Presence {
+    fn of(site: &SiteSpec) -> Self {
+        let away = site.partitions.iter().map(|partition| {
+            let present = partition.machines - partition.absent;
+            let which = ProcSet::range(present, partition.machines);
+            if partition.absent > 0 { vec![(None, which)] } else { Vec::new() }
+        });
+        Self { left: None, away: away.collect() }
+    }
+}
+
+impl Checker<'_> {
+    /// Gives each site the events that are meant for it, in order of time.
+    pub(super) fn events(&mut self, written: &[EventKeys], sites: &mut [SiteSpec]) {
+        let path = Path::default().key("event");
+        let mut planned: Vec<(usize, usize, PlannedChurn, String)> = Vec::new();
+        for (at, keys) in written.iter().enumerate() {
+            let path = path.item(at);
+            if let Some((site, act, target)) = self.event(&path, keys, sites) {
+                planned.push((at, site, PlannedChurn { at: Time::ZERO + keys.at.0, act }, target));
+            }
+        }
+        planned.sort_by_key(|(at, _, planned, _)| (planned.at, *at));
+        let mut presence: Vec<Presence> = sites.iter().map(Presence::of).collect();
+        for (at, site, event, target) in planned {
+            if let Err((key, said)) = presence[site].follow(&event, &target) {
+                self.wrong(&path.item(at).key(key), said);
+            }
+            sites[site].churn.script.push(event);
+        }
+    }
+
+    /// The site, what is done to it, and how that was written.
+    fn event(
+        &mut self,
+        path: &Path,
+        keys: &EventKeys,
+        sites: &[SiteSpec],
+    ) -> Option<(usize, ChurnAct, String)> {
+        let acts = [("leave", &keys.leave), ("join", &keys.join), ("slow", &keys.slow)];
+        let given: Vec<_> = acts.iter().filter_map(|(key, value)| Some((*key, value.as_ref()?))).collect();
+        let [(key, written)] = given.as_slice() else {
+            self.wrong(path, "an event is one of `leave`, `join` and `slow`");
+            return None;
+        };
+        let (site, target) = match target(written, sites) {
+            Ok(found) => found,
+            Err(said) => {
+                self.wrong(&path.key(key), said);
+                return None;
+            }
+        };
+        if keys.factor.is_some() && *key != "slow" {
+            self.wrong(&path.key("factor"), format!("a factor is for `slow`, not for `{key}`"));
+        }
+        let act = match (*key, target) {
+            ("leave", Target::Site) => ChurnAct::LeaveSite,
+            ("leave", Target::Machines(machines)) => ChurnAct::Leave(machines),
+            ("join", Target::Site) => ChurnAct::JoinSite,
+            ("join", Target::Machines(machines)) => ChurnAct::Join(machines),
+            (_, Target::Machines(machines)) => {
+                ChurnAct::Slow { machines, factor: self.factor(path, keys.factor)? }
+            }
+            (_, Target::Site) => {
+                let classes: Vec<String> = sites[site]
+                    .partitions
+                    .iter()
+                    .map(|partition| format!("{written}/{}", partition.name))
+                    .collect();
+                let said = format!(
+                    "machines slow down, class by class: {}",
+                    listed(classes.iter().map(String::as_str))
+                );
+                self.wrong(&path.key(key), said);
+                return None;
+            }
+        };
+        Some((site, act, (*written).clone()))
+    }
+
+    fn factor(&mut self, path: &Path, factor: Option<f64>) -> Option<Rate> {
+        let Some(factor) = factor else {
+            self.wrong(path, "`slow` needs a `factor`, such as `factor = 0.5`; 1 is full speed again");
+            return None;
+        };
+        let rate = Rate::from_f64(factor).filter(|_| (0.001..=1.0).contains(&factor));
+        if rate.is_none() {
+            self.wrong(&path.key("factor"), format!("`{factor}` is no fraction; it must be from 0.001 to 1"));
+        }
+        rate
+    }
+}
+
+impl Presence {
+    /// Carries an event out; what cannot happen is told with the key that says it.
+    fn follow(&mut self, event: &PlannedChurn, target: &str) -> Result<(), (&'static str, String)> {
+        match &event.act {
+            ChurnAct::LeaveSite => match self.left {
+                Some(since) => Err(("leave", format!("`{target}` is away already, since {}", since.text()))),
+                None => {
+                    self.left = Some(event.at.since(Time::ZERO));
+                    Ok(())
+                }
+            },
+            ChurnAct::JoinSite => match self.left.take() {
+                Some(_) => Ok(()),
+                None => {
+                    let said = format!(
+                        "`{target}` is there already; only a site that has left comes back (machines that are absent join by \
+                         class, `{target}/class`)"
+                    );
+                    Err(("join", said))
+                }
+            },
+            ChurnAct::Leave(machines) => {
+                let away = &mut self.away[machines.partition.index()];
+                match away.iter().find(|(_, which)| !which.is_disjoint(&machines.which)) {
+                    Some((since, which)) => {
+                        let both = which.intersection(&machines.which);
+                        let since = match since {
+                            Some(since) => format!("away already, since {}", since.text()),
+                            None => {
+                                "not there at the beginning (`absent`), and nothing lets them join".to_owned()
+                            }
+                        };
+                        Err(("leave", format!("{} {since}", numbered(&both, target))))
+                    }
+                    None => {
+                        away.push((Some(event.at.since(Time::ZERO)), machines.which.clone()));
+                        Ok(())
+                    }
+                }
+            }
+            ChurnAct::Join(machines) => {
+                let away = &mut self.away[machines.partition.index()];
+                let mut missing = machines.which.clone();
+                for (_, which) in away.iter_mut() {
+                    missing.remove_all(which);
+                    which.remove_all(&machines.which);
+                }
+                away.retain(|(_, which)| !which.is_empty());
+                if missing.is_empty() {
+                    Ok(())
+                } else {
+                    Err(("join", format!("{} there already", numbered(&missing, target))))
+                }
+            }
+            ChurnAct::Slow { .. } => Ok(()),
+        }
+    }
+}
+
+/// `machine 3 of ... is`, `machines 0-15 of ... are`.
+fn numbered(machines: &ProcSet, target: &str) -> String {
+    let numbers = machines.to_string().replace(' ', ", ");
+    match machines.len() {
+        1 => format!("machine {numbers} of `{target}` is"),
+        _ => format!("machines {numbers} of `{target}` are"),
+    }
+}
+
+/// Reads `delft`, `delft/i7`, `delft/i7/0-15` or `delft/0-15`.
+fn target(written: &str, sites: &[SiteSpec]) -> Result<(usize, Target), String> {
+    let mut parts = written.split('/').map(str::trim);
+    let name = parts.next().unwrap_or_default();
+    let rest: Vec<&str> = parts.collect();
+    let Some(at) = sites.iter().position(|site| site.name == name) else {
+        let names = || sites.iter().map(|site| site.name.as_str());
+        return Err(format!("there is no site `{name}`{}; {}", near(name, names()), there(names())));
+    };
+    let site = &sites[at];
+    let classes = || site.partitions.iter().map(|partition| partition.name.as_str());
+    let class_at = |class: &str| classes().position(|name| name == class);
+    let unknown = |class: &str| {
+        format!(
+            "site `{name}` has no machines `{class}`{}; it has {}",
+            near(class, classes()),
+            listed(classes())
+        )
+    };
+    let whole = |partition: usize| ProcSet::full(site.partitions[partition].machines);
+    let (partition, which) = match rest.as_slice() {
+        [] => return Ok((at, Target::Site)),
+        [class] => match (class_at(class), site.partitions.len()) {
+            (Some(partition), _) => (partition, whole(partition)),
+            (None, 1) if is_numbers(class) => (0, numbers(class, site, 0)?),
+            (None, _) if is_numbers(class) => {
+                let first = classes().next().unwrap_or_default();
+                return Err(format!(
+                    "site `{name}` has several classes of machines; say which: `{name}/{first}/{class}`"
+                ));
+            }
+            (None, _) => return Err(unknown(class)),
+        },
+        [class, which] => {
+            let partition = class_at(class).ok_or_else(|| unknown(class))?;
+            (partition, numbers(which, site, partition)?)
+        }
+        _ => return Err(format!("`{written}` is not of the form `site/class/0-15`")),
+    };
+    Ok((at, Target::Machines(Machines { partition: PartitionId(partition as u32), which })))
+}
+
+fn is_numbers(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'-' | b',' | b' '))
+}
+
+/// Reads `0-15`, `3` or `0-3,8`.
+fn numbers(written: &str, site: &SiteSpec, partition: usize) -> Result<ProcSet, String> {
+    let spec = &site.partitions[partition];
+    let mut set = ProcSet::new();
+    for piece in written.split(',').map(str::trim) {
+        let (first, last) = piece.split_once('-').unwrap_or((piece, piece));
+        let form = || format!("`{written}` is not of the form `0-15`, `3` or `0-3,8`");
+        let (first, last): (u32, u32) =
+            (first.trim().parse().map_err(|_| form())?, last.trim().parse().map_err(|_| form())?);
+        if first > last {
+            return Err(format!("`{piece}` goes backwards; say `{last}-{first}`"));
+        }
+        if last >= spec.machines {
+            return Err(format!(
+                "site `{}` has {} machines `{}`, numbered from 0 to {}; there is no number {last}",
+                site.name,
+                spec.machines,
+                spec.name,
+                spec.machines.saturating_sub(1)
+            ));
+        }
+        set.insert_all(&ProcSet::range(first, last + 1));
+    }
+    Ok(set)
+}

@@ -1,0 +1,207 @@
+//! `--set key=value`: what is typed instead of what is written.
+
+use super::Problem;
+use super::tree::{Entry, Node, Origins, Place, Step, Table, Value};
+use crate::model::{Named, nearest};
+
+/// When a `--set` is applied.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// Before site files are read: which file, and how many sites there are.
+    Head,
+    /// When sites have what their files say, but before they are repeated.
+    Written,
+    /// When every site stands by itself: those that only now have the name.
+    Each,
+}
+
+/// A key's value that is typed instead of what is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Override {
+    /// As typed, for messages: `--set seed=9`, `--pace 60`.
+    shown: String,
+    key: String,
+    value: Option<String>,
+}
+
+impl Override {
+    /// What stands behind `--set`: `key=value`.
+    pub fn set(written: &str) -> Self {
+        let (key, value) = match written.split_once('=') {
+            Some((key, value)) => (key, Some(value.trim().to_owned())),
+            None => (written, None),
+        };
+        Self { shown: format!("--set {written}"), key: key.trim().to_owned(), value }
+    }
+
+    /// An option that stands for a key: `--pace 60` for `clock.pace`.
+    pub fn option(option: &str, key: &str, value: &str) -> Self {
+        Self { shown: format!("{option} {value}"), key: key.to_owned(), value: Some(value.to_owned()) }
+    }
+}
+
+/// An [`Override`] with its way through the tree.
+#[derive(Clone, Debug)]
+pub(super) struct Set {
+    path: Vec<Step>,
+    value: Node,
+    /// As typed.
+    key: String,
+}
+
+impl Set {
+    /// Reads the key and the value.
+    ///
+    /// # Errors
+    /// What is no key, no value, or neither.
+    pub(super) fn read(typed: &Override, origins: &mut Origins) -> Result<Self, Problem> {
+        let Override { shown, key, value } = typed;
+        let fail = |said: String| Problem::new(format!("`{shown}`"), "", said);
+        let Some(value) = value else {
+            return Err(fail("this is not of the form `key=value`, such as `broker.policy=mct`".to_owned()));
+        };
+        if value.is_empty() {
+            return Err(fail("there is no value behind the `=`".to_owned()));
+        }
+        let Some(path) = steps(key) else {
+            return Err(fail(format!(
+                "`{key}` is no key; keys look like `seed`, `broker.policy`, `site.delft.policy` or `site[0].policy`"
+            )));
+        };
+        Ok(Self { path, value: origins.parse_set(shown, value)?, key: key.clone() })
+    }
+
+    pub(super) fn belongs_to(&self, stage: Stage, root: &Node) -> bool {
+        let of_site = matches!(self.path.first(), Some(Step::Key(key)) if key == "site");
+        let last = match self.path.get(2) {
+            Some(Step::Key(key)) if of_site && self.path.len() == 3 => key.as_str(),
+            _ => "",
+        };
+        let sites = root.get("site").and_then(Node::list).unwrap_or_default();
+        let known = match self.path.get(1) {
+            Some(Step::Key(name)) if of_site => {
+                sites.iter().any(|site| site.get("name").and_then(Node::text) == Some(name))
+            }
+            _ => true,
+        };
+        match stage {
+            Stage::Head => known && matches!(last, "use" | "name" | "names" | "count"),
+            Stage::Written => known,
+            Stage::Each => true,
+        }
+    }
+
+    /// Puts the value into the tree.
+    ///
+    /// # Errors
+    /// A key that leads nowhere.
+    pub(super) fn apply(self, root: &mut Node, origins: &Origins) -> Result<(), Problem> {
+        let at = self.value.at;
+        let fail = |said: String| Problem::new(origins.words(at), &self.key, said);
+        let Some((last, way)) = self.path.split_last() else { return Ok(()) };
+        let mut node = root;
+        let mut said = String::new();
+        for step in way {
+            node = into(node, step, &said, at).map_err(&fail)?;
+            said = spelled(&said, step);
+        }
+        match last {
+            Step::Key(key) if node.list().is_none() => {
+                let table = as_table(node, key, &said).map_err(&fail)?;
+                table.put(Entry { key: key.clone(), at, node: self.value });
+            }
+            step => *into(node, step, &said, at).map_err(&fail)? = self.value,
+        }
+        Ok(())
+    }
+}
+
+fn spelled(before: &str, step: &Step) -> String {
+    match step {
+        Step::Key(key) if before.is_empty() => key.clone(),
+        Step::Key(key) => format!("{before}.{key}"),
+        Step::Item(item) => format!("{before}[{item}]"),
+    }
+}
+
+/// Reads `site[0].machines.i7.count`.
+fn steps(key: &str) -> Option<Vec<Step>> {
+    let is_key =
+        |text: &str| !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_'));
+    let mut steps = Vec::new();
+    for part in key.split('.') {
+        let (name, mut rest) = part.split_at(part.find('[').unwrap_or(part.len()));
+        if !is_key(name) {
+            return None;
+        }
+        steps.push(Step::Key(name.to_owned()));
+        while !rest.is_empty() {
+            let (item, after) = rest.strip_prefix('[')?.split_once(']')?;
+            steps.push(Step::Item(item.parse().ok()?));
+            rest = after;
+        }
+    }
+    Some(steps)
+}
+
+/// What a step leads to; a table that is not there yet is made.
+fn into<'a>(node: &'a mut Node, step: &Step, said: &str, at: Place) -> Result<&'a mut Node, String> {
+    match step {
+        Step::Item(item) => {
+            let items = node.list_mut().ok_or_else(|| format!("`{said}` is no list"))?;
+            let count = items.len();
+            items.get_mut(*item).ok_or_else(|| match count {
+                0 => format!("`{said}` is empty"),
+                _ => format!("there is no `{said}[{item}]`; the last is `{said}[{}]`", count - 1),
+            })
+        }
+        Step::Key(key) if node.list().is_some() => {
+            let names: Vec<String> = node.list().unwrap_or_default().iter().filter_map(name_of).collect();
+            let found = names.iter().position(|name| name == key);
+            let items = node.list_mut().filter(|items| names.len() == items.len());
+            match (items, found) {
+                (Some(items), Some(found)) => Ok(&mut items[found]),
+                _ if names.is_empty() => {
+                    Err(format!("`{said}` is a list; say `{said}[0]` for its first item"))
+                }
+                _ => {
+                    let near = nearest(key, names.iter().map(String::as_str));
+                    let near = near.map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default();
+                    Err(format!("there is no `{key}` in `{said}`{near}; there are `{}`", names.join("`, `")))
+                }
+            }
+        }
+        Step::Key(key) => {
+            let table = as_table(node, key, said)?;
+            let found = table.0.iter().position(|entry| entry.key == *key).unwrap_or(table.0.len());
+            if found == table.0.len() {
+                if said.is_empty() && matches!(key.as_str(), "site" | "workload" | "event") {
+                    return Err(format!("the scenario has no `{key}`"));
+                }
+                table.0.push(Entry { key: key.clone(), at, node: Node::empty(at) });
+            }
+            Ok(&mut table.0[found].node)
+        }
+    }
+}
+
+/// How an item of a list is called.
+fn name_of(item: &Node) -> Option<String> {
+    item.get("name").or_else(|| item.get("class")).and_then(Node::text).map(str::to_owned)
+}
+
+/// The table in which `key` is to be; a text such as `lublin[jobs=5]` becomes one if its name is the key.
+fn as_table<'a>(node: &'a mut Node, key: &str, said: &str) -> Result<&'a mut Table, String> {
+    let at = node.at;
+    let named = node.text().and_then(|text| text.parse::<Named>().ok()).filter(|named| named.name == key);
+    if let Some(named) = named {
+        let entry = |key: String, node: Node| Entry { key, at, node };
+        let params = named.params.into_iter().map(|(key, value)| {
+            let value = Node { at, value: Value::Bare(value) };
+            entry(key, value)
+        });
+        let params = Node { at, value: Value::Table(Table(params.collect())) };
+        node.value = Value::Table(Table(vec![entry(named.name, params)]));
+    }
+    node.table_mut().ok_or_else(|| format!("`{said}` is no table, so it has no `{key}`"))
+}

@@ -1,0 +1,159 @@
+//! Any entity of a grid, so that one driver can hold them all.
+
+use serde::{Deserialize, Serialize};
+
+use crate::entity::{
+    Address, Broker, BrokerSave, Directory, Dispatcher, Entity, EntityError, Message, Network, Outbox,
+    Pending, Portal, PortalSave, Site, SiteSave, Stamp,
+};
+use crate::units::Time;
+
+/// An entity of a grid.
+#[derive(Debug)]
+pub enum Node {
+    /// Where work enters.
+    Portal(Box<Portal>),
+    /// Who decides.
+    Broker(Box<Broker>),
+    /// Who carries out.
+    Dispatcher(Box<Dispatcher>),
+    /// What the grid knows of itself.
+    Directory(Box<Directory>),
+    /// Who moves data.
+    Network(Box<Network>),
+    /// A site.
+    Site(Box<Site>),
+}
+
+macro_rules! each {
+    ($node:expr, $entity:ident => $do:expr) => {
+        match $node {
+            Node::Portal($entity) => $do,
+            Node::Broker($entity) => $do,
+            Node::Dispatcher($entity) => $do,
+            Node::Directory($entity) => $do,
+            Node::Network($entity) => $do,
+            Node::Site($entity) => $do,
+        }
+    };
+}
+
+/// An entity in a snapshot.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum NodeSave {
+    /// The portal.
+    Portal(PortalSave),
+    /// The broker.
+    Broker(Box<BrokerSave>),
+    /// The dispatcher.
+    Dispatcher(Box<Dispatcher>),
+    /// The directory.
+    Directory(Directory),
+    /// The network.
+    Network(Network),
+    /// A site.
+    Site(Box<SiteSave>),
+}
+
+impl Node {
+    /// The site that it is.
+    pub fn as_site(&self) -> Option<&Site> {
+        if let Self::Site(site) = self { Some(site) } else { None }
+    }
+
+    pub(super) fn site_mut(&mut self) -> Option<&mut Site> {
+        if let Self::Site(site) = self { Some(site) } else { None }
+    }
+
+    /// The broker that it is.
+    pub fn as_broker(&self) -> Option<&Broker> {
+        if let Self::Broker(broker) = self { Some(broker) } else { None }
+    }
+
+    /// The dispatcher that it is.
+    pub fn as_dispatcher(&self) -> Option<&Dispatcher> {
+        if let Self::Dispatcher(dispatcher) = self { Some(dispatcher) } else { None }
+    }
+
+    /// The portal that it is.
+    pub fn as_portal(&self) -> Option<&Portal> {
+        if let Self::Portal(portal) = self { Some(portal) } else { None }
+    }
+
+    /// The run is over at `now`: what is still here ends as unfinished, and the accounts are closed.
+    pub(super) fn close(&mut self, now: Time, outbox: &mut dyn Outbox) {
+        match self {
+            Self::Broker(broker) => broker.close(now, outbox),
+            Self::Dispatcher(dispatcher) => dispatcher.close(now, outbox),
+            Self::Site(site) => site.close(now, outbox),
+            Self::Portal(_) | Self::Directory(_) | Self::Network(_) => {}
+        }
+    }
+
+    /// The state, between two moments.
+    ///
+    /// # Errors
+    /// [`EntityError`] if a workload cannot be continued from the middle.
+    pub fn save(&self) -> Result<NodeSave, EntityError> {
+        Ok(match self {
+            Self::Portal(portal) => NodeSave::Portal(portal.save()?),
+            Self::Broker(broker) => NodeSave::Broker(Box::new(broker.save())),
+            Self::Dispatcher(dispatcher) => NodeSave::Dispatcher(dispatcher.clone()),
+            Self::Directory(directory) => NodeSave::Directory((**directory).clone()),
+            Self::Network(network) => NodeSave::Network((**network).clone()),
+            Self::Site(site) => NodeSave::Site(Box::new(site.save()?)),
+        })
+    }
+
+    /// Takes back a state that an entity of the same description gave. With `adopt`, a policy may be another than the one that
+    /// saved: it takes over at that moment.
+    ///
+    /// # Errors
+    /// [`EntityError`] if the state does not fit.
+    pub fn restore(&mut self, saved: NodeSave, adopt: Option<Stamp>) -> Result<(), EntityError> {
+        match (self, saved) {
+            (Self::Portal(portal), NodeSave::Portal(saved)) => portal.restore(saved),
+            (Self::Broker(broker), NodeSave::Broker(saved)) => broker.restore(*saved, adopt.is_some()),
+            (Self::Dispatcher(dispatcher), NodeSave::Dispatcher(saved)) => dispatcher.restore(*saved),
+            (Self::Directory(directory), NodeSave::Directory(saved)) => {
+                **directory = saved;
+                Ok(())
+            }
+            (Self::Network(network), NodeSave::Network(saved)) => {
+                **network = saved;
+                Ok(())
+            }
+            (Self::Site(site), NodeSave::Site(saved)) => site.restore(*saved, adopt),
+            (node, _) => Err(EntityError::BadSave {
+                who: node.address().to_string(),
+                problem: "another entity was saved in its place".to_owned(),
+            }),
+        }
+    }
+}
+
+impl Entity for Node {
+    fn address(&self) -> Address {
+        each!(self, entity => entity.address())
+    }
+
+    fn next_event(&self) -> Option<Stamp> {
+        each!(self, entity => entity.next_event())
+    }
+
+    fn promise(&self) -> Stamp {
+        each!(self, entity => entity.promise())
+    }
+
+    fn pending(&self) -> Pending {
+        each!(self, entity => entity.pending())
+    }
+
+    fn advance(&mut self, until: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
+        each!(self, entity => entity.advance(until, outbox))
+    }
+
+    fn deliver(&mut self, message: Message) -> Result<(), EntityError> {
+        each!(self, entity => entity.deliver(message))
+    }
+}

@@ -1,0 +1,337 @@
+//! How long it takes until a grid that lost machines completes as many jobs as before.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::Window;
+use super::distribution::{Distribution, Scale};
+use super::spans::SpanSummary;
+use crate::model::{EventKind, EventRecord, JobRecord, Outcome};
+use crate::units::{Span, Time};
+
+/// What counts as a big loss, and what as recovered from it.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecoveryRule {
+    /// A big loss takes at least this many per cent of the present processors at one instant.
+    pub loss_percent: u32,
+    /// Throughput has recovered at this many per cent of what it was just before.
+    pub back_percent: u32,
+    /// Throughput is what was completed in the time up to now of this length.
+    pub trailing: Span,
+}
+
+impl Default for RecoveryRule {
+    /// 5 %, 90 %, an hour.
+    fn default() -> Self {
+        Self { loss_percent: 5, back_percent: 90, trailing: Span::from_secs(3_600) }
+    }
+}
+
+impl fmt::Display for RecoveryRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { loss_percent, back_percent, trailing } = self;
+        write!(
+            f,
+            "from a loss of {loss_percent} % of the present processors at one instant until the jobs completed in the \
+             last {trailing} s are back at {back_percent} % of what they were just before"
+        )
+    }
+}
+
+/// Collects when jobs completed and when processors left and came. Eight bytes a completed job.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Recovery {
+    rule: RecoveryRule,
+    /// Processors that are there at the beginning.
+    present: u64,
+    completed: Vec<Time>,
+    /// Processors that came, or with a minus left.
+    changes: Vec<(Time, i64)>,
+}
+
+/// A big loss and what followed.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Loss {
+    /// When.
+    pub time: Time,
+    /// Processors lost at that instant, less those that came at the same.
+    pub processors: u64,
+    /// Jobs completed in the trailing time just before.
+    pub before: u64,
+    /// How long throughput took to come back; zero if it did not fall below within the trailing time after the
+    /// loss, `None` if it did not come back before the end of the run.
+    pub recovered: Option<Span>,
+}
+
+/// The big losses of a run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RecoverySummary {
+    /// Per cent of the present processors that make a loss a big one.
+    pub loss_percent: u32,
+    /// Per cent of the throughput before at which it has recovered.
+    pub back_percent: u32,
+    /// The trailing time of the throughput, in seconds.
+    pub trailing_s: f64,
+    /// Big losses.
+    pub losses: u64,
+    /// Of them, those after which throughput did not fall below what counts as recovered.
+    pub unfelt: u64,
+    /// Of them, those from which it did not recover before the end of the run.
+    pub unrecovered: u64,
+    /// Time to recover, of all but these; zero for those that were not felt.
+    pub time: SpanSummary,
+}
+
+impl Recovery {
+    /// Nothing yet, of a grid that begins with `present` processors.
+    pub const fn new(rule: RecoveryRule, present: u64) -> Self {
+        Self { rule, present, completed: Vec::new(), changes: Vec::new() }
+    }
+
+    /// What counts as a big loss.
+    pub const fn rule(&self) -> &RecoveryRule {
+        &self.rule
+    }
+
+    /// Adds a job that has ended.
+    pub fn add_job(&mut self, job: &JobRecord) {
+        if job.outcome == Outcome::Completed {
+            self.completed.push(job.end);
+        }
+    }
+
+    /// Adds an event.
+    pub fn add_event(&mut self, event: &EventRecord) {
+        match event.kind {
+            EventKind::Left => self.changes.push((event.time, -i64::from(event.procs))),
+            EventKind::Joined => self.changes.push((event.time, i64::from(event.procs))),
+            _ => {}
+        }
+    }
+
+    /// Adds everything that `other` has seen of the same grid.
+    pub fn merge(&mut self, other: &Self) {
+        self.completed.extend_from_slice(&other.completed);
+        self.changes.extend_from_slice(&other.changes);
+    }
+
+    /// The big losses in the window, in order of time.
+    pub fn losses(&self, window: Window) -> Vec<Loss> {
+        let mut losses = self.big_losses();
+        losses.retain(|loss| window.contains(loss.time));
+        if losses.is_empty() {
+            return losses;
+        }
+        let mut completed = self.completed.clone();
+        completed.sort_unstable();
+        Sweep::new(&self.rule, &mut losses).run(&completed);
+        losses
+    }
+
+    /// The big losses in the window, summed up.
+    pub fn summary(&self, window: Window) -> RecoverySummary {
+        let losses = self.losses(window);
+        let mut time = Distribution::new(Scale::Whole);
+        for span in losses.iter().filter_map(|loss| loss.recovered) {
+            time.add(span.micros(), u128::from(span.micros()));
+        }
+        RecoverySummary {
+            loss_percent: self.rule.loss_percent,
+            back_percent: self.rule.back_percent,
+            trailing_s: self.rule.trailing.as_secs_f64(),
+            losses: losses.len() as u64,
+            unfelt: losses.iter().filter(|loss| loss.recovered == Some(Span::ZERO)).count() as u64,
+            unrecovered: losses.iter().filter(|loss| loss.recovered.is_none()).count() as u64,
+            time: SpanSummary::of(time),
+        }
+    }
+
+    /// Not yet told what followed. What changes at time zero is how the run begins, not a loss.
+    fn big_losses(&self) -> Vec<Loss> {
+        let mut changes = self.changes.clone();
+        changes.sort_unstable();
+        let (mut present, mut losses) = (i128::from(self.present), Vec::new());
+        for same in changes.chunk_by(|a, b| a.0 == b.0) {
+            let (time, lost) = (same[0].0, -same.iter().map(|(_, by)| i128::from(*by)).sum::<i128>());
+            let big = lost > 0 && 100 * lost >= i128::from(self.rule.loss_percent) * present;
+            if big && time > Time::ZERO {
+                let processors = u64::try_from(lost).unwrap_or(u64::MAX);
+                losses.push(Loss { time, processors, before: 0, recovered: Some(Span::ZERO) });
+            }
+            present = (present - lost).max(0);
+        }
+        losses
+    }
+}
+
+/// One walk through time with all losses at once.
+///
+/// The trailing count only rises when a job completes and only falls when a completion becomes older than the
+/// trailing time; a loss waits in one of two heaps for the first fall below its threshold, then for the first rise to it.
+struct Sweep<'a> {
+    rule: &'a RecoveryRule,
+    losses: &'a mut [Loss],
+    /// Losses that were not felt yet, the highest threshold first.
+    unfelt: BinaryHeap<(u64, usize)>,
+    /// Losses that were felt, the lowest threshold first.
+    felt: BinaryHeap<Reverse<(u64, usize)>>,
+}
+
+impl<'a> Sweep<'a> {
+    fn new(rule: &'a RecoveryRule, losses: &'a mut [Loss]) -> Self {
+        Self { rule, losses, unfelt: BinaryHeap::new(), felt: BinaryHeap::new() }
+    }
+
+    fn run(mut self, completed: &[Time]) {
+        let (mut came, mut gone, mut met) = (0, 0, 0);
+        loop {
+            let old = completed.get(gone).map(|time| *time + self.rule.trailing);
+            let next_loss = self.losses.get(met).map(|loss| loss.time);
+            let next = [completed.get(came).copied(), old, next_loss].into_iter().flatten().min();
+            let Some(now) = next else { break };
+            if next_loss == Some(now) {
+                let before = (came - gone) as u64;
+                self.losses[met].before = before;
+                let threshold = (before * u64::from(self.rule.back_percent)).div_ceil(100);
+                self.unfelt.push((threshold, met));
+                met += 1;
+            }
+            while completed.get(came) == Some(&now) {
+                came += 1;
+            }
+            while completed.get(gone).is_some_and(|time| *time + self.rule.trailing == now) {
+                gone += 1;
+            }
+            self.settle(now, (came - gone) as u64);
+        }
+        for Reverse((_, loss)) in self.felt {
+            self.losses[loss].recovered = None;
+        }
+    }
+
+    fn settle(&mut self, now: Time, throughput: u64) {
+        while let Some((threshold, loss)) =
+            self.unfelt.peek().copied().filter(|(least, _)| *least > throughput)
+        {
+            self.unfelt.pop();
+            if now <= self.losses[loss].time + self.rule.trailing {
+                self.felt.push(Reverse((threshold, loss)));
+            }
+        }
+        while let Some(Reverse((_, loss))) =
+            self.felt.peek().copied().filter(|Reverse((least, _))| *least <= throughput)
+        {
+            self.felt.pop();
+            self.losses[loss].recovered = Some(now.since(self.losses[loss].time));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::samples::{job, machines};
+    use super::*;
+
+    fn recovery(rule: RecoveryRule, present: u64, completed: &[u64], changes: &[(u64, i64)]) -> Recovery {
+        let mut recovery = Recovery::new(rule, present);
+        for end in completed {
+            recovery.add_job(&job(1, 0, 0, *end, 1));
+        }
+        for (time, by) in changes {
+            let kind = if *by < 0 { EventKind::Left } else { EventKind::Joined };
+            let procs = by.unsigned_abs() as u32;
+            recovery.add_event(&EventRecord { procs, ..machines(kind, *time, 1) });
+        }
+        recovery
+    }
+
+    fn rule(trailing: u64) -> RecoveryRule {
+        RecoveryRule { trailing: Span::from_secs(trailing), ..RecoveryRule::default() }
+    }
+
+    #[test]
+    fn by_hand() {
+        // A job a second until 100 s; 10 of 100 processors leave at 50 s, with 10 jobs in the last 10 s.
+        // From 51 s to 60 s nothing completes; then a job a second again.
+        let completed: Vec<u64> = (1..=50).chain(61..=100).collect();
+        let of = recovery(rule(10), 100, &completed, &[(50, -10)]);
+        let losses = of.losses(Window::ALL);
+        // Just before 50 s: 40 to 49. At 50 s: 41 to 50. At 52 s 8 are left, fewer than 9; 61 to 69 are 9 at 69 s.
+        let found = Loss {
+            time: Time::from_secs(50),
+            processors: 10,
+            before: 10,
+            recovered: Some(Span::from_secs(19)),
+        };
+        assert_eq!(losses, [found]);
+        let summary = of.summary(Window::ALL);
+        assert_eq!((summary.losses, summary.unfelt, summary.unrecovered), (1, 0, 0));
+        assert_eq!(summary.time.mean_s, Some(19.0));
+        let later = Window::new(Time::from_secs(51), Time::from_secs(60)).unwrap();
+        assert_eq!(of.losses(later), []);
+    }
+
+    #[test]
+    fn what_is_no_loss() {
+        let none =
+            |present, changes: &[(u64, i64)]| recovery(rule(10), present, &[], changes).losses(Window::ALL);
+        assert_eq!(none(100, &[(50, -4)]), [], "too small");
+        assert_eq!(none(100, &[(50, -10), (50, 6)]), [], "others come at the same instant");
+        assert_eq!(none(100, &[(0, -50)]), [], "how the run begins");
+        assert_eq!(none(100, &[(0, -50), (9, -2), (9, -1)]).len(), 1, "3 of 50");
+        assert_eq!(none(0, &[(5, 100), (9, -4)]), []);
+    }
+
+    #[test]
+    fn a_loss_that_nobody_feels_and_one_for_good() {
+        let completed: Vec<u64> = (1..=100).collect();
+        let of = recovery(rule(10), 100, &completed, &[(50, -50), (95, -10)]);
+        let spans: Vec<_> = of.losses(Window::ALL).iter().map(|loss| loss.recovered).collect();
+        assert_eq!(spans, [Some(Span::ZERO), None], "the second comes just before the last job");
+        let summary = of.summary(Window::ALL);
+        assert_eq!((summary.losses, summary.unfelt, summary.unrecovered, summary.time.count), (2, 1, 1, 1));
+    }
+
+    /// The definition: look at every instant at which anything changes.
+    fn slow(rule: &RecoveryRule, completed: &[u64], loss: &Loss) -> (u64, Option<Span>) {
+        let trailing = rule.trailing.micros() / 1_000_000;
+        let at = loss.time.micros() / 1_000_000;
+        let throughput = |t: u64| completed.iter().filter(|c| **c <= t && t < **c + trailing).count() as u64;
+        let before = completed.iter().filter(|c| **c < at && at <= **c + trailing).count() as u64;
+        let mut instants: Vec<u64> = completed.iter().flat_map(|c| [*c, *c + trailing]).chain([at]).collect();
+        instants.sort_unstable();
+        let is_back = |t: &u64| 100 * throughput(*t) >= u64::from(rule.back_percent) * before;
+        let mut after = instants.into_iter().filter(|t| *t >= at);
+        let span = match after.by_ref().find(|t| !is_back(t)) {
+            Some(below) if below <= at + trailing => {
+                after.find(is_back).map(|back| Span::from_secs(back - at))
+            }
+            _ => Some(Span::ZERO),
+        };
+        (before, span)
+    }
+
+    proptest! {
+        #[test]
+        fn agrees_with_the_definition(
+            completed in prop::collection::vec(0_u64..120, 0..80),
+            changes in prop::collection::vec((0_u64..120, -20_i64..20), 0..12),
+            trailing in 1_u64..30, back_percent in 1_u32..120, loss_percent in 0_u32..30, cut in any::<prop::sample::Index>(),
+        ) {
+            let rule = RecoveryRule { loss_percent, back_percent, ..rule(trailing) };
+            let whole = recovery(rule, 100, &completed, &changes);
+            for loss in whole.losses(Window::ALL) {
+                prop_assert_eq!((loss.before, loss.recovered), slow(&rule, &completed, &loss), "{:?}", loss);
+            }
+            let (cut, other) = (cut.index(completed.len() + 1), cut.index(changes.len() + 1));
+            let mut parts = recovery(rule, 100, &completed[cut..], &changes[other..]);
+            parts.merge(&recovery(rule, 100, &completed[..cut], &changes[..other]));
+            prop_assert_eq!(parts.losses(Window::ALL), whole.losses(Window::ALL));
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! What the hour of the day means for prices at a site.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::units::{EnergyPrice, Span};
+
+/// Prices of a site that depend on the hour of the day, and the price of its electricity. By default there is neither.
+///
+/// Factors rather than prices by the hour, so that one day fits all partitions, whose prices differ.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SiteTariff {
+    /// Factors on the partitions' prices a core-hour; flat if there are none.
+    pub price_by_hour: Option<DayRates>,
+    /// The price of electricity; `None` if nobody asks.
+    pub electricity: Option<EnergyPrice>,
+    /// Factors on the price of electricity; flat if there are none.
+    pub electricity_by_hour: Option<DayRates>,
+    /// The time of day at the site when the run begins, less than 24 h: for logs that do not begin at midnight, and for
+    /// sites in other time zones.
+    pub starts_at: Span,
+}
+
+/// A factor for each hour of the day, from 0 to 10 with at most three decimals.
+///
+/// Written like `22-6=0.5,17-20=1.8`: from the first hour until the second, which may be on the next day. Hours that are
+/// not named have the factor 1; `flat` names none.
+#[derive(Copy, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct DayRates([u16; 24]);
+
+/// Factors that make no sense.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum DayRatesError {
+    /// Not of the form.
+    #[error("`{0}` is not of the form `22-6=0.5,17-20=1.8`: hours of the day, each with a factor")]
+    Syntax(String),
+    /// Not hours of a day.
+    #[error("`{0}` are no hours of a day: they are 0 to 24, and the first differs from the second")]
+    Hours(String),
+    /// Two factors for one hour.
+    #[error("the hour from {hour} to {} has two factors in `{written}`", hour + 1)]
+    Twice {
+        /// The hour.
+        hour: u8,
+        /// The whole text.
+        written: String,
+    },
+    /// Beyond reason, or finer than is counted.
+    #[error("`{0}` is not a factor from 0 to 10 with at most three decimals")]
+    Factor(String),
+    /// More or fewer than the hours of a day.
+    #[error("a day has 24 hours, not {0}")]
+    Count(usize),
+}
+
+impl DayRates {
+    /// Factors are kept in this fraction: thousandths.
+    pub const ONE: u64 = 1_000;
+
+    /// The factor 1 at any hour.
+    pub const FLAT: Self = Self([1_000; 24]);
+
+    /// A factor for each hour from midnight on.
+    ///
+    /// # Errors
+    /// [`DayRatesError`] if there are not 24 of them, or one is none.
+    pub fn from_factors(factors: &[f64]) -> Result<Self, DayRatesError> {
+        let mut rates = [0; 24];
+        if factors.len() != rates.len() {
+            return Err(DayRatesError::Count(factors.len()));
+        }
+        for (rate, factor) in rates.iter_mut().zip(factors) {
+            *rate = thousandths(*factor).ok_or_else(|| DayRatesError::Factor(factor.to_string()))?;
+        }
+        Ok(Self(rates))
+    }
+
+    /// The factors in thousandths, by hour from midnight on.
+    pub fn thousandths(&self) -> impl ExactSizeIterator<Item = u64> {
+        self.0.into_iter().map(u64::from)
+    }
+}
+
+fn thousandths(factor: f64) -> Option<u16> {
+    let scaled = factor * DayRates::ONE as f64;
+    let whole = libm::round(scaled);
+    let exact = libm::fabs(scaled - whole) < 1e-6;
+    (exact && (0.0..=10_000.0).contains(&whole)).then_some(whole as u16)
+}
+
+impl FromStr for DayRates {
+    type Err = DayRatesError;
+
+    fn from_str(written: &str) -> Result<Self, DayRatesError> {
+        let syntax = || DayRatesError::Syntax(written.to_owned());
+        let mut rates: [Option<u16>; 24] = [None; 24];
+        let stretches = if written.trim() == "flat" { "" } else { written };
+        if stretches.is_empty() && written.trim() != "flat" {
+            return Err(syntax());
+        }
+        for stretch in stretches.split(',').filter(|_| !stretches.is_empty()) {
+            let (hours, factor) = stretch.split_once('=').ok_or_else(syntax)?;
+            let (from, to) = hours.split_once('-').ok_or_else(syntax)?;
+            let hour = |text: &str| text.trim().parse::<usize>().map_err(|_| syntax());
+            let (from, to) = (hour(from)?, hour(to)?);
+            if from > 24 || to > 24 || from % 24 == to % 24 && (from, to) != (0, 24) {
+                return Err(DayRatesError::Hours(hours.trim().to_owned()));
+            }
+            let value = factor.trim().parse().ok().and_then(thousandths);
+            let value = value.ok_or_else(|| DayRatesError::Factor(factor.trim().to_owned()))?;
+            let to = if to <= from { to + 24 } else { to };
+            for hour in from..to {
+                if rates[hour % 24].replace(value).is_some() {
+                    return Err(DayRatesError::Twice {
+                        hour: (hour % 24) as u8,
+                        written: written.to_owned(),
+                    });
+                }
+            }
+        }
+        Ok(Self(rates.map(|rate| rate.unwrap_or(1_000))))
+    }
+}
+
+impl fmt::Display for DayRates {
+    /// Stretches of equal factors from midnight on.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut first = true;
+        let mut from = 0;
+        for stretch in self.0.chunk_by(|a, b| a == b) {
+            let to = from + stretch.len();
+            if stretch[0] != 1_000 {
+                let comma = if first { "" } else { "," };
+                write!(f, "{comma}{from}-{to}={}", f64::from(stretch[0]) / 1e3)?;
+                first = false;
+            }
+            from = to;
+        }
+        if first { f.write_str("flat") } else { Ok(()) }
+    }
+}
+
+impl fmt::Debug for DayRates {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "DayRates({self})")
+    }
+}
+
+impl TryFrom<String> for DayRates {
+    type Error = DayRatesError;
+    fn try_from(written: String) -> Result<Self, DayRatesError> {
+        written.parse()
+    }
+}
+
+impl From<DayRates> for String {
+    fn from(rates: DayRates) -> Self {
+        rates.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hours_may_go_on_to_the_next_day() {
+        let night: DayRates = "22-6=0.5, 17-20=1.8".parse().unwrap();
+        let factors: Vec<u64> = night.thousandths().collect();
+        assert_eq!(factors[..8], [500, 500, 500, 500, 500, 500, 1_000, 1_000]);
+        assert_eq!(factors[16..], [1_000, 1_800, 1_800, 1_800, 1_000, 1_000, 500, 500]);
+        assert_eq!(night.to_string(), "0-6=0.5,17-20=1.8,22-24=0.5");
+        assert_eq!(night.to_string().parse(), Ok(night));
+        assert_eq!("0-24=0.125".parse::<DayRates>().unwrap().to_string(), "0-24=0.125");
+        assert_eq!("flat".parse(), Ok(DayRates::FLAT));
+        assert_eq!(DayRates::FLAT.to_string(), "flat");
+        let listed: Vec<f64> = factors.iter().map(|factor| *factor as f64 / 1e3).collect();
+        assert_eq!(DayRates::from_factors(&listed), Ok(night));
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused_with_what_would_be_right() {
+        for (written, says) in [
+            ("", "not of the form"),
+            ("night=0.5", "not of the form"),
+            ("22-6", "not of the form"),
+            ("1-2=0.5,", "not of the form"),
+            ("22-25=0.5", "`22-25` are no hours of a day"),
+            ("7-7=0.5", "the first differs from the second"),
+            ("24-0=0.5", "the first differs from the second"),
+            ("22-6=0.5,5-8=2", "the hour from 5 to 6 has two factors"),
+            ("1-2=-1", "`-1` is not a factor from 0 to 10 with at most three decimals"),
+            ("1-2=0.0005", "at most three decimals"),
+            ("1-2=10.001", "from 0 to 10"),
+            ("1-2=nan", "from 0 to 10"),
+        ] {
+            let error = written.parse::<DayRates>().unwrap_err().to_string();
+            assert!(error.contains(says), "{written}: {error}");
+        }
+        assert_eq!(DayRates::from_factors(&[1.0; 23]), Err(DayRatesError::Count(23)));
+        assert_eq!(DayRates::from_factors(&[f64::NAN; 24]), Err(DayRatesError::Factor("NaN".to_owned())));
+    }
+}

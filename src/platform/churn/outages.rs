@@ -1,0 +1,157 @@
+//! Which machine changes state when, by chance.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use super::Law;
+use crate::model::{ProcSet, RandomChurn};
+use crate::units::Time;
+use crate::workload::random::Stream;
+
+/// What a machine does.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Turn {
+    /// It comes.
+    Up,
+    /// It leaves.
+    Down,
+}
+
+/// The machines of a partition that come and go by chance, each on its own.
+///
+/// **Common random numbers.** A machine's `n`-th up time depends on the seed, the names of site and partition, the
+/// machine's number, `n` and the law of up times alone, and its `n`-th down time likewise. So no other machine, partition,
+/// site or policy changes an outage, and under another law of down times the up times stay what they were.
+///
+/// **Equilibrium.** The run begins in the middle of things: a machine is up with the probability mean up / (mean up +
+/// mean down), and its first stretch is what is left of one that had begun before ([`Law::residual`]).
+#[derive(Clone, Debug)]
+pub struct Outages {
+    names: Names,
+    up: Law,
+    down: Law,
+    clocks: Vec<Clock>,
+    /// The end of every machine's present stretch, unless it is never.
+    queue: BinaryHeap<Reverse<(Time, u32)>>,
+}
+
+#[derive(Clone, Debug)]
+struct Names {
+    seed: u64,
+    site: String,
+    partition: String,
+}
+
+/// Where a machine stands.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Clock {
+    up: bool,
+    /// The present stretch, from 0. Up and down alternate, so it is the `stretch / 2`-th of its kind.
+    stretch: u64,
+    /// End of the present stretch.
+    until: Time,
+}
+
+/// The state of [`Outages`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OutagesSave {
+    clocks: Vec<Clock>,
+}
+
+/// A state that does not fit.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("the outages of partition `{partition}` were saved with {saved} machines, not {machines}")]
+pub struct OutagesError {
+    partition: String,
+    saved: usize,
+    machines: usize,
+}
+
+impl Names {
+    fn stream(&self, machine: u32, what: &str, nth: u64) -> Stream {
+        // The name of the partition comes last: it may contain anything.
+        let purpose = format!("outage {what} {nth} {machine} {}", self.partition);
+        Stream::new(self.seed, &self.site, &purpose)
+    }
+}
+
+impl Outages {
+    /// The machines `0..machines` of a partition at the beginning of a run seeded with `seed`.
+    pub fn new(seed: u64, site: &str, partition: &str, machines: u32, churn: &RandomChurn) -> Self {
+        let names = Names { seed, site: site.to_owned(), partition: partition.to_owned() };
+        let (up, down) = (Law::of(churn.up), Law::of(churn.down));
+        // Means themselves may be too large for a float.
+        let availability = 1.0 / (1.0 + libm::exp(down.log_mean() - up.log_mean()));
+        let clock = |machine| {
+            let is_up = names.stream(machine, "state", 0).uniform() < availability;
+            let (law, what) = if is_up { (up, "up") } else { (down, "down") };
+            let residual = law.residual(&mut names.stream(machine, what, 0));
+            Clock { up: is_up, stretch: 0, until: Time::ZERO + residual }
+        };
+        let clocks: Vec<Clock> = (0..machines).map(clock).collect();
+        let queue = queue(&clocks);
+        Self { names, up, down, clocks, queue }
+    }
+
+    /// Machines that are down at the beginning; later, machines that are down now.
+    pub fn away(&self) -> ProcSet {
+        let down = self.clocks.iter().zip(0..).filter(|(clock, _)| !clock.up);
+        down.map(|(_, machine)| machine).collect()
+    }
+
+    /// The next instant at which a machine comes or leaves; `None` if none ever does again.
+    pub fn next(&self) -> Option<Time> {
+        self.queue.peek().map(|Reverse((time, _))| *time)
+    }
+
+    /// Machines that come or leave up to and including `now`, in order of time; those of one instant in order of their
+    /// numbers. No machine is named twice in one instant.
+    pub fn due(&mut self, now: Time) -> Vec<(u32, Turn)> {
+        let mut turns = Vec::new();
+        while let Some(Reverse((time, machine))) = self.queue.peek().copied().filter(|top| top.0.0 <= now) {
+            self.queue.pop();
+            let clock = &mut self.clocks[machine as usize];
+            clock.up = !clock.up;
+            clock.stretch += 1;
+            let (law, what, turn) =
+                if clock.up { (self.up, "up", Turn::Up) } else { (self.down, "down", Turn::Down) };
+            clock.until = time + law.draw(&mut self.names.stream(machine, what, clock.stretch / 2));
+            if clock.until < Time::NEVER {
+                self.queue.push(Reverse((clock.until, machine)));
+            }
+            turns.push((machine, turn));
+        }
+        turns
+    }
+
+    /// The state.
+    pub fn save(&self) -> OutagesSave {
+        OutagesSave { clocks: self.clocks.clone() }
+    }
+
+    /// Takes a state back. Stretches that have begun keep their ends; later ones follow the laws of this description.
+    ///
+    /// # Errors
+    /// [`OutagesError`] if it was saved with another number of machines.
+    pub fn restore(&mut self, saved: OutagesSave) -> Result<(), OutagesError> {
+        let (saved, machines) = (saved.clocks, self.clocks.len());
+        if saved.len() != machines {
+            let partition = self.names.partition.clone();
+            return Err(OutagesError { partition, saved: saved.len(), machines });
+        }
+        self.queue = queue(&saved);
+        self.clocks = saved;
+        Ok(())
+    }
+}
+
+fn queue(clocks: &[Clock]) -> BinaryHeap<Reverse<(Time, u32)>> {
+    let ends = clocks.iter().zip(0..).map(|(clock, machine)| (clock.until, machine));
+    ends.filter(|(until, _)| *until < Time::NEVER).map(Reverse).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,224 @@
+//! Who is there, and how fast.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::ProcSet;
+use crate::units::Rate;
+
+/// Why a machine is away.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Reason {
+    /// An outage.
+    Chance,
+    /// It was told to leave.
+    Script,
+    /// Its whole site has left.
+    Site,
+}
+
+/// The machines of a partition: who is there, for which reasons the others are not, and who is slowed down.
+///
+/// A machine is present exactly if no [`Reason`] keeps it away. To leave twice for one reason is to leave once. A machine
+/// that was slowed down keeps its factor while it is away, until the script gives it another.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Presence {
+    machines: u32,
+    chance: ProcSet,
+    script: ProcSet,
+    site: ProcSet,
+    /// Factors other than [`Rate::FULL`].
+    factors: BTreeMap<u32, Rate>,
+}
+
+impl Presence {
+    /// The machines `0..machines`; the last `absent` of them are away until the script brings them.
+    pub fn new(machines: u32, absent: u32) -> Self {
+        Self {
+            machines,
+            chance: ProcSet::new(),
+            script: ProcSet::range(machines.saturating_sub(absent), machines),
+            site: ProcSet::new(),
+            factors: BTreeMap::new(),
+        }
+    }
+
+    /// Machines, present or not.
+    pub fn machines(&self) -> u32 {
+        self.machines
+    }
+
+    /// Takes machines away for a reason. Answers which of them were present until now; others that are not machines of
+    /// the partition are passed over.
+    pub fn leave(&mut self, which: &ProcSet, why: Reason) -> ProcSet {
+        let mut gone = which.intersection(&ProcSet::full(self.machines));
+        let leaving = gone.clone();
+        gone.remove_all(&self.away());
+        self.set(why).insert_all(&leaving);
+        gone
+    }
+
+    /// A reason is over. Answers which machines are present from now on; those that another reason keeps away are not.
+    pub fn join(&mut self, which: &ProcSet, why: Reason) -> ProcSet {
+        let mut back = which.intersection(self.set(why));
+        self.set(why).remove_all(&back);
+        back.remove_all(&self.away());
+        back
+    }
+
+    /// All machines of the partition leave with their site. Answers which were present until now.
+    pub fn leave_site(&mut self) -> ProcSet {
+        self.leave(&ProcSet::full(self.machines), Reason::Site)
+    }
+
+    /// The site is back. Answers which machines are present from now on.
+    pub fn join_site(&mut self) -> ProcSet {
+        self.join(&ProcSet::full(self.machines), Reason::Site)
+    }
+
+    /// Machines that one reason keeps away, whatever the others do.
+    pub fn away_for(&self, why: Reason) -> &ProcSet {
+        match why {
+            Reason::Chance => &self.chance,
+            Reason::Script => &self.script,
+            Reason::Site => &self.site,
+        }
+    }
+
+    /// Machines that are away.
+    pub fn away(&self) -> ProcSet {
+        let mut away = self.chance.clone();
+        away.insert_all(&self.script);
+        away.insert_all(&self.site);
+        away
+    }
+
+    /// Machines that are there.
+    pub fn present(&self) -> ProcSet {
+        let mut present = ProcSet::full(self.machines);
+        present.remove_all(&self.away());
+        present
+    }
+
+    /// True if a machine is there.
+    pub fn is_present(&self, machine: u32) -> bool {
+        machine < self.machines
+            && [&self.chance, &self.script, &self.site].iter().all(|away| !away.contains(machine))
+    }
+
+    /// Machines go on at a fraction of their own speed; [`Rate::FULL`] ends it. Answers whose factor has changed; others
+    /// that are not machines of the partition are passed over.
+    pub fn slow(&mut self, which: &ProcSet, factor: Rate) -> ProcSet {
+        let own = which.intersection(&ProcSet::full(self.machines));
+        let changed: ProcSet = own.iter().filter(|machine| self.factor(*machine) != factor).collect();
+        for machine in changed.iter() {
+            if factor == Rate::FULL {
+                self.factors.remove(&machine);
+            } else {
+                self.factors.insert(machine, factor);
+            }
+        }
+        changed
+    }
+
+    /// The fraction of its own speed that a machine has.
+    pub fn factor(&self, machine: u32) -> Rate {
+        self.factors.get(&machine).copied().unwrap_or(Rate::FULL)
+    }
+
+    /// The smallest factor of some machines, at which a rigid job on all of them runs.
+    pub fn slowest(&self, which: &ProcSet) -> Rate {
+        if self.factors.is_empty() {
+            // Nearly always.
+            return Rate::FULL;
+        }
+        which.iter().map(|machine| self.factor(machine)).min().unwrap_or(Rate::FULL)
+    }
+
+    fn set(&mut self, why: Reason) -> &mut ProcSet {
+        match why {
+            Reason::Chance => &mut self.chance,
+            Reason::Script => &mut self.script,
+            Reason::Site => &mut self.site,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn of(machines: &[u32]) -> ProcSet {
+        machines.iter().copied().collect()
+    }
+
+    #[test]
+    fn chance_and_script_do_not_fight() {
+        let mut here = Presence::new(4, 1);
+        assert_eq!(here.present(), of(&[0, 1, 2]));
+        // 1 leaves by script; an outage and its end underneath change nothing.
+        assert_eq!(here.leave(&of(&[1]), Reason::Script), of(&[1]));
+        assert_eq!(here.leave(&of(&[0, 1]), Reason::Chance), of(&[0]));
+        assert_eq!(here.join(&of(&[1]), Reason::Chance), of(&[]));
+        // 0 is brought back by script while it is down by chance: nothing, it had not left by script.
+        assert_eq!(here.join(&of(&[0, 1]), Reason::Script), of(&[1]));
+        // The site leaves and is back without 0, whose outage is not over, and without 3, which never came.
+        assert_eq!(here.leave_site(), of(&[1, 2]));
+        assert_eq!(here.join(&of(&[3]), Reason::Script), of(&[]));
+        assert_eq!(here.join_site(), of(&[1, 2, 3]));
+        assert_eq!(here.away_for(Reason::Chance), &of(&[0]));
+        assert_eq!(here.join(&of(&[0, 9]), Reason::Chance), of(&[0]));
+        assert_eq!(here.leave(&of(&[9]), Reason::Script), of(&[]));
+        assert!(here.is_present(3) && !here.is_present(9));
+    }
+
+    #[test]
+    fn the_slowest_machine_counts() {
+        let mut here = Presence::new(8, 0);
+        let half = Rate::ratio(1, 2);
+        assert_eq!(here.slow(&of(&[2, 3, 11]), half), of(&[2, 3]));
+        assert_eq!(here.slow(&of(&[3, 4]), half), of(&[4]));
+        assert_eq!((here.slowest(&of(&[0, 1])), here.slowest(&of(&[1, 2]))), (Rate::FULL, half));
+        assert_eq!(here.slow(&of(&[2, 3, 4, 5]), Rate::FULL), of(&[2, 3, 4]));
+        assert_eq!(here, Presence::new(8, 0));
+    }
+
+    proptest! {
+        #[test]
+        fn agrees_with_a_set_of_reasons_a_machine(
+            steps in proptest::collection::vec(
+                (any::<bool>(), 0_usize..3, proptest::collection::btree_set(0_u32..12, 0..6)), 0..40,
+            ),
+        ) {
+            let reasons = [Reason::Chance, Reason::Script, Reason::Site];
+            let mut here = Presence::new(10, 2);
+            let mut twin = vec![BTreeSet::new(); 10];
+            for late in &mut twin[8..] {
+                late.insert(Reason::Script);
+            }
+            for (leaves, why, which) in steps {
+                let before: Vec<bool> = twin.iter().map(BTreeSet::is_empty).collect();
+                for machine in which.iter().filter(|machine| **machine < 10) {
+                    let own = &mut twin[*machine as usize];
+                    if leaves { own.insert(reasons[why]) } else { own.remove(&reasons[why]) };
+                }
+                let which = which.into_iter().collect();
+                let changed = if leaves { here.leave(&which, reasons[why]) } else { here.join(&which, reasons[why]) };
+                let expected =
+                    (0..10).filter(|machine| before[*machine as usize] != twin[*machine as usize].is_empty());
+                prop_assert_eq!(changed, expected.collect());
+                for machine in 0..10 {
+                    prop_assert_eq!(here.is_present(machine), twin[machine as usize].is_empty());
+                    prop_assert_eq!(here.present().contains(machine), here.is_present(machine));
+                }
+                let saved = postcard::to_stdvec(&here).unwrap();
+                prop_assert_eq!(&postcard::from_bytes::<Presence>(&saved).unwrap(), &here);
+            }
+        }
+    }
+}

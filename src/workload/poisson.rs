@@ -1,0 +1,210 @@
+//! Jobs with exponential gaps: the plain workload of benchmarks and of queueing theory.
+//!
+//! Gaps, sizes and run times are drawn apart, each from a stream of its own, so that changing one of the three laws leaves
+//! the draws of the others as they are.
+
+mod lengths;
+mod sizes;
+mod spec;
+
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_128;
+
+pub use lengths::Lengths;
+pub use sizes::Sizes;
+pub use spec::{Pace, PoissonSpec, SETTINGS};
+
+use super::random::Stream;
+use super::{Mark, Source, SourceError};
+use crate::model::{Job, NamedError};
+use crate::units::{Span, Time};
+
+/// The jobs of a [`PoissonSpec`], drawn one at a time. Estimates are exact.
+#[derive(Clone, Debug)]
+pub struct Poisson {
+    spec: PoissonSpec,
+    /// Mean gap in microseconds.
+    gap: f64,
+    state: State,
+    identity: u128,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct State {
+    made: u64,
+    /// When the next job comes.
+    next: Time,
+    gaps: Stream,
+    sizes: Stream,
+    runtimes: Stream,
+}
+
+impl Poisson {
+    /// The workload `spec` of the entity named `entity` in the run seeded with `run_seed`. A seed in the specification
+    /// stands for both.
+    ///
+    /// # Errors
+    /// [`NamedError`] if the specification makes no sense.
+    pub fn new(spec: PoissonSpec, run_seed: u64, entity: &str) -> Result<Self, NamedError> {
+        spec.check()?;
+        let (seed, entity) = spec.seed.map_or((run_seed, entity), |seed| (seed, ""));
+        let identity = xxh3_128(format!("{seed} {entity} {spec}").as_bytes());
+        let stream = |purpose: &str| Stream::new(seed, entity, purpose);
+        let state = State {
+            made: 0,
+            next: Time::ZERO,
+            gaps: stream("poisson gaps"),
+            sizes: stream("poisson sizes"),
+            runtimes: stream("poisson run times"),
+        };
+        let mut jobs = Self { gap: spec.mean_gap() * 1e6, spec, state, identity };
+        jobs.step();
+        Ok(jobs)
+    }
+
+    /// What is generated.
+    pub const fn spec(&self) -> &PoissonSpec {
+        &self.spec
+    }
+
+    fn step(&mut self) {
+        let gap = libm::round(self.gap * self.state.gaps.exponential());
+        // A cast saturates, and so does the sum.
+        self.state.next += Span::from_micros(gap as u64);
+    }
+}
+
+impl Source for Poisson {
+    fn peek_time(&mut self) -> Result<Option<Time>, SourceError> {
+        if self.state.made >= self.spec.jobs {
+            return Ok(None);
+        }
+        if self.state.next == Time::NEVER {
+            return Err(SourceError::Read {
+                place: PoissonSpec::NAME.to_owned(),
+                problem: format!("job {} comes after the end of the time axis", self.state.made + 1),
+                hint: "use shorter gaps, or fewer jobs".to_owned(),
+            });
+        }
+        Ok(Some(self.state.next))
+    }
+
+    fn next_job(&mut self) -> Result<Option<Job>, SourceError> {
+        let Some(submit) = self.peek_time()? else { return Ok(None) };
+        let procs = self.spec.size.draw(&mut self.state.sizes);
+        let runtime = self.spec.runtime.draw(&mut self.state.runtimes);
+        self.state.made += 1;
+        self.step();
+        Ok(Some(Job::rigid(self.state.made, submit, procs, runtime)))
+    }
+
+    fn mark(&self) -> Option<Mark> {
+        let state = postcard::to_stdvec(&self.state).ok()?;
+        Some(Mark { position: self.state.made, content: self.identity, state })
+    }
+
+    fn seek(&mut self, mark: &Mark) -> Result<(), SourceError> {
+        let fail = |problem: &str| SourceError::Mark {
+            place: PoissonSpec::NAME.to_owned(),
+            problem: problem.to_owned(),
+        };
+        if mark.content != self.identity {
+            return Err(fail("the mark was made with other parameters or another seed"));
+        }
+        let state: State = postcard::from_bytes(&mark.state).map_err(|_| fail("the mark is damaged"))?;
+        if state.made != mark.position || state.made > self.spec.jobs {
+            return Err(fail("the mark is damaged"));
+        }
+        self.state = state;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn source(written: &str, seed: u64, entity: &str) -> Poisson {
+        Poisson::new(written.parse().unwrap(), seed, entity).unwrap()
+    }
+
+    fn jobs(mut source: Poisson) -> Vec<Job> {
+        let mut jobs = Vec::new();
+        while let Some(time) = source.peek_time().unwrap() {
+            let job = source.next_job().unwrap().unwrap();
+            assert_eq!(job.submit, time);
+            jobs.push(job);
+        }
+        assert_eq!(source.next_job(), Ok(None));
+        jobs
+    }
+
+    #[test]
+    fn the_means_are_those_that_were_asked_for() {
+        let written = "poisson[jobs=20000,every=2 s,size=1..32,runtime=exponential[mean=10 min]]";
+        let jobs = jobs(source(written, 1, "portal"));
+        assert_eq!(jobs.len(), 20_000);
+        let mean = |of: &dyn Fn(&Job) -> f64| jobs.iter().map(of).sum::<f64>() / 20_000.0;
+        // Five standard errors: of an exponential σ = mean, of a die with 32 faces σ = 9.23.
+        let gap = jobs.last().unwrap().submit.as_secs_f64() / 20_000.0;
+        assert!((gap - 2.0).abs() < 5.0 * 2.0 / 141.0, "{gap}");
+        let size = mean(&|job| f64::from(job.size.preferred()));
+        assert!((size - 16.5).abs() < 5.0 * 9.23 / 141.0, "{size}");
+        let runtime = mean(&|job| job.runtime.as_secs_f64());
+        assert!((runtime - 600.0).abs() < 5.0 * 600.0 / 141.0, "{runtime}");
+        assert!(jobs.iter().all(|job| job.estimate == job.runtime && (1..=32).contains(&job.size.max())));
+    }
+
+    #[test]
+    fn a_load_sets_the_gaps() {
+        for written in [
+            "poisson[jobs=20000,procs=64,load=0.5,size=2/4/8,runtime=lognormal[median=1 min,sigma=1]]",
+            "poisson[jobs=20000,procs=64,load=0.5,size=8,runtime=weibull[mean=1 h,shape=0.7]]",
+            "poisson[jobs=20000,procs=64,load=0.5,size=1..9,runtime=1 min..3 min]",
+        ] {
+            let jobs = jobs(source(written, 1, ""));
+            let work: f64 =
+                jobs.iter().map(|job| f64::from(job.size.max()) * job.runtime.as_secs_f64()).sum();
+            let load = work / (64.0 * jobs.last().unwrap().submit.as_secs_f64());
+            assert!((load - 0.5).abs() < 0.05, "{written}: {load}");
+        }
+    }
+
+    #[test]
+    fn one_law_does_not_move_the_draws_of_another() {
+        let plain = jobs(source("poisson[jobs=50,size=1..32]", 3, "a"));
+        let longer = jobs(source("poisson[jobs=50,size=1..32,runtime=2 h]", 3, "a"));
+        let other = jobs(source("poisson[jobs=50,size=1..32]", 3, "b"));
+        assert!(plain.iter().zip(&longer).all(|(a, b)| (a.submit, &a.size) == (b.submit, &b.size)));
+        assert!(longer.iter().all(|job| job.runtime == Span::from_secs(7_200)));
+        assert_ne!(plain, other, "another entity has other jobs");
+        assert_eq!(
+            jobs(source("poisson[jobs=50,size=1..32,seed=3]", 9, "a")),
+            jobs(source("poisson[jobs=50,size=1..32,seed=3]", 8, "b"))
+        );
+    }
+
+    #[test]
+    fn a_mark_goes_on_where_it_was_made() {
+        let written = "poisson[jobs=40,size=1..32]";
+        let whole = jobs(source(written, 5, "x"));
+        let mut first = source(written, 5, "x");
+        for _ in 0..17 {
+            first.next_job().unwrap();
+        }
+        let mark = first.mark().unwrap();
+        let mut second = source(written, 5, "x");
+        second.seek(&mark).unwrap();
+        assert_eq!(jobs(second), whole[17..]);
+        assert!(source(written, 6, "x").seek(&mark).is_err());
+        let damaged = Mark { state: mark.state[..3].to_vec(), ..mark };
+        assert!(source(written, 5, "x").seek(&damaged).is_err());
+    }
+
+    #[test]
+    fn a_gap_beyond_the_axis_is_an_error() {
+        let mut source = source("poisson[jobs=100,every=99999999 d]", 1, "");
+        let refused = (0..100).find_map(|_| source.next_job().err()).unwrap();
+        assert!(refused.to_string().contains("time axis"), "{refused}");
+    }
+}

@@ -1,0 +1,159 @@
+//! What holds for every policy of the registry, with every parameter.
+
+use std::collections::BTreeSet;
+
+use gridemu::broker::BrokerRegistry;
+use gridemu::model::Named;
+use proptest::prelude::*;
+use proptest::sample::select;
+
+use super::pictures::{Scene, build, scenes};
+use super::twins::Twin;
+
+/// Every policy of the registry with its defaults, and those with parameters in other ways.
+const MORE: &[&str] = &[
+    "random[absent=queue]",
+    "round-robin[absent=queue]",
+    "least-loaded[absent=queue]",
+    "least-loaded[by=jobs]",
+    "least-loaded[by=jobs,absent=queue]",
+    "least-loaded[by=start]",
+    "least-loaded[by=start,absent=queue]",
+    "fastest-free[full=queue]",
+    "fastest-free[absent=queue]",
+    "fastest-free[full=queue,absent=queue]",
+    "mct[absent=queue]",
+    "cheapest[within=0]",
+    "cheapest[within=10 min,deadline=ignore]",
+    "cheapest[within=10 min,ties=pool,absent=queue]",
+    "cheapest[deadline=ignore,absent=queue]",
+    "greenest[power=busy]",
+    "greenest[power=busy,within=10 min,absent=queue]",
+    "greenest[deadline=ignore,ties=pool,absent=queue]",
+    "pull[pass=no]",
+];
+
+fn written() -> Vec<String> {
+    let bare = BrokerRegistry::standard().all().iter().map(|info| info.name.to_owned()).collect::<Vec<_>>();
+    bare.into_iter().chain(MORE.iter().map(|more| (*more).to_owned())).collect()
+}
+
+fn any_policy() -> impl Strategy<Value = String> {
+    select(written())
+}
+
+#[test]
+fn every_parameter_is_tried_with_another_value_than_its_default() {
+    for info in BrokerRegistry::standard().all() {
+        for param in info.params {
+            let other = |more: &&str| {
+                let named: Named = more.parse().expect(more);
+                named.name == info.name && named.params.get(param.key).is_some_and(|v| v != param.default)
+            };
+            assert!(MORE.iter().any(other), "{}[{}=...]", info.name, param.key);
+        }
+    }
+}
+
+/// The scene with its pools in another order.
+fn permuted(scene: &Scene, order: &[usize]) -> Scene {
+    Scene { pools: order.iter().map(|at| scene.pools[*at].clone()).collect(), ..scene.clone() }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(4_000))]
+
+    /// Three plans in a row, the last of them by a policy that was saved and restored in between.
+    #[test]
+    fn each_is_its_slow_twin(written in any_policy(), three in prop::array::uniform3(scenes(0..10))) {
+        let (mut fast, mut slow) = (build(&written), Twin::new(&written));
+        for (turn, scene) in three.iter().enumerate() {
+            if turn == 2 {
+                let saved = fast.save();
+                fast = build(&written);
+                fast.restore(&saved).expect("its own state");
+            }
+            let (plan, pools) = scene.plan(&mut *fast);
+            let expected = slow.plan(scene);
+            prop_assert_eq!(&plan, &expected.plan, "{}", &written);
+            prop_assert_eq!(pools, expected.pools, "{}", &written);
+        }
+    }
+
+    /// Whatever the policy: nothing goes where it does not fit, nothing twice, nothing in another way the second time.
+    #[test]
+    fn each_assigns_once_where_the_job_fits(written in any_policy(), scene in scenes(0..70)) {
+        let (plan, _) = scene.plan(&mut *build(&written));
+        let (again, _) = scene.plan(&mut *build(&written));
+        prop_assert_eq!(&plan, &again);
+        let jobs: BTreeSet<usize> = plan.iter().map(|planned| planned.job).collect();
+        prop_assert_eq!(jobs.len(), plan.len(), "a job twice");
+        for planned in plan {
+            let (job, pool) = (&scene.jobs[planned.job], &scene.pools[planned.pool]);
+            prop_assert!(pool.open && !scene.refused[planned.job].contains(&pool.facts.id));
+            let has = if written.contains("absent=queue") { pool.facts.processors } else { pool.report.present };
+            prop_assert!(job.size.min() <= has && job.size.min().div_ceil(pool.facts.quantum) * pool.facts.quantum <= has);
+            prop_assert!(planned.start >= scene.now && planned.end >= planned.start);
+        }
+    }
+
+    /// No policy but those that say so cares where a pool stands, except among equals.
+    #[test]
+    fn a_pool_is_chosen_for_what_it_is_not_for_its_place(
+        written in any_policy(),
+        (scene, order) in scenes(1..10).prop_flat_map(|scene| {
+            let order = Just((0..scene.pools.len()).collect::<Vec<_>>()).prop_shuffle();
+            (Just(scene), order)
+        }),
+    ) {
+        let registry = BrokerRegistry::standard();
+        let named: Named = written.parse().expect("as it is written");
+        prop_assume!(named.name != "round-robin" && !registry.find(&named.name).expect("known").abilities.random);
+        let (plan, _) = scene.plan(&mut *build(&written));
+        let (moved, _) = permuted(&scene, &order).plan(&mut *build(&written));
+        prop_assert_eq!(plan.is_empty(), moved.is_empty());
+        // After a tie the plans may part.
+        let ties = Twin::new(&written).plan(&scene).ties;
+        for ((here, there), ties) in plan.iter().zip(&moved).zip(ties) {
+            prop_assert_eq!(here.job, there.job);
+            prop_assert!(ties.contains(&order[there.pool]), "{}", &written);
+            if ties.len() > 1 {
+                break;
+            }
+            prop_assert_eq!((here.pool, here.start, here.end), (order[there.pool], there.start, there.end));
+        }
+    }
+
+    /// Reports that make no sense, and figures at the end of their range, are no reason to panic.
+    #[test]
+    fn none_minds_a_report_that_makes_no_sense(
+        written in any_policy(),
+        mut scene in scenes(1..5),
+        wild in prop::collection::vec(any::<[u64; 8]>(), 8),
+    ) {
+        use gridemu::units::{Bandwidth, Power, Price, Rate, Span, Time};
+        for (pool, [a, b, c, d, e, f, g, h]) in scene.pools.iter_mut().zip(wild) {
+            pool.facts.speed = Rate::from_units(a >> (b % 64));
+            pool.facts.latency = Span::from_micros(b >> (c % 64));
+            pool.facts.bandwidth = Some(Bandwidth::from_bits(c >> (d % 64)));
+            (pool.facts.idle, pool.facts.busy) = (Power::from_milliwatts(d), Power::from_milliwatts(e));
+            pool.facts.pue_ppm = f;
+            pool.report.price = Price::from_nanos(g);
+            (pool.report.free, pool.report.present) = (a as u32, b as u32);
+            (pool.report.waiting, pool.report.running, pool.in_flight.jobs) = (c as u32, u32::MAX, d as u32);
+            pool.report.backlog = u128::from(h) << (a % 64);
+            (pool.in_flight.procs, pool.in_flight.area) = (e, u128::MAX - u128::from(f));
+            pool.measured = Time::from_micros(h);
+            pool.report.outlook.steps.push((u32::MAX, Time::from_micros(g)));
+            pool.asked = f as u32;
+        }
+        let (plan, _) = scene.plan(&mut *build(&written));
+        prop_assert!(plan.len() <= scene.jobs.len());
+    }
+}
+
+#[test]
+fn a_turn_that_was_not_saved_is_refused() {
+    let error = build("round-robin").restore(&[1, 2, 3]).expect_err("too short");
+    assert!(error.contains("8 bytes, not 3"), "{error}");
+}

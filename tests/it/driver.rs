@@ -1,0 +1,285 @@
+//! One partition driven by hand, as a site and a broker with a single pool would: jobs, machines that come and go, cancels,
+//! jobs of the grid that are withdrawn or come back.
+
+use std::collections::BTreeMap;
+
+use gridemu::local::{Admission, Departed, Gone, Partition, PartitionSave, Registry, Settings};
+use gridemu::model::{
+    EventCause, GridPart, InstantOrder, Job, JobId, Origin, PartitionId, Payer, ProcSet, Record, Reservation,
+    SiteId, SiteSpec,
+};
+use gridemu::units::{Rate, Span, Time};
+
+use crate::support::{Ran, through_bytes};
+
+/// Something that is done to the partition.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Act {
+    Leave(ProcSet),
+    LeaveSite,
+    Join(ProcSet),
+    Slow(ProcSet, Rate),
+    Cancel(u64),
+    /// The job of the grid goes back if it waits.
+    Withdraw(u64),
+}
+
+/// What is done to a partition in a run.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Script {
+    /// Acts in order of time.
+    pub(crate) acts: Vec<(Time, Act)>,
+    /// Away before anything has happened.
+    pub(crate) away: ProcSet,
+    pub(crate) lost_attempts: Payer,
+    pub(crate) mean_up: Option<Span>,
+    /// How long a job that came back stays away, if it is sent again, and how often it is.
+    pub(crate) again: Option<(Span, u32)>,
+    /// Under one pass an event: acts come after what arrives at their instant, not before.
+    pub(crate) acts_late: bool,
+    /// When the run is closed, for policies that never rest.
+    pub(crate) close: Option<Time>,
+}
+
+/// A job of the grid: `job` with a portal's number that is the same.
+pub(crate) fn of_grid(mut job: Job) -> Job {
+    job.grid = Some(Box::new(GridPart { number: job.id.0, try_number: 1, ..GridPart::default() }));
+    job
+}
+
+pub(crate) struct Driver {
+    spec: SiteSpec,
+    script: Script,
+    registry: Registry,
+    pub(crate) partition: Partition,
+    pub(crate) now: Time,
+    pub(crate) records: Vec<Record>,
+    /// Who left, and when.
+    pub(crate) gone: Vec<(Time, Departed)>,
+    /// Jobs to come, in order of time and then of whoever was here first.
+    arrivals: BTreeMap<(Time, u64), Job>,
+    order: u64,
+    pub(crate) acted: usize,
+    touched: bool,
+}
+
+impl Driver {
+    pub(crate) fn new(registry: &Registry, spec: &SiteSpec, jobs: &[Job], script: &Script) -> Self {
+        let arrivals = (0..).zip(jobs).map(|(at, job)| ((job.submit, at), job.clone()));
+        Self {
+            spec: spec.clone(),
+            script: script.clone(),
+            registry: registry.clone(),
+            partition: partition(registry, spec, script),
+            now: Time::ZERO,
+            records: Vec::new(),
+            gone: Vec::new(),
+            arrivals: arrivals.collect(),
+            order: jobs.len() as u64,
+            acted: 0,
+            touched: false,
+        }
+    }
+
+    /// Runs to the end; whatever waits for machines that never come ends as unfinished.
+    pub(crate) fn run(mut self) -> (Ran, Vec<(Time, Departed)>) {
+        while self.script.close.is_none_or(|close| self.now < close) && self.step() {}
+        self.close()
+    }
+
+    pub(crate) fn close(mut self) -> (Ran, Vec<(Time, Departed)>) {
+        self.partition.close(self.now, &mut self.records);
+        assert_eq!(self.partition.live(), 0);
+        let tally = self.partition.tally();
+        assert_eq!(tally.arrived, tally.ended() + tally.returned, "each has ended or gone back");
+        (Ran { records: self.records, usage: vec![self.partition.usage()], tally }, self.gone)
+    }
+
+    /// Runs up to and including an instant, in seconds.
+    pub(crate) fn until(&mut self, secs: u64) -> &mut Self {
+        while self.next().is_some_and(|next| next <= Time::from_secs(secs)) {
+            self.step();
+        }
+        self
+    }
+
+    fn next(&mut self) -> Option<Time> {
+        let arrival = self.arrivals.first_key_value().map(|((time, _), _)| *time);
+        let act = self.script.acts.get(self.acted).map(|(time, _)| *time);
+        let own = self.partition.next_event().filter(|time| *time < Time::NEVER);
+        own.into_iter().chain(arrival).chain(act).min()
+    }
+
+    /// Handles the next instant (or the next round of this one). False if nothing happens any more.
+    pub(crate) fn step(&mut self) -> bool {
+        let Some(now) = self.next() else { return false };
+        assert!(now >= self.now, "time does not go back");
+        self.now = now;
+        match self.spec.order {
+            InstantOrder::Instant => self.at_once(),
+            InstantOrder::Event => self.one_by_one(),
+        }
+        true
+    }
+
+    /// Saves the partition, and goes on with a new one that has taken the state back.
+    pub(crate) fn resume(&mut self) {
+        let saved: PartitionSave = through_bytes(&self.partition.save());
+        self.partition = partition(&self.registry, &self.spec, &self.script);
+        self.partition.restore(saved.clone(), self.now, false).expect("it fits");
+        assert_eq!(saved, self.partition.save(), "a state taken back saves the same");
+    }
+
+    /// The same under another policy.
+    pub(crate) fn resume_under(&mut self, policy: &str) {
+        let saved = self.partition.save();
+        self.spec.policy = policy.parse().expect("a policy");
+        self.partition = partition(&self.registry, &self.spec, &self.script);
+        self.partition.restore(saved, self.now, true).expect("it fits");
+    }
+
+    fn at_once(&mut self) {
+        self.end();
+        let now = self.now;
+        self.touched |= self.partition.end_bookings(now, &mut self.records);
+        self.touched |= self.partition.begin_bookings(now, &mut self.records);
+        self.touched |= self.partition.wake(now);
+        while self.act() {}
+        while self.arrive() {}
+        self.pass();
+    }
+
+    fn one_by_one(&mut self) {
+        let now = self.now;
+        self.partition.begin_instant(now);
+        self.touched |= self.partition.end_bookings(now, &mut self.records);
+        self.pass();
+        while !self.script.acts_late && self.act() {
+            self.pass();
+        }
+        while self.arrive() {
+            self.pass();
+        }
+        while self.act() {
+            self.pass();
+        }
+        while let Some(gone) = self.partition.end_next(now, &mut self.records) {
+            self.gone.push((now, gone));
+            self.touched = true;
+            self.pass();
+        }
+        self.touched |= self.partition.begin_bookings(now, &mut self.records);
+        self.pass();
+        self.touched |= self.partition.wake(now);
+        self.pass();
+        self.partition.end_instant(now, &mut self.records).expect("lawful starts");
+    }
+
+    fn end(&mut self) {
+        while let Some(gone) = self.partition.end_next(self.now, &mut self.records) {
+            self.gone.push((self.now, gone));
+            self.touched = true;
+        }
+    }
+
+    fn pass(&mut self) {
+        if std::mem::take(&mut self.touched) {
+            let mut gone = Vec::new();
+            self.partition.pass(self.now, &mut self.records, &mut gone).expect("a lawful pass");
+            gone.into_iter().for_each(|gone| self.leaves(gone));
+        }
+    }
+
+    fn arrive(&mut self) -> bool {
+        let Some(first) = self.arrivals.first_entry().filter(|first| first.key().0 <= self.now) else {
+            return false;
+        };
+        let job = first.remove();
+        let origin = if job.grid.is_some() { Origin::Sent } else { Origin::Own };
+        match self.partition.arrive(job, origin, self.now, &mut self.records) {
+            Admission::Taken => self.touched = true,
+            Admission::Gone(gone) => self.leaves(gone),
+        }
+        true
+    }
+
+    fn act(&mut self) -> bool {
+        let Some((_, act)) = self.script.acts.get(self.acted).filter(|(time, _)| *time <= self.now) else {
+            return false;
+        };
+        let (now, records, mut gone) = (self.now, &mut self.records, Vec::new());
+        let partition = &mut self.partition;
+        match act {
+            Act::Leave(machines) => partition.leave(machines, EventCause::Script, now, records, &mut gone),
+            Act::LeaveSite => {
+                let all = ProcSet::full(partition.spec().machines);
+                partition.leave(&all, EventCause::SiteLeft, now, records, &mut gone);
+            }
+            Act::Join(machines) => {
+                partition.join(machines, EventCause::Script, now, records).expect("within the time axis");
+            }
+            Act::Slow(machines, factor) => {
+                let slowed = partition.slow(machines, *factor, EventCause::Script, now, records);
+                slowed.expect("within the time axis");
+            }
+            Act::Cancel(id) => gone.extend(partition.cancel(JobId(*id), now, records)),
+            Act::Withdraw(number) => {
+                let job = partition.withdraw(*number, now);
+                gone.extend(job.map(|job| returned(job, EventCause::Replanned)));
+            }
+        }
+        self.acted += 1;
+        self.touched = true;
+        gone.into_iter().for_each(|gone| self.leaves(gone));
+        true
+    }
+
+    /// A job has left; if it came back and may be tried again, it is sent once more.
+    fn leaves(&mut self, gone: Departed) {
+        if let (Gone::Returned { job, why }, Some((pause, most))) = (&gone.how, self.script.again) {
+            let part = job.grid.as_ref().expect("only jobs of the grid come back");
+            if part.try_number <= most && !matches!(why, EventCause::Refused(_)) {
+                let mut job = (**job).clone();
+                if let Some(part) = &mut job.grid {
+                    part.try_number += 1;
+                }
+                self.arrivals.insert((self.now + pause, self.order), job);
+                self.order += 1;
+            }
+        }
+        self.gone.push((self.now, gone));
+    }
+}
+
+fn returned(job: Box<Job>, why: EventCause) -> Departed {
+    Departed {
+        job: job.id,
+        origin: Origin::Sent,
+        number: job.grid.as_ref().map(|grid| grid.number),
+        output: gridemu::units::Bytes::ZERO,
+        how: Gone::Returned { job, why },
+    }
+}
+
+fn partition(registry: &Registry, spec: &SiteSpec, script: &Script) -> Partition {
+    let (policy, abilities) = registry.build(&spec.policy).expect("a policy");
+    let settings = Settings {
+        site: SiteId(0),
+        site_name: spec.name.clone(),
+        partition: PartitionId(0),
+        order: spec.order,
+        overrun: spec.overrun,
+        record_segments: spec.record_segments,
+        record_machines: spec.record_machines,
+        fate: spec.churn.running,
+        return_queued: spec.churn.return_queued,
+        checkpoint: spec.churn.checkpoint,
+        mean_up: script.mean_up,
+        lost_attempts: script.lost_attempts,
+    };
+    let booked: Vec<Reservation> = spec.reservations.iter().map(|(_, booked)| booked.clone()).collect();
+    let part = spec.partitions[0].clone();
+    let mut partition = Partition::new(settings, part, policy, spec.policy.to_string(), abilities, &booked);
+    partition.absent(&script.away);
+    partition
+}
