@@ -3,6 +3,7 @@
 //! What each key means is said at the key; the same sentences are in the schema that editors read (`gridemu schema`). Whatever can
 //! be left out is an `Option`; the filler puts the defaults in.
 
+mod forms;
 mod machines;
 mod site;
 mod words;
@@ -15,12 +16,10 @@ use super::quantity::{Or, Written};
 use crate::model::{Named, Payer, Replan};
 use crate::units::{Bandwidth, Span};
 
+pub use forms::{Dist, ElectricityKey, EstimatesKey, GeneratorKeys, HoursKey, PowerKey, WorkloadText};
 pub use machines::{MachineKeys, ReservationKeys};
 pub use site::{ChurnKeys, SiteKeys};
-pub use words::{
-    Absent, Always, AnyNumber, Checkpoint, Dist, ElectricityKey, Engine, EstimatesKey, GeneratorKeys,
-    HoursKey, MaybeBandwidth, NoChurn, PowerKey, Until, Virtual, WorkloadText,
-};
+pub use words::{Absent, Always, AnyNumber, Checkpoint, Engine, MaybeBandwidth, NoChurn, Until, Virtual};
 pub use workload::WorkloadKeys;
 
 /// A scenario: sites, a network, a broker, workloads, and what happens when. All that is left out has a default, which

@@ -27,7 +27,7 @@ fn mistakes_go_to_standard_error_with_exit_code_2() {
             "unknown-key.toml, line 1, `sed`: there is no such key",
         ),
         (&["check", "nothing.toml"], "cannot read `nothing.toml`"),
-        (&["run", QUICK, "--seed", "x"], "`--seed x`: `x` is not a whole number"),
+        (&["run", QUICK, "--seed", "x"], "`--seed x`, `seed`: `x` is not a whole number"),
         (&["run", QUICK, "--pace", "0"], "`--pace 0`, `clock.pace`: `0` is not a pace"),
         (&["run", QUICK, "--pace", "60", "--engine", "direct"], "the plain loop keeps no pace"),
     ] {

@@ -3,7 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::words::{Absent, PowerKey};
+use super::forms::PowerKey;
+use super::words::Absent;
 use crate::experiment::scenario::quantity::Written;
 use crate::units::{Price, Span};
 

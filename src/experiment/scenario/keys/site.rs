@@ -3,7 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::words::{Checkpoint, Dist, ElectricityKey, HoursKey, NoChurn, WorkloadText};
+use super::forms::{Dist, ElectricityKey, HoursKey, WorkloadText};
+use super::words::{Checkpoint, NoChurn};
 use super::{MachineKeys, ReservationKeys, WorkloadKeys};
 use crate::experiment::scenario::quantity::{Or, Written};
 use crate::model::{Fate, InstantOrder, Named};

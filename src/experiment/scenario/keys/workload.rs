@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::words::{EstimatesKey, GeneratorKeys};
+use super::forms::{EstimatesKey, GeneratorKeys};
 use crate::experiment::scenario::quantity::Written;
 use crate::formats::swf::Clean;
 use crate::units::Bytes;
