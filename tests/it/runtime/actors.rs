@@ -62,7 +62,7 @@ fn a_panic_is_named() {
 #[test]
 fn an_error_is_told() {
     let (ended, _) = try_run(pair(Fault::Breaks), threads(2));
-    let broken = EntityError::BadSave { site: HERE.to_string(), problem: "it is a toy".to_owned() };
+    let broken = EntityError::BadSave { who: HERE.to_string(), problem: "it is a toy".to_owned() };
     assert_eq!(ended.result, Err(RuntimeError::Entity(broken)));
     assert_eq!(who(&ended), [HERE, THERE]);
 }
