@@ -249,6 +249,16 @@ impl Site {
         self.source.next.is_some() || self.counts.outside > 0
     }
 
+    /// Whether something will happen here by itself that may move a job.
+    fn moves(&self) -> bool {
+        self.partitions.iter().any(Partition::moves)
+    }
+
+    /// Whether machines may still come or leave by themselves.
+    fn may(&self) -> bool {
+        self.churn.next(&self.spec).is_some()
+    }
+
     fn who(&self) -> String {
         format!("site `{}`", self.spec.name)
     }
@@ -293,10 +303,11 @@ impl Moments for Site {
     }
 
     fn handle(&mut self, now: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
-        let more = self.more();
+        let (more, may, moves) = (self.more(), self.may(), self.moves());
         self.handle_moment(now, outbox)?;
         self.report(now, outbox);
-        if more && !self.more() {
+        // What could still come has come: whoever waited for it waits from now on.
+        if (more && !self.more()) || (may && !self.may()) || (moves && !self.moves()) {
             self.counts.last = now.time;
         }
         self.mail.handled(now);
@@ -332,13 +343,6 @@ impl Entity for Site {
 
     fn pending(&self) -> Pending {
         let Counts { let_in, done, last, .. } = self.counts;
-        Pending {
-            let_in,
-            done,
-            more: self.more(),
-            last,
-            moves: self.partitions.iter().any(Partition::moves),
-            may: self.churn.next(&self.spec).is_some(),
-        }
+        Pending { let_in, done, more: self.more(), last, moves: self.moves(), may: self.may() }
     }
 }

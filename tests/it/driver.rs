@@ -269,6 +269,8 @@ fn partition(registry: &Registry, spec: &SiteSpec, script: &Script) -> Partition
         partition: PartitionId(0),
         order: spec.order,
         overrun: spec.overrun,
+        tariff: spec.tariff,
+        pue_ppm: spec.pue_ppm,
         record_segments: spec.record_segments,
         record_machines: spec.record_machines,
         tariff: spec.tariff.clone(),
