@@ -108,6 +108,7 @@ impl Site {
                 record_machines: spec.record_machines,
                 fate: spec.churn.running,
                 return_queued: spec.churn.return_queued,
+                attempts: spec.churn.attempts,
                 checkpoint: spec.churn.checkpoint,
                 mean_up: spec.churn.random.map(|random| random.up.mean()),
                 lost_attempts: Payer::default(),

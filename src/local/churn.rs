@@ -216,6 +216,10 @@ impl Partition {
             }
             fate => fate,
         };
+        let fate = match fate {
+            Fate::Requeue if settings.attempts.is_some_and(|most| job.attempts >= most) => Fate::Fail,
+            fate => fate,
+        };
         let site_pays = settings.lost_attempts == Payer::Site;
         let (place, held, share) = (job.place.clone(), job.held, job.share);
         self.state.settle(key, now, sink);

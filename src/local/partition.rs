@@ -43,6 +43,8 @@ pub struct Settings {
     pub fate: Fate,
     /// Whether jobs of the grid that wait go back when the whole site leaves.
     pub return_queued: bool,
+    /// A job that loses its attempt of this number fails instead of being requeued.
+    pub attempts: Option<u32>,
     /// Whether running jobs write checkpoints.
     pub checkpoint: Option<Checkpointing>,
     /// How long a machine is up in the mean, if that is known: what checkpoints are spaced by.

@@ -96,14 +96,14 @@ impl<E: Entity + Send + 'static> Conductor<E> {
         if let Err(error) = ended {
             self.tell(Word::Failed(error));
         }
-        let entities = self.dismiss(failed).await;
+        let (entities, lost) = self.dismiss(failed).await;
         for arbiter in &arbiters {
             arbiter.stop();
         }
-        match entities {
-            Ok(entities) => self.tell(Word::Done(entities, self.windows.passed())),
-            Err(error) => self.tell(Word::Failed(error)),
+        if let Some(error) = lost {
+            self.tell(Word::Failed(error));
         }
+        self.tell(Word::Done(entities, self.windows.passed()));
         arbiters.into_iter().for_each(|arbiter| drop(arbiter.join()));
     }
 
@@ -232,28 +232,27 @@ impl<E: Entity + Send + 'static> Conductor<E> {
         }
     }
 
-    /// Takes the entities back, with what has not been delivered to them.
-    async fn dismiss(&mut self, failed: bool) -> Result<Vec<E>, RuntimeError> {
+    /// Takes the entities back, with what has not been delivered to them; and tells what goes wrong with that, if nothing
+    /// has gone wrong before.
+    async fn dismiss(&mut self, failed: bool) -> (Vec<E>, Option<RuntimeError>) {
         let mut entities = Vec::with_capacity(self.players.len());
+        let mut error = None;
         for (place, player) in self.players.drain(..).enumerate() {
-            match player.send(Dismiss::new()).await {
-                Ok(Some(mut entity)) => {
-                    if !failed {
-                        self.windows
-                            .inbox(place)
-                            .drain(..)
-                            .try_for_each(|message| entity.deliver(message))?;
-                    }
-                    entities.push(*entity);
-                }
-                _ if failed => {}
-                _ => {
-                    let entity = self.windows.address(place);
-                    return Err(RuntimeError::LostReply { entity, at: self.windows.passed() });
+            let Ok(Some(mut entity)) = player.send(Dismiss::new()).await else {
+                let (entity, at) = (self.windows.address(place), self.windows.passed());
+                error.get_or_insert(RuntimeError::LostReply { entity, at });
+                continue;
+            };
+            if !failed {
+                let delivered =
+                    self.windows.inbox(place).drain(..).try_for_each(|message| entity.deliver(message));
+                if let Err(refused) = delivered {
+                    error.get_or_insert(refused.into());
                 }
             }
+            entities.push(*entity);
         }
-        Ok(entities)
+        (entities, error.filter(|_| !failed))
     }
 }
 

@@ -114,3 +114,71 @@ impl<E> Watch<E> {
         Ended { entities: Vec::new(), passed: self.passed, result: Err(error) }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::sync_channel;
+
+    use super::*;
+    use crate::entity::Address;
+    use crate::model::Record;
+
+    /// Little: nobody moves.
+    const SHORT: Duration = Duration::from_millis(40);
+
+    /// Enough for a busy machine.
+    const LONG: Duration = Duration::from_secs(30);
+
+    /// Waits for a conductor that does `conduct` and says nothing.
+    fn wait(
+        board: Board,
+        patience: Duration,
+        conduct: impl FnOnce() -> Result<(), String> + Send + 'static,
+    ) -> Ended<()> {
+        let (words, heard) = sync_channel(1);
+        let thread = std::thread::spawn(move || {
+            let told = conduct();
+            drop(words);
+            told
+        });
+        let mut records: Vec<Record> = Vec::new();
+        Watch::new(Arc::new(board), heard, thread, patience).until_done(&mut Merge::new(1), &mut records)
+    }
+
+    /// Long enough to be given up.
+    fn stand_still() -> Result<(), String> {
+        std::thread::sleep(8 * SHORT);
+        Ok(())
+    }
+
+    #[test]
+    fn who_was_asked_last_is_named() {
+        let at = Stamp { round: 3, ..Stamp::default() };
+        let board = Board::new([Address::Portal, Address::Broker].into_iter());
+        board.asked(1, at);
+        let lost = RuntimeError::LostReply { entity: Address::Broker, at };
+        assert_eq!(wait(board, SHORT, stand_still).result, Err(lost));
+
+        let board = Board::new([Address::Portal, Address::Broker].into_iter());
+        board.asked(0, Stamp::default());
+        board.asked(1, at);
+        board.at_work(1);
+        let stalled = RuntimeError::Stalled { entity: Address::Broker, at, patience: SHORT };
+        assert_eq!(wait(board, SHORT, stand_still).result, Err(stalled));
+
+        let board = Board::new([Address::Portal].into_iter());
+        board.asked(0, at);
+        board.done(0);
+        let idle = RuntimeError::Conductor("it stands still".to_owned());
+        assert_eq!(wait(board, SHORT, stand_still).result, Err(idle));
+    }
+
+    #[test]
+    fn a_conductor_that_breaks_down_is_told() {
+        let board = || Board::new([Address::Portal].into_iter());
+        let told = |text: &str| Err(RuntimeError::Conductor(text.to_owned()));
+        assert_eq!(wait(board(), LONG, || panic!("out of tune")).result, told("out of tune"));
+        assert_eq!(wait(board(), LONG, || Err("a task panicked".to_owned())).result, told("a task panicked"));
+        assert_eq!(wait(board(), LONG, || Ok(())).result, told("it left early"));
+    }
+}

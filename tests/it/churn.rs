@@ -47,11 +47,13 @@ fn lawful(spec: &SiteSpec, jobs: &[Job], script: &Script) -> (Ran, Vec<(Time, De
 }
 
 fn events(ran: &Ran) -> Vec<&EventRecord> {
-    let event = |record| match record {
-        &Record::Event(ref event) => Some(event),
-        _ => None,
-    };
-    ran.records.iter().filter_map(event).collect()
+    let mut events = Vec::new();
+    for record in &ran.records {
+        if let Record::Event(event) = record {
+            events.push(event);
+        }
+    }
+    events
 }
 
 /// Kinds of events with their seconds.

@@ -1,6 +1,7 @@
 //! What drives entities, tried on toys: whatever the engine, the windows, the promises and the threads, the same records in
 //! the same order; and what goes wrong is named.
 
+mod actors;
 mod faults;
 mod same;
 mod toy;

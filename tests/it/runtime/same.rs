@@ -1,9 +1,9 @@
 //! Whatever drives the toys, the same records in the same order.
 
-use gridemu::entity::Entity;
-use gridemu::entity::{Address, Stamp};
+use gridemu::entity::{Address, Entity, Stamp};
 use gridemu::grid::{Group, Merge, WindowEnds, WindowOptions, Windows, drive, drive_by_moments};
 use gridemu::model::{Record, SiteId};
+use gridemu::runtime::{RuntimeOptions, run};
 use gridemu::units::{Span, Time};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -71,6 +71,15 @@ impl Toys {
         run.merge.finish(&mut run.records);
         (run.records, run.toys)
     }
+
+    /// What happens among actors.
+    pub(super) fn by_actors(&self, options: RuntimeOptions) -> (Vec<Record>, Vec<Toy>) {
+        let (mut merge, mut records) = (Merge::new(self.toys.len()), Vec::new());
+        let ended = run(self.toys.clone(), &self.groups, options, &mut merge, &mut records);
+        assert_eq!(ended.result, Ok(()));
+        merge.finish(&mut records);
+        (records, ended.entities)
+    }
 }
 
 /// A drive that can be continued.
@@ -132,6 +141,46 @@ prop_compose! {
             all.toys = all.toys.into_iter().map(Toy::without_foresight).collect();
         }
         all
+    }
+}
+
+fn threads(threads: usize) -> RuntimeOptions {
+    RuntimeOptions { threads: threads.try_into().expect("a thread"), ..RuntimeOptions::default() }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn actors_change_nothing(toys in some_toys(), ends in any::<u64>(), lag in 0_u64..1_000) {
+        let (expected, _) = toys.by_moments(Stamp::END);
+        let found = |options| toys.by_actors(options).0;
+        let lag = Some(Span::from_micros(lag));
+        prop_assert_eq!(&found(threads(1)), &expected, "one thread");
+        for count in [1, 2, 8] {
+            let blind = WindowOptions { promises: false, lag, ..WindowOptions::default() };
+            let blind = RuntimeOptions { windows: blind, ..threads(count) };
+            prop_assert_eq!(&found(blind), &expected, "without promises, {} threads", count);
+            let random = WindowOptions { ends: Some(random_ends(ends)), lag, ..WindowOptions::default() };
+            let random = RuntimeOptions { windows: random, ..threads(count) };
+            prop_assert_eq!(&found(random), &expected, "random window ends, {} threads", count);
+        }
+        // A tenth of a virtual second a second: a run of a millisecond takes ten.
+        let paced = RuntimeOptions { pace: Some(0.1), ..threads(1) };
+        prop_assert_eq!(&found(paced), &expected, "paced");
+    }
+
+    #[test]
+    fn actors_end_where_they_should(toys in some_toys(), cut in 0_u64..400, count in 1_usize..3) {
+        let cut = Stamp::at(Time::from_micros(cut));
+        let (expected, left) = toys.by_moments(cut);
+        let options = RuntimeOptions { windows: until(cut), ..threads(count) };
+        let (found, toys) = toys.by_actors(options);
+        prop_assert_eq!(found, expected);
+        prop_assert_eq!(toys.len(), left.len());
+        for (toy, other) in toys.iter().zip(left) {
+            prop_assert_eq!((toy.address(), toy.next_event()), (other.address(), other.next_event()));
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::time::Duration;
 
 use gridemu::entity::{Address, Body, Entity, EntityError, Message, Outbox, Sender, Stamp};
 use gridemu::model::{EventCause, EventKind, EventRecord, JobId, Origin, ProcSet, Record, SiteId};
@@ -16,6 +17,10 @@ pub(crate) enum Fault {
     Babbles,
     /// It answers with an error.
     Breaks,
+    /// It sleeps for so many milliseconds.
+    Sleeps(u64),
+    /// It ends the thread that it runs on.
+    Leaves,
 }
 
 /// What is due at a moment without a message.
@@ -205,6 +210,8 @@ impl Toy {
                 let (peer, latency) = self.peers[0];
                 self.say(now.after(latency), peer, 0, outbox);
             }
+            Fault::Sleeps(millis) => std::thread::sleep(Duration::from_millis(millis)),
+            Fault::Leaves => drop(actix::Arbiter::current().stop()),
             Fault::Breaks => {
                 let site = self.address.to_string();
                 return Err(EntityError::BadSave { who: site, problem: "it is a toy".to_owned() });
