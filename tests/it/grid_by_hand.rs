@@ -51,7 +51,7 @@ fn times(records: &[Record]) -> Vec<(u64, u32, u64, u64)> {
 
 fn events(records: &[Record]) -> Vec<&EventRecord> {
     let event = |record| match record {
-        &Record::Event(ref event) => Some(event),
+        Record::Event(event) => Some(event),
         _ => None,
     };
     records.iter().filter_map(event).collect()
