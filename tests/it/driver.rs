@@ -273,6 +273,8 @@ fn partition(registry: &Registry, spec: &SiteSpec, script: &Script) -> Partition
         pue_ppm: spec.pue_ppm,
         record_segments: spec.record_segments,
         record_machines: spec.record_machines,
+        tariff: spec.tariff.clone(),
+        pue_ppm: spec.pue_ppm,
         fate: spec.churn.running,
         return_queued: spec.churn.return_queued,
         attempts: spec.churn.attempts,
