@@ -24,10 +24,10 @@ use crate::workload::{Source, SourceError};
 
 /// A site with its local scheduler, as a state machine.
 ///
-/// At one moment `(t, round)` it handles, in this order: ends; what changes (reservations begin and end); wakes;
-/// what arrives (its own workload's jobs, then messages by sender and sequence); then one pass in every partition that
-/// something happened in. Under [`InstantOrder::Event`] each event has a pass of its own, and the order is:
-/// reservations that are over, arrivals, ends, reservations that begin, wakes.
+/// At one moment `(t, round)` it handles, in this order: ends; what changes (machines come and leave, reservations end and
+/// begin); wakes; what arrives (its own workload's jobs, then messages by sender and sequence); then one pass in every
+/// partition that something happened in; then it reports, if it is time to. Under [`InstantOrder::Event`] each event has a
+/// pass of its own, and the order is: machines, reservations that are over, arrivals, ends, reservations that begin, wakes.
 #[derive(Debug)]
 pub struct Site {
     spec: SiteSpec,
