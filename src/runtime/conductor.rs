@@ -222,9 +222,10 @@ impl<E: Entity + Send + 'static> Conductor<E> {
         }
     }
 
-    /// Waits until the wall clock has reached the first moment of the window.
+    /// Waits until the wall clock has reached the first moment of the window, or its end if nothing happens in it: what comes next
+    /// may be for ever away.
     async fn wait_for(&mut self, pace: &Pace) {
-        if let Some(then) = pace.reaches(self.windows.first().time) {
+        if let Some(then) = pace.reaches(self.windows.first().min(self.windows.end()).time) {
             self.hand_on();
             self.board.sleep(true);
             tokio::time::sleep_until(then.into()).await;

@@ -181,7 +181,14 @@ fn site() -> impl Strategy<Value = SiteSpec> {
     let checkpoint = (interval, 0_u64..2_000_000)
         .prop_map(|(interval, cost)| Checkpointing { interval, cost: Span::from_micros(cost) });
     let random = (distribution(20, 400), distribution(1, 60)).prop_map(|(up, down)| RandomChurn { up, down });
-    let churn = (weighted(0.4, random), acts(), fate, any::<bool>(), weighted(0.4, checkpoint));
+    let churn = (
+        weighted(0.4, random),
+        acts(),
+        fate,
+        any::<bool>(),
+        weighted(0.4, checkpoint),
+        weighted(0.3, 1_u32..4),
+    );
     (vec(partition(), 1..3), select(variants()), 0_u8..4, any::<bool>(), any::<bool>(), churn).prop_map(
         |(partitions, policy, order, overrun, machines, churn)| {
             let mut site = SiteSpec::plain("", 1, policy.parse().expect("a policy"));
@@ -195,7 +202,8 @@ fn site() -> impl Strategy<Value = SiteSpec> {
             }
             (site.overrun, site.record_machines, site.pue_ppm) = (overrun, machines, 1_250_000);
             (site.churn.random, site.churn.script, site.churn.running) = (churn.0, churn.1, churn.2);
-            (site.churn.return_queued, site.churn.checkpoint) = (churn.3, churn.4);
+            (site.churn.return_queued, site.churn.checkpoint, site.churn.attempts) =
+                (churn.3, churn.4, churn.5);
             site
         },
     )
