@@ -7,7 +7,8 @@ use gridemu::entity::{Address, EntityError};
 use gridemu::grid::{Grid, GridError, Waiter, WindowError, WindowOptions};
 use gridemu::local::Registry;
 use gridemu::model::{
-    ChurnAct, EventKind, GridSpec, Job, JobId, Outcome, PlannedChurn, Record, RejectReason, SiteId,
+    ChurnAct, EventKind, GridSpec, Job, JobId, Machines, Outcome, PartitionId, PlannedChurn, ProcSet, Record,
+    RejectReason, Replan, SiteId,
 };
 use gridemu::runtime::{RuntimeError, RuntimeOptions, run_grid};
 use gridemu::units::Time;
@@ -237,4 +238,20 @@ fn a_workload_for_the_portal_needs_a_broker() {
     let error = built.expect_err("nobody takes them");
     assert_eq!(error, GridError::NoBroker);
     assert_eq!(error.to_string(), "jobs come through the portal, but the grid has no broker");
+}
+
+/// A job of 4 processors is sent to a site that has 3 left, waits there, and is taken back with every picture: that moves it, but
+/// gets it nowhere, and the run ends all the same.
+#[test]
+fn a_job_that_is_taken_back_for_ever_does_not_keep_the_run_alive() {
+    let mut spec = plain(&[4], "mct[absent=queue]", 1, 10);
+    let broker = spec.broker.as_mut().expect("a broker");
+    (broker.replan, broker.recall_queued) = (Replan::EveryPicture, true);
+    let which = ProcSet::range(0, 1);
+    let act = ChurnAct::Leave(Machines { partition: PartitionId(0), which });
+    spec.sites[0].churn.script = vec![PlannedChurn { at: Time::from_secs(10), act }];
+    let mut records: Vec<Record> = Vec::new();
+    let error = build(&spec, vec![job(1, 20, 4, 10)]).run(&mut records).expect_err("it is stuck");
+    assert!(matches!(error, GridError::Stuck { total: 1, .. }), "{error}");
+    assert_eq!(jobs_of(&records)[0].outcome, Outcome::Unfinished);
 }
