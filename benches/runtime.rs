@@ -1,5 +1,5 @@
-//! What it costs to drive entities that do next to nothing: a call and a message under windows, by the plain loop and in
-//! actors. `cargo bench --bench runtime`.
+//! What it costs to drive entities that do next to nothing, by the plain loop and as actors: a call, a window, an event; and
+//! what a second thread gives. `cargo bench --bench runtime`.
 
 use std::collections::BTreeMap;
 
@@ -140,8 +140,54 @@ impl RecordSink for Count {
     }
 }
 
-fn plain(sites: u32, jobs: u64) -> u64 {
-    let (mut entities, groups) = grid(sites, jobs);
+/// An entity that only ticks: so many times, every so many microseconds, each with a record and so much to reckon.
+struct Clock {
+    site: u32,
+    ticks: u64,
+    every: Span,
+    work: u64,
+    next: Option<Time>,
+    sum: u64,
+}
+
+impl Entity for Clock {
+    fn address(&self) -> Address {
+        Address::Site(SiteId(self.site))
+    }
+
+    fn next_event(&self) -> Option<Stamp> {
+        self.next.map(Stamp::at)
+    }
+
+    fn advance(&mut self, until: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
+        while let Some(now) = self.next.filter(|now| Stamp::at(*now) < until) {
+            for step in 0..self.work {
+                self.sum = (self.sum ^ step).wrapping_mul(6_364_136_223_846_793_005);
+            }
+            outbox.record(record(now, SiteId(self.site), self.sum));
+            self.ticks -= 1;
+            self.next = (self.ticks > 0).then(|| now + self.every);
+        }
+        Ok(())
+    }
+
+    fn deliver(&mut self, _: Message) -> Result<(), EntityError> {
+        Ok(())
+    }
+}
+
+/// Clocks that tick together, or one after the other if that many microseconds lie `between`; windows as long as one tick.
+fn clocks(count: u32, ticks: u64, work: u64, between: u64) -> (Vec<Clock>, Vec<Group>) {
+    let every = Span::from_micros(1_000);
+    let clock = |site: u32| {
+        let next = Some(Time::from_micros(u64::from(site) * between));
+        Clock { site, ticks, every, work, next, sum: 1 }
+    };
+    let latency = if between == 0 { every } else { Span::from_micros(between) };
+    ((0..count).map(clock).collect(), vec![Group { members: 1, latency }; count as usize])
+}
+
+fn plain<E: Entity>((mut entities, groups): (Vec<E>, Vec<Group>)) -> u64 {
     let starts = entities.iter().map(|entity| (entity.address(), entity.next_event()));
     let mut windows =
         Windows::new(starts, &groups, WindowOptions::default()).expect("groups of all entities");
@@ -151,8 +197,7 @@ fn plain(sites: u32, jobs: u64) -> u64 {
     sink.0
 }
 
-fn actors(sites: u32, jobs: u64, threads: usize) -> u64 {
-    let (entities, groups) = grid(sites, jobs);
+fn actors<E: Entity + Send + 'static>((entities, groups): (Vec<E>, Vec<Group>), threads: usize) -> u64 {
     let threads = threads.try_into().expect("a thread");
     let options = RuntimeOptions { threads, ..RuntimeOptions::default() };
     let (mut merge, mut sink) = (Merge::new(entities.len()), Count::default());
@@ -161,23 +206,76 @@ fn actors(sites: u32, jobs: u64, threads: usize) -> u64 {
     sink.0
 }
 
-fn driven(c: &mut Criterion) {
+/// One of `0` for the plain loop, or a number of threads.
+fn by<E: Entity + Send + 'static>(engine: usize, of: (Vec<E>, Vec<Group>)) -> u64 {
+    if engine == 0 { plain(of) } else { actors(of, engine) }
+}
+
+fn name(engine: usize) -> String {
+    match engine {
+        0 => "plain".to_owned(),
+        1 => "actors".to_owned(),
+        more => format!("actors on {more} threads"),
+    }
+}
+
+/// Seven calls a job, in four windows: portal, broker, dispatcher; the site; the site again; dispatcher, broker.
+fn a_call(c: &mut Criterion) {
     const JOBS: u64 = 10_000;
-    let mut group = c.benchmark_group("a grid of relays, a job");
-    group.throughput(Throughput::Elements(JOBS)).sample_size(20);
-    for sites in [1, 20, 200] {
-        group.bench_with_input(BenchmarkId::new("plain", sites), &sites, |timer, sites| {
-            timer.iter(|| plain(*sites, JOBS));
-        });
-        for threads in [1, 2] {
-            let id = BenchmarkId::new(format!("actors, threads {threads}"), sites);
-            group.bench_with_input(id, &sites, |timer, sites| {
-                timer.iter(|| actors(*sites, JOBS, threads));
+    let mut group = c.benchmark_group("a call");
+    group.throughput(Throughput::Elements(7 * JOBS)).sample_size(20);
+    for engine in [0, 1, 2] {
+        for sites in [20, 200] {
+            group.bench_with_input(BenchmarkId::new(name(engine), sites), &sites, |timer, sites| {
+                timer.iter(|| by(engine, grid(*sites, JOBS)));
             });
         }
     }
     group.finish();
 }
 
-criterion_group!(benches, driven);
+/// One entity a window, and nothing to do for it.
+fn a_window(c: &mut Criterion) {
+    const TICKS: u64 = 2_000;
+    let mut group = c.benchmark_group("a window");
+    group.throughput(Throughput::Elements(20 * TICKS)).sample_size(20);
+    for engine in [0, 1, 2] {
+        group.bench_function(name(engine), |timer| timer.iter(|| by(engine, clocks(20, TICKS, 0, 50))));
+    }
+    group.finish();
+}
+
+/// One call for all events: the event itself, its record, and the merge of twenty.
+fn an_event(c: &mut Criterion) {
+    const TICKS: u64 = 5_000;
+    let mut group = c.benchmark_group("an event");
+    group.throughput(Throughput::Elements(20 * TICKS)).sample_size(20);
+    for engine in [0, 1] {
+        group.bench_function(name(engine), |timer| {
+            timer.iter(|| {
+                let (clocks, mut groups) = clocks(20, TICKS, 0, 0);
+                groups.fill(Group { members: 1, latency: Span::MAX });
+                by(engine, (clocks, groups))
+            });
+        });
+    }
+    group.finish();
+}
+
+/// Eight entities at once, each with something to reckon: whether a second thread is worth its hops.
+fn at_once(c: &mut Criterion) {
+    const TICKS: u64 = 500;
+    let mut group = c.benchmark_group("eight at once, work a call");
+    group.throughput(Throughput::Elements(8 * TICKS)).sample_size(10);
+    for work in [0, 1_000, 10_000, 100_000] {
+        for engine in [0, 1, 2] {
+            group.bench_with_input(BenchmarkId::new(name(engine), work), &work, |timer, work| {
+                timer.iter(|| by(engine, clocks(8, TICKS, *work, 0)));
+            });
+        }
+    }
+    group.finish();
+}
+
+criterion_group!(benches, a_call, a_window, an_event, at_once);
 criterion_main!(benches);

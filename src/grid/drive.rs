@@ -39,9 +39,10 @@ pub fn drive<E: Entity>(
     let mut calls: Vec<Call> = Vec::with_capacity(entities.len());
     while windows.open(&mut calls)? {
         loop {
-            for call in calls.drain(..) {
+            for &call in &calls {
                 carry_out(call, &mut entities[call.entity], windows, merge, sink)?;
             }
+            calls.clear();
             if !windows.step(&mut calls)? {
                 break;
             }

@@ -61,12 +61,11 @@ impl Least {
     }
 
     fn search(&self, level: usize, node: usize, bound: u128, found: &mut impl FnMut(usize)) {
-        for (child, key) in (WIDTH * node..).zip(self.levels[level][node]) {
-            if key > bound {
-            } else if level == 0 {
-                found(child);
-            } else {
-                self.search(level - 1, child, bound, found);
+        let Some(keys) = self.levels[level].get(node) else { return };
+        for (at, key) in keys.iter().enumerate() {
+            if *key <= bound {
+                let child = WIDTH * node + at;
+                if level == 0 { found(child) } else { self.search(level - 1, child, bound, found) }
             }
         }
     }

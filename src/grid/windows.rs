@@ -120,7 +120,11 @@ impl Windows {
             seats,
             units,
         };
-        (0..windows.units.len()).for_each(|unit| windows.settle(unit));
+        for at in 0..windows.units.len() {
+            let members = windows.units[at].members.clone();
+            let out = windows.seats[members].iter().map(|seat| seat.out).min();
+            windows.settle(at, out.unwrap_or(Stamp::END));
+        }
         Ok(windows)
     }
 
@@ -191,7 +195,7 @@ impl Windows {
             end = ends.choose(first, end);
         }
         self.end = end;
-        let begun = calls.len();
+        let mut stalled = None;
         let Self { seats, units, teams, bounds, .. } = self;
         let mut enter = |at: usize, seats: &mut [Seat]| {
             let unit = &mut units[at];
@@ -201,7 +205,11 @@ impl Windows {
             unit.until = end;
             if unit.members.len() == 1 {
                 let entity = unit.members.start;
-                seats[entity].enter(end);
+                let seat = &mut seats[entity];
+                if seat.moment.round >= MOST_ROUNDS {
+                    stalled.get_or_insert(entity);
+                }
+                seat.enter(end);
                 calls.push(Call { entity, until: end });
             } else {
                 teams.push(at);
@@ -220,8 +228,7 @@ impl Windows {
             // Who sends nothing in this window can wait for another. Whoever sends something can be heard by then.
             bounds.up_to(end.after(self.widest).key(), |at| enter(at, seats));
         }
-        self.check_rounds(&calls[begun..])?;
-        Ok(true)
+        stalled.map_or(Ok(true), |entity| Err(self.stalled(entity)))
     }
 
     /// The next moment of a group of several that is not through the open window: adds the calls of those to whom something
@@ -241,20 +248,21 @@ impl Windows {
             if (if self.whole { moment } else { out }) >= self.end {
                 unit.until = self.end;
                 self.teams.pop();
-                self.settle(at);
+                self.settle(at, out);
                 continue;
             }
-            let begun = calls.len();
             let until = moment.next_round();
             unit.until = until;
-            for entity in unit.members.clone() {
-                let seat = &mut self.seats[entity];
+            let (begun, members) = (calls.len(), unit.members.clone());
+            for (entity, seat) in members.clone().zip(&mut self.seats[members]) {
                 if seat.moment == moment {
                     seat.enter(until);
                     calls.push(Call { entity, until });
                 }
             }
-            self.check_rounds(&calls[begun..])?;
+            if moment.round >= MOST_ROUNDS {
+                return Err(self.stalled(calls[begun].entity));
+            }
             return Ok(true);
         }
         Ok(false)
@@ -301,7 +309,7 @@ impl Windows {
         let seat = &mut self.seats[place];
         if seat.put(message) && !inside {
             let unit = seat.unit;
-            self.settle(unit);
+            self.settle(unit, arrival.min(self.units[unit].out));
         }
         Ok(())
     }
@@ -319,10 +327,10 @@ impl Windows {
         }
         // Nobody sends anything before anything happens to it.
         seat.answer(next, if self.promises { promise.max(next) } else { next });
-        let unit = seat.unit;
+        let (unit, out) = (seat.unit, seat.out);
         // A group of several is settled when it is through.
         if self.units[unit].members.len() == 1 {
-            self.settle(unit);
+            self.settle(unit, out);
         }
         Ok(())
     }
@@ -346,28 +354,18 @@ impl Windows {
         self.horizon = self.lag.after(self.passed);
     }
 
-    /// Sees how long a group is silent.
-    fn settle(&mut self, at: usize) {
+    /// A group is silent until then.
+    fn settle(&mut self, at: usize, out: Stamp) {
         let unit = &mut self.units[at];
-        let mut out = Stamp::END;
-        for seat in &self.seats[unit.members.clone()] {
-            out = out.min(seat.out);
-        }
         if out != unit.out {
             unit.out = out;
             self.bounds.set(at, out.after(unit.latency).key());
         }
     }
 
-    fn check_rounds(&self, calls: &[Call]) -> Result<(), WindowError> {
-        for call in calls {
-            let seat = &self.seats[call.entity];
-            let at = seat.moment;
-            if at.round >= MOST_ROUNDS {
-                return Err(WindowError::Stalled { entity: seat.address, at, talk: self.talk.clone() });
-            }
-        }
-        Ok(())
+    fn stalled(&self, entity: usize) -> WindowError {
+        let Seat { address, moment, .. } = self.seats[entity];
+        WindowError::Stalled { entity: address, at: moment, talk: self.talk.clone() }
     }
 }
 

@@ -162,9 +162,9 @@ impl<E: Entity + Send + 'static> Conductor<E> {
         self.players[entity].do_send(Advance::new(errand, self.home.clone()));
     }
 
-    /// Waits for the answers to calls, and takes them in.
+    /// Waits for the answers to calls, and takes them in, in the order of the calls.
     async fn hear(&mut self, calls: &mut Vec<Call>) -> Result<(), RuntimeError> {
-        for call in calls.drain(..) {
+        for &call in &*calls {
             while self.errands[call.entity].is_none() {
                 let Some(errand) = self.door.recv().await else { break };
                 let place = errand.place;
@@ -172,6 +172,7 @@ impl<E: Entity + Send + 'static> Conductor<E> {
             }
             self.take_in(call.entity)?;
         }
+        calls.clear();
         Ok(())
     }
 
@@ -222,9 +223,10 @@ impl<E: Entity + Send + 'static> Conductor<E> {
         }
     }
 
-    /// Waits until the wall clock has reached the first moment of the window.
+    /// Waits until the wall clock has reached the first moment of the window, or its end if nothing happens in it: what comes next
+    /// may be for ever away.
     async fn wait_for(&mut self, pace: &Pace) {
-        if let Some(then) = pace.reaches(self.windows.first().time) {
+        if let Some(then) = pace.reaches(self.windows.first().min(self.windows.end()).time) {
             self.hand_on();
             self.board.sleep(true);
             tokio::time::sleep_until(then.into()).await;

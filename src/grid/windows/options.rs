@@ -38,7 +38,9 @@ impl fmt::Debug for WindowEnds {
 }
 
 /// Says whether a run is over; see [`WindowOptions::over`].
-pub struct Over(Box<dyn FnMut(&[Pending], Time) -> bool + Send>);
+pub struct Over(Box<AtMinute>);
+
+type AtMinute = dyn FnMut(&[Pending], Time) -> bool + Send;
 
 impl Over {
     /// `over` is given what each entity has left to do, and the minute.
