@@ -225,9 +225,16 @@ impl Broker {
         }
     }
 
+    /// A job moves. One that is only taken back and sent out again may do so for ever: that gets nobody anywhere.
+    fn moved(&mut self, job: &Job, now: Stamp) {
+        if job.grid.as_ref().is_none_or(|grid| grid.excused == 0) {
+            self.state.last = now.time;
+        }
+    }
+
     /// A job that has come back.
     fn back(&mut self, job: Box<Job>, why: EventCause, now: Stamp, outbox: &mut dyn Outbox) {
-        self.state.last = now.time;
+        self.moved(&job, now);
         let number = job.grid.as_ref().map_or(u64::MAX, |grid| grid.number);
         let mut refused = Vec::new();
         if let Some(gone) = self.state.flights.remove(number) {
@@ -337,7 +344,6 @@ impl Broker {
         if plan.is_empty() {
             return;
         }
-        self.state.last = now.time;
         let mut left: Vec<Option<Waiting>> =
             std::mem::take(&mut self.state.waiting).into_iter().map(Some).collect();
         for planned in plan {
@@ -369,6 +375,7 @@ impl Broker {
 
     fn assign(&mut self, waiting: Waiting, planned: Planned, now: Stamp, outbox: &mut dyn Outbox) {
         let Waiting { mut job, refused } = waiting;
+        self.moved(&job, now);
         let pool = &self.state.pools[planned.pool];
         let seen = WaitingJob::new(&job, &refused);
         let (procs, run) = (pool.procs_for(&seen), pool.run_of(&seen));

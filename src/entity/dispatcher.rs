@@ -220,7 +220,9 @@ impl Dispatcher {
             let arrival = Some(now.after(latency));
             self.tell_broker(now, Body::Sent { number: number(&job), arrival }, outbox);
         }
-        self.last = now.time;
+        if job.grid.as_ref().is_none_or(|grid| grid.excused == 0) {
+            self.last = now.time;
+        }
         self.tally.dispatched += 1;
         self.away.insert(number(&job), pool.site);
         self.mail.send(
@@ -296,7 +298,6 @@ impl Dispatcher {
 
     /// A job has come back without having ended: it rests and is planned again, or is given up.
     fn came_back(&mut self, job: Box<Job>, why: EventCause, now: Stamp, outbox: &mut dyn Outbox) {
-        self.last = now.time;
         self.tally.returned += 1;
         if why == EventCause::Replanned {
             self.tally.recalled += 1;
@@ -313,6 +314,7 @@ impl Dispatcher {
             self.tell_broker(now, Body::Returned { job, why }, outbox);
             return;
         }
+        self.last = now.time;
         let used = job.grid.as_ref().map_or(0, |grid| grid.try_number - grid.excused.min(grid.try_number));
         if used > self.spec.retries {
             self.give_up(&job, why, now, outbox);

@@ -288,9 +288,10 @@ pub(crate) fn grids() -> impl Strategy<Value = GridCase> {
             for (number, job) in (1..).zip(&mut portal) {
                 job.id.0 = number;
             }
-            // By chance, machines come and go for ever, and a job may never get all that it needs.
+            // Machines that come and go by chance never end, and a job that nobody can start yet may be called back and sent again
+            // for ever. All that ends by itself does long before.
             let for_ever = sites.iter().any(|site: &SiteSpec| site.churn.random.is_some());
-            let until = until.or(for_ever.then_some(1_500)).map(Time::from_secs);
+            let until = Some(Time::from_secs(until.unwrap_or(if for_ever { 1_500 } else { 3_000 })));
             let spec = GridSpec { seed, sites, network, broker: Some(broker) };
             GridCase { spec, local, portal, until }
         },

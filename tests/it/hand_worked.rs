@@ -414,7 +414,7 @@ fn a_run_in_which_nothing_moves_says_who_waits_for_what() {
     assert_eq!((*at, *total, first.len()), (Time::from_secs(7), 7, 5));
     assert_eq!((first[2].job, first[2].procs, first[2].site.as_deref()), (JobId(3), 3, Some("site")));
     let message =
-        "at 7 s nothing moves any more, but 7 jobs are left: job 1 waits for 1 processors of `site`, ";
+        "at 7 s nothing moves any more, but 7 jobs are left: job 1 waits for 1 processor of `site`, ";
     assert!(error.to_string().starts_with(message), "{error}");
     // They have been recorded all the same.
     let ran = Ran::of(&grid, records);

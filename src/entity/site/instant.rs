@@ -153,7 +153,6 @@ impl Site {
                 for (at, partition) in self.partitions.iter_mut().enumerate() {
                     if let Some(job) = partition.withdraw(number, time) {
                         self.touched[at] = true;
-                        self.counts.last = time;
                         withdrawn = Some(job);
                     }
                 }
@@ -195,7 +194,9 @@ impl Site {
         now: Stamp,
         outbox: &mut dyn Outbox,
     ) -> Result<(), EntityError> {
-        self.counts.last = now.time;
+        if job.grid.as_ref().is_none_or(|grid| grid.excused == 0) {
+            self.counts.last = now.time;
+        }
         self.counts.let_in += u64::from(job.grid.is_none());
         if let Admission::Gone(gone) = self.arrive(job, origin, now.time, outbox) {
             self.ended.push(gone);
