@@ -189,7 +189,8 @@ fn clocks(count: u32, ticks: u64, work: u64, between: u64) -> (Vec<Clock>, Vec<G
 
 fn plain<E: Entity>((mut entities, groups): (Vec<E>, Vec<Group>)) -> u64 {
     let starts = entities.iter().map(|entity| (entity.address(), entity.next_event()));
-    let mut windows = Windows::new(starts, &groups, WindowOptions::default()).expect("groups of all entities");
+    let mut windows =
+        Windows::new(starts, &groups, WindowOptions::default()).expect("groups of all entities");
     let (mut merge, mut sink) = (Merge::new(entities.len()), Count::default());
     drive(&mut entities, &mut windows, &mut merge, &mut sink).expect("it runs");
     merge.finish(&mut sink);

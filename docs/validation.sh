@@ -93,3 +93,38 @@ for log in $logs; do
     done | paste -s - | awk -F'\t' -v log_="$log" \
         '{ printf "| %s | %.4f | %.4f | %.3f | `%s` |\n", log_, $1, $3, ($1 / $3 - 1) * 100, $4 }'
 done
+
+echo
+echo '## Engines: one line a scenario if all five runs have one fingerprint and the same rows'
+echo
+echo '| scenario | fingerprint |'
+echo '|---|---|'
+out=$(mktemp -d)
+trap 'rm -rf "$out"' EXIT
+for scenario in two-sites quickstart churn das2 sharcnet modern; do
+    for how in '--engine direct' '--threads 1' '--threads 2' '--threads 8' '--pace 1e8'; do
+        # shellcheck disable=SC2086
+        "$gridemu" run configs/$scenario.toml $how --out "$out/run" --json 2>/dev/null | jq -r .fingerprint
+        cat "$out/run"/*.csv | cksum
+    done | paste - - | sort -u | awk -F'\t' -v scenario="$scenario" '{ printf "| %s | `%s` |\n", scenario, $1 }'
+done
+
+echo
+echo '## Outages and submissions: one line a scenario if no change changes them'
+echo
+echo '| scenario | outages (lines) | their checksum | checksum of submissions |'
+echo '|---|--:|--:|--:|'
+outages() {
+    scenario=$1 until=$2
+    shift 2
+    for change in "$@"; do
+        "$gridemu" run "configs/$scenario.toml" --set "until=$until" --set "$change" --out "$out/run" >/dev/null 2>&1
+        chance=$(awk -F, '$3 == "chance" && ($2 == "left" || $2 == "joined")' "$out/run/events.csv")
+        submitted=$(awk -F, 'NR > 1 { print $21, $1, $2 }' "$out/run/jobs.csv" | sort | cksum)
+        echo "| $scenario | $(echo "$chance" | wc -l) | $(echo "$chance" | cksum | cut -d' ' -f1) | ${submitted%% *} |"
+    done | sort -u
+}
+outages quickstart '6 d' broker.policy=mct broker.policy=random broker.policy=pull site.delft.policy=fcfs \
+    site.delft.churn.running=wait 'broker.picture=10 min'
+outages churn '12 d' broker.policy=mct broker.policy=random churn.checkpoint=none churn.running=requeue \
+    site.cluster.policy=conservative

@@ -7,11 +7,13 @@
 mod absent;
 mod picture;
 mod policy;
+mod pool;
 mod registry;
 
 pub mod policies;
 
 pub use absent::Absent;
-pub use picture::{InFlight, Picture, Plan, Planned, Pool, PoolFacts, PoolReport, WaitingJob};
+pub use picture::{Picture, Plan, Planned, WaitingJob};
 pub use policy::{BrokerEvent, BrokerPolicy};
+pub use pool::{InFlight, Pool, PoolFacts, PoolReport};
 pub use registry::{BrokerAbilities, BrokerPolicyInfo, BrokerRegistry, BrokerRegistryError};

@@ -19,7 +19,7 @@ use clap::{Parser, Subcommand};
 use crate::experiment::RunError;
 use crate::report::hint_for;
 
-/// A grid broker emulator: replays workloads on sites with local schedulers, exactly and fast.
+/// A grid broker emulator: sites with local schedulers, and a broker above them, in exact virtual time.
 #[derive(Debug, Parser)]
 #[command(name = "gridemu", version, max_term_width = 110)]
 struct Cli {

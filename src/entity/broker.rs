@@ -4,6 +4,7 @@ mod assigned;
 mod unplaced;
 
 use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
 
 use self::assigned::{Assigned, Flights};
 pub(super) use self::unplaced::unplaced;
@@ -316,7 +317,8 @@ impl Broker {
     /// Asks the policy about some of the waiting jobs, by their places.
     fn ask(&mut self, jobs: std::ops::Range<usize>, now: Stamp) -> Plan {
         let State { waiting, pools, .. } = &mut self.state;
-        let seen: Vec<WaitingJob<'_>> =
+        // Most often it is one job.
+        let seen: SmallVec<[WaitingJob<'_>; 4]> =
             waiting[jobs].iter().map(|waiting| WaitingJob::new(&waiting.job, &waiting.refused)).collect();
         let mut picture = Picture::new(now.time, pools, &seen, self.spec.count_in_flight);
         self.policy.plan(&mut picture);

@@ -108,6 +108,8 @@ impl Dispatcher {
 
     /// The run is over: what is here ends as unfinished.
     pub fn close(&mut self, now: Time, sink: &mut dyn RecordSink) {
+        // Their sites have recorded them; the word of it is still on its way.
+        self.done += self.mail.ends();
         let staging = std::mem::take(&mut self.staging).into_values().filter_map(|staging| match staging {
             Staging::Input { job, .. } => Some(job),
             // The job itself has ended and is recorded.

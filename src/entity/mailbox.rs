@@ -81,6 +81,11 @@ impl Mailbox {
         })
     }
 
+    /// Messages that say that a job has ended.
+    pub(super) fn ends(&self) -> u64 {
+        self.letters.iter().filter(|letter| matches!(letter.body, Body::Ended { .. })).count() as u64
+    }
+
     /// A moment has been handled.
     pub(super) fn handled(&mut self, now: Stamp) {
         self.passed = now.next_round();

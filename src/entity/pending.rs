@@ -15,7 +15,8 @@ pub struct Pending {
     pub done: u64,
     /// Whether more will be let in, as far as it knows.
     pub more: bool,
-    /// When a job last came in, started, ended or went somewhere.
+    /// When a job last came in, started, ended or went somewhere, or the last was seen of what may bring or move one: an end of
+    /// the run that follows from it is never in the past.
     pub last: Time,
     /// Whether something will happen here by itself that moves a job: an end, an arrival, a return, a wake.
     pub moves: bool,

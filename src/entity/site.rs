@@ -24,10 +24,10 @@ use crate::workload::{Source, SourceError};
 
 /// A site with its local scheduler, as a state machine.
 ///
-/// At one moment `(t, round)` it handles, in this order: ends; what changes (reservations begin and end); wakes;
-/// what arrives (its own workload's jobs, then messages by sender and sequence); then one pass in every partition that
-/// something happened in. Under [`InstantOrder::Event`] each event has a pass of its own, and the order is:
-/// reservations that are over, arrivals, ends, reservations that begin, wakes.
+/// At one moment `(t, round)` it handles, in this order: ends; what changes (machines come and leave, reservations end and
+/// begin); wakes; what arrives (its own workload's jobs, then messages by sender and sequence); then one pass in every
+/// partition that something happened in; then it reports, if it is time to. Under [`InstantOrder::Event`] each event has a
+/// pass of its own, and the order is: machines, reservations that are over, arrivals, ends, reservations that begin, wakes.
 #[derive(Debug)]
 pub struct Site {
     spec: SiteSpec,
@@ -108,6 +108,7 @@ impl Site {
                 record_machines: spec.record_machines,
                 fate: spec.churn.running,
                 return_queued: spec.churn.return_queued,
+                attempts: spec.churn.attempts,
                 checkpoint: spec.churn.checkpoint,
                 mean_up: spec.churn.random.map(|random| random.up.mean()),
                 lost_attempts: Payer::default(),
@@ -248,6 +249,16 @@ impl Site {
         self.source.next.is_some() || self.counts.outside > 0
     }
 
+    /// Whether something will happen here by itself that may move a job.
+    fn moves(&self) -> bool {
+        self.partitions.iter().any(Partition::moves)
+    }
+
+    /// Whether machines may still come or leave by themselves.
+    fn may(&self) -> bool {
+        self.churn.next(&self.spec).is_some()
+    }
+
     fn who(&self) -> String {
         format!("site `{}`", self.spec.name)
     }
@@ -292,10 +303,11 @@ impl Moments for Site {
     }
 
     fn handle(&mut self, now: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
-        let more = self.more();
+        let (more, may, moves) = (self.more(), self.may(), self.moves());
         self.handle_moment(now, outbox)?;
         self.report(now, outbox);
-        if more && !self.more() {
+        // What could still come has come: whoever waited for it waits from now on.
+        if (more && !self.more()) || (may && !self.may()) || (moves && !self.moves()) {
             self.counts.last = now.time;
         }
         self.mail.handled(now);
@@ -331,13 +343,6 @@ impl Entity for Site {
 
     fn pending(&self) -> Pending {
         let Counts { let_in, done, last, .. } = self.counts;
-        Pending {
-            let_in,
-            done,
-            more: self.more(),
-            last,
-            moves: self.partitions.iter().any(Partition::moves),
-            may: self.churn.next(&self.spec).is_some(),
-        }
+        Pending { let_in, done, more: self.more(), last, moves: self.moves(), may: self.may() }
     }
 }

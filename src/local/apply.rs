@@ -43,24 +43,40 @@ impl Partition {
         Ok(())
     }
 
-    /// Under one pass an event: carries out the starts decided in the passes of this instant.
+    /// Under one pass an event: carries out the starts decided in the passes of this instant. One for which there is no room any
+    /// more, because machines have left since or a reservation is owed some, is taken back: the job joins the queue
+    /// anew, and there is a pass for it in the next round.
     ///
     /// # Errors
     /// [`PartitionError`] if the policy asked for something that cannot be done.
     pub fn end_instant(&mut self, now: Time, sink: &mut dyn RecordSink) -> Result<(), PartitionError> {
         self.state.ending = 0;
         let mut shared = ProcSet::new();
+        let mut again = Vec::new();
         for action in std::mem::take(&mut self.late) {
             let Action::Start { job, place, share } = action else { continue };
             let Some(live) = self.state.table.get_mut(job).filter(|live| live.phase == Phase::Starting)
             else {
                 continue;
             };
-            live.phase = Phase::Waiting;
-            let (area, held) = (live.area(), live.held);
-            self.state.joins_queue(area);
+            let held = live.held;
             self.state.deferred -= held;
+            if held > self.state.unused {
+                self.tell(Change::Ended(job), now);
+                again.push(job);
+                continue;
+            }
+            live.phase = Phase::Waiting;
+            let area = live.area();
+            self.state.joins_queue(area);
             self.start(job, place, share, now, sink, &mut shared)?;
+        }
+        for key in again {
+            if let Some(live) = self.state.table.get_mut(key) {
+                live.held = 0;
+            }
+            self.enqueue(key, now);
+            self.wake = Some(now);
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use super::error::PartitionError;
 use super::partition::Partition;
-use super::policy::{Action, Change};
+use super::policy::Change;
 use super::table::{Departed, Phase};
 use crate::model::{
     EventCause, EventKind, EventRecord, Fate, JobKey, MachineState, Outcome, Payer, ProcSet, Record,
@@ -48,14 +48,13 @@ impl Partition {
             }
             self.state.fill_bookings(sink, now);
             self.state.count_short(now);
-            self.undo_starts(now, &mut again);
             self.state.recount();
         }
         if self.state.capacity != before {
             self.tell(Change::Left, now);
         }
         if cause == EventCause::SiteLeft && self.state.settings.return_queued {
-            self.return_queued(&mut again, now, sink, gone);
+            self.return_queued(now, sink, gone);
         }
         if self.state.capacity < before {
             self.step_aside(now);
@@ -216,6 +215,10 @@ impl Partition {
             }
             fate => fate,
         };
+        let fate = match fate {
+            Fate::Requeue if settings.attempts.is_some_and(|most| job.attempts >= most) => Fate::Fail,
+            fate => fate,
+        };
         let site_pays = settings.lost_attempts == Payer::Site;
         let (place, held, share) = (job.place.clone(), job.held, job.share);
         self.state.settle(key, now, sink);
@@ -261,37 +264,14 @@ impl Partition {
         }
     }
 
-    /// Under one pass an event: takes back the latest of the decided starts for which there is no room any more.
-    fn undo_starts(&mut self, now: Time, again: &mut Vec<JobKey>) {
-        let first = again.len();
-        while self.state.deferred > self.state.unused + self.state.ending {
-            let Some(Action::Start { job: key, .. }) = self.late.pop() else { break };
-            self.state.deferred -= self.state.table.get(key).map_or(0, |job| job.held);
-            self.tell(Change::Ended(key), now);
-            if let Some(job) = self.state.table.get_mut(key) {
-                job.phase = Phase::Aside;
-                job.held = 0;
-                again.push(key);
-            }
-        }
-        again[first..].reverse();
-    }
-
-    /// Jobs of the grid that wait go back.
-    fn return_queued(
-        &mut self,
-        again: &mut Vec<JobKey>,
-        now: Time,
-        sink: &mut dyn RecordSink,
-        gone: &mut Vec<Departed>,
-    ) {
-        let waits = |phase| matches!(phase, Phase::Waiting | Phase::Aside);
+    /// Jobs of the grid that do not run yet go back.
+    fn return_queued(&mut self, now: Time, sink: &mut dyn RecordSink, gone: &mut Vec<Departed>) {
+        let waits = |phase| matches!(phase, Phase::Waiting | Phase::Starting | Phase::Aside);
         let table = self.state.table.iter();
         let queued = table.filter(|(_, job)| waits(job.phase) && job.job.grid.is_some());
         let mut queued: Vec<(u64, JobKey)> = queued.map(|(key, job)| (job.seq, key)).collect();
         queued.sort_unstable();
         for (_, key) in queued {
-            again.retain(|other| *other != key);
             if let Some(job) = self.state.table.get(key) {
                 let why = EventCause::SiteLeft;
                 let event = self.state.job_event(now, EventKind::GivenBack, why, job, job.procs);
@@ -335,7 +315,7 @@ impl Partition {
     }
 
     /// Puts a job that is in no queue at the end of this one, or aside if it is larger than what is there.
-    fn enqueue(&mut self, key: JobKey, now: Time) {
+    pub(super) fn enqueue(&mut self, key: JobKey, now: Time) {
         let state = &mut self.state;
         let Some(job) = state.table.get_mut(key) else { return };
         job.seq = state.next_seq;

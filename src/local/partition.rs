@@ -43,6 +43,8 @@ pub struct Settings {
     pub fate: Fate,
     /// Whether jobs of the grid that wait go back when the whole site leaves.
     pub return_queued: bool,
+    /// A job that loses its attempt of this number fails instead of being requeued.
+    pub attempts: Option<u32>,
     /// Whether running jobs write checkpoints.
     pub checkpoint: Option<Checkpointing>,
     /// How long a machine is up in the mean, if that is known: what checkpoints are spaced by.
@@ -282,10 +284,14 @@ impl Partition {
         }
     }
 
-    /// Takes a job of the grid out that waits.
+    /// Takes a job of the grid out that does not run.
     pub(super) fn take_out(&mut self, key: JobKey, why: EventCause, now: Time) -> Option<Departed> {
         match self.state.table.get(key)?.phase {
             Phase::Waiting => self.tell(Change::Withdrawn(key), now),
+            Phase::Starting => {
+                self.forget_start(key);
+                self.tell(Change::Ended(key), now);
+            }
             _ => self.state.aside.retain(|aside| *aside != key),
         }
         self.state.give_up(key, why)
@@ -347,11 +353,7 @@ impl Partition {
                 self.state.vacate(&place, held, share, sink, now);
                 self.state.settle_on(key, place, now, sink);
             }
-            Phase::Starting => {
-                self.state.deferred -= job.held;
-                // Its key may be another's before the instant is over.
-                self.late.retain(|start| !matches!(start, super::Action::Start { job, .. } if *job == key));
-            }
+            Phase::Starting => self.forget_start(key),
             Phase::Aside => self.state.aside.retain(|aside| *aside != key),
             Phase::Halted => return self.end_halted(key, outcome, now, sink),
             Phase::Waiting | Phase::Suspended => {}
@@ -360,6 +362,13 @@ impl Partition {
             self.tell(change, now);
         }
         self.state.finish(key, outcome, now, sink)
+    }
+
+    /// A decided start will not take effect.
+    fn forget_start(&mut self, key: JobKey) {
+        self.state.deferred -= self.state.table.get(key).map_or(0, |job| job.held);
+        // Its key may be another's before the instant is over.
+        self.late.retain(|start| !matches!(start, super::Action::Start { job, .. } if *job == key));
     }
 
     /// Ends a job that stands still; what it kept is there for others.

@@ -45,7 +45,7 @@ pub struct ParamInfo {
 pub struct Abilities {
     /// Plans around the reservation book.
     pub keeps_reservations: bool,
-    /// Promises every job a latest start when it arrives and keeps it while no job overruns.
+    /// Promises every job a latest start when it arrives and keeps it while no job overruns and the machines stand.
     pub guarantees_starts: bool,
     /// Suspends and resumes jobs.
     pub preempts: bool,

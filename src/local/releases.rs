@@ -67,6 +67,7 @@ impl Releases {
     }
 
     /// A job that was expected to end at `end` has ended. Unknown jobs are ignored.
+    #[inline]
     pub fn remove(&mut self, end: Time, job: JobKey) {
         let at = self.block_of(end, job);
         let Some(block) = self.blocks.get_mut(at) else { return };

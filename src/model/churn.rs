@@ -127,6 +127,9 @@ pub struct ChurnSpec {
     pub running: Fate,
     /// Whether jobs of the grid that wait at the site go back to the broker when the whole site leaves. The others wait.
     pub return_queued: bool,
+    /// A job whose machine leaves during its attempt of this number fails instead of being requeued; `None` for never. Without a
+    /// limit, a job wider and longer than machines stay up is requeued for ever, and the run does not end.
+    pub attempts: Option<u32>,
     /// Whether running jobs write checkpoints, from which they go on elsewhere or later.
     pub checkpoint: Option<Checkpointing>,
 }

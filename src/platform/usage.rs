@@ -21,14 +21,14 @@ pub struct Usage {
     pub to: Time,
     /// Processors of the partition.
     pub processors: u32,
-    /// Time of jobs that completed.
+    /// Time of jobs that completed, and of lost attempts as far as checkpoints have kept what they did.
     pub useful: ProcTime,
     /// Time of jobs that were killed, failed or cancelled, or had not finished, and of attempts that were lost while
     /// their job went on.
     pub wasted: ProcTime,
     /// How the jobs ended whose time is part of `wasted`.
     pub ended: Ended,
-    /// Time of suspending, resuming, checkpointing and staging.
+    /// Time of suspending, resuming, checkpointing and staging, whatever became of the job.
     pub overhead: ProcTime,
     /// Time kept from the queue by reservations.
     pub reserved: ProcTime,

@@ -223,7 +223,8 @@ impl<E: Entity + Send + 'static> Conductor<E> {
         }
     }
 
-    /// Waits until the wall clock has reached the first moment of the window, or its end if nothing happens in it.
+    /// Waits until the wall clock has reached the first moment of the window, or its end if nothing happens in it: what comes next
+    /// may be for ever away.
     async fn wait_for(&mut self, pace: &Pace) {
         if let Some(then) = pace.reaches(self.windows.first().min(self.windows.end()).time) {
             self.hand_on();

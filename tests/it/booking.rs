@@ -25,6 +25,7 @@ fn partition(processors: u32, policy: &str) -> Partition {
         record_machines: false,
         fate: Fate::Requeue,
         return_queued: false,
+        attempts: None,
         checkpoint: None,
         mean_up: None,
         lost_attempts: Payer::User,

@@ -47,11 +47,13 @@ fn lawful(spec: &SiteSpec, jobs: &[Job], script: &Script) -> (Ran, Vec<(Time, De
 }
 
 fn events(ran: &Ran) -> Vec<&EventRecord> {
-    let event = |record| match record {
-        &Record::Event(ref event) => Some(event),
-        _ => None,
-    };
-    ran.records.iter().filter_map(event).collect()
+    let mut events = Vec::new();
+    for record in &ran.records {
+        if let Record::Event(event) = record {
+            events.push(event);
+        }
+    }
+    events
 }
 
 /// Kinds of events with their seconds.
@@ -540,6 +542,21 @@ fn a_decided_start_for_which_there_is_no_room_any_more_is_undone() {
         let (ran, _) = lawful(&spec, &jobs, &acts);
         assert_eq!([ran.times(2), ran.times(3)], [(10, 40), (20, 50)], "{policy}");
         assert_eq!(ran.job(3).attempts, 1, "it had not begun");
+        // Two are reserved from 10 to 15, beside which job 2 is to start. The reservation has the two that are left, and job 2 has
+        // them at 15.
+        if policy != "fcfs" {
+            let spec = reserve(spec.clone(), "r", 10, 15, 2);
+            let acts = Script { acts_late: true, ..script(&[leave(10, &[0, 1])]) };
+            let (ran, _) = lawful(&spec, &jobs[..1], &acts);
+            assert_eq!((ran.times(2), ran.job(2).attempts), ((15, 45), 1), "{policy}");
+            assert_eq!(ran.tally.short_reservations, 0);
+        }
+        // Of the grid, it goes back with those that wait if the whole site leaves.
+        spec.churn.return_queued = true;
+        let acts = Script { acts_late: true, ..script(&[(10, Act::LeaveSite)]) };
+        let (ran, gone) = lawful(&spec, &jobs.clone().map(of_grid), &acts);
+        assert_eq!((ran.jobs().count(), gone.len()), (0, 2));
+        assert_eq!(carried(&gone[0].1).attempts, 0);
     }
 }
 

@@ -464,7 +464,7 @@ fn check_states(machines: &Machines, ran: &Ran, segments: &[&SegmentRecord]) {
         on.sort_unstable();
         let (mut union, mut until) = (Span::ZERO, Time::ZERO);
         for (from, to) in on {
-            union = union + to.since(from.max(until));
+            union += to.since(from.max(until));
             until = until.max(to);
         }
         assert_eq!(busy, u128::from(union.micros()), "busy time of processor {proc}");

@@ -133,8 +133,7 @@ impl Oracle<'_> {
             let site = &self.sites[at];
             let start = site.promise(procs).max(now);
             let run = site.takes(said);
-            let free =
-                site.waiting.is_empty() && procs <= site.free || start <= site.changed && procs <= site.free;
+            let free = procs <= site.free && (site.waiting.is_empty() || start <= site.changed);
             match self.policy {
                 "round-robin" => Some((((at + count - self.turn) % count) as u128, 0)),
                 "least-loaded" => {

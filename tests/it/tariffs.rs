@@ -39,6 +39,7 @@ fn partition(machines: u32, fate: Fate, tariff: SiteTariff) -> Partition {
         record_machines: false,
         fate,
         return_queued: false,
+        attempts: None,
         checkpoint: None,
         mean_up: None,
         lost_attempts: Payer::User,

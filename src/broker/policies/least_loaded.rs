@@ -1,6 +1,6 @@
 //! The least loaded pool.
 
-use crate::broker::picture::spread;
+use crate::broker::pool::spread;
 use crate::broker::{Absent, BrokerAbilities, BrokerPolicy, BrokerPolicyInfo, Picture};
 use crate::local::ParamInfo;
 

@@ -226,6 +226,7 @@ fn churn(own: ChurnKeys, of_all: &ChurnKeys) -> Or<NoChurn, ChurnKeys> {
         down: own.down.or(of_all.down),
         running: own.running.or(of_all.running).or_else(|| Some(Default::default())),
         return_queued: own.return_queued.or(of_all.return_queued).or(Some(false)),
+        attempts: own.attempts.or(of_all.attempts).or(Some(100)),
         checkpoint: own.checkpoint.or(of_all.checkpoint).or(Some(Checkpoint::None)),
         checkpoint_cost: own
             .checkpoint_cost

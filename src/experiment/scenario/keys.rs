@@ -33,10 +33,10 @@ pub struct ScenarioKeys {
     /// Seed of all that is drawn. Default: 1.
     pub seed: Option<u64>,
     /// Which jobs count: `"all"`, or those submitted in a window, `{ from = "1 d", to = "8 d" }`; energy, cost and utilization
-    /// are then of that window too. Default: all.
+    /// are of the whole run in any case. Default: all.
     pub measure: Option<Or<Always, WindowKeys>>,
-    /// When the run ends at the latest, such as `"30 d"`; jobs that are left are then unfinished. Default: `"done"`, when nothing
-    /// happens any more.
+    /// When the run ends at the latest, such as `"30 d"`; jobs that are left are then unfinished. Default: `"done"`, when no job
+    /// is left.
     pub until: Option<Until>,
     /// `"actors"`: every entity is an actor; `"direct"`: a plain loop, with the same results. Default: actors.
     pub engine: Option<Engine>,

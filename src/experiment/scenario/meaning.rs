@@ -36,7 +36,7 @@ pub enum Measure {
     /// All of them.
     #[default]
     All,
-    /// Those submitted in a window; utilization, energy and cost are of the same window.
+    /// Those submitted in a window; utilization, energy and cost are of the whole run.
     Window {
         /// First instant.
         from: Time,

@@ -74,6 +74,8 @@ pub struct ChurnKeys {
     pub running: Option<Fate>,
     /// Whether jobs of the grid that wait at the site go back to the broker when the whole site leaves. Default: false.
     pub return_queued: Option<bool>,
+    /// A job that loses its machine in its attempt of this number fails instead of being requeued. Default: 100.
+    pub attempts: Option<u32>,
     /// When running jobs write checkpoints, from which they go on elsewhere or later: `"none"`, `"young"`, `"daly"` (the best
     /// intervals by Young 1974 and by Daly 2006), or an interval of progress, such as `"30 min"`. Default: none.
     pub checkpoint: Option<Checkpoint>,

@@ -50,7 +50,7 @@ impl Engine {
 /// When the run ends at the latest.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub enum Until {
-    /// When nothing happens any more.
+    /// When no job is left.
     #[default]
     Done,
     /// Then.

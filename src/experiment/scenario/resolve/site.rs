@@ -276,11 +276,16 @@ impl Checker<'_> {
             let said = "checkpoints that cost nothing would be written all the time; say what one takes, such as `60 s`";
             self.wrong(&path.key("checkpoint_cost"), said);
         }
+        let attempts = keys.attempts;
+        if attempts == Some(0) {
+            self.wrong(&path.key("attempts"), "a job needs at least one attempt");
+        }
         ChurnSpec {
             random,
             script: Vec::new(),
             running: keys.running.unwrap_or_default(),
             return_queued: keys.return_queued.unwrap_or(false),
+            attempts,
             checkpoint: interval.map(|interval| Checkpointing { interval, cost }),
         }
     }

@@ -1,0 +1,343 @@
+//! What holds in every grid, from the description and the records alone.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use gridemu::grid::{Grid, WindowOptions};
+use gridemu::local::Registry;
+use gridemu::model::{
+    Cause, EventCause, EventKind, EventRecord, Job, JobId, JobRecord, Origin, Outcome, PartitionId, Payer,
+    Record, SegmentRecord, SiteId,
+};
+use gridemu::units::{Bytes, Span, Time};
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
+
+use crate::grids::{GridCase, GridRan, brokers, grids};
+use crate::invariants::variants;
+use crate::support::{Law, SHARE, check_processors};
+
+struct Told<'a> {
+    jobs: BTreeMap<JobId, &'a JobRecord>,
+    /// What held processors.
+    segments: Vec<&'a SegmentRecord>,
+    staging: Vec<&'a SegmentRecord>,
+    events: Vec<&'a EventRecord>,
+}
+
+impl<'a> Told<'a> {
+    fn of(records: &'a [Record]) -> Self {
+        let mut told = Self { jobs: BTreeMap::new(), segments: vec![], staging: vec![], events: vec![] };
+        for record in records {
+            match record {
+                Record::Job(job) => {
+                    let before = told.jobs.insert(job.id, job);
+                    assert!(before.is_none(), "job {} ends twice", job.id);
+                }
+                Record::Segment(segment) if segment.cause == Cause::Staging => told.staging.push(segment),
+                Record::Segment(segment) => told.segments.push(segment),
+                Record::Event(event) => told.events.push(event),
+                Record::Machine(_) => {}
+            }
+        }
+        told
+    }
+}
+
+/// Checks a whole run.
+fn check(case: &GridCase) -> GridRan {
+    let before = case.build();
+    let (ran, after) = case.windows(WindowOptions::default());
+    // Jobs may be left that wait for machines that never come; nothing else goes wrong.
+    if let Err(error) = &ran.result {
+        assert!(error.contains("nothing moves any more"), "{error}");
+        let unfinished = ran
+            .records
+            .iter()
+            .any(|record| matches!(record, Record::Job(job) if job.outcome == Outcome::Unfinished));
+        assert!(unfinished, "{error}");
+    }
+    let told = Told::of(&ran.records);
+    check_order(&ran.records, ran.end);
+    check_sums(case, &told, &after);
+    for job in case.jobs() {
+        check_job(case, job, &told);
+    }
+    check_partitions(case, &told, &before, &after);
+    ran
+}
+
+/// Records come in the order of time, the segments of the jobs that are cut off at the end last.
+fn check_order(records: &[Record], end: Time) {
+    let mut last = Time::ZERO;
+    for record in records {
+        let time = match record {
+            Record::Job(job) => job.end,
+            Record::Segment(segment) => segment.to,
+            Record::Machine(machine) => machine.time,
+            Record::Event(event) => event.time,
+        };
+        assert!(last <= time && time <= end, "{record:?} after {last}, before {end}");
+        last = time;
+    }
+}
+
+/// Every job that was submitted has one outcome.
+fn check_sums(case: &GridCase, told: &Told<'_>, after: &Grid) {
+    let submitted: BTreeSet<JobId> = case.jobs().map(|job| job.id).collect();
+    assert_eq!(told.jobs.keys().copied().collect::<BTreeSet<_>>(), submitted, "one record a job");
+    let of_grid = told.jobs.values().filter(|job| job.origin == Origin::Sent).count() as u64;
+    assert_eq!(after.portal().expect("a portal").let_in(), of_grid);
+    for job in &case.portal {
+        assert!(told.jobs.get(&job.id).is_none_or(|record| record.origin == Origin::Sent));
+    }
+    let tries: u64 = told.events.iter().filter(|event| event.kind == EventKind::Reassigned).count() as u64;
+    assert_eq!(after.broker().expect("a broker").tally().reassigned, tries);
+    let recalled = told.events.iter().filter(|event| event.kind == EventKind::Recalled).count() as u64;
+    assert_eq!(after.dispatcher().expect("a dispatcher").tally().recalled, recalled);
+}
+
+/// How long so much data takes at least, one way.
+fn transfer(case: &GridCase, site: SiteId, data: Bytes) -> Span {
+    let link = case.spec.network.link(0, site.index() + 1);
+    let micros = link.bandwidth.map_or(0, |bandwidth| {
+        (u128::from(data.count()) * 8_000_000).div_ceil(u128::from(bandwidth.bits())) as u64
+    });
+    link.latency + Span::from_micros(micros)
+}
+
+fn check_job(case: &GridCase, job: &Job, told: &Told<'_>) {
+    let id = job.id;
+    let record = told.jobs[&id];
+    let of_grid = case.portal.iter().any(|other| other.id == id);
+    assert_eq!(record.origin, if of_grid { Origin::Sent } else { Origin::Own });
+    assert_eq!((record.submit, record.requested), (job.submit, job.size.preferred()));
+    let segments: Vec<&SegmentRecord> = told.segments.iter().copied().filter(|s| s.job == id).collect();
+    let events: Vec<&EventRecord> = told.events.iter().copied().filter(|e| e.job == Some(id)).collect();
+    assert!(record.start.is_none_or(|start| job.submit <= start && start <= record.end), "job {id}");
+    assert_eq!(record.start.is_some(), record.attempts > 0, "job {id}");
+
+    // Attempts: one after the other, each in one place, none before the job can be there.
+    let mut ended = job.submit;
+    for attempt in 1..=record.attempts {
+        let of: Vec<&SegmentRecord> = segments.iter().copied().filter(|s| s.attempt == attempt).collect();
+        let Some(first) = of.first() else { continue };
+        let place = (first.site, first.partition);
+        assert!(first.from >= ended, "job {id}: attempt {attempt} begins before {ended}");
+        for segment in &of {
+            assert!(segment.from >= ended && segment.to > segment.from, "job {id}: {segment:?}");
+            assert_eq!((segment.site, segment.partition), place, "job {id}: attempt {attempt} moves");
+            assert_eq!(segment.origin, record.origin);
+            ended = segment.to;
+        }
+        if of_grid {
+            let latency = case.spec.network.link(0, first.site.index() + 1).latency;
+            assert!(first.from >= job.submit + latency, "job {id} starts before it can have arrived");
+            let input = job.grid.as_ref().map_or(Bytes::ZERO, |grid| grid.input);
+            let staged = told.staging.iter().any(|staged| {
+                let is_input = staged.job == id && staged.attempt > 0 && staged.site == first.site;
+                let there = staged.to + latency <= first.from;
+                is_input && there && staged.from >= job.submit
+            });
+            assert!(input == Bytes::ZERO || staged, "job {id} starts without its input");
+        } else {
+            let home = case.local.iter().position(|jobs| jobs.iter().any(|other| other.id == id));
+            assert_eq!(home, Some(first.site.index()), "job {id} is at its own site");
+        }
+    }
+    assert!(ended <= record.end);
+    assert!(segments.iter().all(|segment| (1..=record.attempts).contains(&segment.attempt)), "job {id}");
+
+    // Each attempt but the last was lost, once, and nothing of it comes later.
+    let mut lost: BTreeMap<u32, Vec<&EventRecord>> = BTreeMap::new();
+    for event in events.iter().filter(|event| event.attempt > 0) {
+        let loses = matches!(event.kind, EventKind::Requeued | EventKind::GivenBack | EventKind::Failed);
+        // Of an attempt that is lost already it tells that the job leaves a queue.
+        let again = event.kind == EventKind::GivenBack && lost.contains_key(&event.attempt);
+        if loses && !again {
+            lost.entry(event.attempt).or_default().push(event);
+        }
+    }
+    for (attempt, events) in &lost {
+        assert_eq!(events.len(), 1, "job {id}: attempt {attempt} ends twice: {events:?}");
+        let later = segments.iter().find(|s| s.attempt == *attempt && s.to > events[0].time);
+        assert!(later.is_none(), "job {id}: {later:?} after {:?}", events[0]);
+    }
+    let lost: Vec<u32> = lost.into_keys().collect();
+    let all: Vec<u32> = (1..=record.attempts).collect();
+    let but_the_last = &all[..all.len().saturating_sub(1)];
+    match record.outcome {
+        Outcome::Completed | Outcome::Killed => assert_eq!(lost, but_the_last, "job {id}"),
+        Outcome::Failed => assert_eq!(lost, all, "job {id}"),
+        Outcome::Unfinished => assert!(lost == all || lost == but_the_last, "job {id}: {lost:?} of {all:?}"),
+        Outcome::Rejected(_) => assert!(lost.is_empty() && all.is_empty(), "job {id}: {lost:?} of {all:?}"),
+        Outcome::Cancelled => panic!("nobody cancels"),
+    }
+
+    // Data goes where the job goes, and back once.
+    let (input, output) =
+        job.grid.as_ref().map_or((Bytes::ZERO, Bytes::ZERO), |grid| (grid.input, grid.output));
+    let staging: Vec<&SegmentRecord> = told.staging.iter().copied().filter(|s| s.job == id).collect();
+    for staged in &staging {
+        let data = if staged.attempt > 0 { input } else { output };
+        assert!(data > Bytes::ZERO && staged.procs.is_empty());
+        let took = staged.to.since(staged.from);
+        assert!(took >= transfer(case, staged.site, data), "job {id}: {staged:?} was too fast");
+    }
+    assert!(staging.iter().filter(|staged| staged.attempt == 0).count() <= 1, "job {id}: output goes once");
+
+    // What was charged is what was used, but for attempts that their sites pay for.
+    let energy: u128 = segments.iter().map(|segment| segment.energy.nanojoules()).sum();
+    assert_eq!(record.energy.nanojoules(), energy, "job {id}: energy");
+    let site_pays = case.spec.broker.as_ref().is_some_and(|broker| broker.lost_attempts == Payer::Site);
+    let charged = segments.iter().filter(|segment| !site_pays || !lost.contains(&segment.attempt));
+    let cost: i128 = charged.map(|segment| segment.cost.nanos()).sum();
+    assert_eq!(record.cost.nanos(), cost, "job {id}: cost");
+}
+
+/// When each machine of a partition was away.
+fn away(
+    told: &Told<'_>,
+    site: SiteId,
+    partition: PartitionId,
+    from: BTreeSet<u32>,
+    end: Time,
+) -> BTreeMap<u32, Vec<(Time, Time)>> {
+    let mut since: BTreeMap<u32, Time> = from.into_iter().map(|machine| (machine, Time::ZERO)).collect();
+    let mut spans: BTreeMap<u32, Vec<(Time, Time)>> = BTreeMap::new();
+    for event in &told.events {
+        if (event.site, event.partition) != (site, Some(partition)) {
+            continue;
+        }
+        match event.kind {
+            EventKind::Left => event.machines.iter().for_each(|machine| {
+                assert!(since.insert(machine, event.time).is_none(), "{event:?}: away already");
+            }),
+            EventKind::Joined => event.machines.iter().for_each(|machine| {
+                let left = since.remove(&machine).expect("it was away");
+                spans.entry(machine).or_default().push((left, event.time));
+            }),
+            _ => {}
+        }
+    }
+    for (machine, left) in since {
+        spans.entry(machine).or_default().push((left, end));
+    }
+    spans
+}
+
+fn check_partitions(case: &GridCase, told: &Told<'_>, before: &Grid, after: &Grid) {
+    let end = after.now();
+    for (at, (site, spec)) in after.sites().zip(&case.spec.sites).enumerate() {
+        let id = SiteId(at as u32);
+        let slots = Registry::standard().build(&spec.policy).expect("a policy").1.slots;
+        for (number, (partition, part)) in site.partitions().iter().zip(&spec.partitions).enumerate() {
+            let here = PartitionId(number as u32);
+            let segments: Vec<&SegmentRecord> =
+                told.segments.iter().copied().filter(|s| (s.site, s.partition) == (id, here)).collect();
+            check_processors(part, &segments, Law { slots, ..Law::default() });
+            let begin =
+                before.site(id).expect("the site").partitions()[number].view(Time::ZERO).here().clone();
+            // Absent machines and those that are away by chance before anything happens: none of their processors is there.
+            let cores = part.cores;
+            let missing = (0..part.machines)
+                .filter(|machine| (machine * cores..(machine + 1) * cores).all(|proc| !begin.contains(proc)));
+            let spans = away(told, id, here, missing.collect(), end);
+            for segment in &segments {
+                for machine in segment.procs.iter().map(|proc| proc / cores).collect::<BTreeSet<_>>() {
+                    let gone = spans.get(&machine).into_iter().flatten();
+                    let clash = gone.clone().find(|(from, to)| segment.from < *to && *from < segment.to);
+                    assert!(clash.is_none(), "{segment:?} on machine {machine}, away {clash:?}");
+                }
+            }
+
+            let usage = partition.usage();
+            assert_eq!((usage.from, usage.to), (Time::ZERO, end), "the account is of the whole run");
+            let time = |segment: &&SegmentRecord| {
+                let span = u128::from(segment.to.since(segment.from).micros());
+                u128::from(segment.procs.len()) * u128::from(segment.share.units()) * span
+            };
+            let busy: u128 = segments.iter().map(time).sum();
+            assert_eq!(usage.busy(), busy, "all that was used");
+            // Blocks are machines here, so that none is there in part.
+            let span = |(from, to): &(Time, Time)| u128::from(to.since(*from).micros());
+            let gone: u128 = spans.values().flatten().map(span).sum();
+            assert_eq!(usage.away, gone * u128::from(cores) * SHARE, "time away");
+            let nominal = u128::from(part.processors()) * SHARE * u128::from(end.micros());
+            assert_eq!(usage.nominal(), nominal);
+            assert!(busy + usage.reserved + usage.away <= nominal, "more was used than there was");
+            assert_eq!(busy + usage.reserved + usage.away + usage.idle(), nominal);
+            let meter = busy * u128::from(part.busy.milliwatts())
+                + (nominal - usage.away - busy) * u128::from(part.idle.milliwatts());
+            assert_eq!(usage.meter.nanojoules(), meter / SHARE, "the meter is the integral of power");
+            let energy: u128 = segments.iter().map(|segment| segment.energy.nanojoules()).sum();
+            assert_eq!(usage.job_energy.nanojoules(), energy);
+            assert_eq!((usage.job_energy + usage.idle_energy()), usage.meter);
+        }
+    }
+    let paid: i128 = told.jobs.values().map(|job| job.cost.nanos()).sum();
+    let costs =
+        after.sites().flat_map(|site| site.partitions()).map(|partition| partition.usage().cost.nanos());
+    assert_eq!(costs.sum::<i128>(), paid, "what was paid was paid to somebody");
+}
+
+/// Machines that leave, come and slow down, up to an instant.
+fn outages(ran: &GridRan, end: Time) -> Vec<(Time, SiteId, EventKind, EventCause, String)> {
+    let told = |record: &Record| match record {
+        Record::Event(event)
+            if event.time < end
+                && matches!(event.kind, EventKind::Left | EventKind::Joined | EventKind::Slowed) =>
+        {
+            let machines = format!("{:?} {:?}", event.partition, event.machines);
+            Some((event.time, event.site, event.kind, event.cause, machines))
+        }
+        _ => None,
+    };
+    ran.records.iter().filter_map(told).collect()
+}
+
+fn arrivals(ran: &GridRan) -> BTreeMap<JobId, (Time, Origin, u32)> {
+    let told = |record: &Record| match record {
+        Record::Job(job) => Some((job.id, (job.submit, job.origin, job.requested))),
+        _ => None,
+    };
+    ran.records.iter().filter_map(told).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn every_grid_keeps_the_law(case in grids()) {
+        check(&case);
+    }
+
+    /// Policies decide where and when jobs run, and have no influence on what comes and what breaks.
+    #[test]
+    fn no_policy_changes_an_arrival_or_an_outage(
+        case in grids(),
+        local in proptest::sample::select(variants()),
+        broker in proptest::sample::select(brokers()),
+    ) {
+        let (one, other) = (check(&case), check(&case.under(&local, &broker)));
+        prop_assert_eq!(arrivals(&one), arrivals(&other));
+        let end = one.end.min(other.end);
+        prop_assert_eq!(outages(&one, end), outages(&other, end));
+    }
+}
+
+#[test]
+fn every_pair_of_policies_keeps_the_law() {
+    let (mut runner, strategy) = (TestRunner::deterministic(), grids());
+    for broker in brokers() {
+        for local in variants() {
+            // One that has something to decide.
+            let case = std::iter::repeat_with(|| strategy.new_tree(&mut runner).expect("a grid").current())
+                .find(|case| case.portal.len() > 4 && case.spec.sites.len() > 1)
+                .expect("many are");
+            let pair = case.under(&local, &broker);
+            let ran = check(&pair);
+            assert_eq!(ran, pair.stepwise(), "{local} under {broker}");
+        }
+    }
+}

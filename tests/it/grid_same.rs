@@ -1,0 +1,68 @@
+//! Whatever drives a grid, and however fast, the same records in the same order, and the same end.
+
+use gridemu::grid::WindowOptions;
+use gridemu::units::Span;
+use proptest::prelude::*;
+
+use crate::grids::{GridCase, GridRan, grids, random_ends};
+
+/// Both are the same; else the first difference.
+#[track_caller]
+fn same(how: &str, found: &GridRan, expected: &GridRan) {
+    if let Some(at) = found.records.iter().zip(&expected.records).position(|(a, b)| a != b) {
+        panic!("{how}: record {at}\n{:#?}\nis not\n{:#?}", found.records[at], expected.records[at]);
+    }
+    assert_eq!(found.result, expected.result, "{how}");
+    assert_eq!((found.records.len(), found.end), (expected.records.len(), expected.end), "{how}");
+}
+
+/// Runs it by the plain loop in all ways.
+fn all_windows(case: &GridCase, ends: u64, lag: u64) {
+    let expected = case.stepwise();
+    same("windows", &case.windows(WindowOptions::default()).0, &expected);
+    let blind = WindowOptions { promises: false, ..WindowOptions::default() };
+    same("windows without promises", &case.windows(blind).0, &expected);
+    let random = WindowOptions {
+        ends: Some(random_ends(ends)),
+        lag: (lag > 0).then(|| Span::from_micros(lag)),
+        ..WindowOptions::default()
+    };
+    same("random windows", &case.windows(random).0, &expected);
+}
+
+/// Runs it as actors in all ways.
+fn all_actors(case: &GridCase) {
+    let expected = case.stepwise();
+    for threads in [1, 2, 8] {
+        same(&format!("actors on {threads} threads"), &case.actors(threads, None), &expected);
+    }
+    same("paced actors", &case.actors(2, Some(1e9)), &expected);
+}
+
+/// The same grid without a broker: nobody waits for anybody.
+fn alone(mut case: GridCase) -> GridCase {
+    case.spec.broker = None;
+    case.portal.clear();
+    case
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn windows_change_no_record(case in grids(), ends in any::<u64>(), lag in 0_u64..100_000_000) {
+        all_windows(&case, ends, lag);
+        all_windows(&alone(case), ends, lag);
+    }
+}
+
+proptest! {
+    // Threads that wait for each other take their time.
+    #![proptest_config(ProptestConfig::with_cases(25))]
+
+    #[test]
+    fn actors_change_no_record(case in grids()) {
+        all_actors(&case);
+        all_actors(&alone(case));
+    }
+}

@@ -1,0 +1,298 @@
+//! Small grids drawn at random, and all the ways to run them.
+
+use std::num::NonZeroUsize;
+
+use gridemu::broker::BrokerRegistry;
+use gridemu::grid::{Grid, WindowEnds, WindowOptions};
+use gridemu::local::Registry;
+use gridemu::model::{
+    BrokerSpec, CheckpointInterval, Checkpointing, ChurnAct, Distribution, Fate, GridPart, GridSpec,
+    InstantOrder, Job, Link, Machines, NetworkSpec, PartitionId, PartitionSpec, Payer, PlannedChurn, ProcSet,
+    RandomChurn, Record, Replan, SiteSpec,
+};
+use gridemu::runtime::{RuntimeOptions, run_grid};
+use gridemu::units::{Bandwidth, Bytes, Power, Price, Rate, Span, Time};
+use gridemu::workload::{Jobs, Source};
+use proptest::collection::vec;
+use proptest::option::weighted;
+use proptest::prelude::*;
+use proptest::sample::select;
+
+use crate::invariants::variants;
+
+/// A grid, what is submitted where, and how long it runs at most.
+#[derive(Clone, Debug)]
+pub(crate) struct GridCase {
+    pub(crate) spec: GridSpec,
+    /// By site.
+    pub(crate) local: Vec<Vec<Job>>,
+    pub(crate) portal: Vec<Job>,
+    pub(crate) until: Option<Time>,
+}
+
+/// What a run left: its records in order, and how it ended.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct GridRan {
+    pub(crate) records: Vec<Record>,
+    pub(crate) result: Result<(), String>,
+    pub(crate) end: Time,
+}
+
+impl GridCase {
+    pub(crate) fn build(&self) -> Grid {
+        let source = |jobs: &Vec<Job>| -> Option<Box<dyn Source>> {
+            (!jobs.is_empty()).then(|| Box::new(Jobs::new(jobs.clone())) as Box<dyn Source>)
+        };
+        let local = self.local.iter().map(source).collect();
+        let (registry, brokers) = (Registry::standard(), BrokerRegistry::standard());
+        Grid::build(&self.spec, local, source(&self.portal), &registry, &brokers).expect("a grid")
+    }
+
+    /// A run by the plain loop over windows, and the grid after it.
+    pub(crate) fn windows(&self, options: WindowOptions) -> (GridRan, Grid) {
+        let (mut grid, mut records) = (self.build(), Vec::new());
+        let result = grid.run_to(self.until, options, &mut records).map_err(|error| error.to_string());
+        (GridRan { records, result, end: grid.now() }, grid)
+    }
+
+    /// One moment of the whole grid after the other.
+    pub(crate) fn stepwise(&self) -> GridRan {
+        let (mut grid, mut records) = (self.build(), Vec::new());
+        let result = grid.run_stepwise(self.until, &mut records).map_err(|error| error.to_string());
+        GridRan { records, result, end: grid.now() }
+    }
+
+    /// As actors.
+    pub(crate) fn actors(&self, threads: usize, pace: Option<f64>) -> GridRan {
+        let (mut grid, mut records) = (self.build(), Vec::new());
+        let threads = NonZeroUsize::new(threads).expect("a thread");
+        let options = RuntimeOptions { threads, pace, ..RuntimeOptions::default() };
+        let result =
+            run_grid(&mut grid, self.until, options, &mut records).map_err(|error| error.to_string());
+        GridRan { records, result, end: grid.now() }
+    }
+
+    /// All jobs of the case that are submitted before the end at the latest.
+    pub(crate) fn jobs(&self) -> impl Iterator<Item = &Job> {
+        let before = |job: &&Job| self.until.is_none_or(|until| job.submit < until);
+        self.local.iter().flatten().chain(&self.portal).filter(before)
+    }
+
+    /// The same with this local policy at every site and this broker policy.
+    pub(crate) fn under(&self, local: &str, broker: &str) -> Self {
+        let mut case = self.clone();
+        let local: gridemu::model::Named = local.parse().expect("a policy");
+        let sharing = !Registry::standard().build(&local).expect("a policy").1.space_sharing();
+        for site in &mut case.spec.sites {
+            site.policy = local.clone();
+            if sharing {
+                site.order = InstantOrder::Instant;
+            }
+        }
+        case.spec.broker.as_mut().expect("a broker").policy = broker.parse().expect("a policy");
+        case
+    }
+}
+
+/// Ends of windows drawn at random, from the next round to as late as possible.
+pub(crate) fn random_ends(seed: u64) -> WindowEnds {
+    use gridemu::entity::Stamp;
+    let mut state = seed | 1;
+    WindowEnds::new(move |first, latest| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        let draw = state >> 33;
+        match draw % 4 {
+            0 => latest,
+            1 => Stamp { round: first.round + (draw >> 8) as u32 % 3, ..first },
+            2 => Stamp::at(first.time + Span::from_micros(draw % 40_000_000)),
+            _ => Stamp::at(first.time + Span::from_micros(draw % 50_000)),
+        }
+    })
+}
+
+pub(crate) fn brokers() -> Vec<String> {
+    let mut all: Vec<String> =
+        BrokerRegistry::standard().all().iter().map(|info| info.name.to_owned()).collect();
+    all.push("mct[absent=queue]".to_owned());
+    all
+}
+
+/// Mostly whole seconds, so that much happens at once.
+fn instants(most: u64) -> impl Strategy<Value = u64> {
+    prop_oneof![3 => (0..most).prop_map(|secs| secs * 1_000_000), 1 => 0..most * 1_000_000]
+}
+
+fn partition() -> impl Strategy<Value = PartitionSpec> {
+    let speed = prop_oneof![3 => Just((1, 1)), 1 => Just((2, 1)), 1 => Just((7, 10))];
+    (1_u32..5, 0_u32..2, 1_u32..4, speed, any::<bool>(), 0_u64..3, 0_u64..3).prop_map(
+        |(machines, absent, cores, (num, den), whole, power, price)| PartitionSpec {
+            name: String::new(),
+            machines,
+            absent: absent.min(machines - 1),
+            cores,
+            speed: Rate::ratio(num, den),
+            quantum: if whole { cores } else { 1 },
+            idle: Power::from_milliwatts(power * 7_000),
+            busy: Power::from_milliwatts(power * 7_000 + power * power * 3_000),
+            price: Price::from_nanos(price * 36_000_000),
+        },
+    )
+}
+
+fn distribution(least: u64, most: u64) -> impl Strategy<Value = Distribution> {
+    (0_u8..3, least..most).prop_map(|(kind, secs)| {
+        let span = Span::from_secs(secs);
+        match kind {
+            0 => Distribution::Exponential { mean: span },
+            1 => Distribution::Weibull { shape: 700_000, mean: span },
+            _ => Distribution::Lognormal { median: span, sigma: 500_000 },
+        }
+    })
+}
+
+fn acts() -> impl Strategy<Value = Vec<PlannedChurn>> {
+    let act = (0_u8..8, 0_u32..2, 0_u32..4, 1_u32..4, 1_u64..4);
+    vec((instants(150), act), 0..6).prop_map(|mut acts| {
+        acts.sort_by_key(|(at, _)| *at);
+        let act = |(at, (kind, partition, from, count, quarters))| {
+            let which = ProcSet::range(from, from + count);
+            let machines = Machines { partition: PartitionId(partition), which };
+            let act = match kind {
+                0 | 1 => ChurnAct::Leave(machines),
+                2 | 3 => ChurnAct::Join(machines),
+                4 => ChurnAct::Slow { machines, factor: Rate::ratio(quarters, 4) },
+                5 => ChurnAct::Slow { machines, factor: Rate::FULL },
+                6 => ChurnAct::LeaveSite,
+                _ => ChurnAct::JoinSite,
+            };
+            PlannedChurn { at: Time::from_micros(at), act }
+        };
+        acts.into_iter().map(act).collect()
+    })
+}
+
+fn site() -> impl Strategy<Value = SiteSpec> {
+    let fate = select(vec![Fate::Requeue, Fate::GiveBack, Fate::Wait, Fate::Fail]);
+    let interval = prop_oneof![
+        Just(CheckpointInterval::Young),
+        Just(CheckpointInterval::Daly),
+        (1_u64..20).prop_map(|secs| CheckpointInterval::Every(Span::from_secs(secs))),
+    ];
+    let checkpoint = (interval, 0_u64..2_000_000)
+        .prop_map(|(interval, cost)| Checkpointing { interval, cost: Span::from_micros(cost) });
+    let random = (distribution(20, 400), distribution(1, 60)).prop_map(|(up, down)| RandomChurn { up, down });
+    let churn = (
+        weighted(0.4, random),
+        acts(),
+        fate,
+        any::<bool>(),
+        weighted(0.4, checkpoint),
+        weighted(0.3, 1_u32..4),
+    );
+    (vec(partition(), 1..3), select(variants()), 0_u8..4, any::<bool>(), any::<bool>(), churn).prop_map(
+        |(partitions, policy, order, overrun, machines, churn)| {
+            let mut site = SiteSpec::plain("", 1, policy.parse().expect("a policy"));
+            site.partitions = partitions;
+            for (at, part) in site.partitions.iter_mut().enumerate() {
+                part.name = format!("part-{at}");
+            }
+            let abilities = Registry::standard().build(&site.policy).expect("a policy").1;
+            if order == 0 && abilities.space_sharing() {
+                site.order = InstantOrder::Event;
+            }
+            (site.overrun, site.record_machines, site.pue_ppm) = (overrun, machines, 1_250_000);
+            (site.churn.random, site.churn.script, site.churn.running) = (churn.0, churn.1, churn.2);
+            (site.churn.return_queued, site.churn.checkpoint, site.churn.attempts) =
+                (churn.3, churn.4, churn.5);
+            site
+        },
+    )
+}
+
+fn broker() -> impl Strategy<Value = BrokerSpec> {
+    let replan = select(vec![Replan::Never, Replan::OnChurn, Replan::EveryPicture]);
+    let picture = select(vec![Span::ZERO, Span::from_secs(10), Span::from_secs(60)]);
+    let overhead = select(vec![Span::ZERO, Span::from_micros(5_000), Span::from_secs(2)]);
+    let backoff = select(vec![Span::ZERO, Span::from_secs(1), Span::from_secs(10)]);
+    let payer = select(vec![Payer::User, Payer::Site]);
+    let tries = (0_u32..5, backoff, weighted(0.4, 1_u32..4), overhead, payer);
+    (select(brokers()), picture, any::<bool>(), replan, any::<bool>(), tries).prop_map(
+        |(policy, picture, count_in_flight, replan, recall_queued, tries)| {
+            let (retries, backoff, in_flight, overhead, lost_attempts) = tries;
+            // Every report of a job that has come would call it back, for ever.
+            let replan = if picture.is_zero() && replan == Replan::EveryPicture && recall_queued {
+                Replan::OnChurn
+            } else {
+                replan
+            };
+            BrokerSpec {
+                policy: policy.parse().expect("a policy"),
+                picture,
+                count_in_flight,
+                replan,
+                recall_queued,
+                retries,
+                backoff,
+                in_flight,
+                overhead,
+                lost_attempts,
+            }
+        },
+    )
+}
+
+/// So many jobs at most; their numbers are given later.
+fn jobs(most: usize, data: bool) -> impl Strategy<Value = Vec<Job>> {
+    let size = prop_oneof![12 => 1_u32..5, 3 => 1_u32..13, 1 => 20_u32..30];
+    let runtime =
+        prop_oneof![1 => Just(0), 6 => (1_u64..40).prop_map(|s| s * 1_000_000), 3 => 1_u64..60_000_000];
+    let error = prop_oneof![3 => Just(0_i64), 2 => 1_i64..30_000_000, 1 => -10_000_000_i64..0];
+    let bytes = || prop_oneof![2 => Just(0_u64), 2 => 1_u64..600_000];
+    vec((instants(120), size, runtime, error, bytes(), bytes()), 0..most).prop_map(move |raw| {
+        let mut jobs: Vec<Job> = raw
+            .into_iter()
+            .map(|(submit, procs, runtime, error, input, output)| {
+                let mut job = Job::rigid(0, Time::from_micros(submit), procs, Span::from_micros(runtime));
+                job.estimate = Span::from_micros(runtime.saturating_add_signed(error));
+                if data && input + output > 0 {
+                    let (input, output) = (Bytes::new(input), Bytes::new(output));
+                    job.grid = Some(Box::new(GridPart { input, output, ..GridPart::default() }));
+                }
+                job
+            })
+            .collect();
+        jobs.sort_by_key(|job| job.submit);
+        jobs
+    })
+}
+
+/// Grids of one to four sites under a broker.
+pub(crate) fn grids() -> impl Strategy<Value = GridCase> {
+    let latency = select(vec![0_u64, 20_000, 1_000_000]);
+    let bandwidth = select(vec![None, Some(100_000_u64), Some(1_000_003), Some(1_000_000_000)]);
+    let place = (site(), latency, bandwidth, jobs(7, false));
+    (vec(place, 1..5), broker(), jobs(16, true), weighted(0.5, 30_u64..900), any::<u64>()).prop_map(
+        |(places, broker, mut portal, until, seed)| {
+            let mut network = NetworkSpec::uniform(places.len(), Link::default());
+            let (mut sites, mut local) = (Vec::new(), Vec::new());
+            for (at, (mut site, latency, bandwidth, mut jobs)) in places.into_iter().enumerate() {
+                site.name = format!("site-{at}");
+                let bandwidth = bandwidth.map(Bandwidth::from_bits);
+                network.set(0, at + 1, Link { latency: Span::from_micros(latency), bandwidth });
+                for (number, job) in (1..).zip(&mut jobs) {
+                    job.id.0 = 1_000 * (at as u64 + 1) + number;
+                }
+                sites.push(site);
+                local.push(jobs);
+            }
+            for (number, job) in (1..).zip(&mut portal) {
+                job.id.0 = number;
+            }
+            // By chance, machines come and go for ever, and a job may never get all that it needs.
+            let for_ever = sites.iter().any(|site: &SiteSpec| site.churn.random.is_some());
+            let until = until.or(for_ever.then_some(1_500)).map(Time::from_secs);
+            let spec = GridSpec { seed, sites, network, broker: Some(broker) };
+            GridCase { spec, local, portal, until }
+        },
+    )
+}
