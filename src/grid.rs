@@ -453,11 +453,11 @@ impl Grid {
         let at_sites = self.sites().flat_map(|site| {
             let name = &site.spec().name;
             let left = site.partitions().iter().flat_map(crate::local::Partition::stuck);
-            left.map(move |job| Waiter { job: job.id(), site: name.clone(), procs: job.procs() })
+            left.map(move |job| Waiter { job: job.id(), site: Some(name.clone()), procs: job.procs() })
         });
         let with_broker = self.broker().into_iter().flat_map(Broker::waiting).map(|job| Waiter {
             job: job.id,
-            site: "the broker's choice".to_owned(),
+            site: None,
             procs: job.size.preferred(),
         });
         at_sites.chain(with_broker).collect()

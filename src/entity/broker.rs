@@ -73,7 +73,7 @@ pub struct BrokerTally {
     pub assigned: u64,
     /// Assignments of jobs that had been assigned before.
     pub reassigned: u64,
-    /// Assignments taken back.
+    /// Assignments that the broker asked to be taken back; what had left by then stays.
     pub recalled: u64,
     /// Jobs given up because no pool takes them.
     pub given_up: u64,
@@ -238,7 +238,10 @@ impl Broker {
                 EventCause::SiteLeft => {
                     self.state.tally.landed_nowhere += 1;
                     // The next report will say when it is back.
-                    self.state.pools[gone.pool].open = false;
+                    for other in self.state.pools.iter_mut().filter(|other| other.facts.id.site == pool.site)
+                    {
+                        other.open = false;
+                    }
                 }
                 _ => {}
             }

@@ -123,9 +123,10 @@ fn grid_hint(error: &GridError) -> Option<String> {
             Some("`gridemu policies` lists them with their parameters".to_owned())
         }
         GridError::Entity(error) => entity_hint(error).map(str::to_owned),
-        GridError::Stuck { .. } | GridError::Unbalanced { .. } => {
-            Some("this should not happen: tell the policy's author".to_owned())
-        }
+        GridError::Stuck { .. } => Some(
+            "machines that they need never come back, or a policy starts nothing: see the last lines of events.csv; `until` ends a run in any case".to_owned(),
+        ),
+        GridError::Unbalanced { .. } => Some("this should not happen: tell the policy's author".to_owned()),
         _ => None,
     }
 }

@@ -12,8 +12,8 @@ use crate::units::Time;
 pub struct Waiter {
     /// The job.
     pub job: JobId,
-    /// Where it waits.
-    pub site: String,
+    /// The site where it waits; `None` if it waits with the broker.
+    pub site: Option<String>,
     /// For how many processors.
     pub procs: u32,
 }
@@ -40,7 +40,7 @@ pub enum GridError {
     #[error(transparent)]
     Entity(#[from] EntityError),
     /// Nothing moves any more and jobs are left.
-    #[error("at {at} s nothing moves any more, but {total} jobs are left: {}", list(.first, *.total))]
+    #[error("at {at} s nothing moves any more, but {}: {}", left(*.total), list(.first, *.total))]
     Stuck {
         /// When the last thing happened.
         at: Time,
@@ -78,11 +78,23 @@ impl GridError {
     }
 }
 
+fn left(total: usize) -> String {
+    if total == 1 { "1 job is left".to_owned() } else { format!("{total} jobs are left") }
+}
+
 fn list(first: &[Waiter], total: usize) -> String {
     let mut text: Vec<String> = first
         .iter()
         .map(|waiter| {
-            format!("job {} waits for {} processors of `{}`", waiter.job, waiter.procs, waiter.site)
+            let processors = if waiter.procs == 1 {
+                "1 processor".to_owned()
+            } else {
+                format!("{} processors", waiter.procs)
+            };
+            match &waiter.site {
+                Some(site) => format!("job {} waits for {processors} of `{site}`", waiter.job),
+                None => format!("job {} waits with the broker for {processors}", waiter.job),
+            }
         })
         .collect();
     if total > first.len() {

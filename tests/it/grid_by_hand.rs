@@ -50,11 +50,13 @@ fn times(records: &[Record]) -> Vec<(u64, u32, u64, u64)> {
 }
 
 fn events(records: &[Record]) -> Vec<&EventRecord> {
-    let event = |record| match record {
-        Record::Event(event) => Some(event),
-        _ => None,
-    };
-    records.iter().filter_map(event).collect()
+    records
+        .iter()
+        .filter_map(|record| match record {
+            Record::Event(event) => Some(event),
+            _ => None,
+        })
+        .collect()
 }
 
 /// Second, kind and attempt of what happened.

@@ -412,7 +412,7 @@ fn a_run_in_which_nothing_moves_says_who_waits_for_what() {
     let error = grid.run(&mut records).unwrap_err();
     let GridError::Stuck { at, total, first } = &error else { panic!("{error}") };
     assert_eq!((*at, *total, first.len()), (Time::from_secs(7), 7, 5));
-    assert_eq!((first[2].job, first[2].procs, first[2].site.as_str()), (JobId(3), 3, "site"));
+    assert_eq!((first[2].job, first[2].procs, first[2].site.as_deref()), (JobId(3), 3, Some("site")));
     let message =
         "at 7 s nothing moves any more, but 7 jobs are left: job 1 waits for 1 processors of `site`, ";
     assert!(error.to_string().starts_with(message), "{error}");
