@@ -72,7 +72,10 @@ impl Checker<'_> {
         } else if name == "portal" {
             self.wrong(&path, "`portal` is where grid users submit; call the site something else");
         } else if name == "grid" {
-            self.wrong(&path, "`grid` is where jobs end that no site has taken; call the site something else");
+            self.wrong(
+                &path,
+                "`grid` is where jobs end that no site has taken; call the site something else",
+            );
         } else if let Some(bad) = bad_character(name) {
             self.wrong(
                 &path,
