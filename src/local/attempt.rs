@@ -72,7 +72,7 @@ impl LiveJob {
 
     /// Works out what the job asks for when it joins the queue of a partition in which `capacity` processors can be given now: a
     /// moldable job no more than these, if it can do with less than it prefers. The fewest that it can do with.
-    #[inline]
+    #[inline(always)]
     pub(super) fn prepare(&mut self, spec: &PartitionSpec, settings: &Settings, capacity: u32) -> u32 {
         let size = &self.job.size;
         let least = spec.rounded(size.min());
