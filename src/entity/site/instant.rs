@@ -88,10 +88,12 @@ impl Site {
     }
 
     /// Tells the source and the grid which of their jobs have left.
+    #[inline]
     fn report_ends(&mut self, now: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
-        if self.ended.is_empty() {
-            return Ok(());
-        }
+        if self.ended.is_empty() { Ok(()) } else { self.report_some_ends(now, outbox) }
+    }
+
+    fn report_some_ends(&mut self, now: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
         self.counts.last = now.time;
         let mut ended = std::mem::take(&mut self.ended);
         for gone in ended.drain(..) {
