@@ -337,6 +337,10 @@ impl LocalPolicy for Foretelling {
         if view.any_overdue() {
             return outlook;
         }
+        if !self.0.is_planned() {
+            agrees(&outlook, &slow_outlook(view));
+            return outlook;
+        }
         let waiting: Vec<(Time, Time, u32)> = view
             .jobs_in(Phase::Waiting)
             .into_iter()

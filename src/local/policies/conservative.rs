@@ -101,6 +101,11 @@ impl Conservative {
         self.plan.starts.get(&seq).map(|planned| planned.start)
     }
 
+    /// Whether the plan holds; otherwise the next pass makes it anew, and until then an outlook is that of what runs and waits.
+    pub fn is_planned(&self) -> bool {
+        !self.stale
+    }
+
     /// Makes the plan true to what is the case now, before anything is added to it or started from it. True while a job is
     /// overdue: every instant moves its expected end, and with it whatever was planned behind it.
     fn refresh(&mut self, view: &View<'_>) -> bool {
