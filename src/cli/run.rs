@@ -32,6 +32,19 @@ pub(super) struct Args {
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 
+    /// Take snapshots into this folder, from which an interrupted run goes on (`gridemu resume`); how often is said by
+    /// `--checkpoint-every`, or by the scenario's `[checkpoint]`
+    #[arg(long, value_name = "STORE")]
+    checkpoint: Option<PathBuf>,
+
+    /// How often, by the wall clock [default: 30 s]
+    #[arg(long, value_name = "TIME")]
+    checkpoint_every: Option<String>,
+
+    /// Remove an earlier run's snapshots from the folder, instead of refusing to begin
+    #[arg(long)]
+    checkpoint_anew: bool,
+
     /// Print the summary as JSON
     #[arg(long)]
     json: bool,
@@ -68,11 +81,14 @@ impl Args {
             EngineArg::Direct => "direct".to_owned(),
         });
         let out = self.out.as_ref().map(|out| out.display().to_string());
+        let store = self.checkpoint.as_ref().map(|store| store.display().to_string());
         let options = [
             ("--pace", "clock.pace", &self.pace),
             ("--engine", "engine", &engine),
             ("--seed", "seed", &self.seed),
             ("--out", "output.folder", &out),
+            ("--checkpoint", "checkpoint.store", &store),
+            ("--checkpoint-every", "checkpoint.every", &self.checkpoint_every),
         ];
         for (option, key, value) in options {
             overrides.extend(value.as_ref().map(|value| Override::option(option, key, value)));
