@@ -3,6 +3,7 @@
 //! The first room that opens files and reads the clock. What it is asked for is checked before anything runs, so that a
 //! bad request ([`RunError::Request`]) is told from a run that failed ([`RunError::Run`]).
 
+mod checkpoint;
 mod clock;
 mod error;
 mod progress;
@@ -11,8 +12,10 @@ mod replay;
 mod run;
 pub mod scenario;
 mod timed;
+mod underway;
 mod workload;
 
+pub use checkpoint::{Anew, CheckpointPlan, Control, Interrupt};
 pub use error::RunError;
 pub use progress::Progress;
 pub use replay::{Replay, ReplayOptions};

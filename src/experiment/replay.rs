@@ -2,21 +2,26 @@
 
 use std::path::{Path, PathBuf};
 
-use super::clock::now;
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_128;
+
+use super::checkpoint::{Anew, Description, Restored, RunState, Taker, create_store, here};
 use super::recorder::{OneSite, Recorder};
+use super::underway::{Driver, Underway};
 use super::workload::{EstimateSource, Opened, Shaping, Workload, read_once};
-use super::{Progress, RunError};
+use super::{CheckpointPlan, Control, Progress, RunError};
 use crate::entity::Site;
-use crate::grid::{Grid, GridError};
+use crate::grid::{Grid, GridError, Merge};
 use crate::local::Registry;
 use crate::metrics::{Definitions, Ledger, OfferedLoad, RunFacts, RunSummary, Times};
 use crate::model::{InstantOrder, JobClasses, MAX_PROCESSORS, Named, PartitionSpec, Reservation, SiteSpec};
 use crate::report::{OutputDir, OutputOptions};
+use crate::store::Section;
 use crate::units::{Power, Price, Rate, Span};
 use crate::workload::Estimates;
 
 /// What to replay, on what, and what to leave behind.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ReplayOptions {
     /// The workload.
     pub workload: Workload,
@@ -52,6 +57,8 @@ pub struct ReplayOptions {
     pub machines: bool,
     /// Also write Batsim's columns.
     pub batsim: bool,
+    /// Its snapshots; `None` for none.
+    pub checkpoint: Option<CheckpointPlan>,
 }
 
 impl ReplayOptions {
@@ -75,6 +82,7 @@ impl ReplayOptions {
             out: None,
             machines: false,
             batsim: false,
+            checkpoint: None,
         }
     }
 
@@ -124,6 +132,12 @@ fn too_large(jobs: u64, procs: u32, quantum: u32) -> String {
     }
 }
 
+/// A replay that can go on.
+struct Begun {
+    opened: Opened,
+    underway: Underway<OneSite>,
+}
+
 /// A replay that has been checked.
 pub struct Replay {
     options: ReplayOptions,
@@ -152,6 +166,16 @@ impl Replay {
             };
             return Err(read_once(name, "several policies need"));
         }
+        if options.checkpoint.is_some() {
+            if options.policies.len() > 1 {
+                return Err(RunError::request("a store keeps one run, and there are several policies")
+                    .with_hint("replay each with a `--checkpoint` of its own"));
+            }
+            if options.workload.is_once() {
+                return Err(RunError::request("a workload that can be read only once cannot be resumed")
+                    .with_hint("give it as a file, or leave `--checkpoint` out"));
+            }
+        }
         let replay = Self { options, registry };
         for policy in &replay.options.policies {
             // Whether the machine is large enough for what is asked of it is known only when the workload is opened.
@@ -166,48 +190,123 @@ impl Replay {
         &self.options.policies
     }
 
-    /// Runs one of the policies to the end.
+    /// Runs one of the policies to the end, without snapshots.
     ///
     /// # Errors
     /// [`RunError::Request`] if the workload cannot be opened or the machine makes no sense; [`RunError::Run`] if the run or its
     /// output breaks, with what was finished in the output folder.
     pub fn run(&self, policy: &Named, progress: &Progress) -> Result<RunSummary, RunError> {
-        let options = &self.options;
-        let mut opened = options.workload.open(&options.shaping, progress)?;
+        self.carry_out(policy, self.begin(policy, progress)?, None, progress, &Control::new())
+    }
+
+    /// Runs the policy to the end, with snapshots if the options ask for them.
+    ///
+    /// # Errors
+    /// As [`Replay::run`]; [`RunError::Stopped`] if `control` was asked to stop it, after a last snapshot.
+    pub fn run_with_snapshots(
+        &self,
+        policy: &Named,
+        progress: &Progress,
+        control: &Control,
+        anew: Anew,
+    ) -> Result<RunSummary, RunError> {
+        let Some(plan) = &self.options.checkpoint else { return self.run(policy, progress) };
+        let options = Box::new(self.options.clone());
+        let description = Description::Replay { folder: here()?, options };
+        let title = format!("{} under {policy}", self.options.workload);
+        let store = create_store(plan, &description, &title, self.hash()?, anew)?;
+        let taker = Taker::new(plan.clone(), store, control, progress);
+        self.carry_out(policy, self.begin(policy, progress)?, Some(taker), progress, control)
+    }
+
+    /// Goes on from a snapshot of its store, to the end.
+    pub(super) fn go_on(
+        &self,
+        from: &[Section],
+        taker: Taker,
+        progress: &Progress,
+        control: &Control,
+    ) -> Result<RunSummary, RunError> {
+        let policy = &self.options.policies[0];
+        let Restored { grid: saved, merge, recorder } = RunState::read(from)?;
+        let (opened, spec, mut grid) = self.build(policy, progress)?;
+        grid.restore(saved, false).map_err(|error| RunError::from_restoring(&error))?;
+        let definitions = Definitions::new(self.options.tau, self.options.classes.clone(), opened.procs);
+        let output = match (self.folder(policy), recorder.output()) {
+            (Some(folder), Some(mark)) => {
+                let files = self.files(&opened);
+                Some(OutputDir::resume(&folder, std::slice::from_ref(&spec), definitions, &files, mark)?)
+            }
+            _ => None,
+        };
+        let recorder = Recorder::restore(recorder, output, progress.clone());
+        let mut underway = Underway::new(grid, recorder, Driver::Alone, None);
+        underway.merge = Merge::restore(merge).map_err(|error| RunError::from_restoring(&error))?;
+        self.carry_out(policy, Begun { opened, underway }, Some(taker), progress, control)
+    }
+
+    fn build(&self, policy: &Named, progress: &Progress) -> Result<(Opened, SiteSpec, Grid), RunError> {
+        let mut opened = self.options.workload.open(&self.options.shaping, progress)?;
         let spec = self.site(policy, opened.procs);
-        let source = std::mem::replace(&mut opened.source, Box::new(crate::workload::Jobs::new(Vec::new())));
-        let mut grid = Grid::new(vec![(spec.clone(), Some(source))], &self.registry)
+        let source = opened.take_source();
+        let grid = Grid::new(vec![(spec.clone(), Some(source))], &self.registry)
             .map_err(|error| RunError::from_building(&error))?;
-        let definitions = Definitions::new(options.tau, options.classes.clone(), opened.procs);
+        Ok((opened, spec, grid))
+    }
+
+    fn begin(&self, policy: &Named, progress: &Progress) -> Result<Begun, RunError> {
+        let (opened, spec, grid) = self.build(policy, progress)?;
+        let definitions = Definitions::new(self.options.tau, self.options.classes.clone(), opened.procs);
         let output = match self.folder(policy) {
             None => None,
             Some(folder) => Some(self.create(&folder, &spec, &definitions, &opened)?),
         };
-        let mut recorder = Recorder::new(OneSite::new(&definitions), output, progress.clone());
+        let recorder = Recorder::new(OneSite::new(&definitions), output, progress.clone());
+        Ok(Begun { opened, underway: Underway::new(grid, recorder, Driver::Alone, None) })
+    }
 
+    fn carry_out(
+        &self,
+        policy: &Named,
+        begun: Begun,
+        mut taker: Option<Taker>,
+        progress: &Progress,
+        control: &Control,
+    ) -> Result<RunSummary, RunError> {
+        let Begun { opened, mut underway } = begun;
         let read_before = opened.read().elapsed;
-        let started = now();
-        let ran = grid.run(&mut recorder);
-        let whole = now() - started;
+        let ran = underway.go(taker.as_mut(), control);
+        let recorder = &mut underway.recorder;
         let written_in_run = recorder.elapsed;
         let read_in_run = opened.read().elapsed - read_before;
 
         let finished = recorder.finish();
         let output = match (ran, finished) {
+            (Err(stopped @ RunError::Stopped { .. }), _) => return Err(stopped),
             (_, Err(error)) => return Err(error.into()),
-            (Err(error), Ok(_)) => return Err(self.failed(&error, policy, progress)),
+            (Err(error), Ok(_)) => return Err(self.failed(error, policy, progress)),
             (Ok(()), Ok(output)) => output,
         };
         let times = Times {
             read_s: opened.read().elapsed.as_secs_f64(),
-            schedule_s: whole.saturating_sub(written_in_run + read_in_run).as_secs_f64(),
+            schedule_s: underway.driven.saturating_sub(written_in_run + read_in_run).as_secs_f64(),
             write_s: recorder.elapsed.as_secs_f64(),
         };
-        let summary = self.summary(&grid, &recorder, &opened, policy, times);
+        let summary = self.summary(&underway.grid, &underway.recorder, &opened, policy, times);
         if let Some(output) = output {
             output.finish(&summary)?;
         }
+        if let Some(taker) = &mut taker {
+            taker.finish(&summary)?;
+        }
         Ok(summary)
+    }
+
+    /// A hash of what is replayed, but for what changes no result.
+    fn hash(&self) -> Result<u128, RunError> {
+        let options = ReplayOptions { out: None, checkpoint: None, ..self.options.clone() };
+        let text = serde_json::to_string(&options).map_err(RunError::run)?;
+        Ok(xxh3_128(text.as_bytes()))
     }
 
     /// The folder of one policy's files.
@@ -249,18 +348,21 @@ impl Replay {
         definitions: &Definitions,
         opened: &Opened,
     ) -> Result<OutputDir, RunError> {
-        let files = OutputOptions {
-            machines: self.options.machines,
-            batsim: self.options.batsim.then(|| opened.name.clone()),
-            ..OutputOptions::default()
-        };
+        let files = self.files(opened);
         // A folder that cannot be made is found out before anything runs.
         OutputDir::create(folder, std::slice::from_ref(spec), definitions.clone(), &files)
             .map_err(|error| RunError::request(&error).with_hint(error.hint()))
     }
 
-    fn failed(&self, error: &GridError, policy: &Named, progress: &Progress) -> RunError {
-        let failed = RunError::from_running(error);
+    fn files(&self, opened: &Opened) -> OutputOptions {
+        OutputOptions {
+            machines: self.options.machines,
+            batsim: self.options.batsim.then(|| opened.name.clone()),
+            ..OutputOptions::default()
+        }
+    }
+
+    fn failed(&self, failed: RunError, policy: &Named, progress: &Progress) -> RunError {
         match self.folder(policy) {
             Some(folder) => failed.and(&format!(
                 "{} jobs had ended by then; their rows are in `{}`",

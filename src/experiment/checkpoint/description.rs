@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::plan::CheckpointPlan;
 use crate::experiment::{ReplayOptions, RunError};
 use crate::store::{About, RunKind};
 
@@ -27,8 +26,6 @@ pub(in crate::experiment) enum Description {
         folder: PathBuf,
         /// What is replayed.
         options: Box<ReplayOptions>,
-        /// Its snapshots.
-        plan: CheckpointPlan,
     },
 }
 
