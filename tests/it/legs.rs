@@ -2,18 +2,18 @@
 
 use std::num::NonZeroUsize;
 
-use gridemu::entity::Stamp;
-use gridemu::grid::{Grid, GridError, Halt, Leg, Merge, WindowEnds, WindowOptions};
+use gridemu::entity::{Body, Stamp};
+use gridemu::grid::{Command, Grid, GridError, Halt, Leg, Merge, WindowEnds, WindowOptions};
 use gridemu::local::Registry;
-use gridemu::model::{Job, Record, RecordSink, SiteSpec};
+use gridemu::model::{Job, Record, RecordSink, SiteId, SiteSpec};
 use gridemu::runtime::{RuntimeOptions, run_leg};
 use gridemu::units::{Span, Time};
-use gridemu::workload::Jobs;
+use gridemu::workload::{Jobs, Source};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
 use crate::grids::{GridCase, GridRan, grids, random_ends};
-use crate::invariants::{Case, cases};
+use crate::invariants::{Case, cases, variants};
 use crate::support::through_bytes;
 
 /// How a leg is driven and what happens at its end.
@@ -42,9 +42,8 @@ fn stretches() -> impl Strategy<Value = Vec<Stretch>> {
     let ends = proptest::option::weighted(0.3, any::<u64>());
     let threads = prop_oneof![8 => Just(0_usize), 1 => Just(1), 1 => Just(2)];
     let stretch = (proptest::option::weighted(0.8, cut), halt, ends, threads, any::<bool>());
-    let stretch = stretch.prop_map(|(cut, halt, ends, threads, anew)| {
-        Stretch { cut, halt, ends, threads, anew }
-    });
+    let stretch =
+        stretch.prop_map(|(cut, halt, ends, threads, anew)| Stretch { cut, halt, ends, threads, anew });
     vec(stretch, 1..12)
 }
 
@@ -72,17 +71,6 @@ fn anew(case: &GridCase, grid: &Grid, merge: &Merge) -> (Grid, Merge) {
     (fresh, restored)
 }
 
-/// Writes down whether anything at or after the cut has happened.
-struct Before<'a> {
-    records: &'a mut Vec<Record>,
-}
-
-impl RecordSink for Before<'_> {
-    fn record(&mut self, record: Record) {
-        self.records.push(record);
-    }
-}
-
 /// One leg.
 fn leg(
     case: &GridCase,
@@ -99,13 +87,12 @@ fn leg(
         None => ends,
     };
     let windows = WindowOptions { ends, halt: halt.map(|(halt, _)| halt), ..WindowOptions::default() };
-    let sink = &mut Before { records };
     let begun = grid.now();
     let ended = match NonZeroUsize::new(stretch.threads) {
-        None => grid.run_leg(case.until, cut, windows, merge, sink).map_err(|error| error.to_string()),
+        None => grid.run_leg(case.until, cut, windows, merge, records).map_err(|error| error.to_string()),
         Some(threads) => {
             let options = RuntimeOptions { windows, threads, ..RuntimeOptions::default() };
-            run_leg(grid, case.until, cut, options, merge, sink).map_err(|error| error.to_string())
+            run_leg(grid, case.until, cut, options, merge, records).map_err(|error| error.to_string())
         }
     };
     if let Ok(Leg::Cut(at)) = ended {
@@ -145,13 +132,22 @@ fn same(found: &GridRan, expected: &GridRan) {
     assert_eq!((found.records.len(), found.end), (expected.records.len(), expected.end));
 }
 
+fn one_site(case: &Case) -> Grid {
+    let jobs: Box<dyn Source> = Box::new(Jobs::new(case.jobs.clone()));
+    Grid::new(vec![(case.spec.clone(), Some(jobs))], &Registry::standard()).expect("a grid")
+}
+
+fn cancels(case: &Case, grid: &mut Grid) {
+    for (at, job) in &case.cancels {
+        let (at, site, body) = (*at, SiteId(0), Body::Cancel(*job));
+        grid.command(Command { at, site, body }).expect("a site");
+    }
+}
+
 /// One site alone, in legs without windows.
 fn replayed(case: &Case, cuts: &[u64], halts: &[u64]) -> (Vec<Record>, Result<(), GridError>, Time) {
-    let build = || {
-        let jobs: Box<dyn gridemu::workload::Source> = Box::new(Jobs::new(case.jobs.clone()));
-        Grid::new(vec![(case.spec.clone(), Some(jobs))], &Registry::standard()).expect("a grid")
-    };
-    let (mut grid, mut records) = (build(), Vec::new());
+    let (mut grid, mut records) = (one_site(case), Vec::new());
+    cancels(case, &mut grid);
     let mut halts = halts.iter().copied();
     for cut in cuts.iter().map(|cut| Some(Time::from_micros(*cut))).chain([None]) {
         loop {
@@ -166,7 +162,7 @@ fn replayed(case: &Case, cuts: &[u64], halts: &[u64]) -> (Vec<Record>, Result<()
             assert_eq!(grid.now(), ended);
             assert!(grid.next_event().is_some_and(|next| next >= Stamp::at(ended)));
             let saved = through_bytes(&grid.snapshot().expect("a state"));
-            grid = build();
+            grid = one_site(case);
             grid.restore(saved, false).expect("it fits");
             if !halt.is_asked() || cut.is_some_and(|cut| ended >= cut) {
                 assert!(cut.is_some_and(|cut| ended >= cut), "nobody else cut it");
@@ -216,13 +212,13 @@ proptest! {
 
     #[test]
     fn legs_of_a_replay_change_no_record(
-        case in cases(),
+        case in cases(variants(), 25),
         mut cuts in vec(0_u64..200_000_000, 0..6),
         halts in vec(0_u64..10, 0..6),
     ) {
         cuts.sort_unstable();
-        let jobs: Box<dyn gridemu::workload::Source> = Box::new(Jobs::new(case.jobs.clone()));
-        let mut whole = Grid::new(vec![(case.spec.clone(), Some(jobs))], &Registry::standard()).expect("a grid");
+        let mut whole = one_site(&case);
+        cancels(&case, &mut whole);
         let mut expected: Vec<Record> = Vec::new();
         let result = whole.run(&mut expected);
         prop_assert_eq!(replayed(&case, &cuts, &halts), (expected, result, whole.now()));
@@ -233,7 +229,7 @@ proptest! {
 fn plain(sites: usize) -> Grid {
     let site = |at: usize| {
         let jobs = (0..5).map(|n| Job::rigid(n, Time::from_secs(100 * n), 2, Span::from_secs(30))).collect();
-        let source: Box<dyn gridemu::workload::Source> = Box::new(Jobs::new(jobs));
+        let source: Box<dyn Source> = Box::new(Jobs::new(jobs));
         (SiteSpec::plain(&format!("site-{at}"), 4, "easy".parse().expect("a policy")), Some(source))
     };
     Grid::new((0..sites).map(site).collect(), &Registry::standard()).expect("a grid")
