@@ -2,11 +2,13 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use super::Progress;
 use super::clock::now;
 use crate::metrics::{Definitions, Fingerprint, GridMeasures, Summary, WaitComparison};
 use crate::model::{Outcome, Record, RecordSink, RejectReason};
-use crate::report::{OutputDir, OutputError};
+use crate::report::{OutputDir, OutputError, OutputMark};
 
 /// Records handled at a time: enough that looking at the clock costs nothing, few enough to stay in the cache.
 const BATCH: usize = 256;
@@ -17,6 +19,7 @@ pub(super) trait Measured {
 }
 
 /// What is measured of one site.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct OneSite {
     pub(super) summary: Summary,
     pub(super) waits: WaitComparison,
@@ -60,7 +63,22 @@ pub(super) struct Recorder<M> {
     pub(super) measured: M,
     pub(super) fingerprint: Fingerprint,
     pub(super) elapsed: Duration,
+    /// Jobs that have ended.
+    jobs: u64,
     failed: Option<OutputError>,
+}
+
+/// How far a recorder was.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct RecorderSave<M> {
+    /// The files; `None` if there are none.
+    pub(super) output: Option<OutputMark>,
+    pub(super) measured: M,
+    pub(super) fingerprint: Fingerprint,
+    /// Jobs that had ended.
+    pub(super) jobs: u64,
+    /// How long writing took.
+    pub(super) elapsed: Duration,
 }
 
 impl<M: Measured> Recorder<M> {
@@ -72,8 +90,47 @@ impl<M: Measured> Recorder<M> {
             measured,
             fingerprint: Fingerprint::default(),
             elapsed: Duration::ZERO,
+            jobs: 0,
             failed: None,
         }
+    }
+
+    /// Handles what is left, hands the rows to the system and says how far everything is.
+    pub(super) fn save(&mut self) -> Result<RecorderSave<M>, OutputError>
+    where
+        M: Clone,
+    {
+        self.flush();
+        let started = now();
+        let output = match self.failed.take() {
+            Some(error) => Err(error),
+            None => self.output.as_mut().map(OutputDir::mark).transpose(),
+        };
+        self.elapsed += now() - started;
+        Ok(RecorderSave {
+            output: output?,
+            measured: self.measured.clone(),
+            fingerprint: self.fingerprint,
+            jobs: self.jobs,
+            elapsed: self.elapsed,
+        })
+    }
+
+    /// Goes on from what was saved, with its output [resumed](OutputDir::resume). The progress has begun and is
+    /// told of the jobs that had ended.
+    pub(super) fn restore(save: RecorderSave<M>, output: Option<OutputDir>, progress: Progress) -> Self {
+        progress.ended(save.jobs);
+        Self {
+            jobs: save.jobs,
+            fingerprint: save.fingerprint,
+            elapsed: save.elapsed,
+            ..Self::new(save.measured, output, progress)
+        }
+    }
+
+    /// The files, to be synced.
+    pub(super) const fn output(&self) -> Option<&OutputDir> {
+        self.output.as_ref()
     }
 
     /// Handles what is left and hands the rows to the disk; gives the output back for the summary.
@@ -101,6 +158,7 @@ impl<M: Measured> Recorder<M> {
             self.failed = output.write(&self.batch).err();
         }
         self.batch.clear();
+        self.jobs += jobs;
         self.progress.ended(jobs);
         self.elapsed += now() - started;
     }
