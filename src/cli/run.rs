@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use clap::{Args as ClapArgs, ValueEnum};
 
 use super::check::SetArgs;
-use super::{progress, say, talk};
+use super::{progress, say, signals, talk};
 use crate::broker::BrokerRegistry;
 use crate::experiment::scenario::{Override, Scenario};
-use crate::experiment::{Progress, Run, RunError};
+use crate::experiment::{Anew, Control, Progress, Run, RunError};
 use crate::local::Registry;
 use crate::report::{grid_json, grid_tables};
 
@@ -16,7 +16,8 @@ const EXAMPLES: &str = "\
 Examples:
   gridemu run configs/quickstart.toml
   gridemu run configs/quickstart.toml --set broker.policy=random --seed 9 --out results
-  gridemu run configs/quickstart.toml --pace 3600";
+  gridemu run configs/quickstart.toml --pace 3600
+  gridemu run configs/churn.toml --out results --checkpoint results/store";
 
 #[derive(Debug, ClapArgs)]
 #[command(after_help = EXAMPLES)]
@@ -104,8 +105,14 @@ pub(super) fn run(args: &Args) -> Result<(), RunError> {
         talk(&format!("{}: {}", args.scenario.display(), scenario.line()));
     }
     let run = Run::new(scenario, usize::from(args.threads), registry, brokers);
-    let progress = Progress::default();
-    let summary = progress::shown(&run.scenario().meaning.name, &progress, || run.run(&progress))?;
+    let (progress, control) = (Progress::default(), Control::new());
+    if run.scenario().meaning.checkpoint.is_some() {
+        signals::stop_cleanly(&control);
+    }
+    let anew = if args.checkpoint_anew { Anew::Remove } else { Anew::Refuse };
+    let summary = progress::shown(&run.scenario().meaning.name, &progress, || {
+        run.run_with_snapshots(&progress, &control, anew)
+    })?;
     if args.json {
         let text = grid_json(&summary)
             .map_err(|error| RunError::run(format!("cannot write the summary: {error}")))?;

@@ -7,6 +7,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use super::checkpoint::{Anew, Description, Restored, RunState, Taker, create_store, here};
 use super::recorder::{OneSite, Recorder};
+use super::resume::seen_from;
 use super::underway::{Driver, Underway};
 use super::workload::{EstimateSource, Opened, Shaping, Workload, read_once};
 use super::{CheckpointPlan, Control, Progress, RunError};
@@ -83,6 +84,16 @@ impl ReplayOptions {
             machines: false,
             batsim: false,
             checkpoint: None,
+        }
+    }
+
+    /// Paths as they were seen from `folder`.
+    pub(super) fn see_from(&mut self, folder: &Path) {
+        if let Workload::File(path) = &mut self.workload {
+            seen_from(folder, path);
+        }
+        if let Some(out) = &mut self.out {
+            seen_from(folder, out);
         }
     }
 
@@ -190,6 +201,11 @@ impl Replay {
         &self.options.policies
     }
 
+    /// Its snapshots.
+    pub const fn checkpoint(&self) -> Option<&CheckpointPlan> {
+        self.options.checkpoint.as_ref()
+    }
+
     /// Runs one of the policies to the end, without snapshots.
     ///
     /// # Errors
@@ -213,7 +229,7 @@ impl Replay {
         let Some(plan) = &self.options.checkpoint else { return self.run(policy, progress) };
         let options = Box::new(self.options.clone());
         let description = Description::Replay { folder: here()?, options };
-        let title = format!("{} under {policy}", self.options.workload);
+        let title = format!("{} under {policy}", self.options.workload.title());
         let store = create_store(plan, &description, &title, self.hash()?, anew)?;
         let taker = Taker::new(plan.clone(), store, control, progress);
         self.carry_out(policy, self.begin(policy, progress)?, Some(taker), progress, control)
@@ -232,7 +248,7 @@ impl Replay {
         let (opened, spec, mut grid) = self.build(policy, progress)?;
         grid.restore(saved, false).map_err(|error| RunError::from_restoring(&error))?;
         let definitions = Definitions::new(self.options.tau, self.options.classes.clone(), opened.procs);
-        let output = match (self.folder(policy), recorder.output()) {
+        let output = match (self.folder(policy), &recorder.output) {
             (Some(folder), Some(mark)) => {
                 let files = self.files(&opened);
                 Some(OutputDir::resume(&folder, std::slice::from_ref(&spec), definitions, &files, mark)?)
@@ -243,6 +259,14 @@ impl Replay {
         let mut underway = Underway::new(grid, recorder, Driver::Alone, None);
         underway.merge = Merge::restore(merge).map_err(|error| RunError::from_restoring(&error))?;
         self.carry_out(policy, Begun { opened, underway }, Some(taker), progress, control)
+    }
+
+    /// The grid as it was when the snapshot of these sections was taken.
+    pub(super) fn grid_of(&self, sections: &[Section]) -> Result<Grid, RunError> {
+        let (_, _, mut grid) = self.build(&self.options.policies[0], &Progress::default())?;
+        let saved = RunState::read::<OneSite>(sections)?.grid;
+        grid.restore(saved, false).map_err(|error| RunError::from_restoring(&error))?;
+        Ok(grid)
     }
 
     fn build(&self, policy: &Named, progress: &Progress) -> Result<(Opened, SiteSpec, Grid), RunError> {

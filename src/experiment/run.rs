@@ -158,7 +158,7 @@ impl Run {
         let spec = &self.scenario.meaning.grid;
         grid.restore(saved, false).map_err(|error| RunError::from_restoring(&error))?;
         let plan = &self.scenario.meaning.output;
-        let output = match (&plan.folder, recorder.output()) {
+        let output = match (&plan.folder, &recorder.output) {
             (Some(folder), Some(mark)) => {
                 let files = self.files(plan);
                 Some(OutputDir::resume(folder, &spec.sites, Definitions::default(), &files, mark)?)
@@ -169,6 +169,14 @@ impl Run {
         let mut underway = Underway::new(grid, recorder, self.driver(), self.scenario.meaning.until);
         underway.merge = Merge::restore(merge).map_err(|error| RunError::from_restoring(&error))?;
         Ok(Begun { inputs, underway })
+    }
+
+    /// The grid as it was when the snapshot of these sections was taken.
+    pub(super) fn grid_of(&self, sections: &[Section]) -> Result<Grid, RunError> {
+        let (mut grid, _) = self.build(&Progress::default())?;
+        let saved = RunState::read::<GridMeasures>(sections)?.grid;
+        grid.restore(saved, false).map_err(|error| RunError::from_restoring(&error))?;
+        Ok(grid)
     }
 
     fn build(&self, progress: &Progress) -> Result<(Grid, Inputs), RunError> {

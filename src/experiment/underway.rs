@@ -3,6 +3,8 @@
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
+use serde::Serialize;
+
 use super::RunError;
 use super::checkpoint::{Control, RunState, Taker};
 use super::clock::now;
@@ -39,7 +41,7 @@ pub(super) struct Underway<M> {
     pub(super) driven: Duration,
 }
 
-impl<M: Measured> Underway<M> {
+impl<M: Measured + Clone + Serialize> Underway<M> {
     /// A run of `grid` to `until` at the latest.
     pub(super) fn new(grid: Grid, recorder: Recorder<M>, driver: Driver, until: Option<Time>) -> Self {
         let merge = Merge::new(grid.nodes().len());

@@ -99,6 +99,17 @@ impl Default for Shaping {
     }
 }
 
+impl Workload {
+    /// How it is called in a line: without the folders of a file.
+    pub(super) fn title(&self) -> String {
+        match self {
+            Self::File(path) => path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned(),
+            Self::Stdin => "standard input".to_owned(),
+            Self::Lublin(named) | Self::Poisson(named) => named.to_string(),
+        }
+    }
+}
+
 impl FromStr for Workload {
     type Err = NamedError;
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::description::Description;
 use super::plan::CheckpointPlan;
 use crate::experiment::RunError;
-use crate::store::{Store, StoreOptions};
+use crate::store::{Store, StoreError, StoreOptions};
 
 /// What to do with snapshots of an earlier run in the same folder.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
@@ -39,9 +39,24 @@ pub(in crate::experiment) fn create_store(
 ) -> Result<Store, RunError> {
     let refused = |error| RunError::from_store(&error);
     if anew == Anew::Remove {
-        Store::clear(&plan.store, PATIENCE).map_err(refused)?;
+        remove(plan)?;
     }
-    Store::create(&plan.store, &description.about(title, hash)?, options(plan)).map_err(refused)
+    Store::create(&plan.store, &description.about(title, hash)?, &options(plan)).map_err(refused)
+}
+
+/// Removes a store that is there, and nothing else.
+fn remove(plan: &CheckpointPlan) -> Result<(), RunError> {
+    match Store::open(&plan.store, &options(plan)) {
+        Err(StoreError::Absent { .. }) => return Ok(()),
+        // An empty folder, a file, or something that is nobody's business: making the store will tell.
+        Err(StoreError::Foreign { .. }) => return Ok(()),
+        Err(error @ StoreError::InUse { .. }) => return Err(RunError::from_store(&error)),
+        // A damaged store is one too.
+        Ok(_) | Err(_) => {}
+    }
+    std::fs::remove_dir_all(&plan.store).map_err(|error| {
+        RunError::request(format!("cannot remove the store `{}`: {error}", plan.store.display()))
+    })
 }
 
 /// The folder in which the command was typed.

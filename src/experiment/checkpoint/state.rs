@@ -33,7 +33,7 @@ impl RunState {
     ///
     /// # Errors
     /// [`RunError`] if a workload cannot be continued, or a file of the run cannot be written.
-    pub(super) fn of<M: Measured>(run: &mut Underway<M>) -> Result<Self, RunError> {
+    pub(super) fn of<M: Measured + Clone + Serialize>(run: &mut Underway<M>) -> Result<Self, RunError> {
         let grid = run.grid.snapshot().map_err(|error| RunError::from_running(&error))?;
         let recorder = run.recorder.save()?;
         let sections =
@@ -45,7 +45,7 @@ impl RunState {
     ///
     /// # Errors
     /// [`RunError::Request`] if this version of gridemu cannot read one of them.
-    pub(in crate::experiment) fn read<M: Measured>(sections: &[Section]) -> Result<Restored<M>, RunError> {
+    pub(in crate::experiment) fn read<M: DeserializeOwned>(sections: &[Section]) -> Result<Restored<M>, RunError> {
         Ok(Restored {
             grid: part(sections, GRID)?,
             merge: part(sections, MERGE)?,

@@ -13,6 +13,7 @@ use crate::experiment::{Progress, RunError};
 use crate::experiment::clock::now;
 use crate::experiment::recorder::Measured;
 use crate::experiment::underway::Underway;
+use crate::report::OutputDir;
 use crate::store::{Cut, Store};
 use crate::units::Time;
 
@@ -66,7 +67,7 @@ impl Taker {
     }
 
     /// The run begins: there is always a snapshot to go on from.
-    pub(in crate::experiment) fn begin<M: Measured>(&mut self, run: &mut Underway<M>) -> Result<(), RunError> {
+    pub(in crate::experiment) fn begin<M: Measured + Clone + Serialize>(&mut self, run: &mut Underway<M>) -> Result<(), RunError> {
         if self.resumed {
             return Ok(());
         }
@@ -77,7 +78,7 @@ impl Taker {
     }
 
     /// The run was cut at `at`: takes a snapshot, the last one if it was interrupted.
-    pub(in crate::experiment) fn take<M: Measured>(
+    pub(in crate::experiment) fn take<M: Measured + Clone + Serialize>(
         &mut self,
         run: &mut Underway<M>,
         at: Time,
@@ -85,7 +86,7 @@ impl Taker {
     ) -> Result<(), RunError> {
         let started = now();
         let state = RunState::of(run)?;
-        let outputs = run.recorder.syncer()?;
+        let outputs = run.recorder.output().map(OutputDir::syncer).transpose()?;
         let cut = Cut {
             at,
             jobs: run.recorder.jobs(),

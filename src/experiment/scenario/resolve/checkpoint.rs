@@ -27,7 +27,8 @@ impl Checker<'_> {
             Some(Ok(kind)) => kind,
             Some(Err(_)) => {
                 let written = keys.database.as_deref().unwrap_or_default();
-                let names = || EngineKind::ALL.iter().map(|kind| kind.name());
+                let names: Vec<String> = EngineKind::all().map(|kind| kind.to_string()).collect();
+                let names = || names.iter().map(String::as_str);
                 let said = format!(
                     "`{written}` is no database of snapshots{}; there are {}",
                     near(written, names()),
