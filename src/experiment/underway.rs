@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::RunError;
-use super::checkpoint::{Control, RunState, Taker};
+use super::checkpoint::{Control, Taker};
 use super::clock::now;
 use super::recorder::{Measured, Recorder};
 use crate::grid::{Grid, Halt, Leg, Merge, WindowOptions};

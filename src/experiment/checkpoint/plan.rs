@@ -28,6 +28,7 @@ pub struct CheckpointPlan {
     /// Snapshots are taken at these times, and stay; in ascending order.
     pub keep_at: Vec<Time>,
     /// What holds them.
+    #[serde(with = "name")]
     pub database: EngineKind,
 }
 
@@ -62,6 +63,21 @@ impl CheckpointPlan {
     /// Whether the `nth` snapshot of a run, taken at `at`, stays beside the newest ones.
     pub(super) fn keeps(&self, nth: u64, at: Time) -> bool {
         self.keep_at.contains(&at) || self.keep_every.is_some_and(|every| nth > 0 && nth.is_multiple_of(every))
+    }
+}
+
+/// A database by its name.
+mod name {
+    use serde::{Deserialize, Deserializer, Serializer, de};
+
+    use crate::store::EngineKind;
+
+    pub(super) fn serialize<S: Serializer>(kind: &EngineKind, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(kind)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<EngineKind, D::Error> {
+        String::deserialize(from)?.parse().map_err(de::Error::custom)
     }
 }
 

@@ -15,6 +15,7 @@ use super::quantity::{Or, Written};
 use super::tree::Path;
 use crate::formats::swf::Clean;
 use crate::model::{BrokerSpec, DayRates, Named};
+use crate::store::EngineKind;
 use crate::units::{Power, Span};
 
 /// What a processor of speed 1 does unless the scenario says otherwise.
