@@ -273,11 +273,18 @@ impl Grid {
     /// As [`Grid::run`].
     pub fn run_stepwise(&mut self, until: Option<Time>, sink: &mut dyn RecordSink) -> Result<(), GridError> {
         let merge = &mut Merge::new(self.nodes.len());
+        let mut end = Time::NEVER;
+        let mut last = None;
         loop {
-            let end = match self.left().verdict(self.quiet) {
-                Verdict::GoOn => Time::NEVER,
-                Verdict::Done(end) | Verdict::Stuck(end) => end,
-            };
+            let now = self.next_event().map(|next| next.time);
+            // Between the rounds of an instant, what was said without delay is still on its way.
+            if now != last || now.is_none() {
+                end = match self.left().verdict(self.quiet) {
+                    Verdict::GoOn => Time::NEVER,
+                    Verdict::Done(end) | Verdict::Stuck(end) => end,
+                };
+                last = now;
+            }
             let end = Stamp::at(until.map_or(end, |until| until.min(end)));
             let Some(next) = self.next_event().filter(|next| *next < end) else {
                 merge.finish(sink);
