@@ -3,6 +3,7 @@
 //! This is the engine for single logs and light campaigns, and the oracle that the actors are tested against.
 
 mod center;
+mod changes;
 mod drive;
 mod ending;
 mod error;
@@ -15,6 +16,7 @@ mod windows;
 
 use serde::{Deserialize, Serialize};
 
+pub use changes::{ChangeError, changes};
 pub use drive::{DriveError, drive};
 pub use error::{GridError, Waiter};
 pub use leg::{Halt, Leg};

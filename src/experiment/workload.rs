@@ -196,7 +196,7 @@ impl Workload {
             return Err(RunError::request("a machine of 0 processors runs nothing"));
         }
         let base = match self {
-            Self::File(path) if is_json(path) => open_batsim(path, shaping)?,
+            Self::File(path) if is_json(path) => open_batsim(path, shaping, self.is_once())?,
             Self::File(path) => self.open_log(path, shaping, progress)?,
             Self::Stdin => self.open_stdin(shaping)?,
             Self::Lublin(named) => open_lublin(named.clone(), entity, shaping, progress)?,
@@ -329,7 +329,7 @@ fn open_swf(
     SwfSource::open(input, options).map_err(|error| RunError::from_opening(&error))
 }
 
-fn open_batsim(path: &Path, shaping: &Shaping) -> Result<Base, RunError> {
+fn open_batsim(path: &Path, shaping: &Shaping, once: bool) -> Result<Base, RunError> {
     let options =
         [("--load", shaping.load.is_some()), ("--feedback", shaping.feedback), ("--cap", shaping.cap)];
     only_for_logs(&options, shaping, "Batsim workloads")?;
@@ -339,7 +339,7 @@ fn open_batsim(path: &Path, shaping: &Shaping) -> Result<Base, RunError> {
         Some(hint) => RunError::request(&error).with_hint(hint),
         None => RunError::request(&error),
     })?;
-    let mut source: Box<dyn Source> = Box::new(Jobs::new(read.jobs));
+    let mut source: Box<dyn Source> = Box::new(Jobs::new(read.jobs).had_once(once));
     if let Some(first) = shaping.first {
         source = Box::new(First::new(source, first));
     }
@@ -361,6 +361,7 @@ fn estimated_by_users(
     mut named: Named,
     stream: Stream,
 ) -> Result<Box<dyn Source>, RunError> {
+    let once = source.mark().is_none();
     let mut jobs = Vec::new();
     while let Some(job) = source.next_job().map_err(|error| RunError::from_opening(&error))? {
         jobs.push(job);
@@ -370,7 +371,7 @@ fn estimated_by_users(
         format!("{} h", longest.micros().div_ceil(Span::from_secs(3_600).micros()).max(1))
     });
     let spec = TsafrirSpec::from_named(named).map_err(RunError::request)?;
-    let drained = Jobs::new(jobs).with_notes(source.notes());
+    let drained = Jobs::new(jobs).with_notes(source.notes()).had_once(once);
     let estimated = tsafrir::Estimated::new(&spec, drained, stream).map_err(|error| match error.hint() {
         Some(hint) => RunError::request(&error).with_hint(hint),
         None => RunError::request(&error),
