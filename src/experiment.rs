@@ -19,7 +19,7 @@ mod workload;
 
 pub use checkpoint::{Anew, CheckpointPlan, Control, Interrupt};
 pub use error::RunError;
-pub use progress::Progress;
+pub use progress::{Progress, Told};
 pub use replay::{Replay, ReplayOptions};
 pub use resume::{Ended, From, Stored, StoredRun};
 pub use run::{Inputs, Run};

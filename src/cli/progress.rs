@@ -7,7 +7,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::{is_watched, talk};
-use crate::experiment::Progress;
+use crate::experiment::{Progress, Told};
 
 const REDRAW: Duration = Duration::from_millis(100);
 /// Without a terminal.
@@ -69,5 +69,10 @@ fn lines(label: &str, progress: &Progress, wait: &mpsc::Receiver<()>) {
 
 /// What has to be said while the run goes on.
 fn warn(progress: &Progress) {
-    progress.told().iter().for_each(|said| talk(&format!("warning: {said}")));
+    for told in progress.told() {
+        match told {
+            Told::Note(said) => talk(&said),
+            Told::Warning(said) => talk(&format!("warning: {said}")),
+        }
+    }
 }

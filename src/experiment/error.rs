@@ -139,6 +139,11 @@ impl RunError {
         Self::request(error).with_hint(error.hint())
     }
 
+    /// Files of a run that are not what they were.
+    pub(super) fn from_resuming(error: &OutputError) -> Self {
+        Self::request(error).with_hint(error.hint())
+    }
+
     /// A snapshot that does not fit.
     pub(super) fn from_restoring(error: &GridError) -> Self {
         let hint = match error {

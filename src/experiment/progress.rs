@@ -12,7 +12,16 @@ struct Counters {
     done: AtomicU64,
     total: AtomicU64,
     jobs: AtomicU64,
-    told: Mutex<Vec<String>>,
+    told: Mutex<Vec<Told>>,
+}
+
+/// What has to be said while a run goes on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Told {
+    /// Something to know.
+    Note(String),
+    /// Something to look at.
+    Warning(String),
 }
 
 impl Progress {
@@ -27,11 +36,11 @@ impl Progress {
     }
 
     /// What has to be said while the run goes on, since this was last asked.
-    pub fn told(&self) -> Vec<String> {
+    pub fn told(&self) -> Vec<Told> {
         std::mem::take(&mut self.0.told.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    pub(super) fn tell(&self, said: String) {
+    pub(super) fn tell(&self, said: Told) {
         self.0.told.lock().unwrap_or_else(PoisonError::into_inner).push(said);
     }
 

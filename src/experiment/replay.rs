@@ -1,15 +1,17 @@
 //! Replaying one workload at one site, under one policy or several.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::checkpoint::{Anew, Description, Restored, RunState, Taker, create_store, here};
+use super::checkpoint::{Anew, Description, Restored, Snapshot, Taker, create_store, here};
 use super::recorder::{OneSite, Recorder};
 use super::resume::seen_from;
-use super::underway::{Driver, Underway};
+use super::underway::{Driver, Spent, Underway};
 use super::workload::{EstimateSource, Opened, Shaping, Workload, read_once};
+use super::progress::Told;
 use super::{CheckpointPlan, Control, Progress, RunError};
 use crate::entity::Site;
 use crate::grid::{Grid, GridError, Merge};
@@ -17,7 +19,6 @@ use crate::local::Registry;
 use crate::metrics::{Definitions, Ledger, OfferedLoad, RunFacts, RunSummary, Times};
 use crate::model::{InstantOrder, JobClasses, MAX_PROCESSORS, Named, PartitionSpec, Reservation, SiteSpec};
 use crate::report::{OutputDir, OutputOptions};
-use crate::store::Section;
 use crate::units::{Power, Price, Rate, Span};
 use crate::workload::Estimates;
 
@@ -144,7 +145,7 @@ fn too_large(jobs: u64, procs: u32, quantum: u32) -> String {
 }
 
 /// A replay that can go on.
-struct Begun {
+pub(super) struct Begun {
     opened: Opened,
     underway: Underway<OneSite>,
 }
@@ -235,36 +236,43 @@ impl Replay {
         self.carry_out(policy, self.begin(policy, progress)?, Some(taker), progress, control)
     }
 
-    /// Goes on from a snapshot of its store, to the end.
+    /// The replay as it was when the snapshot was taken.
+    pub(super) fn restored(&self, from: &Snapshot<'_>, progress: &Progress) -> Result<Begun, RunError> {
+        let policy = &self.options.policies[0];
+        let Restored { grid: saved, merge, recorder, spent } = from.read()?;
+        let (opened, spec, mut grid) = self.build(policy, progress)?;
+        grid.restore(saved, false).map_err(|error| RunError::from_restoring(&error))?;
+        let merge = Merge::restore(merge).map_err(|error| RunError::from_restoring(&error))?;
+        let definitions = Definitions::new(self.options.tau, self.options.classes.clone(), opened.procs);
+        let output = match (self.folder(policy), &recorder.output) {
+            (Some(folder), Some(mark)) => {
+                let (files, sites) = (self.files(&opened), std::slice::from_ref(&spec));
+                let resumed = OutputDir::resume(&folder, sites, definitions, &files, mark);
+                Some(resumed.map_err(|error| RunError::from_resuming(&error))?)
+            }
+            _ => None,
+        };
+        let recorder = from.recorder(recorder, output, progress.clone())?;
+        let reads = vec![Arc::clone(&opened.read)];
+        let underway = Underway::new(grid, recorder, Driver::Alone, None, reads);
+        Ok(Begun { opened, underway: underway.gone_on(merge, spent) })
+    }
+
+    /// Runs the only policy from where it stands to the end.
     pub(super) fn go_on(
         &self,
-        from: &[Section],
+        begun: Begun,
         taker: Taker,
         progress: &Progress,
         control: &Control,
     ) -> Result<RunSummary, RunError> {
-        let policy = &self.options.policies[0];
-        let Restored { grid: saved, merge, recorder } = RunState::read(from)?;
-        let (opened, spec, mut grid) = self.build(policy, progress)?;
-        grid.restore(saved, false).map_err(|error| RunError::from_restoring(&error))?;
-        let definitions = Definitions::new(self.options.tau, self.options.classes.clone(), opened.procs);
-        let output = match (self.folder(policy), &recorder.output) {
-            (Some(folder), Some(mark)) => {
-                let files = self.files(&opened);
-                Some(OutputDir::resume(&folder, std::slice::from_ref(&spec), definitions, &files, mark)?)
-            }
-            _ => None,
-        };
-        let recorder = Recorder::restore(recorder, output, progress.clone());
-        let mut underway = Underway::new(grid, recorder, Driver::Alone, None);
-        underway.merge = Merge::restore(merge).map_err(|error| RunError::from_restoring(&error))?;
-        self.carry_out(policy, Begun { opened, underway }, Some(taker), progress, control)
+        self.carry_out(&self.options.policies[0], begun, Some(taker), progress, control)
     }
 
     /// The grid as it was when the snapshot of these sections was taken.
-    pub(super) fn grid_of(&self, sections: &[Section]) -> Result<Grid, RunError> {
+    pub(super) fn grid_of(&self, from: &Snapshot<'_>) -> Result<Grid, RunError> {
         let (_, _, mut grid) = self.build(&self.options.policies[0], &Progress::default())?;
-        let saved = RunState::read::<OneSite>(sections)?.grid;
+        let saved = from.read::<OneSite>()?.grid;
         grid.restore(saved, false).map_err(|error| RunError::from_restoring(&error))?;
         Ok(grid)
     }
@@ -286,7 +294,8 @@ impl Replay {
             Some(folder) => Some(self.create(&folder, &spec, &definitions, &opened)?),
         };
         let recorder = Recorder::new(OneSite::new(&definitions), output, progress.clone());
-        Ok(Begun { opened, underway: Underway::new(grid, recorder, Driver::Alone, None) })
+        let reads = vec![Arc::clone(&opened.read)];
+        Ok(Begun { opened, underway: Underway::new(grid, recorder, Driver::Alone, None, reads) })
     }
 
     fn carry_out(
@@ -298,11 +307,12 @@ impl Replay {
         control: &Control,
     ) -> Result<RunSummary, RunError> {
         let Begun { opened, mut underway } = begun;
-        let read_before = opened.read().elapsed;
+        let before = opened.read().elapsed;
         let ran = underway.go(taker.as_mut(), control);
+        let Spent { driven, read } = underway.spent();
         let recorder = &mut underway.recorder;
-        let written_in_run = recorder.elapsed;
-        let read_in_run = opened.read().elapsed - read_before;
+        // What was read before the run began was not read in it.
+        let elsewhere = recorder.elapsed + read.saturating_sub(before);
 
         let finished = recorder.finish();
         let output = match (ran, finished) {
@@ -312,8 +322,8 @@ impl Replay {
             (Ok(()), Ok(output)) => output,
         };
         let times = Times {
-            read_s: opened.read().elapsed.as_secs_f64(),
-            schedule_s: underway.driven.saturating_sub(written_in_run + read_in_run).as_secs_f64(),
+            read_s: read.as_secs_f64(),
+            schedule_s: driven.saturating_sub(elsewhere).as_secs_f64(),
             write_s: recorder.elapsed.as_secs_f64(),
         };
         let summary = self.summary(&underway.grid, &underway.recorder, &opened, policy, times);
@@ -322,6 +332,7 @@ impl Replay {
         }
         if let Some(taker) = &mut taker {
             taker.finish(&summary)?;
+            progress.tell(Told::Note(taker.line()));
         }
         Ok(summary)
     }

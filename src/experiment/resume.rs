@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
 
-use super::checkpoint::{Description, Taker, options};
+use super::checkpoint::{Description, Snapshot, Taker, options};
 use super::scenario::Scenario;
 use super::{CheckpointPlan, Control, Progress, Replay, Run, RunError};
 use crate::broker::BrokerRegistry;
@@ -96,9 +96,10 @@ impl Stored {
 
     /// The grid as it was when the snapshot of these sections was taken.
     pub(super) fn grid(&self, sections: &[Section]) -> Result<Grid, RunError> {
+        let from = Snapshot { sections, store: &self.store };
         match &self.run {
-            StoredRun::Run(run) => run.grid_of(sections),
-            StoredRun::Replay(replay) => replay.grid_of(sections),
+            StoredRun::Run(run) => run.grid_of(&from),
+            StoredRun::Replay(replay) => replay.grid_of(&from),
         }
     }
 
@@ -118,19 +119,22 @@ impl Stored {
         let newest = self.store.newest().map_err(refused)?;
         say(&From { number: newest.number, cut: newest.cut, skipped: newest.skipped });
         self.store.go_on_from(newest.number).map_err(refused)?;
-        let folder = self.store.folder().to_owned();
-        let taker = |plan: Option<&CheckpointPlan>| {
-            let plan = plan.cloned().unwrap_or_else(|| CheckpointPlan::new(folder));
-            Taker::new(plan, self.store, control, progress).resuming(newest.number)
+        let plan = CheckpointPlan::new(self.store.folder().to_owned());
+        let from = Snapshot { sections: &newest.sections, store: &self.store };
+        let taker = |plan: CheckpointPlan, store: Store| {
+            Taker::new(plan, store, control, progress).resuming(newest.number)
         };
         Ok(match self.run {
             StoredRun::Run(run) => {
-                let taker = taker(run.scenario().meaning.checkpoint.as_ref());
-                Ended::Run(Box::new(run.go_on(&newest.sections, taker, progress, control)?))
+                let begun = run.restored(&from, progress)?;
+                let plan = run.scenario().meaning.checkpoint.clone().unwrap_or(plan);
+                let taker = taker(plan, self.store);
+                Ended::Run(Box::new(run.carry_out(begun, Some(taker), progress, control)?))
             }
             StoredRun::Replay(replay) => {
-                let taker = taker(replay.checkpoint());
-                Ended::Replay(Box::new(replay.go_on(&newest.sections, taker, progress, control)?))
+                let begun = replay.restored(&from, progress)?;
+                let taker = taker(replay.checkpoint().cloned().unwrap_or(plan), self.store);
+                Ended::Replay(Box::new(replay.go_on(begun, taker, progress, control)?))
             }
         })
     }

@@ -5,11 +5,12 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use super::checkpoint::{Anew, Description, Restored, RunState, Taker, create_store, here};
+use super::checkpoint::{Anew, Description, Restored, Snapshot, Taker, create_store, here};
+use super::progress::Told;
 use super::recorder::Recorder;
 use super::scenario::{Clock, Engine, Meaning, Measure, OutputPlan, Scenario, ScenarioError};
 use super::timed::Read;
-use super::underway::{Driver, Underway};
+use super::underway::{Driver, Spent, Underway};
 use super::workload::Opened;
 use super::{Control, Progress, RunError};
 use crate::broker::BrokerRegistry;
@@ -21,7 +22,6 @@ use crate::metrics::{
 };
 use crate::model::SiteSpec;
 use crate::report::{OutputDir, OutputOptions};
-use crate::store::Section;
 use crate::workload::{Carrying, Merged, Source};
 
 /// A scenario that is ready to run.
@@ -43,7 +43,7 @@ pub struct Inputs {
 }
 
 /// A run that can go on.
-struct Begun {
+pub(super) struct Begun {
     inputs: Inputs,
     underway: Underway<GridMeasures>,
 }
@@ -140,41 +140,31 @@ impl Run {
         self.carry_out(self.begin(progress)?, Some(taker), progress, control)
     }
 
-    /// Goes on with a run from a snapshot of its store, to the end.
-    pub(super) fn go_on(
-        &self,
-        from: &[Section],
-        taker: Taker,
-        progress: &Progress,
-        control: &Control,
-    ) -> Result<GridSummary, RunError> {
-        self.carry_out(self.restored(from, progress)?, Some(taker), progress, control)
-    }
-
     /// A run as it was when the snapshot was taken.
-    fn restored(&self, from: &[Section], progress: &Progress) -> Result<Begun, RunError> {
-        let Restored { grid: saved, merge, recorder } = RunState::read(from)?;
+    pub(super) fn restored(&self, from: &Snapshot<'_>, progress: &Progress) -> Result<Begun, RunError> {
+        let Restored { grid: saved, merge, recorder, spent } = from.read()?;
         let (mut grid, inputs) = self.build(progress)?;
-        let spec = &self.scenario.meaning.grid;
         grid.restore(saved, false).map_err(|error| RunError::from_restoring(&error))?;
+        let merge = Merge::restore(merge).map_err(|error| RunError::from_restoring(&error))?;
         let plan = &self.scenario.meaning.output;
         let output = match (&plan.folder, &recorder.output) {
             (Some(folder), Some(mark)) => {
-                let files = self.files(plan);
-                Some(OutputDir::resume(folder, &spec.sites, Definitions::default(), &files, mark)?)
+                let (files, sites) = (self.files(plan), &self.scenario.meaning.grid.sites);
+                let resumed = OutputDir::resume(folder, sites, Definitions::default(), &files, mark);
+                Some(resumed.map_err(|error| RunError::from_resuming(&error))?)
             }
             _ => None,
         };
-        let recorder = Recorder::restore(recorder, output, progress.clone());
-        let mut underway = Underway::new(grid, recorder, self.driver(), self.scenario.meaning.until);
-        underway.merge = Merge::restore(merge).map_err(|error| RunError::from_restoring(&error))?;
-        Ok(Begun { inputs, underway })
+        let recorder = from.recorder(recorder, output, progress.clone())?;
+        let underway =
+            Underway::new(grid, recorder, self.driver(), self.scenario.meaning.until, inputs.reads.clone());
+        Ok(Begun { inputs, underway: underway.gone_on(merge, spent) })
     }
 
     /// The grid as it was when the snapshot of these sections was taken.
-    pub(super) fn grid_of(&self, sections: &[Section]) -> Result<Grid, RunError> {
+    pub(super) fn grid_of(&self, from: &Snapshot<'_>) -> Result<Grid, RunError> {
         let (mut grid, _) = self.build(&Progress::default())?;
-        let saved = RunState::read::<GridMeasures>(sections)?.grid;
+        let saved = from.read::<GridMeasures>()?.grid;
         grid.restore(saved, false).map_err(|error| RunError::from_restoring(&error))?;
         Ok(grid)
     }
@@ -206,10 +196,11 @@ impl Run {
             measures = measures.watching(RecoveryRule::default(), present);
         }
         let recorder = Recorder::new(measures, output, progress.clone());
-        Ok(Begun { inputs, underway: Underway::new(grid, recorder, self.driver(), *until) })
+        let underway = Underway::new(grid, recorder, self.driver(), *until, inputs.reads.clone());
+        Ok(Begun { inputs, underway })
     }
 
-    fn carry_out(
+    pub(super) fn carry_out(
         &self,
         begun: Begun,
         mut taker: Option<Taker>,
@@ -217,10 +208,12 @@ impl Run {
         control: &Control,
     ) -> Result<GridSummary, RunError> {
         let Begun { inputs, mut underway } = begun;
-        let read_before = inputs.elapsed();
+        let before = inputs.elapsed();
         let ran = underway.go(taker.as_mut(), control);
+        let Spent { driven: whole, read } = underway.spent();
         let recorder = &mut underway.recorder;
-        let (written, read) = (recorder.elapsed, inputs.elapsed() - read_before);
+        // What was read before the run began was not read in it.
+        let elsewhere = recorder.elapsed + read.saturating_sub(before);
         let finished = recorder.finish();
         let output = match (ran, finished) {
             (Err(stopped @ RunError::Stopped { .. }), _) => return Err(stopped),
@@ -228,11 +221,10 @@ impl Run {
             (Err(error), Ok(_)) => return Err(self.failed(error, progress)),
             (Ok(()), Ok(output)) => output,
         };
-        let whole = underway.driven;
         let times = Times {
-            read_s: inputs.elapsed().as_secs_f64(),
+            read_s: read.as_secs_f64(),
             // With actors, writing overlaps scheduling, and the difference may be nothing.
-            schedule_s: whole.saturating_sub(written + read).as_secs_f64(),
+            schedule_s: whole.saturating_sub(elsewhere).as_secs_f64(),
             write_s: recorder.elapsed.as_secs_f64(),
         };
         let summary = self.summary(&underway.grid, &underway.recorder, times, whole);
@@ -241,6 +233,7 @@ impl Run {
         }
         if let Some(taker) = &mut taker {
             taker.finish(&summary)?;
+            progress.tell(Told::Note(taker.line()));
         }
         Ok(summary)
     }

@@ -1,14 +1,16 @@
 //! A run between its beginning and its end: it goes in legs, between which it can be saved.
 
 use std::num::NonZeroUsize;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::RunError;
-use super::checkpoint::{Control, Taker};
+use super::checkpoint::{Control, Saved, Taker};
 use super::clock::now;
-use super::recorder::{Measured, Recorder};
+use super::recorder::Recorder;
+use super::timed::Read;
 use crate::grid::{Grid, Halt, Leg, Merge, WindowOptions};
 use crate::model::{Record, RecordSink};
 use crate::runtime::{self, RuntimeOptions};
@@ -37,15 +39,47 @@ pub(super) struct Underway<M> {
     pub(super) recorder: Recorder<M>,
     driver: Driver,
     until: Option<Time>,
-    /// Time spent driving, with what the sink took.
-    pub(super) driven: Duration,
+    /// What its sources know of reading.
+    reads: Vec<Arc<Mutex<Read>>>,
+    /// Time spent in earlier processes.
+    earlier: Spent,
+    /// Time spent driving in this one, with what sources and the sink took.
+    driven: Duration,
 }
 
-impl<M: Measured + Clone + Serialize> Underway<M> {
+/// Where a run's time has gone so far.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Spent {
+    /// Driving, with what sources and the sink took.
+    pub(super) driven: Duration,
+    /// Reading and generating.
+    pub(super) read: Duration,
+}
+
+impl<M: Saved> Underway<M> {
     /// A run of `grid` to `until` at the latest.
-    pub(super) fn new(grid: Grid, recorder: Recorder<M>, driver: Driver, until: Option<Time>) -> Self {
+    pub(super) fn new(
+        grid: Grid,
+        recorder: Recorder<M>,
+        driver: Driver,
+        until: Option<Time>,
+        reads: Vec<Arc<Mutex<Read>>>,
+    ) -> Self {
         let merge = Merge::new(grid.nodes().len());
-        Self { grid, merge, recorder, driver, until, driven: Duration::ZERO }
+        let (earlier, driven) = (Spent::default(), Duration::ZERO);
+        Self { grid, merge, recorder, driver, until, reads, earlier, driven }
+    }
+
+    /// The same, gone on with in another process.
+    pub(super) fn gone_on(self, merge: Merge, earlier: Spent) -> Self {
+        Self { merge, earlier, ..self }
+    }
+
+    /// Where the time has gone so far.
+    pub(super) fn spent(&self) -> Spent {
+        let Spent { driven, read } = self.earlier;
+        let elapsed = |read: &Arc<Mutex<Read>>| read.lock().unwrap_or_else(PoisonError::into_inner).elapsed;
+        Spent { driven: driven + self.driven, read: read + self.reads.iter().map(elapsed).sum::<Duration>() }
     }
 
     /// Runs to the end, with snapshots if there is somebody to take them.

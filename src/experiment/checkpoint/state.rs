@@ -3,11 +3,18 @@
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::experiment::RunError;
-use crate::experiment::recorder::{Measured, RecorderSave};
-use crate::experiment::underway::Underway;
+use crate::experiment::recorder::{Measured, Recorder, RecorderSave};
+use crate::experiment::underway::{Spent, Underway};
+use crate::experiment::{Progress, RunError};
 use crate::grid::{GridSave, MergeSave};
-use crate::store::Section;
+use crate::metrics::{Block, BlockId};
+use crate::report::OutputDir;
+use crate::store::{Section, Store};
+
+/// Measures that can be saved.
+pub(in crate::experiment) trait Saved: Measured + Serialize + DeserializeOwned + Send + 'static {}
+
+impl<M: Measured + Serialize + DeserializeOwned + Send + 'static> Saved for M {}
 
 /// Raised whenever the sections of a snapshot change; what is in them has versions of its own.
 const VERSION: u32 = 1;
@@ -15,10 +22,13 @@ const VERSION: u32 = 1;
 const GRID: &str = "grid";
 const MERGE: &str = "merge";
 const RECORDER: &str = "recorder";
+const SPENT: &str = "spent";
 
-/// A run as it is in the store.
-pub(in crate::experiment) struct RunState {
-    pub(super) sections: Vec<Section>,
+/// A run as it stood still, to be encoded while it goes on.
+pub(super) struct RunState {
+    pub(super) encode: Box<dyn FnOnce() -> Result<Vec<Section>, RunError> + Send>,
+    /// Blocks of measures that the store does not have yet.
+    pub(super) blocks: Vec<Block>,
 }
 
 /// A run as it comes out of the store.
@@ -26,6 +36,13 @@ pub(in crate::experiment) struct Restored<M> {
     pub(in crate::experiment) grid: GridSave,
     pub(in crate::experiment) merge: MergeSave,
     pub(in crate::experiment) recorder: RecorderSave<M>,
+    pub(in crate::experiment) spent: Spent,
+}
+
+/// A snapshot that has been read, and the store that has its blocks.
+pub(in crate::experiment) struct Snapshot<'a> {
+    pub(in crate::experiment) sections: &'a [Section],
+    pub(in crate::experiment) store: &'a Store,
 }
 
 impl RunState {
@@ -33,24 +50,55 @@ impl RunState {
     ///
     /// # Errors
     /// [`RunError`] if a workload cannot be continued, or a file of the run cannot be written.
-    pub(super) fn of<M: Measured + Clone + Serialize>(run: &mut Underway<M>) -> Result<Self, RunError> {
+    pub(super) fn of<M: Saved>(run: &mut Underway<M>) -> Result<Self, RunError> {
         let grid = run.grid.snapshot().map_err(|error| RunError::from_running(&error))?;
-        let recorder = run.recorder.save()?;
-        let sections =
-            vec![section(GRID, &grid)?, section(MERGE, &run.merge.save())?, section(RECORDER, &recorder)?];
-        Ok(Self { sections })
+        let (recorder, blocks) = run.recorder.save()?;
+        let (merge, spent) = (run.merge.save(), run.spent());
+        let encode = move || {
+            Ok(vec![
+                section(GRID, &grid)?,
+                section(MERGE, &merge)?,
+                section(RECORDER, &recorder)?,
+                section(SPENT, &spent)?,
+            ])
+        };
+        Ok(Self { encode: Box::new(encode), blocks })
     }
+}
 
-    /// What `sections` say.
+impl Snapshot<'_> {
+    /// What it says.
     ///
     /// # Errors
-    /// [`RunError::Request`] if this version of gridemu cannot read one of them.
-    pub(in crate::experiment) fn read<M: DeserializeOwned>(sections: &[Section]) -> Result<Restored<M>, RunError> {
+    /// [`RunError::Request`] if this version of gridemu cannot read a part of it.
+    pub(in crate::experiment) fn read<M: Saved>(&self) -> Result<Restored<M>, RunError> {
         Ok(Restored {
-            grid: part(sections, GRID)?,
-            merge: part(sections, MERGE)?,
-            recorder: part(sections, RECORDER)?,
+            grid: self.part(GRID)?,
+            merge: self.part(MERGE)?,
+            recorder: self.part(RECORDER)?,
+            spent: self.part(SPENT)?,
         })
+    }
+
+    /// The recorder, with its blocks and its files.
+    ///
+    /// # Errors
+    /// [`RunError::Request`] if a block is missing or damaged.
+    pub(in crate::experiment) fn recorder<M: Saved>(
+        &self,
+        saved: RecorderSave<M>,
+        output: Option<OutputDir>,
+        progress: Progress,
+    ) -> Result<Recorder<M>, RunError> {
+        let block = |id: BlockId| self.store.block(&id.bytes());
+        Recorder::restore(saved, block, output, progress).map_err(|error| {
+            RunError::request(format!("the measures of the snapshot cannot be read: {error}"))
+                .with_hint("`gridemu snapshots STORE` says which snapshots can be used")
+        })
+    }
+
+    fn part<T: DeserializeOwned>(&self, name: &str) -> Result<T, RunError> {
+        part(self.sections, name)
     }
 }
 

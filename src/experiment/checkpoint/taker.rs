@@ -1,17 +1,15 @@
 //! Takes the snapshots of a run.
 
-use std::path::Path;
 use std::time::Duration;
 
 use serde::Serialize;
 
 use super::control::{Control, Interrupt};
 use super::plan::CheckpointPlan;
-use super::state::RunState;
+use super::state::{RunState, Saved};
 use super::writer::{Order, Writer};
 use crate::experiment::{Progress, RunError};
 use crate::experiment::clock::now;
-use crate::experiment::recorder::Measured;
 use crate::experiment::underway::Underway;
 use crate::report::OutputDir;
 use crate::store::{Cut, Store};
@@ -46,14 +44,16 @@ impl Taker {
         Self { taken: nth + 1, resumed: true, ..self }
     }
 
-    /// Where the snapshots go.
-    pub(in crate::experiment) fn store(&self) -> &Path {
-        &self.plan.store
-    }
-
-    /// Snapshots that this process took.
-    pub(in crate::experiment) fn written(&self) -> u64 {
-        self.writer.written()
+    /// What there is to say of the snapshots of this process.
+    pub(in crate::experiment) fn line(&self) -> String {
+        let (written, (all, most)) = (self.writer.written(), self.stood);
+        let noun = if written == 1 { "snapshot" } else { "snapshots" };
+        format!(
+            "{written} {noun} in `{}`, for which the run stood still {:.1} ms, at most {:.1} ms at a time",
+            self.plan.store.display(),
+            all.as_secs_f64() * 1e3,
+            most.as_secs_f64() * 1e3
+        )
     }
 
     /// The next instant at which virtual time asks for a snapshot.
@@ -67,7 +67,7 @@ impl Taker {
     }
 
     /// The run begins: there is always a snapshot to go on from.
-    pub(in crate::experiment) fn begin<M: Measured + Clone + Serialize>(&mut self, run: &mut Underway<M>) -> Result<(), RunError> {
+    pub(in crate::experiment) fn begin<M: Saved>(&mut self, run: &mut Underway<M>) -> Result<(), RunError> {
         if self.resumed {
             return Ok(());
         }
@@ -78,7 +78,7 @@ impl Taker {
     }
 
     /// The run was cut at `at`: takes a snapshot, the last one if it was interrupted.
-    pub(in crate::experiment) fn take<M: Measured + Clone + Serialize>(
+    pub(in crate::experiment) fn take<M: Saved>(
         &mut self,
         run: &mut Underway<M>,
         at: Time,
@@ -95,7 +95,7 @@ impl Taker {
             kept: self.plan.keeps(self.taken, at),
         };
         self.taken += 1;
-        self.writer.hand(Order { cut, sections: state.sections, outputs });
+        self.writer.hand(Order { cut, state, outputs });
         let stood = now() - started;
         self.stood = (self.stood.0 + stood, self.stood.1.max(stood));
         match interrupt {

@@ -6,16 +6,20 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use super::state::RunState;
+use crate::experiment::progress::Told;
 use crate::experiment::{Progress, RunError};
 use crate::experiment::clock::now;
 use crate::grid::Halt;
+use crate::metrics::Block;
 use crate::report::OutputSync;
-use crate::store::{Cut, Section, Store};
+use crate::store::{Cut, Store};
+
 
 /// A snapshot to be written.
 pub(super) struct Order {
     pub(super) cut: Cut,
-    pub(super) sections: Vec<Section>,
+    pub(super) state: RunState,
     /// The run's files, to be on the disk before the snapshot is.
     pub(super) outputs: Option<OutputSync>,
 }
@@ -47,14 +51,14 @@ impl Writer {
         // Whoever hands over a snapshot waits until the one before has been written: there are never two in memory.
         let (words, heard) = mpsc::sync_channel(0);
         let tally = Arc::new(Tally::default());
-        let scribe = Scribe { store, tally: Arc::clone(&tally), last: Ok(()), progress: progress.clone() };
+        let scribe = Scribe { store, tally: Arc::clone(&tally), last: Ok(()), blocks: Vec::new(), progress: progress.clone() };
         let spawned = std::thread::Builder::new()
             .name("snapshots".to_owned())
             .spawn(move || scribe.write_down(&heard, every, &halt));
         match spawned {
             Ok(thread) => Self { words: Some(words), thread: Some(thread), tally },
             Err(error) => {
-                progress.tell(format!("no snapshots are taken: no thread can be started ({error})"));
+                progress.tell(Told::Warning(format!("no snapshots are taken: no thread can be started ({error})")));
                 Self { words: None, thread: None, tally }
             }
         }
@@ -111,6 +115,8 @@ struct Scribe {
     store: Store,
     tally: Arc<Tally>,
     progress: Progress,
+    /// Blocks that no snapshot in the store has yet.
+    blocks: Vec<Block>,
     last: Result<(), RunError>,
 }
 
@@ -141,17 +147,27 @@ impl Scribe {
         }
     }
 
-    fn write(&mut self, Order { cut, sections, outputs }: Order) {
+    fn store_it(&mut self, cut: Cut, state: RunState, synced: Result<(), RunError>) -> Result<(), RunError> {
+        // They are given out once, so what cannot be put is put the next time.
+        self.blocks.extend(state.blocks);
+        synced?;
+        for block in &self.blocks {
+            self.store.put_block(&block.id.bytes(), &block.bytes)?;
+        }
+        self.store.write(cut, &(state.encode)()?)?;
+        self.blocks.clear();
+        Ok(())
+    }
+
+    fn write(&mut self, Order { cut, state, outputs }: Order) {
         let synced = outputs.map_or(Ok(()), OutputSync::sync).map_err(RunError::from);
-        self.last = synced.and_then(|()| {
-            let written = self.store.write(cut, &sections).map_err(RunError::from);
-            written.map(|_| ())
-        });
+        let stored = self.store_it(cut, state, synced);
+        self.last = stored;
         match &self.last {
             Ok(()) => drop(self.tally.written.fetch_add(1, Ordering::Relaxed)),
             Err(error) => {
                 let said = format!("the snapshot at {} s could not be written: {error}", cut.at);
-                self.progress.tell(said + "; the run goes on without it");
+                self.progress.tell(Told::Warning(said + "; the run goes on without it"));
             }
         }
     }
