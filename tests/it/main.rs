@@ -20,6 +20,7 @@ mod grid_same;
 mod grids;
 mod hand_worked;
 mod invariants;
+mod killed;
 mod lawful;
 mod legs;
 mod omniscient;
