@@ -202,6 +202,28 @@ fn a_command_is_used_once_it_is_written_down() {
 }
 
 #[test]
+fn a_run_is_not_over_before_what_it_has_been_told() {
+    let journal = Journal::default();
+    let (caller, outside) = journal.outside();
+    let job = Job::rigid(9, Time::ZERO, 1, Span::from_secs(1));
+    let told = caller.tell(SiteId(0), Body::Submit(Box::new(job)));
+    let (mut grid, mut records, mut merge) = (plain(), Vec::new(), Merge::new(1));
+    // It cannot keep up: the present is long after the last job when the command comes in.
+    let late = Time::from_secs(1_000_000);
+    let options =
+        RuntimeOptions { outside: Some(outside), pace: Some(1e9), begin: late, ..RuntimeOptions::default() };
+    assert_eq!(run_leg(&mut grid, None, None, options, &mut merge, &mut records), Ok(Leg::Over));
+    grid.finish_run(None, &mut merge, &mut records).expect("no job is left");
+    let at = told.wait().expect("it is taken").command.at;
+    assert!(at >= late);
+    let end = records.iter().rev().find_map(|record| match record {
+        Record::Job(job) => Some((job.id, job.end)),
+        _ => None,
+    });
+    assert_eq!(end, Some((JobId(9), at + Span::from_secs(1))));
+}
+
+#[test]
 fn a_command_that_is_missing_is_noticed() {
     let mut grid = plain();
     let told = |number| {
