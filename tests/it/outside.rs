@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use gridemu::entity::Body;
+use gridemu::entity::{Body, Stamp};
 use gridemu::grid::{Grid, GridError, GridSave, Leg, Merge, MergeSave, Told, WindowEnds, WindowOptions};
 use gridemu::local::Registry;
 use gridemu::model::{ChurnAct, Job, JobId, Machines, PartitionId, ProcSet, Record, SiteId, SiteSpec};
@@ -205,17 +205,28 @@ fn a_command_is_used_once_it_is_written_down() {
 fn a_run_is_not_over_before_what_it_has_been_told() {
     let journal = Journal::default();
     let (caller, outside) = journal.outside();
-    let job = Job::rigid(9, Time::ZERO, 1, Span::from_secs(1));
-    let told = caller.tell(SiteId(0), Body::Submit(Box::new(job)));
+    let (answers, told) = std::sync::mpsc::channel();
+    // It comes in while the last job runs and ends, after which nothing is left to be done for the site; and before the full minute
+    // at which the run may be over.
+    let ends = WindowEnds::new(move |first, latest| {
+        if first.time != Time::from_secs(500) {
+            return latest;
+        }
+        let job = Job::rigid(9, Time::ZERO, 1, Span::from_secs(1));
+        answers.send(caller.tell(SiteId(0), Body::Submit(Box::new(job)))).expect("it is waited for");
+        Stamp::at(Time::from_secs(531))
+    });
+    let windows = WindowOptions { ends: Some(ends), ..WindowOptions::default() };
     let (mut grid, mut records, mut merge) = (plain(), Vec::new(), Merge::new(1));
-    // It cannot keep up: the present is long after the last job when the command comes in.
-    let late = Time::from_secs(1_000_000);
+    // The run cannot keep up: the present is long after that.
+    let (pace, begin) = (Some(1e9), Time::from_secs(1_000_000));
     let options =
-        RuntimeOptions { outside: Some(outside), pace: Some(1e9), begin: late, ..RuntimeOptions::default() };
+        RuntimeOptions { windows, outside: Some(outside), pace, begin, ..RuntimeOptions::default() };
     assert_eq!(run_leg(&mut grid, None, None, options, &mut merge, &mut records), Ok(Leg::Over));
     grid.finish_run(None, &mut merge, &mut records).expect("no job is left");
-    let at = told.wait().expect("it is taken").command.at;
-    assert!(at >= late);
+    let told = told.recv().expect("the last job has ended").wait();
+    let at = told.expect("it is taken").command.at;
+    assert!(at >= begin);
     let end = records.iter().rev().find_map(|record| match record {
         Record::Job(job) => Some((job.id, job.end)),
         _ => None,
