@@ -25,6 +25,7 @@ mod lawful;
 mod legs;
 mod omniscient;
 mod oracle;
+mod outside;
 mod runtime;
 mod scenario;
 mod source_marks;
