@@ -140,8 +140,8 @@ fn the_form_of_a_save_is_of_its_version() {
         format!("{} {} {} {hash:032x}", RecorderSave::<M>::VERSION, blocks.len(), bytes.len())
     }
     let grid = GridMeasures::new(Definitions::default(), Window::ALL, &sites());
-    insta::assert_snapshot!(pinned(grid.watching(crate::metrics::RecoveryRule::default(), 16)), @"");
-    insta::assert_snapshot!(pinned(OneSite::new(&Definitions::default())), @"");
+    insta::assert_snapshot!(pinned(grid.watching(crate::metrics::RecoveryRule::default(), 16)), @"1 6 41635 95fb3ec827bd2fc5df2aee4d7fa9dd7b");
+    insta::assert_snapshot!(pinned(OneSite::new(&Definitions::default())), @"1 3 16833 f8027423691f74b0e17e17e2b7f7154b");
 }
 
 #[test]

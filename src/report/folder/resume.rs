@@ -25,7 +25,7 @@ impl OutputDir {
     /// # Errors
     /// [`OutputError::Gone`], [`Short`](OutputError::Short) or [`Edited`](OutputError::Edited) for a file that is not what it
     /// was; [`OutputError::Unmarked`] for one that the options ask for and the marked run did not write;
-    /// [`OutputError::Columns`] if another version wrote it; [`OutputError::Place`] for what the system refuses.
+    /// [`OutputError::Columns`] if another version wrote it; [`OutputError::OtherScenario`] if `scenario.toml` is another; [`OutputError::Place`] for what the system refuses.
     pub fn resume(
         folder: &Path,
         sites: &[SiteSpec],
@@ -144,7 +144,7 @@ fn past(folder: &Path, name: &str, header: &str, mark: &OutputMark) -> Result<Pa
 fn is_there(path: PathBuf, text: &str) -> Result<bool, OutputError> {
     match fs::read(&path) {
         Ok(found) if found == text.as_bytes() => Ok(true),
-        Ok(_) => Err(OutputError::Edited { path, bytes: text.len() as u64 }),
+        Ok(_) => Err(OutputError::OtherScenario { path }),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
         Err(source) => Err(OutputError::Place { operation: "read", path, source }),
     }

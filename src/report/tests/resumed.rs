@@ -64,7 +64,7 @@ fn error_of(folder: &Path, mark: &OutputMark) -> OutputError {
     let other = tempfile::tempdir().unwrap();
     if !matches!(error, OutputError::Columns { .. } | OutputError::Unmarked { .. }) {
         let copied = OutputDir::copy_past(folder, other.path(), mark);
-        let is_scenario = error.to_string().contains("scenario.toml");
+        let is_scenario = matches!(error, OutputError::OtherScenario { .. });
         assert_eq!(
             copied.map_err(|error| error.to_string()).err(),
             (!is_scenario).then(|| error.to_string())
@@ -154,27 +154,42 @@ fn what_a_file_cannot_be_gone_on_with_for() {
     let (folder, mark) = interrupted(&everything());
     let path = folder.path();
     fs::remove_file(path.join("batsim/out_jobs.csv")).unwrap();
-    insta::assert_snapshot!(told(error_of(path, &mark), path), @"");
+    insta::assert_snapshot!(told(error_of(path, &mark), path), @"
+    `out/batsim/out_jobs.csv` is gone: the run that is to go on had been writing it
+    put the file back as the run left it, or run from the beginning into another folder
+    ");
 
     let (folder, mark) = interrupted(&everything());
     let path = folder.path();
     File::options().write(true).open(path.join("jobs.csv")).unwrap().set_len(20).unwrap();
-    insta::assert_snapshot!(told(error_of(path, &mark), path), @"");
+    insta::assert_snapshot!(told(error_of(path, &mark), path), @"
+    `out/jobs.csv` has 20 bytes, but had 209 at the snapshot
+    put the file back as the run left it, go on from an older snapshot, or run from the beginning into another folder
+    ");
 
     let (folder, mark) = interrupted(&everything());
     let path = folder.path();
     let text = fs::read_to_string(path.join("jobs.csv")).unwrap();
     fs::write(path.join("jobs.csv"), text.replace("kth", "KTH")).unwrap();
-    insta::assert_snapshot!(told(error_of(path, &mark), path), @"");
+    insta::assert_snapshot!(told(error_of(path, &mark), path), @"
+    `out/jobs.csv` was changed: its first 209 bytes are not those that the run had written by the snapshot
+    put the file back as the run left it, or run from the beginning into another folder
+    ");
 
     let (folder, mark) = interrupted(&everything());
     let path = folder.path();
     fs::write(path.join("scenario.toml"), "seed = 8\n").unwrap();
-    insta::assert_snapshot!(told(error_of(path, &mark), path), @"");
+    insta::assert_snapshot!(told(error_of(path, &mark), path), @"
+    `out/scenario.toml` is not the scenario that the run goes on with
+    remove it, and it is written again; to go on with another scenario, fork the run
+    ");
 
     let (folder, mark) = interrupted(&OutputOptions { scenario: None, events: false, ..everything() });
     let path = folder.path();
-    insta::assert_snapshot!(told(error_of(path, &mark), path), @"");
+    insta::assert_snapshot!(told(error_of(path, &mark), path), @"
+    `out/events.csv` cannot go on: it was not among the files of the run at the snapshot
+    leave this output off, or run from the beginning with it
+    ");
 
     let (folder, _) = interrupted(&everything());
     let path = folder.path();
@@ -182,7 +197,10 @@ fn what_a_file_cannot_be_gone_on_with_for() {
     let (_, mut mark) = interrupted(&everything());
     let at = mark.files.iter().position(|file| file.name == "events.csv").unwrap();
     mark.files[at] = other.mark("events.csv").unwrap();
-    insta::assert_snapshot!(told(error_of(path, &mark), path), @"");
+    insta::assert_snapshot!(told(error_of(path, &mark), path), @"
+    `out/events.csv` has other columns than this version of gridemu writes
+    go on with the version that began the run
+    ");
 
     let same = OutputDir::copy_past(path, &path.join("batsim/.."), &mark).unwrap_err();
     assert!(matches!(same, OutputError::Same { .. }), "{same}");
@@ -215,7 +233,7 @@ fn the_form_of_a_mark_is_of_its_version() {
     let bytes = postcard::to_allocvec(&mark).unwrap();
     let pinned =
         format!("{} {} {:032x}", OutputMark::VERSION, bytes.len(), xxhash_rust::xxh3::xxh3_128(&bytes));
-    insta::assert_snapshot!(pinned, @"");
+    insta::assert_snapshot!(pinned, @"1 176 ed64eeacb4f862110fe54b45e8494ccf");
 }
 
 #[test]
