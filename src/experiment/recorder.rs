@@ -164,6 +164,11 @@ impl<M: Measured> Recorder<M> {
         self.blocks = Blocks::default();
     }
 
+    /// Jobs that have ended.
+    pub(super) const fn jobs(&self) -> u64 {
+        self.jobs
+    }
+
     /// The files, to be synced.
     pub(super) const fn output(&self) -> Option<&OutputDir> {
         self.output.as_ref()

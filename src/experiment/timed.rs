@@ -19,7 +19,12 @@ const BATCH: usize = 512;
 pub(super) struct Read {
     /// Time spent reading or generating.
     pub(super) elapsed: Duration,
-    pub(super) jobs: u64,
+    given: Given,
+}
+
+/// The jobs that have been read.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Given {
     first: Option<Time>,
     last: Time,
     /// Processors × run time, in processor-microseconds.
@@ -29,16 +34,25 @@ pub(super) struct Read {
 impl Read {
     /// Processors × run time of all jobs over `procs` × the span of submissions; `None` if they all came at once.
     pub(super) fn offered_load(&self, procs: u32) -> Option<f64> {
-        let span = self.last.since(self.first?).micros();
-        (span > 0).then(|| self.work as f64 / (span as f64 * f64::from(procs)))
+        let Given { first, last, work, .. } = self.given;
+        let span = last.since(first?).micros();
+        (span > 0).then(|| work as f64 / (span as f64 * f64::from(procs)))
+    }
+}
+
+impl Given {
+    fn add(&mut self, job: &Job) {
+        self.first.get_or_insert(job.submit);
+        self.last = self.last.max(job.submit);
+        self.work += u128::from(job.size.preferred()) * u128::from(job.runtime.micros());
     }
 }
 
 /// Reads ahead in batches, measured. Goes under [`crate::workload::Feedback`], which needs no batches.
 pub(super) struct Timed {
     inner: Box<dyn Source>,
-    /// Where the inner source stood before the batch.
-    before: Option<Mark>,
+    /// Where the inner source stood before the batch, and what had been read by then.
+    before: Option<(Mark, Given)>,
     batch: VecDeque<Job>,
     taken: u64,
     failed: Option<SourceError>,
@@ -48,6 +62,7 @@ pub(super) struct Timed {
 #[derive(Serialize, Deserialize)]
 struct State {
     before: Mark,
+    given: Given,
     taken: u64,
 }
 
@@ -67,7 +82,7 @@ impl Timed {
 
     fn fill(&mut self) {
         let started = now();
-        self.before = self.inner.mark();
+        self.before = self.inner.mark().map(|mark| (mark, self.given()));
         self.taken = 0;
         while self.batch.len() < BATCH {
             match self.inner.next_job() {
@@ -82,12 +97,11 @@ impl Timed {
         let elapsed = now() - started;
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         read.elapsed += elapsed;
-        read.jobs += self.batch.len() as u64;
-        for job in &self.batch {
-            read.first.get_or_insert(job.submit);
-            read.last = read.last.max(job.submit);
-            read.work += u128::from(job.size.preferred()) * u128::from(job.runtime.micros());
-        }
+        self.batch.iter().for_each(|job| read.given.add(job));
+    }
+
+    fn given(&self) -> Given {
+        self.read.lock().unwrap_or_else(PoisonError::into_inner).given
     }
 }
 
@@ -122,27 +136,41 @@ impl Source for Timed {
     }
 
     fn mark(&self) -> Option<Mark> {
-        if self.batch.is_empty() {
-            let before = self.inner.mark()?;
-            let state = postcard::to_stdvec(&State { before: before.clone(), taken: 0 }).ok()?;
-            return Some(Mark { state, ..before });
-        }
-        let before = self.before.clone()?;
-        let state = postcard::to_stdvec(&State { before: before.clone(), taken: self.taken }).ok()?;
-        Some(Mark { position: before.position + self.taken, content: before.content, state })
+        let (before, given, taken) = if self.batch.is_empty() {
+            (self.inner.mark()?, self.given(), 0)
+        } else {
+            let (before, given) = self.before.clone()?;
+            (before, given, self.taken)
+        };
+        let (position, content) = (before.position + taken, before.content);
+        let state = postcard::to_stdvec(&State { before, given, taken }).ok()?;
+        Some(Mark { position, content, state })
     }
 
     fn seek(&mut self, mark: &Mark) -> Result<(), SourceError> {
-        let state: State = postcard::from_bytes(&mark.state).map_err(|error| SourceError::Mark {
+        let fail = |problem: &str| SourceError::Mark {
             place: "the workload".to_owned(),
-            problem: error.to_string(),
-        })?;
-        self.inner.seek(&state.before)?;
-        self.batch.clear();
-        self.failed = None;
-        for _ in 0..state.taken {
-            self.inner.next_job()?;
+            problem: problem.to_owned(),
+        };
+        let state: State = postcard::from_bytes(&mark.state).map_err(|_| fail("the mark is damaged"))?;
+        // Whoever builds a grid looks at the first job of each source, and a log cannot be read backwards: if the batch is the
+        // one that the mark is in, it is at hand.
+        let at_hand = |(before, _): &(Mark, Given)| self.taken == 0 && *before == state.before;
+        if self.batch.is_empty() || !self.before.as_ref().is_some_and(at_hand) {
+            self.inner.seek(&state.before)?;
+            (self.before, self.failed, self.taken) = (None, None, 0);
+            self.batch.clear();
+            self.read.lock().unwrap_or_else(PoisonError::into_inner).given = state.given;
+            if state.taken > 0 {
+                self.fill();
+            }
         }
+        for _ in 0..state.taken {
+            let taken = self.batch.pop_front();
+            taken
+                .ok_or_else(|| self.failed.clone().unwrap_or_else(|| fail("its jobs end before the mark")))?;
+        }
+        self.taken = state.taken;
         Ok(())
     }
 }

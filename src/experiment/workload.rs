@@ -9,6 +9,7 @@ use std::str::FromStr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use generated::{open_lublin, open_poisson};
+use serde::{Deserialize, Serialize};
 
 use super::timed::{Read, Timed};
 use super::{Progress, RunError};
@@ -23,7 +24,8 @@ use crate::workload::tsafrir::{self, TsafrirSpec};
 use crate::workload::{Estimated, Estimates, Factor, Feedback, First, Jobs, Scaled, Source};
 
 /// A workload as a user names it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Workload {
     /// A file: SWF, plain or gzipped, or Batsim's JSON.
     File(PathBuf),
@@ -36,7 +38,8 @@ pub enum Workload {
 }
 
 /// Where estimates come from.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum EstimateSource {
     /// The log's, exact, or a factor.
     Plain(Estimates),
@@ -46,7 +49,7 @@ pub enum EstimateSource {
 }
 
 /// What is done to a workload before it is run.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Shaping {
     /// Which rows are skipped.
     pub clean: Clean,
@@ -92,6 +95,17 @@ impl Default for Shaping {
             feedback: false,
             procs: None,
             seed: 1,
+        }
+    }
+}
+
+impl Workload {
+    /// How it is called in a line: without the folders of a file.
+    pub(super) fn title(&self) -> String {
+        match self {
+            Self::File(path) => path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned(),
+            Self::Stdin => "standard input".to_owned(),
+            Self::Lublin(named) | Self::Poisson(named) => named.to_string(),
         }
     }
 }
@@ -182,7 +196,7 @@ impl Workload {
             return Err(RunError::request("a machine of 0 processors runs nothing"));
         }
         let base = match self {
-            Self::File(path) if is_json(path) => open_batsim(path, shaping)?,
+            Self::File(path) if is_json(path) => open_batsim(path, shaping, self.is_once())?,
             Self::File(path) => self.open_log(path, shaping, progress)?,
             Self::Stdin => self.open_stdin(shaping)?,
             Self::Lublin(named) => open_lublin(named.clone(), entity, shaping, progress)?,
@@ -315,7 +329,7 @@ fn open_swf(
     SwfSource::open(input, options).map_err(|error| RunError::from_opening(&error))
 }
 
-fn open_batsim(path: &Path, shaping: &Shaping) -> Result<Base, RunError> {
+fn open_batsim(path: &Path, shaping: &Shaping, once: bool) -> Result<Base, RunError> {
     let options =
         [("--load", shaping.load.is_some()), ("--feedback", shaping.feedback), ("--cap", shaping.cap)];
     only_for_logs(&options, shaping, "Batsim workloads")?;
@@ -325,7 +339,7 @@ fn open_batsim(path: &Path, shaping: &Shaping) -> Result<Base, RunError> {
         Some(hint) => RunError::request(&error).with_hint(hint),
         None => RunError::request(&error),
     })?;
-    let mut source: Box<dyn Source> = Box::new(Jobs::new(read.jobs));
+    let mut source: Box<dyn Source> = Box::new(Jobs::new(read.jobs).had_once(once));
     if let Some(first) = shaping.first {
         source = Box::new(First::new(source, first));
     }
@@ -347,6 +361,7 @@ fn estimated_by_users(
     mut named: Named,
     stream: Stream,
 ) -> Result<Box<dyn Source>, RunError> {
+    let once = source.mark().is_none();
     let mut jobs = Vec::new();
     while let Some(job) = source.next_job().map_err(|error| RunError::from_opening(&error))? {
         jobs.push(job);
@@ -356,7 +371,7 @@ fn estimated_by_users(
         format!("{} h", longest.micros().div_ceil(Span::from_secs(3_600).micros()).max(1))
     });
     let spec = TsafrirSpec::from_named(named).map_err(RunError::request)?;
-    let drained = Jobs::new(jobs).with_notes(source.notes());
+    let drained = Jobs::new(jobs).with_notes(source.notes()).had_once(once);
     let estimated = tsafrir::Estimated::new(&spec, drained, stream).map_err(|error| match error.hint() {
         Some(hint) => RunError::request(&error).with_hint(hint),
         None => RunError::request(&error),

@@ -1,7 +1,10 @@
 //! The stream of jobs that a site or a portal reads.
 
+use std::cell::OnceCell;
+
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
+use xxhash_rust::xxh3::Xxh3;
 
 use crate::model::{Job, JobId};
 use crate::units::Time;
@@ -95,7 +98,8 @@ pub trait Source: Send {
     /// Where the source stands; `None` if it cannot be continued (standard input).
     fn mark(&self) -> Option<Mark>;
 
-    /// Continues from a mark that an equal source gave.
+    /// Continues from a mark that an equal source gave. Nothing has been taken from this one; its first job may have been
+    /// looked at, if that of the other had been too.
     ///
     /// # Errors
     /// [`SourceError::Mark`] if the mark belongs to something else, [`SourceError::Read`] if reading fails.
@@ -108,19 +112,39 @@ pub struct Jobs {
     jobs: Vec<Job>,
     next: usize,
     notes: Vec<String>,
+    once: bool,
+    /// A hash of all jobs, once it has been asked for.
+    content: OnceCell<u128>,
 }
 
 impl Jobs {
     /// A source of `jobs`, sorted by submission.
     pub fn new(mut jobs: Vec<Job>) -> Self {
         jobs.sort_by_key(|job| job.submit);
-        Self { jobs, next: 0, notes: Vec::new() }
+        Self { jobs, next: 0, notes: Vec::new(), once: false, content: OnceCell::new() }
     }
 
     /// The same with what those who made the jobs have to tell ([`Source::notes`]).
     #[must_use]
     pub fn with_notes(self, notes: Vec<String>) -> Self {
         Self { notes, ..self }
+    }
+
+    /// The same, of which nobody knows where to get them again if `once`: it gives no marks.
+    #[must_use]
+    pub fn had_once(self, once: bool) -> Self {
+        Self { once, ..self }
+    }
+
+    fn content(&self) -> u128 {
+        *self.content.get_or_init(|| {
+            let mut hash = Xxh3::new();
+            for job in &self.jobs {
+                // Nothing in a job cannot be written.
+                hash.update(&postcard::to_stdvec(job).unwrap_or_default());
+            }
+            hash.digest128()
+        })
     }
 }
 
@@ -140,19 +164,23 @@ impl Source for Jobs {
     }
 
     fn mark(&self) -> Option<Mark> {
-        Some(Mark { position: self.next as u64, ..Mark::default() })
+        let mark = || Mark { position: self.next as u64, content: self.content(), state: Vec::new() };
+        (!self.once).then(mark)
     }
 
     fn seek(&mut self, mark: &Mark) -> Result<(), SourceError> {
+        let fail = |problem| SourceError::Mark { place: "jobs from memory".to_owned(), problem };
+        if mark.content != self.content() {
+            return Err(fail("the mark was made with other jobs".to_owned()));
+        }
         match usize::try_from(mark.position).ok().filter(|next| *next <= self.jobs.len()) {
             Some(next) => {
                 self.next = next;
                 Ok(())
             }
-            None => Err(SourceError::Mark {
-                place: "jobs from memory".to_owned(),
-                problem: format!("the mark is at job {}, but there are {}", mark.position, self.jobs.len()),
-            }),
+            None => {
+                Err(fail(format!("the mark is at job {}, but there are {}", mark.position, self.jobs.len())))
+            }
         }
     }
 }

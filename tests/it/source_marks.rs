@@ -1,5 +1,7 @@
 //! A source that is continued from a mark gives the jobs that the first one would have given, whatever is stacked on it.
 
+mod opened;
+
 use std::collections::BTreeSet;
 use std::io::Cursor;
 

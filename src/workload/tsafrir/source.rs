@@ -1,7 +1,5 @@
 //! A source's jobs with estimates.
 
-use xxhash_rust::xxh3::Xxh3;
-
 use super::assign::TsafrirError;
 use super::spec::TsafrirSpec;
 use crate::model::Job;
@@ -13,7 +11,6 @@ use crate::workload::{Jobs, Mark, Source, SourceError};
 #[derive(Debug)]
 pub struct Estimated {
     jobs: Jobs,
-    content: u128,
 }
 
 impl Estimated {
@@ -27,6 +24,7 @@ impl Estimated {
         mut source: impl Source,
         mut stream: Stream,
     ) -> Result<Self, TsafrirError> {
+        let once = source.mark().is_none();
         let mut jobs = Vec::new();
         while let Some(job) = source.next_job()? {
             jobs.push(job);
@@ -39,19 +37,8 @@ impl Estimated {
                 assigned.cut, spec.max
             ));
         }
-        Ok(Self { content: content(&jobs), jobs: Jobs::new(jobs).with_notes(notes) })
+        Ok(Self { jobs: Jobs::new(jobs).with_notes(notes).had_once(once) })
     }
-}
-
-/// Tells one set of jobs with estimates from another.
-fn content(jobs: &[Job]) -> u128 {
-    let mut hash = Xxh3::new();
-    for job in jobs {
-        for number in [job.id.0, job.submit.micros(), job.runtime.micros(), job.estimate.micros()] {
-            hash.update(&number.to_le_bytes());
-        }
-    }
-    hash.digest128()
 }
 
 impl Source for Estimated {
@@ -68,16 +55,10 @@ impl Source for Estimated {
     }
 
     fn mark(&self) -> Option<Mark> {
-        self.jobs.mark().map(|mark| Mark { content: self.content, ..mark })
+        self.jobs.mark()
     }
 
     fn seek(&mut self, mark: &Mark) -> Result<(), SourceError> {
-        if mark.content != self.content {
-            return Err(SourceError::Mark {
-                place: TsafrirSpec::NAME.to_owned(),
-                problem: "the mark was made with other jobs or other estimates".to_owned(),
-            });
-        }
         self.jobs.seek(mark)
     }
 }

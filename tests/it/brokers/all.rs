@@ -42,6 +42,17 @@ fn any_policy() -> impl Strategy<Value = String> {
     select(written())
 }
 
+/// The policies to which it is all the same where a pool stands.
+fn blind_to_places() -> impl Strategy<Value = String> {
+    let registry = BrokerRegistry::standard();
+    let blind = |written: &String| {
+        let named: Named = written.parse().expect("as it is written");
+        named.name != "round-robin" && !registry.find(&named.name).expect("known").abilities.random
+    };
+    // Sorted out beforehand: too many cases thrown away would end a long run of the test.
+    select(written().into_iter().filter(blind).collect::<Vec<_>>())
+}
+
 #[test]
 fn every_parameter_is_tried_with_another_value_than_its_default() {
     for info in BrokerRegistry::standard().all() {
@@ -100,15 +111,12 @@ proptest! {
     /// No policy but those that say so cares where a pool stands, except among equals.
     #[test]
     fn a_pool_is_chosen_for_what_it_is_not_for_its_place(
-        written in any_policy(),
+        written in blind_to_places(),
         (scene, order) in scenes(1..10).prop_flat_map(|scene| {
             let order = Just((0..scene.pools.len()).collect::<Vec<_>>()).prop_shuffle();
             (Just(scene), order)
         }),
     ) {
-        let registry = BrokerRegistry::standard();
-        let named: Named = written.parse().expect("as it is written");
-        prop_assume!(named.name != "round-robin" && !registry.find(&named.name).expect("known").abilities.random);
         let (plan, _) = scene.plan(&mut *build(&written));
         let (moved, _) = permuted(&scene, &order).plan(&mut *build(&written));
         prop_assert_eq!(plan.is_empty(), moved.is_empty());
