@@ -219,45 +219,4 @@ impl<M: Measured> RecordSink for Recorder<M> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::metrics::Window;
-    use crate::metrics::samples::{happened, job, machines};
-    use crate::model::{EventKind, SiteSpec};
-    use crate::report::OutputOptions;
-
-    #[test]
-    fn a_grid_is_recorded_batch_by_batch() {
-        let sites = ["windsor", "delft"].map(|name| SiteSpec::plain(name, 8, "easy".parse().unwrap()));
-        let records: Vec<_> = (0..1_000)
-            .flat_map(|at| {
-                let job = job(at, at * 10, 5, 20, 4);
-                let event = match at % 2 {
-                    0 => machines(EventKind::Left, at * 10, 1),
-                    _ => happened(EventKind::GivenBack, &job),
-                };
-                [Record::Event(event), Record::Job(job)]
-            })
-            .collect();
-        let measures = || GridMeasures::new(Definitions::default(), Window::ALL, &sites);
-        let folder = tempfile::tempdir().unwrap();
-        let options = OutputOptions { events: true, ..OutputOptions::default() };
-        let output = OutputDir::create(folder.path(), &sites, Definitions::default(), &options).unwrap();
-        let progress = Progress::default();
-        let mut recorder = Recorder::new(measures(), Some(output), progress.clone());
-        let (mut by_hand, mut fingerprint) = (measures(), Fingerprint::new());
-        for record in &records {
-            recorder.record(record.clone());
-            by_hand.add(record);
-            fingerprint.add(record);
-        }
-        assert!(!recorder.is_closed());
-        assert!(recorder.finish().unwrap().is_some());
-        assert_eq!((&recorder.measured, recorder.fingerprint), (&by_hand, fingerprint));
-        assert_eq!((fingerprint.count(), progress.jobs()), (2_000, 1_000));
-        for (file, rows) in [("jobs.csv", 1_000), ("events.csv", 1_000), ("segments.csv", 0)] {
-            let text = std::fs::read_to_string(folder.path().join(file)).unwrap();
-            assert_eq!(text.lines().count(), rows + 1, "{file}");
-        }
-    }
-}
+mod tests;
