@@ -241,7 +241,7 @@ impl Replay {
         let policy = &self.options.policies[0];
         let Restored { grid: saved, merge, recorder, spent } = from.read()?;
         let (opened, spec, mut grid) = self.build(policy, progress)?;
-        grid.restore(saved, false).map_err(|error| RunError::from_restoring(&error))?;
+        from.into_grid(&mut grid, saved, false)?;
         let merge = Merge::restore(merge).map_err(|error| RunError::from_restoring(&error))?;
         let definitions = Definitions::new(self.options.tau, self.options.classes.clone(), opened.procs);
         let output = match (self.folder(policy), &recorder.output) {
@@ -273,7 +273,7 @@ impl Replay {
     pub(super) fn grid_of(&self, from: &Snapshot<'_>) -> Result<Grid, RunError> {
         let (_, _, mut grid) = self.build(&self.options.policies[0], &Progress::default())?;
         let saved = from.read::<OneSite>()?.grid;
-        grid.restore(saved, false).map_err(|error| RunError::from_restoring(&error))?;
+        from.into_grid(&mut grid, saved, false)?;
         Ok(grid)
     }
 

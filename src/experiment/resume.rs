@@ -8,7 +8,7 @@ use super::checkpoint::{Description, Snapshot, Taker, options};
 use super::scenario::Scenario;
 use super::{CheckpointPlan, Control, Progress, Replay, Run, RunError};
 use crate::broker::BrokerRegistry;
-use crate::grid::Grid;
+use crate::grid::{Grid, Told};
 use crate::local::Registry;
 use crate::metrics::{GridSummary, RunSummary};
 use crate::store::{Cut, Section, Store};
@@ -94,9 +94,20 @@ impl Stored {
         }))
     }
 
+    /// What came from outside after a snapshot.
+    fn told(&self, number: u64) -> Result<Vec<Told>, RunError> {
+        let entries = self.store.journal(number).map_err(|error| RunError::from_store(&error))?.entries;
+        let read = |entry: &Vec<u8>| {
+            postcard::from_bytes(entry).map_err(|error| {
+                RunError::request(format!("a command in the journal of the store cannot be read: {error}"))
+            })
+        };
+        entries.iter().map(read).collect()
+    }
+
     /// The grid as it was when the snapshot of these sections was taken.
     pub(super) fn grid(&self, sections: &[Section]) -> Result<Grid, RunError> {
-        let from = Snapshot { sections, store: &self.store };
+        let from = Snapshot { sections, told: &[], store: &self.store };
         match &self.run {
             StoredRun::Run(run) => run.grid_of(&from),
             StoredRun::Replay(replay) => replay.grid_of(&from),
@@ -120,7 +131,8 @@ impl Stored {
         say(&From { number: newest.number, cut: newest.cut, skipped: newest.skipped });
         self.store.go_on_from(newest.number).map_err(refused)?;
         let plan = CheckpointPlan::new(self.store.folder().to_owned());
-        let from = Snapshot { sections: &newest.sections, store: &self.store };
+        let told = self.told(newest.number)?;
+        let from = Snapshot { sections: &newest.sections, told: &told, store: &self.store };
         let taker = |plan: CheckpointPlan, store: Store| {
             Taker::new(plan, store, control, progress).resuming(newest.number)
         };

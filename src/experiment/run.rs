@@ -144,7 +144,7 @@ impl Run {
     pub(super) fn restored(&self, from: &Snapshot<'_>, progress: &Progress) -> Result<Begun, RunError> {
         let Restored { grid: saved, merge, recorder, spent } = from.read()?;
         let (mut grid, inputs) = self.build(progress)?;
-        grid.restore(saved, false).map_err(|error| RunError::from_restoring(&error))?;
+        from.into_grid(&mut grid, saved, false)?;
         let merge = Merge::restore(merge).map_err(|error| RunError::from_restoring(&error))?;
         let plan = &self.scenario.meaning.output;
         let output = match (&plan.folder, &recorder.output) {
@@ -165,7 +165,7 @@ impl Run {
     pub(super) fn grid_of(&self, from: &Snapshot<'_>) -> Result<Grid, RunError> {
         let (mut grid, _) = self.build(&Progress::default())?;
         let saved = from.read::<GridMeasures>()?.grid;
-        grid.restore(saved, false).map_err(|error| RunError::from_restoring(&error))?;
+        from.into_grid(&mut grid, saved, false)?;
         Ok(grid)
     }
 

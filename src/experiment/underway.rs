@@ -2,7 +2,7 @@
 
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,7 @@ use super::recorder::Recorder;
 use super::timed::Read;
 use crate::grid::{Grid, Halt, Leg, Merge, WindowOptions};
 use crate::model::{Record, RecordSink};
-use crate::runtime::{self, RuntimeOptions};
+use crate::runtime::{self, Outside, RuntimeOptions};
 use crate::units::Time;
 
 /// What drives the entities. It changes no result.
@@ -39,6 +39,10 @@ pub(super) struct Underway<M> {
     pub(super) recorder: Recorder<M>,
     driver: Driver,
     until: Option<Time>,
+    /// Where commands come in.
+    outside: Option<Outside>,
+    /// When it began in this process, by the wall clock and in virtual time: a paced run keeps to it.
+    began: (Instant, Time),
     /// What its sources know of reading.
     reads: Vec<Arc<Mutex<Read>>>,
     /// Time spent in earlier processes.
@@ -67,7 +71,13 @@ impl<M: Saved> Underway<M> {
     ) -> Self {
         let merge = Merge::new(grid.nodes().len());
         let (earlier, driven) = (Spent::default(), Duration::ZERO);
-        Self { grid, merge, recorder, driver, until, reads, earlier, driven }
+        let began = (now(), grid.now());
+        Self { grid, merge, recorder, driver, until, outside: None, began, reads, earlier, driven }
+    }
+
+    /// The same, listening to commands.
+    pub(super) fn listening(self, outside: Outside) -> Self {
+        Self { outside: Some(outside), ..self }
     }
 
     /// The same, gone on with in another process.
@@ -90,6 +100,7 @@ impl<M: Saved> Underway<M> {
         if let Some(taker) = taker.as_deref_mut() {
             taker.begin(self)?;
         }
+        self.began = (now(), self.grid.now());
         loop {
             let started = now();
             let cut = taker.as_ref().and_then(|taker| taker.next_cut(self.grid.now()));
@@ -116,45 +127,36 @@ impl<M: Saved> Underway<M> {
     }
 
     fn leg(&mut self, cut: Option<Time>, halt: Option<&Halt>, events: Option<u64>) -> Result<Leg, RunError> {
-        match (halt, events) {
+        let Self { grid, merge, recorder, until, .. } = self;
+        let mut counting;
+        let sink: &mut dyn RecordSink = match (halt, events) {
             (Some(halt), Some(left)) => {
-                let mut counting = Counting { left, halt, inner: &mut self.recorder };
-                drive(&mut self.grid, &mut self.merge, &self.driver, self.until, cut, Some(halt), &mut counting)
+                counting = Counting { left, halt, inner: recorder };
+                &mut counting
             }
-            _ => drive(
-                &mut self.grid,
-                &mut self.merge,
-                &self.driver,
-                self.until,
-                cut,
-                halt,
-                &mut self.recorder,
-            ),
-        }
-    }
-}
-
-fn drive(
-    grid: &mut Grid,
-    merge: &mut Merge,
-    driver: &Driver,
-    until: Option<Time>,
-    cut: Option<Time>,
-    halt: Option<&Halt>,
-    sink: &mut dyn RecordSink,
-) -> Result<Leg, RunError> {
-    let windows = WindowOptions { halt: halt.cloned(), ..WindowOptions::default() };
-    match *driver {
-        Driver::Alone => grid.replay_leg(cut, halt, sink).map_err(|error| RunError::from_running(&error)),
-        Driver::Loop => {
-            let ran = grid.run_leg(until, cut, windows, merge, sink);
-            ran.map_err(|error| RunError::from_running(&error))
-        }
-        Driver::Actors { threads, pace } => {
-            let begin = grid.now();
-            let options = RuntimeOptions { windows, threads, pace, begin, ..RuntimeOptions::default() };
-            let ran = runtime::run_leg(grid, until, cut, options, merge, sink);
-            ran.map_err(|error| RunError::from_actors(&error))
+            _ => recorder,
+        };
+        let windows = WindowOptions { halt: halt.cloned(), ..WindowOptions::default() };
+        match self.driver {
+            Driver::Alone => grid.replay_leg(cut, halt, sink).map_err(|error| RunError::from_running(&error)),
+            Driver::Loop => {
+                let ran = grid.run_leg(*until, cut, windows, merge, sink);
+                ran.map_err(|error| RunError::from_running(&error))
+            }
+            Driver::Actors { threads, pace } => {
+                let (began, begin) = self.began;
+                let options = RuntimeOptions {
+                    windows,
+                    threads,
+                    pace,
+                    begin,
+                    began: Some(began),
+                    outside: self.outside.clone(),
+                    ..RuntimeOptions::default()
+                };
+                let ran = runtime::run_leg(grid, *until, cut, options, merge, sink);
+                ran.map_err(|error| RunError::from_actors(&error))
+            }
         }
     }
 }
