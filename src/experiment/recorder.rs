@@ -98,6 +98,7 @@ impl<M: Measured> RecorderSave<M> {
     pub(super) const VERSION: u32 = 1;
 
     /// The blocks without which this is not whole.
+    #[cfg(test)]
     pub(super) fn blocks(&self) -> impl Iterator<Item = BlockId> {
         self.measured.blocks()
     }
@@ -160,6 +161,7 @@ impl<M: Measured> Recorder<M> {
     }
 
     /// Gives out all blocks with the next save, for a store that has none of them.
+    #[cfg(test)]
     pub(super) fn give_all_blocks(&mut self) {
         self.blocks = Blocks::default();
     }

@@ -15,8 +15,12 @@ use crate::store::{Cut, Section, Store};
 
 /// A store that has been opened, and what it says of its run.
 pub struct Stored {
-    store: Store,
-    run: StoredRun,
+    pub(super) store: Store,
+    pub(super) run: StoredRun,
+    /// The scenario as the store has it.
+    pub(super) text: String,
+    /// The folder in which the command was typed.
+    pub(super) typed_in: PathBuf,
 }
 
 /// The run of a store.
@@ -55,19 +59,20 @@ impl Stored {
     pub fn open(folder: &Path, registry: Registry, brokers: BrokerRegistry) -> Result<Self, RunError> {
         let plan = CheckpointPlan::new(folder.to_owned());
         let store = Store::open(folder, &options(&plan)).map_err(|error| RunError::from_store(&error))?;
-        let run = match Description::read(folder, store.about())? {
+        let (run, text, typed_in) = match Description::read(folder, store.about())? {
             Description::Run { folder: from, scenario, threads } => {
-                StoredRun::Run(Box::new(build_run(folder, &store, &from, &scenario, threads, registry, brokers)?))
+                let run = build_run(folder, &store, &from, &scenario, threads, registry, brokers)?;
+                (StoredRun::Run(Box::new(run)), scenario, from)
             }
             Description::Replay { folder: from, mut options } => {
                 options.see_from(&from);
                 if let Some(plan) = &mut options.checkpoint {
                     plan.store = folder.to_owned();
                 }
-                StoredRun::Replay(Box::new(Replay::new(*options, registry)?))
+                (StoredRun::Replay(Box::new(Replay::new(*options, registry)?)), String::new(), from)
             }
         };
-        Ok(Self { store, run })
+        Ok(Self { store, run, text, typed_in })
     }
 
     /// What is run.
@@ -95,7 +100,7 @@ impl Stored {
     }
 
     /// What came from outside after a snapshot.
-    fn told(&self, number: u64) -> Result<Vec<Told>, RunError> {
+    pub(super) fn told(&self, number: u64) -> Result<Vec<Told>, RunError> {
         let entries = self.store.journal(number).map_err(|error| RunError::from_store(&error))?.entries;
         let read = |entry: &Vec<u8>| {
             postcard::from_bytes(entry).map_err(|error| {
@@ -146,7 +151,7 @@ impl Stored {
             StoredRun::Replay(replay) => {
                 let begun = replay.restored(&from, progress)?;
                 let taker = taker(replay.checkpoint().cloned().unwrap_or(plan), self.store);
-                Ended::Replay(Box::new(replay.go_on(begun, taker, progress, control)?))
+                Ended::Replay(Box::new(replay.go_on(begun, Some(taker), progress, control)?))
             }
         })
     }

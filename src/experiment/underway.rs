@@ -39,6 +39,8 @@ pub(super) struct Underway<M> {
     pub(super) recorder: Recorder<M>,
     driver: Driver,
     until: Option<Time>,
+    /// Who looks at the records on their way.
+    witness: Option<Box<dyn RecordSink + Send>>,
     /// Where commands come in.
     outside: Option<Outside>,
     /// When it began in this process, by the wall clock and in virtual time: a paced run keeps to it.
@@ -72,7 +74,12 @@ impl<M: Saved> Underway<M> {
         let merge = Merge::new(grid.nodes().len());
         let (earlier, driven) = (Spent::default(), Duration::ZERO);
         let began = (now(), grid.now());
-        Self { grid, merge, recorder, driver, until, outside: None, began, reads, earlier, driven }
+        Self { grid, merge, recorder, driver, until, witness: None, outside: None, began, reads, earlier, driven }
+    }
+
+    /// The same, with somebody who looks at the records on their way.
+    pub(super) fn witnessed(self, witness: Box<dyn RecordSink + Send>) -> Self {
+        Self { witness: Some(witness), ..self }
     }
 
     /// The same, listening to commands.
@@ -118,19 +125,31 @@ impl<M: Saved> Underway<M> {
             }
         }
         let started = now();
+        let mut watched;
+        let sink: &mut dyn RecordSink = match &mut self.witness {
+            Some(witness) => {
+                watched = Watched { witness: &mut **witness, inner: &mut self.recorder };
+                &mut watched
+            }
+            None => &mut self.recorder,
+        };
         let ended = match self.driver {
-            Driver::Alone => self.grid.finish_replay(&mut self.recorder),
-            _ => self.grid.finish_run(self.until, &mut self.merge, &mut self.recorder),
+            Driver::Alone => self.grid.finish_replay(sink),
+            _ => self.grid.finish_run(self.until, &mut self.merge, sink),
         };
         self.driven += now() - started;
         ended.map_err(|error| RunError::from_running(&error))
     }
 
     fn leg(&mut self, cut: Option<Time>, halt: Option<&Halt>, events: Option<u64>) -> Result<Leg, RunError> {
-        let Self { grid, merge, recorder, until, .. } = self;
-        let mut counting;
-        let sink: &mut dyn RecordSink = match (halt, events) {
-            (Some(halt), Some(left)) => {
+        let Self { grid, merge, recorder, witness, until, .. } = self;
+        let (mut counting, mut watched);
+        let sink: &mut dyn RecordSink = match (halt, events, witness) {
+            (_, _, Some(witness)) => {
+                watched = Watched { witness: &mut **witness, inner: recorder };
+                &mut watched
+            }
+            (Some(halt), Some(left), None) => {
                 counting = Counting { left, halt, inner: recorder };
                 &mut counting
             }
@@ -175,6 +194,23 @@ impl RecordSink for Counting<'_> {
         if self.left == 0 {
             self.halt.ask();
         }
+    }
+
+    fn is_closed(&self) -> bool {
+        self.inner.is_closed()
+    }
+}
+
+/// Shows records to somebody on their way.
+struct Watched<'a> {
+    witness: &'a mut dyn RecordSink,
+    inner: &'a mut dyn RecordSink,
+}
+
+impl RecordSink for Watched<'_> {
+    fn record(&mut self, record: Record) {
+        self.witness.record(record.clone());
+        self.inner.record(record);
     }
 
     fn is_closed(&self) -> bool {
