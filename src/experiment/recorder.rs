@@ -10,7 +10,7 @@ use crate::metrics::{
     Block, BlockError, BlockId, Blocks, Definitions, Exact, Fingerprint, GridMeasures, Skeleton, Summary,
     WaitComparison,
 };
-use crate::model::{Outcome, Record, RecordSink, RejectReason};
+use crate::model::{Layout, Outcome, Record, RecordSink, RejectReason};
 use crate::report::{OutputDir, OutputError, OutputMark};
 
 /// Records handled at a time: enough that looking at the clock costs nothing, few enough to stay in the cache.
@@ -83,6 +83,8 @@ pub(super) struct Recorder<M> {
 /// How far a recorder was. Its measures are whole only with the blocks that they name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct RecorderSave<M> {
+    /// Of everything here and in the measures.
+    layout: Layout<1>,
     /// The files; `None` if there are none.
     pub(super) output: Option<OutputMark>,
     measured: Skeleton<M>,
@@ -91,17 +93,6 @@ pub(super) struct RecorderSave<M> {
     pub(super) jobs: u64,
     /// How long writing took.
     elapsed: Duration,
-}
-
-impl<M: Measured> RecorderSave<M> {
-    /// Goes up whenever the form of what is saved changes, here or in the measures.
-    pub(super) const VERSION: u32 = 1;
-
-    /// The blocks without which this is not whole.
-    #[cfg(test)]
-    pub(super) fn blocks(&self) -> impl Iterator<Item = BlockId> {
-        self.measured.blocks()
-    }
 }
 
 impl<M: Measured> Recorder<M> {
@@ -126,13 +117,14 @@ impl<M: Measured> Recorder<M> {
         self.flush();
         let started = now();
         let output = match self.failed.take() {
-            Some(error) => Err(error),
-            None => self.output.as_mut().map(OutputDir::mark).transpose(),
+            Some(error) => return Err(error),
+            None => self.output.as_mut().map(OutputDir::mark).transpose()?,
         };
         let (measured, new) = Skeleton::of(&mut self.measured, &mut self.blocks);
         self.elapsed += now() - started;
         let save = RecorderSave {
-            output: output?,
+            layout: Layout,
+            output,
             measured,
             fingerprint: self.fingerprint,
             jobs: self.jobs,

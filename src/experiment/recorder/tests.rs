@@ -84,7 +84,6 @@ fn interrupted<M: Measured + Serialize + serde::de::DeserializeOwned>(
             File::options().append(true).open(folder.join(name)).unwrap().write_all(b"1,2\n3").unwrap();
         }
         let save: RecorderSave<M> = postcard::from_bytes(&save).unwrap();
-        assert!(save.blocks().all(|id| kept.contains_key(&id)));
         let mark = save.output.clone().unwrap();
         let output = OutputDir::resume(folder, &sites(), Definitions::default(), &options(), &mark).unwrap();
         let find = |id| kept.get(&id).cloned().ok_or("nowhere");
@@ -122,9 +121,9 @@ proptest! {
     }
 }
 
-/// If this fails because the form of what is saved has changed on purpose, raise its version.
+/// If this fails because the form of what is saved has changed on purpose, raise its layout.
 #[test]
-fn the_form_of_a_save_is_of_its_version() {
+fn the_form_of_a_save_is_that_of_its_layout() {
     fn pinned<M: Measured + Serialize>(measured: M) -> String {
         let mut recorder = Recorder::new(measured, None, Progress::default());
         for at in 0..2_000 {
@@ -137,7 +136,7 @@ fn the_form_of_a_save_is_of_its_version() {
         save.elapsed = Duration::ZERO;
         let bytes = postcard::to_allocvec(&save).unwrap();
         let hash = xxhash_rust::xxh3::xxh3_128(&bytes);
-        format!("{} {} {} {hash:032x}", RecorderSave::<M>::VERSION, blocks.len(), bytes.len())
+        format!("{} {} {hash:032x}", blocks.len(), bytes.len())
     }
     let grid = GridMeasures::new(Definitions::default(), Window::ALL, &sites());
     insta::assert_snapshot!(pinned(grid.watching(crate::metrics::RecoveryRule::default(), 16)), @"1 6 41635 95fb3ec827bd2fc5df2aee4d7fa9dd7b");

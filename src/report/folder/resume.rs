@@ -4,8 +4,8 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use super::{BATSIM, EVENTS, JOBS, MACHINES, OutputDir, OutputOptions, SCENARIO, SEGMENTS, STALE};
-use super::{create_folder, remove, write_whole};
+use super::{BATSIM, EVENTS, JOBS, MACHINES, OutputDir, OutputOptions, SCENARIO, SEGMENTS, SUMMARY};
+use super::{create_folder, part_of, remove, remove_stale, write_whole};
 use crate::metrics::Definitions;
 use crate::model::SiteSpec;
 use crate::report::OutputError;
@@ -44,18 +44,15 @@ impl OutputDir {
             _ => None,
         };
 
-        for stale in STALE {
-            remove(&folder.join(stale))?;
-        }
-        let left_out = [
-            (MACHINES, machines.is_none()),
-            (EVENTS, events.is_none()),
-            (SCENARIO, options.scenario.is_none()),
-            (BATSIM, batsim.is_none()),
+        let mut stale = vec![SUMMARY];
+        let kept = [
+            (MACHINES, machines.is_some()),
+            (EVENTS, events.is_some()),
+            (SCENARIO, options.scenario.is_some()),
+            (BATSIM, batsim.is_some()),
         ];
-        for (name, _) in left_out.into_iter().filter(|(_, left_out)| *left_out) {
-            remove(&folder.join(name))?;
-        }
+        stale.extend(kept.into_iter().filter(|(_, kept)| !kept).map(|(name, _)| name));
+        remove_stale(folder, &stale)?;
         if let Some(text) = new_scenario {
             write_whole(folder, SCENARIO, text)?;
         }
@@ -99,24 +96,19 @@ impl OutputDir {
             }
             return Err(error);
         }
-        for stale in STALE.into_iter().chain([MACHINES, EVENTS, SCENARIO, BATSIM]) {
+        // Without a summary the folder is that of no finished run, whatever happens from here on.
+        for stale in [SUMMARY, MACHINES, EVENTS, SCENARIO, BATSIM] {
             remove(&to.join(stale))?;
         }
-        for file in &mark.files {
+        mark.files.iter().try_for_each(|file| {
             let path = to.join(&file.name);
             fs::rename(part_of(to, &file.name), &path).map_err(|source| OutputError::Place {
                 operation: "replace",
                 path,
                 source,
-            })?;
-        }
-        Ok(())
+            })
+        })
     }
-}
-
-/// Where a file is copied to before it takes its name.
-fn part_of(folder: &Path, name: &str) -> PathBuf {
-    folder.join(format!("{name}.part"))
 }
 
 fn copy(from: PathBuf, to: PathBuf, file: &FileMark) -> Result<(), OutputError> {
