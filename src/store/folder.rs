@@ -147,7 +147,10 @@ impl Store {
         lock: Lock,
     ) -> Result<Self, StoreError> {
         let blocks = Blocks::open(Arc::clone(&means.disk), folder)?;
-        let journal = Journal::new(Arc::clone(&means.disk), folder);
+        // A damaged seal knows nothing; it is told where the snapshot is asked for.
+        let seals = generation::numbers(folder)?.into_iter().map(|number| generation::seal(folder, number));
+        let known = seals.flatten().map(|seal| seal.cut.entries).max().unwrap_or(0);
+        let journal = Journal::new(Arc::clone(&means.disk), folder, known);
         let folder = folder.to_owned();
         Ok(Self { folder, about, options, means, blocks, journal, known: None, _lock: lock })
     }
