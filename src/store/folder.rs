@@ -414,6 +414,19 @@ impl Store {
         self.journal.clone()
     }
 
+    /// Lets the journal of a new store begin at this number: the entries before it are in the store from which the
+    /// run of this one was forked.
+    ///
+    /// # Errors
+    /// [`StoreError::Occupied`] if there are entries or snapshots already, and what the file system says.
+    pub fn begin_journal_at(&mut self, number: u64) -> Result<(), StoreError> {
+        if self.journal.entries()? > 0 || !generation::numbers(&self.folder)?.is_empty() {
+            let (path, title) = (self.folder.clone(), self.about.title.clone());
+            return Err(StoreError::Occupied { path, title, finished: self.finished()?.is_some() });
+        }
+        self.journal.begin_at(number)
+    }
+
     /// Appends an entry to the journal. When this returns, it is durable, and may be used. Returns its number.
     ///
     /// # Errors

@@ -66,6 +66,15 @@ impl Journal {
         self.with(Inner::next)
     }
 
+    /// Begins at this number, in a store that has no entry yet.
+    pub(super) fn begin_at(&self, number: u64) -> Result<(), StoreError> {
+        self.with(|inner| {
+            inner.log = Some(Log::create(&inner.disk, &inner.path(number), number)?);
+            inner.next = Some(number);
+            Ok(())
+        })
+    }
+
     /// The entries from this number on.
     pub(super) fn since(&self, from: u64) -> Result<Entries, StoreError> {
         self.with(|inner| inner.since(from))
@@ -89,8 +98,7 @@ impl Inner {
             self.log = Some(Log::create(&self.disk, &self.path(number), number)?);
         }
         let Some(log) = &mut self.log else { return Ok(number) };
-        log.append(bytes)?;
-        log.sync()?;
+        log.append_durably(bytes)?;
         self.next = Some(number + 1);
         Ok(number)
     }
