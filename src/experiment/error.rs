@@ -136,7 +136,14 @@ impl RunError {
 
     /// A store that cannot be used.
     pub(super) fn from_store(error: &StoreError) -> Self {
-        Self::request(error).with_hint(error.hint())
+        match error {
+            StoreError::NoSnapshot { path, skipped } if skipped.is_empty() => {
+                let path = path.display();
+                Self::request(format!("nothing has been saved in `{path}`: the run ended before its first snapshot"))
+                    .with_hint("begin it again, with `--checkpoint-anew`")
+            }
+            _ => Self::request(error).with_hint(error.hint()),
+        }
     }
 
     /// Files of a run that are not what they were.

@@ -153,6 +153,7 @@ impl<M: Measured> Recorder<M> {
     }
 
     /// Gives out all blocks with the next save, for a store that has none of them.
+    #[cfg(test)]
     pub(super) fn give_all_blocks(&mut self) {
         self.blocks = Blocks::default();
     }
