@@ -144,17 +144,6 @@ fn the_form_of_a_save_is_that_of_its_layout() {
 }
 
 #[test]
-fn a_new_store_is_given_all_blocks() {
-    let mut recorder = Recorder::new(OneSite::new(&Definitions::default()), None, Progress::default());
-    (0..2_000).for_each(|at| recorder.record(Record::Job(job(at, at * 10, 5, 20, 4))));
-    let first = recorder.save().unwrap().1;
-    assert!(!first.is_empty());
-    assert_eq!(recorder.save().unwrap().1, []);
-    recorder.give_all_blocks();
-    assert_eq!(recorder.save().unwrap().1, first);
-}
-
-#[test]
 #[cfg(unix)]
 fn a_disk_that_is_full_is_told_when_it_is_saved_and_at_the_end() {
     if !Path::new("/dev/full").exists() {
