@@ -113,16 +113,10 @@ impl Node {
     pub fn restore(&mut self, saved: NodeSave, adopt: Option<Stamp>) -> Result<(), EntityError> {
         match (self, saved) {
             (Self::Portal(portal), NodeSave::Portal(saved)) => portal.restore(saved),
-            (Self::Broker(broker), NodeSave::Broker(saved)) => broker.restore(*saved, adopt.is_some()),
-            (Self::Dispatcher(dispatcher), NodeSave::Dispatcher(saved)) => dispatcher.restore(*saved),
-            (Self::Directory(directory), NodeSave::Directory(saved)) => {
-                **directory = saved;
-                Ok(())
-            }
-            (Self::Network(network), NodeSave::Network(saved)) => {
-                **network = saved;
-                Ok(())
-            }
+            (Self::Broker(broker), NodeSave::Broker(saved)) => broker.restore(*saved, adopt),
+            (Self::Dispatcher(dispatcher), NodeSave::Dispatcher(saved)) => dispatcher.restore(*saved, adopt),
+            (Self::Directory(directory), NodeSave::Directory(saved)) => directory.restore(saved),
+            (Self::Network(network), NodeSave::Network(saved)) => network.restore(saved, adopt),
             (Self::Site(site), NodeSave::Site(saved)) => site.restore(*saved, adopt),
             (node, _) => Err(EntityError::BadSave {
                 who: node.address().to_string(),
