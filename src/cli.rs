@@ -9,7 +9,10 @@ mod inspect;
 mod policies;
 mod progress;
 mod replay;
+mod resume;
 mod run;
+mod signals;
+mod snapshots;
 
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
@@ -33,6 +36,10 @@ enum Command {
     Run(run::Args),
     /// Replay a workload at one site under one or several local policies
     Replay(Box<replay::Args>),
+    /// Go on with a run from its snapshots
+    Resume(resume::Args),
+    /// List the snapshots of a run, look into one, or remove some
+    Snapshots(snapshots::Args),
     /// Write a workload made by a model, as SWF, to standard output or a file
     Generate(generate::Args),
     /// Say what is in a workload: jobs, load, users, sizes, run times, arrivals
@@ -51,6 +58,8 @@ pub fn main() -> ExitCode {
     let done = match cli.command {
         Command::Run(args) => run::run(&args),
         Command::Replay(args) => replay::run(*args),
+        Command::Resume(args) => resume::run(&args),
+        Command::Snapshots(args) => snapshots::run(&args),
         Command::Generate(args) => generate::run(&args),
         Command::Inspect(args) => inspect::run(&args),
         Command::Policies(args) => policies::run(&args),

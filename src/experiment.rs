@@ -3,18 +3,25 @@
 //! The first room that opens files and reads the clock. What it is asked for is checked before anything runs, so that a
 //! bad request ([`RunError::Request`]) is told from a run that failed ([`RunError::Run`]).
 
+mod checkpoint;
 mod clock;
 mod error;
 mod progress;
 mod recorder;
 mod replay;
+mod resume;
 mod run;
 pub mod scenario;
+mod snapshots;
 mod timed;
+mod underway;
 mod workload;
 
+pub use checkpoint::{Anew, CheckpointPlan, Control, Interrupt};
 pub use error::RunError;
-pub use progress::Progress;
+pub use progress::{Progress, Told};
 pub use replay::{Replay, ReplayOptions};
+pub use resume::{Ended, From, Stored, StoredRun};
 pub use run::{Inputs, Run};
+pub use snapshots::{look_into, look_up, prune};
 pub use workload::{EstimateSource, Opened, Shaping, Workload};

@@ -8,6 +8,7 @@ mod drive;
 mod ending;
 mod error;
 mod least;
+mod leg;
 mod merge;
 mod moments;
 mod node;
@@ -18,7 +19,8 @@ use serde::{Deserialize, Serialize};
 pub use changes::{ChangeError, changes};
 pub use drive::{DriveError, drive};
 pub use error::{GridError, Waiter};
-pub use merge::Merge;
+pub use leg::{Halt, Leg};
+pub use merge::{Merge, MergeSave};
 pub use moments::drive_by_moments;
 pub use node::{Node, NodeSave};
 pub use windows::{Call, Group, Over, WindowEnds, WindowError, WindowOptions, Windows};
@@ -248,43 +250,6 @@ impl Grid {
         Ok(())
     }
 
-    /// Runs until no job is left, and checks that every job that was submitted has ended.
-    ///
-    /// # Errors
-    /// [`GridError`] says what broke; [`GridError::SinkClosed`] if `sink` can take no more; [`GridError::Stuck`] if
-    /// jobs are left that nothing will ever start, which have then been recorded as unfinished.
-    pub fn run(&mut self, sink: &mut dyn RecordSink) -> Result<(), GridError> {
-        if self.is_simple() {
-            self.run_alone(Time::NEVER, sink)?;
-            let waiters = self.waiters();
-            if waiters.is_empty() {
-                return self.sites().try_for_each(|site| balanced(&site.spec().name, site.tally()));
-            }
-            self.close(sink);
-            return Err(GridError::stuck(self.now(), waiters));
-        }
-        self.run_to(None, WindowOptions::default(), sink)
-    }
-
-    /// Runs until no job is left, or to `until` if that comes first: what is left then is recorded as unfinished. Windows may be
-    /// chosen, which changes no result.
-    ///
-    /// # Errors
-    /// As [`Grid::run`].
-    pub fn run_to(
-        &mut self,
-        until: Option<Time>,
-        options: WindowOptions,
-        sink: &mut dyn RecordSink,
-    ) -> Result<(), GridError> {
-        let seats = self.nodes.iter().map(|node| (node.address(), node.next_event()));
-        let mut windows = Windows::new(seats, &self.groups(), self.windows(until, options))?;
-        let mut merge = Merge::new(self.nodes.len());
-        drive(&mut self.nodes, &mut windows, &mut merge, sink)?;
-        merge.finish(sink);
-        self.finish(until, sink)
-    }
-
     /// The windows of a run of this grid, to `until` at the latest, chosen as `options` say beyond that.
     pub fn windows(&self, until: Option<Time>, options: WindowOptions) -> WindowOptions {
         let quiet = self.quiet;
@@ -310,11 +275,18 @@ impl Grid {
     /// As [`Grid::run`].
     pub fn run_stepwise(&mut self, until: Option<Time>, sink: &mut dyn RecordSink) -> Result<(), GridError> {
         let merge = &mut Merge::new(self.nodes.len());
+        let mut end = Time::NEVER;
+        let mut last = None;
         loop {
-            let end = match self.left().verdict(self.quiet) {
-                Verdict::GoOn => Time::NEVER,
-                Verdict::Done(end) | Verdict::Stuck(end) => end,
-            };
+            let now = self.next_event().map(|next| next.time);
+            // Between the rounds of an instant, what was said without delay is still on its way.
+            if now != last || now.is_none() {
+                end = match self.left().verdict(self.quiet) {
+                    Verdict::GoOn => Time::NEVER,
+                    Verdict::Done(end) | Verdict::Stuck(end) => end,
+                };
+                last = now;
+            }
             let end = Stamp::at(until.map_or(end, |until| until.min(end)));
             let Some(next) = self.next_event().filter(|next| *next < end) else {
                 merge.finish(sink);
@@ -342,7 +314,7 @@ impl Grid {
     ///
     /// # Errors
     /// As [`Grid::run`].
-    pub(crate) fn finish(&mut self, until: Option<Time>, sink: &mut dyn RecordSink) -> Result<(), GridError> {
+    fn finish(&mut self, until: Option<Time>, sink: &mut dyn RecordSink) -> Result<(), GridError> {
         let left = self.left();
         let (end, stuck) = match (left.verdict(self.quiet), until) {
             (Verdict::Done(end), _) => (until.map_or(end, |until| until.min(end)), false),

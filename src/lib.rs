@@ -21,6 +21,8 @@ pub mod entity;
 
 pub mod grid;
 
+pub mod store;
+
 pub mod runtime;
 
 pub mod metrics;

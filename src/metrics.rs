@@ -6,6 +6,7 @@
 //! business of [`crate::report`].
 
 mod backlog;
+mod blocks;
 mod churn;
 mod definitions;
 mod distribution;
@@ -27,6 +28,7 @@ mod waits;
 mod window;
 
 pub use backlog::{Backlog, BacklogSummary};
+pub(crate) use blocks::{Block, BlockError, BlockId, Blocks, Exact, Skeleton};
 pub use churn::{Attempts, Churn, ChurnSummary, Count, JobChanges, LostWork, MachineChanges, Refusals};
 pub use definitions::{Definition, Definitions};
 pub use distribution::{EXACT_QUANTILES, Quantiles};

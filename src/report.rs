@@ -13,8 +13,10 @@ mod figures;
 mod folder;
 mod grid;
 mod lines;
+mod mark;
 mod names;
 mod rows;
+mod snapshots;
 mod tables;
 #[cfg(test)]
 mod tests;
@@ -24,4 +26,6 @@ pub use contents::contents_table;
 pub use error::{OutputError, hint_for};
 pub use folder::{OutputDir, OutputOptions};
 pub use grid::grid_tables;
+pub use mark::{FileMark, OutputMark, OutputSync};
+pub use snapshots::{PlaceFacts, SnapshotFacts, SnapshotRow, StoreFacts, snapshot_table, store_table};
 pub use tables::{grid_json, json, recorded_waits_table, summary_table};

@@ -24,7 +24,7 @@ use std::sync::Arc;
 use std::sync::mpsc;
 
 pub use error::RuntimeError;
-pub use grid::run_grid;
+pub use grid::{run_grid, run_leg};
 pub use options::RuntimeOptions;
 
 use self::board::Board;
@@ -44,6 +44,8 @@ pub struct Ended<E> {
     pub entities: Vec<E>,
     /// Everything before this moment has happened, as far as is known.
     pub passed: Stamp,
+    /// Whether the run is over before its time, as [`WindowOptions::over`](crate::grid::WindowOptions::over) says.
+    pub over: bool,
     /// How it ended.
     pub result: Result<(), RuntimeError>,
 }
@@ -55,7 +57,16 @@ enum Word<E> {
     /// The run is over before its time.
     Failed(RuntimeError),
     /// The entities are back.
-    Done(Vec<E>, Stamp),
+    Done(Vec<E>, Reached),
+}
+
+/// How far a run has come.
+#[derive(Copy, Clone, Debug, Default)]
+struct Reached {
+    /// Everything before this moment has happened, as far as is known.
+    passed: Stamp,
+    /// Whether the run is over before its time.
+    over: bool,
 }
 
 /// Runs entities as actors until everything before the end of the run has happened.
@@ -72,7 +83,8 @@ pub fn run<E: Entity + Send + 'static>(
     merge: &mut Merge,
     sink: &mut dyn RecordSink,
 ) -> Ended<E> {
-    let refused = |entities, error| Ended { entities, passed: Stamp::default(), result: Err(error) };
+    let refused =
+        |entities, error| Ended { entities, passed: Stamp::default(), over: false, result: Err(error) };
     let (windows, stage) = match options.check() {
         Ok(checked) => checked,
         Err(error) => return refused(entities, error),

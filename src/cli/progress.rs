@@ -7,11 +7,13 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::{is_watched, talk};
-use crate::experiment::Progress;
+use crate::experiment::{Progress, Told};
 
 const REDRAW: Duration = Duration::from_millis(100);
-/// Without a terminal, and only for runs that take that long.
-const LINE: Duration = Duration::from_secs(10);
+/// Without a terminal.
+const GLANCE: Duration = Duration::from_secs(1);
+/// Glances between two lines, and only for runs that take that long.
+const LINE: u32 = 10;
 
 /// Does `work` while showing how far it has come.
 pub(super) fn shown<T: Send>(label: &str, progress: &Progress, work: impl FnOnce() -> T + Send) -> T {
@@ -24,6 +26,7 @@ pub(super) fn shown<T: Send>(label: &str, progress: &Progress, work: impl FnOnce
         );
         let result = work();
         drop(done);
+        warn(progress);
         result
     })
 }
@@ -42,6 +45,7 @@ fn bar(label: &str, progress: &Progress, wait: &mpsc::Receiver<()>) {
         bar.set_message(format!("read, {} jobs have ended", progress.jobs()));
         bar.set_length(total.max(1));
         bar.set_position(read.min(total.max(1)));
+        bar.suspend(|| warn(progress));
         if wait.recv_timeout(REDRAW) != Err(RecvTimeoutError::Timeout) {
             break;
         }
@@ -50,10 +54,25 @@ fn bar(label: &str, progress: &Progress, wait: &mpsc::Receiver<()>) {
 }
 
 fn lines(label: &str, progress: &Progress, wait: &mpsc::Receiver<()>) {
-    while wait.recv_timeout(LINE) == Err(RecvTimeoutError::Timeout) {
-        let (read, total) = progress.read();
-        let share = (read.min(total) * 100).checked_div(total);
-        let share = share.map(|percent| format!(" ({percent} % read)")).unwrap_or_default();
-        talk(&format!("{label}: {} jobs have ended{share}", progress.jobs()));
+    let mut glances = 0;
+    while wait.recv_timeout(GLANCE) == Err(RecvTimeoutError::Timeout) {
+        warn(progress);
+        glances += 1;
+        if glances % LINE == 0 {
+            let (read, total) = progress.read();
+            let share = (read.min(total) * 100).checked_div(total);
+            let share = share.map(|percent| format!(" ({percent} % read)")).unwrap_or_default();
+            talk(&format!("{label}: {} jobs have ended{share}", progress.jobs()));
+        }
+    }
+}
+
+/// What has to be said while the run goes on.
+fn warn(progress: &Progress) {
+    for told in progress.told() {
+        match told {
+            Told::Note(said) => talk(&said),
+            Told::Warning(said) => talk(&format!("warning: {said}")),
+        }
     }
 }

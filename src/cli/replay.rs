@@ -1,11 +1,14 @@
 //! `gridemu replay`
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args as ClapArgs, ValueEnum};
 
-use super::{progress, say, talk};
-use crate::experiment::{EstimateSource, Progress, Replay, ReplayOptions, RunError, Shaping, Workload};
+use super::{progress, say, signals, talk};
+use crate::experiment::{
+    Anew, CheckpointPlan, Control, EstimateSource, Progress, Replay, ReplayOptions, RunError, Shaping, Workload,
+};
 use crate::formats::swf::Clean;
 use crate::local::Registry;
 use crate::metrics::RunSummary;
@@ -67,6 +70,18 @@ pub(super) struct Args {
     /// Also write batsim/out_jobs.csv, in Batsim's columns
     #[arg(long, requires = "out")]
     batsim: bool,
+
+    /// Take snapshots into this folder, from which an interrupted replay goes on (`gridemu resume`)
+    #[arg(long, value_name = "STORE")]
+    checkpoint: Option<PathBuf>,
+
+    /// How often, by the wall clock
+    #[arg(long, value_name = "TIME", default_value = "30 s", requires = "checkpoint", value_parser = interval)]
+    checkpoint_every: Span,
+
+    /// Remove an earlier run's snapshots from the folder, instead of refusing to begin
+    #[arg(long, requires = "checkpoint")]
+    checkpoint_anew: bool,
 
     /// Print the summary as JSON: an object for one policy, an array for several
     #[arg(long)]
@@ -185,6 +200,10 @@ impl Args {
             out: self.out,
             machines: self.machines,
             batsim: self.batsim,
+            checkpoint: self.checkpoint.map(|store| CheckpointPlan {
+                every: Some(Duration::from_micros(self.checkpoint_every.micros())),
+                ..CheckpointPlan::new(store)
+            }),
             ..ReplayOptions::new(self.workload, self.policies)
         }
     }
@@ -192,13 +211,20 @@ impl Args {
 
 pub(super) fn run(args: Args) -> Result<(), RunError> {
     let json = args.json;
+    let anew = if args.checkpoint_anew { Anew::Remove } else { Anew::Refuse };
     let replay = Replay::new(args.options(), Registry::standard())?;
     let several = replay.policies().len() > 1;
+    let control = Control::new();
+    if replay.checkpoint().is_some() {
+        signals::stop_cleanly(&control);
+    }
     let mut summaries: Vec<RunSummary> = Vec::new();
     for policy in replay.policies() {
         let progress = Progress::default();
         let label = policy.to_string();
-        let summary = progress::shown(&label, &progress, || replay.run(policy, &progress))?;
+        let summary = progress::shown(&label, &progress, || {
+            replay.run_with_snapshots(policy, &progress, &control, anew)
+        })?;
         if json {
             summary.facts.notes.iter().for_each(|note| talk(&format!("note: {note}")));
         } else {
@@ -221,6 +247,11 @@ fn speed(written: &str) -> Result<Rate, String> {
     // In steps of 2⁻²⁰: from a thousandth on, a speed is right to a thousandth.
     let rate = Rate::from_f64(value).filter(|_| (0.001..=1e6).contains(&value));
     rate.ok_or_else(|| "it must be above 0: from 0.001 to 1000000".to_owned())
+}
+
+fn interval(written: &str) -> Result<Span, String> {
+    let span: Span = written.parse().map_err(|error: crate::units::UnitError| error.to_string())?;
+    if span.is_zero() { Err("snapshots all the time leave no time for the run".to_owned()) } else { Ok(span) }
 }
 
 fn pue(written: &str) -> Result<u64, String> {

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use clap::{Args as ClapArgs, ValueEnum};
 
 use super::check::SetArgs;
-use super::{progress, say, talk};
+use super::{progress, say, signals, talk};
 use crate::broker::BrokerRegistry;
 use crate::experiment::scenario::{Override, Scenario};
-use crate::experiment::{Progress, Run, RunError};
+use crate::experiment::{Anew, Control, Progress, Run, RunError};
 use crate::local::Registry;
 use crate::report::{grid_json, grid_tables};
 
@@ -16,7 +16,8 @@ const EXAMPLES: &str = "\
 Examples:
   gridemu run configs/quickstart.toml
   gridemu run configs/quickstart.toml --set broker.policy=random --seed 9 --out results
-  gridemu run configs/quickstart.toml --pace 3600";
+  gridemu run configs/quickstart.toml --pace 3600
+  gridemu run configs/churn.toml --out results --checkpoint results/store";
 
 #[derive(Debug, ClapArgs)]
 #[command(after_help = EXAMPLES)]
@@ -31,6 +32,19 @@ pub(super) struct Args {
     /// Write files to this folder, whatever the scenario's `output.folder` says
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+
+    /// Take snapshots into this folder, from which an interrupted run goes on (`gridemu resume`); how often is said by
+    /// `--checkpoint-every`, or by the scenario's `[checkpoint]`
+    #[arg(long, value_name = "STORE")]
+    checkpoint: Option<PathBuf>,
+
+    /// How often, by the wall clock [default: 30 s]
+    #[arg(long, value_name = "TIME")]
+    checkpoint_every: Option<String>,
+
+    /// Remove an earlier run's snapshots from the folder, instead of refusing to begin
+    #[arg(long)]
+    checkpoint_anew: bool,
 
     /// Print the summary as JSON
     #[arg(long)]
@@ -68,11 +82,14 @@ impl Args {
             EngineArg::Direct => "direct".to_owned(),
         });
         let out = self.out.as_ref().map(|out| out.display().to_string());
+        let store = self.checkpoint.as_ref().map(|store| store.display().to_string());
         let options = [
             ("--pace", "clock.pace", &self.pace),
             ("--engine", "engine", &engine),
             ("--seed", "seed", &self.seed),
             ("--out", "output.folder", &out),
+            ("--checkpoint", "checkpoint.store", &store),
+            ("--checkpoint-every", "checkpoint.every", &self.checkpoint_every),
         ];
         for (option, key, value) in options {
             overrides.extend(value.as_ref().map(|value| Override::option(option, key, value)));
@@ -88,8 +105,14 @@ pub(super) fn run(args: &Args) -> Result<(), RunError> {
         talk(&format!("{}: {}", args.scenario.display(), scenario.line()));
     }
     let run = Run::new(scenario, usize::from(args.threads), registry, brokers);
-    let progress = Progress::default();
-    let summary = progress::shown(&run.scenario().meaning.name, &progress, || run.run(&progress))?;
+    let (progress, control) = (Progress::default(), Control::new());
+    if run.scenario().meaning.checkpoint.is_some() {
+        signals::stop_cleanly(&control);
+    }
+    let anew = if args.checkpoint_anew { Anew::Remove } else { Anew::Refuse };
+    let summary = progress::shown(&run.scenario().meaning.name, &progress, || {
+        run.run_with_snapshots(&progress, &control, anew)
+    })?;
     if args.json {
         let text = grid_json(&summary)
             .map_err(|error| RunError::run(format!("cannot write the summary: {error}")))?;

@@ -1,13 +1,17 @@
 //! What can go wrong with a run, and whose fault it is.
 
 use std::fmt;
+use std::path::Path;
 
+use super::Interrupt;
 use crate::entity::EntityError;
 use crate::grid::GridError;
 use crate::local::PartitionError;
 use crate::model::SiteError;
 use crate::report::OutputError;
 use crate::runtime::RuntimeError;
+use crate::store::StoreError;
+use crate::units::Time;
 use crate::workload::SourceError;
 
 /// A run that did not happen, or did not end well.
@@ -27,6 +31,15 @@ pub enum RunError {
         /// What to do.
         hint: Option<String>,
     },
+    /// The run was asked to stop, and can go on.
+    Stopped {
+        /// By whom.
+        by: Interrupt,
+        /// Where it stands.
+        problem: String,
+        /// How it goes on.
+        hint: Option<String>,
+    },
 }
 
 impl RunError {
@@ -43,7 +56,7 @@ impl RunError {
     /// The same with what to do about it.
     #[must_use]
     pub fn with_hint(mut self, what_to_do: impl Into<String>) -> Self {
-        let (Self::Request { hint, .. } | Self::Run { hint, .. }) = &mut self;
+        let (Self::Request { hint, .. } | Self::Run { hint, .. } | Self::Stopped { hint, .. }) = &mut self;
         *hint = Some(what_to_do.into());
         self
     }
@@ -51,7 +64,7 @@ impl RunError {
     /// The same with more to say about it.
     #[must_use]
     pub fn and(mut self, more: &str) -> Self {
-        let (Self::Request { problem, .. } | Self::Run { problem, .. }) = &mut self;
+        let (Self::Request { problem, .. } | Self::Run { problem, .. } | Self::Stopped { problem, .. }) = &mut self;
         problem.push_str("; ");
         problem.push_str(more);
         self
@@ -60,22 +73,33 @@ impl RunError {
     /// The same of a part of what was asked for: `the workload of site ...: ...`.
     #[must_use]
     pub fn within(mut self, part: &str) -> Self {
-        let (Self::Request { problem, .. } | Self::Run { problem, .. }) = &mut self;
+        let (Self::Request { problem, .. } | Self::Run { problem, .. } | Self::Stopped { problem, .. }) = &mut self;
         *problem = format!("{part}: {problem}");
         self
     }
 
     /// What to do about it.
     pub fn hint(&self) -> Option<&str> {
-        let (Self::Request { hint, .. } | Self::Run { hint, .. }) = self;
+        let (Self::Request { hint, .. } | Self::Run { hint, .. } | Self::Stopped { hint, .. }) = self;
         hint.as_deref()
     }
 
-    /// 2 for a bad request, 1 for a failed run.
+    /// A run that was asked to stop, with a last snapshot at `at` in `store`.
+    pub(super) fn stopped(by: Interrupt, at: Time, store: &Path) -> Self {
+        let store = store.display();
+        Self::Stopped {
+            by,
+            problem: format!("stopped at {at} s of the run, with everything saved in `{store}`"),
+            hint: Some(format!("`gridemu resume {store}` goes on from there")),
+        }
+    }
+
+    /// 2 for a bad request, 1 for a failed run, 128 and the signal for one that was stopped.
     pub const fn exit_code(&self) -> u8 {
         match self {
             Self::Request { .. } => 2,
             Self::Run { .. } => 1,
+            Self::Stopped { by, .. } => by.exit_code(),
         }
     }
 
@@ -108,6 +132,25 @@ impl RunError {
             _ => None,
         };
         Self::Run { problem: error.to_string(), hint }
+    }
+
+    /// A store that cannot be used.
+    pub(super) fn from_store(error: &StoreError) -> Self {
+        Self::request(error).with_hint(error.hint())
+    }
+
+    /// Files of a run that are not what they were.
+    pub(super) fn from_resuming(error: &OutputError) -> Self {
+        Self::request(error).with_hint(error.hint())
+    }
+
+    /// A snapshot that does not fit.
+    pub(super) fn from_restoring(error: &GridError) -> Self {
+        let hint = match error {
+            GridError::Entity(EntityError::Source(_)) => "put the workload back as it was when the run began, or run anew",
+            _ => "resume it with the version of gridemu that wrote it (`gridemu snapshots STORE` says which)",
+        };
+        Self::request(error).with_hint(hint)
     }
 
     /// An error after it.
@@ -165,9 +208,15 @@ impl From<OutputError> for RunError {
     }
 }
 
+impl From<StoreError> for RunError {
+    fn from(error: StoreError) -> Self {
+        Self::run(&error).with_hint(error.hint())
+    }
+}
+
 impl fmt::Display for RunError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (Self::Request { problem, .. } | Self::Run { problem, .. }) = self;
+        let (Self::Request { problem, .. } | Self::Run { problem, .. } | Self::Stopped { problem, .. }) = self;
         f.write_str(problem)
     }
 }

@@ -1,7 +1,7 @@
 //! How far a run has come, told to whoever shows it.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A counter that a run moves on and a progress bar reads.
 #[derive(Clone, Debug, Default)]
@@ -12,6 +12,16 @@ struct Counters {
     done: AtomicU64,
     total: AtomicU64,
     jobs: AtomicU64,
+    told: Mutex<Vec<Told>>,
+}
+
+/// What has to be said while a run goes on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Told {
+    /// Something to know.
+    Note(String),
+    /// Something to look at.
+    Warning(String),
 }
 
 impl Progress {
@@ -23,6 +33,15 @@ impl Progress {
     /// Jobs that have ended.
     pub fn jobs(&self) -> u64 {
         self.0.jobs.load(Ordering::Relaxed)
+    }
+
+    /// What has to be said while the run goes on, since this was last asked.
+    pub fn told(&self) -> Vec<Told> {
+        std::mem::take(&mut self.0.told.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(super) fn tell(&self, said: Told) {
+        self.0.told.lock().unwrap_or_else(PoisonError::into_inner).push(said);
     }
 
     pub(super) fn begin(&self, total: u64) {

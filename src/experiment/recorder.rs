@@ -2,21 +2,27 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use super::Progress;
 use super::clock::now;
-use crate::metrics::{Definitions, Fingerprint, GridMeasures, Summary, WaitComparison};
+use crate::metrics::{
+    Block, BlockError, BlockId, Blocks, Definitions, Exact, Fingerprint, GridMeasures, Skeleton, Summary,
+    WaitComparison,
+};
 use crate::model::{Outcome, Record, RecordSink, RejectReason};
-use crate::report::{OutputDir, OutputError};
+use crate::report::{OutputDir, OutputError, OutputMark};
 
 /// Records handled at a time: enough that looking at the clock costs nothing, few enough to stay in the cache.
 const BATCH: usize = 256;
 
 /// What is measured over the records of a run.
-pub(super) trait Measured {
+pub(super) trait Measured: Exact + Clone {
     fn add(&mut self, record: &Record);
 }
 
 /// What is measured of one site.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct OneSite {
     pub(super) summary: Summary,
     pub(super) waits: WaitComparison,
@@ -31,6 +37,13 @@ impl OneSite {
             waits: WaitComparison::new(definitions.clone()),
             too_large: 0,
         }
+    }
+}
+
+impl Exact for OneSite {
+    fn exact(&mut self, each: &mut dyn FnMut(&mut Vec<u64>)) {
+        self.summary.exact(each);
+        self.waits.exact(each);
     }
 }
 
@@ -60,7 +73,34 @@ pub(super) struct Recorder<M> {
     pub(super) measured: M,
     pub(super) fingerprint: Fingerprint,
     pub(super) elapsed: Duration,
+    /// Jobs that have ended.
+    jobs: u64,
+    /// Blocks of measures that were given out with earlier saves.
+    blocks: Blocks,
     failed: Option<OutputError>,
+}
+
+/// How far a recorder was. Its measures are whole only with the blocks that they name.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct RecorderSave<M> {
+    /// The files; `None` if there are none.
+    pub(super) output: Option<OutputMark>,
+    measured: Skeleton<M>,
+    pub(super) fingerprint: Fingerprint,
+    /// Jobs that had ended.
+    pub(super) jobs: u64,
+    /// How long writing took.
+    elapsed: Duration,
+}
+
+impl<M: Measured> RecorderSave<M> {
+    /// Goes up whenever the form of what is saved changes, here or in the measures.
+    pub(super) const VERSION: u32 = 1;
+
+    /// The blocks without which this is not whole.
+    pub(super) fn blocks(&self) -> impl Iterator<Item = BlockId> {
+        self.measured.blocks()
+    }
 }
 
 impl<M: Measured> Recorder<M> {
@@ -72,8 +112,66 @@ impl<M: Measured> Recorder<M> {
             measured,
             fingerprint: Fingerprint::default(),
             elapsed: Duration::ZERO,
+            jobs: 0,
+            blocks: Blocks::default(),
             failed: None,
         }
+    }
+
+    /// Handles what is left, hands the rows to the system and says how far everything is, with the blocks of measures
+    /// that are new since the last time: these must be safe before what is saved counts, also if
+    /// saving it fails and the next one is tried.
+    pub(super) fn save(&mut self) -> Result<(RecorderSave<M>, Vec<Block>), OutputError> {
+        self.flush();
+        let started = now();
+        let output = match self.failed.take() {
+            Some(error) => Err(error),
+            None => self.output.as_mut().map(OutputDir::mark).transpose(),
+        };
+        let (measured, new) = Skeleton::of(&mut self.measured, &mut self.blocks);
+        self.elapsed += now() - started;
+        let save = RecorderSave {
+            output: output?,
+            measured,
+            fingerprint: self.fingerprint,
+            jobs: self.jobs,
+            elapsed: self.elapsed,
+        };
+        Ok((save, new))
+    }
+
+    /// Goes on from what was saved, with the blocks that `read` finds and with the output
+    /// [resumed](OutputDir::resume). The progress has begun; it is told of the jobs that had ended.
+    pub(super) fn restore<E>(
+        save: RecorderSave<M>,
+        read: impl FnMut(BlockId) -> Result<Vec<u8>, E>,
+        output: Option<OutputDir>,
+        progress: Progress,
+    ) -> Result<Self, BlockError<E>> {
+        let (measured, blocks) = save.measured.put_back(read)?;
+        progress.ended(save.jobs);
+        Ok(Self {
+            jobs: save.jobs,
+            blocks,
+            fingerprint: save.fingerprint,
+            elapsed: save.elapsed,
+            ..Self::new(measured, output, progress)
+        })
+    }
+
+    /// Gives out all blocks with the next save, for a store that has none of them.
+    pub(super) fn give_all_blocks(&mut self) {
+        self.blocks = Blocks::default();
+    }
+
+    /// Jobs that have ended.
+    pub(super) const fn jobs(&self) -> u64 {
+        self.jobs
+    }
+
+    /// The files, to be synced.
+    pub(super) const fn output(&self) -> Option<&OutputDir> {
+        self.output.as_ref()
     }
 
     /// Handles what is left and hands the rows to the disk; gives the output back for the summary.
@@ -101,6 +199,7 @@ impl<M: Measured> Recorder<M> {
             self.failed = output.write(&self.batch).err();
         }
         self.batch.clear();
+        self.jobs += jobs;
         self.progress.ended(jobs);
         self.elapsed += now() - started;
     }

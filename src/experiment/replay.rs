@@ -1,13 +1,20 @@
 //! Replaying one workload at one site, under one policy or several.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use super::clock::now;
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_128;
+
+use super::checkpoint::{Anew, Description, Restored, Snapshot, Taker, create_store, here};
 use super::recorder::{OneSite, Recorder};
+use super::resume::seen_from;
+use super::underway::{Driver, Spent, Underway};
 use super::workload::{EstimateSource, Opened, Shaping, Workload, read_once};
-use super::{Progress, RunError};
+use super::progress::Told;
+use super::{CheckpointPlan, Control, Progress, RunError};
 use crate::entity::Site;
-use crate::grid::{Grid, GridError};
+use crate::grid::{Grid, GridError, Merge};
 use crate::local::Registry;
 use crate::metrics::{Definitions, Ledger, OfferedLoad, RunFacts, RunSummary, Times};
 use crate::model::{InstantOrder, JobClasses, MAX_PROCESSORS, Named, PartitionSpec, Reservation, SiteSpec};
@@ -16,7 +23,7 @@ use crate::units::{Power, Price, Rate, Span};
 use crate::workload::Estimates;
 
 /// What to replay, on what, and what to leave behind.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ReplayOptions {
     /// The workload.
     pub workload: Workload,
@@ -52,6 +59,8 @@ pub struct ReplayOptions {
     pub machines: bool,
     /// Also write Batsim's columns.
     pub batsim: bool,
+    /// Its snapshots; `None` for none.
+    pub checkpoint: Option<CheckpointPlan>,
 }
 
 impl ReplayOptions {
@@ -75,6 +84,17 @@ impl ReplayOptions {
             out: None,
             machines: false,
             batsim: false,
+            checkpoint: None,
+        }
+    }
+
+    /// Paths as they were seen from `folder`.
+    pub(super) fn see_from(&mut self, folder: &Path) {
+        if let Workload::File(path) = &mut self.workload {
+            seen_from(folder, path);
+        }
+        if let Some(out) = &mut self.out {
+            seen_from(folder, out);
         }
     }
 
@@ -124,6 +144,12 @@ fn too_large(jobs: u64, procs: u32, quantum: u32) -> String {
     }
 }
 
+/// A replay that can go on.
+pub(super) struct Begun {
+    opened: Opened,
+    underway: Underway<OneSite>,
+}
+
 /// A replay that has been checked.
 pub struct Replay {
     options: ReplayOptions,
@@ -152,6 +178,16 @@ impl Replay {
             };
             return Err(read_once(name, "several policies need"));
         }
+        if options.checkpoint.is_some() {
+            if options.policies.len() > 1 {
+                return Err(RunError::request("a store keeps one run, and there are several policies")
+                    .with_hint("replay each with a `--checkpoint` of its own"));
+            }
+            if options.workload.is_once() {
+                return Err(RunError::request("a workload that can be read only once cannot be resumed")
+                    .with_hint("give it as a file, or leave `--checkpoint` out"));
+            }
+        }
         let replay = Self { options, registry };
         for policy in &replay.options.policies {
             // Whether the machine is large enough for what is asked of it is known only when the workload is opened.
@@ -166,48 +202,146 @@ impl Replay {
         &self.options.policies
     }
 
-    /// Runs one of the policies to the end.
+    /// Its snapshots.
+    pub const fn checkpoint(&self) -> Option<&CheckpointPlan> {
+        self.options.checkpoint.as_ref()
+    }
+
+    /// Runs one of the policies to the end, without snapshots.
     ///
     /// # Errors
     /// [`RunError::Request`] if the workload cannot be opened or the machine makes no sense; [`RunError::Run`] if the run or its
     /// output breaks, with what was finished in the output folder.
     pub fn run(&self, policy: &Named, progress: &Progress) -> Result<RunSummary, RunError> {
-        let options = &self.options;
-        let mut opened = options.workload.open(&options.shaping, progress)?;
+        self.carry_out(policy, self.begin(policy, progress)?, None, progress, &Control::new())
+    }
+
+    /// Runs the policy to the end, with snapshots if the options ask for them.
+    ///
+    /// # Errors
+    /// As [`Replay::run`]; [`RunError::Stopped`] if `control` was asked to stop it, after a last snapshot.
+    pub fn run_with_snapshots(
+        &self,
+        policy: &Named,
+        progress: &Progress,
+        control: &Control,
+        anew: Anew,
+    ) -> Result<RunSummary, RunError> {
+        let Some(plan) = &self.options.checkpoint else { return self.run(policy, progress) };
+        let options = Box::new(self.options.clone());
+        let description = Description::Replay { folder: here()?, options };
+        let title = format!("{} under {policy}", self.options.workload.title());
+        let store = create_store(plan, &description, &title, self.hash()?, anew)?;
+        let taker = Taker::new(plan.clone(), store, control, progress);
+        self.carry_out(policy, self.begin(policy, progress)?, Some(taker), progress, control)
+    }
+
+    /// The replay as it was when the snapshot was taken.
+    pub(super) fn restored(&self, from: &Snapshot<'_>, progress: &Progress) -> Result<Begun, RunError> {
+        let policy = &self.options.policies[0];
+        let Restored { grid: saved, merge, recorder, spent } = from.read()?;
+        let (opened, spec, mut grid) = self.build(policy, progress)?;
+        grid.restore(saved, false).map_err(|error| RunError::from_restoring(&error))?;
+        let merge = Merge::restore(merge).map_err(|error| RunError::from_restoring(&error))?;
+        let definitions = Definitions::new(self.options.tau, self.options.classes.clone(), opened.procs);
+        let output = match (self.folder(policy), &recorder.output) {
+            (Some(folder), Some(mark)) => {
+                let (files, sites) = (self.files(&opened), std::slice::from_ref(&spec));
+                let resumed = OutputDir::resume(&folder, sites, definitions, &files, mark);
+                Some(resumed.map_err(|error| RunError::from_resuming(&error))?)
+            }
+            _ => None,
+        };
+        let recorder = from.recorder(recorder, output, progress.clone())?;
+        let reads = vec![Arc::clone(&opened.read)];
+        let underway = Underway::new(grid, recorder, Driver::Alone, None, reads);
+        Ok(Begun { opened, underway: underway.gone_on(merge, spent) })
+    }
+
+    /// Runs the only policy from where it stands to the end.
+    pub(super) fn go_on(
+        &self,
+        begun: Begun,
+        taker: Taker,
+        progress: &Progress,
+        control: &Control,
+    ) -> Result<RunSummary, RunError> {
+        self.carry_out(&self.options.policies[0], begun, Some(taker), progress, control)
+    }
+
+    /// The grid as it was when the snapshot of these sections was taken.
+    pub(super) fn grid_of(&self, from: &Snapshot<'_>) -> Result<Grid, RunError> {
+        let (_, _, mut grid) = self.build(&self.options.policies[0], &Progress::default())?;
+        let saved = from.read::<OneSite>()?.grid;
+        grid.restore(saved, false).map_err(|error| RunError::from_restoring(&error))?;
+        Ok(grid)
+    }
+
+    fn build(&self, policy: &Named, progress: &Progress) -> Result<(Opened, SiteSpec, Grid), RunError> {
+        let mut opened = self.options.workload.open(&self.options.shaping, progress)?;
         let spec = self.site(policy, opened.procs);
-        let source = std::mem::replace(&mut opened.source, Box::new(crate::workload::Jobs::new(Vec::new())));
-        let mut grid = Grid::new(vec![(spec.clone(), Some(source))], &self.registry)
+        let source = opened.take_source();
+        let grid = Grid::new(vec![(spec.clone(), Some(source))], &self.registry)
             .map_err(|error| RunError::from_building(&error))?;
-        let definitions = Definitions::new(options.tau, options.classes.clone(), opened.procs);
+        Ok((opened, spec, grid))
+    }
+
+    fn begin(&self, policy: &Named, progress: &Progress) -> Result<Begun, RunError> {
+        let (opened, spec, grid) = self.build(policy, progress)?;
+        let definitions = Definitions::new(self.options.tau, self.options.classes.clone(), opened.procs);
         let output = match self.folder(policy) {
             None => None,
             Some(folder) => Some(self.create(&folder, &spec, &definitions, &opened)?),
         };
-        let mut recorder = Recorder::new(OneSite::new(&definitions), output, progress.clone());
+        let recorder = Recorder::new(OneSite::new(&definitions), output, progress.clone());
+        let reads = vec![Arc::clone(&opened.read)];
+        Ok(Begun { opened, underway: Underway::new(grid, recorder, Driver::Alone, None, reads) })
+    }
 
-        let read_before = opened.read().elapsed;
-        let started = now();
-        let ran = grid.run(&mut recorder);
-        let whole = now() - started;
-        let written_in_run = recorder.elapsed;
-        let read_in_run = opened.read().elapsed - read_before;
+    fn carry_out(
+        &self,
+        policy: &Named,
+        begun: Begun,
+        mut taker: Option<Taker>,
+        progress: &Progress,
+        control: &Control,
+    ) -> Result<RunSummary, RunError> {
+        let Begun { opened, mut underway } = begun;
+        let before = opened.read().elapsed;
+        let ran = underway.go(taker.as_mut(), control);
+        let Spent { driven, read } = underway.spent();
+        let recorder = &mut underway.recorder;
+        // What was read before the run began was not read in it.
+        let elsewhere = recorder.elapsed + read.saturating_sub(before);
 
         let finished = recorder.finish();
         let output = match (ran, finished) {
+            (Err(stopped @ RunError::Stopped { .. }), _) => return Err(stopped),
             (_, Err(error)) => return Err(error.into()),
-            (Err(error), Ok(_)) => return Err(self.failed(&error, policy, progress)),
+            (Err(error), Ok(_)) => return Err(self.failed(error, policy, progress)),
             (Ok(()), Ok(output)) => output,
         };
         let times = Times {
-            read_s: opened.read().elapsed.as_secs_f64(),
-            schedule_s: whole.saturating_sub(written_in_run + read_in_run).as_secs_f64(),
+            read_s: read.as_secs_f64(),
+            schedule_s: driven.saturating_sub(elsewhere).as_secs_f64(),
             write_s: recorder.elapsed.as_secs_f64(),
         };
-        let summary = self.summary(&grid, &recorder, &opened, policy, times);
+        let summary = self.summary(&underway.grid, &underway.recorder, &opened, policy, times);
         if let Some(output) = output {
             output.finish(&summary)?;
         }
+        if let Some(taker) = &mut taker {
+            taker.finish(&summary)?;
+            progress.tell(Told::Note(taker.line()));
+        }
         Ok(summary)
+    }
+
+    /// A hash of what is replayed, but for what changes no result.
+    fn hash(&self) -> Result<u128, RunError> {
+        let options = ReplayOptions { out: None, checkpoint: None, ..self.options.clone() };
+        let text = serde_json::to_string(&options).map_err(RunError::run)?;
+        Ok(xxh3_128(text.as_bytes()))
     }
 
     /// The folder of one policy's files.
@@ -249,18 +383,21 @@ impl Replay {
         definitions: &Definitions,
         opened: &Opened,
     ) -> Result<OutputDir, RunError> {
-        let files = OutputOptions {
-            machines: self.options.machines,
-            batsim: self.options.batsim.then(|| opened.name.clone()),
-            ..OutputOptions::default()
-        };
+        let files = self.files(opened);
         // A folder that cannot be made is found out before anything runs.
         OutputDir::create(folder, std::slice::from_ref(spec), definitions.clone(), &files)
             .map_err(|error| RunError::request(&error).with_hint(error.hint()))
     }
 
-    fn failed(&self, error: &GridError, policy: &Named, progress: &Progress) -> RunError {
-        let failed = RunError::from_running(error);
+    fn files(&self, opened: &Opened) -> OutputOptions {
+        OutputOptions {
+            machines: self.options.machines,
+            batsim: self.options.batsim.then(|| opened.name.clone()),
+            ..OutputOptions::default()
+        }
+    }
+
+    fn failed(&self, failed: RunError, policy: &Named, progress: &Progress) -> RunError {
         match self.folder(policy) {
             Some(folder) => failed.and(&format!(
                 "{} jobs had ended by then; their rows are in `{}`",

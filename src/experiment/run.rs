@@ -5,23 +5,23 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use super::clock::now;
+use super::checkpoint::{Anew, Description, Restored, Snapshot, Taker, create_store, here};
+use super::progress::Told;
 use super::recorder::Recorder;
 use super::scenario::{Clock, Engine, Meaning, Measure, OutputPlan, Scenario, ScenarioError};
 use super::timed::Read;
+use super::underway::{Driver, Spent, Underway};
 use super::workload::Opened;
-use super::{Progress, RunError};
+use super::{Control, Progress, RunError};
 use crate::broker::BrokerRegistry;
 use crate::entity::{Broker, Portal, Site};
-use crate::grid::{Grid, WindowOptions};
+use crate::grid::{Grid, Merge};
 use crate::local::Registry;
 use crate::metrics::{
     Ages, BrokerFacts, Definitions, GridFacts, GridMeasures, GridSummary, Ledger, RecoveryRule, Times, Window,
 };
 use crate::model::SiteSpec;
 use crate::report::{OutputDir, OutputOptions};
-use crate::runtime::{RuntimeOptions, run_grid};
-use crate::units::Time;
 use crate::workload::{Carrying, Merged, Source};
 
 /// A scenario that is ready to run.
@@ -40,6 +40,12 @@ pub struct Inputs {
     /// What comes through the portal, all of it in one source; `None` if nothing does.
     pub portal: Option<Box<dyn Source>>,
     reads: Vec<Arc<Mutex<Read>>>,
+}
+
+/// A run that can go on.
+pub(super) struct Begun {
+    inputs: Inputs,
+    underway: Underway<GridMeasures>,
 }
 
 impl Inputs {
@@ -104,18 +110,79 @@ impl Run {
         Ok(Inputs { sites, portal, reads })
     }
 
-    /// Runs to the end.
+    /// Runs to the end, without snapshots.
     ///
     /// # Errors
     /// [`RunError::Request`] if a workload cannot be opened, [`RunError::Run`] if the run breaks, with what was finished in the
     /// output folder.
     pub fn run(&self, progress: &Progress) -> Result<GridSummary, RunError> {
+        self.carry_out(self.begin(progress)?, None, progress, &Control::new())
+    }
+
+    /// Runs to the end, with the snapshots that the scenario asks for.
+    ///
+    /// # Errors
+    /// As [`Run::run`]; [`RunError::Stopped`] if `control` was asked to stop it, after a last snapshot.
+    pub fn run_with_snapshots(
+        &self,
+        progress: &Progress,
+        control: &Control,
+        anew: Anew,
+    ) -> Result<GridSummary, RunError> {
+        let Some(plan) = &self.scenario.meaning.checkpoint else { return self.run(progress) };
+        let description = Description::Run {
+            folder: here()?,
+            scenario: self.scenario.text.clone(),
+            threads: self.threads,
+        };
+        let store = create_store(plan, &description, &self.scenario.meaning.name, self.scenario.hash, anew)?;
+        let taker = Taker::new(plan.clone(), store, control, progress);
+        self.carry_out(self.begin(progress)?, Some(taker), progress, control)
+    }
+
+    /// A run as it was when the snapshot was taken.
+    pub(super) fn restored(&self, from: &Snapshot<'_>, progress: &Progress) -> Result<Begun, RunError> {
+        let Restored { grid: saved, merge, recorder, spent } = from.read()?;
+        let (mut grid, inputs) = self.build(progress)?;
+        grid.restore(saved, false).map_err(|error| RunError::from_restoring(&error))?;
+        let merge = Merge::restore(merge).map_err(|error| RunError::from_restoring(&error))?;
+        let plan = &self.scenario.meaning.output;
+        let output = match (&plan.folder, &recorder.output) {
+            (Some(folder), Some(mark)) => {
+                let (files, sites) = (self.files(plan), &self.scenario.meaning.grid.sites);
+                let resumed = OutputDir::resume(folder, sites, Definitions::default(), &files, mark);
+                Some(resumed.map_err(|error| RunError::from_resuming(&error))?)
+            }
+            _ => None,
+        };
+        let recorder = from.recorder(recorder, output, progress.clone())?;
+        let underway =
+            Underway::new(grid, recorder, self.driver(), self.scenario.meaning.until, inputs.reads.clone());
+        Ok(Begun { inputs, underway: underway.gone_on(merge, spent) })
+    }
+
+    /// The grid as it was when the snapshot of these sections was taken.
+    pub(super) fn grid_of(&self, from: &Snapshot<'_>) -> Result<Grid, RunError> {
+        let (mut grid, _) = self.build(&Progress::default())?;
+        let saved = from.read::<GridMeasures>()?.grid;
+        grid.restore(saved, false).map_err(|error| RunError::from_restoring(&error))?;
+        Ok(grid)
+    }
+
+    fn build(&self, progress: &Progress) -> Result<(Grid, Inputs), RunError> {
         let mut inputs = self.open(progress)?;
-        let Meaning { grid: spec, output: plan, measure, until, .. } = &self.scenario.meaning;
+        let spec = &self.scenario.meaning.grid;
         let sources =
             inputs.sites.iter_mut().map(|opened| opened.as_mut().map(Opened::take_source)).collect();
-        let mut grid = Grid::build(spec, sources, inputs.portal.take(), &self.registry, &self.brokers)
+        let grid = Grid::build(spec, sources, inputs.portal.take(), &self.registry, &self.brokers)
             .map_err(|error| RunError::from_building(&error))?;
+        Ok((grid, inputs))
+    }
+
+    /// A run at its beginning.
+    fn begin(&self, progress: &Progress) -> Result<Begun, RunError> {
+        let Meaning { grid: spec, output: plan, measure, until, .. } = &self.scenario.meaning;
+        let (grid, inputs) = self.build(progress)?;
         let definitions = Definitions::default();
         let window = match measure {
             Measure::All => Window::ALL,
@@ -128,54 +195,66 @@ impl Run {
         if grid.sites().any(Site::churns) {
             measures = measures.watching(RecoveryRule::default(), present);
         }
-        let mut recorder = Recorder::new(measures, output, progress.clone());
+        let recorder = Recorder::new(measures, output, progress.clone());
+        let underway = Underway::new(grid, recorder, self.driver(), *until, inputs.reads.clone());
+        Ok(Begun { inputs, underway })
+    }
 
-        let read_before = inputs.elapsed();
-        let started = now();
-        let ran = self.drive(&mut grid, *until, &mut recorder);
-        let whole = now() - started;
-        let (written, read) = (recorder.elapsed, inputs.elapsed() - read_before);
+    pub(super) fn carry_out(
+        &self,
+        begun: Begun,
+        mut taker: Option<Taker>,
+        progress: &Progress,
+        control: &Control,
+    ) -> Result<GridSummary, RunError> {
+        let Begun { inputs, mut underway } = begun;
+        let before = inputs.elapsed();
+        let ran = underway.go(taker.as_mut(), control);
+        let Spent { driven: whole, read } = underway.spent();
+        let recorder = &mut underway.recorder;
+        // What was read before the run began was not read in it.
+        let elsewhere = recorder.elapsed + read.saturating_sub(before);
         let finished = recorder.finish();
         let output = match (ran, finished) {
+            (Err(stopped @ RunError::Stopped { .. }), _) => return Err(stopped),
             (_, Err(error)) => return Err(error.into()),
             (Err(error), Ok(_)) => return Err(self.failed(error, progress)),
             (Ok(()), Ok(output)) => output,
         };
         let times = Times {
-            read_s: inputs.elapsed().as_secs_f64(),
+            read_s: read.as_secs_f64(),
             // With actors, writing overlaps scheduling, and the difference may be nothing.
-            schedule_s: whole.saturating_sub(written + read).as_secs_f64(),
+            schedule_s: whole.saturating_sub(elsewhere).as_secs_f64(),
             write_s: recorder.elapsed.as_secs_f64(),
         };
-        let summary = self.summary(&grid, &recorder, times, whole);
+        let summary = self.summary(&underway.grid, &underway.recorder, times, whole);
         if let Some(output) = output {
             output.finish(&summary)?;
+        }
+        if let Some(taker) = &mut taker {
+            taker.finish(&summary)?;
+            progress.tell(Told::Note(taker.line()));
         }
         Ok(summary)
     }
 
-    fn drive(
-        &self,
-        grid: &mut Grid,
-        until: Option<Time>,
-        recorder: &mut Recorder<GridMeasures>,
-    ) -> Result<(), RunError> {
+    fn driver(&self) -> Driver {
         let Meaning { engine, clock, .. } = &self.scenario.meaning;
-        let pace = match clock {
-            Clock::Virtual => None,
-            Clock::Paced(factor) => Some(*factor),
-        };
-        match (engine, pace) {
-            (Engine::Direct, None) => {
-                let ran = grid.run_to(until, WindowOptions::default(), recorder);
-                ran.map_err(|error| RunError::from_running(&error))
-            }
+        let threads = NonZeroUsize::new(self.threads).unwrap_or(NonZeroUsize::MIN);
+        match (engine, clock) {
+            (Engine::Direct, Clock::Virtual) => Driver::Loop,
+            (Engine::Actors, Clock::Virtual) => Driver::Actors { threads, pace: None },
             // Only the actors wait for the wall clock.
-            (Engine::Direct, Some(_)) | (Engine::Actors, _) => {
-                let threads = NonZeroUsize::new(self.threads).unwrap_or(NonZeroUsize::MIN);
-                let options = RuntimeOptions { threads, pace, ..RuntimeOptions::default() };
-                run_grid(grid, until, options, recorder).map_err(|error| RunError::from_actors(&error))
-            }
+            (_, Clock::Paced(pace)) => Driver::Actors { threads, pace: Some(*pace) },
+        }
+    }
+
+    fn files(&self, plan: &OutputPlan) -> OutputOptions {
+        OutputOptions {
+            machines: plan.machines,
+            events: true,
+            scenario: Some(self.scenario.text.clone()),
+            batsim: plan.batsim.then(|| self.scenario.meaning.name.clone()),
         }
     }
 
@@ -185,12 +264,7 @@ impl Run {
         plan: &OutputPlan,
         definitions: &Definitions,
     ) -> Result<OutputDir, RunError> {
-        let files = OutputOptions {
-            machines: plan.machines,
-            events: true,
-            scenario: Some(self.scenario.text.clone()),
-            batsim: plan.batsim.then(|| self.scenario.meaning.name.clone()),
-        };
+        let files = self.files(plan);
         OutputDir::create(folder, &self.scenario.meaning.grid.sites, definitions.clone(), &files)
             .map_err(|error| RunError::request(&error).with_hint(error.hint()))
     }

@@ -9,6 +9,7 @@ use std::str::FromStr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use generated::{open_lublin, open_poisson};
+use serde::{Deserialize, Serialize};
 
 use super::timed::{Read, Timed};
 use super::{Progress, RunError};
@@ -23,7 +24,8 @@ use crate::workload::tsafrir::{self, TsafrirSpec};
 use crate::workload::{Estimated, Estimates, Factor, Feedback, First, Jobs, Scaled, Source};
 
 /// A workload as a user names it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Workload {
     /// A file: SWF, plain or gzipped, or Batsim's JSON.
     File(PathBuf),
@@ -36,7 +38,8 @@ pub enum Workload {
 }
 
 /// Where estimates come from.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum EstimateSource {
     /// The log's, exact, or a factor.
     Plain(Estimates),
@@ -46,7 +49,7 @@ pub enum EstimateSource {
 }
 
 /// What is done to a workload before it is run.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Shaping {
     /// Which rows are skipped.
     pub clean: Clean,
@@ -92,6 +95,17 @@ impl Default for Shaping {
             feedback: false,
             procs: None,
             seed: 1,
+        }
+    }
+}
+
+impl Workload {
+    /// How it is called in a line: without the folders of a file.
+    pub(super) fn title(&self) -> String {
+        match self {
+            Self::File(path) => path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned(),
+            Self::Stdin => "standard input".to_owned(),
+            Self::Lublin(named) | Self::Poisson(named) => named.to_string(),
         }
     }
 }

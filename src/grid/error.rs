@@ -65,6 +65,9 @@ pub enum GridError {
     /// The records cannot be taken any more; whoever takes them knows why.
     #[error("the records of the run cannot be taken any more")]
     SinkClosed,
+    /// Not one site by itself.
+    #[error("only one site without a broker and without churn can be run and cut without windows")]
+    NoReplay,
     /// A snapshot that does not fit.
     #[error("the saved state cannot be taken back: {0}")]
     BadSave(String),

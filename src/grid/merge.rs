@@ -2,6 +2,9 @@
 
 use std::collections::VecDeque;
 
+use serde::{Deserialize, Serialize};
+
+use super::GridError;
 use super::least::Least;
 use crate::model::{Record, RecordSink};
 use crate::units::Time;
@@ -20,6 +23,17 @@ pub struct Merge {
     count: usize,
 }
 
+/// Raised whenever anything in a [`MergeSave`] changes its layout.
+const SAVE_VERSION: u32 = 1;
+
+/// What a [`Merge`] holds, between two legs of a run: little, since all records before the cut have been handed on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MergeSave {
+    version: u32,
+    waiting: Vec<Vec<Record>>,
+    latest: Vec<Time>,
+}
+
 impl Merge {
     /// For so many entities.
     pub fn new(entities: usize) -> Self {
@@ -34,6 +48,53 @@ impl Merge {
     /// Records that wait.
     pub fn waiting(&self) -> usize {
         self.count
+    }
+
+    /// What waits, and what the order of what comes depends on.
+    pub fn save(&self) -> MergeSave {
+        let waiting = self.waiting.iter().map(|queue| queue.iter().cloned().collect()).collect();
+        MergeSave { version: SAVE_VERSION, waiting, latest: self.latest.clone() }
+    }
+
+    /// The merge that was saved.
+    ///
+    /// # Errors
+    /// [`GridError::BadSave`] if it is of another version of gridemu, or makes no sense.
+    pub fn restore(saved: MergeSave) -> Result<Self, GridError> {
+        let MergeSave { version, waiting, latest } = saved;
+        if version != SAVE_VERSION {
+            return Err(GridError::BadSave(format!(
+                "its waiting records have layout {version}, this version of gridemu reads {SAVE_VERSION}"
+            )));
+        }
+        if waiting.len() != latest.len() {
+            let (queues, times) = (waiting.len(), latest.len());
+            return Err(GridError::BadSave(format!(
+                "it has waiting records of {queues} entities and times of {times}"
+            )));
+        }
+        let mut merge = Self::new(waiting.len());
+        merge.latest = latest;
+        for (entity, records) in waiting.into_iter().enumerate() {
+            if let Some(first) = records.first() {
+                merge.heads.set(entity, head(&mut merge.latest[entity], entity, first));
+            }
+            merge.count += records.len();
+            merge.waiting[entity] = records.into();
+        }
+        Ok(merge)
+    }
+
+    /// Whether it is of so many entities.
+    pub(crate) fn check(&self, entities: usize) -> Result<(), GridError> {
+        let found = self.waiting.len();
+        if found == entities {
+            Ok(())
+        } else {
+            Err(GridError::BadSave(format!(
+                "records of {found} entities are merged, the grid has {entities}"
+            )))
+        }
     }
 
     /// Takes a record of an entity, the next in its order. What need not wait goes straight to `sink`.

@@ -25,6 +25,7 @@ use self::places::Places;
 use self::seat::{Seat, Unit};
 use super::ending::is_minute;
 use super::least::Least;
+use super::leg::{Halt, instant_from};
 use crate::entity::{Address, Message, Pending, Stamp};
 use crate::units::{Span, Time};
 
@@ -59,6 +60,7 @@ pub struct Windows {
     /// The largest latency of any unit that sends anything.
     widest: Span,
     until: Stamp,
+    halt: Option<Halt>,
     promises: bool,
     ends: Option<WindowEnds>,
     lag: Lag,
@@ -69,6 +71,8 @@ pub struct Windows {
     done: bool,
     /// Everything before this moment has happened everywhere.
     passed: Stamp,
+    /// Nobody has got further than this.
+    furthest: Stamp,
     /// A window that ends here or later leaves nobody behind.
     horizon: Stamp,
     /// The end of the window that was opened last.
@@ -105,13 +109,15 @@ impl Windows {
                 .max()
                 .unwrap_or_default(),
             until: options.until.min(Stamp::at(Time::NEVER)),
+            halt: options.halt,
             promises: options.promises,
             ends: options.ends,
             lag: Lag::new(options.lag, options.over.is_some()),
             pending: vec![Pending::default(); seats.len()],
             over: options.over,
             done: false,
-            passed: Stamp::default(),
+            passed: options.begin,
+            furthest: options.begin,
             horizon: Stamp::default(),
             end: Stamp::default(),
             whole: false,
@@ -131,6 +137,11 @@ impl Windows {
     /// Everything before this moment has happened, everywhere.
     pub fn passed(&self) -> Stamp {
         self.passed
+    }
+
+    /// Whether the run is over before its time, as it was asked to say; see [`WindowOptions::over`].
+    pub fn is_over(&self) -> bool {
+        self.done
     }
 
     /// What an entity has left to do: to be told before the first window and with every answer, where it matters when the run
@@ -337,6 +348,10 @@ impl Windows {
 
     /// Everybody who was called has answered. Returns whether everybody has now got as far as the end of the window.
     pub fn close(&mut self) -> bool {
+        self.furthest = self.furthest.max(self.end);
+        if self.halt.as_ref().is_some_and(Halt::is_asked) {
+            self.until = self.until.min(Stamp::at(instant_from(self.furthest)));
+        }
         if self.whole {
             self.passed = self.end;
             self.horizon = self.lag.after(self.end);

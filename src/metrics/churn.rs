@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::distribution::{ClassTable, EXACT_QUANTILES, Scale};
-use super::{Ledger, RecoverySummary, SpanSummary, Window};
+use super::{Exact, Ledger, RecoverySummary, SpanSummary, Window};
 use crate::model::{EventCause, EventKind, EventRecord, JobRecord, SiteId};
 use crate::platform::{ProcTime, Usage};
 
@@ -274,5 +274,11 @@ impl Churn {
             Refusals { reason, count }
         };
         by_cause.into_iter().map(named).collect()
+    }
+}
+
+impl Exact for Churn {
+    fn exact(&mut self, each: &mut dyn FnMut(&mut Vec<u64>)) {
+        self.since_lost.exact(each);
     }
 }

@@ -3,6 +3,8 @@
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 
+use super::Exact;
+
 /// Up to this many jobs quantiles are exact; beyond, memory stays what it is and they come from sketches.
 pub const EXACT_QUANTILES: u64 = 1 << 19;
 
@@ -243,6 +245,22 @@ impl ClassTable {
             whole.merge(cell);
         }
         whole
+    }
+}
+
+impl Exact for Distribution {
+    fn exact(&mut self, each: &mut dyn FnMut(&mut Vec<u64>)) {
+        match &mut self.values {
+            Values::All(values) => each(values),
+            // Its place among the others stays.
+            Values::Sketch(_) => each(&mut Vec::new()),
+        }
+    }
+}
+
+impl Exact for ClassTable {
+    fn exact(&mut self, each: &mut dyn FnMut(&mut Vec<u64>)) {
+        self.cells.iter_mut().for_each(|cell| cell.exact(each));
     }
 }
 

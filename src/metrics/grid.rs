@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Backlog, Churn, Definitions, DifferentDefinitions, Groups, Recovery, RecoveryRule, Window};
+use super::{
+    Backlog, Churn, Definitions, DifferentDefinitions, Exact, Groups, Recovery, RecoveryRule, Window,
+};
 use crate::model::{ChurnSpec, PartitionSpec, Record, SiteSpec};
 
 /// Collects the records of a grid run, one at a time, in any order.
@@ -101,6 +103,16 @@ impl GridMeasures {
     /// What churn did.
     pub const fn churn(&self) -> &Churn {
         &self.churn
+    }
+}
+
+impl Exact for GridMeasures {
+    fn exact(&mut self, each: &mut dyn FnMut(&mut Vec<u64>)) {
+        self.groups.exact(each);
+        self.churn.exact(each);
+        if let Some(recovery) = &mut self.recovery {
+            recovery.exact(each);
+        }
     }
 }
 

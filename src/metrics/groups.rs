@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::distribution::EXACT_QUANTILES;
-use super::{Definitions, DifferentDefinitions, Outcomes, Summary, Window};
+use super::{Definitions, DifferentDefinitions, Exact, Outcomes, Summary, Window};
 use crate::model::{JobClasses, JobRecord, Origin, SiteId};
 use crate::units::{Energy, Money, Time};
 
@@ -165,5 +165,11 @@ impl Groups {
     /// First submission and last end of all jobs, whether they count or not.
     pub const fn span(&self) -> Option<(Time, Time)> {
         self.span
+    }
+}
+
+impl Exact for Groups {
+    fn exact(&mut self, each: &mut dyn FnMut(&mut Vec<u64>)) {
+        self.cells.iter_mut().chain(&mut self.classed).for_each(|cell| cell.exact(each));
     }
 }

@@ -6,9 +6,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::Window;
 use super::distribution::{Distribution, Scale};
 use super::spans::SpanSummary;
+use super::{Exact, Window};
 use crate::model::{EventKind, EventRecord, JobRecord, Outcome};
 use crate::units::{Span, Time};
 
@@ -47,9 +47,12 @@ pub struct Recovery {
     rule: RecoveryRule,
     /// Processors that are there at the beginning.
     present: u64,
-    completed: Vec<Time>,
-    /// Processors that came, or with a minus left.
-    changes: Vec<(Time, i64)>,
+    /// In microseconds.
+    completed: Vec<u64>,
+    /// When processors came or left, in microseconds, ...
+    changed: Vec<u64>,
+    /// ... and how many, those that left with a minus (in two's complement).
+    changes: Vec<u64>,
 }
 
 /// A big loss and what followed.
@@ -88,7 +91,7 @@ pub struct RecoverySummary {
 impl Recovery {
     /// Nothing yet, of a grid that begins with `present` processors.
     pub const fn new(rule: RecoveryRule, present: u64) -> Self {
-        Self { rule, present, completed: Vec::new(), changes: Vec::new() }
+        Self { rule, present, completed: Vec::new(), changed: Vec::new(), changes: Vec::new() }
     }
 
     /// What counts as a big loss.
@@ -99,22 +102,25 @@ impl Recovery {
     /// Adds a job that has ended.
     pub fn add_job(&mut self, job: &JobRecord) {
         if job.outcome == Outcome::Completed {
-            self.completed.push(job.end);
+            self.completed.push(job.end.micros());
         }
     }
 
     /// Adds an event.
     pub fn add_event(&mut self, event: &EventRecord) {
-        match event.kind {
-            EventKind::Left => self.changes.push((event.time, -i64::from(event.procs))),
-            EventKind::Joined => self.changes.push((event.time, i64::from(event.procs))),
-            _ => {}
-        }
+        let by = match event.kind {
+            EventKind::Left => -i64::from(event.procs),
+            EventKind::Joined => i64::from(event.procs),
+            _ => return,
+        };
+        self.changed.push(event.time.micros());
+        self.changes.push(by.cast_unsigned());
     }
 
     /// Adds everything that `other` has seen of the same grid.
     pub fn merge(&mut self, other: &Self) {
         self.completed.extend_from_slice(&other.completed);
+        self.changed.extend_from_slice(&other.changed);
         self.changes.extend_from_slice(&other.changes);
     }
 
@@ -125,7 +131,7 @@ impl Recovery {
         if losses.is_empty() {
             return losses;
         }
-        let mut completed = self.completed.clone();
+        let mut completed: Vec<_> = self.completed.iter().map(|at| Time::from_micros(*at)).collect();
         completed.sort_unstable();
         Sweep::new(&self.rule, &mut losses).run(&completed);
         losses
@@ -151,7 +157,8 @@ impl Recovery {
 
     /// Not yet told what followed. What changes at time zero is how the run begins, not a loss.
     fn big_losses(&self) -> Vec<Loss> {
-        let mut changes = self.changes.clone();
+        let when = self.changed.iter().map(|at| Time::from_micros(*at));
+        let mut changes: Vec<_> = when.zip(self.changes.iter().map(|by| by.cast_signed())).collect();
         changes.sort_unstable();
         let (mut present, mut losses) = (i128::from(self.present), Vec::new());
         for same in changes.chunk_by(|a, b| a.0 == b.0) {
@@ -164,6 +171,12 @@ impl Recovery {
             present = (present - lost).max(0);
         }
         losses
+    }
+}
+
+impl Exact for Recovery {
+    fn exact(&mut self, each: &mut dyn FnMut(&mut Vec<u64>)) {
+        [&mut self.completed, &mut self.changed, &mut self.changes].into_iter().for_each(each);
     }
 }
 

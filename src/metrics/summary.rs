@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::distribution::{ClassTable, Distribution, EXACT_QUANTILES, Scale};
-use super::{Definitions, Quantiles, Ratio};
+use super::{Definitions, Exact, Quantiles, Ratio};
 use crate::model::{JobRecord, Outcome};
 use crate::units::{Span, Time};
 
@@ -226,6 +226,12 @@ impl Summary {
             measures: measures(*outcomes, |column| self.table.cell(at, column)),
         };
         self.outcomes.iter().enumerate().map(class).collect()
+    }
+}
+
+impl Exact for Summary {
+    fn exact(&mut self, each: &mut dyn FnMut(&mut Vec<u64>)) {
+        self.table.exact(each);
     }
 }
 

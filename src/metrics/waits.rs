@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::distribution::{ClassTable, Distribution, EXACT_QUANTILES, Scale};
-use super::{Definitions, DifferentDefinitions};
+use super::{Definitions, DifferentDefinitions, Exact};
 use crate::model::JobRecord;
 
 const EMULATED: usize = 0;
@@ -74,6 +74,12 @@ impl WaitComparison {
         }
         rows.retain(|row| row.jobs > 0);
         rows
+    }
+}
+
+impl Exact for WaitComparison {
+    fn exact(&mut self, each: &mut dyn FnMut(&mut Vec<u64>)) {
+        self.table.exact(each);
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::hash_map::Entry;
 
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 use super::cells::{self, Label};
 use super::names::Names;
@@ -23,13 +24,17 @@ pub(super) struct Batsim {
     held: FxHashMap<(SiteId, JobId), Held>,
 }
 
-#[derive(Debug)]
-struct Held {
+/// Where a job that has not ended ran last.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Held {
     attempt: u32,
     site: SiteId,
     partition: PartitionId,
     procs: ProcSet,
 }
+
+/// What is remembered of one job, with whose it is.
+pub(super) type Kept = (SiteId, JobId, Held);
 
 impl Held {
     fn of(segment: &SegmentRecord) -> Self {
@@ -45,6 +50,20 @@ impl Held {
 impl Batsim {
     pub(super) fn new(workload: &str) -> Self {
         Self { workload: Label::new(workload), held: FxHashMap::default() }
+    }
+
+    /// The same, going on from what was [kept](Self::kept).
+    pub(super) fn resume(workload: &str, kept: &[Kept]) -> Self {
+        let held = kept.iter().cloned().map(|(owner, job, held)| ((owner, job), held)).collect();
+        Self { held, ..Self::new(workload) }
+    }
+
+    /// What is remembered, in order.
+    pub(super) fn kept(&self) -> Vec<Kept> {
+        let mut kept: Vec<_> =
+            self.held.iter().map(|((owner, job), held)| (*owner, *job, held.clone())).collect();
+        kept.sort_unstable_by_key(|(owner, job, _)| (*owner, *job));
+        kept
     }
 
     /// Remembers where a job ran.

@@ -28,17 +28,64 @@ pub enum OutputError {
         /// Why it failed.
         source: io::Error,
     },
+    /// A file of the interrupted run that is not there any more.
+    #[error("`{}` is gone: the run that is to go on had been writing it", path.display())]
+    Gone {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A file of the interrupted run that was cut.
+    #[error("`{}` has {bytes} bytes, but had {marked} at the snapshot", path.display())]
+    Short {
+        /// The file.
+        path: PathBuf,
+        /// Its bytes.
+        bytes: u64,
+        /// Its bytes at the snapshot.
+        marked: u64,
+    },
+    /// A file of the interrupted run in which something was changed.
+    #[error("`{}` was changed: its first {bytes} bytes are not those that the run had written by the snapshot", path.display())]
+    Edited {
+        /// The file.
+        path: PathBuf,
+        /// Its bytes at the snapshot.
+        bytes: u64,
+    },
+    /// A file that is to go on, but was not written up to the snapshot.
+    #[error("`{}` cannot go on: it was not among the files of the run at the snapshot", path.display())]
+    Unmarked {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A file of the interrupted run whose columns are those of another version.
+    #[error("`{}` has other columns than this version of gridemu writes", path.display())]
+    Columns {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A future that would be written over its own past.
+    #[error("`{}` holds the past that is to be copied there", path.display())]
+    Same {
+        /// The folder.
+        path: PathBuf,
+    },
 }
 
 impl OutputError {
     /// What the user can do about it.
     pub fn hint(&self) -> &'static str {
-        hint_for(self.io().kind())
-    }
-
-    const fn io(&self) -> &io::Error {
         match self {
-            Self::Place { source, .. } | Self::Write { source, .. } => source,
+            Self::Place { source, .. } | Self::Write { source, .. } => hint_for(source.kind()),
+            Self::Gone { .. } | Self::Edited { .. } => {
+                "put the file back as the run left it, or run from the beginning into another folder"
+            }
+            Self::Short { .. } => {
+                "put the file back as the run left it, go on from an older snapshot, or run from the beginning into another folder"
+            }
+            Self::Unmarked { .. } => "leave this output off, or run from the beginning with it",
+            Self::Columns { .. } => "go on with the version that began the run",
+            Self::Same { .. } => "choose another folder",
         }
     }
 }

@@ -9,10 +9,13 @@ use serde::Serialize;
 use super::OutputError;
 use super::batsim::{self, Batsim};
 use super::lines::Lines;
+use super::mark::{OutputMark, OutputSync};
 use super::names::Names;
 use super::rows::{self, Columns};
 use crate::metrics::Definitions;
 use crate::model::{Record, SiteSpec};
+
+mod resume;
 
 const JOBS: &str = "jobs.csv";
 const SEGMENTS: &str = "segments.csv";
@@ -21,7 +24,8 @@ const EVENTS: &str = "events.csv";
 const SCENARIO: &str = "scenario.toml";
 const BATSIM: &str = "batsim/out_jobs.csv";
 const SUMMARY: &str = "summary.json";
-const SUMMARY_PART: &str = "summary.json.part";
+/// Of a run that finished, or was interrupted while it wrote a file whole.
+const STALE: [&str; 3] = [SUMMARY, "summary.json.part", "scenario.toml.part"];
 
 /// Which files a run writes beside `jobs.csv`, `segments.csv` and `summary.json`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -64,7 +68,7 @@ impl OutputDir {
         options: &OutputOptions,
     ) -> Result<Self, OutputError> {
         create_folder(folder)?;
-        for stale in [SUMMARY, SUMMARY_PART, MACHINES, EVENTS, SCENARIO, BATSIM] {
+        for stale in STALE.into_iter().chain([MACHINES, EVENTS, SCENARIO, BATSIM]) {
             remove(&folder.join(stale))?;
         }
         let file = |name: &str, header: &str| Lines::create(folder.join(name), header);
@@ -73,12 +77,7 @@ impl OutputDir {
         let machines = options.machines.then(|| file(MACHINES, rows::MACHINES)).transpose()?;
         let events = options.events.then(|| file(EVENTS, rows::EVENTS)).transpose()?;
         if let Some(text) = &options.scenario {
-            let path = folder.join(SCENARIO);
-            fs::write(&path, text).map_err(|source| OutputError::Place {
-                operation: "write",
-                path,
-                source,
-            })?;
+            write_whole(folder, SCENARIO, text)?;
         }
         let batsim = match &options.batsim {
             None => None,
@@ -136,10 +135,42 @@ impl OutputDir {
     /// # Errors
     /// As [`write`](Self::write); the files after the one that failed are flushed all the same.
     pub fn flush(&mut self) -> Result<(), OutputError> {
-        let batsim = self.batsim.as_mut().map(|(_, lines)| lines);
-        let [jobs, segments] = [&mut self.jobs, &mut self.segments].map(Some);
-        let files = [jobs, segments, self.machines.as_mut(), self.events.as_mut(), batsim];
-        files.into_iter().flatten().map(Lines::flush).fold(Ok(()), Result::and)
+        self.files().map(|(_, lines)| lines.flush()).fold(Ok(()), Result::and)
+    }
+
+    /// Hands every row to the system and says what each file holds by now, so that a later run can go on from here.
+    /// Nothing is synced: let another thread do that with a [`syncer`](Self::syncer).
+    ///
+    /// # Errors
+    /// As [`flush`](Self::flush).
+    pub fn mark(&mut self) -> Result<OutputMark, OutputError> {
+        self.flush()?;
+        let mut mark = OutputMark::default();
+        for (name, lines) in self.files() {
+            mark.files.push(lines.mark(name)?);
+        }
+        mark.held = self.batsim.as_ref().map_or_else(Vec::new, |(batsim, _)| batsim.kept());
+        Ok(mark)
+    }
+
+    /// What has to be synced before what was [marked](Self::mark) is safe from a loss of power: it can be handed to
+    /// another thread while this goes on.
+    ///
+    /// # Errors
+    /// [`OutputError::Place`] names the file or folder of which no second handle can be had.
+    pub fn syncer(&self) -> Result<OutputSync, OutputError> {
+        let batsim = self.batsim.as_ref().map(|(_, lines)| lines);
+        let files =
+            [Some(&self.jobs), Some(&self.segments), self.machines.as_ref(), self.events.as_ref(), batsim];
+        let handles = files.into_iter().flatten().map(Lines::handle).collect::<Result<_, _>>()?;
+        OutputSync::new(handles, &self.folder, SCENARIO, self.batsim.is_some())
+    }
+
+    fn files(&mut self) -> impl Iterator<Item = (&'static str, &mut Lines<File>)> {
+        let batsim = self.batsim.as_mut().map(|(_, lines)| (BATSIM, lines));
+        let chosen = [(MACHINES, self.machines.as_mut()), (EVENTS, self.events.as_mut())];
+        let chosen = chosen.into_iter().filter_map(|(name, lines)| Some((name, lines?)));
+        [(JOBS, &mut self.jobs), (SEGMENTS, &mut self.segments)].into_iter().chain(chosen).chain(batsim)
     }
 
     /// Flushes, and writes `summary.json`: a [`RunSummary`](crate::metrics::RunSummary) of a replay.
@@ -148,16 +179,12 @@ impl OutputDir {
     /// As [`flush`](Self::flush), or [`OutputError::Place`] for the summary.
     pub fn finish(mut self, summary: &impl Serialize) -> Result<(), OutputError> {
         self.flush()?;
-        let (part, path) = (self.folder.join(SUMMARY_PART), self.folder.join(SUMMARY));
-        let written = serde_json::to_string_pretty(summary)
-            .map_err(io::Error::from)
-            .and_then(|text| fs::write(&part, text + "\n"))
-            .and_then(|()| fs::rename(&part, &path));
-        written.map_err(|source| {
-            // Half a summary helps nobody, and the run has already failed to write it.
-            let _ = fs::remove_file(&part);
-            OutputError::Place { operation: "write", path, source }
-        })
+        let text = serde_json::to_string_pretty(summary).map_err(|error| OutputError::Place {
+            operation: "write",
+            path: self.folder.join(SUMMARY),
+            source: error.into(),
+        })?;
+        write_whole(&self.folder, SUMMARY, &(text + "\n"))
     }
 }
 
@@ -165,6 +192,17 @@ fn create_folder(folder: &Path) -> Result<(), OutputError> {
     let fail =
         |source| OutputError::Place { operation: "create the folder", path: folder.to_owned(), source };
     fs::create_dir_all(folder).map_err(fail)
+}
+
+/// Writes a file so that it is there whole or not at all.
+fn write_whole(folder: &Path, name: &str, text: &str) -> Result<(), OutputError> {
+    let (part, path) = (folder.join(format!("{name}.part")), folder.join(name));
+    let written = fs::write(&part, text).and_then(|()| fs::rename(&part, &path));
+    written.map_err(|source| {
+        // Half a file helps nobody, and the run has already failed to write it.
+        let _ = fs::remove_file(&part);
+        OutputError::Place { operation: "write", path, source }
+    })
 }
 
 fn remove(path: &Path) -> Result<(), OutputError> {

@@ -1,10 +1,14 @@
 //! A file of lines, written in blocks of whole lines.
 
-use std::fs::File;
-use std::io::{self, Seek, SeekFrom, Write};
+use std::fmt;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+use xxhash_rust::xxh3::Xxh3;
+
 use super::OutputError;
+use super::mark::FileMark;
 
 /// Large enough that a write costs nothing a row, small enough to stay in the cache.
 const BLOCK: usize = 256 << 10;
@@ -36,10 +40,98 @@ pub(super) struct Lines<S: Sink> {
     /// Bytes and complete lines (with the header) that the sink has.
     bytes: u64,
     lines: u64,
+    /// Of the bytes that the sink has.
+    hash: Hash,
     failed: Option<io::ErrorKind>,
 }
 
+/// The hash of a file so far.
+struct Hash(Box<Xxh3>);
+
+impl Hash {
+    fn new() -> Self {
+        Self(Box::new(Xxh3::new()))
+    }
+}
+
+impl fmt::Debug for Hash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:032x}", self.0.digest128())
+    }
+}
+
+/// A file of a run that was interrupted, whose beginning has been found to be what that run had written by its mark.
+#[derive(Debug)]
+pub(super) struct Past {
+    file: File,
+    path: PathBuf,
+    mark: FileMark,
+    hash: Hash,
+}
+
+impl Past {
+    /// Opens the file at `path` and reads it up to the mark; nothing is changed. `each` is handed the bytes.
+    pub(super) fn read(
+        path: PathBuf,
+        mark: &FileMark,
+        access: &OpenOptions,
+        mut each: impl FnMut(&[u8]) -> Result<(), OutputError>,
+    ) -> Result<Self, OutputError> {
+        let fail = |operation, source| OutputError::Place { operation, path: path.clone(), source };
+        let mut file = match access.open(&path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(OutputError::Gone { path }),
+            Err(error) => return Err(fail("open the file", error)),
+        };
+        let mut hash = Hash::new();
+        let (mut chunk, mut left) = (vec![0; BLOCK], mark.bytes);
+        while left > 0 {
+            let wanted = chunk.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+            match file.read(&mut chunk[..wanted]) {
+                Ok(0) => {
+                    return Err(OutputError::Short { path, bytes: mark.bytes - left, marked: mark.bytes });
+                }
+                Ok(read) => {
+                    hash.0.update(&chunk[..read]);
+                    each(&chunk[..read])?;
+                    left -= read as u64;
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(fail("read", error)),
+            }
+        }
+        if hash.0.digest128() != mark.hash {
+            return Err(OutputError::Edited { path, bytes: mark.bytes });
+        }
+        Ok(Self { file, path, mark: mark.clone(), hash })
+    }
+
+    /// Cuts off what was written after the mark, to go on from there.
+    pub(super) fn go_on(mut self) -> Result<Lines<File>, OutputError> {
+        let Self { path, mark, .. } = self;
+        match self.file.cut(mark.bytes) {
+            Ok(()) => Ok(Lines {
+                block: Vec::with_capacity(BLOCK + MARGIN),
+                gathered: 0,
+                bytes: mark.bytes,
+                lines: mark.rows + 1,
+                hash: self.hash,
+                failed: None,
+                sink: self.file,
+                path,
+            }),
+            Err(source) => Err(OutputError::Place { operation: "cut back", path, source }),
+        }
+    }
+}
+
 impl Lines<File> {
+    /// The file once more, for another thread to sync.
+    pub(super) fn handle(&self) -> Result<(PathBuf, File), OutputError> {
+        let fail = |source| OutputError::Place { operation: "sync", path: self.path.clone(), source };
+        self.sink.try_clone().map(|file| (self.path.clone(), file)).map_err(fail)
+    }
+
     /// Creates or empties the file at `path`.
     pub(super) fn create(path: PathBuf, header: &str) -> Result<Self, OutputError> {
         match File::create(&path) {
@@ -54,7 +146,23 @@ impl<S: Sink> Lines<S> {
         let mut block = Vec::with_capacity(BLOCK + MARGIN);
         block.extend_from_slice(header.as_bytes());
         block.push(b'\n');
-        Self { sink, path: path.to_owned(), block, gathered: 1, bytes: 0, lines: 0, failed: None }
+        Self {
+            sink,
+            path: path.to_owned(),
+            block,
+            gathered: 1,
+            bytes: 0,
+            lines: 0,
+            hash: Hash::new(),
+            failed: None,
+        }
+    }
+
+    /// Hands everything to the sink and says what it has then, under the name of the file.
+    pub(super) fn mark(&mut self, name: &str) -> Result<FileMark, OutputError> {
+        self.flush()?;
+        let rows = self.lines.saturating_sub(1);
+        Ok(FileMark { name: name.to_owned(), bytes: self.bytes, rows, hash: self.hash.0.digest128() })
     }
 
     /// Adds a row: `write` appends its cells, each with a comma behind it.
@@ -94,6 +202,7 @@ impl<S: Sink> Lines<S> {
         }
         self.bytes += block.len() as u64;
         self.lines += self.gathered;
+        self.hash.0.update(block);
         Ok(())
     }
 
@@ -101,6 +210,7 @@ impl<S: Sink> Lines<S> {
     fn fail(&mut self, written: &[u8], error: io::Error) -> OutputError {
         let whole = written.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
         self.bytes += whole as u64;
+        self.hash.0.update(&written[..whole]);
         self.lines += written.iter().filter(|byte| **byte == b'\n').count() as u64;
         // If this fails too, half a row stays behind: the count of complete rows still holds.
         let _ = self.sink.cut(self.bytes);

@@ -14,8 +14,8 @@ use super::clock::{Pace, now};
 use super::errand::{Advance, Errand, Outcome};
 use super::options::Stage;
 use super::player::{Dismiss, Player, said};
-use super::{RuntimeError, Word};
-use crate::entity::{Entity, Stamp};
+use super::{Reached, RuntimeError, Word};
+use crate::entity::Entity;
 use crate::grid::{Call, Windows};
 use crate::model::Record;
 
@@ -68,7 +68,7 @@ impl<E: Entity + Send + 'static> Conductor<E> {
             Ok(runtime) => runtime,
             Err(error) => {
                 self.tell(Word::Failed(RuntimeError::NoThread(error.to_string())));
-                self.tell(Word::Done(entities, Stamp::default()));
+                self.tell(Word::Done(entities, Reached::default()));
                 return Ok(());
             }
         };
@@ -86,7 +86,7 @@ impl<E: Entity + Send + 'static> Conductor<E> {
             Err(error) => {
                 let error: io::Error = error;
                 self.tell(Word::Failed(RuntimeError::NoThread(error.to_string())));
-                return self.tell(Word::Done(entities, Stamp::default()));
+                return self.tell(Word::Done(entities, Reached::default()));
             }
         };
         self.cast(entities, &arbiters);
@@ -103,7 +103,8 @@ impl<E: Entity + Send + 'static> Conductor<E> {
         if let Some(error) = lost {
             self.tell(Word::Failed(error));
         }
-        self.tell(Word::Done(entities, self.windows.passed()));
+        let reached = Reached { passed: self.windows.passed(), over: self.windows.is_over() };
+        self.tell(Word::Done(entities, reached));
         arbiters.into_iter().for_each(|arbiter| drop(arbiter.join()));
     }
 

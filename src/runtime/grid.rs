@@ -1,7 +1,7 @@
 //! A grid as actors.
 
 use super::{RuntimeError, RuntimeOptions, run};
-use crate::grid::{Grid, Merge};
+use crate::grid::{Grid, Leg, Merge, WindowOptions};
 use crate::model::RecordSink;
 use crate::units::Time;
 
@@ -16,13 +16,31 @@ pub fn run_grid(
     options: RuntimeOptions,
     sink: &mut dyn RecordSink,
 ) -> Result<(), RuntimeError> {
+    let mut merge = Merge::new(grid.nodes().len());
+    let windows = WindowOptions { halt: None, ..options.windows };
+    run_leg(grid, until, None, RuntimeOptions { windows, ..options }, &mut merge, sink)?;
+    Ok(grid.finish_run(until, &mut merge, sink)?)
+}
+
+/// Runs a grid as actors for a leg, as [`Grid::run_leg`] does: to the same cut, with the same records. Legs may be run now this
+/// way, now that.
+///
+/// # Errors
+/// As [`run_grid`].
+pub fn run_leg(
+    grid: &mut Grid,
+    until: Option<Time>,
+    cut: Option<Time>,
+    options: RuntimeOptions,
+    merge: &mut Merge,
+    sink: &mut dyn RecordSink,
+) -> Result<Leg, RuntimeError> {
+    merge.check(grid.nodes().len())?;
     let groups = grid.groups();
-    let options = RuntimeOptions { windows: grid.windows(until, options.windows), ..options };
-    let entities = grid.take_out();
-    let mut merge = Merge::new(entities.len());
-    let ended = run(entities, &groups, options, &mut merge, sink);
+    let Some((windows, end)) = grid.plan_leg(until, cut, options.windows) else { return Ok(Leg::Over) };
+    let options = RuntimeOptions { windows, ..options };
+    let ended = run(grid.take_out(), &groups, options, merge, sink);
     grid.put_back(ended.entities);
     ended.result?;
-    merge.finish(sink);
-    Ok(grid.finish(until, sink)?)
+    Ok(grid.after_leg(ended.over, ended.passed, end))
 }

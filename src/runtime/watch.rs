@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use super::board::{Board, Culprit};
 use super::clock::now;
 use super::player::said;
-use super::{Ended, RuntimeError, Word};
+use super::{Ended, Reached, RuntimeError, Word};
 use crate::entity::Stamp;
 use crate::grid::Merge;
 use crate::model::RecordSink;
@@ -61,7 +61,7 @@ impl<E> Watch<E> {
                     self.error.get_or_insert(error);
                     pulse.at = now();
                 }
-                Ok(Word::Done(entities, passed)) => return self.done(entities, passed),
+                Ok(Word::Done(entities, reached)) => return self.done(entities, reached),
                 Err(RecvTimeoutError::Timeout) => {
                     if let Some(error) = self.impatient(&mut pulse) {
                         return self.give_up(error);
@@ -87,20 +87,20 @@ impl<E> Watch<E> {
     }
 
     /// The entities are back.
-    fn done(self, entities: Vec<E>, passed: Stamp) -> Ended<E> {
+    fn done(self, entities: Vec<E>, Reached { passed, over }: Reached) -> Ended<E> {
         let result = self.error.map_or(Ok(()), Err);
         if result.is_ok() {
             // Everybody has answered: it ends at once.
             let _ = self.thread.join();
         }
-        Ended { entities, passed, result }
+        Ended { entities, passed, over, result }
     }
 
     /// Leaves the others to themselves. What went wrong first is told.
     fn give_up(self, error: RuntimeError) -> Ended<E> {
         self.board.stop();
         let error = self.error.unwrap_or(error);
-        Ended { entities: Vec::new(), passed: self.passed, result: Err(error) }
+        Ended { entities: Vec::new(), passed: self.passed, over: false, result: Err(error) }
     }
 
     /// The conductor is gone without having said so.
@@ -111,7 +111,7 @@ impl<E> Watch<E> {
             Err(panic) => said(panic.as_ref()),
         };
         let error = self.error.unwrap_or(RuntimeError::Conductor(told));
-        Ended { entities: Vec::new(), passed: self.passed, result: Err(error) }
+        Ended { entities: Vec::new(), passed: self.passed, over: false, result: Err(error) }
     }
 }
 

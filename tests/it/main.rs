@@ -21,6 +21,7 @@ mod grids;
 mod hand_worked;
 mod invariants;
 mod lawful;
+mod legs;
 mod omniscient;
 mod oracle;
 mod runtime;

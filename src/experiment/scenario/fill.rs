@@ -7,18 +7,21 @@ use std::path::Path as FilePath;
 use super::Problem;
 use super::document::Document;
 use super::keys::{
-    Absent, Always, AnyNumber, BrokerKeys, Checkpoint, ChurnKeys, ElectricityKey, Engine, EstimatesKey,
-    GeneratorKeys, HoursKey, LinkKeys, MachineKeys, MaybeBandwidth, NetworkKeys, NoChurn, OutputKeys,
+    Absent, Always, AnyNumber, BrokerKeys, Checkpoint, CheckpointKeys, ChurnKeys, ElectricityKey, Engine, EstimatesKey,
+    GeneratorKeys, HoursKey, Interval, LinkKeys, MachineKeys, MaybeBandwidth, NetworkKeys, NoChurn, OutputKeys,
     PowerKey, ScenarioKeys, SiteKeys, Until, Virtual, WorkloadKeys, WorkloadText,
 };
 use super::quantity::{Or, Written};
 use super::tree::Path;
 use crate::formats::swf::Clean;
 use crate::model::{BrokerSpec, DayRates, Named};
+use crate::store::EngineKind;
 use crate::units::{Power, Span};
 
 /// What a processor of speed 1 does unless the scenario says otherwise.
 pub(super) const REFERENCE_MIPS: f64 = 10_000.0;
+/// How often a run with a store takes snapshots, by the wall clock.
+const CHECKPOINT_EVERY: Span = Span::from_secs(30);
 /// The seed of a scenario that names none.
 pub(super) const SEED: u64 = 1;
 
@@ -61,6 +64,7 @@ impl Filler<'_> {
             clock: keys.clock.or(Some(Or::Word(Virtual))),
             reference_mips: keys.reference_mips.or(Some(REFERENCE_MIPS)),
             output: Some(output(keys.output.unwrap_or_default())),
+            checkpoint: keys.checkpoint.map(checkpoint),
             network: Some(network(keys.network.unwrap_or_default())),
             broker: keys.broker.map(broker),
             // Each site says it from here on.
@@ -241,6 +245,25 @@ fn output(keys: OutputKeys) -> OutputKeys {
         segments: keys.segments.or(Some(true)),
         machines: keys.machines.or(Some(false)),
         batsim: keys.batsim.or(Some(false)),
+    }
+}
+
+fn checkpoint(keys: CheckpointKeys) -> CheckpointKeys {
+    let virtually = keys.every_virtual.unwrap_or_default();
+    let events = keys.every_events.unwrap_or_default();
+    let otherwise = match (virtually, events) {
+        (Interval::None, 0) => Interval::Every(CHECKPOINT_EVERY),
+        _ => Interval::None,
+    };
+    CheckpointKeys {
+        store: keys.store,
+        every: keys.every.or(Some(otherwise)),
+        every_virtual: Some(virtually),
+        every_events: Some(events),
+        last: keys.last.or(Some(2)),
+        keep_every: keys.keep_every.or(Some(0)),
+        keep_at: keys.keep_at.or_else(|| Some(Vec::new())),
+        database: keys.database.or_else(|| Some(EngineKind::default().to_string())),
     }
 }
 

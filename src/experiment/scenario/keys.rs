@@ -3,6 +3,7 @@
 //! What each key means is said at the key; the same sentences are in the schema that editors read (`gridemu schema`). Whatever can
 //! be left out is an `Option`; the filler puts the defaults in.
 
+mod checkpoint;
 mod forms;
 mod machines;
 mod site;
@@ -16,6 +17,7 @@ use super::quantity::{Or, Written};
 use crate::model::{Named, Payer, Replan};
 use crate::units::{Bandwidth, Span};
 
+pub use checkpoint::{CheckpointKeys, Interval};
 pub use forms::{Dist, ElectricityKey, EstimatesKey, GeneratorKeys, HoursKey, PowerKey, WorkloadText};
 pub use machines::{MachineKeys, ReservationKeys};
 pub use site::{ChurnKeys, SiteKeys};
@@ -46,6 +48,8 @@ pub struct ScenarioKeys {
     pub reference_mips: Option<f64>,
     /// What the run writes.
     pub output: Option<OutputKeys>,
+    /// Snapshots of the run, from which it goes on if it is interrupted, and from which other futures branch off. Default: none.
+    pub checkpoint: Option<CheckpointKeys>,
     /// What connects the portal and the sites. Default: no delay, and as much bandwidth as anybody wants.
     pub network: Option<NetworkKeys>,
     /// The broker; without one, sites see only their own users.

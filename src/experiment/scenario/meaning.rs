@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::keys::Engine;
-use crate::experiment::{Opened, Progress, RunError, Shaping, Workload};
+use crate::experiment::{CheckpointPlan, Opened, Progress, RunError, Shaping, Workload};
 use crate::model::GridSpec;
 use crate::units::{Bytes, Time};
 
@@ -28,6 +28,8 @@ pub struct Meaning {
     pub engine: Engine,
     /// What is written.
     pub output: OutputPlan,
+    /// Its snapshots; `None` for none.
+    pub checkpoint: Option<CheckpointPlan>,
 }
 
 /// Which jobs count.

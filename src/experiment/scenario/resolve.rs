@@ -1,6 +1,7 @@
 //! What a scenario means: descriptions of the grid and of its workloads, checked as a whole.
 
 mod broker;
+mod checkpoint;
 mod events;
 mod network;
 mod site;
@@ -90,6 +91,7 @@ pub(super) fn resolve(keys: &ScenarioKeys, checker: &mut Checker<'_>) -> Option<
     let engine = keys.engine.unwrap_or_default();
     let clock = checker.clock(keys, engine);
     let name = keys.name.clone().unwrap_or_default();
+    let checkpoint = keys.checkpoint.as_ref().and_then(|keys| checker.checkpoint(keys));
     let output = plan(output);
     checker.problems.is_empty().then(|| Meaning {
         name,
@@ -101,6 +103,7 @@ pub(super) fn resolve(keys: &ScenarioKeys, checker: &mut Checker<'_>) -> Option<
         clock,
         engine,
         output,
+        checkpoint,
     })
 }
 

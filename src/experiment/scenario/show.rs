@@ -32,7 +32,7 @@ pub(super) fn shown(keys: &ScenarioKeys) -> Result<String, String> {
 }
 
 /// The hash of the keys as text, but for what changes no result: where logs lie (what they are called counts), where files go, how the
-/// run is called, and what drives it.
+/// run is called, what drives it, and its snapshots.
 pub(super) fn hash(keys: &ScenarioKeys) -> Result<u128, String> {
     let mut keys = keys.clone();
     let own = keys.site.iter_mut().flatten().filter_map(|site| match &mut site.workload {
@@ -47,7 +47,7 @@ pub(super) fn hash(keys: &ScenarioKeys) -> Result<u128, String> {
     if let Some(output) = &mut keys.output {
         output.folder = None;
     }
-    (keys.name, keys.engine, keys.clock) = (None, None, None);
+    (keys.name, keys.engine, keys.clock, keys.checkpoint) = (None, None, None, None);
     Ok(xxh3_128(shown(&keys)?.as_bytes()))
 }
 

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::entity::{Pending, Stamp};
+use crate::grid::Halt;
 use crate::grid::ending::{last_minute, next_minute};
 use crate::units::{Span, Time};
 
@@ -26,7 +27,8 @@ impl WindowEnds {
         Self(Box::new(choose))
     }
 
-    pub(super) fn choose(&mut self, first: Stamp, latest: Stamp) -> Stamp {
+    /// The end of a window that begins at `first` and can end at `latest` at the latest.
+    pub fn choose(&mut self, first: Stamp, latest: Stamp) -> Stamp {
         (self.0)(first, latest).clamp(first.next_round().min(latest), latest)
     }
 }
@@ -62,8 +64,12 @@ impl fmt::Debug for Over {
 /// What can be chosen about windows.
 #[derive(Debug)]
 pub struct WindowOptions {
+    /// Everything earlier than this has happened before.
+    pub begin: Stamp,
     /// Everything earlier than this happens, nothing later.
     pub until: Stamp,
+    /// Once it is asked, nothing happens any more from the first instant on that nobody has gone beyond.
+    pub halt: Option<Halt>,
     /// Whether entities are believed that they send nothing for a while although they do things. Otherwise anybody may send
     /// whenever anything happens to them.
     pub promises: bool,
@@ -80,7 +86,15 @@ pub struct WindowOptions {
 impl Default for WindowOptions {
     /// To the end, with promises, lagging behind as seems best.
     fn default() -> Self {
-        Self { until: Stamp::END, promises: true, lag: None, over: None, ends: None }
+        Self {
+            begin: Stamp::default(),
+            until: Stamp::END,
+            halt: None,
+            promises: true,
+            lag: None,
+            over: None,
+            ends: None,
+        }
     }
 }
 

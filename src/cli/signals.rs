@@ -1,0 +1,23 @@
+//! Ctrl-C and SIGTERM.
+
+use std::process;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::talk;
+use crate::experiment::{Control, Interrupt};
+
+/// From now on the first Ctrl-C or SIGTERM asks the run to stop after a last snapshot; the second ends the process.
+///
+/// Which of the two it was cannot be told, and does not matter.
+pub(super) fn stop_cleanly(control: &Control) {
+    static ASKED: AtomicBool = AtomicBool::new(false);
+    let control = control.clone();
+    // Without a handler the process ends at once, which loses nothing that the last snapshot holds.
+    let _ = ctrlc::set_handler(move || {
+        if ASKED.swap(true, Ordering::SeqCst) {
+            process::exit(i32::from(Interrupt::Keyboard.exit_code()));
+        }
+        talk("stopping after a last snapshot; once more to stop at once");
+        control.stop(Interrupt::Keyboard);
+    });
+}

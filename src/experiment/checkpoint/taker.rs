@@ -1,0 +1,116 @@
+//! Takes the snapshots of a run.
+
+use std::time::Duration;
+
+use serde::Serialize;
+
+use super::control::{Control, Interrupt};
+use super::plan::CheckpointPlan;
+use super::state::{RunState, Saved};
+use super::writer::{Order, Writer};
+use crate::experiment::{Progress, RunError};
+use crate::experiment::clock::now;
+use crate::experiment::underway::Underway;
+use crate::report::OutputDir;
+use crate::store::{Cut, Store};
+use crate::units::Time;
+
+/// Takes snapshots of a run while it stands still, and hands them to the thread that writes them.
+pub(in crate::experiment) struct Taker {
+    plan: CheckpointPlan,
+    writer: Writer,
+    /// Snapshots of this run so far, with those of earlier processes.
+    taken: u64,
+    /// Whether the run was restored from a snapshot, and needs none at its beginning.
+    resumed: bool,
+    /// How long the run stood still for snapshots: in all, and at most.
+    pub(in crate::experiment) stood: (Duration, Duration),
+}
+
+impl Taker {
+    /// Into `store`; what goes wrong is told to `progress`.
+    pub(in crate::experiment) fn new(
+        plan: CheckpointPlan,
+        store: Store,
+        control: &Control,
+        progress: &Progress,
+    ) -> Self {
+        let writer = Writer::start(store, plan.every, control.halt().clone(), progress.clone());
+        Self { plan, writer, taken: 0, resumed: false, stood: (Duration::ZERO, Duration::ZERO) }
+    }
+
+    /// The same for a run that goes on from the snapshot that was its `nth`, from 0.
+    pub(in crate::experiment) fn resuming(self, nth: u64) -> Self {
+        Self { taken: nth + 1, resumed: true, ..self }
+    }
+
+    /// What there is to say of the snapshots of this process.
+    pub(in crate::experiment) fn line(&self) -> String {
+        let (written, (all, most)) = (self.writer.written(), self.stood);
+        let noun = if written == 1 { "snapshot" } else { "snapshots" };
+        format!(
+            "{written} {noun} in `{}`, for which the run stood still {:.1} ms, at most {:.1} ms at a time",
+            self.plan.store.display(),
+            all.as_secs_f64() * 1e3,
+            most.as_secs_f64() * 1e3
+        )
+    }
+
+    /// The next instant at which virtual time asks for a snapshot.
+    pub(in crate::experiment) fn next_cut(&self, now: Time) -> Option<Time> {
+        self.plan.next_cut(now)
+    }
+
+    /// Records until the next snapshot, if records ask for it.
+    pub(in crate::experiment) fn events_left(&self) -> Option<u64> {
+        self.plan.every_events
+    }
+
+    /// The run begins: there is always a snapshot to go on from.
+    pub(in crate::experiment) fn begin<M: Saved>(&mut self, run: &mut Underway<M>) -> Result<(), RunError> {
+        if self.resumed {
+            return Ok(());
+        }
+        let at = run.grid.now();
+        self.take(run, at, None)?;
+        // Without a first snapshot there is no sense in going on: the store is of no use.
+        self.writer.wait()
+    }
+
+    /// The run was cut at `at`: takes a snapshot, the last one if it was interrupted.
+    pub(in crate::experiment) fn take<M: Saved>(
+        &mut self,
+        run: &mut Underway<M>,
+        at: Time,
+        interrupt: Option<Interrupt>,
+    ) -> Result<(), RunError> {
+        let started = now();
+        let state = RunState::of(run)?;
+        let outputs = run.recorder.output().map(OutputDir::syncer).transpose()?;
+        let cut = Cut {
+            at,
+            jobs: run.recorder.jobs(),
+            records: run.recorder.fingerprint.count(),
+            entries: 0,
+            kept: self.plan.keeps(self.taken, at),
+        };
+        self.taken += 1;
+        self.writer.hand(Order { cut, state, outputs });
+        let stood = now() - started;
+        self.stood = (self.stood.0 + stood, self.stood.1.max(stood));
+        match interrupt {
+            None => Ok(()),
+            Some(by) => {
+                self.writer.wait()?;
+                Err(RunError::stopped(by, at, &self.plan.store))
+            }
+        }
+    }
+
+    /// The run is over: its summary goes into the store.
+    pub(in crate::experiment) fn finish(&mut self, summary: &impl Serialize) -> Result<(), RunError> {
+        let summary = serde_json::to_vec(summary)
+            .map_err(|error| RunError::run(format!("the summary cannot be kept: {error}")))?;
+        self.writer.finish(&summary)
+    }
+}

@@ -1,0 +1,174 @@
+//! The thread that writes snapshots while the run goes on.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use super::state::RunState;
+use crate::experiment::progress::Told;
+use crate::experiment::{Progress, RunError};
+use crate::experiment::clock::now;
+use crate::grid::Halt;
+use crate::metrics::Block;
+use crate::report::OutputSync;
+use crate::store::{Cut, Store};
+
+
+/// A snapshot to be written.
+pub(super) struct Order {
+    pub(super) cut: Cut,
+    pub(super) state: RunState,
+    /// The run's files, to be on the disk before the snapshot is.
+    pub(super) outputs: Option<OutputSync>,
+}
+
+enum Word {
+    Write(Box<Order>),
+    /// Tells what became of the last snapshot.
+    Wait(mpsc::Sender<Result<(), RunError>>),
+    /// The run is over.
+    Finish(Vec<u8>, mpsc::Sender<Result<(), RunError>>),
+}
+
+/// What the run may want to know of it.
+#[derive(Debug, Default)]
+struct Tally {
+    written: AtomicU64,
+}
+
+/// Writes snapshots, one after the other, and asks for the next one when it is time.
+pub(super) struct Writer {
+    words: Option<SyncSender<Word>>,
+    thread: Option<JoinHandle<()>>,
+    tally: Arc<Tally>,
+}
+
+impl Writer {
+    /// Starts the thread. It asks `halt` whenever nothing has been written for as long as `every`.
+    pub(super) fn start(store: Store, every: Option<Duration>, halt: Halt, progress: Progress) -> Self {
+        // Whoever hands over a snapshot waits until the one before has been written: there are never two in memory.
+        let (words, heard) = mpsc::sync_channel(0);
+        let tally = Arc::new(Tally::default());
+        let scribe = Scribe { store, tally: Arc::clone(&tally), last: Ok(()), blocks: Vec::new(), progress: progress.clone() };
+        let spawned = std::thread::Builder::new()
+            .name("snapshots".to_owned())
+            .spawn(move || scribe.write_down(&heard, every, &halt));
+        match spawned {
+            Ok(thread) => Self { words: Some(words), thread: Some(thread), tally },
+            Err(error) => {
+                progress.tell(Told::Warning(format!("no snapshots are taken: no thread can be started ({error})")));
+                Self { words: None, thread: None, tally }
+            }
+        }
+    }
+
+    /// Snapshots that have been written.
+    pub(super) fn written(&self) -> u64 {
+        self.tally.written.load(Ordering::Relaxed)
+    }
+
+    /// Hands over a snapshot.
+    pub(super) fn hand(&self, order: Order) {
+        if let Some(words) = &self.words {
+            // A writer that is gone has said why.
+            let _ = words.send(Word::Write(Box::new(order)));
+        }
+    }
+
+    /// Waits until the last snapshot has been written.
+    ///
+    /// # Errors
+    /// Why it could not be.
+    pub(super) fn wait(&self) -> Result<(), RunError> {
+        self.ask(Word::Wait)
+    }
+
+    /// The run is over: its summary goes into the store.
+    ///
+    /// # Errors
+    /// Why it could not be written.
+    pub(super) fn finish(&self, summary: &[u8]) -> Result<(), RunError> {
+        self.ask(|answer| Word::Finish(summary.to_vec(), answer))
+    }
+
+    fn ask(&self, word: impl FnOnce(mpsc::Sender<Result<(), RunError>>) -> Word) -> Result<(), RunError> {
+        let (answer, heard) = mpsc::channel();
+        let asked = self.words.as_ref().is_some_and(|words| words.send(word(answer)).is_ok());
+        let gone = || Err(RunError::run("the thread that writes snapshots is gone"));
+        if asked { heard.recv().unwrap_or_else(|_| gone()) } else { gone() }
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        self.words = None;
+        if let Some(thread) = self.thread.take() {
+            // What it panicked of has been printed.
+            let _ = thread.join();
+        }
+    }
+}
+
+struct Scribe {
+    store: Store,
+    tally: Arc<Tally>,
+    progress: Progress,
+    /// Blocks that no snapshot in the store has yet.
+    blocks: Vec<Block>,
+    last: Result<(), RunError>,
+}
+
+impl Scribe {
+    fn write_down(mut self, heard: &Receiver<Word>, every: Option<Duration>, halt: &Halt) {
+        let mut due = every.map(|every| now() + every);
+        loop {
+            let word = match due {
+                None => heard.recv().map_err(|_| RecvTimeoutError::Disconnected),
+                Some(due) => heard.recv_timeout(due.saturating_duration_since(now())),
+            };
+            match word {
+                Ok(Word::Write(order)) => {
+                    self.write(*order);
+                    due = every.map(|every| now() + every);
+                }
+                Ok(Word::Wait(answer)) => drop(answer.send(self.last.clone())),
+                Ok(Word::Finish(summary, answer)) => {
+                    let finished = self.store.finish(&summary).map_err(RunError::from);
+                    drop(answer.send(finished));
+                }
+                Err(RecvTimeoutError::Timeout) => {
+                    halt.ask();
+                    due = None::<Instant>;
+                }
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
+        }
+    }
+
+    fn store_it(&mut self, cut: Cut, state: RunState, synced: Result<(), RunError>) -> Result<(), RunError> {
+        // They are given out once, so what cannot be put is put the next time.
+        self.blocks.extend(state.blocks);
+        synced?;
+        for block in &self.blocks {
+            self.store.put_block(&block.id.bytes(), &block.bytes)?;
+        }
+        self.store.write(cut, &(state.encode)()?)?;
+        self.blocks.clear();
+        Ok(())
+    }
+
+    fn write(&mut self, Order { cut, state, outputs }: Order) {
+        let synced = outputs.map_or(Ok(()), OutputSync::sync).map_err(RunError::from);
+        let stored = self.store_it(cut, state, synced);
+        self.last = stored;
+        match &self.last {
+            Ok(()) => drop(self.tally.written.fetch_add(1, Ordering::Relaxed)),
+            Err(error) => {
+                let said = format!("the snapshot at {} s could not be written: {error}", cut.at);
+                self.progress.tell(Told::Warning(said + "; the run goes on without it"));
+            }
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! Going on with a run from its store.
+
+use std::path::{Path, PathBuf};
+
+use serde::de::DeserializeOwned;
+
+use super::checkpoint::{Description, Snapshot, Taker, options};
+use super::scenario::Scenario;
+use super::{CheckpointPlan, Control, Progress, Replay, Run, RunError};
+use crate::broker::BrokerRegistry;
+use crate::grid::Grid;
+use crate::local::Registry;
+use crate::metrics::{GridSummary, RunSummary};
+use crate::store::{Cut, Section, Store};
+
+/// A store that has been opened, and what it says of its run.
+pub struct Stored {
+    store: Store,
+    run: StoredRun,
+}
+
+/// The run of a store.
+pub enum StoredRun {
+    /// Of a scenario.
+    Run(Box<Run>),
+    /// Of a replay.
+    Replay(Box<Replay>),
+}
+
+/// What a run that was gone on with ends in.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Ended {
+    /// Of a scenario.
+    Run(Box<GridSummary>),
+    /// Of a replay.
+    Replay(Box<RunSummary>),
+}
+
+/// Where a run goes on from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct From {
+    /// The number of the snapshot.
+    pub number: u64,
+    /// Where it was cut.
+    pub cut: Cut,
+    /// Newer snapshots that cannot be used, and why.
+    pub skipped: Vec<(u64, String)>,
+}
+
+impl Stored {
+    /// Opens the store in `folder` and reads what its run is.
+    ///
+    /// # Errors
+    /// [`RunError::Request`] if there is no store, it cannot be read, or its run can no longer be built: a log is gone, say.
+    pub fn open(folder: &Path, registry: Registry, brokers: BrokerRegistry) -> Result<Self, RunError> {
+        let plan = CheckpointPlan::new(folder.to_owned());
+        let store = Store::open(folder, &options(&plan)).map_err(|error| RunError::from_store(&error))?;
+        let run = match Description::read(folder, store.about())? {
+            Description::Run { folder: from, scenario, threads } => {
+                StoredRun::Run(Box::new(build_run(folder, &store, &from, &scenario, threads, registry, brokers)?))
+            }
+            Description::Replay { folder: from, mut options } => {
+                options.see_from(&from);
+                if let Some(plan) = &mut options.checkpoint {
+                    plan.store = folder.to_owned();
+                }
+                StoredRun::Replay(Box::new(Replay::new(*options, registry)?))
+            }
+        };
+        Ok(Self { store, run })
+    }
+
+    /// What is run.
+    pub const fn run(&self) -> &StoredRun {
+        &self.run
+    }
+
+    /// The store.
+    pub const fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// What the run ended in, if it is over.
+    ///
+    /// # Errors
+    /// [`RunError::Request`] if the summary is damaged.
+    pub fn ended(&self) -> Result<Option<Ended>, RunError> {
+        let Some(bytes) = self.store.finished().map_err(|error| RunError::from_store(&error))? else {
+            return Ok(None);
+        };
+        Ok(Some(match &self.run {
+            StoredRun::Run(_) => Ended::Run(Box::new(summary(&bytes)?)),
+            StoredRun::Replay(_) => Ended::Replay(Box::new(summary(&bytes)?)),
+        }))
+    }
+
+    /// The grid as it was when the snapshot of these sections was taken.
+    pub(super) fn grid(&self, sections: &[Section]) -> Result<Grid, RunError> {
+        let from = Snapshot { sections, store: &self.store };
+        match &self.run {
+            StoredRun::Run(run) => run.grid_of(&from),
+            StoredRun::Replay(replay) => replay.grid_of(&from),
+        }
+    }
+
+    /// Goes on from the newest snapshot that can be used, which is told to `say` first, and runs to the end, with snapshots
+    /// as before.
+    ///
+    /// # Errors
+    /// [`RunError::Request`] if no snapshot can be used, the workload or a file of the run is not what it was;
+    /// [`RunError::Run`] if the run breaks; [`RunError::Stopped`] if it is stopped again.
+    pub fn resume(
+        mut self,
+        progress: &Progress,
+        control: &Control,
+        say: impl FnOnce(&From),
+    ) -> Result<Ended, RunError> {
+        let refused = |error| RunError::from_store(&error);
+        let newest = self.store.newest().map_err(refused)?;
+        say(&From { number: newest.number, cut: newest.cut, skipped: newest.skipped });
+        self.store.go_on_from(newest.number).map_err(refused)?;
+        let plan = CheckpointPlan::new(self.store.folder().to_owned());
+        let from = Snapshot { sections: &newest.sections, store: &self.store };
+        let taker = |plan: CheckpointPlan, store: Store| {
+            Taker::new(plan, store, control, progress).resuming(newest.number)
+        };
+        Ok(match self.run {
+            StoredRun::Run(run) => {
+                let begun = run.restored(&from, progress)?;
+                let plan = run.scenario().meaning.checkpoint.clone().unwrap_or(plan);
+                let taker = taker(plan, self.store);
+                Ended::Run(Box::new(run.carry_out(begun, Some(taker), progress, control)?))
+            }
+            StoredRun::Replay(replay) => {
+                let begun = replay.restored(&from, progress)?;
+                let taker = taker(replay.checkpoint().cloned().unwrap_or(plan), self.store);
+                Ended::Replay(Box::new(replay.go_on(begun, taker, progress, control)?))
+            }
+        })
+    }
+}
+
+/// The run of a scenario as it was described when it began.
+fn build_run(
+    store: &Path,
+    opened: &Store,
+    from: &Path,
+    text: &str,
+    threads: usize,
+    registry: Registry,
+    brokers: BrokerRegistry,
+) -> Result<Run, RunError> {
+    let about = opened.about();
+    // Places in the text are of no use to anybody: it was right when the run began.
+    let mut scenario = Scenario::read(&store.join("scenario.toml"), text, &[], &registry, &brokers)?;
+    if scenario.hash != about.hash {
+        return Err(RunError::request(format!(
+            "the scenario of `{}` means something else to this gridemu than to the one that began the run",
+            store.display()
+        ))
+        .with_hint(format!("resume it with gridemu {}", about.program)));
+    }
+    if let Some(folder) = &mut scenario.meaning.output.folder {
+        *folder = from.join(&*folder);
+    }
+    if let Some(plan) = &mut scenario.meaning.checkpoint {
+        // It may have been moved.
+        plan.store = store.to_owned();
+    }
+    Ok(Run::new(scenario, threads, registry, brokers))
+}
+
+fn summary<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, RunError> {
+    serde_json::from_slice(bytes)
+        .map_err(|error| RunError::request(format!("the summary in the store cannot be read: {error}")))
+}
+
+/// `path` as it was seen from `folder`.
+pub(super) fn seen_from(folder: &Path, path: &mut PathBuf) {
+    *path = folder.join(&*path);
+}

@@ -1,0 +1,181 @@
+//! A run between its beginning and its end: it goes in legs, between which it can be saved.
+
+use std::num::NonZeroUsize;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::RunError;
+use super::checkpoint::{Control, Saved, Taker};
+use super::clock::now;
+use super::recorder::Recorder;
+use super::timed::Read;
+use crate::grid::{Grid, Halt, Leg, Merge, WindowOptions};
+use crate::model::{Record, RecordSink};
+use crate::runtime::{self, RuntimeOptions};
+use crate::units::Time;
+
+/// What drives the entities. It changes no result.
+#[derive(Clone, Debug)]
+pub(super) enum Driver {
+    /// One site by itself: a replay.
+    Alone,
+    /// The plain loop.
+    Loop,
+    /// Actors.
+    Actors {
+        /// On so many threads.
+        threads: NonZeroUsize,
+        /// Virtual seconds a second of the wall clock.
+        pace: Option<f64>,
+    },
+}
+
+/// A run that has begun.
+pub(super) struct Underway<M> {
+    pub(super) grid: Grid,
+    pub(super) merge: Merge,
+    pub(super) recorder: Recorder<M>,
+    driver: Driver,
+    until: Option<Time>,
+    /// What its sources know of reading.
+    reads: Vec<Arc<Mutex<Read>>>,
+    /// Time spent in earlier processes.
+    earlier: Spent,
+    /// Time spent driving in this one, with what sources and the sink took.
+    driven: Duration,
+}
+
+/// Where a run's time has gone so far.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Spent {
+    /// Driving, with what sources and the sink took.
+    pub(super) driven: Duration,
+    /// Reading and generating.
+    pub(super) read: Duration,
+}
+
+impl<M: Saved> Underway<M> {
+    /// A run of `grid` to `until` at the latest.
+    pub(super) fn new(
+        grid: Grid,
+        recorder: Recorder<M>,
+        driver: Driver,
+        until: Option<Time>,
+        reads: Vec<Arc<Mutex<Read>>>,
+    ) -> Self {
+        let merge = Merge::new(grid.nodes().len());
+        let (earlier, driven) = (Spent::default(), Duration::ZERO);
+        Self { grid, merge, recorder, driver, until, reads, earlier, driven }
+    }
+
+    /// The same, gone on with in another process.
+    pub(super) fn gone_on(self, merge: Merge, earlier: Spent) -> Self {
+        Self { merge, earlier, ..self }
+    }
+
+    /// Where the time has gone so far.
+    pub(super) fn spent(&self) -> Spent {
+        let Spent { driven, read } = self.earlier;
+        let elapsed = |read: &Arc<Mutex<Read>>| read.lock().unwrap_or_else(PoisonError::into_inner).elapsed;
+        Spent { driven: driven + self.driven, read: read + self.reads.iter().map(elapsed).sum::<Duration>() }
+    }
+
+    /// Runs to the end, with snapshots if there is somebody to take them.
+    ///
+    /// # Errors
+    /// [`RunError::Run`] if the run breaks; [`RunError::Stopped`] if it was asked to stop, after a last snapshot.
+    pub(super) fn go(&mut self, mut taker: Option<&mut Taker>, control: &Control) -> Result<(), RunError> {
+        if let Some(taker) = taker.as_deref_mut() {
+            taker.begin(self)?;
+        }
+        loop {
+            let started = now();
+            let cut = taker.as_ref().and_then(|taker| taker.next_cut(self.grid.now()));
+            let halt = taker.is_some().then(|| control.halt());
+            let events = taker.as_ref().and_then(|taker| taker.events_left());
+            let leg = self.leg(cut, halt, events);
+            self.driven += now() - started;
+            match (leg?, taker.as_deref_mut()) {
+                (Leg::Over, _) | (_, None) => break,
+                (Leg::Cut(at), Some(taker)) => {
+                    control.halt().clear();
+                    let interrupt = control.interrupted();
+                    taker.take(self, at, interrupt)?;
+                }
+            }
+        }
+        let started = now();
+        let ended = match self.driver {
+            Driver::Alone => self.grid.finish_replay(&mut self.recorder),
+            _ => self.grid.finish_run(self.until, &mut self.merge, &mut self.recorder),
+        };
+        self.driven += now() - started;
+        ended.map_err(|error| RunError::from_running(&error))
+    }
+
+    fn leg(&mut self, cut: Option<Time>, halt: Option<&Halt>, events: Option<u64>) -> Result<Leg, RunError> {
+        match (halt, events) {
+            (Some(halt), Some(left)) => {
+                let mut counting = Counting { left, halt, inner: &mut self.recorder };
+                drive(&mut self.grid, &mut self.merge, &self.driver, self.until, cut, Some(halt), &mut counting)
+            }
+            _ => drive(
+                &mut self.grid,
+                &mut self.merge,
+                &self.driver,
+                self.until,
+                cut,
+                halt,
+                &mut self.recorder,
+            ),
+        }
+    }
+}
+
+fn drive(
+    grid: &mut Grid,
+    merge: &mut Merge,
+    driver: &Driver,
+    until: Option<Time>,
+    cut: Option<Time>,
+    halt: Option<&Halt>,
+    sink: &mut dyn RecordSink,
+) -> Result<Leg, RunError> {
+    let windows = WindowOptions { halt: halt.cloned(), ..WindowOptions::default() };
+    match *driver {
+        Driver::Alone => grid.replay_leg(cut, halt, sink).map_err(|error| RunError::from_running(&error)),
+        Driver::Loop => {
+            let ran = grid.run_leg(until, cut, windows, merge, sink);
+            ran.map_err(|error| RunError::from_running(&error))
+        }
+        Driver::Actors { threads, pace } => {
+            let begin = grid.now();
+            let options = RuntimeOptions { windows, threads, pace, begin, ..RuntimeOptions::default() };
+            let ran = runtime::run_leg(grid, until, cut, options, merge, sink);
+            ran.map_err(|error| RunError::from_actors(&error))
+        }
+    }
+}
+
+/// Asks for a cut after so many records.
+struct Counting<'a> {
+    left: u64,
+    halt: &'a Halt,
+    inner: &'a mut dyn RecordSink,
+}
+
+impl RecordSink for Counting<'_> {
+    fn record(&mut self, record: Record) {
+        self.inner.record(record);
+        self.left = self.left.saturating_sub(1);
+        if self.left == 0 {
+            self.halt.ask();
+        }
+    }
+
+    fn is_closed(&self) -> bool {
+        self.inner.is_closed()
+    }
+}

@@ -1,0 +1,95 @@
+//! What a run's files held at an instant, and how they get to the disk for good.
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::OutputError;
+use super::batsim::Kept;
+
+/// What the files of a run held when it was marked. With it, a later run
+/// [goes on](super::OutputDir::resume) from there, whatever was written afterwards.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OutputMark {
+    pub(super) files: Vec<FileMark>,
+    /// Where jobs ran that had not ended, for Batsim's columns.
+    pub(super) held: Vec<Kept>,
+}
+
+/// What one file held.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileMark {
+    /// Its path inside the folder.
+    pub name: String,
+    /// Its length.
+    pub bytes: u64,
+    /// Its rows, without the header.
+    pub rows: u64,
+    /// The xxh3-128 hash of its bytes.
+    pub hash: u128,
+}
+
+impl OutputMark {
+    /// Goes up whenever what is saved of a mark changes.
+    pub const VERSION: u32 = 1;
+
+    /// The files.
+    pub fn files(&self) -> &[FileMark] {
+        &self.files
+    }
+
+    pub(super) fn file(&self, name: &str) -> Option<&FileMark> {
+        self.files.iter().find(|file| file.name == name)
+    }
+}
+
+/// Handles of a run's files and folders, to be synced by whoever has the time.
+#[derive(Debug)]
+pub struct OutputSync {
+    handles: Vec<(PathBuf, File)>,
+}
+
+impl OutputSync {
+    /// With the scenario, if it is there, and the folders that hold the names of the files.
+    pub(super) fn new(
+        mut handles: Vec<(PathBuf, File)>,
+        folder: &Path,
+        scenario: &str,
+        batsim: bool,
+    ) -> Result<Self, OutputError> {
+        handles.extend(open_if_there(folder.join(scenario))?);
+        // Elsewhere folders cannot be opened, and need not be.
+        if cfg!(unix) {
+            let inner = batsim.then(|| folder.join("batsim"));
+            for path in inner.into_iter().chain([folder.to_owned()]) {
+                handles.extend(open_if_there(path)?);
+            }
+            // The folder itself may be new. What is above may be nobody's business to read, so only if it can be had.
+            let above =
+                folder.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
+            handles.extend(File::open(above).ok().map(|file| (above.to_owned(), file)));
+        }
+        Ok(Self { handles })
+    }
+
+    /// Waits until everything that was handed to the system is on the disk. All are tried, whichever fails.
+    ///
+    /// # Errors
+    /// [`OutputError::Place`] names the first that failed.
+    pub fn sync(self) -> Result<(), OutputError> {
+        let one = |(path, file): (PathBuf, File)| {
+            file.sync_all().map_err(|source| OutputError::Place { operation: "sync", path, source })
+        };
+        self.handles.into_iter().map(one).fold(Ok(()), Result::and)
+    }
+}
+
+fn open_if_there(path: PathBuf) -> Result<Option<(PathBuf, File)>, OutputError> {
+    match File::open(&path) {
+        Ok(file) => Ok(Some((path, file))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(OutputError::Place { operation: "sync", path, source }),
+    }
+}

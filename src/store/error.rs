@@ -1,0 +1,305 @@
+//! How a store can fail, each way told apart, with what to do.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+/// What of a store is meant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// The marker file.
+    Marker,
+    /// The description of the run.
+    Run,
+    /// The summary of a finished run.
+    Summary,
+    /// The seal of a snapshot.
+    Seal {
+        /// The snapshot.
+        snapshot: u64,
+    },
+    /// A file of the database of a snapshot.
+    File {
+        /// The snapshot.
+        snapshot: u64,
+    },
+    /// The table of contents of a snapshot.
+    Manifest {
+        /// The snapshot.
+        snapshot: u64,
+    },
+    /// A piece of a section of a snapshot.
+    Chunk {
+        /// The snapshot.
+        snapshot: u64,
+        /// The section.
+        section: String,
+        /// Its n-th piece, from 0.
+        chunk: usize,
+    },
+    /// An entry of the journal.
+    Entry(u64),
+    /// The n-th of the blocks that snapshots share, from 0.
+    Block(u64),
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Marker => f.write_str("the marker"),
+            Self::Run => f.write_str("the description of the run"),
+            Self::Summary => f.write_str("the summary"),
+            Self::Seal { snapshot } => write!(f, "the seal of snapshot {snapshot}"),
+            Self::File { snapshot } => write!(f, "a database file of snapshot {snapshot}"),
+            Self::Manifest { snapshot } => write!(f, "the contents of snapshot {snapshot}"),
+            Self::Chunk { snapshot, section, chunk } => {
+                write!(f, "chunk {chunk} of section `{section}` of snapshot {snapshot}")
+            }
+            Self::Entry(entry) => write!(f, "entry {entry} of the journal"),
+            Self::Block(block) => write!(f, "shared block {block}"),
+        }
+    }
+}
+
+/// Something that cannot be done with a store.
+#[derive(Debug, Error)]
+pub enum StoreError {
+    /// There is nothing at this place.
+    #[error("there is no store at `{}`", path.display())]
+    Absent {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// What is there is no store.
+    #[error("`{}` is not a store of gridemu: {what}", path.display())]
+    Foreign {
+        /// The folder.
+        path: PathBuf,
+        /// What is there instead.
+        what: String,
+    },
+    /// A store is to be made where there is one.
+    #[error(
+        "`{}` is the store of {}: {title}",
+        path.display(),
+        if *finished { "a finished run" } else { "a run that has not ended" }
+    )]
+    Occupied {
+        /// The folder.
+        path: PathBuf,
+        /// The run that it is of.
+        title: String,
+        /// Whether that run has come to its end.
+        finished: bool,
+    },
+    /// The store was made by a program that came later.
+    #[error(
+        "the store `{}` has layout {layout} and was made by gridemu {program}; this program knows layout {known}",
+        path.display()
+    )]
+    Newer {
+        /// The folder.
+        path: PathBuf,
+        /// The layout of the store.
+        layout: u32,
+        /// The latest layout that is known here.
+        known: u32,
+        /// The version of the program that made it.
+        program: String,
+    },
+    /// The store was made by a program whose layout is not read any more.
+    #[error(
+        "the store `{}` has layout {layout} and was made by gridemu {program}; this program reads layouts \
+         from {known} on",
+        path.display()
+    )]
+    Older {
+        /// The folder.
+        path: PathBuf,
+        /// The layout of the store.
+        layout: u32,
+        /// The earliest layout that is read here.
+        known: u32,
+        /// The version of the program that made it.
+        program: String,
+    },
+    /// Another process has the store open.
+    #[error("the store `{}` is in use by {}", path.display(), holder(by))]
+    InUse {
+        /// The folder.
+        path: PathBuf,
+        /// Who says to be using it, as a process number.
+        by: Option<u32>,
+    },
+    /// A file ends too early.
+    #[error("{part} is cut short: `{}` {why}", path.display())]
+    CutShort {
+        /// What of the store.
+        part: Part,
+        /// The file.
+        path: PathBuf,
+        /// How it shows.
+        why: String,
+    },
+    /// Something is not as it was written.
+    #[error("{part} is damaged: `{}` {why}", path.display())]
+    Damaged {
+        /// What of the store.
+        part: Part,
+        /// The file or folder.
+        path: PathBuf,
+        /// How it shows.
+        why: String,
+    },
+    /// There is no snapshot that could be used.
+    #[error("no snapshot of `{}` can be used{}", path.display(), list(skipped))]
+    NoSnapshot {
+        /// The folder.
+        path: PathBuf,
+        /// Those that are there, and why they cannot be used; newest first.
+        skipped: Vec<(u64, String)>,
+    },
+    /// There is no snapshot of this number.
+    #[error("there is no snapshot {number} in `{}`{}", path.display(), there(have))]
+    Unknown {
+        /// The folder.
+        path: PathBuf,
+        /// The number that was asked for.
+        number: u64,
+        /// The numbers that there are.
+        have: Vec<u64>,
+    },
+    /// The last usable snapshot is to be removed.
+    #[error("snapshot {number} is the only one of `{}` that can be used", path.display())]
+    Last {
+        /// The folder.
+        path: PathBuf,
+        /// The snapshot.
+        number: u64,
+    },
+    /// A block is to be given another content than it has.
+    #[error("a block of `{}` is there already, with other content", path.display())]
+    OtherBlock {
+        /// The file of blocks.
+        path: PathBuf,
+    },
+    /// There is no such block.
+    #[error("a block that a snapshot needs is not in `{}`", path.display())]
+    NoBlock {
+        /// The file of blocks.
+        path: PathBuf,
+    },
+    /// Nothing more can be appended, since an earlier attempt failed in the middle.
+    #[error("`{}` cannot be written any more since an earlier write failed", path.display())]
+    Broken {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The disk is full.
+    #[error("cannot {operation} `{}`: {source}", path.display())]
+    Full {
+        /// What was attempted.
+        operation: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Nothing may be written there.
+    #[error("cannot {operation} `{}`: {source}", path.display())]
+    ReadOnly {
+        /// What was attempted.
+        operation: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The file system refused otherwise.
+    #[error("cannot {operation} `{}`: {source}", path.display())]
+    Io {
+        /// What was attempted.
+        operation: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The database refused.
+    #[error("cannot {operation} `{}`: {why}", path.display())]
+    Engine {
+        /// What was attempted.
+        operation: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// What the database said.
+        why: String,
+    },
+}
+
+impl StoreError {
+    /// What the user can do about it.
+    pub const fn hint(&self) -> &'static str {
+        match self {
+            Self::Absent { .. } => "check the path; a store is made by a run with `--checkpoint`",
+            Self::Foreign { .. } => "name the folder of a store, or a new or empty folder to make one in",
+            Self::Occupied { finished: false, .. } => {
+                "go on with `gridemu resume`, or choose another folder, or remove this one"
+            }
+            Self::Occupied { finished: true, .. } => "choose another folder, or remove this one",
+            Self::Newer { .. } => "use that version of gridemu, or a later one",
+            Self::Older { .. } => "go on with the version of gridemu that made it, or start the run again",
+            Self::InUse { .. } => "wait until that process is done, or end it",
+            Self::CutShort { part, .. } | Self::Damaged { part, .. } => match part {
+                Part::Marker | Part::Run => "restore the file from a copy, or start the run again",
+                Part::Summary => "the run is over; its results are in its output folder",
+                Part::Entry(_) => {
+                    "what came from outside is lost from here on; restore the file from a copy, or start again"
+                }
+                Part::Block(_) => "use a snapshot from before that block, or start the run again",
+                _ => "use another snapshot: `gridemu snapshots` lists those that are intact",
+            },
+            Self::NoSnapshot { skipped, .. } if skipped.is_empty() => {
+                "the run was killed before its first snapshot; start it again in another folder"
+            }
+            Self::NoSnapshot { .. } => "restore the store from a copy, or start the run again",
+            Self::Unknown { .. } => "`gridemu snapshots` lists those that there are",
+            Self::Last { .. } => "remove the folder if you do not need the run any more",
+            Self::OtherBlock { .. } | Self::NoBlock { .. } => {
+                "the store is of another run or another version; start the run again"
+            }
+            Self::Broken { .. } => "free some space or check the disk, then resume the run",
+            Self::Full { .. } => "free some space, then resume the run",
+            Self::ReadOnly { .. } => "copy the store to a folder that you may write to",
+            Self::Io { .. } => "check the disk, then resume the run",
+            Self::Engine { .. } => "check the disk; if it is sound, this is a bug: please report it",
+        }
+    }
+
+    /// True if the bytes are not those that were written, or not all of them.
+    pub const fn is_damage(&self) -> bool {
+        matches!(self, Self::CutShort { .. } | Self::Damaged { .. })
+    }
+}
+
+fn holder(by: &Option<u32>) -> String {
+    by.map_or_else(|| "another process".to_owned(), |id| format!("process {id}"))
+}
+
+fn list(skipped: &[(u64, String)]) -> String {
+    if skipped.is_empty() {
+        return ": there is none".to_owned();
+    }
+    let each: Vec<String> = skipped.iter().map(|(number, why)| format!("{number}: {why}")).collect();
+    format!(": {}", each.join("; "))
+}
+
+fn there(have: &[u64]) -> String {
+    if have.is_empty() {
+        return "; there is none".to_owned();
+    }
+    let each: Vec<String> = have.iter().map(u64::to_string).collect();
+    format!("; there are {}", each.join(", "))
+}

@@ -1,0 +1,508 @@
+//! The store itself.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use super::about::{About, Cut, Newest, Section, SnapshotInfo, State, StoreOptions};
+use super::blocks::{BLOCKS, Blocks};
+use super::disk::{self, Disk, RealDisk};
+use super::engines::EngineKind;
+use super::error::{Part, StoreError};
+use super::generation::{self, Draft, Opener, Seal};
+use super::journal::{Entries, Journal};
+use super::lock::{LOCK, Lock};
+use super::marker::{self, MARKER, RUN};
+use super::text::{self, Fault};
+
+/// The summary of a run that is over.
+const FINISHED: &str = "finished";
+
+/// A folder with the snapshots of one run, open in this process and in no other.
+///
+/// ```
+/// use gridemu::store::{About, Cut, RunKind, Section, Store, StoreOptions};
+/// use gridemu::units::Time;
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let folder = folder.path().join("store");
+/// let (kind, title, program) = (RunKind::Run, "two sites".to_owned(), "0.1.0".to_owned());
+/// let about = About { kind, description: b"how to build it".to_vec(), title, hash: 7, program };
+/// let mut store = Store::create(&folder, &about, &StoreOptions::default())?;
+/// let cut = Cut { at: Time::from_secs(60), jobs: 3, records: 6, entries: 0, kept: false };
+/// store.write(cut, &[Section { name: "grid".to_owned(), version: 1, bytes: vec![1, 2, 3] }])?;
+/// drop(store);
+///
+/// let store = Store::open(&folder, &StoreOptions::default())?;
+/// let newest = store.newest()?;
+/// assert_eq!((newest.cut, &newest.sections[0].bytes[..]), (cut, &[1, 2, 3][..]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Store {
+    folder: PathBuf,
+    about: About,
+    options: StoreOptions,
+    means: Means,
+    blocks: Blocks,
+    journal: Journal,
+    /// For each snapshot whether it is always kept, if that has been looked up; `None` for one that cannot be used.
+    known: Option<BTreeMap<u64, Option<bool>>>,
+    _lock: Lock,
+}
+
+/// With what a store works: the disk and the database, so that tests can make both fail.
+#[derive(Clone)]
+pub(super) struct Means {
+    pub(super) disk: Arc<dyn Disk>,
+    /// Opens a database; `None` for that of the store's own engine.
+    pub(super) open: Option<Arc<Opener>>,
+}
+
+impl Means {
+    fn real() -> Self {
+        Self { disk: Arc::new(RealDisk), open: None }
+    }
+}
+
+impl std::fmt::Debug for Means {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.disk.fmt(f)
+    }
+}
+
+impl Store {
+    /// Makes a store in a folder that is not there or is empty.
+    ///
+    /// # Errors
+    /// [`StoreError::Occupied`] if there is a store already, [`StoreError::Foreign`] if there is something else,
+    /// and what the file system says.
+    pub fn create(folder: &Path, about: &About, options: &StoreOptions) -> Result<Self, StoreError> {
+        Self::create_with(folder, about, options, Means::real())
+    }
+
+    pub(super) fn create_with(
+        folder: &Path,
+        about: &About,
+        options: &StoreOptions,
+        means: Means,
+    ) -> Result<Self, StoreError> {
+        fs::create_dir_all(folder).map_err(|source| disk::at("create the folder", folder, source))?;
+        refuse_others(folder)?;
+        let lock = Lock::take(&*means.disk, folder, options.patience)?;
+        // Somebody else may have made one while we waited for the lock.
+        refuse_others(folder)?;
+        generation::tidy(&*means.disk, folder)?;
+        marker::write(&*means.disk, folder, about, options.engine)?;
+        if let Some(parent) = folder.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+            let synced = means.disk.sync_folder(parent);
+            synced.map_err(|source| disk::at("create the folder", folder, source))?;
+        }
+        Self::of(folder, about.clone(), *options, means, lock)
+    }
+
+    /// Opens a store that is there. It stays in the engine that it was made in.
+    ///
+    /// # Errors
+    /// [`StoreError::Absent`], [`StoreError::Foreign`], [`StoreError::InUse`], [`StoreError::Newer`],
+    /// [`StoreError::Older`], and damage of the marker or of the description of the run. Damaged snapshots are
+    /// no error here: [`snapshots`](Self::snapshots) tells them.
+    pub fn open(folder: &Path, options: &StoreOptions) -> Result<Self, StoreError> {
+        Self::open_with(folder, options, Means::real())
+    }
+
+    pub(super) fn open_with(folder: &Path, options: &StoreOptions, means: Means) -> Result<Self, StoreError> {
+        let path = folder.to_owned();
+        if !folder.exists() {
+            return Err(StoreError::Absent { path });
+        }
+        if !folder.is_dir() {
+            return Err(StoreError::Foreign { path, what: "it is a file".to_owned() });
+        }
+        if !folder.join(MARKER).exists() {
+            let what = if generation::names(folder)?.iter().any(|name| name == RUN || name == LOCK) {
+                format!("the file `{MARKER}` is not there; it was being made, or the file was removed")
+            } else {
+                format!("the file `{MARKER}` is not there")
+            };
+            return Err(StoreError::Foreign { path, what });
+        }
+        let lock = Lock::take(&*means.disk, folder, options.patience)?;
+        let (about, engine) = marker::read(folder)?;
+        match generation::tidy(&*means.disk, folder) {
+            // What a killed process left is in nobody's way where nothing can be written.
+            Err(StoreError::ReadOnly { .. }) | Ok(()) => {}
+            Err(error) => return Err(error),
+        }
+        Self::of(folder, about, StoreOptions { engine, ..*options }, means, lock)
+    }
+
+    fn of(
+        folder: &Path,
+        about: About,
+        options: StoreOptions,
+        means: Means,
+        lock: Lock,
+    ) -> Result<Self, StoreError> {
+        let blocks = Blocks::open(Arc::clone(&means.disk), folder)?;
+        let journal = Journal::new(Arc::clone(&means.disk), folder);
+        let folder = folder.to_owned();
+        Ok(Self { folder, about, options, means, blocks, journal, known: None, _lock: lock })
+    }
+
+    /// The run that this store is of.
+    pub const fn about(&self) -> &About {
+        &self.about
+    }
+
+    /// Where it is.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The database that it is kept in.
+    pub const fn engine(&self) -> EngineKind {
+        self.options.engine
+    }
+
+    /// How many bytes the store takes on the disk.
+    ///
+    /// # Errors
+    /// [`StoreError`] if it cannot be looked at.
+    pub fn size_on_disk(&self) -> Result<u64, StoreError> {
+        disk::size_on_disk(&self.folder).map_err(|source| disk::at("read", &self.folder, source))
+    }
+
+    /// The snapshots, oldest first. Every byte of them has been checked against the seals.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the folder cannot be read. Damage is told with the snapshot.
+    pub fn snapshots(&self) -> Result<Vec<SnapshotInfo>, StoreError> {
+        generation::numbers(&self.folder)?.into_iter().map(|number| self.look(number)).collect()
+    }
+
+    fn look(&self, number: u64) -> Result<SnapshotInfo, StoreError> {
+        let path = generation::path(&self.folder, number);
+        let on_disk = disk::size_on_disk(&path).map_err(|source| disk::at("read", &path, source))?;
+        let (seal, state) = match generation::seal(&self.folder, number) {
+            Ok(seal) => {
+                let checked = self.check(&seal);
+                (Some(seal), checked)
+            }
+            Err(error) => (None, Err(error)),
+        };
+        let state = match state {
+            Ok(()) => State::Intact,
+            Err(error) if error.is_damage() => State::Damaged(error.to_string()),
+            Err(error) => return Err(error),
+        };
+        let (cut, taken, bytes) = seal.map_or((None, 0, 0), |seal| (Some(seal.cut), seal.taken, seal.bytes));
+        Ok(SnapshotInfo { number, cut, taken, bytes, on_disk, state })
+    }
+
+    fn check(&self, seal: &Seal) -> Result<(), StoreError> {
+        generation::check(&self.folder, seal, |_, _| Ok(()))?;
+        self.blocks.check(&seal.blocks)
+    }
+
+    /// Writes a snapshot, with the blocks that have been put. When this returns, it is durable. Then those go
+    /// that need not be kept: all but the latest few, as [`StoreOptions::last`] says, and those to be kept always.
+    ///
+    /// # Errors
+    /// [`StoreError`] if it cannot be written; then the snapshots before it are what they were.
+    pub fn write(&mut self, cut: Cut, sections: &[Section]) -> Result<SnapshotInfo, StoreError> {
+        self.blocks.sync()?;
+        let mut known = self.take_known()?;
+        let number = known.last_key_value().map_or(1, |(&number, _)| number + 1);
+        let draft = Draft {
+            number,
+            cut,
+            taken: seconds_since_1970(),
+            blocks: self.blocks.mark(),
+            sections,
+            chunk: self.options.engine.chunk(),
+        };
+        let written = generation::write(&*self.means.disk, &*self.opener(), &self.folder, &draft);
+        if written.is_ok() {
+            known.insert(number, Some(cut.kept));
+        }
+        self.known = Some(known);
+        let info = written?;
+        // A damaged snapshot is of no use once there is a newer one.
+        self.drop_all_but(self.options.last, true)?;
+        Ok(info)
+    }
+
+    fn take_known(&mut self) -> Result<BTreeMap<u64, Option<bool>>, StoreError> {
+        if let Some(known) = self.known.take() {
+            return Ok(known);
+        }
+        let kept = |info: SnapshotInfo| match (info.state, info.cut) {
+            (State::Intact, Some(cut)) => (info.number, Some(cut.kept)),
+            _ => (info.number, None),
+        };
+        Ok(self.snapshots()?.into_iter().map(kept).collect())
+    }
+
+    /// Removes all snapshots but the latest `last` and those that are always kept.
+    fn drop_all_but(&mut self, last: usize, damaged_too: bool) -> Result<Vec<u64>, StoreError> {
+        let mut known = self.take_known()?;
+        let usable = known.iter().rev().filter(|(_, kept)| kept.is_some());
+        let latest: Vec<u64> = usable.take(last.max(1)).map(|(&number, _)| number).collect();
+        let goes = |(&number, &kept): (&u64, &Option<bool>)| match kept {
+            Some(kept) => (!kept && !latest.contains(&number)).then_some(number),
+            None => damaged_too.then_some(number),
+        };
+        let going: Vec<u64> = known.iter().filter_map(goes).collect();
+        let mut removed = Ok(());
+        for number in &going {
+            removed = generation::remove(&*self.means.disk, &self.folder, *number);
+            if removed.is_err() {
+                break;
+            }
+            known.remove(number);
+        }
+        let oldest = known.keys().next().copied();
+        self.known = removed.is_ok().then_some(known);
+        removed?;
+        if let Some(seal) = oldest.and_then(|number| generation::seal(&self.folder, number).ok()) {
+            self.journal.forget_before(seal.cut.entries)?;
+        }
+        Ok(going)
+    }
+
+    /// A snapshot, every byte checked.
+    ///
+    /// # Errors
+    /// [`StoreError::Unknown`] if there is none of this number, and any damage to it.
+    pub fn read(&self, number: u64) -> Result<(SnapshotInfo, Vec<Section>), StoreError> {
+        self.has(number)?;
+        let seal = generation::seal(&self.folder, number)?;
+        self.blocks.check(&seal.blocks)?;
+        let sections = generation::read(&*self.means.disk, &*self.opener(), &self.folder, &seal)?;
+        let path = generation::path(&self.folder, number);
+        let on_disk = disk::size_on_disk(&path).map_err(|source| disk::at("read", &path, source))?;
+        let Seal { cut, taken, bytes, .. } = seal;
+        let (cut, state) = (Some(cut), State::Intact);
+        Ok((SnapshotInfo { number, cut, taken, bytes, on_disk, state }, sections))
+    }
+
+    fn has(&self, number: u64) -> Result<(), StoreError> {
+        let have = generation::numbers(&self.folder)?;
+        if have.contains(&number) {
+            Ok(())
+        } else {
+            Err(StoreError::Unknown { path: self.folder.clone(), number, have })
+        }
+    }
+
+    /// The newest snapshot that can be used, and which newer ones cannot.
+    ///
+    /// # Errors
+    /// [`StoreError::NoSnapshot`] if none can be used, and what the file system says.
+    pub fn newest(&self) -> Result<Newest, StoreError> {
+        self.newest_before(|_| true)
+    }
+
+    /// The newest snapshot that can be used of those whose cut is wanted; which newer ones cannot is told.
+    ///
+    /// # Errors
+    /// As [`newest`](Self::newest).
+    pub fn newest_before(&self, wanted: impl Fn(&Cut) -> bool) -> Result<Newest, StoreError> {
+        let mut skipped = Vec::new();
+        for number in generation::numbers(&self.folder)?.into_iter().rev() {
+            match generation::seal(&self.folder, number) {
+                Ok(seal) if !wanted(&seal.cut) => continue,
+                Ok(_) => {}
+                Err(error) if error.is_damage() => {
+                    skipped.push((number, error.to_string()));
+                    continue;
+                }
+                Err(error) => return Err(error),
+            }
+            match self.read(number) {
+                Ok((info, sections)) => {
+                    let Some(cut) = info.cut else { continue };
+                    return Ok(Newest { number, cut, info, sections, skipped });
+                }
+                // A database that gives up on files that are what was written is no better than a damaged one.
+                Err(error) if error.is_damage() || matches!(error, StoreError::Engine { .. }) => {
+                    skipped.push((number, error.to_string()));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Err(StoreError::NoSnapshot { path: self.folder.clone(), skipped })
+    }
+
+    /// Makes this snapshot the newest: those after it, and the blocks after it, belong to a future that will be
+    /// made anew. The journal stays.
+    ///
+    /// # Errors
+    /// [`StoreError::Unknown`], damage of its seal, and what the file system says.
+    pub fn go_on_from(&mut self, number: u64) -> Result<(), StoreError> {
+        self.has(number)?;
+        let seal = generation::seal(&self.folder, number)?;
+        self.blocks.check(&seal.blocks)?;
+        self.known = None;
+        for later in generation::numbers(&self.folder)?.into_iter().rev().filter(|&n| n > number) {
+            generation::remove(&*self.means.disk, &self.folder, later)?;
+        }
+        self.blocks.cut(&seal.blocks)
+    }
+
+    /// Removes all snapshots but the latest `last`, at least one, and those that are always kept. Returns the
+    /// numbers of those that went.
+    ///
+    /// # Errors
+    /// [`StoreError`] if one cannot be removed.
+    pub fn prune(&mut self, last: usize) -> Result<Vec<u64>, StoreError> {
+        // What is damaged goes with it if there is something better.
+        let usable = self.take_known()?;
+        let any = usable.values().any(Option::is_some);
+        self.known = Some(usable);
+        self.drop_all_but(last, any)
+    }
+
+    /// Removes one snapshot, even if it was to be kept always.
+    ///
+    /// # Errors
+    /// [`StoreError::Last`] if no other can be used, [`StoreError::Unknown`], and what the file system says.
+    pub fn remove(&mut self, number: u64) -> Result<(), StoreError> {
+        self.has(number)?;
+        let known = self.take_known()?;
+        if known.iter().all(|(&other, kept)| other == number || kept.is_none()) {
+            self.known = Some(known);
+            return Err(StoreError::Last { path: self.folder.clone(), number });
+        }
+        generation::remove(&*self.means.disk, &self.folder, number)
+    }
+
+    /// Puts a block that snapshots from now on share; it becomes durable with the next of them. Nothing happens
+    /// if it is there with the same content.
+    ///
+    /// # Errors
+    /// [`StoreError::OtherBlock`] if it is there with another content, and what the file system says.
+    pub fn put_block(&mut self, id: &[u8], bytes: &[u8]) -> Result<(), StoreError> {
+        self.blocks.put(id, bytes)
+    }
+
+    /// A block, checked.
+    ///
+    /// # Errors
+    /// [`StoreError::NoBlock`], or damage to it.
+    pub fn block(&self, id: &[u8]) -> Result<Vec<u8>, StoreError> {
+        self.blocks.get(id)
+    }
+
+    /// Removes all blocks. Snapshots that need one count as damaged from then on.
+    ///
+    /// # Errors
+    /// What the file system says.
+    pub fn drop_blocks(&mut self) -> Result<(), StoreError> {
+        self.known = None;
+        self.blocks.clear()
+    }
+
+    /// A handle to the journal, for another thread.
+    pub fn journal_handle(&self) -> Journal {
+        self.journal.clone()
+    }
+
+    /// Appends an entry to the journal. When this returns, it is durable, and may be used. Returns its number.
+    ///
+    /// # Errors
+    /// As [`Journal::append`].
+    pub fn append(&mut self, entry: &[u8]) -> Result<u64, StoreError> {
+        self.journal.append(entry)
+    }
+
+    /// The entries of the journal that came after the cut of a snapshot.
+    ///
+    /// # Errors
+    /// [`StoreError::Damaged`] and [`StoreError::CutShort`] name the entry; damage of the seal; and what the
+    /// file system says.
+    pub fn journal(&self, snapshot: u64) -> Result<Entries, StoreError> {
+        self.has(snapshot)?;
+        self.journal.since(generation::seal(&self.folder, snapshot)?.cut.entries)
+    }
+
+    /// Says that the run is over, with its summary.
+    ///
+    /// # Errors
+    /// What the file system says.
+    pub fn finish(&mut self, summary: &[u8]) -> Result<(), StoreError> {
+        let path = self.folder.join(FINISHED);
+        let text: String = summary.iter().map(|byte| format!("{byte:02x}")).collect();
+        let text = text::encode(&text).map_err(|why| StoreError::Engine {
+            operation: "write",
+            path: path.clone(),
+            why,
+        })?;
+        disk::write_whole(&*self.means.disk, &path, text.as_bytes())
+    }
+
+    /// The summary of the run, if it is over.
+    ///
+    /// # Errors
+    /// Damage to it, and what the file system says.
+    pub fn finished(&self) -> Result<Option<Vec<u8>>, StoreError> {
+        read_finished(&self.folder)
+    }
+
+    fn opener(&self) -> Arc<Opener> {
+        let engine = self.options.engine;
+        self.means.open.clone().unwrap_or_else(|| Arc::new(move |folder: &Path| engine.open(folder)))
+    }
+}
+
+/// Refuses to make a store where there is something.
+fn refuse_others(folder: &Path) -> Result<(), StoreError> {
+    let path = folder.to_owned();
+    let names = generation::names(folder)?;
+    if names.iter().any(|name| name == MARKER) {
+        let (about, _) = marker::read(folder)?;
+        let finished = read_finished(folder)?.is_some();
+        return Err(StoreError::Occupied { path, title: about.title, finished });
+    }
+    // What a process leaves that was killed while it made a store here.
+    let ours = |name: &String| [LOCK, RUN].contains(&name.as_str()) || generation::is_leftover(name);
+    match names.iter().find(|name| !ours(name)) {
+        None => Ok(()),
+        Some(name) if name == BLOCKS || name.starts_with("snapshot-") => {
+            Err(StoreError::Foreign { path, what: format!("it holds `{name}` but no marker") })
+        }
+        Some(name) => Err(StoreError::Foreign { path, what: format!("it holds `{name}`") }),
+    }
+}
+
+fn read_finished(folder: &Path) -> Result<Option<Vec<u8>>, StoreError> {
+    let path = folder.join(FINISHED);
+    let bytes = match fs::read(&path) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(disk::at("read", &path, error)),
+    };
+    let (part, damaged) = (Part::Summary, "is not what was written");
+    let text: String = match text::decode(&bytes) {
+        Ok(text) => text,
+        Err(Fault::Short) => {
+            let why = "has no line with its hash at the end".to_owned();
+            return Err(StoreError::CutShort { part, path, why });
+        }
+        Err(Fault::Changed(why)) => return Err(StoreError::Damaged { part, path, why }),
+    };
+    let pair = |i: usize| text.get(i..i + 2).and_then(|pair| u8::from_str_radix(pair, 16).ok());
+    let summary: Option<Vec<u8>> = (0..text.len()).step_by(2).map(pair).collect();
+    summary.map(Some).ok_or_else(|| StoreError::Damaged { part, path, why: damaged.to_owned() })
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "when a snapshot was taken is told to people; no result depends on it"
+)]
+fn seconds_since_1970() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}

@@ -1,0 +1,314 @@
+//! One snapshot in its folder: a fresh database, and a seal over its files.
+
+use std::fs::{self, File};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_128;
+
+use super::about::{Cut, Section, SnapshotInfo, State};
+use super::blocks::Mark;
+use super::disk::{self, Disk, engine_at};
+use super::engine::{Engine, EngineError};
+use super::error::{Part, StoreError};
+use super::payload;
+use super::text::{self, Fault};
+
+const PREFIX: &str = "snapshot-";
+const PART: &str = ".part";
+const GONE: &str = ".gone";
+const READING: &str = "reading-";
+const SEAL: &str = "seal";
+const DATA: &str = "data";
+
+/// How the store opens the database in a folder.
+pub(super) type Opener = dyn Fn(&Path) -> Result<Box<dyn Engine>, EngineError> + Send + Sync;
+
+/// What a generation is, and the hashes of its files.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Seal {
+    pub(super) snapshot: u64,
+    pub(super) cut: Cut,
+    pub(super) taken: u64,
+    pub(super) bytes: u64,
+    /// The blocks that it needs.
+    pub(super) blocks: Mark,
+    files: Vec<Sealed>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Sealed {
+    name: String,
+    len: u64,
+    xxh3: String,
+}
+
+/// A snapshot to be written.
+pub(super) struct Draft<'a> {
+    pub(super) number: u64,
+    pub(super) cut: Cut,
+    pub(super) taken: u64,
+    pub(super) blocks: Mark,
+    pub(super) sections: &'a [Section],
+    /// The largest value for the database.
+    pub(super) chunk: usize,
+}
+
+/// The folder of a snapshot.
+pub(super) fn path(store: &Path, number: u64) -> PathBuf {
+    store.join(format!("{PREFIX}{number:08}"))
+}
+
+/// The numbers of the snapshots in a store, in order.
+pub(super) fn numbers(store: &Path) -> Result<Vec<u64>, StoreError> {
+    let mut numbers: Vec<u64> = names(store)?.iter().filter_map(|name| number_of(name)).collect();
+    numbers.sort_unstable();
+    Ok(numbers)
+}
+
+/// Whether an entry of a folder is something that a store makes for the time being.
+pub(super) fn is_leftover(name: &str) -> bool {
+    name.ends_with(PART) || name.ends_with(GONE) || name.starts_with(READING)
+}
+
+/// Removes what a killed process was making or removing.
+pub(super) fn tidy(disk: &dyn Disk, store: &Path) -> Result<(), StoreError> {
+    for name in names(store)?.iter().filter(|name| is_leftover(name)) {
+        let path = store.join(name);
+        let removed = if path.is_dir() { disk.remove_folder(&path) } else { disk.remove_file(&path) };
+        removed.map_err(|source| disk::at("remove", &path, source))?;
+    }
+    Ok(())
+}
+
+/// The names of what is in a folder.
+pub(super) fn names(folder: &Path) -> Result<Vec<String>, StoreError> {
+    let fail = |source| disk::at("read", folder, source);
+    let entries = fs::read_dir(folder).map_err(fail)?;
+    entries.map(|entry| Ok(entry.map_err(fail)?.file_name().to_string_lossy().into_owned())).collect()
+}
+
+fn number_of(name: &str) -> Option<u64> {
+    name.strip_prefix(PREFIX)?.parse().ok()
+}
+
+/// Writes a snapshot. When this returns, it is durable; if it fails, there is nothing of it.
+pub(super) fn write(
+    disk: &dyn Disk,
+    open: &Opener,
+    store: &Path,
+    draft: &Draft<'_>,
+) -> Result<SnapshotInfo, StoreError> {
+    let place = path(store, draft.number);
+    let part = disk::part_of(&place);
+    let written = write_part(disk, open, &part, draft).and_then(|on_disk| {
+        let put = disk.rename(&part, &place).and_then(|()| disk.sync_folder(store));
+        put.map_err(|source| disk::at("put in place", &place, source))?;
+        Ok(on_disk)
+    });
+    match written {
+        Ok(on_disk) => Ok(SnapshotInfo {
+            number: draft.number,
+            cut: Some(draft.cut),
+            taken: draft.taken,
+            bytes: payload_of(draft),
+            on_disk,
+            state: State::Intact,
+        }),
+        Err(error) => {
+            // On a full disk, room for the next attempt; what cannot be removed goes when the store is opened.
+            let _ = disk.remove_folder(&part);
+            Err(error)
+        }
+    }
+}
+
+fn payload_of(draft: &Draft<'_>) -> u64 {
+    draft.sections.iter().map(|section| section.bytes.len() as u64).sum()
+}
+
+fn write_part(disk: &dyn Disk, open: &Opener, part: &Path, draft: &Draft<'_>) -> Result<u64, StoreError> {
+    if part.exists() {
+        disk.remove_folder(part).map_err(|source| disk::at("remove", part, source))?;
+    }
+    let data = part.join(DATA);
+    let made = disk.create_folder(part).and_then(|()| disk.create_folder(&data));
+    made.map_err(|source| disk::at("create", part, source))?;
+
+    let mut engine = open(&data).map_err(|error| engine_at("create the database", &data, error))?;
+    let put = payload::put(&mut *engine, &data, draft.number, draft.cut, draft.sections, draft.chunk);
+    let closed = engine.close().map_err(|error| engine_at("close the database", &data, error));
+    put.and(closed)?;
+
+    let mut files = Vec::new();
+    seal_folder(disk, &data, "", &mut files)?;
+    let seal = Seal {
+        snapshot: draft.number,
+        cut: draft.cut,
+        taken: draft.taken,
+        bytes: payload_of(draft),
+        blocks: draft.blocks.clone(),
+        files,
+    };
+    let path = part.join(SEAL);
+    let text = text::encode(&seal).map_err(|why| StoreError::Engine {
+        operation: "write",
+        path: path.clone(),
+        why,
+    })?;
+    disk::write_whole(disk, &path, text.as_bytes())?;
+    disk::size_on_disk(part).map_err(|source| disk::at("read", part, source))
+}
+
+/// Hands the files of a folder to the disk and takes their hashes, in the order of their names.
+fn seal_folder(
+    disk: &dyn Disk,
+    folder: &Path,
+    prefix: &str,
+    files: &mut Vec<Sealed>,
+) -> Result<(), StoreError> {
+    let mut names = names(folder)?;
+    names.sort_unstable();
+    for name in names {
+        let path = folder.join(&name);
+        let fail = |source| disk::at("read", &path, source);
+        if path.is_dir() {
+            seal_folder(disk, &path, &format!("{prefix}{name}/"), files)?;
+        } else {
+            let file = File::open(&path).map_err(fail)?;
+            disk.sync(&file).map_err(|source| disk::at("write", &path, source))?;
+            let bytes = fs::read(&path).map_err(fail)?;
+            let (len, xxh3) = (bytes.len() as u64, format!("{:032x}", xxh3_128(&bytes)));
+            files.push(Sealed { name: format!("{prefix}{name}"), len, xxh3 });
+        }
+    }
+    disk.sync_folder(folder).map_err(|source| disk::at("write", folder, source))
+}
+
+/// The seal of a snapshot.
+pub(super) fn seal(store: &Path, number: u64) -> Result<Seal, StoreError> {
+    let path = path(store, number).join(SEAL);
+    let part = || Part::Seal { snapshot: number };
+    let damaged = |why: String| StoreError::Damaged { part: part(), path: path.clone(), why };
+    let bytes = match fs::read(&path) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Err(damaged("is not there".to_owned())),
+        Err(error) => return Err(disk::at("read", &path, error)),
+    };
+    let seal: Seal = text::decode(&bytes).map_err(|fault| match fault {
+        Fault::Short => {
+            let why = "has no line with its hash at the end".to_owned();
+            StoreError::CutShort { part: part(), path: path.clone(), why }
+        }
+        Fault::Changed(why) => damaged(why),
+    })?;
+    if seal.snapshot == number { Ok(seal) } else { Err(damaged(format!("is of snapshot {}", seal.snapshot))) }
+}
+
+/// Checks every file of a snapshot, handing each to `with`.
+pub(super) fn check(
+    store: &Path,
+    seal: &Seal,
+    mut with: impl FnMut(&str, &[u8]) -> Result<(), StoreError>,
+) -> Result<(), StoreError> {
+    let data = path(store, seal.snapshot).join(DATA);
+    for file in &seal.files {
+        let path = data.join(&file.name);
+        let part = Part::File { snapshot: seal.snapshot };
+        let bytes = match fs::read(&path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                return Err(StoreError::Damaged { part, path, why: "is not there".to_owned() });
+            }
+            Err(error) => return Err(disk::at("read", &path, error)),
+        };
+        if (bytes.len() as u64) < file.len {
+            let why = format!("has {} of its {} bytes", bytes.len(), file.len);
+            return Err(StoreError::CutShort { part, path, why });
+        }
+        if bytes.len() as u64 > file.len || format!("{:032x}", xxh3_128(&bytes)) != file.xxh3 {
+            return Err(StoreError::Damaged { part, path, why: "is not what was written".to_owned() });
+        }
+        with(&file.name, &bytes)?;
+    }
+    Ok(())
+}
+
+/// The sections of a snapshot: the database is opened on a copy, file by file the one that was sealed.
+pub(super) fn read(
+    disk: &dyn Disk,
+    open: &Opener,
+    store: &Path,
+    seal: &Seal,
+) -> Result<Vec<Section>, StoreError> {
+    let copy = Copied::new(disk, store)?;
+    check(store, seal, |name, bytes| {
+        let path = copy.folder.join(name);
+        let written = (|| {
+            if let Some(folder) = path.parent() {
+                fs::create_dir_all(folder)?;
+            }
+            disk.write(&mut disk.open(&path)?, bytes)
+        })();
+        written.map_err(|source| disk::at("write", &path, source))
+    })?;
+    let original = path(store, seal.snapshot).join(DATA);
+    let engine = open(&copy.folder).map_err(|error| engine_at("open the database", &original, error))?;
+    let sections = payload::get(&*engine, &original, seal.snapshot);
+    // Closed before the copy is removed; a copy that cannot be closed changes nothing about what was read.
+    let _ = engine.close();
+    sections
+}
+
+/// A folder for a copy, removed when it is dropped.
+struct Copied<'a> {
+    disk: &'a dyn Disk,
+    folder: PathBuf,
+}
+
+static COPIES: AtomicU64 = AtomicU64::new(0);
+
+impl<'a> Copied<'a> {
+    /// In the store; or, where that may not be written to, where the system keeps such things.
+    fn new(disk: &'a dyn Disk, store: &Path) -> Result<Self, StoreError> {
+        let name = format!("{READING}{}-{}", std::process::id(), COPIES.fetch_add(1, Ordering::Relaxed));
+        let folder = store.join(&name);
+        let made = match disk.create_folder(&folder) {
+            Err(error)
+                if matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem) =>
+            {
+                let folder = std::env::temp_dir().join(format!("gridemu-{name}"));
+                disk.create_folder(&folder).map(|()| folder)
+            }
+            Ok(()) => Ok(folder),
+            Err(error) => Err(error),
+        };
+        let folder = made.map_err(|source| disk::at("create", &store.join(&name), source))?;
+        Ok(Self { disk, folder })
+    }
+}
+
+impl Drop for Copied<'_> {
+    fn drop(&mut self) {
+        // What stays behind goes when the store is opened the next time.
+        let _ = self.disk.remove_folder(&self.folder);
+    }
+}
+
+/// Removes a snapshot: at any time it is there whole, or it is not there.
+pub(super) fn remove(disk: &dyn Disk, store: &Path, number: u64) -> Result<(), StoreError> {
+    let place = path(store, number);
+    let gone = store.join(format!("{PREFIX}{number:08}{GONE}"));
+    let removed = (|| {
+        if gone.exists() {
+            disk.remove_folder(&gone)?;
+        }
+        disk.rename(&place, &gone)?;
+        disk.remove_folder(&gone)
+    })();
+    removed.map_err(|source| disk::at("remove", &place, source))
+}

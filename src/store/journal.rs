@@ -1,0 +1,194 @@
+//! The journal: what came into the run from outside, written down before it is used.
+//!
+//! Entries are numbered through the whole life of a store. They stand in files of about a megabyte, of which those
+//! go that no snapshot needs any more.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::disk::{self, Disk};
+use super::error::{Part, StoreError};
+use super::log::{self, Log, Rest};
+
+const PREFIX: &str = "journal-";
+
+/// A file that is longer than this gets no more entries.
+const FULL: u64 = 1 << 20;
+
+/// A handle to the journal of a store, for the thread that takes in what comes from outside.
+///
+/// It can be used beside its [`Store`](super::Store), in another thread, while a snapshot is being written.
+#[derive(Clone, Debug)]
+pub struct Journal(Arc<Mutex<Inner>>);
+
+#[derive(Debug)]
+struct Inner {
+    disk: Arc<dyn Disk>,
+    folder: PathBuf,
+    /// The file that is appended to; `None` as long as nothing has been.
+    log: Option<Log>,
+    /// The number of the next entry, if it is known without looking at the disk.
+    next: Option<u64>,
+}
+
+/// Entries of the journal.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Entries {
+    /// Their bytes, in the order in which they were appended.
+    pub entries: Vec<Vec<u8>>,
+    /// An entry after these was not written to its end, so nobody has used it: it is left out.
+    pub torn: bool,
+}
+
+impl Journal {
+    pub(super) fn new(disk: Arc<dyn Disk>, folder: &Path) -> Self {
+        Self(Arc::new(Mutex::new(Inner { disk, folder: folder.to_owned(), log: None, next: None })))
+    }
+
+    /// Appends an entry. When this returns, it is durable, and may be used. Returns its number.
+    ///
+    /// # Errors
+    /// [`StoreError`] if it cannot be written, or if the journal that is there is damaged; then the entry must
+    /// not be used.
+    pub fn append(&self, bytes: &[u8]) -> Result<u64, StoreError> {
+        self.with(|inner| inner.append(bytes))
+    }
+
+    /// How many entries have been appended in the life of the store.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the journal that is there cannot be read.
+    pub fn entries(&self) -> Result<u64, StoreError> {
+        self.with(Inner::next)
+    }
+
+    /// The entries from this number on.
+    pub(super) fn since(&self, from: u64) -> Result<Entries, StoreError> {
+        self.with(|inner| inner.since(from))
+    }
+
+    /// Removes the files all of whose entries have smaller numbers.
+    pub(super) fn forget_before(&self, number: u64) -> Result<(), StoreError> {
+        self.with(|inner| inner.forget_before(number))
+    }
+
+    fn with<T>(&self, act: impl FnOnce(&mut Inner) -> T) -> T {
+        // Nothing is left half done by a panic that the file itself would not tell.
+        act(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Inner {
+    fn append(&mut self, bytes: &[u8]) -> Result<u64, StoreError> {
+        let number = self.next()?;
+        if self.log.as_ref().is_none_or(|log| log.end() >= FULL) {
+            self.log = Some(Log::create(&self.disk, &self.path(number), number)?);
+        }
+        let Some(log) = &mut self.log else { return Ok(number) };
+        log.append(bytes)?;
+        log.sync()?;
+        self.next = Some(number + 1);
+        Ok(number)
+    }
+
+    /// The number of the next entry. The first time, this looks at the last file and cuts off what was torn.
+    fn next(&mut self) -> Result<u64, StoreError> {
+        if let Some(next) = self.next {
+            return Ok(next);
+        }
+        let mut next = 0;
+        if let Some(&first) = self.files()?.last() {
+            let path = self.path(first);
+            let (_, scan) = log::load(&path, first)?.unwrap_or_default();
+            if let Rest::Damaged(why) = scan.rest {
+                let part = Part::Entry(first + scan.entries.len() as u64);
+                return Err(StoreError::Damaged { part, path, why });
+            }
+            next = first + scan.entries.len() as u64;
+            // Nothing was acknowledged of a file that was not begun properly: it is made anew when needed.
+            if scan.end > 0 {
+                self.log = Some(Log::resume(&self.disk, &path, scan.end, next)?);
+            }
+        }
+        self.next = Some(next);
+        Ok(next)
+    }
+
+    fn since(&self, from: u64) -> Result<Entries, StoreError> {
+        let files = self.files()?;
+        let mut found = Entries::default();
+        let mut next = from;
+        for (i, &first) in files.iter().enumerate() {
+            let after = files.get(i + 1).copied();
+            if after.is_some_and(|after| after <= from) {
+                continue;
+            }
+            let path = self.path(first);
+            let Some((bytes, scan)) = log::load(&path, first)? else { continue };
+            if first > next {
+                break;
+            }
+            for (number, entry) in (first..).zip(&scan.entries) {
+                if number < next {
+                    continue;
+                }
+                if !entry.intact {
+                    let why = format!("has another content at byte {}", entry.range.start);
+                    return Err(StoreError::Damaged { part: Part::Entry(number), path, why });
+                }
+                found.entries.push(bytes[entry.range.clone()].to_vec());
+                next = number + 1;
+            }
+            let end = first + scan.entries.len() as u64;
+            match (scan.rest, after) {
+                (Rest::Damaged(why), _) => {
+                    return Err(StoreError::Damaged { part: Part::Entry(end), path, why });
+                }
+                (Rest::Torn, None) => found.torn = true,
+                (_, Some(after)) if end < after => {
+                    let why = format!("ends before entry {after}, with which the next file begins");
+                    return Err(StoreError::CutShort { part: Part::Entry(end), path, why });
+                }
+                _ if end < from => {
+                    let why = format!("ends before entry {from}, which the snapshot knows");
+                    return Err(StoreError::CutShort { part: Part::Entry(end), path, why });
+                }
+                _ => {}
+            }
+        }
+        if next == from && from > 0 && files.last().is_none_or(|&first| first > from) {
+            let path = self.path(from);
+            let why = "is not there, nor a file with the entries before it".to_owned();
+            return Err(StoreError::CutShort { part: Part::Entry(from), path, why });
+        }
+        Ok(found)
+    }
+
+    fn forget_before(&self, number: u64) -> Result<(), StoreError> {
+        for pair in self.files()?.windows(2) {
+            if pair[1] <= number {
+                let path = self.path(pair[0]);
+                self.disk.remove_file(&path).map_err(|source| disk::at("remove", &path, source))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn path(&self, first: u64) -> PathBuf {
+        self.folder.join(format!("{PREFIX}{first:012}"))
+    }
+
+    /// The numbers with which the files begin, in order.
+    fn files(&self) -> Result<Vec<u64>, StoreError> {
+        let fail = |source| disk::at("read", &self.folder, source);
+        let mut files = Vec::new();
+        for entry in fs::read_dir(&self.folder).map_err(fail)? {
+            let name = entry.map_err(fail)?.file_name();
+            let number = name.to_str().and_then(|name| name.strip_prefix(PREFIX)?.parse::<u64>().ok());
+            files.extend(number);
+        }
+        files.sort_unstable();
+        Ok(files)
+    }
+}

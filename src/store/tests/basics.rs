@@ -1,0 +1,157 @@
+//! What a store does when nothing goes wrong, and what it refuses.
+
+use std::fs;
+use std::time::Duration;
+
+use super::{about, cut, sections};
+use crate::store::{EngineKind, State, Store, StoreError, StoreOptions};
+
+fn options(engine: EngineKind) -> StoreOptions {
+    StoreOptions { engine, last: 2, patience: Duration::ZERO }
+}
+
+#[test]
+fn what_is_written_is_read_after_the_store_is_opened_again() {
+    for engine in EngineKind::all() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path().join("a/store");
+        let mut store = Store::create(&folder, &about(), &options(engine)).unwrap();
+        for len in [0, 1, 70_000, 1_000_000] {
+            let info = store.write(cut(len as u64, 0), &sections(len as u64, len)).unwrap();
+            assert_eq!((info.bytes, info.state), (len as u64 + 8, State::Intact));
+        }
+        drop(store);
+        // The engine is the store's own, whatever is asked for.
+        let store = Store::open(&folder, &options(EngineKind::Redb)).unwrap();
+        assert_eq!((store.engine(), store.about()), (engine, &about()));
+        let newest = store.newest().unwrap();
+        assert_eq!((newest.number, newest.cut, newest.skipped.len()), (4, cut(1_000_000, 0), 0));
+        assert_eq!(newest.sections, sections(1_000_000, 1_000_000));
+        let (info, read) = store.read(3).unwrap();
+        assert_eq!((info.cut, read), (Some(cut(70_000, 0)), sections(70_000, 70_000)));
+        assert!(matches!(store.read(2), Err(StoreError::Unknown { number: 2, .. })));
+    }
+}
+
+#[test]
+fn the_latest_stay_and_those_to_be_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path().join("store");
+    let mut store = Store::create(&folder, &about(), &options(EngineKind::Sled)).unwrap();
+    let numbers =
+        |store: &Store| -> Vec<u64> { store.snapshots().unwrap().iter().map(|info| info.number).collect() };
+    for n in 1..=7_u64 {
+        let cut = crate::store::Cut { kept: n == 3, ..cut(n, 0) };
+        store.write(cut, &sections(n, 10)).unwrap();
+    }
+    assert_eq!(numbers(&store), [3, 6, 7]);
+    assert_eq!(store.prune(1).unwrap(), [6]);
+    store.remove(3).unwrap();
+    assert_eq!(numbers(&store), [7]);
+    assert!(matches!(store.remove(7), Err(StoreError::Last { number: 7, .. })));
+    store.write(cut(8, 0), &sections(8, 10)).unwrap();
+    store.go_on_from(7).unwrap();
+    assert_eq!(numbers(&store), [7]);
+    assert_eq!(store.newest().unwrap().sections, sections(7, 10));
+}
+
+#[test]
+fn the_journal_is_told_from_the_cut_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path().join("store");
+    let mut store = Store::create(&folder, &about(), &options(EngineKind::Redb)).unwrap();
+    store.write(cut(1, 0), &sections(1, 10)).unwrap();
+    assert_eq!(store.journal(1).unwrap().entries, Vec::<Vec<u8>>::new());
+    let journal = store.journal_handle();
+    assert_eq!((store.append(b"a").unwrap(), journal.append(b"").unwrap()), (0, 1));
+    // An entry that comes while the snapshot is written belongs after it: the cut says how many it has seen.
+    store.write(cut(2, 1), &sections(2, 10)).unwrap();
+    assert_eq!(store.append(&[7; 3000]).unwrap(), 2);
+    drop(store);
+    let mut store = Store::open(&folder, &options(EngineKind::Redb)).unwrap();
+    assert_eq!(store.append(b"d").unwrap(), 3);
+    assert_eq!(store.journal(1).unwrap().entries, [&b"a"[..], b"", &[7; 3000], b"d"]);
+    assert_eq!(store.journal(2).unwrap().entries, [&b""[..], &[7; 3000], b"d"]);
+    assert!(!store.journal(2).unwrap().torn);
+}
+
+#[test]
+fn the_journal_forgets_what_no_snapshot_needs() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path().join("store");
+    let mut store = Store::create(&folder, &about(), &options(EngineKind::Redb)).unwrap();
+    let entry = vec![1; 400_000];
+    let files = || {
+        let names = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name());
+        names.filter(|name| name.to_string_lossy().starts_with("journal")).count()
+    };
+    for n in 0..12 {
+        assert_eq!(store.append(&entry).unwrap(), n);
+    }
+    assert_eq!(files(), 4);
+    for n in 1..=3 {
+        store.write(cut(n, 3 * n + 1), &sections(n, 10)).unwrap();
+    }
+    // The older of the two that are left has seen seven: two files of three entries are over.
+    assert_eq!(files(), 2);
+    assert_eq!(store.journal(2).unwrap().entries.len(), 5);
+    assert_eq!(store.journal(3).unwrap().entries.len(), 2);
+}
+
+#[test]
+fn blocks_are_shared_by_snapshots() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path().join("store");
+    let mut store = Store::create(&folder, &about(), &options(EngineKind::Sled)).unwrap();
+    store.put_block(b"waits/0", &[1; 100]).unwrap();
+    store.write(cut(1, 0), &sections(1, 10)).unwrap();
+    store.put_block(b"waits/1", &[2; 100]).unwrap();
+    store.put_block(b"waits/0", &[1; 100]).unwrap();
+    assert!(matches!(store.put_block(b"waits/0", &[3; 100]), Err(StoreError::OtherBlock { .. })));
+    store.write(cut(2, 0), &sections(2, 10)).unwrap();
+    drop(store);
+    let mut store = Store::open(&folder, &options(EngineKind::Sled)).unwrap();
+    assert_eq!(store.block(b"waits/0").unwrap(), [1; 100]);
+    assert_eq!(store.block(b"waits/1").unwrap(), [2; 100]);
+    store.go_on_from(1).unwrap();
+    assert!(matches!(store.block(b"waits/1"), Err(StoreError::NoBlock { .. })));
+    store.put_block(b"waits/1", &[4; 50]).unwrap();
+    store.write(cut(2, 0), &sections(2, 10)).unwrap();
+    assert_eq!(store.block(b"waits/1").unwrap(), [4; 50]);
+    assert!(store.snapshots().unwrap().iter().all(|info| info.state == State::Intact));
+    store.drop_blocks().unwrap();
+    assert!(matches!(store.newest(), Err(StoreError::NoSnapshot { skipped, .. }) if skipped.len() == 2));
+}
+
+#[test]
+fn a_folder_that_is_something_else_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let options = options(EngineKind::Sled);
+    let place = |name: &str| dir.path().join(name);
+    assert!(matches!(Store::open(&place("none"), &options), Err(StoreError::Absent { .. })));
+    fs::write(place("file"), "x").unwrap();
+    assert!(matches!(Store::open(&place("file"), &options), Err(StoreError::Foreign { .. })));
+    fs::create_dir(place("other")).unwrap();
+    fs::write(place("other/thesis.tex"), "x").unwrap();
+    assert!(matches!(Store::open(&place("other"), &options), Err(StoreError::Foreign { .. })));
+    let refused = Store::create(&place("other"), &about(), &options).unwrap_err();
+    assert!(refused.to_string().contains("thesis.tex"), "{refused}");
+    assert_eq!(fs::read_dir(place("other")).unwrap().count(), 1, "nothing was put there");
+
+    let mut store = Store::create(&place("store"), &about(), &options).unwrap();
+    assert!(matches!(Store::open(&place("store"), &options), Err(StoreError::InUse { by: Some(_), .. })));
+    assert!(matches!(
+        Store::create(&place("store"), &about(), &options),
+        Err(StoreError::Occupied { finished: false, .. })
+    ));
+    assert!(matches!(store.newest(), Err(StoreError::NoSnapshot { skipped, .. }) if skipped.is_empty()));
+    assert_eq!(store.finished().unwrap(), None);
+    store.finish(&[0, 255, 7]).unwrap();
+    drop(store);
+    assert!(matches!(
+        Store::create(&place("store"), &about(), &options),
+        Err(StoreError::Occupied { finished: true, .. })
+    ));
+    let store = Store::open(&place("store"), &options).unwrap();
+    assert_eq!(store.finished().unwrap(), Some(vec![0, 255, 7]));
+}
