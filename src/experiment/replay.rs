@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::checkpoint::{Anew, Description, Restored, Snapshot, Taker, create_store, here};
+use super::progress::Told;
 use super::recorder::{OneSite, Recorder};
 use super::resume::seen_from;
 use super::underway::{Driver, Spent, Underway};
 use super::workload::{EstimateSource, Opened, Shaping, Workload, read_once};
-use super::progress::Told;
 use super::{CheckpointPlan, Control, Progress, RunError};
 use crate::entity::Site;
 use crate::grid::{Grid, GridError, Merge};

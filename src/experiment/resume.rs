@@ -56,9 +56,9 @@ impl Stored {
         let plan = CheckpointPlan::new(folder.to_owned());
         let store = Store::open(folder, &options(&plan)).map_err(|error| RunError::from_store(&error))?;
         let run = match Description::read(folder, store.about())? {
-            Description::Run { folder: from, scenario, threads } => {
-                StoredRun::Run(Box::new(build_run(folder, &store, &from, &scenario, threads, registry, brokers)?))
-            }
+            Description::Run { folder: from, scenario, threads } => StoredRun::Run(Box::new(build_run(
+                folder, &store, &from, &scenario, threads, registry, brokers,
+            )?)),
             Description::Replay { folder: from, mut options } => {
                 options.see_from(&from);
                 if let Some(plan) = &mut options.checkpoint {

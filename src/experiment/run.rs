@@ -130,11 +130,8 @@ impl Run {
         anew: Anew,
     ) -> Result<GridSummary, RunError> {
         let Some(plan) = &self.scenario.meaning.checkpoint else { return self.run(progress) };
-        let description = Description::Run {
-            folder: here()?,
-            scenario: self.scenario.text.clone(),
-            threads: self.threads,
-        };
+        let description =
+            Description::Run { folder: here()?, scenario: self.scenario.text.clone(), threads: self.threads };
         let store = create_store(plan, &description, &self.scenario.meaning.name, self.scenario.hash, anew)?;
         let taker = Taker::new(plan.clone(), store, control, progress);
         self.carry_out(self.begin(progress)?, Some(taker), progress, control)

@@ -119,7 +119,15 @@ impl<M: Saved> Underway<M> {
         match (halt, events) {
             (Some(halt), Some(left)) => {
                 let mut counting = Counting { left, halt, inner: &mut self.recorder };
-                drive(&mut self.grid, &mut self.merge, &self.driver, self.until, cut, Some(halt), &mut counting)
+                drive(
+                    &mut self.grid,
+                    &mut self.merge,
+                    &self.driver,
+                    self.until,
+                    cut,
+                    Some(halt),
+                    &mut counting,
+                )
             }
             _ => drive(
                 &mut self.grid,

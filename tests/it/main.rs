@@ -11,6 +11,7 @@ mod churn;
 mod churn_invariants;
 mod cli;
 mod driver;
+mod forks;
 mod golden;
 mod grid;
 mod grid_by_hand;

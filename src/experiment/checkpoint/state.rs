@@ -12,7 +12,10 @@ use crate::report::OutputDir;
 use crate::store::{Section, Store};
 
 /// Measures that can be saved.
-pub(in crate::experiment) trait Saved: Measured + Serialize + DeserializeOwned + Send + 'static {}
+pub(in crate::experiment) trait Saved:
+    Measured + Serialize + DeserializeOwned + Send + 'static
+{
+}
 
 impl<M: Measured + Serialize + DeserializeOwned + Send + 'static> Saved for M {}
 
@@ -110,7 +113,9 @@ fn section<T: Serialize>(name: &str, value: &T) -> Result<Section, RunError> {
 
 fn part<T: DeserializeOwned>(sections: &[Section], name: &str) -> Result<T, RunError> {
     let refuse = |problem: String| {
-        RunError::request(problem).with_hint("resume it with the version of gridemu that wrote it (`gridemu snapshots STORE` says which)")
+        RunError::request(problem).with_hint(
+            "resume it with the version of gridemu that wrote it (`gridemu snapshots STORE` says which)",
+        )
     };
     let Some(section) = sections.iter().find(|section| section.name == name) else {
         return Err(refuse(format!("the snapshot has no section `{name}`")));
