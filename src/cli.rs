@@ -4,6 +4,7 @@
 //! was done), 1 a run that failed.
 
 mod check;
+mod fork;
 mod generate;
 mod inspect;
 mod policies;
@@ -38,6 +39,8 @@ enum Command {
     Replay(Box<replay::Args>),
     /// Go on with a run from its snapshots
     Resume(resume::Args),
+    /// Branch off another future of a run from a snapshot, and compare the two
+    Fork(Box<fork::Args>),
     /// List the snapshots of a run, look into one, or remove some
     Snapshots(snapshots::Args),
     /// Write a workload made by a model, as SWF, to standard output or a file
@@ -59,6 +62,7 @@ pub fn main() -> ExitCode {
         Command::Run(args) => run::run(&args),
         Command::Replay(args) => replay::run(*args),
         Command::Resume(args) => resume::run(&args),
+        Command::Fork(args) => fork::run(*args),
         Command::Snapshots(args) => snapshots::run(&args),
         Command::Generate(args) => generate::run(&args),
         Command::Inspect(args) => inspect::run(&args),

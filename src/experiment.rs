@@ -6,6 +6,7 @@
 mod checkpoint;
 mod clock;
 mod error;
+mod fork;
 mod progress;
 mod recorder;
 mod replay;
@@ -19,6 +20,7 @@ mod workload;
 
 pub use checkpoint::{Anew, CheckpointPlan, Control, Interrupt};
 pub use error::RunError;
+pub use fork::{ForkOptions, fork};
 pub use progress::{Progress, Told};
 pub use replay::{Replay, ReplayOptions};
 pub use resume::{Ended, From, Stored, StoredRun};

@@ -84,6 +84,15 @@ pub struct Command {
     pub body: Body,
 }
 
+/// A command that a run has taken while it went on, as its journal has it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Told {
+    /// Its number among the commands to the grid, from zero on.
+    pub number: u64,
+    /// What, and when.
+    pub command: Command,
+}
+
 /// A site's description and its own users' workload.
 pub type SiteWithSource = (SiteSpec, Option<Box<dyn Source>>);
 
@@ -318,6 +327,8 @@ impl Grid {
             // Nothing ever happens again, whatever was said.
             (Verdict::GoOn, None) => (left.minute(), left.jobs() > 0),
         };
+        // News that gets around sooner from now on does not end a run in the past.
+        let end = end.max(self.passed.time);
         let waiters = self.waiters();
         self.passed = Stamp::at(end);
         self.close(sink);
@@ -362,6 +373,31 @@ impl Grid {
         let arrival = Stamp::at(at).max(self.passed);
         target.deliver(Message { arrival, sender: Sender::Outside, sequence, body })?;
         Ok(())
+    }
+
+    /// Commands so far: the number of the next one.
+    pub fn commands(&self) -> u64 {
+        self.sequence
+    }
+
+    /// So many commands have been given while the grid was driven.
+    pub(crate) fn set_commands(&mut self, commands: u64) {
+        self.sequence = self.sequence.max(commands);
+    }
+
+    /// Tells the grid again what it was told when it ran before. False if its state has it already.
+    ///
+    /// # Errors
+    /// As [`Grid::command`]; [`GridError::MissingCommand`] if one before is missing.
+    pub fn retell(&mut self, told: Told) -> Result<bool, GridError> {
+        let Told { number, command } = told;
+        if number > self.sequence {
+            return Err(GridError::MissingCommand { expected: self.sequence, found: number });
+        }
+        if number < self.sequence {
+            return Ok(false);
+        }
+        self.command(command).map(|()| true)
     }
 
     fn deliver(&mut self, sent: Vec<(Address, Message)>) -> Result<(), GridError> {

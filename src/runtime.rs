@@ -17,6 +17,7 @@ mod errand;
 mod error;
 mod grid;
 mod options;
+mod outside;
 mod player;
 mod watch;
 
@@ -26,6 +27,7 @@ use std::sync::mpsc;
 pub use error::RuntimeError;
 pub use grid::{run_grid, run_leg};
 pub use options::RuntimeOptions;
+pub use outside::{Answer, Caller, Outside, Refusal};
 
 use self::board::Board;
 use self::conductor::Conductor;

@@ -64,8 +64,7 @@ impl RunError {
     /// The same with more to say about it.
     #[must_use]
     pub fn and(mut self, more: &str) -> Self {
-        let (Self::Request { problem, .. } | Self::Run { problem, .. } | Self::Stopped { problem, .. }) =
-            &mut self;
+        let (Self::Request { problem, .. } | Self::Run { problem, .. } | Self::Stopped { problem, .. }) = &mut self;
         problem.push_str("; ");
         problem.push_str(more);
         self
@@ -74,8 +73,7 @@ impl RunError {
     /// The same of a part of what was asked for: `the workload of site ...: ...`.
     #[must_use]
     pub fn within(mut self, part: &str) -> Self {
-        let (Self::Request { problem, .. } | Self::Run { problem, .. } | Self::Stopped { problem, .. }) =
-            &mut self;
+        let (Self::Request { problem, .. } | Self::Run { problem, .. } | Self::Stopped { problem, .. }) = &mut self;
         *problem = format!("{part}: {problem}");
         self
     }
@@ -138,7 +136,14 @@ impl RunError {
 
     /// A store that cannot be used.
     pub(super) fn from_store(error: &StoreError) -> Self {
-        Self::request(error).with_hint(error.hint())
+        match error {
+            StoreError::NoSnapshot { path, skipped } if skipped.is_empty() => {
+                let path = path.display();
+                Self::request(format!("nothing has been saved in `{path}`: the run ended before its first snapshot"))
+                    .with_hint("begin it again, with `--checkpoint-anew`")
+            }
+            _ => Self::request(error).with_hint(error.hint()),
+        }
     }
 
     /// Files of a run that are not what they were.
@@ -149,9 +154,7 @@ impl RunError {
     /// A snapshot that does not fit.
     pub(super) fn from_restoring(error: &GridError) -> Self {
         let hint = match error {
-            GridError::Entity(EntityError::Source(_)) => {
-                "put the workload back as it was when the run began, or run anew"
-            }
+            GridError::Entity(EntityError::Source(_)) => "put the workload back as it was when the run began, or run anew",
             _ => "resume it with the version of gridemu that wrote it (`gridemu snapshots STORE` says which)",
         };
         Self::request(error).with_hint(hint)
@@ -220,8 +223,7 @@ impl From<StoreError> for RunError {
 
 impl fmt::Display for RunError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (Self::Request { problem, .. } | Self::Run { problem, .. } | Self::Stopped { problem, .. }) =
-            self;
+        let (Self::Request { problem, .. } | Self::Run { problem, .. } | Self::Stopped { problem, .. }) = self;
         f.write_str(problem)
     }
 }

@@ -10,7 +10,7 @@ use crate::metrics::{
     Block, BlockError, BlockId, Blocks, Definitions, Exact, Fingerprint, GridMeasures, Skeleton, Summary,
     WaitComparison,
 };
-use crate::model::{Outcome, Record, RecordSink, RejectReason};
+use crate::model::{Layout, Outcome, Record, RecordSink, RejectReason};
 use crate::report::{OutputDir, OutputError, OutputMark};
 
 /// Records handled at a time: enough that looking at the clock costs nothing, few enough to stay in the cache.
@@ -83,6 +83,8 @@ pub(super) struct Recorder<M> {
 /// How far a recorder was. Its measures are whole only with the blocks that they name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct RecorderSave<M> {
+    /// Of everything here and in the measures.
+    layout: Layout<1>,
     /// The files; `None` if there are none.
     pub(super) output: Option<OutputMark>,
     measured: Skeleton<M>,
@@ -91,16 +93,6 @@ pub(super) struct RecorderSave<M> {
     pub(super) jobs: u64,
     /// How long writing took.
     elapsed: Duration,
-}
-
-impl<M: Measured> RecorderSave<M> {
-    /// Goes up whenever the form of what is saved changes, here or in the measures.
-    pub(super) const VERSION: u32 = 1;
-
-    /// The blocks without which this is not whole.
-    pub(super) fn blocks(&self) -> impl Iterator<Item = BlockId> {
-        self.measured.blocks()
-    }
 }
 
 impl<M: Measured> Recorder<M> {
@@ -125,13 +117,14 @@ impl<M: Measured> Recorder<M> {
         self.flush();
         let started = now();
         let output = match self.failed.take() {
-            Some(error) => Err(error),
-            None => self.output.as_mut().map(OutputDir::mark).transpose(),
+            Some(error) => return Err(error),
+            None => self.output.as_mut().map(OutputDir::mark).transpose()?,
         };
         let (measured, new) = Skeleton::of(&mut self.measured, &mut self.blocks);
         self.elapsed += now() - started;
         let save = RecorderSave {
-            output: output?,
+            layout: Layout,
+            output,
             measured,
             fingerprint: self.fingerprint,
             jobs: self.jobs,
@@ -160,6 +153,7 @@ impl<M: Measured> Recorder<M> {
     }
 
     /// Gives out all blocks with the next save, for a store that has none of them.
+    #[cfg(test)]
     pub(super) fn give_all_blocks(&mut self) {
         self.blocks = Blocks::default();
     }
@@ -219,45 +213,4 @@ impl<M: Measured> RecordSink for Recorder<M> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::metrics::Window;
-    use crate::metrics::samples::{happened, job, machines};
-    use crate::model::{EventKind, SiteSpec};
-    use crate::report::OutputOptions;
-
-    #[test]
-    fn a_grid_is_recorded_batch_by_batch() {
-        let sites = ["windsor", "delft"].map(|name| SiteSpec::plain(name, 8, "easy".parse().unwrap()));
-        let records: Vec<_> = (0..1_000)
-            .flat_map(|at| {
-                let job = job(at, at * 10, 5, 20, 4);
-                let event = match at % 2 {
-                    0 => machines(EventKind::Left, at * 10, 1),
-                    _ => happened(EventKind::GivenBack, &job),
-                };
-                [Record::Event(event), Record::Job(job)]
-            })
-            .collect();
-        let measures = || GridMeasures::new(Definitions::default(), Window::ALL, &sites);
-        let folder = tempfile::tempdir().unwrap();
-        let options = OutputOptions { events: true, ..OutputOptions::default() };
-        let output = OutputDir::create(folder.path(), &sites, Definitions::default(), &options).unwrap();
-        let progress = Progress::default();
-        let mut recorder = Recorder::new(measures(), Some(output), progress.clone());
-        let (mut by_hand, mut fingerprint) = (measures(), Fingerprint::new());
-        for record in &records {
-            recorder.record(record.clone());
-            by_hand.add(record);
-            fingerprint.add(record);
-        }
-        assert!(!recorder.is_closed());
-        assert!(recorder.finish().unwrap().is_some());
-        assert_eq!((&recorder.measured, recorder.fingerprint), (&by_hand, fingerprint));
-        assert_eq!((fingerprint.count(), progress.jobs()), (2_000, 1_000));
-        for (file, rows) in [("jobs.csv", 1_000), ("events.csv", 1_000), ("segments.csv", 0)] {
-            let text = std::fs::read_to_string(folder.path().join(file)).unwrap();
-            assert_eq!(text.lines().count(), rows + 1, "{file}");
-        }
-    }
-}
+mod tests;

@@ -7,18 +7,19 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::checkpoint::{Anew, Description, Restored, Snapshot, Taker, create_store, here};
-use super::progress::Told;
 use super::recorder::{OneSite, Recorder};
 use super::resume::seen_from;
 use super::underway::{Driver, Spent, Underway};
 use super::workload::{EstimateSource, Opened, Shaping, Workload, read_once};
+use super::progress::Told;
 use super::{CheckpointPlan, Control, Progress, RunError};
 use crate::entity::Site;
 use crate::grid::{Grid, GridError, Merge};
 use crate::local::Registry;
 use crate::metrics::{Definitions, Ledger, OfferedLoad, RunFacts, RunSummary, Times};
-use crate::model::{InstantOrder, JobClasses, MAX_PROCESSORS, Named, PartitionSpec, Reservation, SiteSpec};
-use crate::report::{OutputDir, OutputOptions};
+use crate::model::{InstantOrder, JobClasses, MAX_PROCESSORS, Named, PartitionSpec, RecordSink, Reservation, SiteSpec,
+};
+use crate::report::{OutputDir, OutputMark, OutputOptions};
 use crate::units::{Power, Price, Rate, Span};
 use crate::workload::Estimates;
 
@@ -150,6 +151,13 @@ pub(super) struct Begun {
     underway: Underway<OneSite>,
 }
 
+impl Begun {
+    /// The same, with somebody who looks at the records on their way.
+    pub(super) fn witnessed(self, witness: Box<dyn RecordSink + Send>) -> Self {
+        Self { underway: self.underway.witnessed(witness), ..self }
+    }
+}
+
 /// A replay that has been checked.
 pub struct Replay {
     options: ReplayOptions,
@@ -202,6 +210,21 @@ impl Replay {
         &self.options.policies
     }
 
+    /// The same under another policy, with files in another folder and without snapshots.
+    ///
+    /// # Errors
+    /// As [`Replay::new`].
+    pub(super) fn under(&self, policy: Named, out: Option<PathBuf>) -> Result<Self, RunError> {
+        let options =
+            ReplayOptions { policies: vec![policy], out, checkpoint: None, ..self.options.clone() };
+        Self::new(options, self.registry.clone())
+    }
+
+    /// Where its files go.
+    pub(super) fn out(&self) -> Option<&Path> {
+        self.options.out.as_deref()
+    }
+
     /// Its snapshots.
     pub const fn checkpoint(&self) -> Option<&CheckpointPlan> {
         self.options.checkpoint.as_ref()
@@ -236,16 +259,29 @@ impl Replay {
         self.carry_out(policy, self.begin(policy, progress)?, Some(taker), progress, control)
     }
 
-    /// The replay as it was when the snapshot was taken.
+    /// The replay as it was when the snapshot was taken, going on with its own files.
     pub(super) fn restored(&self, from: &Snapshot<'_>, progress: &Progress) -> Result<Begun, RunError> {
+        self.branched(from, progress, false, |_, _| Ok(()))
+    }
+
+    /// The same under another description if `adopt` is set. `prepare` is given the folder of the files of this replay, and what the
+    /// files of the one that was saved held.
+    pub(super) fn branched(
+        &self,
+        from: &Snapshot<'_>,
+        progress: &Progress,
+        adopt: bool,
+        prepare: impl FnOnce(&Path, &OutputMark) -> Result<(), RunError>,
+    ) -> Result<Begun, RunError> {
         let policy = &self.options.policies[0];
         let Restored { grid: saved, merge, recorder, spent } = from.read()?;
         let (opened, spec, mut grid) = self.build(policy, progress)?;
-        grid.restore(saved, false).map_err(|error| RunError::from_restoring(&error))?;
+        from.into_grid(&mut grid, saved, adopt)?;
         let merge = Merge::restore(merge).map_err(|error| RunError::from_restoring(&error))?;
         let definitions = Definitions::new(self.options.tau, self.options.classes.clone(), opened.procs);
         let output = match (self.folder(policy), &recorder.output) {
             (Some(folder), Some(mark)) => {
+                prepare(&folder, mark)?;
                 let (files, sites) = (self.files(&opened), std::slice::from_ref(&spec));
                 let resumed = OutputDir::resume(&folder, sites, definitions, &files, mark);
                 Some(resumed.map_err(|error| RunError::from_resuming(&error))?)
@@ -262,18 +298,18 @@ impl Replay {
     pub(super) fn go_on(
         &self,
         begun: Begun,
-        taker: Taker,
+        taker: Option<Taker>,
         progress: &Progress,
         control: &Control,
     ) -> Result<RunSummary, RunError> {
-        self.carry_out(&self.options.policies[0], begun, Some(taker), progress, control)
+        self.carry_out(&self.options.policies[0], begun, taker, progress, control)
     }
 
     /// The grid as it was when the snapshot of these sections was taken.
     pub(super) fn grid_of(&self, from: &Snapshot<'_>) -> Result<Grid, RunError> {
         let (_, _, mut grid) = self.build(&self.options.policies[0], &Progress::default())?;
         let saved = from.read::<OneSite>()?.grid;
-        grid.restore(saved, false).map_err(|error| RunError::from_restoring(&error))?;
+        from.into_grid(&mut grid, saved, false)?;
         Ok(grid)
     }
 

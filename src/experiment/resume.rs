@@ -8,15 +8,19 @@ use super::checkpoint::{Description, Snapshot, Taker, options};
 use super::scenario::Scenario;
 use super::{CheckpointPlan, Control, Progress, Replay, Run, RunError};
 use crate::broker::BrokerRegistry;
-use crate::grid::Grid;
+use crate::grid::{Grid, Told};
 use crate::local::Registry;
 use crate::metrics::{GridSummary, RunSummary};
 use crate::store::{Cut, Section, Store};
 
 /// A store that has been opened, and what it says of its run.
 pub struct Stored {
-    store: Store,
-    run: StoredRun,
+    pub(super) store: Store,
+    pub(super) run: StoredRun,
+    /// The scenario as the store has it.
+    pub(super) text: String,
+    /// The folder in which the command was typed.
+    pub(super) typed_in: PathBuf,
 }
 
 /// The run of a store.
@@ -55,19 +59,20 @@ impl Stored {
     pub fn open(folder: &Path, registry: Registry, brokers: BrokerRegistry) -> Result<Self, RunError> {
         let plan = CheckpointPlan::new(folder.to_owned());
         let store = Store::open(folder, &options(&plan)).map_err(|error| RunError::from_store(&error))?;
-        let run = match Description::read(folder, store.about())? {
-            Description::Run { folder: from, scenario, threads } => StoredRun::Run(Box::new(build_run(
-                folder, &store, &from, &scenario, threads, registry, brokers,
-            )?)),
+        let (run, text, typed_in) = match Description::read(folder, store.about())? {
+            Description::Run { folder: from, scenario, threads } => {
+                let run = build_run(folder, &store, &from, &scenario, threads, registry, brokers)?;
+                (StoredRun::Run(Box::new(run)), scenario, from)
+            }
             Description::Replay { folder: from, mut options } => {
                 options.see_from(&from);
                 if let Some(plan) = &mut options.checkpoint {
                     plan.store = folder.to_owned();
                 }
-                StoredRun::Replay(Box::new(Replay::new(*options, registry)?))
+                (StoredRun::Replay(Box::new(Replay::new(*options, registry)?)), String::new(), from)
             }
         };
-        Ok(Self { store, run })
+        Ok(Self { store, run, text, typed_in })
     }
 
     /// What is run.
@@ -94,9 +99,20 @@ impl Stored {
         }))
     }
 
+    /// What came from outside after a snapshot.
+    pub(super) fn told(&self, number: u64) -> Result<Vec<Told>, RunError> {
+        let entries = self.store.journal(number).map_err(|error| RunError::from_store(&error))?.entries;
+        let read = |entry: &Vec<u8>| {
+            postcard::from_bytes(entry).map_err(|error| {
+                RunError::request(format!("a command in the journal of the store cannot be read: {error}"))
+            })
+        };
+        entries.iter().map(read).collect()
+    }
+
     /// The grid as it was when the snapshot of these sections was taken.
     pub(super) fn grid(&self, sections: &[Section]) -> Result<Grid, RunError> {
-        let from = Snapshot { sections, store: &self.store };
+        let from = Snapshot { sections, told: &[], store: &self.store };
         match &self.run {
             StoredRun::Run(run) => run.grid_of(&from),
             StoredRun::Replay(replay) => replay.grid_of(&from),
@@ -120,7 +136,8 @@ impl Stored {
         say(&From { number: newest.number, cut: newest.cut, skipped: newest.skipped });
         self.store.go_on_from(newest.number).map_err(refused)?;
         let plan = CheckpointPlan::new(self.store.folder().to_owned());
-        let from = Snapshot { sections: &newest.sections, store: &self.store };
+        let told = self.told(newest.number)?;
+        let from = Snapshot { sections: &newest.sections, told: &told, store: &self.store };
         let taker = |plan: CheckpointPlan, store: Store| {
             Taker::new(plan, store, control, progress).resuming(newest.number)
         };
@@ -134,7 +151,7 @@ impl Stored {
             StoredRun::Replay(replay) => {
                 let begun = replay.restored(&from, progress)?;
                 let taker = taker(replay.checkpoint().cloned().unwrap_or(plan), self.store);
-                Ended::Replay(Box::new(replay.go_on(begun, taker, progress, control)?))
+                Ended::Replay(Box::new(replay.go_on(begun, Some(taker), progress, control)?))
             }
         })
     }

@@ -20,8 +20,8 @@ use crate::local::Registry;
 use crate::metrics::{
     Ages, BrokerFacts, Definitions, GridFacts, GridMeasures, GridSummary, Ledger, RecoveryRule, Times, Window,
 };
-use crate::model::SiteSpec;
-use crate::report::{OutputDir, OutputOptions};
+use crate::model::{RecordSink, SiteSpec};
+use crate::report::{OutputDir, OutputMark, OutputOptions};
 use crate::workload::{Carrying, Merged, Source};
 
 /// A scenario that is ready to run.
@@ -46,6 +46,13 @@ pub struct Inputs {
 pub(super) struct Begun {
     inputs: Inputs,
     underway: Underway<GridMeasures>,
+}
+
+impl Begun {
+    /// The same, with somebody who looks at the records on their way.
+    pub(super) fn witnessed(self, witness: Box<dyn RecordSink + Send>) -> Self {
+        Self { underway: self.underway.witnessed(witness), ..self }
+    }
 }
 
 impl Inputs {
@@ -130,22 +137,38 @@ impl Run {
         anew: Anew,
     ) -> Result<GridSummary, RunError> {
         let Some(plan) = &self.scenario.meaning.checkpoint else { return self.run(progress) };
-        let description =
-            Description::Run { folder: here()?, scenario: self.scenario.text.clone(), threads: self.threads };
+        let description = Description::Run {
+            folder: here()?,
+            scenario: self.scenario.text.clone(),
+            threads: self.threads,
+        };
         let store = create_store(plan, &description, &self.scenario.meaning.name, self.scenario.hash, anew)?;
         let taker = Taker::new(plan.clone(), store, control, progress);
         self.carry_out(self.begin(progress)?, Some(taker), progress, control)
     }
 
-    /// A run as it was when the snapshot was taken.
+    /// A run as it was when the snapshot was taken, going on with its own files.
     pub(super) fn restored(&self, from: &Snapshot<'_>, progress: &Progress) -> Result<Begun, RunError> {
+        self.branched(from, progress, false, |_, _| Ok(()))
+    }
+
+    /// The same under another description if `adopt` is set. `prepare` is given the folder of the files of this run, and what the
+    /// files of the run that was saved held.
+    pub(super) fn branched(
+        &self,
+        from: &Snapshot<'_>,
+        progress: &Progress,
+        adopt: bool,
+        prepare: impl FnOnce(&Path, &OutputMark) -> Result<(), RunError>,
+    ) -> Result<Begun, RunError> {
         let Restored { grid: saved, merge, recorder, spent } = from.read()?;
         let (mut grid, inputs) = self.build(progress)?;
-        grid.restore(saved, false).map_err(|error| RunError::from_restoring(&error))?;
+        from.into_grid(&mut grid, saved, adopt)?;
         let merge = Merge::restore(merge).map_err(|error| RunError::from_restoring(&error))?;
         let plan = &self.scenario.meaning.output;
         let output = match (&plan.folder, &recorder.output) {
             (Some(folder), Some(mark)) => {
+                prepare(folder, mark)?;
                 let (files, sites) = (self.files(plan), &self.scenario.meaning.grid.sites);
                 let resumed = OutputDir::resume(folder, sites, Definitions::default(), &files, mark);
                 Some(resumed.map_err(|error| RunError::from_resuming(&error))?)
@@ -162,7 +185,7 @@ impl Run {
     pub(super) fn grid_of(&self, from: &Snapshot<'_>) -> Result<Grid, RunError> {
         let (mut grid, _) = self.build(&Progress::default())?;
         let saved = from.read::<GridMeasures>()?.grid;
-        grid.restore(saved, false).map_err(|error| RunError::from_restoring(&error))?;
+        from.into_grid(&mut grid, saved, false)?;
         Ok(grid)
     }
 

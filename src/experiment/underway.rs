@@ -2,7 +2,7 @@
 
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,7 @@ use super::recorder::Recorder;
 use super::timed::Read;
 use crate::grid::{Grid, Halt, Leg, Merge, WindowOptions};
 use crate::model::{Record, RecordSink};
-use crate::runtime::{self, RuntimeOptions};
+use crate::runtime::{self, Outside, RuntimeOptions};
 use crate::units::Time;
 
 /// What drives the entities. It changes no result.
@@ -39,6 +39,12 @@ pub(super) struct Underway<M> {
     pub(super) recorder: Recorder<M>,
     driver: Driver,
     until: Option<Time>,
+    /// Who looks at the records on their way.
+    witness: Option<Box<dyn RecordSink + Send>>,
+    /// Where commands come in.
+    outside: Option<Outside>,
+    /// When it began in this process, by the wall clock and in virtual time: a paced run keeps to it.
+    began: (Instant, Time),
     /// What its sources know of reading.
     reads: Vec<Arc<Mutex<Read>>>,
     /// Time spent in earlier processes.
@@ -67,7 +73,18 @@ impl<M: Saved> Underway<M> {
     ) -> Self {
         let merge = Merge::new(grid.nodes().len());
         let (earlier, driven) = (Spent::default(), Duration::ZERO);
-        Self { grid, merge, recorder, driver, until, reads, earlier, driven }
+        let began = (now(), grid.now());
+        Self { grid, merge, recorder, driver, until, witness: None, outside: None, began, reads, earlier, driven }
+    }
+
+    /// The same, with somebody who looks at the records on their way.
+    pub(super) fn witnessed(self, witness: Box<dyn RecordSink + Send>) -> Self {
+        Self { witness: Some(witness), ..self }
+    }
+
+    /// The same, listening to commands.
+    pub(super) fn listening(self, outside: Outside) -> Self {
+        Self { outside: Some(outside), ..self }
     }
 
     /// The same, gone on with in another process.
@@ -90,6 +107,7 @@ impl<M: Saved> Underway<M> {
         if let Some(taker) = taker.as_deref_mut() {
             taker.begin(self)?;
         }
+        self.began = (now(), self.grid.now());
         loop {
             let started = now();
             let cut = taker.as_ref().and_then(|taker| taker.next_cut(self.grid.now()));
@@ -107,62 +125,57 @@ impl<M: Saved> Underway<M> {
             }
         }
         let started = now();
+        let mut watched;
+        let sink: &mut dyn RecordSink = match &mut self.witness {
+            Some(witness) => {
+                watched = Watched { witness: &mut **witness, inner: &mut self.recorder };
+                &mut watched
+            }
+            None => &mut self.recorder,
+        };
         let ended = match self.driver {
-            Driver::Alone => self.grid.finish_replay(&mut self.recorder),
-            _ => self.grid.finish_run(self.until, &mut self.merge, &mut self.recorder),
+            Driver::Alone => self.grid.finish_replay(sink),
+            _ => self.grid.finish_run(self.until, &mut self.merge, sink),
         };
         self.driven += now() - started;
         ended.map_err(|error| RunError::from_running(&error))
     }
 
     fn leg(&mut self, cut: Option<Time>, halt: Option<&Halt>, events: Option<u64>) -> Result<Leg, RunError> {
-        match (halt, events) {
-            (Some(halt), Some(left)) => {
-                let mut counting = Counting { left, halt, inner: &mut self.recorder };
-                drive(
-                    &mut self.grid,
-                    &mut self.merge,
-                    &self.driver,
-                    self.until,
-                    cut,
-                    Some(halt),
-                    &mut counting,
-                )
+        let Self { grid, merge, recorder, witness, until, .. } = self;
+        let (mut counting, mut watched);
+        let sink: &mut dyn RecordSink = match (halt, events, witness) {
+            (_, _, Some(witness)) => {
+                watched = Watched { witness: &mut **witness, inner: recorder };
+                &mut watched
             }
-            _ => drive(
-                &mut self.grid,
-                &mut self.merge,
-                &self.driver,
-                self.until,
-                cut,
-                halt,
-                &mut self.recorder,
-            ),
-        }
-    }
-}
-
-fn drive(
-    grid: &mut Grid,
-    merge: &mut Merge,
-    driver: &Driver,
-    until: Option<Time>,
-    cut: Option<Time>,
-    halt: Option<&Halt>,
-    sink: &mut dyn RecordSink,
-) -> Result<Leg, RunError> {
-    let windows = WindowOptions { halt: halt.cloned(), ..WindowOptions::default() };
-    match *driver {
-        Driver::Alone => grid.replay_leg(cut, halt, sink).map_err(|error| RunError::from_running(&error)),
-        Driver::Loop => {
-            let ran = grid.run_leg(until, cut, windows, merge, sink);
-            ran.map_err(|error| RunError::from_running(&error))
-        }
-        Driver::Actors { threads, pace } => {
-            let begin = grid.now();
-            let options = RuntimeOptions { windows, threads, pace, begin, ..RuntimeOptions::default() };
-            let ran = runtime::run_leg(grid, until, cut, options, merge, sink);
-            ran.map_err(|error| RunError::from_actors(&error))
+            (Some(halt), Some(left), None) => {
+                counting = Counting { left, halt, inner: recorder };
+                &mut counting
+            }
+            _ => recorder,
+        };
+        let windows = WindowOptions { halt: halt.cloned(), ..WindowOptions::default() };
+        match self.driver {
+            Driver::Alone => grid.replay_leg(cut, halt, sink).map_err(|error| RunError::from_running(&error)),
+            Driver::Loop => {
+                let ran = grid.run_leg(*until, cut, windows, merge, sink);
+                ran.map_err(|error| RunError::from_running(&error))
+            }
+            Driver::Actors { threads, pace } => {
+                let (began, begin) = self.began;
+                let options = RuntimeOptions {
+                    windows,
+                    threads,
+                    pace,
+                    begin,
+                    began: Some(began),
+                    outside: self.outside.clone(),
+                    ..RuntimeOptions::default()
+                };
+                let ran = runtime::run_leg(grid, *until, cut, options, merge, sink);
+                ran.map_err(|error| RunError::from_actors(&error))
+            }
         }
     }
 }
@@ -181,6 +194,23 @@ impl RecordSink for Counting<'_> {
         if self.left == 0 {
             self.halt.ask();
         }
+    }
+
+    fn is_closed(&self) -> bool {
+        self.inner.is_closed()
+    }
+}
+
+/// Shows records to somebody on their way.
+struct Watched<'a> {
+    witness: &'a mut dyn RecordSink,
+    inner: &'a mut dyn RecordSink,
+}
+
+impl RecordSink for Watched<'_> {
+    fn record(&mut self, record: Record) {
+        self.witness.record(record.clone());
+        self.inner.record(record);
     }
 
     fn is_closed(&self) -> bool {

@@ -30,6 +30,14 @@ pub enum GridError {
     /// A command to nobody.
     #[error("there is no site number {0}")]
     NoSuchSite(SiteId),
+    /// Commands are told again, and one of them is lost.
+    #[error("command number {expected} is missing: the next one that was written down is number {found}")]
+    MissingCommand {
+        /// The first that is missing.
+        expected: u64,
+        /// The one that was found.
+        found: u64,
+    },
     /// A message to nobody.
     #[error("there is no such entity: {0}")]
     NoSuchEntity(Address),

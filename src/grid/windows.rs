@@ -23,7 +23,7 @@ pub use options::{Group, Over, WindowEnds, WindowOptions};
 use self::options::Lag;
 use self::places::Places;
 use self::seat::{Seat, Unit};
-use super::ending::is_minute;
+use super::ending::{is_minute, next_minute};
 use super::least::Least;
 use super::leg::{Halt, instant_from};
 use crate::entity::{Address, Message, Pending, Stamp};
@@ -60,6 +60,8 @@ pub struct Windows {
     /// The largest latency of any unit that sends anything.
     widest: Span,
     until: Stamp,
+    /// No window in which nothing happens goes beyond this.
+    reach: Stamp,
     halt: Option<Halt>,
     promises: bool,
     ends: Option<WindowEnds>,
@@ -109,6 +111,7 @@ impl Windows {
                 .max()
                 .unwrap_or_default(),
             until: options.until.min(Stamp::at(Time::NEVER)),
+            reach: Stamp::END,
             halt: options.halt,
             promises: options.promises,
             ends: options.ends,
@@ -165,6 +168,32 @@ impl Windows {
         self.seats.iter().map(|seat| seat.moment).min().unwrap_or(Stamp::END)
     }
 
+    /// The first moment for which anything is to be done: something happens, the run may be over, or the drive is.
+    pub fn due(&self) -> Stamp {
+        let first = self.first().min(self.until);
+        if self.over.is_some() { first.min(Stamp::at(next_minute(self.passed.time))) } else { first }
+    }
+
+    /// While nothing happens, nobody gets further than this: the present, for whoever keeps to a clock.
+    pub fn reach(&mut self, reach: Stamp) {
+        self.reach = reach;
+    }
+
+    /// The first instant that nobody has gone beyond.
+    pub fn instant(&self) -> Time {
+        instant_from(self.furthest)
+    }
+
+    /// Whether the halt of this drive is asked.
+    pub fn is_halted(&self) -> bool {
+        self.halt.as_ref().is_some_and(Halt::is_asked)
+    }
+
+    /// Nothing happens any more from `time` on, or from the first instant on that nobody has gone beyond.
+    pub fn halt(&mut self, time: Time) {
+        self.until = self.until.min(Stamp::at(time.max(self.instant())));
+    }
+
     /// Whether an entity is the only one of its group.
     pub fn is_alone(&self, entity: usize) -> bool {
         self.units[self.seats[entity].unit].members.len() == 1
@@ -188,7 +217,7 @@ impl Windows {
         self.whole = end >= self.horizon || end == self.until;
         if self.whole {
             let first = self.first();
-            let edge = self.lag.edge(first.min(self.until));
+            let edge = self.lag.edge(first.min(self.until).min(self.reach));
             if edge > self.passed {
                 // Nothing happens before the last full minute: a window without calls gets everybody there.
                 self.end = edge;
@@ -325,6 +354,31 @@ impl Windows {
         Ok(())
     }
 
+    /// Somebody outside tells an entity something, between two windows. False if there is nobody of that address.
+    ///
+    /// # Errors
+    /// [`WindowError::Past`] if somebody has gone beyond its arrival.
+    pub fn tell(&mut self, to: Address, message: Message) -> Result<bool, WindowError> {
+        let Some(place) = self.places.find(to) else { return Ok(false) };
+        let arrival = message.arrival;
+        if arrival < self.furthest {
+            return Err(WindowError::Past { to, arrival, passed: self.furthest });
+        }
+        let seat = &mut self.seats[place];
+        let (sooner, unit) = (seat.put(message), seat.unit);
+        if sooner {
+            self.settle(unit, arrival.min(self.units[unit].out));
+        }
+        // It will know when it is called next; until then the run must not be taken for over.
+        self.pending[place].more = true;
+        Ok(true)
+    }
+
+    /// Whether there is an entity of that address.
+    pub fn knows(&self, address: Address) -> bool {
+        self.places.find(address).is_some()
+    }
+
     /// A call has been carried out, and all it sent has been posted: when the entity next does something by itself, and a
     /// moment before which it sends nothing.
     ///
@@ -349,8 +403,8 @@ impl Windows {
     /// Everybody who was called has answered. Returns whether everybody has now got as far as the end of the window.
     pub fn close(&mut self) -> bool {
         self.furthest = self.furthest.max(self.end);
-        if self.halt.as_ref().is_some_and(Halt::is_asked) {
-            self.until = self.until.min(Stamp::at(instant_from(self.furthest)));
+        if self.is_halted() {
+            self.halt(Time::ZERO);
         }
         if self.whole {
             self.passed = self.end;

@@ -104,6 +104,7 @@ impl<M: Exact + Clone> Skeleton<M> {
     }
 
     /// The blocks without which this is not whole.
+    #[cfg(test)]
     pub(crate) fn blocks(&self) -> impl Iterator<Item = BlockId> {
         self.blocks.0.iter().flatten().copied()
     }

@@ -264,26 +264,87 @@ impl Exact for ClassTable {
     }
 }
 
-/// A sketch as pairs of a value and how often it was recorded: exact for a sketch of the same digits.
+/// A sketch as pairs: how many buckets on from the last one, and how often. Exact for a sketch of the same digits.
 mod counts {
     use hdrhistogram::Histogram;
+    use serde::de::Error;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
     use super::{empty_sketch, sketch_value};
 
+    /// Values below have a bucket each; three digits need so many. Above, each power of two has half as many.
+    const SINGLE: u64 = 2_048;
+    const HALF: u64 = SINGLE / 2;
+    /// The last bucket of values below 2⁶².
+    const LAST: u64 = (62 - SINGLE.ilog2() as u64) * HALF + SINGLE - 1;
+
+    pub(super) const fn bucket(value: u64) -> u64 {
+        let exponent = (value | (SINGLE - 1)).ilog2() + 1 - SINGLE.ilog2();
+        exponent as u64 * HALF + (value >> exponent)
+    }
+
+    /// The highest value of a bucket.
+    pub(super) fn highest(bucket: u64) -> Option<u64> {
+        let exponent = (bucket / HALF).saturating_sub(1);
+        (bucket <= LAST).then(|| ((bucket - exponent * HALF + 1) << exponent) - 1)
+    }
+
     pub(super) fn serialize<S: Serializer>(sketch: &Histogram<u64>, to: S) -> Result<S::Ok, S::Error> {
+        let mut last = 0;
+        let pairs = sketch.iter_recorded().map(|step| {
+            let bucket = bucket(step.value_iterated_to());
+            (bucket - std::mem::replace(&mut last, bucket), step.count_at_value())
+        });
         // Collected, because postcard wants to know the length first.
-        let pairs: Vec<_> =
-            sketch.iter_recorded().map(|step| (step.value_iterated_to(), step.count_at_value())).collect();
-        pairs.serialize(to)
+        pairs.collect::<Vec<_>>().serialize(to)
     }
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Histogram<u64>, D::Error> {
         let pairs = Vec::<(u64, u64)>::deserialize(from)?;
-        let mut sketch = empty_sketch();
-        for (value, count) in pairs {
+        let (mut sketch, mut bucket) = (empty_sketch(), 0_u64);
+        for (step, count) in pairs {
+            bucket = bucket.saturating_add(step);
+            let value = highest(bucket).ok_or_else(|| Error::custom("a bucket beyond the last"))?;
             sketch_value(&mut sketch, value, count);
         }
         Ok(sketch)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn a_sketch_is_saved_as_its_buckets(
+            values in prop::collection::vec((any::<u64>(), 0_u32..64), 0..200), scale in any::<bool>(),
+        ) {
+            let mut distribution = Distribution::new(if scale { Scale::Whole } else { Scale::Quotient });
+            distribution.sketch();
+            for (value, shift) in &values {
+                let value = if scale { value >> shift } else { ((value >> shift) as f64).to_bits() };
+                distribution.add(value, u128::from(value));
+            }
+            let saved = postcard::to_allocvec(&distribution).unwrap();
+            prop_assert!(saved.len() <= 50 + 5 * values.len(), "{} bytes", saved.len());
+            prop_assert_eq!(postcard::from_bytes::<Distribution>(&saved).unwrap(), distribution);
+        }
+
+        /// The formula against the sketch's own word.
+        #[test]
+        fn a_bucket_is_one_of_the_sketch(value in any::<u64>(), shift in 2_u32..64) {
+            let value = value >> shift;
+            let of = empty_sketch().highest_equivalent(value);
+            prop_assert_eq!(counts::highest(counts::bucket(value)), Some(of));
+        }
+    }
+
+    #[test]
+    fn the_last_bucket() {
+        assert_eq!(counts::highest(counts::bucket(TOP_OF_SKETCH)), Some(TOP_OF_SKETCH));
+        assert_eq!(counts::highest(counts::bucket(TOP_OF_SKETCH) + 1), None);
     }
 }

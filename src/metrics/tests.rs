@@ -1,5 +1,6 @@
 //! Measures by hand, and the properties that they promise for any records.
 
+mod blocks;
 mod grid;
 
 use proptest::prelude::*;

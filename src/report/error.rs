@@ -52,6 +52,12 @@ pub enum OutputError {
         /// Its bytes at the snapshot.
         bytes: u64,
     },
+    /// A scenario in the folder that is not that of the run.
+    #[error("`{}` is not the scenario that the run goes on with", path.display())]
+    OtherScenario {
+        /// The file.
+        path: PathBuf,
+    },
     /// A file that is to go on, but was not written up to the snapshot.
     #[error("`{}` cannot go on: it was not among the files of the run at the snapshot", path.display())]
     Unmarked {
@@ -82,6 +88,9 @@ impl OutputError {
             }
             Self::Short { .. } => {
                 "put the file back as the run left it, go on from an older snapshot, or run from the beginning into another folder"
+            }
+            Self::OtherScenario { .. } => {
+                "remove it, and it is written again; to go on with another scenario, fork the run"
             }
             Self::Unmarked { .. } => "leave this output off, or run from the beginning with it",
             Self::Columns { .. } => "go on with the version that began the run",

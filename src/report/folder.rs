@@ -24,8 +24,8 @@ const EVENTS: &str = "events.csv";
 const SCENARIO: &str = "scenario.toml";
 const BATSIM: &str = "batsim/out_jobs.csv";
 const SUMMARY: &str = "summary.json";
-/// Of a run that finished, or was interrupted while it wrote a file whole.
-const STALE: [&str; 3] = [SUMMARY, "summary.json.part", "scenario.toml.part"];
+/// Every file that may be there.
+const ALL: [&str; 7] = [JOBS, SEGMENTS, MACHINES, EVENTS, SCENARIO, BATSIM, SUMMARY];
 
 /// Which files a run writes beside `jobs.csv`, `segments.csv` and `summary.json`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -68,9 +68,7 @@ impl OutputDir {
         options: &OutputOptions,
     ) -> Result<Self, OutputError> {
         create_folder(folder)?;
-        for stale in STALE.into_iter().chain([MACHINES, EVENTS, SCENARIO, BATSIM]) {
-            remove(&folder.join(stale))?;
-        }
+        remove_stale(folder, &[SUMMARY, MACHINES, EVENTS, SCENARIO, BATSIM])?;
         let file = |name: &str, header: &str| Lines::create(folder.join(name), header);
         let jobs = file(JOBS, rows::JOBS)?;
         let segments = file(SEGMENTS, rows::SEGMENTS)?;
@@ -194,9 +192,20 @@ fn create_folder(folder: &Path) -> Result<(), OutputError> {
     fs::create_dir_all(folder).map_err(fail)
 }
 
+/// Where a file is written before it takes its name.
+fn part_of(folder: &Path, name: &str) -> PathBuf {
+    folder.join(format!("{name}.part"))
+}
+
+/// Removes `files`, and whatever a run left behind that was interrupted while it wrote a file whole.
+fn remove_stale(folder: &Path, files: &[&str]) -> Result<(), OutputError> {
+    let parts = ALL.map(|name| part_of(folder, name));
+    files.iter().map(|name| folder.join(name)).chain(parts).try_for_each(|path| remove(&path))
+}
+
 /// Writes a file so that it is there whole or not at all.
 fn write_whole(folder: &Path, name: &str, text: &str) -> Result<(), OutputError> {
-    let (part, path) = (folder.join(format!("{name}.part")), folder.join(name));
+    let (part, path) = (part_of(folder, name), folder.join(name));
     let written = fs::write(&part, text).and_then(|()| fs::rename(&part, &path));
     written.map_err(|source| {
         // Half a file helps nobody, and the run has already failed to write it.

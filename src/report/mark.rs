@@ -8,11 +8,13 @@ use serde::{Deserialize, Serialize};
 
 use super::OutputError;
 use super::batsim::Kept;
+use crate::model::Layout;
 
 /// What the files of a run held when it was marked. With it, a later run
 /// [goes on](super::OutputDir::resume) from there, whatever was written afterwards.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OutputMark {
+    layout: Layout<1>,
     pub(super) files: Vec<FileMark>,
     /// Where jobs ran that had not ended, for Batsim's columns.
     pub(super) held: Vec<Kept>,
@@ -32,9 +34,6 @@ pub struct FileMark {
 }
 
 impl OutputMark {
-    /// Goes up whenever what is saved of a mark changes.
-    pub const VERSION: u32 = 1;
-
     /// The files.
     pub fn files(&self) -> &[FileMark] {
         &self.files

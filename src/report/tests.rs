@@ -3,4 +3,5 @@
 mod disks;
 mod files;
 mod grid;
+mod resumed;
 mod shown;

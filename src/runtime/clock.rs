@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::units::Time;
+use crate::units::{Span, Time};
 
 /// The present.
 #[expect(clippy::disallowed_methods, reason = "pacing and the watch follow the wall clock; results do not")]
@@ -11,7 +11,7 @@ pub(super) fn now() -> Instant {
 }
 
 /// Virtual time as a multiple of the wall clock's.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Pace {
     began: Instant,
     begin: Time,
@@ -19,9 +19,15 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    /// From `begin` on, now.
-    pub(super) fn new(begin: Time, pace: f64) -> Self {
-        Self { began: now(), begin, pace }
+    /// The wall clock was at `began` when virtual time was `begin`.
+    pub(super) fn new(began: Instant, begin: Time, pace: f64) -> Self {
+        Self { began, begin, pace }
+    }
+
+    /// The virtual present.
+    pub(super) fn present(&self) -> Time {
+        let elapsed = now().saturating_duration_since(self.began).as_secs_f64();
+        self.begin + Span::from_secs_f64(elapsed * self.pace).unwrap_or(Span::MAX)
     }
 
     /// When the wall clock reaches `time`; `None` if it has, or never will.

@@ -3,24 +3,30 @@
 use std::io;
 use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use actix::{Actor, Addr, Arbiter, Context, System};
 use tokio::runtime::{Builder, Runtime};
+use tokio::sync::OwnedMutexGuard;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::board::Board;
 use super::clock::{Pace, now};
 use super::errand::{Advance, Errand, Outcome};
 use super::options::Stage;
+use super::outside::{Desk, Order, Refusal};
 use super::player::{Dismiss, Player, said};
 use super::{Reached, RuntimeError, Word};
-use crate::entity::Entity;
-use crate::grid::{Call, Windows};
+use crate::entity::{Address, Entity, Message, Sender, Stamp};
+use crate::grid::{Call, Command, Told, Windows};
 use crate::model::Record;
+use crate::units::Time;
 
 /// Records that are handed on at a time.
 const BATCH: usize = 1_024;
+
+/// How long a conductor that waits for the wall clock does not look whether it is to halt.
+const GLANCE: Duration = Duration::from_millis(20);
 
 /// The longest that a record is kept back, in milliseconds, if anything moves.
 const KEPT_MS: u128 = 100;
@@ -29,6 +35,8 @@ const KEPT_MS: u128 = 100;
 pub(super) struct Conductor<E: Entity + Send + 'static> {
     windows: Windows,
     stage: Stage,
+    /// Where commands from outside come in, as long as any can.
+    desk: Option<OwnedMutexGuard<Desk>>,
     board: Arc<Board>,
     words: SyncSender<Word<E>>,
     players: Vec<Addr<Player<E>>>,
@@ -49,6 +57,7 @@ impl<E: Entity + Send + 'static> Conductor<E> {
         Self {
             windows,
             stage,
+            desk: None,
             board,
             words,
             players: Vec::new(),
@@ -128,11 +137,14 @@ impl<E: Entity + Send + 'static> Conductor<E> {
     }
 
     async fn through_windows(&mut self) -> Result<(), RuntimeError> {
-        let pace = self.stage.pace.map(|pace| Pace::new(self.stage.begin, pace));
         let (mut calls, mut together) = (Vec::new(), Vec::new());
-        while self.windows.open(&mut calls)? {
-            if let Some(pace) = &pace {
-                self.wait_for(pace).await;
+        if let Some(outside) = self.stage.outside.take() {
+            self.desk = Some(outside.sit_down().await);
+        }
+        loop {
+            self.wait().await?;
+            if !self.windows.open(&mut calls)? {
+                return Ok(());
             }
             // Everybody who needs nobody else goes on meanwhile.
             calls.iter().for_each(|call| self.ask(*call));
@@ -149,7 +161,6 @@ impl<E: Entity + Send + 'static> Conductor<E> {
                 return Err(RuntimeError::SinkClosed);
             }
         }
-        Ok(())
     }
 
     /// Sends an entity on its errand.
@@ -224,15 +235,70 @@ impl<E: Entity + Send + 'static> Conductor<E> {
         }
     }
 
-    /// Waits until the wall clock has reached the first moment of the window, or its end if nothing happens in it: what comes next
-    /// may be for ever away.
-    async fn wait_for(&mut self, pace: &Pace) {
-        if let Some(then) = pace.reaches(self.windows.first().min(self.windows.end()).time) {
-            self.hand_on();
-            self.board.sleep(true);
-            tokio::time::sleep_until(then.into()).await;
-            self.board.sleep(false);
+    /// Takes the commands that have come in, and waits until the wall clock has reached what is to be done next: not within a
+    /// window, so that a halt or a command that comes meanwhile finds nobody beyond the present.
+    async fn wait(&mut self) -> Result<(), RuntimeError> {
+        if self.windows.is_over() {
+            // What comes now comes too late.
+            return Ok(());
         }
+        while let Some(order) = self.desk.as_mut().and_then(|desk| desk.look()) {
+            self.take(order)?;
+        }
+        let Some(pace) = self.stage.pace.clone() else { return Ok(()) };
+        let mut asleep = false;
+        loop {
+            let due = self.windows.due();
+            self.windows.reach(due.max(Stamp::at(pace.present())));
+            if self.windows.is_halted() {
+                self.windows.halt(pace.present());
+                break;
+            }
+            let nothing = self.desk.is_none() && self.windows.first() == Stamp::END;
+            if nothing || self.board.stopped() {
+                break;
+            }
+            let Some(then) = pace.reaches(due.time) else { break };
+            if !std::mem::replace(&mut asleep, true) {
+                self.hand_on();
+                self.board.sleep(true);
+            }
+            let glance = then.min(now() + GLANCE).into();
+            let Some(desk) = &mut self.desk else {
+                tokio::time::sleep_until(glance).await;
+                continue;
+            };
+            match tokio::time::timeout_at(glance, desk.wait()).await {
+                Ok(Some(order)) => self.take(order)?,
+                Ok(None) => self.desk = None,
+                Err(_) => {}
+            }
+        }
+        self.board.sleep(false);
+        Ok(())
+    }
+
+    /// Takes a command from outside: now, as far as anybody can tell.
+    fn take(&mut self, order: Order) -> Result<(), RuntimeError> {
+        let to = Address::Site(order.site);
+        if !self.windows.knows(to) {
+            let site = order.site;
+            order.refuse(Refusal::NoSuchSite(site));
+            return Ok(());
+        }
+        let Some(desk) = &mut self.desk else { return Ok(()) };
+        let present = self.stage.pace.as_ref().map_or(Time::ZERO, Pace::present);
+        let at = self.windows.instant().max(present);
+        // Writing may take its time.
+        let asleep = self.board.asleep();
+        self.board.sleep(true);
+        let told = desk.write_down(order, |site, body| Command { at, site, body });
+        self.board.sleep(asleep);
+        if let Some(Told { number: sequence, command }) = told {
+            let (arrival, sender) = (Stamp::at(at), Sender::Outside);
+            self.windows.tell(to, Message { arrival, sender, sequence, body: command.body })?;
+        }
+        Ok(())
     }
 
     /// Takes the entities back, with what has not been delivered to them; and tells what goes wrong with that, if nothing

@@ -23,7 +23,7 @@ pub fn run_grid(
 }
 
 /// Runs a grid as actors for a leg, as [`Grid::run_leg`] does: to the same cut, with the same records. Legs may be run now this
-/// way, now that.
+/// way, now that. Commands that come in from outside meanwhile are numbered on from those that the grid has had.
 ///
 /// # Errors
 /// As [`run_grid`].
@@ -38,9 +38,16 @@ pub fn run_leg(
     merge.check(grid.nodes().len())?;
     let groups = grid.groups();
     let Some((windows, end)) = grid.plan_leg(until, cut, options.windows) else { return Ok(Leg::Over) };
+    let outside = options.outside.clone();
+    if let Some(outside) = &outside {
+        outside.set_next(grid.commands());
+    }
     let options = RuntimeOptions { windows, ..options };
     let ended = run(grid.take_out(), &groups, options, merge, sink);
     grid.put_back(ended.entities);
     ended.result?;
+    if let Some(outside) = outside {
+        grid.set_commands(outside.next());
+    }
     Ok(grid.after_leg(ended.over, ended.passed, end))
 }

@@ -1,9 +1,10 @@
 //! How a run is carried out. Nothing here changes a result.
 
 use std::num::NonZeroUsize;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use super::RuntimeError;
+use super::clock::{Pace, now};
+use super::{Outside, RuntimeError};
 use crate::grid::WindowOptions;
 use crate::units::{Span, Time};
 
@@ -18,6 +19,10 @@ pub struct RuntimeOptions {
     pub pace: Option<f64>,
     /// The virtual time at which a paced run begins.
     pub begin: Time,
+    /// When that was, by the wall clock; `None` for when the run begins. Legs of one run that are given the same do not drift.
+    pub began: Option<Instant>,
+    /// Where commands come in while it goes on.
+    pub outside: Option<Outside>,
     /// How long nothing may move before the run is given up.
     pub patience: Duration,
 }
@@ -30,6 +35,8 @@ impl Default for RuntimeOptions {
             threads: NonZeroUsize::MIN,
             pace: None,
             begin: Time::ZERO,
+            began: None,
+            outside: None,
             patience: Duration::from_secs(60),
         }
     }
@@ -39,8 +46,8 @@ impl Default for RuntimeOptions {
 #[derive(Clone, Debug)]
 pub(super) struct Stage {
     pub(super) threads: usize,
-    pub(super) pace: Option<f64>,
-    pub(super) begin: Time,
+    pub(super) pace: Option<Pace>,
+    pub(super) outside: Option<Outside>,
     pub(super) patience: Duration,
 }
 
@@ -49,7 +56,7 @@ impl RuntimeOptions {
     const AHEAD: f64 = 0.05;
 
     pub(super) fn check(self) -> Result<(WindowOptions, Stage), RuntimeError> {
-        let Self { mut windows, threads, pace, begin, patience } = self;
+        let Self { mut windows, threads, pace, begin, began, outside, patience } = self;
         if let Some(pace) = pace {
             if !(pace.is_finite() && pace > 0.0) {
                 return Err(RuntimeError::BadPace(pace));
@@ -58,6 +65,7 @@ impl RuntimeOptions {
             let ahead = Span::from_secs_f64(pace * Self::AHEAD).unwrap_or(Span::MAX);
             windows.lag = Some(windows.lag.map_or(ahead, |lag| lag.min(ahead)));
         }
-        Ok((windows, Stage { threads: threads.get(), pace, begin, patience }))
+        let pace = pace.map(|pace| Pace::new(began.unwrap_or_else(now), begin, pace));
+        Ok((windows, Stage { threads: threads.get(), pace, outside, patience }))
     }
 }

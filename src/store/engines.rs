@@ -1,6 +1,6 @@
 //! The databases that a store can be kept in.
 
-mod redb;
+pub(super) mod redb;
 mod sled;
 
 use std::fmt;

@@ -1,6 +1,11 @@
 //! Tests that need to make the store's disk or database fail, and those of its parts.
 
 mod basics;
+mod damage;
+mod engines;
+mod faults;
+mod kills;
+mod space;
 
 use super::{About, Cut, RunKind, Section};
 use crate::units::Time;

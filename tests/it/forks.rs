@@ -1,5 +1,8 @@
 //! Runs that go on under another description from an instant on.
 
+mod allowed;
+mod by_hand;
+
 use gridemu::broker::BrokerRegistry;
 use gridemu::grid::{Grid, Leg, Merge, WindowOptions, changes};
 use gridemu::local::Registry;

@@ -27,6 +27,8 @@ struct Stretch {
     ends: Option<u64>,
     /// 0 for the plain loop.
     threads: usize,
+    /// Actors that keep to the wall clock.
+    paced: bool,
     /// Whether another process goes on.
     anew: bool,
 }
@@ -41,9 +43,15 @@ fn stretches() -> impl Strategy<Value = Vec<Stretch>> {
     let halt = proptest::option::weighted(0.3, 0_u64..40);
     let ends = proptest::option::weighted(0.3, any::<u64>());
     let threads = prop_oneof![8 => Just(0_usize), 1 => Just(1), 1 => Just(2)];
-    let stretch = (proptest::option::weighted(0.8, cut), halt, ends, threads, any::<bool>());
-    let stretch =
-        stretch.prop_map(|(cut, halt, ends, threads, anew)| Stretch { cut, halt, ends, threads, anew });
+    let stretch = (proptest::option::weighted(0.8, cut), halt, ends, threads, any::<bool>(), any::<bool>());
+    let stretch = stretch.prop_map(|(cut, halt, ends, threads, paced, anew)| Stretch {
+        cut,
+        halt,
+        ends,
+        threads,
+        paced,
+        anew,
+    });
     vec(stretch, 1..12)
 }
 
@@ -91,7 +99,9 @@ fn leg(
     let ended = match NonZeroUsize::new(stretch.threads) {
         None => grid.run_leg(case.until, cut, windows, merge, records).map_err(|error| error.to_string()),
         Some(threads) => {
-            let options = RuntimeOptions { windows, threads, ..RuntimeOptions::default() };
+            // Half an hour takes some milliseconds.
+            let (pace, begin) = (stretch.paced.then_some(1e6), grid.now());
+            let options = RuntimeOptions { windows, threads, pace, begin, ..RuntimeOptions::default() };
             run_leg(grid, case.until, cut, options, merge, records).map_err(|error| error.to_string())
         }
     };
@@ -110,7 +120,7 @@ fn leg(
 fn in_legs(case: &GridCase, stretches: &[Stretch]) -> GridRan {
     let (mut grid, mut records) = (case.build(), Vec::new());
     let mut merge = Merge::new(grid.nodes().len());
-    let last = Stretch { cut: None, halt: None, ends: None, threads: 0, anew: false };
+    let last = Stretch { cut: None, halt: None, ends: None, threads: 0, paced: false, anew: false };
     for stretch in stretches.iter().copied().chain([last]) {
         match leg(case, &mut grid, &mut merge, &mut records, stretch) {
             Ok(Leg::Over) => break,

@@ -3,5 +3,6 @@
 
 mod actors;
 mod faults;
+mod paced;
 mod same;
 mod toy;

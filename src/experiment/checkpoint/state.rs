@@ -6,16 +6,13 @@ use serde::de::DeserializeOwned;
 use crate::experiment::recorder::{Measured, Recorder, RecorderSave};
 use crate::experiment::underway::{Spent, Underway};
 use crate::experiment::{Progress, RunError};
-use crate::grid::{GridSave, MergeSave};
+use crate::grid::{Grid, GridSave, MergeSave, Told};
 use crate::metrics::{Block, BlockId};
 use crate::report::OutputDir;
 use crate::store::{Section, Store};
 
 /// Measures that can be saved.
-pub(in crate::experiment) trait Saved:
-    Measured + Serialize + DeserializeOwned + Send + 'static
-{
-}
+pub(in crate::experiment) trait Saved: Measured + Serialize + DeserializeOwned + Send + 'static {}
 
 impl<M: Measured + Serialize + DeserializeOwned + Send + 'static> Saved for M {}
 
@@ -45,6 +42,8 @@ pub(in crate::experiment) struct Restored<M> {
 /// A snapshot that has been read, and the store that has its blocks.
 pub(in crate::experiment) struct Snapshot<'a> {
     pub(in crate::experiment) sections: &'a [Section],
+    /// What came from outside after it was taken.
+    pub(in crate::experiment) told: &'a [Told],
     pub(in crate::experiment) store: &'a Store,
 }
 
@@ -83,6 +82,23 @@ impl Snapshot<'_> {
         })
     }
 
+    /// Puts `saved` into a grid of the same description, and tells it what it was told after that. With `adopt`, the description is
+    /// another.
+    ///
+    /// # Errors
+    /// [`RunError::Request`] if it does not fit.
+    pub(in crate::experiment) fn into_grid(
+        &self,
+        grid: &mut Grid,
+        saved: GridSave,
+        adopt: bool,
+    ) -> Result<(), RunError> {
+        let restored = grid.restore(saved, adopt).and_then(|()| {
+            self.told.iter().try_for_each(|told| grid.retell(told.clone()).map(|_| ()))
+        });
+        restored.map_err(|error| RunError::from_restoring(&error))
+    }
+
     /// The recorder, with its blocks and its files.
     ///
     /// # Errors
@@ -113,9 +129,7 @@ fn section<T: Serialize>(name: &str, value: &T) -> Result<Section, RunError> {
 
 fn part<T: DeserializeOwned>(sections: &[Section], name: &str) -> Result<T, RunError> {
     let refuse = |problem: String| {
-        RunError::request(problem).with_hint(
-            "resume it with the version of gridemu that wrote it (`gridemu snapshots STORE` says which)",
-        )
+        RunError::request(problem).with_hint("resume it with the version of gridemu that wrote it (`gridemu snapshots STORE` says which)")
     };
     let Some(section) = sections.iter().find(|section| section.name == name) else {
         return Err(refuse(format!("the snapshot has no section `{name}`")));

@@ -8,17 +8,19 @@ use super::control::{Control, Interrupt};
 use super::plan::CheckpointPlan;
 use super::state::{RunState, Saved};
 use super::writer::{Order, Writer};
+use crate::experiment::{Progress, RunError};
 use crate::experiment::clock::now;
 use crate::experiment::underway::Underway;
-use crate::experiment::{Progress, RunError};
+use crate::grid::Told;
 use crate::report::OutputDir;
-use crate::store::{Cut, Store};
+use crate::store::{Cut, Journal, Store};
 use crate::units::Time;
 
 /// Takes snapshots of a run while it stands still, and hands them to the thread that writes them.
 pub(in crate::experiment) struct Taker {
     plan: CheckpointPlan,
     writer: Writer,
+    journal: Journal,
     /// Snapshots of this run so far, with those of earlier processes.
     taken: u64,
     /// Whether the run was restored from a snapshot, and needs none at its beginning.
@@ -35,13 +37,23 @@ impl Taker {
         control: &Control,
         progress: &Progress,
     ) -> Self {
+        let journal = store.journal_handle();
         let writer = Writer::start(store, plan.every, control.halt().clone(), progress.clone());
-        Self { plan, writer, taken: 0, resumed: false, stood: (Duration::ZERO, Duration::ZERO) }
+        Self { plan, writer, journal, taken: 0, resumed: false, stood: (Duration::ZERO, Duration::ZERO) }
     }
 
     /// The same for a run that goes on from the snapshot that was its `nth`, from 0.
     pub(in crate::experiment) fn resuming(self, nth: u64) -> Self {
         Self { taken: nth + 1, resumed: true, ..self }
+    }
+
+    /// What writes a command down before it is used.
+    pub(in crate::experiment) fn journal(&self) -> impl FnMut(&Told) -> Result<(), String> + Send + 'static {
+        let journal = self.journal.clone();
+        move |told| {
+            let entry = postcard::to_stdvec(told).map_err(|error| error.to_string())?;
+            journal.append(&entry).map(|_| ()).map_err(|error| error.to_string())
+        }
     }
 
     /// What there is to say of the snapshots of this process.
@@ -91,7 +103,7 @@ impl Taker {
             at,
             jobs: run.recorder.jobs(),
             records: run.recorder.fingerprint.count(),
-            entries: 0,
+            entries: run.grid.commands(),
             kept: self.plan.keeps(self.taken, at),
         };
         self.taken += 1;

@@ -34,6 +34,16 @@ impl Override {
         Self { shown: format!("--set {written}"), key: key.trim().to_owned(), value }
     }
 
+    /// The key, as it was typed.
+    pub(in crate::experiment) fn key(&self) -> &str {
+        &self.key
+    }
+
+    /// The same of a key inside `table`.
+    pub(in crate::experiment) fn under(&self, table: &str) -> Self {
+        Self { key: format!("{table}.{}", self.key), ..self.clone() }
+    }
+
     /// An option that stands for a key: `--pace 60` for `clock.pace`.
     pub fn option(option: &str, key: &str, value: &str) -> Self {
         Self { shown: format!("{option} {value}"), key: key.to_owned(), value: Some(value.to_owned()) }

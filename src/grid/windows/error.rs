@@ -36,6 +36,16 @@ pub enum WindowError {
         /// What the receiver has passed.
         passed: Stamp,
     },
+    /// A message from outside for a moment that has passed.
+    #[error("{to} cannot be told anything for {arrival}: everything before {passed} may have happened")]
+    Past {
+        /// To whom.
+        to: Address,
+        /// When it was to arrive.
+        arrival: Stamp,
+        /// How far somebody has got.
+        passed: Stamp,
+    },
     /// A message to nobody.
     #[error("{from} sent a message to {to}, who is not part of this grid")]
     NoReceiver {

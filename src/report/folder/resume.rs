@@ -1,17 +1,17 @@
 //! Going on with the files of a run that was interrupted.
 
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use super::{BATSIM, EVENTS, JOBS, MACHINES, OutputDir, OutputOptions, SCENARIO, SEGMENTS, STALE};
-use super::{remove, write_whole};
+use super::{BATSIM, EVENTS, JOBS, MACHINES, OutputDir, OutputOptions, SCENARIO, SEGMENTS, SUMMARY};
+use super::{create_folder, part_of, remove, remove_stale, write_whole};
 use crate::metrics::Definitions;
 use crate::model::SiteSpec;
 use crate::report::OutputError;
 use crate::report::batsim::{self, Batsim};
 use crate::report::lines::Past;
-use crate::report::mark::OutputMark;
+use crate::report::mark::{FileMark, OutputMark};
 use crate::report::names::Names;
 use crate::report::rows::{self, Columns};
 
@@ -25,7 +25,7 @@ impl OutputDir {
     /// # Errors
     /// [`OutputError::Gone`], [`Short`](OutputError::Short) or [`Edited`](OutputError::Edited) for a file that is not what it
     /// was; [`OutputError::Unmarked`] for one that the options ask for and the marked run did not write;
-    /// [`OutputError::Columns`] if another version wrote it; [`OutputError::Place`] for what the system refuses.
+    /// [`OutputError::Columns`] if another version wrote it; [`OutputError::OtherScenario`] if `scenario.toml` is another; [`OutputError::Place`] for what the system refuses.
     pub fn resume(
         folder: &Path,
         sites: &[SiteSpec],
@@ -44,18 +44,15 @@ impl OutputDir {
             _ => None,
         };
 
-        for stale in STALE {
-            remove(&folder.join(stale))?;
-        }
-        let left_out = [
-            (MACHINES, machines.is_none()),
-            (EVENTS, events.is_none()),
-            (SCENARIO, options.scenario.is_none()),
-            (BATSIM, batsim.is_none()),
+        let mut stale = vec![SUMMARY];
+        let kept = [
+            (MACHINES, machines.is_some()),
+            (EVENTS, events.is_some()),
+            (SCENARIO, options.scenario.is_some()),
+            (BATSIM, batsim.is_some()),
         ];
-        for (name, _) in left_out.into_iter().filter(|(_, left_out)| *left_out) {
-            remove(&folder.join(name))?;
-        }
+        stale.extend(kept.into_iter().filter(|(_, kept)| !kept).map(|(name, _)| name));
+        remove_stale(folder, &stale)?;
         if let Some(text) = new_scenario {
             write_whole(folder, SCENARIO, text)?;
         }
@@ -73,6 +70,52 @@ impl OutputDir {
             batsim,
         })
     }
+
+    /// Copies what the files of a run held at the mark to another folder, in which another future of it can then
+    /// [go on](Self::resume). What an earlier run left there is replaced, but nothing is changed if any file is not
+    /// what it was.
+    ///
+    /// # Errors
+    /// As [`resume`](Self::resume), of the files in `from`; [`OutputError::Same`] if the two folders are one.
+    pub fn copy_past(from: &Path, to: &Path, mark: &OutputMark) -> Result<(), OutputError> {
+        create_folder(to)?;
+        if let (Ok(from), Ok(there)) = (fs::canonicalize(from), fs::canonicalize(to))
+            && from == there
+        {
+            return Err(OutputError::Same { path: to.to_owned() });
+        }
+        if mark.file(BATSIM).is_some() {
+            create_folder(&to.join("batsim"))?;
+        }
+        let copied =
+            mark.files.iter().try_for_each(|file| copy(from.join(&file.name), part_of(to, &file.name), file));
+        if let Err(error) = copied {
+            for file in &mark.files {
+                // What is left of them is in nobody's way, and the error to be told is the first.
+                let _ = fs::remove_file(part_of(to, &file.name));
+            }
+            return Err(error);
+        }
+        // Without a summary the folder is that of no finished run, whatever happens from here on.
+        for stale in [SUMMARY, MACHINES, EVENTS, SCENARIO, BATSIM] {
+            remove(&to.join(stale))?;
+        }
+        mark.files.iter().try_for_each(|file| {
+            let path = to.join(&file.name);
+            fs::rename(part_of(to, &file.name), &path).map_err(|source| OutputError::Place {
+                operation: "replace",
+                path,
+                source,
+            })
+        })
+    }
+}
+
+fn copy(from: PathBuf, to: PathBuf, file: &FileMark) -> Result<(), OutputError> {
+    let fail = |operation, source| OutputError::Place { operation, path: to.clone(), source };
+    let mut copied = File::create(&to).map_err(|source| fail("create the file", source))?;
+    let write = |bytes: &[u8]| copied.write_all(bytes).map_err(|source| fail("write", source));
+    Past::read(from, file, File::options().read(true), write).map(|_| ())
 }
 
 /// The file `name` up to the mark.
@@ -93,7 +136,7 @@ fn past(folder: &Path, name: &str, header: &str, mark: &OutputMark) -> Result<Pa
 fn is_there(path: PathBuf, text: &str) -> Result<bool, OutputError> {
     match fs::read(&path) {
         Ok(found) if found == text.as_bytes() => Ok(true),
-        Ok(_) => Err(OutputError::Edited { path, bytes: text.len() as u64 }),
+        Ok(_) => Err(OutputError::OtherScenario { path }),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
         Err(source) => Err(OutputError::Place { operation: "read", path, source }),
     }

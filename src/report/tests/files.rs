@@ -16,7 +16,7 @@ use crate::platform::Usage;
 use crate::report::{OutputDir, OutputOptions};
 use crate::units::{Energy, Money, Power, Rate, Span, Time};
 
-fn sites() -> Vec<SiteSpec> {
+pub(super) fn sites() -> Vec<SiteSpec> {
     let mut first = SiteSpec::plain("kth", 100, "easy".parse().unwrap());
     first.partitions[0].busy = Power::from_milliwatts(10_000);
     let mut second = SiteSpec::plain("delft, \"i7\"", 8, "fcfs".parse().unwrap());
@@ -25,7 +25,7 @@ fn sites() -> Vec<SiteSpec> {
 }
 
 /// Every file there is.
-fn everything() -> OutputOptions {
+pub(super) fn everything() -> OutputOptions {
     OutputOptions {
         machines: true,
         events: true,

@@ -1,5 +1,6 @@
 //! sled 0.34, used as its own issues advise: no background flush, small values, explicit flushes.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -9,8 +10,15 @@ use std::time::Duration;
 
 use crate::store::engine::{Engine, EngineError};
 
-/// Values stay far below the 128 KiB from which on sled keeps each in a file of its own.
-pub(super) const CHUNK: usize = 60 * 1024;
+/// Values stay below the 128 KiB (a fourth of a segment) from which on sled keeps each in a file of its own.
+pub(super) const CHUNK: usize = 100_000;
+
+/// How many bits of the last byte of a key choose its place in a tree rather than its tree.
+///
+/// sled appends each value to its log, and writes all values of a page again whenever it has gathered ten changes.
+/// With at most eight keys a tree that never happens, and a database takes 1.02 to 1.1 times what is in it; in one
+/// tree it takes 2 to 3 times as much.
+const SHARED_BITS: u32 = 3;
 
 /// How often, and how long apart, to look whether sled has let go of its file: 5 seconds in all.
 const LOOKS: u32 = 5_000;
@@ -20,36 +28,71 @@ const PAUSE: Duration = Duration::from_millis(1);
 struct Sled {
     folder: PathBuf,
     db: sled::Db,
+    /// The trees that there are: opening one that is not there would make it.
+    trees: BTreeMap<Vec<u8>, sled::Tree>,
 }
 
 /// Opens the database in this folder.
 pub(super) fn open(folder: &Path) -> Result<Box<dyn Engine>, EngineError> {
     guard(|| {
-        let config = sled::Config::new()
+        let db = sled::Config::new()
             .path(folder)
             .flush_every_ms(None)
             // A snapshot is written once and read once: nothing is gained by keeping pages.
             .cache_capacity(8 << 20)
             .open()?;
-        Ok(Box::new(Sled { folder: folder.to_owned(), db: config }) as Box<dyn Engine>)
+        let names = db.tree_names().into_iter().filter(|name| name.starts_with(PREFIX));
+        let trees = names.map(|name| Ok((name.to_vec(), db.open_tree(&name)?)));
+        let trees = trees.collect::<sled::Result<_>>()?;
+        Ok(Box::new(Sled { folder: folder.to_owned(), db, trees }) as Box<dyn Engine>)
     })
+}
+
+/// What the names of our trees begin with; sled has some of its own.
+const PREFIX: &[u8] = b"keys ";
+
+/// The tree in which a key is.
+fn tree_of(key: &[u8]) -> Vec<u8> {
+    let mut name = [PREFIX, key].concat();
+    if let (false, Some(last)) = (key.is_empty(), name.last_mut()) {
+        *last >>= SHARED_BITS;
+    }
+    name
 }
 
 impl Engine for Sled {
     fn put(&mut self, key: &[u8], value: &[u8]) -> Result<(), EngineError> {
-        guard(|| self.db.insert(key, value).map(drop))
+        guard(|| {
+            let name = tree_of(key);
+            let tree = match self.trees.get(&name) {
+                Some(tree) => tree,
+                None => {
+                    let tree = self.db.open_tree(&name)?;
+                    self.trees.entry(name).or_insert(tree)
+                }
+            };
+            tree.insert(key, value).map(drop)
+        })
     }
 
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, EngineError> {
-        guard(|| Ok(self.db.get(key)?.map(|value| value.to_vec())))
+        let Some(tree) = self.trees.get(&tree_of(key)) else { return Ok(None) };
+        guard(|| Ok(tree.get(key)?.map(|value| value.to_vec())))
     }
 
     fn remove(&mut self, key: &[u8]) -> Result<(), EngineError> {
-        guard(|| self.db.remove(key).map(drop))
+        let Some(tree) = self.trees.get(&tree_of(key)) else { return Ok(()) };
+        guard(|| tree.remove(key).map(drop))
     }
 
     fn keys(&self, prefix: &[u8]) -> Result<Vec<Vec<u8>>, EngineError> {
-        guard(|| self.db.scan_prefix(prefix).keys().map(|key| Ok(key?.to_vec())).collect())
+        let mut keys = Vec::new();
+        for tree in self.trees.values() {
+            let found: Vec<_> = guard(|| tree.scan_prefix(prefix).keys().collect::<sled::Result<_>>())?;
+            keys.extend(found.iter().map(|key| key.to_vec()));
+        }
+        keys.sort_unstable();
+        Ok(keys)
     }
 
     fn flush(&mut self) -> Result<(), EngineError> {
@@ -59,8 +102,9 @@ impl Engine for Sled {
     /// Dropping the handle is not enough: threads of sled may hold the database for a moment longer, and with it
     /// the lock on its file. Whoever gets that lock knows that they are gone.
     fn close(self: Box<Self>) -> Result<(), EngineError> {
-        let Self { folder, db } = *self;
+        let Self { folder, db, trees } = *self;
         guard(move || {
+            drop(trees);
             drop(db);
             Ok(())
         })?;

@@ -1,0 +1,63 @@
+//! `gridemu fork`
+
+use std::path::PathBuf;
+
+use clap::Args as ClapArgs;
+
+use super::check::SetArgs;
+use super::{progress, say};
+use crate::broker::BrokerRegistry;
+use crate::experiment::{ForkOptions, Progress, RunError, Stored, fork};
+use crate::local::Registry;
+use crate::model::Named;
+use crate::report::futures_table;
+use crate::units::{Span, Time};
+
+const EXAMPLES: &str = "\
+Examples:
+  gridemu run configs/quickstart.toml --checkpoint store --set 'checkpoint.keep_at=[\"3 d\"]'
+  gridemu fork store --at '3 d' --set broker.policy=random
+  gridemu fork store --at '3 d' --set site.delft.policy=fcfs --out futures";
+
+#[derive(Debug, ClapArgs)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    /// The folder of the snapshots (`--checkpoint` of the run)
+    #[arg(value_name = "STORE")]
+    store: PathBuf,
+
+    /// Fork at the last snapshot that is not after this time of the run, such as `3 d`
+    #[arg(long, value_name = "TIME")]
+    at: Span,
+
+    #[command(flatten)]
+    sets: SetArgs,
+
+    /// Another local policy, for a replay
+    #[arg(long, value_name = "POLICY")]
+    policy: Option<Named>,
+
+    /// Write the files of both futures to this folder: `as-it-was` and `changed`
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+
+    /// Print both summaries as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: Args) -> Result<(), RunError> {
+    let stored = Stored::open(&args.store, Registry::standard(), BrokerRegistry::standard())?;
+    let options = ForkOptions {
+        at: Time::ZERO + args.at,
+        sets: args.sets.overrides(),
+        policy: args.policy,
+        out: args.out,
+    };
+    let progress = Progress::default();
+    let futures = progress::shown("both futures", &progress, || fork(&stored, &options, &progress))?;
+    if args.json {
+        return say(&serde_json::to_string_pretty(&futures).map_err(RunError::run)?);
+    }
+    say(&futures_table(&futures))
+}

@@ -1,0 +1,120 @@
+//! Who looks at the records of two futures.
+
+use crate::metrics::{Fingerprint, GridMeasures, Measures, SiteSummary};
+use crate::model::{Record, RecordSink};
+use crate::report::Difference;
+use crate::units::Time;
+
+/// What a future was, record by record: when it was written, and its own fingerprint.
+#[derive(Debug, Default)]
+pub(super) struct Remembered(Vec<(Time, Fingerprint)>);
+
+impl RecordSink for Remembered {
+    fn record(&mut self, record: Record) {
+        if let Some(own) = own(&record) {
+            self.0.push((written(&record), own));
+        }
+    }
+}
+
+/// Compares another future with it.
+#[derive(Debug, Default)]
+pub(super) struct Compared {
+    first: Vec<(Time, Fingerprint)>,
+    next: usize,
+    found: Option<(Option<Time>, Record)>,
+}
+
+impl Compared {
+    /// With this one.
+    pub(super) fn against(&mut self, remembered: Remembered) {
+        self.first = remembered.0;
+    }
+
+    /// Where the two part; `None` if they never do.
+    pub(super) fn difference(&self, sites: &[SiteSummary]) -> Option<Difference> {
+        match &self.found {
+            Some((before, record)) => {
+                let after = written(record);
+                Some(Difference {
+                    at_s: before.map_or(after, |before| before.min(after)).as_secs_f64(),
+                    record: told(record, sites),
+                })
+            }
+            // One of them stops earlier.
+            None => self.first.get(self.next).map(|(time, _)| Difference {
+                at_s: time.as_secs_f64(),
+                record: "nothing more happens".to_owned(),
+            }),
+        }
+    }
+}
+
+impl RecordSink for Compared {
+    fn record(&mut self, record: Record) {
+        if self.found.is_some() {
+            return;
+        }
+        let Some(own) = own(&record) else { return };
+        match self.first.get(self.next) {
+            Some((_, before)) if *before == own => self.next += 1,
+            before => self.found = Some((before.map(|(time, _)| *time), record)),
+        }
+    }
+}
+
+/// Measures of what comes after a fork.
+#[derive(Debug)]
+pub(super) struct Since(GridMeasures);
+
+impl Since {
+    pub(super) fn new(measures: GridMeasures) -> Self {
+        Self(measures)
+    }
+
+    pub(super) fn summary(&self) -> Measures {
+        self.0.groups().classed().whole()
+    }
+}
+
+impl RecordSink for Since {
+    fn record(&mut self, record: Record) {
+        self.0.add(&record);
+    }
+}
+
+/// The fingerprint of one record; `None` if it counts for none.
+fn own(record: &Record) -> Option<Fingerprint> {
+    let mut own = Fingerprint::new();
+    own.add(record);
+    (own.count() > 0).then_some(own)
+}
+
+fn written(record: &Record) -> Time {
+    match record {
+        Record::Job(job) => job.end,
+        Record::Segment(segment) => segment.to,
+        Record::Machine(machine) => machine.time,
+        Record::Event(event) => event.time,
+    }
+}
+
+/// A record in words.
+fn told(record: &Record, sites: &[SiteSummary]) -> String {
+    let at = |site: usize| sites.get(site).map(|site| format!(" at `{}`", site.name)).unwrap_or_default();
+    match record {
+        Record::Job(job) => format!("job {} ends{} at {} s", job.id, at(job.site.index()), job.end),
+        Record::Segment(segment) => format!(
+            "job {} runs{} from {} s to {} s",
+            segment.job,
+            at(segment.site.index()),
+            segment.from,
+            segment.to
+        ),
+        Record::Machine(machine) => format!("a machine changes at {} s", machine.time),
+        Record::Event(event) => match event.job {
+            Some(job) => format!("job {job} is {:?}{} at {} s", event.kind, at(event.site.index()), event.time),
+            None => format!("{:?}{} at {} s", event.kind, at(event.site.index()), event.time),
+        },
+    }
+}

@@ -1,0 +1,253 @@
+//! Commands that come in while a grid runs: written down first, and the same when they are told again.
+
+use std::num::NonZeroUsize;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use gridemu::entity::{Body, Stamp};
+use gridemu::grid::{Grid, GridError, GridSave, Leg, Merge, MergeSave, Told, WindowEnds, WindowOptions};
+use gridemu::local::Registry;
+use gridemu::model::{ChurnAct, Job, JobId, Machines, PartitionId, ProcSet, Record, SiteId, SiteSpec};
+use gridemu::runtime::{Caller, Outside, Refusal, RuntimeOptions, run_leg};
+use gridemu::units::{Span, Time};
+use gridemu::workload::{Jobs, Source};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
+
+use crate::grids::{GridCase, grids, random_ends};
+use crate::support::through_bytes;
+
+/// What was written down, as bytes.
+#[derive(Clone, Debug, Default)]
+struct Journal(Arc<Mutex<Vec<Vec<u8>>>>);
+
+impl Journal {
+    /// Keeps what it is given.
+    fn outside(&self) -> (Caller, Outside) {
+        let journal = self.clone();
+        Outside::new(move |told| {
+            let bytes = postcard::to_stdvec(told).map_err(|error| error.to_string())?;
+            journal.0.lock().expect("nobody panics").push(bytes);
+            Ok(())
+        })
+    }
+
+    fn read(&self) -> Vec<Told> {
+        let entries = self.0.lock().expect("nobody panics");
+        entries.iter().map(|entry| postcard::from_bytes(entry).expect("it was written")).collect()
+    }
+}
+
+/// How a run was left at a cut.
+struct Cut {
+    grid: GridSave,
+    merge: MergeSave,
+    records: usize,
+}
+
+/// Runs a case as actors with commands that come in when so many windows have been opened, in legs of so many seconds.
+fn live(
+    case: &GridCase,
+    orders: &[(u64, SiteId, Body)],
+    leg: u64,
+    (threads, ends): (usize, u64),
+) -> (Vec<Record>, Result<(), String>, Time, Vec<Told>, Vec<Cut>) {
+    let journal = Journal::default();
+    let (caller, outside) = journal.outside();
+    let opened = Arc::new(Mutex::new(0));
+    let (mut grid, mut records, mut cuts) = (case.build(), Vec::new(), Vec::new());
+    let mut merge = Merge::new(grid.nodes().len());
+    let result = loop {
+        let (caller, orders, opened) = (caller.clone(), orders.to_vec(), Arc::clone(&opened));
+        let mut ends = random_ends(ends);
+        let ends = WindowEnds::new(move |first, latest| {
+            let mut opened = opened.lock().expect("nobody panics");
+            for (_, site, body) in orders.iter().filter(|(at, _, _)| *at == *opened) {
+                caller.tell(*site, body.clone());
+            }
+            *opened += 1;
+            ends.choose(first, latest)
+        });
+        let windows = WindowOptions { ends: Some(ends), ..WindowOptions::default() };
+        let threads = NonZeroUsize::new(threads).expect("a thread");
+        let outside = Some(outside.clone());
+        let options = RuntimeOptions { windows, threads, outside, ..RuntimeOptions::default() };
+        let cut = Some(grid.now() + Span::from_secs(leg));
+        match run_leg(&mut grid, case.until, cut, options, &mut merge, &mut records) {
+            Ok(Leg::Over) => break Ok(()),
+            Ok(Leg::Cut(_)) => {
+                let (grid, merge) = (grid.snapshot().expect("a state"), merge.save());
+                cuts.push(Cut { grid, merge, records: records.len() });
+            }
+            Err(error) => break Err(error.to_string()),
+        }
+    };
+    let result = result.and_then(|()| {
+        grid.finish_run(case.until, &mut merge, &mut records).map_err(|error| error.to_string())
+    });
+    (records, result, grid.now(), journal.read(), cuts)
+}
+
+fn acts() -> impl Strategy<Value = Body> {
+    let machines = (0_u32..2, 0_u32..4, 1_u32..4).prop_map(|(partition, from, count)| Machines {
+        partition: PartitionId(partition),
+        which: ProcSet::range(from, from + count),
+    });
+    prop_oneof![
+        2 => (1_u64..16).prop_map(|id| Body::Cancel(JobId(id))),
+        2 => (0_u64..200, 1_u32..5, 0_u64..50_000_000).prop_map(|(at, procs, runtime)| {
+            let job = Job::rigid(90_000 + at, Time::from_secs(at), procs, Span::from_micros(runtime));
+            Body::Submit(Box::new(job))
+        }),
+        1 => machines.clone().prop_map(|which| Body::Churn(ChurnAct::Leave(which))),
+        1 => machines.prop_map(|which| Body::Churn(ChurnAct::Join(which))),
+        1 => select(vec![ChurnAct::LeaveSite, ChurnAct::JoinSite]).prop_map(Body::Churn),
+    ]
+}
+
+proptest! {
+    // Threads that wait for each other take their time.
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    #[test]
+    fn commands_that_are_told_again_do_the_same(
+        case in grids(),
+        mut orders in vec((0_u64..120, 0_u32..5, acts()), 1..8),
+        leg in prop_oneof![1_u64..100, 500_u64..5_000],
+        how in (1_usize..3, any::<u64>()),
+    ) {
+        // Two jobs must not have one number.
+        for (number, (_, _, body)) in (0..).zip(&mut orders) {
+            if let Body::Submit(job) = body {
+                job.id = JobId(90_000 + number);
+            }
+        }
+        let orders: Vec<_> = orders.into_iter().map(|(at, site, body)| (at, SiteId(site), body)).collect();
+        let (records, result, end, told, cuts) = live(&case, &orders, leg, how);
+        let sites = case.spec.sites.len();
+        prop_assert!(told.len() <= orders.iter().filter(|(_, site, _)| site.index() < sites).count());
+        prop_assert!(told.iter().map(|told| told.number).eq(0..told.len() as u64));
+
+        // From the beginning, by the slow twin.
+        let mut again = case.build();
+        for told in &told {
+            prop_assert_eq!(again.retell(told.clone()), Ok(true));
+        }
+        let mut found = Vec::new();
+        let ended = again.run_stepwise(case.until, &mut found).map_err(|error| error.to_string());
+        prop_assert_eq!((&found, &ended, again.now()), (&records, &result, end));
+
+        // From each cut; what its state has already is passed over.
+        for Cut { grid: saved, merge, records: before } in cuts {
+            let mut grid = case.build();
+            grid.restore(through_bytes(&saved), false).expect("it fits");
+            let passed = grid.commands() as usize;
+            for (number, told) in told.iter().enumerate() {
+                prop_assert_eq!(grid.retell(told.clone()), Ok(number >= passed));
+            }
+            let mut merge = Merge::restore(through_bytes(&merge)).expect("it fits");
+            let mut found = records[..before].to_vec();
+            let ended = grid.run_leg(case.until, None, WindowOptions::default(), &mut merge, &mut found);
+            let ended = ended.and_then(|_| grid.finish_run(case.until, &mut merge, &mut found));
+            let ended = ended.map_err(|error| error.to_string());
+            prop_assert_eq!((&found, &ended, grid.now()), (&records, &result, end));
+        }
+    }
+}
+
+/// A site of four processors with a job of two every hundred seconds.
+fn plain() -> Grid {
+    let jobs = (1..=5).map(|n| Job::rigid(n, Time::from_secs(100 * n), 2, Span::from_secs(30))).collect();
+    let source: Box<dyn Source> = Box::new(Jobs::new(jobs));
+    let site = SiteSpec::plain("site", 4, "easy".parse().expect("a policy"));
+    Grid::new(vec![(site, Some(source))], &Registry::standard()).expect("a grid")
+}
+
+#[test]
+fn a_command_is_used_once_it_is_written_down() {
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let journal = Arc::clone(&told);
+    let (caller, outside) = Outside::new(move |told: &Told| {
+        if told.command.body == Body::Cancel(JobId(2)) {
+            return Err("no space left on device".to_owned());
+        }
+        journal.lock().expect("nobody panics").push(told.clone());
+        Ok(())
+    });
+    let lost = caller.tell(SiteId(0), Body::Cancel(JobId(2)));
+    let nobody = caller.tell(SiteId(7), Body::Cancel(JobId(3)));
+    let job = Job::rigid(9, Time::from_secs(1), 1, Span::from_secs(1));
+    let done = caller.tell(SiteId(0), Body::Submit(Box::new(job)));
+    let (mut grid, mut records, mut merge) = (plain(), Vec::new(), Merge::new(1));
+    let options =
+        |outside: &Outside| RuntimeOptions { outside: Some(outside.clone()), ..RuntimeOptions::default() };
+    let ended = run_leg(&mut grid, None, None, options(&outside), &mut merge, &mut records);
+    assert_eq!(ended, Ok(Leg::Over));
+    assert_eq!(lost.wait(), Err(Refusal::Journal("no space left on device".to_owned())));
+    assert_eq!(nobody.wait(), Err(Refusal::NoSuchSite(SiteId(7))));
+    let first = done.wait().expect("it was written down");
+    assert_eq!((first.number, first.command.at), (0, Time::ZERO));
+    assert_eq!(*told.lock().expect("nobody panics"), [first]);
+    assert_eq!(grid.commands(), 1);
+    let jobs = |record: &&Record| matches!(record, Record::Job(_));
+    assert_eq!(records.iter().filter(jobs).count(), 6, "the second job was not cancelled");
+    // What comes when all is over is not taken, and not written down.
+    let late = caller.tell(SiteId(0), Body::Cancel(JobId(4)));
+    assert_eq!(run_leg(&mut grid, None, None, options(&outside), &mut merge, &mut records), Ok(Leg::Over));
+    assert!(late.wait_for(Duration::ZERO).is_none());
+    drop(outside);
+    assert_eq!(late.wait(), Err(Refusal::Over));
+    assert_eq!(told.lock().expect("nobody panics").len(), 1);
+}
+
+#[test]
+fn a_run_is_not_over_before_what_it_has_been_told() {
+    let journal = Journal::default();
+    let (caller, outside) = journal.outside();
+    let (answers, told) = std::sync::mpsc::channel();
+    // It comes in while the last job runs and ends, after which nothing is left to be done for the site; and before the full minute
+    // at which the run may be over.
+    let ends = WindowEnds::new(move |first, latest| {
+        if first.time != Time::from_secs(500) {
+            return latest;
+        }
+        let job = Job::rigid(9, Time::ZERO, 1, Span::from_secs(1));
+        answers.send(caller.tell(SiteId(0), Body::Submit(Box::new(job)))).expect("it is waited for");
+        Stamp::at(Time::from_secs(531))
+    });
+    let windows = WindowOptions { ends: Some(ends), ..WindowOptions::default() };
+    let (mut grid, mut records, mut merge) = (plain(), Vec::new(), Merge::new(1));
+    // The run cannot keep up: the present is long after that.
+    let (pace, begin) = (Some(1e9), Time::from_secs(1_000_000));
+    let options =
+        RuntimeOptions { windows, outside: Some(outside), pace, begin, ..RuntimeOptions::default() };
+    assert_eq!(run_leg(&mut grid, None, None, options, &mut merge, &mut records), Ok(Leg::Over));
+    grid.finish_run(None, &mut merge, &mut records).expect("no job is left");
+    let told = told.recv().expect("the last job has ended").wait();
+    let at = told.expect("it is taken").command.at;
+    assert!(at >= begin);
+    let end = records.iter().rev().find_map(|record| match record {
+        Record::Job(job) => Some((job.id, job.end)),
+        _ => None,
+    });
+    assert_eq!(end, Some((JobId(9), at + Span::from_secs(1))));
+}
+
+#[test]
+fn a_command_that_is_missing_is_noticed() {
+    let mut grid = plain();
+    let told = |number| {
+        let (at, site, body) = (Time::from_secs(number), SiteId(0), Body::Cancel(JobId(1)));
+        Told { number, command: gridemu::grid::Command { at, site, body } }
+    };
+    assert_eq!(grid.retell(told(0)), Ok(true));
+    assert_eq!(grid.retell(told(0)), Ok(false));
+    let missing = GridError::MissingCommand { expected: 1, found: 2 };
+    assert_eq!(
+        missing.to_string(),
+        "command number 1 is missing: the next one that was written down is number 2"
+    );
+    assert_eq!(grid.retell(told(2)), Err(missing));
+    assert_eq!(grid.retell(told(1)), Ok(true));
+}

@@ -1,0 +1,149 @@
+//! A run that keeps to the wall clock can be halted and told things while it waits.
+
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use gridemu::entity::Body;
+use gridemu::grid::{Grid, Halt, Leg, Merge, Told, WindowOptions};
+use gridemu::local::Registry;
+use gridemu::model::{Job, JobId, Record, SiteId, SiteSpec};
+use gridemu::runtime::{Outside, RuntimeOptions, run_leg};
+use gridemu::units::{Span, Time};
+use gridemu::workload::{Jobs, Source};
+
+/// How late something may be on a machine that has other things to do.
+const SLACK: Duration = Duration::from_millis(500);
+
+#[expect(clippy::disallowed_methods, reason = "the wall clock is what is tested")]
+fn now() -> Instant {
+    Instant::now()
+}
+
+/// A site where a job of one second is submitted at each of these seconds.
+fn site(submits: &[u64]) -> Grid {
+    let job = |(id, at): (u64, &u64)| Job::rigid(id, Time::from_secs(*at), 2, Span::from_secs(1));
+    let source: Box<dyn Source> = Box::new(Jobs::new((1..).zip(submits).map(job).collect()));
+    let site = SiteSpec::plain("site", 4, "easy".parse().expect("a policy"));
+    Grid::new(vec![(site, Some(source))], &Registry::standard()).expect("a grid")
+}
+
+/// Virtual time after so long at this pace, and with what is granted for the machine.
+fn around(elapsed: Duration, pace: f64) -> (Time, Time) {
+    let at =
+        |elapsed: Duration| Time::ZERO + Span::from_secs_f64(elapsed.as_secs_f64() * pace).expect("a span");
+    (at(elapsed), at(elapsed + SLACK))
+}
+
+fn paced(pace: f64, halt: Option<&Halt>) -> RuntimeOptions {
+    let windows = WindowOptions { halt: halt.cloned(), ..WindowOptions::default() };
+    RuntimeOptions { windows, pace: Some(pace), ..RuntimeOptions::default() }
+}
+
+#[test]
+fn a_run_that_waits_is_halted_at_the_present() {
+    // The next job is a day away, and so would be the end of the window.
+    let (mut grid, mut records, mut merge) = (site(&[0, 86_400]), Vec::new(), Merge::new(1));
+    let halt = Halt::new();
+    let (asking, began) = (halt.clone(), now());
+    let asked = thread::spawn(move || {
+        thread::sleep(Duration::from_millis(250));
+        asking.ask();
+        now()
+    });
+    let ended = run_leg(&mut grid, None, None, paced(300.0, Some(&halt)), &mut merge, &mut records);
+    let (elapsed, reacted) = (now() - began, now() - asked.join().expect("it asks"));
+    assert!(reacted < SLACK, "it took {reacted:?}");
+    let Ok(Leg::Cut(at)) = ended else { panic!("{ended:?}") };
+    let ((earliest, _), (latest, _)) = (around(Duration::from_millis(250), 300.0), around(elapsed, 300.0));
+    assert!(earliest <= at && at <= latest, "cut at {at}, not between {earliest} and {latest}");
+    assert_eq!((grid.now(), records.len()), (at, 2), "a job and its segment");
+
+    // Who is halted already does not even begin to wait.
+    let began = now();
+    let options = RuntimeOptions { begin: grid.now(), ..paced(1.0, Some(&halt)) };
+    let ended = run_leg(&mut grid, None, None, options, &mut merge, &mut records);
+    let Ok(Leg::Cut(again)) = ended else { panic!("{ended:?}") };
+    assert!(now() - began < SLACK && again >= at);
+    // And what is left is what it would have been.
+    halt.clear();
+    let rest = grid.run_leg(None, None, WindowOptions::default(), &mut merge, &mut records);
+    assert_eq!(rest, Ok(Leg::Over));
+    grid.finish_run(None, &mut merge, &mut records).expect("no job is left");
+    let mut expected: Vec<Record> = Vec::new();
+    site(&[0, 86_400]).run(&mut expected).expect("no job is left");
+    assert_eq!(records, expected);
+}
+
+#[test]
+fn a_cut_of_a_paced_run_comes_when_it_is_time_and_legs_do_not_drift() {
+    let submits: Vec<u64> = (0..60).collect();
+    let (mut grid, mut records, mut merge) = (site(&submits), Vec::new(), Merge::new(1));
+    let began = now();
+    let pace = 50.0;
+    for cut in (3..60).step_by(3).map(Time::from_secs) {
+        let options = RuntimeOptions { began: Some(began), ..paced(pace, None) };
+        let ended = run_leg(&mut grid, None, Some(cut), options, &mut merge, &mut records);
+        let (latest, _) = around(now() - began, pace);
+        if ended == Ok(Leg::Over) {
+            break;
+        }
+        assert_eq!(ended, Ok(Leg::Cut(cut)));
+        assert!(cut <= latest, "{cut} is not before {latest}");
+        // A pause is made up for.
+        thread::sleep(Duration::from_millis(30));
+    }
+    let options = RuntimeOptions { began: Some(began), ..paced(pace, None) };
+    assert_eq!(run_leg(&mut grid, None, None, options, &mut merge, &mut records), Ok(Leg::Over));
+    let elapsed = now() - began;
+    // The last job ends after a minute, which is 1.2 s.
+    assert!(elapsed >= Duration::from_millis(1_199), "{elapsed:?}");
+    assert!(elapsed < Duration::from_millis(1_200) + SLACK, "{elapsed:?}: pauses add up");
+}
+
+#[test]
+fn a_command_comes_at_the_present() {
+    let (mut grid, mut records, mut merge) = (site(&[0, 86_400]), Vec::new(), Merge::new(1));
+    let journal: Arc<Mutex<Vec<Told>>> = Arc::default();
+    let writing = Arc::clone(&journal);
+    let (caller, outside) = Outside::new(move |told| {
+        writing.lock().expect("nobody panics").push(told.clone());
+        Ok(())
+    });
+    let (halt, began) = (Halt::new(), now());
+    let halting = halt.clone();
+    let calling = thread::spawn(move || {
+        thread::sleep(Duration::from_millis(200));
+        let job = Job::rigid(7, Time::ZERO, 1, Span::from_secs(15));
+        let told = caller.tell(SiteId(0), Body::Submit(Box::new(job))).wait();
+        let answered = now();
+        let cancelled = caller.tell(SiteId(0), Body::Cancel(JobId(2))).wait();
+        // The job has a tenth of a second to run.
+        thread::sleep(Duration::from_millis(250));
+        halting.ask();
+        (told.expect("it is taken"), answered, cancelled.expect("it is taken"))
+    });
+    let options = RuntimeOptions { outside: Some(outside), ..paced(100.0, Some(&halt)) };
+    let ended = run_leg(&mut grid, None, None, options, &mut merge, &mut records);
+    let (told, answered, cancelled) = calling.join().expect("it calls");
+    let ((earliest, _), (latest, _)) =
+        (around(Duration::from_millis(200), 100.0), around(answered - began, 100.0));
+    let at = told.command.at;
+    assert!(earliest <= at && at <= latest, "taken at {at}, not between {earliest} and {latest}");
+    assert_eq!((told.number, cancelled.number, grid.commands()), (0, 1, 2));
+    assert_eq!(*journal.lock().expect("nobody panics"), [told.clone(), cancelled]);
+    assert!(matches!(ended, Ok(Leg::Cut(halted)) if halted > at), "{ended:?}");
+    let ends =
+        records.iter().filter_map(|record| if let Record::Job(job) = record { Some(job.end) } else { None });
+    assert_eq!(ends.collect::<Vec<_>>(), [Time::from_secs(1), at + Span::from_secs(15)]);
+
+    // The same again, from the journal.
+    let (mut again, mut found) = (site(&[0, 86_400]), Vec::new());
+    for told in journal.lock().expect("nobody panics").iter() {
+        assert_eq!(again.retell(told.clone()), Ok(true));
+    }
+    grid.run_leg(None, None, WindowOptions::default(), &mut merge, &mut records).expect("it runs");
+    grid.finish_run(None, &mut merge, &mut records).expect("no job is left");
+    again.run(&mut found).expect("no job is left");
+    assert_eq!(found, records);
+}
