@@ -28,6 +28,7 @@ mod omniscient;
 mod oracle;
 mod outside;
 mod runtime;
+mod saved_before;
 mod scenario;
 mod source_marks;
 mod support;

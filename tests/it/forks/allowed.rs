@@ -36,8 +36,14 @@ fn what_changes_is_told() {
             |spec| spec.sites[0].tariff.price_by_hour = Some("0-6=0.5".parse().unwrap()),
             "site `site-0`: price by the hour: `0-6=0.5` instead of flat",
         ),
-        (|spec| spec.sites[0].churn.script.push(leave(60)), "site `site-0`: script of churn: 1 acts are to come instead of 0"),
-        (|spec| spec.sites[0].churn.attempts = Some(3), "site `site-0`: attempts of a job at most: 3 instead of any number"),
+        (
+            |spec| spec.sites[0].churn.script.push(leave(60)),
+            "site `site-0`: script of churn: 1 acts are to come instead of 0",
+        ),
+        (
+            |spec| spec.sites[0].churn.attempts = Some(3),
+            "site `site-0`: attempts of a job at most: 3 instead of any number",
+        ),
         (
             |spec| spec.sites[0].churn.running = gridemu::model::Fate::Wait,
             "site `site-0`: a job whose machine leaves: waits instead of is requeued",
@@ -70,17 +76,29 @@ fn what_changes_is_told() {
 #[test]
 fn what_cannot_change_is_refused() {
     let cases: [(Edit, &str); 12] = [
-        (|spec| spec.sites[0].name = "other".to_owned(), "the sites `other`, `site-1`, not `site-0`, `site-1`"),
+        (
+            |spec| spec.sites[0].name = "other".to_owned(),
+            "the sites `other`, `site-1`, not `site-0`, `site-1`",
+        ),
         (
             |spec| spec.sites.push(SiteSpec::plain("more", 1, "fcfs".parse().unwrap())),
             "sites neither come nor go in the middle of a run, except by churn",
         ),
         (|spec| spec.sites[0].partitions[0].machines = 5, "machines would be 5 instead of 4"),
         (|spec| spec.sites[0].partitions[0].cores = 2, "cores would be 2 instead of 1"),
-        (|spec| spec.sites[0].partitions[0].speed = Rate::ratio(1, 2), "speed would be 0.500000 instead of 1.000000"),
+        (
+            |spec| spec.sites[0].partitions[0].speed = Rate::ratio(1, 2),
+            "speed would be 0.500000 instead of 1.000000",
+        ),
         (|spec| spec.sites[0].partitions[0].quantum = 2, "quantum would be 2 instead of 1"),
-        (|spec| spec.sites[0].partitions[0].name = "p".to_owned(), "its partitions would be `p` instead of `default`"),
-        (|spec| spec.sites[0].overrun = true, "jobs beyond their estimate would be allowed instead of killed"),
+        (
+            |spec| spec.sites[0].partitions[0].name = "p".to_owned(),
+            "its partitions would be `p` instead of `default`",
+        ),
+        (
+            |spec| spec.sites[0].overrun = true,
+            "jobs beyond their estimate would be allowed instead of killed",
+        ),
         (|spec| spec.sites[0].pue_ppm = 1_500_000, "its PUE would be 1.5 instead of 1"),
         (
             |spec| {
@@ -113,8 +131,14 @@ fn a_state_is_not_taken_back_under_another_description() {
         (|spec| spec.seed = 7, "another description"),
         (|spec| spec.sites[0].churn.attempts = Some(3), "another description"),
         (|spec| spec.sites[1].policy = "easy".parse().unwrap(), "under the policy `fcfs`, not `easy`"),
-        (|spec| spec.sites[0].partitions[0].price = Price::from_nanos(5), "under other prices, power or checkpoints"),
-        (|spec| spec.network.set(1, 2, Link { latency: Span::SECOND, bandwidth: "1 Mb/s".parse().ok() }), "other connections"),
+        (
+            |spec| spec.sites[0].partitions[0].price = Price::from_nanos(5),
+            "under other prices, power or checkpoints",
+        ),
+        (
+            |spec| spec.network.set(1, 2, Link { latency: Span::from_secs(2), bandwidth: None }),
+            "other connections",
+        ),
         (|spec| spec.broker.as_mut().unwrap().retries = 3, "other settings"),
         (|spec| spec.sites[0].name = "other".to_owned(), "another description"),
     ];

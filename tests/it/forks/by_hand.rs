@@ -1,10 +1,10 @@
 //! Forks worked by hand: the arithmetic stands in the comments.
 
 use gridemu::grid::{Grid, Leg, Merge, WindowOptions};
+use gridemu::model::{ChurnAct, Fate, Machines, PartitionId, PlannedChurn, ProcSet, RandomChurn};
 use gridemu::model::{
     Distribution, EventKind, EventRecord, GridPart, GridSpec, Job, Link, Record, SegmentRecord,
 };
-use gridemu::model::{ChurnAct, Fate, Machines, PartitionId, PlannedChurn, ProcSet, RandomChurn};
 use gridemu::units::{Bandwidth, Bytes, Power, Price, Span, Time};
 
 use crate::grid::{build, jobs_of, plain};
@@ -37,13 +37,19 @@ fn times(records: &[Record]) -> Vec<(u64, u64, u64, u32)> {
 }
 
 fn segments(records: &[Record]) -> Vec<&SegmentRecord> {
-    let segment = |record| if let Record::Segment(segment) = record { Some(segment) } else { None };
-    records.iter().filter_map(segment).collect()
+    let told = records.iter().filter_map(|record| match record {
+        Record::Segment(segment) => Some(segment),
+        _ => None,
+    });
+    told.collect()
 }
 
 fn events(records: &[Record], kind: EventKind) -> Vec<&EventRecord> {
-    let event = |record| if let Record::Event(event) = record { Some(event) } else { None };
-    records.iter().filter_map(event).filter(|event| event.kind == kind).collect()
+    let told = records.iter().filter_map(|record| match record {
+        Record::Event(event) if event.kind == kind => Some(event),
+        _ => None,
+    });
+    told.collect()
 }
 
 /// So many W idle and busy, so many cents a processor-second.
@@ -53,6 +59,24 @@ fn priced(spec: &GridSpec, idle: u64, busy: u64, cents: u64) -> GridSpec {
     (part.idle, part.busy) = (Power::from_milliwatts(idle * 1_000), Power::from_milliwatts(busy * 1_000));
     part.price = Price::from_nanos(36_000_000_000 * cents);
     spec
+}
+
+/// Under conservative backfilling job 1 says 20 s and takes 30 s; nothing happens in between. At 29.5 s it is overdue, but the
+/// plan of who goes on must not be another than that of who was never stopped: job 2 comes at 30 s and starts at once.
+#[test]
+fn an_overdue_job_is_in_no_plan_of_before() {
+    let mut spec = plain(&[4], "mct", 0, 1_000);
+    spec.sites[0].policy = "conservative".parse().expect("a policy");
+    spec.sites[0].overrun = true;
+    let jobs = vec![job(1, 0, 4, 30).estimated(Span::from_secs(20)), job(2, 30, 4, 10)];
+    let (mut grid, mut records) = (build(&spec, jobs.clone()), Vec::new());
+    let mut merge = Merge::new(grid.nodes().len());
+    let cut = Some(Time::from_micros(29_500_000));
+    grid.run_leg(None, cut, WindowOptions::default(), &mut merge, &mut records).expect("it runs");
+    let mut resumed = build(&spec, jobs);
+    resumed.restore(through_bytes(&grid.snapshot().expect("a state")), false).expect("it goes on");
+    resumed.run_to(None, WindowOptions::default(), &mut records).expect("it runs");
+    assert_eq!(times(&records), [(1, 0, 30, 1), (2, 30, 40, 1)]);
 }
 
 /// One processor, a job from 0 to 100 s, accounts closed at 120 s. Until 40 s it costs 1 cent and 30 W, then 3 cents and 50 W: 40 +
@@ -192,7 +216,8 @@ fn a_script_goes_on_as_another() {
     let mut old = plain(&[1], "mct", 0, 10);
     let act = |secs, act| PlannedChurn { at: at(secs), act };
     let all = Machines { partition: PartitionId(0), which: ProcSet::full(1) };
-    old.sites[0].churn.script = vec![act(10, ChurnAct::Leave(all.clone())), act(20, ChurnAct::Join(all.clone()))];
+    old.sites[0].churn.script =
+        vec![act(10, ChurnAct::Leave(all.clone())), act(20, ChurnAct::Join(all.clone()))];
     let mut new = old.clone();
     new.sites[0].churn.script.extend([act(50, ChurnAct::Leave(all.clone())), act(60, ChurnAct::Join(all))]);
     new.sites[0].churn.running = Fate::Wait;
