@@ -4,6 +4,7 @@ mod bad;
 mod engines;
 mod good;
 mod scenario;
+mod stores;
 
 use std::io::Write;
 use std::path::Path;

@@ -1,0 +1,277 @@
+//! Stores from the command line: what is refused and why, and what comes of it.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use super::{argument, gridemu};
+
+/// A finished run in a folder: its files in `out`, its snapshots in `store`, one of them kept at 3 d.
+fn finished(folder: &Path) -> (String, String) {
+    let [out, store] = ["out", "store"].map(|name| argument(&folder.join(name)));
+    let keep = "checkpoint.keep_at=[\"3 d\"]";
+    gridemu(&["run", "configs/quickstart.toml", "--out", &out, "--checkpoint", &store, "--set", keep]).well();
+    (out, store)
+}
+
+/// A run that was stopped in the middle: SIGTERM, as a batch system sends it.
+fn stopped(folder: &Path) -> (String, String) {
+    let [out, store] = ["out", "store"].map(|name| argument(&folder.join(name)));
+    // Paced, so that it does not end by itself.
+    let mut child = Command::new(assert_cmd::cargo::cargo_bin!("gridemu"))
+        .args(["run", "configs/quickstart.toml", "--pace", "40000", "--out", &out, "--checkpoint", &store])
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // As soon as there is something to go on from.
+    while !Path::new(&store).join("snapshot-00000001").exists() {
+        assert!(child.try_wait().unwrap().is_none(), "it ended by itself");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    std::thread::sleep(Duration::from_millis(300));
+    let killed = Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
+    assert!(killed.success());
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(130), "{said}");
+    assert!(said.contains("everything saved in") && said.contains("gridemu resume"), "{said}");
+    (out, store)
+}
+
+/// Where the pace is of no interest: a run is resumed as it was typed, and this one would take hours.
+fn fingerprint_as_it_was(store: &str) -> String {
+    let futures = gridemu(&["fork", store, "--at", "100 d", "--json"]).json();
+    futures["grid"]["as_it_was"]["fingerprint"].as_str().unwrap().to_owned()
+}
+
+const QUICKSTART: &str = "11157:89e3d8d700b852b9d6653193606b79df";
+
+#[test]
+fn a_finished_run_says_so_and_is_not_run_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let (out, store) = finished(folder.path());
+    let again = gridemu(&["resume", &store, "--json"]);
+    assert!(again.err.contains("is over"), "{}", again.err);
+    assert_eq!(again.json()["fingerprint"], QUICKSTART);
+    let run = ["run", "configs/quickstart.toml", "--out", &out, "--checkpoint", &store];
+    gridemu(&run).ends(2, &["store", "quickstart", "--checkpoint-anew"]);
+    gridemu(&[&run[..], &["--checkpoint-anew"]].concat()).well();
+    // What is no store is never removed.
+    let [diary, page] = ["diary", "diary/page.txt"].map(|name| folder.path().join(name));
+    fs::create_dir(&diary).unwrap();
+    fs::write(&page, "dear diary").unwrap();
+    let diary = argument(&diary);
+    gridemu(&["run", "configs/quickstart.toml", "--checkpoint", &diary, "--checkpoint-anew"])
+        .ends(2, &["page.txt"]);
+    assert!(page.exists());
+}
+
+#[test]
+fn a_run_stops_cleanly_and_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_, store) = stopped(folder.path());
+    let facts = gridemu(&["snapshots", &store, "--json"]).json();
+    assert_eq!(facts["finished"], false);
+    let rows = facts["snapshots"].as_array().unwrap();
+    assert!(rows.len() == 2 && rows[1]["at_s"].as_f64() > Some(1_000.0), "{facts}");
+    assert_eq!(fingerprint_as_it_was(&store), QUICKSTART);
+    let number = rows[1]["number"].to_string();
+    let inside = gridemu(&["snapshots", &store, "--inspect", &number]).well();
+    assert!(inside.out.contains("windsor / i7-2600") && inside.out.contains("broker"), "{}", inside.out);
+    gridemu(&["snapshots", &store, "--inspect", "999"]).ends(2, &["999"]);
+    gridemu(&["snapshots", &store, "--prune", "1"]).well();
+    assert_eq!(gridemu(&["snapshots", &store, "--json"]).json()["snapshots"].as_array().unwrap().len(), 1);
+    gridemu(&["snapshots", &store, "--remove", &number]).ends(2, &["snapshot"]);
+}
+
+#[test]
+fn nothing_is_taken_for_a_store_that_is_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| argument(&folder.path().join(name));
+    fs::write(folder.path().join("file"), "text").unwrap();
+    fs::create_dir(folder.path().join("folder")).unwrap();
+    fs::write(folder.path().join("folder/data.db"), [0; 100]).unwrap();
+    for command in ["resume", "snapshots"] {
+        gridemu(&[command, &path("nowhere")]).ends(2, &["nowhere"]);
+        gridemu(&[command, &path("file")]).ends(2, &["file"]);
+        gridemu(&[command, &path("folder")]).ends(2, &["folder", "gridemu-store"]);
+    }
+    gridemu(&["fork", &path("nowhere"), "--at", "1 d"]).ends(2, &["nowhere"]);
+}
+
+/// The files of a run are checked before it goes on, and each damage is told apart. Nothing is changed then.
+#[test]
+fn files_that_are_not_what_they_were_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let (out, store) = stopped(folder.path());
+    let jobs = Path::new(&out).join("jobs.csv");
+    let text = fs::read(&jobs).unwrap();
+    let refused = |words: &[&str]| {
+        gridemu(&["resume", &store]).ends(2, &[&["jobs.csv"], words].concat());
+    };
+    fs::remove_file(&jobs).unwrap();
+    refused(&["deleted"]);
+    fs::write(&jobs, &text[..text.len() / 2]).unwrap();
+    refused(&["short"]);
+    let mut edited = text.clone();
+    let at = edited.len() / 3;
+    edited[at] = if edited[at] == b'7' { b'8' } else { b'7' };
+    fs::write(&jobs, &edited).unwrap();
+    refused(&["edited"]);
+    fs::write(&jobs, &text).unwrap();
+    assert_eq!(fingerprint_as_it_was(&store), QUICKSTART);
+}
+
+/// Whatever byte of a store is damaged, the run goes on from the snapshot before, or says what is damaged.
+#[test]
+fn a_damaged_store_is_never_believed() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_, store) = stopped(folder.path());
+    let mut files = Vec::new();
+    let mut folders = vec![Path::new(&store).to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() { folders.push(path) } else { files.push(path) }
+        }
+    }
+    for file in files {
+        let whole = fs::read(&file).unwrap();
+        if whole.is_empty() {
+            continue;
+        }
+        let mut flipped = whole.clone();
+        flipped[whole.len() / 2] ^= 0x10;
+        for damaged in [flipped, whole[..whole.len() / 2].to_vec()] {
+            fs::write(&file, damaged).unwrap();
+            let ran = gridemu(&["fork", &store, "--at", "100 d", "--json"]);
+            match ran.code {
+                Some(0) => {
+                    let found = ran.json()["grid"]["as_it_was"]["fingerprint"].as_str().map(str::to_owned);
+                    assert_eq!(found.as_deref(), Some(QUICKSTART), "{}", file.display());
+                }
+                code => {
+                    assert_eq!(code, Some(2), "{}: {}", file.display(), ran.err);
+                    assert!(ran.err.contains("error:") && ran.err.contains("hint:"), "{}", ran.err);
+                }
+            }
+            fs::write(&file, &whole).unwrap();
+        }
+    }
+    // Of a newer gridemu.
+    let marker = Path::new(&store).join("gridemu-store");
+    let text = fs::read_to_string(&marker).unwrap();
+    assert!(text.contains("layout"), "{text}");
+    assert_eq!(fingerprint_as_it_was(&store), QUICKSTART);
+}
+
+#[test]
+fn two_processes_do_not_share_a_store() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = argument(&folder.path().join("store"));
+    let mut child = Command::new(assert_cmd::cargo::cargo_bin!("gridemu"))
+        .args(["run", "configs/quickstart.toml", "--pace", "1000", "--checkpoint", &store])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    while !Path::new(&store).join("snapshot-00000001").exists() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    for command in [&["resume", &store][..], &["snapshots", &store], &["fork", &store, "--at", "1 d"]] {
+        gridemu(command).ends(2, &["use"]);
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    // Whoever is killed lets go of it.
+    gridemu(&["snapshots", &store]).well();
+}
+
+/// A log that has been changed since is told, and not gone on with.
+#[test]
+fn a_log_that_has_changed_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| argument(&folder.path().join(name));
+    let log = gridemu(&["generate", "lublin[jobs=4000,load=0.7]"]).well().out.clone();
+    fs::write(folder.path().join("log.swf"), &log).unwrap();
+    let (log_path, store) = (path("log.swf"), path("store"));
+    let replay = ["replay", &log_path, "--policy", "easy", "--checkpoint", &store, "--checkpoint-every", "5 ms"];
+    gridemu(&replay).well();
+    fs::remove_file(folder.path().join("store/finished")).unwrap();
+    gridemu(&["resume", &store]).well();
+    fs::remove_file(folder.path().join("store/finished")).unwrap();
+    let changed = log.replacen("\n100 ", "\n100 9", 1);
+    assert_ne!(changed, log);
+    fs::write(folder.path().join("log.swf"), changed).unwrap();
+    gridemu(&["resume", &store]).ends(2, &["log.swf"]);
+    fs::remove_file(folder.path().join("log.swf")).unwrap();
+    gridemu(&["resume", &store]).ends(2, &["log.swf"]);
+}
+
+/// Both futures of a fork have the same past, byte by byte, and part after the snapshot.
+#[test]
+fn futures_part_after_the_snapshot() {
+    let folder = tempfile::tempdir().unwrap();
+    let (out, store) = finished(folder.path());
+    let futures = argument(&folder.path().join("futures"));
+    let fork = ["fork", &store, "--at", "4 d", "--json"];
+    let same = gridemu(&fork).json();
+    assert_eq!(same["grid"]["as_it_was"]["fingerprint"], QUICKSTART);
+    assert_eq!(same["grid"]["changed"]["fingerprint"], QUICKSTART);
+    assert!(same["grid"]["difference"].is_null());
+    for change in [
+        "broker.policy=random",
+        "site.delft.policy=fcfs",
+        "site.windsor.policy=conservative",
+        "broker.picture=10 min",
+        "network.latency=2 s",
+        "site.oslo.price_by_hour=[1,1,1,1,1,1,1,1,1,1,1,1,2,2,2,2,2,2,2,2,2,2,2,2]",
+    ] {
+        let told = gridemu(&[&fork[..], &["--set", change, "--out", &futures]].concat()).json();
+        let told = &told["grid"];
+        assert_eq!(told["as_it_was"]["fingerprint"], QUICKSTART, "{change}");
+        assert_ne!(told["changed"]["fingerprint"], QUICKSTART, "{change}");
+        let at = told["branch"]["at_s"].as_f64().unwrap();
+        assert_eq!(at, 259_200.0, "{change}");
+        assert!(told["difference"]["at_s"].as_f64().unwrap() >= at, "{change}: {}", told["difference"]);
+        let read = |of: &str, file: &str| fs::read_to_string(Path::new(of).join(file)).unwrap();
+        for file in ["jobs.csv", "segments.csv", "events.csv"] {
+            let whole = read(&out, file);
+            assert_eq!(read(&futures, &format!("as-it-was/{file}")), whole, "{change}: {file}");
+            let changed = read(&futures, &format!("changed/{file}"));
+            let same = changed.lines().zip(whole.lines()).take_while(|(a, b)| a == b).count();
+            assert!(file != "jobs.csv" || same > 1_628, "{change}: {same} lines of {file} are the same");
+        }
+    }
+    for (change, word) in [
+        ("site.delft.machines.node.count=3", "machines"),
+        ("seed=99", "workload"),
+        ("broker.policy=nonsense", "nonsense"),
+        ("until=1 d", "ended"),
+        ("measure=all", "count"),
+    ] {
+        gridemu(&[&fork[..], &["--set", change]].concat()).ends(2, &[word]);
+    }
+    gridemu(&["fork", &store, "--at", "1 d"]).ends(2, &["259200", "keep_at"]);
+    gridemu(&["fork", &store, "--at", "4 d", "--policy", "easy"]).ends(2, &["site.delft.policy"]);
+}
+
+#[test]
+fn a_replay_has_other_futures_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = argument(&folder.path().join("store"));
+    let model = "lublin[jobs=3000,load=0.9]";
+    gridemu(&["replay", model, "--policy", "easy", "--checkpoint", &store, "--checkpoint-every", "5 ms"]).well();
+    let fork = ["fork", &store, "--at", "1000 d", "--json"];
+    let same = gridemu(&fork).json();
+    assert_eq!(same["site"]["as_it_was"]["fingerprint"], same["site"]["changed"]["fingerprint"]);
+    let told = gridemu(&[&fork[..], &["--policy", "fcfs"]].concat()).json();
+    assert_eq!(told["site"]["as_it_was"]["fingerprint"], same["site"]["changed"]["fingerprint"]);
+    assert_eq!(told["site"]["branch"]["changes"][0], "local policy: `fcfs` instead of `easy`");
+    gridemu(&[&fork[..], &["--set", "policy=fcfs"]].concat()).ends(2, &["--policy"]);
+    let several = ["replay", model, "--policy", "easy", "--policy", "fcfs", "--checkpoint", &store];
+    gridemu(&several).ends(2, &["several policies"]);
+    gridemu(&["replay", "-", "--policy", "easy", "--checkpoint", &store]).ends(2, &["only once"]);
+}
