@@ -12,6 +12,7 @@ mod leg;
 mod merge;
 mod moments;
 mod node;
+mod save;
 mod windows;
 
 use serde::{Deserialize, Serialize};
@@ -22,11 +23,13 @@ pub use error::{GridError, Waiter};
 pub use leg::{Halt, Leg};
 pub use merge::{Merge, MergeSave};
 pub use moments::drive_by_moments;
-pub use node::{Node, NodeSave};
+pub use node::Node;
+pub use save::{GridSave, NodeSave};
 pub use windows::{Call, Group, Over, WindowEnds, WindowError, WindowOptions, Windows};
 
 use self::center::Center;
 use self::ending::{Left, Verdict};
+use self::save::described;
 
 use crate::broker::BrokerRegistry;
 use crate::entity::{
@@ -66,10 +69,9 @@ pub struct Grid {
     sequence: u64,
     /// How long news may take to get around.
     quiet: Span,
+    /// A hash of the description.
+    described: u128,
 }
-
-/// Raised whenever anything in a [`GridSave`] changes its layout.
-const SAVE_VERSION: u32 = 2;
 
 /// What somebody outside tells the grid to do.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -89,16 +91,6 @@ pub struct Told {
     pub number: u64,
     /// What, and when.
     pub command: Command,
-}
-
-/// The whole state of a grid between two moments.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct GridSave {
-    /// Layout of this and of all that is in it.
-    version: u32,
-    nodes: Vec<NodeSave>,
-    passed: Stamp,
-    sequence: u64,
 }
 
 /// A site's description and its own users' workload.
@@ -139,7 +131,8 @@ impl Grid {
     /// [`GridError`] if a description makes no sense or a workload cannot be read.
     pub fn new(sites: Vec<SiteWithSource>, registry: &Registry) -> Result<Self, GridError> {
         let sites = build_sites(sites, 0, registry)?;
-        Ok(Self::of(sites, None, Span::ZERO))
+        let described = described(&sites.iter().map(Site::spec).collect::<Vec<_>>());
+        Ok(Self::of(sites, None, Span::ZERO, described))
     }
 
     /// The grid that `spec` describes, at the beginning. `sources` are the workloads of the sites' own users, in the order of the
@@ -154,13 +147,14 @@ impl Grid {
         registry: &Registry,
         brokers: &BrokerRegistry,
     ) -> Result<Self, GridError> {
+        let described = described(spec);
         let sources = sources.into_iter().chain(std::iter::repeat_with(|| None));
         let mut sites = build_sites(spec.sites.iter().cloned().zip(sources).collect(), spec.seed, registry)?;
         let Some(broker) = &spec.broker else {
             return if portal.is_some() {
                 Err(GridError::NoBroker)
             } else {
-                Ok(Self::of(sites, None, Span::ZERO))
+                Ok(Self::of(sites, None, Span::ZERO, described))
             };
         };
         let portal = portal.unwrap_or_else(|| Box::new(Jobs::new(Vec::new())));
@@ -168,16 +162,16 @@ impl Grid {
         let slowest = (1..=sites.len()).map(|at| spec.network.link(0, at).latency).max().unwrap_or_default();
         // News gets around within a report, and a few messages there and back.
         let quiet = broker.picture * 2 + slowest * 10;
-        let mut grid = Self::of(sites, Some(center), quiet);
+        let mut grid = Self::of(sites, Some(center), quiet, described);
         grid.nodes.iter_mut().filter_map(Node::site_mut).for_each(Site::account_from_the_beginning);
         Ok(grid)
     }
 
-    fn of(sites: Vec<Site>, center: Option<Center>, quiet: Span) -> Self {
+    fn of(sites: Vec<Site>, center: Option<Center>, quiet: Span, described: u128) -> Self {
         let count = sites.len();
         let mut nodes: Vec<Node> = sites.into_iter().map(|site| Node::Site(Box::new(site))).collect();
         nodes.extend(center.into_iter().flat_map(Center::into_nodes));
-        Self { nodes, sites: count, passed: Stamp::default(), sequence: 0, quiet }
+        Self { nodes, sites: count, passed: Stamp::default(), sequence: 0, quiet, described }
     }
 
     /// The instant up to which everything has happened.
@@ -333,6 +327,8 @@ impl Grid {
             // Nothing ever happens again, whatever was said.
             (Verdict::GoOn, None) => (left.minute(), left.jobs() > 0),
         };
+        // News that gets around sooner from now on does not end a run in the past.
+        let end = end.max(self.passed.time);
         let waiters = self.waiters();
         self.passed = Stamp::at(end);
         self.close(sink);
@@ -402,42 +398,6 @@ impl Grid {
             return Ok(false);
         }
         self.command(command).map(|()| true)
-    }
-
-    /// The state, between two moments.
-    ///
-    /// # Errors
-    /// [`GridError`] if a workload cannot be continued from the middle.
-    pub fn snapshot(&self) -> Result<GridSave, GridError> {
-        let nodes: Result<_, EntityError> = self.nodes.iter().map(Node::save).collect();
-        Ok(GridSave { version: SAVE_VERSION, nodes: nodes?, passed: self.passed, sequence: self.sequence })
-    }
-
-    /// Takes back a state that a grid of the same description gave; the sources must be freshly opened. With `adopt`,
-    /// policies may be others than those that saved; each takes over with a pass.
-    ///
-    /// # Errors
-    /// [`GridError`] if the state does not fit; some entities may then have it already, so begin anew.
-    pub fn restore(&mut self, saved: GridSave, adopt: bool) -> Result<(), GridError> {
-        if saved.version != SAVE_VERSION {
-            return Err(GridError::BadSave(format!(
-                "it has layout {}, this version of gridemu reads {SAVE_VERSION}",
-                saved.version
-            )));
-        }
-        if saved.nodes.len() != self.nodes.len() {
-            return Err(GridError::BadSave(format!(
-                "it has {} entities, the grid has {}",
-                saved.nodes.len(),
-                self.nodes.len()
-            )));
-        }
-        let passed = saved.passed;
-        for (node, saved) in self.nodes.iter_mut().zip(saved.nodes) {
-            node.restore(saved, adopt.then_some(passed))?;
-        }
-        (self.passed, self.sequence) = (passed, saved.sequence);
-        Ok(())
     }
 
     fn deliver(&mut self, sent: Vec<(Address, Message)>) -> Result<(), GridError> {

@@ -4,6 +4,7 @@
 //! [`Partition`] checks each action and carries it out, or says what is wrong with it. Which events there are, and in
 //! which order they come, is the business of [`crate::entity`].
 
+mod adopt;
 mod apply;
 mod attempt;
 mod book;

@@ -11,7 +11,8 @@ pub(super) use self::unplaced::unplaced;
 use super::mailbox::{self, MOST_ROUNDS, Mailbox, Moments};
 use super::{Address, Body, Entity, EntityError, Message, Outbox, Pending, SiteReport, Stamp};
 use crate::broker::{
-    BrokerAbilities, BrokerEvent, BrokerPolicy, BrokerRegistry, Picture, Plan, Planned, Pool, WaitingJob,
+    BrokerAbilities, BrokerEvent, BrokerPolicy, BrokerRegistry, InFlight, Picture, Plan, Planned, Pool,
+    PoolFacts, WaitingJob,
 };
 use crate::model::{
     BrokerSpec, EventCause, EventKind, EventRecord, Job, Origin, Outcome, PartitionId, PoolId, ProcSet,
@@ -90,6 +91,7 @@ pub struct BrokerTally {
 /// A broker in a snapshot.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BrokerSave {
+    spec: BrokerSpec,
     state: State,
     policy: Vec<u8>,
 }
@@ -157,21 +159,39 @@ impl Broker {
 
     /// The state, between two moments.
     pub fn save(&self) -> BrokerSave {
-        BrokerSave { state: self.state.clone(), policy: self.policy.save() }
+        BrokerSave { spec: self.spec.clone(), state: self.state.clone(), policy: self.policy.save() }
     }
 
-    /// Takes back a state. With `adopt`, the policy is another than the one that saved, and begins with what it finds.
+    /// Takes back a state. With `adopt`, settings, prices and latencies may be others from that moment on, and waiting jobs are then
+    /// looked at anew; another policy begins with what it finds.
     ///
     /// # Errors
     /// [`EntityError::BadSave`] if the state does not fit.
-    pub fn restore(&mut self, saved: BrokerSave, adopt: bool) -> Result<(), EntityError> {
+    pub fn restore(&mut self, saved: BrokerSave, adopt: Option<Stamp>) -> Result<(), EntityError> {
         let bad = |problem: String| EntityError::BadSave { who: Address::Broker.to_string(), problem };
-        if saved.state.pools.len() != self.state.pools.len() {
+        let facts: Vec<PoolFacts> = self.state.pools.iter().map(|pool| pool.facts.clone()).collect();
+        let ids = |pools: &[Pool]| -> Vec<PoolId> { pools.iter().map(|pool| pool.facts.id).collect() };
+        if ids(&saved.state.pools) != ids(&self.state.pools) {
             return Err(bad("it was saved with other pools".to_owned()));
         }
-        self.state = saved.state;
-        self.fresh = adopt;
-        if adopt { Ok(()) } else { self.policy.restore(&saved.policy).map_err(bad) }
+        let changed = self.spec != saved.spec || !saved.state.pools.iter().map(|pool| &pool.facts).eq(&facts);
+        if changed && adopt.is_none() {
+            return Err(bad("it was saved with other settings, prices or latencies".to_owned()));
+        }
+        (self.state, self.fresh) = (saved.state, false);
+        if let Some(now) = adopt.filter(|_| changed) {
+            for (at, own) in facts.into_iter().enumerate() {
+                let pool = &mut self.state.pools[at];
+                (pool.facts, pool.in_flight) = (own, InFlight::default());
+                self.settle(at);
+            }
+            self.state.again = Some(self.state.again.map_or(now, |again| again.min(now)));
+        }
+        if self.spec.policy == saved.spec.policy {
+            self.policy.restore(&saved.policy).map_err(bad)
+        } else {
+            Ok(())
+        }
     }
 
     fn pool_at(&self, site: SiteId, partition: PartitionId) -> Option<usize> {

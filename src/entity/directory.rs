@@ -22,6 +22,19 @@ impl Directory {
         Self { measured: vec![None; sites], ..Self::default() }
     }
 
+    /// Takes back a state of a directory of the same grid.
+    ///
+    /// # Errors
+    /// [`EntityError::BadSave`] if the state does not fit.
+    pub fn restore(&mut self, saved: Self) -> Result<(), EntityError> {
+        if saved.measured.len() != self.measured.len() {
+            let problem = "it was saved with another number of sites".to_owned();
+            return Err(EntityError::BadSave { who: Moments::who(self), problem });
+        }
+        *self = saved;
+        Ok(())
+    }
+
     /// When a site last measured itself, as far as is known here.
     pub fn measured(&self, site: SiteId) -> Option<Stamp> {
         self.measured.get(site.index()).copied().flatten()
@@ -47,6 +60,10 @@ impl Moments for Directory {
         while let Some(message) = self.mail.take(now) {
             let Body::Report(report) = message.body else { continue };
             self.reports += 1;
+            // Where messages take less time than before, a newer one may have overtaken it.
+            if self.measured(report.site).is_some_and(|measured| measured > report.measured) {
+                continue;
+            }
             if let Some(measured) = self.measured.get_mut(report.site.index()) {
                 *measured = Some(report.measured);
             }

@@ -43,6 +43,8 @@ pub struct Dispatcher {
     away: BTreeMap<u64, SiteId>,
     /// Came back and rest before they are planned again.
     resting: Waits,
+    /// When to look again who may go, because more may.
+    again: Option<Stamp>,
     done: u64,
     last: Time,
     tally: DispatchTally,
@@ -90,6 +92,7 @@ impl Dispatcher {
             busy_until: Time::ZERO,
             away: BTreeMap::new(),
             resting: Waits::default(),
+            again: None,
             done: 0,
             last: Time::ZERO,
             tally: DispatchTally::default(),
@@ -130,17 +133,26 @@ impl Dispatcher {
         }
     }
 
-    /// Takes back a state of a dispatcher of the same grid.
+    /// Takes back a state of a dispatcher of the same grid. With `adopt`, latencies and the broker's settings may be others from that
+    /// moment on.
     ///
     /// # Errors
     /// [`EntityError::BadSave`] if the state does not fit.
-    pub fn restore(&mut self, saved: Self) -> Result<(), EntityError> {
+    pub fn restore(&mut self, saved: Self, adopt: Option<Stamp>) -> Result<(), EntityError> {
         if saved.latency.len() != self.latency.len() {
             let problem = "it was saved with another number of sites".to_owned();
             return Err(EntityError::BadSave { who: self.who(), problem });
         }
+        if adopt.is_none() && (&saved.spec, &saved.latency) != (&self.spec, &self.latency) {
+            let problem = "it was saved with other settings of the broker, or other latencies".to_owned();
+            return Err(EntityError::BadSave { who: self.who(), problem });
+        }
         let (spec, latency) = (self.spec.clone(), std::mem::take(&mut self.latency));
+        let more = spec.in_flight != saved.spec.in_flight && saved.held.iter().any(|held| !held.is_empty());
         *self = Self { spec, latency, ..saved };
+        if let Some(now) = adopt.filter(|_| more) {
+            self.again = Some(now);
+        }
         Ok(())
     }
 
@@ -274,6 +286,11 @@ impl Dispatcher {
         self.away.remove(&number);
         let places = &mut self.at_site[site.index()];
         *places = places.saturating_sub(1);
+        self.fill_places(site, now, outbox);
+    }
+
+    /// Lets go who is held back, as far as there are places.
+    fn fill_places(&mut self, site: SiteId, now: Stamp, outbox: &mut dyn Outbox) {
         let room = |this: &Self| this.spec.in_flight.is_none_or(|cap| this.at_site[site.index()] < cap);
         while room(self) {
             let Some(job) = self.held[site.index()].pop_front() else { break };
@@ -375,7 +392,7 @@ impl Moments for Dispatcher {
     fn next(&self) -> Option<Stamp> {
         let outgoing = self.outgoing.front().map(|(leaves, _, _)| self.mail.own(*leaves));
         let resting = self.resting.next().map(|until| self.mail.own(until));
-        outgoing.into_iter().chain(resting).chain(self.mail.due()).min()
+        outgoing.into_iter().chain(resting).chain(self.mail.due()).chain(self.again).min()
     }
 
     fn handle(&mut self, now: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
@@ -387,6 +404,9 @@ impl Moments for Dispatcher {
         }
         while let Some(message) = self.mail.take(now) {
             self.handle_one(message, now, outbox);
+        }
+        if self.again.take_if(|again| *again <= now).is_some() {
+            (0..self.held.len()).for_each(|site| self.fill_places(SiteId(site as u32), now, outbox));
         }
         Ok(())
     }
@@ -414,7 +434,10 @@ impl Entity for Dispatcher {
     }
 
     fn pending(&self) -> Pending {
-        let moves = !self.outgoing.is_empty() || self.resting.next().is_some() || !self.staging.is_empty();
+        let moves = !self.outgoing.is_empty()
+            || self.resting.next().is_some()
+            || !self.staging.is_empty()
+            || self.again.is_some();
         Pending { let_in: 0, done: self.done, more: false, last: self.last, moves, may: false }
     }
 }

@@ -21,6 +21,23 @@ impl Network {
     pub fn new(spec: &NetworkSpec) -> Self {
         Self { mail: Mailbox::default(), links: Links::new(spec) }
     }
+
+    /// Takes back a state of a network of the same grid. With `adopt`, its connections may be others from that moment on.
+    ///
+    /// # Errors
+    /// [`EntityError::BadSave`] if the state does not fit.
+    pub fn restore(&mut self, saved: Self, adopt: Option<Stamp>) -> Result<(), EntityError> {
+        let spec = std::mem::replace(self, saved).links.network().clone();
+        if *self.links.network() == spec {
+            return Ok(());
+        }
+        let Some(now) = adopt.filter(|_| self.links.network().links.len() == spec.links.len()) else {
+            let problem = "it was saved with other connections".to_owned();
+            return Err(EntityError::BadSave { who: Moments::who(self), problem });
+        };
+        self.links.change(&spec, now.time);
+        Ok(())
+    }
 }
 
 impl Moments for Network {

@@ -45,6 +45,8 @@ pub struct Site {
     whole_run: bool,
     /// Jobs refused because they name a partition that is not there.
     refused: u64,
+    /// Records of what changed when the state was taken back, to be written first.
+    told: Vec<Record>,
     /// Scratch: jobs that left in the current step.
     ended: Vec<Departed>,
     /// Scratch: partitions that need a pass.
@@ -139,6 +141,7 @@ impl Site {
             counts: Counts::default(),
             whole_run: false,
             refused: 0,
+            told: Vec::new(),
             ended: Vec::new(),
             touched,
         };
@@ -217,6 +220,7 @@ impl Site {
     /// The run is over at `now`: everything that is still here ends as unfinished.
     pub fn close(&mut self, now: Time, outbox: &mut dyn Outbox) {
         let now = now.max(self.mail.passed().time);
+        self.told.drain(..).for_each(|record| outbox.record(record));
         // What is here ends here, also what came through the portal and nobody else will count.
         self.counts.done += self.live() as u64;
         for job in self.mail.jobs() {
@@ -272,6 +276,7 @@ impl Site {
             .chain(self.source.next)
             .chain(self.churn.next(&self.spec))
             .chain(self.uplink.as_ref().and_then(Reporting::next_tick))
+            .chain((!self.told.is_empty()).then(|| self.mail.passed().time))
             .min()
             .filter(|time| *time < Time::NEVER)
             .map(|time| self.mail.own(time));
@@ -303,6 +308,7 @@ impl Moments for Site {
     }
 
     fn handle(&mut self, now: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
+        self.told.drain(..).for_each(|record| outbox.record(record));
         let (more, may, moves) = (self.more(), self.may(), self.moves());
         self.handle_moment(now, outbox)?;
         self.report(now, outbox);

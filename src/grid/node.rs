@@ -1,10 +1,8 @@
 //! Any entity of a grid, so that one driver can hold them all.
 
-use serde::{Deserialize, Serialize};
-
 use crate::entity::{
-    Address, Broker, BrokerSave, Directory, Dispatcher, Entity, EntityError, Message, Network, Outbox,
-    Pending, Portal, PortalSave, Site, SiteSave, Stamp,
+    Address, Broker, Directory, Dispatcher, Entity, EntityError, Message, Network, Outbox, Pending, Portal,
+    Site, Stamp,
 };
 use crate::units::Time;
 
@@ -36,23 +34,6 @@ macro_rules! each {
             Node::Site($entity) => $do,
         }
     };
-}
-
-/// An entity in a snapshot.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum NodeSave {
-    /// The portal.
-    Portal(PortalSave),
-    /// The broker.
-    Broker(Box<BrokerSave>),
-    /// The dispatcher.
-    Dispatcher(Box<Dispatcher>),
-    /// The directory.
-    Directory(Directory),
-    /// The network.
-    Network(Network),
-    /// A site.
-    Site(Box<SiteSave>),
 }
 
 impl Node {
@@ -87,47 +68,6 @@ impl Node {
             Self::Dispatcher(dispatcher) => dispatcher.close(now, outbox),
             Self::Site(site) => site.close(now, outbox),
             Self::Portal(_) | Self::Directory(_) | Self::Network(_) => {}
-        }
-    }
-
-    /// The state, between two moments.
-    ///
-    /// # Errors
-    /// [`EntityError`] if a workload cannot be continued from the middle.
-    pub fn save(&self) -> Result<NodeSave, EntityError> {
-        Ok(match self {
-            Self::Portal(portal) => NodeSave::Portal(portal.save()?),
-            Self::Broker(broker) => NodeSave::Broker(Box::new(broker.save())),
-            Self::Dispatcher(dispatcher) => NodeSave::Dispatcher(dispatcher.clone()),
-            Self::Directory(directory) => NodeSave::Directory((**directory).clone()),
-            Self::Network(network) => NodeSave::Network((**network).clone()),
-            Self::Site(site) => NodeSave::Site(Box::new(site.save()?)),
-        })
-    }
-
-    /// Takes back a state that an entity of the same description gave. With `adopt`, a policy may be another than the one that
-    /// saved: it takes over at that moment.
-    ///
-    /// # Errors
-    /// [`EntityError`] if the state does not fit.
-    pub fn restore(&mut self, saved: NodeSave, adopt: Option<Stamp>) -> Result<(), EntityError> {
-        match (self, saved) {
-            (Self::Portal(portal), NodeSave::Portal(saved)) => portal.restore(saved),
-            (Self::Broker(broker), NodeSave::Broker(saved)) => broker.restore(*saved, adopt.is_some()),
-            (Self::Dispatcher(dispatcher), NodeSave::Dispatcher(saved)) => dispatcher.restore(*saved),
-            (Self::Directory(directory), NodeSave::Directory(saved)) => {
-                **directory = saved;
-                Ok(())
-            }
-            (Self::Network(network), NodeSave::Network(saved)) => {
-                **network = saved;
-                Ok(())
-            }
-            (Self::Site(site), NodeSave::Site(saved)) => site.restore(*saved, adopt),
-            (node, _) => Err(EntityError::BadSave {
-                who: node.address().to_string(),
-                problem: "another entity was saved in its place".to_owned(),
-            }),
         }
     }
 }

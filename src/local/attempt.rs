@@ -26,6 +26,16 @@ pub(super) struct Past {
     pub(super) overhead: ProcTime,
     /// The rest of its processor time up to the last one that was finished.
     pub(super) secured: ProcTime,
+    /// What the present attempt was charged under other prices.
+    pub(super) charged: Option<Charged>,
+}
+
+/// What an attempt was charged before prices or power changed, and for how much processor time.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Charged {
+    pub(super) time: ProcTime,
+    pub(super) energy: Energy,
+    pub(super) cost: Money,
 }
 
 impl Past {
@@ -77,6 +87,14 @@ impl LiveJob {
         let size = &self.job.size;
         let least = spec.rounded(size.min());
         self.procs = spec.rounded(size.preferred()).min(capacity).max(least);
+        self.foresee(spec, settings);
+        least
+    }
+
+    /// Works out what the job does on the processors that it asks for.
+    #[inline(always)]
+    pub(super) fn foresee(&mut self, spec: &PartitionSpec, settings: &Settings) {
+        let size = &self.job.size;
         let rate = size.rate_on(self.procs.min(size.max())).times(spec.speed);
         if settings.checkpoint.is_none() && self.past.is_none() {
             (self.target, self.estimated) = self.limits(settings.overrun);
@@ -86,7 +104,6 @@ impl LiveJob {
         // Of whatever says that it takes no time at all: one tick, so that plans are never empty.
         self.estimate = self.estimated.span_at(rate).unwrap_or(Span::MAX).max(Span::TICK);
         self.share = Rate::FULL;
-        least
     }
 
     /// Work that all attempts together may do, all of it or as much as the estimate allows; and work that the estimate covers.
@@ -99,9 +116,11 @@ impl LiveJob {
     /// Works out what the next (or just beginning) attempt does, on so many machines: what is left, with its checkpoints.
     pub(super) fn plan(&mut self, settings: &Settings, machines: u32) {
         (self.target, self.estimated) = self.limits(settings.overrun);
-        if let Some(wanted) = &settings.checkpoint {
+        let wanted = settings.checkpoint.as_ref();
+        if wanted.is_some() || self.past.is_some() {
             let past = self.past.get_or_insert_default();
-            past.checkpoints = Checkpoints::plan(wanted, settings.mean_up, machines);
+            past.checkpoints =
+                wanted.and_then(|wanted| Checkpoints::plan(wanted, settings.mean_up, machines));
         }
         if let Some(past) = &self.past {
             (self.target, self.estimated) = (self.target - past.kept, self.estimated - past.kept);

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 
 use serde::{Deserialize, Serialize};
 
+use super::adopt::metered;
 use super::policy::{Actions, Change, LocalPolicy};
 use super::registry::Abilities;
 use super::state::{Load, State};
@@ -162,6 +163,7 @@ impl Partition {
                 away_time: 0,
                 away_weighed: 0,
                 settled: Time::ZERO,
+                closed: None,
                 waiting: 0,
                 backlog: 0,
                 running: 0,
@@ -204,8 +206,8 @@ impl Partition {
             usage.from = Time::ZERO;
         }
         usage.to = usage.to.max(usage.from);
-        usage.meter = self.state.tariff.meter(usage.busy(), usage.powered());
-        usage.electricity = self.state.tariff.electricity(&usage);
+        let closed = self.state.closed.as_ref();
+        (usage.meter, usage.electricity) = metered(&usage, closed, &self.state.tariff);
         usage
     }
 

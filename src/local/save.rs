@@ -4,12 +4,13 @@ use std::cmp::Reverse;
 
 use serde::{Deserialize, Serialize};
 
+use super::adopt::{Closed, Terms};
 use super::error::PartitionError;
 use super::partition::{Partition, Tally};
 use super::state::{Load, State};
 use super::table::{Phase, Table};
 use super::{Book, LiveJob, View};
-use crate::model::{JobKey, ProcSet};
+use crate::model::{JobKey, ProcSet, RecordSink};
 use crate::platform::{ProcTime, Usage, WeighedTime};
 use crate::units::{Rate, Time};
 
@@ -36,6 +37,8 @@ pub struct PartitionSave {
     slow: Vec<(u32, Rate)>,
     aside: Vec<JobKey>,
     wake: Option<Time>,
+    closed: Option<Closed>,
+    terms: Terms,
     policy: Vec<u8>,
 }
 
@@ -87,16 +90,26 @@ impl Partition {
             slow: state.slow.iter().map(|(machine, factor)| (*machine, *factor)).collect(),
             aside: state.aside.clone(),
             wake: self.wake,
+            closed: state.closed,
+            terms: self.terms(),
             policy: self.policy.save(),
         }
     }
 
-    /// Takes a state back that a partition of the same description gave. With `adopt`, the policy is another than the one that
-    /// saved: it takes over what it finds.
+    /// Takes a state back that a partition of the same description gave. With `adopt`, policy, prices and checkpoints may be others:
+    /// what changes now is recorded in `sink`, and another policy takes over what it finds, with a pass at this very moment. The
+    /// same policy under the same checkpoints goes on as if nothing had been.
     ///
     /// # Errors
     /// [`PartitionError::BadSave`] if the state does not fit this partition or its policy.
-    pub fn restore(&mut self, saved: PartitionSave, now: Time, adopt: bool) -> Result<(), PartitionError> {
+    pub fn restore(
+        &mut self,
+        saved: PartitionSave,
+        now: Time,
+        adopt: bool,
+        sink: &mut dyn RecordSink,
+    ) -> Result<(), PartitionError> {
+        let terms = self.terms();
         let state = &mut self.state;
         let bad = |problem: String, site: &str| PartitionError::BadSave { site: site.to_owned(), problem };
         let usable = state.spec.usable();
@@ -104,16 +117,15 @@ impl Partition {
         if !ProcSet::full(usable).contains_all(&saved.free) || !all.contains_all(&saved.away) {
             return Err(bad("it was saved with other processors".to_owned(), &state.settings.site_name));
         }
-        let load = match state.load_of(&saved.table) {
-            Some(load) if adopt || load == saved.load => load,
-            Some(_) => {
-                return Err(bad("it was saved under another policy".to_owned(), &state.settings.site_name));
-            }
-            None => {
-                let problem = "jobs share processors in it, more than the policy takes over".to_owned();
-                return Err(bad(problem, &state.settings.site_name));
-            }
-        };
+        if !adopt && terms != saved.terms {
+            let Terms { policy, .. } = &saved.terms;
+            let problem = if terms.policy == *policy {
+                "it was saved under other prices, power or checkpoints".to_owned()
+            } else {
+                format!("it was saved under the policy `{policy}`, not `{}`", terms.policy)
+            };
+            return Err(bad(problem, &state.settings.site_name));
+        }
         let phase = |wanted| saved.table.iter().map(|(_, job)| job).filter(move |job| job.phase == wanted);
         state.waiting = phase(Phase::Waiting).count() as u64;
         state.backlog = phase(Phase::Waiting).map(LiveJob::area).sum();
@@ -122,7 +134,6 @@ impl Partition {
         state.unused = saved.free.len();
         state.table = saved.table;
         state.free = saved.free;
-        state.load = load;
         state.book = saved.book;
         state.ends = saved.ends.into_iter().map(Reverse).collect();
         state.next_seq = saved.next_seq;
@@ -133,6 +144,7 @@ impl Partition {
         state.away_time = saved.away_time;
         state.away_weighed = saved.away_weighed;
         state.settled = saved.settled;
+        state.closed = saved.closed;
         state.told_away = saved.told_away;
         state.slow = saved.slow.into_iter().collect();
         state.aside = saved.aside;
@@ -141,16 +153,24 @@ impl Partition {
         state.set_away(saved.away);
         self.late.clear();
         self.wake = saved.wake;
+        let site = self.state.settings.site_name.clone();
+        let anew = adopt && self.adapt(&saved.terms, now, sink).map_err(|problem| bad(problem, &site))?;
+        let state = &mut self.state;
+        state.load = match state.load_of(&state.table) {
+            Some(load) if anew || load == saved.load => load,
+            _ => return Err(bad("its jobs are not where it says".to_owned(), &site)),
+        };
+        if anew {
+            state.fill_bookings(sink, now);
+        }
         let view = View { state: &self.state, now };
-        if adopt {
+        if anew {
             self.policy.adopt(&view);
             // Its first pass, at this very moment: what it would do now it may not be able to do later.
             self.wake = Some(now);
             Ok(())
         } else {
-            self.policy
-                .restore(&saved.policy, &view)
-                .map_err(|problem| bad(problem, &self.state.settings.site_name))
+            self.policy.restore(&saved.policy, &view).map_err(|problem| bad(problem, &site))
         }
     }
 }

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 
 pub(super) use self::processors::Load;
 use super::Book;
+use super::adopt::Closed;
 use super::error::PartitionError;
 use super::partition::{Settings, Tally};
 use super::registry::Abilities;
@@ -50,6 +51,8 @@ pub(super) struct State {
     /// `away_time` weighed; see [`Tariff::weigh`].
     pub(super) away_weighed: WeighedTime,
     pub(super) settled: Time,
+    /// The account when prices last changed, if they ever did.
+    pub(super) closed: Option<Closed>,
     pub(super) waiting: u64,
     /// Processors × estimate of the jobs that wait, in processor-microseconds.
     pub(super) backlog: u128,

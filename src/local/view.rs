@@ -138,10 +138,19 @@ impl<'a> View<'a> {
     /// Free processors from now on, as far as what runs and what is reserved tell: the ground on which policies plan.
     /// Built anew at each call.
     pub fn profile(&self) -> Profile {
+        self.profile_until(|key, _| self.expected_end(key))
+    }
+
+    /// The same as a plan has it that was made before: a job that has become overdue since is expected to have ended.
+    pub fn profile_of_before(&self) -> Profile {
+        self.profile_until(|_, job| job.expected_end)
+    }
+
+    fn profile_until(&self, end: impl Fn(JobKey, &LiveJob) -> Time) -> Profile {
         let mut profile = Profile::new(self.now, self.capacity());
         for (key, job) in self.state.table.iter() {
             if matches!(job.phase, Phase::Running) {
-                profile.reserve(self.now, self.expected_end(key), job.held);
+                profile.reserve(self.now, end(key, job), job.held);
             } else if matches!(job.phase, Phase::Starting) {
                 profile.reserve(self.now, self.now + job.estimate, job.held);
             }

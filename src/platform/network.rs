@@ -124,6 +124,35 @@ impl Links {
         arrived
     }
 
+    /// The connections.
+    pub fn network(&self) -> &NetworkSpec {
+        &self.network
+    }
+
+    /// Connections are others from now on. What is on a link goes on at its new bandwidth, all at once if there is no limit any
+    /// more; what has passed it arrives when it would have.
+    pub fn change(&mut self, network: &NetworkSpec, now: Time) {
+        self.network = network.clone();
+        for pair in self.busy.keys().copied().collect::<Vec<_>>() {
+            self.settle(pair, now);
+            let Some(mut flow) = self.busy.remove(&pair) else { continue };
+            let before = flow.first();
+            let link = self.network.link(pair.0 as usize, pair.1 as usize);
+            flow.latency = link.latency;
+            match link.bandwidth {
+                Some(bandwidth) => {
+                    flow.bandwidth = bandwidth.bits();
+                    self.plan(pair, before, flow.first());
+                    self.busy.insert(pair, flow);
+                }
+                None => {
+                    self.plan(pair, before, None);
+                    flow.transfers.iter().for_each(|(_, id)| self.arrive(now + link.latency, *id));
+                }
+            }
+        }
+    }
+
     /// Transfers that have not arrived.
     pub fn len(&self) -> usize {
         self.under_way.len() + self.busy.values().map(|flow| flow.transfers.len()).sum::<usize>()

@@ -126,7 +126,7 @@ impl Driver {
     pub(crate) fn resume(&mut self) {
         let saved: PartitionSave = through_bytes(&self.partition.save());
         self.partition = partition(&self.registry, &self.spec, &self.script);
-        self.partition.restore(saved.clone(), self.now, false).expect("it fits");
+        self.partition.restore(saved.clone(), self.now, false, &mut self.records).expect("it fits");
         assert_eq!(saved, self.partition.save(), "a state taken back saves the same");
     }
 
@@ -135,7 +135,7 @@ impl Driver {
         let saved = self.partition.save();
         self.spec.policy = policy.parse().expect("a policy");
         self.partition = partition(&self.registry, &self.spec, &self.script);
-        self.partition.restore(saved, self.now, true).expect("it fits");
+        self.partition.restore(saved, self.now, true, &mut self.records).expect("it fits");
     }
 
     fn at_once(&mut self) {

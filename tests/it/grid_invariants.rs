@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use gridemu::grid::{Grid, WindowOptions};
 use gridemu::local::Registry;
 use gridemu::model::{
-    Cause, EventCause, EventKind, EventRecord, Job, JobId, JobRecord, Origin, Outcome, PartitionId, Payer,
-    Record, SegmentRecord, SiteId,
+    Cause, EventCause, EventKind, EventRecord, GridSpec, Job, JobId, JobRecord, Link, Origin, Outcome,
+    PartitionId, PartitionSpec, Payer, Record, SegmentRecord, SiteId, SiteSpec,
 };
 use gridemu::units::{Bytes, Span, Time};
 use proptest::prelude::*;
@@ -44,10 +44,23 @@ impl<'a> Told<'a> {
     }
 }
 
+/// That a run went on under another description from an instant on, and under which it began.
+#[derive(Clone, Copy)]
+pub(crate) struct Fork<'a> {
+    pub(crate) at: Time,
+    pub(crate) old: &'a GridSpec,
+}
+
 /// Checks a whole run.
 fn check(case: &GridCase) -> GridRan {
     let before = case.build();
     let (ran, after) = case.windows(WindowOptions::default());
+    check_run(case, &before, &ran, &after, None);
+    ran
+}
+
+/// Checks what a run of `case` has left. `before` is the grid at the beginning, `after` at the end.
+pub(crate) fn check_run(case: &GridCase, before: &Grid, ran: &GridRan, after: &Grid, fork: Option<Fork<'_>>) {
     // Jobs may be left that wait for machines that never come; nothing else goes wrong.
     if let Err(error) = &ran.result {
         assert!(error.contains("nothing moves any more"), "{error}");
@@ -59,12 +72,11 @@ fn check(case: &GridCase) -> GridRan {
     }
     let told = Told::of(&ran.records);
     check_order(&ran.records, ran.end);
-    check_sums(case, &told, &after);
+    check_sums(case, &told, after);
     for job in case.jobs() {
-        check_job(case, job, &told);
+        check_job(case, job, &told, fork);
     }
-    check_partitions(case, &told, &before, &after);
-    ran
+    check_partitions(case, &told, before, after, fork);
 }
 
 /// Records come in the order of time, the segments of the jobs that are cut off at the end last.
@@ -97,16 +109,26 @@ fn check_sums(case: &GridCase, told: &Told<'_>, after: &Grid) {
     assert_eq!(after.dispatcher().expect("a dispatcher").tally().recalled, recalled);
 }
 
+/// The connection of the portal and a site, at its best.
+fn link(case: &GridCase, site: SiteId, fork: Option<Fork<'_>>) -> Link {
+    let mut link = case.spec.network.link(0, site.index() + 1);
+    if let Some(fork) = fork {
+        let old = fork.old.network.link(0, site.index() + 1);
+        link.latency = link.latency.min(old.latency);
+        link.bandwidth = link.bandwidth.zip(old.bandwidth).map(|(a, b)| a.max(b));
+    }
+    link
+}
+
 /// How long so much data takes at least, one way.
-fn transfer(case: &GridCase, site: SiteId, data: Bytes) -> Span {
-    let link = case.spec.network.link(0, site.index() + 1);
+fn transfer(link: Link, data: Bytes) -> Span {
     let micros = link.bandwidth.map_or(0, |bandwidth| {
         (u128::from(data.count()) * 8_000_000).div_ceil(u128::from(bandwidth.bits())) as u64
     });
     link.latency + Span::from_micros(micros)
 }
 
-fn check_job(case: &GridCase, job: &Job, told: &Told<'_>) {
+fn check_job(case: &GridCase, job: &Job, told: &Told<'_>, fork: Option<Fork<'_>>) {
     let id = job.id;
     let record = told.jobs[&id];
     let of_grid = case.portal.iter().any(|other| other.id == id);
@@ -131,7 +153,7 @@ fn check_job(case: &GridCase, job: &Job, told: &Told<'_>) {
             ended = segment.to;
         }
         if of_grid {
-            let latency = case.spec.network.link(0, first.site.index() + 1).latency;
+            let latency = link(case, first.site, fork).latency;
             assert!(first.from >= job.submit + latency, "job {id} starts before it can have arrived");
             let input = job.grid.as_ref().map_or(Bytes::ZERO, |grid| grid.input);
             let staged = told.staging.iter().any(|staged| {
@@ -163,6 +185,8 @@ fn check_job(case: &GridCase, job: &Job, told: &Told<'_>) {
         let later = segments.iter().find(|s| s.attempt == *attempt && s.to > events[0].time);
         assert!(later.is_none(), "job {id}: {later:?} after {:?}", events[0]);
     }
+    let ends: BTreeMap<u32, &EventRecord> =
+        lost.iter().map(|(attempt, events)| (*attempt, events[0])).collect();
     let lost: Vec<u32> = lost.into_keys().collect();
     let all: Vec<u32> = (1..=record.attempts).collect();
     let but_the_last = &all[..all.len().saturating_sub(1)];
@@ -182,15 +206,24 @@ fn check_job(case: &GridCase, job: &Job, told: &Told<'_>) {
         let data = if staged.attempt > 0 { input } else { output };
         assert!(data > Bytes::ZERO && staged.procs.is_empty());
         let took = staged.to.since(staged.from);
-        assert!(took >= transfer(case, staged.site, data), "job {id}: {staged:?} was too fast");
+        assert!(took >= transfer(link(case, staged.site, fork), data), "job {id}: {staged:?} was too fast");
     }
     assert!(staging.iter().filter(|staged| staged.attempt == 0).count() <= 1, "job {id}: output goes once");
 
     // What was charged is what was used, but for attempts that their sites pay for.
     let energy: u128 = segments.iter().map(|segment| segment.energy.nanojoules()).sum();
     assert_eq!(record.energy.nanojoules(), energy, "job {id}: energy");
-    let site_pays = case.spec.broker.as_ref().is_some_and(|broker| broker.lost_attempts == Payer::Site);
-    let charged = segments.iter().filter(|segment| !site_pays || !lost.contains(&segment.attempt));
+    let site_pays = |spec: &GridSpec, at: u32| {
+        // What a fork takes off its processors is not lost.
+        ends.get(&at).is_some_and(|end| end.cause != EventCause::Command)
+            && spec.broker.as_ref().is_some_and(|broker| broker.lost_attempts == Payer::Site)
+    };
+    let charged = segments.iter().filter(|segment| match fork {
+        Some(fork) if ends.get(&segment.attempt).is_some_and(|end| end.time < fork.at) => {
+            !site_pays(fork.old, segment.attempt)
+        }
+        _ => !site_pays(&case.spec, segment.attempt),
+    });
     let cost: i128 = charged.map(|segment| segment.cost.nanos()).sum();
     assert_eq!(record.cost.nanos(), cost, "job {id}: cost");
 }
@@ -226,16 +259,29 @@ fn away(
     spans
 }
 
-fn check_partitions(case: &GridCase, told: &Told<'_>, before: &Grid, after: &Grid) {
+fn check_partitions(case: &GridCase, told: &Told<'_>, before: &Grid, after: &Grid, fork: Option<Fork<'_>>) {
     let end = after.now();
+    let slots_of = |spec: &SiteSpec| Registry::standard().build(&spec.policy).expect("a policy").1.slots;
     for (at, (site, spec)) in after.sites().zip(&case.spec.sites).enumerate() {
         let id = SiteId(at as u32);
-        let slots = Registry::standard().build(&spec.policy).expect("a policy").1.slots;
+        let slots = slots_of(spec);
+        let was = fork.map(|fork| &fork.old.sites[at]);
         for (number, (partition, part)) in site.partitions().iter().zip(&spec.partitions).enumerate() {
             let here = PartitionId(number as u32);
             let segments: Vec<&SegmentRecord> =
                 told.segments.iter().copied().filter(|s| (s.site, s.partition) == (id, here)).collect();
-            check_processors(part, &segments, Law { slots, ..Law::default() });
+            let most = was.map_or(slots, |was| slots_of(was).max(slots));
+            check_processors(part, &segments, Law { slots: most, ..Law::default() });
+            if let Some(fork) = fork {
+                // From then on nobody shares more than the policy of the time would let them.
+                let after: Vec<SegmentRecord> = segments
+                    .iter()
+                    .filter(|segment| segment.to > fork.at)
+                    .map(|segment| SegmentRecord { from: segment.from.max(fork.at), ..(*segment).clone() })
+                    .collect();
+                let after: Vec<&SegmentRecord> = after.iter().collect();
+                check_processors(part, &after, Law { slots, ..Law::default() });
+            }
             let begin =
                 before.site(id).expect("the site").partitions()[number].view(Time::ZERO).here().clone();
             // Absent machines and those that are away by chance before anything happens: none of their processors is there.
@@ -267,9 +313,30 @@ fn check_partitions(case: &GridCase, told: &Told<'_>, before: &Grid, after: &Gri
             assert_eq!(usage.nominal(), nominal);
             assert!(busy + usage.reserved + usage.away <= nominal, "more was used than there was");
             assert_eq!(busy + usage.reserved + usage.away + usage.idle(), nominal);
-            let meter = busy * u128::from(part.busy.milliwatts())
-                + (nominal - usage.away - busy) * u128::from(part.idle.milliwatts());
-            assert_eq!(usage.meter.nanojoules(), meter / SHARE, "the meter is the integral of power");
+            let meter = |part: &PartitionSpec, busy: u128, powered: u128| {
+                let idle = (powered - busy) * u128::from(part.idle.milliwatts());
+                (busy * u128::from(part.busy.milliwatts()) + idle) / SHARE
+            };
+            let old = was.map(|was| &was.partitions[number]);
+            let drawn = match (fork, old) {
+                (Some(fork), Some(old))
+                    if (old.idle, old.busy, old.price) != (part.idle, part.busy, part.price) =>
+                {
+                    let busy_then = segments.iter().filter(|s| s.to <= fork.at).map(time).sum();
+                    assert!(segments.iter().all(|s| s.to <= fork.at || s.from >= fork.at), "settled then");
+                    let gone: u128 = spans
+                        .values()
+                        .flatten()
+                        .map(|(from, to)| span(&((*from).min(fork.at), (*to).min(fork.at))))
+                        .sum();
+                    let nominal_then = u128::from(part.processors()) * SHARE * u128::from(fork.at.micros());
+                    let powered_then = nominal_then - gone * u128::from(cores) * SHARE;
+                    meter(old, busy_then, powered_then)
+                        + meter(part, busy - busy_then, nominal - usage.away - powered_then)
+                }
+                _ => meter(part, busy, nominal - usage.away),
+            };
+            assert_eq!(usage.meter.nanojoules(), drawn, "the meter is the integral of power");
             let energy: u128 = segments.iter().map(|segment| segment.energy.nanojoules()).sum();
             assert_eq!(usage.job_energy.nanojoules(), energy);
             assert_eq!((usage.job_energy + usage.idle_energy()), usage.meter);

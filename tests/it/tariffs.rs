@@ -73,7 +73,7 @@ fn run(new: impl Fn() -> Partition, jobs: &[Job], turns: &[Turn]) -> (Usage, Vec
             }
             let saved = through_bytes(&partition.save());
             partition = new();
-            partition.restore(saved, now, false).expect("it fits");
+            partition.restore(saved, now, false, &mut records).expect("it fits");
         }
         while let Some(job) = jobs.pop_if(|job| job.submit == now) {
             partition.arrive(job, Origin::Own, now, &mut records);

@@ -73,18 +73,43 @@ impl Churn {
         }
     }
 
-    /// Takes a state back, under the churn that is described now.
-    pub(super) fn restore(&mut self, saved: ChurnSave) -> Result<(), String> {
+    /// Takes a state back. With `adopt`, the churn that is described now is that from this moment on: machines that come and go by
+    /// chance begin to, or stop when they are back, and of the script that is to come which is not before it.
+    pub(super) fn restore(
+        &mut self,
+        saved: ChurnSave,
+        spec: &SiteSpec,
+        adopt: Option<Stamp>,
+    ) -> Result<(), String> {
         if saved.presence.len() != self.presence.len() {
             return Err("it was saved with another number of partitions".to_owned());
         }
-        for (outages, saved) in self.outages.iter_mut().zip(saved.outages) {
-            if let (Some(outages), Some(saved)) = (outages, saved) {
-                outages.restore(saved).map_err(|error| error.to_string())?;
+        for ((outages, saved), part) in self.outages.iter_mut().zip(saved.outages).zip(&spec.partitions) {
+            match (&mut *outages, saved, adopt) {
+                (Some(outages), Some(saved), _) => {
+                    outages.restore(saved).map_err(|error| error.to_string())?;
+                    if let Some(now) = adopt {
+                        outages.go_on_at(now.time);
+                    }
+                }
+                (Some(outages), None, Some(now)) => outages.begin_at(now.time),
+                (Some(_), None, None) => {
+                    return Err("it was saved without machines that come and go by chance".to_owned());
+                }
+                (None, Some(saved), _) => {
+                    *outages =
+                        Some(Outages::ceasing(part.machines, saved).map_err(|error| error.to_string())?);
+                }
+                (None, None, _) => {}
             }
         }
         self.presence = saved.presence;
         (self.played, self.open) = (saved.played, saved.open);
+        if let Some(now) = adopt {
+            self.played = spec.churn.script.partition_point(|act| Stamp::at(act.at) < now);
+        } else if self.played > spec.churn.script.len() {
+            return Err("it was saved with a longer script of churn".to_owned());
+        }
         Ok(())
     }
 }

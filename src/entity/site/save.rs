@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::churn::ChurnSave;
 use super::{Counts, EntityError, Mailbox, Reporting, Site, Stamp};
 use crate::local::PartitionSave;
+use crate::model::Record;
 use crate::workload::Mark;
 
 /// The whole state of a site between two moments.
@@ -17,6 +18,7 @@ pub struct SiteSave {
     churn: ChurnSave,
     counts: Counts,
     refused: u64,
+    told: Vec<Record>,
 }
 
 impl Site {
@@ -40,11 +42,12 @@ impl Site {
             churn: self.churn.save(),
             counts: self.counts,
             refused: self.refused,
+            told: self.told.clone(),
         })
     }
 
-    /// Takes back a state that a site of the same description gave, with a freshly opened source. With `adopt`, the
-    /// policy is another than the one that saved: it takes over at that moment, with a pass.
+    /// Takes back a state that a site of the same description gave, with a freshly opened source. With `adopt`, what
+    /// [`crate::grid::changes`] allows may be different from that moment on.
     ///
     /// # Errors
     /// [`EntityError`] if the state does not fit.
@@ -65,15 +68,19 @@ impl Site {
             self.mail.pass(moment);
         }
         let now = self.mail.passed().time;
+        let mut told = saved.told;
         for (partition, saved) in self.partitions.iter_mut().zip(saved.partitions) {
-            partition.restore(saved, now, adopt.is_some())?;
+            partition.restore(saved, now, adopt.is_some(), &mut told)?;
         }
         self.counts = saved.counts;
-        self.churn.restore(saved.churn).map_err(|problem| bad(&problem))?;
-        if let (Some(uplink), Some(saved)) = (&mut self.uplink, saved.uplink) {
-            uplink.restore(saved);
+        self.churn.restore(saved.churn, &self.spec, adopt).map_err(|problem| bad(&problem))?;
+        match (&mut self.uplink, saved.uplink) {
+            (Some(uplink), Some(saved)) => uplink.restore(saved, now),
+            (None, None) => {}
+            _ => return Err(bad("it was saved with a broker, or without one, and now it is not so")),
         }
         self.refused = saved.refused;
+        self.told = told;
         self.refresh();
         Ok(())
     }

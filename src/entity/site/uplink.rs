@@ -37,14 +37,10 @@ impl Reporting {
         self.next_tick
     }
 
-    /// Takes over where a saved site stood, under the uplink that there is now.
-    pub(super) fn restore(&mut self, saved: Self) {
+    /// Takes over where a saved site stood. If it reports or asks in another way from now on, it does so at once.
+    pub(super) fn restore(&mut self, saved: Self, now: Time) {
         self.asked = saved.asked;
-        if self.uplink.picture == saved.uplink.picture {
-            self.next_tick = saved.next_tick;
-        } else if let (Some(tick), false) = (saved.next_tick, self.uplink.picture.is_zero()) {
-            self.next_tick = Some(next_multiple(tick, self.uplink.picture));
-        }
+        self.next_tick = if self.uplink == saved.uplink { saved.next_tick } else { Some(now) };
     }
 }
 

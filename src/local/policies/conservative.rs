@@ -308,7 +308,7 @@ impl LocalPolicy for Conservative {
 
     fn restore(&mut self, saved: &[u8], view: &View<'_>) -> Result<(), String> {
         let saved: Saved = postcard::from_bytes(saved).map_err(|error| error.to_string())?;
-        let mut profile = view.profile();
+        let mut profile = view.profile_of_before();
         self.plan = Plan::default();
         for (job, start) in saved.starts {
             let live =

@@ -29,7 +29,9 @@ impl State {
         if job.phase != Phase::Running || span.is_zero() {
             return;
         }
-        if job.past.is_some() {
+        let mut charged = None;
+        if let Some(past) = &job.past {
+            charged = past.charged;
             job.settle_checkpoints(span);
         }
         job.done += Work::done(job.rate, span);
@@ -38,8 +40,12 @@ impl State {
         job.charge += self.tariff.charge(job.held, job.share, job.since, now);
         self.usage.busy_weighed += self.tariff.weigh(job.held, job.share, job.since, now);
         // Differences of totals, so that segments sum to the attempt's figure exactly.
-        job.energy = self.tariff.busy_energy(job.proc_time);
+        job.energy = self.tariff.busy_energy(job.proc_time - charged.map_or(0, |charged| charged.time));
         job.cost = self.tariff.cost(job.charge);
+        if let Some(charged) = charged {
+            job.energy += charged.energy;
+            job.cost += charged.cost;
+        }
         if self.settings.record_segments {
             sink.record(Record::Segment(SegmentRecord {
                 job: job.job.id,
@@ -72,6 +78,7 @@ impl State {
         (job.energy, job.cost, job.proc_time, job.charge) = (Energy::ZERO, Money::ZERO, 0, 0);
         let done = std::mem::take(&mut job.done).min(job.target);
         let past = job.past.get_or_insert_default();
+        past.charged = None;
         let (secured, overhead) = (std::mem::take(&mut past.secured), std::mem::take(&mut past.overhead));
         past.kept += past.checkpoints.map_or(Work::ZERO, |checkpoints| checkpoints.kept(done));
         past.energy += energy;

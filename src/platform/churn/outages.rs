@@ -31,8 +31,8 @@ pub enum Turn {
 #[derive(Clone, Debug)]
 pub struct Outages {
     names: Names,
-    up: Law,
-    down: Law,
+    /// Of up and down times; `None` if machines that are back stay.
+    laws: Option<(Law, Law)>,
     clocks: Vec<Clock>,
     /// The end of every machine's present stretch, unless it is never.
     queue: BinaryHeap<Reverse<(Time, u32)>>,
@@ -93,7 +93,41 @@ impl Outages {
         };
         let clocks: Vec<Clock> = (0..machines).map(clock).collect();
         let queue = queue(&clocks);
-        Self { names, up, down, clocks, queue }
+        Self { names, laws: Some((up, down)), clocks, queue }
+    }
+
+    /// Of machines that came and went by chance until now: those that are away come back at the end of their stretch, and then
+    /// nobody leaves any more.
+    ///
+    /// # Errors
+    /// [`OutagesError`] if it was saved with another number of machines.
+    pub fn ceasing(machines: u32, saved: OutagesSave) -> Result<Self, OutagesError> {
+        let names = Names { seed: 0, site: String::new(), partition: String::new() };
+        let clocks = vec![Clock { up: true, stretch: 0, until: Time::NEVER }; machines as usize];
+        let mut outages = Self { names, laws: None, clocks, queue: BinaryHeap::new() };
+        outages.restore(saved)?;
+        for clock in outages.clocks.iter_mut().filter(|clock| clock.up) {
+            clock.until = Time::NEVER;
+        }
+        outages.queue = queue(&outages.clocks);
+        Ok(outages)
+    }
+
+    /// Begins now instead of at the beginning of the run: every machine is up, in the middle of a stretch.
+    pub fn begin_at(&mut self, now: Time) {
+        self.clocks.fill(Clock { up: true, stretch: 0, until: Time::NEVER });
+        self.go_on_at(now);
+    }
+
+    /// Machines that are up and would stay so for ever, because nobody left by chance any more, may leave again from now on.
+    pub fn go_on_at(&mut self, now: Time) {
+        let Some((up, _)) = self.laws else { return };
+        for (clock, machine) in self.clocks.iter_mut().zip(0..) {
+            if clock.up && clock.until == Time::NEVER {
+                clock.until = now + up.residual(&mut self.names.stream(machine, "up", clock.stretch / 2));
+            }
+        }
+        self.queue = queue(&self.clocks);
     }
 
     /// Machines that are down at the beginning; later, machines that are down now.
@@ -116,9 +150,11 @@ impl Outages {
             let clock = &mut self.clocks[machine as usize];
             clock.up = !clock.up;
             clock.stretch += 1;
-            let (law, what, turn) =
-                if clock.up { (self.up, "up", Turn::Up) } else { (self.down, "down", Turn::Down) };
-            clock.until = time + law.draw(&mut self.names.stream(machine, what, clock.stretch / 2));
+            let (what, turn) = if clock.up { ("up", Turn::Up) } else { ("down", Turn::Down) };
+            clock.until = self.laws.map_or(Time::NEVER, |(up, down)| {
+                let law = if clock.up { up } else { down };
+                time + law.draw(&mut self.names.stream(machine, what, clock.stretch / 2))
+            });
             if clock.until < Time::NEVER {
                 self.queue.push(Reverse((clock.until, machine)));
             }

@@ -1,0 +1,195 @@
+//! Runs that go on under another description from an instant on.
+
+mod allowed;
+mod by_hand;
+
+use gridemu::broker::BrokerRegistry;
+use gridemu::grid::{Grid, Leg, Merge, WindowOptions, changes};
+use gridemu::local::Registry;
+use gridemu::model::{EventCause, EventKind, GridSpec, InstantOrder, PlannedChurn, Record, SiteTariff};
+use gridemu::units::{EnergyPrice, Span, Time};
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
+
+use crate::grid_invariants::{Fork, check_run};
+use crate::grids::{GridCase, GridRan, brokers, grids};
+use crate::invariants::variants;
+use crate::support::through_bytes;
+
+/// What a fork changes.
+#[derive(Clone, Copy, Debug)]
+struct Aspects {
+    policies: bool,
+    churn: bool,
+    fates: bool,
+    prices: bool,
+    broker: bool,
+    network: bool,
+    seed: bool,
+}
+
+fn aspects() -> impl Strategy<Value = Aspects> {
+    any::<[bool; 7]>().prop_map(|[policies, churn, fates, prices, broker, network, seed]| Aspects {
+        policies,
+        churn,
+        fates,
+        prices,
+        broker,
+        network,
+        seed,
+    })
+}
+
+/// The grid with some aspects of another one, from an instant on.
+fn mixed(spec: &GridSpec, other: &GridSpec, aspects: Aspects, at: Time) -> GridSpec {
+    let mut mixed = spec.clone();
+    for (place, site) in mixed.sites.iter_mut().enumerate() {
+        let other = &other.sites[place % other.sites.len()];
+        if aspects.policies {
+            (site.policy, site.order) = (other.policy.clone(), other.order);
+        }
+        if aspects.churn {
+            site.churn.random = other.churn.random;
+            let past = site.churn.script.iter().filter(|act| act.at < at);
+            let coming = other.churn.script.iter().filter(|act| act.at >= at);
+            site.churn.script = past.chain(coming).cloned().collect::<Vec<PlannedChurn>>();
+        }
+        if aspects.fates {
+            (site.churn.running, site.churn.return_queued) = (other.churn.running, other.churn.return_queued);
+            (site.churn.attempts, site.churn.checkpoint) = (other.churn.attempts, other.churn.checkpoint);
+        }
+        if aspects.prices {
+            for (number, part) in site.partitions.iter_mut().enumerate() {
+                let other = &other.partitions[number % other.partitions.len()];
+                (part.idle, part.busy, part.price) = (other.idle, other.busy, other.price);
+            }
+            if place % 2 == 0 {
+                site.tariff = SiteTariff {
+                    price_by_hour: Some("0-1=0.5,1-9=3".parse().expect("rates")),
+                    electricity: Some(EnergyPrice::from_nanos(120_000_000)),
+                    electricity_by_hour: Some("0-1=2".parse().expect("rates")),
+                    starts_at: Span::from_secs(3_500),
+                };
+            }
+        }
+    }
+    if aspects.broker {
+        mixed.broker = other.broker.clone();
+    }
+    if aspects.network {
+        for (place, link) in mixed.network.links.iter_mut().enumerate() {
+            *link = other.network.links[place % other.network.links.len()];
+        }
+    }
+    if aspects.seed {
+        mixed.seed = other.seed;
+    }
+    mixed
+}
+
+/// Runs `case` up to an instant and goes on as `spec`; `None` if the run is over before.
+fn forked(case: &GridCase, spec: &GridSpec, at: Time) -> Option<(GridCase, GridRan, Grid)> {
+    let (mut grid, mut records) = (case.build(), Vec::new());
+    let mut merge = Merge::new(grid.nodes().len());
+    let leg = grid.run_leg(case.until, Some(at), WindowOptions::default(), &mut merge, &mut records);
+    if leg.expect("it runs") == Leg::Over {
+        return None;
+    }
+    assert_eq!(grid.now(), at);
+    let saved = through_bytes(&grid.snapshot().expect("a state"));
+    let case = GridCase { spec: spec.clone(), ..case.clone() };
+    let mut fork = case.build();
+    fork.restore(saved, true).expect("it goes on");
+    // What has just been changed is part of the state.
+    let again = through_bytes(&fork.snapshot().expect("a state"));
+    let mut fork = case.build();
+    fork.restore(again.clone(), false).expect("it goes on");
+    assert_eq!(fork.snapshot().expect("a state"), again);
+    let leg = fork.run_leg(case.until, None, WindowOptions::default(), &mut merge, &mut records);
+    let result = leg.and_then(|_| fork.finish_run(case.until, &mut merge, &mut records));
+    let (result, end) = (result.map_err(|error| error.to_string()), fork.now());
+    Some((case, GridRan { records, result, end }, fork))
+}
+
+fn before(ran: &GridRan, at: Time) -> Vec<&Record> {
+    let time = |record: &Record| match record {
+        Record::Job(job) => job.end,
+        Record::Segment(segment) => segment.to,
+        Record::Machine(machine) => machine.time,
+        Record::Event(event) => event.time,
+    };
+    ran.records.iter().filter(|record| time(record) < at).collect()
+}
+
+/// The future is lawful, and the past what it was. How many jobs were taken off their processors.
+fn check_fork(case: &GridCase, spec: &GridSpec, at: Time) -> usize {
+    changes(&case.spec, spec, at).expect("it may change");
+    let Some((new, ran, grid)) = forked(case, spec, at) else { return 0 };
+    let fork = Fork { at, old: &case.spec };
+    check_run(&new, &case.build(), &ran, &grid, Some(fork));
+    let straight = case.windows(WindowOptions::default()).0;
+    assert_eq!(before(&ran, at), before(&straight, at), "the past");
+    let off = |record: &&Record| matches!(record, Record::Event(event) if event.kind == EventKind::Requeued && event.cause == EventCause::Command);
+    ran.records.iter().filter(off).count()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(600))]
+
+    #[test]
+    fn an_unchanged_fork_is_the_same_run(case in grids(), at in 0_u64..200_000_000) {
+        let at = Time::from_micros(at);
+        let straight = case.windows(WindowOptions::default()).0;
+        prop_assert_eq!(changes(&case.spec, &case.spec, at), Ok(Vec::new()));
+        if let Some((_, ran, _)) = forked(&case, &case.spec, at) {
+            prop_assert_eq!(ran, straight);
+        }
+    }
+
+    #[test]
+    fn any_future_is_lawful(case in grids(), other in grids(), aspects in aspects(), at in 0_u64..200_000_000) {
+        let at = Time::from_micros(at);
+        check_fork(&case, &mixed(&case.spec, &other.spec, aspects, at), at);
+    }
+}
+
+#[test]
+fn every_pair_of_local_policies() {
+    let (mut runner, strategy) = (TestRunner::deterministic(), grids());
+    let mut taken_off = 0;
+    for from in variants() {
+        for to in variants() {
+            for secs in [5, 25, 60] {
+                let case =
+                    std::iter::repeat_with(|| strategy.new_tree(&mut runner).expect("a grid").current())
+                        .find(|case| case.portal.len() > 6)
+                        .expect("many are");
+                let case = case.under(&from, "mct");
+                let mut spec = case.under(&to, "mct").spec;
+                let registry = Registry::standard();
+                for (site, old) in spec.sites.iter_mut().zip(&case.spec.sites) {
+                    let plain = registry.build(&site.policy).expect("a policy").1.space_sharing();
+                    site.order = if plain { old.order } else { InstantOrder::Instant };
+                }
+                taken_off += check_fork(&case, &spec, Time::from_secs(secs));
+            }
+        }
+    }
+    assert!(taken_off > 10, "some shared processors: {taken_off}");
+}
+
+#[test]
+fn every_pair_of_broker_policies() {
+    let (mut runner, strategy) = (TestRunner::deterministic(), grids());
+    assert_eq!(brokers().len(), BrokerRegistry::standard().all().len() + 1);
+    for from in brokers() {
+        for to in brokers() {
+            let case = std::iter::repeat_with(|| strategy.new_tree(&mut runner).expect("a grid").current())
+                .find(|case| case.portal.len() > 6 && case.spec.sites.len() > 1)
+                .expect("many are");
+            let case = case.under("easy", &from);
+            check_fork(&case, &case.under("easy", &to).spec, Time::from_secs(30));
+        }
+    }
+}
