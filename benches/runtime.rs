@@ -206,6 +206,29 @@ fn actors<E: Entity + Send + 'static>((entities, groups): (Vec<E>, Vec<Group>), 
     sink.0
 }
 
+/// The same in legs that end at each full minute, until nothing is left; how many there were.
+fn in_legs<E: Entity + Send + 'static>(engine: usize, (mut entities, groups): (Vec<E>, Vec<Group>)) -> u64 {
+    let (mut merge, mut sink) = (Merge::new(entities.len()), Count::default());
+    let mut legs = 0;
+    while let Some(next) = entities.iter().filter_map(E::next_event).min() {
+        let minute = Time::from_secs((next.time.micros() / 60_000_000 + 1) * 60);
+        let windows = WindowOptions { until: Stamp::at(minute), ..WindowOptions::default() };
+        if let Some(threads) = std::num::NonZeroUsize::new(engine) {
+            let options = RuntimeOptions { windows, threads, ..RuntimeOptions::default() };
+            let ended = run(entities, &groups, options, &mut merge, &mut sink);
+            ended.result.expect("it runs");
+            entities = ended.entities;
+        } else {
+            let starts = entities.iter().map(|entity| (entity.address(), entity.next_event()));
+            let mut windows = Windows::new(starts, &groups, windows).expect("groups of all entities");
+            drive(&mut entities, &mut windows, &mut merge, &mut sink).expect("it runs");
+        }
+        legs += 1;
+    }
+    merge.finish(&mut sink);
+    legs
+}
+
 /// One of `0` for the plain loop, or a number of threads.
 fn by<E: Entity + Send + 'static>(engine: usize, of: (Vec<E>, Vec<Group>)) -> u64 {
     if engine == 0 { plain(of) } else { actors(of, engine) }
@@ -229,6 +252,30 @@ fn a_call(c: &mut Criterion) {
             group.bench_with_input(BenchmarkId::new(name(engine), sites), &sites, |timer, sites| {
                 timer.iter(|| by(engine, grid(*sites, JOBS)));
             });
+        }
+    }
+    group.finish();
+}
+
+/// Legs of a virtual minute, in each of which come thirty jobs: what a leg costs beyond that is what is more than `a call` has of
+/// 210 calls.
+fn a_leg(c: &mut Criterion) {
+    const JOBS: u64 = 3_000;
+    let mut group = c.benchmark_group("a leg");
+    group.sample_size(10);
+    for engine in [0, 1, 2] {
+        for sites in [20, 200] {
+            group.throughput(Throughput::Elements(in_legs(0, grid(sites, JOBS))));
+            group.bench_with_input(BenchmarkId::new(name(engine), sites), &sites, |timer, sites| {
+                timer.iter(|| in_legs(engine, grid(*sites, JOBS)));
+            });
+            group.bench_with_input(
+                BenchmarkId::new(name(engine) + ", in one", sites),
+                &sites,
+                |timer, sites| {
+                    timer.iter(|| by(engine, grid(*sites, JOBS)));
+                },
+            );
         }
     }
     group.finish();
@@ -277,5 +324,5 @@ fn at_once(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, a_call, a_window, an_event, at_once);
+criterion_group!(benches, a_call, a_leg, a_window, an_event, at_once);
 criterion_main!(benches);

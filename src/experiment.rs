@@ -5,6 +5,7 @@
 
 mod checkpoint;
 mod clock;
+mod commands;
 mod error;
 mod fork;
 mod progress;
@@ -19,6 +20,7 @@ mod underway;
 mod workload;
 
 pub use checkpoint::{Anew, CheckpointPlan, Control, Interrupt};
+pub use commands::Commands;
 pub use error::RunError;
 pub use fork::{ForkOptions, fork};
 pub use progress::{Progress, Told};

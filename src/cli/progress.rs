@@ -11,9 +11,9 @@ use crate::experiment::{Progress, Told};
 
 const REDRAW: Duration = Duration::from_millis(100);
 /// Without a terminal.
-const GLANCE: Duration = Duration::from_secs(1);
+const GLANCE: Duration = Duration::from_millis(100);
 /// Glances between two lines, and only for runs that take that long.
-const LINE: u32 = 10;
+const LINE: u32 = 100;
 
 /// Does `work` while showing how far it has come.
 pub(super) fn shown<T: Send>(label: &str, progress: &Progress, work: impl FnOnce() -> T + Send) -> T {

@@ -6,7 +6,7 @@ use clap::Args as ClapArgs;
 
 use super::{progress, say, signals, talk};
 use crate::broker::BrokerRegistry;
-use crate::experiment::{Control, Ended, From, Progress, RunError, Stored};
+use crate::experiment::{Commands, Control, Ended, From, Progress, RunError, Stored};
 use crate::local::Registry;
 use crate::report::{self, grid_json, grid_tables};
 
@@ -22,6 +22,11 @@ pub(super) struct Args {
     #[arg(value_name = "STORE")]
     store: PathBuf,
 
+    /// Take commands while it runs, a line each: from a file, a named pipe, or `-` for standard input. What it was told
+    /// before is done again by itself
+    #[arg(long, value_name = "PATH")]
+    commands: Option<PathBuf>,
+
     /// Print the summary as JSON
     #[arg(long)]
     json: bool,
@@ -33,12 +38,13 @@ pub(super) fn run(args: &Args) -> Result<(), RunError> {
         talk(&format!("the run of `{}` is over; this is what it ended in", args.store.display()));
         return show(&ended, args.json);
     }
+    let commands = args.commands.as_deref().map(Commands::open).transpose()?;
     let title = stored.store().about().title.clone();
     let progress = Progress::default();
     let control = Control::new();
     signals::stop_cleanly(&control);
     let ended = progress::shown(&title, &progress, || {
-        stored.resume(&progress, &control, |from| tell(&title, &args.store, from))
+        stored.resume(&progress, &control, commands, |from| tell(&title, &args.store, from))
     })?;
     show(&ended, args.json)
 }

@@ -8,7 +8,7 @@ use super::check::SetArgs;
 use super::{progress, say, signals, talk};
 use crate::broker::BrokerRegistry;
 use crate::experiment::scenario::{Override, Scenario};
-use crate::experiment::{Anew, Control, Progress, Run, RunError};
+use crate::experiment::{Anew, Commands, Control, Progress, Run, RunError};
 use crate::local::Registry;
 use crate::report::{grid_json, grid_tables};
 
@@ -17,6 +17,7 @@ Examples:
   gridemu run configs/quickstart.toml
   gridemu run configs/quickstart.toml --set broker.policy=random --seed 9 --out results
   gridemu run configs/quickstart.toml --pace 3600
+  gridemu run configs/churn.toml --pace 3600 --commands -
   gridemu run configs/churn.toml --out results --checkpoint results/store";
 
 #[derive(Debug, ClapArgs)]
@@ -53,6 +54,11 @@ pub(super) struct Args {
     /// Follow the wall clock, so many seconds a second: 60 is a minute a second
     #[arg(long, value_name = "X", allow_negative_numbers = true)]
     pace: Option<String>,
+
+    /// Take commands while it runs, a line each, such as `leave delft/i7/0-15`: from a file, a named pipe, or `-` for standard
+    /// input (docs/grid.md says what can be said)
+    #[arg(long, value_name = "PATH")]
+    commands: Option<PathBuf>,
 
     /// What drives the entities; the results are the same
     #[arg(long, value_enum)]
@@ -105,13 +111,14 @@ pub(super) fn run(args: &Args) -> Result<(), RunError> {
         talk(&format!("{}: {}", args.scenario.display(), scenario.line()));
     }
     let run = Run::new(scenario, usize::from(args.threads), registry, brokers);
+    let commands = args.commands.as_deref().map(Commands::open).transpose()?;
     let (progress, control) = (Progress::default(), Control::new());
     if run.scenario().meaning.checkpoint.is_some() {
         signals::stop_cleanly(&control);
     }
     let anew = if args.checkpoint_anew { Anew::Remove } else { Anew::Refuse };
     let summary = progress::shown(&run.scenario().meaning.name, &progress, || {
-        run.run_with_snapshots(&progress, &control, anew)
+        run.run_with_snapshots(&progress, &control, anew, commands)
     })?;
     if args.json {
         let text = grid_json(&summary)

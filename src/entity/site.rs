@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::local::{Abilities, Departed, LocalPolicy, Partition, Registry, Settings, Tally};
 use crate::model::{
-    InstantOrder, Outcome, PartitionId, Payer, Record, RejectReason, Reservation, SiteId, SiteSpec,
+    InstantOrder, Origin, Outcome, PartitionId, Payer, Record, RejectReason, Reservation, SiteId, SiteSpec,
 };
 use crate::units::Time;
 use crate::workload::{Source, SourceError};
@@ -226,7 +226,11 @@ impl Site {
         for job in self.mail.jobs() {
             self.counts.let_in += u64::from(job.grid.is_none());
             self.counts.done += 1;
-            outbox.record(Record::Job(unplaced(&job, Outcome::Unfinished, now)));
+            let mut record = unplaced(&job, Outcome::Unfinished, now);
+            if job.grid.is_none() {
+                (record.origin, record.site, record.submit) = (Origin::Own, self.id, job.submit.min(now));
+            }
+            outbox.record(Record::Job(record));
         }
         for partition in &mut self.partitions {
             partition.close(now, outbox);

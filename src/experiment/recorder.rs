@@ -152,12 +152,6 @@ impl<M: Measured> Recorder<M> {
         })
     }
 
-    /// Gives out all blocks with the next save, for a store that has none of them.
-    #[cfg(test)]
-    pub(super) fn give_all_blocks(&mut self) {
-        self.blocks = Blocks::default();
-    }
-
     /// Jobs that have ended.
     pub(super) const fn jobs(&self) -> u64 {
         self.jobs

@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 
 use super::checkpoint::{Description, Snapshot, Taker, options};
 use super::scenario::Scenario;
-use super::{CheckpointPlan, Control, Progress, Replay, Run, RunError};
+use super::{CheckpointPlan, Commands, Control, Progress, Replay, Run, RunError};
 use crate::broker::BrokerRegistry;
 use crate::grid::{Grid, Told};
 use crate::local::Registry;
@@ -120,17 +120,26 @@ impl Stored {
     }
 
     /// Goes on from the newest snapshot that can be used, which is told to `say` first, and runs to the end, with snapshots
-    /// as before.
+    /// as before. What it was told is told again, then what `commands` say.
     ///
     /// # Errors
-    /// [`RunError::Request`] if no snapshot can be used, the workload or a file of the run is not what it was;
+    /// [`RunError::Request`] if no snapshot can be used, the workload or a file of the run is not what it was, or there are commands
+    /// and the run follows no clock;
     /// [`RunError::Run`] if the run breaks; [`RunError::Stopped`] if it is stopped again.
     pub fn resume(
         mut self,
         progress: &Progress,
         control: &Control,
+        commands: Option<Commands>,
         say: impl FnOnce(&From),
     ) -> Result<Ended, RunError> {
+        match &self.run {
+            StoredRun::Run(run) if commands.is_some() => Commands::check(&run.scenario().meaning)?,
+            StoredRun::Replay(_) if commands.is_some() => {
+                return Err(RunError::request("`--commands` is for the run of a scenario, and this one is a replay"));
+            }
+            _ => {}
+        }
         let refused = |error| RunError::from_store(&error);
         let newest = self.store.newest().map_err(refused)?;
         say(&From { number: newest.number, cut: newest.cut, skipped: newest.skipped });
@@ -143,9 +152,12 @@ impl Stored {
         };
         Ok(match self.run {
             StoredRun::Run(run) => {
-                let begun = run.restored(&from, progress)?;
-                let plan = run.scenario().meaning.checkpoint.clone().unwrap_or(plan);
-                let taker = taker(plan, self.store);
+                let mut begun = run.restored(&from, progress)?;
+                let meaning = &run.scenario().meaning;
+                let taker = taker(meaning.checkpoint.clone().unwrap_or(plan), self.store);
+                if let Some(commands) = commands {
+                    begun = begun.listening(commands, &meaning.grid.sites, Some(&taker), progress)?;
+                }
                 Ended::Run(Box::new(run.carry_out(begun, Some(taker), progress, control)?))
             }
             StoredRun::Replay(replay) => {

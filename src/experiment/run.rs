@@ -12,7 +12,7 @@ use super::scenario::{Clock, Engine, Meaning, Measure, OutputPlan, Scenario, Sce
 use super::timed::Read;
 use super::underway::{Driver, Spent, Underway};
 use super::workload::Opened;
-use super::{Control, Progress, RunError};
+use super::{Commands, Control, Progress, RunError};
 use crate::broker::BrokerRegistry;
 use crate::entity::{Broker, Portal, Site};
 use crate::grid::{Grid, Merge};
@@ -52,6 +52,26 @@ impl Begun {
     /// The same, with somebody who looks at the records on their way.
     pub(super) fn witnessed(self, witness: Box<dyn RecordSink + Send>) -> Self {
         Self { underway: self.underway.witnessed(witness), ..self }
+    }
+
+    /// The same, listening to commands, which `taker` writes down if there is one.
+    ///
+    /// # Errors
+    /// [`RunError::Run`] if nobody can be started to read them.
+    pub(super) fn listening(
+        self,
+        commands: Commands,
+        sites: &[SiteSpec],
+        taker: Option<&Taker>,
+        progress: &Progress,
+    ) -> Result<Self, RunError> {
+        let (sites, next) = (sites.to_vec(), self.underway.grid.commands());
+        let outside = match taker {
+            Some(taker) => commands.listen(sites, next, taker.journal(), progress)?,
+            // Nobody goes on with a run that has no store.
+            None => commands.listen(sites, next, |_| Ok(()), progress)?,
+        };
+        Ok(Self { underway: self.underway.listening(outside), ..self })
     }
 }
 
@@ -123,28 +143,36 @@ impl Run {
     /// [`RunError::Request`] if a workload cannot be opened, [`RunError::Run`] if the run breaks, with what was finished in the
     /// output folder.
     pub fn run(&self, progress: &Progress) -> Result<GridSummary, RunError> {
-        self.carry_out(self.begin(progress)?, None, progress, &Control::new())
+        self.carry_out(self.begin(progress, false)?, None, progress, &Control::new())
     }
 
-    /// Runs to the end, with the snapshots that the scenario asks for.
+    /// Runs to the end, with the snapshots that the scenario asks for, and told what `commands` say.
     ///
     /// # Errors
-    /// As [`Run::run`]; [`RunError::Stopped`] if `control` was asked to stop it, after a last snapshot.
+    /// As [`Run::run`]; [`RunError::Request`] if there are commands and it follows no clock; [`RunError::Stopped`] if `control` was asked to stop it, after a last snapshot.
     pub fn run_with_snapshots(
         &self,
         progress: &Progress,
         control: &Control,
         anew: Anew,
+        commands: Option<Commands>,
     ) -> Result<GridSummary, RunError> {
-        let Some(plan) = &self.scenario.meaning.checkpoint else { return self.run(progress) };
-        let description = Description::Run {
-            folder: here()?,
-            scenario: self.scenario.text.clone(),
-            threads: self.threads,
-        };
-        let store = create_store(plan, &description, &self.scenario.meaning.name, self.scenario.hash, anew)?;
-        let taker = Taker::new(plan.clone(), store, control, progress);
-        self.carry_out(self.begin(progress)?, Some(taker), progress, control)
+        let meaning = &self.scenario.meaning;
+        if commands.is_some() {
+            Commands::check(meaning)?;
+        }
+        let taker = meaning.checkpoint.as_ref().map(|plan| {
+            let scenario = self.scenario.text.clone();
+            let description = Description::Run { folder: here()?, scenario, threads: self.threads };
+            let store = create_store(plan, &description, &meaning.name, self.scenario.hash, anew)?;
+            Ok::<_, RunError>(Taker::new(plan.clone(), store, control, progress))
+        });
+        let taker = taker.transpose()?;
+        let mut begun = self.begin(progress, commands.is_some())?;
+        if let Some(commands) = commands {
+            begun = begun.listening(commands, &meaning.grid.sites, taker.as_ref(), progress)?;
+        }
+        self.carry_out(begun, taker, progress, control)
     }
 
     /// A run as it was when the snapshot was taken, going on with its own files.
@@ -199,8 +227,8 @@ impl Run {
         Ok((grid, inputs))
     }
 
-    /// A run at its beginning.
-    fn begin(&self, progress: &Progress) -> Result<Begun, RunError> {
+    /// A run at its beginning. If it is `told` things, machines may leave that would not by themselves.
+    fn begin(&self, progress: &Progress, told: bool) -> Result<Begun, RunError> {
         let Meaning { grid: spec, output: plan, measure, until, .. } = &self.scenario.meaning;
         let (grid, inputs) = self.build(progress)?;
         let definitions = Definitions::default();
@@ -212,7 +240,7 @@ impl Run {
             plan.folder.as_ref().map(|folder| self.create(folder, plan, &definitions)).transpose()?;
         let present = grid.sites().flat_map(Site::partitions).map(|part| u64::from(part.present())).sum();
         let mut measures = GridMeasures::new(definitions, window, &spec.sites);
-        if grid.sites().any(Site::churns) {
+        if told || grid.sites().any(Site::churns) {
             measures = measures.watching(RecoveryRule::default(), present);
         }
         let recorder = Recorder::new(measures, output, progress.clone());

@@ -9,6 +9,7 @@ mod document;
 mod fill;
 pub mod keys;
 mod meaning;
+pub(super) mod place;
 mod problem;
 pub mod quantity;
 mod read;
@@ -33,6 +34,7 @@ use crate::broker::BrokerRegistry;
 use crate::local::Registry;
 use document::Document;
 use resolve::Checker;
+pub(super) use resolve::{listed, near};
 
 /// A scenario that has been read, understood and checked.
 #[derive(Clone, Debug, PartialEq)]

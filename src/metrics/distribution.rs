@@ -347,4 +347,21 @@ mod tests {
         assert_eq!(counts::highest(counts::bucket(TOP_OF_SKETCH)), Some(TOP_OF_SKETCH));
         assert_eq!(counts::highest(counts::bucket(TOP_OF_SKETCH) + 1), None);
     }
+
+    /// If this fails because the form has changed on purpose, raise the layout of what a recorder saves.
+    #[test]
+    fn the_form_of_a_sketch() {
+        let mut distribution = Distribution::new(Scale::Whole);
+        distribution.sketch();
+        [7, 7, 9, 5_000, 1 << 40].into_iter().for_each(|value| distribution.add(value, u128::from(value)));
+        let saved = postcard::to_allocvec(&distribution.values).unwrap();
+        // A sketch of four buckets: 7 twice, 9 two further on, ...
+        let top = counts::bucket(1 << 40) - counts::bucket(5_000);
+        let [low, high] = [top as u8 | 0x80, (top >> 7) as u8 | 0x80];
+        let middle = counts::bucket(5_000) - 9;
+        assert_eq!(
+            saved,
+            [1, 4, 7, 2, 2, 1, middle as u8 | 0x80, (middle >> 7) as u8, 1, low, high, (top >> 14) as u8, 1]
+        );
+    }
 }

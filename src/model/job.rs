@@ -38,10 +38,10 @@ pub enum Size {
 /// Where a job came from.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Origin {
-    /// The site's own workload, which wants to hear of its end.
+    /// A user of the site: its own workload, which wants to hear of its end, or a command.
     #[default]
     Own,
-    /// Somebody else sent it: the broker, or whoever drives the grid.
+    /// The grid: it came through the portal.
     Sent,
 }
 

@@ -306,8 +306,12 @@ impl<E: Entity + Send + 'static> Conductor<E> {
     async fn dismiss(&mut self, failed: bool) -> (Vec<E>, Option<RuntimeError>) {
         let mut entities = Vec::with_capacity(self.players.len());
         let mut error = None;
-        for (place, player) in self.players.drain(..).enumerate() {
-            let Ok(Some(mut entity)) = player.send(Dismiss::new()).await else {
+        // All are asked before any is waited for: on another thread the answer takes its time. Nobody's address is given up
+        // before: an actor that nobody knows any more may leave with its mail unread.
+        let players = std::mem::take(&mut self.players);
+        let asked: Vec<_> = players.iter().map(|player| player.send(Dismiss::new())).collect();
+        for (place, answer) in asked.into_iter().enumerate() {
+            let Ok(Some(mut entity)) = answer.await else {
                 let (entity, at) = (self.windows.address(place), self.windows.passed());
                 error.get_or_insert(RuntimeError::LostReply { entity, at });
                 continue;

@@ -147,7 +147,10 @@ impl Store {
         lock: Lock,
     ) -> Result<Self, StoreError> {
         let blocks = Blocks::open(Arc::clone(&means.disk), folder)?;
-        let journal = Journal::new(Arc::clone(&means.disk), folder);
+        // A damaged seal knows nothing; it is told where the snapshot is asked for.
+        let seals = generation::numbers(folder)?.into_iter().map(|number| generation::seal(folder, number));
+        let known = seals.flatten().map(|seal| seal.cut.entries).max().unwrap_or(0);
+        let journal = Journal::new(Arc::clone(&means.disk), folder, known);
         let folder = folder.to_owned();
         Ok(Self { folder, about, options, means, blocks, journal, known: None, _lock: lock })
     }
@@ -409,6 +412,19 @@ impl Store {
     /// A handle to the journal, for another thread.
     pub fn journal_handle(&self) -> Journal {
         self.journal.clone()
+    }
+
+    /// Lets the journal of a new store begin at this number: the entries before it are in the store from which the
+    /// run of this one was forked.
+    ///
+    /// # Errors
+    /// [`StoreError::Occupied`] if there are entries or snapshots already, and what the file system says.
+    pub fn begin_journal_at(&mut self, number: u64) -> Result<(), StoreError> {
+        if self.journal.entries()? > 0 || !generation::numbers(&self.folder)?.is_empty() {
+            let (path, title) = (self.folder.clone(), self.about.title.clone());
+            return Err(StoreError::Occupied { path, title, finished: self.finished()?.is_some() });
+        }
+        self.journal.begin_at(number)
     }
 
     /// Appends an entry to the journal. When this returns, it is durable, and may be used. Returns its number.

@@ -30,6 +30,8 @@ struct Inner {
     log: Option<Log>,
     /// The number of the next entry, if it is known without looking at the disk.
     next: Option<u64>,
+    /// At least so many there must be, since snapshots have used them.
+    known: u64,
 }
 
 /// Entries of the journal.
@@ -42,8 +44,9 @@ pub struct Entries {
 }
 
 impl Journal {
-    pub(super) fn new(disk: Arc<dyn Disk>, folder: &Path) -> Self {
-        Self(Arc::new(Mutex::new(Inner { disk, folder: folder.to_owned(), log: None, next: None })))
+    /// The journal of a store of which snapshots know that it has had `known` entries.
+    pub(super) fn new(disk: Arc<dyn Disk>, folder: &Path, known: u64) -> Self {
+        Self(Arc::new(Mutex::new(Inner { disk, folder: folder.to_owned(), log: None, next: None, known })))
     }
 
     /// Appends an entry. When this returns, it is durable, and may be used. Returns its number.
@@ -61,6 +64,15 @@ impl Journal {
     /// [`StoreError`] if the journal that is there cannot be read.
     pub fn entries(&self) -> Result<u64, StoreError> {
         self.with(Inner::next)
+    }
+
+    /// Begins at this number, in a store that has no entry yet.
+    pub(super) fn begin_at(&self, number: u64) -> Result<(), StoreError> {
+        self.with(|inner| {
+            inner.log = Some(Log::create(&inner.disk, &inner.path(number), number)?);
+            inner.next = Some(number);
+            Ok(())
+        })
     }
 
     /// The entries from this number on.
@@ -86,8 +98,7 @@ impl Inner {
             self.log = Some(Log::create(&self.disk, &self.path(number), number)?);
         }
         let Some(log) = &mut self.log else { return Ok(number) };
-        log.append(bytes)?;
-        log.sync()?;
+        log.append_durably(bytes)?;
         self.next = Some(number + 1);
         Ok(number)
     }
@@ -111,6 +122,7 @@ impl Inner {
                 self.log = Some(Log::resume(&self.disk, &path, scan.end, next)?);
             }
         }
+        self.all_there(next)?;
         self.next = Some(next);
         Ok(next)
     }
@@ -150,19 +162,21 @@ impl Inner {
                     let why = format!("ends before entry {after}, with which the next file begins");
                     return Err(StoreError::CutShort { part: Part::Entry(end), path, why });
                 }
-                _ if end < from => {
-                    let why = format!("ends before entry {from}, which the snapshot knows");
-                    return Err(StoreError::CutShort { part: Part::Entry(end), path, why });
-                }
                 _ => {}
             }
         }
-        if next == from && from > 0 && files.last().is_none_or(|&first| first > from) {
-            let path = self.path(from);
-            let why = "is not there, nor a file with the entries before it".to_owned();
-            return Err(StoreError::CutShort { part: Part::Entry(from), path, why });
-        }
+        self.all_there(next)?;
         Ok(found)
+    }
+
+    /// Refuses a journal that has only this many entries where snapshots have used more.
+    fn all_there(&self, count: u64) -> Result<(), StoreError> {
+        if count >= self.known {
+            return Ok(());
+        }
+        let first = self.files()?.into_iter().rfind(|&first| first <= count).unwrap_or(count);
+        let why = format!("has no entry {count}, and snapshots have used {}", self.known);
+        Err(StoreError::CutShort { part: Part::Entry(count), path: self.path(first), why })
     }
 
     fn forget_before(&self, number: u64) -> Result<(), StoreError> {

@@ -124,10 +124,23 @@ impl Log {
 
     /// Waits until the disk has all entries.
     pub(super) fn sync(&mut self) -> Result<(), StoreError> {
+        if self.broken {
+            return Err(StoreError::Broken { path: self.path.clone() });
+        }
         self.disk.sync(&self.file).map_err(|source| {
             // After a failed sync nobody knows what the disk has, and a second one would claim success.
             self.broken = true;
             disk::at("write", &self.path, source)
+        })
+    }
+
+    /// Appends an entry and waits until the disk has it. If that fails, it is taken back as far as that goes.
+    pub(super) fn append_durably(&mut self, bytes: &[u8]) -> Result<(), StoreError> {
+        let end = self.end;
+        self.append(bytes)?;
+        self.sync().inspect_err(|_| {
+            // The file takes no more entries, but this one must not be taken for one that was used.
+            let _ = self.disk.set_len(&self.file, end);
         })
     }
 

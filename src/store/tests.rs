@@ -4,7 +4,9 @@ mod basics;
 mod damage;
 mod engines;
 mod faults;
+mod full;
 mod kills;
+mod model;
 mod space;
 
 use super::{About, Cut, RunKind, Section};

@@ -1,11 +1,15 @@
 //! No result depends on where the legs of a run end, on what drives them, or on whether it is the same process that goes on.
 
 use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
 
 use gridemu::entity::{Body, Stamp};
 use gridemu::grid::{Command, Grid, GridError, Halt, Leg, Merge, WindowEnds, WindowOptions};
 use gridemu::local::Registry;
-use gridemu::model::{Job, Record, RecordSink, SiteId, SiteSpec};
+use gridemu::model::{BrokerSpec, GridSpec, Job, Link, NetworkSpec, Record, RecordSink, SiteId, SiteSpec};
 use gridemu::runtime::{RuntimeOptions, run_leg};
 use gridemu::units::{Span, Time};
 use gridemu::workload::{Jobs, Source};
@@ -290,4 +294,65 @@ fn a_merge_of_others_is_refused() {
     let told = run_leg(&mut grid, None, None, RuntimeOptions::default(), &mut merge, &mut Vec::new());
     assert!(told.is_err_and(|error| error.to_string().contains("records of 3 entities")));
     assert_eq!(grid.nodes().len(), 1, "nobody was taken out");
+}
+
+/// Three sites under a broker with two hundred jobs.
+fn busy() -> GridCase {
+    let sites = ["windsor", "delft", "lyon"].map(|name| {
+        let mut site = SiteSpec::plain(name, 8, "easy".parse().expect("a policy"));
+        site.record_machines = true;
+        site
+    });
+    let mut network = NetworkSpec::uniform(3, Link::default());
+    for place in 1..=3 {
+        network.set(0, place, Link { latency: Span::from_micros(50_000), bandwidth: None });
+    }
+    let job = |n: u64| {
+        Job::rigid(n, Time::from_secs(7 * n), 1 + (n % 5) as u32, Span::from_secs(40 + 13 * (n % 11)))
+    };
+    let broker = Some(BrokerSpec::new("mct".parse().expect("a policy")));
+    let spec = GridSpec { seed: 7, sites: sites.to_vec(), network, broker };
+    GridCase { spec, local: vec![Vec::new(); 3], portal: (1..=200).map(job).collect(), until: None }
+}
+
+#[test]
+fn halts_from_another_thread_change_nothing() {
+    let case = busy();
+    let expected = case.stepwise();
+    assert_eq!(expected.result, Ok(()));
+    for threads in 0..3 {
+        let halt = Halt::new();
+        halt.ask();
+        let (asking, over) = (halt.clone(), Arc::new(AtomicBool::new(false)));
+        let until = Arc::clone(&over);
+        let asks = thread::spawn(move || {
+            while !until.load(Ordering::Relaxed) {
+                thread::sleep(Duration::from_micros(300));
+                asking.ask();
+            }
+        });
+        let (mut grid, mut records, mut cuts) = (case.build(), Vec::new(), 0);
+        let mut merge = Merge::new(grid.nodes().len());
+        loop {
+            let windows = WindowOptions { halt: Some(halt.clone()), ..WindowOptions::default() };
+            let ended = match NonZeroUsize::new(threads) {
+                None => grid.run_leg(None, None, windows, &mut merge, &mut records).expect("it runs"),
+                Some(threads) => {
+                    let options = RuntimeOptions { windows, threads, ..RuntimeOptions::default() };
+                    run_leg(&mut grid, None, None, options, &mut merge, &mut records).expect("it runs")
+                }
+            };
+            halt.clear();
+            match ended {
+                Leg::Over => break,
+                Leg::Cut(_) => (grid, merge) = anew(&case, &grid, &merge),
+            }
+            cuts += 1;
+        }
+        over.store(true, Ordering::Relaxed);
+        asks.join().expect("it asks");
+        assert!(cuts > 0);
+        let result = grid.finish_run(None, &mut merge, &mut records).map_err(|error| error.to_string());
+        same(&GridRan { records, result, end: grid.now() }, &expected);
+    }
 }

@@ -135,10 +135,11 @@ impl Site {
             Arrival::Message(Body::Submit(mut job)) => {
                 // Sent before it claims to have been submitted: it cannot start before that.
                 job.submit = job.submit.min(time);
-                if job.grid.is_some() && !self.is_open() {
+                let origin = origin(&job);
+                if origin == Origin::Sent && !self.is_open() {
                     self.turn_away(job, now, outbox);
                 } else {
-                    self.submit(*job, Origin::Sent, now, outbox)?;
+                    self.submit(*job, origin, now, outbox)?;
                 }
             }
             Arrival::Message(Body::Cancel(id)) => {
@@ -238,6 +239,11 @@ impl Site {
         let fits = self.partitions.iter().position(|partition| needs(partition) <= usable(partition));
         fits.unwrap_or(0)
     }
+}
+
+/// Whose a job is that somebody else submits: of the grid, or of the site's own users.
+pub(super) fn origin(job: &Job) -> Origin {
+    if job.grid.is_some() { Origin::Sent } else { Origin::Own }
 }
 
 /// The record of a job that names a partition that is not there.

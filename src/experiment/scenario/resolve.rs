@@ -149,19 +149,19 @@ impl Checker<'_> {
 }
 
 /// ` (did you mean ...?)`, or nothing.
-pub(super) fn near<'a>(written: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+pub(in crate::experiment) fn near<'a>(written: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     nearest(written, known).map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default()
 }
 
 /// `there is only ...`, `there are ...`.
-pub(super) fn there<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+pub(in crate::experiment) fn there<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     let names: Vec<&str> = names.into_iter().collect();
     let are = if names.len() == 1 { "there is only" } else { "there are" };
     format!("{are} {}", listed(names))
 }
 
 /// Names in backticks; of many only the first.
-pub(super) fn listed<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+pub(in crate::experiment) fn listed<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     let names: Vec<&str> = names.into_iter().collect();
     match names.as_slice() {
         [] => "none".to_owned(),

@@ -99,6 +99,21 @@ fn the_journal_forgets_what_no_snapshot_needs() {
 }
 
 #[test]
+fn the_journal_of_a_fork_goes_on_in_the_middle() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path().join("store");
+    let mut store = Store::create(&folder, &about(), &options(EngineKind::Sled)).unwrap();
+    store.begin_journal_at(5).unwrap();
+    store.write(cut(1, 5), &sections(1, 10)).unwrap();
+    drop(store);
+    let mut store = Store::open(&folder, &options(EngineKind::Sled)).unwrap();
+    assert_eq!(store.journal(1).unwrap(), crate::store::Entries::default());
+    assert_eq!(store.append(b"five").unwrap(), 5);
+    assert_eq!(store.journal(1).unwrap().entries, [b"five"]);
+    assert!(matches!(store.begin_journal_at(9), Err(StoreError::Occupied { .. })));
+}
+
+#[test]
 fn blocks_are_shared_by_snapshots() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path().join("store");

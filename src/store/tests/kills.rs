@@ -14,11 +14,11 @@ use std::time::Duration;
 use super::{about, cut, sections};
 use crate::store::{EngineKind, Store, StoreError, StoreOptions};
 
-const FOLDER: &str = "GRIDEMU_STORE_CHILD";
-const ENGINE: &str = "GRIDEMU_STORE_ENGINE";
+pub(super) const FOLDER: &str = "GRIDEMU_STORE_CHILD";
+pub(super) const ENGINE: &str = "GRIDEMU_STORE_ENGINE";
 
 #[expect(clippy::disallowed_methods, reason = "a test that is told by its environment what to be")]
-pub(super) fn variable(name: &str) -> Option<String> {
+fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 
@@ -109,6 +109,37 @@ fn run_and_kill(folder: &Path, engine: EngineKind, millis: u64) -> Vec<String> {
     reader.join().expect("what it said")
 }
 
+/// Checks what a store holds and returns the cut of its newest snapshot, 0 if there is none.
+pub(super) fn check_snapshots(store: &Store) -> u64 {
+    let at = match store.newest() {
+        Ok(newest) => {
+            assert_eq!(newest.skipped, [], "nothing is damaged");
+            assert_eq!(newest.sections, contents(newest.cut.records));
+            newest.cut.records
+        }
+        Err(StoreError::NoSnapshot { skipped, .. }) if skipped.is_empty() => 0,
+        Err(error) => panic!("{error}"),
+    };
+    assert!(store.snapshots().expect("a list").len() <= 3, "what is old goes");
+    for number in 1..=at {
+        assert_eq!(store.block(&number.to_le_bytes()).expect("a block"), block(number));
+    }
+    at
+}
+
+/// Checks the entries after the newest snapshot and returns how many there are.
+fn entries_since(store: &Store, at: u64) -> u64 {
+    if at == 0 {
+        return store.journal_handle().entries().expect("the journal");
+    }
+    let newest = store.newest().expect("a snapshot");
+    let found = store.journal(newest.number).expect("the journal").entries;
+    for (number, bytes) in (newest.cut.entries..).zip(&found) {
+        assert_eq!(*bytes, entry(number));
+    }
+    found.len() as u64
+}
+
 #[test]
 fn a_killed_process_leaves_everything_that_was_acknowledged() {
     let kills: u64 = variable("GRIDEMU_KILLS").and_then(|text| text.parse().ok()).unwrap_or(20);
@@ -132,26 +163,10 @@ fn a_killed_process_leaves_everything_that_was_acknowledged() {
                 continue;
             }
             let store = Store::open(&folder, &options).expect("the store opens");
-            let at = match store.newest() {
-                Ok(newest) => {
-                    assert_eq!(newest.skipped, [], "kill {kill}");
-                    assert_eq!(newest.sections, contents(newest.cut.records), "kill {kill}");
-                    let from = newest.cut.entries;
-                    let found = store.journal(newest.number).expect("the journal").entries;
-                    assert!(from + found.len() as u64 >= entries, "kill {kill}: entries are lost");
-                    for (number, bytes) in (from..).zip(found) {
-                        assert_eq!(bytes, entry(number), "kill {kill}");
-                    }
-                    newest.cut.records
-                }
-                Err(StoreError::NoSnapshot { skipped, .. }) if skipped.is_empty() => 0,
-                Err(error) => panic!("kill {kill}: {error}"),
-            };
+            let at = check_snapshots(&store);
             assert!(at >= last, "kill {kill}: snapshot {last} is lost, the newest is {at}");
-            assert!(store.snapshots().expect("a list").len() <= 3, "kill {kill}: what is old goes");
-            for number in 1..=at {
-                assert_eq!(store.block(&number.to_le_bytes()).expect("a block"), block(number));
-            }
+            let from = if at == 0 { 0 } else { store.newest().expect("a snapshot").cut.entries };
+            assert!(from + entries_since(&store, at) >= entries, "kill {kill}: entries are lost");
         }
         // On any machine something has been written, or nothing has been tested.
         assert!(snapshots >= kills / 4, "{engine}: {snapshots} snapshots in {kills} kills");

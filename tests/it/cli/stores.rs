@@ -78,7 +78,8 @@ fn a_run_stops_cleanly_and_goes_on() {
     assert!(rows.len() == 2 && rows[1]["at_s"].as_f64() > Some(1_000.0), "{facts}");
     assert_eq!(fingerprint_as_it_was(&store), QUICKSTART);
     let number = rows[1]["number"].to_string();
-    let inside = gridemu(&["snapshots", &store, "--inspect", &number]).well();
+    let inside = gridemu(&["snapshots", &store, "--inspect", &number]);
+    inside.well();
     assert!(inside.out.contains("windsor / i7-2600") && inside.out.contains("broker"), "{}", inside.out);
     gridemu(&["snapshots", &store, "--inspect", "999"]).ends(2, &["999"]);
     gridemu(&["snapshots", &store, "--prune", "1"]).well();

@@ -1,7 +1,7 @@
 //! Whatever drives the toys, the same records in the same order.
 
 use gridemu::entity::{Address, Entity, Stamp};
-use gridemu::grid::{Group, Merge, WindowEnds, WindowOptions, Windows, drive, drive_by_moments};
+use gridemu::grid::{Group, Halt, Merge, WindowEnds, WindowOptions, Windows, drive, drive_by_moments};
 use gridemu::model::{Record, SiteId};
 use gridemu::runtime::{RuntimeOptions, run};
 use gridemu::units::{Span, Time};
@@ -101,6 +101,37 @@ impl Run {
         let mut windows = Windows::new(entities, &self.groups, options).expect("groups of all toys");
         drive(&mut self.toys, &mut windows, &mut self.merge, &mut self.records)
             .expect("toys do as they should");
+    }
+}
+
+impl Run {
+    /// Until it is halted in a window, by the plain loop or by so many threads; everything before the moment that is returned has
+    /// happened.
+    fn halted(&mut self, after: usize, ends: u64, threads: usize) -> Stamp {
+        let (halt, mut left, mut ends) = (Halt::new(), after, random_ends(ends));
+        let asking = halt.clone();
+        let ends = WindowEnds::new(move |first, latest| {
+            if left == 0 {
+                asking.ask();
+            }
+            left = left.saturating_sub(1);
+            ends.choose(first, latest)
+        });
+        let windows = WindowOptions { ends: Some(ends), halt: Some(halt), ..WindowOptions::default() };
+        if let Ok(threads) = threads.try_into() {
+            let options = RuntimeOptions { windows, threads, ..RuntimeOptions::default() };
+            let toys = std::mem::take(&mut self.toys);
+            let ended = run(toys, &self.groups, options, &mut self.merge, &mut self.records);
+            assert_eq!(ended.result, Ok(()));
+            self.toys = ended.entities;
+            ended.passed
+        } else {
+            let entities = self.toys.iter().map(|toy| (toy.address(), toy.next_event()));
+            let mut windows = Windows::new(entities, &self.groups, windows).expect("groups of all toys");
+            drive(&mut self.toys, &mut windows, &mut self.merge, &mut self.records)
+                .expect("toys do as they should");
+            windows.passed()
+        }
     }
 }
 
@@ -216,6 +247,27 @@ proptest! {
         run.on(until(Stamp::END));
         run.merge.finish(&mut run.records);
         prop_assert_eq!(&run.records, &expected, "in several runs");
+    }
+
+    #[test]
+    fn halts_change_nothing(
+        toys in some_toys(),
+        ends in any::<u64>(),
+        halts in vec((0_usize..30, 0_usize..12), 0..5),
+    ) {
+        let (expected, _) = toys.by_moments(Stamp::END);
+        let mut run = Run::new(&toys);
+        for (after, engine) in halts {
+            // Mostly the plain loop: threads take their time.
+            let passed = run.halted(after, ends, engine.saturating_sub(9));
+            for toy in &run.toys {
+                prop_assert!(toy.next_event().is_none_or(|next| next >= passed));
+            }
+            prop_assert_eq!(passed.round, 0, "nobody is halted in the middle of an instant");
+        }
+        run.on(until(Stamp::END));
+        run.merge.finish(&mut run.records);
+        prop_assert_eq!(&run.records, &expected);
     }
 
     #[test]

@@ -1,17 +1,12 @@
 //! What happens at given times: machines and sites that leave, come and slow down.
 
-use super::{Checker, listed, near, there};
+use super::Checker;
 use crate::experiment::scenario::keys::EventKeys;
+use crate::experiment::scenario::place::{Target, class_by_class, fraction, target};
 use crate::experiment::scenario::quantity::Quantity;
 use crate::experiment::scenario::tree::Path;
-use crate::model::{ChurnAct, Machines, PartitionId, PlannedChurn, ProcSet, SiteSpec};
+use crate::model::{ChurnAct, PlannedChurn, ProcSet, SiteSpec};
 use crate::units::{Rate, Span, Time};
-
-/// What a name such as `delft/i7/0-15` stands for.
-enum Target {
-    Site,
-    Machines(Machines),
-}
 
 /// What the script has done to a site so far.
 struct Presence {
@@ -85,15 +80,7 @@ impl Checker<'_> {
                 ChurnAct::Slow { machines, factor: self.factor(path, keys.factor)? }
             }
             (_, Target::Site) => {
-                let classes: Vec<String> = sites[site]
-                    .partitions
-                    .iter()
-                    .map(|partition| format!("{written}/{}", partition.name))
-                    .collect();
-                let said = format!(
-                    "machines slow down, class by class: {}",
-                    listed(classes.iter().map(String::as_str))
-                );
+                let said = class_by_class(&sites[site]);
                 self.wrong(&path.key(key), said);
                 return None;
             }
@@ -106,11 +93,7 @@ impl Checker<'_> {
             self.wrong(path, "`slow` needs a `factor`, such as `factor = 0.5`; 1 is full speed again");
             return None;
         };
-        let rate = Rate::from_f64(factor).filter(|_| (0.001..=1.0).contains(&factor));
-        if rate.is_none() {
-            self.wrong(&path.key("factor"), format!("`{factor}` is no fraction; it must be from 0.001 to 1"));
-        }
-        rate
+        fraction(factor).map_err(|said| self.wrong(&path.key("factor"), said)).ok()
     }
 }
 
@@ -180,76 +163,4 @@ fn numbered(machines: &ProcSet, target: &str) -> String {
         1 => format!("machine {numbers} of `{target}` is"),
         _ => format!("machines {numbers} of `{target}` are"),
     }
-}
-
-/// Reads `delft`, `delft/i7`, `delft/i7/0-15` or `delft/0-15`.
-fn target(written: &str, sites: &[SiteSpec]) -> Result<(usize, Target), String> {
-    let mut parts = written.split('/').map(str::trim);
-    let name = parts.next().unwrap_or_default();
-    let rest: Vec<&str> = parts.collect();
-    let Some(at) = sites.iter().position(|site| site.name == name) else {
-        let names = || sites.iter().map(|site| site.name.as_str());
-        return Err(format!("there is no site `{name}`{}; {}", near(name, names()), there(names())));
-    };
-    let site = &sites[at];
-    let classes = || site.partitions.iter().map(|partition| partition.name.as_str());
-    let class_at = |class: &str| classes().position(|name| name == class);
-    let unknown = |class: &str| {
-        format!(
-            "site `{name}` has no machines `{class}`{}; it has {}",
-            near(class, classes()),
-            listed(classes())
-        )
-    };
-    let whole = |partition: usize| ProcSet::full(site.partitions[partition].machines);
-    let (partition, which) = match rest.as_slice() {
-        [] => return Ok((at, Target::Site)),
-        [class] => match (class_at(class), site.partitions.len()) {
-            (Some(partition), _) => (partition, whole(partition)),
-            (None, 1) if is_numbers(class) => (0, numbers(class, site, 0)?),
-            (None, _) if is_numbers(class) => {
-                let first = classes().next().unwrap_or_default();
-                return Err(format!(
-                    "site `{name}` has several classes of machines; say which: `{name}/{first}/{class}`"
-                ));
-            }
-            (None, _) => return Err(unknown(class)),
-        },
-        [class, which] => {
-            let partition = class_at(class).ok_or_else(|| unknown(class))?;
-            (partition, numbers(which, site, partition)?)
-        }
-        _ => return Err(format!("`{written}` is not of the form `site/class/0-15`")),
-    };
-    Ok((at, Target::Machines(Machines { partition: PartitionId(partition as u32), which })))
-}
-
-fn is_numbers(text: &str) -> bool {
-    text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'-' | b',' | b' '))
-}
-
-/// Reads `0-15`, `3` or `0-3,8`.
-fn numbers(written: &str, site: &SiteSpec, partition: usize) -> Result<ProcSet, String> {
-    let spec = &site.partitions[partition];
-    let mut set = ProcSet::new();
-    for piece in written.split(',').map(str::trim) {
-        let (first, last) = piece.split_once('-').unwrap_or((piece, piece));
-        let form = || format!("`{written}` is not of the form `0-15`, `3` or `0-3,8`");
-        let (first, last): (u32, u32) =
-            (first.trim().parse().map_err(|_| form())?, last.trim().parse().map_err(|_| form())?);
-        if first > last {
-            return Err(format!("`{piece}` goes backwards; say `{last}-{first}`"));
-        }
-        if last >= spec.machines {
-            return Err(format!(
-                "site `{}` has {} machines `{}`, numbered from 0 to {}; there is no number {last}",
-                site.name,
-                spec.machines,
-                spec.name,
-                spec.machines.saturating_sub(1)
-            ));
-        }
-        set.insert_all(&ProcSet::range(first, last + 1));
-    }
-    Ok(set)
 }

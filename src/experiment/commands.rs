@@ -1,0 +1,167 @@
+//! Commands from outside, a line each, while a run that follows the wall clock goes on.
+
+mod line;
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufRead, BufReader};
+use std::path::Path;
+use std::thread;
+
+use super::progress::Told as Said;
+use super::scenario::{Clock, Meaning};
+use super::{Progress, RunError};
+use crate::entity::Body;
+use crate::grid::Told;
+use crate::model::SiteSpec;
+use crate::runtime::{Caller, Outside, Refusal};
+
+/// Where commands are read, and by what name it is told of.
+pub struct Commands {
+    name: String,
+    input: Box<dyn BufRead + Send>,
+}
+
+impl Commands {
+    /// Commands from `input`, which is called `name` when there is something to say of a line.
+    pub fn new(name: impl Into<String>, input: impl BufRead + Send + 'static) -> Self {
+        Self { name: name.into(), input: Box::new(input) }
+    }
+
+    /// Commands from a file or a named pipe, or from standard input if `path` is `-`. A named pipe is read again and again, as
+    /// long as the run goes on.
+    ///
+    /// # Errors
+    /// [`RunError::Request`] if there is nothing that can be read.
+    pub fn open(path: &Path) -> Result<Self, RunError> {
+        if path == Path::new("-") {
+            return Ok(Self::new("standard input", BufReader::new(io::stdin())));
+        }
+        let name = format!("`{}`", path.display());
+        let opened = open(path).map_err(|error| {
+            RunError::request(format!("cannot read commands from {name}: {error}"))
+                .with_hint("give a file, a named pipe (`mkfifo commands`), or `-` for standard input")
+        })?;
+        Ok(Self::new(name, BufReader::new(opened)))
+    }
+
+    /// Whether a run of `meaning` can be told anything.
+    ///
+    /// # Errors
+    /// [`RunError::Request`] if it follows no clock.
+    pub(super) fn check(meaning: &Meaning) -> Result<(), RunError> {
+        if matches!(meaning.clock, Clock::Paced(_)) {
+            return Ok(());
+        }
+        Err(RunError::request("`--commands` is for a run that follows the wall clock, and this one does not").with_hint(
+            "say how fast it goes with `--pace X`, in seconds a second; what happens at known times is an `[[event]]` of \
+             the scenario",
+        ))
+    }
+
+    /// Reads them in a thread of its own, as long as the run goes on. `next` is the number of the next command of the run, and
+    /// `journal` writes it down before it is used.
+    ///
+    /// # Errors
+    /// [`RunError::Run`] if there is no thread.
+    pub(super) fn listen(
+        self,
+        sites: Vec<SiteSpec>,
+        next: u64,
+        journal: impl FnMut(&Told) -> Result<(), String> + Send + 'static,
+        progress: &Progress,
+    ) -> Result<Outside, RunError> {
+        let (caller, outside) = Outside::new(journal);
+        let reader = Reader { name: self.name, sites, next, caller, progress: progress.clone() };
+        // Nobody waits for its end: it may wait for a line for ever.
+        let spawned = thread::Builder::new()
+            .name("commands".to_owned())
+            .spawn(move || reader.read(self.input));
+        spawned.map_err(|error| RunError::run(format!("no thread can be started that reads commands: {error}")))?;
+        Ok(outside)
+    }
+}
+
+/// Reads commands and tells the run.
+struct Reader {
+    name: String,
+    sites: Vec<SiteSpec>,
+    /// The number of the next command.
+    next: u64,
+    caller: Caller,
+    progress: Progress,
+}
+
+impl Reader {
+    fn read(mut self, mut input: Box<dyn BufRead + Send>) {
+        let mut line = Vec::new();
+        for number in 1_u64.. {
+            line.clear();
+            match input.read_until(b'\n', &mut line) {
+                Ok(0) => return,
+                Ok(_) => {}
+                Err(error) => return self.warn(&format!("no more commands from {}: {error}", self.name)),
+            }
+            let text = String::from_utf8_lossy(&line);
+            let goes_on = self.take(number, text.trim());
+            if !goes_on {
+                return;
+            }
+        }
+    }
+
+    /// Tells the run what a line says. False if nobody listens any more.
+    fn take(&mut self, number: u64, text: &str) -> bool {
+        let place = format!("line {number} of {}", self.name);
+        let (site, body) = match line::read(text, &self.sites, self.next) {
+            Ok(Some(command)) => command,
+            Ok(None) => return true,
+            Err(said) => {
+                self.warn(&format!("{place}: {said}"));
+                return true;
+            }
+        };
+        match self.caller.tell(site, body).wait() {
+            Ok(Told { number, command }) => {
+                self.next = number + 1;
+                let job = match &command.body {
+                    Body::Submit(job) => format!(", which is job {}", job.id),
+                    _ => String::new(),
+                };
+                self.progress.tell(Said::Note(format!("{place}, at {} s of the run: {text}{job}", command.at)));
+                true
+            }
+            Err(Refusal::Over) => {
+                self.warn(&format!("{place} comes too late: the run is over"));
+                false
+            }
+            Err(refusal) => {
+                self.warn(&format!("{place}: {refusal}; it is not carried out"));
+                true
+            }
+        }
+    }
+
+    fn warn(&self, said: &str) {
+        self.progress.tell(Said::Warning(said.to_owned()));
+    }
+}
+
+/// Opens what commands are read from.
+fn open(path: &Path) -> io::Result<File> {
+    let kind = fs::metadata(path)?.file_type();
+    if kind.is_dir() {
+        return Err(io::Error::from(io::ErrorKind::IsADirectory));
+    }
+    // A pipe that is also open for writing does not end when whoever writes to it goes, and does not wait for the first.
+    OpenOptions::new().read(true).write(is_pipe(kind)).open(path)
+}
+
+#[cfg(unix)]
+fn is_pipe(kind: fs::FileType) -> bool {
+    std::os::unix::fs::FileTypeExt::is_fifo(&kind)
+}
+
+#[cfg(not(unix))]
+fn is_pipe(_: fs::FileType) -> bool {
+    false
+}

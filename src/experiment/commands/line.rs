@@ -1,0 +1,151 @@
+//! What a line says.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::entity::Body;
+use crate::experiment::scenario::place::{Target, class_by_class, fraction, target};
+use crate::experiment::scenario::quantity::Written;
+use crate::experiment::scenario::{listed, near};
+use crate::model::{ChurnAct, Job, JobId, PartitionId, PartitionSpec, SiteId, SiteSpec};
+use crate::units::{Span, Time};
+
+/// The number of a job that the first command of a run submits; the `n`th, from 0 and of whatever kind, has the `n`th number
+/// from here. Logs and generators do not number that many.
+pub(super) const FIRST_JOB: u64 = 900_000_000;
+
+/// What is done.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+enum Verb {
+    Leave,
+    Join,
+    Slow,
+    Cancel,
+    Submit,
+}
+
+/// The words that a command begins with, each with what one looks like.
+const FORMS: [(Verb, &str, &str); 5] = [
+    (Verb::Leave, "leave", "`leave SITE`, `leave SITE/CLASS` or `leave SITE/CLASS/0-15`"),
+    (Verb::Join, "join", "`join SITE`, `join SITE/CLASS` or `join SITE/CLASS/0-15`"),
+    (Verb::Slow, "slow", "`slow SITE/CLASS 0.5` or `slow SITE/CLASS/0-15 0.5`"),
+    (Verb::Cancel, "cancel", "`cancel SITE 412` with the number of a job"),
+    (Verb::Submit, "submit", "`submit SITE procs=4 run=10min`"),
+];
+
+/// What can be said of a job.
+const KEYS: [&str; 5] = ["procs", "run", "estimate", "user", "class"];
+
+/// The command of a line, if there is one; `number` is its number among those of the run, which the number of a job that is
+/// submitted follows from.
+///
+/// # Errors
+/// What is wrong with it, and what would be right.
+pub(super) fn read(
+    line: &str,
+    sites: &[SiteSpec],
+    number: u64,
+) -> Result<Option<(SiteId, Body)>, String> {
+    let line = line.split('#').next().unwrap_or_default();
+    let mut words = line.split_whitespace();
+    let Some(word) = words.next() else { return Ok(None) };
+    let Some((verb, _, form)) = FORMS.iter().find(|(_, name, _)| *name == word) else {
+        let names = || FORMS.iter().map(|(_, name, _)| *name);
+        return Err(format!(
+            "there is no command `{word}`{}; there are {}",
+            near(word, names()),
+            listed(names())
+        ));
+    };
+    let written = words.next().ok_or_else(|| format!("where? it is written {form}"))?;
+    let (at, place) = target(written, sites)?;
+    let site = &sites[at];
+    let rest: Vec<&str> = words.collect();
+    let body = match (*verb, place, rest.as_slice()) {
+        (Verb::Leave, Target::Site, []) => Body::Churn(ChurnAct::LeaveSite),
+        (Verb::Leave, Target::Machines(machines), []) => Body::Churn(ChurnAct::Leave(machines)),
+        (Verb::Join, Target::Site, []) => Body::Churn(ChurnAct::JoinSite),
+        (Verb::Join, Target::Machines(machines), []) => Body::Churn(ChurnAct::Join(machines)),
+        (Verb::Slow, Target::Site, _) => return Err(class_by_class(site)),
+        (Verb::Slow, Target::Machines(machines), [factor]) => {
+            let factor = value("the fraction", factor, "a number such as `0.5`; `1` is full speed again")?;
+            Body::Churn(ChurnAct::Slow { machines, factor: fraction(factor)? })
+        }
+        (Verb::Slow, _, []) => {
+            return Err(format!("how slow? it is written {form}; 1 is full speed again"));
+        }
+        (Verb::Cancel, Target::Machines(_), _) => {
+            return Err(format!("a job is cancelled at its site, wherever it stands there: `cancel {} ...`", site.name));
+        }
+        (Verb::Cancel, Target::Site, [job]) => {
+            Body::Cancel(JobId(value("the job", job, "the number of a job, as in jobs.csv")?))
+        }
+        (Verb::Cancel, _, []) => return Err(format!("which job? it is written {form}")),
+        (Verb::Submit, place, said) => Body::Submit(Box::new(job(site, &place, said, JobId(FIRST_JOB + number))?)),
+        (_, _, [.., last]) => return Err(format!("`{last}` is too much; it is written {form}")),
+    };
+    Ok(Some((SiteId(at as u32), body)))
+}
+
+/// A job of a site's own users, submitted when the command is carried out.
+fn job(site: &SiteSpec, place: &Target, said: &[&str], id: JobId) -> Result<Job, String> {
+    let (mut procs, mut run, mut estimate, mut user, mut class) = (None, None, None, None, None);
+    for word in said {
+        let Some((key, value)) = word.split_once('=') else {
+            return Err(format!("`{word}` is not of the form `key=value`, without spaces, such as `run=10min`"));
+        };
+        let slot = match key {
+            "procs" => &mut procs,
+            "run" => &mut run,
+            "estimate" => &mut estimate,
+            "user" => &mut user,
+            "class" => &mut class,
+            _ => return Err(format!("a job has no `{key}`{}; it has {}", near(key, KEYS), listed(KEYS))),
+        };
+        if slot.replace(value).is_some() {
+            return Err(format!("`{key}` is said twice"));
+        }
+    }
+    let procs: u32 = procs.map_or(Ok(1), |procs| value("`procs`", procs, "a number of processors"))?;
+    let run = run.ok_or("how long does it run? say `run=10min`; `estimate` is the same unless it is said")?;
+    let run = span("run", run)?;
+    let estimate = estimate.map_or(Ok(run), |estimate| span("estimate", estimate))?;
+    let partition = partition(site, place, class)?;
+    if procs == 0 {
+        return Err("`procs=0` is no job; it must be 1 or more".to_owned());
+    }
+    let asked = partition.map(|at| &site.partitions[at.index()]);
+    let most = asked.into_iter().chain(site.partitions.iter().filter(|_| asked.is_none()));
+    let most = most.map(PartitionSpec::usable).max().unwrap_or_default();
+    if procs > most {
+        let of = asked.map_or("one class of machines".to_owned(), |asked| format!("machines `{}`", asked.name));
+        return Err(format!("`procs={procs}` is too many: {of} at site `{}` have {most}", site.name));
+    }
+    let user = user.map_or(Ok(-1), |user| value("`user`", user, "the number of a user"))?;
+    // Submitted in the moment in which it arrives: sites believe nobody who says later.
+    Ok(Job { user, partition, ..Job::rigid(id.0, Time::NEVER, procs, run).estimated(estimate) })
+}
+
+/// The machines that a job asks for: `submit delft/i7 ...` or `submit delft ... class=i7`.
+fn partition(site: &SiteSpec, place: &Target, class: Option<&str>) -> Result<Option<PartitionId>, String> {
+    let named = class.map(|class| target(&format!("{}/{class}", site.name), std::slice::from_ref(site)));
+    let named = named.transpose()?.map(|(_, machines)| machines);
+    let machines = match (place, &named) {
+        (Target::Site, None) => return Ok(None),
+        (Target::Machines(_), Some(_)) => return Err("the class is said twice".to_owned()),
+        (Target::Machines(machines), None) | (_, Some(Target::Machines(machines))) => machines,
+        (Target::Site, Some(Target::Site)) => return Ok(None),
+    };
+    if machines.which.len() < site.partitions[machines.partition.index()].machines {
+        return Err("a job asks for a class of machines, not for some of them; the site chooses which".to_owned());
+    }
+    Ok(Some(machines.partition))
+}
+
+fn span(key: &str, written: &str) -> Result<Span, String> {
+    written.parse::<Written<Span>>().map(|span| span.0).map_err(|error| format!("`{key}`: {error}"))
+}
+
+fn value<T: FromStr>(what: impl fmt::Display, written: &str, expected: &str) -> Result<T, String> {
+    written.parse().map_err(|_| format!("{what} is not `{written}` but {expected}"))
+}

@@ -1,0 +1,105 @@
+//! Places of a grid as they are written: a site, a class of its machines, some of them; and what can be said of them.
+
+use super::resolve::{listed, near, there};
+use crate::model::{Machines, PartitionId, ProcSet, SiteSpec};
+use crate::units::Rate;
+
+/// What a name such as `delft/i7/0-15` stands for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::experiment) enum Target {
+    /// All of the site.
+    Site,
+    /// Machines of one class.
+    Machines(Machines),
+}
+
+/// Reads `delft`, `delft/i7`, `delft/i7/0-15` or `delft/0-15`.
+///
+/// # Errors
+/// What is wrong with it, and what would be right.
+pub(in crate::experiment) fn target(written: &str, sites: &[SiteSpec]) -> Result<(usize, Target), String> {
+    let mut parts = written.split('/').map(str::trim);
+    let name = parts.next().unwrap_or_default();
+    let rest: Vec<&str> = parts.collect();
+    let Some(at) = sites.iter().position(|site| site.name == name) else {
+        let names = || sites.iter().map(|site| site.name.as_str());
+        return Err(format!("there is no site `{name}`{}; {}", near(name, names()), there(names())));
+    };
+    let site = &sites[at];
+    let classes = || site.partitions.iter().map(|partition| partition.name.as_str());
+    let class_at = |class: &str| classes().position(|name| name == class);
+    let unknown = |class: &str| {
+        format!(
+            "site `{name}` has no machines `{class}`{}; it has {}",
+            near(class, classes()),
+            listed(classes())
+        )
+    };
+    let whole = |partition: usize| ProcSet::full(site.partitions[partition].machines);
+    let (partition, which) = match rest.as_slice() {
+        [] => return Ok((at, Target::Site)),
+        [class] => match (class_at(class), site.partitions.len()) {
+            (Some(partition), _) => (partition, whole(partition)),
+            (None, 1) if is_numbers(class) => (0, numbers(class, site, 0)?),
+            (None, _) if is_numbers(class) => {
+                let first = classes().next().unwrap_or_default();
+                return Err(format!(
+                    "site `{name}` has several classes of machines; say which: `{name}/{first}/{class}`"
+                ));
+            }
+            (None, _) => return Err(unknown(class)),
+        },
+        [class, which] => {
+            let partition = class_at(class).ok_or_else(|| unknown(class))?;
+            (partition, numbers(which, site, partition)?)
+        }
+        _ => return Err(format!("`{written}` is not of the form `site/class/0-15`")),
+    };
+    Ok((at, Target::Machines(Machines { partition: PartitionId(partition as u32), which })))
+}
+
+fn is_numbers(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'-' | b',' | b' '))
+}
+
+/// Reads `0-15`, `3` or `0-3,8`.
+fn numbers(written: &str, site: &SiteSpec, partition: usize) -> Result<ProcSet, String> {
+    let spec = &site.partitions[partition];
+    let mut set = ProcSet::new();
+    for piece in written.split(',').map(str::trim) {
+        let (first, last) = piece.split_once('-').unwrap_or((piece, piece));
+        let form = || format!("`{written}` is not of the form `0-15`, `3` or `0-3,8`");
+        let (first, last): (u32, u32) =
+            (first.trim().parse().map_err(|_| form())?, last.trim().parse().map_err(|_| form())?);
+        if first > last {
+            return Err(format!("`{piece}` goes backwards; say `{last}-{first}`"));
+        }
+        if last >= spec.machines {
+            return Err(format!(
+                "site `{}` has {} machines `{}`, numbered from 0 to {}; there is no number {last}",
+                site.name,
+                spec.machines,
+                spec.name,
+                spec.machines.saturating_sub(1)
+            ));
+        }
+        set.insert_all(&ProcSet::range(first, last + 1));
+    }
+    Ok(set)
+}
+
+/// How fast machines go on that slow down.
+///
+/// # Errors
+/// If it is no fraction.
+pub(in crate::experiment) fn fraction(factor: f64) -> Result<Rate, String> {
+    let rate = Rate::from_f64(factor).filter(|_| (0.001..=1.0).contains(&factor));
+    rate.ok_or_else(|| format!("`{factor}` is no fraction; it must be from 0.001 to 1"))
+}
+
+/// Why a whole site cannot slow down.
+pub(in crate::experiment) fn class_by_class(site: &SiteSpec) -> String {
+    let classes = site.partitions.iter().map(|partition| format!("{}/{}", site.name, partition.name));
+    let classes: Vec<String> = classes.collect();
+    format!("machines slow down, class by class: {}", listed(classes.iter().map(String::as_str)))
+}
