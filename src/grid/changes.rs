@@ -162,7 +162,7 @@ impl Found {
         self.must_not(format!("{place}: quantum"), &old.quantum, &new.quantum, u32::to_string, why);
         self.may(format!("{place}: power of an idle core"), &old.idle, &new.idle, |power| power.to_string());
         self.may(format!("{place}: power of a busy core"), &old.busy, &new.busy, |power| power.to_string());
-        self.may(format!("{place}: price a core-hour"), &old.price, &new.price, |price| price.to_string());
+        self.may(format!("{place}: price"), &old.price, &new.price, |price| price.to_string());
     }
 
     fn tariff(&mut self, site: &str, old: &SiteTariff, new: &SiteTariff) {

@@ -46,7 +46,8 @@ fn mixed(spec: &GridSpec, other: &GridSpec, aspects: Aspects, at: Time) -> GridS
     let mut mixed = spec.clone();
     for (place, site) in mixed.sites.iter_mut().enumerate() {
         let other = &other.sites[place % other.sites.len()];
-        if aspects.policies {
+        let keeps = |policy| Registry::standard().build(policy).expect("a policy").1.keeps_reservations;
+        if aspects.policies && (site.reservations.is_empty() || keeps(&other.policy)) {
             (site.policy, site.order) = (other.policy.clone(), other.order);
         }
         if aspects.churn {
@@ -165,8 +166,12 @@ fn every_pair_of_local_policies() {
                     std::iter::repeat_with(|| strategy.new_tree(&mut runner).expect("a grid").current())
                         .find(|case| case.portal.len() > 6)
                         .expect("many are");
-                let case = case.under(&from, "mct");
+                let mut case = case.under(&from, "mct");
                 let mut spec = case.under(&to, "mct").spec;
+                // One that keeps none would not have been given any.
+                for (old, new) in case.spec.sites.iter_mut().zip(&spec.sites) {
+                    old.reservations = new.reservations.clone();
+                }
                 let registry = Registry::standard();
                 for (site, old) in spec.sites.iter_mut().zip(&case.spec.sites) {
                     let plain = registry.build(&site.policy).expect("a policy").1.space_sharing();

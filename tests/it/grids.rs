@@ -8,7 +8,7 @@ use gridemu::local::Registry;
 use gridemu::model::{
     BrokerSpec, CheckpointInterval, Checkpointing, ChurnAct, Distribution, Fate, GridPart, GridSpec,
     InstantOrder, Job, Link, Machines, NetworkSpec, PartitionId, PartitionSpec, Payer, PlannedChurn, ProcSet,
-    RandomChurn, Record, Replan, SiteSpec,
+    RandomChurn, Record, Replan, Reservation, SiteSpec,
 };
 use gridemu::runtime::{RuntimeOptions, run_grid};
 use gridemu::units::{Bandwidth, Bytes, Power, Price, Rate, Span, Time};
@@ -82,9 +82,13 @@ impl GridCase {
     pub(crate) fn under(&self, local: &str, broker: &str) -> Self {
         let mut case = self.clone();
         let local: gridemu::model::Named = local.parse().expect("a policy");
-        let sharing = !Registry::standard().build(&local).expect("a policy").1.space_sharing();
+        let abilities = Registry::standard().build(&local).expect("a policy").1;
+        let sharing = !abilities.space_sharing();
         for site in &mut case.spec.sites {
             site.policy = local.clone();
+            if !abilities.keeps_reservations {
+                site.reservations.clear();
+            }
             if sharing {
                 site.order = InstantOrder::Instant;
             }
@@ -189,8 +193,11 @@ fn site() -> impl Strategy<Value = SiteSpec> {
         weighted(0.4, checkpoint),
         weighted(0.3, 1_u32..4),
     );
-    (vec(partition(), 1..3), select(variants()), 0_u8..4, any::<bool>(), any::<bool>(), churn).prop_map(
-        |(partitions, policy, order, overrun, machines, churn)| {
+    let booked = vec((10_u64..150, 1_u64..60, 1_u32..13), 0..3);
+    let by_hour = prop_oneof![3 => Just("flat"), 1 => Just("0-1=0.5,1-24=3")];
+    let rest = (churn, weighted(0.4, booked), by_hour);
+    (vec(partition(), 1..3), select(variants()), 0_u8..4, any::<bool>(), any::<bool>(), rest).prop_map(
+        |(partitions, policy, order, overrun, machines, (churn, booked, by_hour))| {
             let mut site = SiteSpec::plain("", 1, policy.parse().expect("a policy"));
             site.partitions = partitions;
             for (at, part) in site.partitions.iter_mut().enumerate() {
@@ -204,6 +211,21 @@ fn site() -> impl Strategy<Value = SiteSpec> {
             (site.churn.random, site.churn.script, site.churn.running) = (churn.0, churn.1, churn.2);
             (site.churn.return_queued, site.churn.checkpoint, site.churn.attempts) =
                 (churn.3, churn.4, churn.5);
+            site.tariff.price_by_hour = by_hour.parse().ok();
+            // A minute or so before the hour.
+            site.tariff.starts_at = Span::from_secs(3_540);
+            for (number, (start, length, procs)) in booked.into_iter().flatten().enumerate() {
+                let place = number % site.partitions.len();
+                let part = &site.partitions[place];
+                let (start, end) = (Time::from_secs(start), Time::from_secs(start + length));
+                let procs = part.rounded(1 + procs % part.usable());
+                let booked = Reservation { name: format!("r{number}"), start, end, procs };
+                site.reservations.push((place, booked));
+                // Two of them may want more than there is.
+                if !abilities.keeps_reservations || site.check().is_err() {
+                    site.reservations.pop();
+                }
+            }
             site
         },
     )

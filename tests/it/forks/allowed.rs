@@ -30,7 +30,7 @@ fn what_changes_is_told() {
         ),
         (
             |spec| spec.sites[0].partitions[0].price = Price::from_nanos(2_000_000_000),
-            "site `site-0`, partition `default`: price a core-hour: 2 instead of 0",
+            "site `site-0`, partition `default`: price: 2/core-h instead of 0/core-h",
         ),
         (
             |spec| spec.sites[0].tariff.price_by_hour = Some("0-6=0.5".parse().unwrap()),
