@@ -170,3 +170,18 @@ fn a_folder_that_is_something_else_is_refused() {
     let store = Store::open(&place("store"), &options).unwrap();
     assert_eq!(store.finished().unwrap(), Some(vec![0, 255, 7]));
 }
+
+#[test]
+fn a_store_in_use_is_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path().join("store");
+    let store = Store::create(&folder, &about(), &options(EngineKind::Redb)).unwrap();
+    let holder = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(150));
+        drop(store);
+    });
+    let patient = StoreOptions { patience: Duration::from_secs(30), ..options(EngineKind::Redb) };
+    Store::open(&folder, &patient).unwrap();
+    holder.join().unwrap();
+    Store::open(&folder, &options(EngineKind::Redb)).unwrap();
+}
