@@ -21,14 +21,15 @@ impl Store {
         self.drop_all_but(last, any)
     }
 
-    /// Removes one snapshot, even if it was to be kept always.
+    /// Removes one snapshot, even if it was to be kept always or is damaged.
     ///
     /// # Errors
     /// [`StoreError::Last`] if no other can be used, [`StoreError::Unknown`], and what the file system says.
     pub fn remove(&mut self, number: u64) -> Result<(), StoreError> {
         self.has(number)?;
         let known = self.take_known()?;
-        if known.iter().all(|(&other, kept)| other == number || kept.is_none()) {
+        let usable: Vec<u64> = known.iter().filter_map(|(&other, kept)| kept.map(|_| other)).collect();
+        if usable == [number] {
             self.known = Some(known);
             return Err(StoreError::Last { path: self.folder.clone(), number });
         }
