@@ -26,6 +26,7 @@ mod disk;
 mod engine;
 mod engines;
 mod error;
+mod finished;
 mod folder;
 mod generation;
 mod journal;
@@ -33,6 +34,8 @@ mod lock;
 mod log;
 mod marker;
 mod payload;
+mod place;
+mod pruning;
 #[cfg(test)]
 mod tests;
 mod text;

@@ -7,18 +7,16 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::about::{About, Cut, Newest, Section, SnapshotInfo, State, StoreOptions};
-use super::blocks::{BLOCKS, Blocks};
+use super::blocks::Blocks;
 use super::disk::{self, Disk, RealDisk};
 use super::engines::EngineKind;
-use super::error::{Part, StoreError};
+use super::error::StoreError;
+use super::finished;
 use super::generation::{self, Draft, Opener, Seal};
 use super::journal::{Entries, Journal};
-use super::lock::{LOCK, Lock};
-use super::marker::{self, MARKER, RUN};
-use super::text::{self, Fault};
-
-/// The summary of a run that is over.
-const FINISHED: &str = "finished";
+use super::lock::Lock;
+use super::marker;
+use super::place;
 
 /// A folder with the snapshots of one run, open in this process and in no other.
 ///
@@ -42,14 +40,14 @@ const FINISHED: &str = "finished";
 /// ```
 #[derive(Debug)]
 pub struct Store {
-    folder: PathBuf,
+    pub(super) folder: PathBuf,
     about: About,
     options: StoreOptions,
-    means: Means,
+    pub(super) means: Means,
     blocks: Blocks,
-    journal: Journal,
+    pub(super) journal: Journal,
     /// For each snapshot whether it is always kept, if that has been looked up; `None` for one that cannot be used.
-    known: Option<BTreeMap<u64, Option<bool>>>,
+    pub(super) known: Option<BTreeMap<u64, Option<bool>>>,
     _lock: Lock,
 }
 
@@ -90,10 +88,10 @@ impl Store {
         means: Means,
     ) -> Result<Self, StoreError> {
         fs::create_dir_all(folder).map_err(|source| disk::at("create the folder", folder, source))?;
-        refuse_others(folder)?;
+        place::refuse_others(folder)?;
         let lock = Lock::take(&*means.disk, folder, options.patience)?;
         // Somebody else may have made one while we waited for the lock.
-        refuse_others(folder)?;
+        place::refuse_others(folder)?;
         generation::tidy(&*means.disk, folder)?;
         marker::write(&*means.disk, folder, about, options.engine)?;
         if let Some(parent) = folder.parent().filter(|parent| !parent.as_os_str().is_empty()) {
@@ -114,21 +112,7 @@ impl Store {
     }
 
     pub(super) fn open_with(folder: &Path, options: &StoreOptions, means: Means) -> Result<Self, StoreError> {
-        let path = folder.to_owned();
-        if !folder.exists() {
-            return Err(StoreError::Absent { path });
-        }
-        if !folder.is_dir() {
-            return Err(StoreError::Foreign { path, what: "it is a file".to_owned() });
-        }
-        if !folder.join(MARKER).exists() {
-            let what = if generation::names(folder)?.iter().any(|name| name == RUN || name == LOCK) {
-                format!("the file `{MARKER}` is not there; it was being made, or the file was removed")
-            } else {
-                format!("the file `{MARKER}` is not there")
-            };
-            return Err(StoreError::Foreign { path, what });
-        }
+        place::refuse_no_store(folder)?;
         let lock = Lock::take(&*means.disk, folder, options.patience)?;
         let (about, engine) = marker::read(folder)?;
         match generation::tidy(&*means.disk, folder) {
@@ -238,44 +222,6 @@ impl Store {
         Ok(info)
     }
 
-    fn take_known(&mut self) -> Result<BTreeMap<u64, Option<bool>>, StoreError> {
-        if let Some(known) = self.known.take() {
-            return Ok(known);
-        }
-        let kept = |info: SnapshotInfo| match (info.state, info.cut) {
-            (State::Intact, Some(cut)) => (info.number, Some(cut.kept)),
-            _ => (info.number, None),
-        };
-        Ok(self.snapshots()?.into_iter().map(kept).collect())
-    }
-
-    /// Removes all snapshots but the latest `last` and those that are always kept.
-    fn drop_all_but(&mut self, last: usize, damaged_too: bool) -> Result<Vec<u64>, StoreError> {
-        let mut known = self.take_known()?;
-        let usable = known.iter().rev().filter(|(_, kept)| kept.is_some());
-        let latest: Vec<u64> = usable.take(last.max(1)).map(|(&number, _)| number).collect();
-        let goes = |(&number, &kept): (&u64, &Option<bool>)| match kept {
-            Some(kept) => (!kept && !latest.contains(&number)).then_some(number),
-            None => damaged_too.then_some(number),
-        };
-        let going: Vec<u64> = known.iter().filter_map(goes).collect();
-        let mut removed = Ok(());
-        for number in &going {
-            removed = generation::remove(&*self.means.disk, &self.folder, *number);
-            if removed.is_err() {
-                break;
-            }
-            known.remove(number);
-        }
-        let oldest = known.keys().next().copied();
-        self.known = removed.is_ok().then_some(known);
-        removed?;
-        if let Some(seal) = oldest.and_then(|number| generation::seal(&self.folder, number).ok()) {
-            self.journal.forget_before(seal.cut.entries)?;
-        }
-        Ok(going)
-    }
-
     /// A snapshot, every byte checked.
     ///
     /// # Errors
@@ -292,7 +238,7 @@ impl Store {
         Ok((SnapshotInfo { number, cut, taken, bytes, on_disk, state }, sections))
     }
 
-    fn has(&self, number: u64) -> Result<(), StoreError> {
+    pub(super) fn has(&self, number: u64) -> Result<(), StoreError> {
         let have = generation::numbers(&self.folder)?;
         if have.contains(&number) {
             Ok(())
@@ -354,33 +300,6 @@ impl Store {
             generation::remove(&*self.means.disk, &self.folder, later)?;
         }
         self.blocks.cut(&seal.blocks)
-    }
-
-    /// Removes all snapshots but the latest `last`, at least one, and those that are always kept. Returns the
-    /// numbers of those that went.
-    ///
-    /// # Errors
-    /// [`StoreError`] if one cannot be removed.
-    pub fn prune(&mut self, last: usize) -> Result<Vec<u64>, StoreError> {
-        // What is damaged goes with it if there is something better.
-        let usable = self.take_known()?;
-        let any = usable.values().any(Option::is_some);
-        self.known = Some(usable);
-        self.drop_all_but(last, any)
-    }
-
-    /// Removes one snapshot, even if it was to be kept always.
-    ///
-    /// # Errors
-    /// [`StoreError::Last`] if no other can be used, [`StoreError::Unknown`], and what the file system says.
-    pub fn remove(&mut self, number: u64) -> Result<(), StoreError> {
-        self.has(number)?;
-        let known = self.take_known()?;
-        if known.iter().all(|(&other, kept)| other == number || kept.is_none()) {
-            self.known = Some(known);
-            return Err(StoreError::Last { path: self.folder.clone(), number });
-        }
-        generation::remove(&*self.means.disk, &self.folder, number)
     }
 
     /// Puts a block that snapshots from now on share; it becomes durable with the next of them. Nothing happens
@@ -450,14 +369,7 @@ impl Store {
     /// # Errors
     /// What the file system says.
     pub fn finish(&mut self, summary: &[u8]) -> Result<(), StoreError> {
-        let path = self.folder.join(FINISHED);
-        let text: String = summary.iter().map(|byte| format!("{byte:02x}")).collect();
-        let text = text::encode(&text).map_err(|why| StoreError::Engine {
-            operation: "write",
-            path: path.clone(),
-            why,
-        })?;
-        disk::write_whole(&*self.means.disk, &path, text.as_bytes())
+        finished::write(&*self.means.disk, &self.folder, summary)
     }
 
     /// The summary of the run, if it is over.
@@ -465,54 +377,13 @@ impl Store {
     /// # Errors
     /// Damage to it, and what the file system says.
     pub fn finished(&self) -> Result<Option<Vec<u8>>, StoreError> {
-        read_finished(&self.folder)
+        finished::read(&self.folder)
     }
 
     fn opener(&self) -> Arc<Opener> {
         let engine = self.options.engine;
         self.means.open.clone().unwrap_or_else(|| Arc::new(move |folder: &Path| engine.open(folder)))
     }
-}
-
-/// Refuses to make a store where there is something.
-fn refuse_others(folder: &Path) -> Result<(), StoreError> {
-    let path = folder.to_owned();
-    let names = generation::names(folder)?;
-    if names.iter().any(|name| name == MARKER) {
-        let (about, _) = marker::read(folder)?;
-        let finished = read_finished(folder)?.is_some();
-        return Err(StoreError::Occupied { path, title: about.title, finished });
-    }
-    // What a process leaves that was killed while it made a store here.
-    let ours = |name: &String| [LOCK, RUN].contains(&name.as_str()) || generation::is_leftover(name);
-    match names.iter().find(|name| !ours(name)) {
-        None => Ok(()),
-        Some(name) if name == BLOCKS || name.starts_with("snapshot-") => {
-            Err(StoreError::Foreign { path, what: format!("it holds `{name}` but no marker") })
-        }
-        Some(name) => Err(StoreError::Foreign { path, what: format!("it holds `{name}`") }),
-    }
-}
-
-fn read_finished(folder: &Path) -> Result<Option<Vec<u8>>, StoreError> {
-    let path = folder.join(FINISHED);
-    let bytes = match fs::read(&path) {
-        Ok(bytes) => bytes,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(disk::at("read", &path, error)),
-    };
-    let (part, damaged) = (Part::Summary, "is not what was written");
-    let text: String = match text::decode(&bytes) {
-        Ok(text) => text,
-        Err(Fault::Short) => {
-            let why = "has no line with its hash at the end".to_owned();
-            return Err(StoreError::CutShort { part, path, why });
-        }
-        Err(Fault::Changed(why)) => return Err(StoreError::Damaged { part, path, why }),
-    };
-    let pair = |i: usize| text.get(i..i + 2).and_then(|pair| u8::from_str_radix(pair, 16).ok());
-    let summary: Option<Vec<u8>> = (0..text.len()).step_by(2).map(pair).collect();
-    summary.map(Some).ok_or_else(|| StoreError::Damaged { part, path, why: damaged.to_owned() })
 }
 
 #[expect(

@@ -4,8 +4,10 @@ mod basics;
 mod damage;
 mod engines;
 mod faults;
+mod faulty;
 mod full;
 mod kills;
+mod layouts;
 mod model;
 mod space;
 

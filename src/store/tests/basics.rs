@@ -49,10 +49,28 @@ fn the_latest_stay_and_those_to_be_kept() {
     store.remove(3).unwrap();
     assert_eq!(numbers(&store), [7]);
     assert!(matches!(store.remove(7), Err(StoreError::Last { number: 7, .. })));
+    // One that cannot be used can go, and does by itself once there is a newer one that can.
+    let seals = |number: u64| folder.join(format!("snapshot-{number:08}/seal"));
+    let write = |store: &mut Store, n: u64| store.write(cut(n, 0), &sections(n, 10)).unwrap().number;
+    let [spoilt, good] = [write(&mut store, 70), write(&mut store, 71)];
+    fs::write(seals(spoilt), "").unwrap();
+    drop(store);
+    let mut store = Store::open(&folder, &options(EngineKind::Sled)).unwrap();
+    assert_eq!(numbers(&store), [spoilt, good]);
+    store.remove(spoilt).unwrap();
+    let spoilt = write(&mut store, 72);
+    fs::write(seals(spoilt), "").unwrap();
+    drop(store);
+    let mut store = Store::open(&folder, &options(EngineKind::Sled)).unwrap();
+    let newest = store.newest().unwrap();
+    assert_eq!((newest.number, newest.skipped.len(), newest.skipped[0].0), (good, 1, spoilt));
+    let next = write(&mut store, 73);
+    assert_eq!(numbers(&store), [good, next]);
+    store.remove(good).unwrap();
     store.write(cut(8, 0), &sections(8, 10)).unwrap();
-    store.go_on_from(7).unwrap();
-    assert_eq!(numbers(&store), [7]);
-    assert_eq!(store.newest().unwrap().sections, sections(7, 10));
+    store.go_on_from(next).unwrap();
+    assert_eq!(numbers(&store), [next]);
+    assert_eq!(store.newest().unwrap().sections, sections(73, 10));
 }
 
 #[test]
@@ -169,4 +187,19 @@ fn a_folder_that_is_something_else_is_refused() {
     ));
     let store = Store::open(&place("store"), &options).unwrap();
     assert_eq!(store.finished().unwrap(), Some(vec![0, 255, 7]));
+}
+
+#[test]
+fn a_store_in_use_is_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path().join("store");
+    let store = Store::create(&folder, &about(), &options(EngineKind::Redb)).unwrap();
+    let holder = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(150));
+        drop(store);
+    });
+    let patient = StoreOptions { patience: Duration::from_secs(30), ..options(EngineKind::Redb) };
+    Store::open(&folder, &patient).unwrap();
+    holder.join().unwrap();
+    Store::open(&folder, &options(EngineKind::Redb)).unwrap();
 }

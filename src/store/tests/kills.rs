@@ -18,7 +18,7 @@ pub(super) const FOLDER: &str = "GRIDEMU_STORE_CHILD";
 pub(super) const ENGINE: &str = "GRIDEMU_STORE_ENGINE";
 
 #[expect(clippy::disallowed_methods, reason = "a test that is told by its environment what to be")]
-fn variable(name: &str) -> Option<String> {
+pub(super) fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 

@@ -1,0 +1,50 @@
+//! What is at a place where a store is to be made or opened.
+
+use std::path::Path;
+
+use super::blocks::BLOCKS;
+use super::error::StoreError;
+use super::finished;
+use super::generation;
+use super::lock::LOCK;
+use super::marker::{self, MARKER, RUN};
+
+/// Refuses to make a store where there is something.
+pub(super) fn refuse_others(folder: &Path) -> Result<(), StoreError> {
+    let path = folder.to_owned();
+    let names = generation::names(folder)?;
+    if names.iter().any(|name| name == MARKER) {
+        let (about, _) = marker::read(folder)?;
+        let finished = finished::read(folder)?.is_some();
+        return Err(StoreError::Occupied { path, title: about.title, finished });
+    }
+    // What a process leaves that was killed while it made a store here.
+    let ours = |name: &String| [LOCK, RUN].contains(&name.as_str()) || generation::is_leftover(name);
+    match names.iter().find(|name| !ours(name)) {
+        None => Ok(()),
+        Some(name) if name == BLOCKS || name.starts_with("snapshot-") => {
+            Err(StoreError::Foreign { path, what: format!("it holds `{name}` but no marker") })
+        }
+        Some(name) => Err(StoreError::Foreign { path, what: format!("it holds `{name}`") }),
+    }
+}
+
+/// Refuses to open what is no store.
+pub(super) fn refuse_no_store(folder: &Path) -> Result<(), StoreError> {
+    let path = folder.to_owned();
+    if !folder.exists() {
+        return Err(StoreError::Absent { path });
+    }
+    if !folder.is_dir() {
+        return Err(StoreError::Foreign { path, what: "it is a file".to_owned() });
+    }
+    if folder.join(MARKER).exists() {
+        return Ok(());
+    }
+    let what = if generation::names(folder)?.iter().any(|name| name == RUN || name == LOCK) {
+        format!("the file `{MARKER}` is not there; it was being made, or the file was removed")
+    } else {
+        format!("the file `{MARKER}` is not there")
+    };
+    Err(StoreError::Foreign { path, what })
+}
