@@ -13,6 +13,7 @@ mod merge;
 mod moments;
 mod node;
 mod save;
+mod told;
 mod windows;
 
 use serde::{Deserialize, Serialize};
@@ -25,6 +26,7 @@ pub use merge::{Merge, MergeSave};
 pub use moments::drive_by_moments;
 pub use node::Node;
 pub use save::{GridSave, NodeSave};
+pub use told::Told;
 pub use windows::{Call, Group, Over, WindowEnds, WindowError, WindowOptions, Windows};
 
 use self::center::Center;
@@ -85,15 +87,6 @@ pub struct Command {
     pub site: SiteId,
     /// What.
     pub body: Body,
-}
-
-/// A command that a run has taken while it went on, as its journal has it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Told {
-    /// Its number among the commands to the grid, from zero on.
-    pub number: u64,
-    /// What, and when.
-    pub command: Command,
 }
 
 /// A site's description and its own users' workload.
@@ -375,31 +368,6 @@ impl Grid {
         let arrival = Stamp::at(at).max(self.passed);
         target.deliver(Message { arrival, sender: Sender::Outside, sequence, body })?;
         Ok(())
-    }
-
-    /// Commands so far: the number of the next one.
-    pub fn commands(&self) -> u64 {
-        self.sequence
-    }
-
-    /// So many commands have been given while the grid was driven.
-    pub(crate) fn set_commands(&mut self, commands: u64) {
-        self.sequence = self.sequence.max(commands);
-    }
-
-    /// Tells the grid again what it was told when it ran before. False if its state has it already.
-    ///
-    /// # Errors
-    /// As [`Grid::command`]; [`GridError::MissingCommand`] if one before is missing.
-    pub fn retell(&mut self, told: Told) -> Result<bool, GridError> {
-        let Told { number, command } = told;
-        if number > self.sequence {
-            return Err(GridError::MissingCommand { expected: self.sequence, found: number });
-        }
-        if number < self.sequence {
-            return Ok(false);
-        }
-        self.command(command).map(|()| true)
     }
 
     fn deliver(&mut self, sent: Vec<(Address, Message)>) -> Result<(), GridError> {

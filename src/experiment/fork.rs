@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::checkpoint::Snapshot;
 use super::resume::{Ended, Stored, StoredRun};
-use super::scenario::{Override, Scenario};
+use super::scenario::{Clock, Override, Scenario};
 use super::{Control, Progress, Run, RunError};
 use crate::grid;
 use crate::metrics::{Definitions, Fingerprint, GridMeasures, Window};
@@ -119,6 +119,8 @@ fn of_run(
     let mut origin = old.clone();
     for (scenario, name) in [(&mut origin, AS_IT_WAS), (&mut new, CHANGED)] {
         scenario.meaning.checkpoint = None;
+        // Nobody watches: as fast as it goes.
+        scenario.meaning.clock = Clock::Virtual;
         scenario.meaning.output.folder = folder(options, past.as_deref(), name)?;
     }
     let [origin, changed] = [origin, new].map(|scenario| {

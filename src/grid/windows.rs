@@ -13,6 +13,7 @@
 //! answers. No result depends on where a window ends.
 
 mod error;
+mod meanwhile;
 mod options;
 mod places;
 mod seat;
@@ -23,9 +24,9 @@ pub use options::{Group, Over, WindowEnds, WindowOptions};
 use self::options::Lag;
 use self::places::Places;
 use self::seat::{Seat, Unit};
-use super::ending::{is_minute, next_minute};
+use super::ending::is_minute;
 use super::least::Least;
-use super::leg::{Halt, instant_from};
+use super::leg::Halt;
 use crate::entity::{Address, Message, Pending, Stamp};
 use crate::units::{Span, Time};
 
@@ -166,32 +167,6 @@ impl Windows {
     /// The first moment at which something happens to anybody; [`Stamp::END`] for none.
     pub fn first(&self) -> Stamp {
         self.seats.iter().map(|seat| seat.moment).min().unwrap_or(Stamp::END)
-    }
-
-    /// The first moment for which anything is to be done: something happens, the run may be over, or the drive is.
-    pub fn due(&self) -> Stamp {
-        let first = self.first().min(self.until);
-        if self.over.is_some() { first.min(Stamp::at(next_minute(self.passed.time))) } else { first }
-    }
-
-    /// While nothing happens, nobody gets further than this: the present, for whoever keeps to a clock.
-    pub fn reach(&mut self, reach: Stamp) {
-        self.reach = reach;
-    }
-
-    /// The first instant that nobody has gone beyond.
-    pub fn instant(&self) -> Time {
-        instant_from(self.furthest)
-    }
-
-    /// Whether the halt of this drive is asked.
-    pub fn is_halted(&self) -> bool {
-        self.halt.as_ref().is_some_and(Halt::is_asked)
-    }
-
-    /// Nothing happens any more from `time` on, or from the first instant on that nobody has gone beyond.
-    pub fn halt(&mut self, time: Time) {
-        self.until = self.until.min(Stamp::at(time.max(self.instant())));
     }
 
     /// Whether an entity is the only one of its group.
@@ -352,31 +327,6 @@ impl Windows {
             self.settle(unit, arrival.min(self.units[unit].out));
         }
         Ok(())
-    }
-
-    /// Somebody outside tells an entity something, between two windows. False if there is nobody of that address.
-    ///
-    /// # Errors
-    /// [`WindowError::Past`] if somebody has gone beyond its arrival.
-    pub fn tell(&mut self, to: Address, message: Message) -> Result<bool, WindowError> {
-        let Some(place) = self.places.find(to) else { return Ok(false) };
-        let arrival = message.arrival;
-        if arrival < self.furthest {
-            return Err(WindowError::Past { to, arrival, passed: self.furthest });
-        }
-        let seat = &mut self.seats[place];
-        let (sooner, unit) = (seat.put(message), seat.unit);
-        if sooner {
-            self.settle(unit, arrival.min(self.units[unit].out));
-        }
-        // It will know when it is called next; until then the run must not be taken for over.
-        self.pending[place].more = true;
-        Ok(true)
-    }
-
-    /// Whether there is an entity of that address.
-    pub fn knows(&self, address: Address) -> bool {
-        self.places.find(address).is_some()
     }
 
     /// A call has been carried out, and all it sent has been posted: when the entity next does something by itself, and a

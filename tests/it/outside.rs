@@ -15,7 +15,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use crate::grids::{GridCase, grids, random_ends};
+use crate::grids::{GridCase, GridRan, grids, random_ends};
 use crate::support::through_bytes;
 
 /// What was written down, as bytes.
@@ -52,7 +52,7 @@ fn live(
     orders: &[(u64, SiteId, Body)],
     leg: u64,
     (threads, ends): (usize, u64),
-) -> (Vec<Record>, Result<(), String>, Time, Vec<Told>, Vec<Cut>) {
+) -> (GridRan, Vec<Told>, Vec<Cut>) {
     let journal = Journal::default();
     let (caller, outside) = journal.outside();
     let opened = Arc::new(Mutex::new(0));
@@ -86,7 +86,7 @@ fn live(
     let result = result.and_then(|()| {
         grid.finish_run(case.until, &mut merge, &mut records).map_err(|error| error.to_string())
     });
-    (records, result, grid.now(), journal.read(), cuts)
+    (GridRan { records, result, end: grid.now() }, journal.read(), cuts)
 }
 
 fn acts() -> impl Strategy<Value = Body> {
@@ -124,7 +124,7 @@ proptest! {
             }
         }
         let orders: Vec<_> = orders.into_iter().map(|(at, site, body)| (at, SiteId(site), body)).collect();
-        let (records, result, end, told, cuts) = live(&case, &orders, leg, how);
+        let (expected, told, cuts) = live(&case, &orders, leg, how);
         let sites = case.spec.sites.len();
         prop_assert!(told.len() <= orders.iter().filter(|(_, site, _)| site.index() < sites).count());
         prop_assert!(told.iter().map(|told| told.number).eq(0..told.len() as u64));
@@ -134,9 +134,9 @@ proptest! {
         for told in &told {
             prop_assert_eq!(again.retell(told.clone()), Ok(true));
         }
-        let mut found = Vec::new();
-        let ended = again.run_stepwise(case.until, &mut found).map_err(|error| error.to_string());
-        prop_assert_eq!((&found, &ended, again.now()), (&records, &result, end));
+        let mut records = Vec::new();
+        let result = again.run_stepwise(case.until, &mut records).map_err(|error| error.to_string());
+        prop_assert_eq!(&GridRan { records, result, end: again.now() }, &expected);
 
         // From each cut; what its state has already is passed over.
         for Cut { grid: saved, merge, records: before } in cuts {
@@ -147,11 +147,11 @@ proptest! {
                 prop_assert_eq!(grid.retell(told.clone()), Ok(number >= passed));
             }
             let mut merge = Merge::restore(through_bytes(&merge)).expect("it fits");
-            let mut found = records[..before].to_vec();
-            let ended = grid.run_leg(case.until, None, WindowOptions::default(), &mut merge, &mut found);
-            let ended = ended.and_then(|_| grid.finish_run(case.until, &mut merge, &mut found));
-            let ended = ended.map_err(|error| error.to_string());
-            prop_assert_eq!((&found, &ended, grid.now()), (&records, &result, end));
+            let mut records = expected.records[..before].to_vec();
+            let ended = grid.run_leg(case.until, None, WindowOptions::default(), &mut merge, &mut records);
+            let ended = ended.and_then(|_| grid.finish_run(case.until, &mut merge, &mut records));
+            let result = ended.map_err(|error| error.to_string());
+            prop_assert_eq!(&GridRan { records, result, end: grid.now() }, &expected);
         }
     }
 }
