@@ -167,7 +167,15 @@ impl Grid {
         let count = sites.len();
         let mut nodes: Vec<Node> = sites.into_iter().map(|site| Node::Site(Box::new(site))).collect();
         nodes.extend(center.into_iter().flat_map(Center::into_nodes));
-        Self { nodes, sites: count, passed: Stamp::default(), sequence: 0, quiet, described, forked: Time::ZERO }
+        Self {
+            nodes,
+            sites: count,
+            passed: Stamp::default(),
+            sequence: 0,
+            quiet,
+            described,
+            forked: Time::ZERO,
+        }
     }
 
     /// The instant up to which everything has happened.
