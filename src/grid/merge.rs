@@ -159,3 +159,75 @@ fn written(record: &Record) -> Time {
         Record::Event(event) => event.time,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::model::{MachineRecord, MachineState, PartitionId, ProcSet, SiteId};
+
+    /// What a merge of three entities is told.
+    #[derive(Clone, Copy, Debug)]
+    enum Step {
+        Push(usize, u64),
+        Emit(u64),
+        /// Another process goes on.
+        Anew,
+    }
+
+    fn steps() -> impl Strategy<Value = Vec<Step>> {
+        let step = prop_oneof![
+            6 => (0_usize..3, 0_u64..40).prop_map(|(entity, at)| Step::Push(entity, at)),
+            2 => (0_u64..40).prop_map(Step::Emit),
+            1 => Just(Step::Anew),
+        ];
+        vec(step, 0..40)
+    }
+
+    fn record(entity: usize, at: u64, number: u32) -> Record {
+        Record::Machine(MachineRecord {
+            time: Time::from_secs(at),
+            site: SiteId(entity as u32),
+            partition: PartitionId(number),
+            procs: ProcSet::new(),
+            state: MachineState::Idle,
+        })
+    }
+
+    fn merged(steps: &[Step], anew: bool) -> Vec<Record> {
+        let (mut merge, mut records) = (Merge::new(3), Vec::new());
+        for (number, step) in (0..).zip(steps) {
+            match *step {
+                Step::Push(entity, at) => merge.push(entity, record(entity, at, number), &mut records),
+                Step::Emit(at) => merge.emit(Time::from_secs(at), &mut records),
+                Step::Anew if anew => {
+                    let bytes = postcard::to_stdvec(&merge.save()).unwrap();
+                    merge = Merge::restore(postcard::from_bytes(&bytes).unwrap()).unwrap();
+                }
+                Step::Anew => {}
+            }
+        }
+        merge.finish(&mut records);
+        records
+    }
+
+    proptest! {
+        #[test]
+        fn what_waits_goes_on_in_another_process(steps in steps()) {
+            prop_assert_eq!(merged(&steps, true), merged(&steps, false));
+        }
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused() {
+        let good = Merge::new(2).save();
+        assert!(Merge::restore(good.clone()).is_ok());
+        let told = |save| Merge::restore(save).expect_err("it makes no sense").to_string();
+        let newer = MergeSave { version: SAVE_VERSION + 1, ..good.clone() };
+        assert!(told(newer).contains("have layout 2, this version of gridemu reads 1"));
+        let torn = MergeSave { latest: Vec::new(), ..good };
+        assert!(told(torn).contains("waiting records of 2 entities and times of 0"));
+    }
+}
