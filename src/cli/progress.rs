@@ -7,7 +7,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::{is_watched, talk};
-use crate::experiment::{Progress, Told};
+use crate::experiment::{Progress, Notice};
 
 const REDRAW: Duration = Duration::from_millis(100);
 /// Without a terminal.
@@ -71,8 +71,8 @@ fn lines(label: &str, progress: &Progress, wait: &mpsc::Receiver<()>) {
 fn warn(progress: &Progress) {
     for told in progress.told() {
         match told {
-            Told::Note(said) => talk(&said),
-            Told::Warning(said) => talk(&format!("warning: {said}")),
+            Notice::Note(said) => talk(&said),
+            Notice::Warning(said) => talk(&format!("warning: {said}")),
         }
     }
 }

@@ -6,7 +6,7 @@ use clap::Args as ClapArgs;
 
 use super::{progress, say, signals, talk};
 use crate::broker::BrokerRegistry;
-use crate::experiment::{Commands, Control, Ended, From, Progress, RunError, Stored};
+use crate::experiment::{Commands, Control, Ended, ResumePoint, Progress, RunError, Stored};
 use crate::local::Registry;
 use crate::report::{self, grid_json, grid_tables};
 
@@ -49,11 +49,11 @@ pub(super) fn run(args: &Args) -> Result<(), RunError> {
     show(&ended, args.json)
 }
 
-fn tell(title: &str, store: &Path, from: &From) {
+fn tell(title: &str, store: &Path, from: &ResumePoint) {
     for (number, why) in &from.skipped {
         talk(&format!("note: snapshot {number} of `{}` cannot be used: {why}", store.display()));
     }
-    let From { number, cut, .. } = from;
+    let ResumePoint { number, cut, .. } = from;
     let fallen_back = if from.skipped.is_empty() { "" } else { " before it" };
     talk(&format!(
         "{title}: goes on from snapshot {number}{fallen_back}, at {} s of the run, after {} jobs",

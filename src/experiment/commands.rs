@@ -7,7 +7,7 @@ use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 use std::thread;
 
-use super::progress::Told as Said;
+use super::progress::Notice as Said;
 use super::scenario::{Clock, Meaning};
 use super::{Progress, RunError};
 use crate::entity::Body;

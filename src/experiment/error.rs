@@ -142,6 +142,15 @@ impl RunError {
                 Self::request(format!("nothing has been saved in `{path}`: the run ended before its first snapshot"))
                     .with_hint("begin it again, with `--checkpoint-anew`")
             }
+            StoreError::Occupied { path, finished, .. } => {
+                let path = path.display();
+                let go_on = if *finished {
+                    format!("`gridemu resume {path}` prints what it ended in")
+                } else {
+                    format!("`gridemu resume {path}` goes on with it")
+                };
+                Self::request(error).with_hint(format!("{go_on}; `--checkpoint-anew` removes it and begins again"))
+            }
             _ => Self::request(error).with_hint(error.hint()),
         }
     }

@@ -225,7 +225,7 @@ fn check(stored: &Stored, found: Fingerprint, progress: &Progress) -> Result<(),
         Some(Ended::Replay(summary)) => summary.fingerprint,
     };
     if ended != found {
-        progress.tell(super::Told::Warning(format!(
+        progress.tell(super::Notice::Warning(format!(
             "as it was, the run ends with fingerprint {found}, not with {ended} as before; this is a bug of gridemu"
         )));
     }

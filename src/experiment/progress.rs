@@ -12,12 +12,12 @@ struct Counters {
     done: AtomicU64,
     total: AtomicU64,
     jobs: AtomicU64,
-    told: Mutex<Vec<Told>>,
+    told: Mutex<Vec<Notice>>,
 }
 
 /// What has to be said while a run goes on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Told {
+pub enum Notice {
     /// Something to know.
     Note(String),
     /// Something to look at.
@@ -36,11 +36,11 @@ impl Progress {
     }
 
     /// What has to be said while the run goes on, since this was last asked.
-    pub fn told(&self) -> Vec<Told> {
+    pub fn told(&self) -> Vec<Notice> {
         std::mem::take(&mut self.0.told.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    pub(super) fn tell(&self, said: Told) {
+    pub(super) fn tell(&self, said: Notice) {
         self.0.told.lock().unwrap_or_else(PoisonError::into_inner).push(said);
     }
 

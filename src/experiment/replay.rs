@@ -11,7 +11,7 @@ use super::recorder::{OneSite, Recorder};
 use super::resume::seen_from;
 use super::underway::{Driver, Spent, Underway};
 use super::workload::{EstimateSource, Opened, Shaping, Workload, read_once};
-use super::progress::Told;
+use super::progress::Notice;
 use super::{CheckpointPlan, Control, Progress, RunError};
 use crate::entity::Site;
 use crate::grid::{Grid, GridError, Merge};
@@ -368,7 +368,7 @@ impl Replay {
         }
         if let Some(taker) = &mut taker {
             taker.finish(&summary)?;
-            progress.tell(Told::Note(taker.line()));
+            progress.tell(Notice::Note(taker.line()));
         }
         Ok(summary)
     }

@@ -42,7 +42,7 @@ pub enum Ended {
 
 /// Where a run goes on from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct From {
+pub struct ResumePoint {
     /// The number of the snapshot.
     pub number: u64,
     /// Where it was cut.
@@ -131,7 +131,7 @@ impl Stored {
         progress: &Progress,
         control: &Control,
         commands: Option<Commands>,
-        say: impl FnOnce(&From),
+        say: impl FnOnce(&ResumePoint),
     ) -> Result<Ended, RunError> {
         match &self.run {
             StoredRun::Run(run) if commands.is_some() => Commands::check(&run.scenario().meaning)?,
@@ -142,7 +142,7 @@ impl Stored {
         }
         let refused = |error| RunError::from_store(&error);
         let newest = self.store.newest().map_err(refused)?;
-        say(&From { number: newest.number, cut: newest.cut, skipped: newest.skipped });
+        say(&ResumePoint { number: newest.number, cut: newest.cut, skipped: newest.skipped });
         self.store.go_on_from(newest.number).map_err(refused)?;
         let plan = CheckpointPlan::new(self.store.folder().to_owned());
         let told = self.told(newest.number)?;

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::checkpoint::{Anew, Description, Restored, Snapshot, Taker, create_store, here};
-use super::progress::Told;
+use super::progress::Notice;
 use super::recorder::Recorder;
 use super::scenario::{Clock, Engine, Meaning, Measure, OutputPlan, Scenario, ScenarioError};
 use super::timed::Read;
@@ -281,7 +281,7 @@ impl Run {
         }
         if let Some(taker) = &mut taker {
             taker.finish(&summary)?;
-            progress.tell(Told::Note(taker.line()));
+            progress.tell(Notice::Note(taker.line()));
         }
         Ok(summary)
     }

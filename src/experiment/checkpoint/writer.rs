@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use super::state::RunState;
-use crate::experiment::progress::Told;
+use crate::experiment::progress::Notice;
 use crate::experiment::{Progress, RunError};
 use crate::experiment::clock::now;
 use crate::grid::Halt;
@@ -58,7 +58,7 @@ impl Writer {
         match spawned {
             Ok(thread) => Self { words: Some(words), thread: Some(thread), tally },
             Err(error) => {
-                progress.tell(Told::Warning(format!("no snapshots are taken: no thread can be started ({error})")));
+                progress.tell(Notice::Warning(format!("no snapshots are taken: no thread can be started ({error})")));
                 Self { words: None, thread: None, tally }
             }
         }
@@ -167,7 +167,7 @@ impl Scribe {
             Ok(()) => drop(self.tally.written.fetch_add(1, Ordering::Relaxed)),
             Err(error) => {
                 let said = format!("the snapshot at {} s could not be written: {error}", cut.at);
-                self.progress.tell(Told::Warning(said + "; the run goes on without it"));
+                self.progress.tell(Notice::Warning(said + "; the run goes on without it"));
             }
         }
     }

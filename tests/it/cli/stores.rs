@@ -113,14 +113,14 @@ fn files_that_are_not_what_they_were_are_told() {
         gridemu(&["resume", &store]).ends(2, &[&["jobs.csv"], words].concat());
     };
     fs::remove_file(&jobs).unwrap();
-    refused(&["deleted"]);
+    refused(&["is gone"]);
     fs::write(&jobs, &text[..text.len() / 2]).unwrap();
-    refused(&["short"]);
+    refused(&["at the snapshot"]);
     let mut edited = text.clone();
     let at = edited.len() / 3;
     edited[at] = if edited[at] == b'7' { b'8' } else { b'7' };
     fs::write(&jobs, &edited).unwrap();
-    refused(&["edited"]);
+    refused(&["was changed"]);
     fs::write(&jobs, &text).unwrap();
     assert_eq!(fingerprint_as_it_was(&store), QUICKSTART);
 }
@@ -228,7 +228,7 @@ fn futures_part_after_the_snapshot() {
         "site.windsor.policy=conservative",
         "broker.picture=10 min",
         "network.latency=2 s",
-        "site.oslo.price_by_hour=[1,1,1,1,1,1,1,1,1,1,1,1,2,2,2,2,2,2,2,2,2,2,2,2]",
+        "site.oslo.price_by_hour=8-20=2",
     ] {
         let told = gridemu(&[&fork[..], &["--set", change, "--out", &futures]].concat()).json();
         let told = &told["grid"];
