@@ -73,6 +73,9 @@ pub struct Grid {
     quiet: Span,
     /// A hash of the description.
     described: u128,
+    /// The first full minute at which this description was asked whether the run is over: news that gets around sooner than under the
+    /// one before does not end it in the past.
+    forked: Time,
 }
 
 /// What somebody outside tells the grid to do.
@@ -164,7 +167,15 @@ impl Grid {
         let count = sites.len();
         let mut nodes: Vec<Node> = sites.into_iter().map(|site| Node::Site(Box::new(site))).collect();
         nodes.extend(center.into_iter().flat_map(Center::into_nodes));
-        Self { nodes, sites: count, passed: Stamp::default(), sequence: 0, quiet, described }
+        Self {
+            nodes,
+            sites: count,
+            passed: Stamp::default(),
+            sequence: 0,
+            quiet,
+            described,
+            forked: Time::ZERO,
+        }
     }
 
     /// The instant up to which everything has happened.
@@ -320,8 +331,7 @@ impl Grid {
             // Nothing ever happens again, whatever was said.
             (Verdict::GoOn, None) => (left.minute(), left.jobs() > 0),
         };
-        // News that gets around sooner from now on does not end a run in the past.
-        let end = end.max(self.passed.time);
+        let end = end.max(self.forked);
         let waiters = self.waiters();
         self.passed = Stamp::at(end);
         self.close(sink);

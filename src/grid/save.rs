@@ -7,8 +7,10 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use xxhash_rust::xxh3::xxh3_128;
 
+use super::ending::{is_minute, next_minute};
 use super::{Grid, GridError, Node};
 use crate::entity::{BrokerSave, Directory, Dispatcher, EntityError, Network, PortalSave, SiteSave, Stamp};
+use crate::units::Time;
 
 /// Raised whenever [`GridSave`] itself changes its layout; what is in it has versions of its own ([`Kind::version`]).
 const SAVE_VERSION: u32 = 3;
@@ -22,6 +24,7 @@ pub struct GridSave {
     described: u128,
     passed: Stamp,
     sequence: u64,
+    forked: Time,
     nodes: Vec<NodeSave>,
 }
 
@@ -275,6 +278,7 @@ impl Grid {
             described: self.described,
             passed: self.passed,
             sequence: self.sequence,
+            forked: self.forked,
             nodes: nodes?,
         })
     }
@@ -310,6 +314,11 @@ impl Grid {
             ));
         }
         (self.passed, self.sequence) = (passed, saved.sequence);
+        self.forked = match (saved.described == self.described, passed) {
+            (true, _) => saved.forked,
+            (false, Stamp { time, round: 0 }) if is_minute(time) => time,
+            (false, Stamp { time, .. }) => next_minute(time),
+        };
         Ok(())
     }
 }

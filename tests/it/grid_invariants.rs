@@ -320,7 +320,8 @@ fn check_partitions(case: &GridCase, told: &Told<'_>, before: &Grid, after: &Gri
             let old = was.map(|was| &was.partitions[number]);
             let drawn = match (fork, old) {
                 (Some(fork), Some(old))
-                    if (old.idle, old.busy, old.price) != (part.idle, part.busy, part.price) =>
+                    if (old.idle, old.busy, old.price) != (part.idle, part.busy, part.price)
+                        || was.is_some_and(|was| was.tariff != spec.tariff) =>
                 {
                     let busy_then = segments.iter().filter(|s| s.to <= fork.at).map(time).sum();
                     assert!(segments.iter().all(|s| s.to <= fork.at || s.from >= fork.at), "settled then");

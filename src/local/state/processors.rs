@@ -221,7 +221,8 @@ impl State {
                 kept += job.held;
             }
         }
-        self.capacity = self.here.len() - if self.slots == 1 { kept } else { 0 };
+        // Until a policy that shares no processors has taken over from one that does, two that stand still may keep the same.
+        self.capacity = self.here.len().saturating_sub(if self.slots == 1 { kept } else { 0 });
     }
 
     /// A running job stands still from now on; it keeps its processors, and its place on shared ones. Its segment must have

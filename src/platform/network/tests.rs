@@ -21,20 +21,33 @@ struct Begin {
     bytes: u64,
 }
 
+/// Other connections from an instant on, before anything begins at it.
+type Change<'a> = Option<(u64, &'a NetworkSpec)>;
+
 /// Begins transfers in order, takes out what is due at each `next` and at each time of `peeks`.
-fn run(network: &NetworkSpec, begins: &[Begin], peeks: &[u64]) -> Vec<Arrival> {
+fn run(network: &NetworkSpec, begins: &[Begin], peeks: &[u64], mut change: Change<'_>) -> Vec<Arrival> {
     let mut links = Links::new(network);
     let mut steps: Vec<(u64, Option<&Begin>)> = peeks.iter().map(|at| (*at, None)).collect();
     steps.extend(begins.iter().map(|begin| (begin.at, Some(begin))));
     steps.sort_by_key(|(at, begin)| (*at, begin.map(|begin| begin.id)));
     let mut all = Vec::new();
-    for (at, begin) in steps {
-        let now = Time::from_micros(at);
+    let go_to = |links: &mut Links, now: Time| {
+        let mut arrivals = Vec::new();
         while let Some(next) = links.next().filter(|next| *next < now) {
             let arrived = links.due(next);
             assert!(!arrived.is_empty() && arrived.iter().all(|arrival| arrival.at == next));
-            all.extend(arrived);
+            arrivals.extend(arrived);
         }
+        arrivals
+    };
+    for (at, begin) in steps {
+        let now = Time::from_micros(at);
+        if let Some((when, network)) = change.take_if(|(when, _)| *when <= at) {
+            let when = Time::from_micros(when);
+            all.extend(go_to(&mut links, when));
+            links.change(network, when);
+        }
+        all.extend(go_to(&mut links, now));
         match begin {
             Some(begin) => links.begin(begin.id, begin.from, begin.to, Bytes::new(begin.bytes), now),
             None => {
@@ -44,6 +57,10 @@ fn run(network: &NetworkSpec, begins: &[Begin], peeks: &[u64]) -> Vec<Arrival> {
             }
         }
     }
+    if let Some((when, network)) = change {
+        all.extend(go_to(&mut links, Time::from_micros(when)));
+        links.change(network, Time::from_micros(when));
+    }
     while let Some(next) = links.next() {
         all.extend(links.due(next));
     }
@@ -52,36 +69,47 @@ fn run(network: &NetworkSpec, begins: &[Begin], peeks: &[u64]) -> Vec<Arrival> {
 }
 
 /// The obvious twin: every transfer keeps what is left of it, and everything is worked out anew at each change.
-fn twin(network: &NetworkSpec, begins: &[Begin]) -> Vec<Arrival> {
+fn twin(network: &NetworkSpec, begins: &[Begin], change: Change<'_>) -> Vec<Arrival> {
     let mut all = Vec::new();
     let mut pairs: Vec<(u32, u32)> = begins.iter().map(|b| (b.from.min(b.to), b.from.max(b.to))).collect();
     pairs.sort_unstable();
     pairs.dedup();
     for (a, b) in pairs {
-        let link = if a == b { Link::default() } else { network.link(a as usize, b as usize) };
-        let latency = link.latency.micros();
+        let of = |network: &NetworkSpec| {
+            if a == b { Link::default() } else { network.link(a as usize, b as usize) }
+        };
+        let mut link = of(network);
+        let mut change = change;
         let mut coming: Vec<&Begin> =
             begins.iter().filter(|x| (x.from.min(x.to), x.from.max(x.to)) == (a, b)).collect();
         coming.sort_by_key(|begin| std::cmp::Reverse(begin.at));
-        let Some(bandwidth) = link.bandwidth else {
-            all.extend(coming.iter().map(|begin| arrival(begin.at + latency, begin.id)));
-            continue;
-        };
         let mut left: Vec<(u64, u128)> = Vec::new();
         let mut now = 0;
         loop {
-            let rate = u128::from((bandwidth.bits() / (left.len() as u64).max(1)).max(1));
+            let latency = link.latency.micros();
+            // Where there is no limit, nothing is ever left.
+            let bits = link.bandwidth.map_or(u64::MAX, Bandwidth::bits);
+            let rate = u128::from((bits / (left.len() as u64).max(1)).max(1));
             let passes = left.iter().map(|(_, bits)| now + bits.div_ceil(rate) as u64).min();
             let begins = coming.last().map(|begin| begin.at);
-            let Some(then) = passes.into_iter().chain(begins).min() else { break };
+            let changes = change.map(|(when, _)| when);
+            let Some(then) = passes.into_iter().chain(begins).chain(changes).min() else { break };
             for (_, bits) in &mut left {
                 *bits = bits.saturating_sub(rate * u128::from(then - now));
             }
             now = then;
             all.extend(left.iter().filter(|(_, bits)| *bits == 0).map(|(id, _)| arrival(now + latency, *id)));
             left.retain(|(_, bits)| *bits > 0);
+            if let Some((_, network)) = change.take_if(|(when, _)| *when == now) {
+                link = of(network);
+                if link.bandwidth.is_none() {
+                    let rest = left.drain(..).map(|(id, _)| arrival(now + link.latency.micros(), id));
+                    all.extend(rest);
+                }
+            }
+            let latency = link.latency.micros();
             while let Some(begin) = coming.pop_if(|begin| begin.at == now) {
-                if begin.bytes == 0 {
+                if begin.bytes == 0 || link.bandwidth.is_none() {
                     all.push(arrival(now + latency, begin.id));
                 } else {
                     left.push((begin.id, u128::from(begin.bytes) * 8_000_000));
@@ -126,33 +154,46 @@ fn conserves(network: &NetworkSpec, begins: &[Begin], arrivals: &[Arrival]) -> R
     Ok(())
 }
 
+fn network_of(drawn: &[(u64, u64)]) -> NetworkSpec {
+    let mut network = NetworkSpec::uniform(3, Link::default());
+    for ((bits, latency), at) in drawn.iter().zip(0..) {
+        // None, below one bit a second and transfer, narrow, wide.
+        let choices = [None, Some(3), Some(1_000_000), Some(7_654_321), Some(1_000_000_007)];
+        network.links[at] = Link {
+            latency: Span::from_micros(*latency),
+            bandwidth: choices[*bits as usize].map(Bandwidth::from_bits),
+        };
+    }
+    network
+}
+
 proptest! {
     #[test]
     fn agrees_with_the_obvious_twin(
-        bandwidths in proptest::collection::vec((0_u64..5, 0_u64..400), 6),
+        bandwidths in proptest::collection::vec((0_u64..5, 0_u64..400), 12),
         drawn in proptest::collection::vec((0_u64..300, 0_u32..4, 0_u32..4, 0_u64..120), 1..40),
         peeks in proptest::collection::vec(0_u64..2_000, 0..12),
+        changes in 0_u64..2_500,
     ) {
-        let mut network = NetworkSpec::uniform(3, Link::default());
-        for ((bits, latency), at) in bandwidths.into_iter().zip(0..) {
-            // None, below one bit a second and transfer, narrow, wide.
-            let choices = [None, Some(3), Some(1_000_000), Some(7_654_321), Some(1_000_000_007)];
-            network.links[at] = Link {
-                latency: Span::from_micros(latency),
-                bandwidth: choices[bits as usize].map(Bandwidth::from_bits),
-            };
-        }
+        let network = network_of(&bandwidths[..6]);
         let begins: Vec<Begin> = drawn
             .into_iter()
             .zip(0..)
             .map(|((at, from, to, bytes), id)| Begin { at: at * 7, id, from, to, bytes })
             .collect();
-        let expected = twin(&network, &begins);
+        let expected = twin(&network, &begins, None);
         prop_assert_eq!(expected.len(), begins.len(), "everything arrives");
-        prop_assert_eq!(&run(&network, &begins, &[]), &expected);
+        prop_assert_eq!(&run(&network, &begins, &[], None), &expected);
         // When it is asked in between has no influence.
-        prop_assert_eq!(&run(&network, &begins, &peeks), &expected);
+        prop_assert_eq!(&run(&network, &begins, &peeks, None), &expected);
         conserves(&network, &begins, &expected)?;
+        // Connections may change on the way.
+        let other = network_of(&bandwidths[6..]);
+        let expected = twin(&network, &begins, Some((changes, &other)));
+        prop_assert_eq!(expected.len(), begins.len(), "everything arrives");
+        let mut found = run(&network, &begins, &peeks, Some((changes, &other)));
+        found.sort_unstable();
+        prop_assert_eq!(found, expected);
     }
 }
 

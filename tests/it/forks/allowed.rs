@@ -140,7 +140,7 @@ fn a_state_is_not_taken_back_under_another_description() {
             "other connections",
         ),
         (|spec| spec.broker.as_mut().unwrap().retries = 3, "other settings"),
-        (|spec| spec.sites[0].name = "other".to_owned(), "another description"),
+        (|spec| spec.sites[0].name = "other".to_owned(), "other settings"),
     ];
     let jobs = || vec![job(1, 0, 1, 100), job(2, 5, 4, 100), job(3, 50, 1, 10)];
     let mut grid = build(&base(), jobs());
