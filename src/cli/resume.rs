@@ -59,6 +59,14 @@ fn tell(title: &str, store: &Path, from: &ResumePoint) {
         "{title}: goes on from snapshot {number}{fallen_back}, at {} s of the run, after {} jobs",
         cut.at, cut.jobs
     ));
+    match from.commands_again {
+        0 => {}
+        1 => talk("note: the command that came after it is carried out again, at its time"),
+        count => talk(&format!("note: the {count} commands that came after it are carried out again, at their times")),
+    }
+    if from.torn {
+        talk("note: a last command was not written down to its end, so nobody has used it: it is left out");
+    }
 }
 
 pub(super) fn show(ended: &Ended, json: bool) -> Result<(), RunError> {

@@ -57,7 +57,7 @@ pub fn fork(stored: &Stored, options: &ForkOptions, progress: &Progress) -> Resu
         }
     })?;
     // The journal is of the run as it was: both futures are told the same.
-    let told = stored.told(newest.number)?;
+    let (told, _) = stored.told(newest.number)?;
     let from = Snapshot { sections: &newest.sections, told: &told, store: &stored.store };
     let branch = Branch {
         title: stored.store.about().title.clone(),

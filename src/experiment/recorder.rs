@@ -95,6 +95,13 @@ pub(super) struct RecorderSave<M> {
     elapsed: Duration,
 }
 
+impl<M: Measured> RecorderSave<M> {
+    /// Whether it is whole only with blocks.
+    pub(super) fn has_blocks(&self) -> bool {
+        self.measured.blocks().next().is_some()
+    }
+}
+
 impl<M: Measured> Recorder<M> {
     pub(super) fn new(measured: M, output: Option<OutputDir>, progress: Progress) -> Self {
         Self {

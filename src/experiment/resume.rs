@@ -11,7 +11,7 @@ use crate::broker::BrokerRegistry;
 use crate::grid::{Grid, Told};
 use crate::local::Registry;
 use crate::metrics::{GridSummary, RunSummary};
-use crate::store::{Cut, Section, Store};
+use crate::store::{Cut, Entries, Section, Store};
 
 /// A store that has been opened, and what it says of its run.
 pub struct Stored {
@@ -49,6 +49,10 @@ pub struct ResumePoint {
     pub cut: Cut,
     /// Newer snapshots that cannot be used, and why.
     pub skipped: Vec<(u64, String)>,
+    /// How many commands came after it, which are told again.
+    pub commands_again: usize,
+    /// A command after these was not written down to its end: nobody has used it.
+    pub torn: bool,
 }
 
 impl Stored {
@@ -99,15 +103,17 @@ impl Stored {
         }))
     }
 
-    /// What came from outside after a snapshot.
-    pub(super) fn told(&self, number: u64) -> Result<Vec<Told>, RunError> {
-        let entries = self.store.journal(number).map_err(|error| RunError::from_store(&error))?.entries;
+    /// What came from outside after a snapshot, and whether a last entry was not written to its end.
+    pub(super) fn told(&self, number: u64) -> Result<(Vec<Told>, bool), RunError> {
+        let Entries { entries, torn } =
+            self.store.journal(number).map_err(|error| RunError::from_store(&error))?;
         let read = |entry: &Vec<u8>| {
             postcard::from_bytes(entry).map_err(|error| {
                 RunError::request(format!("a command in the journal of the store cannot be read: {error}"))
             })
         };
-        entries.iter().map(read).collect()
+        let told: Vec<Told> = entries.iter().map(read).collect::<Result<_, _>>()?;
+        Ok((told, torn))
     }
 
     /// The grid as it was when the snapshot of these sections was taken.
@@ -142,10 +148,12 @@ impl Stored {
         }
         let refused = |error| RunError::from_store(&error);
         let newest = self.store.newest().map_err(refused)?;
-        say(&ResumePoint { number: newest.number, cut: newest.cut, skipped: newest.skipped });
+        let (told, torn) = self.told(newest.number)?;
+        let commands_again = told.len();
+        let skipped = newest.skipped;
+        say(&ResumePoint { number: newest.number, cut: newest.cut, skipped, commands_again, torn });
         self.store.go_on_from(newest.number).map_err(refused)?;
         let plan = CheckpointPlan::new(self.store.folder().to_owned());
-        let told = self.told(newest.number)?;
         let from = Snapshot { sections: &newest.sections, told: &told, store: &self.store };
         let taker = |plan: CheckpointPlan, store: Store| {
             Taker::new(plan, store, control, progress).resuming(newest.number)

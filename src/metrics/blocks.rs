@@ -104,7 +104,6 @@ impl<M: Exact + Clone> Skeleton<M> {
     }
 
     /// The blocks without which this is not whole.
-    #[cfg(test)]
     pub(crate) fn blocks(&self) -> impl Iterator<Item = BlockId> {
         self.blocks.0.iter().flatten().copied()
     }

@@ -40,6 +40,8 @@ pub(super) struct Blocks {
     damage: Option<String>,
     /// Something has been put since the last sync.
     fresh: bool,
+    /// Snapshots need none of them any more.
+    released: bool,
 }
 
 /// Where a block is.
@@ -63,6 +65,7 @@ impl Blocks {
             ends: Vec::new(),
             damage: None,
             fresh: false,
+            released: false,
         };
         let Some((bytes, scan)) = log::load(&blocks.path, 0)? else { return Ok(blocks) };
         for entry in &scan.entries {
@@ -94,6 +97,7 @@ impl Blocks {
     /// Puts a block; it is durable after [`sync`](Self::sync). Nothing happens if it is there.
     pub(super) fn put(&mut self, id: &[u8], bytes: &[u8]) -> Result<(), StoreError> {
         let hash = xxh3_128(bytes);
+        self.released = false;
         if let Some(place) = self.by_id.get(id) {
             return if place.hash == hash && place.len == bytes.len() {
                 Ok(())
@@ -151,8 +155,21 @@ impl Blocks {
         Ok(())
     }
 
+    /// Snapshots need none of those that are there, until another is put.
+    pub(super) const fn release(&mut self) {
+        self.released = true;
+    }
+
+    /// Whether there are blocks that snapshots from now on do not need.
+    pub(super) fn are_released(&self) -> bool {
+        self.released && !self.ends.is_empty()
+    }
+
     /// What a snapshot that is taken now needs.
     pub(super) fn mark(&self) -> Mark {
+        if self.released {
+            return Mark::default();
+        }
         self.ends.last().map_or_else(Mark::default, |&(_, hash)| Mark {
             count: self.ends.len() as u64,
             hash: format!("{hash:032x}"),
@@ -199,7 +216,7 @@ impl Blocks {
         self.by_id.clear();
         self.ends.clear();
         self.damage = None;
-        self.fresh = false;
+        (self.fresh, self.released) = (false, false);
         if fs::exists(&self.path).map_err(|source| disk::at("read", &self.path, source))? {
             self.disk.remove_file(&self.path).map_err(|source| disk::at("remove", &self.path, source))?;
         }

@@ -219,7 +219,23 @@ impl Store {
         let info = written?;
         // A damaged snapshot is of no use once there is a newer one.
         self.drop_all_but(self.options.last, true)?;
+        if self.blocks.are_released() && !self.any_needs_blocks()? {
+            self.blocks.clear()?;
+            self.blocks.release();
+        }
         Ok(info)
+    }
+
+    /// Snapshots from now on need none of the blocks that have been put, until another is put. The blocks go with the
+    /// last snapshot that needs them.
+    pub fn release_blocks(&mut self) {
+        self.blocks.release();
+    }
+
+    /// Whether there is a snapshot that needs blocks, or may need them.
+    fn any_needs_blocks(&self) -> Result<bool, StoreError> {
+        let needs = |number| generation::seal(&self.folder, number).map_or(true, |seal| seal.blocks.count > 0);
+        Ok(generation::numbers(&self.folder)?.into_iter().any(needs))
     }
 
     /// A snapshot, every byte checked.
@@ -299,7 +315,8 @@ impl Store {
         for later in generation::numbers(&self.folder)?.into_iter().rev().filter(|&n| n > number) {
             generation::remove(&*self.means.disk, &self.folder, later)?;
         }
-        self.blocks.cut(&seal.blocks)
+        // A snapshot that needs none may come after some that do.
+        if seal.blocks.count > 0 { self.blocks.cut(&seal.blocks) } else { Ok(()) }
     }
 
     /// Puts a block that snapshots from now on share; it becomes durable with the next of them. Nothing happens

@@ -29,6 +29,8 @@ pub(super) struct RunState {
     pub(super) encode: Box<dyn FnOnce() -> Result<Vec<Section>, RunError> + Send>,
     /// Blocks of measures that the store does not have yet.
     pub(super) blocks: Vec<Block>,
+    /// Whether it is whole only with blocks, these or those before.
+    pub(super) has_blocks: bool,
 }
 
 /// A run as it comes out of the store.
@@ -55,6 +57,7 @@ impl RunState {
     pub(super) fn of<M: Saved>(run: &mut Underway<M>) -> Result<Self, RunError> {
         let grid = run.grid.snapshot().map_err(|error| RunError::from_running(&error))?;
         let (recorder, blocks) = run.recorder.save()?;
+        let has_blocks = recorder.has_blocks();
         let (merge, spent) = (run.merge.save(), run.spent());
         let encode = move || {
             Ok(vec![
@@ -64,7 +67,7 @@ impl RunState {
                 section(SPENT, &spent)?,
             ])
         };
-        Ok(Self { encode: Box::new(encode), blocks })
+        Ok(Self { encode: Box::new(encode), blocks, has_blocks })
     }
 }
 

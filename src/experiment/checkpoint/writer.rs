@@ -154,6 +154,9 @@ impl Scribe {
         for block in &self.blocks {
             self.store.put_block(&block.id.bytes(), &block.bytes)?;
         }
+        if !state.has_blocks {
+            self.store.release_blocks();
+        }
         self.store.write(cut, &(state.encode)()?)?;
         self.blocks.clear();
         Ok(())

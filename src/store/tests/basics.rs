@@ -156,6 +156,39 @@ fn blocks_are_shared_by_snapshots() {
     assert!(matches!(store.newest(), Err(StoreError::NoSnapshot { skipped, .. }) if skipped.len() == 2));
 }
 
+/// Blocks go when the last snapshot that needs them has gone, and those of kept ones stay.
+#[test]
+fn blocks_that_nobody_needs_go() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path().join("store");
+    let mut store = Store::create(&folder, &about(), &StoreOptions::default()).unwrap();
+    let write = |store: &mut Store, at: u64, kept: bool| {
+        let cut = crate::store::Cut { kept, ..cut(at, 0) };
+        store.write(cut, &sections(at, 10)).unwrap().number
+    };
+    let file = folder.join("blocks");
+    store.put_block(b"a", &[1; 1000]).unwrap();
+    let kept = write(&mut store, 1, true);
+    write(&mut store, 2, false);
+    for at in 3..6 {
+        store.release_blocks();
+        write(&mut store, at, false);
+    }
+    assert!(file.exists(), "one is kept that needs them");
+    assert!(store.read(kept).is_ok());
+    drop(store);
+    let mut store = Store::open(&folder, &StoreOptions::default()).unwrap();
+    store.go_on_from(store.newest().unwrap().number).unwrap();
+    assert!(store.read(kept).is_ok(), "going on from one that needs none takes none away");
+    store.remove(kept).unwrap();
+    store.release_blocks();
+    write(&mut store, 6, false);
+    assert!(!file.exists());
+    store.put_block(b"b", &[2; 1000]).unwrap();
+    let last = write(&mut store, 7, false);
+    assert!(file.exists() && store.read(last).is_ok());
+}
+
 #[test]
 fn a_folder_that_is_something_else_is_refused() {
     let dir = tempfile::tempdir().unwrap();
