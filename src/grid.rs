@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 pub use changes::{ChangeError, changes};
 pub use drive::{DriveError, drive};
 pub use error::{GridError, Waiter};
-pub use leg::{Halt, Leg};
+pub use leg::{Callers, Halt, Leg};
 pub use merge::{Merge, MergeSave};
 pub use moments::drive_by_moments;
 pub use node::{Node, NodeSave};
@@ -261,8 +261,10 @@ impl Grid {
 
     /// The windows of a run of this grid, to `until` at the latest, chosen as `options` say beyond that.
     pub fn windows(&self, until: Option<Time>, options: WindowOptions) -> WindowOptions {
-        let quiet = self.quiet;
-        let over = move |pending: &[Pending], minute| Left::of(pending).verdict(quiet).is_over_at(minute);
+        let (quiet, callers) = (self.quiet, options.callers.clone());
+        let over = move |pending: &[Pending], minute| {
+            Left::of(pending).told_by(callers.as_ref()).verdict(quiet).is_over_at(minute)
+        };
         let until = until.map_or(options.until, |until| Stamp::at(until).min(options.until));
         WindowOptions { over: Some(Over::new(over)), until, ..options }
     }
@@ -328,7 +330,8 @@ impl Grid {
         let (end, stuck) = match (left.verdict(self.quiet), until) {
             (Verdict::Done(end), _) => (until.map_or(end, |until| until.min(end)), false),
             (Verdict::Stuck(end), Some(until)) if until < end => (until, false),
-            (Verdict::Stuck(end), _) => (end, true),
+            // Later, if somebody could still have said something.
+            (Verdict::Stuck(end), _) => (end.max(self.passed.time), true),
             (Verdict::GoOn, Some(until)) => (until, false),
             // Nothing ever happens again, whatever was said.
             (Verdict::GoOn, None) => (left.minute(), left.jobs() > 0),

@@ -4,8 +4,8 @@
 //! What is on its way then is delivered, so that the entities are the whole state; the next leg begins with windows made
 //! anew. No result depends on where a leg ends.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Weak};
 
 use super::ending::is_minute;
 use super::{Grid, GridError, Merge, Node, Post, WindowOptions, Windows, balanced, drive};
@@ -47,6 +47,23 @@ impl Halt {
     /// No cut is asked for any more.
     pub fn clear(&self) {
         self.0.store(false, Relaxed);
+    }
+}
+
+/// Whoever may still give commands to a run. As long as somebody may, a run that can go no further waits for them, as it
+/// would for machines that come back by chance.
+#[derive(Clone, Debug)]
+pub struct Callers(Weak<()>);
+
+impl Callers {
+    /// Everybody who holds this.
+    pub fn of(token: &Arc<()>) -> Self {
+        Self(Arc::downgrade(token))
+    }
+
+    /// Whether anybody does.
+    pub fn are_there(&self) -> bool {
+        self.0.strong_count() > 0
     }
 }
 
@@ -132,7 +149,8 @@ impl Grid {
     ) -> Option<(WindowOptions, Stamp)> {
         let Stamp { time, round } = self.passed;
         // Windows ask at full minutes that they get to, not at the one they begin with.
-        if round == 0 && is_minute(time) && self.left().verdict(self.quiet).is_over_at(time) {
+        let left = self.left().told_by(options.callers.as_ref());
+        if round == 0 && is_minute(time) && left.verdict(self.quiet).is_over_at(time) {
             return None;
         }
         let windows = self.windows(until, options);

@@ -11,7 +11,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
 use crate::entity::Body;
-use crate::grid::{Command, Told};
+use crate::grid::{Callers, Command, Told};
 use crate::model::SiteId;
 
 /// Where commands come in from outside: what a run listens to, leg after leg. All copies are one.
@@ -25,6 +25,7 @@ use crate::model::SiteId;
 pub struct Outside {
     desk: Arc<Mutex<Desk>>,
     next: Arc<AtomicU64>,
+    callers: Callers,
 }
 
 /// Writes a command down for good, or says why it cannot.
@@ -46,7 +47,11 @@ pub(super) struct Order {
 
 /// Gives commands to a run, from any thread. Copies speak to the same run.
 #[derive(Clone, Debug)]
-pub struct Caller(UnboundedSender<Order>);
+pub struct Caller {
+    orders: UnboundedSender<Order>,
+    /// Held as long as anybody can call.
+    _token: Arc<()>,
+}
 
 /// What becomes of a command.
 #[derive(Debug)]
@@ -73,7 +78,15 @@ impl Outside {
         let (sender, orders) = unbounded_channel();
         let next = Arc::new(AtomicU64::new(0));
         let desk = Desk { orders, journal: Box::new(journal), next: Arc::clone(&next) };
-        (Caller(sender), Self { desk: Arc::new(Mutex::new(desk)), next })
+        let token = Arc::new(());
+        let callers = Callers::of(&token);
+        let caller = Caller { orders: sender, _token: token };
+        (caller, Self { desk: Arc::new(Mutex::new(desk)), next, callers })
+    }
+
+    /// Who may give commands.
+    pub(super) fn callers(&self) -> Callers {
+        self.callers.clone()
     }
 
     /// The number of the next command.
@@ -132,7 +145,7 @@ impl Caller {
     pub fn tell(&self, site: SiteId, body: Body) -> Answer {
         let (answer, answered) = mpsc::channel();
         // If nobody listens any more, the answer says so.
-        let _ = self.0.send(Order { site, body, answer });
+        let _ = self.orders.send(Order { site, body, answer });
         Answer(answered)
     }
 }
