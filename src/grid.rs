@@ -330,8 +330,7 @@ impl Grid {
         let (end, stuck) = match (left.verdict(self.quiet), until) {
             (Verdict::Done(end), _) => (until.map_or(end, |until| until.min(end)), false),
             (Verdict::Stuck(end), Some(until)) if until < end => (until, false),
-            // Later, if somebody could still have said something.
-            (Verdict::Stuck(end), _) => (end.max(self.passed.time), true),
+            (Verdict::Stuck(end), _) => (end, true),
             (Verdict::GoOn, Some(until)) => (until, false),
             // Nothing ever happens again, whatever was said.
             (Verdict::GoOn, None) => (left.minute(), left.jobs() > 0),
@@ -385,6 +384,11 @@ impl Grid {
     /// Commands so far: the number of the next one.
     pub fn commands(&self) -> u64 {
         self.sequence
+    }
+
+    /// When the last of the commands that wait for their time is carried out; zero if none does.
+    pub(crate) fn last_command(&self) -> Time {
+        self.sites().filter_map(Site::last_command).max().unwrap_or_default()
     }
 
     /// So many commands have been given while the grid was driven.

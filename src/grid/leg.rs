@@ -123,7 +123,7 @@ impl Grid {
         let seats = self.nodes.iter().map(|node| (node.address(), node.next_event()));
         let mut windows = Windows::new(seats, &self.groups(), options)?;
         drive(&mut self.nodes, &mut windows, merge, sink)?;
-        Ok(self.after_leg(windows.is_over(), windows.passed(), end))
+        Ok(self.after_leg(windows.is_over(), windows.passed(), end, None))
     }
 
     /// Ends a run whose last leg is over: hands on the last records, closes all accounts and sums up.
@@ -161,9 +161,17 @@ impl Grid {
     }
 
     /// The entities have been driven to here.
-    pub(crate) fn after_leg(&mut self, over: bool, passed: Stamp, end: Stamp) -> Leg {
+    pub(crate) fn after_leg(
+        &mut self,
+        over: bool,
+        passed: Stamp,
+        end: Stamp,
+        callers: Option<&Callers>,
+    ) -> Leg {
         self.passed = self.passed.max(passed);
-        if over || passed >= end || self.next_event().is_none() { Leg::Over } else { Leg::Cut(passed.time) }
+        // If nothing is left to happen, somebody may still say something.
+        let nothing = self.next_event().is_none() && !callers.is_some_and(Callers::are_there);
+        if over || passed >= end || nothing { Leg::Over } else { Leg::Cut(passed.time) }
     }
 
     /// A leg of what [`Grid::run`] does with sites that have nothing to say to each other and whose machines stay: without

@@ -40,10 +40,11 @@ pub fn run_leg(
     let outside = options.outside.clone();
     // Without the wall clock nobody would ever come in time.
     let callers = outside.as_ref().filter(|_| options.pace.is_some()).map(Outside::callers);
-    let windows = WindowOptions { callers, ..options.windows };
+    let windows = WindowOptions { callers: callers.clone(), ..options.windows };
     let Some((windows, end)) = grid.plan_leg(until, cut, windows) else { return Ok(Leg::Over) };
     if let Some(outside) = &outside {
         outside.set_next(grid.commands());
+        outside.set_last(grid.last_command());
     }
     let options = RuntimeOptions { windows, ..options };
     let ended = run(grid.take_out(), &groups, options, merge, sink);
@@ -52,5 +53,5 @@ pub fn run_leg(
     if let Some(outside) = outside {
         grid.set_commands(outside.next());
     }
-    Ok(grid.after_leg(ended.over, ended.passed, end))
+    Ok(grid.after_leg(ended.over, ended.passed, end, callers.as_ref()))
 }

@@ -1,6 +1,5 @@
 //! What a line says.
 
-use std::fmt;
 use std::str::FromStr;
 
 use crate::entity::Body;
@@ -64,20 +63,21 @@ pub(super) fn read(line: &str, sites: &[SiteSpec], number: u64) -> Result<Option
         (Verb::Join, Target::Machines(machines), []) => Body::Churn(ChurnAct::Join(machines)),
         (Verb::Slow, Target::Site, _) => return Err(class_by_class(site)),
         (Verb::Slow, Target::Machines(machines), [factor]) => {
-            let factor = value("the fraction", factor, "a number such as `0.5`; `1` is full speed again")?;
+            let factor = value(factor, "a number such as `0.5`; `1` is full speed again")?;
             Body::Churn(ChurnAct::Slow { machines, factor: fraction(factor)? })
         }
         (Verb::Slow, _, []) => {
             return Err(format!("how slow? it is written {form}; 1 is full speed again"));
         }
         (Verb::Cancel, Target::Machines(_), _) => {
+            let job = rest.first().unwrap_or(&"412");
             return Err(format!(
-                "a job is cancelled at its site, wherever it stands there: `cancel {} ...`",
+                "a job is cancelled at its site, wherever it stands: `cancel {} {job}`",
                 site.name
             ));
         }
         (Verb::Cancel, Target::Site, [job]) => {
-            Body::Cancel(JobId(value("the job", job, "the number of a job, as in jobs.csv")?))
+            Body::Cancel(JobId(value(job, "the number of a job, as in jobs.csv")?))
         }
         (Verb::Cancel, _, []) => return Err(format!("which job? it is written {form}")),
         (Verb::Submit, place, said) => {
@@ -109,7 +109,7 @@ fn job(site: &SiteSpec, place: &Target, said: &[&str], id: JobId) -> Result<Job,
             return Err(format!("`{key}` is said twice"));
         }
     }
-    let procs: u32 = procs.map_or(Ok(1), |procs| value("`procs`", procs, "a number of processors"))?;
+    let procs: u32 = procs.map_or(Ok(1), |procs| value(procs, "a number of processors"))?;
     let run = run.ok_or("how long does it run? say `run=10min`; `estimate` is the same unless it is said")?;
     let run = span("run", run)?;
     let estimate = estimate.map_or(Ok(run), |estimate| span("estimate", estimate))?;
@@ -127,7 +127,7 @@ fn job(site: &SiteSpec, place: &Target, said: &[&str], id: JobId) -> Result<Job,
         };
         return Err(format!("`procs={procs}` is too many: {has}"));
     }
-    let user = user.map_or(Ok(-1), |user| value("`user`", user, "the number of a user"))?;
+    let user = user.map_or(Ok(-1), |user| value(user, "the number of a user"))?;
     // Submitted in the moment in which it arrives: sites believe nobody who says later.
     Ok(Job { user, partition, ..Job::rigid(id.0, Time::NEVER, procs, run).estimated(estimate) })
 }
@@ -151,9 +151,10 @@ fn partition(site: &SiteSpec, place: &Target, class: Option<&str>) -> Result<Opt
 }
 
 fn span(key: &str, written: &str) -> Result<Span, String> {
-    written.parse::<Written<Span>>().map(|span| span.0).map_err(|error| format!("`{key}`: {error}"))
+    let span = written.parse::<Written<Span>>().map(|span| span.0);
+    span.map_err(|error| format!("`{key}`: {error}; here without a space, `{key}=10min`"))
 }
 
-fn value<T: FromStr>(what: impl fmt::Display, written: &str, expected: &str) -> Result<T, String> {
-    written.parse().map_err(|_| format!("{what} is not `{written}` but {expected}"))
+fn value<T: FromStr>(written: &str, expected: &str) -> Result<T, String> {
+    written.parse().map_err(|_| format!("`{written}` is not {expected}"))
 }

@@ -5,7 +5,7 @@ use crate::broker::BrokerRegistry;
 use crate::entity::Body;
 use crate::experiment::scenario::Scenario;
 use crate::local::Registry;
-use crate::model::{ChurnAct, Job, Machines, PartitionId, ProcSet, SiteId, SiteSpec};
+use crate::model::{ChurnAct, Job, JobId, Machines, PartitionId, ProcSet, SiteId, SiteSpec, Size};
 use crate::units::{Rate, Span, Time};
 
 const SCENARIO: &str = r#"
@@ -65,7 +65,7 @@ fn machines_and_sites_leave_join_and_slow_down() {
 
 #[test]
 fn jobs_are_cancelled_and_submitted() {
-    assert_eq!(said("cancel delft 412"), Some((SiteId(0), Body::Cancel(crate::model::JobId(412)))));
+    assert_eq!(said("cancel delft 412"), Some((SiteId(0), Body::Cancel(JobId(412)))));
     let job = |line: &str| match said(line) {
         Some((SiteId(0), Body::Submit(job))) => *job,
         other => panic!("{line}: {other:?}"),
@@ -74,12 +74,9 @@ fn jobs_are_cancelled_and_submitted() {
     assert_eq!(job("submit delft run=10min"), plain);
     let whole =
         Job { user: 3, partition: Some(PartitionId(1)), ..plain.clone() }.estimated(Span::from_secs(1_200));
-    let whole = Job { size: crate::model::Size::Rigid(64), ..whole };
+    let whole = Job { size: Size::Rigid(64), ..whole };
     assert_eq!(job("submit delft procs=64 run=10min estimate=20min user=3 class=xeon"), whole);
-    assert_eq!(
-        job("submit delft/xeon user=3 estimate=0.333333333333h run=600s procs=64").partition,
-        whole.partition
-    );
+    assert_eq!(job("submit delft/xeon user=3 estimate=1200s run=600s procs=64"), whole);
     assert_eq!(job("submit delft procs=2 run=0").runtime, Span::ZERO);
 }
 
