@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 pub use changes::{ChangeError, changes};
 pub use drive::{DriveError, drive};
 pub use error::{GridError, Waiter};
-pub use leg::{Halt, Leg};
+pub use leg::{Callers, Halt, Leg};
 pub use merge::{Merge, MergeSave};
 pub use moments::drive_by_moments;
 pub use node::Node;
@@ -259,8 +259,10 @@ impl Grid {
 
     /// The windows of a run of this grid, to `until` at the latest, chosen as `options` say beyond that.
     pub fn windows(&self, until: Option<Time>, options: WindowOptions) -> WindowOptions {
-        let quiet = self.quiet;
-        let over = move |pending: &[Pending], minute| Left::of(pending).verdict(quiet).is_over_at(minute);
+        let (quiet, callers) = (self.quiet, options.callers.clone());
+        let over = move |pending: &[Pending], minute| {
+            Left::of(pending).told_by(callers.as_ref()).verdict(quiet).is_over_at(minute)
+        };
         let until = until.map_or(options.until, |until| Stamp::at(until).min(options.until));
         WindowOptions { over: Some(Over::new(over)), until, ..options }
     }

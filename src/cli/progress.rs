@@ -17,13 +17,21 @@ const LINE: u32 = 100;
 
 /// Does `work` while showing how far it has come.
 pub(super) fn shown<T: Send>(label: &str, progress: &Progress, work: impl FnOnce() -> T + Send) -> T {
+    shown_beside(false, label, progress, work)
+}
+
+/// The same beside somebody who may be `typing`, whom a bar would disturb.
+pub(super) fn shown_beside<T: Send>(
+    typing: bool,
+    label: &str,
+    progress: &Progress,
+    work: impl FnOnce() -> T + Send,
+) -> T {
     let (done, wait) = mpsc::channel::<()>();
     thread::scope(|scope| {
-        scope.spawn(
-            move || {
-                if is_watched() { bar(label, progress, &wait) } else { lines(label, progress, &wait) }
-            },
-        );
+        scope.spawn(move || {
+            if is_watched() && !typing { bar(label, progress, &wait) } else { lines(label, progress, &wait) }
+        });
         let result = work();
         drop(done);
         warn(progress);

@@ -43,7 +43,7 @@ pub(super) fn run(args: &Args) -> Result<(), RunError> {
     let progress = Progress::default();
     let control = Control::new();
     signals::stop_cleanly(&control);
-    let ended = progress::shown(&title, &progress, || {
+    let ended = progress::shown_beside(commands.is_some(), &title, &progress, || {
         stored.resume(&progress, &control, commands, |from| tell(&title, &args.store, from))
     })?;
     show(&ended, args.json)

@@ -72,6 +72,12 @@ impl Mailbox {
         self.letters.remove(at)
     }
 
+    /// When the last message from outside arrives.
+    pub(super) fn last_from_outside(&self) -> Option<Time> {
+        let outside = self.letters.iter().filter(|letter| letter.sender == Sender::Outside);
+        outside.map(|letter| letter.arrival.time).max()
+    }
+
     /// Jobs in messages that will not be handled any more, because the run is over.
     pub(super) fn jobs(&mut self) -> impl Iterator<Item = Box<Job>> + use<> {
         let letters = std::mem::take(&mut self.letters).into_iter();

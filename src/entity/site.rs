@@ -240,6 +240,11 @@ impl Site {
         }
     }
 
+    /// When the last of the commands from outside that wait for their time is carried out.
+    pub(crate) fn last_command(&self) -> Option<Time> {
+        self.mail.last_from_outside()
+    }
+
     /// Whether machines ever come or leave here.
     pub fn churns(&self) -> bool {
         self.spec.churn.random.is_some() || !self.spec.churn.script.is_empty()

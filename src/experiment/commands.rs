@@ -1,6 +1,8 @@
 //! Commands from outside, a line each, while a run that follows the wall clock goes on.
 
 mod line;
+#[cfg(test)]
+mod tests;
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader};
@@ -73,10 +75,11 @@ impl Commands {
         let (caller, outside) = Outside::new(journal);
         let reader = Reader { name: self.name, sites, next, caller, progress: progress.clone() };
         // Nobody waits for its end: it may wait for a line for ever.
-        let spawned = thread::Builder::new()
-            .name("commands".to_owned())
-            .spawn(move || reader.read(self.input));
-        spawned.map_err(|error| RunError::run(format!("no thread can be started that reads commands: {error}")))?;
+        let spawned =
+            thread::Builder::new().name("commands".to_owned()).spawn(move || reader.read(self.input));
+        spawned.map_err(|error| {
+            RunError::run(format!("no thread can be started that reads commands: {error}"))
+        })?;
         Ok(outside)
     }
 }
@@ -127,7 +130,8 @@ impl Reader {
                     Body::Submit(job) => format!(", which is job {}", job.id),
                     _ => String::new(),
                 };
-                self.progress.tell(Said::Note(format!("{place}, at {} s of the run: {text}{job}", command.at)));
+                self.progress
+                    .tell(Said::Note(format!("{place}, at {} s of the run: {text}{job}", command.at)));
                 true
             }
             Err(Refusal::Over) => {

@@ -142,7 +142,9 @@ impl Stored {
         match &self.run {
             StoredRun::Run(run) if commands.is_some() => Commands::check(&run.scenario().meaning)?,
             StoredRun::Replay(_) if commands.is_some() => {
-                return Err(RunError::request("`--commands` is for the run of a scenario, and this one is a replay"));
+                return Err(RunError::request(
+                    "`--commands` is for the run of a scenario, and this one is a replay",
+                ));
             }
             _ => {}
         }

@@ -3,6 +3,7 @@
 //! Sites go on reporting, and machines on coming and leaving, for ever; a run ends when no job is left. All sites' accounts are
 //! closed at one instant that depends on what happened and on nothing else: not on the windows in which it was worked out.
 
+use super::Callers;
 use crate::entity::Pending;
 use crate::units::{Span, Time};
 
@@ -58,6 +59,11 @@ impl Left {
         self.moves |= pending.moves;
         self.may |= pending.may;
         self.last = self.last.max(pending.last);
+    }
+
+    /// The same of a run that `callers` may still tell to let machines come.
+    pub(super) fn told_by(self, callers: Option<&Callers>) -> Self {
+        Self { may: self.may || callers.is_some_and(Callers::are_there), ..self }
     }
 
     /// The full minute after a job last moved.

@@ -4,8 +4,8 @@
 //! What is on its way then is delivered, so that the entities are the whole state; the next leg begins with windows made
 //! anew. No result depends on where a leg ends.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Weak};
 
 use super::ending::is_minute;
 use super::{Grid, GridError, Merge, Node, Post, WindowOptions, Windows, balanced, drive};
@@ -47,6 +47,23 @@ impl Halt {
     /// No cut is asked for any more.
     pub fn clear(&self) {
         self.0.store(false, Relaxed);
+    }
+}
+
+/// Whoever may still give commands to a run. As long as somebody may, a run that can go no further waits for them, as it
+/// would for machines that come back by chance.
+#[derive(Clone, Debug)]
+pub struct Callers(Weak<()>);
+
+impl Callers {
+    /// Everybody who holds this.
+    pub fn of(token: &Arc<()>) -> Self {
+        Self(Arc::downgrade(token))
+    }
+
+    /// Whether anybody does.
+    pub fn are_there(&self) -> bool {
+        self.0.strong_count() > 0
     }
 }
 
@@ -106,7 +123,7 @@ impl Grid {
         let seats = self.nodes.iter().map(|node| (node.address(), node.next_event()));
         let mut windows = Windows::new(seats, &self.groups(), options)?;
         drive(&mut self.nodes, &mut windows, merge, sink)?;
-        Ok(self.after_leg(windows.is_over(), windows.passed(), end))
+        Ok(self.after_leg(windows.is_over(), windows.passed(), end, None))
     }
 
     /// Ends a run whose last leg is over: hands on the last records, closes all accounts and sums up.
@@ -132,7 +149,8 @@ impl Grid {
     ) -> Option<(WindowOptions, Stamp)> {
         let Stamp { time, round } = self.passed;
         // Windows ask at full minutes that they get to, not at the one they begin with.
-        if round == 0 && is_minute(time) && self.left().verdict(self.quiet).is_over_at(time) {
+        let left = self.left().told_by(options.callers.as_ref());
+        if round == 0 && is_minute(time) && left.verdict(self.quiet).is_over_at(time) {
             return None;
         }
         let windows = self.windows(until, options);
@@ -143,9 +161,17 @@ impl Grid {
     }
 
     /// The entities have been driven to here.
-    pub(crate) fn after_leg(&mut self, over: bool, passed: Stamp, end: Stamp) -> Leg {
+    pub(crate) fn after_leg(
+        &mut self,
+        over: bool,
+        passed: Stamp,
+        end: Stamp,
+        callers: Option<&Callers>,
+    ) -> Leg {
         self.passed = self.passed.max(passed);
-        if over || passed >= end || self.next_event().is_none() { Leg::Over } else { Leg::Cut(passed.time) }
+        // If nothing is left to happen, somebody may still say something.
+        let nothing = self.next_event().is_none() && !callers.is_some_and(Callers::are_there);
+        if over || passed >= end || nothing { Leg::Over } else { Leg::Cut(passed.time) }
     }
 
     /// A leg of what [`Grid::run`] does with sites that have nothing to say to each other and whose machines stay: without

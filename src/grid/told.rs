@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Command, Grid, GridError};
+use crate::entity::Site;
+use crate::units::Time;
 
 /// A command that a run has taken while it went on, as its journal has it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,6 +19,11 @@ impl Grid {
     /// Commands so far: the number of the next one.
     pub fn commands(&self) -> u64 {
         self.sequence
+    }
+
+    /// When the last of the commands that wait for their time is carried out; zero if none does.
+    pub(crate) fn last_command(&self) -> Time {
+        self.sites().filter_map(Site::last_command).max().unwrap_or_default()
     }
 
     /// So many commands have been given while the grid was driven.

@@ -288,7 +288,7 @@ impl<E: Entity + Send + 'static> Conductor<E> {
         }
         let Some(desk) = &mut self.desk else { return Ok(()) };
         let present = self.stage.pace.as_ref().map_or(Time::ZERO, Pace::present);
-        let at = self.windows.instant().max(present);
+        let at = self.windows.instant().max(present).max(desk.last());
         // Writing may take its time.
         let asleep = self.board.asleep();
         self.board.sleep(true);

@@ -1,6 +1,6 @@
 //! A grid as actors.
 
-use super::{RuntimeError, RuntimeOptions, run};
+use super::{Outside, RuntimeError, RuntimeOptions, run};
 use crate::grid::{Grid, Leg, Merge, WindowOptions};
 use crate::model::RecordSink;
 use crate::units::Time;
@@ -37,10 +37,14 @@ pub fn run_leg(
 ) -> Result<Leg, RuntimeError> {
     merge.check(grid.nodes().len())?;
     let groups = grid.groups();
-    let Some((windows, end)) = grid.plan_leg(until, cut, options.windows) else { return Ok(Leg::Over) };
     let outside = options.outside.clone();
+    // Without the wall clock nobody would ever come in time.
+    let callers = outside.as_ref().filter(|_| options.pace.is_some()).map(Outside::callers);
+    let windows = WindowOptions { callers: callers.clone(), ..options.windows };
+    let Some((windows, end)) = grid.plan_leg(until, cut, windows) else { return Ok(Leg::Over) };
     if let Some(outside) = &outside {
         outside.set_next(grid.commands());
+        outside.set_last(grid.last_command());
     }
     let options = RuntimeOptions { windows, ..options };
     let ended = run(grid.take_out(), &groups, options, merge, sink);
@@ -49,5 +53,5 @@ pub fn run_leg(
     if let Some(outside) = outside {
         grid.set_commands(outside.next());
     }
-    Ok(grid.after_leg(ended.over, ended.passed, end))
+    Ok(grid.after_leg(ended.over, ended.passed, end, callers.as_ref()))
 }

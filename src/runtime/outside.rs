@@ -11,20 +11,24 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
 use crate::entity::Body;
-use crate::grid::{Command, Told};
+use crate::grid::{Callers, Command, Told};
 use crate::model::SiteId;
+use crate::units::Time;
 
 /// Where commands come in from outside: what a run listens to, leg after leg. All copies are one.
 ///
 /// A run takes commands between two windows. Each gets the virtual present as its time (that of the wall clock, or the first
 /// instant that nobody has gone beyond if that is later) and the next number of the grid. It is used once the journal has
-/// it, so that a run that is killed and gone on with, and told the journal again with [`Grid::retell`], does the same.
+/// it, so that a run that is killed and gone on with, and told the journal again with [`Grid::retell`], does the same. Such a
+/// run has commands before it, and a new one is not carried out before any of them: their order is that of their numbers.
 ///
 /// [`Grid::retell`]: crate::grid::Grid::retell
 #[derive(Clone)]
 pub struct Outside {
     desk: Arc<Mutex<Desk>>,
     next: Arc<AtomicU64>,
+    last: Arc<AtomicU64>,
+    callers: Callers,
 }
 
 /// Writes a command down for good, or says why it cannot.
@@ -35,6 +39,8 @@ pub(super) struct Desk {
     orders: UnboundedReceiver<Order>,
     journal: Box<Journal>,
     next: Arc<AtomicU64>,
+    /// When the last one is carried out, in microseconds.
+    last: Arc<AtomicU64>,
 }
 
 /// A command that nobody has taken yet.
@@ -46,7 +52,11 @@ pub(super) struct Order {
 
 /// Gives commands to a run, from any thread. Copies speak to the same run.
 #[derive(Clone, Debug)]
-pub struct Caller(UnboundedSender<Order>);
+pub struct Caller {
+    orders: UnboundedSender<Order>,
+    /// Held as long as anybody can call.
+    _token: Arc<()>,
+}
 
 /// What becomes of a command.
 #[derive(Debug)]
@@ -72,8 +82,18 @@ impl Outside {
     pub fn new(journal: impl FnMut(&Told) -> Result<(), String> + Send + 'static) -> (Caller, Self) {
         let (sender, orders) = unbounded_channel();
         let next = Arc::new(AtomicU64::new(0));
-        let desk = Desk { orders, journal: Box::new(journal), next: Arc::clone(&next) };
-        (Caller(sender), Self { desk: Arc::new(Mutex::new(desk)), next })
+        let last = Arc::new(AtomicU64::new(0));
+        let desk =
+            Desk { orders, journal: Box::new(journal), next: Arc::clone(&next), last: Arc::clone(&last) };
+        let token = Arc::new(());
+        let callers = Callers::of(&token);
+        let caller = Caller { orders: sender, _token: token };
+        (caller, Self { desk: Arc::new(Mutex::new(desk)), next, last, callers })
+    }
+
+    /// Who may give commands.
+    pub(super) fn callers(&self) -> Callers {
+        self.callers.clone()
     }
 
     /// The number of the next command.
@@ -83,6 +103,11 @@ impl Outside {
 
     pub(super) fn set_next(&self, next: u64) {
         self.next.store(next, Relaxed);
+    }
+
+    /// No command is carried out before this.
+    pub(super) fn set_last(&self, last: Time) {
+        self.last.store(last.micros(), Relaxed);
     }
 
     pub(super) async fn sit_down(self) -> OwnedMutexGuard<Desk> {
@@ -101,6 +126,11 @@ impl Desk {
         self.orders.try_recv().ok()
     }
 
+    /// No command is carried out before this.
+    pub(super) fn last(&self) -> Time {
+        Time::from_micros(self.last.load(Relaxed))
+    }
+
     /// Numbers a command, writes it down and answers. `None` if that cannot be done.
     pub(super) fn write_down(
         &mut self,
@@ -112,6 +142,7 @@ impl Desk {
         let written = (self.journal)(&told).map_err(Refusal::Journal);
         if written.is_ok() {
             self.next.store(told.number + 1, Relaxed);
+            self.last.store(told.command.at.micros(), Relaxed);
         }
         let done = written.is_ok().then(|| told.clone());
         // Whoever gave it may not care.
@@ -132,7 +163,7 @@ impl Caller {
     pub fn tell(&self, site: SiteId, body: Body) -> Answer {
         let (answer, answered) = mpsc::channel();
         // If nobody listens any more, the answer says so.
-        let _ = self.0.send(Order { site, body, answer });
+        let _ = self.orders.send(Order { site, body, answer });
         Answer(answered)
     }
 }

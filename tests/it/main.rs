@@ -10,6 +10,7 @@ mod chaos;
 mod churn;
 mod churn_invariants;
 mod cli;
+mod commands;
 mod driver;
 mod forks;
 mod golden;

@@ -7,7 +7,9 @@ use std::time::Duration;
 use gridemu::entity::{Body, Stamp};
 use gridemu::grid::{Grid, GridError, GridSave, Leg, Merge, MergeSave, Told, WindowEnds, WindowOptions};
 use gridemu::local::Registry;
-use gridemu::model::{ChurnAct, Job, JobId, Machines, PartitionId, ProcSet, Record, SiteId, SiteSpec};
+use gridemu::model::{
+    ChurnAct, Job, JobId, Machines, Outcome, PartitionId, ProcSet, Record, SiteId, SiteSpec,
+};
 use gridemu::runtime::{Caller, Outside, Refusal, RuntimeOptions, run_leg};
 use gridemu::units::{Span, Time};
 use gridemu::workload::{Jobs, Source};
@@ -250,4 +252,25 @@ fn a_command_that_is_missing_is_noticed() {
     );
     assert_eq!(grid.retell(told(2)), Err(missing));
     assert_eq!(grid.retell(told(1)), Ok(true));
+}
+
+#[test]
+fn commands_keep_their_order_when_a_run_goes_on_from_before_them() {
+    let mut grid = plain();
+    let (at, site, body) = (Time::from_secs(300), SiteId(0), Body::Cancel(JobId(3)));
+    let before = Told { number: 0, command: gridemu::grid::Command { at, site, body } };
+    assert_eq!(grid.retell(before), Ok(true));
+    let (caller, outside) = Outside::new(|_| Ok(()));
+    let told = caller.tell(SiteId(0), Body::Cancel(JobId(1)));
+    let (mut records, mut merge): (Vec<Record>, _) = (Vec::new(), Merge::new(1));
+    let options = RuntimeOptions { outside: Some(outside), ..RuntimeOptions::default() };
+    assert_eq!(run_leg(&mut grid, None, None, options, &mut merge, &mut records), Ok(Leg::Over));
+    let told = told.wait().expect("it is taken");
+    // The run is at its beginning.
+    assert_eq!((told.number, told.command.at), (1, at));
+    let cancelled = records.iter().filter_map(|record| match record {
+        Record::Job(job) if job.outcome == Outcome::Cancelled => Some((job.id, job.end)),
+        _ => None,
+    });
+    assert_eq!(cancelled.collect::<Vec<_>>(), [(JobId(3), at)], "job 1 is over by then");
 }

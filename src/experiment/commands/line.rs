@@ -1,6 +1,5 @@
 //! What a line says.
 
-use std::fmt;
 use std::str::FromStr;
 
 use crate::entity::Body;
@@ -41,11 +40,7 @@ const KEYS: [&str; 5] = ["procs", "run", "estimate", "user", "class"];
 ///
 /// # Errors
 /// What is wrong with it, and what would be right.
-pub(super) fn read(
-    line: &str,
-    sites: &[SiteSpec],
-    number: u64,
-) -> Result<Option<(SiteId, Body)>, String> {
+pub(super) fn read(line: &str, sites: &[SiteSpec], number: u64) -> Result<Option<(SiteId, Body)>, String> {
     let line = line.split('#').next().unwrap_or_default();
     let mut words = line.split_whitespace();
     let Some(word) = words.next() else { return Ok(None) };
@@ -68,20 +63,26 @@ pub(super) fn read(
         (Verb::Join, Target::Machines(machines), []) => Body::Churn(ChurnAct::Join(machines)),
         (Verb::Slow, Target::Site, _) => return Err(class_by_class(site)),
         (Verb::Slow, Target::Machines(machines), [factor]) => {
-            let factor = value("the fraction", factor, "a number such as `0.5`; `1` is full speed again")?;
+            let factor = value(factor, "a number such as `0.5`; `1` is full speed again")?;
             Body::Churn(ChurnAct::Slow { machines, factor: fraction(factor)? })
         }
         (Verb::Slow, _, []) => {
             return Err(format!("how slow? it is written {form}; 1 is full speed again"));
         }
         (Verb::Cancel, Target::Machines(_), _) => {
-            return Err(format!("a job is cancelled at its site, wherever it stands there: `cancel {} ...`", site.name));
+            let job = rest.first().unwrap_or(&"412");
+            return Err(format!(
+                "a job is cancelled at its site, wherever it stands: `cancel {} {job}`",
+                site.name
+            ));
         }
         (Verb::Cancel, Target::Site, [job]) => {
-            Body::Cancel(JobId(value("the job", job, "the number of a job, as in jobs.csv")?))
+            Body::Cancel(JobId(value(job, "the number of a job, as in jobs.csv")?))
         }
         (Verb::Cancel, _, []) => return Err(format!("which job? it is written {form}")),
-        (Verb::Submit, place, said) => Body::Submit(Box::new(job(site, &place, said, JobId(FIRST_JOB + number))?)),
+        (Verb::Submit, place, said) => {
+            Body::Submit(Box::new(job(site, &place, said, JobId(FIRST_JOB + number))?))
+        }
         (_, _, [.., last]) => return Err(format!("`{last}` is too much; it is written {form}")),
     };
     Ok(Some((SiteId(at as u32), body)))
@@ -92,7 +93,9 @@ fn job(site: &SiteSpec, place: &Target, said: &[&str], id: JobId) -> Result<Job,
     let (mut procs, mut run, mut estimate, mut user, mut class) = (None, None, None, None, None);
     for word in said {
         let Some((key, value)) = word.split_once('=') else {
-            return Err(format!("`{word}` is not of the form `key=value`, without spaces, such as `run=10min`"));
+            return Err(format!(
+                "`{word}` is not of the form `key=value`, without spaces, such as `run=10min`"
+            ));
         };
         let slot = match key {
             "procs" => &mut procs,
@@ -106,7 +109,7 @@ fn job(site: &SiteSpec, place: &Target, said: &[&str], id: JobId) -> Result<Job,
             return Err(format!("`{key}` is said twice"));
         }
     }
-    let procs: u32 = procs.map_or(Ok(1), |procs| value("`procs`", procs, "a number of processors"))?;
+    let procs: u32 = procs.map_or(Ok(1), |procs| value(procs, "a number of processors"))?;
     let run = run.ok_or("how long does it run? say `run=10min`; `estimate` is the same unless it is said")?;
     let run = span("run", run)?;
     let estimate = estimate.map_or(Ok(run), |estimate| span("estimate", estimate))?;
@@ -118,10 +121,13 @@ fn job(site: &SiteSpec, place: &Target, said: &[&str], id: JobId) -> Result<Job,
     let most = asked.into_iter().chain(site.partitions.iter().filter(|_| asked.is_none()));
     let most = most.map(PartitionSpec::usable).max().unwrap_or_default();
     if procs > most {
-        let of = asked.map_or("one class of machines".to_owned(), |asked| format!("machines `{}`", asked.name));
-        return Err(format!("`procs={procs}` is too many: {of} at site `{}` have {most}", site.name));
+        let has = match asked {
+            Some(asked) => format!("machines `{}` of site `{}` have {most}", asked.name, site.name),
+            None => format!("no machines of site `{}` have more than {most}", site.name),
+        };
+        return Err(format!("`procs={procs}` is too many: {has}"));
     }
-    let user = user.map_or(Ok(-1), |user| value("`user`", user, "the number of a user"))?;
+    let user = user.map_or(Ok(-1), |user| value(user, "the number of a user"))?;
     // Submitted in the moment in which it arrives: sites believe nobody who says later.
     Ok(Job { user, partition, ..Job::rigid(id.0, Time::NEVER, procs, run).estimated(estimate) })
 }
@@ -137,15 +143,18 @@ fn partition(site: &SiteSpec, place: &Target, class: Option<&str>) -> Result<Opt
         (Target::Site, Some(Target::Site)) => return Ok(None),
     };
     if machines.which.len() < site.partitions[machines.partition.index()].machines {
-        return Err("a job asks for a class of machines, not for some of them; the site chooses which".to_owned());
+        return Err(
+            "a job asks for a class of machines, not for some of them; the site chooses which".to_owned()
+        );
     }
     Ok(Some(machines.partition))
 }
 
 fn span(key: &str, written: &str) -> Result<Span, String> {
-    written.parse::<Written<Span>>().map(|span| span.0).map_err(|error| format!("`{key}`: {error}"))
+    let span = written.parse::<Written<Span>>().map(|span| span.0);
+    span.map_err(|error| format!("`{key}`: {error}; here without a space, `{key}=10min`"))
 }
 
-fn value<T: FromStr>(what: impl fmt::Display, written: &str, expected: &str) -> Result<T, String> {
-    written.parse().map_err(|_| format!("{what} is not `{written}` but {expected}"))
+fn value<T: FromStr>(written: &str, expected: &str) -> Result<T, String> {
+    written.parse().map_err(|_| format!("`{written}` is not {expected}"))
 }

@@ -3,8 +3,8 @@
 use std::fmt;
 
 use crate::entity::{Pending, Stamp};
-use crate::grid::Halt;
 use crate::grid::ending::{last_minute, next_minute};
+use crate::grid::{Callers, Halt};
 use crate::units::{Span, Time};
 
 /// Entities that talk to each other without delay: a run of them in the order of entities.
@@ -70,6 +70,8 @@ pub struct WindowOptions {
     pub until: Stamp,
     /// Once it is asked, nothing happens any more from the first instant on that nobody has gone beyond.
     pub halt: Option<Halt>,
+    /// Who may still give commands; of no effect on a run that can go on without.
+    pub callers: Option<Callers>,
     /// Whether entities are believed that they send nothing for a while although they do things. Otherwise anybody may send
     /// whenever anything happens to them.
     pub promises: bool,
@@ -90,6 +92,7 @@ impl Default for WindowOptions {
             begin: Stamp::default(),
             until: Stamp::END,
             halt: None,
+            callers: None,
             promises: true,
             lag: None,
             over: None,

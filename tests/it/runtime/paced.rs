@@ -5,9 +5,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use gridemu::entity::Body;
-use gridemu::grid::{Grid, Halt, Leg, Merge, Told, WindowOptions};
+use gridemu::grid::{Grid, GridError, Halt, Leg, Merge, Told, WindowOptions};
 use gridemu::local::Registry;
-use gridemu::model::{Job, JobId, Record, SiteId, SiteSpec};
+use gridemu::model::{ChurnAct, Job, JobId, Outcome, Record, SiteId, SiteSpec};
 use gridemu::runtime::{Outside, RuntimeOptions, run_leg};
 use gridemu::units::{Span, Time};
 use gridemu::workload::{Jobs, Source};
@@ -146,4 +146,84 @@ fn a_command_comes_at_the_present() {
     grid.finish_run(None, &mut merge, &mut records).expect("no job is left");
     again.run(&mut found).expect("no job is left");
     assert_eq!(found, records);
+}
+
+/// A site with a job of two minutes, the last one.
+fn last_job() -> Grid {
+    let job = Job::rigid(1, Time::from_secs(10), 2, Span::from_secs(120));
+    let source: Box<dyn Source> = Box::new(Jobs::new(vec![job]));
+    let site = SiteSpec::plain("site", 4, "easy".parse().expect("a policy"));
+    Grid::new(vec![(site, Some(source))], &Registry::standard()).expect("a grid")
+}
+
+#[test]
+fn a_run_that_can_go_no_further_waits_for_who_may_help() {
+    let (mut grid, mut records, mut merge) = (last_job(), Vec::new(), Merge::new(1));
+    let journal: Arc<Mutex<Vec<Told>>> = Arc::default();
+    let writing = Arc::clone(&journal);
+    let (caller, outside) = Outside::new(move |told| {
+        writing.lock().expect("nobody panics").push(told.clone());
+        Ok(())
+    });
+    let calling = thread::spawn(move || {
+        let act = |act| caller.tell(SiteId(0), Body::Churn(act)).wait().expect("it is taken").command.at;
+        thread::sleep(Duration::from_millis(50));
+        let left = act(ChurnAct::LeaveSite);
+        // Without the caller, the run would end with the next minute, 30 ms from now.
+        thread::sleep(Duration::from_millis(400));
+        (left, act(ChurnAct::JoinSite))
+    });
+    // Legs that end at full minutes, when a run may be over.
+    let mut cut = Time::ZERO;
+    let began = now();
+    loop {
+        cut += Span::from_secs(60);
+        let options = RuntimeOptions {
+            outside: Some(outside.clone()),
+            begin: Time::ZERO,
+            began: Some(began),
+            ..paced(2_000.0, None)
+        };
+        match run_leg(&mut grid, None, Some(cut), options, &mut merge, &mut records) {
+            Ok(Leg::Over) => break,
+            Ok(Leg::Cut(_)) => {}
+            Err(error) => panic!("{error}"),
+        }
+    }
+    grid.finish_run(None, &mut merge, &mut records).expect("no job is left");
+    let (left, joined) = calling.join().expect("it calls");
+    assert!(joined.since(left) > Span::from_secs(700), "away from {left} to {joined}");
+    let mut found: Vec<Record> = Vec::new();
+    let mut again = last_job();
+    for told in journal.lock().expect("nobody panics").iter() {
+        assert_eq!(again.retell(told.clone()), Ok(true));
+    }
+    again.run_to(None, WindowOptions::default(), &mut found).expect("no job is left");
+    assert_eq!(found, records);
+}
+
+#[test]
+fn a_run_that_can_go_no_further_ends_when_nobody_can_help() {
+    let (mut grid, mut records, mut merge) = (last_job(), Vec::new(), Merge::new(1));
+    let (caller, outside) = Outside::new(|_| Ok(()));
+    let calling = thread::spawn(move || {
+        thread::sleep(Duration::from_millis(50));
+        caller.tell(SiteId(0), Body::Churn(ChurnAct::LeaveSite)).wait().expect("it is taken");
+        thread::sleep(Duration::from_millis(300));
+        now()
+    });
+    let options = RuntimeOptions { outside: Some(outside), ..paced(2_000.0, None) };
+    assert_eq!(run_leg(&mut grid, None, None, options, &mut merge, &mut records), Ok(Leg::Over));
+    let (reached, ended) = (grid.now(), now());
+    assert!(ended - calling.join().expect("it calls") < SLACK);
+    assert!(reached > Time::from_secs(600), "it ended at {reached}, while somebody could have helped");
+    // What it says is since when.
+    let Err(GridError::Stuck { at, total: 1, .. }) = grid.finish_run(None, &mut merge, &mut records) else {
+        panic!("it is over")
+    };
+    assert!(at < reached, "{at} is not before {reached}");
+    let Some(Record::Job(job)) = records.iter().rev().find(|record| matches!(record, Record::Job(_))) else {
+        panic!("no job")
+    };
+    assert_eq!((job.id, job.outcome), (JobId(1), Outcome::Unfinished));
 }
