@@ -7,7 +7,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::{is_watched, talk};
-use crate::experiment::{Progress, Notice};
+use crate::experiment::{Notice, Progress};
 
 const REDRAW: Duration = Duration::from_millis(100);
 /// Without a terminal.

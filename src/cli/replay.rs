@@ -7,7 +7,8 @@ use clap::{Args as ClapArgs, ValueEnum};
 
 use super::{progress, say, signals, talk};
 use crate::experiment::{
-    Anew, CheckpointPlan, Control, EstimateSource, Progress, Replay, ReplayOptions, RunError, Shaping, Workload,
+    Anew, CheckpointPlan, Control, EstimateSource, Progress, Replay, ReplayOptions, RunError, Shaping,
+    Workload,
 };
 use crate::formats::swf::Clean;
 use crate::local::Registry;

@@ -6,7 +6,7 @@ use clap::Args as ClapArgs;
 
 use super::{progress, say, signals, talk};
 use crate::broker::BrokerRegistry;
-use crate::experiment::{Commands, Control, Ended, ResumePoint, Progress, RunError, Stored};
+use crate::experiment::{Commands, Control, Ended, Progress, ResumePoint, RunError, Stored};
 use crate::local::Registry;
 use crate::report::{self, grid_json, grid_tables};
 
@@ -62,7 +62,9 @@ fn tell(title: &str, store: &Path, from: &ResumePoint) {
     match from.commands_again {
         0 => {}
         1 => talk("note: the command that came after it is carried out again, at its time"),
-        count => talk(&format!("note: the {count} commands that came after it are carried out again, at their times")),
+        count => talk(&format!(
+            "note: the {count} commands that came after it are carried out again, at their times"
+        )),
     }
     if from.torn {
         talk("note: a last command was not written down to its end, so nobody has used it: it is left out");

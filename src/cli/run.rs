@@ -117,9 +117,10 @@ pub(super) fn run(args: &Args) -> Result<(), RunError> {
         signals::stop_cleanly(&control);
     }
     let anew = if args.checkpoint_anew { Anew::Remove } else { Anew::Refuse };
-    let summary = progress::shown_beside(commands.is_some(), &run.scenario().meaning.name, &progress, || {
-        run.run_with_snapshots(&progress, &control, anew, commands)
-    })?;
+    let summary =
+        progress::shown_beside(commands.is_some(), &run.scenario().meaning.name, &progress, || {
+            run.run_with_snapshots(&progress, &control, anew, commands)
+        })?;
     if args.json {
         let text = grid_json(&summary)
             .map_err(|error| RunError::run(format!("cannot write the summary: {error}")))?;

@@ -64,7 +64,8 @@ impl RunError {
     /// The same with more to say about it.
     #[must_use]
     pub fn and(mut self, more: &str) -> Self {
-        let (Self::Request { problem, .. } | Self::Run { problem, .. } | Self::Stopped { problem, .. }) = &mut self;
+        let (Self::Request { problem, .. } | Self::Run { problem, .. } | Self::Stopped { problem, .. }) =
+            &mut self;
         problem.push_str("; ");
         problem.push_str(more);
         self
@@ -73,7 +74,8 @@ impl RunError {
     /// The same of a part of what was asked for: `the workload of site ...: ...`.
     #[must_use]
     pub fn within(mut self, part: &str) -> Self {
-        let (Self::Request { problem, .. } | Self::Run { problem, .. } | Self::Stopped { problem, .. }) = &mut self;
+        let (Self::Request { problem, .. } | Self::Run { problem, .. } | Self::Stopped { problem, .. }) =
+            &mut self;
         *problem = format!("{part}: {problem}");
         self
     }
@@ -139,8 +141,10 @@ impl RunError {
         match error {
             StoreError::NoSnapshot { path, skipped } if skipped.is_empty() => {
                 let path = path.display();
-                Self::request(format!("nothing has been saved in `{path}`: the run ended before its first snapshot"))
-                    .with_hint("begin it again, with `--checkpoint-anew`")
+                Self::request(format!(
+                    "nothing has been saved in `{path}`: the run ended before its first snapshot"
+                ))
+                .with_hint("begin it again, with `--checkpoint-anew`")
             }
             StoreError::Occupied { path, finished, .. } => {
                 let path = path.display();
@@ -149,7 +153,8 @@ impl RunError {
                 } else {
                     format!("`gridemu resume {path}` goes on with it")
                 };
-                Self::request(error).with_hint(format!("{go_on}; `--checkpoint-anew` removes it and begins again"))
+                Self::request(error)
+                    .with_hint(format!("{go_on}; `--checkpoint-anew` removes it and begins again"))
             }
             _ => Self::request(error).with_hint(error.hint()),
         }
@@ -163,7 +168,9 @@ impl RunError {
     /// A snapshot that does not fit.
     pub(super) fn from_restoring(error: &GridError) -> Self {
         let hint = match error {
-            GridError::Entity(EntityError::Source(_)) => "put the workload back as it was when the run began, or run anew",
+            GridError::Entity(EntityError::Source(_)) => {
+                "put the workload back as it was when the run began, or run anew"
+            }
             _ => "resume it with the version of gridemu that wrote it (`gridemu snapshots STORE` says which)",
         };
         Self::request(error).with_hint(hint)
@@ -232,7 +239,8 @@ impl From<StoreError> for RunError {
 
 impl fmt::Display for RunError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (Self::Request { problem, .. } | Self::Run { problem, .. } | Self::Stopped { problem, .. }) = self;
+        let (Self::Request { problem, .. } | Self::Run { problem, .. } | Self::Stopped { problem, .. }) =
+            self;
         f.write_str(problem)
     }
 }

@@ -70,8 +70,9 @@ pub fn fork(stored: &Stored, options: &ForkOptions, progress: &Progress) -> Resu
     match &stored.run {
         StoredRun::Run(run) => {
             if options.policy.is_some() {
-                return Err(RunError::request("`--policy` is for a replay")
-                    .with_hint("say which site or broker: `--set site.delft.policy=...`, `--set broker.policy=...`"));
+                return Err(RunError::request("`--policy` is for a replay").with_hint(
+                    "say which site or broker: `--set site.delft.policy=...`, `--set broker.policy=...`",
+                ));
             }
             of_run(stored, run, &from, options, progress, branch)
         }
@@ -123,9 +124,8 @@ fn of_run(
         scenario.meaning.clock = Clock::Virtual;
         scenario.meaning.output.folder = folder(options, past.as_deref(), name)?;
     }
-    let [origin, changed] = [origin, new].map(|scenario| {
-        Run::new(scenario, run.threads(), run.registry().clone(), run.brokers().clone())
-    });
+    let [origin, changed] = [origin, new]
+        .map(|scenario| Run::new(scenario, run.threads(), run.registry().clone(), run.brokers().clone()));
     let measures = || {
         let sites = &run.scenario().meaning.grid.sites;
         Since::new(GridMeasures::new(Definitions::default(), Window::ALL, sites))
@@ -148,8 +148,14 @@ fn of_run(
     let changed = changed.carry_out(begun, None, progress, &Control::new())?;
     let [first, second] = &since;
     let difference = lock(&compared).difference(&changed.sites);
-    let after = Some([lock(first).summary(), lock(second).summary()]);
-    Ok(Futures::Grid { branch, as_it_was: Box::new(as_it_was), changed: Box::new(changed), after, difference })
+    let after = Some(Box::new([lock(first).summary(), lock(second).summary()]));
+    Ok(Futures::Grid {
+        branch,
+        as_it_was: Box::new(as_it_was),
+        changed: Box::new(changed),
+        after,
+        difference,
+    })
 }
 
 fn of_replay(
@@ -179,11 +185,13 @@ fn of_replay(
     let compared = Arc::new(Mutex::new(Compared::default()));
     let prepare = |to: &Path, mark: &_| copy(past.as_deref(), to, mark);
 
-    let begun = origin.branched(from, progress, false, prepare)?.witnessed(Box::new(Tell(vec![share(&remembered)])));
+    let begun =
+        origin.branched(from, progress, false, prepare)?.witnessed(Box::new(Tell(vec![share(&remembered)])));
     let as_it_was = origin.go_on(begun, None, progress, &Control::new())?;
     check(stored, as_it_was.fingerprint, progress)?;
     lock(&compared).against(std::mem::take(&mut *lock(&remembered)));
-    let begun = changed.branched(from, progress, adopt, prepare)?.witnessed(Box::new(Tell(vec![share(&compared)])));
+    let begun =
+        changed.branched(from, progress, adopt, prepare)?.witnessed(Box::new(Tell(vec![share(&compared)])));
     let changed = changed.go_on(begun, None, progress, &Control::new())?;
     let difference: Option<Difference> = lock(&compared).difference(&[]);
     Ok(Futures::Site { branch, as_it_was: Box::new(as_it_was), changed: Box::new(changed), difference })
@@ -206,8 +214,10 @@ fn at_each_site(scenario: &Scenario, sets: &[Override]) -> Vec<Override> {
 fn folder(options: &ForkOptions, past: Option<&Path>, name: &str) -> Result<Option<PathBuf>, RunError> {
     match (&options.out, past) {
         (None, _) => Ok(None),
-        (Some(_), None) => Err(RunError::request("the run wrote no files, so that those of its futures would lack their past")
-            .with_hint("leave `--out` out, or run anew with `--out`")),
+        (Some(_), None) => Err(RunError::request(
+            "the run wrote no files, so that those of its futures would lack their past",
+        )
+        .with_hint("leave `--out` out, or run anew with `--out`")),
         (Some(out), Some(_)) => Ok(Some(out.join(name))),
     }
 }

@@ -7,17 +7,18 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::checkpoint::{Anew, Description, Restored, Snapshot, Taker, create_store, here};
+use super::progress::Notice;
 use super::recorder::{OneSite, Recorder};
 use super::resume::seen_from;
 use super::underway::{Driver, Spent, Underway};
 use super::workload::{EstimateSource, Opened, Shaping, Workload, read_once};
-use super::progress::Notice;
 use super::{CheckpointPlan, Control, Progress, RunError};
 use crate::entity::Site;
 use crate::grid::{Grid, GridError, Merge};
 use crate::local::Registry;
 use crate::metrics::{Definitions, Ledger, OfferedLoad, RunFacts, RunSummary, Times};
-use crate::model::{InstantOrder, JobClasses, MAX_PROCESSORS, Named, PartitionSpec, RecordSink, Reservation, SiteSpec,
+use crate::model::{
+    InstantOrder, JobClasses, MAX_PROCESSORS, Named, PartitionSpec, RecordSink, Reservation, SiteSpec,
 };
 use crate::report::{OutputDir, OutputMark, OutputOptions};
 use crate::units::{Power, Price, Rate, Span};
@@ -215,8 +216,7 @@ impl Replay {
     /// # Errors
     /// As [`Replay::new`].
     pub(super) fn under(&self, policy: Named, out: Option<PathBuf>) -> Result<Self, RunError> {
-        let options =
-            ReplayOptions { policies: vec![policy], out, checkpoint: None, ..self.options.clone() };
+        let options = ReplayOptions { policies: vec![policy], out, checkpoint: None, ..self.options.clone() };
         Self::new(options, self.registry.clone())
     }
 
@@ -276,7 +276,7 @@ impl Replay {
         let policy = &self.options.policies[0];
         let Restored { grid: saved, merge, recorder, spent } = from.read()?;
         let (opened, spec, mut grid) = self.build(policy, progress)?;
-        from.into_grid(&mut grid, saved, adopt)?;
+        from.put_into(&mut grid, saved, adopt)?;
         let merge = Merge::restore(merge).map_err(|error| RunError::from_restoring(&error))?;
         let definitions = Definitions::new(self.options.tau, self.options.classes.clone(), opened.procs);
         let output = match (self.folder(policy), &recorder.output) {
@@ -309,7 +309,7 @@ impl Replay {
     pub(super) fn grid_of(&self, from: &Snapshot<'_>) -> Result<Grid, RunError> {
         let (_, _, mut grid) = self.build(&self.options.policies[0], &Progress::default())?;
         let saved = from.read::<OneSite>()?.grid;
-        from.into_grid(&mut grid, saved, false)?;
+        from.put_into(&mut grid, saved, false)?;
         Ok(grid)
     }
 

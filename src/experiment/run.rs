@@ -191,7 +191,7 @@ impl Run {
     ) -> Result<Begun, RunError> {
         let Restored { grid: saved, merge, recorder, spent } = from.read()?;
         let (mut grid, inputs) = self.build(progress)?;
-        from.into_grid(&mut grid, saved, adopt)?;
+        from.put_into(&mut grid, saved, adopt)?;
         let merge = Merge::restore(merge).map_err(|error| RunError::from_restoring(&error))?;
         let plan = &self.scenario.meaning.output;
         let output = match (&plan.folder, &recorder.output) {
@@ -213,7 +213,7 @@ impl Run {
     pub(super) fn grid_of(&self, from: &Snapshot<'_>) -> Result<Grid, RunError> {
         let (mut grid, _) = self.build(&Progress::default())?;
         let saved = from.read::<GridMeasures>()?.grid;
-        from.into_grid(&mut grid, saved, false)?;
+        from.put_into(&mut grid, saved, false)?;
         Ok(grid)
     }
 

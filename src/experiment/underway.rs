@@ -74,7 +74,19 @@ impl<M: Saved> Underway<M> {
         let merge = Merge::new(grid.nodes().len());
         let (earlier, driven) = (Spent::default(), Duration::ZERO);
         let began = (now(), grid.now());
-        Self { grid, merge, recorder, driver, until, witness: None, outside: None, began, reads, earlier, driven }
+        Self {
+            grid,
+            merge,
+            recorder,
+            driver,
+            until,
+            witness: None,
+            outside: None,
+            began,
+            reads,
+            earlier,
+            driven,
+        }
     }
 
     /// The same, with somebody who looks at the records on their way.

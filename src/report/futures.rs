@@ -46,7 +46,7 @@ pub enum Futures {
         /// The other.
         changed: Box<GridSummary>,
         /// The measures of the jobs that ended after the fork, in both.
-        after: Option<[Measures; 2]>,
+        after: Option<Box<[Measures; 2]>>,
         /// Where they first differ; `None` if they do not.
         difference: Option<Difference>,
     },
@@ -69,7 +69,7 @@ pub fn futures_table(futures: &Futures) -> String {
         Futures::Grid { branch, as_it_was, changed, after, difference } => {
             let mut out = heading(branch, difference.as_ref());
             out.push_str(&warning(&as_it_was.measures, &changed.measures));
-            if let Some([before, after]) = after {
+            if let Some([before, after]) = after.as_deref() {
                 out.push_str("jobs that ended after the fork\n\n");
                 out.push_str(&side_by_side(&measured(before, after)));
                 out.push_str("\n\nthe whole run\n\n");
@@ -125,7 +125,8 @@ fn warning(before: &Measures, after: &Measures) -> String {
     if before.outcomes == after.outcomes {
         return String::new();
     }
-    "warning: jobs ended in other ways in the two futures, so their means are not of the same jobs\n\n".to_owned()
+    "warning: jobs ended in other ways in the two futures, so their means are not of the same jobs\n\n"
+        .to_owned()
 }
 
 /// A row: name, both values, decimals; `None` for as many as read well.
@@ -156,8 +157,7 @@ fn measured(before: &Measures, after: &Measures) -> Vec<Row> {
 }
 
 fn accounts(before: &GridSummary, after: &GridSummary) -> Vec<Row> {
-    let figure =
-        |name, of: fn(&GridSummary) -> Option<f64>| -> Row { (name, of(before), of(after), None) };
+    let figure = |name, of: fn(&GridSummary) -> Option<f64>| -> Row { (name, of(before), of(after), None) };
     let lost = |run: &GridSummary| Some(run.sites.iter().map(|site| site.lost_proc_s / 3_600.0).sum());
     vec![
         figure("last end (s)", |run| run.end_s),

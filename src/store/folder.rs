@@ -234,7 +234,8 @@ impl Store {
 
     /// Whether there is a snapshot that needs blocks, or may need them.
     fn any_needs_blocks(&self) -> Result<bool, StoreError> {
-        let needs = |number| generation::seal(&self.folder, number).map_or(true, |seal| seal.blocks.count > 0);
+        let needs =
+            |number| generation::seal(&self.folder, number).map_or(true, |seal| seal.blocks.count > 0);
         Ok(generation::numbers(&self.folder)?.into_iter().any(needs))
     }
 

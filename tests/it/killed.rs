@@ -3,6 +3,12 @@
 //! `GRIDEMU_KILLS=200 cargo test --release --test it killed -- --nocapture` kills it so often; without it, a few times for
 //! each scenario.
 
+#![expect(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    reason = "moments to kill at follow the wall clock"
+)]
+
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -37,12 +43,19 @@ impl Case {
 
 fn cases() -> Vec<Case> {
     vec![
-        Case::run("quickstart", "configs/quickstart.toml", &["--engine", "direct", "--set", "checkpoint.every_virtual=12 h"]),
+        Case::run(
+            "quickstart",
+            "configs/quickstart.toml",
+            &["--engine", "direct", "--set", "checkpoint.every_virtual=12 h"],
+        ),
         Case::run("everything", "tests/it/scenarios/killed/everything.toml", &["--threads", "2"]),
         Case::run("churn", "configs/churn.toml", &["--set", "checkpoint.every_events=500"]),
         Case::run("paced", "tests/it/scenarios/killed/everything.toml", &["--pace", "1000000"]),
         Case::replay("replay", &["--policy", "easy"]),
-        Case::replay("booked", &["--policy", "conservative", "--reserve", "2d..3d:64", "--classes", "kettimuthu-16"]),
+        Case::replay(
+            "booked",
+            &["--policy", "conservative", "--reserve", "2d..3d:64", "--classes", "kettimuthu-16"],
+        ),
         Case::replay("shared", &["--policy", "equal-share[mpl=4]", "--estimates", "tsafrir", "--seed", "5"]),
     ]
 }
@@ -50,9 +63,15 @@ fn cases() -> Vec<Case> {
 /// The files of a folder, without what tells how long the run took.
 fn files(folder: &Path) -> BTreeMap<String, String> {
     let mut files = BTreeMap::new();
-    for name in
-        ["jobs.csv", "segments.csv", "events.csv", "machines.csv", "batsim/out_jobs.csv", "scenario.toml", "summary.json"]
-    {
+    for name in [
+        "jobs.csv",
+        "segments.csv",
+        "events.csv",
+        "machines.csv",
+        "batsim/out_jobs.csv",
+        "scenario.toml",
+        "summary.json",
+    ] {
         if let Ok(text) = std::fs::read_to_string(folder.join(name)) {
             let timed = ["read_s", "schedule_s", "write_s", "wall_s"];
             let is_result = |line: &&str| !timed.iter().any(|key| line.contains(&format!("\"{key}\"")));
@@ -161,7 +180,8 @@ fn kill(case: &Case, whole: &BTreeMap<String, String>, took: Duration, dice: &mu
 
 #[test]
 fn a_run_that_is_killed_goes_on_as_if_nothing_had_happened() {
-    let wanted: Option<u32> = std::env::var("GRIDEMU_KILLS").ok().map(|kills| kills.parse().expect("a number"));
+    let wanted: Option<u32> =
+        std::env::var("GRIDEMU_KILLS").ok().map(|kills| kills.parse().expect("a number"));
     let cases = cases();
     let each = wanted.map_or(3, |wanted| wanted.div_ceil(cases.len() as u32));
     let mut dice = Dice::new();

@@ -60,7 +60,6 @@ fn remove(plan: &CheckpointPlan) -> Result<(), RunError> {
 }
 
 /// The folder in which the command was typed.
-#[expect(clippy::disallowed_methods, reason = "a run is resumed from anywhere, so paths are kept with their folder")]
 pub(in crate::experiment) fn here() -> Result<PathBuf, RunError> {
     std::env::current_dir().map_err(|error| RunError::request(format!("the present folder is gone: {error}")))
 }

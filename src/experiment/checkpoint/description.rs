@@ -50,8 +50,10 @@ impl Description {
     pub(in crate::experiment) fn read(store: &Path, about: &About) -> Result<Self, RunError> {
         serde_json::from_slice(&about.description).map_err(|error| {
             let store = store.display();
-            RunError::request(format!("`{store}` describes its run in a way that this gridemu does not know: {error}"))
-                .with_hint(format!("it was written by gridemu {}; resume it with that version", about.program))
+            RunError::request(format!(
+                "`{store}` describes its run in a way that this gridemu does not know: {error}"
+            ))
+            .with_hint(format!("it was written by gridemu {}; resume it with that version", about.program))
         })
     }
 }

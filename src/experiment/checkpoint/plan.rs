@@ -62,7 +62,8 @@ impl CheckpointPlan {
 
     /// Whether the `nth` snapshot of a run, taken at `at`, stays beside the newest ones.
     pub(super) fn keeps(&self, nth: u64, at: Time) -> bool {
-        self.keep_at.contains(&at) || self.keep_every.is_some_and(|every| nth > 0 && nth.is_multiple_of(every))
+        self.keep_at.contains(&at)
+            || self.keep_every.is_some_and(|every| nth > 0 && nth.is_multiple_of(every))
     }
 }
 

@@ -12,7 +12,10 @@ use crate::report::OutputDir;
 use crate::store::{Section, Store};
 
 /// Measures that can be saved.
-pub(in crate::experiment) trait Saved: Measured + Serialize + DeserializeOwned + Send + 'static {}
+pub(in crate::experiment) trait Saved:
+    Measured + Serialize + DeserializeOwned + Send + 'static
+{
+}
 
 impl<M: Measured + Serialize + DeserializeOwned + Send + 'static> Saved for M {}
 
@@ -90,15 +93,15 @@ impl Snapshot<'_> {
     ///
     /// # Errors
     /// [`RunError::Request`] if it does not fit.
-    pub(in crate::experiment) fn into_grid(
+    pub(in crate::experiment) fn put_into(
         &self,
         grid: &mut Grid,
         saved: GridSave,
         adopt: bool,
     ) -> Result<(), RunError> {
-        let restored = grid.restore(saved, adopt).and_then(|()| {
-            self.told.iter().try_for_each(|told| grid.retell(told.clone()).map(|_| ()))
-        });
+        let restored = grid
+            .restore(saved, adopt)
+            .and_then(|()| self.told.iter().try_for_each(|told| grid.retell(told.clone()).map(|_| ())));
         restored.map_err(|error| RunError::from_restoring(&error))
     }
 
@@ -132,7 +135,9 @@ fn section<T: Serialize>(name: &str, value: &T) -> Result<Section, RunError> {
 
 fn part<T: DeserializeOwned>(sections: &[Section], name: &str) -> Result<T, RunError> {
     let refuse = |problem: String| {
-        RunError::request(problem).with_hint("resume it with the version of gridemu that wrote it (`gridemu snapshots STORE` says which)")
+        RunError::request(problem).with_hint(
+            "resume it with the version of gridemu that wrote it (`gridemu snapshots STORE` says which)",
+        )
     };
     let Some(section) = sections.iter().find(|section| section.name == name) else {
         return Err(refuse(format!("the snapshot has no section `{name}`")));

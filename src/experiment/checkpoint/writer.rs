@@ -1,20 +1,19 @@
 //! The thread that writes snapshots while the run goes on.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
-use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use super::state::RunState;
+use crate::experiment::clock::now;
 use crate::experiment::progress::Notice;
 use crate::experiment::{Progress, RunError};
-use crate::experiment::clock::now;
 use crate::grid::Halt;
 use crate::metrics::Block;
 use crate::report::OutputSync;
 use crate::store::{Cut, Store};
-
 
 /// A snapshot to be written.
 pub(super) struct Order {
@@ -51,14 +50,22 @@ impl Writer {
         // Whoever hands over a snapshot waits until the one before has been written: there are never two in memory.
         let (words, heard) = mpsc::sync_channel(0);
         let tally = Arc::new(Tally::default());
-        let scribe = Scribe { store, tally: Arc::clone(&tally), last: Ok(()), blocks: Vec::new(), progress: progress.clone() };
+        let scribe = Scribe {
+            store,
+            tally: Arc::clone(&tally),
+            last: Ok(()),
+            blocks: Vec::new(),
+            progress: progress.clone(),
+        };
         let spawned = std::thread::Builder::new()
             .name("snapshots".to_owned())
             .spawn(move || scribe.write_down(&heard, every, &halt));
         match spawned {
             Ok(thread) => Self { words: Some(words), thread: Some(thread), tally },
             Err(error) => {
-                progress.tell(Notice::Warning(format!("no snapshots are taken: no thread can be started ({error})")));
+                progress.tell(Notice::Warning(format!(
+                    "no snapshots are taken: no thread can be started ({error})"
+                )));
                 Self { words: None, thread: None, tally }
             }
         }

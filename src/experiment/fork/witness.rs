@@ -113,7 +113,9 @@ fn told(record: &Record, sites: &[SiteSummary]) -> String {
         ),
         Record::Machine(machine) => format!("a machine changes at {} s", machine.time),
         Record::Event(event) => match event.job {
-            Some(job) => format!("job {job} is {:?}{} at {} s", event.kind, at(event.site.index()), event.time),
+            Some(job) => {
+                format!("job {job} is {:?}{} at {} s", event.kind, at(event.site.index()), event.time)
+            }
             None => format!("{:?}{} at {} s", event.kind, at(event.site.index()), event.time),
         },
     }

@@ -7,9 +7,9 @@ use std::path::Path as FilePath;
 use super::Problem;
 use super::document::Document;
 use super::keys::{
-    Absent, Always, AnyNumber, BrokerKeys, Checkpoint, CheckpointKeys, ChurnKeys, ElectricityKey, Engine, EstimatesKey,
-    GeneratorKeys, HoursKey, Interval, LinkKeys, MachineKeys, MaybeBandwidth, NetworkKeys, NoChurn, OutputKeys,
-    PowerKey, ScenarioKeys, SiteKeys, Until, Virtual, WorkloadKeys, WorkloadText,
+    Absent, Always, AnyNumber, BrokerKeys, Checkpoint, CheckpointKeys, ChurnKeys, ElectricityKey, Engine,
+    EstimatesKey, GeneratorKeys, HoursKey, Interval, LinkKeys, MachineKeys, MaybeBandwidth, NetworkKeys,
+    NoChurn, OutputKeys, PowerKey, ScenarioKeys, SiteKeys, Until, Virtual, WorkloadKeys, WorkloadText,
 };
 use super::quantity::{Or, Written};
 use super::tree::Path;

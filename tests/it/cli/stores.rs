@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use super::{argument, gridemu};
 
-/// A finished run in a folder: its files in `out`, its snapshots in `store`, one of them kept at 3 d.
+/// A finished run in a folder: its files in `out`, its snapshots in `store`, those kept that were taken at 3 d and 6 d.
 fn finished(folder: &Path) -> (String, String) {
     let [out, store] = ["out", "store"].map(|name| argument(&folder.join(name)));
-    let keep = "checkpoint.keep_at=[\"3 d\"]";
+    let keep = "checkpoint.keep_at=[\"3 d\", \"6 d\"]";
     gridemu(&["run", "configs/quickstart.toml", "--out", &out, "--checkpoint", &store, "--set", keep]).well();
     (out, store)
 }
@@ -198,7 +198,8 @@ fn a_log_that_has_changed_is_told() {
     let log = gridemu(&["generate", "lublin[jobs=4000,load=0.7]"]).well().out.clone();
     fs::write(folder.path().join("log.swf"), &log).unwrap();
     let (log_path, store) = (path("log.swf"), path("store"));
-    let replay = ["replay", &log_path, "--policy", "easy", "--checkpoint", &store, "--checkpoint-every", "5 ms"];
+    let replay =
+        ["replay", &log_path, "--policy", "easy", "--checkpoint", &store, "--checkpoint-every", "5 ms"];
     gridemu(&replay).well();
     fs::remove_file(folder.path().join("store/finished")).unwrap();
     gridemu(&["resume", &store]).well();
@@ -264,7 +265,8 @@ fn a_replay_has_other_futures_too() {
     let folder = tempfile::tempdir().unwrap();
     let store = argument(&folder.path().join("store"));
     let model = "lublin[jobs=3000,load=0.9]";
-    gridemu(&["replay", model, "--policy", "easy", "--checkpoint", &store, "--checkpoint-every", "5 ms"]).well();
+    gridemu(&["replay", model, "--policy", "easy", "--checkpoint", &store, "--checkpoint-every", "5 ms"])
+        .well();
     let fork = ["fork", &store, "--at", "1000 d", "--json"];
     let same = gridemu(&fork).json();
     assert_eq!(same["site"]["as_it_was"]["fingerprint"], same["site"]["changed"]["fingerprint"]);

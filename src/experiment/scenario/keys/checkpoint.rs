@@ -61,7 +61,8 @@ impl FromStr for Interval {
             "none" => Ok(Self::None),
             _ => match written.parse::<Written<Span>>() {
                 Ok(Written(Span::ZERO)) => {
-                    Err("snapshots all the time leave no time for the run; say more than 0, or `none`".to_owned())
+                    Err("snapshots all the time leave no time for the run; say more than 0, or `none`"
+                        .to_owned())
                 }
                 Ok(span) => Ok(Self::Every(span.0)),
                 Err(error) => Err(format!("{error}; or `none`")),

@@ -44,8 +44,7 @@ impl Checker<'_> {
             self.wrong(&path.key("store"), "the store is a folder; this names none");
             return None;
         }
-        let mut keep_at: Vec<Time> =
-            keys.keep_at.iter().flatten().map(|time| Time::ZERO + time.0).collect();
+        let mut keep_at: Vec<Time> = keys.keep_at.iter().flatten().map(|time| Time::ZERO + time.0).collect();
         keep_at.sort_unstable();
         keep_at.dedup();
         Some(CheckpointPlan {
