@@ -1,6 +1,6 @@
 //! The real program is killed at any moment, and goes on as if nothing had happened.
 //!
-//! `GRIDEMU_KILLS=200 cargo test --release --test it killed -- --nocapture` kills it so often; without it, a few times for
+//! `GRIDEMU_KILLS=200 cargo test --test it killed -- --nocapture` kills it so often; without it, a few times for
 //! each scenario.
 
 #![expect(
