@@ -19,7 +19,7 @@ mod timed;
 mod underway;
 mod workload;
 
-pub use checkpoint::{Anew, CheckpointPlan, Control, Interrupt};
+pub use checkpoint::{Anew, CheckpointPlan, Control};
 pub use commands::Commands;
 pub use error::RunError;
 pub use fork::{ForkOptions, fork};

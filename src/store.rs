@@ -22,6 +22,7 @@
 
 mod about;
 mod blocks;
+mod clearing;
 mod disk;
 mod engine;
 mod engines;

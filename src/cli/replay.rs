@@ -80,6 +80,10 @@ pub(super) struct Args {
     #[arg(long, value_name = "TIME", default_value = "30 s", requires = "checkpoint", value_parser = interval)]
     checkpoint_every: Span,
 
+    /// Take a snapshot at this time of the run, such as `1 d`, and keep it; may be repeated
+    #[arg(long, value_name = "TIME", requires = "checkpoint", value_parser = interval)]
+    checkpoint_keep_at: Vec<Span>,
+
     /// Remove an earlier run's snapshots from the folder, instead of refusing to begin
     #[arg(long, requires = "checkpoint")]
     checkpoint_anew: bool,
@@ -203,6 +207,7 @@ impl Args {
             batsim: self.batsim,
             checkpoint: self.checkpoint.map(|store| CheckpointPlan {
                 every: Some(Duration::from_micros(self.checkpoint_every.micros())),
+                keep_at: sorted(&self.checkpoint_keep_at),
                 ..CheckpointPlan::new(store)
             }),
             ..ReplayOptions::new(self.workload, self.policies)
@@ -248,6 +253,13 @@ fn speed(written: &str) -> Result<Rate, String> {
     // In steps of 2⁻²⁰: from a thousandth on, a speed is right to a thousandth.
     let rate = Rate::from_f64(value).filter(|_| (0.001..=1e6).contains(&value));
     rate.ok_or_else(|| "it must be above 0: from 0.001 to 1000000".to_owned())
+}
+
+fn sorted(times: &[Span]) -> Vec<Time> {
+    let mut times: Vec<Time> = times.iter().map(|span| Time::ZERO + *span).collect();
+    times.sort_unstable();
+    times.dedup();
+    times
 }
 
 fn interval(written: &str) -> Result<Span, String> {

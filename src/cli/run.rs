@@ -43,6 +43,10 @@ pub(super) struct Args {
     #[arg(long, value_name = "TIME")]
     checkpoint_every: Option<String>,
 
+    /// Take a snapshot at this time of the run, such as `3 d`, and keep it; may be repeated
+    #[arg(long, value_name = "TIME")]
+    checkpoint_keep_at: Vec<String>,
+
     /// Remove an earlier run's snapshots from the folder, instead of refusing to begin
     #[arg(long)]
     checkpoint_anew: bool,
@@ -100,6 +104,11 @@ impl Args {
         for (option, key, value) in options {
             overrides.extend(value.as_ref().map(|value| Override::option(option, key, value)));
         }
+        if !self.checkpoint_keep_at.is_empty() {
+            let times: Vec<String> = self.checkpoint_keep_at.iter().map(|time| format!("{time:?}")).collect();
+            let list = format!("[{}]", times.join(", "));
+            overrides.push(Override::option("--checkpoint-keep-at", "checkpoint.keep_at", &list));
+        }
         overrides
     }
 }
@@ -109,6 +118,17 @@ pub(super) fn run(args: &Args) -> Result<(), RunError> {
     let scenario = Scenario::load(&args.scenario, &args.overrides(), &registry, &brokers)?;
     if !args.json {
         talk(&format!("{}: {}", args.scenario.display(), scenario.line()));
+    }
+    let of_a_store = [
+        ("--checkpoint-every", args.checkpoint_every.is_some()),
+        ("--checkpoint-keep-at", !args.checkpoint_keep_at.is_empty()),
+        ("--checkpoint-anew", args.checkpoint_anew),
+    ];
+    if let (None, Some((option, _))) =
+        (&scenario.meaning.checkpoint, of_a_store.iter().find(|(_, given)| *given))
+    {
+        return Err(RunError::request(format!("`{option}` is about snapshots, and there is no store"))
+            .with_hint("say where they go: `--checkpoint STORE`"));
     }
     let run = Run::new(scenario, usize::from(args.threads), registry, brokers);
     let commands = args.commands.as_deref().map(Commands::open).transpose()?;

@@ -4,7 +4,7 @@ use std::process;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::talk;
-use crate::experiment::{Control, Interrupt};
+use crate::experiment::Control;
 
 /// From now on the first Ctrl-C or SIGTERM asks the run to stop after a last snapshot; the second ends the process.
 ///
@@ -15,9 +15,9 @@ pub(super) fn stop_cleanly(control: &Control) {
     // Without a handler the process ends at once, which loses nothing that the last snapshot holds.
     let _ = ctrlc::set_handler(move || {
         if ASKED.swap(true, Ordering::SeqCst) {
-            process::exit(i32::from(Interrupt::Keyboard.exit_code()));
+            process::exit(130);
         }
         talk("stopping after a last snapshot; once more to stop at once");
-        control.stop(Interrupt::Keyboard);
+        control.stop();
     });
 }

@@ -9,7 +9,7 @@ mod taker;
 mod writer;
 
 pub use begin::Anew;
-pub use control::{Control, Interrupt};
+pub use control::Control;
 pub use plan::CheckpointPlan;
 
 pub(super) use begin::{create_store, here, options};

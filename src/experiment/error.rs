@@ -3,7 +3,6 @@
 use std::fmt;
 use std::path::Path;
 
-use super::Interrupt;
 use crate::entity::EntityError;
 use crate::grid::GridError;
 use crate::local::PartitionError;
@@ -33,8 +32,6 @@ pub enum RunError {
     },
     /// The run was asked to stop, and can go on.
     Stopped {
-        /// By whom.
-        by: Interrupt,
         /// Where it stands.
         problem: String,
         /// How it goes on.
@@ -87,21 +84,20 @@ impl RunError {
     }
 
     /// A run that was asked to stop, with a last snapshot at `at` in `store`.
-    pub(super) fn stopped(by: Interrupt, at: Time, store: &Path) -> Self {
+    pub(super) fn stopped(at: Time, store: &Path) -> Self {
         let store = store.display();
         Self::Stopped {
-            by,
             problem: format!("stopped at {at} s of the run, with everything saved in `{store}`"),
-            hint: Some(format!("`gridemu resume {store}` goes on from there")),
+            hint: Some(format!("`gridemu resume {}` goes on from there", typed(&store.to_string()))),
         }
     }
 
-    /// 2 for a bad request, 1 for a failed run, 128 and the signal for one that was stopped.
+    /// 2 for a bad request, 1 for a failed run, 130 (as after Ctrl-C) for one that was stopped.
     pub const fn exit_code(&self) -> u8 {
         match self {
             Self::Request { .. } => 2,
             Self::Run { .. } => 1,
-            Self::Stopped { by, .. } => by.exit_code(),
+            Self::Stopped { .. } => 130,
         }
     }
 
@@ -147,7 +143,7 @@ impl RunError {
                 .with_hint("begin it again, with `--checkpoint-anew`")
             }
             StoreError::Occupied { path, finished, .. } => {
-                let path = path.display();
+                let path = typed(&path.display().to_string());
                 let go_on = if *finished {
                     format!("`gridemu resume {path}` prints what it ended in")
                 } else {
@@ -246,3 +242,9 @@ impl fmt::Display for RunError {
 }
 
 impl std::error::Error for RunError {}
+
+/// A path as it is typed in a shell.
+fn typed(path: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || matches!(c, '/' | '.' | '-' | '_' | '+' | '=' | '~');
+    if path.chars().all(plain) { path.to_owned() } else { format!("'{}'", path.replace('\'', r"'\''")) }
+}

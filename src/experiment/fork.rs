@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::checkpoint::Snapshot;
 use super::resume::{Ended, Stored, StoredRun};
 use super::scenario::{Clock, Override, Scenario};
-use super::{Control, Progress, Run, RunError};
+use super::{Control, Notice, Progress, Run, RunError};
 use crate::grid;
 use crate::metrics::{Definitions, Fingerprint, GridMeasures, Window};
 use crate::model::{Named, Record, RecordSink};
@@ -50,14 +50,19 @@ pub fn fork(stored: &Stored, options: &ForkOptions, progress: &Progress) -> Resu
                 "the first snapshot that is left was taken at {first} s, after {} s",
                 options.at
             ))
-            .with_hint(
-                "fork later, or run anew with snapshots that stay: `checkpoint.keep_at`, `checkpoint.keep_every`",
-            ),
+            .with_hint("fork later, or run anew with snapshots that stay: `--checkpoint-keep-at '1 d'`"),
             _ => refused,
         }
     })?;
     // The journal is of the run as it was: both futures are told the same.
-    let (told, _) = stored.told(newest.number)?;
+    let (told, torn) = stored.told(newest.number)?;
+    for (number, why) in &newest.skipped {
+        progress.tell(Notice::Warning(format!("snapshot {number} cannot be used: {why}")));
+    }
+    if torn {
+        let said = "a last command was not written down to its end, so nobody has used it: it is left out";
+        progress.tell(Notice::Note(said.to_owned()));
+    }
     let from = Snapshot { sections: &newest.sections, told: &told, store: &stored.store };
     let branch = Branch {
         title: stored.store.about().title.clone(),
@@ -74,7 +79,7 @@ pub fn fork(stored: &Stored, options: &ForkOptions, progress: &Progress) -> Resu
                     "say which site or broker: `--set site.delft.policy=...`, `--set broker.policy=...`",
                 ));
             }
-            of_run(stored, run, &from, options, progress, branch)
+            of_run(stored, run, &from, options, progress, (newest.cut.at, branch))
         }
         StoredRun::Replay(_) => of_replay(stored, &from, options, progress, branch),
     }
@@ -86,14 +91,16 @@ fn of_run(
     from: &Snapshot<'_>,
     options: &ForkOptions,
     progress: &Progress,
-    mut branch: Branch,
+    (at, mut branch): (Time, Branch),
 ) -> Result<Futures, RunError> {
     let old = run.scenario();
-    let sets = at_each_site(old, &options.sets);
+    let sets = at_each_site(old, &options.sets)?;
     let file = stored.typed_in.join("scenario.toml");
     let mut new = Scenario::read(&file, &stored.text, &sets, run.registry(), run.brokers())?;
-    let at = Time::from_micros(libm::round(branch.at_s * 1e6) as u64);
-    let refuse = |said: &str| Err(RunError::request(format!("a run cannot go on like this: {said}")));
+    let refuse = |said: &str| {
+        Err(RunError::request(format!("a run cannot go on like this: {said}"))
+            .with_hint("change it back, or run the other scenario from its beginning"))
+    };
     branch.changes = grid::changes(&old.meaning.grid, &new.meaning.grid, at)
         .map_err(|error| RunError::request(&error).with_hint(error.hint()))?;
     if (&new.meaning.site_workloads, &new.meaning.portal)
@@ -126,6 +133,7 @@ fn of_run(
     }
     let [origin, changed] = [origin, new]
         .map(|scenario| Run::new(scenario, run.threads(), run.registry().clone(), run.brokers().clone()));
+    let changed = if adopt { changed.noting(note(stored, &branch)) } else { changed };
     let measures = || {
         let sites = &run.scenario().meaning.grid.sites;
         Since::new(GridMeasures::new(Definitions::default(), Window::ALL, sites))
@@ -145,7 +153,8 @@ fn of_run(
     let begun = changed.branched(from, progress, adopt, prepare)?;
     let witness = Tell(vec![share(&compared), share(&since[1])]);
     let begun = begun.witnessed(Box::new(witness));
-    let changed = changed.carry_out(begun, None, progress, &Control::new())?;
+    let ran = changed.carry_out(begun, None, progress, &Control::new());
+    let changed = ran.map_err(|error| error.within("the changed future"))?;
     let [first, second] = &since;
     let difference = lock(&compared).difference(&changed.sites);
     let after = Some(Box::new([lock(first).summary(), lock(second).summary()]));
@@ -181,6 +190,7 @@ fn of_replay(
     let past = replay.out().map(Path::to_owned);
     let origin = replay.under(old, folder(options, past.as_deref(), AS_IT_WAS)?)?;
     let changed = replay.under(new, folder(options, past.as_deref(), CHANGED)?)?;
+    let changed = if adopt { changed.noting(note(stored, &branch)) } else { changed };
     let remembered = Arc::new(Mutex::new(Remembered::default()));
     let compared = Arc::new(Mutex::new(Compared::default()));
     let prepare = |to: &Path, mark: &_| copy(past.as_deref(), to, mark);
@@ -197,17 +207,38 @@ fn of_replay(
     Ok(Futures::Site { branch, as_it_was: Box::new(as_it_was), changed: Box::new(changed), difference })
 }
 
-/// Top keys that hold for every site have been written out at each of them.
-fn at_each_site(scenario: &Scenario, sets: &[Override]) -> Vec<Override> {
+/// Keys of the scenario's own `[churn]` have been written out at each site: those of each site that has churn.
+fn at_each_site(scenario: &Scenario, sets: &[Override]) -> Result<Vec<Override>, RunError> {
     let sites = &scenario.meaning.grid.sites;
-    let each = |set: &Override| -> Vec<Override> {
+    let mut all = Vec::new();
+    for set in sets {
         if !set.key().starts_with("churn.") {
-            return vec![set.clone()];
+            all.push(set.clone());
+            continue;
         }
         let with_churn = sites.iter().filter(|site| site.churn.random.is_some());
-        with_churn.map(|site| set.under(&format!("site.{}", site.name))).collect()
-    };
-    sets.iter().flat_map(each).collect()
+        let before = all.len();
+        all.extend(with_churn.map(|site| set.under(&format!("site.{}", site.name))));
+        if all.len() == before {
+            let name = &sites[0].name;
+            return Err(RunError::request("no site has churn by chance, so its keys would change nothing")
+                .with_hint(format!(
+                    "say whose machines fail: `site.{name}.churn={{up=\"45 h\",down=\"1 h\"}}`"
+                )));
+        }
+    }
+    Ok(all)
+}
+
+/// What the summary of the changed future has to tell: it is not that of a run under one description.
+fn note(stored: &Stored, branch: &Branch) -> String {
+    format!(
+        "forked at {} s from snapshot {} of `{}`; from then on: {}",
+        branch.at_s,
+        branch.snapshot,
+        stored.store.folder().display(),
+        branch.changes.join("; ")
+    )
 }
 
 /// Where the files of a future go.
@@ -218,24 +249,31 @@ fn folder(options: &ForkOptions, past: Option<&Path>, name: &str) -> Result<Opti
             "the run wrote no files, so that those of its futures would lack their past",
         )
         .with_hint("leave `--out` out, or run anew with `--out`")),
+        (Some(out), Some(_)) if out.join("gridemu-store").exists() => {
+            Err(RunError::request(format!("`{}` is a store, not a place for files", out.display())))
+        }
         (Some(out), Some(_)) => Ok(Some(out.join(name))),
     }
 }
 
 fn copy(past: Option<&Path>, to: &Path, mark: &crate::report::OutputMark) -> Result<(), RunError> {
     let Some(past) = past else { return Ok(()) };
-    OutputDir::copy_past(past, to, mark).map_err(|error| RunError::from_resuming(&error))
+    OutputDir::copy_past(past, to, mark).map_err(|error| {
+        RunError::from_resuming(&error)
+            .with_hint("leave `--out` out: the futures can be compared without files")
+    })
 }
 
 /// A future in which nothing was changed is what the run ended in, if it has ended.
 fn check(stored: &Stored, found: Fingerprint, progress: &Progress) -> Result<(), RunError> {
-    let ended = match stored.ended()? {
+    // A damaged summary is no reason to refuse a fork.
+    let ended = match stored.ended().unwrap_or(None) {
         None => return Ok(()),
         Some(Ended::Run(summary)) => summary.fingerprint,
         Some(Ended::Replay(summary)) => summary.fingerprint,
     };
     if ended != found {
-        progress.tell(super::Notice::Warning(format!(
+        progress.tell(Notice::Warning(format!(
             "as it was, the run ends with fingerprint {found}, not with {ended} as before; this is a bug of gridemu"
         )));
     }

@@ -146,6 +146,9 @@ fn too_large(jobs: u64, procs: u32, quantum: u32) -> String {
     }
 }
 
+/// A workload that is open, its site, and the grid of it.
+type Built = (Opened, SiteSpec, Grid);
+
 /// A replay that can go on.
 pub(super) struct Begun {
     opened: Opened,
@@ -163,6 +166,7 @@ impl Begun {
 pub struct Replay {
     options: ReplayOptions,
     registry: Registry,
+    note: Option<String>,
 }
 
 impl Replay {
@@ -197,7 +201,7 @@ impl Replay {
                     .with_hint("give it as a file, or leave `--checkpoint` out"));
             }
         }
-        let replay = Self { options, registry };
+        let replay = Self { options, registry, note: None };
         for policy in &replay.options.policies {
             // Whether the machine is large enough for what is asked of it is known only when the workload is opened.
             Site::check_policy(&replay.site(policy, MAX_PROCESSORS), &replay.registry)
@@ -209,6 +213,11 @@ impl Replay {
     /// The policies, in the order of the runs.
     pub fn policies(&self) -> &[Named] {
         &self.options.policies
+    }
+
+    /// The same with something that a reader of its summary must know.
+    pub(super) fn noting(self, note: String) -> Self {
+        Self { note: Some(note), ..self }
     }
 
     /// The same under another policy, with files in another folder and without snapshots.
@@ -236,7 +245,8 @@ impl Replay {
     /// [`RunError::Request`] if the workload cannot be opened or the machine makes no sense; [`RunError::Run`] if the run or its
     /// output breaks, with what was finished in the output folder.
     pub fn run(&self, policy: &Named, progress: &Progress) -> Result<RunSummary, RunError> {
-        self.carry_out(policy, self.begin(policy, progress)?, None, progress, &Control::new())
+        let built = self.build(policy, progress)?;
+        self.carry_out(policy, self.begin(policy, built, progress)?, None, progress, &Control::new())
     }
 
     /// Runs the policy to the end, with snapshots if the options ask for them.
@@ -251,12 +261,14 @@ impl Replay {
         anew: Anew,
     ) -> Result<RunSummary, RunError> {
         let Some(plan) = &self.options.checkpoint else { return self.run(policy, progress) };
+        // What cannot be opened is found out before anything is made or removed.
+        let built = self.build(policy, progress)?;
         let options = Box::new(self.options.clone());
         let description = Description::Replay { folder: here()?, options };
         let title = format!("{} under {policy}", self.options.workload.title());
-        let store = create_store(plan, &description, &title, self.hash()?, anew)?;
+        let store = create_store(plan, &description, &title, self.hash()?, anew, self.out())?;
         let taker = Taker::new(plan.clone(), store, control, progress);
-        self.carry_out(policy, self.begin(policy, progress)?, Some(taker), progress, control)
+        self.carry_out(policy, self.begin(policy, built, progress)?, Some(taker), progress, control)
     }
 
     /// The replay as it was when the snapshot was taken, going on with its own files.
@@ -313,7 +325,7 @@ impl Replay {
         Ok(grid)
     }
 
-    fn build(&self, policy: &Named, progress: &Progress) -> Result<(Opened, SiteSpec, Grid), RunError> {
+    fn build(&self, policy: &Named, progress: &Progress) -> Result<Built, RunError> {
         let mut opened = self.options.workload.open(&self.options.shaping, progress)?;
         let spec = self.site(policy, opened.procs);
         let source = opened.take_source();
@@ -322,8 +334,8 @@ impl Replay {
         Ok((opened, spec, grid))
     }
 
-    fn begin(&self, policy: &Named, progress: &Progress) -> Result<Begun, RunError> {
-        let (opened, spec, grid) = self.build(policy, progress)?;
+    fn begin(&self, policy: &Named, built: Built, progress: &Progress) -> Result<Begun, RunError> {
+        let (opened, spec, grid) = built;
         let definitions = Definitions::new(self.options.tau, self.options.classes.clone(), opened.procs);
         let output = match self.folder(policy) {
             None => None,
@@ -364,17 +376,22 @@ impl Replay {
         };
         let summary = self.summary(&underway.grid, &underway.recorder, &opened, policy, times);
         if let Some(output) = output {
-            output.finish(&summary)?;
+            if taker.is_some() { output.finish_for_good(&summary)? } else { output.finish(&summary)? }
         }
         if let Some(taker) = &mut taker {
-            taker.finish(&summary)?;
-            progress.tell(Notice::Note(taker.line()));
+            // The run is whole all the same.
+            progress.tell(match taker.finish(&summary) {
+                Ok(()) => Notice::Note(taker.line()),
+                Err(error) => {
+                    Notice::Warning(format!("the store does not know that the run is over: {error}"))
+                }
+            });
         }
         Ok(summary)
     }
 
     /// A hash of what is replayed, but for what changes no result.
-    fn hash(&self) -> Result<u128, RunError> {
+    pub(super) fn hash(&self) -> Result<u128, RunError> {
         let options = ReplayOptions { out: None, checkpoint: None, ..self.options.clone() };
         let text = serde_json::to_string(&options).map_err(RunError::run)?;
         Ok(xxh3_128(text.as_bytes()))
@@ -407,7 +424,7 @@ impl Replay {
             overrun: options.overrun,
             pue_ppm: options.pue_ppm,
             reservations: options.reservations.iter().map(|reservation| (0, reservation.clone())).collect(),
-            record_machines: options.machines && options.out.is_some(),
+            record_machines: options.machines,
             ..SiteSpec::plain("site", procs, policy.clone())
         }
     }
@@ -458,7 +475,7 @@ impl Replay {
         for partition in site.partitions() {
             ledger.add(&partition.usage(), options.pue_ppm);
         }
-        let mut notes = site.notes();
+        let mut notes: Vec<String> = self.note.iter().cloned().chain(site.notes()).collect();
         let tally = site.tally();
         if tally.short_reservations > 0 {
             notes.push(format!(

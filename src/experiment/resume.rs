@@ -154,7 +154,6 @@ impl Stored {
         let commands_again = told.len();
         let skipped = newest.skipped;
         say(&ResumePoint { number: newest.number, cut: newest.cut, skipped, commands_again, torn });
-        self.store.go_on_from(newest.number).map_err(refused)?;
         let plan = CheckpointPlan::new(self.store.folder().to_owned());
         let from = Snapshot { sections: &newest.sections, told: &told, store: &self.store };
         let taker = |plan: CheckpointPlan, store: Store| {
@@ -172,6 +171,7 @@ impl Stored {
             }
             StoredRun::Replay(replay) => {
                 let begun = replay.restored(&from, progress)?;
+                self.store.go_on_from(newest.number).map_err(refused)?;
                 let taker = taker(replay.checkpoint().cloned().unwrap_or(plan), self.store);
                 Ended::Replay(Box::new(replay.go_on(begun, Some(taker), progress, control)?))
             }
@@ -191,7 +191,13 @@ fn build_run(
 ) -> Result<Run, RunError> {
     let about = opened.about();
     // Places in the text are of no use to anybody: it was right when the run began.
-    let mut scenario = Scenario::read(&store.join("scenario.toml"), text, &[], &registry, &brokers)?;
+    let mut scenario = Scenario::read(
+        &PathBuf::from(format!("the scenario kept in {}", store.display())),
+        text,
+        &[],
+        &registry,
+        &brokers,
+    )?;
     if scenario.hash != about.hash {
         return Err(RunError::request(format!(
             "the scenario of `{}` means something else to this gridemu than to the one that began the run",

@@ -31,6 +31,7 @@ pub struct Run {
     threads: usize,
     registry: Registry,
     brokers: BrokerRegistry,
+    note: Option<String>,
 }
 
 /// The opened workloads of a scenario.
@@ -86,7 +87,12 @@ impl Inputs {
 impl Run {
     /// The run of `scenario` on `threads` threads, at least one.
     pub fn new(scenario: Scenario, threads: usize, registry: Registry, brokers: BrokerRegistry) -> Self {
-        Self { scenario, threads: threads.max(1), registry, brokers }
+        Self { scenario, threads: threads.max(1), registry, brokers, note: None }
+    }
+
+    /// The same with something that a reader of its summary must know.
+    pub(super) fn noting(self, note: String) -> Self {
+        Self { note: Some(note), ..self }
     }
 
     /// What is run.
@@ -143,7 +149,8 @@ impl Run {
     /// [`RunError::Request`] if a workload cannot be opened, [`RunError::Run`] if the run breaks, with what was finished in the
     /// output folder.
     pub fn run(&self, progress: &Progress) -> Result<GridSummary, RunError> {
-        self.carry_out(self.begin(progress, false)?, None, progress, &Control::new())
+        let built = self.build(progress)?;
+        self.carry_out(self.begin(built, progress)?, None, progress, &Control::new())
     }
 
     /// Runs to the end, with the snapshots that the scenario asks for, and told what `commands` say.
@@ -161,14 +168,23 @@ impl Run {
         if commands.is_some() {
             Commands::check(meaning)?;
         }
+        // What cannot be opened is found out before anything is made or removed.
+        let built = self.build(progress)?;
         let taker = meaning.checkpoint.as_ref().map(|plan| {
             let scenario = self.scenario.text.clone();
             let description = Description::Run { folder: here()?, scenario, threads: self.threads };
-            let store = create_store(plan, &description, &meaning.name, self.scenario.hash, anew)?;
+            let store = create_store(
+                plan,
+                &description,
+                &meaning.name,
+                self.scenario.hash,
+                anew,
+                meaning.output.folder.as_deref(),
+            )?;
             Ok::<_, RunError>(Taker::new(plan.clone(), store, control, progress))
         });
         let taker = taker.transpose()?;
-        let mut begun = self.begin(progress, commands.is_some())?;
+        let mut begun = self.begin(built, progress)?;
         if let Some(commands) = commands {
             begun = begun.listening(commands, &meaning.grid.sites, taker.as_ref(), progress)?;
         }
@@ -228,9 +244,8 @@ impl Run {
     }
 
     /// A run at its beginning. If it is `told` things, machines may leave that would not by themselves.
-    fn begin(&self, progress: &Progress, told: bool) -> Result<Begun, RunError> {
-        let Meaning { grid: spec, output: plan, measure, until, .. } = &self.scenario.meaning;
-        let (grid, inputs) = self.build(progress)?;
+    fn begin(&self, (grid, inputs): (Grid, Inputs), progress: &Progress) -> Result<Begun, RunError> {
+        let Meaning { grid: spec, output: plan, measure, until, clock, .. } = &self.scenario.meaning;
         let definitions = Definitions::default();
         let window = match measure {
             Measure::All => Window::ALL,
@@ -240,7 +255,8 @@ impl Run {
             plan.folder.as_ref().map(|folder| self.create(folder, plan, &definitions)).transpose()?;
         let present = grid.sites().flat_map(Site::partitions).map(|part| u64::from(part.present())).sum();
         let mut measures = GridMeasures::new(definitions, window, &spec.sites);
-        if told || grid.sites().any(Site::churns) {
+        // A run that follows the wall clock may be told of churn, now or when it is resumed.
+        if *clock != Clock::Virtual || grid.sites().any(Site::churns) {
             measures = measures.watching(RecoveryRule::default(), present);
         }
         let recorder = Recorder::new(measures, output, progress.clone());
@@ -277,11 +293,16 @@ impl Run {
         };
         let summary = self.summary(&underway.grid, &underway.recorder, times, whole);
         if let Some(output) = output {
-            output.finish(&summary)?;
+            if taker.is_some() { output.finish_for_good(&summary)? } else { output.finish(&summary)? }
         }
         if let Some(taker) = &mut taker {
-            taker.finish(&summary)?;
-            progress.tell(Notice::Note(taker.line()));
+            // The run is whole all the same.
+            progress.tell(match taker.finish(&summary) {
+                Ok(()) => Notice::Note(taker.line()),
+                Err(error) => {
+                    Notice::Warning(format!("the store does not know that the run is over: {error}"))
+                }
+            });
         }
         Ok(summary)
     }
@@ -352,7 +373,7 @@ impl Run {
             broker: spec.broker.as_ref().map(BrokerFacts::of),
             times,
             wall_s: whole.as_secs_f64(),
-            notes: notes(grid, *measure),
+            notes: self.note.iter().cloned().chain(notes(grid, *measure)).collect(),
         };
         let ages = Ages::of(tally.assigned, tally.age_sum, tally.age_max);
         GridSummary::new(facts, &recorder.measured, &ledgers, &ages, recorder.fingerprint)

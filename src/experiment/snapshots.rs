@@ -1,5 +1,6 @@
 //! Looking into a store, and tidying it.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use jiff::Timestamp;
@@ -11,7 +12,7 @@ use crate::broker::BrokerRegistry;
 use crate::grid::Grid;
 use crate::local::Registry;
 use crate::report::{PlaceFacts, SnapshotFacts, SnapshotRow, StoreFacts};
-use crate::store::{SnapshotInfo, State, Store};
+use crate::store::{SnapshotInfo, State, Store, StoreError};
 
 /// What is in the store in `folder`.
 ///
@@ -28,7 +29,8 @@ pub fn look_up(folder: &Path) -> Result<StoreFacts, RunError> {
         scenario_hash: format!("{:032x}", about.hash),
         version: about.program.clone(),
         database: store.engine().to_string(),
-        finished: store.finished().map_err(refused)?.is_some(),
+        // A damaged summary is told by who reads it.
+        finished: store.finished().map_or(true, |summary| summary.is_some()),
         on_disk: store.size_on_disk().map_err(refused)?,
         snapshots: store.snapshots().map_err(refused)?.iter().map(row).collect(),
     })
@@ -57,11 +59,19 @@ pub fn look_into(folder: &Path, number: u64) -> Result<SnapshotFacts, RunError> 
 pub fn prune(folder: &Path, last: Option<usize>, remove: &[u64]) -> Result<Vec<u64>, RunError> {
     let mut store = open(folder)?;
     let refused = |error| RunError::from_store(&error);
-    for number in remove {
+    let remove: BTreeSet<u64> = remove.iter().copied().collect();
+    // All or nothing, as far as can be known.
+    for number in &remove {
+        store.read(*number).map(|_| ()).or_else(|error| match error {
+            StoreError::Unknown { .. } => Err(refused(error)),
+            _ => Ok(()),
+        })?;
+    }
+    for number in &remove {
         store.remove(*number).map_err(refused)?;
     }
     let pruned = last.map_or_else(|| Ok(Vec::new()), |last| store.prune(last)).map_err(refused)?;
-    Ok(remove.iter().copied().chain(pruned).collect())
+    Ok(remove.into_iter().chain(pruned).collect())
 }
 
 fn open(folder: &Path) -> Result<Store, RunError> {

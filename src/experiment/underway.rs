@@ -131,8 +131,8 @@ impl<M: Saved> Underway<M> {
                 (Leg::Over, _) | (_, None) => break,
                 (Leg::Cut(at), Some(taker)) => {
                     control.halt().clear();
-                    let interrupt = control.interrupted();
-                    taker.take(self, at, interrupt)?;
+                    let last = control.is_stopped();
+                    taker.take(self, at, last)?;
                 }
             }
         }

@@ -213,9 +213,9 @@ impl Found {
         }
         if before.1 != after.1 {
             self.changes.push(format!(
-                "{site}: script of churn: {} acts are to come instead of {}",
-                after.1.len(),
-                before.1.len()
+                "{site}: script of churn: {} instead of {}",
+                acts(after.1.len(), before.1.len() == after.1.len()),
+                acts(before.1.len(), false)
             ));
         }
         self.may(format!("{site}: a job whose machine leaves"), &old.running, &new.running, |fate| {
@@ -321,4 +321,10 @@ fn unlimited(most: &Option<u32>) -> String {
 
 fn decimal(ppm: u64) -> String {
     (ppm as f64 / 1e6).to_string()
+}
+
+/// So many acts that are to come.
+fn acts(count: usize, other: bool) -> String {
+    let noun = if count == 1 { "act" } else { "acts" };
+    format!("{count} {}{noun} to come", if other { "other " } else { "" })
 }

@@ -4,7 +4,7 @@
 //! What is on its way then is delivered, so that the entities are the whole state; the next leg begins with windows made
 //! anew. No result depends on where a leg ends.
 
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Weak};
 
 use super::ending::is_minute;
@@ -36,17 +36,17 @@ impl Halt {
 
     /// Asks for a cut.
     pub fn ask(&self) {
-        self.0.store(true, Relaxed);
+        self.0.store(true, SeqCst);
     }
 
     /// Whether a cut has been asked for.
     pub fn is_asked(&self) -> bool {
-        self.0.load(Relaxed)
+        self.0.load(SeqCst)
     }
 
     /// No cut is asked for any more.
     pub fn clear(&self) {
-        self.0.store(false, Relaxed);
+        self.0.store(false, SeqCst);
     }
 }
 

@@ -87,7 +87,7 @@ impl OutputError {
                 "put the file back as the run left it, or run from the beginning into another folder"
             }
             Self::Short { .. } => {
-                "put the file back as the run left it, go on from an older snapshot, or run from the beginning into another folder"
+                "put the file back as the run left it, remove this snapshot (`gridemu snapshots STORE --remove N`) to go on from the one before, or run from the beginning"
             }
             Self::OtherScenario { .. } => {
                 "remove it, and it is written again; to go on with another scenario, fork the run"

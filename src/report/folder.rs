@@ -184,6 +184,18 @@ impl OutputDir {
         })?;
         write_whole(&self.folder, SUMMARY, &(text + "\n"))
     }
+
+    /// The same, and waits until all files of the run are on the disk: before anybody is told that the run is over.
+    ///
+    /// # Errors
+    /// As [`finish`](Self::finish), or [`OutputError::Place`] for what could not be brought to the disk.
+    pub fn finish_for_good(self, summary: &impl Serialize) -> Result<(), OutputError> {
+        let (others, path) = (self.syncer()?, self.folder.join(SUMMARY));
+        self.finish(summary)?;
+        let synced = File::open(&path).and_then(|file| file.sync_all());
+        synced.map_err(|source| OutputError::Place { operation: "sync", path, source })?;
+        others.sync()
+    }
 }
 
 fn create_folder(folder: &Path) -> Result<(), OutputError> {

@@ -70,9 +70,9 @@ pub fn futures_table(futures: &Futures) -> String {
             let mut out = heading(branch, difference.as_ref());
             out.push_str(&warning(&as_it_was.measures, &changed.measures));
             if let Some([before, after]) = after.as_deref() {
-                out.push_str("jobs that ended after the fork\n\n");
+                out.push_str("all jobs that ended after the fork\n\n");
                 out.push_str(&side_by_side(&measured(before, after)));
-                out.push_str("\n\nthe whole run\n\n");
+                out.push_str(&format!("\n\n{}\n\n", whole_run(as_it_was)));
             }
             let mut rows = measured(&as_it_was.measures, &changed.measures);
             rows.extend(accounts(as_it_was, changed));
@@ -163,9 +163,21 @@ fn accounts(before: &GridSummary, after: &GridSummary) -> Vec<Row> {
         figure("last end (s)", |run| run.end_s),
         figure("utilization (%)", |run| run.account.utilization.map(|share| share * 100.0)),
         figure("lost to churn (proc-h)", lost),
-        figure("paid by jobs", |run| Some(run.local.charged + run.grid.charged)),
-        figure("energy of jobs (kWh)", |run| Some(run.local.charged_kwh + run.grid.charged_kwh)),
+        figure("cost", |run| Some(run.account.cost)),
+        figure("energy with facility (kWh)", |run| Some(run.account.energy.facility_kwh)),
     ]
+}
+
+/// Which jobs count in the table of the whole run.
+fn whole_run(run: &GridSummary) -> String {
+    match run.measure {
+        None => "the whole run".to_owned(),
+        Some(window) => format!(
+            "the whole run: of jobs those submitted from {} to {}, of machines all",
+            duration(window.from),
+            duration(window.to)
+        ),
+    }
 }
 
 fn side_by_side(rows: &[Row]) -> String {

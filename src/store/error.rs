@@ -244,7 +244,7 @@ impl StoreError {
     pub const fn hint(&self) -> &'static str {
         match self {
             Self::Absent { .. } => "check the path; a store is made by a run with `--checkpoint`",
-            Self::Foreign { .. } => "name the folder of a store, or a new or empty folder to make one in",
+            Self::Foreign { .. } => "name the folder of a store; to make one, a new or empty folder",
             Self::Occupied { finished: false, .. } => {
                 "go on with `gridemu resume`, or choose another folder, or remove this one"
             }
@@ -254,7 +254,9 @@ impl StoreError {
             Self::InUse { .. } => "wait until that process is done, or end it",
             Self::CutShort { part, .. } | Self::Damaged { part, .. } => match part {
                 Part::Marker | Part::Run => "restore the file from a copy, or start the run again",
-                Part::Summary => "the run is over; its results are in its output folder",
+                Part::Summary => {
+                    "remove the file `finished` from the store: the run can then go on from its last snapshot"
+                }
                 Part::Entry(_) => {
                     "what came from outside is lost from here on; restore the file from a copy, or start again"
                 }

@@ -9,7 +9,7 @@ use super::error::{Part, StoreError};
 use super::text::{self, Fault};
 
 /// The summary of a run that is over.
-const FINISHED: &str = "finished";
+pub(super) const FINISHED: &str = "finished";
 
 /// Says that the run is over.
 pub(super) fn write(disk: &dyn Disk, store: &Path, summary: &[u8]) -> Result<(), StoreError> {

@@ -46,6 +46,7 @@ pub struct Store {
     pub(super) means: Means,
     blocks: Blocks,
     pub(super) journal: Journal,
+    trouble: Option<StoreError>,
     /// For each snapshot whether it is always kept, if that has been looked up; `None` for one that cannot be used.
     pub(super) known: Option<BTreeMap<u64, Option<bool>>>,
     _lock: Lock,
@@ -136,7 +137,7 @@ impl Store {
         let known = seals.flatten().map(|seal| seal.cut.entries).max().unwrap_or(0);
         let journal = Journal::new(Arc::clone(&means.disk), folder, known);
         let folder = folder.to_owned();
-        Ok(Self { folder, about, options, means, blocks, journal, known: None, _lock: lock })
+        Ok(Self { folder, about, options, means, blocks, journal, trouble: None, known: None, _lock: lock })
     }
 
     /// The run that this store is of.
@@ -212,18 +213,28 @@ impl Store {
             chunk: self.options.engine.chunk(),
         };
         let written = generation::write(&*self.means.disk, &*self.opener(), &self.folder, &draft);
-        if written.is_ok() {
-            known.insert(number, Some(cut.kept));
-        }
-        self.known = Some(known);
+        // It may be in place although that could not be made durable: then it is looked up.
         let info = written?;
-        // A damaged snapshot is of no use once there is a newer one.
+        known.insert(number, Some(cut.kept));
+        self.known = Some(known);
+        self.trouble = self.give_back_space().err();
+        Ok(info)
+    }
+
+    /// Removes what is not needed once there is a newer snapshot.
+    fn give_back_space(&mut self) -> Result<(), StoreError> {
+        // A damaged snapshot is of no use then.
         self.drop_all_but(self.options.last, true)?;
         if self.blocks.are_released() && !self.any_needs_blocks()? {
             self.blocks.clear()?;
             self.blocks.release();
         }
-        Ok(info)
+        Ok(())
+    }
+
+    /// Why space could not be given back after the last snapshot, if it could not; the next one tries again.
+    pub const fn take_trouble(&mut self) -> Option<StoreError> {
+        self.trouble.take()
     }
 
     /// Snapshots from now on need none of the blocks that have been put, until another is put. The blocks go with the

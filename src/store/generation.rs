@@ -92,7 +92,7 @@ pub(super) fn names(folder: &Path) -> Result<Vec<String>, StoreError> {
     entries.map(|entry| Ok(entry.map_err(fail)?.file_name().to_string_lossy().into_owned())).collect()
 }
 
-fn number_of(name: &str) -> Option<u64> {
+pub(super) fn number_of(name: &str) -> Option<u64> {
     name.strip_prefix(PREFIX)?.parse().ok()
 }
 

@@ -11,7 +11,7 @@ use super::disk::{self, Disk};
 use super::error::{Part, StoreError};
 use super::log::{self, Log, Rest};
 
-const PREFIX: &str = "journal-";
+pub(super) const PREFIX: &str = "journal-";
 
 /// A file that is longer than this gets no more entries.
 const FULL: u64 = 1 << 20;

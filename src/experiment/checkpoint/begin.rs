@@ -1,6 +1,6 @@
 //! The store of a run that begins.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::description::Description;
@@ -36,27 +36,33 @@ pub(in crate::experiment) fn create_store(
     title: &str,
     hash: u128,
     anew: Anew,
+    files: Option<&Path>,
 ) -> Result<Store, RunError> {
-    let refused = |error| RunError::from_store(&error);
-    if anew == Anew::Remove {
-        remove(plan)?;
+    if files.is_some_and(|files| plan.store == files) {
+        let said =
+            format!("`{}` cannot be the folder of the files and of the snapshots", plan.store.display());
+        return Err(
+            RunError::request(said).with_hint("give the snapshots a folder of their own, such as one inside")
+        );
     }
-    Store::create(&plan.store, &description.about(title, hash)?, &options(plan)).map_err(refused)
+    let refused = |error| RunError::from_store(&error);
+    let about = description.about(title, hash)?;
+    if anew == Anew::Remove || is_unused(plan) {
+        Store::clear(&plan.store, PATIENCE).map_err(refused)?;
+    }
+    Store::create(&plan.store, &about, &options(plan)).map_err(|error| match &error {
+        StoreError::Io { .. } | StoreError::ReadOnly { .. } | StoreError::Full { .. } => {
+            RunError::request(&error).with_hint("choose another folder for the snapshots")
+        }
+        _ => refused(error),
+    })
 }
 
-/// Removes a store that is there, and nothing else.
-fn remove(plan: &CheckpointPlan) -> Result<(), RunError> {
-    match Store::open(&plan.store, &options(plan)) {
-        Err(StoreError::Absent { .. }) => return Ok(()),
-        // An empty folder, a file, or something that is nobody's business: making the store will tell.
-        Err(StoreError::Foreign { .. }) => return Ok(()),
-        Err(error @ StoreError::InUse { .. }) => return Err(RunError::from_store(&error)),
-        // A damaged store is one too.
-        Ok(_) | Err(_) => {}
-    }
-    std::fs::remove_dir_all(&plan.store).map_err(|error| {
-        RunError::request(format!("cannot remove the store `{}`: {error}", plan.store.display()))
-    })
+/// Whether there is a store from which nobody could go on: its run ended before its first snapshot.
+fn is_unused(plan: &CheckpointPlan) -> bool {
+    let Ok(store) = Store::open(&plan.store, &options(plan)) else { return false };
+    let finished = store.finished().map_or(true, |summary| summary.is_some());
+    !finished && store.snapshots().is_ok_and(|snapshots| snapshots.is_empty())
 }
 
 /// The folder in which the command was typed.

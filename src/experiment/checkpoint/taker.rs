@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::control::{Control, Interrupt};
+use super::control::Control;
 use super::plan::CheckpointPlan;
 use super::state::{RunState, Saved};
 use super::writer::{Order, Writer};
@@ -42,9 +42,9 @@ impl Taker {
         Self { plan, writer, journal, taken: 0, resumed: false, stood: (Duration::ZERO, Duration::ZERO) }
     }
 
-    /// The same for a run that goes on from the snapshot that was its `nth`, from 0.
-    pub(in crate::experiment) fn resuming(self, nth: u64) -> Self {
-        Self { taken: nth + 1, resumed: true, ..self }
+    /// The same for a run that goes on from the snapshot with this number; the first of a run is number 1.
+    pub(in crate::experiment) fn resuming(self, number: u64) -> Self {
+        Self { taken: number, resumed: true, ..self }
     }
 
     /// What writes a command down before it is used.
@@ -58,6 +58,9 @@ impl Taker {
 
     /// What there is to say of the snapshots of this process.
     pub(in crate::experiment) fn line(&self) -> String {
+        if self.writer.written() == 0 {
+            return format!("no snapshot was due; those from before are in `{}`", self.plan.store.display());
+        }
         let (written, (all, most)) = (self.writer.written(), self.stood);
         let noun = if written == 1 { "snapshot" } else { "snapshots" };
         format!(
@@ -84,17 +87,17 @@ impl Taker {
             return Ok(());
         }
         let at = run.grid.now();
-        self.take(run, at, None)?;
+        self.take(run, at, false)?;
         // Without a first snapshot there is no sense in going on: the store is of no use.
         self.writer.wait()
     }
 
-    /// The run was cut at `at`: takes a snapshot, the last one if it was interrupted.
+    /// The run was cut at `at`: takes a snapshot, the last one if it is to stop there.
     pub(in crate::experiment) fn take<M: Saved>(
         &mut self,
         run: &mut Underway<M>,
         at: Time,
-        interrupt: Option<Interrupt>,
+        last: bool,
     ) -> Result<(), RunError> {
         let started = now();
         let state = RunState::of(run)?;
@@ -107,16 +110,19 @@ impl Taker {
             kept: self.plan.keeps(self.taken, at),
         };
         self.taken += 1;
-        self.writer.hand(Order { cut, state, outputs });
+        self.writer.hand(Order { cut, state, outputs, last });
         let stood = now() - started;
         self.stood = (self.stood.0 + stood, self.stood.1.max(stood));
-        match interrupt {
-            None => Ok(()),
-            Some(by) => {
-                self.writer.wait()?;
-                Err(RunError::stopped(by, at, &self.plan.store))
-            }
+        if !last {
+            return Ok(());
         }
+        let store = self.plan.store.display();
+        self.writer.wait().map_err(|error| {
+            error
+                .within("stopped, but the last snapshot could not be written")
+                .with_hint(format!("`gridemu resume {store}` goes on from the one before"))
+        })?;
+        Err(RunError::stopped(at, &self.plan.store))
     }
 
     /// The run is over: its summary goes into the store.

@@ -21,6 +21,8 @@ pub(super) struct Order {
     pub(super) state: RunState,
     /// The run's files, to be on the disk before the snapshot is.
     pub(super) outputs: Option<OutputSync>,
+    /// The run ends with it, and tells itself if it cannot be written.
+    pub(super) last: bool,
 }
 
 enum Word {
@@ -55,6 +57,7 @@ impl Writer {
             tally: Arc::clone(&tally),
             last: Ok(()),
             blocks: Vec::new(),
+            synced: Ok(()),
             progress: progress.clone(),
         };
         let spawned = std::thread::Builder::new()
@@ -124,6 +127,8 @@ struct Scribe {
     progress: Progress,
     /// Blocks that no snapshot in the store has yet.
     blocks: Vec<Block>,
+    /// Whether the files of the run have always reached the disk.
+    synced: Result<(), RunError>,
     last: Result<(), RunError>,
 }
 
@@ -166,15 +171,22 @@ impl Scribe {
         }
         self.store.write(cut, &(state.encode)()?)?;
         self.blocks.clear();
+        if let Some(trouble) = self.store.take_trouble() {
+            self.progress.tell(Notice::Warning(format!("old snapshots stay for now: {trouble}")));
+        }
         Ok(())
     }
 
-    fn write(&mut self, Order { cut, state, outputs }: Order) {
+    fn write(&mut self, Order { cut, state, outputs, last }: Order) {
         let synced = outputs.map_or(Ok(()), OutputSync::sync).map_err(RunError::from);
+        // What a disk has failed to keep once, it may say that it has kept the next time.
+        self.synced = std::mem::replace(&mut self.synced, Ok(())).and(synced);
+        let synced = self.synced.clone();
         let stored = self.store_it(cut, state, synced);
         self.last = stored;
         match &self.last {
             Ok(()) => drop(self.tally.written.fetch_add(1, Ordering::Relaxed)),
+            Err(_) if last => {}
             Err(error) => {
                 let said = format!("the snapshot at {} s could not be written: {error}", cut.at);
                 self.progress.tell(Notice::Warning(said + "; the run goes on without it"));

@@ -1,7 +1,7 @@
 //! Who looks at the records of two futures.
 
 use crate::metrics::{Fingerprint, GridMeasures, Measures, SiteSummary};
-use crate::model::{Record, RecordSink};
+use crate::model::{EventKind, Record, RecordSink};
 use crate::report::Difference;
 use crate::units::Time;
 
@@ -114,9 +114,21 @@ fn told(record: &Record, sites: &[SiteSummary]) -> String {
         Record::Machine(machine) => format!("a machine changes at {} s", machine.time),
         Record::Event(event) => match event.job {
             Some(job) => {
-                format!("job {job} is {:?}{} at {} s", event.kind, at(event.site.index()), event.time)
+                format!("job {job} is {}{} at {} s", kind(event.kind), at(event.site.index()), event.time)
             }
-            None => format!("{:?}{} at {} s", event.kind, at(event.site.index()), event.time),
+            None => {
+                format!("machines are {}{} at {} s", kind(event.kind), at(event.site.index()), event.time)
+            }
         },
     }
+}
+
+/// What an event says, in lower case words.
+fn kind(kind: EventKind) -> String {
+    let name = format!("{kind:?}");
+    let spaced = name.chars().enumerate().map(|(at, c)| match c {
+        c if c.is_ascii_uppercase() && at > 0 => format!(" {}", c.to_ascii_lowercase()),
+        c => c.to_ascii_lowercase().to_string(),
+    });
+    spaced.collect()
 }

@@ -278,3 +278,68 @@ fn a_replay_has_other_futures_too() {
     gridemu(&several).ends(2, &["several policies"]);
     gridemu(&["replay", "-", "--policy", "easy", "--checkpoint", &store]).ends(2, &["only once"]);
 }
+
+/// `--checkpoint-anew` removes snapshots and nothing else, and nothing at all if the run cannot begin.
+#[test]
+fn only_snapshots_are_removed_for_a_run_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| argument(&folder.path().join(name));
+    let log = gridemu(&["generate", "lublin[jobs=500,load=0.7]"]).well().out.clone();
+    fs::write(folder.path().join("log.swf"), log).unwrap();
+    let (log, store, gone) = (path("log.swf"), path("store"), path("gone.swf"));
+    let keep = ["--checkpoint", &store, "--checkpoint-keep-at", "1 h", "--checkpoint-keep-at", "2 h"];
+    gridemu(&[&["replay", &log, "--policy", "easy"][..], &keep].concat()).well();
+    let kept = |rows: &serde_json::Value| {
+        rows["snapshots"].as_array().unwrap().iter().filter(|row| row["kept"] == true).count()
+    };
+    assert_eq!(kept(&gridemu(&["snapshots", &store, "--json"]).json()), 2);
+    // A log that is not there is found out first.
+    let anew = [&keep[..], &["--checkpoint-anew"]].concat();
+    gridemu(&[&["replay", &gone, "--policy", "easy"][..], &anew].concat()).ends(2, &["gone.swf"]);
+    assert_eq!(kept(&gridemu(&["snapshots", &store, "--json"]).json()), 2);
+    // Removing is all or nothing.
+    let number = gridemu(&["snapshots", &store, "--json"]).json()["snapshots"][0]["number"].to_string();
+    gridemu(&["snapshots", &store, "--remove", &number, "--remove", "99"]).ends(2, &["99"]);
+    assert_eq!(kept(&gridemu(&["snapshots", &store, "--json"]).json()), 2);
+    // What somebody else put there stays, and is told.
+    let page = folder.path().join("store/page.txt");
+    fs::write(&page, "dear diary").unwrap();
+    gridemu(&[&["replay", &log, "--policy", "easy"][..], &anew].concat()).ends(2, &["page.txt"]);
+    assert!(page.exists());
+    fs::remove_file(&page).unwrap();
+    gridemu(&[&["replay", &log, "--policy", "easy"][..], &anew].concat()).well();
+    // Files and snapshots do not share a folder.
+    let both = path("both");
+    gridemu(&["run", "configs/quickstart.toml", "--out", &both, "--checkpoint", &both]).ends(2, &["both"]);
+    gridemu(&["run", "configs/quickstart.toml", "--checkpoint-every", "5 s"])
+        .ends(2, &["--checkpoint STORE"]);
+}
+
+/// The newest snapshot is damaged: the one before is used, and that is said. If the run cannot go on from that, nothing is lost.
+#[test]
+fn the_snapshot_before_a_damaged_one_is_used() {
+    let folder = tempfile::tempdir().unwrap();
+    let (out, store) = finished(folder.path());
+    let snapshots = || {
+        let facts = gridemu(&["snapshots", &store, "--json"]).json();
+        facts["snapshots"].as_array().unwrap().len()
+    };
+    let newest = Path::new(&store).join("snapshot-00000003/seal");
+    let seal = fs::read(&newest).unwrap();
+    fs::write(&newest, &seal[..seal.len() / 2]).unwrap();
+    fs::remove_file(Path::new(&store).join("finished")).unwrap();
+    let forked = gridemu(&["fork", &store, "--at", "7 d", "--json"]);
+    assert_eq!(forked.json()["grid"]["branch"]["at_s"], 259_200.0);
+    forked.ends(0, &["snapshot 3 cannot be used"]);
+    let jobs = Path::new(&out).join("jobs.csv");
+    let whole = fs::read(&jobs).unwrap();
+    fs::write(&jobs, "job\n").unwrap();
+    let before = snapshots();
+    gridemu(&["resume", &store]).ends(2, &["jobs.csv", "snapshot 3"]);
+    assert_eq!(snapshots(), before, "nothing is removed before it is known that the run goes on");
+    fs::write(&jobs, &whole).unwrap();
+    let resumed = gridemu(&["resume", &store, "--json"]);
+    assert_eq!(resumed.json()["fingerprint"], QUICKSTART);
+    resumed.ends(0, &["snapshot 3", "goes on from snapshot 2"]);
+    assert_eq!(fs::read(&jobs).unwrap(), whole);
+}
