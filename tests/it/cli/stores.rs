@@ -256,7 +256,7 @@ fn futures_part_after_the_snapshot() {
     ] {
         gridemu(&[&fork[..], &["--set", change]].concat()).ends(2, &[word]);
     }
-    gridemu(&["fork", &store, "--at", "1 d"]).ends(2, &["259200", "keep_at"]);
+    gridemu(&["fork", &store, "--at", "1 d"]).ends(2, &["259200", "--checkpoint-keep-at"]);
     gridemu(&["fork", &store, "--at", "4 d", "--policy", "easy"]).ends(2, &["site.delft.policy"]);
 }
 

@@ -38,7 +38,7 @@ fn what_changes_is_told() {
         ),
         (
             |spec| spec.sites[0].churn.script.push(leave(60)),
-            "site `site-0`: script of churn: 1 acts are to come instead of 0",
+            "site `site-0`: script of churn: 1 act to come instead of 0 acts to come",
         ),
         (
             |spec| spec.sites[0].churn.attempts = Some(3),
