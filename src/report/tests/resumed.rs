@@ -164,7 +164,7 @@ fn what_a_file_cannot_be_gone_on_with_for() {
     File::options().write(true).open(path.join("jobs.csv")).unwrap().set_len(20).unwrap();
     insta::assert_snapshot!(told(error_of(path, &mark), path), @"
     `out/jobs.csv` has 20 bytes, but had 209 at the snapshot
-    put the file back as the run left it, go on from an older snapshot, or run from the beginning into another folder
+    put the file back as the run left it, remove this snapshot (`gridemu snapshots STORE --remove N`) to go on from the one before, or run from the beginning
     ");
 
     let (folder, mark) = interrupted(&everything());
