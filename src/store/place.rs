@@ -41,7 +41,10 @@ pub(super) fn refuse_no_store(folder: &Path) -> Result<(), StoreError> {
     if folder.join(MARKER).exists() {
         return Ok(());
     }
-    let what = if generation::names(folder)?.iter().any(|name| name == RUN || name == LOCK) {
+    let names = generation::names(folder)?;
+    let what = if names.is_empty() {
+        "it is empty: nothing has been saved in it".to_owned()
+    } else if names.iter().any(|name| name == RUN || name == LOCK) {
         format!("the file `{MARKER}` is not there; it was being made, or the file was removed")
     } else {
         format!("the file `{MARKER}` is not there")
