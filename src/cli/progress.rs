@@ -49,8 +49,8 @@ fn bar(label: &str, progress: &Progress, wait: &mpsc::Receiver<()>) {
     let bar = ProgressBar::new(0).with_style(style).with_prefix(label.to_owned());
     loop {
         // Nothing about the time that is left: a log is read in few large pieces, far ahead of the jobs that end.
-        let (read, total) = progress.read();
-        bar.set_message(format!("read, {} jobs have ended", progress.jobs()));
+        let (read, total) = progress.done();
+        bar.set_message(format!("{} jobs have ended", progress.jobs()));
         bar.set_length(total.max(1));
         bar.set_position(read.min(total.max(1)));
         bar.suspend(|| warn(progress));
@@ -67,9 +67,9 @@ fn lines(label: &str, progress: &Progress, wait: &mpsc::Receiver<()>) {
         warn(progress);
         glances += 1;
         if glances % LINE == 0 {
-            let (read, total) = progress.read();
+            let (read, total) = progress.done();
             let share = (read.min(total) * 100).checked_div(total);
-            let share = share.map(|percent| format!(" ({percent} % read)")).unwrap_or_default();
+            let share = share.map(|percent| format!(" ({percent} %)")).unwrap_or_default();
             talk(&format!("{label}: {} jobs have ended{share}", progress.jobs()));
         }
     }

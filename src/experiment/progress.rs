@@ -11,6 +11,7 @@ pub struct Progress(Arc<Counters>);
 struct Counters {
     done: AtomicU64,
     total: AtomicU64,
+    to_come: AtomicU64,
     jobs: AtomicU64,
     told: Mutex<Vec<Notice>>,
 }
@@ -25,9 +26,13 @@ pub enum Notice {
 }
 
 impl Progress {
-    /// How much has been read, out of how much (0 if that is not known): bytes of a log, jobs of a generator.
-    pub fn read(&self) -> (u64, u64) {
-        (self.0.done.load(Ordering::Relaxed), self.0.total.load(Ordering::Relaxed))
+    /// How much is done, out of how much (0 if that is not known): of logs the bytes that have been read, otherwise of
+    /// generators the jobs that have ended.
+    pub fn done(&self) -> (u64, u64) {
+        match self.0.total.load(Ordering::Relaxed) {
+            0 => (self.jobs(), self.0.to_come.load(Ordering::Relaxed)),
+            total => (self.0.done.load(Ordering::Relaxed), total),
+        }
     }
 
     /// Jobs that have ended.
@@ -44,10 +49,14 @@ impl Progress {
         self.0.told.lock().unwrap_or_else(PoisonError::into_inner).push(said);
     }
 
-    pub(super) fn begin(&self, total: u64) {
-        self.0.done.store(0, Ordering::Relaxed);
-        self.0.jobs.store(0, Ordering::Relaxed);
-        self.0.total.store(total, Ordering::Relaxed);
+    /// One more log, of so many bytes.
+    pub(super) fn begin(&self, bytes: u64) {
+        self.0.total.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// One more generator, of so many jobs.
+    pub(super) fn begin_jobs(&self, jobs: u64) {
+        self.0.to_come.fetch_add(jobs, Ordering::Relaxed);
     }
 
     pub(super) fn advance(&self, by: u64) {
@@ -56,5 +65,25 @@ impl Progress {
 
     pub(super) fn ended(&self, jobs: u64) {
         self.0.jobs.fetch_add(jobs, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn logs_are_told_in_bytes_and_generators_in_jobs() {
+        let progress = Progress::default();
+        assert_eq!(progress.done(), (0, 0), "nobody knows how much there is");
+        progress.begin_jobs(100);
+        progress.begin_jobs(20);
+        progress.ended(30);
+        assert_eq!(progress.done(), (30, 120));
+        // Beside a log, generators are told by nothing.
+        progress.begin(5_000);
+        progress.begin(1_000);
+        progress.advance(1_500);
+        assert_eq!((progress.done(), progress.jobs()), ((1_500, 6_000), 30));
     }
 }

@@ -67,7 +67,7 @@ fn generated(
     progress: &Progress,
     base: Base,
 ) -> Base {
-    progress.begin(shaping.first.map_or(jobs, |first| first.min(jobs)));
+    progress.begin_jobs(shaping.first.map_or(jobs, |first| first.min(jobs)));
     if let Some(first) = shaping.first {
         source = Box::new(First::new(source, first));
     }
