@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::checkpoint::{Anew, Description, Restored, Snapshot, Taker, create_store, here};
-use super::progress::Notice;
 use super::recorder::{OneSite, Recorder};
 use super::resume::seen_from;
 use super::underway::{Driver, Spent, Underway};
@@ -379,13 +378,7 @@ impl Replay {
             if taker.is_some() { output.finish_for_good(&summary)? } else { output.finish(&summary)? }
         }
         if let Some(taker) = &mut taker {
-            // The run is whole all the same.
-            progress.tell(match taker.finish(&summary) {
-                Ok(()) => Notice::Note(taker.line()),
-                Err(error) => {
-                    Notice::Warning(format!("the store does not know that the run is over: {error}"))
-                }
-            });
+            taker.finish(&summary, progress);
         }
         Ok(summary)
     }

@@ -6,7 +6,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::checkpoint::{Anew, Description, Restored, Snapshot, Taker, create_store, here};
-use super::progress::Notice;
 use super::recorder::Recorder;
 use super::scenario::{Clock, Engine, Meaning, Measure, OutputPlan, Scenario, ScenarioError};
 use super::timed::Read;
@@ -296,13 +295,7 @@ impl Run {
             if taker.is_some() { output.finish_for_good(&summary)? } else { output.finish(&summary)? }
         }
         if let Some(taker) = &mut taker {
-            // The run is whole all the same.
-            progress.tell(match taker.finish(&summary) {
-                Ok(()) => Notice::Note(taker.line()),
-                Err(error) => {
-                    Notice::Warning(format!("the store does not know that the run is over: {error}"))
-                }
-            });
+            taker.finish(&summary, progress);
         }
         Ok(summary)
     }

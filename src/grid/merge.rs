@@ -146,18 +146,8 @@ impl Merge {
 
 /// The key of an entity whose first record this is.
 fn head(latest: &mut Time, entity: usize, record: &Record) -> u128 {
-    *latest = written(record).max(*latest);
+    *latest = record.written().max(*latest);
     u128::from(latest.micros()) << 64 | entity as u128
-}
-
-/// When a record was written.
-fn written(record: &Record) -> Time {
-    match record {
-        Record::Job(job) => job.end,
-        Record::Segment(segment) => segment.to,
-        Record::Machine(machine) => machine.time,
-        Record::Event(event) => event.time,
-    }
 }
 
 #[cfg(test)]

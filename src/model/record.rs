@@ -291,6 +291,18 @@ pub enum Record {
     Event(EventRecord),
 }
 
+impl Record {
+    /// When it was written: at the end of what it tells.
+    pub const fn written(&self) -> Time {
+        match self {
+            Self::Job(job) => job.end,
+            Self::Segment(segment) => segment.to,
+            Self::Machine(machine) => machine.time,
+            Self::Event(event) => event.time,
+        }
+    }
+}
+
 /// Where records go.
 pub trait RecordSink {
     /// Takes one record.

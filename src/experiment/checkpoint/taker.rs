@@ -10,7 +10,7 @@ use super::state::{RunState, Saved};
 use super::writer::{Order, Writer};
 use crate::experiment::clock::now;
 use crate::experiment::underway::Underway;
-use crate::experiment::{Progress, RunError};
+use crate::experiment::{Notice, Progress, RunError};
 use crate::grid::Told;
 use crate::report::OutputDir;
 use crate::store::{Cut, Journal, Store};
@@ -57,7 +57,7 @@ impl Taker {
     }
 
     /// What there is to say of the snapshots of this process.
-    pub(in crate::experiment) fn line(&self) -> String {
+    fn line(&self) -> String {
         if self.writer.written() == 0 {
             return format!("no snapshot was due; those from before are in `{}`", self.plan.store.display());
         }
@@ -125,10 +125,14 @@ impl Taker {
         Err(RunError::stopped(at, &self.plan.store))
     }
 
-    /// The run is over: its summary goes into the store.
-    pub(in crate::experiment) fn finish(&mut self, summary: &impl Serialize) -> Result<(), RunError> {
-        let summary = serde_json::to_vec(summary)
-            .map_err(|error| RunError::run(format!("the summary cannot be kept: {error}")))?;
-        self.writer.finish(&summary)
+    /// The run is over: its summary goes into the store, and what there is to say is told. The run is whole in any case.
+    pub(in crate::experiment) fn finish(&mut self, summary: &impl Serialize, progress: &Progress) {
+        let kept = serde_json::to_vec(summary)
+            .map_err(RunError::run)
+            .and_then(|summary| self.writer.finish(&summary));
+        progress.tell(match kept {
+            Ok(()) => Notice::Note(self.line()),
+            Err(error) => Notice::Warning(format!("the store does not know that the run is over: {error}")),
+        });
     }
 }

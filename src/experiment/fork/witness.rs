@@ -12,7 +12,7 @@ pub(super) struct Remembered(Vec<(Time, Fingerprint)>);
 impl RecordSink for Remembered {
     fn record(&mut self, record: Record) {
         if let Some(own) = own(&record) {
-            self.0.push((written(&record), own));
+            self.0.push((record.written(), own));
         }
     }
 }
@@ -35,7 +35,7 @@ impl Compared {
     pub(super) fn difference(&self, sites: &[SiteSummary]) -> Option<Difference> {
         match &self.found {
             Some((before, record)) => {
-                let after = written(record);
+                let after = record.written();
                 Some(Difference {
                     at_s: before.map_or(after, |before| before.min(after)).as_secs_f64(),
                     record: told(record, sites),
@@ -88,15 +88,6 @@ fn own(record: &Record) -> Option<Fingerprint> {
     let mut own = Fingerprint::new();
     own.add(record);
     (own.count() > 0).then_some(own)
-}
-
-fn written(record: &Record) -> Time {
-    match record {
-        Record::Job(job) => job.end,
-        Record::Segment(segment) => segment.to,
-        Record::Machine(machine) => machine.time,
-        Record::Event(event) => event.time,
-    }
 }
 
 /// A record in words.
