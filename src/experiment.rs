@@ -3,6 +3,7 @@
 //! The first room that opens files and reads the clock. What it is asked for is checked before anything runs, so that a
 //! bad request ([`RunError::Request`]) is told from a run that failed ([`RunError::Run`]).
 
+pub mod campaign;
 mod checkpoint;
 mod clock;
 mod commands;
@@ -23,7 +24,7 @@ pub use checkpoint::{Anew, CheckpointPlan, Control};
 pub use commands::Commands;
 pub use error::RunError;
 pub use fork::{ForkOptions, fork};
-pub use progress::{Notice, Progress};
+pub use progress::{Notice, Progress, RunsDone};
 pub use replay::{Replay, ReplayOptions};
 pub use resume::{Ended, ResumePoint, Stored, StoredRun};
 pub use run::{Inputs, Run};
