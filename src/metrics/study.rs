@@ -260,7 +260,11 @@ impl StudyTable {
         };
         for record in csv.records() {
             let record = record?;
-            let row = Row { line: record.position().map_or(0, csv::Position::line), columns: &columns, record: &record };
+            let row = Row {
+                line: record.position().map_or(0, csv::Position::line),
+                columns: &columns,
+                record: &record,
+            };
             let status = match &record[seed + 1] {
                 "done" => RunStatus::Done,
                 "failed" => RunStatus::Failed(record[seed + FIXED.len() - 1].to_owned()),
@@ -356,7 +360,10 @@ mod tests {
         table().write_csv(&mut text).unwrap();
         let text = String::from_utf8(text).unwrap();
         let said = |text: &str| StudyTable::read_csv("tiny", text.as_bytes()).unwrap_err().to_string();
-        assert_eq!(said(&text.replace(",10,8,", ",10,x,")), "line 2, column `completed`: `x` is not a whole number");
+        assert_eq!(
+            said(&text.replace(",10,8,", ",10,x,")),
+            "line 2, column `completed`: `x` is not a whole number"
+        );
         assert_eq!(said("job,submit\n1,2\n"), "there is no column `run`: this is not the table of a study");
     }
 
