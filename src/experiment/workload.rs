@@ -198,10 +198,9 @@ impl Workload {
         if shaping.procs == Some(0) {
             return Err(RunError::request("a machine of 0 processors runs nothing"));
         }
-        if let Self::File(path) = self
-            && let Some(name) = path.to_str().filter(|name| archive::names(name))
+        if let (Self::File(path), Some(found)) = (self, self.file().map_err(RunError::request)?)
+            && found != *path
         {
-            let found = archive::find(name).map_err(RunError::request)?;
             return Self::File(found).open_for(entity, shaping, progress);
         }
         let base = match self {
@@ -241,6 +240,18 @@ impl Workload {
             source = Box::new(Feedback::new(source));
         }
         Ok(Opened { source, name, procs, seed, header, read })
+    }
+
+    /// The file that it is in: of a log of an archive, wherever this machine has it; `None` if it is in none.
+    ///
+    /// # Errors
+    /// If the log of an archive is not at hand.
+    pub(super) fn file(&self) -> Result<Option<PathBuf>, String> {
+        let Self::File(path) = self else { return Ok(None) };
+        match path.to_str().filter(|name| archive::names(name)) {
+            Some(name) => archive::find(name).map(Some),
+            None => Ok(Some(path.clone())),
+        }
     }
 
     /// True if the workload can be read only once: standard input, a pipe.

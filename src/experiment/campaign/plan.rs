@@ -168,9 +168,9 @@ impl Campaign {
             let seed = scenario.meaning.grid.seed;
             Ok(PlannedRun { run, point: point.clone(), seed, scenario_hash: scenario.hash, key })
         });
-        planned.map_err(|error| match point.is_empty() {
+        planned.map_err(|error| match error.hint().is_some() || point.is_empty() {
             true => error,
-            false => error.and(&format!("this is run {run} of the campaign, with {}", self.named(&point))),
+            false => error.with_hint(format!("run {run} is the first that is so: {}", self.named(&point))),
         })
     }
 
