@@ -246,7 +246,8 @@ impl Campaign {
         let ran = catch_unwind(AssertUnwindSafe(|| -> Result<GridSummary, RunError> {
             let mut scenario = self.scenario(run.run)?;
             scenario.meaning.output.folder = options.folders.as_ref().map(|dir| folders::folder(self, run, dir));
-            Run::new(scenario, 1, self.registry.clone(), self.brokers.clone()).run(&progress)
+            let run = Run::new(scenario, 1, self.registry.clone(), self.brokers.clone());
+            run.sharing(&self.logs).run(&progress)
         }));
         let outcome = match ran {
             Ok(Ok(summary)) => Outcome::done(&summary).unwrap_or_else(|error| Outcome::failed(error.to_string())),
