@@ -21,10 +21,13 @@ impl Point<'_> {
         self.done().filter(|row| row.grows).count()
     }
 
-    /// The mean of a measure over the seeds. A run whose backlog still grows says how long it was, not how good: then there is none.
+    /// The mean of a measure over the seeds. A run whose backlog still grows says how long it was, not how good, so it is left out; if more
+    /// than half of them grow, there is none.
     fn mean(&self, measure: usize) -> Option<f64> {
-        let values: Vec<f64> = self.done().filter_map(|row| row.values[measure]).collect();
-        (self.grows() == 0 && !values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+        let steady = self.done().filter(|row| !row.grows);
+        let values: Vec<f64> = steady.filter_map(|row| row.values[measure]).collect();
+        let most = self.grows() * 2 <= self.done().count();
+        (most && !values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
     }
 }
 
@@ -74,7 +77,8 @@ pub fn study_table(table: &StudyTable) -> String {
     out.push('\n');
     if growing > 0 {
         out.push_str(
-            "\ngrow: runs in which more and more jobs waited at the end; a mean would say how long they were, so there is none\n",
+            "\ngrow: runs in which more and more jobs waited until the end. They are left out of the means, which would say how long they were;\n\
+             where more than half grow, there is no mean.\n",
         );
     }
     out

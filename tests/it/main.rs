@@ -6,6 +6,7 @@ mod archive_published;
 mod archive_swf;
 mod booking;
 mod brokers;
+mod campaigns;
 mod chaos;
 mod churn;
 mod churn_invariants;

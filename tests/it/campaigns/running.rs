@@ -1,0 +1,296 @@
+//! Campaigns through the library: whatever the threads, parts and changes, the table is the same.
+
+use std::fs;
+use std::path::Path;
+
+use gridemu::broker::BrokerRegistry;
+use gridemu::experiment::campaign::{CampaignOptions, Shard};
+use gridemu::experiment::scenario::Scenario;
+use gridemu::experiment::{Progress, Run};
+use gridemu::local::Registry;
+use gridemu::metrics::{StudyTable, flat_measures};
+
+use super::{csv, file, load, of, run};
+
+fn options(folder: &Path, name: &str) -> CampaignOptions {
+    CampaignOptions { threads: Some(2), ..CampaignOptions::new(folder.join(name)) }
+}
+
+fn part(folder: &Path, written: &str) -> CampaignOptions {
+    let shard: Shard = written.parse().unwrap();
+    CampaignOptions { shard: Some(shard), ..options(folder, &written.replace('/', "-of-")) }
+}
+
+/// Each row says what the run of that scenario by itself says.
+#[test]
+fn a_row_is_the_run_of_its_scenario() {
+    let folder = tempfile::tempdir().unwrap();
+    let small = load(&file("small.toml"), &[]).unwrap();
+    let table = run(&small, &options(folder.path(), "store")).table;
+    assert_eq!(table.axes, ["policy", "load"]);
+    assert_eq!(table.measures, ["mean_wait", "site.main.utilization", "mean_bounded_slowdown"]);
+    assert_eq!(table.rows.len(), 18);
+    for row in [&table.rows[0], &table.rows[4], &table.rows[17]] {
+        let sets = [
+            format!("site.main.policy={}", row.point[0]),
+            format!("site.main.workload.lublin.load={}", row.point[1]),
+            format!("seed={}", row.seed),
+        ];
+        let sets: Vec<_> = sets.iter().map(|set| gridemu::experiment::scenario::Override::set(set)).collect();
+        let (registry, brokers) = (Registry::standard(), BrokerRegistry::standard());
+        let scenario = Scenario::load(&file("base.toml"), &sets, &registry, &brokers).unwrap();
+        assert_eq!(row.scenario_hash, format!("{:032x}", scenario.hash));
+        let summary = Run::new(scenario, 1, registry, brokers).run(&Progress::default()).unwrap();
+        assert_eq!(row.fingerprint, summary.fingerprint.to_string());
+        let flat = flat_measures(&serde_json::to_value(&summary).unwrap());
+        let values: Vec<_> = table.measures.iter().map(|id| flat.get(id).copied()).collect();
+        assert_eq!(row.values, values);
+        assert_eq!((row.jobs, row.outcomes.total()), (60, 60));
+    }
+    let points: Vec<(&str, &str, u64)> =
+        table.rows.iter().map(|row| (&*row.point[0], &*row.point[1], row.seed)).collect();
+    assert_eq!(points[..4], [("fcfs", "0.5", 1), ("fcfs", "0.5", 2), ("fcfs", "0.5", 3), ("fcfs", "0.7", 1)]);
+    assert_eq!(points[17], ("easy", "0.9", 3));
+}
+
+#[test]
+fn threads_and_parts_change_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let small = load(&file("small.toml"), &[]).unwrap();
+    let whole = csv(&run(&small, &options(folder.path(), "whole")).table);
+    for threads in [1, 3] {
+        let options =
+            CampaignOptions { threads: Some(threads), ..options(folder.path(), &format!("on-{threads}")) };
+        assert_eq!(csv(&run(&small, &options).table), whole);
+    }
+    let parts: Vec<CampaignOptions> = ["1/2", "2/2"].map(|written| part(folder.path(), written)).into();
+    for part in &parts {
+        let ran = run(&small, part);
+        assert_eq!((ran.ran, ran.kept, ran.missing, ran.table.rows.len()), (9, 0, 9, 9));
+    }
+    let stores: Vec<_> = parts.iter().map(|part| part.store.clone()).collect();
+    let all = options(folder.path(), "all");
+    let merged = small.merge(&stores, &all).unwrap();
+    assert_eq!((merged.taken, merged.others, merged.campaign.missing), (18, 0, 0));
+    assert_eq!(csv(&merged.campaign.table), whole);
+    assert_eq!(fs::read_to_string(all.store.join("results.csv")).unwrap(), whole);
+    // Nothing is left to do, and nothing is taken twice.
+    let again = run(&small, &all);
+    assert_eq!((again.ran, again.kept, csv(&again.table)), (0, 18, whole.clone()));
+    assert_eq!(small.merge(&stores, &all).unwrap().taken, 0);
+    assert_eq!(csv(&small.table(&all.store).unwrap()), whole);
+}
+
+#[test]
+fn parts_that_overlap_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let small = load(&file("small.toml"), &[]).unwrap();
+    let (half, third) = (part(folder.path(), "1/2"), part(folder.path(), "1/3"));
+    run(&small, &half);
+    run(&small, &third);
+    let all = options(folder.path(), "all");
+    let error = small.merge(&[half.store.clone(), third.store], &all).unwrap_err();
+    assert!(
+        error.to_string().contains("overlap: both have run 1 (policy=fcfs, load=0.5, seed=1)"),
+        "{error}"
+    );
+    assert!(error.hint().unwrap().contains("--shard 1/2"));
+    let error = small.merge(&[half.store.clone(), half.store.clone()], &all).unwrap_err();
+    assert!(error.to_string().contains("overlap"), "{error}");
+    let error = small.merge(&[half.store.clone()], &half).unwrap_err();
+    assert!(error.to_string().contains("into itself"), "{error}");
+}
+
+const POLICIES: &str = "name = \"growing\"\nscenario = \"base.toml\"\nmeasures = [MEASURES]\nseeds = SEEDS\n[[axis]]\nkey = \"site.main.policy\"\nvalues = [POLICIES]\n";
+
+fn growing(measures: &str, seeds: &str, policies: &str) -> gridemu::experiment::campaign::Campaign {
+    let text = POLICIES.replace("MEASURES", measures).replace("SEEDS", seeds).replace("POLICIES", policies);
+    of(&text).unwrap()
+}
+
+#[test]
+fn a_changed_campaign_does_only_what_is_new() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = options(folder.path(), "store");
+    let ran = |measures: &str, seeds: &str, policies: &str| {
+        let ran = run(&growing(measures, seeds, policies), &store);
+        (ran.ran, ran.kept, ran.table)
+    };
+    let wait = "\"mean_wait\"";
+    assert!(matches!(ran(wait, "2", "\"fcfs\""), (2, 0, _)));
+    assert!(matches!(ran(wait, "2", "\"easy\", \"fcfs\""), (2, 2, _)));
+    // One more seed for each, in another order of numbers.
+    assert!(matches!(ran(wait, "\"1..3\"", "\"easy\", \"fcfs\""), (2, 4, _)));
+    // Other measures of the same runs.
+    let (now, kept, table) = ran("\"p95_wait\", \"utilization\"", "3", "\"easy\", \"fcfs\"");
+    assert_eq!((now, kept), (0, 6));
+    let anew = options(folder.path(), "anew");
+    assert_eq!(
+        csv(&table),
+        csv(&run(&growing("\"p95_wait\", \"utilization\"", "3", "\"easy\", \"fcfs\""), &anew).table)
+    );
+    // Fewer again: the rest stays in the store.
+    let (now, kept, table) = ran(wait, "1", "\"easy\"");
+    assert_eq!((now, kept, table.rows.len()), (0, 1, 1));
+}
+
+#[test]
+fn a_failed_run_is_a_row_with_its_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let failing = load(&file("failing.toml"), &[]).unwrap();
+    let store = options(folder.path(), "store");
+    let ran = run(&failing, &store);
+    let failed: Vec<(u64, &str)> = ran.failed().collect();
+    assert_eq!(failed.iter().map(|(run, _)| *run).collect::<Vec<_>>(), [3, 4]);
+    assert!(failed[0].1.contains("wait"), "{}", failed[0].1);
+    let (good, bad) = (&ran.table.rows[0], &ran.table.rows[2]);
+    assert!(good.values[0].is_some() && good.jobs == 60);
+    assert_eq!((bad.values[0], bad.jobs, &*bad.fingerprint), (None, 0, ""));
+    assert!(csv(&ran.table).contains(",failed,"));
+    // It is tried again, and the others are not.
+    let again = run(&failing, &store);
+    assert_eq!((again.ran, again.kept, csv(&again.table)), (2, 2, csv(&ran.table)));
+}
+
+/// Runs that share a log read the same from it as runs that do not.
+#[test]
+fn a_shared_log_is_the_log() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows: Vec<String> = (1..200_u64)
+        .map(|id| {
+            let (procs, run) = (1 + id * 7 % 20, 30 + id * 37 % 900);
+            format!("{id} {} -1 {run} {procs} -1 -1 {procs} {} -1 1 1 1 1 1 1 -1 -1", id * 40, run * 2)
+        })
+        .collect();
+    fs::write(folder.path().join("log.swf"), format!("; MaxProcs: 32\n{}\n", rows.join("\n"))).unwrap();
+    let text = "measures = [\"mean_wait\"]
+[scenario]
+[[scenario.site]]
+name = \"main\"
+machines = [{ class = \"node\", count = 32 }]
+workload = { log = \"log.swf\" }
+[[axis]]
+key = \"site.main.workload.load\"
+values = [0.6, 1.2]
+[[axis]]
+name = \"factor\"
+key = \"site.main.workload.estimates\"
+values = [1, 3]
+write = \"factor:{}\"
+[[axis]]
+key = \"site.main.workload.first\"
+values = [50, 199]
+";
+    let path = folder.path().join("logs.toml");
+    fs::write(&path, text).unwrap();
+    let store = options(folder.path(), "store");
+    let campaign = load(&path, &[]).unwrap();
+    let ran = run(&campaign, &store);
+    assert_eq!(ran.table.rows.len(), 8);
+    for row in &ran.table.rows {
+        let scenario = format!(
+            "[[site]]\nname = \"main\"\nmachines = [{{ class = \"node\", count = 32 }}]\nworkload = {{ log = \"log.swf\", load = {}, estimates = \"factor:{}\", first = {} }}\n",
+            row.point[0], row.point[1], row.point[2]
+        );
+        let file = folder.path().join("one.toml");
+        fs::write(&file, &scenario).unwrap();
+        let (registry, brokers) = (Registry::standard(), BrokerRegistry::standard());
+        let one = Scenario::load(&file, &[], &registry, &brokers).unwrap();
+        let summary = Run::new(one, 1, registry, brokers).run(&Progress::default()).unwrap();
+        assert_eq!(row.fingerprint, summary.fingerprint.to_string(), "{:?}", row.point);
+        assert_eq!(row.values[0], summary.measures.mean_wait);
+    }
+    // Another log under the same name is another run.
+    fs::write(folder.path().join("log.swf"), format!("; MaxProcs: 32\n{}\n", rows[..198].join("\n")))
+        .unwrap();
+    assert_eq!(run(&load(&path, &[]).unwrap(), &store).ran, 8);
+    assert_eq!(run(&campaign, &store).ran, 0, "what was there before is still there");
+}
+
+#[test]
+fn each_run_leaves_a_folder_on_request() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().join("runs");
+    let small = load(&file("small.toml"), &["site.main.policy=easy"].map(|_| "seed=7")).unwrap();
+    let store = options(folder.path(), "store");
+    let plain = run(&small, &store);
+    let folders = CampaignOptions { folders: Some(dir.clone()), ..store.clone() };
+    let ran = run(&small, &folders);
+    assert_eq!(
+        (ran.ran, csv(&ran.table)),
+        (18, csv(&plain.table)),
+        "files were asked for, and there were none"
+    );
+    let one = dir.join("policy=fcfs,load=0.7,seed=2");
+    let rows = fs::read_to_string(one.join("jobs.csv")).unwrap();
+    assert_eq!(rows.lines().count(), 61);
+    assert_eq!(run(&small, &folders).ran, 0);
+    // A folder that is not whole is made again.
+    fs::remove_file(one.join("summary.json")).unwrap();
+    assert_eq!(run(&small, &folders).ran, 1);
+    assert!(one.join("summary.json").exists());
+}
+
+#[test]
+fn axes_of_all_forms() {
+    let text = "scenario = \"base.toml\"
+seeds = [11, 5]
+[set]
+site.main.workload.lublin.jobs = 20
+\"reference_mips\" = 20_000
+[[axis]]
+name = \"size\"
+key = [\"site.main.machines.node.count\", \"site.main.workload.lublin.procs\"]
+values = [[32, 16], [64, 32], 48]
+[[axis]]
+name = \"how\"
+[axis.variants]
+plain = {}
+sorted = { \"site.main.policy\" = { easy = { order = \"sjf\" } }, measure = { from = \"1 h\", to = \"2 d\" } }
+[axis.variants.dotted]
+site.main.policy = \"conservative\"
+";
+    let campaign = of(text).unwrap();
+    assert_eq!(campaign.line(), "18 runs (3 size x 3 how x 2 seeds)".replace("18", "18"));
+    let points: Vec<(Vec<&str>, u64)> = campaign
+        .runs()
+        .iter()
+        .map(|run| (run.point.iter().map(String::as_str).collect(), run.seed))
+        .collect();
+    assert_eq!(points[0], (vec!["32/16", "plain"], 11));
+    assert_eq!(points[1], (vec!["32/16", "plain"], 5));
+    assert_eq!(points[3], (vec!["32/16", "sorted"], 5));
+    assert_eq!(points[17], (vec!["48", "dotted"], 5));
+    let folder = tempfile::tempdir().unwrap();
+    let table = run(&campaign, &options(folder.path(), "store")).table;
+    assert!(table.rows.iter().all(|row| row.values[0].is_some()), "{table:?}");
+    let hashes: std::collections::BTreeSet<&str> = table.rows.iter().map(|row| &*row.scenario_hash).collect();
+    assert_eq!(hashes.len(), 18);
+}
+
+/// Two places that mean the same scenario are one run and two rows.
+#[test]
+fn what_means_the_same_is_run_once() {
+    let text = "scenario = \"base.toml\"
+[[axis]]
+name = \"load\"
+[axis.variants]
+a = { \"site.main.workload.lublin.load\" = 0.5 }
+b = { \"site.main.workload.lublin.load\" = 0.5, \"name\" = \"another\" }
+";
+    let campaign = of(text).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let ran = run(&campaign, &options(folder.path(), "store"));
+    assert_eq!((ran.ran, ran.table.rows.len()), (1, 2));
+    assert_eq!(ran.table.rows[0].fingerprint, ran.table.rows[1].fingerprint);
+}
+
+#[test]
+fn the_table_reads_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let small = load(&file("small.toml"), &[]).unwrap();
+    let store = options(folder.path(), "store");
+    let table = run(&small, &store).table;
+    let text = fs::read(store.store.join("results.csv")).unwrap();
+    assert_eq!(StudyTable::read_csv("small", text.as_slice()).unwrap(), table);
+}
