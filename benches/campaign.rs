@@ -4,8 +4,8 @@ use std::path::Path;
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use gridemu::broker::BrokerRegistry;
-use gridemu::experiment::campaign::{Campaign, CampaignOptions};
 use gridemu::experiment::Progress;
+use gridemu::experiment::campaign::{Campaign, CampaignOptions};
 use gridemu::experiment::scenario::Override;
 use gridemu::local::Registry;
 

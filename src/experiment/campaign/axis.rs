@@ -209,7 +209,7 @@ impl Keys {
             Some(items) if self.keys.len() > 1 => {
                 if items.len() != self.keys.len() {
                     let said = format!(
-                        "there are {} values for {} keys; say one for each, or a single one for all",
+                        "a list of {} for {} keys; say a value for each, or a single one without brackets for all",
                         items.len(),
                         self.keys.len()
                     );

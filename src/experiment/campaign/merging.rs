@@ -1,11 +1,11 @@
 //! Putting the results of parts together.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::outcome::Outcome;
 use super::running::{CampaignOptions, PATIENCE, refused};
-use super::{Campaign, CampaignRan};
+use super::{Campaign, CampaignRan, PlannedRun};
 use crate::experiment::RunError;
 use crate::store::ResultStore;
 
@@ -40,11 +40,9 @@ impl Campaign {
     pub fn merge(&self, parts: &[PathBuf], options: &CampaignOptions) -> Result<Merged, RunError> {
         let mut from: BTreeMap<u128, (&Path, Outcome, Vec<u8>)> = BTreeMap::new();
         let mut others = 0;
+        let keys: BTreeSet<u128> = self.runs().iter().map(|run| run.key).collect();
         for part in parts {
-            if part
-                .canonicalize()
-                .is_ok_and(|part| options.store.canonicalize().is_ok_and(|store| store == part))
-            {
+            if same(part, &options.store) {
                 let said = format!("`{}` cannot be merged into itself", part.display());
                 return Err(
                     RunError::request(said).with_hint("say where all results are to be: `--store DIR`")
@@ -52,18 +50,17 @@ impl Campaign {
             }
             let store =
                 ResultStore::open(part, Some(self.name()), PATIENCE).map_err(|error| refused(&error))?;
-            let runs: BTreeMap<u128, u64> = self.runs().iter().rev().map(|run| (run.key, run.run)).collect();
-            for key in store.keys().map_err(|error| refused(&error))? {
-                let Some(run) = runs.get(&key) else {
-                    others += 1;
-                    continue;
-                };
-                let Some(bytes) = store.get(key).map_err(|error| refused(&error))? else { continue };
+            let there = store.keys().map_err(|error| refused(&error))?;
+            others += there.iter().filter(|key| !keys.contains(key)).count() as u64;
+            // In the order of runs, so that the first that is in two is told.
+            let mut seen = BTreeSet::new();
+            for run in self.runs().iter().filter(|run| seen.insert(run.key)) {
+                let Some(bytes) = store.get(run.key).map_err(|error| refused(&error))? else { continue };
                 let Some(outcome) = Outcome::decode(&bytes) else { continue };
-                if let Some((other, ..)) = from.get(&key) {
-                    return Err(self.overlap(*run, other, part));
+                if let Some((other, ..)) = from.get(&run.key) {
+                    return Err(self.overlap(run, other, part));
                 }
-                from.insert(key, (part, outcome, bytes));
+                from.insert(run.key, (part, outcome, bytes));
             }
         }
         let mut store = ResultStore::open_or_create(&options.store, self.name(), options.database, PATIENCE)
@@ -98,18 +95,23 @@ impl Campaign {
         Ok(Merged { campaign: CampaignRan { table, ran: 0, kept, missing }, taken, others })
     }
 
-    fn overlap(&self, run: u64, one: &Path, other: &Path) -> RunError {
-        let planned = &self.runs()[run as usize - 1];
-        let mut point = self.named(&planned.point);
+    fn overlap(&self, run: &PlannedRun, one: &Path, other: &Path) -> RunError {
+        let mut point = self.named(&run.point);
         if !point.is_empty() {
             point += ", ";
         }
         RunError::request(format!(
-            "`{}` and `{}` overlap: both have run {run} ({point}seed={})",
+            "`{}` and `{}` overlap: both have run {} ({point}seed={})",
             one.display(),
             other.display(),
-            planned.seed
+            run.run,
+            run.seed
         ))
         .with_hint("parts are made with `--shard 1/2` and `--shard 2/2`, each with a `--store` of its own")
     }
+}
+
+/// Whether two paths lead to one folder.
+fn same(one: &Path, other: &Path) -> bool {
+    matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other)
 }

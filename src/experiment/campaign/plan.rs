@@ -172,9 +172,14 @@ impl Campaign {
             let seed = scenario.meaning.grid.seed;
             Ok(PlannedRun { run, point: point.clone(), seed, scenario_hash: scenario.hash, key })
         });
-        planned.map_err(|error| match error.hint().is_some() || point.is_empty() {
-            true => error,
-            false => error.with_hint(format!("run {run} is the first that is so: {}", self.named(&point))),
+        planned.map_err(|error| {
+            let said = error.to_string();
+            // What stands on an axis, or at the base of all, needs no place in the product.
+            let is_placed = said.contains(", axis `") || said.contains("\nhint: ") || error.hint().is_some();
+            if is_placed || point.is_empty() {
+                return error;
+            }
+            error.with_hint(format!("run {run} is the first that is so: {}", self.named(&point)))
         })
     }
 

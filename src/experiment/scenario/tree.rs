@@ -260,7 +260,11 @@ impl Node {
         let (mut node, mut at) = (self, self.at);
         for step in &path.0 {
             let next = match step {
-                Step::Key(key) => node.table().and_then(|table| table.get(key)).map(|e| (&e.node, e.at)),
+                Step::Key(key) => node.table().and_then(|table| table.get(key)).map(|entry| {
+                    // A campaign says its keys in one place and their values in another.
+                    let apart = entry.at.origin != entry.node.at.origin;
+                    (&entry.node, if apart { entry.node.at } else { entry.at })
+                }),
                 Step::Item(item) => {
                     node.list().and_then(|items| items.get(*item)).map(|node| (node, node.at))
                 }

@@ -6,7 +6,7 @@
 
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::time::Instant;
 
 use assert_cmd::cargo::cargo_bin;
 
@@ -14,7 +14,7 @@ fn command(folder: &Path) -> Command {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("configs/campaigns/backfilling.toml");
     let mut command = Command::new(cargo_bin!("gridemu"));
     command.current_dir(folder).arg("campaign").arg(file);
-    command.args(["--threads", "2", "--set", "site.cluster.workload.lublin.jobs=40"]);
+    command.args(["--threads", "2", "--set", "site.cluster.workload.lublin.jobs=120"]);
     command
 }
 
@@ -34,18 +34,19 @@ fn kept(said: &str) -> u64 {
 #[test]
 fn a_killed_campaign_ends_with_the_same_table() {
     let whole = tempfile::tempdir().unwrap();
+    let began = Instant::now();
     assert!(command(whole.path()).output().unwrap().status.success());
-    let whole = table(whole.path());
+    let (took, whole) = (began.elapsed(), table(whole.path()));
     assert_eq!(whole.lines().count(), 451);
     let wanted: u32 = std::env::var("GRIDEMU_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(6);
     let (mut kills, mut went_on) = (0, 0);
     while kills < wanted {
         let folder = tempfile::tempdir().unwrap();
-        // Later and later, so that each process does some of it, whatever the machine.
-        for wait in (20..).step_by(45) {
+        // Later and later, so that it comes to its end, whatever else the machine does.
+        for tenths in 2.. {
             let mut child =
                 command(folder.path()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-            std::thread::sleep(Duration::from_millis(wait));
+            std::thread::sleep(took * tenths / 10);
             let ended = child.try_wait().unwrap().is_some();
             if !ended {
                 child.kill().unwrap();
