@@ -14,6 +14,7 @@ mod resume;
 mod run;
 mod signals;
 mod snapshots;
+mod trace;
 
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;

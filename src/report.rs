@@ -19,9 +19,11 @@ mod names;
 mod reader;
 mod rows;
 mod snapshots;
+mod states;
 mod tables;
 #[cfg(test)]
 mod tests;
+mod trace;
 
 pub use comparison::comparison_table;
 pub use contents::contents_table;
@@ -33,3 +35,4 @@ pub use mark::{FileMark, OutputMark, OutputSync};
 pub use reader::{EventRow, FolderKind, JobRow, MachineRow, ReadError, Rows, RunFolder, SegmentRow};
 pub use snapshots::{PlaceFacts, SnapshotFacts, SnapshotRow, StoreFacts, snapshot_table, store_table};
 pub use tables::{grid_json, json, recorded_waits_table, summary_table};
+pub use trace::{TraceError, TraceFacts, write_trace};

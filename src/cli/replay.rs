@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::{Args as ClapArgs, ValueEnum};
 
-use super::{progress, say, signals, talk};
+use super::{progress, say, signals, talk, trace};
 use crate::experiment::{
     Anew, CheckpointPlan, Control, EstimateSource, Progress, Replay, ReplayOptions, RunError, Shaping,
     Workload,
@@ -71,6 +71,10 @@ pub(super) struct Args {
     /// Also write batsim/out_jobs.csv, in Batsim's columns
     #[arg(long, requires = "out")]
     batsim: bool,
+
+    /// Also write trace.json, which Perfetto and chrome://tracing open
+    #[arg(long, requires = "out")]
+    trace: bool,
 
     /// Take snapshots into this folder, from which an interrupted replay goes on (`gridemu resume`)
     #[arg(long, value_name = "STORE")]
@@ -216,7 +220,7 @@ impl Args {
 }
 
 pub(super) fn run(args: Args) -> Result<(), RunError> {
-    let json = args.json;
+    let (json, traced) = (args.json, args.trace);
     let anew = if args.checkpoint_anew { Anew::Remove } else { Anew::Refuse };
     let replay = Replay::new(args.options(), Registry::standard())?;
     let several = replay.policies().len() > 1;
@@ -238,6 +242,9 @@ pub(super) fn run(args: Args) -> Result<(), RunError> {
             say(&format!("{apart}{}", report::summary_table(&summary)))?;
         }
         summaries.push(summary);
+        if let Some(folder) = replay.folder(policy).filter(|_| traced) {
+            trace::write(&folder)?;
+        }
     }
     if json {
         let text = report::json(&summaries).map_err(RunError::run)?;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args as ClapArgs, ValueEnum};
 
 use super::check::SetArgs;
-use super::{progress, say, signals, talk};
+use super::{progress, say, signals, talk, trace};
 use crate::broker::BrokerRegistry;
 use crate::experiment::scenario::{Override, Scenario};
 use crate::experiment::{Anew, Commands, Control, Progress, Run, RunError};
@@ -75,6 +75,10 @@ pub(super) struct Args {
     /// Seed of all that is drawn
     #[arg(long, value_name = "N")]
     seed: Option<String>,
+
+    /// Also write trace.json, which Perfetto and chrome://tracing open, to the folder of the files
+    #[arg(long)]
+    trace: bool,
 }
 
 #[derive(Copy, Clone, Debug, ValueEnum)]
@@ -130,6 +134,13 @@ pub(super) fn run(args: &Args) -> Result<(), RunError> {
         return Err(RunError::request(format!("`{option}` is about snapshots, and there is no store"))
             .with_hint("say where they go: `--checkpoint STORE`"));
     }
+    let folder = scenario.meaning.output.folder.clone();
+    if args.trace && folder.is_none() {
+        return Err(RunError::request(
+            "`--trace` writes to the folder of the run's files, and there is none",
+        )
+        .with_hint("say where they go: `--out DIR`"));
+    }
     let run = Run::new(scenario, usize::from(args.threads), registry, brokers);
     let commands = args.commands.as_deref().map(Commands::open).transpose()?;
     let (progress, control) = (Progress::default(), Control::new());
@@ -144,7 +155,9 @@ pub(super) fn run(args: &Args) -> Result<(), RunError> {
     if args.json {
         let text = grid_json(&summary)
             .map_err(|error| RunError::run(format!("cannot write the summary: {error}")))?;
-        return say(&text);
+        say(&text)?;
+    } else {
+        say(&grid_tables(&summary))?;
     }
-    say(&grid_tables(&summary))
+    folder.filter(|_| args.trace).map_or(Ok(()), |folder| trace::write(&folder))
 }
