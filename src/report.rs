@@ -20,6 +20,9 @@ mod reader;
 mod rows;
 mod snapshots;
 mod states;
+#[cfg(feature = "parquet")]
+mod parquet;
+mod study;
 mod tables;
 #[cfg(test)]
 mod tests;
@@ -33,6 +36,9 @@ pub use futures::{Branch, Difference, Futures, futures_table};
 pub use grid::grid_tables;
 pub use mark::{FileMark, OutputMark, OutputSync};
 pub use reader::{EventRow, FolderKind, JobRow, MachineRow, ReadError, Rows, RunFolder, SegmentRow};
+#[cfg(feature = "parquet")]
+pub use parquet::write_parquet;
 pub use snapshots::{PlaceFacts, SnapshotFacts, SnapshotRow, StoreFacts, snapshot_table, store_table};
+pub use study::{ListedRun, study_list, study_table};
 pub use tables::{grid_json, json, recorded_waits_table, summary_table};
 pub use trace::{TraceError, TraceFacts, write_trace};
