@@ -21,6 +21,7 @@ mod run;
 #[cfg(test)]
 pub(crate) mod samples;
 mod spans;
+pub mod statistics;
 mod summary;
 #[cfg(test)]
 mod tests;
