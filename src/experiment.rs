@@ -6,6 +6,7 @@
 mod checkpoint;
 mod clock;
 mod commands;
+mod compare;
 mod error;
 mod fork;
 mod progress;
@@ -21,6 +22,7 @@ mod workload;
 
 pub use checkpoint::{Anew, CheckpointPlan, Control};
 pub use commands::Commands;
+pub use compare::{CompareOptions, Comparison, compare};
 pub use error::RunError;
 pub use fork::{ForkOptions, fork};
 pub use progress::{Notice, Progress};
