@@ -13,7 +13,10 @@ use crate::metrics::comparison::{
     Charge, CompareError, ComparedRun, JobOutcome, JobQuestion, RunsComparison, StudyComparison,
     StudyQuestion, compare_jobs, compare_study,
 };
-use crate::metrics::{Definitions, Outcomes, RunStatus, StudyRow, StudyTable, flat_measures};
+use crate::metrics::{
+    Backlog, Definitions, Outcomes, RunStatus, StudyRow, StudyTable, Window, flat_measures,
+};
+use crate::model::Outcome;
 use crate::report::{JobRow, ReadError, RunFolder};
 use crate::units::Span;
 
@@ -181,6 +184,13 @@ fn grows(summary: &Value) -> bool {
     summary["backlog"]["grows"].as_bool().unwrap_or(false)
 }
 
+fn backlog_grows(jobs: &[JobOutcome]) -> bool {
+    let mut backlog = Backlog::default();
+    let in_it = jobs.iter().filter(|job| !matches!(job.outcome, Outcome::Rejected(_)));
+    in_it.for_each(|job| backlog.add_stay(job.submit, job.end));
+    backlog.summary(Window::ALL, jobs.len() as u64).is_some_and(|backlog| backlog.grows)
+}
+
 fn runs(mut folders: Vec<RunFolder>, options: &CompareOptions) -> Result<Comparison, RunError> {
     if options.by.is_some() || !options.only.is_empty() || !options.measures.is_empty() {
         return Err(RunError::request("`--by`, `--where` and `--measure` are for the table of a study")
@@ -215,10 +225,14 @@ fn runs(mut folders: Vec<RunFolder>, options: &CompareOptions) -> Result<Compari
         .map(|at| compare_jobs((&names[0], &jobs[0]), (&names[at], &jobs[at]), &question))
         .collect();
     let whole = whole_of(&folders);
-    let compared = names.into_iter().zip(&folders).map(|(name, folder)| ComparedRun {
+    let compared = names.into_iter().zip(&folders).zip(&jobs).map(|((name, folder), jobs)| ComparedRun {
         name,
         title: folder.title().to_owned(),
-        grows: folder.summary().is_some_and(grows),
+        // The summary of a grid says so, of its measured window; that of a replay does not.
+        grows: match folder.summary().filter(|summary| summary.get("backlog").is_some()) {
+            Some(summary) => grows(summary),
+            None => backlog_grows(jobs),
+        },
     });
     let mut found = RunsComparison {
         runs: compared.collect(),

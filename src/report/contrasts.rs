@@ -60,7 +60,7 @@ pub fn study_contrasts(found: &StudyComparison) -> String {
     let rows: Vec<Vec<String>> = rows.collect();
     out.push('\n');
     out.push_str(&text_table(texts, &header.iter().map(String::as_str).collect::<Vec<_>>(), rows));
-    out.push_str(&notes.after(found.cells.iter().filter(|cell| cell.p_value.is_some()).count()));
+    out.push_str(&notes.after(&found.cells.iter().collect::<Vec<_>>()));
     out
 }
 
@@ -80,8 +80,8 @@ pub fn runs_contrasts(found: &RunsComparison) -> String {
         }
         out.push_str(&one_pair(pair, found, &mut notes));
     }
-    let cells = found.pairs.iter().flat_map(|pair| &pair.cells);
-    out.push_str(&notes.after(cells.filter(|cell| cell.p_value.is_some()).count()));
+    let cells: Vec<&Contrast> = found.pairs.iter().flat_map(|pair| &pair.cells).collect();
+    out.push_str(&notes.after(&cells));
     if !found.whole.is_empty() {
         out.push_str("\nthe runs as a whole (one run each: no interval)\n\n");
         let mut header = vec![""];
@@ -152,8 +152,10 @@ fn one_pair(pair: &JobComparison, found: &RunsComparison, notes: &mut Notes) -> 
     });
     let rows: Vec<Vec<String>> = rows.collect();
     out.push('\n');
-    out.push_str(&text_table(2, &header.iter().map(String::as_str).collect::<Vec<_>>(), rows));
-    out.push('\n');
+    if !rows.is_empty() {
+        out.push_str(&text_table(2, &header.iter().map(String::as_str).collect::<Vec<_>>(), rows));
+        out.push('\n');
+    }
     for (name, changes) in [("gained", &pair.gained), ("lost", &pair.lost)] {
         if !changes.is_empty() {
             out.push_str(&format!(
@@ -279,18 +281,18 @@ impl Notes {
         format!(" [{}]", at + 1)
     }
 
-    fn after(&self, corrected: usize) -> String {
-        let mut out = String::from("\n");
+    fn after(&self, cells: &[&Contrast]) -> String {
+        let mut out = String::new();
         for (at, note) in self.0.iter().enumerate() {
             out.push_str(&format!("\n[{}] {note}", at + 1));
         }
-        match corrected {
-            0 => {}
-            1 => out.push_str("\na verdict in brackets is a smoke test"),
-            _ => out.push_str(&format!(
-                "\np values are corrected for {corrected} comparisons (Holm); a verdict in brackets is a smoke test"
-            )),
+        let corrected = cells.iter().filter(|cell| cell.p_value.is_some()).count();
+        if corrected > 1 {
+            out.push_str(&format!("\np values are corrected for {corrected} comparisons (Holm)"));
         }
-        format!("{}\n", out.trim_end())
+        if cells.iter().any(|cell| cell.says != Says::Nothing && cell.evidence != Evidence::Verdict) {
+            out.push_str("\na verdict in brackets is that of a smoke test");
+        }
+        if out.is_empty() { String::new() } else { format!("\n{out}\n") }
     }
 }
