@@ -3,6 +3,7 @@
 //! Data goes to standard output, talk to standard error. Exit code 0 is success, 2 a request that cannot be carried out (nothing
 //! was done), 1 a run that failed.
 
+mod campaign;
 mod check;
 mod compare;
 mod fork;
@@ -46,6 +47,8 @@ enum Command {
     Compare(compare::Args),
     /// List the snapshots of a run, look into one, or remove some
     Snapshots(snapshots::Args),
+    /// Run many scenarios: a base and what varies, on all cores, into one table
+    Campaign(Box<campaign::Args>),
     /// Write a workload made by a model, as SWF, to standard output or a file
     Generate(generate::Args),
     /// Say what is in a workload: jobs, load, users, sizes, run times, arrivals
@@ -68,6 +71,7 @@ pub fn main() -> ExitCode {
         Command::Fork(args) => fork::run(*args),
         Command::Compare(args) => compare::run(args),
         Command::Snapshots(args) => snapshots::run(&args),
+        Command::Campaign(args) => campaign::run(&args),
         Command::Generate(args) => generate::run(&args),
         Command::Inspect(args) => inspect::run(&args),
         Command::Policies(args) => policies::run(&args),

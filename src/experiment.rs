@@ -4,6 +4,7 @@
 //! bad request ([`RunError::Request`]) is told from a run that failed ([`RunError::Run`]).
 
 pub mod archive;
+pub mod campaign;
 mod checkpoint;
 mod clock;
 mod commands;
@@ -27,7 +28,7 @@ pub use commands::Commands;
 pub use compare::{CompareOptions, Comparison, compare};
 pub use error::RunError;
 pub use fork::{ForkOptions, fork};
-pub use progress::{Notice, Progress};
+pub use progress::{Notice, Progress, RunsDone};
 pub use replay::{Replay, ReplayOptions};
 pub use rerun::rerun;
 pub use resume::{Ended, ResumePoint, Stored, StoredRun};

@@ -8,6 +8,7 @@
 mod backlog;
 mod blocks;
 mod churn;
+pub mod claims;
 pub mod comparison;
 mod definitions;
 mod distribution;

@@ -17,9 +17,12 @@ mod grid;
 mod lines;
 mod mark;
 mod names;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod reader;
 mod rows;
 mod snapshots;
+mod study;
 mod tables;
 #[cfg(test)]
 mod tests;
@@ -32,6 +35,9 @@ pub use folder::{OutputDir, OutputOptions};
 pub use futures::{Branch, Difference, Futures, futures_table};
 pub use grid::grid_tables;
 pub use mark::{FileMark, OutputMark, OutputSync};
+#[cfg(feature = "parquet")]
+pub use parquet::write_parquet;
 pub use reader::{EventRow, FolderKind, JobRow, MachineRow, ReadError, Rows, RunFolder, SegmentRow};
 pub use snapshots::{PlaceFacts, SnapshotFacts, SnapshotRow, StoreFacts, snapshot_table, store_table};
+pub use study::{ListedRun, study_list, study_table};
 pub use tables::{grid_json, json, recorded_waits_table, summary_table};

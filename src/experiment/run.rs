@@ -243,6 +243,16 @@ impl Run {
         Ok((grid, inputs))
     }
 
+    /// The summary before anything has happened: which figures there are to be.
+    pub(super) fn outline(&self) -> Result<GridSummary, RunError> {
+        let Meaning { grid: spec, .. } = &self.scenario.meaning;
+        let grid = Grid::build(spec, Vec::new(), None, &self.registry, &self.brokers)
+            .map_err(|error| RunError::from_building(&error))?;
+        let measures = GridMeasures::new(Definitions::default(), Window::ALL, &spec.sites);
+        let recorder = Recorder::new(measures, None, Progress::default());
+        Ok(self.summary(&grid, &recorder, Times::default(), Duration::ZERO))
+    }
+
     /// A run at its beginning. If it is `told` things, machines may leave that would not by themselves.
     fn begin(&self, (grid, inputs): (Grid, Inputs), progress: &Progress) -> Result<Begun, RunError> {
         let Meaning { grid: spec, output: plan, measure, until, clock, .. } = &self.scenario.meaning;
