@@ -12,6 +12,7 @@ mod inspect;
 mod policies;
 mod progress;
 mod replay;
+mod reproduce;
 mod resume;
 mod run;
 mod signals;
@@ -45,6 +46,8 @@ enum Command {
     Fork(Box<fork::Args>),
     /// Compare runs job by job, or the variants of a study seed by seed
     Compare(compare::Args),
+    /// Run a paper's experiments, and hold what was published against what is measured
+    Reproduce(reproduce::Args),
     /// List the snapshots of a run, look into one, or remove some
     Snapshots(snapshots::Args),
     /// Run many scenarios: a base and what varies, on all cores, into one table
@@ -70,6 +73,7 @@ pub fn main() -> ExitCode {
         Command::Resume(args) => resume::run(&args),
         Command::Fork(args) => fork::run(*args),
         Command::Compare(args) => compare::run(args),
+        Command::Reproduce(args) => reproduce::run(&args),
         Command::Snapshots(args) => snapshots::run(&args),
         Command::Campaign(args) => campaign::run(&args),
         Command::Generate(args) => generate::run(&args),

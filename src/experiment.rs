@@ -14,6 +14,7 @@ mod fork;
 mod progress;
 mod recorder;
 mod replay;
+pub mod reproduce;
 mod rerun;
 mod resume;
 mod run;

@@ -6,6 +6,7 @@
 
 mod batsim;
 mod cells;
+mod claims;
 mod comparison;
 mod contents;
 mod contrasts;
@@ -27,6 +28,7 @@ mod tables;
 #[cfg(test)]
 mod tests;
 
+pub use claims::{Page, PageFigure, ShownClaim, claims_page, claims_table};
 pub use comparison::comparison_table;
 pub use contents::contents_table;
 pub use contrasts::{runs_contrasts, study_contrasts};

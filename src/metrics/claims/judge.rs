@@ -37,8 +37,10 @@ impl Verdict {
 pub struct Judgement {
     /// The claim's.
     pub verdict: Verdict,
-    /// What was measured, for people.
+    /// What was measured, point by point.
     pub measured: String,
+    /// The same in a few words.
+    pub brief: String,
     /// Why the verdict is what it is.
     pub reason: String,
     /// The points at which it was looked at.
@@ -107,6 +109,7 @@ pub fn judge(claims: &[(&Claim, &Measured, bool)]) -> Vec<Judgement> {
         Measured::Missing(why) => Judgement {
             verdict: Verdict::NotComparable,
             measured: "-".to_owned(),
+            brief: "-".to_owned(),
             reason: why.clone(),
             points: Vec::new(),
         },
@@ -215,6 +218,7 @@ fn change(sample: &Sample, from: f64, to: f64, level: f64) -> Option<((f64, f64)
 
 fn settle(claim: &Claim, points: Vec<JudgedPoint>, single: bool, tests: usize) -> Judgement {
     let measured = told(claim, &points);
+    let brief = brief(claim, &points).unwrap_or_else(|| measured.clone());
     let counted: Vec<&JudgedPoint> = points.iter().filter(|point| point.counts).collect();
     let without: Vec<String> = points
         .iter()
@@ -254,7 +258,7 @@ fn settle(claim: &Claim, points: Vec<JudgedPoint>, single: bool, tests: usize) -
     if !without.is_empty() {
         reason = if reason.is_empty() { without } else { format!("{reason}; {without}") };
     }
-    Judgement { verdict, measured, reason, points }
+    Judgement { verdict, measured, brief, reason, points }
 }
 
 /// Why a point does not hold, or is open.
@@ -316,6 +320,27 @@ fn told(claim: &Claim, points: &[JudgedPoint]) -> String {
             Some(format!("{:+.1} %", (of / than - 1.0) * 100.0))
         }),
         Expects::Falling | Expects::Rising => row(points),
+    }
+}
+
+/// Several points in a few words; `None` for one.
+fn brief(claim: &Claim, points: &[JudgedPoint]) -> Option<String> {
+    let counted: Vec<&JudgedPoint> = points.iter().filter(|point| point.counts).collect();
+    let share = |point: &&JudgedPoint| Some((point.of? / point.than? - 1.0) * 100.0);
+    match claim.expects {
+        Expects::Falling | Expects::Rising => {
+            let steps = claim.measures.len() - 1;
+            let holding = counted.iter().filter(|point| point.holds == Some(true)).count();
+            (points.len() > steps).then(|| format!("{holding} of {} steps", counted.len()))
+        }
+        _ if counted.len() < 2 => None,
+        Expects::Below | Expects::Above | Expects::Change { .. } => {
+            let shares: Vec<f64> = counted.iter().filter_map(share).collect();
+            let (low, high) =
+                (shares.iter().copied().reduce(f64::min)?, shares.iter().copied().reduce(f64::max)?);
+            Some(format!("{low:+.1} to {high:+.1} % at {} points", shares.len()))
+        }
+        _ => None,
     }
 }
 
