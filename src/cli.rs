@@ -5,12 +5,14 @@
 
 mod campaign;
 mod check;
+mod compare;
 mod fork;
 mod generate;
 mod inspect;
 mod policies;
 mod progress;
 mod replay;
+mod reproduce;
 mod resume;
 mod run;
 mod signals;
@@ -43,6 +45,10 @@ enum Command {
     Resume(resume::Args),
     /// Branch off another future of a run from a snapshot, and compare the two
     Fork(Box<fork::Args>),
+    /// Compare runs job by job, or the variants of a study seed by seed
+    Compare(compare::Args),
+    /// Run a paper's experiments, and hold what was published against what is measured
+    Reproduce(reproduce::Args),
     /// List the snapshots of a run, look into one, or remove some
     Snapshots(snapshots::Args),
     /// Run many scenarios: a base and what varies, on all cores, into one table
@@ -67,6 +73,8 @@ pub fn main() -> ExitCode {
         Command::Replay(args) => replay::run(*args),
         Command::Resume(args) => resume::run(&args),
         Command::Fork(args) => fork::run(*args),
+        Command::Compare(args) => compare::run(args),
+        Command::Reproduce(args) => reproduce::run(&args),
         Command::Snapshots(args) => snapshots::run(&args),
         Command::Campaign(args) => campaign::run(&args),
         Command::Generate(args) => generate::run(&args),

@@ -6,8 +6,10 @@
 
 mod batsim;
 mod cells;
+mod claims;
 mod comparison;
 mod contents;
+mod contrasts;
 mod error;
 mod figures;
 mod folder;
@@ -16,6 +18,8 @@ mod grid;
 mod lines;
 mod mark;
 mod names;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod reader;
 mod rows;
 mod snapshots;
@@ -28,8 +32,10 @@ mod tables;
 mod tests;
 mod trace;
 
+pub use claims::{Page, PageFigure, ShownClaim, claims_page, claims_table};
 pub use comparison::comparison_table;
 pub use contents::contents_table;
+pub use contrasts::{runs_contrasts, study_contrasts};
 pub use error::{OutputError, hint_for};
 pub use folder::{OutputDir, OutputOptions};
 pub use futures::{Branch, Difference, Futures, futures_table};

@@ -179,7 +179,8 @@ fn check_out(out: &Path) -> Result<(), RunError> {
 }
 
 fn write(table: &StudyTable, out: &Path) -> Result<(), RunError> {
-    let fail = |error: &dyn std::fmt::Display| RunError::run(format!("cannot write `{}`: {error}", out.display()));
+    let fail =
+        |error: &dyn std::fmt::Display| RunError::run(format!("cannot write `{}`: {error}", out.display()));
     let file = File::create(out).map_err(|error| fail(&error))?;
     #[cfg(feature = "parquet")]
     if out.extension().is_some_and(|ending| ending == "parquet") {

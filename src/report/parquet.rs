@@ -56,7 +56,8 @@ fn columns(table: &StudyTable) -> Vec<Column> {
     let rows = || table.rows.iter();
     let column = |name: &str, cells| Column { name: name.to_owned(), cells };
     let whole = |of: &dyn Fn(&StudyRow) -> u64| Cells::Whole(rows().map(|row| of(row) as i64).collect());
-    let text = |of: &dyn Fn(&StudyRow) -> &str| Cells::Text(rows().map(|row| ByteArray::from(of(row))).collect());
+    let text =
+        |of: &dyn Fn(&StudyRow) -> &str| Cells::Text(rows().map(|row| ByteArray::from(of(row))).collect());
     let status = |row: &StudyRow| if row.status == RunStatus::Done { "done" } else { "failed" };
     fn error(row: &StudyRow) -> &str {
         if let RunStatus::Failed(why) = &row.status { why } else { "" }
@@ -67,17 +68,18 @@ fn columns(table: &StudyTable) -> Vec<Column> {
     columns.push(column("status", Cells::Text(rows().map(|row| ByteArray::from(status(row))).collect())));
     columns.push(column("jobs", whole(&|row| row.jobs)));
     columns.extend(
-        Outcome::NAMES.iter().enumerate().map(|(at, name)| column(name, whole(&|row| row.outcomes.counts()[at]))),
+        Outcome::NAMES
+            .iter()
+            .enumerate()
+            .map(|(at, name)| column(name, whole(&|row| row.outcomes.counts()[at]))),
     );
     columns.push(column("grows", Cells::Bool(rows().map(|row| row.grows).collect())));
     columns.push(column("scenario_hash", text(&|row| &row.scenario_hash)));
     columns.push(column("fingerprint", text(&|row| &row.fingerprint)));
     columns.push(column("error", text(&error)));
-    columns.extend(
-        table.measures.iter().enumerate().map(|(at, id)| {
-            column(id, Cells::Figure(rows().map(|row| row.values.get(at).copied().flatten()).collect()))
-        }),
-    );
+    columns.extend(table.measures.iter().enumerate().map(|(at, id)| {
+        column(id, Cells::Figure(rows().map(|row| row.values.get(at).copied().flatten()).collect()))
+    }));
     columns
 }
 
@@ -95,7 +97,10 @@ impl Column {
             .build()
     }
 
-    fn write<W: io::Write + Send>(&self, group: &mut SerializedRowGroupWriter<'_, W>) -> Result<(), ParquetError> {
+    fn write<W: io::Write + Send>(
+        &self,
+        group: &mut SerializedRowGroupWriter<'_, W>,
+    ) -> Result<(), ParquetError> {
         let Some(mut column) = group.next_column()? else {
             return Err(ParquetError::General("there are fewer columns than there should be".to_owned()));
         };

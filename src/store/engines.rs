@@ -33,8 +33,20 @@ struct EngineInfo {
 }
 
 const ALL: [EngineInfo; 2] = [
-    EngineInfo { kind: EngineKind::Sled, name: "sled", open: sled::open, open_even: sled::open_even, chunk: sled::CHUNK },
-    EngineInfo { kind: EngineKind::Redb, name: "redb", open: redb::open, open_even: redb::open, chunk: redb::CHUNK },
+    EngineInfo {
+        kind: EngineKind::Sled,
+        name: "sled",
+        open: sled::open,
+        open_even: sled::open_even,
+        chunk: sled::CHUNK,
+    },
+    EngineInfo {
+        kind: EngineKind::Redb,
+        name: "redb",
+        open: redb::open,
+        open_even: redb::open,
+        chunk: redb::CHUNK,
+    },
 ];
 
 impl EngineKind {

@@ -207,7 +207,10 @@ impl fmt::Debug for ResultStore {
     }
 }
 
-fn open<'a>(engine: &'a mut Option<Box<dyn Engine>>, folder: &Path) -> Result<&'a mut Box<dyn Engine>, StoreError> {
+fn open<'a>(
+    engine: &'a mut Option<Box<dyn Engine>>,
+    folder: &Path,
+) -> Result<&'a mut Box<dyn Engine>, StoreError> {
     engine.as_mut().ok_or_else(|| StoreError::Broken { path: folder.to_owned() })
 }
 

@@ -64,7 +64,9 @@ impl Axis {
         let mut seen = BTreeMap::new();
         for place in &axis.places {
             if seen.insert(place.label.as_str(), ()).is_some() {
-                return Err(sheet.problem(path, format!("`{}` is twice on the axis `{}`", place.label, axis.name)));
+                return Err(
+                    sheet.problem(path, format!("`{}` is twice on the axis `{}`", place.label, axis.name))
+                );
             }
         }
         Ok(axis)
@@ -86,7 +88,8 @@ impl Axis {
             }
         };
         if let Some(write) = keys.write.as_ref().filter(|write| !write.contains(GAP)) {
-            let said = format!("`{write}` has no `{GAP}` where the value goes, as in `write = \"factor:{GAP}\"`");
+            let said =
+                format!("`{write}` has no `{GAP}` where the value goes, as in `write = \"factor:{GAP}\"`");
             return Err(sheet.problem(&path.key("write"), said));
         }
         let at = set.path.clone();
@@ -95,7 +98,8 @@ impl Axis {
                 let range_at = path.key("range");
                 let values = range.values().map_err(|said| sheet.problem(&range_at, said))?;
                 let line = sheet.words(sheet.root().place_of(&range_at), &name);
-                let place = |value: String| Ok(set.place(sheet, &name, &[Value::bare(value, line.clone())], keys));
+                let place =
+                    |value: String| Ok(set.place(sheet, &name, &[Value::bare(value, line.clone())], keys));
                 values.into_iter().map(place).collect()
             }
             (None, Some(values)) => {
@@ -180,7 +184,8 @@ impl Value {
 impl Keys {
     fn read(sheet: &Sheet, path: &Path) -> Result<Self, Problem> {
         let path = path.key("key");
-        let wrong = || sheet.problem(&path, "this must be a key of the scenario in quotes, or a list of keys");
+        let wrong =
+            || sheet.problem(&path, "this must be a key of the scenario in quotes, or a list of keys");
         let Some(node) = sheet.node(&path) else {
             let said = "the axis says no `key` of the scenario, such as `key = \"broker.policy\"`";
             return Err(sheet.problem(&path, said));
@@ -189,8 +194,12 @@ impl Keys {
             Some(items) => items.iter().map(Node::text).collect(),
             None => node.text().map(|text| vec![text]),
         };
-        let keys: Vec<String> =
-            texts.filter(|texts| !texts.is_empty()).ok_or_else(wrong)?.into_iter().map(str::to_owned).collect();
+        let keys: Vec<String> = texts
+            .filter(|texts| !texts.is_empty())
+            .ok_or_else(wrong)?
+            .into_iter()
+            .map(str::to_owned)
+            .collect();
         Ok(Self { path, keys })
     }
 

@@ -69,13 +69,16 @@ impl CampaignFile {
     fn read(file: &FilePath, text: &str) -> Result<Self, ScenarioError> {
         let sheet = Sheet::parse(file, text)?;
         let top = Path::default();
-        let keys: CampaignKeys = read::read(sheet.root(), sheet.origins()).map_err(|problem| {
-            match sheet.root().get("scenario") {
-                None if sheet.root().get("site").is_some() => problem
-                    .with_hint("this looks like a scenario; `gridemu run` runs one, a campaign names it as its `scenario`"),
-                None => problem.with_hint("say which: `scenario = \"one-site.toml\"`, or a `[scenario]` with its keys"),
-                Some(_) => problem,
-            }
+        let keys: CampaignKeys = read::read(sheet.root(), sheet.origins()).map_err(|problem| match sheet
+            .root()
+            .get("scenario")
+        {
+            None if sheet.root().get("site").is_some() => problem.with_hint(
+                "this looks like a scenario; `gridemu run` runs one, a campaign names it as its `scenario`",
+            ),
+            None => problem
+                .with_hint("say which: `scenario = \"one-site.toml\"`, or a `[scenario]` with its keys"),
+            Some(_) => problem,
         })?;
         let stem = file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
         let name = keys.name.or(stem).unwrap_or_else(|| "campaign".to_owned());
@@ -112,12 +115,16 @@ fn base(sheet: &Sheet, path: &Path) -> Result<Base, ScenarioError> {
         return Ok(base);
     }
     let Some(written) = sheet.node(path).and_then(Node::text) else {
-        let said = "this must be the path of a scenario file, in quotes, or a table with the keys of a scenario";
+        let said =
+            "this must be the path of a scenario file, in quotes, or a table with the keys of a scenario";
         return Err(sheet.problem(path, said).into());
     };
     let file = sheet.folder().join(written);
     if !file.is_file() {
-        let said = format!("there is no scenario `{}`; paths are seen from the file that they stand in", file.display());
+        let said = format!(
+            "there is no scenario `{}`; paths are seen from the file that they stand in",
+            file.display()
+        );
         return Err(sheet.problem(path, said).into());
     }
     Base::load(&file)
@@ -125,7 +132,9 @@ fn base(sheet: &Sheet, path: &Path) -> Result<Base, ScenarioError> {
 
 fn asked(sheet: &Sheet, path: &Path, ids: &[String]) -> Result<Vec<Wanted>, Problem> {
     if ids.is_empty() {
-        return Err(sheet.problem(path, "without a measure the table would say nothing; name one, or leave this out"));
+        return Err(
+            sheet.problem(path, "without a measure the table would say nothing; name one, or leave this out")
+        );
     }
     let mut seen = BTreeSet::new();
     let wanted = ids.iter().enumerate().map(|(at, id)| {
@@ -144,7 +153,9 @@ fn check_name(sheet: &Sheet, path: &Path, axis: &Axis) -> Result<(), Problem> {
     let at = if sheet.node(&path.key("name")).is_some() { path.key("name") } else { path.key("key") };
     if axis.keys().any(|key| key == "seed") {
         let said = "replications are no axis, so that runs of one seed can be paired";
-        return Err(sheet.problem(path, said).with_hint("say `seeds = 30` at the top of the file, or a list of seeds"));
+        return Err(sheet
+            .problem(path, said)
+            .with_hint("say `seeds = 30` at the top of the file, or a list of seeds"));
     }
     if axis.name.is_empty() {
         return Err(sheet.problem(&at, "an axis needs a name: the column of the table"));

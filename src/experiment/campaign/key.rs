@@ -32,7 +32,8 @@ impl Contents {
         for planned in meaning.site_workloads.iter().flatten().chain(&meaning.portal) {
             if let Workload::File(path) = &planned.workload {
                 if planned.workload.is_once() {
-                    let said = format!("`{}` can be read only once, and a campaign has many runs", path.display());
+                    let said =
+                        format!("`{}` can be read only once, and a campaign has many runs", path.display());
                     return Err(RunError::request(said).with_hint("write it to a file first"));
                 }
                 all += &format!(" {:032x}", self.of(path)?);

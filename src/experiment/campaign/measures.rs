@@ -34,7 +34,10 @@ impl Known {
 
     fn has(&self, wanted: &str) -> bool {
         self.ids.iter().any(|id| matches(wanted, id))
-            || self.open.iter().any(|open| wanted.strip_prefix(open).is_some_and(|rest| rest.starts_with('.')))
+            || self
+                .open
+                .iter()
+                .any(|open| wanted.strip_prefix(open).is_some_and(|rest| rest.starts_with('.')))
     }
 }
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::running::{CampaignOptions, PATIENCE, refused};
 use super::outcome::Outcome;
+use super::running::{CampaignOptions, PATIENCE, refused};
 use super::{Campaign, CampaignRan};
 use crate::experiment::RunError;
 use crate::store::ResultStore;
@@ -41,11 +41,17 @@ impl Campaign {
         let mut from: BTreeMap<u128, (&Path, Outcome, Vec<u8>)> = BTreeMap::new();
         let mut others = 0;
         for part in parts {
-            if part.canonicalize().is_ok_and(|part| options.store.canonicalize().is_ok_and(|store| store == part)) {
+            if part
+                .canonicalize()
+                .is_ok_and(|part| options.store.canonicalize().is_ok_and(|store| store == part))
+            {
                 let said = format!("`{}` cannot be merged into itself", part.display());
-                return Err(RunError::request(said).with_hint("say where all results are to be: `--store DIR`"));
+                return Err(
+                    RunError::request(said).with_hint("say where all results are to be: `--store DIR`")
+                );
             }
-            let store = ResultStore::open(part, Some(self.name()), PATIENCE).map_err(|error| refused(&error))?;
+            let store =
+                ResultStore::open(part, Some(self.name()), PATIENCE).map_err(|error| refused(&error))?;
             let runs: BTreeMap<u128, u64> = self.runs().iter().rev().map(|run| (run.key, run.run)).collect();
             for key in store.keys().map_err(|error| refused(&error))? {
                 let Some(run) = runs.get(&key) else {
@@ -73,7 +79,8 @@ impl Campaign {
                         options.store.display(),
                         part.display()
                     );
-                    return Err(RunError::request(said).with_hint("merge into a new folder, or run the campaign anew"));
+                    return Err(RunError::request(said)
+                        .with_hint("merge into a new folder, or run the campaign anew"));
                 }
                 None => {
                     store.put(key, &bytes)?;
@@ -83,7 +90,9 @@ impl Campaign {
             }
         }
         store.flush()?;
-        let count = |has: bool| self.runs().iter().filter(|run| outcomes.contains_key(&run.key) == has).count() as u64;
+        let count = |has: bool| {
+            self.runs().iter().filter(|run| outcomes.contains_key(&run.key) == has).count() as u64
+        };
         let (kept, missing) = (count(true), count(false));
         let table = self.finish(store, &outcomes)?;
         Ok(Merged { campaign: CampaignRan { table, ran: 0, kept, missing }, taken, others })

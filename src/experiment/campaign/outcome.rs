@@ -84,7 +84,8 @@ mod tests {
 
     #[test]
     fn an_outcome_comes_back() {
-        let measures = BTreeMap::from([("mean_wait".to_owned(), 0.1 + 0.2), ("cost".to_owned(), f64::MIN_POSITIVE)]);
+        let measures =
+            BTreeMap::from([("mean_wait".to_owned(), 0.1 + 0.2), ("cost".to_owned(), f64::MIN_POSITIVE)]);
         let outcome = Outcome { grows: true, jobs: 7, measures, ..Outcome::failed("two\nlines".to_owned()) };
         assert_eq!(Outcome::decode(&outcome.encode().unwrap()), Some(outcome));
         assert_eq!(Outcome::decode(b"something else"), None);

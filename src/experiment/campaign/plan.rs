@@ -62,7 +62,8 @@ impl Campaign {
         for set in sets {
             let varied = axes.iter().find(|axis| axis.keys().any(|key| key == set.key()));
             if let Some(axis) = varied {
-                let said = format!("`{}` is what the axis `{}` of {} varies", set.key(), axis.name, file.display());
+                let said =
+                    format!("`{}` is what the axis `{}` of {} varies", set.key(), axis.name, file.display());
                 return Err(RunError::request(said).with_hint("change the axis in the file"));
             }
         }

@@ -96,7 +96,9 @@ impl Range {
         let shown = |digits| Decimal { digits, places }.to_string();
         if way % by != 0 {
             let before = shown(first + way / by * by);
-            return Err(format!("steps of {step} from {from} do not meet {to}; the last before it is {before}"));
+            return Err(format!(
+                "steps of {step} from {from} do not meet {to}; the last before it is {before}"
+            ));
         }
         let steps = way / by;
         if steps >= MOST_VALUES {

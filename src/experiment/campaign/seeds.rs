@@ -12,7 +12,8 @@ const MOST: u64 = 100_000;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Seeds(pub(super) Vec<u64>);
 
-const EXPECTED: &str = "a number of seeds such as `30`, a list such as `[1, 2, 3]`, or a range such as `\"101..130\"`";
+const EXPECTED: &str =
+    "a number of seeds such as `30`, a list such as `[1, 2, 3]`, or a range such as `\"101..130\"`";
 
 impl Seeds {
     fn of(seeds: impl ExactSizeIterator<Item = u64>) -> Result<Self, String> {
@@ -32,7 +33,9 @@ impl Seeds {
             return Err(format!("`{written}` goes backwards; say `{last}..{first}`"));
         }
         match last - first {
-            more if more >= MOST => Err(format!("`{written}` are more than the {MOST} seeds that there may be")),
+            more if more >= MOST => {
+                Err(format!("`{written}` are more than the {MOST} seeds that there may be"))
+            }
             more => Ok(Self((0..=more).map(|at| first + at).collect())),
         }
     }
@@ -50,7 +53,8 @@ impl<'de> Deserialize<'de> for Seeds {
             }
 
             fn visit_i64<E: de::Error>(self, count: i64) -> Result<Seeds, E> {
-                let count = usize::try_from(count).map_err(|_| E::custom(format!("`{count}` is not {EXPECTED}")))?;
+                let count =
+                    usize::try_from(count).map_err(|_| E::custom(format!("`{count}` is not {EXPECTED}")))?;
                 Seeds::of((0..count).map(|at| at as u64 + 1)).map_err(E::custom)
             }
 

@@ -52,7 +52,11 @@ mod tests {
         for of in 1..6 {
             let shards: Vec<Shard> = (1..=of).map(|part| format!("{part}/{of}").parse().unwrap()).collect();
             for run in 1..40 {
-                assert_eq!(shards.iter().filter(|shard| shard.has(run)).count(), 1, "run {run} of {of} parts");
+                assert_eq!(
+                    shards.iter().filter(|shard| shard.has(run)).count(),
+                    1,
+                    "run {run} of {of} parts"
+                );
             }
         }
     }

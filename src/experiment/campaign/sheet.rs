@@ -118,8 +118,9 @@ pub(super) fn toml_of(node: &Node) -> Result<String, String> {
             format!("[{}]", items?.join(", "))
         }
         Value::Table(table) => {
-            let plain =
-                |key: &str| !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c));
+            let plain = |key: &str| {
+                !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c))
+            };
             let pair = |key: &str, node: &Node| {
                 let key = if plain(key) { key.to_owned() } else { quoted(key) };
                 Ok(format!("{key} = {}", toml_of(node)?))

@@ -19,7 +19,8 @@ impl Campaign {
         there: Option<&StudyTable>,
     ) -> Vec<ListedRun> {
         let rows = there.map(|table| table.rows.as_slice()).unwrap_or_default();
-        let states: BTreeMap<u64, bool> = rows.iter().map(|row| (row.run, row.status == RunStatus::Done)).collect();
+        let states: BTreeMap<u64, bool> =
+            rows.iter().map(|row| (row.run, row.status == RunStatus::Done)).collect();
         let listed = runs.map(|run| ListedRun {
             run: run.run,
             point: self.axes().map(str::to_owned).zip(run.point.iter().cloned()).collect(),

@@ -53,13 +53,10 @@ impl Base {
         registry: &Registry,
         brokers: &BrokerRegistry,
     ) -> Result<Scenario, ScenarioError> {
-        let document = Document::assemble(
-            self.root.clone(),
-            self.origins.clone(),
-            &self.file,
-            sets,
-            &|path: &Path| fs::read_to_string(path),
-        )?;
+        let document =
+            Document::assemble(self.root.clone(), self.origins.clone(), &self.file, sets, &|path: &Path| {
+                fs::read_to_string(path)
+            })?;
         Scenario::of(&document, &self.file, registry, brokers)
     }
 }

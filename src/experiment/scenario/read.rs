@@ -41,7 +41,10 @@ impl Flaw {
 ///
 /// # Errors
 /// The first thing that does not fit.
-pub(in crate::experiment) fn read<T: de::DeserializeOwned>(root: &Node, origins: &Origins) -> Result<T, Problem> {
+pub(in crate::experiment) fn read<T: de::DeserializeOwned>(
+    root: &Node,
+    origins: &Origins,
+) -> Result<T, Problem> {
     T::deserialize(root).map_err(|flaw| {
         let path = Path(flaw.path.into_iter().rev().collect());
         let place = flaw.at.unwrap_or_else(|| root.place_of(&path));

@@ -130,7 +130,12 @@ impl Origins {
     ///
     /// # Errors
     /// The first thing that is no TOML.
-    pub(in crate::experiment) fn parse(&mut self, name: &str, text: &str, folder: PathBuf) -> Result<Node, Problem> {
+    pub(in crate::experiment) fn parse(
+        &mut self,
+        name: &str,
+        text: &str,
+        folder: PathBuf,
+    ) -> Result<Node, Problem> {
         let origin = self.add(name, Some(text), folder);
         match DeTable::parse(text) {
             Ok(table) => Ok(from_table(origin, 0, table.into_inner())),
@@ -294,7 +299,12 @@ impl Node {
     }
 
     /// What is wrong with what `path` leads to.
-    pub(in crate::experiment) fn problem(&self, origins: &Origins, path: &Path, said: impl Into<String>) -> Problem {
+    pub(in crate::experiment) fn problem(
+        &self,
+        origins: &Origins,
+        path: &Path,
+        said: impl Into<String>,
+    ) -> Problem {
         let place = self.place_of(path);
         Problem::new(origins.words(place), &self.spelled(path), said).at((place.origin, place.offset))
     }
