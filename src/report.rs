@@ -6,6 +6,7 @@
 
 mod batsim;
 mod cells;
+pub mod charts;
 mod comparison;
 mod contents;
 mod error;
