@@ -10,6 +10,7 @@ mod inspect;
 mod policies;
 mod progress;
 mod replay;
+mod report;
 mod resume;
 mod run;
 mod signals;
@@ -47,6 +48,8 @@ enum Command {
     Generate(generate::Args),
     /// Say what is in a workload: jobs, load, users, sizes, run times, arrivals
     Inspect(inspect::Args),
+    /// Make a page of tables and pictures of runs, or of a campaign
+    Report(report::Args),
     /// List the policies, or describe one
     Policies(policies::Args),
     /// Check a scenario file, or print it with every default written out
@@ -66,6 +69,7 @@ pub fn main() -> ExitCode {
         Command::Snapshots(args) => snapshots::run(&args),
         Command::Generate(args) => generate::run(&args),
         Command::Inspect(args) => inspect::run(&args),
+        Command::Report(args) => report::run(&args),
         Command::Policies(args) => policies::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Schema(args) => check::schema(&args),

@@ -17,8 +17,10 @@ mod grid;
 mod lines;
 mod mark;
 mod names;
+pub mod page;
 mod reader;
 mod rows;
+mod series;
 mod snapshots;
 mod tables;
 #[cfg(test)]

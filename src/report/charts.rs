@@ -28,6 +28,7 @@ pub use gantt::{GanttBar, GanttChart, GanttJoin, GanttRow, GanttShading};
 pub use heat::{HeatCell, HeatChart, HeatPanel};
 pub use over_time::{TimeChart, TimeLayer, TimePoint, TimeStyle};
 pub use palette::{Ink, Paint, Theme};
+pub(super) use palette::{classes, variables};
 pub use pareto::{ParetoChart, ParetoPoint};
 pub use png::{ChartError, png};
 pub use raster::Raster;

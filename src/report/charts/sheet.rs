@@ -38,13 +38,18 @@ impl Sheet {
     /// Of so many pixels, to be read out as `label`.
     pub(super) fn new(width: u32, height: u32, paint: Paint, label: &str) -> Self {
         let (width, height) = (width as i32 * UNIT, height as i32 * UNIT);
+        // Inside a page neither names of its namespaces nor a title are wanted: the one is known, the other would pop up everywhere.
+        let names = match paint {
+            Paint::Page => "",
+            Paint::File(_) => "xmlns=\"http://www.w3.org/2000/svg\" xmlns:xlink=\"http://www.w3.org/1999/xlink\" ",
+        };
         let mut body = format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" xmlns:xlink=\"http://www.w3.org/1999/xlink\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" role=\"img\" font-family=\"{FAMILIES}\"><title>",
+            "<svg {names}width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" role=\"img\" font-family=\"{FAMILIES}\" aria-label=\"",
             width / UNIT,
             height / UNIT
         );
         escape(&mut body, label);
-        body.push_str("</title>");
+        body.push_str("\">");
         if let Paint::File(_) = paint {
             let fill = Ink::Paper.attribute(false, paint);
             let _ = write!(body, "<rect width=\"100%\" height=\"100%\" {fill}/>");
@@ -65,19 +70,9 @@ impl Sheet {
         (document.width as u32, document.height as u32)
     }
 
-    pub(super) fn paint(&self) -> Paint {
-        self.0.borrow().paint
-    }
-
     /// From now on lines are dashed, or not.
     pub(super) fn dash(&self, dashed: bool) {
         self.0.borrow_mut().dashed = dashed;
-    }
-
-    /// Writes SVG as it is.
-    pub(super) fn raw(&self, svg: &str) {
-        let mut document = self.0.borrow_mut();
-        document.body.push_str(svg);
     }
 
     /// A filled shape of path data in units, in a role's colour.
@@ -136,9 +131,10 @@ impl Sheet {
     pub(super) fn image(&self, png: &[u8], (x, y): (i32, i32), (width, height): (i32, i32)) {
         let mut document = self.0.borrow_mut();
         let (x, y, width, height) = (tenths(x), tenths(y), tenths(width), tenths(height));
+        let href = if document.paint == Paint::Page { "href" } else { "xlink:href" };
         let _ = write!(
             document.body,
-            "<image x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" preserveAspectRatio=\"none\" image-rendering=\"optimizeSpeed\" style=\"image-rendering:pixelated\" xlink:href=\"data:image/png;base64,"
+            "<image x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" preserveAspectRatio=\"none\" image-rendering=\"optimizeSpeed\" style=\"image-rendering:pixelated\" {href}=\"data:image/png;base64,"
         );
         base64(&mut document.body, png);
         document.body.push_str("\"/>\n");

@@ -1,0 +1,1 @@
+//! Curves and Pareto fronts of a study.
