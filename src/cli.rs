@@ -4,6 +4,7 @@
 //! was done), 1 a run that failed.
 
 mod check;
+mod compare;
 mod fork;
 mod generate;
 mod inspect;
@@ -42,6 +43,8 @@ enum Command {
     Resume(resume::Args),
     /// Branch off another future of a run from a snapshot, and compare the two
     Fork(Box<fork::Args>),
+    /// Compare runs job by job, or the variants of a study seed by seed
+    Compare(compare::Args),
     /// List the snapshots of a run, look into one, or remove some
     Snapshots(snapshots::Args),
     /// Write a workload made by a model, as SWF, to standard output or a file
@@ -66,6 +69,7 @@ pub fn main() -> ExitCode {
         Command::Replay(args) => replay::run(*args),
         Command::Resume(args) => resume::run(&args),
         Command::Fork(args) => fork::run(*args),
+        Command::Compare(args) => compare::run(args),
         Command::Snapshots(args) => snapshots::run(&args),
         Command::Generate(args) => generate::run(&args),
         Command::Inspect(args) => inspect::run(&args),

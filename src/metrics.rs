@@ -8,6 +8,7 @@
 mod backlog;
 mod blocks;
 mod churn;
+pub mod comparison;
 mod definitions;
 mod distribution;
 mod fingerprint;
@@ -22,6 +23,7 @@ mod run;
 #[cfg(test)]
 pub(crate) mod samples;
 mod spans;
+pub mod statistics;
 mod study;
 mod summary;
 #[cfg(test)]

@@ -9,6 +9,7 @@ mod cells;
 pub mod charts;
 mod comparison;
 mod contents;
+mod contrasts;
 mod error;
 mod figures;
 mod folder;
@@ -28,6 +29,7 @@ mod tests;
 
 pub use comparison::comparison_table;
 pub use contents::contents_table;
+pub use contrasts::{runs_contrasts, study_contrasts};
 pub use error::{OutputError, hint_for};
 pub use folder::{OutputDir, OutputOptions};
 pub use futures::{Branch, Difference, Futures, futures_table};
