@@ -1,11 +1,14 @@
 //! `gridemu report`
 
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
 use clap::{Args as ClapArgs, ValueEnum};
 
 use super::{say, talk};
 use crate::experiment::RunError;
+use crate::metrics::StudyTable;
 use crate::model::JobClasses;
 use crate::report::RunFolder;
 use crate::report::charts::Theme;
@@ -40,6 +43,18 @@ pub(super) struct Args {
     #[arg(long, value_enum)]
     theme: Option<ThemeArg>,
 
+    /// Measures of a campaign that are drawn, by their columns; may be repeated [default: the first six]
+    #[arg(long = "measure", value_name = "ID")]
+    measures: Vec<String>,
+
+    /// The axis of a campaign that curves go along [default: the one with the most numbers]
+    #[arg(long, value_name = "AXIS")]
+    along: Option<String>,
+
+    /// The two measures of a campaign's Pareto front, such as `mean_wait,cost`
+    #[arg(long, value_name = "ID,ID", value_parser = pair)]
+    pareto: Option<(String, String)>,
+
     /// Job classes, instead of those of the run: none, kettimuthu-16, kettimuthu-4, kanavallil, huang-1 or huang-2
     #[arg(long, value_name = "PRESET")]
     classes: Option<JobClasses>,
@@ -58,13 +73,27 @@ pub(super) fn run(args: &Args) -> Result<(), RunError> {
             ThemeArg::Light => Theme::Light,
             ThemeArg::Dark => Theme::Dark,
         }),
-        ..ReportOptions::default()
+        measures: args.measures.clone(),
+        along: args.along.clone(),
+        pareto: args.pareto.clone(),
     };
-    let mut folders = Vec::new();
-    for path in &args.paths {
-        folders.extend(RunFolder::all_in(path).map_err(ReportError::from).map_err(refused)?);
-    }
-    let report = Report::of_runs(&folders, &options).map_err(refused)?;
+    let report = match &args.paths[..] {
+        [only] if study(only).is_some() => {
+            let table = read_study(&study(only).unwrap_or_default())?;
+            Report::of_study(&table, &options).map_err(refused)?
+        }
+        paths => {
+            if let Some(study) = paths.iter().find(|path| study(path).is_some()) {
+                return Err(RunError::request(format!("`{}` is a campaign: its report has a page of its own", study.display()))
+                    .with_hint("give it alone, or give folders of runs"));
+            }
+            let mut folders = Vec::new();
+            for path in paths {
+                folders.extend(RunFolder::all_in(path).map_err(ReportError::from).map_err(refused)?);
+            }
+            Report::of_runs(&folders, &options).map_err(refused)?
+        }
+    };
     let out = args.out.clone().unwrap_or_else(|| beside(&args.paths[0]));
     report.write_html(&out).map_err(failed)?;
     say(&format!("{}\n", out.display()))?;
@@ -78,6 +107,36 @@ pub(super) fn run(args: &Args) -> Result<(), RunError> {
         }
     }
     Ok(())
+}
+
+/// The table of a study: the file itself, or the one that a campaign keeps in its store.
+fn study(path: &Path) -> Option<PathBuf> {
+    if path.is_dir() {
+        let table = path.join("results.csv");
+        return (table.is_file() && !path.join("summary.json").is_file()).then_some(table);
+    }
+    let mut first = String::new();
+    let file = File::open(path).ok()?;
+    BufReader::new(file).take(10).read_line(&mut first).ok()?;
+    first.starts_with("run,").then(|| path.to_owned())
+}
+
+fn read_study(path: &Path) -> Result<StudyTable, RunError> {
+    let fail = |problem: String| {
+        RunError::request(format!("`{}`: {problem}", path.display()))
+            .with_hint("give the store of a campaign, or the table that `gridemu campaign --out` has written")
+    };
+    let file = File::open(path).map_err(|error| fail(format!("cannot be read: {error}")))?;
+    let name = path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    // The table of a store is called `results`: the store says what it is of.
+    let folder = path.parent().and_then(Path::file_stem).map(|name| name.to_string_lossy().into_owned());
+    let name = if name == "results" { folder.filter(|name| !name.is_empty()).unwrap_or(name) } else { name };
+    StudyTable::read_csv(&name, BufReader::new(file)).map_err(|error| fail(error.to_string()))
+}
+
+fn pair(written: &str) -> Result<(String, String), String> {
+    let (x, y) = written.split_once(',').ok_or("two measures are wanted, such as `mean_wait,cost`")?;
+    Ok((x.trim().to_owned(), y.trim().to_owned()))
 }
 
 /// Where the page goes if nobody says it: into the folder, or beside the file.

@@ -14,8 +14,8 @@ mod study;
 #[cfg(test)]
 mod tests;
 
-pub(super) use distribution::{Measured, Quantity, ecdf, heat};
-pub(super) use groups::{Groups, ink};
+pub(super) use distribution::{Quantity, ecdf, heat};
+pub(super) use groups::ink;
 pub(super) use run::RunSeries;
 pub(super) use steps::Steps;
-
+pub(super) use study::{LEVEL, Layout, curves, pareto, title as measure_title};

@@ -27,6 +27,8 @@ impl Axis {
     /// Time of the run in seconds, in the unit that suits its length.
     pub fn time(from: f64, to: f64) -> Self {
         let to = if to > from { to } else { from + 1.0 };
+        // What begins soon after the origin is shown from there.
+        let from = if (0.0..to * 0.05).contains(&from) { 0.0 } else { from };
         let span = to - from;
         let unit = match span {
             span if span <= 300.0 => 0,
@@ -36,7 +38,7 @@ impl Axis {
         };
         let (name, length, steps) = TIME_UNITS[unit];
         let step = steps.iter().map(|step| step * length).find(|step| span / step <= 12.0);
-        let step = step.unwrap_or_else(|| nice(span / length / 8.0) * length).max(if span < 4.0 { nice(span / 8.0) } else { 0.0 });
+        let step = step.unwrap_or_else(|| nice(span / length / 8.0) * length);
         let step = if unit == 0 && span < 4.0 { nice(span / 8.0) } else { step };
         let decimals = decimals(step / length);
         let ticks = multiples(from, to, step).map(|at| (at, number(at / length, decimals))).collect();
@@ -104,6 +106,11 @@ impl Axis {
     pub fn places(title: impl Into<String>, names: &[String]) -> Self {
         let ticks = names.iter().enumerate().map(|(place, name)| (place as f64, name.clone())).collect();
         Self { title: title.into(), from: -0.5, to: names.len() as f64 - 0.5, ticks, log: false }
+    }
+
+    /// The same range, with nothing written at it.
+    pub(super) fn without_ticks(&self) -> Self {
+        Self { title: String::new(), ticks: Vec::new(), ..*self }
     }
 
     /// A value as a place on the drawn axis; those beyond its ends are held there.

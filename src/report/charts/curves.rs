@@ -14,7 +14,9 @@ pub struct CurvePoint {
     pub mean: Option<f64>,
     /// The confidence interval of the mean, with two runs or more.
     pub interval: Option<(f64, f64)>,
-    /// Single runs that have no mean: their backlog still grew.
+    /// Where there is no mean: its runs that came to an end.
+    pub single: Vec<f64>,
+    /// Runs whose backlog still grew.
     pub hollow: Vec<f64>,
     /// What is told when it is pointed at.
     pub title: String,
@@ -72,7 +74,7 @@ impl Chart for CurvesChart {
             };
             self.curve(&plot, curve, aside)?;
         }
-        if self.curves.iter().flat_map(|curve| &curve.points).all(|point| point.mean.is_none() && point.hollow.is_empty()) {
+        if self.curves.iter().flat_map(|curve| &curve.points).all(|point| point.mean.is_none() && point.hollow.is_empty() && point.single.is_empty()) {
             plot.note("no run gave this measure");
         }
         Ok(sheet.finish())
@@ -103,6 +105,9 @@ impl CurvesChart {
             }
             if let Some(mean) = point.mean {
                 plot.mark((x, mean), curve.ink, 3.4, false, &point.title);
+            }
+            for value in &point.single {
+                plot.mark((x, *value), curve.ink, 2.0, false, &point.title);
             }
             for value in &point.hollow {
                 plot.mark((x, *value), curve.ink, 3.4, true, &point.title);

@@ -120,7 +120,8 @@ impl Chart for GanttChart {
                 x_labels: last,
                 mesh: (false, false),
             };
-            let plot = Plot::draw(&sheet, frame, &self.x, &processors(row, *height))?;
+            let x = if last { self.x.clone() } else { self.x.without_ticks() };
+            let plot = Plot::draw(&sheet, frame, &x, &processors(row, *height))?;
             if named {
                 self.name(&sheet, row, (labels - 42, top, *height));
             }
@@ -280,7 +281,7 @@ impl GanttChart {
         for (row, plot) in self.rows.iter().zip(plots) {
             let (left, top, right, bottom) = plot.bounds();
             let machines = row.processors.checked_div(row.cores).unwrap_or(0) as i32;
-            if row.cores < 2 || machines < 2 || (bottom - top) / machines < 5 * UNIT {
+            if row.cores < 2 || machines < 2 || (bottom - top) / machines < 8 * UNIT {
                 continue;
             }
             let lines: String = (1..machines)
@@ -289,7 +290,7 @@ impl GanttChart {
                     polyline([(left, y), (right, y)])
                 })
                 .collect();
-            sheet.stroke(&lines, Ink::Axis.colour().2, 0.5, 0.5);
+            sheet.stroke(&lines, Ink::Axis.colour().2, 0.4, 0.5);
         }
     }
 

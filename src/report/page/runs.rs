@@ -241,11 +241,7 @@ fn over_time(run: &mut Run<'_>, tail: &str) -> Section {
     if churn {
         series.away.iter().for_each(|away| here.add_all(away, -1));
         let points = here.points(span, BINS, 100.0 / processors.max(1) as f64);
-        layers.insert(0, layer("away", Ink::Away, TimeStyle::Faint, constant(span.0, 100.0)));
-        layers.insert(1, layer("there, and idle", Ink::Paper, TimeStyle::Area, means(points.clone())));
-        layers.remove(1);
         layers.push(layer("processors that are there", Ink::Text, TimeStyle::Dashed, means(points)));
-        layers.remove(0);
     }
     let caption = "Processors in use, in percent of all that the platform has, over time.";
     figures.push(time_figure(&format!("utilization{tail}"), caption, span, "utilization (%)", layers, Some(100.0)));
@@ -288,7 +284,7 @@ fn power(series: &mut RunSeries, tail: &str) -> Option<Figure> {
     let idle = all.iter().zip(&jobs).any(|(all, jobs)| all.mean > jobs.mean * 1.000_1);
     let mut layers = vec![layer("jobs", Ink::Series(2), TimeStyle::Area, jobs)];
     if idle {
-        layers.insert(0, layer("idle processors", Ink::Series(4), TimeStyle::Area, all));
+        layers.insert(0, layer("idle processors", Ink::Series(2), TimeStyle::Faint, all));
     }
     let caption = "Power that is drawn over time (IT, without PUE)".to_owned()
         + if idle { ": of processors that jobs have, and on top of it of those that are idle." } else { "." };
@@ -350,10 +346,6 @@ fn layer(name: &str, ink: Ink, style: TimeStyle, points: Vec<TimePoint>) -> Time
 /// The means alone.
 fn means(points: Vec<TimePoint>) -> Vec<TimePoint> {
     points.into_iter().map(|point| TimePoint { low: point.mean, high: point.mean, ..point }).collect()
-}
-
-fn constant(from: u64, value: f64) -> Vec<TimePoint> {
-    vec![TimePoint { x: from as f64 / 1e6, low: value, mean: value, high: value }]
 }
 
 fn time_figure(name: &str, caption: &str, span: (u64, u64), what: &str, layers: Vec<TimeLayer>, top: Option<f64>) -> Figure {

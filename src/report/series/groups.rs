@@ -131,7 +131,7 @@ pub(in crate::report) fn ink(group: usize) -> Ink {
 /// The name of an origin in a legend.
 pub(in crate::report) const fn origin_name(origin: Origin) -> &'static str {
     match origin {
-        Origin::Own => "jobs of the site",
+        Origin::Own => "local jobs",
         Origin::Sent => "jobs of the grid",
     }
 }
