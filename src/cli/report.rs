@@ -55,6 +55,10 @@ pub(super) struct Args {
     #[arg(long, value_name = "ID,ID", value_parser = pair)]
     pareto: Option<(String, String)>,
 
+    /// The axis of a campaign within each of whose values Pareto fronts are drawn [default: `load`, if there is one]
+    #[arg(long, value_name = "AXIS")]
+    within: Option<String>,
+
     /// Job classes, instead of those of the run: none, kettimuthu-16, kettimuthu-4, kanavallil, huang-1 or huang-2
     #[arg(long, value_name = "PRESET")]
     classes: Option<JobClasses>,
@@ -76,6 +80,8 @@ pub(super) fn run(args: &Args) -> Result<(), RunError> {
         measures: args.measures.clone(),
         along: args.along.clone(),
         pareto: args.pareto.clone(),
+        within: args.within.clone(),
+        unkept: false,
     };
     let report = match &args.paths[..] {
         [only] if study(only).is_some() => {
@@ -107,6 +113,53 @@ pub(super) fn run(args: &Args) -> Result<(), RunError> {
         }
     }
     Ok(())
+}
+
+/// `--report` of a run: where the page goes, and a folder for the files of the run if it keeps none.
+pub(super) struct Asked {
+    page: PathBuf,
+    scratch: Option<Scratch>,
+}
+
+/// A folder that is removed in the end.
+struct Scratch(PathBuf);
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // Nobody is told of a folder that nobody was told of.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+impl Asked {
+    /// What `--report` (an empty path) or `--report=FILE` of a run with the output folder `out` asks for.
+    pub(super) fn of(asked: &Path, out: Option<&Path>) -> Result<Self, RunError> {
+        let named = |default: PathBuf| if asked.as_os_str().is_empty() { default } else { asked.to_owned() };
+        if let Some(out) = out {
+            return Ok(Self { page: named(out.join("report.html")), scratch: None });
+        }
+        let folder = std::env::temp_dir().join(format!("gridemu-report-{}", std::process::id()));
+        std::fs::create_dir(&folder).map_err(|error| {
+            RunError::request(format!("cannot create the folder `{}`: {error}", folder.display()))
+                .with_hint("say where the files of the run go: `--out DIR`")
+        })?;
+        Ok(Self { page: named(PathBuf::from("report.html")), scratch: Some(Scratch(folder)) })
+    }
+
+    /// The folder for the files of the run, if it keeps none itself.
+    pub(super) fn scratch(&self) -> Option<&Path> {
+        self.scratch.as_ref().map(|scratch| scratch.0.as_path())
+    }
+
+    /// Writes the page of the runs in these folders.
+    pub(super) fn write(&self, folders: &[PathBuf]) -> Result<(), RunError> {
+        let opened: Result<Vec<RunFolder>, _> = folders.iter().map(|folder| RunFolder::open(folder)).collect();
+        let opened = opened.map_err(ReportError::from).map_err(failed)?;
+        let options = ReportOptions { unkept: self.scratch.is_some(), ..ReportOptions::default() };
+        Report::of_runs(&opened, &options).map_err(failed)?.write_html(&self.page).map_err(failed)?;
+        talk(&format!("the report is in {}", self.page.display()));
+        Ok(())
+    }
 }
 
 /// The table of a study: the file itself, or the one that a campaign keeps in its store.

@@ -31,6 +31,11 @@ pub struct ReportOptions {
     pub along: Option<String>,
     /// The two measures of the Pareto front of a study; `None` for a choice.
     pub pareto: Option<(String, String)>,
+    /// The axis of a study within each of whose labels a Pareto front is drawn: conditions, between which nobody can choose. `None` for
+    /// `load`, if there is such an axis.
+    pub within: Option<String>,
+    /// The folders are not kept: the page does not name them.
+    pub unkept: bool,
 }
 
 /// A report, before it is written.

@@ -48,14 +48,14 @@ impl Chart for HeatChart {
         let panels = self.panels.len().max(1) as i32;
         let columns = self.columns.len().max(1) as i32;
         let gap = 18;
-        let column = ((super::WIDTH as i32 - labels - panels * gap) / (panels * columns)).clamp(44, 110);
+        let column = ((super::WIDTH as i32 - labels - panels * gap) / (panels * columns)).clamp(44, if columns == 1 { 170 } else { 110 });
         let width = labels + panels * (columns * column + gap);
         let (head, named) = (24, self.columns.iter().any(|name| !name.is_empty()));
         let top = head + if named { 20 } else { 4 };
         let key = 44;
         let height = top + self.rows.len() as i32 * ROW + key;
         // The key below needs its words.
-        let sheet = Sheet::new(width.max(420) as u32, height as u32, paint, &self.title);
+        let sheet = Sheet::new(width.max(480) as u32, height as u32, paint, &self.title);
         let text = |text: &str, x: i32, y: i32, size: f64, ink: Ink, anchor: Anchor| {
             sheet.text(text, (x * UNIT, y * UNIT), size, ink.colour().2, anchor, false);
         };

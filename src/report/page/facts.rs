@@ -11,6 +11,9 @@ use crate::report::figures::{count, duration, number};
 use crate::report::series::{Quantity, RunSeries};
 use crate::report::{FolderKind, RunFolder};
 
+/// The row of the folder.
+pub(super) const FOLDER: &str = "folder";
+
 /// The measures of a table over all jobs, in its order.
 const MEASURES: [&str; 29] = [
     "jobs",
@@ -63,7 +66,7 @@ pub(super) fn what_was_run(runs: &[(&RunFolder, &RunSeries)]) -> Table {
 }
 
 fn facts(folder: &RunFolder, series: &RunSeries) -> Vec<(&'static str, String)> {
-    let mut facts = vec![("folder", folder.dir().display().to_string())];
+    let mut facts = vec![(FOLDER, folder.dir().display().to_string())];
     let kind = match folder.kind() {
         FolderKind::Run => "a run of a grid",
         FolderKind::Replay => "a replay at one site",
@@ -168,6 +171,7 @@ pub(super) fn all_jobs(titles: &[String], measures: &[BTreeMap<String, f64>]) ->
         row.extend(values.iter().map(|value| value.map_or_else(|| "–".to_owned(), |value| shown(id, value))));
         if measures.len() == 2 {
             row.push(match (values[0], values[1]) {
+                (Some(a), Some(b)) if a == b => "same".to_owned(),
                 (Some(a), Some(b)) if a != 0.0 => format!("{:+.1} %", (b / a - 1.0) * 100.0).replace('-', "−"),
                 _ => String::new(),
             });
@@ -191,7 +195,13 @@ pub(super) fn shown(id: &str, value: f64) -> String {
     }
     let whole = value == libm::trunc(value) && value.abs() < 1e15;
     let counts = Outcome::NAMES.contains(&last) || matches!(last, "jobs" | "longest_queue" | "at_end");
-    number(Some(value), if counts && whole { 0 } else if value.abs() >= 10_000.0 { 0 } else { 2 })
+    let decimals = match value.abs() {
+        _ if counts && whole => 0,
+        large if large >= 10_000.0 => 0,
+        small if small > 0.0 && small < 1.0 => 4,
+        _ => 2,
+    };
+    number(Some(value), decimals)
 }
 
 /// A site a row.

@@ -44,7 +44,7 @@ pub(super) fn report(folders: &[RunFolder], options: &ReportOptions) -> Result<R
             (names.join(", "), format!("{} runs side by side", several.len()))
         }
     };
-    let mut sections = vec![what(&runs), figures(&runs)];
+    let mut sections = vec![what(&runs, options.unkept), figures(&runs)];
     if runs.len() > 1 {
         sections.extend(gains(first, &runs[1..]));
         sections.push(together(&mut runs));
@@ -90,9 +90,12 @@ fn subtitle(run: &Run<'_>) -> String {
     format!("{} on {} processors in {length}", jobs(all), count(processors))
 }
 
-fn what(runs: &[Run<'_>]) -> Section {
+fn what(runs: &[Run<'_>], unkept: bool) -> Section {
     let pairs: Vec<(&RunFolder, &RunSeries)> = runs.iter().map(|run| (run.folder, &run.series)).collect();
     let mut table = facts::what_was_run(&pairs);
+    if unkept {
+        table.rows.retain(|row| row.first().is_none_or(|name| name != facts::FOLDER));
+    }
     if runs.len() > 1 {
         table.head = std::iter::once(String::new()).chain(runs.iter().map(|run| run.name.clone())).collect();
     }

@@ -31,15 +31,13 @@ pub(super) fn report(table: &StudyTable, options: &ReportOptions) -> Result<Repo
     if let Some(layout) = &layout {
         sections.push(drawn(table, layout, &measures));
     }
-    if let Some((x, y)) = pair {
+    if let Some(pair) = pair {
+        let within = match &options.within {
+            Some(axis) => Some(find("axis", axis, &table.axes)?),
+            None => table.axis("load").filter(|axis| table.labels(*axis).len() > 1),
+        };
         let colour = layout.as_ref().and_then(|layout| layout.colour.or(Some(layout.along)));
-        let chart = pareto(table, x, y, colour, (720, 400));
-        let caption = format!(
-            "{}. Each point is a variant, the mean of its runs; those that no other one beats in both are larger, and the broken line is the edge of what they beat.",
-            chart.title
-        );
-        let figure = Figure { name: "pareto".to_owned(), caption, chart: Box::new(chart), beside: 1 };
-        sections.push(Section { title: "Trade-off".to_owned(), figures: vec![figure], ..Section::default() });
+        sections.push(trade_off(table, pair, within, colour));
     }
     let title = if table.name.is_empty() { "A study".to_owned() } else { table.name.clone() };
     let subtitle = format!("a study of {} runs", count(table.rows.len() as u64));
@@ -55,7 +53,7 @@ fn find(what: &'static str, name: &str, all: &[String]) -> Result<usize, ReportE
     })
 }
 
-/// The first two of the drawn measures that judge and are not of one kind.
+/// A measure of time, the first, and one of another kind: what is gained in one is often paid in the other. If there is none, any two.
 fn chosen_pair(table: &StudyTable, measures: &[usize]) -> Option<(usize, usize)> {
     let judging: Vec<usize> = measures
         .iter()
@@ -63,13 +61,43 @@ fn chosen_pair(table: &StudyTable, measures: &[usize]) -> Option<(usize, usize)>
         .filter(|measure| MeasureInfo::of(&table.measures[*measure]).better != Better::Neither)
         .collect();
     let first = *judging.first()?;
-    let kind = |measure: usize| {
+    let last = |measure: usize| {
         let id = &table.measures[measure];
-        let last = id.rsplit('.').next().unwrap_or(id);
-        last.split_once('_').map_or(last, |(_, kind)| kind).to_owned()
+        id.rsplit('.').next().unwrap_or(id)
     };
-    let other = judging.iter().copied().find(|measure| kind(*measure) != kind(first))?;
-    Some((first, other))
+    let of_time = |measure: usize| ["wait", "response", "slowdown"].iter().any(|word| last(measure).contains(word));
+    let other = |wanted: &dyn Fn(usize) -> bool| judging.iter().copied().find(|measure| wanted(*measure));
+    let second = other(&|measure| of_time(measure) != of_time(first)).or_else(|| other(&|measure| last(measure) != last(first)))?;
+    Some((first, second))
+}
+
+/// Pareto fronts, one within each label of an axis.
+fn trade_off(table: &StudyTable, (x, y): (usize, usize), within: Option<usize>, colour: Option<usize>) -> Section {
+    let labels = within.map_or_else(|| vec![None], |axis| table.labels(axis).into_iter().map(Some).collect());
+    let several = labels.len() > 1;
+    let figures = labels.into_iter().take(CHARTS).map(|label| {
+        let mut part = table.clone();
+        if let (Some(axis), Some(label)) = (within, label) {
+            part.rows.retain(|row| row.point[axis] == label);
+        }
+        let at = within.zip(label).map(|(axis, label)| format!("{} {label}", table.axes[axis]));
+        // Colours are those of the whole study, whatever is left in a part of it.
+        let chart = pareto(&part, table, (x, y), colour, if several { (530, 330) } else { (720, 400) });
+        let tail = at.as_ref().map(|at| format!("-{}", stem(at))).unwrap_or_default();
+        let caption = match &at {
+            Some(at) => format!("{}, at {at}.", capital(&chart.title)),
+            None => format!("{}.", capital(&chart.title)),
+        };
+        Figure { name: format!("pareto{tail}"), caption, chart: Box::new(chart), beside: if several { 2 } else { 1 } }
+    });
+    let lead = "Each point is a variant, the mean of its runs. Those that no other one beats in both measures are larger; the broken line is the edge of what they beat.";
+    Section { title: "Trade-off".to_owned(), lead: vec![lead.to_owned()], figures: figures.collect(), ..Section::default() }
+}
+
+/// With a capital letter, as sentences begin.
+fn capital(text: &str) -> String {
+    let mut signs = text.chars();
+    signs.next().map_or_else(String::new, |first| first.to_uppercase().chain(signs).collect())
 }
 
 fn what(table: &StudyTable) -> Section {
@@ -172,7 +200,7 @@ fn drawn(table: &StudyTable, layout: &Layout, measures: &[usize]) -> Section {
             if !chart.1.is_empty() {
                 name = format!("{name}-{}", stem(&chart.1));
             }
-            figures.push(Figure { name, caption: format!("{}.", drawn.title), chart: Box::new(drawn), beside: 2 });
+            figures.push(Figure { name, caption: format!("{}.", capital(&drawn.title)), chart: Box::new(drawn), beside: 2 });
         }
     }
     Section { title: "Curves".to_owned(), lead, figures, ..Section::default() }

@@ -30,7 +30,7 @@ const MOST: usize = 8;
 impl Groups {
     /// All jobs in one group.
     pub(in crate::report) fn none() -> Self {
-        Self::of(By::Nothing, vec!["all jobs".to_owned()])
+        Self::of(By::Nothing, vec!["all".to_owned()])
     }
 
     /// The classes that the rows have, in this order.

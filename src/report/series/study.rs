@@ -183,8 +183,14 @@ fn measure_axis(title: &str, values: impl Iterator<Item = f64>) -> Axis {
     if from == high { Axis::linear(title, from.min(0.0), from.max(0.0) + if from == 0.0 { 1.0 } else { 0.0 }, false) } else { Axis::linear(title, from, high, false) }
 }
 
-/// Two measures of all points of a study against each other, each the mean of its runs.
-pub(in crate::report) fn pareto(table: &StudyTable, x: usize, y: usize, colour: Option<usize>, size: (u32, u32)) -> ParetoChart {
+/// Two measures of the points of a part of the study `whole` against each other, each the mean of its runs.
+pub(in crate::report) fn pareto(
+    table: &StudyTable,
+    whole: &StudyTable,
+    (x, y): (usize, usize),
+    colour: Option<usize>,
+    size: (u32, u32),
+) -> ParetoChart {
     let less = |measure: usize| MeasureInfo::of(&table.measures[measure]).better != Better::Higher;
     let less_is_better = (less(x), less(y));
     let mut places: Vec<(&Vec<String>, Vec<f64>, Vec<f64>, bool)> = Vec::new();
@@ -206,7 +212,7 @@ pub(in crate::report) fn pareto(table: &StudyTable, x: usize, y: usize, colour: 
     let steady: Vec<Option<(f64, f64)>> =
         places.iter().zip(&means).map(|((.., grows), mean)| (!grows).then_some(*mean)).collect();
     let front = front(&steady, less_is_better);
-    let kinds = colour.map_or_else(Vec::new, |axis| table.labels(axis));
+    let kinds = colour.map_or_else(Vec::new, |axis| whole.labels(axis));
     let points = places.iter().zip(&means).enumerate().map(|(at, ((point, xs, _, grows), (a, b)))| {
         let kind = colour.map_or("variant", |axis| point[axis].as_str());
         let named = table.axes.iter().zip(point.iter()).map(|(axis, label)| format!("{axis} {label}"));
