@@ -200,7 +200,9 @@ impl GanttChart {
         };
         let inks: Vec<Ink> = self.groups.iter().map(|(_, ink)| *ink).collect();
         if let Some(png) = raster.png(&inks, theme) {
-            let (left, top, right, bottom) = plot.bounds();
+            let (from, to) = raster.span();
+            let (left, top) = plot.at(from, f64::from(row.processors));
+            let (right, bottom) = plot.at(to, 0.0);
             sheet.image(&png, (left, top), (right - left, bottom - top));
         }
     }

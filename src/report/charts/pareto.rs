@@ -79,7 +79,7 @@ impl Chart for ParetoChart {
 
 impl ParetoChart {
     /// The border of what the front dominates: between two of its points, the corner that both beat.
-    fn stairs(&self, front: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    pub(super) fn stairs(&self, front: &[(f64, f64)]) -> Vec<(f64, f64)> {
         let mut stairs: Vec<(f64, f64)> = Vec::new();
         for (x, y) in front.iter().copied() {
             if let Some((before_x, before_y)) = stairs.last().copied() {

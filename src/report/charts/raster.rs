@@ -28,6 +28,11 @@ impl Raster {
         Self { columns, rows, groups: groups.max(1), from, to: to.max(from + 1), processors: processors.max(1), cells }
     }
 
+    /// From when until when it is, in seconds.
+    pub(super) fn span(&self) -> (f64, f64) {
+        (self.from as f64 / 1e6, self.to as f64 / 1e6)
+    }
+
     /// Adds the processors `procs`, held by `group` from `from` to `to`.
     pub fn add(&mut self, from: u64, to: u64, procs: Range<u32>, group: usize) {
         let (from, to) = (from.clamp(self.from, self.to), to.clamp(self.from, self.to));

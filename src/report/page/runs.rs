@@ -14,6 +14,8 @@ use crate::units::Rate;
 
 /// Points of a curve over time: about one a pixel.
 const BINS: u32 = 900;
+/// Bins of areas: finer ones are a fence of needles.
+const COARSE: u32 = 320;
 /// Sites whose curves can be told apart.
 const SITES: usize = 8;
 /// Space for labels of charts over time, so that they are aligned.
@@ -237,13 +239,13 @@ fn over_time(run: &mut Run<'_>, tail: &str) -> Section {
     let mut figures = Vec::new();
     let processors: u64 = series.sites.iter().map(|(_, processors)| processors).sum();
     let (mut busy, unit) = busy_share(series);
-    let mut layers = vec![layer("in use", Ink::Series(0), TimeStyle::Area, means(busy.points(span, BINS, unit)))];
+    let mut layers = vec![layer("in use", Ink::Series(0), TimeStyle::Area, means(busy.points(span, COARSE, unit)))];
     let mut here = Steps::default();
     here.hold(span.0, span.1, i64::try_from(processors).unwrap_or(i64::MAX));
     let churn = series.away.iter().any(|away| !away.is_empty());
     if churn {
         series.away.iter().for_each(|away| here.add_all(away, -1));
-        let points = here.points(span, BINS, 100.0 / processors.max(1) as f64);
+        let points = here.points(span, COARSE, 100.0 / processors.max(1) as f64);
         layers.push(layer("processors that are there", Ink::Text, TimeStyle::Dashed, means(points)));
     }
     let caption = "Processors in use, in percent of all that the platform has, over time.";
@@ -282,8 +284,8 @@ fn power(series: &mut RunSeries, tail: &str) -> Option<Figure> {
         _ => (1e-3, "power (W)"),
     };
     let span = series.span;
-    let all = means(series.power.points(span, BINS, unit));
-    let jobs = means(series.jobs_power.points(span, BINS, unit));
+    let all = means(series.power.points(span, COARSE, unit));
+    let jobs = means(series.jobs_power.points(span, COARSE, unit));
     let idle = all.iter().zip(&jobs).any(|(all, jobs)| all.mean > jobs.mean * 1.000_1);
     let mut layers = vec![layer("jobs", Ink::Series(2), TimeStyle::Area, jobs)];
     if idle {

@@ -144,14 +144,22 @@ fn cell(group: &str, quantity: Quantity, before: (u64, f64), after: (u64, f64)) 
     };
     Some(HeatCell {
         text,
-        below: format!("{} → {}", short(&shown(a)), short(&shown(b))),
+        below: match quantity {
+            Quantity::Slowdown => format!("{} → {}", shown(a), shown(b)),
+            Quantity::Wait | Quantity::Response => format!("{} → {}", short(a), short(b)),
+        },
         shade,
         title: format!("{group}: mean {} {} → {} ({jobs})", quantity.name(), shown(a), shown(b)),
     })
 }
 
-/// The largest unit alone, for a narrow place: `4 h 12 min` is `4 h`.
-fn short(duration: &str) -> String {
-    let words: Vec<&str> = duration.split(' ').collect();
-    words[..words.len().min(2)].join(" ")
+/// A time in one unit, for a narrow place.
+fn short(secs: f64) -> String {
+    let (value, unit) = match secs {
+        secs if secs < 100.0 => (secs, "s"),
+        secs if secs < 6_000.0 => (secs / 60.0, "min"),
+        secs if secs < 172_800.0 => (secs / 3_600.0, "h"),
+        _ => (secs / 86_400.0, "d"),
+    };
+    format!("{} {unit}", number(Some(value), if value < 10.0 && value > 0.0 { 1 } else { 0 }))
 }
