@@ -13,6 +13,7 @@ mod policies;
 mod progress;
 mod replay;
 mod reproduce;
+mod report;
 mod resume;
 mod run;
 mod signals;
@@ -57,6 +58,8 @@ enum Command {
     Generate(generate::Args),
     /// Say what is in a workload: jobs, load, users, sizes, run times, arrivals
     Inspect(inspect::Args),
+    /// Make a page of tables and pictures of runs, or of a campaign
+    Report(report::Args),
     /// List the policies, or describe one
     Policies(policies::Args),
     /// Check a scenario file, or print it with every default written out
@@ -79,6 +82,7 @@ pub fn main() -> ExitCode {
         Command::Campaign(args) => campaign::run(&args),
         Command::Generate(args) => generate::run(&args),
         Command::Inspect(args) => inspect::run(&args),
+        Command::Report(args) => report::run(&args),
         Command::Policies(args) => policies::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Schema(args) => check::schema(&args),

@@ -7,6 +7,7 @@
 mod batsim;
 mod cells;
 mod claims;
+pub mod charts;
 mod comparison;
 mod contents;
 mod contrasts;
@@ -20,8 +21,10 @@ mod mark;
 mod names;
 #[cfg(feature = "parquet")]
 mod parquet;
+pub mod page;
 mod reader;
 mod rows;
+mod series;
 mod snapshots;
 mod states;
 #[cfg(feature = "parquet")]

@@ -6,6 +6,8 @@ use std::time::Duration;
 use clap::{Args as ClapArgs, ValueEnum};
 
 use super::{progress, say, signals, talk, trace};
+use super::report::Asked;
+use super::{progress, say, signals, talk};
 use crate::experiment::{
     Anew, CheckpointPlan, Control, EstimateSource, Progress, Replay, ReplayOptions, RunError, Shaping,
     Workload,
@@ -91,6 +93,10 @@ pub(super) struct Args {
     /// Remove an earlier run's snapshots from the folder, instead of refusing to begin
     #[arg(long, requires = "checkpoint")]
     checkpoint_anew: bool,
+
+    /// Also make a page of tables and pictures (`gridemu report`) [default: report.html in the output folder, or here without one]
+    #[arg(long, value_name = "FILE.html", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    report: Option<PathBuf>,
 
     /// Print the summary as JSON: an object for one policy, an array for several
     #[arg(long)]
@@ -222,7 +228,12 @@ impl Args {
 pub(super) fn run(args: Args) -> Result<(), RunError> {
     let (json, traced) = (args.json, args.trace);
     let anew = if args.checkpoint_anew { Anew::Remove } else { Anew::Refuse };
-    let replay = Replay::new(args.options(), Registry::standard())?;
+    let asked = args.report.as_deref().map(|page| Asked::of(page, args.out.as_deref())).transpose()?;
+    let mut options = args.options();
+    if let Some(scratch) = asked.as_ref().and_then(Asked::scratch) {
+        options.out = Some(scratch.to_owned());
+    }
+    let replay = Replay::new(options, Registry::standard())?;
     let several = replay.policies().len() > 1;
     let control = Control::new();
     if replay.checkpoint().is_some() {
@@ -245,6 +256,10 @@ pub(super) fn run(args: Args) -> Result<(), RunError> {
         if let Some(folder) = replay.folder(policy).filter(|_| traced) {
             trace::write(&folder)?;
         }
+    }
+    if let Some(asked) = &asked {
+        let folders: Vec<PathBuf> = replay.policies().iter().filter_map(|policy| replay.folder(policy)).collect();
+        asked.write(&folders)?;
     }
     if json {
         let text = report::json(&summaries).map_err(RunError::run)?;
