@@ -15,6 +15,7 @@ mod grid;
 mod grid_run;
 mod groups;
 mod ledger;
+pub mod legal;
 mod ratio;
 mod recovery;
 mod run;
