@@ -16,12 +16,14 @@ mod grid_run;
 mod groups;
 mod ledger;
 pub mod legal;
+mod measure;
 mod ratio;
 mod recovery;
 mod run;
 #[cfg(test)]
 pub(crate) mod samples;
 mod spans;
+mod study;
 mod summary;
 #[cfg(test)]
 mod tests;
@@ -40,10 +42,12 @@ pub use grid_run::{
 };
 pub use groups::{Charged, Groups};
 pub use ledger::{EnergySummary, Ledger, UsageSummary};
+pub use measure::{Better, MeasureInfo};
 pub use ratio::Ratio;
 pub use recovery::{Loss, Recovery, RecoveryRule, RecoverySummary};
 pub use run::{OfferedLoad, RunFacts, RunSummary, Times};
 pub use spans::{AgeSummary, Ages, SpanSummary};
+pub use study::{RunStatus, StudyError, StudyRow, StudyTable, flat_measures};
 pub use summary::{ClassMeasures, DifferentDefinitions, Measures, Outcomes, Summary};
 pub use waits::{RecordedWaits, WaitComparison};
 pub use window::Window;

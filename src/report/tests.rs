@@ -3,5 +3,6 @@
 mod disks;
 mod files;
 mod grid;
+mod read;
 mod resumed;
 mod shown;

@@ -35,7 +35,7 @@ pub(super) fn everything() -> OutputOptions {
 }
 
 /// A job of the grid that loses its first attempt, runs again elsewhere and is given up there; by hand.
-fn events() -> Vec<Record> {
+pub(super) fn events() -> Vec<Record> {
     let first = JobRecord { origin: Origin::Sent, ..job(5, 40, 0, 10, 4) };
     let second = JobRecord { site: SiteId(1), partition: PartitionId(1), ..first.clone() };
     let lost = 4 * Usage::PROC_SECOND / 3;
@@ -96,7 +96,7 @@ fn the_files_of_a_grid_by_hand() {
 }
 
 /// Four jobs, by hand.
-fn records() -> Vec<Record> {
+pub(super) fn records() -> Vec<Record> {
     let mut priced = job(1, 0, 5, 10, 4);
     priced.energy = Energy::from_nanojoules(400_500_000_000);
     priced.cost = Money::from_nanos(1_250_000_000);
@@ -124,7 +124,7 @@ fn records() -> Vec<Record> {
     ]
 }
 
-fn write(records: &[Record], options: &OutputOptions) -> tempfile::TempDir {
+pub(super) fn write(records: &[Record], options: &OutputOptions) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let mut out = OutputDir::create(folder.path(), &sites(), Definitions::default(), options).unwrap();
     out.write(records).unwrap();

@@ -1,0 +1,159 @@
+//! What a measure is called, what it is counted in, and which of two values is the better one.
+
+/// Which of two values of a measure one would rather have.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Better {
+    /// The lower one: a wait, a cost.
+    Lower,
+    /// The higher one: utilization, completed jobs.
+    Higher,
+    /// Neither: it describes, and does not judge.
+    Neither,
+}
+
+/// A measure as it is shown: its id is one of [`super::flat_measures`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MeasureInfo {
+    /// Such as `class.VS Seq.mean_wait`.
+    pub id: String,
+    /// For people, such as `mean wait, VS Seq`.
+    pub title: String,
+    /// What it is counted in, such as `s`; empty for a plain number.
+    pub unit: &'static str,
+    /// Which of two values is the better one.
+    pub better: Better,
+}
+
+/// What stands before the dot of an id, and how many names follow it.
+const GROUPS: [(&str, bool); 6] = [
+    ("class", true),
+    ("site", true),
+    ("local", false),
+    ("grid", false),
+    ("nowhere", false),
+    ("outside", false),
+];
+
+/// The last word of an id: its title, unit and direction. What is not here is shown by its id.
+const KNOWN: [(&str, &str, &str, Better); 41] = {
+    use Better::{Higher, Lower, Neither};
+    [
+        ("jobs", "jobs", "", Neither),
+        ("measured", "measured jobs", "", Neither),
+        ("submitted", "submitted jobs", "", Neither),
+        ("completed", "completed jobs", "", Higher),
+        ("killed", "jobs killed at their estimate", "", Lower),
+        ("failed", "failed jobs", "", Lower),
+        ("rejected", "rejected jobs", "", Lower),
+        ("cancelled", "cancelled jobs", "", Neither),
+        ("unfinished", "unfinished jobs", "", Lower),
+        ("mean_wait", "mean wait", "s", Lower),
+        ("median_wait", "median wait", "s", Lower),
+        ("p95_wait", "95th percentile of the wait", "s", Lower),
+        ("max_wait", "longest wait", "s", Lower),
+        ("mean_response", "mean response time", "s", Lower),
+        ("median_response", "median response time", "s", Lower),
+        ("p95_response", "95th percentile of the response time", "s", Lower),
+        ("max_response", "longest response time", "s", Lower),
+        ("mean_bounded_slowdown", "mean bounded slowdown", "", Lower),
+        ("median_bounded_slowdown", "median bounded slowdown", "", Lower),
+        ("p95_bounded_slowdown", "95th percentile of the bounded slowdown", "", Lower),
+        ("max_bounded_slowdown", "largest bounded slowdown", "", Lower),
+        ("makespan", "makespan", "s", Lower),
+        ("utilization", "utilization", "", Higher),
+        ("utilization_available", "utilization of what was available", "", Higher),
+        ("away", "share of the capacity that was away", "", Neither),
+        ("cost", "what jobs paid", "", Lower),
+        ("charged", "charged", "", Lower),
+        ("charged_kwh", "energy charged", "kWh", Lower),
+        ("jobs_kwh", "energy of jobs", "kWh", Lower),
+        ("idle_kwh", "energy of idle processors", "kWh", Lower),
+        ("meter_kwh", "energy", "kWh", Lower),
+        ("facility_kwh", "energy of the facility", "kWh", Lower),
+        ("lost_proc_s", "processor time of lost attempts", "s", Lower),
+        ("nominal", "nominal processor time", "s", Neither),
+        ("useful", "useful processor time", "s", Neither),
+        ("wasted", "wasted processor time", "s", Lower),
+        ("overhead", "processor time of overhead", "s", Lower),
+        ("reserved", "reserved processor time", "s", Neither),
+        ("idle", "idle processor time", "s", Neither),
+        ("longest_queue", "longest queue", "jobs", Lower),
+        ("at_end", "jobs in the system at the end of the window", "jobs", Lower),
+    ]
+};
+
+impl MeasureInfo {
+    /// What is known of the measure `id`; of one that is not known, its id is its title.
+    pub fn of(id: &str) -> Self {
+        let (of, last) = Self::parts(id);
+        let known = KNOWN.iter().find(|(name, ..)| *name == last);
+        let (title, unit, better) =
+            known.map_or((last, "", Better::Neither), |(_, title, unit, better)| (*title, *unit, *better));
+        let title = if of.is_empty() { title.to_owned() } else { format!("{title}, {}", of.join(", ")) };
+        Self { id: id.to_owned(), title, unit, better }
+    }
+
+    /// Whose measure it is (`VS Seq`, `delft`, `local jobs`), and its own name.
+    fn parts(id: &str) -> (Vec<String>, &str) {
+        let (mut of, mut rest) = (Vec::new(), id);
+        while let Some((head, tail)) = rest.split_once('.') {
+            match GROUPS.iter().find(|(group, _)| *group == head) {
+                // A class or a site may have a dot in its name: its measures are known, so the rest of it is looked for.
+                Some((_, true)) => {
+                    let end = name_end(tail);
+                    of.push(tail[..end].to_owned());
+                    rest = tail.get(end + 1..).unwrap_or("");
+                }
+                Some((group, false)) => {
+                    of.push(format!("{group} jobs"));
+                    rest = tail;
+                }
+                // Sections of the summary, such as `outcomes` and `energy`, say nothing that the last word does not.
+                None => rest = tail,
+            }
+        }
+        (of, rest)
+    }
+}
+
+/// Where the name that `text` begins with is over: before the longest end that is a measure or a section.
+fn name_end(text: &str) -> usize {
+    const SECTIONS: [&str; 6] = ["outcomes", "usage", "energy", "local", "grid", "churn"];
+    let dots = text.char_indices().filter(|(_, sign)| *sign == '.').map(|(at, _)| at);
+    let begins = |rest: &str| {
+        let word = rest.split('.').next().unwrap_or(rest);
+        SECTIONS.contains(&word) || KNOWN.iter().any(|(name, ..)| *name == word)
+    };
+    let mut last = None;
+    for dot in dots {
+        if begins(&text[dot + 1..]) {
+            return dot;
+        }
+        last = Some(dot);
+    }
+    last.unwrap_or(text.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn titles_say_whose_measure_it_is() {
+        let title = |id: &str| MeasureInfo::of(id).title;
+        assert_eq!(title("mean_wait"), "mean wait");
+        assert_eq!(title("class.VS Seq.mean_wait"), "mean wait, VS Seq");
+        assert_eq!(title("site.delft.local.mean_wait"), "mean wait, delft, local jobs");
+        assert_eq!(title("site.a.b.p95_response"), "95th percentile of the response time, a.b");
+        assert_eq!(title("outcomes.failed"), "failed jobs");
+        assert_eq!(title("something_new"), "something_new");
+    }
+
+    #[test]
+    fn units_and_directions_are_those_of_the_last_word() {
+        let info = MeasureInfo::of("site.delft.energy.meter_kwh");
+        assert_eq!((info.unit, info.better), ("kWh", Better::Lower));
+        assert_eq!(MeasureInfo::of("utilization").better, Better::Higher);
+        assert_eq!(MeasureInfo::of("jobs").better, Better::Neither);
+    }
+}

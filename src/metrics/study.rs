@@ -1,0 +1,389 @@
+//! Many runs side by side: the measures of a run under flat names, and the table of a study, a row a run.
+
+use std::collections::BTreeMap;
+use std::io::{Read, Write};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use thiserror::Error;
+
+use super::Outcomes;
+use crate::model::{Outcome, nearest};
+
+/// What tells nothing of the emulated grid, but of the run itself and how it was asked for.
+const NOT_MEASURES: [&str; 10] = [
+    "read_s",
+    "schedule_s",
+    "write_s",
+    "wall_s",
+    "seed",
+    "tau",
+    "picture_s",
+    "retries",
+    "in_flight",
+    "overhead_s",
+];
+
+/// All measures of a `summary.json`, of a run or a replay, by their ids: the keys on the way to a figure, joined by dots, with
+/// the name of a class or a site where one stands in a list. So `mean_wait`, `energy.meter_kwh`, `local.mean_wait`,
+/// `site.delft.mean_wait`, `class.VS Seq.mean_wait`. Left out are figures that no job gave, and what the run itself took.
+pub fn flat_measures(summary: &Value) -> BTreeMap<String, f64> {
+    let mut flat = BTreeMap::new();
+    flatten(summary, "", &mut flat);
+    flat
+}
+
+fn flatten(value: &Value, at: &str, flat: &mut BTreeMap<String, f64>) {
+    let below = |key: &str| if at.is_empty() { key.to_owned() } else { format!("{at}.{key}") };
+    match value {
+        Value::Number(number) => {
+            flat.extend(number.as_f64().map(|number| (at.to_owned(), number)));
+        }
+        Value::Object(entries) => {
+            for (key, value) in entries {
+                if !NOT_MEASURES.contains(&key.as_str()) && key != "recorded_waits" {
+                    flatten(value, &below(key), flat);
+                }
+            }
+        }
+        Value::Array(items) => {
+            for item in items {
+                // `sites` and `classes` are lists of named things; who asks wants one of them.
+                let (singular, key) = match at {
+                    "sites" => ("site", "name"),
+                    "classes" => ("class", "class"),
+                    "churn.lost" => ("churn.lost", "cause"),
+                    "churn.attempts" => ("churn.attempts", "attempts"),
+                    "churn.refusals" => ("churn.refusals", "reason"),
+                    _ => continue,
+                };
+                let name = match &item[key] {
+                    Value::String(name) => name.clone(),
+                    Value::Number(number) => number.to_string(),
+                    _ => continue,
+                };
+                if let Value::Object(entries) = item {
+                    for (inner, value) in entries.iter().filter(|(inner, _)| *inner != key) {
+                        flatten(value, &format!("{singular}.{name}.{inner}"), flat);
+                    }
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// How a run of a study ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RunStatus {
+    /// It ran to its end.
+    Done,
+    /// It did not, and this is why.
+    Failed(String),
+}
+
+/// A run of a study.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StudyRow {
+    /// Its number in the study, from 1.
+    pub run: u64,
+    /// Its place on each axis of the table, as it is shown.
+    pub point: Vec<String>,
+    /// The seed of all that it drew.
+    pub seed: u64,
+    /// How it ended.
+    pub status: RunStatus,
+    /// Jobs that count.
+    pub jobs: u64,
+    /// How they ended.
+    pub outcomes: Outcomes,
+    /// Whether more and more jobs were in the system: means of such a run say how long it was, not how good.
+    pub grows: bool,
+    /// The hash of its resolved scenario.
+    pub scenario_hash: String,
+    /// The fingerprint of its records.
+    pub fingerprint: String,
+    /// A value for each measure of the table; `None` where no job gave one.
+    pub values: Vec<Option<f64>>,
+}
+
+/// The runs of a study. As CSV: a row a run, a column an axis and a measure.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct StudyTable {
+    /// What the study is called.
+    pub name: String,
+    /// What varies, but for the seed.
+    pub axes: Vec<String>,
+    /// Ids of measures.
+    pub measures: Vec<String>,
+    /// The runs, by number.
+    pub rows: Vec<StudyRow>,
+}
+
+/// A table of a study that cannot be written or read.
+#[derive(Debug, Error)]
+pub enum StudyError {
+    /// The reader or writer failed, or it is no CSV.
+    #[error("{0}")]
+    Csv(#[from] csv::Error),
+    /// A column that every such table has is not there.
+    #[error("there is no column `{column}`: this is not the table of a study")]
+    Column {
+        /// The column.
+        column: &'static str,
+    },
+    /// A cell that is not what its column holds.
+    #[error("line {line}, column `{column}`: `{found}` is not {wanted}")]
+    Cell {
+        /// The line of the file, from 1.
+        line: u64,
+        /// The column.
+        column: String,
+        /// What stands there.
+        found: String,
+        /// What should.
+        wanted: &'static str,
+    },
+}
+
+/// The columns between the axes and the measures.
+const FIXED: [&str; 13] = [
+    "seed",
+    "status",
+    "jobs",
+    "completed",
+    "killed",
+    "failed",
+    "rejected",
+    "cancelled",
+    "unfinished",
+    "grows",
+    "scenario_hash",
+    "fingerprint",
+    "error",
+];
+
+impl StudyTable {
+    /// The place of an axis.
+    pub fn axis(&self, name: &str) -> Option<usize> {
+        self.axes.iter().position(|axis| axis == name)
+    }
+
+    /// The place of a measure.
+    pub fn measure(&self, id: &str) -> Option<usize> {
+        self.measures.iter().position(|measure| measure == id)
+    }
+
+    /// The measure whose id is nearest to `id`, for a hint.
+    pub fn nearest_measure(&self, id: &str) -> Option<&str> {
+        nearest(id, self.measures.iter().map(String::as_str))
+    }
+
+    /// The labels on an axis, in the order in which runs have them first.
+    pub fn labels(&self, axis: usize) -> Vec<&str> {
+        let mut labels: Vec<&str> = Vec::new();
+        for row in &self.rows {
+            let label = row.point[axis].as_str();
+            if !labels.contains(&label) {
+                labels.push(label);
+            }
+        }
+        labels
+    }
+
+    /// Writes the table as CSV (RFC 4180, `\n` line ends). Figures are written with all their digits.
+    ///
+    /// # Errors
+    /// [`StudyError::Csv`] if `to` fails.
+    pub fn write_csv(&self, to: impl Write) -> Result<(), StudyError> {
+        let mut csv = csv::Writer::from_writer(to);
+        let columns = ["run"].into_iter().chain(self.axes.iter().map(String::as_str)).chain(FIXED);
+        csv.write_record(columns.chain(self.measures.iter().map(String::as_str)))?;
+        for row in &self.rows {
+            let (status, error) = match &row.status {
+                RunStatus::Done => ("done", ""),
+                RunStatus::Failed(error) => ("failed", error.as_str()),
+            };
+            csv.write_field(row.run.to_string())?;
+            for label in &row.point {
+                csv.write_field(label)?;
+            }
+            for cell in [row.seed.to_string(), status.to_owned(), row.jobs.to_string()] {
+                csv.write_field(cell)?;
+            }
+            for count in row.outcomes.counts() {
+                csv.write_field(count.to_string())?;
+            }
+            for cell in [if row.grows { "yes" } else { "no" }, &row.scenario_hash, &row.fingerprint, error] {
+                csv.write_field(cell)?;
+            }
+            for value in &row.values {
+                csv.write_field(value.map(|value| value.to_string()).unwrap_or_default())?;
+            }
+            csv.write_record(None::<&[u8]>)?;
+        }
+        csv.flush().map_err(csv::Error::from)?;
+        Ok(())
+    }
+
+    /// Reads what [`StudyTable::write_csv`] wrote; the table itself does not say what the study is called.
+    ///
+    /// # Errors
+    /// [`StudyError`] names line and column.
+    pub fn read_csv(name: &str, from: impl Read) -> Result<Self, StudyError> {
+        let mut csv = csv::Reader::from_reader(from);
+        let columns = csv.headers()?.clone();
+        let place = |column: &'static str| {
+            columns.iter().position(|found| found == column).ok_or(StudyError::Column { column })
+        };
+        let (first, seed) = (place("run")?, place("seed")?);
+        if first != 0 {
+            return Err(StudyError::Column { column: "run" });
+        }
+        for (at, column) in (seed..).zip(FIXED) {
+            if columns.get(at) != Some(column) {
+                return Err(StudyError::Column { column });
+            }
+        }
+        let measures = seed + FIXED.len();
+        let mut table = Self {
+            name: name.to_owned(),
+            axes: columns.iter().take(seed).skip(1).map(str::to_owned).collect(),
+            measures: columns.iter().skip(measures).map(str::to_owned).collect(),
+            rows: Vec::new(),
+        };
+        for record in csv.records() {
+            let record = record?;
+            let row = Row {
+                line: record.position().map_or(0, csv::Position::line),
+                columns: &columns,
+                record: &record,
+            };
+            let status = match &record[seed + 1] {
+                "done" => RunStatus::Done,
+                "failed" => RunStatus::Failed(record[seed + FIXED.len() - 1].to_owned()),
+                _ => return Err(row.wrong(seed + 1, "`done` or `failed`")),
+            };
+            let grows = match &record[seed + 9] {
+                "yes" => true,
+                "no" => false,
+                _ => return Err(row.wrong(seed + 9, "`yes` or `no`")),
+            };
+            let mut counts = [0; Outcome::NAMES.len()];
+            for (at, count) in (seed + 3..).zip(&mut counts) {
+                *count = row.whole(at)?;
+            }
+            let [completed, killed, failed, rejected, cancelled, unfinished] = counts;
+            let values = (measures..record.len()).map(|at| match &record[at] {
+                "" => Ok(None),
+                written => written.parse().map(Some).map_err(|_| row.wrong(at, "a number")),
+            });
+            table.rows.push(StudyRow {
+                run: row.whole(0)?,
+                point: record.iter().take(seed).skip(1).map(str::to_owned).collect(),
+                seed: row.whole(seed)?,
+                status,
+                jobs: row.whole(seed + 2)?,
+                outcomes: Outcomes { completed, killed, failed, rejected, cancelled, unfinished },
+                grows,
+                scenario_hash: record[seed + 10].to_owned(),
+                fingerprint: record[seed + 11].to_owned(),
+                values: values.collect::<Result<_, _>>()?,
+            });
+        }
+        Ok(table)
+    }
+}
+
+/// A row that is being read.
+struct Row<'a> {
+    line: u64,
+    columns: &'a csv::StringRecord,
+    record: &'a csv::StringRecord,
+}
+
+impl Row<'_> {
+    fn whole(&self, at: usize) -> Result<u64, StudyError> {
+        self.record[at].parse().map_err(|_| self.wrong(at, "a whole number"))
+    }
+
+    fn wrong(&self, at: usize, wanted: &'static str) -> StudyError {
+        let column = self.columns.get(at).unwrap_or_default().to_owned();
+        StudyError::Cell { line: self.line, column, found: self.record[at].to_owned(), wanted }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table() -> StudyTable {
+        let row = |run: u64, policy: &str, status, values| StudyRow {
+            run,
+            point: vec![policy.to_owned(), "0.7".to_owned()],
+            seed: 3 + run,
+            status,
+            jobs: 10,
+            outcomes: Outcomes { completed: 8, killed: 2, ..Outcomes::default() },
+            grows: run == 2,
+            scenario_hash: format!("{run:032x}"),
+            fingerprint: "20:ff".to_owned(),
+            values,
+        };
+        StudyTable {
+            name: "tiny".to_owned(),
+            axes: vec!["policy".to_owned(), "load".to_owned()],
+            measures: vec!["mean_wait".to_owned(), "class.VS N.mean_wait".to_owned()],
+            rows: vec![
+                row(1, "easy[order=sjf]", RunStatus::Done, vec![Some(0.1 + 0.2), None]),
+                row(2, "a, \"b\"", RunStatus::Failed("two\nlines".to_owned()), vec![None, Some(1e-9)]),
+            ],
+        }
+    }
+
+    #[test]
+    fn a_table_comes_back_as_it_was_written() {
+        let mut text = Vec::new();
+        table().write_csv(&mut text).unwrap();
+        assert_eq!(StudyTable::read_csv("tiny", text.as_slice()).unwrap(), table());
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_with_its_line() {
+        let mut text = Vec::new();
+        table().write_csv(&mut text).unwrap();
+        let text = String::from_utf8(text).unwrap();
+        let said = |text: &str| StudyTable::read_csv("tiny", text.as_bytes()).unwrap_err().to_string();
+        assert_eq!(
+            said(&text.replace(",10,8,", ",10,x,")),
+            "line 2, column `completed`: `x` is not a whole number"
+        );
+        assert_eq!(said("job,submit\n1,2\n"), "there is no column `run`: this is not the table of a study");
+    }
+
+    #[test]
+    fn measures_have_flat_names() {
+        let summary = serde_json::json!({
+            "mean_wait": 3.5, "p95_wait": null, "wall_s": 9.0, "policy": "easy",
+            "outcomes": { "completed": 4 }, "local": { "mean_wait": 1 },
+            "sites": [{ "name": "delft", "mean_wait": 2.0, "local": { "jobs": 3 } }],
+            "classes": [{ "class": "VS Seq", "mean_wait": 7.0 }],
+            "churn": { "attempts": [{ "attempts": 2, "jobs": 5 }] },
+        });
+        let flat: Vec<(String, f64)> = flat_measures(&summary).into_iter().collect();
+        let named: Vec<(&str, f64)> = flat.iter().map(|(id, value)| (id.as_str(), *value)).collect();
+        assert_eq!(
+            named,
+            [
+                ("churn.attempts.2.jobs", 5.0),
+                ("class.VS Seq.mean_wait", 7.0),
+                ("local.mean_wait", 1.0),
+                ("mean_wait", 3.5),
+                ("outcomes.completed", 4.0),
+                ("site.delft.local.jobs", 3.0),
+                ("site.delft.mean_wait", 2.0),
+            ]
+        );
+    }
+}

@@ -1,0 +1,75 @@
+//! What can be wrong with a folder that a run has left.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+/// A folder or table that cannot be read: where, what is wrong, and what would be right.
+#[derive(Debug, Error)]
+#[error("{}{said}", place(path, *line))]
+pub struct ReadError {
+    /// The file or folder.
+    path: PathBuf,
+    /// The line of a table, from 1; 0 if it is about the file as a whole.
+    line: u64,
+    said: String,
+    hint: Option<&'static str>,
+}
+
+fn place(path: &Path, line: u64) -> String {
+    match line {
+        0 => format!("`{}`: ", path.display()),
+        _ => format!("{}:{line}: ", path.display()),
+    }
+}
+
+impl ReadError {
+    /// Something about the line `line` of the table at `path`, or about all of it.
+    pub(crate) fn at(path: &Path, line: u64, said: impl Into<String>) -> Self {
+        Self { path: path.to_owned(), line, said: said.into(), hint: None }
+    }
+
+    pub(crate) fn with_hint(self, hint: &'static str) -> Self {
+        Self { hint: Some(hint), ..self }
+    }
+
+    pub(super) fn unreadable(path: &Path, error: &io::Error) -> Self {
+        let hint = match error.kind() {
+            io::ErrorKind::NotFound => Some("give a folder that `run --out` or `replay --out` has left"),
+            _ => None,
+        };
+        Self { hint, ..Self::at(path, 0, format!("cannot be read: {error}")) }
+    }
+
+    pub(super) fn broken_summary(path: &Path, error: &serde_json::Error) -> Self {
+        Self::at(path, error.line() as u64, format!("this is no summary of a run: {error}"))
+            .with_hint("run it again; a run writes its summary whole, and last")
+    }
+
+    pub(super) fn no_run(path: &Path) -> Self {
+        if path.join("jobs.csv").is_file() {
+            return Self::at(path, 0, "there is a jobs.csv, but no summary.json: this run has not finished")
+                .with_hint(
+                    "let it finish, go on with it (`gridemu resume`), or give the path of jobs.csv itself",
+                );
+        }
+        Self::at(path, 0, "there is no run in this folder: no summary.json, and no out_jobs.csv of Batsim")
+            .with_hint("give a folder that `run --out` or `replay --out` has left")
+    }
+
+    /// The file or folder that it is about.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The line of the table that it is about, from 1; `None` if it is about all of it.
+    pub fn line(&self) -> Option<u64> {
+        (self.line > 0).then_some(self.line)
+    }
+
+    /// What the user can do about it.
+    pub const fn hint(&self) -> Option<&'static str> {
+        self.hint
+    }
+}
