@@ -14,6 +14,7 @@ mod resume;
 mod run;
 mod signals;
 mod snapshots;
+mod validate;
 
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
@@ -43,6 +44,8 @@ enum Command {
     Fork(Box<fork::Args>),
     /// List the snapshots of a run, look into one, or remove some
     Snapshots(snapshots::Args),
+    /// Say whether what a run has left is a legal schedule on its grid
+    Validate(validate::Args),
     /// Write a workload made by a model, as SWF, to standard output or a file
     Generate(generate::Args),
     /// Say what is in a workload: jobs, load, users, sizes, run times, arrivals
@@ -64,6 +67,7 @@ pub fn main() -> ExitCode {
         Command::Resume(args) => resume::run(&args),
         Command::Fork(args) => fork::run(*args),
         Command::Snapshots(args) => snapshots::run(&args),
+        Command::Validate(args) => validate::run(&args),
         Command::Generate(args) => generate::run(&args),
         Command::Inspect(args) => inspect::run(&args),
         Command::Policies(args) => policies::run(&args),

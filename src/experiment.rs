@@ -17,6 +17,7 @@ pub mod scenario;
 mod snapshots;
 mod timed;
 mod underway;
+mod validate;
 mod workload;
 
 pub use checkpoint::{Anew, CheckpointPlan, Control};
@@ -28,4 +29,5 @@ pub use replay::{Replay, ReplayOptions};
 pub use resume::{Ended, ResumePoint, Stored, StoredRun};
 pub use run::{Inputs, Run};
 pub use snapshots::{look_into, look_up, prune};
+pub use validate::{GridFrom, validate};
 pub use workload::{EstimateSource, Opened, Shaping, Workload};

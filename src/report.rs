@@ -22,6 +22,7 @@ mod snapshots;
 mod tables;
 #[cfg(test)]
 mod tests;
+mod validation;
 
 pub use comparison::comparison_table;
 pub use contents::contents_table;
@@ -33,3 +34,4 @@ pub use mark::{FileMark, OutputMark, OutputSync};
 pub use reader::{EventRow, FolderKind, JobRow, MachineRow, ReadError, Rows, RunFolder, SegmentRow};
 pub use snapshots::{PlaceFacts, SnapshotFacts, SnapshotRow, StoreFacts, snapshot_table, store_table};
 pub use tables::{grid_json, json, recorded_waits_table, summary_table};
+pub use validation::{Validation, validation_json, validation_table};

@@ -401,7 +401,8 @@ impl Replay {
         Some(out.join(plain))
     }
 
-    fn site(&self, policy: &Named, procs: u32) -> SiteSpec {
+    /// The site of a replay on so many processors.
+    pub(super) fn site(&self, policy: &Named, procs: u32) -> SiteSpec {
         let options = &self.options;
         let partition = PartitionSpec {
             quantum: options.quantum,

@@ -8,6 +8,7 @@
 //! order. Whoever knows that no row to come begins before some time says so ([`Checker::forget_before`]).
 
 mod bookings;
+mod columns;
 mod counts;
 mod findings;
 mod grounds;
@@ -24,6 +25,7 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
+pub use columns::Columns;
 pub use findings::{Broken, JobName, Row, Rule, Verdict, Violation};
 pub use grounds::{Ground, Grounds};
 

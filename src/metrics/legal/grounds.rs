@@ -2,7 +2,7 @@
 
 use crate::local::Abilities;
 use crate::model::{PartitionId, PartitionSpec, ProcSet, SiteId, SiteSpec};
-use crate::units::Time;
+use crate::units::{Span, Time};
 
 /// A site, and what its policy may do.
 #[derive(Clone, Debug)]
@@ -41,6 +41,10 @@ pub struct Grounds {
     pub segments: bool,
     /// Whether events are told: without them machines are taken to stand.
     pub events: bool,
+    /// Whether speeds, allocation blocks and limits are known, and not only how many processors there are.
+    pub known: bool,
+    /// How exact times are: tables of others may cut decimals off.
+    pub slack: Span,
     /// Whether there are jobs of the sites' own beside those of the grid: then it is said whose a job is.
     pub has_local: bool,
 }
@@ -53,6 +57,8 @@ impl Grounds {
             rigid: true,
             segments: true,
             events: false,
+            known: true,
+            slack: Span::ZERO,
             has_local: true,
         }
     }

@@ -16,7 +16,8 @@ impl Checker {
         let mut found: Vec<(Rule, Time, String)> = Vec::new();
         let told = name.told(&self.grounds);
         if !self.ended.entry(name.site).or_default().insert(job.id.0) {
-            found.push((Rule::Once, job.end, format!("{told} has a second row")));
+            self.verdict.look(Rule::Once);
+            return self.fault(Rule::Once, job.end, vec![name], row, format!("{told} has a second row"));
         }
         if job.end < self.last_end {
             let said = format!(
@@ -76,35 +77,41 @@ impl Checker {
         if job.procs > spec.usable() {
             let said = format!("{told} has {} processors of {}", job.procs, spec.usable());
             found.push((Rule::Capacity, time, said));
-        } else if self.grounds.rigid && job.procs > 0 && job.procs != spec.rounded(job.requested) {
+        } else if self.grounds.rigid && job.procs > 0 && !self.is_served(job, spec) {
             let said = format!("{told} has {} processors and asked for {}", job.procs, job.requested);
             found.push((Rule::Place, time, said));
         }
+        if !self.grounds.rigid || !self.grounds.known {
+            return;
+        }
         let (run, estimate) = (job.run.micros(), job.estimate.micros());
+        let slack = 1 + self.grounds.slack.micros();
         match job.outcome {
             Outcome::Killed if ground.spec.overrun => {
-                found.push((
-                    Rule::Outcome,
-                    job.end,
-                    format!("{told} was killed at its estimate where jobs may run on"),
-                ));
+                let said = format!("{told} was killed at its estimate, and jobs may run on there");
+                found.push((Rule::Outcome, job.end, said));
             }
-            Outcome::Killed if self.grounds.rigid && run.abs_diff(estimate) > 1 => {
+            Outcome::Killed if run.abs_diff(estimate) > slack => {
                 let said = format!(
-                    "{told} was killed after a run of {} s; its estimate is {} s",
+                    "{told} was killed at its estimate after a run of {} s, and that is {} s",
                     job.run, job.estimate
                 );
                 found.push((Rule::Outcome, job.end, said));
             }
-            Outcome::Completed if self.grounds.rigid && !ground.spec.overrun && run > estimate + 1 => {
+            Outcome::Completed if !ground.spec.overrun && run > estimate.saturating_add(slack) => {
                 let said = format!(
-                    "{told} completed a run of {} s, which is beyond its estimate of {} s",
+                    "{told} completed a run of {} s, and would have been killed at its estimate of {} s",
                     job.run, job.estimate
                 );
                 found.push((Rule::Outcome, job.end, said));
             }
             _ => {}
         }
+    }
+
+    /// Whether a job has as many processors as it asked for, in whole blocks.
+    fn is_served(&self, job: &JobRecord, spec: &PartitionSpec) -> bool {
+        if self.grounds.known { job.procs == spec.rounded(job.requested) } else { job.procs >= job.requested }
     }
 
     /// Whether the segments of a job are what its row says.
@@ -188,7 +195,8 @@ impl Checker {
         }
         let (run, speed) = (u128::from(job.run.micros()), u128::from(spec.speed.units()));
         // A run is its work over the speed, rounded up to a microsecond.
-        let (least, most) = (run.saturating_sub(1) * speed, run * speed);
+        let slack = u128::from(self.grounds.slack.micros());
+        let (least, most) = (run.saturating_sub(1 + slack) * speed, (run + slack) * speed);
         let (done, rate, span) = story.done_in(job.attempts);
         let checkpoints = |ground: &Ground| ground.spec.churn.checkpoint.is_some();
         let (enough, too_much) =

@@ -107,7 +107,7 @@ impl Checker {
         let at = (segment.site, segment.partition);
         let spec = self.grounds.get(segment.site).and_then(|ground| ground.partition(segment.partition));
         let (Some(spec), Some(floor)) = (spec, self.floors.get(&at)) else { return };
-        if !self.grounds.rigid {
+        if !self.grounds.rigid || !self.grounds.known {
             return;
         }
         let whole = spec.speed.times(segment.share);

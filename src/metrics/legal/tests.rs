@@ -290,7 +290,7 @@ fn outcomes_that_do_not_go_with_what_happened() {
         Rule::Outcome,
         10,
         &[1],
-        "its estimate is 1000 s",
+        "and that is 1000 s",
     );
     let rejected = JobRecord { outcome: Outcome::Rejected(RejectReason::TooLarge), ..job(1, 0, 0, 10, 1) };
     first(

@@ -97,11 +97,18 @@ fn columns_may_stand_in_any_order_and_be_more() {
     let folder = write(&records(), &everything());
     let rows = |text: &str| {
         fs::write(folder.path().join("machines.csv"), text).unwrap();
-        RunFolder::open(folder.path()).unwrap().machines().unwrap().unwrap().map(Result::unwrap).collect::<Vec<_>>()
+        RunFolder::open(folder.path())
+            .unwrap()
+            .machines()
+            .unwrap()
+            .unwrap()
+            .map(Result::unwrap)
+            .collect::<Vec<_>>()
     };
     let plain = rows("time,site,partition,state,processors\n1.5,kth,p,busy,0-3 7\n2,kth,p,idle,7\n");
     assert_eq!(plain.len(), 2);
-    let turned = rows("note,processors,state,time,site,partition\nx,0-3 7,busy,1.5,kth,p\ny,7,idle,2,kth,p\n");
+    let turned =
+        rows("note,processors,state,time,site,partition\nx,0-3 7,busy,1.5,kth,p\ny,7,idle,2,kth,p\n");
     assert_eq!(plain, turned);
 }
 
