@@ -116,7 +116,7 @@ impl Checker {
 
     /// Whether the segments of a job are what its row says.
     fn agree(&self, job: &JobRecord, told: &str, story: &Story, found: &mut Vec<(Rule, Time, String)>) {
-        let churned = story.lost.is_some() || !story.halts.is_empty() || job.attempts > 1;
+        let churned = !story.losses.is_empty() || !story.halts.is_empty() || job.attempts > 1;
         let loose = churned || self.grounds.preempts(job.site);
         let done = matches!(job.outcome, Outcome::Completed | Outcome::Killed);
         let (Some(last), Some(first)) = (&story.last, story.first) else {

@@ -3,8 +3,8 @@
 use super::Checker;
 use super::findings::{JobName, Row, Rule};
 use super::grounds::stretch;
-use super::story::Tail;
-use crate::model::{PartitionSpec, ProcSet, SegmentRecord};
+use super::story::{Story, Tail};
+use crate::model::{Cause, PartitionSpec, ProcSet, SegmentRecord};
 use crate::units::Rate;
 
 impl Checker {
@@ -24,6 +24,9 @@ impl Checker {
                 format!("a segment of {told} ends at {to} s, not after its begin at {from} s"),
             );
             return;
+        }
+        if segment.cause == Cause::Staging {
+            return self.staging(name, segment);
         }
         let spec = self.grounds.get(site).and_then(|ground| ground.partition(partition));
         let Some(spec) = spec else {
@@ -47,11 +50,23 @@ impl Checker {
         self.stories.entry(name).or_default().take(segment, row);
     }
 
+    /// Data that goes to or from a job keeps no processors; what it needs must be there before it starts.
+    fn staging(&mut self, name: JobName, segment: &SegmentRecord) {
+        if self.has_ended(name) {
+            return;
+        }
+        let story = self.stories.entry(name).or_default();
+        story.energy += segment.energy.nanojoules();
+        story.cost += segment.cost.nanos();
+        if story.last.as_ref().is_none_or(|last| last.attempt < segment.attempt) {
+            story.staged = Some(segment.to);
+        }
+    }
+
     /// How a segment follows the one before. True if it is the same attempt.
     fn follows(&mut self, name: JobName, last: Option<&Tail>, segment: &SegmentRecord, row: Row) -> bool {
         self.verdict.look(Rule::Attempts);
         let (told, from) = (name.told(&self.grounds), segment.from);
-        let lost = self.stories.get(&name).and_then(|story| story.lost);
         let before = last.map_or(0, |last| last.attempt);
         if let Some(last) = last.filter(|last| from < last.to) {
             let time = from.max(last.from);
@@ -70,7 +85,8 @@ impl Checker {
             self.fault(Rule::Attempts, from, vec![name], row, said);
         } else if segment.attempt > before && segment.attempt > 1 {
             let needed = segment.attempt - 1;
-            if lost.is_none_or(|(attempt, time)| attempt < needed || time > from) {
+            let lost = |story: &Story| story.losses.iter().any(|(at, time)| *at == needed && *time <= from);
+            if !self.stories.get(&name).is_some_and(lost) {
                 let said = format!(
                     "attempt {} of {told} begins, and attempt {needed} was not lost before",
                     segment.attempt
@@ -79,7 +95,14 @@ impl Checker {
             }
         }
         let goes_on = last.filter(|last| last.attempt == segment.attempt);
-        let Some(last) = goes_on else { return false };
+        let Some(last) = goes_on else {
+            let staged = self.stories.get(&name).and_then(|story| story.staged);
+            if let Some(staged) = staged.filter(|staged| *staged > from) {
+                let said = format!("{told} starts at {from} s, and its input is there only at {staged} s");
+                self.fault(Rule::Precedence, from, vec![name], row, said);
+            }
+            return false;
+        };
         let ground = self.grounds.get(segment.site);
         let abilities = ground.map(|ground| ground.abilities);
         let preempts = abilities.is_some_and(|abilities| abilities.preempts);

@@ -20,8 +20,10 @@ pub(super) struct Story {
     pub(super) energy: u128,
     /// Cost of all segments, in 10⁻⁹.
     pub(super) cost: i128,
-    /// The latest attempt that is known to be lost, and when it was.
-    pub(super) lost: Option<(u32, Time)>,
+    /// Attempts that are known to be lost, and when they were, from the one of the last segment on.
+    pub(super) losses: Vec<(u32, Time)>,
+    /// When its input was there.
+    pub(super) staged: Option<Time>,
     /// Stretches in which it stood still for a machine since its last segment; the last may still go on.
     pub(super) halts: Vec<(Time, Time)>,
 }
@@ -49,6 +51,7 @@ impl Story {
         self.energy += segment.energy.nanojoules();
         self.cost += segment.cost.nanos();
         self.first = Some(self.first.map_or(segment.from, |first| first.min(segment.from)));
+        self.losses.retain(|(attempt, _)| *attempt >= segment.attempt);
         self.halts.retain(|(_, to)| *to > segment.to);
         self.last = Some(Tail {
             attempt: segment.attempt,
@@ -67,9 +70,9 @@ impl Story {
         match event.kind {
             // A second one of the same attempt tells that the job left the queue.
             EventKind::Requeued | EventKind::GivenBack | EventKind::Failed
-                if self.lost.is_none_or(|(attempt, _)| attempt < event.attempt) && event.attempt > 0 =>
+                if self.losses.iter().all(|(attempt, _)| *attempt < event.attempt) && event.attempt > 0 =>
             {
-                self.lost = Some((event.attempt, event.time));
+                self.losses.push((event.attempt, event.time));
             }
             EventKind::Halted => self.halts.push((event.time, Time::NEVER)),
             EventKind::Continued => {
