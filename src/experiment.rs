@@ -3,6 +3,7 @@
 //! The first room that opens files and reads the clock. What it is asked for is checked before anything runs, so that a
 //! bad request ([`RunError::Request`]) is told from a run that failed ([`RunError::Run`]).
 
+pub mod archive;
 mod checkpoint;
 mod clock;
 mod commands;
@@ -11,6 +12,7 @@ mod fork;
 mod progress;
 mod recorder;
 mod replay;
+mod rerun;
 mod resume;
 mod run;
 pub mod scenario;
@@ -26,6 +28,7 @@ pub use error::RunError;
 pub use fork::{ForkOptions, fork};
 pub use progress::{Notice, Progress};
 pub use replay::{Replay, ReplayOptions};
+pub use rerun::rerun;
 pub use resume::{Ended, ResumePoint, Stored, StoredRun};
 pub use run::{Inputs, Run};
 pub use snapshots::{look_into, look_up, prune};

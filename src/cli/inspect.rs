@@ -20,7 +20,7 @@ pub(super) struct Args {
     shaping: ShapingArgs,
 
     /// Job classes: none, kettimuthu-16, kettimuthu-4, kanavallil, huang-1 or huang-2
-    #[arg(long, value_name = "PRESET", default_value = "kettimuthu-4")]
+    #[arg(long, value_name = "CLASSES", default_value = "kettimuthu-4")]
     classes: JobClasses,
 
     /// Print JSON

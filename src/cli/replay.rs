@@ -56,8 +56,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "TIME", default_value = "10 s", allow_negative_numbers = true)]
     tau: Span,
 
-    /// Job classes of the summary: none, kettimuthu-16, kettimuthu-4, kanavallil, huang-1 or huang-2
-    #[arg(long, value_name = "PRESET", default_value = "none")]
+    /// Job classes of the summary: none, kettimuthu-16, kettimuthu-4, kanavallil, huang-1, huang-2, or own ones such as `cuts[run=10 min/1 h,size=1/8/32]`
+    #[arg(long, value_name = "CLASSES", default_value = "none")]
     classes: JobClasses,
 
     /// Write jobs.csv, segments.csv and summary.json to this folder (one folder a policy inside, if there are several)

@@ -10,7 +10,7 @@ use super::resume::{Ended, Stored, StoredRun};
 use super::scenario::{Clock, Override, Scenario};
 use super::{Control, Notice, Progress, Run, RunError};
 use crate::grid;
-use crate::metrics::{Definitions, Fingerprint, GridMeasures, Window};
+use crate::metrics::{Fingerprint, GridMeasures, Window};
 use crate::model::{Named, Record, RecordSink};
 use crate::report::{Branch, Difference, Futures, OutputDir};
 use crate::units::Time;
@@ -135,8 +135,8 @@ fn of_run(
         .map(|scenario| Run::new(scenario, run.threads(), run.registry().clone(), run.brokers().clone()));
     let changed = if adopt { changed.noting(note(stored, &branch)) } else { changed };
     let measures = || {
-        let sites = &run.scenario().meaning.grid.sites;
-        Since::new(GridMeasures::new(Definitions::default(), Window::ALL, sites))
+        let meaning = &run.scenario().meaning;
+        Since::new(GridMeasures::new(meaning.definitions.clone(), Window::ALL, &meaning.grid.sites))
     };
     let remembered = Arc::new(Mutex::new(Remembered::default()));
     let compared = Arc::new(Mutex::new(Compared::default()));

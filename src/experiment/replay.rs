@@ -293,7 +293,7 @@ impl Replay {
         let output = match (self.folder(policy), &recorder.output) {
             (Some(folder), Some(mark)) => {
                 prepare(&folder, mark)?;
-                let (files, sites) = (self.files(&opened), std::slice::from_ref(&spec));
+                let (files, sites) = (self.files(&opened, policy), std::slice::from_ref(&spec));
                 let resumed = OutputDir::resume(&folder, sites, definitions, &files, mark);
                 Some(resumed.map_err(|error| RunError::from_resuming(&error))?)
             }
@@ -338,7 +338,7 @@ impl Replay {
         let definitions = Definitions::new(self.options.tau, self.options.classes.clone(), opened.procs);
         let output = match self.folder(policy) {
             None => None,
-            Some(folder) => Some(self.create(&folder, &spec, &definitions, &opened)?),
+            Some(folder) => Some(self.create(&folder, &spec, &definitions, &opened, policy)?),
         };
         let recorder = Recorder::new(OneSite::new(&definitions), output, progress.clone());
         let reads = vec![Arc::clone(&opened.read)];
@@ -429,16 +429,27 @@ impl Replay {
         spec: &SiteSpec,
         definitions: &Definitions,
         opened: &Opened,
+        policy: &Named,
     ) -> Result<OutputDir, RunError> {
-        let files = self.files(opened);
+        let files = self.files(opened, policy);
         // A folder that cannot be made is found out before anything runs.
         OutputDir::create(folder, std::slice::from_ref(spec), definitions.clone(), &files)
             .map_err(|error| RunError::request(&error).with_hint(error.hint()))
     }
 
-    fn files(&self, opened: &Opened) -> OutputOptions {
+    fn files(&self, opened: &Opened, policy: &Named) -> OutputOptions {
+        let alone = ReplayOptions {
+            policies: vec![policy.clone()],
+            out: None,
+            checkpoint: None,
+            ..self.options.clone()
+        };
+        // A folder that cannot say where it was made can still be read.
+        let folder = here().unwrap_or_default();
+        let description = Description::Replay { folder, options: Box::new(alone) };
         OutputOptions {
             machines: self.options.machines,
+            replay: serde_json::to_string_pretty(&description).ok().map(|text| text + "\n"),
             batsim: self.options.batsim.then(|| opened.name.clone()),
             ..OutputOptions::default()
         }

@@ -213,7 +213,8 @@ impl Run {
             (Some(folder), Some(mark)) => {
                 prepare(folder, mark)?;
                 let (files, sites) = (self.files(plan), &self.scenario.meaning.grid.sites);
-                let resumed = OutputDir::resume(folder, sites, Definitions::default(), &files, mark);
+                let resumed =
+                    OutputDir::resume(folder, sites, self.scenario.meaning.definitions.clone(), &files, mark);
                 Some(resumed.map_err(|error| RunError::from_resuming(&error))?)
             }
             _ => None,
@@ -245,7 +246,7 @@ impl Run {
     /// A run at its beginning. If it is `told` things, machines may leave that would not by themselves.
     fn begin(&self, (grid, inputs): (Grid, Inputs), progress: &Progress) -> Result<Begun, RunError> {
         let Meaning { grid: spec, output: plan, measure, until, clock, .. } = &self.scenario.meaning;
-        let definitions = Definitions::default();
+        let definitions = self.scenario.meaning.definitions.clone();
         let window = match measure {
             Measure::All => Window::ALL,
             Measure::Window { from, to } => Window::new(*from, *to).unwrap_or(Window::ALL),
@@ -316,6 +317,7 @@ impl Run {
             machines: plan.machines,
             events: true,
             scenario: Some(self.scenario.text.clone()),
+            replay: None,
             batsim: plan.batsim.then(|| self.scenario.meaning.name.clone()),
         }
     }

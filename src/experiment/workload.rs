@@ -12,7 +12,7 @@ use generated::{open_lublin, open_poisson};
 use serde::{Deserialize, Serialize};
 
 use super::timed::{Read, Timed};
-use super::{Progress, RunError};
+use super::{Progress, RunError, archive};
 use crate::formats::batsim;
 use crate::formats::swf::{Clean, Header, SwfOptions, SwfSource};
 use crate::model::{Named, NamedError};
@@ -103,7 +103,10 @@ impl Workload {
     /// How it is called in a line: without the folders of a file.
     pub(super) fn title(&self) -> String {
         match self {
-            Self::File(path) => path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned(),
+            Self::File(path) => {
+                let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+                name.strip_prefix(archive::PREFIX).unwrap_or(&name).to_owned()
+            }
             Self::Stdin => "standard input".to_owned(),
             Self::Lublin(named) | Self::Poisson(named) => named.to_string(),
         }
@@ -194,6 +197,12 @@ impl Workload {
         }
         if shaping.procs == Some(0) {
             return Err(RunError::request("a machine of 0 processors runs nothing"));
+        }
+        if let Self::File(path) = self
+            && let Some(name) = path.to_str().filter(|name| archive::names(name))
+        {
+            let found = archive::find(name).map_err(RunError::request)?;
+            return Self::File(found).open_for(entity, shaping, progress);
         }
         let base = match self {
             Self::File(path) if is_json(path) => open_batsim(path, shaping, self.is_once())?,

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::nearest;
+use super::{Named, NamedError, nearest};
 use crate::units::Span;
 
 /// Cuts of jobs by run time and by size. A job belongs to the first class whose upper bound (inclusive) holds
@@ -39,18 +39,37 @@ pub struct JobClass {
     pub size: u8,
 }
 
-/// A preset that does not exist.
+/// Classes that do not exist, or cuts that make no classes.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("there are no job classes `{written}`; the presets are {}{}", JobClasses::PRESETS.join(", "), hint.as_ref().map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default())]
-pub struct ClassError {
-    written: String,
-    hint: Option<String>,
+pub enum ClassError {
+    /// A preset that does not exist.
+    #[error("there are no job classes `{written}`; the presets are {}, and own ones are written like `{}`{}", JobClasses::PRESETS.join(", "), JobClasses::EXAMPLE, hint.as_ref().map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default())]
+    Unknown {
+        /// What was written.
+        written: String,
+        /// The preset nearest to it.
+        hint: Option<String>,
+    },
+    /// Not of the form of cuts.
+    #[error(transparent)]
+    Form(#[from] NamedError),
+    /// Bounds that do not rise, or more than there are names for.
+    #[error("`{written}`: {said}")]
+    Cuts {
+        /// What was written.
+        written: String,
+        /// What is wrong with it.
+        said: String,
+    },
 }
 
 impl JobClasses {
     /// Names of the presets.
     pub const PRESETS: [&'static str; 6] =
         ["none", "kettimuthu-16", "kettimuthu-4", "kanavallil", "huang-1", "huang-2"];
+
+    /// Cuts of a user's own.
+    pub const EXAMPLE: &'static str = "cuts[run=10 min/1 h/8 h,size=1/8/32]";
 
     /// One class for all.
     pub fn none() -> Self {
@@ -75,7 +94,7 @@ impl JobClasses {
         }
     }
 
-    /// The preset's name.
+    /// The preset's name, or the cuts as they are written.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -125,7 +144,7 @@ impl JobClasses {
 impl FromStr for JobClasses {
     type Err = ClassError;
 
-    /// A preset by name. Kettimuthu 2003 (sections 2 and 4): 10 min / 1 h / 8 h by 1 / 8 / 32 processors, upper
+    /// A preset by name, or own cuts, see [`JobClasses::EXAMPLE`]. Kettimuthu 2003 (sections 2 and 4): 10 min / 1 h / 8 h by 1 / 8 / 32 processors, upper
     /// bounds inclusive, or 1 h by 8. Kanavallil 2007 (section 7): 10 min / 3 h by 10 % / 50 % of the machine.
     /// Huang 2004 (Table 7-2): 1 / 30 min (workload 1), 3 / 60 min (workload 2).
     fn from_str(written: &str) -> Result<Self, ClassError> {
@@ -151,12 +170,94 @@ impl FromStr for JobClasses {
             ),
             "huang-1" => Self::build(written, &[("short", 60), ("medium", 1_800)], "long", &[], "", true),
             "huang-2" => Self::build(written, &[("short", 180), ("medium", 3_600)], "long", &[], "", true),
+            _ if written.trim_start().starts_with("cuts") => return cuts(written),
             _ => {
                 let hint = nearest(written, Self::PRESETS).map(str::to_owned);
-                return Err(ClassError { written: written.to_owned(), hint });
+                return Err(ClassError::Unknown { written: written.to_owned(), hint });
             }
         })
     }
+}
+
+/// `cuts[run=BOUND/…,size=BOUND/…,run-names=NAME/…,size-names=NAME/…,bounds=inclusive|exclusive]`: upper bounds of run times as
+/// durations and of sizes as processors or percents of the machine (`10%`), and, if they shall have names, one more name than bounds.
+fn cuts(written: &str) -> Result<JobClasses, ClassError> {
+    let wrong = |said: String| ClassError::Cuts { written: written.to_owned(), said };
+    let mut named: Named = written.parse()?;
+    let name = named.to_string();
+    let runs: Option<String> = named.take("run", "durations")?;
+    let sizes: Option<String> = named.take("size", "sizes")?;
+    let run_names: Option<String> = named.take("run-names", "names")?;
+    let size_names: Option<String> = named.take("size-names", "names")?;
+    let inclusive =
+        named.take_choice("bounds", &[("inclusive", true), ("exclusive", false)])?.unwrap_or(true);
+    named.finish(&["run", "size", "run-names", "size-names", "bounds"])?;
+    if runs.is_none() && sizes.is_none() {
+        return Err(wrong("there is nothing to cut by; say `run`, `size` or both".to_owned()));
+    }
+    let runs =
+        bounds(runs.as_deref(), |bound| bound.parse::<Span>().map_err(|error| wrong(error.to_string())))?;
+    let sizes = bounds(sizes.as_deref(), |bound| {
+        let (number, percent) =
+            bound.strip_suffix('%').map_or((bound, false), |number| (number.trim(), true));
+        let number: u32 = number.parse().map_err(|_| {
+            wrong(format!("`{bound}` is no size; write a number of processors or a percentage such as `10%`"))
+        })?;
+        Ok(if percent { SizeBound::Percent(number) } else { SizeBound::Processors(number) })
+    })?;
+    if !runs.windows(2).all(|pair| pair[0].1 < pair[1].1) {
+        return Err(wrong("the bounds of `run` must rise".to_owned()));
+    }
+    let rise = |pair: &[(String, SizeBound)]| match (pair[0].1, pair[1].1) {
+        (SizeBound::Processors(low), SizeBound::Processors(high)) => low < high,
+        (SizeBound::Percent(low), SizeBound::Percent(high)) => low < high,
+        // Which is larger depends on the machine; the first that holds a job has it.
+        _ => true,
+    };
+    if !sizes.windows(2).all(rise) {
+        return Err(wrong("the bounds of `size` must rise".to_owned()));
+    }
+    // The signs of a bound: what it holds itself.
+    let (within, beyond) = if inclusive { ("<=", ">") } else { ("<", ">=") };
+    let (times, last_time) = labelled(runs, run_names.as_deref(), within, beyond, "").map_err(wrong)?;
+    let (sizes, last_size) = labelled(sizes, size_names.as_deref(), within, beyond, "p").map_err(wrong)?;
+    let classes = JobClasses { name, times, last_time, sizes, last_size, inclusive };
+    if classes.count() > 256 {
+        return Err(wrong(format!("these are {} classes; the most is 256", classes.count())));
+    }
+    Ok(classes)
+}
+
+/// The bounds between slashes, each with its text without blanks.
+fn bounds<T>(
+    written: Option<&str>,
+    read: impl Fn(&str) -> Result<T, ClassError>,
+) -> Result<Vec<(String, T)>, ClassError> {
+    let bounds = written.into_iter().flat_map(|bounds| bounds.split('/')).map(str::trim);
+    bounds.map(|bound| Ok((bound.replace(' ', ""), read(bound)?))).collect()
+}
+
+/// The bounds with the names of their classes, and the name of the class beyond them all.
+fn labelled<T>(
+    bounds: Vec<(String, T)>,
+    names: Option<&str>,
+    within: &str,
+    beyond: &str,
+    unit: &str,
+) -> Result<(Vec<(String, T)>, String), String> {
+    let Some(names) = names else {
+        let unit = |text: &str| if text.ends_with('%') { "" } else { unit };
+        let last = bounds.last().map(|(text, _)| format!("{beyond}{text}{}", unit(text)));
+        let named = bounds.into_iter().map(|(text, bound)| (format!("{within}{text}{}", unit(&text)), bound));
+        return Ok((named.collect(), last.unwrap_or_default()));
+    };
+    let names: Vec<&str> = names.split('/').map(str::trim).collect();
+    if names.len() != bounds.len() + 1 {
+        let (names, classes) = (names.len(), bounds.len() + 1);
+        return Err(format!("{names} names for {classes} classes: one more than there are bounds"));
+    }
+    let last = names[bounds.len()].to_owned();
+    Ok((names.into_iter().zip(bounds).map(|(name, (_, bound))| (name.to_owned(), bound)).collect(), last))
 }
 
 #[cfg(test)]
@@ -176,6 +277,42 @@ mod tests {
         assert_eq!(label(599, 12), "short narrow");
         assert_eq!(label(600, 13), "medium medium");
         assert_eq!(label(10_800, 65), "long wide");
+    }
+
+    #[test]
+    fn own_cuts_fall_where_they_say() {
+        let cuts: JobClasses = JobClasses::EXAMPLE.parse().unwrap();
+        assert_eq!(cuts.count(), 16);
+        assert_eq!(cuts.name(), JobClasses::EXAMPLE);
+        let presets: JobClasses = "kettimuthu-16".parse().unwrap();
+        for (secs, procs) in [(600, 1), (601, 8), (28_801, 33), (28_800, 32), (0, 9)] {
+            let run = Span::from_secs(secs);
+            assert_eq!(cuts.of(run, procs, 430), presets.of(run, procs, 430));
+        }
+        assert_eq!(cuts.label(0), "<=10min <=1p");
+        assert_eq!(cuts.label(15), ">8h >32p");
+        let named: JobClasses = "cuts[run=1 h,run-names=short/long]".parse().unwrap();
+        assert_eq!(
+            (named.count(), named.label(0), named.label(1)),
+            (2, "short".to_owned(), "long".to_owned())
+        );
+        let shares: JobClasses = "cuts[size=10%/50%,size-names=narrow/medium/wide]".parse().unwrap();
+        assert_eq!(shares.label(shares.index(shares.of(Span::ZERO, 13, 128))), "medium");
+        let below: JobClasses = "cuts[run=10 min,bounds=exclusive]".parse().unwrap();
+        assert_eq!(below.label(below.index(below.of(Span::from_secs(600), 1, 1))), ">=10min");
+    }
+
+    #[test]
+    fn cuts_that_make_no_classes_are_refused() {
+        let said = |written: &str| written.parse::<JobClasses>().unwrap_err().to_string();
+        assert_eq!(said("cuts"), "`cuts`: there is nothing to cut by; say `run`, `size` or both");
+        assert_eq!(said("cuts[run=1 h/10 min]"), "`cuts[run=1 h/10 min]`: the bounds of `run` must rise");
+        assert_eq!(
+            said("cuts[size=1/8,size-names=a/b]"),
+            "`cuts[size=1/8,size-names=a/b]`: 2 names for 3 classes: one more than there are bounds"
+        );
+        assert!(said("cuts[runs=1 h]").contains("did you mean `run`?"), "{}", said("cuts[runs=1 h]"));
+        assert!(said("cuts[size=many]").contains("`many` is no size"), "{}", said("cuts[size=many]"));
     }
 
     #[test]

@@ -22,10 +22,11 @@ const SEGMENTS: &str = "segments.csv";
 const MACHINES: &str = "machines.csv";
 const EVENTS: &str = "events.csv";
 const SCENARIO: &str = "scenario.toml";
+const REPLAY: &str = "replay.json";
 const BATSIM: &str = "batsim/out_jobs.csv";
 const SUMMARY: &str = "summary.json";
 /// Every file that may be there.
-const ALL: [&str; 7] = [JOBS, SEGMENTS, MACHINES, EVENTS, SCENARIO, BATSIM, SUMMARY];
+const ALL: [&str; 8] = [JOBS, SEGMENTS, MACHINES, EVENTS, SCENARIO, REPLAY, BATSIM, SUMMARY];
 
 /// Which files a run writes beside `jobs.csv`, `segments.csv` and `summary.json`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -36,6 +37,8 @@ pub struct OutputOptions {
     pub events: bool,
     /// Write `scenario.toml` with this text: the scenario with everything that it leaves to defaults.
     pub scenario: Option<String>,
+    /// Write `replay.json` with this text: what was replayed, and how.
+    pub replay: Option<String>,
     /// Write `batsim/out_jobs.csv`, with this name of the workload.
     pub batsim: Option<String>,
 }
@@ -68,7 +71,7 @@ impl OutputDir {
         options: &OutputOptions,
     ) -> Result<Self, OutputError> {
         create_folder(folder)?;
-        remove_stale(folder, &[SUMMARY, MACHINES, EVENTS, SCENARIO, BATSIM])?;
+        remove_stale(folder, &[SUMMARY, MACHINES, EVENTS, SCENARIO, REPLAY, BATSIM])?;
         let file = |name: &str, header: &str| Lines::create(folder.join(name), header);
         let jobs = file(JOBS, rows::JOBS)?;
         let segments = file(SEGMENTS, rows::SEGMENTS)?;
@@ -76,6 +79,9 @@ impl OutputDir {
         let events = options.events.then(|| file(EVENTS, rows::EVENTS)).transpose()?;
         if let Some(text) = &options.scenario {
             write_whole(folder, SCENARIO, text)?;
+        }
+        if let Some(text) = &options.replay {
+            write_whole(folder, REPLAY, text)?;
         }
         let batsim = match &options.batsim {
             None => None,
@@ -161,7 +167,7 @@ impl OutputDir {
         let files =
             [Some(&self.jobs), Some(&self.segments), self.machines.as_ref(), self.events.as_ref(), batsim];
         let handles = files.into_iter().flatten().map(Lines::handle).collect::<Result<_, _>>()?;
-        OutputSync::new(handles, &self.folder, SCENARIO, self.batsim.is_some())
+        OutputSync::new(handles, &self.folder, &[SCENARIO, REPLAY], self.batsim.is_some())
     }
 
     fn files(&mut self) -> impl Iterator<Item = (&'static str, &mut Lines<File>)> {

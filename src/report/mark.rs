@@ -51,14 +51,16 @@ pub struct OutputSync {
 }
 
 impl OutputSync {
-    /// With the scenario, if it is there, and the folders that hold the names of the files.
+    /// With the files that are written whole, those that are there, and the folders that hold the names of the files.
     pub(super) fn new(
         mut handles: Vec<(PathBuf, File)>,
         folder: &Path,
-        scenario: &str,
+        whole: &[&str],
         batsim: bool,
     ) -> Result<Self, OutputError> {
-        handles.extend(open_if_there(folder.join(scenario))?);
+        for name in whole {
+            handles.extend(open_if_there(folder.join(name))?);
+        }
         // Elsewhere folders cannot be opened, and need not be.
         if cfg!(unix) {
             let inner = batsim.then(|| folder.join("batsim"));

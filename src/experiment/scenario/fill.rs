@@ -7,14 +7,17 @@ use std::path::Path as FilePath;
 use super::Problem;
 use super::document::Document;
 use super::keys::{
-    Absent, Always, AnyNumber, BrokerKeys, Checkpoint, CheckpointKeys, ChurnKeys, ElectricityKey, Engine,
-    EstimatesKey, GeneratorKeys, HoursKey, Interval, LinkKeys, MachineKeys, MaybeBandwidth, NetworkKeys,
-    NoChurn, OutputKeys, PowerKey, ScenarioKeys, SiteKeys, Until, Virtual, WorkloadKeys, WorkloadText,
+    Absent, Always, AnyNumber, BrokerKeys, Checkpoint, CheckpointKeys, ChurnKeys, ClassesKey, ElectricityKey,
+    Engine, EstimatesKey, GeneratorKeys, HoursKey, Interval, LinkKeys, MachineKeys, MaybeBandwidth,
+    NetworkKeys, NoChurn, OutputKeys, PowerKey, ScenarioKeys, SiteKeys, Until, Virtual, WorkloadKeys,
+    WorkloadText,
 };
 use super::quantity::{Or, Written};
 use super::tree::Path;
+use crate::experiment::archive;
 use crate::formats::swf::Clean;
-use crate::model::{BrokerSpec, DayRates, Named};
+use crate::metrics::Definitions;
+use crate::model::{BrokerSpec, DayRates, JobClasses, Named};
 use crate::store::EngineKind;
 use crate::units::{Power, Span};
 
@@ -59,6 +62,8 @@ impl Filler<'_> {
             name: keys.name.or(stem).or_else(|| Some("scenario".to_owned())),
             seed: keys.seed.or(Some(SEED)),
             measure: keys.measure.or(Some(Or::Word(Always))),
+            tau: keys.tau.or(Some(Written(Definitions::TAU))),
+            classes: keys.classes.or_else(|| Some(ClassesKey(JobClasses::none()))),
             until: keys.until.or(Some(Until::Done)),
             engine: keys.engine.or(Some(Engine::default())),
             clock: keys.clock.or(Some(Or::Word(Virtual))),
@@ -153,6 +158,10 @@ impl Filler<'_> {
         let log = keys.log.map(|log| {
             let key = path.key("log");
             let folder = self.document.folder_of(&key);
+            // What is in the archive is so wherever it is.
+            if archive::names(&log) {
+                return log;
+            }
             // From now on it must not matter where the scenario is read.
             let path = folder.join(log);
             std::path::absolute(&path).unwrap_or(path).display().to_string()

@@ -18,7 +18,9 @@ use crate::model::{Named, Payer, Replan};
 use crate::units::{Bandwidth, Span};
 
 pub use checkpoint::{CheckpointKeys, Interval};
-pub use forms::{Dist, ElectricityKey, EstimatesKey, GeneratorKeys, HoursKey, PowerKey, WorkloadText};
+pub use forms::{
+    ClassesKey, Dist, ElectricityKey, EstimatesKey, GeneratorKeys, HoursKey, PowerKey, WorkloadText,
+};
 pub use machines::{MachineKeys, ReservationKeys};
 pub use site::{ChurnKeys, SiteKeys};
 pub use words::{Absent, Always, AnyNumber, Checkpoint, Engine, MaybeBandwidth, NoChurn, Until, Virtual};
@@ -37,6 +39,11 @@ pub struct ScenarioKeys {
     /// Which jobs count: `"all"`, or those submitted in a window, `{ from = "1 d", to = "8 d" }`; energy, cost and utilization
     /// are of the whole run in any case. Default: all.
     pub measure: Option<Or<Always, WindowKeys>>,
+    /// Bound of the bounded slowdown: a run shorter than this counts as this long. Default: 10 s.
+    pub tau: Option<Written<Span>>,
+    /// Job classes by run time and size: a preset such as `"kettimuthu-16"`, or own cuts such as `"cuts[run=10 min/1 h,size=1/8]"`.
+    /// Shares of the machine are of the largest class of machines. Default: none.
+    pub classes: Option<ClassesKey>,
     /// When the run ends at the latest, such as `"30 d"`; jobs that are left are then unfinished. Default: `"done"`, when no job
     /// is left.
     pub until: Option<Until>,

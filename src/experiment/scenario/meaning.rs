@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::keys::Engine;
 use crate::experiment::{CheckpointPlan, Opened, Progress, RunError, Shaping, Workload};
+use crate::metrics::Definitions;
 use crate::model::GridSpec;
 use crate::units::{Bytes, Time};
 
@@ -20,6 +21,8 @@ pub struct Meaning {
     pub portal: Vec<PlannedWorkload>,
     /// Which jobs count.
     pub measure: Measure,
+    /// What its measures mean: bound of the slowdown, job classes.
+    pub definitions: Definitions,
     /// When the run ends at the latest.
     pub until: Option<Time>,
     /// What time follows.

@@ -15,7 +15,8 @@ use super::quantity::Or;
 use super::tree::Path;
 use crate::broker::BrokerRegistry;
 use crate::local::Registry;
-use crate::model::{GridSpec, SiteSpec, nearest};
+use crate::metrics::Definitions;
+use crate::model::{GridSpec, JobClasses, SiteSpec, nearest};
 use crate::units::{Span, Time};
 
 /// The most sites: every two of them have a connection.
@@ -93,12 +94,17 @@ pub(super) fn resolve(keys: &ScenarioKeys, checker: &mut Checker<'_>) -> Option<
     let name = keys.name.clone().unwrap_or_default();
     let checkpoint = keys.checkpoint.as_ref().and_then(|keys| checker.checkpoint(keys));
     let output = plan(output);
+    let largest = sites.iter().flat_map(|site| &site.partitions).map(|part| part.processors()).max();
+    let classes = keys.classes.as_ref().map_or_else(JobClasses::none, |classes| classes.0.clone());
+    let tau = keys.tau.map_or(Definitions::TAU, |tau| tau.0);
+    let definitions = Definitions::new(tau, classes, largest.unwrap_or_default());
     checker.problems.is_empty().then(|| Meaning {
         name,
         grid: GridSpec { seed, sites, network, broker },
         site_workloads,
         portal,
         measure,
+        definitions,
         until,
         clock,
         engine,

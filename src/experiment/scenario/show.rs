@@ -41,7 +41,7 @@ pub(super) fn hash(keys: &ScenarioKeys) -> Result<u128, String> {
     });
     for workload in own.chain(keys.workload.iter_mut().flatten()) {
         if let Some(log) = &mut workload.log {
-            *log = log.rsplit(['/', '\\']).next().unwrap_or_default().to_owned();
+            *log = log.rsplit(['/', '\\', ':']).next().unwrap_or_default().to_owned();
         }
     }
     if let Some(output) = &mut keys.output {

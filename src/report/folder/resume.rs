@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use super::{BATSIM, EVENTS, JOBS, MACHINES, OutputDir, OutputOptions, SCENARIO, SEGMENTS, SUMMARY};
+use super::{BATSIM, EVENTS, JOBS, MACHINES, OutputDir, OutputOptions, REPLAY, SCENARIO, SEGMENTS, SUMMARY};
 use super::{create_folder, part_of, remove, remove_stale, write_whole};
 use crate::metrics::Definitions;
 use crate::model::SiteSpec;
@@ -49,12 +49,16 @@ impl OutputDir {
             (MACHINES, machines.is_some()),
             (EVENTS, events.is_some()),
             (SCENARIO, options.scenario.is_some()),
+            (REPLAY, options.replay.is_some()),
             (BATSIM, batsim.is_some()),
         ];
         stale.extend(kept.into_iter().filter(|(_, kept)| !kept).map(|(name, _)| name));
         remove_stale(folder, &stale)?;
         if let Some(text) = new_scenario {
             write_whole(folder, SCENARIO, text)?;
+        }
+        if let Some(text) = &options.replay {
+            write_whole(folder, REPLAY, text)?;
         }
         let batsim = match (batsim, &options.batsim) {
             (Some(past), Some(workload)) => Some((Batsim::resume(workload, &mark.held), past.go_on()?)),
@@ -97,7 +101,7 @@ impl OutputDir {
             return Err(error);
         }
         // Without a summary the folder is that of no finished run, whatever happens from here on.
-        for stale in [SUMMARY, MACHINES, EVENTS, SCENARIO, BATSIM] {
+        for stale in [SUMMARY, MACHINES, EVENTS, SCENARIO, REPLAY, BATSIM] {
             remove(&to.join(stale))?;
         }
         mark.files.iter().try_for_each(|file| {

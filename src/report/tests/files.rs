@@ -30,6 +30,7 @@ pub(super) fn everything() -> OutputOptions {
         machines: true,
         events: true,
         scenario: Some("seed = 7\n".to_owned()),
+        replay: Some("{}".to_owned()),
         batsim: Some("w".to_owned()),
     }
 }

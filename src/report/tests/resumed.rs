@@ -220,7 +220,15 @@ fn a_future_writes_the_files_it_is_asked_for() {
     let names: Vec<_> = contents(future.path()).into_keys().map(|name| name.display().to_string()).collect();
     assert_eq!(
         names,
-        ["batsim/out_jobs.csv", "jobs.csv", "machines.csv", "mine.txt", "scenario.toml", "segments.csv"]
+        [
+            "batsim/out_jobs.csv",
+            "jobs.csv",
+            "machines.csv",
+            "mine.txt",
+            "replay.json",
+            "scenario.toml",
+            "segments.csv"
+        ]
     );
     assert_eq!(fs::read_to_string(future.path().join("scenario.toml")).unwrap(), "seed = 8\n");
     assert_eq!(contents(folder.path()), past, "the past stays as it was, however the copy was linked to it");

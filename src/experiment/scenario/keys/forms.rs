@@ -13,7 +13,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::experiment::EstimateSource;
 use crate::experiment::scenario::quantity::{Quantity, Words, Written, textual};
 use crate::experiment::scenario::schema;
-use crate::model::{DayRates, DayRatesError, Distribution, Named, nearest};
+use crate::model::{ClassError, DayRates, DayRatesError, Distribution, JobClasses, Named, nearest};
 use crate::units::{EnergyPrice, Power};
 use crate::workload::Estimates;
 
@@ -70,6 +70,30 @@ textual!(
     HoursKey,
     "hours of the day with factors, in quotes, such as `\"22-6=0.5,17-20=1.8\"`",
     "22-6=0.5,17-20=1.8"
+);
+
+/// Job classes: a preset, or own cuts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClassesKey(pub JobClasses);
+
+impl FromStr for ClassesKey {
+    type Err = ClassError;
+
+    fn from_str(written: &str) -> Result<Self, ClassError> {
+        written.parse().map(Self)
+    }
+}
+
+impl fmt::Display for ClassesKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0.name())
+    }
+}
+
+textual!(
+    ClassesKey,
+    "job classes in quotes, such as `\"kettimuthu-16\"` or `\"cuts[run=10 min/1 h,size=1/8]\"`",
+    "kettimuthu-16"
 );
 
 /// What electricity costs, if anybody asks.

@@ -7,7 +7,7 @@ use crate::experiment::scenario::keys::{GeneratorKeys, WorkloadKeys, WorkloadTex
 use crate::experiment::scenario::meaning::PlannedWorkload;
 use crate::experiment::scenario::quantity::Or;
 use crate::experiment::scenario::tree::Path;
-use crate::experiment::{EstimateSource, Shaping, Workload};
+use crate::experiment::{EstimateSource, Shaping, Workload, archive};
 use crate::model::{Named, NamedError, PartitionSpec, SiteSpec};
 use crate::workload::lublin::LublinSpec;
 use crate::workload::poisson::PoissonSpec;
@@ -143,6 +143,13 @@ impl Checker<'_> {
 
     fn log(&mut self, path: &Path, log: &str) -> Option<Workload> {
         let file = FilePath::new(log);
+        if archive::names(log) {
+            if let Err(said) = archive::find(log) {
+                self.wrong(path, said);
+                return None;
+            }
+            return Some(Workload::File(file.to_owned()));
+        }
         if file.is_file() {
             return Some(Workload::File(file.to_owned()));
         }
