@@ -4,6 +4,7 @@
 //! was done), 1 a run that failed.
 
 mod check;
+mod explain;
 mod fork;
 mod generate;
 mod inspect;
@@ -46,6 +47,8 @@ enum Command {
     Snapshots(snapshots::Args),
     /// Say whether what a run has left is a legal schedule on its grid
     Validate(validate::Args),
+    /// Say why a job of a run did not start before it did: the rule, and who held it back
+    Explain(explain::Args),
     /// Write a workload made by a model, as SWF, to standard output or a file
     Generate(generate::Args),
     /// Say what is in a workload: jobs, load, users, sizes, run times, arrivals
@@ -68,6 +71,7 @@ pub fn main() -> ExitCode {
         Command::Fork(args) => fork::run(*args),
         Command::Snapshots(args) => snapshots::run(&args),
         Command::Validate(args) => validate::run(&args),
+        Command::Explain(args) => explain::run(&args),
         Command::Generate(args) => generate::run(&args),
         Command::Inspect(args) => inspect::run(&args),
         Command::Policies(args) => policies::run(&args),

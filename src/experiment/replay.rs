@@ -324,6 +324,12 @@ impl Replay {
         Ok(grid)
     }
 
+    /// The grid of the only policy at its beginning.
+    pub(super) fn begun(&self, progress: &Progress) -> Result<Grid, RunError> {
+        let (_, _, grid) = self.build(&self.options.policies[0], progress)?;
+        Ok(grid)
+    }
+
     fn build(&self, policy: &Named, progress: &Progress) -> Result<Built, RunError> {
         let mut opened = self.options.workload.open(&self.options.shaping, progress)?;
         let spec = self.site(policy, opened.procs);

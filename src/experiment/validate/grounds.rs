@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::broker::BrokerRegistry;
 use crate::experiment::scenario::Scenario;
-use crate::experiment::{Replay, ReplayOptions, RunError};
+use crate::experiment::{RunError, StoredRun, rerun};
 use crate::local::{Abilities, Registry};
 use crate::metrics::legal::{Ground, Rule};
 use crate::model::{MAX_PROCESSORS, Named, SiteSpec};
@@ -53,13 +53,13 @@ fn in_folder(folder: &RunFolder, registry: &Registry, brokers: &BrokerRegistry) 
         let file = folder.dir().join("scenario.toml");
         return of_scenario(&Scenario::read(&file, &text, &[], registry, brokers)?, registry);
     }
-    if let Some(text) = folder.replay()? {
-        let (options, policy) = read_replay(&text).map_err(|error| {
-            RunError::request(format!("`{}`: {error}", folder.dir().join("replay.json").display()))
-        })?;
-        let procs = folder.summary().and_then(|summary| summary["procs"].as_u64());
-        let procs = procs.and_then(|procs| u32::try_from(procs).ok()).unwrap_or(MAX_PROCESSORS);
-        let spec = Replay::new(options, registry.clone())?.site(&policy, procs);
+    let said = |key: &str| folder.summary().map(|summary| &summary[key]);
+    let procs = said("procs").and_then(serde_json::Value::as_u64).and_then(|procs| u32::try_from(procs).ok());
+    if folder.replay()?.is_some()
+        && let StoredRun::Replay(replay) = rerun(folder, registry.clone(), brokers.clone())?
+    {
+        let [policy, ..] = replay.policies() else { return Err(RunError::request("no policy was replayed")) };
+        let spec = replay.site(policy, procs.unwrap_or(MAX_PROCESSORS));
         return Ok(of_sites(vec![ground(spec, registry)?], "as its replay.json says"));
     }
     let hint = "say what it ran on: `--procs N` for one machine, or `--scenario FILE`";
@@ -68,21 +68,6 @@ fn in_folder(folder: &RunFolder, registry: &Registry, brokers: &BrokerRegistry) 
         _ => "nothing in this folder says what grid it ran on",
     };
     Err(RunError::request(format!("`{}`: {told}", folder.jobs_path().display())).with_hint(hint))
-}
-
-/// The options and the policy of a `replay.json`.
-pub(crate) fn read_replay(text: &str) -> Result<(ReplayOptions, Named), serde_json::Error> {
-    #[derive(serde::Deserialize)]
-    struct Written {
-        folder: std::path::PathBuf,
-        options: ReplayOptions,
-        policy: Named,
-    }
-    let Written { folder, mut options, policy } = serde_json::from_str(text)?;
-    options.see_from(&folder);
-    options.policies = vec![policy.clone()];
-    options.checkpoint = None;
-    Ok((options, policy))
 }
 
 fn of_scenario(scenario: &Scenario, registry: &Registry) -> Result<Found, RunError> {
