@@ -6,6 +6,7 @@
 mod campaign;
 mod check;
 mod compare;
+mod explain;
 mod fork;
 mod generate;
 mod inspect;
@@ -19,6 +20,7 @@ mod run;
 mod signals;
 mod snapshots;
 mod trace;
+mod validate;
 
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
@@ -54,6 +56,10 @@ enum Command {
     Snapshots(snapshots::Args),
     /// Run many scenarios: a base and what varies, on all cores, into one table
     Campaign(Box<campaign::Args>),
+    /// Say whether what a run has left is a legal schedule on its grid
+    Validate(validate::Args),
+    /// Say why a job of a run did not start before it did: the rule, and who held it back
+    Explain(explain::Args),
     /// Write a workload made by a model, as SWF, to standard output or a file
     Generate(generate::Args),
     /// Say what is in a workload: jobs, load, users, sizes, run times, arrivals
@@ -80,6 +86,8 @@ pub fn main() -> ExitCode {
         Command::Reproduce(args) => reproduce::run(&args),
         Command::Snapshots(args) => snapshots::run(&args),
         Command::Campaign(args) => campaign::run(&args),
+        Command::Validate(args) => validate::run(&args),
+        Command::Explain(args) => explain::run(&args),
         Command::Generate(args) => generate::run(&args),
         Command::Inspect(args) => inspect::run(&args),
         Command::Report(args) => report::run(&args),

@@ -12,6 +12,7 @@ mod comparison;
 mod contents;
 mod contrasts;
 mod error;
+mod explained;
 mod figures;
 mod folder;
 mod futures;
@@ -34,12 +35,14 @@ mod tables;
 #[cfg(test)]
 mod tests;
 mod trace;
+mod validation;
 
 pub use claims::{Page, PageFigure, ShownClaim, claims_page, claims_table};
 pub use comparison::comparison_table;
 pub use contents::contents_table;
 pub use contrasts::{runs_contrasts, study_contrasts};
 pub use error::{OutputError, hint_for};
+pub use explained::{Explained, Held, Stretch, explained_text};
 pub use folder::{OutputDir, OutputOptions};
 pub use futures::{Branch, Difference, Futures, futures_table};
 pub use grid::grid_tables;
@@ -51,3 +54,4 @@ pub use snapshots::{PlaceFacts, SnapshotFacts, SnapshotRow, StoreFacts, snapshot
 pub use study::{ListedRun, study_list, study_table};
 pub use tables::{grid_json, json, recorded_waits_table, summary_table};
 pub use trace::{TraceError, TraceFacts, write_trace};
+pub use validation::{Validation, validation_json, validation_table};
