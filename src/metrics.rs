@@ -17,6 +17,7 @@ mod grid;
 mod grid_run;
 mod groups;
 mod ledger;
+pub mod legal;
 mod measure;
 mod ratio;
 mod recovery;

@@ -233,6 +233,11 @@ impl Run {
         Ok(grid)
     }
 
+    /// The grid at its beginning.
+    pub(super) fn begun(&self, progress: &Progress) -> Result<Grid, RunError> {
+        Ok(self.build(progress)?.0)
+    }
+
     fn build(&self, progress: &Progress) -> Result<(Grid, Inputs), RunError> {
         let mut inputs = self.open(progress)?;
         let spec = &self.scenario.meaning.grid;
