@@ -6,8 +6,8 @@
 
 mod batsim;
 mod cells;
-mod claims;
 pub mod charts;
+mod claims;
 mod comparison;
 mod contents;
 mod contrasts;
@@ -20,16 +20,16 @@ mod grid;
 mod lines;
 mod mark;
 mod names;
+pub mod page;
 #[cfg(feature = "parquet")]
 mod parquet;
-pub mod page;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod reader;
 mod rows;
 mod series;
 mod snapshots;
 mod states;
-#[cfg(feature = "parquet")]
-mod parquet;
 mod study;
 mod study_figures;
 mod tables;
@@ -48,9 +48,9 @@ pub use folder::{OutputDir, OutputOptions};
 pub use futures::{Branch, Difference, Futures, futures_table};
 pub use grid::grid_tables;
 pub use mark::{FileMark, OutputMark, OutputSync};
-pub use reader::{EventRow, FolderKind, JobRow, MachineRow, ReadError, Rows, RunFolder, SegmentRow};
 #[cfg(feature = "parquet")]
 pub use parquet::write_parquet;
+pub use reader::{EventRow, FolderKind, JobRow, MachineRow, ReadError, Rows, RunFolder, SegmentRow};
 pub use snapshots::{PlaceFacts, SnapshotFacts, SnapshotRow, StoreFacts, snapshot_table, store_table};
 pub use study::{ListedRun, study_list, study_table};
 pub use study_figures::study_figures;

@@ -5,9 +5,8 @@ use std::time::Duration;
 
 use clap::{Args as ClapArgs, ValueEnum};
 
-use super::{progress, say, signals, talk, trace};
 use super::report::Asked;
-use super::{progress, say, signals, talk};
+use super::{progress, say, signals, talk, trace};
 use crate::experiment::{
     Anew, CheckpointPlan, Control, EstimateSource, Progress, Replay, ReplayOptions, RunError, Shaping,
     Workload,
@@ -258,7 +257,8 @@ pub(super) fn run(args: Args) -> Result<(), RunError> {
         }
     }
     if let Some(asked) = &asked {
-        let folders: Vec<PathBuf> = replay.policies().iter().filter_map(|policy| replay.folder(policy)).collect();
+        let folders: Vec<PathBuf> =
+            replay.policies().iter().filter_map(|policy| replay.folder(policy)).collect();
         asked.write(&folders)?;
     }
     if json {

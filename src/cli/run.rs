@@ -5,9 +5,8 @@ use std::path::PathBuf;
 use clap::{Args as ClapArgs, ValueEnum};
 
 use super::check::SetArgs;
-use super::{progress, say, signals, talk, trace};
 use super::report::Asked;
-use super::{progress, say, signals, talk};
+use super::{progress, say, signals, talk, trace};
 use crate::broker::BrokerRegistry;
 use crate::experiment::scenario::{Override, Scenario};
 use crate::experiment::{Anew, Commands, Control, Progress, Run, RunError};
@@ -126,6 +125,13 @@ impl Args {
 pub(super) fn run(args: &Args) -> Result<(), RunError> {
     let (registry, brokers) = (Registry::standard(), BrokerRegistry::standard());
     let mut scenario = Scenario::load(&args.scenario, &args.overrides(), &registry, &brokers)?;
+    let folder = scenario.meaning.output.folder.clone();
+    if args.trace && folder.is_none() {
+        return Err(RunError::request(
+            "`--trace` writes to the folder of the run's files, and there is none",
+        )
+        .with_hint("say where they go: `--out DIR`"));
+    }
     let asked = args.report.as_deref().map(|page| Asked::of(page, scenario.meaning.output.folder.as_deref()));
     let asked = asked.transpose()?;
     if let Some(scratch) = asked.as_ref().and_then(Asked::scratch) {
@@ -144,13 +150,6 @@ pub(super) fn run(args: &Args) -> Result<(), RunError> {
     {
         return Err(RunError::request(format!("`{option}` is about snapshots, and there is no store"))
             .with_hint("say where they go: `--checkpoint STORE`"));
-    }
-    let folder = scenario.meaning.output.folder.clone();
-    if args.trace && folder.is_none() {
-        return Err(RunError::request(
-            "`--trace` writes to the folder of the run's files, and there is none",
-        )
-        .with_hint("say where they go: `--out DIR`"));
     }
     let run = Run::new(scenario, usize::from(args.threads), registry, brokers);
     let commands = args.commands.as_deref().map(Commands::open).transpose()?;
