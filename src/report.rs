@@ -23,8 +23,6 @@ mod names;
 pub mod page;
 #[cfg(feature = "parquet")]
 mod parquet;
-#[cfg(feature = "parquet")]
-mod parquet;
 mod reader;
 mod rows;
 mod series;
