@@ -1,8 +1,10 @@
 //! Whole commands: what they print, what they leave, and how they refuse.
 
 mod bad;
+mod compare;
 mod engines;
 mod good;
+mod reproduce;
 mod scenario;
 mod stores;
 mod studies;
