@@ -101,7 +101,7 @@ impl Chart for GanttChart {
         let heights = self.heights();
         let gap = if self.rows.len() > 1 { 8 } else { 0 };
         let inside: i32 = heights.iter().sum::<i32>() + gap * (heights.len() as i32 - 1).max(0);
-        let sheet = Sheet::new(WIDTH, (above + inside + 44) as u32, paint, &self.title);
+        let sheet = Sheet::new(WIDTH, (above + inside + 48) as u32, paint, &self.title);
         legend::draw(&sheet, &entries, labels, 2, width);
         if !named {
             let place = (14 * UNIT, (above + inside / 2) * UNIT);
@@ -193,17 +193,20 @@ impl GanttChart {
 
     fn raster(&self, sheet: &Sheet, row: &GanttRow, plot: &Plot, paint: Paint) {
         let Some(raster) = &row.raster else { return };
-        let theme = match paint {
-            // On a page the picture has to serve both themes: clear ground and the colours of the light one.
-            Paint::Page => Theme::Light,
-            Paint::File(theme) => theme,
+        // A page follows the reader's theme: it has the picture in both, and shows one.
+        let themes: &[(Theme, &str)] = match paint {
+            Paint::Page => &[(Theme::Light, "by-day"), (Theme::Dark, "by-night")],
+            Paint::File(Theme::Light) => &[(Theme::Light, "")],
+            Paint::File(Theme::Dark) => &[(Theme::Dark, "")],
         };
         let inks: Vec<Ink> = self.groups.iter().map(|(_, ink)| *ink).collect();
-        if let Some(png) = raster.png(&inks, theme) {
-            let (from, to) = raster.span();
-            let (left, top) = plot.at(from, f64::from(row.processors));
-            let (right, bottom) = plot.at(to, 0.0);
-            sheet.image(&png, (left, top), (right - left, bottom - top));
+        let (from, to) = raster.span();
+        let (left, top) = plot.at(from, f64::from(row.processors));
+        let (right, bottom) = plot.at(to, 0.0);
+        for (theme, class) in themes {
+            if let Some(png) = raster.png(&inks, *theme) {
+                sheet.image(&png, (left, top), (right - left, bottom - top), class);
+            }
         }
     }
 
