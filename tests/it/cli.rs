@@ -3,6 +3,7 @@
 mod bad;
 mod engines;
 mod good;
+mod reports;
 mod scenario;
 mod stores;
 
