@@ -88,6 +88,9 @@ pub struct GanttChart {
 
 /// Bars up to here are told apart one by one, and beyond only by group.
 const SINGLE: usize = 4_000;
+/// Bars up to here can all be pointed at, and of more those that are so wide, in units.
+const FEW: usize = 400;
+const HAIR: i32 = 15;
 
 impl Chart for GanttChart {
     fn svg(&self, paint: Paint) -> Result<String, ChartError> {
@@ -213,6 +216,8 @@ impl GanttChart {
     fn bars(&self, sheet: &Sheet, plots: &[Plot]) {
         let ink = |bar: &GanttBar| self.groups.get(bar.group).map_or(Ink::Series(0), |(_, ink)| *ink).colour().2;
         let single = self.bars.len() <= SINGLE;
+        // Nobody can point at what is as thin as a hair.
+        let apart = |data_width: i32| self.bars.len() <= FEW || data_width >= HAIR;
         // By colour, whether it was lost.
         let mut together: std::collections::BTreeMap<(u8, bool), String> = std::collections::BTreeMap::new();
         let (mut lost, mut killed) = (String::new(), String::new());
@@ -231,7 +236,8 @@ impl GanttChart {
                     killed.push_str(&polyline([(x, low), (x, high)]));
                 }
             }
-            if single {
+            let width = plot.at(bar.to, 0.0).0 - plot.at(bar.from, 0.0).0;
+            if single && apart(width) {
                 sheet.fill(&data, ink(bar), if bar.lost { 0.3 } else { 0.92 }, Some(&bar.title));
             } else {
                 together.entry((ink(bar), bar.lost)).or_default().push_str(&data);
