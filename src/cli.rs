@@ -3,8 +3,10 @@
 //! Data goes to standard output, talk to standard error. Exit code 0 is success, 2 a request that cannot be carried out (nothing
 //! was done), 1 a run that failed.
 
+mod campaign;
 mod check;
 mod compare;
+mod explain;
 mod fork;
 mod generate;
 mod inspect;
@@ -12,10 +14,13 @@ mod policies;
 mod progress;
 mod replay;
 mod report;
+mod reproduce;
 mod resume;
 mod run;
 mod signals;
 mod snapshots;
+mod trace;
+mod validate;
 
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
@@ -45,8 +50,16 @@ enum Command {
     Fork(Box<fork::Args>),
     /// Compare runs job by job, or the variants of a study seed by seed
     Compare(compare::Args),
+    /// Run a paper's experiments, and hold what was published against what is measured
+    Reproduce(reproduce::Args),
     /// List the snapshots of a run, look into one, or remove some
     Snapshots(snapshots::Args),
+    /// Run many scenarios: a base and what varies, on all cores, into one table
+    Campaign(Box<campaign::Args>),
+    /// Say whether what a run has left is a legal schedule on its grid
+    Validate(validate::Args),
+    /// Say why a job of a run did not start before it did: the rule, and who held it back
+    Explain(explain::Args),
     /// Write a workload made by a model, as SWF, to standard output or a file
     Generate(generate::Args),
     /// Say what is in a workload: jobs, load, users, sizes, run times, arrivals
@@ -70,7 +83,11 @@ pub fn main() -> ExitCode {
         Command::Resume(args) => resume::run(&args),
         Command::Fork(args) => fork::run(*args),
         Command::Compare(args) => compare::run(args),
+        Command::Reproduce(args) => reproduce::run(&args),
         Command::Snapshots(args) => snapshots::run(&args),
+        Command::Campaign(args) => campaign::run(&args),
+        Command::Validate(args) => validate::run(&args),
+        Command::Explain(args) => explain::run(&args),
         Command::Generate(args) => generate::run(&args),
         Command::Inspect(args) => inspect::run(&args),
         Command::Report(args) => report::run(&args),

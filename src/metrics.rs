@@ -8,6 +8,7 @@
 mod backlog;
 mod blocks;
 mod churn;
+pub mod claims;
 pub mod comparison;
 mod definitions;
 mod distribution;
@@ -16,6 +17,7 @@ mod grid;
 mod grid_run;
 mod groups;
 mod ledger;
+pub mod legal;
 mod measure;
 mod ratio;
 mod recovery;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::{Args as ClapArgs, ValueEnum};
 
 use super::report::Asked;
-use super::{progress, say, signals, talk};
+use super::{progress, say, signals, talk, trace};
 use crate::experiment::{
     Anew, CheckpointPlan, Control, EstimateSource, Progress, Replay, ReplayOptions, RunError, Shaping,
     Workload,
@@ -72,6 +72,10 @@ pub(super) struct Args {
     /// Also write batsim/out_jobs.csv, in Batsim's columns
     #[arg(long, requires = "out")]
     batsim: bool,
+
+    /// Also write trace.json, which Perfetto and chrome://tracing open
+    #[arg(long, requires = "out")]
+    trace: bool,
 
     /// Take snapshots into this folder, from which an interrupted replay goes on (`gridemu resume`)
     #[arg(long, value_name = "STORE")]
@@ -221,7 +225,7 @@ impl Args {
 }
 
 pub(super) fn run(args: Args) -> Result<(), RunError> {
-    let json = args.json;
+    let (json, traced) = (args.json, args.trace);
     let anew = if args.checkpoint_anew { Anew::Remove } else { Anew::Refuse };
     let asked = args.report.as_deref().map(|page| Asked::of(page, args.out.as_deref())).transpose()?;
     let mut options = args.options();
@@ -248,9 +252,13 @@ pub(super) fn run(args: Args) -> Result<(), RunError> {
             say(&format!("{apart}{}", report::summary_table(&summary)))?;
         }
         summaries.push(summary);
+        if let Some(folder) = replay.folder(policy).filter(|_| traced) {
+            trace::write(&folder)?;
+        }
     }
     if let Some(asked) = &asked {
-        let folders: Vec<PathBuf> = replay.policies().iter().filter_map(|policy| replay.folder(policy)).collect();
+        let folders: Vec<PathBuf> =
+            replay.policies().iter().filter_map(|policy| replay.folder(policy)).collect();
         asked.write(&folders)?;
     }
     if json {

@@ -90,8 +90,11 @@ pub(super) fn run(args: &Args) -> Result<(), RunError> {
         }
         paths => {
             if let Some(study) = paths.iter().find(|path| study(path).is_some()) {
-                return Err(RunError::request(format!("`{}` is a campaign: its report has a page of its own", study.display()))
-                    .with_hint("give it alone, or give folders of runs"));
+                return Err(RunError::request(format!(
+                    "`{}` is a campaign: its report has a page of its own",
+                    study.display()
+                ))
+                .with_hint("give it alone, or give folders of runs"));
             }
             let mut folders = Vec::new();
             for path in paths {
@@ -153,7 +156,8 @@ impl Asked {
 
     /// Writes the page of the runs in these folders.
     pub(super) fn write(&self, folders: &[PathBuf]) -> Result<(), RunError> {
-        let opened: Result<Vec<RunFolder>, _> = folders.iter().map(|folder| RunFolder::open(folder)).collect();
+        let opened: Result<Vec<RunFolder>, _> =
+            folders.iter().map(|folder| RunFolder::open(folder)).collect();
         let opened = opened.map_err(ReportError::from).map_err(failed)?;
         let options = ReportOptions { unkept: self.scratch.is_some(), ..ReportOptions::default() };
         Report::of_runs(&opened, &options).map_err(failed)?.write_html(&self.page).map_err(failed)?;

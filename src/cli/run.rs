@@ -6,7 +6,7 @@ use clap::{Args as ClapArgs, ValueEnum};
 
 use super::check::SetArgs;
 use super::report::Asked;
-use super::{progress, say, signals, talk};
+use super::{progress, say, signals, talk, trace};
 use crate::broker::BrokerRegistry;
 use crate::experiment::scenario::{Override, Scenario};
 use crate::experiment::{Anew, Commands, Control, Progress, Run, RunError};
@@ -80,6 +80,10 @@ pub(super) struct Args {
     /// Seed of all that is drawn
     #[arg(long, value_name = "N")]
     seed: Option<String>,
+
+    /// Also write trace.json, which Perfetto and chrome://tracing open, to the folder of the files
+    #[arg(long)]
+    trace: bool,
 }
 
 #[derive(Copy, Clone, Debug, ValueEnum)]
@@ -121,6 +125,13 @@ impl Args {
 pub(super) fn run(args: &Args) -> Result<(), RunError> {
     let (registry, brokers) = (Registry::standard(), BrokerRegistry::standard());
     let mut scenario = Scenario::load(&args.scenario, &args.overrides(), &registry, &brokers)?;
+    let folder = scenario.meaning.output.folder.clone();
+    if args.trace && folder.is_none() {
+        return Err(RunError::request(
+            "`--trace` writes to the folder of the run's files, and there is none",
+        )
+        .with_hint("say where they go: `--out DIR`"));
+    }
     let asked = args.report.as_deref().map(|page| Asked::of(page, scenario.meaning.output.folder.as_deref()));
     let asked = asked.transpose()?;
     if let Some(scratch) = asked.as_ref().and_then(Asked::scratch) {
@@ -157,7 +168,9 @@ pub(super) fn run(args: &Args) -> Result<(), RunError> {
     if args.json {
         let text = grid_json(&summary)
             .map_err(|error| RunError::run(format!("cannot write the summary: {error}")))?;
-        return say(&text);
+        say(&text)?;
+    } else {
+        say(&grid_tables(&summary))?;
     }
-    say(&grid_tables(&summary))
+    folder.filter(|_| args.trace).map_or(Ok(()), |folder| trace::write(&folder))
 }

@@ -233,6 +233,11 @@ impl Run {
         Ok(grid)
     }
 
+    /// The grid at its beginning.
+    pub(super) fn begun(&self, progress: &Progress) -> Result<Grid, RunError> {
+        Ok(self.build(progress)?.0)
+    }
+
     fn build(&self, progress: &Progress) -> Result<(Grid, Inputs), RunError> {
         let mut inputs = self.open(progress)?;
         let spec = &self.scenario.meaning.grid;
@@ -241,6 +246,16 @@ impl Run {
         let grid = Grid::build(spec, sources, inputs.portal.take(), &self.registry, &self.brokers)
             .map_err(|error| RunError::from_building(&error))?;
         Ok((grid, inputs))
+    }
+
+    /// The summary before anything has happened: which figures there are to be.
+    pub(super) fn outline(&self) -> Result<GridSummary, RunError> {
+        let Meaning { grid: spec, .. } = &self.scenario.meaning;
+        let grid = Grid::build(spec, Vec::new(), None, &self.registry, &self.brokers)
+            .map_err(|error| RunError::from_building(&error))?;
+        let measures = GridMeasures::new(Definitions::default(), Window::ALL, &spec.sites);
+        let recorder = Recorder::new(measures, None, Progress::default());
+        Ok(self.summary(&grid, &recorder, Times::default(), Duration::ZERO))
     }
 
     /// A run at its beginning. If it is `told` things, machines may leave that would not by themselves.

@@ -147,12 +147,17 @@ impl Report {
 }
 
 fn create(folder: &Path) -> Result<(), ReportError> {
-    let fail = |source| ReportError::Place { operation: "create the folder", path: folder.to_owned(), source };
+    let fail =
+        |source| ReportError::Place { operation: "create the folder", path: folder.to_owned(), source };
     fs::create_dir_all(folder).map_err(fail)
 }
 
 fn write(path: &Path, bytes: &[u8]) -> Result<(), ReportError> {
-    fs::write(path, bytes).map_err(|source| ReportError::Place { operation: "write", path: path.to_owned(), source })
+    fs::write(path, bytes).map_err(|source| ReportError::Place {
+        operation: "write",
+        path: path.to_owned(),
+        source,
+    })
 }
 
 /// A text as a part of a file's name.

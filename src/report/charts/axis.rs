@@ -49,7 +49,8 @@ impl Axis {
 
     /// Numbers from `low` to `high`, both rounded away to a tick. `whole` keeps ticks at whole numbers.
     pub fn linear(title: impl Into<String>, low: f64, high: f64, whole: bool) -> Self {
-        let (low, high) = if low.is_finite() && high.is_finite() && high > low { (low, high) } else { (0.0, 1.0) };
+        let (low, high) =
+            if low.is_finite() && high.is_finite() && high > low { (low, high) } else { (0.0, 1.0) };
         let step = nice((high - low) / 5.0);
         let step = if whole { step.max(1.0) } else { step };
         // What is a tick but for rounding is one.
@@ -72,11 +73,20 @@ impl Axis {
             ticks.push((libm::pow(10.0, power), power_of_ten(power as i32)));
             if last - first <= 1.5 && power < last {
                 let decade = libm::pow(10.0, power);
-                ticks.extend([2.0, 5.0].map(|times| (times * decade, number(times * decade, (-power).max(0.0) as usize))));
+                ticks.extend(
+                    [2.0, 5.0]
+                        .map(|times| (times * decade, number(times * decade, (-power).max(0.0) as usize))),
+                );
             }
             power += every;
         }
-        Self { title: title.into(), from: libm::pow(10.0, first), to: libm::pow(10.0, last), ticks, log: true }
+        Self {
+            title: title.into(),
+            from: libm::pow(10.0, first),
+            to: libm::pow(10.0, last),
+            ticks,
+            log: true,
+        }
     }
 
     /// A time in seconds, logarithmic, with ticks at a second, a minute, an hour, a day.
@@ -128,7 +138,11 @@ fn nice(rough: f64) -> f64 {
         return 1.0;
     }
     let decade = libm::pow(10.0, libm::floor(libm::log10(rough)));
-    [1.0, 2.0, 5.0, 10.0].map(|times| times * decade).into_iter().find(|step| *step >= rough * 0.999).unwrap_or(10.0 * decade)
+    [1.0, 2.0, 5.0, 10.0]
+        .map(|times| times * decade)
+        .into_iter()
+        .find(|step| *step >= rough * 0.999)
+        .unwrap_or(10.0 * decade)
 }
 
 fn multiples(from: f64, to: f64, step: f64) -> impl Iterator<Item = f64> {
@@ -138,11 +152,12 @@ fn multiples(from: f64, to: f64, step: f64) -> impl Iterator<Item = f64> {
 
 /// Decimals that a step needs.
 fn decimals(step: f64) -> usize {
-    (0..9).find(|places| {
-        let scaled = step * libm::pow(10.0, f64::from(*places));
-        (scaled - libm::round(scaled)).abs() < 1e-6
-    })
-    .unwrap_or(9) as usize
+    (0..9)
+        .find(|places| {
+            let scaled = step * libm::pow(10.0, f64::from(*places));
+            (scaled - libm::round(scaled)).abs() < 1e-6
+        })
+        .unwrap_or(9) as usize
 }
 
 /// A number as people write it: with a thin gap at thousands, large ones with k and M.
@@ -191,7 +206,10 @@ mod tests {
     #[test]
     fn time_is_in_the_unit_that_suits_it() {
         let axis = Axis::time(0.0, 50.0);
-        assert_eq!((axis.title.as_str(), labels(&axis)), ("time (s)", vec!["0", "5", "10", "15", "20", "25", "30", "35", "40", "45", "50"]));
+        assert_eq!(
+            (axis.title.as_str(), labels(&axis)),
+            ("time (s)", vec!["0", "5", "10", "15", "20", "25", "30", "35", "40", "45", "50"])
+        );
         let axis = Axis::time(0.0, 86_400.0);
         assert_eq!((axis.title.as_str(), labels(&axis).len()), ("time (h)", 13));
         let axis = Axis::time(0.0, 330.0 * 86_400.0);

@@ -62,19 +62,32 @@ impl Chart for CurvesChart {
         let above = legend::height(&entries, width - labels - 16) + 6;
         let sheet = Sheet::new(self.size.0, self.size.1 + above as u32 + 4, paint, &self.title);
         legend::draw(&sheet, &entries, labels, 2, width - labels - 16);
-        let frame =
-            Frame { left: 0, top: above, width: width - 22, height, labels, x_labels: true, mesh: (false, true) };
+        let frame = Frame {
+            left: 0,
+            top: above,
+            width: width - 22,
+            height,
+            labels,
+            x_labels: true,
+            mesh: (false, true),
+        };
         let plot = Plot::draw(&sheet, frame, &self.x, &self.y)?;
         for (number, curve) in self.curves.iter().enumerate() {
             // Places without an order have room beside each other.
             let aside = if self.apart {
-                (number as f64 - (self.curves.len() as f64 - 1.0) / 2.0) * (0.7 / self.curves.len() as f64).min(0.12)
+                (number as f64 - (self.curves.len() as f64 - 1.0) / 2.0)
+                    * (0.7 / self.curves.len() as f64).min(0.12)
             } else {
                 0.0
             };
             self.curve(&plot, curve, aside)?;
         }
-        if self.curves.iter().flat_map(|curve| &curve.points).all(|point| point.mean.is_none() && point.hollow.is_empty() && point.single.is_empty()) {
+        if self
+            .curves
+            .iter()
+            .flat_map(|curve| &curve.points)
+            .all(|point| point.mean.is_none() && point.hollow.is_empty() && point.single.is_empty())
+        {
             plot.note("no run gave this measure");
         }
         Ok(sheet.finish())
@@ -87,7 +100,10 @@ impl CurvesChart {
         for stretch in curve.points.split(|point| point.mean.is_none()) {
             if !self.apart {
                 let band = |side: fn((f64, f64)) -> f64| {
-                    stretch.iter().filter_map(move |point| Some((point.x, side(point.interval?)))).collect::<Vec<_>>()
+                    stretch
+                        .iter()
+                        .filter_map(move |point| Some((point.x, side(point.interval?))))
+                        .collect::<Vec<_>>()
                 };
                 let mut shape = band(|interval| interval.0);
                 if shape.len() > 1 {

@@ -44,8 +44,15 @@ impl Chart for EcdfChart {
         let above = legend::height(&entries, width - labels - 16) + 6;
         let sheet = Sheet::new(self.size.0, self.size.1 + above as u32 + 4, paint, &self.title);
         legend::draw(&sheet, &entries, labels, 2, width - labels - 16);
-        let frame =
-            Frame { left: 0, top: above, width: width - 22, height, labels, x_labels: true, mesh: (true, true) };
+        let frame = Frame {
+            left: 0,
+            top: above,
+            width: width - 22,
+            height,
+            labels,
+            x_labels: true,
+            mesh: (true, true),
+        };
         let plot = Plot::draw(&sheet, frame, &self.x, &y)?;
         for line in &self.lines {
             plot.line(&self.steps(line), line.ink, 1.6, line.dashed)?;

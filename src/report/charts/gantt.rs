@@ -95,7 +95,8 @@ const HAIR: i32 = 15;
 impl Chart for GanttChart {
     fn svg(&self, paint: Paint) -> Result<String, ChartError> {
         let named = self.rows.len() > 1 || self.rows.first().is_some_and(|row| !row.name.is_empty());
-        let widest = self.rows.iter().map(|row| text_width(&row.name, NORMAL).max(text_width(&row.part, SMALL)));
+        let widest =
+            self.rows.iter().map(|row| text_width(&row.name, NORMAL).max(text_width(&row.part, SMALL)));
         let names = if named { (widest.max().unwrap_or(0) / UNIT).min(130) + 12 } else { 22 };
         let labels = names + 42;
         let width = WIDTH as i32 - labels - 16;
@@ -161,7 +162,8 @@ impl GanttChart {
 
     /// Strips share the height by the root of their processors, so that small ones can be read too.
     fn heights(&self) -> Vec<i32> {
-        let roots: Vec<f64> = self.rows.iter().map(|row| libm::sqrt(f64::from(row.processors.max(1)))).collect();
+        let roots: Vec<f64> =
+            self.rows.iter().map(|row| libm::sqrt(f64::from(row.processors.max(1)))).collect();
         let all: f64 = roots.iter().sum::<f64>().max(1.0);
         let whole = match self.rows.iter().map(|row| row.processors).max().unwrap_or(1) {
             few if few <= 16 => f64::from(few.max(3)) * 24.0 * self.rows.len() as f64,
@@ -214,7 +216,8 @@ impl GanttChart {
     }
 
     fn bars(&self, sheet: &Sheet, plots: &[Plot]) {
-        let ink = |bar: &GanttBar| self.groups.get(bar.group).map_or(Ink::Series(0), |(_, ink)| *ink).colour().2;
+        let ink =
+            |bar: &GanttBar| self.groups.get(bar.group).map_or(Ink::Series(0), |(_, ink)| *ink).colour().2;
         let single = self.bars.len() <= SINGLE;
         // Nobody can point at what is as thin as a hair.
         let apart = |data_width: i32| self.bars.len() <= FEW || data_width >= HAIR;
@@ -283,7 +286,14 @@ impl GanttChart {
             }
             let ink = if bar.lost { Ink::Text } else { Ink::Paper };
             let baseline = (low + high) / 2 + (size * 3.6) as i32;
-            sheet.text(&bar.label, ((left + right) / 2, baseline), size, ink.colour().2, Anchor::Middle, false);
+            sheet.text(
+                &bar.label,
+                ((left + right) / 2, baseline),
+                size,
+                ink.colour().2,
+                Anchor::Middle,
+                false,
+            );
         }
     }
 
@@ -308,11 +318,8 @@ impl GanttChart {
     fn joins(&self, sheet: &Sheet, plots: &[Plot]) {
         sheet.dash(true);
         let at = |(row, proc, time): (usize, f64, f64)| plots.get(row).map(|plot| plot.at(time, proc));
-        let lines: String = self
-            .joins
-            .iter()
-            .filter_map(|join| Some(polyline([at(join.from)?, at(join.to)?])))
-            .collect();
+        let lines: String =
+            self.joins.iter().filter_map(|join| Some(polyline([at(join.from)?, at(join.to)?]))).collect();
         sheet.stroke(&lines, Ink::Lost.colour().2, if self.joins.len() > 100 { 0.4 } else { 0.9 }, 1.0);
         sheet.dash(false);
     }

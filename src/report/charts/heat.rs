@@ -48,7 +48,8 @@ impl Chart for HeatChart {
         let panels = self.panels.len().max(1) as i32;
         let columns = self.columns.len().max(1) as i32;
         let gap = 18;
-        let column = ((super::WIDTH as i32 - labels - panels * gap) / (panels * columns)).clamp(44, if columns == 1 { 170 } else { 110 });
+        let column = ((super::WIDTH as i32 - labels - panels * gap) / (panels * columns))
+            .clamp(44, if columns == 1 { 170 } else { 110 });
         let width = labels + panels * (columns * column + gap);
         let (head, named) = (24, self.columns.iter().any(|name| !name.is_empty()));
         let top = head + if named { 20 } else { 4 };
@@ -90,15 +91,30 @@ impl HeatChart {
         let ink = |ink: Ink| ink.colour().2;
         let Some(cell) = cell else {
             sheet.fill(&data, ink(Ink::Mesh), 0.5, None);
-            sheet.text("–", (middle, (y + ROW / 2 + 4) * UNIT), SMALL, ink(Ink::Muted), Anchor::Middle, false);
+            sheet.text(
+                "–",
+                (middle, (y + ROW / 2 + 4) * UNIT),
+                SMALL,
+                ink(Ink::Muted),
+                Anchor::Middle,
+                false,
+            );
             return;
         };
         // On the mesh's grey first, so that a faint shade is a cell all the same.
         sheet.fill(&data, ink(Ink::Mesh), 0.5, None);
-        let (shade, strength) = if cell.shade < 0.0 { (Ink::Gain, -cell.shade) } else { (Ink::Loss, cell.shade) };
+        let (shade, strength) =
+            if cell.shade < 0.0 { (Ink::Gain, -cell.shade) } else { (Ink::Loss, cell.shade) };
         sheet.fill(&data, ink(shade), (strength.min(1.0) * 0.72).max(0.01), Some(&cell.title));
         let baseline = if cell.below.is_empty() { ROW / 2 + 4 } else { ROW / 2 };
-        sheet.text(&cell.text, (middle, (y + baseline) * UNIT), NORMAL, ink(Ink::Text), Anchor::Middle, false);
+        sheet.text(
+            &cell.text,
+            (middle, (y + baseline) * UNIT),
+            NORMAL,
+            ink(Ink::Text),
+            Anchor::Middle,
+            false,
+        );
         let below = fitted(&cell.below, 9.5, (column - 4) * UNIT).unwrap_or_default();
         sheet.text(&below, (middle, (y + ROW / 2 + 13) * UNIT), 9.5, ink(Ink::Text), Anchor::Middle, false);
     }
@@ -118,6 +134,13 @@ impl HeatChart {
         let ink = Ink::Muted.colour().2;
         sheet.text("better", ((begin - 8) * UNIT, (top + 10) * UNIT), SMALL, ink, Anchor::End, false);
         let end = begin + STEPS * 18 + 8;
-        sheet.text("worse (full shade at twice, or at half)", (end * UNIT, (top + 10) * UNIT), SMALL, ink, Anchor::Start, false);
+        sheet.text(
+            "worse (full shade at twice, or at half)",
+            (end * UNIT, (top + 10) * UNIT),
+            SMALL,
+            ink,
+            Anchor::Start,
+            false,
+        );
     }
 }

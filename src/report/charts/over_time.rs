@@ -115,7 +115,9 @@ impl TimeChart {
             steps
         };
         let mean = stepped(|point| point.mean);
-        let Some(((first, _), (last, _))) = mean.first().copied().zip(mean.last().copied()) else { return Ok(()) };
+        let Some(((first, _), (last, _))) = mean.first().copied().zip(mean.last().copied()) else {
+            return Ok(());
+        };
         let floor = self.y.from;
         match layer.style {
             TimeStyle::Area | TimeStyle::Faint => {

@@ -131,7 +131,9 @@ pub(super) fn attribute(index: u8, stroke: bool, paint: Paint) -> String {
 
 /// The style sheet that gives the classes of [`Paint::Page`] the colours of variables, and the variables of a theme.
 pub(crate) fn classes() -> String {
-    (0..COLOURS.len()).map(|n| format!(".f{n}{{fill:var(--i{n})}}.s{n}{{fill:none;stroke:var(--i{n})}}")).collect()
+    (0..COLOURS.len())
+        .map(|n| format!(".f{n}{{fill:var(--i{n})}}.s{n}{{fill:none;stroke:var(--i{n})}}"))
+        .collect()
 }
 
 /// The variables of the style sheet in one theme.

@@ -63,12 +63,25 @@ impl Chart for ParetoChart {
         let above = legend::height(&entries, width - labels - 16) + 6;
         let sheet = Sheet::new(self.size.0, self.size.1 + above as u32 + 4, paint, &self.title);
         legend::draw(&sheet, &entries, labels, 2, width - labels - 16);
-        let frame =
-            Frame { left: 0, top: above, width: width - 22, height, labels, x_labels: true, mesh: (true, true) };
+        let frame = Frame {
+            left: 0,
+            top: above,
+            width: width - 22,
+            height,
+            labels,
+            x_labels: true,
+            mesh: (true, true),
+        };
         let plot = Plot::draw(&sheet, frame, &self.x, &self.y)?;
         plot.line(&self.stairs(&front), Ink::Text, 1.2, true)?;
         for point in &self.points {
-            plot.mark((point.x, point.y), point.ink, if point.front { 4.6 } else { 3.4 }, point.hollow, &point.title);
+            plot.mark(
+                (point.x, point.y),
+                point.ink,
+                if point.front { 4.6 } else { 3.4 },
+                point.hollow,
+                &point.title,
+            );
         }
         if self.points.is_empty() {
             plot.note("no variant has both measures");
@@ -84,8 +97,10 @@ impl ParetoChart {
         for (x, y) in front.iter().copied() {
             if let Some((before_x, before_y)) = stairs.last().copied() {
                 // What both beat has the worse of the two in each measure.
-                let worse_x = if self.less_is_better.0 { f64::max(before_x, x) } else { f64::min(before_x, x) };
-                let worse_y = if self.less_is_better.1 { f64::max(before_y, y) } else { f64::min(before_y, y) };
+                let worse_x =
+                    if self.less_is_better.0 { f64::max(before_x, x) } else { f64::min(before_x, x) };
+                let worse_y =
+                    if self.less_is_better.1 { f64::max(before_y, y) } else { f64::min(before_y, y) };
                 stairs.push((worse_x, worse_y));
             }
             stairs.push((x, y));

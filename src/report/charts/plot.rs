@@ -107,7 +107,13 @@ impl Plot {
     }
 
     /// A line through points.
-    pub(super) fn line(&self, points: &[(f64, f64)], ink: Ink, width: f64, dashed: bool) -> Result<(), ChartError> {
+    pub(super) fn line(
+        &self,
+        points: &[(f64, f64)],
+        ink: Ink,
+        width: f64,
+        dashed: bool,
+    ) -> Result<(), ChartError> {
         if points.len() < 2 {
             return Ok(());
         }
@@ -167,7 +173,11 @@ impl Ranged for Scale {
 impl ValueFormatter<f64> for Scale {
     fn format_ext(&self, value: &f64) -> String {
         let place = |tick: f64| self.0.place(tick);
-        self.0.ticks.iter().find(|(tick, _)| place(*tick) == *value).map_or_else(String::new, |(_, label)| label.clone())
+        self.0
+            .ticks
+            .iter()
+            .find(|(tick, _)| place(*tick) == *value)
+            .map_or_else(String::new, |(_, label)| label.clone())
     }
 }
 

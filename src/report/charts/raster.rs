@@ -25,7 +25,15 @@ impl Raster {
     pub fn new(columns: u32, rows: u32, groups: usize, (from, to): (u64, u64), processors: u32) -> Self {
         let (columns, rows) = (columns.max(1), rows.clamp(1, processors.max(1)));
         let cells = vec![0; columns as usize * rows as usize * groups.max(1)];
-        Self { columns, rows, groups: groups.max(1), from, to: to.max(from + 1), processors: processors.max(1), cells }
+        Self {
+            columns,
+            rows,
+            groups: groups.max(1),
+            from,
+            to: to.max(from + 1),
+            processors: processors.max(1),
+            cells,
+        }
     }
 
     /// From when until when it is, in seconds.
@@ -79,7 +87,8 @@ impl Raster {
     }
 
     fn processors_of(&self, row: u32) -> Range<u32> {
-        let edge = |row: u32| (u64::from(row) * u64::from(self.processors)).div_ceil(u64::from(self.rows)) as u32;
+        let edge =
+            |row: u32| (u64::from(row) * u64::from(self.processors)).div_ceil(u64::from(self.rows)) as u32;
         edge(row)..edge(row + 1)
     }
 

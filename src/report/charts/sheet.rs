@@ -41,7 +41,9 @@ impl Sheet {
         // Inside a page neither names of its namespaces nor a title are wanted: the one is known, the other would pop up everywhere.
         let names = match paint {
             Paint::Page => "",
-            Paint::File(_) => "xmlns=\"http://www.w3.org/2000/svg\" xmlns:xlink=\"http://www.w3.org/1999/xlink\" ",
+            Paint::File(_) => {
+                "xmlns=\"http://www.w3.org/2000/svg\" xmlns:xlink=\"http://www.w3.org/1999/xlink\" "
+            }
         };
         let mut body = format!(
             "<svg {names}width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" role=\"img\" font-family=\"{FAMILIES}\" aria-label=\"",
@@ -102,7 +104,14 @@ impl Sheet {
     }
 
     /// A circle.
-    pub(super) fn circle(&self, (x, y): (i32, i32), radius: i32, index: u8, filled: bool, title: Option<&str>) {
+    pub(super) fn circle(
+        &self,
+        (x, y): (i32, i32),
+        radius: i32,
+        index: u8,
+        filled: bool,
+        title: Option<&str>,
+    ) {
         let mut document = self.0.borrow_mut();
         let paint = attribute(index, !filled, document.paint);
         let (x, y, radius) = (tenths(x), tenths(y), tenths(radius));
@@ -112,7 +121,15 @@ impl Sheet {
     }
 
     /// A line of text whose baseline is at `y`; turned by a quarter to the left if `upright`.
-    pub(super) fn text(&self, text: &str, (x, y): (i32, i32), size: f64, ink: u8, anchor: Anchor, upright: bool) {
+    pub(super) fn text(
+        &self,
+        text: &str,
+        (x, y): (i32, i32),
+        size: f64,
+        ink: u8,
+        anchor: Anchor,
+        upright: bool,
+    ) {
         let mut document = self.0.borrow_mut();
         let paint = attribute(ink, false, document.paint);
         let (x, y) = (tenths(x), tenths(y));
@@ -122,7 +139,8 @@ impl Sheet {
             Anchor::End => " text-anchor=\"end\"",
         };
         let turned = if upright { format!(" transform=\"rotate(-90 {x} {y})\"") } else { String::new() };
-        let _ = write!(document.body, "<text {paint} x=\"{x}\" y=\"{y}\" font-size=\"{size}\"{anchor}{turned}>");
+        let _ =
+            write!(document.body, "<text {paint} x=\"{x}\" y=\"{y}\" font-size=\"{size}\"{anchor}{turned}>");
         escape(&mut document.body, text);
         document.body.push_str("</text>\n");
     }
@@ -221,11 +239,11 @@ fn base64(out: &mut String, bytes: &[u8]) {
 
 /// Advances of DejaVu Sans for the signs from space to tilde, in thousandths of the size.
 const ADVANCES: [u16; 95] = [
-    318, 401, 460, 838, 636, 950, 780, 275, 390, 390, 500, 838, 318, 361, 318, 337, 636, 636, 636, 636, 636, 636,
-    636, 636, 636, 636, 337, 337, 838, 838, 838, 531, 1000, 684, 686, 698, 770, 632, 575, 775, 752, 295, 295, 656,
-    557, 863, 748, 787, 603, 787, 695, 635, 611, 732, 684, 989, 685, 611, 685, 390, 337, 390, 838, 500, 500, 613,
-    635, 550, 635, 615, 352, 635, 634, 278, 278, 579, 278, 974, 634, 612, 635, 635, 411, 521, 392, 634, 592, 818,
-    592, 592, 525, 636, 337, 636, 838,
+    318, 401, 460, 838, 636, 950, 780, 275, 390, 390, 500, 838, 318, 361, 318, 337, 636, 636, 636, 636, 636,
+    636, 636, 636, 636, 636, 337, 337, 838, 838, 838, 531, 1000, 684, 686, 698, 770, 632, 575, 775, 752, 295,
+    295, 656, 557, 863, 748, 787, 603, 787, 695, 635, 611, 732, 684, 989, 685, 611, 685, 390, 337, 390, 838,
+    500, 500, 613, 635, 550, 635, 615, 352, 635, 634, 278, 278, 579, 278, 974, 634, 612, 635, 635, 411, 521,
+    392, 634, 592, 818, 592, 592, 525, 636, 337, 636, 838,
 ];
 
 /// The width of a line of text of a size in pixels, in units.
@@ -270,9 +288,14 @@ mod tests {
 
     #[test]
     fn base64_is_that_of_the_rfc() {
-        for (plain, coded) in
-            [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("foobar", "Zm9vYmFy")]
-        {
+        for (plain, coded) in [
+            ("", ""),
+            ("f", "Zg=="),
+            ("fo", "Zm8="),
+            ("foo", "Zm9v"),
+            ("foob", "Zm9vYg=="),
+            ("foobar", "Zm9vYmFy"),
+        ] {
             let mut out = String::new();
             base64(&mut out, plain.as_bytes());
             assert_eq!(out, coded);

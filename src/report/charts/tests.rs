@@ -53,7 +53,12 @@ fn bare() -> Vec<Box<dyn Chart>> {
             title: "t".into(),
             x: Axis::time(0.0, 1.0),
             y: Axis::linear("y", 0.0, 0.0, true),
-            layers: vec![TimeLayer { name: "n".into(), ink: Ink::Lost, style: TimeStyle::Area, points: Vec::new() }],
+            layers: vec![TimeLayer {
+                name: "n".into(),
+                ink: Ink::Lost,
+                style: TimeStyle::Area,
+                points: Vec::new(),
+            }],
             height: 100,
             labels: 60,
         }),

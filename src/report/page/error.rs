@@ -54,9 +54,11 @@ impl ReportError {
             Self::Read(error) => error.hint().map(str::to_owned),
             Self::Place { source, .. } => Some(hint_for(source.kind()).to_owned()),
             Self::Nothing => Some("give a folder that `run --out` or `replay --out` has left".to_owned()),
-            Self::Unknown { what, all, .. } if !all.is_empty() => {
-                Some(format!("it has these {}: {}", if *what == "axis" { "axes" } else { "measures" }, all.join(", ")))
-            }
+            Self::Unknown { what, all, .. } if !all.is_empty() => Some(format!(
+                "it has these {}: {}",
+                if *what == "axis" { "axes" } else { "measures" },
+                all.join(", ")
+            )),
             Self::Unknown { .. } | Self::Chart(_) | Self::Page(_) => None,
         }
     }

@@ -57,7 +57,10 @@ pub(super) fn what_was_run(runs: &[(&RunFolder, &RunSeries)]) -> Table {
         }
     }
     let cell = |facts: &[(&str, String)], name: &str| {
-        facts.iter().find(|(found, _)| *found == name).map_or_else(|| "–".to_owned(), |(_, said)| said.clone())
+        facts
+            .iter()
+            .find(|(found, _)| *found == name)
+            .map_or_else(|| "–".to_owned(), |(_, said)| said.clone())
     };
     let rows = names.iter().map(|name| {
         std::iter::once((*name).to_owned()).chain(facts.iter().map(|facts| cell(facts, name))).collect()
@@ -102,7 +105,10 @@ fn facts(folder: &RunFolder, series: &RunSeries) -> Vec<(&'static str, String)> 
         }
         let window = &summary["measure"];
         if let (Some(from), Some(to)) = (window["from"].as_f64(), window["to"].as_f64()) {
-            facts.push(("measured window", format!("jobs submitted from {} to {}", duration(from), duration(to))));
+            facts.push((
+                "measured window",
+                format!("jobs submitted from {} to {}", duration(from), duration(to)),
+            ));
         }
     }
     let processors: u64 = series.sites.iter().map(|(_, processors)| processors).sum();
@@ -123,7 +129,10 @@ pub(super) fn notes(folder: &RunFolder) -> Vec<String> {
     let mut notes: Vec<String> =
         notes.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect();
     if folder.summary().is_some_and(|summary| summary["backlog"]["grows"] == Value::Bool(true)) {
-        notes.push("not stationary: the backlog still grew at the end, so the means say how long the run was".to_owned());
+        notes.push(
+            "not stationary: the backlog still grew at the end, so the means say how long the run was"
+                .to_owned(),
+        );
     }
     notes
 }
@@ -162,7 +171,10 @@ pub(super) fn all_jobs(titles: &[String], measures: &[BTreeMap<String, f64>]) ->
         let told = values.iter().flatten().next().is_some();
         let nothing = values.iter().flatten().all(|value| *value == 0.0);
         // Ways to end that no job met with say little.
-        if !told || nothing && (id.starts_with("outcomes.") || id.starts_with("energy.") || id == "cost" || id == "away") {
+        if !told
+            || nothing
+                && (id.starts_with("outcomes.") || id.starts_with("energy.") || id == "cost" || id == "away")
+        {
             continue;
         }
         let info = MeasureInfo::of(id);
@@ -172,7 +184,9 @@ pub(super) fn all_jobs(titles: &[String], measures: &[BTreeMap<String, f64>]) ->
         if measures.len() == 2 {
             row.push(match (values[0], values[1]) {
                 (Some(a), Some(b)) if a == b => "same".to_owned(),
-                (Some(a), Some(b)) if a != 0.0 => format!("{:+.1} %", (b / a - 1.0) * 100.0).replace('-', "−"),
+                (Some(a), Some(b)) if a != 0.0 => {
+                    format!("{:+.1} %", (b / a - 1.0) * 100.0).replace('-', "−")
+                }
                 _ => String::new(),
             });
         }
@@ -207,10 +221,23 @@ pub(super) fn shown(id: &str, value: f64) -> String {
 /// A site a row.
 pub(super) fn sites(summary: &Value) -> Option<Table> {
     let sites = summary["sites"].as_array().filter(|sites| !sites.is_empty())?;
-    let head = ["site", "policy", "processors", "jobs", "mean wait (s)", "mean bounded slowdown", "utilization", "away", "energy (kWh)", "cost"];
+    let head = [
+        "site",
+        "policy",
+        "processors",
+        "jobs",
+        "mean wait (s)",
+        "mean bounded slowdown",
+        "utilization",
+        "away",
+        "energy (kWh)",
+        "cost",
+    ];
     let rows = sites.iter().map(|site| {
         let figure = |value: &Value, decimals| number(value.as_f64(), decimals);
-        let share = |value: &Value| value.as_f64().map_or_else(|| "–".to_owned(), |share| format!("{:.1} %", share * 100.0));
+        let share = |value: &Value| {
+            value.as_f64().map_or_else(|| "–".to_owned(), |share| format!("{:.1} %", share * 100.0))
+        };
         vec![
             site["name"].as_str().unwrap_or_default().to_owned(),
             site["policy"].as_str().unwrap_or_default().to_owned(),
@@ -230,7 +257,8 @@ pub(super) fn sites(summary: &Value) -> Option<Table> {
 /// Jobs of the sites' own users, and of the grid.
 pub(super) fn origins(summary: &Value) -> Option<Table> {
     let parts = [("jobs of the sites' own users", &summary["local"]), ("jobs of the grid", &summary["grid"])];
-    let parts: Vec<_> = parts.into_iter().filter(|(_, part)| part["jobs"].as_u64().unwrap_or(0) > 0).collect();
+    let parts: Vec<_> =
+        parts.into_iter().filter(|(_, part)| part["jobs"].as_u64().unwrap_or(0) > 0).collect();
     (parts.len() > 1).then(|| group_table("By whose jobs they are", "", parts))
 }
 
@@ -242,7 +270,16 @@ pub(super) fn classes(summary: &Value) -> Option<Table> {
 }
 
 fn group_table(caption: &str, first: &str, groups: Vec<(&str, &Value)>) -> Table {
-    let head = [first, "jobs", "mean wait (s)", "median wait", "95 % wait", "mean response (s)", "mean bounded slowdown", "95 % slowdown"];
+    let head = [
+        first,
+        "jobs",
+        "mean wait (s)",
+        "median wait",
+        "95 % wait",
+        "mean response (s)",
+        "mean bounded slowdown",
+        "95 % slowdown",
+    ];
     let rows = groups.into_iter().map(|(name, group)| {
         let figure = |key: &str, decimals| number(group[key].as_f64(), decimals);
         vec![

@@ -76,7 +76,10 @@ fn names(folders: &[RunFolder]) -> Vec<String> {
     let policies: Option<Vec<String>> = folders.iter().map(policy).collect();
     let titles: Vec<String> = folders.iter().map(|folder| folder.title().to_owned()).collect();
     let last = |folder: &RunFolder| {
-        folder.dir().file_name().map_or_else(|| folder.title().to_owned(), |name| name.to_string_lossy().into_owned())
+        folder
+            .dir()
+            .file_name()
+            .map_or_else(|| folder.title().to_owned(), |name| name.to_string_lossy().into_owned())
     };
     let dirs: Vec<String> = folders.iter().map(last).collect();
     let choices = [policies.unwrap_or_default(), titles, dirs];
@@ -148,7 +151,11 @@ fn gains(first: &Run<'_>, others: &[Run<'_>]) -> Option<Section> {
             }
         })
         .collect();
-    (!figures.is_empty()).then(|| Section { title: "Gain and loss".to_owned(), figures, ..Section::default() })
+    (!figures.is_empty()).then(|| Section {
+        title: "Gain and loss".to_owned(),
+        figures,
+        ..Section::default()
+    })
 }
 
 /// Curves of all runs in one chart each.
@@ -165,18 +172,34 @@ fn together(runs: &mut [Run<'_>]) -> Section {
             .collect();
         figures.push(distribution(quantity, lines, "all", "of all measured jobs, by run"));
     }
-    let span = runs.iter().fold((u64::MAX, 0), |span, run| {
-        (span.0.min(run.series.span.0), span.1.max(run.series.span.1))
-    });
+    let span = runs
+        .iter()
+        .fold((u64::MAX, 0), |span, run| (span.0.min(run.series.span.0), span.1.max(run.series.span.1)));
     let queues = runs.iter_mut().enumerate();
-    let queues = queues.map(|(at, run)| layer(&run.name, ink(at), TimeStyle::Line, run.series.waiting.points(span, BINS, 1.0)));
-    figures.push(time_figure("queue-all", "Jobs that wait, over time. A line is the mean over a pixel, its band from least to most.", span, "waiting jobs", queues.collect(), None));
+    let queues = queues.map(|(at, run)| {
+        layer(&run.name, ink(at), TimeStyle::Line, run.series.waiting.points(span, BINS, 1.0))
+    });
+    figures.push(time_figure(
+        "queue-all",
+        "Jobs that wait, over time. A line is the mean over a pixel, its band from least to most.",
+        span,
+        "waiting jobs",
+        queues.collect(),
+        None,
+    ));
     let used = runs.iter_mut().enumerate();
     let used = used.map(|(at, run)| {
         let (mut busy, unit) = busy_share(&run.series);
         layer(&run.name, ink(at), TimeStyle::Line, means(busy.points(span, BINS / 6, unit)))
     });
-    figures.push(time_figure("utilization-all", "Processors in use, in percent of all, over time.", span, "utilization (%)", used.collect(), Some(100.0)));
+    figures.push(time_figure(
+        "utilization-all",
+        "Processors in use, in percent of all, over time.",
+        span,
+        "utilization (%)",
+        used.collect(),
+        Some(100.0),
+    ));
     Section { title: "Side by side".to_owned(), figures, ..Section::default() }
 }
 
@@ -190,12 +213,19 @@ fn schedule(run: &mut Run<'_>, several: bool) -> Option<Section> {
             let single = chart.bars.len() <= 400;
             let mut caption = "Who was on which processors, when. ".to_owned();
             caption += match (raster, single) {
-                (true, _) => "Each pixel is a stretch of time on some processors: its colour is that of the jobs that had them, its weight how far they were in use.",
-                (false, true) => "The number in a box is that of its job; what is known of it is told when you point at it.",
+                (true, _) => {
+                    "Each pixel is a stretch of time on some processors: its colour is that of the jobs that had them, its weight how far they were in use."
+                }
+                (false, true) => {
+                    "The number in a box is that of its job; what is known of it is told when you point at it."
+                }
                 (false, false) => "Each box is a stretch of a job.",
             };
             if run.series.lost_attempts > 0 {
-                caption += &format!(" {} attempts were lost and followed by another.", count(run.series.lost_attempts));
+                caption += &format!(
+                    " {} attempts were lost and followed by another.",
+                    count(run.series.lost_attempts)
+                );
                 if chart.joins.is_empty() {
                     caption += " They are too many to be joined in the picture.";
                 }
@@ -203,7 +233,12 @@ fn schedule(run: &mut Run<'_>, several: bool) -> Option<Section> {
             if !run.series.sized {
                 caption += " Only processors that were used at some time are known.";
             }
-            section.figures.push(Figure { name: format!("gantt{tail}"), caption, chart: Box::new(chart), beside: 1 });
+            section.figures.push(Figure {
+                name: format!("gantt{tail}"),
+                caption,
+                chart: Box::new(chart),
+                beside: 1,
+            });
         }
         None => section.lead.push(no_schedule(run)),
     }
@@ -212,7 +247,9 @@ fn schedule(run: &mut Run<'_>, several: bool) -> Option<Section> {
         section.figures.push(Figure { name: format!("gantt-detail{tail}"), caption, chart: Box::new(chart), beside: 1 });
     }
     if several {
-        section.figures.extend(over_time(run, &tail).figures.into_iter().filter(|figure| !figure.name.starts_with("queue")));
+        section.figures.extend(
+            over_time(run, &tail).figures.into_iter().filter(|figure| !figure.name.starts_with("queue")),
+        );
     }
     Some(section)
 }
@@ -243,7 +280,8 @@ fn over_time(run: &mut Run<'_>, tail: &str) -> Section {
     let mut figures = Vec::new();
     let processors: u64 = series.sites.iter().map(|(_, processors)| processors).sum();
     let (mut busy, unit) = busy_share(series);
-    let mut layers = vec![layer("in use", Ink::Series(0), TimeStyle::Area, means(busy.points(span, COARSE, unit)))];
+    let mut layers =
+        vec![layer("in use", Ink::Series(0), TimeStyle::Area, means(busy.points(span, COARSE, unit)))];
     let mut here = Steps::default();
     here.hold(span.0, span.1, i64::try_from(processors).unwrap_or(i64::MAX));
     let churn = series.away.iter().any(|away| !away.is_empty());
@@ -253,7 +291,14 @@ fn over_time(run: &mut Run<'_>, tail: &str) -> Section {
         layers.push(layer("processors that are there", Ink::Text, TimeStyle::Dashed, means(points)));
     }
     let caption = "Processors in use, in percent of all that the platform has, over time.";
-    figures.push(time_figure(&format!("utilization{tail}"), caption, span, "utilization (%)", layers, Some(100.0)));
+    figures.push(time_figure(
+        &format!("utilization{tail}"),
+        caption,
+        span,
+        "utilization (%)",
+        layers,
+        Some(100.0),
+    ));
     if (2..=SITES).contains(&series.sites.len()) {
         let sites = series.sites.iter().zip(&mut series.busy).enumerate();
         let layers = sites.map(|(at, ((name, processors), busy))| {
@@ -261,7 +306,14 @@ fn over_time(run: &mut Run<'_>, tail: &str) -> Section {
             layer(name, ink(at), TimeStyle::Line, means(busy.points(span, BINS / 6, unit)))
         });
         let caption = "The same by site, each in percent of its own processors, smoothed.";
-        figures.push(time_figure(&format!("utilization-sites{tail}"), caption, span, "utilization (%)", layers.collect(), Some(100.0)));
+        figures.push(time_figure(
+            &format!("utilization-sites{tail}"),
+            caption,
+            span,
+            "utilization (%)",
+            layers.collect(),
+            Some(100.0),
+        ));
     }
     let waiting = layer("waiting", Ink::Series(1), TimeStyle::Line, series.waiting.points(span, BINS, 1.0));
     let running = layer("running", Ink::Series(0), TimeStyle::Line, series.running.points(span, BINS, 1.0));
@@ -327,13 +379,17 @@ fn distributions(run: &Run<'_>) -> Section {
     let lead = if names.len() > 1 {
         vec!["Which share of the jobs of a class had at most so much; the number of jobs is in brackets. Values below the axis begin at its left end.".to_owned()]
     } else {
-        vec!["Which share of the jobs had at most so much. Values below the axis begin at its left end.".to_owned()]
+        vec![
+            "Which share of the jobs had at most so much. Values below the axis begin at its left end."
+                .to_owned(),
+        ]
     };
     Section { title: "Distributions".to_owned(), lead, figures, ..Section::default() }
 }
 
 fn distribution(quantity: Quantity, lines: Vec<EcdfLine>, tail: &str, whose: &str) -> Figure {
-    let most = lines.iter().filter_map(|line| line.points.last()).map(|(value, _)| *value).fold(0.0, f64::max);
+    let most =
+        lines.iter().filter_map(|line| line.points.last()).map(|(value, _)| *value).fold(0.0, f64::max);
     let x = match quantity {
         Quantity::Slowdown => Axis::log("bounded slowdown", 1.0, most.max(10.0)),
         _ => Axis::log_time(quantity.name(), 1.0, most.max(60.0)),
@@ -357,7 +413,14 @@ fn means(points: Vec<TimePoint>) -> Vec<TimePoint> {
     points.into_iter().map(|point| TimePoint { low: point.mean, high: point.mean, ..point }).collect()
 }
 
-fn time_figure(name: &str, caption: &str, span: (u64, u64), what: &str, layers: Vec<TimeLayer>, top: Option<f64>) -> Figure {
+fn time_figure(
+    name: &str,
+    caption: &str,
+    span: (u64, u64),
+    what: &str,
+    layers: Vec<TimeLayer>,
+    top: Option<f64>,
+) -> Figure {
     let most = layers.iter().flat_map(|layer| &layer.points).map(|point| point.high).fold(0.0, f64::max);
     let chart: Box<dyn Chart> = Box::new(TimeChart {
         title: caption.to_owned(),

@@ -20,7 +20,9 @@ pub(super) fn report(table: &StudyTable, options: &ReportOptions) -> Result<Repo
     let along = options.along.as_deref().map(|axis| find("axis", axis, &table.axes)).transpose()?;
     let measures = match &options.measures[..] {
         [] => (0..table.measures.len()).take(MEASURES).collect(),
-        named => named.iter().map(|id| find("measure", id, &table.measures)).collect::<Result<Vec<_>, _>>()?,
+        named => {
+            named.iter().map(|id| find("measure", id, &table.measures)).collect::<Result<Vec<_>, _>>()?
+        }
     };
     let pair = match &options.pareto {
         Some((x, y)) => Some((find("measure", x, &table.measures)?, find("measure", y, &table.measures)?)),
@@ -65,14 +67,21 @@ fn chosen_pair(table: &StudyTable, measures: &[usize]) -> Option<(usize, usize)>
         let id = &table.measures[measure];
         id.rsplit('.').next().unwrap_or(id)
     };
-    let of_time = |measure: usize| ["wait", "response", "slowdown"].iter().any(|word| last(measure).contains(word));
+    let of_time =
+        |measure: usize| ["wait", "response", "slowdown"].iter().any(|word| last(measure).contains(word));
     let other = |wanted: &dyn Fn(usize) -> bool| judging.iter().copied().find(|measure| wanted(*measure));
-    let second = other(&|measure| of_time(measure) != of_time(first)).or_else(|| other(&|measure| last(measure) != last(first)))?;
+    let second = other(&|measure| of_time(measure) != of_time(first))
+        .or_else(|| other(&|measure| last(measure) != last(first)))?;
     Some((first, second))
 }
 
 /// Pareto fronts, one within each label of an axis.
-fn trade_off(table: &StudyTable, (x, y): (usize, usize), within: Option<usize>, colour: Option<usize>) -> Section {
+fn trade_off(
+    table: &StudyTable,
+    (x, y): (usize, usize),
+    within: Option<usize>,
+    colour: Option<usize>,
+) -> Section {
     let labels = within.map_or_else(|| vec![None], |axis| table.labels(axis).into_iter().map(Some).collect());
     let several = labels.len() > 1;
     let figures = labels.into_iter().take(CHARTS).map(|label| {
@@ -88,10 +97,20 @@ fn trade_off(table: &StudyTable, (x, y): (usize, usize), within: Option<usize>, 
             Some(at) => format!("{}, at {at}.", capital(&chart.title)),
             None => format!("{}.", capital(&chart.title)),
         };
-        Figure { name: format!("pareto{tail}"), caption, chart: Box::new(chart), beside: if several { 2 } else { 1 } }
+        Figure {
+            name: format!("pareto{tail}"),
+            caption,
+            chart: Box::new(chart),
+            beside: if several { 2 } else { 1 },
+        }
     });
     let lead = "Each point is a variant, the mean of its runs. Those that no other one beats in both measures are larger; the broken line is the edge of what they beat.";
-    Section { title: "Trade-off".to_owned(), lead: vec![lead.to_owned()], figures: figures.collect(), ..Section::default() }
+    Section {
+        title: "Trade-off".to_owned(),
+        lead: vec![lead.to_owned()],
+        figures: figures.collect(),
+        ..Section::default()
+    }
 }
 
 /// With a capital letter, as sentences begin.
@@ -122,11 +141,20 @@ fn what(table: &StudyTable) -> Section {
         })
         .collect();
     if !failed.is_empty() {
-        rows.push(vec!["failed".to_owned(), format!("{} runs, which are in no picture", count(failed.len() as u64))]);
+        rows.push(vec![
+            "failed".to_owned(),
+            format!("{} runs, which are in no picture", count(failed.len() as u64)),
+        ]);
     }
     let growing = table.rows.iter().filter(|row| row.grows).count();
     if growing > 0 {
-        rows.push(vec!["not stationary".to_owned(), format!("{} runs: their backlog still grew at the end, so they are drawn hollow and get no mean", count(growing as u64))]);
+        rows.push(vec![
+            "not stationary".to_owned(),
+            format!(
+                "{} runs: their backlog still grew at the end, so they are drawn hollow and get no mean",
+                count(growing as u64)
+            ),
+        ]);
     }
     let replicas = table.rows.len() / points_of(table).len().max(1);
     if replicas > 1 && replicas < 30 {
@@ -136,7 +164,12 @@ fn what(table: &StudyTable) -> Section {
     if !failed.is_empty() {
         let rows = failed.iter().take(FAILED).map(|(run, error)| vec![run.to_string(), (*error).to_owned()]);
         let head = vec!["run".to_owned(), "error".to_owned()];
-        tables.push(Table { caption: "Failed runs".to_owned(), head, rows: rows.collect(), ..Table::default() });
+        tables.push(Table {
+            caption: "Failed runs".to_owned(),
+            head,
+            rows: rows.collect(),
+            ..Table::default()
+        });
     }
     Section { title: "What was run".to_owned(), lead, tables, figures: Vec::new() }
 }
@@ -158,12 +191,14 @@ fn points(table: &StudyTable, measures: &[usize]) -> Section {
     head.push("runs".to_owned());
     head.extend(measures.iter().map(|measure| measure_title(&table.measures[*measure])));
     let rows = points_of(table).into_iter().map(|point| {
-        let runs: Vec<_> = table.rows.iter().filter(|row| &row.point == point && row.status == RunStatus::Done).collect();
+        let runs: Vec<_> =
+            table.rows.iter().filter(|row| &row.point == point && row.status == RunStatus::Done).collect();
         let mut cells = point.clone();
         cells.push(runs.len().to_string());
         for measure in measures {
             let id = &table.measures[*measure];
-            let values: Vec<f64> = runs.iter().filter_map(|row| row.values.get(*measure).copied().flatten()).collect();
+            let values: Vec<f64> =
+                runs.iter().filter_map(|row| row.values.get(*measure).copied().flatten()).collect();
             cells.push(if values.is_empty() {
                 "–".to_owned()
             } else if runs.iter().any(|row| row.grows) {
@@ -171,14 +206,17 @@ fn points(table: &StudyTable, measures: &[usize]) -> Section {
             } else {
                 let mean = values.iter().sum::<f64>() / values.len() as f64;
                 match crate::metrics::statistics::mean_interval(&values, crate::report::series::LEVEL) {
-                    Some(estimate) => format!("{} ± {}", facts::shown(id, mean), facts::shown(id, estimate.high - mean)),
+                    Some(estimate) => {
+                        format!("{} ± {}", facts::shown(id, mean), facts::shown(id, estimate.high - mean))
+                    }
                     None => facts::shown(id, mean),
                 }
             });
         }
         cells
     });
-    let caption = "Means of the runs of each point, with the half of their 95 % interval (Student's t)".to_owned();
+    let caption =
+        "Means of the runs of each point, with the half of their 95 % interval (Student's t)".to_owned();
     let tables = vec![Table { caption, head, rows: rows.collect(), numbers: true }];
     Section { title: "Figures".to_owned(), tables, ..Section::default() }
 }
@@ -200,7 +238,12 @@ fn drawn(table: &StudyTable, layout: &Layout, measures: &[usize]) -> Section {
             if !chart.1.is_empty() {
                 name = format!("{name}-{}", stem(&chart.1));
             }
-            figures.push(Figure { name, caption: format!("{}.", capital(&drawn.title)), chart: Box::new(drawn), beside: 2 });
+            figures.push(Figure {
+                name,
+                caption: format!("{}.", capital(&drawn.title)),
+                chart: Box::new(drawn),
+                beside: 2,
+            });
         }
     }
     Section { title: "Curves".to_owned(), lead, figures, ..Section::default() }

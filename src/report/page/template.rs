@@ -90,5 +90,11 @@ fn drawn<'a>(at: usize, section: &'a Section, number: &mut usize) -> Result<Draw
             None => rows.push(vec![drawn]),
         }
     }
-    Ok(DrawnSection { id: format!("s{}", at + 1), title: &section.title, lead: &section.lead, tables: &section.tables, rows })
+    Ok(DrawnSection {
+        id: format!("s{}", at + 1),
+        title: &section.title,
+        lead: &section.lead,
+        tables: &section.tables,
+        rows,
+    })
 }

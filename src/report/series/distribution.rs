@@ -76,7 +76,9 @@ impl Measured {
                 *sum += self.value(job, quantity);
             }
         }
-        sums.into_iter().map(|(count, sum)| (count, if count == 0 { 0.0 } else { sum / count as f64 })).collect()
+        sums.into_iter()
+            .map(|(count, sum)| (count, if count == 0 { 0.0 } else { sum / count as f64 }))
+            .collect()
     }
 }
 

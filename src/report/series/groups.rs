@@ -86,7 +86,11 @@ impl Groups {
             });
             places.push(place);
         }
-        if kept.len() <= MOST { (places, kept) } else { (vec![0; self.names.len()], vec!["all jobs".to_owned()]) }
+        if kept.len() <= MOST {
+            (places, kept)
+        } else {
+            (vec![0; self.names.len()], vec!["all jobs".to_owned()])
+        }
     }
 
     /// Rows and columns of a table of classes whose names are two words, each of the first with each of the second; otherwise a row a

@@ -219,6 +219,7 @@ fn groups(folder: &RunFolder, classes: Option<&JobClasses>, places: &Places) -> 
     if let Some(own) = own.filter(|own| own.len() > 1) {
         return (Groups::of_rows(own), true);
     }
-    let groups = "kettimuthu-4".parse().map_or_else(|_| Groups::none(), |classes| Groups::cut(classes, machine));
+    let groups =
+        "kettimuthu-4".parse().map_or_else(|_| Groups::none(), |classes| Groups::cut(classes, machine));
     (groups, false)
 }

@@ -137,7 +137,9 @@ fn from_scenario(text: &str) -> Option<Vec<Place>> {
     for site in scenario.get("site")?.as_array()? {
         let name = site.get("name")?.as_str()?;
         for class in site.get("machines")?.as_array()? {
-            let number = |key: &str| class.get(key).and_then(toml::Value::as_integer).and_then(|n| u32::try_from(n).ok());
+            let number = |key: &str| {
+                class.get(key).and_then(toml::Value::as_integer).and_then(|n| u32::try_from(n).ok())
+            };
             let (count, cores) = (number("count")?, number("cores")?);
             let absent = match class.get("absent") {
                 Some(toml::Value::String(word)) if word == "all" => count,

@@ -56,7 +56,10 @@ pub(in crate::report) struct RunSeries {
 
 impl RunSeries {
     /// Reads the tables of a folder, with other job classes than its own if they are given.
-    pub(in crate::report) fn read(folder: &RunFolder, classes: Option<&JobClasses>) -> Result<Self, ReadError> {
+    pub(in crate::report) fn read(
+        folder: &RunFolder,
+        classes: Option<&JobClasses>,
+    ) -> Result<Self, ReadError> {
         let mut places = Places::of(folder)?;
         let sized = places.sized();
         let mut sites = SiteNumbers::default();

@@ -146,7 +146,8 @@ impl Schedule {
     /// If it is of another attempt than the last of this job, that one was lost.
     fn join(&mut self, stretch: &Stretch) {
         let middle = middle(&stretch.procs);
-        let now = Seen { attempt: stretch.attempt, place: stretch.place, middle, to: stretch.to, bars: Vec::new() };
+        let now =
+            Seen { attempt: stretch.attempt, place: stretch.place, middle, to: stretch.to, bars: Vec::new() };
         let Some(seen) = self.seen.get_mut(&stretch.key) else {
             self.seen.insert(stretch.key, now);
             return;
@@ -172,7 +173,13 @@ impl Schedule {
     }
 
     /// The chart. `names` are those of the groups; without any, jobs are told apart by their numbers while they are few.
-    pub(super) fn chart(self, title: &str, places: &Places, names: &[String], absences: &[Absence]) -> GanttChart {
+    pub(super) fn chart(
+        self,
+        title: &str,
+        places: &Places,
+        names: &[String],
+        absences: &[Absence],
+    ) -> GanttChart {
         let seconds = |micros: u64| micros as f64 / 1e6;
         let barred = self.rectangles <= BARS || self.rasters.is_empty();
         let mut rasters = if barred { Vec::new() } else { self.rasters }.into_iter();
@@ -239,7 +246,8 @@ fn told(bar: &Bar, places: &Places) -> String {
     let place = places.list().get(stretch.place);
     let site = place.filter(|place| !place.site.is_empty());
     let site = site.map(|place| format!(" of {} {}", place.site, place.partition)).unwrap_or_default();
-    let attempt = if bar.fact.attempts > 1 { format!(", attempt {}", stretch.attempt) } else { String::new() };
+    let attempt =
+        if bar.fact.attempts > 1 { format!(", attempt {}", stretch.attempt) } else { String::new() };
     let fate = match (bar.lost, bar.fact.killed) {
         (true, _) => "\nattempt lost",
         (false, true) => "\nkilled at its estimate",

@@ -77,7 +77,12 @@ impl Steps {
 
     /// The function from `from` to `to` (microseconds), with values times `unit`: change by change if there are at most `bins`,
     /// otherwise in so many bins of equal length, each with its least, mean and largest value.
-    pub(in crate::report) fn points(&mut self, (from, to): (u64, u64), bins: u32, unit: f64) -> Vec<TimePoint> {
+    pub(in crate::report) fn points(
+        &mut self,
+        (from, to): (u64, u64),
+        bins: u32,
+        unit: f64,
+    ) -> Vec<TimePoint> {
         self.settle();
         if from >= to {
             return Vec::new();
@@ -100,7 +105,8 @@ impl Steps {
     }
 
     fn binned(&mut self, from: u64, to: u64, bins: u32, unit: f64) -> Vec<TimePoint> {
-        let edge = |bin: u32| from + (u128::from(to - from) * u128::from(bin)).div_ceil(u128::from(bins)) as u64;
+        let edge =
+            |bin: u32| from + (u128::from(to - from) * u128::from(bin)).div_ceil(u128::from(bins)) as u64;
         let mut points = Vec::with_capacity(bins as usize);
         let mut changes = self.changes.iter().peekable();
         let mut value = 0_i64;

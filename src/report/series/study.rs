@@ -27,7 +27,11 @@ impl Layout {
     pub(in crate::report) fn of(table: &StudyTable, along: Option<usize>) -> Option<Self> {
         let varied: Vec<usize> = (0..table.axes.len()).filter(|axis| table.labels(*axis).len() > 1).collect();
         let numbers = |axis: &usize| places(table, *axis).is_some().then(|| table.labels(*axis).len());
-        let most = varied.iter().copied().filter(|axis| numbers(axis).is_some()).max_by_key(|axis| (numbers(axis), usize::MAX - axis));
+        let most = varied
+            .iter()
+            .copied()
+            .filter(|axis| numbers(axis).is_some())
+            .max_by_key(|axis| (numbers(axis), usize::MAX - axis));
         let along = along.or(most).or_else(|| varied.last().copied()).or(table.axes.len().checked_sub(1))?;
         let mut others: Vec<usize> = varied.into_iter().filter(|axis| *axis != along).collect();
         // Of words rather than numbers, and of as many as can be told apart.
@@ -46,7 +50,11 @@ impl Layout {
         for row in &table.rows {
             let labels: Vec<String> = self.apart.iter().map(|axis| row.point[*axis].clone()).collect();
             if !charts.iter().any(|(found, _)| *found == labels) {
-                let named = self.apart.iter().zip(&labels).map(|(axis, label)| format!("{} {label}", table.axes[*axis]));
+                let named = self
+                    .apart
+                    .iter()
+                    .zip(&labels)
+                    .map(|(axis, label)| format!("{} {label}", table.axes[*axis]));
                 let name = named.collect::<Vec<_>>().join(", ");
                 charts.push((labels, name));
             }
@@ -107,8 +115,10 @@ pub(in crate::report) fn curves(
                 continue;
             }
             // Without the runs that still grow a mean would be of the lucky ones: there is none.
-            let growing: Vec<f64> = runs.iter().filter(|row| row.grows).filter_map(|row| value(row)).collect();
-            let steady: Vec<f64> = runs.iter().filter(|row| !row.grows).filter_map(|row| value(row)).collect();
+            let growing: Vec<f64> =
+                runs.iter().filter(|row| row.grows).filter_map(|row| value(row)).collect();
+            let steady: Vec<f64> =
+                runs.iter().filter(|row| !row.grows).filter_map(|row| value(row)).collect();
             let estimate = mean_interval(&values, LEVEL);
             let mean = growing.is_empty().then(|| values.iter().sum::<f64>() / values.len() as f64);
             let shown = |value: f64| number(Some(value), if value.abs() < 100.0 { 3 } else { 1 });
@@ -116,12 +126,16 @@ pub(in crate::report) fn curves(
             let title = match (mean, &estimate) {
                 (Some(mean), Some(e)) => format!(
                     "{colour}\n{along} {place}\nmean {} of {} runs, 95 % from {} to {}",
-                    shown(mean), values.len(), shown(e.low), shown(e.high)
+                    shown(mean),
+                    values.len(),
+                    shown(e.low),
+                    shown(e.high)
                 ),
                 (Some(mean), None) => format!("{colour}\n{along} {place}\n{} (one run)", shown(mean)),
                 (None, _) => format!(
                     "{colour}\n{along} {place}\nno mean: in {} of {} runs the backlog still grew",
-                    growing.len(), values.len()
+                    growing.len(),
+                    values.len()
                 ),
             };
             points.push(CurvePoint {
@@ -134,21 +148,37 @@ pub(in crate::report) fn curves(
             });
         }
         points.sort_by(|a, b| a.x.total_cmp(&b.x));
-        let name = if colour.is_empty() { MeasureInfo::of(&table.measures[measure]).title } else { (*colour).to_owned() };
+        let name = if colour.is_empty() {
+            MeasureInfo::of(&table.measures[measure]).title
+        } else {
+            (*colour).to_owned()
+        };
         curves.push(Curve { name, ink: ink(at), points });
     }
     let info = title(&table.measures[measure]);
     let along = table.axes.get(layout.along).map_or("", String::as_str);
     CurvesChart {
-        title: if name.is_empty() { format!("{info} by {along}") } else { format!("{info} by {along}; {name}") },
+        title: if name.is_empty() {
+            format!("{info} by {along}")
+        } else {
+            format!("{info} by {along}; {name}")
+        },
         x: match &numbers {
             Some(numbers) => numeric_axis(along, numbers, &order),
             None => Axis::places(along, &order.iter().map(|label| (*label).to_owned()).collect::<Vec<_>>()),
         },
-        y: measure_axis(&info, curves.iter().flat_map(|curve| &curve.points).flat_map(|point| {
-            let interval = point.interval.into_iter().flat_map(|(low, high)| [low, high]);
-            point.mean.into_iter().chain(interval).chain(point.hollow.iter().copied()).chain(point.single.iter().copied())
-        })),
+        y: measure_axis(
+            &info,
+            curves.iter().flat_map(|curve| &curve.points).flat_map(|point| {
+                let interval = point.interval.into_iter().flat_map(|(low, high)| [low, high]);
+                point
+                    .mean
+                    .into_iter()
+                    .chain(interval)
+                    .chain(point.hollow.iter().copied())
+                    .chain(point.single.iter().copied())
+            }),
+        ),
         curves,
         apart: numbers.is_none(),
         size,
@@ -162,7 +192,8 @@ fn numeric_axis(title: &str, numbers: &BTreeMap<String, f64>, labels: &[&str]) -
     if numbers.len() > 9 {
         return Axis::linear(title, low, high, false);
     }
-    let ticks = labels.iter().filter_map(|label| Some((*numbers.get(*label)?, (*label).to_owned()))).collect();
+    let ticks =
+        labels.iter().filter_map(|label| Some((*numbers.get(*label)?, (*label).to_owned()))).collect();
     let room = if high > low { (high - low) * 0.04 } else { 0.5 };
     Axis { title: title.to_owned(), from: low - room, to: high + room, ticks, log: false }
 }
@@ -180,7 +211,11 @@ fn measure_axis(title: &str, values: impl Iterator<Item = f64>) -> Axis {
         return Axis::log(title, low, high);
     }
     let from = if low >= 0.0 && low < high * 0.6 { 0.0 } else { low };
-    if from == high { Axis::linear(title, from.min(0.0), from.max(0.0) + if from == 0.0 { 1.0 } else { 0.0 }, false) } else { Axis::linear(title, from, high, false) }
+    if from == high {
+        Axis::linear(title, from.min(0.0), from.max(0.0) + if from == 0.0 { 1.0 } else { 0.0 }, false)
+    } else {
+        Axis::linear(title, from, high, false)
+    }
 }
 
 /// Two measures of the points of a part of the study `whole` against each other, each the mean of its runs.
@@ -195,7 +230,8 @@ pub(in crate::report) fn pareto(
     let less_is_better = (less(x), less(y));
     let mut places: Vec<(&Vec<String>, Vec<f64>, Vec<f64>, bool)> = Vec::new();
     for row in table.rows.iter().filter(|row| row.status == RunStatus::Done) {
-        let value = |measure: usize| row.values.get(measure).copied().flatten().filter(|value| value.is_finite());
+        let value =
+            |measure: usize| row.values.get(measure).copied().flatten().filter(|value| value.is_finite());
         let (Some(a), Some(b)) = (value(x), value(y)) else { continue };
         match places.iter_mut().find(|(point, ..)| *point == &row.point) {
             Some((_, xs, ys, grows)) => {
@@ -224,7 +260,13 @@ pub(in crate::report) fn pareto(
             ink: ink(kinds.iter().position(|found| *found == kind).unwrap_or(0)),
             front: front[at],
             hollow: *grows,
-            title: format!("{}\n{} and {} (mean of {} runs)", named.collect::<Vec<_>>().join(", "), shown(*a), shown(*b), xs.len()),
+            title: format!(
+                "{}\n{} and {} (mean of {} runs)",
+                named.collect::<Vec<_>>().join(", "),
+                shown(*a),
+                shown(*b),
+                xs.len()
+            ),
         }
     });
     let points: Vec<ParetoPoint> = points.collect();
@@ -244,7 +286,8 @@ pub(in crate::report) fn pareto(
 /// Which points no other one beats: none is at least as good in both and better in one. Those without a value are on no
 /// front.
 pub(in crate::report) fn front(points: &[Option<(f64, f64)>], less_is_better: (bool, bool)) -> Vec<bool> {
-    let turned = |(x, y): (f64, f64)| (if less_is_better.0 { x } else { -x }, if less_is_better.1 { y } else { -y });
+    let turned =
+        |(x, y): (f64, f64)| (if less_is_better.0 { x } else { -x }, if less_is_better.1 { y } else { -y });
     let mut order: Vec<(usize, (f64, f64))> =
         points.iter().enumerate().filter_map(|(at, point)| Some((at, turned((*point)?)))).collect();
     order.sort_by(|(_, a), (_, b)| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));

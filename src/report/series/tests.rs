@@ -97,16 +97,19 @@ proptest! {
 }
 
 const JOBS: &str = "job,submit,start,end,procs,site,outcome,requested,run,estimate,wait,response,bsld,user,class,attempts,energy_j,cost,reason,partition,origin\n";
-const SEGMENTS: &str = "job,attempt,site,partition,procs,from,to,rate,share,cause,energy_j,cost,processors,origin\n";
+const SEGMENTS: &str =
+    "job,attempt,site,partition,procs,from,to,rate,share,cause,energy_j,cost,processors,origin\n";
 
 fn folder(at: &Path, jobs: &str, segments: &str, events: &str) -> RunFolder {
     fs::write(at.join("jobs.csv"), format!("{JOBS}{jobs}")).unwrap();
     fs::write(at.join("segments.csv"), format!("{SEGMENTS}{segments}")).unwrap();
     if !events.is_empty() {
-        let head = "time,event,cause,site,partition,machines,procs,job,origin,attempt,lost_proc_s,since_lost_s\n";
+        let head =
+            "time,event,cause,site,partition,machines,procs,job,origin,attempt,lost_proc_s,since_lost_s\n";
         fs::write(at.join("events.csv"), format!("{head}{events}")).unwrap();
     }
-    let scenario = "[[site]]\nname = \"a\"\nmachines = [{ class = \"p\", count = 2, cores = 2, absent = 0 }]\n";
+    let scenario =
+        "[[site]]\nname = \"a\"\nmachines = [{ class = \"p\", count = 2, cores = 2, absent = 0 }]\n";
     fs::write(at.join("scenario.toml"), scenario).unwrap();
     let summary = r#"{ "scenario": "tiny", "scenario_hash": "0", "sites": [{ "name": "a", "usage": { "idle": 100.0, "reserved": 0.0 }, "energy": { "idle_kwh": 0.0002777777777777778 } }] }"#;
     fs::write(at.join("summary.json"), summary).unwrap();
@@ -152,7 +155,10 @@ fn a_small_run_gives_what_can_be_worked_out_by_hand() {
     let gantt = run.gantt.unwrap();
     let bars: Vec<(&str, f64, f64, bool, bool)> =
         gantt.bars.iter().map(|bar| (bar.label.as_str(), bar.from, bar.to, bar.lost, bar.killed)).collect();
-    assert_eq!(bars, [("1", 0.0, 10.0, true, false), ("2", 10.0, 15.0, false, true), ("1", 20.0, 40.0, false, false)]);
+    assert_eq!(
+        bars,
+        [("1", 0.0, 10.0, true, false), ("2", 10.0, 15.0, false, true), ("1", 20.0, 40.0, false, false)]
+    );
     assert_eq!(gantt.joins.len(), 1);
     assert_eq!((gantt.joins[0].from, gantt.joins[0].to), ((0, 2.0, 10.0), (0, 2.0, 20.0)));
     assert_eq!((gantt.away[0].from, gantt.away[0].to, &gantt.away[0].ranges[..]), (10.0, 20.0, &[2..4][..]));
@@ -162,7 +168,8 @@ fn a_small_run_gives_what_can_be_worked_out_by_hand() {
 #[test]
 fn a_run_in_which_all_are_rejected_is_read() {
     let dir = tempfile::tempdir().unwrap();
-    let jobs = "1,3,,3,0,a,rejected,9,5,5,,,,1,all,0,0,0,needs more processors than the partition has,,local\n";
+    let jobs =
+        "1,3,,3,0,a,rejected,9,5,5,,,,1,all,0,0,0,needs more processors than the partition has,,local\n";
     let run = RunSeries::read(&folder(dir.path(), jobs, "", ""), None).unwrap();
     assert!(run.gantt.is_none());
     assert_eq!((run.outcomes[3], run.measured.count()), (1, 0));
@@ -184,7 +191,11 @@ fn many_jobs_become_a_raster_that_holds_the_same_processor_time() {
     assert!(gantt.bars.is_empty());
     let raster = gantt.rows[0].raster.as_ref().unwrap();
     for column in 0..960 {
-        assert!((raster.share(column, 1, 0) - 0.5).abs() < 0.03, "column {column}: {}", raster.share(column, 1, 0));
+        assert!(
+            (raster.share(column, 1, 0) - 0.5).abs() < 0.03,
+            "column {column}: {}",
+            raster.share(column, 1, 0)
+        );
         assert_eq!(raster.share(column, 0, 0), 0.0);
     }
 }
