@@ -5,6 +5,7 @@ mod compare;
 mod engines;
 mod good;
 mod reproduce;
+mod reports;
 mod scenario;
 mod stores;
 mod studies;

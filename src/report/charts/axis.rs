@@ -20,7 +20,7 @@ const TIME_UNITS: [(&str, f64, &[f64]); 4] = [
     ("s", 1.0, &[1.0, 2.0, 5.0, 10.0, 20.0, 30.0]),
     ("min", 60.0, &[1.0, 2.0, 5.0, 10.0, 15.0, 20.0, 30.0]),
     ("h", 3_600.0, &[1.0, 2.0, 3.0, 4.0, 6.0, 12.0, 24.0]),
-    ("d", 86_400.0, &[1.0, 2.0, 5.0, 7.0, 14.0, 30.0, 50.0, 100.0, 200.0, 500.0, 1_000.0]),
+    ("d", 86_400.0, &[0.25, 0.5, 1.0, 2.0, 5.0, 7.0, 14.0, 30.0, 50.0, 100.0, 200.0, 500.0, 1_000.0]),
 ];
 
 impl Axis {
@@ -31,15 +31,17 @@ impl Axis {
         let from = if (0.0..to * 0.05).contains(&from) { 0.0 } else { from };
         let span = to - from;
         let unit = match span {
-            span if span <= 300.0 => 0,
-            span if span <= 3.0 * 3_600.0 => 1,
-            span if span <= 4.0 * 86_400.0 => 2,
+            span if span <= 300.0 && to <= 86_400.0 => 0,
+            span if span <= 3.0 * 3_600.0 && to <= 86_400.0 => 1,
+            // Hours beyond some days are hard to place: a part of a long run is told in days.
+            span if span <= 4.0 * 86_400.0 && to <= 10.0 * 86_400.0 => 2,
             _ => 3,
         };
         let (name, length, steps) = TIME_UNITS[unit];
         let step = steps.iter().map(|step| step * length).find(|step| span / step <= 12.0);
         let step = step.unwrap_or_else(|| nice(span / length / 8.0) * length);
-        let step = if unit == 0 && span < 4.0 { nice(span / 8.0) } else { step };
+        // Less than four of the smallest steps: parts of them.
+        let step = if span < 4.0 * steps[0] * length { nice(span / length / 8.0) * length } else { step };
         let decimals = decimals(step / length);
         let ticks = multiples(from, to, step).map(|at| (at, number(at / length, decimals))).collect();
         Self { title: format!("time ({name})"), from, to, ticks, log: false }

@@ -88,6 +88,9 @@ pub struct GanttChart {
 
 /// Bars up to here are told apart one by one, and beyond only by group.
 const SINGLE: usize = 4_000;
+/// Bars up to here can all be pointed at, and of more those that are so wide, in units.
+const FEW: usize = 400;
+const HAIR: i32 = 15;
 
 impl Chart for GanttChart {
     fn svg(&self, paint: Paint) -> Result<String, ChartError> {
@@ -102,7 +105,7 @@ impl Chart for GanttChart {
         let heights = self.heights();
         let gap = if self.rows.len() > 1 { 8 } else { 0 };
         let inside: i32 = heights.iter().sum::<i32>() + gap * (heights.len() as i32 - 1).max(0);
-        let sheet = Sheet::new(WIDTH, (above + inside + 44) as u32, paint, &self.title);
+        let sheet = Sheet::new(WIDTH, (above + inside + 48) as u32, paint, &self.title);
         legend::draw(&sheet, &entries, labels, 2, width);
         if !named {
             let place = (14 * UNIT, (above + inside / 2) * UNIT);
@@ -195,17 +198,20 @@ impl GanttChart {
 
     fn raster(&self, sheet: &Sheet, row: &GanttRow, plot: &Plot, paint: Paint) {
         let Some(raster) = &row.raster else { return };
-        let theme = match paint {
-            // On a page the picture has to serve both themes: clear ground and the colours of the light one.
-            Paint::Page => Theme::Light,
-            Paint::File(theme) => theme,
+        // A page follows the reader's theme: it has the picture in both, and shows one.
+        let themes: &[(Theme, &str)] = match paint {
+            Paint::Page => &[(Theme::Light, "by-day"), (Theme::Dark, "by-night")],
+            Paint::File(Theme::Light) => &[(Theme::Light, "")],
+            Paint::File(Theme::Dark) => &[(Theme::Dark, "")],
         };
         let inks: Vec<Ink> = self.groups.iter().map(|(_, ink)| *ink).collect();
-        if let Some(png) = raster.png(&inks, theme) {
-            let (from, to) = raster.span();
-            let (left, top) = plot.at(from, f64::from(row.processors));
-            let (right, bottom) = plot.at(to, 0.0);
-            sheet.image(&png, (left, top), (right - left, bottom - top));
+        let (from, to) = raster.span();
+        let (left, top) = plot.at(from, f64::from(row.processors));
+        let (right, bottom) = plot.at(to, 0.0);
+        for (theme, class) in themes {
+            if let Some(png) = raster.png(&inks, *theme) {
+                sheet.image(&png, (left, top), (right - left, bottom - top), class);
+            }
         }
     }
 
@@ -213,6 +219,8 @@ impl GanttChart {
         let ink =
             |bar: &GanttBar| self.groups.get(bar.group).map_or(Ink::Series(0), |(_, ink)| *ink).colour().2;
         let single = self.bars.len() <= SINGLE;
+        // Nobody can point at what is as thin as a hair.
+        let apart = |data_width: i32| self.bars.len() <= FEW || data_width >= HAIR;
         // By colour, whether it was lost.
         let mut together: std::collections::BTreeMap<(u8, bool), String> = std::collections::BTreeMap::new();
         let (mut lost, mut killed) = (String::new(), String::new());
@@ -231,7 +239,8 @@ impl GanttChart {
                     killed.push_str(&polyline([(x, low), (x, high)]));
                 }
             }
-            if single {
+            let width = plot.at(bar.to, 0.0).0 - plot.at(bar.from, 0.0).0;
+            if single && apart(width) {
                 sheet.fill(&data, ink(bar), if bar.lost { 0.3 } else { 0.92 }, Some(&bar.title));
             } else {
                 together.entry((ink(bar), bar.lost)).or_default().push_str(&data);

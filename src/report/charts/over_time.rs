@@ -80,7 +80,7 @@ impl Chart for TimeChart {
         let labels = self.labels.max(label_space(&self.y));
         let width = WIDTH as i32 - labels - 16;
         let above = legend::height(&entries, width) + 6;
-        let sheet = Sheet::new(WIDTH, self.height + above as u32, paint, &self.title);
+        let sheet = Sheet::new(WIDTH, self.height + above as u32 + 4, paint, &self.title);
         legend::draw(&sheet, &entries, labels, 2, width);
         let frame = Frame {
             left: 0,

@@ -61,7 +61,7 @@ impl Chart for ParetoChart {
         let labels = label_space(&self.y);
         let (width, height) = (self.size.0 as i32, self.size.1 as i32);
         let above = legend::height(&entries, width - labels - 16) + 6;
-        let sheet = Sheet::new(self.size.0, self.size.1 + above as u32, paint, &self.title);
+        let sheet = Sheet::new(self.size.0, self.size.1 + above as u32 + 4, paint, &self.title);
         legend::draw(&sheet, &entries, labels, 2, width - labels - 16);
         let frame = Frame {
             left: 0,

@@ -145,14 +145,17 @@ impl Sheet {
         document.body.push_str("</text>\n");
     }
 
-    /// A bitmap, stretched over a rectangle in units.
-    pub(super) fn image(&self, png: &[u8], (x, y): (i32, i32), (width, height): (i32, i32)) {
+    /// A bitmap, stretched over a rectangle in units. `class` says of a page when it is shown.
+    pub(super) fn image(&self, png: &[u8], (x, y): (i32, i32), (width, height): (i32, i32), class: &str) {
         let mut document = self.0.borrow_mut();
         let (x, y, width, height) = (tenths(x), tenths(y), tenths(width), tenths(height));
-        let href = if document.paint == Paint::Page { "href" } else { "xlink:href" };
+        let (href, class) = match document.paint {
+            Paint::Page => ("href", format!("class=\"{class}\" ")),
+            Paint::File(_) => ("xlink:href", String::new()),
+        };
         let _ = write!(
             document.body,
-            "<image x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" preserveAspectRatio=\"none\" image-rendering=\"optimizeSpeed\" style=\"image-rendering:pixelated\" {href}=\"data:image/png;base64,"
+            "<image {class}x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" preserveAspectRatio=\"none\" image-rendering=\"optimizeSpeed\" style=\"image-rendering:pixelated\" {href}=\"data:image/png;base64,"
         );
         base64(&mut document.body, png);
         document.body.push_str("\"/>\n");

@@ -70,11 +70,6 @@ impl Groups {
         &self.names
     }
 
-    /// True if there is only one.
-    pub(in crate::report) fn is_one(&self) -> bool {
-        self.names.len() <= 1
-    }
-
     /// As few groups as have colours: each group's place among them, and their names. Of too many classes, those of one run time
     /// (the first word) go together.
     pub(in crate::report) fn coloured(&self) -> (Vec<usize>, Vec<String>) {

@@ -16,6 +16,11 @@ use crate::units::Time;
 /// Fewer measured jobs than this are not cut into classes unless that is asked for.
 const CLASSED: usize = 50;
 
+/// Jobs that can be told apart in a picture of a part of a run.
+const DETAIL: usize = 300;
+/// Runs of so many jobs need no such picture.
+const BARE: usize = 1_500;
+
 /// Numbers of sites, for keys.
 #[derive(Debug, Default)]
 pub(super) struct SiteNumbers(Vec<Arc<str>>);
@@ -46,6 +51,10 @@ pub(super) struct Jobs {
     pub(super) started: u64,
     pub(super) in_system: Steps,
     pub(super) facts: FxHashMap<Key, Fact>,
+    /// Jobs that have not started for the first time.
+    queue: Steps,
+    /// First starts and ends of those that started.
+    runs: Vec<(u64, u64)>,
     origins: [bool; 2],
     /// Whether the classes were given, by the run or by the reader.
     classed: bool,
@@ -87,6 +96,8 @@ impl Jobs {
             started: 0,
             in_system: Steps::default(),
             facts: FxHashMap::default(),
+            queue: Steps::default(),
+            runs: Vec::new(),
             origins: [false; 2],
             classed,
         };
@@ -120,6 +131,8 @@ impl Jobs {
         let group = self.groups.group(row);
         let Some(start) = row.start else { return };
         self.started += 1;
+        self.queue.hold(submit, start.micros(), 1);
+        self.runs.push((start.micros(), end));
         let wait = start.micros().saturating_sub(submit);
         let counts = matches!(row.outcome, Outcome::Completed | Outcome::Killed);
         if counts && window.is_none_or(|(from, to)| (from..to).contains(&row.submit)) {
@@ -140,6 +153,29 @@ impl Jobs {
             wait,
         };
         self.facts.insert(sites.key(row.origin, row.job, &row.site), fact);
+    }
+
+    /// The stretch of time around the longest queue in which few enough jobs ran to be told apart; `None` if that is nearly all of it.
+    pub(super) fn busiest(&mut self) -> Option<(u64, u64)> {
+        const HOUR: u64 = 3_600_000_000;
+        const HOURS: [u64; 9] = [1_344, 672, 336, 168, 96, 48, 24, 12, 4];
+        let mut peak = (0, i64::MIN);
+        for (at, waiting) in self.queue.values() {
+            if waiting > peak.1 {
+                peak = (at, waiting);
+            }
+        }
+        let (begin, end) = self.span;
+        let middle = if peak.1 > 0 { peak.0 } else { begin + (end - begin) / 2 };
+        let lengths = HOURS.iter().map(|hours| hours * HOUR).filter(|length| *length < (end - begin) / 2);
+        let windows = lengths.chain([(end - begin) / 100]).filter(|length| *length > 0).map(|length| {
+            let from = middle.saturating_sub(length / 2).max(begin);
+            (from, (from + length).min(end))
+        });
+        let few = |(from, to): &(u64, u64)| {
+            self.runs.iter().filter(|(start, over)| start < to && over > from).count() <= DETAIL
+        };
+        if self.started as usize <= BARE { None } else { windows.into_iter().find(few) }
     }
 
     /// The colours of jobs in a Gantt chart: by class if there are classes, unless nobody asked for them and there are jobs of the grid

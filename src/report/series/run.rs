@@ -46,6 +46,8 @@ pub(in crate::report) struct RunSeries {
     pub(in crate::report) cost: Accrual,
     /// The Gantt chart; `None` if nothing is told of processors.
     pub(in crate::report) gantt: Option<GanttChart>,
+    /// The Gantt chart of the stretch of time around the longest queue, where the whole one shows no single jobs.
+    pub(in crate::report) detail: Option<GanttChart>,
     /// Attempts that were lost and followed by another.
     pub(in crate::report) lost_attempts: u64,
     /// Whether processors in use are those of segments, and not only of jobs from first start to end.
@@ -61,7 +63,7 @@ impl RunSeries {
         let mut places = Places::of(folder)?;
         let sized = places.sized();
         let mut sites = SiteNumbers::default();
-        let jobs = Jobs::read(folder, classes, &mut places, &mut sites)?;
+        let mut jobs = Jobs::read(folder, classes, &mut places, &mut sites)?;
         if !sized && let Some(rows) = folder.segments()? {
             for row in rows {
                 let row = row?;
@@ -71,7 +73,9 @@ impl RunSeries {
         }
         let absences = absences(folder, &mut places, jobs.span)?;
         let colours = jobs.colours();
+        let detail = jobs.busiest().map(|span| Schedule::new(span, &places, colours.names.len(), 0));
         let mut tally = Tally {
+            detail,
             schedule: Schedule::new(jobs.span, &places, colours.names.len(), jobs.started),
             busy: Vec::new(),
             running: Steps::default(),
@@ -97,6 +101,7 @@ impl RunSeries {
 /// What the second pass adds up.
 struct Tally {
     schedule: Schedule,
+    detail: Option<Schedule>,
     /// By place.
     busy: Vec<Steps>,
     running: Steps,
@@ -134,7 +139,14 @@ impl Tally {
         let fact = jobs.facts.get(&key).copied().unwrap_or(Fact::NONE);
         let fact = Fact { group: colours.of(&fact, row.origin), ..fact };
         let procs = row.processors;
-        self.schedule.take(Stretch { key, attempt: row.attempt, place, from, to, procs }, fact);
+        self.draw(Stretch { key, attempt: row.attempt, place, from, to, procs }, fact);
+    }
+
+    fn draw(&mut self, stretch: Stretch, fact: Fact) {
+        if let Some(detail) = self.detail.as_mut().filter(|detail| detail.meets(&stretch)) {
+            detail.take(stretch.clone(), fact);
+        }
+        self.schedule.take(stretch, fact);
     }
 
     /// Without segments: what the jobs themselves tell, from first start to end.
@@ -161,7 +173,7 @@ impl Tally {
             let fact = jobs.facts.get(&key).copied().unwrap_or(Fact::NONE);
             let fact = Fact { group: colours.of(&fact, row.origin), attempts: 1, ..fact };
             if let Some(procs) = row.allocated {
-                self.schedule.take(Stretch { key, attempt: 1, place, from, to, procs }, fact);
+                self.draw(Stretch { key, attempt: 1, place, from, to, procs }, fact);
             }
         }
         Ok(())
@@ -203,7 +215,10 @@ impl Tally {
         let lost_attempts = self.schedule.lost;
         let gantt = (!self.schedule.is_empty())
             .then(|| self.schedule.chart(folder.title(), places, &colours.names, absences));
+        let detail = self.detail.filter(|detail| !detail.is_empty());
+        let detail = detail.map(|detail| detail.chart(folder.title(), places, &colours.names, absences));
         RunSeries {
+            detail,
             span: jobs.span,
             groups: jobs.groups,
             measured: jobs.measured,

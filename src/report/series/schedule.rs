@@ -108,6 +108,11 @@ impl Schedule {
         self.stretches == 0
     }
 
+    /// Whether a stretch is in its time.
+    pub(super) fn meets(&self, stretch: &Stretch) -> bool {
+        stretch.from < self.span.1 && stretch.to > self.span.0
+    }
+
     pub(super) fn take(&mut self, stretch: Stretch, fact: Fact) {
         if stretch.procs.is_empty() {
             return;
@@ -227,7 +232,7 @@ impl Schedule {
             rows,
             bars,
             joins,
-            away: shadings(absences),
+            away: shadings(absences, self.span),
             groups,
         }
     }
@@ -276,11 +281,12 @@ fn middle(procs: &ProcSet) -> f64 {
 }
 
 /// Absences as they are drawn; too many to be told apart are left out.
-fn shadings(absences: &[Absence]) -> Vec<GanttShading> {
+fn shadings(absences: &[Absence], (begin, end): (u64, u64)) -> Vec<GanttShading> {
     let mut rectangles = 0;
     let mut shadings = Vec::new();
     // The longest first, so that what is left out is what would not be seen.
-    let mut longest: Vec<&Absence> = absences.iter().collect();
+    let mut longest: Vec<&Absence> =
+        absences.iter().filter(|absence| absence.from < end && absence.to > begin).collect();
     longest.sort_by_key(|absence| std::cmp::Reverse(absence.to - absence.from));
     for absence in longest {
         let ranges = ranges(&absence.procs);
