@@ -16,7 +16,7 @@ mod site;
 
 pub use broker::{Broker, BrokerSave, BrokerTally};
 pub use directory::Directory;
-pub use dispatcher::{DispatchTally, Dispatcher};
+pub use dispatcher::{DispatchTally, Dispatcher, Whereabouts};
 pub use error::EntityError;
 pub use message::{Address, Body, Message, Outbox, Sender, SiteReport, Stamp};
 pub use network::Network;

@@ -11,6 +11,7 @@ mod book;
 mod checkpoint;
 mod churn;
 mod error;
+mod explanation;
 mod facts;
 mod outlook;
 mod partition;
@@ -28,6 +29,7 @@ pub mod policies;
 
 pub use book::{Book, BookError, Booking, BookingState};
 pub use error::{PartitionError, PolicyError, Violation};
+pub use explanation::{Blocker, Explanation, Reason, Who};
 pub use outlook::Outlook;
 pub use partition::{Admission, Partition, Settings, Tally};
 pub use policy::{Action, Actions, Change, LocalPolicy, Place, Slot, SlotRequest};

@@ -8,6 +8,8 @@
 mod backlog;
 mod blocks;
 mod churn;
+pub mod claims;
+pub mod comparison;
 mod definitions;
 mod distribution;
 mod fingerprint;
@@ -15,6 +17,7 @@ mod grid;
 mod grid_run;
 mod groups;
 mod ledger;
+pub mod legal;
 mod measure;
 mod ratio;
 mod recovery;
@@ -22,6 +25,7 @@ mod run;
 #[cfg(test)]
 pub(crate) mod samples;
 mod spans;
+pub mod statistics;
 mod study;
 mod summary;
 #[cfg(test)]

@@ -15,8 +15,8 @@ use crate::broker::{
     PoolFacts, WaitingJob,
 };
 use crate::model::{
-    BrokerSpec, EventCause, EventKind, EventRecord, Job, Origin, Outcome, PartitionId, PoolId, ProcSet,
-    Record, RecordSink, RejectReason, Replan, SiteId,
+    BrokerSpec, EventCause, EventKind, EventRecord, Job, JobId, Origin, Outcome, PartitionId, PoolId,
+    ProcSet, Record, RecordSink, RejectReason, Replan, SiteId,
 };
 use crate::units::{Span, Time};
 
@@ -103,6 +103,11 @@ impl std::fmt::Debug for Broker {
 }
 
 impl Broker {
+    /// Whether the job waits to be assigned.
+    pub fn waits(&self, id: JobId) -> bool {
+        self.state.waiting.iter().any(|waiting| waiting.job.id == id)
+    }
+
     /// A broker that knows of the pools what their descriptions say. `pools` are in order of sites and partitions; `seed` is of
     /// what the policy draws.
     ///

@@ -57,6 +57,19 @@ enum Staging {
     Output { job: JobId, attempt: u32, pool: PoolId, since: Time },
 }
 
+/// Where the dispatcher has a job that is at no site.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Whereabouts {
+    /// Assigned to the site, which has as many jobs of the grid as it may.
+    Held(SiteId),
+    /// Its input is on its way to the site.
+    Input(SiteId),
+    /// Its dispatch to the site takes its time, one after the other.
+    Outgoing(SiteId),
+    /// It came back, and rests before it is planned again.
+    Resting,
+}
+
 /// Counts of what the dispatcher did.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DispatchTally {
@@ -102,6 +115,27 @@ impl Dispatcher {
     /// Counts so far.
     pub fn tally(&self) -> DispatchTally {
         self.tally
+    }
+
+    /// Where it has a job of the grid.
+    pub fn whereabouts(&self, id: JobId) -> Option<Whereabouts> {
+        let is_it = |job: &Job| job.id == id;
+        let held = self.held.iter().position(|held| held.iter().any(|job| is_it(job)));
+        if let Some(site) = held {
+            return Some(Whereabouts::Held(SiteId(site as u32)));
+        }
+        let staged = self.staging.values().find_map(|staging| match staging {
+            Staging::Input { job, pool, .. } if is_it(job) => Some(pool.site),
+            _ => None,
+        });
+        if let Some(site) = staged {
+            return Some(Whereabouts::Input(site));
+        }
+        let outgoing = self.outgoing.iter().find(|(_, job, _)| is_it(job)).map(|(.., pool)| pool.site);
+        if let Some(site) = outgoing {
+            return Some(Whereabouts::Outgoing(site));
+        }
+        self.resting.jobs().any(is_it).then_some(Whereabouts::Resting)
     }
 
     /// Jobs of the grid that the site has been given a place for and has not sent word of.

@@ -209,6 +209,11 @@ impl Replay {
         Ok(replay)
     }
 
+    /// What is replayed, and how.
+    pub const fn options(&self) -> &ReplayOptions {
+        &self.options
+    }
+
     /// The policies, in the order of the runs.
     pub fn policies(&self) -> &[Named] {
         &self.options.policies
@@ -324,6 +329,12 @@ impl Replay {
         Ok(grid)
     }
 
+    /// The grid of the only policy at its beginning.
+    pub(super) fn begun(&self, progress: &Progress) -> Result<Grid, RunError> {
+        let (_, _, grid) = self.build(&self.options.policies[0], progress)?;
+        Ok(grid)
+    }
+
     fn build(&self, policy: &Named, progress: &Progress) -> Result<Built, RunError> {
         let mut opened = self.options.workload.open(&self.options.shaping, progress)?;
         let spec = self.site(policy, opened.procs);
@@ -401,7 +412,8 @@ impl Replay {
         Some(out.join(plain))
     }
 
-    fn site(&self, policy: &Named, procs: u32) -> SiteSpec {
+    /// The site of a replay on so many processors.
+    pub(super) fn site(&self, policy: &Named, procs: u32) -> SiteSpec {
         let options = &self.options;
         let partition = PartitionSpec {
             quantum: options.quantum,

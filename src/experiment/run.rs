@@ -101,6 +101,15 @@ impl Run {
         Self { logs: Some(logs.clone()), ..self }
     }
 
+    /// The same with workloads in which no job waits for the end of another.
+    pub(super) fn without_feedback(mut self) -> Self {
+        let meaning = &mut self.scenario.meaning;
+        for planned in meaning.site_workloads.iter_mut().flatten().chain(&mut meaning.portal) {
+            planned.shaping.feedback = false;
+        }
+        self
+    }
+
     /// What is run.
     pub const fn scenario(&self) -> &Scenario {
         &self.scenario
@@ -238,6 +247,11 @@ impl Run {
         let saved = from.read::<GridMeasures>()?.grid;
         from.put_into(&mut grid, saved, false)?;
         Ok(grid)
+    }
+
+    /// The grid at its beginning.
+    pub(super) fn begun(&self, progress: &Progress) -> Result<Grid, RunError> {
+        Ok(self.build(progress)?.0)
     }
 
     fn build(&self, progress: &Progress) -> Result<(Grid, Inputs), RunError> {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Outlook, View};
+use super::{Explanation, Outlook, View};
 use crate::model::{JobKey, ProcSet};
 use crate::units::{Rate, Span, Time};
 
@@ -176,6 +176,13 @@ pub trait LocalPolicy: Send {
     /// backlog; a policy that has a plan can tell better.
     fn outlook(&self, view: &View<'_>) -> Outlook {
         view.outlook()
+    }
+
+    /// Why the waiting job `job` does or does not start in a pass at this instant, in the policy's own words. Asked before a pass
+    /// (when all changes have been told) and after one, and changes nothing. The default is [`View::explanation`], which knows what
+    /// runs and what is reserved, and not what the policy prefers.
+    fn explain(&self, view: &View<'_>, job: JobKey) -> Explanation {
+        view.explanation(job)
     }
 
     /// The policy's own state for a snapshot, beyond what [`LocalPolicy::adopt`] rebuilds from the view.

@@ -15,7 +15,7 @@ use proptest::test_runner::TestRunner;
 
 use crate::grids::{GridCase, GridRan, brokers, grids};
 use crate::invariants::variants;
-use crate::support::{Law, SHARE, check_processors};
+use crate::support::{Law, SHARE, assert_legal, check_processors};
 
 struct Told<'a> {
     jobs: BTreeMap<JobId, &'a JobRecord>,
@@ -77,6 +77,11 @@ pub(crate) fn check_run(case: &GridCase, before: &Grid, ran: &GridRan, after: &G
         check_job(case, job, &told, fork);
     }
     check_partitions(case, &told, before, after, fork);
+    // Under another description from the middle on, there is no one grid to judge by.
+    if fork.is_none() {
+        let jobs: Vec<Job> = case.jobs().cloned().collect();
+        assert_legal(&Registry::standard(), &case.spec.sites, &jobs, &ran.records);
+    }
 }
 
 /// Records come in the order of time, the segments of the jobs that are cut off at the end last.

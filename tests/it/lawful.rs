@@ -4,14 +4,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use gridemu::local::{Departed, Gone, Registry};
+use gridemu::metrics::legal::Rule;
 use gridemu::model::{
     CheckpointInterval, EventKind, EventRecord, InstantOrder, Job, JobId, JobRecord, MachineState, Outcome,
-    Payer, ProcSet, Record, SegmentRecord, SiteSpec,
+    Payer, ProcSet, Record, SegmentRecord, SiteSpec, Size,
 };
 use gridemu::units::{Rate, Span, Time};
 
 use crate::driver::{Act, Script};
-use crate::support::{Law, Ran, SHARE, check_processors, speed_on};
+use crate::support::{Law, Ran, SHARE, check_processors, judged, speed_on};
 
 /// What is there from an instant on.
 #[derive(Clone)]
@@ -176,6 +177,13 @@ pub(crate) fn check_churn(
             check_kept(&of_job, &segments, &history);
         }
     }
+    let rigid = jobs.iter().all(|job| matches!(job.size, Size::Rigid(_)));
+    let mut verdict = judged(registry, std::slice::from_ref(spec), rigid, &ran.records);
+    // Jobs that went back have no row here.
+    if gone.iter().any(|(_, gone)| matches!(gone.how, Gone::Returned { .. })) {
+        verdict.broken.remove(&Rule::Rows);
+    }
+    assert!(verdict.is_legal(), "{:#?}", verdict.broken);
     check_tally(ran, gone);
     check_ledger(&machines, ran, &sums);
     if spec.record_machines {

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use gridemu::entity::Body;
 use gridemu::grid::{Command, Grid, GridError};
 use gridemu::local::{Registry, Tally};
+use gridemu::metrics::legal::{Checker, Ground, Grounds, Row, Verdict};
 use gridemu::model::{
     Cause, DayRates, InstantOrder, Job, JobId, JobRecord, MachineState, Outcome, PartitionId, PartitionSpec,
     Record, RejectReason, Reservation, SegmentRecord, SiteId, SiteSpec, Size, Speedup,
@@ -128,6 +129,40 @@ pub(crate) fn try_run(registry: &Registry, spec: &SiteSpec, jobs: &[Job]) -> Res
     Ok(Ran::of(&grid, records))
 }
 
+/// What the library's own judge of schedules says of these records; it is told nothing but the description.
+pub(crate) fn judged(registry: &Registry, sites: &[SiteSpec], rigid: bool, records: &[Record]) -> Verdict {
+    let ground = |spec: &SiteSpec| Ground {
+        spec: spec.clone(),
+        abilities: registry.build(&spec.policy).expect("a policy").1,
+    };
+    let segments = sites.iter().all(|site| site.record_segments);
+    let mut checker = Checker::new(Grounds {
+        sites: sites.iter().map(ground).collect(),
+        rigid,
+        segments,
+        events: true,
+        known: true,
+        slack: Span::ZERO,
+        has_local: true,
+    });
+    for (line, record) in (1..).zip(records) {
+        match record {
+            Record::Event(event) => checker.event(event, Row { file: "events", line }),
+            Record::Segment(segment) => checker.segment(segment, Row { file: "segments", line }),
+            Record::Job(job) => checker.job(job, Row { file: "jobs", line }),
+            Record::Machine(_) => {}
+        }
+    }
+    checker.finish()
+}
+
+/// The judge finds nothing wrong.
+pub(crate) fn assert_legal(registry: &Registry, sites: &[SiteSpec], jobs: &[Job], records: &[Record]) {
+    let rigid = jobs.iter().all(|job| matches!(job.size, Size::Rigid(_)));
+    let verdict = judged(registry, sites, rigid, records);
+    assert!(verdict.is_legal(), "{:#?}", verdict.broken);
+}
+
 /// Runs to the end, which must be reached.
 pub(crate) fn run(spec: &SiteSpec, jobs: &[Job]) -> Ran {
     run_with(&Registry::standard(), spec, jobs)
@@ -136,7 +171,10 @@ pub(crate) fn run(spec: &SiteSpec, jobs: &[Job]) -> Ran {
 /// The same with a registry of one's own.
 pub(crate) fn run_with(registry: &Registry, spec: &SiteSpec, jobs: &[Job]) -> Ran {
     match try_run(registry, spec, jobs) {
-        Ok(ran) => ran,
+        Ok(ran) => {
+            assert_legal(registry, std::slice::from_ref(spec), jobs, &ran.records);
+            ran
+        }
         Err(error) => panic!("{error}\n{spec:?}\n{jobs:#?}"),
     }
 }

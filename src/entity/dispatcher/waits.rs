@@ -31,6 +31,10 @@ impl Waits {
         (first.key().0 <= now).then(|| first.remove())
     }
 
+    pub(super) fn jobs(&self) -> impl Iterator<Item = &Job> {
+        self.jobs.values().map(|(job, _)| &**job)
+    }
+
     pub(super) fn into_jobs(self) -> impl Iterator<Item = Box<Job>> {
         self.jobs.into_values().map(|(job, _)| job)
     }

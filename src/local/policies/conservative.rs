@@ -1,12 +1,14 @@
 //! Conservative backfilling.
 
+mod explain;
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
 use crate::local::{
-    Abilities, Actions, Change, LiveJob, LocalPolicy, Outlook, ParamInfo, Phase, PolicyInfo, Profile, Slot,
-    SlotRequest, View,
+    Abilities, Actions, Change, Explanation, LiveJob, LocalPolicy, Outlook, ParamInfo, Phase, PolicyInfo,
+    Profile, Slot, SlotRequest, View,
 };
 use crate::model::{JobKey, Named, NamedError};
 use crate::units::{Span, Time};
@@ -39,7 +41,7 @@ pub enum Compress {
 
 /// Conservative backfilling: every waiting job has a reservation, and none is ever delayed (while the machines stand and no job
 /// overruns).
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Conservative {
     compress: Compress,
     plan: Plan,
@@ -55,7 +57,7 @@ pub struct Conservative {
 type Booked = (Time, Time, u32);
 
 /// Reserved starts, and the profile that holds them and what runs.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Plan {
     profile: Option<Profile>,
     /// Waiting jobs in order of arrival.
@@ -298,6 +300,10 @@ impl LocalPolicy for Conservative {
             }
             _ => view.outlook(),
         }
+    }
+
+    fn explain(&self, view: &View<'_>, job: JobKey) -> Explanation {
+        explain::explain(self, view, job)
     }
 
     fn save(&self) -> Vec<u8> {

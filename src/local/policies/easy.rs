@@ -1,5 +1,6 @@
 //! EASY (aggressive) backfilling.
 
+mod explain;
 mod order;
 
 use std::collections::VecDeque;
@@ -8,8 +9,8 @@ pub use order::BackfillOrder;
 use smallvec::SmallVec;
 
 use crate::local::{
-    Abilities, Actions, Change, Cursor, Entry, Hole, LocalPolicy, ParamInfo, Phase, PolicyInfo, Profile,
-    Queue, Releases, View,
+    Abilities, Actions, Change, Cursor, Entry, Explanation, Hole, LocalPolicy, ParamInfo, Phase, PolicyInfo,
+    Profile, Queue, Releases, View,
 };
 use crate::model::{JobKey, Named, NamedError};
 use crate::units::{Span, Time};
@@ -320,6 +321,10 @@ impl LocalPolicy for Easy {
         if let Some(head) = head {
             self.backfill(view, free, head, actions);
         }
+    }
+
+    fn explain(&self, view: &View<'_>, job: JobKey) -> Explanation {
+        explain::explain(self, view, job)
     }
 
     fn adopt(&mut self, view: &View<'_>) {

@@ -2,8 +2,10 @@
 
 use std::collections::VecDeque;
 
+use crate::local::explanation::processors;
 use crate::local::{
-    Abilities, Action, Actions, Change, LocalPolicy, Outlook, ParamInfo, Phase, Place, PolicyInfo, View,
+    Abilities, Action, Actions, Change, Explanation, LocalPolicy, Outlook, ParamInfo, Phase, Place,
+    PolicyInfo, Reason, View,
 };
 use crate::model::{JobKey, NamedError, ProcSet};
 use crate::units::{Rate, Time};
@@ -157,6 +159,61 @@ impl LocalPolicy for EqualShare {
             }
             turn.max(time)
         })
+    }
+
+    fn explain(&self, view: &View<'_>, job: JobKey) -> Explanation {
+        let mut twin =
+            Self { mpl: self.mpl, queue: self.queue.clone(), running: Vec::new(), load: self.load.clone() };
+        if twin.load.is_empty() {
+            twin.count(view);
+        }
+        let (needs, mpl) = (view.job(job).procs(), self.mpl);
+        let open = |twin: &Self| twin.load.iter().filter(|load| **load < mpl).count() as u32;
+        for waiting in &self.queue {
+            let (procs, free) = (view.job(*waiting).procs(), open(&twin));
+            if let Some(place) = twin.place(procs) {
+                twin.add(&place);
+                if *waiting == job {
+                    return Explanation::new(
+                        Reason::Starts,
+                        "it is its turn, and there are places",
+                        needs,
+                        free,
+                    );
+                }
+                continue;
+            }
+            let full = |blocker: &JobKey| {
+                view.job(*blocker).place().iter().any(|proc| twin.load[proc as usize] >= mpl)
+            };
+            let mut ends: Vec<(Time, JobKey)> = self
+                .running
+                .iter()
+                .filter(|job| full(job))
+                .map(|job| (view.expected_end(*job), *job))
+                .collect();
+            ends.sort_unstable();
+            let ends = ends.into_iter().map(|(_, job)| view.runs(job));
+            let level = format!(
+                "{} with fewer than {mpl} jobs, and {}",
+                processors(procs),
+                match free {
+                    0 => "there is none".to_owned(),
+                    1 => "there is 1".to_owned(),
+                    many => format!("there are {many}"),
+                }
+            );
+            if *waiting == job {
+                let rule = format!("it is the first in line and needs {level}");
+                return Explanation::new(Reason::Level, rule, needs, free).blocked_by(ends);
+            }
+            let head = view.who(*waiting);
+            let rule = format!("nobody overtakes: {head} is the first in line and needs {level}");
+            return Explanation::new(Reason::Behind, rule, needs, free)
+                .blocked_by([view.waits(*waiting, None)])
+                .blocked_by(ends);
+        }
+        view.explanation(job)
     }
 
     fn adopt(&mut self, view: &View<'_>) {

@@ -2,7 +2,10 @@
 
 use std::collections::VecDeque;
 
-use crate::local::{Abilities, Actions, Change, LocalPolicy, Phase, PolicyInfo, View};
+use crate::local::explanation::{free_now, processors};
+use crate::local::{
+    Abilities, Actions, Blocker, Change, Explanation, LocalPolicy, Phase, PolicyInfo, Reason, View,
+};
 use crate::model::JobKey;
 
 pub(super) const INFO: PolicyInfo = PolicyInfo {
@@ -49,6 +52,52 @@ impl LocalPolicy for Fcfs {
             actions.start(*head, procs);
             self.queue.pop_front();
         }
+    }
+
+    fn explain(&self, view: &View<'_>, job: JobKey) -> Explanation {
+        let mut free = view.free();
+        let needs = view.job(job).procs();
+        for waiting in &self.queue {
+            let procs = view.job(*waiting).procs();
+            if procs <= free {
+                free -= procs;
+                if *waiting == job {
+                    return Explanation::new(
+                        Reason::Starts,
+                        "it is its turn, and it fits",
+                        needs,
+                        free + needs,
+                    );
+                }
+                continue;
+            }
+            let ends = view.released_for(procs, free);
+            let start = ends.last().and_then(Blocker::until);
+            let profile = view.profile();
+            let profile = profile.steps().take_while(|(since, _)| start.is_none_or(|start| *since <= start));
+            if *waiting == job {
+                let rule =
+                    format!("it is the first in line, needs {}, and {}", processors(needs), free_now(free));
+                return Explanation::new(Reason::NoRoom, rule, needs, free)
+                    .starting(start)
+                    .blocked_by(ends)
+                    .over(profile);
+            }
+            let head = view.who(*waiting);
+            let mut rule = format!(
+                "nobody overtakes: {head} is the first in line, needs {}, and {}",
+                processors(procs),
+                free_now(free)
+            );
+            if needs <= free {
+                rule += ", which would do for this one";
+            }
+            return Explanation { shadow: start, ..Explanation::new(Reason::Behind, rule, needs, free) }
+                .blocked_by([view.waits(*waiting, start)])
+                .blocked_by(ends)
+                .over(profile);
+        }
+        view.explanation(job)
     }
 
     fn adopt(&mut self, view: &View<'_>) {

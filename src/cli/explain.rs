@@ -1,0 +1,76 @@
+//! `gridemu explain`
+
+use std::path::PathBuf;
+
+use clap::{Args as ClapArgs, ValueEnum};
+
+use super::{progress, say};
+use crate::broker::BrokerRegistry;
+use crate::experiment::{ExplainOptions, Progress, RunError, explain};
+use crate::local::Registry;
+use crate::model::Origin;
+use crate::report::{RunFolder, explained_text};
+use crate::units::{Span, Time};
+
+const EXAMPLES: &str = "\
+Examples:
+  gridemu explain results --job 1203
+  gridemu explain results --job 1203 --at '3 h'
+  gridemu explain results --job 17 --origin local --site delft --json";
+
+#[derive(Debug, ClapArgs)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    /// A folder that `run --out` or `replay --out` has left; of several policies, the folder of one
+    #[arg(value_name = "DIR")]
+    dir: PathBuf,
+
+    /// The job, by its number in jobs.csv
+    #[arg(long, value_name = "J")]
+    job: u64,
+
+    /// Whose job it is, where several have the number
+    #[arg(long, value_enum)]
+    origin: Option<OriginArg>,
+
+    /// The site at which it ended, where several have the number
+    #[arg(long, value_name = "S")]
+    site: Option<String>,
+
+    /// Only this instant of the run, such as `7200` (seconds) or `2 h`: the state after what happens there
+    #[arg(long, value_name = "T")]
+    at: Option<Span>,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Copy, Clone, Debug, ValueEnum)]
+enum OriginArg {
+    Local,
+    Grid,
+}
+
+pub(super) fn run(args: &Args) -> Result<(), RunError> {
+    let folder = RunFolder::open(&args.dir)?;
+    let options = ExplainOptions {
+        job: args.job,
+        origin: args.origin.map(|origin| match origin {
+            OriginArg::Local => Origin::Own,
+            OriginArg::Grid => Origin::Sent,
+        }),
+        site: args.site.clone(),
+        at: args.at.map(|at| Time::from_micros(at.micros())),
+    };
+    let (registry, brokers, progress) =
+        (Registry::standard(), BrokerRegistry::standard(), Progress::default());
+    let told = progress::shown("running it again", &progress, || {
+        explain(&folder, &options, &registry, &brokers, &progress)
+    })?;
+    if args.json {
+        let text = serde_json::to_string_pretty(&told).map_err(RunError::run)?;
+        return say(&text);
+    }
+    say(&explained_text(&told))
+}

@@ -1,0 +1,71 @@
+//! `gridemu validate`
+
+use std::path::PathBuf;
+
+use clap::Args as ClapArgs;
+
+use super::{say, talk};
+use crate::broker::BrokerRegistry;
+use crate::experiment::{GridFrom, RunError, validate};
+use crate::local::Registry;
+use crate::report::{RunFolder, validation_json, validation_table};
+
+const EXAMPLES: &str = "\
+Examples:
+  gridemu validate results
+  gridemu validate out_jobs.csv --procs 32
+  gridemu validate results --scenario configs/quickstart.toml --json";
+
+#[derive(Debug, ClapArgs)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    /// A folder that `run --out` or `replay --out` has left, one with Batsim's out_jobs.csv, or such a table itself
+    #[arg(value_name = "DIR")]
+    dir: PathBuf,
+
+    /// Hold it against the grid of this scenario, and not of the one in the folder
+    #[arg(long, value_name = "FILE", conflicts_with = "procs")]
+    scenario: Option<PathBuf>,
+
+    /// Hold it against one machine of so many processors
+    #[arg(long, value_name = "N")]
+    procs: Option<u32>,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: &Args) -> Result<(), RunError> {
+    let from = match (&args.scenario, args.procs) {
+        (Some(file), _) => GridFrom::Scenario(file.clone()),
+        (None, Some(procs)) => GridFrom::Procs(procs),
+        (None, None) => GridFrom::Folder,
+    };
+    let (registry, brokers) = (Registry::standard(), BrokerRegistry::standard());
+    let mut complaints = Vec::new();
+    let mut found = Vec::new();
+    for folder in RunFolder::all_in(&args.dir)? {
+        let validation = validate(&folder, &from, &registry, &brokers)?;
+        complaints.extend(validation.complaint().map(|said| format!("`{}`: {said}", folder.dir().display())));
+        found.push(validation);
+    }
+    if args.json {
+        let all: Vec<_> = found.iter().map(validation_json).collect();
+        let text = match &all[..] {
+            [one] => serde_json::to_string_pretty(one),
+            all => serde_json::to_string_pretty(all),
+        };
+        say(&text.map_err(RunError::run)?)?;
+    } else {
+        let all: Vec<_> = found.iter().map(validation_table).collect();
+        say(&all.join("\n"))?;
+    }
+    match complaints.pop() {
+        None => Ok(()),
+        Some(last) => {
+            complaints.iter().for_each(|said| talk(&format!("error: {said}")));
+            Err(RunError::run(last))
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! Is what a folder holds a legal schedule on its grid? Reads the rows, knows where the grid is described, and lets
+//! [`crate::metrics::legal`] judge.
+
+mod asked;
+mod grounds;
+mod names;
+mod rows;
+
+use std::path::PathBuf;
+
+use super::{RunError, rerun};
+use crate::broker::BrokerRegistry;
+use crate::local::Registry;
+use crate::metrics::legal::{Checker, Grounds, JobName, Row, Rule, Verdict, Violation};
+use crate::report::{FolderKind, ReadError, RunFolder, Validation};
+use crate::units::{Span, Time};
+use asked::Workloads;
+use names::Names;
+use rows::{Rowed, Tables};
+
+/// Where the grid is described that a schedule is held against.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum GridFrom {
+    /// In the folder itself.
+    #[default]
+    Folder,
+    /// In a scenario file.
+    Scenario(PathBuf),
+    /// Nowhere: one machine of so many processors.
+    Procs(u32),
+}
+
+/// Holds the schedule in `folder` against its grid.
+///
+/// # Errors
+/// [`RunError::Request`] if the folder's tables cannot be read, or nothing says what the grid is.
+pub fn validate(
+    folder: &RunFolder,
+    from: &GridFrom,
+    registry: &Registry,
+    brokers: &BrokerRegistry,
+) -> Result<Validation, RunError> {
+    let found = grounds::find(folder, from, registry, brokers)?;
+    let mut tables = Tables::open(folder)?;
+    let batsim = folder.kind() == FolderKind::Batsim;
+    let segments = tables.has_segments() || batsim;
+    let grounds = Grounds {
+        sites: found.sites.clone(),
+        rigid: true,
+        segments,
+        events: tables.has_events(),
+        has_local: found.has_local,
+        known: !matches!(from, GridFrom::Procs(_)),
+        slack: Span::from_micros(if batsim { 2 } else { 0 }),
+    };
+    let adopt = matches!(from, GridFrom::Procs(_));
+    let mut names = Names::new(&found.sites, adopt);
+    let mut checker = Checker::new(grounds);
+    let mut tally = Tally::default();
+    let tau = folder.summary().and_then(|summary| summary["tau"].as_f64());
+    let lows = tables.lows(folder)?;
+    let mut told: u64 = 0;
+    let mut asked = match *from {
+        GridFrom::Folder if !batsim => rerun(folder, registry.clone(), brokers.clone())
+            .map_err(|error| error.to_string())
+            .and_then(Workloads::open),
+        _ => Err("it is not known what the workload asked for".to_owned()),
+    };
+    if asked.as_ref().is_ok_and(Workloads::has_feedback) {
+        checker.remember_ends();
+    }
+    while let Some((row, now)) = tables.next()? {
+        if told.is_multiple_of(rows::STRIDE) {
+            // Events at `now` and later are still to come.
+            checker.forget_before(lows.at(tables.blocks_done()).min(now));
+        }
+        told += 1;
+        match row {
+            Rowed::Event(event) => {
+                let at = Row { file: "events.csv", line: event.line };
+                match names.event(&event) {
+                    Ok(Some(record)) => checker.event(&record, at),
+                    Ok(None) => {}
+                    Err(stray) => checker.fault(Rule::Place, event.time, stray.jobs, at, stray.said),
+                }
+                tally.events += 1;
+            }
+            Rowed::Segment(segment) => {
+                let at = Row { file: "segments.csv", line: segment.line };
+                match names.segment(&segment) {
+                    Ok(record) => checker.segment(&record, at),
+                    Err(stray) => checker.fault(Rule::Place, segment.from, stray.jobs, at, stray.said),
+                }
+                if segment.procs != segment.processors.len() {
+                    let said = format!(
+                        "job {}: `procs` is {}, and there are {} processors",
+                        segment.job,
+                        segment.procs,
+                        segment.processors.len()
+                    );
+                    checker.fault(Rule::Columns, segment.from, Vec::new(), at, said);
+                }
+                tally.segments += 1;
+            }
+            Rowed::Job(job) => {
+                let at = Row { file: tables.jobs_file(), line: job.line };
+                tally.outcomes[job.outcome.index()] += 1;
+                match names.job(&job) {
+                    Ok(record) => {
+                        for segment in names.allocated(&job, &record) {
+                            checker.segment(&segment, at);
+                        }
+                        checker.columns(&record, &rows::columns(&job, tau, batsim), at);
+                        let name = JobName::new(record.id, record.origin, record.site);
+                        match asked.as_mut().map(|asked| (asked.take(name), asked.is_complete())) {
+                            Ok((Ok(Some(wanted)), _)) => checker.asked(&record, &wanted, at),
+                            Ok((Ok(None), true)) => {
+                                let said = format!(
+                                    "no workload of the run has job {}, or it has a second row",
+                                    job.job
+                                );
+                                checker.fault(Rule::Rows, job.submit, vec![name], at, said);
+                            }
+                            Ok((Err(why), _)) => asked = Err(why),
+                            Ok((Ok(None), false)) | Err(_) => {}
+                        }
+                        checker.job(&record, at);
+                    }
+                    Err(stray) => checker.fault(Rule::Place, job.end, stray.jobs, at, stray.said),
+                }
+            }
+        }
+    }
+    let last = tables.last();
+    let mut verdict = checker.finish();
+    let mut unchecked = found.unchecked;
+    match asked.and_then(Workloads::left) {
+        Ok((Some(name), count)) => {
+            let said = match count {
+                1 => format!("job {} of the workload has no row", name.id),
+                _ => format!("{count} jobs of the workload have no row, job {} among them", name.id),
+            };
+            let row = Row { file: tables.jobs_file(), line: 0 };
+            verdict.break_rule(Violation { time: last, rule: Rule::Rows, jobs: vec![name], said, row });
+        }
+        Ok((None, _)) => {}
+        Err(why) => {
+            unchecked.insert(Rule::Precedence, why);
+        }
+    }
+    agree_with_summary(folder, &tally, last, &mut verdict);
+    if !segments {
+        unchecked.insert(Rule::SameProcessors, "the folder has no segments.csv".to_owned());
+    }
+    if !tables.has_events() && !batsim && folder.kind() == FolderKind::Run {
+        unchecked.insert(Rule::Away, "the folder has no events.csv".to_owned());
+    }
+    for rule in Rule::ALL {
+        if !verdict.checked.contains_key(&rule) && !verdict.broken.contains_key(&rule) {
+            unchecked.entry(rule).or_insert_with(|| nothing_to_see(rule).to_owned());
+        }
+    }
+    Ok(Validation {
+        title: folder.title().to_owned(),
+        grid: found.told,
+        sites: found.sites.into_iter().map(|site| site.spec.name).collect(),
+        verdict,
+        unchecked,
+    })
+}
+
+/// Rows of a folder, counted.
+#[derive(Debug, Default)]
+struct Tally {
+    events: u64,
+    segments: u64,
+    outcomes: [u64; 6],
+}
+
+/// Whether the summary counts what the tables hold.
+fn agree_with_summary(folder: &RunFolder, tally: &Tally, last: Time, verdict: &mut Verdict) {
+    let Some(summary) = folder.summary() else { return };
+    let row = Row { file: "summary.json", line: 0 };
+    verdict.look(Rule::Columns);
+    let mut fault = |said: String| {
+        verdict.break_rule(Violation { time: last, rule: Rule::Columns, jobs: Vec::new(), said, row });
+    };
+    for (name, rows) in crate::model::Outcome::NAMES.iter().zip(tally.outcomes) {
+        let count = |key: &str| summary[key][*name].as_u64().unwrap_or(0);
+        let counted = count("outcomes") + count("outside");
+        if counted != rows {
+            fault(format!("the summary counts {counted} {name} jobs, and the table has {rows}"));
+        }
+    }
+    let written =
+        summary["fingerprint"].as_str().and_then(|print| print.split_once(':')?.0.parse::<u64>().ok());
+    let rows = tally.outcomes.iter().sum::<u64>() + tally.segments + tally.events;
+    if let Some(written) = written.filter(|written| tally.segments > 0 && *written != rows) {
+        fault(format!("the fingerprint counts {written} records, and the tables have {rows} rows"));
+    }
+}
+
+fn nothing_to_see(rule: Rule) -> &'static str {
+    match rule {
+        Rule::Reservation => "the grid has no reservations",
+        Rule::Away => "the machines of this run stand",
+        Rule::Precedence => "no job of this run waits for the end of another",
+        Rule::SameProcessors => "no attempt has more than one segment",
+        Rule::Work => "nothing says how long the jobs should have run",
+        _ => "there was nothing to look at",
+    }
+}
+
+impl From<ReadError> for RunError {
+    /// A folder that cannot be read is a bad request.
+    fn from(error: ReadError) -> Self {
+        let request = Self::request(&error);
+        match error.hint() {
+            Some(hint) => request.with_hint(hint),
+            None => request,
+        }
+    }
+}

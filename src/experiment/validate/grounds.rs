@@ -1,0 +1,96 @@
+//! Where the grid of a folder is described.
+
+use std::collections::BTreeMap;
+
+use crate::broker::BrokerRegistry;
+use crate::experiment::scenario::Scenario;
+use crate::experiment::{RunError, StoredRun, rerun};
+use crate::local::{Abilities, Registry};
+use crate::metrics::legal::{Ground, Rule};
+use crate::model::{MAX_PROCESSORS, Named, SiteSpec};
+use crate::report::{FolderKind, RunFolder};
+
+use super::GridFrom;
+
+/// A grid, and what is known of it.
+pub(super) struct Found {
+    pub(super) sites: Vec<Ground>,
+    /// In words.
+    pub(super) told: String,
+    /// Whether sites have users of their own.
+    pub(super) has_local: bool,
+    pub(super) unchecked: BTreeMap<Rule, String>,
+}
+
+/// Finds the grid.
+pub(super) fn find(
+    folder: &RunFolder,
+    from: &GridFrom,
+    registry: &Registry,
+    brokers: &BrokerRegistry,
+) -> Result<Found, RunError> {
+    match from {
+        GridFrom::Scenario(file) => of_scenario(&Scenario::load(file, &[], registry, brokers)?, registry),
+        GridFrom::Procs(0) => Err(RunError::request("`--procs` is 0; a machine has at least one processor")),
+        GridFrom::Procs(procs) if *procs > MAX_PROCESSORS => {
+            Err(RunError::request(format!("`--procs` is {procs}; the most is {MAX_PROCESSORS}")))
+        }
+        GridFrom::Procs(procs) => {
+            let spec = SiteSpec::plain("the machine", *procs, Named::bare("fcfs"));
+            let mut found = of_sites(vec![Ground { spec, abilities: Abilities::PLAIN }], "as `--procs` says");
+            for rule in [Rule::Reservation, Rule::Work] {
+                let why = "`--procs` says how many processors there are, and nothing more".to_owned();
+                found.unchecked.insert(rule, why);
+            }
+            Ok(found)
+        }
+        GridFrom::Folder => in_folder(folder, registry, brokers),
+    }
+}
+
+fn in_folder(folder: &RunFolder, registry: &Registry, brokers: &BrokerRegistry) -> Result<Found, RunError> {
+    if let Some(text) = folder.scenario()? {
+        let file = folder.dir().join("scenario.toml");
+        return of_scenario(&Scenario::read(&file, &text, &[], registry, brokers)?, registry);
+    }
+    let said = |key: &str| folder.summary().map(|summary| &summary[key]);
+    let procs = said("procs").and_then(serde_json::Value::as_u64).and_then(|procs| u32::try_from(procs).ok());
+    if folder.replay()?.is_some()
+        && let StoredRun::Replay(replay) = rerun(folder, registry.clone(), brokers.clone())?
+    {
+        let [policy, ..] = replay.policies() else { return Err(RunError::request("no policy was replayed")) };
+        let spec = replay.site(policy, procs.unwrap_or(MAX_PROCESSORS));
+        return Ok(of_sites(vec![ground(spec, registry)?], "as its replay.json says"));
+    }
+    let hint = "say what it ran on: `--procs N` for one machine, or `--scenario FILE`";
+    let told = match folder.kind() {
+        FolderKind::Batsim => "Batsim's table of jobs does not say how many machines there are",
+        _ => "nothing in this folder says what grid it ran on",
+    };
+    Err(RunError::request(format!("`{}`: {told}", folder.jobs_path().display())).with_hint(hint))
+}
+
+fn of_scenario(scenario: &Scenario, registry: &Registry) -> Result<Found, RunError> {
+    let meaning = &scenario.meaning;
+    let sites = meaning.grid.sites.iter().map(|spec| ground(spec.clone(), registry));
+    let sites: Vec<Ground> = sites.collect::<Result<_, _>>()?;
+    let told = format!("as `{}` says", scenario.file.display());
+    let has_local = meaning.site_workloads.iter().any(Option::is_some);
+    Ok(Found { has_local, ..of_sites(sites, &told) })
+}
+
+fn ground(spec: SiteSpec, registry: &Registry) -> Result<Ground, RunError> {
+    let (_, abilities) = registry.build(&spec.policy).map_err(RunError::request)?;
+    Ok(Ground { spec, abilities })
+}
+
+fn of_sites(sites: Vec<Ground>, source: &str) -> Found {
+    let processors: u64 =
+        sites.iter().flat_map(|site| &site.spec.partitions).map(|part| u64::from(part.processors())).sum();
+    let count = match sites.len() {
+        1 => "1 site".to_owned(),
+        count => format!("{count} sites"),
+    };
+    let told = format!("{count}, {processors} processors, {source}");
+    Found { sites, told, has_local: true, unchecked: BTreeMap::new() }
+}

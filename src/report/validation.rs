@@ -1,0 +1,130 @@
+//! Whether a schedule is legal, for people and as JSON.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::figures::{count, jobs};
+use super::tables::text_table;
+use crate::metrics::legal::{Rule, Verdict, Violation};
+
+/// What holding a schedule against its grid has found.
+#[derive(Clone, Debug)]
+pub struct Validation {
+    /// What the run is called.
+    pub title: String,
+    /// The grid in a few words, and where it is described.
+    pub grid: String,
+    /// The names of its sites.
+    pub sites: Vec<String>,
+    /// What was found.
+    pub verdict: Verdict,
+    /// Rules that could not be looked at, and why.
+    pub unchecked: BTreeMap<Rule, String>,
+}
+
+impl Validation {
+    /// True if nothing is wrong.
+    pub fn is_legal(&self) -> bool {
+        self.verdict.is_legal()
+    }
+
+    /// How many violations there are, in words; `None` if there is none.
+    pub fn complaint(&self) -> Option<String> {
+        match self.verdict.count() {
+            0 => None,
+            1 => Some("the schedule is not legal: 1 violation".to_owned()),
+            many => Some(format!("the schedule is not legal: {} violations", count(many))),
+        }
+    }
+}
+
+/// A violation in a line: when, what, and in which row it shows.
+fn line(violation: &Violation) -> String {
+    format!("at {} s: {} ({})", violation.time, violation.said, violation.row)
+}
+
+/// The verdict: legal or not, the first violation, how many of each rule there are, and what was looked at.
+pub fn validation_table(found: &Validation) -> String {
+    let Validation { title, grid, verdict, unchecked, .. } = found;
+    let word = if found.is_legal() { "legal" } else { "NOT LEGAL" };
+    let mut out = format!(
+        "{title}: {word}\n{} and {} segments on {grid}\n",
+        jobs(verdict.jobs),
+        count(verdict.segments)
+    );
+    if let Some(first) = verdict.first() {
+        out += &format!("\nfirst violation, {}, {}\n", first.rule, line(first));
+    }
+    let looked = |rule: Rule| verdict.checked.get(&rule).copied().unwrap_or(0);
+    let rows = Rule::ALL.into_iter().filter_map(|rule| {
+        let broken = verdict.broken.get(&rule).map(|broken| broken.count);
+        if broken.is_none() && looked(rule) == 0 {
+            return None;
+        }
+        let broken = broken.map_or_else(|| "-".to_owned(), count);
+        Some(vec![rule.name().to_owned(), rule.says().to_owned(), count(looked(rule)), broken])
+    });
+    out += "\n";
+    out += &text_table(2, &["rule", "", "looked at", "broken"], rows);
+    out += "\n";
+    let others: Vec<&Violation> = verdict
+        .broken
+        .values()
+        .map(|broken| &broken.first)
+        .filter(|first| verdict.first() != Some(first))
+        .collect();
+    if !others.is_empty() {
+        out += "\nthe first of the other rules:\n";
+        for first in others {
+            out += &format!("  {}, {}\n", first.rule, line(first));
+        }
+    }
+    for (rule, why) in unchecked {
+        out += &format!("\nnot looked at: {rule}: {why}");
+    }
+    if !unchecked.is_empty() {
+        out += "\n";
+    }
+    out
+}
+
+/// The same as one JSON object.
+pub fn validation_json(found: &Validation) -> Value {
+    let verdict = &found.verdict;
+    let told = |violation: &Violation| {
+        let jobs = violation.jobs.iter().map(|job| {
+            let site = job.site.and_then(|site| found.sites.get(site.index()));
+            json!({ "job": job.id, "origin": if job.site.is_some() { "local" } else { "grid" }, "site": site })
+        });
+        json!({
+            "rule": violation.rule,
+            "at_s": violation.time.as_secs_f64(),
+            "said": violation.said,
+            "jobs": jobs.collect::<Vec<_>>(),
+            "file": violation.row.file,
+            "line": (violation.row.line > 0).then_some(violation.row.line),
+        })
+    };
+    let rules = Rule::ALL.into_iter().map(|rule| {
+        let broken = verdict.broken.get(&rule);
+        json!({
+            "rule": rule,
+            "meaning": rule.says(),
+            "looked_at": verdict.checked.get(&rule).copied().unwrap_or(0),
+            "broken": broken.map_or(0, |broken| broken.count),
+            "first": broken.map(|broken| told(&broken.first)),
+            "not_looked_at": found.unchecked.get(&rule),
+        })
+    });
+    json!({
+        "title": found.title,
+        "grid": found.grid,
+        "legal": found.is_legal(),
+        "jobs": verdict.jobs,
+        "segments": verdict.segments,
+        "violations": verdict.count(),
+        "first": verdict.first().map(told),
+        "rules": rules.collect::<Vec<_>>(),
+    })
+}
