@@ -25,7 +25,7 @@ fn mistakes_are_told_with_their_place() {
     // A new policy is no new message, and neither is a new measure.
     insta::with_settings!({ filters => vec![
         (r"there are \d+ for this scenario", "there are [N] for this scenario"),
-        (r"; there are `conservative`[^\n]*", "; there are [POLICIES]"),
+        (r"there are fcfs, [^\n]*", "there are [POLICIES]"),
     ] }, { insta::assert_snapshot!(told) });
 }
 
