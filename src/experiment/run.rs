@@ -269,7 +269,7 @@ impl Run {
         let Meaning { grid: spec, .. } = &self.scenario.meaning;
         let grid = Grid::build(spec, Vec::new(), None, &self.registry, &self.brokers)
             .map_err(|error| RunError::from_building(&error))?;
-        let measures = GridMeasures::new(Definitions::default(), Window::ALL, &spec.sites);
+        let measures = GridMeasures::new(self.scenario.meaning.definitions.clone(), Window::ALL, &spec.sites);
         let recorder = Recorder::new(measures, None, Progress::default());
         Ok(self.summary(&grid, &recorder, Times::default(), Duration::ZERO))
     }

@@ -37,6 +37,8 @@ pub struct Figure {
     pub measure: String,
     /// The axis along which it is drawn.
     pub along: String,
+    /// The axis whose labels have a curve each; one is chosen if it is not said.
+    pub by: Option<String>,
     /// What stands below it.
     pub caption: String,
 }
