@@ -244,7 +244,12 @@ fn schedule(run: &mut Run<'_>, several: bool) -> Option<Section> {
     }
     if let Some(chart) = run.series.detail.take() {
         let caption = "A part of it: around the time when most jobs waited. What is known of a job is told when you point at it.".to_owned();
-        section.figures.push(Figure { name: format!("gantt-detail{tail}"), caption, chart: Box::new(chart), beside: 1 });
+        section.figures.push(Figure {
+            name: format!("gantt-detail{tail}"),
+            caption,
+            chart: Box::new(chart),
+            beside: 1,
+        });
     }
     if several {
         section.figures.extend(
