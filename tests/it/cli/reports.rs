@@ -46,8 +46,11 @@ impl Place {
 
 /// A page that loads nothing, in which every picture is well formed.
 fn checked(page: &str) -> String {
+    // What pixels are coded as may be any word.
+    let coded = page.split("base64,").map(|part| part.split_once('"').map_or(part, |(_, rest)| rest));
+    let plain: String = std::iter::once(page.split("base64,").next().unwrap()).chain(coded.skip(1)).collect();
     for word in ["http", "//cdn", "@import", "src=\"", "NaN"] {
-        assert!(!page.contains(word), "the page has `{word}`: {}", around(page, word));
+        assert!(!plain.contains(word), "the page has `{word}`: {}", around(&plain, word));
     }
     for link in page.split("href=\"").skip(1) {
         assert!(
