@@ -10,7 +10,9 @@ use std::collections::BTreeMap;
 use std::error::Error;
 
 use gridemu::grid::Grid;
-use gridemu::local::{Abilities, Actions, Change, LocalPolicy, Phase, PolicyInfo, Registry, View};
+use gridemu::local::{
+    Abilities, Actions, Change, Explanation, LocalPolicy, Phase, PolicyInfo, Reason, Registry, View,
+};
 use gridemu::metrics::{Definitions, Measures, Summary};
 use gridemu::model::{JobClasses, JobKey, Record, SiteSpec};
 use gridemu::workload::lublin::{Lublin, LublinSpec};
@@ -63,6 +65,26 @@ impl LocalPolicy for SmallestFirst {
             free -= procs;
             actions.start(job, procs);
         }
+    }
+
+    /// For `gridemu explain`: who is smaller, and who has the processors.
+    fn explain(&self, view: &View<'_>, job: JobKey) -> Explanation {
+        let (needs, mut free) = (view.job(job).procs(), view.free());
+        let mut before = Vec::new();
+        for ((procs, _), smaller) in &self.queue {
+            if *procs > free {
+                break;
+            }
+            if *smaller == job {
+                return Explanation::new(Reason::Starts, "it is the smallest, and it fits", needs, free);
+            }
+            free -= procs;
+            before.push(view.waits(*smaller, Some(view.now())));
+        }
+        let rule = "the smallest job starts first, and not enough is free";
+        Explanation::new(Reason::NoRoom, rule, needs, free)
+            .blocked_by(before)
+            .blocked_by(view.released_for(needs, free))
     }
 
     fn adopt(&mut self, view: &View<'_>) {

@@ -23,14 +23,13 @@ mod names;
 pub mod page;
 #[cfg(feature = "parquet")]
 mod parquet;
-#[cfg(feature = "parquet")]
-mod parquet;
 mod reader;
 mod rows;
 mod series;
 mod snapshots;
 mod states;
 mod study;
+mod study_figures;
 mod tables;
 #[cfg(test)]
 mod tests;
@@ -52,6 +51,7 @@ pub use parquet::write_parquet;
 pub use reader::{EventRow, FolderKind, JobRow, MachineRow, ReadError, Rows, RunFolder, SegmentRow};
 pub use snapshots::{PlaceFacts, SnapshotFacts, SnapshotRow, StoreFacts, snapshot_table, store_table};
 pub use study::{ListedRun, study_list, study_table};
+pub use study_figures::study_figures;
 pub use tables::{grid_json, json, recorded_waits_table, summary_table};
 pub use trace::{TraceError, TraceFacts, write_trace};
 pub use validation::{Validation, validation_json, validation_table};

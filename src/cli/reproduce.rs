@@ -8,7 +8,7 @@ use clap::Args as ClapArgs;
 use super::{progress, say, signals, talk};
 use crate::experiment::reproduce::{ReproduceOptions, Reproduction, reproduce};
 use crate::experiment::{Control, Progress, RunError};
-use crate::report::{Page, ShownClaim, claims_page, claims_table, hint_for};
+use crate::report::{Page, PageFigure, ShownClaim, claims_page, claims_table, hint_for, study_figures};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -109,15 +109,41 @@ fn write_page(args: &Args, found: &Reproduction, claims: &[ShownClaim<'_>]) -> R
         command: &command,
         papers,
         claims,
-        figures: &[],
+        figures: &write_figures(&args.pages, found)?,
         findings: findings.as_deref(),
     });
     let page = args.pages.join(format!("{}.md", found.name));
-    let unwritten = |error: std::io::Error| {
-        RunError::run(format!("`{}` cannot be written: {error}", page.display()))
-            .with_hint(hint_for(error.kind()))
-    };
-    fs::create_dir_all(&args.pages).map_err(unwritten)?;
-    fs::write(&page, text).map_err(unwritten)?;
+    write(&page, &text)?;
     Ok(page)
+}
+
+/// Draws the figures of the campaigns that were run, into a folder beside the page.
+fn write_figures(pages: &Path, found: &Reproduction) -> Result<Vec<PageFigure>, RunError> {
+    let mut figures = Vec::new();
+    for figure in &found.paper.figures {
+        let Some(table) = found.tables.get(&figure.campaign) else { continue };
+        let drawn = study_figures(table, &figure.measure, &figure.along).map_err(RunError::run)?;
+        let Some(drawn) = drawn else {
+            let said = format!("a figure of {} has no measure `{}` or axis `{}`", figure.campaign, figure.measure, figure.along);
+            return Err(RunError::request(said).with_hint("a figure names what its campaign has"));
+        };
+        for (of, svg) in drawn {
+            let stem = figure.campaign.trim_end_matches(".toml");
+            let parts: Vec<&str> = [stem, &figure.measure, &of].into_iter().filter(|part| !part.is_empty()).collect();
+            let plain = |sign: char| if sign.is_ascii_alphanumeric() || sign == '.' { sign } else { '-' };
+            let name: String = parts.join("-").chars().map(plain).collect();
+            write(&pages.join(&found.name).join(format!("{name}.svg")), &svg)?;
+            let caption = if of.is_empty() { figure.caption.clone() } else { format!("{} ({of})", figure.caption) };
+            figures.push(PageFigure { path: format!("{}/{name}.svg", found.name), caption });
+        }
+    }
+    Ok(figures)
+}
+
+fn write(path: &Path, text: &str) -> Result<(), RunError> {
+    let unwritten = |error: std::io::Error| {
+        RunError::run(format!("`{}` cannot be written: {error}", path.display())).with_hint(hint_for(error.kind()))
+    };
+    fs::create_dir_all(path.parent().unwrap_or(Path::new(""))).map_err(unwritten)?;
+    fs::write(path, text).map_err(unwritten)
 }

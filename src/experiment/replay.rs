@@ -209,6 +209,11 @@ impl Replay {
         Ok(replay)
     }
 
+    /// What is replayed, and how.
+    pub const fn options(&self) -> &ReplayOptions {
+        &self.options
+    }
+
     /// The policies, in the order of the runs.
     pub fn policies(&self) -> &[Named] {
         &self.options.policies

@@ -1,18 +1,20 @@
 //! Is what a folder holds a legal schedule on its grid? Reads the rows, knows where the grid is described, and lets
 //! [`crate::metrics::legal`] judge.
 
+mod asked;
 mod grounds;
 mod names;
 mod rows;
 
 use std::path::PathBuf;
 
-use super::RunError;
+use super::{RunError, rerun};
 use crate::broker::BrokerRegistry;
 use crate::local::Registry;
-use crate::metrics::legal::{Checker, Grounds, Row, Rule, Verdict, Violation};
+use crate::metrics::legal::{Checker, Grounds, JobName, Row, Rule, Verdict, Violation};
 use crate::report::{FolderKind, ReadError, RunFolder, Validation};
 use crate::units::{Span, Time};
+use asked::Workloads;
 use names::Names;
 use rows::{Rowed, Tables};
 
@@ -58,6 +60,15 @@ pub fn validate(
     let tau = folder.summary().and_then(|summary| summary["tau"].as_f64());
     let lows = tables.lows(folder)?;
     let mut told: u64 = 0;
+    let mut asked = match *from {
+        GridFrom::Folder if !batsim => rerun(folder, registry.clone(), brokers.clone())
+            .map_err(|error| error.to_string())
+            .and_then(Workloads::open),
+        _ => Err("it is not known what the workload asked for".to_owned()),
+    };
+    if asked.as_ref().is_ok_and(Workloads::has_feedback) {
+        checker.remember_ends();
+    }
     while let Some((row, now)) = tables.next()? {
         if told.is_multiple_of(rows::STRIDE) {
             // Events at `now` and later are still to come.
@@ -100,6 +111,19 @@ pub fn validate(
                             checker.segment(&segment, at);
                         }
                         checker.columns(&record, &rows::columns(&job, tau, batsim), at);
+                        let name = JobName::new(record.id, record.origin, record.site);
+                        match asked.as_mut().map(|asked| (asked.take(name), asked.is_complete())) {
+                            Ok((Ok(Some(wanted)), _)) => checker.asked(&record, &wanted, at),
+                            Ok((Ok(None), true)) => {
+                                let said = format!(
+                                    "no workload of the run has job {}, or it has a second row",
+                                    job.job
+                                );
+                                checker.fault(Rule::Rows, job.submit, vec![name], at, said);
+                            }
+                            Ok((Err(why), _)) => asked = Err(why),
+                            Ok((Ok(None), false)) | Err(_) => {}
+                        }
                         checker.job(&record, at);
                     }
                     Err(stray) => checker.fault(Rule::Place, job.end, stray.jobs, at, stray.said),
@@ -109,8 +133,22 @@ pub fn validate(
     }
     let last = tables.last();
     let mut verdict = checker.finish();
-    agree_with_summary(folder, &tally, last, &mut verdict);
     let mut unchecked = found.unchecked;
+    match asked.and_then(Workloads::left) {
+        Ok((Some(name), count)) => {
+            let said = match count {
+                1 => format!("job {} of the workload has no row", name.id),
+                _ => format!("{count} jobs of the workload have no row, job {} among them", name.id),
+            };
+            let row = Row { file: tables.jobs_file(), line: 0 };
+            verdict.break_rule(Violation { time: last, rule: Rule::Rows, jobs: vec![name], said, row });
+        }
+        Ok((None, _)) => {}
+        Err(why) => {
+            unchecked.insert(Rule::Precedence, why);
+        }
+    }
+    agree_with_summary(folder, &tally, last, &mut verdict);
     if !segments {
         unchecked.insert(Rule::SameProcessors, "the folder has no segments.csv".to_owned());
     }

@@ -195,6 +195,15 @@ impl fmt::Display for Reason {
     }
 }
 
+/// So many processors that are free, in words.
+pub(in crate::local) fn free_now(count: u32) -> String {
+    match count {
+        0 => "none is free".to_owned(),
+        1 => "1 is free".to_owned(),
+        many => format!("{many} are free"),
+    }
+}
+
 /// So many processors, in words.
 pub(in crate::local) fn processors(count: u32) -> String {
     if count == 1 { "1 processor".to_owned() } else { format!("{count} processors") }
@@ -283,7 +292,7 @@ impl View<'_> {
                 .over(profile.steps().take_while(|(since, _)| *since <= until))
         };
         if needs > free {
-            let rule = format!("it needs {}, and {free} are free", processors(needs));
+            let rule = format!("it needs {}, and {}", processors(needs), free_now(free));
             let blockers = self.released_for(needs, free);
             return told(Reason::NoRoom, rule).blocked_by(blockers).blocked_by(self.booked(self.now, until));
         }

@@ -7,6 +7,7 @@
 //! Rows come in the order in which they are written: events, segments by their end, jobs by their end; of one instant in this
 //! order. Whoever knows that no row to come begins before some time says so ([`Checker::forget_before`]).
 
+mod asked;
 mod bookings;
 mod columns;
 mod counts;
@@ -25,6 +26,7 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
+pub use asked::Asked;
 pub use columns::Columns;
 pub use findings::{Broken, JobName, Row, Rule, Verdict, Violation};
 pub use grounds::{Ground, Grounds};
@@ -49,6 +51,8 @@ pub struct Checker {
     /// Jobs that have ended, by the site whose they are.
     ended: BTreeMap<Option<SiteId>, Seen>,
     last_end: Time,
+    /// When jobs ended, if others wait for that.
+    ends: Option<FxHashMap<JobName, Time>>,
     verdict: Verdict,
 }
 
@@ -84,6 +88,7 @@ impl Checker {
             stories: FxHashMap::default(),
             ended: BTreeMap::new(),
             last_end: Time::ZERO,
+            ends: None,
             verdict: Verdict::default(),
         }
     }
@@ -154,7 +159,11 @@ impl Checker {
                 let said = format!(
                     "{} {}: {} of {} processors of {} are in use or away, and {} are reserved (`{}`)",
                     told.join(", "),
-                    if trespass.starts { "starts" } else { "still runs when a reservation begins" },
+                    match (trespass.starts, told.len()) {
+                        (true, _) => "starts",
+                        (false, 1) => "still runs when a reservation begins",
+                        (false, _) => "still run when a reservation begins",
+                    },
                     trespass.in_use,
                     floor.usable,
                     self.grounds.place(site, partition),

@@ -27,7 +27,7 @@ pub fn study_contrasts(found: &StudyComparison) -> String {
         }
     });
     if found.failed > 0 {
-        out.push_str(&format!("warning: {} failed and are left out\n", runs(found.failed)));
+        out.push_str(&format!("warning: {} failed, and left out\n", runs(found.failed)));
     }
     if found.charge == Some(Charge::LeaveOut) {
         out.push_str("seeds in which jobs did not end alike are left out of both sides\n");
@@ -60,6 +60,7 @@ pub fn study_contrasts(found: &StudyComparison) -> String {
     let rows: Vec<Vec<String>> = rows.collect();
     out.push('\n');
     out.push_str(&text_table(texts, &header.iter().map(String::as_str).collect::<Vec<_>>(), rows));
+    out.push('\n');
     out.push_str(&notes.after(&found.cells.iter().collect::<Vec<_>>()));
     out
 }
@@ -281,18 +282,17 @@ impl Notes {
         format!(" [{}]", at + 1)
     }
 
+    /// Below a table that ends with a line.
     fn after(&self, cells: &[&Contrast]) -> String {
-        let mut out = String::new();
-        for (at, note) in self.0.iter().enumerate() {
-            out.push_str(&format!("\n[{}] {note}", at + 1));
-        }
+        let mut lines: Vec<String> =
+            self.0.iter().enumerate().map(|(at, note)| format!("[{}] {note}", at + 1)).collect();
         let corrected = cells.iter().filter(|cell| cell.p_value.is_some()).count();
         if corrected > 1 {
-            out.push_str(&format!("\np values are corrected for {corrected} comparisons (Holm)"));
+            lines.push(format!("p values are corrected for {corrected} comparisons (Holm)"));
         }
         if cells.iter().any(|cell| cell.says != Says::Nothing && cell.evidence != Evidence::Verdict) {
-            out.push_str("\na verdict in brackets is that of a smoke test");
+            lines.push("a verdict in brackets is that of a smoke test".to_owned());
         }
-        if out.is_empty() { String::new() } else { format!("\n{out}\n") }
+        if lines.is_empty() { String::new() } else { format!("\n{}\n", lines.join("\n")) }
     }
 }

@@ -95,7 +95,10 @@ impl Held {
             }
             Blocker::Waiting { who, procs, estimate, start } => {
                 let start = start.map_or_else(String::new, |start| format!(", to start at {start} s"));
-                (who.to_string(), format!("waits for {} for {estimate} s{start}", processors(*procs)))
+                (
+                    who.to_string(),
+                    format!("waits for {}, {estimate} s by its estimate{start}", processors(*procs)),
+                )
             }
             Blocker::Booking { name, from, to, procs } => {
                 (format!("reservation `{name}`"), format!("{} from {from} s to {to} s", processors(*procs)))
@@ -163,18 +166,16 @@ fn told(stretch: &Stretch) -> String {
     let reason = stretch.reason.map_or_else(String::new, |reason| format!(": {reason}"));
     let mut out = if stretch.to_s > stretch.from_s {
         let length = stretch.to_s - stretch.from_s;
-        format!(
-            "\nfrom {} s to {} s ({}), {}{reason}\n",
-            secs(stretch.from_s),
-            secs(stretch.to_s),
-            duration(length),
-            stretch.place
-        )
+        let long = if length < 60.0 { String::new() } else { format!(" ({})", duration(length)) };
+        let (from, to) = (secs(stretch.from_s), secs(stretch.to_s));
+        format!("\nfrom {from} s to {to} s{long}, {}{reason}\n", stretch.place)
     } else {
         format!("\nat {} s, {}{reason}\n", secs(stretch.from_s), stretch.place)
     };
     out += &wrapped("  ", &stretch.rule);
-    if let Some(rule) = &stretch.rule_at_end {
+    // What differs in nothing but its numbers is not told twice.
+    let plain = |rule: &str| rule.chars().filter(|c| !c.is_ascii_digit() && *c != '.').collect::<String>();
+    if let Some(rule) = stretch.rule_at_end.as_ref().filter(|rule| plain(rule) != plain(&stretch.rule)) {
         out += &wrapped("  in the end: ", rule);
     }
     for held in stretch.held_by.iter().take(MOST_HELD) {

@@ -20,10 +20,10 @@ use crate::support;
 
 /// A partition, its jobs, and what happens to its machines.
 #[derive(Clone)]
-struct Churning {
-    spec: SiteSpec,
-    jobs: Vec<Job>,
-    script: Script,
+pub(crate) struct Churning {
+    pub(crate) spec: SiteSpec,
+    pub(crate) jobs: Vec<Job>,
+    pub(crate) script: Script,
 }
 
 impl std::fmt::Debug for Churning {
@@ -67,7 +67,7 @@ fn act((time, kind, from, count, which, (num, den)): RawAct, machines: u32, jobs
     (Time::from_micros(time), act)
 }
 
-fn churning(policies: Vec<String>, most: usize) -> impl Strategy<Value = Churning> {
+pub(crate) fn churning(policies: Vec<String>, most: usize) -> impl Strategy<Value = Churning> {
     let raw = (times(), 0_u8..22, any::<u32>(), 1_u32..4, any::<Index>(), (1_u64..30, 1_u64..20));
     let fate = prop_oneof![Just(Fate::Requeue), Just(Fate::GiveBack), Just(Fate::Wait), Just(Fate::Fail)];
     let interval = prop_oneof![

@@ -1,8 +1,10 @@
 //! Whole commands: what they print, what they leave, and how they refuse.
 
 mod bad;
+mod compare;
 mod engines;
 mod good;
+mod reproduce;
 mod reports;
 mod scenario;
 mod stores;
@@ -14,16 +16,18 @@ use std::path::Path;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
+use crate::validating::legal;
+
 /// What a command left: exit code, standard output, standard error.
-struct Ran {
+pub(crate) struct Ran {
     args: String,
     code: Option<i32>,
-    out: String,
+    pub(crate) out: String,
     err: String,
 }
 
 /// Runs the command with nothing on standard input.
-fn gridemu(args: &[&str]) -> Ran {
+pub(crate) fn gridemu(args: &[&str]) -> Ran {
     with_input(args, "")
 }
 
@@ -48,13 +52,19 @@ fn ran(variables: &[(&str, String)], args: &[&str], input: &str) -> Ran {
         err: text(done.stderr),
     };
     assert!(!ran.err.contains("panicked"), "`gridemu {}` panicked: {}", ran.args, ran.err);
+    // Whatever a run leaves is a legal schedule.
+    if let (["run" | "replay", ..], Some(at), Some(0)) =
+        (args, args.iter().position(|arg| *arg == "--out"), ran.code)
+    {
+        legal(Path::new(args[at + 1]));
+    }
     ran
 }
 
 impl Ran {
     /// It ended with this code, and standard error has all of this.
     #[track_caller]
-    fn ends(&self, code: i32, says: &[&str]) -> &Self {
+    pub(crate) fn ends(&self, code: i32, says: &[&str]) -> &Self {
         let told = format!("`gridemu {}`: {:?}\n{}", self.args, self.code, self.err);
         assert_eq!(self.code, Some(code), "{told}");
         for part in says {
@@ -65,7 +75,7 @@ impl Ran {
 
     /// It succeeded.
     #[track_caller]
-    fn well(&self) -> &Self {
+    pub(crate) fn well(&self) -> &Self {
         self.ends(0, &[])
     }
 

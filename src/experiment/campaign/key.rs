@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
 use crate::experiment::scenario::Scenario;
-use crate::experiment::{RunError, Workload};
+use crate::experiment::RunError;
 
 /// Goes up with every change of gridemu that changes what a run gives, or what is kept of it: results of before are then done anew.
 const RESULTS: u32 = 1;
@@ -30,14 +30,12 @@ impl Contents {
         let mut all = format!("{RESULTS} {} {:032x}", env!("CARGO_PKG_VERSION"), scenario.hash);
         let meaning = &scenario.meaning;
         for planned in meaning.site_workloads.iter().flatten().chain(&meaning.portal) {
-            if let Workload::File(path) = &planned.workload {
-                if planned.workload.is_once() {
-                    let said =
-                        format!("`{}` can be read only once, and a campaign has many runs", path.display());
-                    return Err(RunError::request(said).with_hint("write it to a file first"));
-                }
-                all += &format!(" {:032x}", self.of(path)?);
+            let Some(path) = planned.workload.file().map_err(RunError::request)? else { continue };
+            if planned.workload.is_once() {
+                let said = format!("`{}` can be read only once, and a campaign has many runs", path.display());
+                return Err(RunError::request(said).with_hint("write it to a file first"));
             }
+            all += &format!(" {:032x}", self.of(&path)?);
         }
         Ok(xxh3_128(all.as_bytes()))
     }

@@ -11,6 +11,7 @@ use super::measures;
 use crate::broker::BrokerRegistry;
 use crate::experiment::RunError;
 use crate::experiment::scenario::{Base, Clock, Engine, Override, Scenario};
+use crate::experiment::workload::Logs;
 use crate::local::Registry;
 
 /// Runs that a campaign may have.
@@ -29,6 +30,8 @@ pub struct Campaign {
     pub(super) registry: Registry,
     pub(super) brokers: BrokerRegistry,
     runs: Vec<PlannedRun>,
+    /// What its runs read.
+    pub(super) logs: Logs,
 }
 
 /// A run of a campaign.
@@ -69,8 +72,8 @@ impl Campaign {
         }
         fixed.extend(sets.iter().cloned());
         let (registry, brokers) = (registry.clone(), brokers.clone());
-        let mut campaign =
-            Self { name, base, fixed, axes, seeds, wanted: measures, registry, brokers, runs: Vec::new() };
+        let (wanted, runs, logs) = (measures, Vec::new(), Logs::default());
+        let mut campaign = Self { name, base, fixed, axes, seeds, wanted, registry, brokers, runs, logs };
         let count = campaign.count()?;
         let contents = Contents::default();
         // All are looked at, so that the first that is wrong is told, whichever thread comes first.
@@ -169,9 +172,9 @@ impl Campaign {
             let seed = scenario.meaning.grid.seed;
             Ok(PlannedRun { run, point: point.clone(), seed, scenario_hash: scenario.hash, key })
         });
-        planned.map_err(|error| match point.is_empty() {
+        planned.map_err(|error| match error.hint().is_some() || point.is_empty() {
             true => error,
-            false => error.and(&format!("this is run {run} of the campaign, with {}", self.named(&point))),
+            false => error.with_hint(format!("run {run} is the first that is so: {}", self.named(&point))),
         })
     }
 

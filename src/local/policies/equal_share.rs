@@ -194,7 +194,15 @@ impl LocalPolicy for EqualShare {
                 .collect();
             ends.sort_unstable();
             let ends = ends.into_iter().map(|(_, job)| view.runs(job));
-            let level = format!("{} with fewer than {mpl} jobs, and there are {free}", processors(procs));
+            let level = format!(
+                "{} with fewer than {mpl} jobs, and {}",
+                processors(procs),
+                match free {
+                    0 => "there is none".to_owned(),
+                    1 => "there is 1".to_owned(),
+                    many => format!("there are {many}"),
+                }
+            );
             if *waiting == job {
                 let rule = format!("it is the first in line and needs {level}");
                 return Explanation::new(Reason::Level, rule, needs, free).blocked_by(ends);

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::local::explanation::processors;
+use crate::local::explanation::{free_now, processors};
 use crate::local::{
     Abilities, Actions, Blocker, Change, Explanation, LocalPolicy, Phase, PolicyInfo, Reason, View,
 };
@@ -77,7 +77,7 @@ impl LocalPolicy for Fcfs {
             let profile = profile.steps().take_while(|(since, _)| start.is_none_or(|start| *since <= start));
             if *waiting == job {
                 let rule =
-                    format!("it is the first in line, needs {}, and {free} are free", processors(needs));
+                    format!("it is the first in line, needs {}, and {}", processors(needs), free_now(free));
                 return Explanation::new(Reason::NoRoom, rule, needs, free)
                     .starting(start)
                     .blocked_by(ends)
@@ -85,11 +85,12 @@ impl LocalPolicy for Fcfs {
             }
             let head = view.who(*waiting);
             let mut rule = format!(
-                "nobody overtakes: {head} is the first in line, needs {}, and {free} are free",
-                processors(procs)
+                "nobody overtakes: {head} is the first in line, needs {}, and {}",
+                processors(procs),
+                free_now(free)
             );
             if needs <= free {
-                rule += "; they would do for this one";
+                rule += ", which would do for this one";
             }
             return Explanation { shadow: start, ..Explanation::new(Reason::Behind, rule, needs, free) }
                 .blocked_by([view.waits(*waiting, start)])

@@ -66,7 +66,7 @@ fn a_direction_holds_where_every_point_shows_it() {
     assert_eq!(undecided.verdict, Verdict::Undecided);
     assert_eq!(undecided.measured, "load 0.5: -20.0 %; load 0.9: -1.0 %");
     assert!(
-        undecided.reason.starts_with("load 0.9: the difference is -2.5191 to +0.5191"),
+        undecided.reason.starts_with("load 0.9: the difference is -2.5192 to +0.5192"),
         "{}",
         undecided.reason
     );

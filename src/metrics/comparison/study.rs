@@ -273,7 +273,7 @@ fn contrast(
         let which = format!("{} (seed {})", unlike_outcomes(first.0, first.1), first.0.seed);
         if question.charge.is_none() {
             let note = format!(
-                "refused: jobs did not end alike in {} of {} pairs: {which}",
+                "refused: jobs did not end alike in {} of {} pairs: {which}; say how they count with `--charge`",
                 unlike.len(),
                 pairs.len()
             );

@@ -27,11 +27,14 @@ impl Checker {
             found.push((Rule::Rows, job.end, said));
         }
         self.last_end = self.last_end.max(job.end);
+        if let Some(ends) = &mut self.ends {
+            ends.insert(name, job.end);
+        }
         for rule in [Rule::Once, Rule::Arrival, Rule::Outcome, Rule::Rows] {
             self.verdict.look(rule);
         }
         times(job, &told, &mut found);
-        outcome(job, &told, &mut found);
+        outcome(job, &told, !story.losses.is_empty(), &mut found);
         let ground = self.grounds.get(job.site);
         let spec = ground.and_then(|ground| ground.partition(job.partition));
         match (ground, spec) {
@@ -120,7 +123,7 @@ impl Checker {
         let loose = churned || self.grounds.preempts(job.site);
         let done = matches!(job.outcome, Outcome::Completed | Outcome::Killed);
         let (Some(last), Some(first)) = (&story.last, story.first) else {
-            if let Some(start) = job.start.filter(|start| done && !churned && *start < job.end) {
+            if let Some(start) = job.start.filter(|start| done && !loose && *start < job.end) {
                 let said = format!("{told} ran {}, and has no segment", stretch(start, job.end));
                 found.push((Rule::Rows, start, said));
             }
@@ -266,7 +269,7 @@ fn times(job: &JobRecord, told: &str, found: &mut Vec<(Rule, Time, String)>) {
 }
 
 /// What its outcome goes with.
-fn outcome(job: &JobRecord, told: &str, found: &mut Vec<(Rule, Time, String)>) {
+fn outcome(job: &JobRecord, told: &str, lost: bool, found: &mut Vec<(Rule, Time, String)>) {
     let word = job.outcome.name();
     let mut wrong = |said: String| found.push((Rule::Outcome, job.end, said));
     if job.start.is_some() != (job.attempts > 0) {
@@ -280,7 +283,8 @@ fn outcome(job: &JobRecord, told: &str, found: &mut Vec<(Rule, Time, String)>) {
         Outcome::Completed | Outcome::Killed if job.procs == 0 => {
             wrong(format!("{told} is {word} and had no processors"))
         }
-        Outcome::Rejected(_) if job.start.is_some() && job.attempts == 1 && job.site != SiteId::GRID => {
+        // One that had lost its attempt may be refused when it comes again.
+        Outcome::Rejected(_) if job.start.is_some() && !lost && job.site != SiteId::GRID => {
             wrong(format!("{told} is rejected and started at {} s", job.start.unwrap_or(job.end)));
         }
         _ => {}

@@ -44,10 +44,14 @@ pub(super) fn explain(policy: &Conservative, view: &View<'_>, job: JobKey) -> Ex
     let holders = holders(&twin, view, &actions, time, planned);
     let since = if time <= now { "now".to_owned() } else { format!("from {time} s on") };
     let rule = format!(
-        "its reservation is at {} s: until {end} s it would need {}, and {since} {} are left beside what runs and the reservations made before",
+        "its reservation is at {} s: until {end} s it would need {}, and {since} {} left beside what runs and the reservations made before",
         planned.start,
         processors(needs),
-        left.max(0)
+        match left.max(0) {
+            0 => "none is".to_owned(),
+            1 => "1 is".to_owned(),
+            many => format!("{many} are"),
+        }
     );
     let waits = holders.iter().any(|blocker| matches!(blocker, Blocker::Waiting { .. }));
     let books = holders.iter().any(|blocker| matches!(blocker, Blocker::Booking { .. }));

@@ -1,7 +1,7 @@
 //! Why a job waits under EASY: the pass by its definition, on the full profile, up to the job in question.
 
 use super::{Easy, Room};
-use crate::local::explanation::processors;
+use crate::local::explanation::{free_now, processors};
 use crate::local::{Blocker, Entry, Explanation, Phase, Profile, Reason, View};
 use crate::model::JobKey;
 use crate::units::Time;
@@ -69,7 +69,7 @@ fn first_in_line(view: &View<'_>, room: &Room, head: Entry, shadow: Option<Time>
     };
     let own = "it is the first in line and has the reservation";
     if needs > room.free {
-        let rule = format!("{own}: it needs {}, and {} are free", processors(needs), room.free);
+        let rule = format!("{own}: it needs {}, and {}", processors(needs), free_now(room.free));
         return told(Reason::NoRoom, rule)
             .blocked_by(view.released_for(needs, room.free))
             .blocked_by(view.booked(room.now, until));
@@ -111,8 +111,9 @@ impl Case<'_> {
         let waits = || view.waits(head.job, *shadow);
         if needs > free {
             let rule = format!(
-                "it may overtake {who}, which has the reservation, but needs {}, and {free} are free",
-                processors(needs)
+                "it may overtake {who}, which has the reservation, but needs {}, and {}",
+                processors(needs),
+                free_now(free)
             );
             return told(Reason::NoRoom, rule)
                 .blocked_by(view.released_for(needs, free))
@@ -125,11 +126,12 @@ impl Case<'_> {
         }
         if let (true, Some(shadow)) = (without.fits(now, entry.estimate, needs), *shadow) {
             let rule = format!(
-                "it would delay {who}, the first in line, which is to start at {shadow} s: it is expected to run until {end} s, and beside {who} {} spare then",
+                "it would delay {who}, the first in line, which is to start at {shadow} s: it is expected to run until {end} s on {}, and {} spare then",
+                processors(needs),
                 match at_shadow.unwrap_or(0) {
-                    0 => "no processor is".to_owned(),
-                    1 => "1 processor is".to_owned(),
-                    many => format!("{many} processors are"),
+                    0 => "none is".to_owned(),
+                    1 => "1 is".to_owned(),
+                    many => format!("{many} are"),
                 }
             );
             let ends: Vec<Blocker> = view.released_for(head.procs, view.free());

@@ -95,7 +95,7 @@ fn jobs_that_did_not_end_alike_are_charged_as_said() {
     let refused = cell(&found, "all", "mean_wait");
     assert_eq!(
         (refused.difference, refused.note.as_deref()),
-        (None, Some("refused: 1 of 3 jobs did not end alike"))
+        (None, Some("refused: 1 of 3 jobs did not end alike; say how they count with `--charge`"))
     );
     assert_eq!(cell(&found, "class even", "mean_wait").difference, Some(-50.0), "its jobs all ended alike");
     let charged = |charge| {

@@ -26,7 +26,7 @@ fn table(seeds: u64, gain: f64) -> StudyTable {
                     grows: false,
                     scenario_hash: String::new(),
                     fingerprint: String::new(),
-                    values: vec![Some(wait), Some(1.0 / wait)],
+                    values: vec![Some(wait), Some(1.0 - wait / 10_000.0)],
                 });
             }
         }

@@ -1,0 +1,273 @@
+//! What policies say of their decisions: it agrees with what they do, on random sites, and with what was worked out by hand.
+
+use std::collections::BTreeSet;
+
+use gridemu::local::{
+    Abilities, Action, Actions, Blocker, Change, Explanation, LocalPolicy, Outlook, Partition, Phase,
+    PolicyInfo, Reason, Registry, Slot, SlotRequest, View,
+};
+use gridemu::model::{Job, JobKey, Named, Origin, Record, SiteSpec};
+use gridemu::units::Time;
+use proptest::prelude::*;
+
+use crate::churn_invariants::{Churning, churning};
+use crate::driver::Driver;
+use crate::invariants::{Case, cases, variants};
+use crate::support::{self, With, job, reserve, run_with, site};
+
+/// Asks the policy about every waiting job before each pass, and compares.
+static EXPLAINED: PolicyInfo = PolicyInfo {
+    name: "explained",
+    doc: "Another policy that must explain itself.",
+    source: "the tests",
+    params: &[],
+    abilities: |named| inner(named).1,
+    build: |named| Ok(Box::new(Explained { inner: inner(&named).0 })),
+};
+
+struct Explained {
+    inner: Box<dyn LocalPolicy>,
+}
+
+fn inner(named: &Named) -> (Box<dyn LocalPolicy>, Abilities) {
+    let mut named = named.clone();
+    named.name = named.params.remove("of").expect("the policy that explains itself");
+    Registry::standard().build(&named).expect("a policy")
+}
+
+/// `easy[order=sjf]` as `explained[of=easy,order=sjf]`.
+fn wrapped(policy: &Named) -> Named {
+    let mut named = Named { name: "explained".to_owned(), ..policy.clone() };
+    named.params.insert("of".to_owned(), policy.name.clone());
+    named
+}
+
+/// What goes for every explanation of a job that waits on.
+fn check_wait(told: &Explanation, live_procs: u32, now: Time, about: &str) {
+    assert_ne!(told.reason, Reason::Unsaid, "{about}: {told:?}");
+    assert!(!told.rule.is_empty() && told.needs == live_procs, "{about}: {told:?}");
+    assert!(told.reason == Reason::Kept || !told.blockers.is_empty(), "nobody holds {about}: {told:?}");
+    match told.reason {
+        Reason::Behind => {
+            let first = told.blockers.first();
+            assert!(matches!(first, Some(Blocker::Waiting { .. })), "{about}: {told:?}");
+        }
+        Reason::WouldDelay => {
+            assert!(told.shadow.is_some_and(|shadow| shadow > now), "{about}: {told:?}");
+            assert!(told.needs <= told.free, "{about}: {told:?}");
+            assert!(told.spare.is_some_and(|spare| spare < told.needs), "{about}: {told:?}");
+        }
+        Reason::Planned | Reason::Kept => {
+            assert!(told.start.is_some_and(|start| start > now), "{about}: {told:?}");
+        }
+        _ => {}
+    }
+}
+
+impl LocalPolicy for Explained {
+    fn on(&mut self, change: Change, view: &View<'_>) {
+        self.inner.on(change, view);
+    }
+
+    fn schedule(&mut self, view: &View<'_>, actions: &mut Actions) {
+        let told: Vec<(JobKey, Explanation)> = view
+            .jobs_in(Phase::Waiting)
+            .into_iter()
+            .map(|job| (job, self.inner.explain(view, job)))
+            .collect();
+        self.inner.schedule(view, actions);
+        let started: BTreeSet<JobKey> = (actions.as_slice().iter())
+            .filter_map(|action| match action {
+                Action::Start { job, .. } => Some(*job),
+                _ => None,
+            })
+            .collect();
+        for (job, told) in told {
+            let about = format!("job {} at {}", view.job(job).id(), view.now());
+            assert_eq!(told.starts(), started.contains(&job), "{about}: {told:?}");
+            if !told.starts() {
+                check_wait(&told, view.job(job).procs(), view.now(), &about);
+            }
+        }
+    }
+
+    fn offers(&self, view: &View<'_>, request: &SlotRequest) -> Vec<Slot> {
+        self.inner.offers(view, request)
+    }
+
+    fn outlook(&self, view: &View<'_>) -> Outlook {
+        self.inner.outlook(view)
+    }
+
+    fn explain(&self, view: &View<'_>, job: JobKey) -> Explanation {
+        self.inner.explain(view, job)
+    }
+
+    fn save(&self) -> Vec<u8> {
+        self.inner.save()
+    }
+
+    fn restore(&mut self, saved: &[u8], view: &View<'_>) -> Result<(), String> {
+        self.inner.restore(saved, view)
+    }
+
+    fn adopt(&mut self, view: &View<'_>) {
+        self.inner.adopt(view);
+    }
+}
+
+/// Waiting jobs of a partition after what has happened at `now`.
+fn check_partition(partition: &Partition, now: Time) {
+    let view = partition.view(now);
+    for key in view.jobs_in(Phase::Waiting) {
+        let told = partition.explain(key, now).expect("it waits");
+        let about = format!("job {} after {now}", view.job(key).id());
+        assert!(!told.starts(), "{about} did not start: {told:?}");
+        check_wait(&told, view.job(key).procs(), now, &about);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(600))]
+
+    #[test]
+    fn what_is_said_to_start_starts(case in cases(variants(), 30)) {
+        let Case { mut spec, jobs, .. } = case;
+        spec.policy = wrapped(&spec.policy);
+        run_with(&Registry::standard().with(&EXPLAINED), &spec, &jobs);
+    }
+
+    #[test]
+    fn what_is_said_to_start_starts_while_machines_come_and_go(case in churning(variants(), 25)) {
+        let Churning { mut spec, jobs, script } = case;
+        spec.policy = wrapped(&spec.policy);
+        Driver::new(&Registry::standard().with(&EXPLAINED), &spec, &jobs, &script).run();
+    }
+
+    #[test]
+    fn who_waits_after_an_instant_is_told_why(case in cases(variants(), 25)) {
+        let mut grid = support::grid(&Registry::standard(), &case.spec, &case.jobs).expect("a grid");
+        let mut records: Vec<Record> = Vec::new();
+        while let Some(stamp) = grid.step(&mut records).expect("it runs") {
+            if grid.next_event().is_none_or(|next| next.time > stamp.time) {
+                let site = grid.sites().next().expect("a site");
+                site.partitions().iter().for_each(|partition| check_partition(partition, stamp.time));
+            }
+        }
+    }
+}
+
+/// The explanation of a job right after an instant, in seconds.
+fn explained(spec: &SiteSpec, jobs: &[Job], id: u64, at: u64) -> Explanation {
+    let mut grid = support::grid(&Registry::standard(), spec, jobs).expect("a grid");
+    let now = Time::from_secs(at);
+    let mut records: Vec<Record> = Vec::new();
+    grid.run_until(now, &mut records).expect("it runs");
+    let partition = &grid.sites().next().expect("a site").partitions()[0];
+    let key = partition.find(gridemu::model::JobId(id), Origin::Own).expect("the job is there");
+    partition.explain(key, now).expect("it waits")
+}
+
+fn named(told: &Explanation) -> Vec<u64> {
+    told.blockers.iter().filter_map(|blocker| blocker.who().map(|who| who.job.0)).collect()
+}
+
+/// Ten processors: job 1 has 6 until 100 s; job 2 waits for 8 from 10 s on, job 3 for 4 from 20 s on.
+fn jobs() -> [Job; 4] {
+    [
+        job(1, 0, 6, 100),
+        job(2, 10, 8, 50),
+        job(3, 20, 4, 200),
+        // Only the first three are at odds; this one is short.
+        job(4, 25, 4, 60).estimate(75),
+    ]
+}
+
+#[test]
+fn fcfs_lets_nobody_overtake() {
+    let told = explained(&site(10, "fcfs"), &jobs(), 3, 20);
+    assert_eq!((told.reason, told.needs, told.free), (Reason::Behind, 4, 4));
+    assert_eq!(named(&told), [2, 1]);
+    assert_eq!(told.shadow, Some(Time::from_secs(100)));
+    assert_eq!(
+        told.rule,
+        "nobody overtakes: job 2 is the first in line, needs 8 processors, and 4 are free, which would do for this one"
+    );
+    let head = explained(&site(10, "fcfs"), &jobs(), 2, 20);
+    assert_eq!(
+        (head.reason, named(&head), head.start),
+        (Reason::NoRoom, vec![1], Some(Time::from_secs(100)))
+    );
+}
+
+/// Job 2 is to start at 100 s, when job 1 ends; it leaves 2 of 10. Job 3 would run until 220 s on 4. Job 4 is over at 100 s.
+#[test]
+fn easy_keeps_the_reservation_of_the_first_job() {
+    let told = explained(&site(10, "easy"), &jobs(), 3, 20);
+    assert_eq!(
+        (told.reason, told.shadow, told.spare),
+        (Reason::WouldDelay, Some(Time::from_secs(100)), Some(2))
+    );
+    assert_eq!(named(&told), [2, 1]);
+    assert_eq!(
+        told.rule,
+        "it would delay job 2, the first in line, which is to start at 100 s: it is expected to run until 220 s on 4 processors, and 2 are spare then"
+    );
+    assert_eq!(told.profile, [(Time::from_secs(20), 4), (Time::from_secs(100), 2)]);
+    // Job 4 has been backfilled at 25 s: nothing is free now.
+    let later = explained(&site(10, "easy"), &jobs(), 3, 25);
+    assert_eq!((later.reason, later.needs, later.free), (Reason::NoRoom, 4, 0));
+    let head = explained(&site(10, "easy"), &jobs(), 2, 20);
+    assert_eq!(
+        (head.reason, head.start, named(&head)),
+        (Reason::NoRoom, Some(Time::from_secs(100)), vec![1])
+    );
+}
+
+#[test]
+fn easy_tells_who_is_tried_before() {
+    let told = explained(&site(10, "easy[order=sjf]"), &jobs(), 3, 25);
+    assert_eq!((told.reason, told.free), (Reason::NoRoom, 0));
+    assert!(named(&told).contains(&4), "{told:?}");
+}
+
+/// Job 2 has a reservation from 100 s to 150 s. From 20 s to 220 s job 3 would need 4, and 2 are left then: it goes to 150 s.
+#[test]
+fn conservative_names_the_reservations_before() {
+    let told = explained(&site(10, "conservative"), &jobs(), 3, 20);
+    assert_eq!((told.reason, told.start), (Reason::Planned, Some(Time::from_secs(150))));
+    assert_eq!(named(&told), [2]);
+    assert_eq!(
+        told.rule,
+        "its reservation is at 150 s: until 220 s it would need 4 processors, and from 100 s on 2 are left beside what runs and the reservations made before"
+    );
+}
+
+#[test]
+fn a_reservation_of_the_book_is_named() {
+    for policy in ["easy", "conservative"] {
+        let spec = reserve(site(10, policy), "demo", 50, 80, 8);
+        let told = explained(&spec, &[job(1, 0, 4, 100)], 1, 0);
+        assert_eq!(
+            (told.reason, told.start),
+            (Reason::Reserved, Some(Time::from_secs(80))),
+            "{policy}: {told:?}"
+        );
+        assert!(matches!(&told.blockers[..], [Blocker::Booking { name, .. }] if name == "demo"), "{told:?}");
+    }
+}
+
+/// At most two jobs a processor: jobs 1 and 2 are on all four, job 3 waits for places and job 4 behind it.
+#[test]
+fn equal_share_fills_its_level() {
+    let jobs = [job(1, 0, 4, 100), job(2, 1, 4, 100), job(3, 2, 2, 10), job(4, 3, 1, 10)];
+    let spec = site(4, "equal-share[mpl=2]");
+    let told = explained(&spec, &jobs, 3, 3);
+    assert_eq!((told.reason, named(&told)), (Reason::Level, vec![1, 2]));
+    assert_eq!(
+        told.rule,
+        "it is the first in line and needs 2 processors with fewer than 2 jobs, and there is none"
+    );
+    let behind = explained(&spec, &jobs, 4, 3);
+    assert_eq!((behind.reason, named(&behind)), (Reason::Behind, vec![3, 1, 2]));
+}

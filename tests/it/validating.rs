@@ -1,0 +1,222 @@
+//! `gridemu validate`: whole folders, legal and broken by hand, each caught with the right words.
+
+use std::fs;
+use std::path::Path;
+
+use gridemu::broker::BrokerRegistry;
+use gridemu::experiment::{GridFrom, validate};
+use gridemu::local::Registry;
+use gridemu::metrics::legal::Rule;
+use gridemu::report::{RunFolder, Validation};
+
+use crate::archive_swf::data;
+use crate::cli::gridemu;
+
+/// Four jobs on ten processors; under EASY job 4 overtakes job 3, and job 2 waits for job 1.
+const LOG: &str = "; MaxProcs: 10
+1 0 -1 100 6 -1 -1 6 100 -1 1 1 1 1 1 1 -1 -1
+2 10 -1 50 8 -1 -1 8 50 -1 1 1 1 1 1 1 -1 -1
+3 20 -1 200 4 -1 -1 4 200 -1 1 1 1 1 1 1 1 10
+4 25 -1 60 4 -1 -1 4 75 -1 1 1 1 1 1 1 -1 -1
+";
+
+/// What is found in a folder, which is held against its own grid.
+pub(crate) fn judged(folder: &Path) -> Vec<Validation> {
+    let (registry, brokers) = (Registry::standard(), BrokerRegistry::standard());
+    let folders = RunFolder::all_in(folder).expect("a folder of a run");
+    let found = folders.iter().map(|folder| validate(folder, &GridFrom::Folder, &registry, &brokers));
+    found.map(|found| found.expect("it can be judged")).collect()
+}
+
+/// Every run in the folder is legal.
+#[track_caller]
+pub(crate) fn legal(folder: &Path) {
+    for found in judged(folder) {
+        assert!(found.is_legal(), "{}: {:#?}", folder.display(), found.verdict.broken);
+    }
+}
+
+fn replayed(options: &[&str]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("four.swf");
+    fs::write(&log, LOG).unwrap();
+    let (log, out) = (log.to_str().unwrap(), folder.path().join("out"));
+    let fixed = ["replay", log, "--policy", "easy", "--out", out.to_str().unwrap()];
+    gridemu(&[&fixed[..], options].concat()).well();
+    folder
+}
+
+/// Replaces a piece of a file of the run, which must be in it once.
+fn edit(folder: &tempfile::TempDir, file: &str, from: &str, to: &str) {
+    let path = folder.path().join("out").join(file);
+    let text = fs::read_to_string(&path).unwrap();
+    assert_eq!(text.matches(from).count(), 1, "`{from}` in\n{text}");
+    fs::write(&path, text.replace(from, to)).unwrap();
+}
+
+/// The command says that the folder is not legal, and why.
+#[track_caller]
+fn caught(folder: &tempfile::TempDir, rule: Rule, secs: u64, says: &str) {
+    let out = folder.path().join("out");
+    let found = judged(&out).pop().unwrap();
+    let first = found.verdict.first().expect("a violation");
+    let at = gridemu::units::Time::from_secs(secs);
+    assert_eq!((first.rule, first.time), (rule, at), "{:#?}", found.verdict.broken);
+    let ran = gridemu(&["validate", out.to_str().unwrap()]);
+    ran.ends(1, &["the schedule is not legal"]);
+    assert!(ran.out.contains("NOT LEGAL") && ran.out.contains(says), "no `{says}` in\n{}", ran.out);
+    let json = gridemu(&["validate", out.to_str().unwrap(), "--json"]);
+    let json: serde_json::Value = serde_json::from_str(&json.out).unwrap();
+    assert_eq!((&json["legal"], &json["first"]["at_s"]), (&false.into(), &(secs as f64).into()));
+}
+
+#[test]
+fn a_replay_as_it_was_left_is_legal() {
+    let folder = replayed(&[]);
+    legal(&folder.path().join("out"));
+    let ran = gridemu(&["validate", folder.path().join("out").to_str().unwrap()]);
+    ran.well();
+    assert!(ran.out.contains("easy on four.swf: legal"), "{}", ran.out);
+}
+
+#[test]
+fn two_jobs_on_one_processor() {
+    let folder = replayed(&[]);
+    edit(&folder, "segments.csv", ",6-9,local", ",5-8,local");
+    caught(&folder, Rule::Capacity, 25, "job 1 has processor 5 of site from 0 s to 100 s, and so has job 4");
+}
+
+#[test]
+fn a_processor_that_is_not_there() {
+    let folder = replayed(&[]);
+    edit(&folder, "segments.csv", ",6-9,local", ",7-10,local");
+    caught(&folder, Rule::Place, 25, "job 4 has processor 10 of the 10 (from 0) of site (segments.csv:2)");
+}
+
+#[test]
+fn a_start_before_the_submission() {
+    let folder = replayed(&[]);
+    edit(&folder, "jobs.csv", "4,25,25,85,", "4,25,15,85,");
+    caught(&folder, Rule::Arrival, 15, "job 4 starts at 15 s, and is submitted only at 25 s (jobs.csv:2)");
+}
+
+#[test]
+fn a_job_that_does_not_do_its_work() {
+    let folder = replayed(&[]);
+    edit(&folder, "segments.csv", ",25,85,", ",25,80,");
+    edit(&folder, "jobs.csv", "4,25,25,85,", "4,25,25,80,");
+    caught(&folder, Rule::Work, 80, "its run is 60 s, its segments do 55 s");
+}
+
+#[test]
+fn a_job_that_has_two_rows_or_none() {
+    let folder = replayed(&[]);
+    let path = folder.path().join("out/jobs.csv");
+    let text = fs::read_to_string(&path).unwrap();
+    let second = text.lines().nth(1).unwrap().to_owned() + "\n";
+    fs::write(&path, text.replacen(&second, &(second.clone() + &second), 1)).unwrap();
+    caught(&folder, Rule::Once, 85, "job 4 has a second row (jobs.csv:3)");
+    fs::write(&path, text.replacen(&second, "", 1)).unwrap();
+    caught(&folder, Rule::Rows, 85, "job 4 ran until 85 s and has no row among the jobs");
+}
+
+#[test]
+fn columns_that_do_not_follow() {
+    let folder = replayed(&[]);
+    edit(&folder, "jobs.csv", ",60,75,0,60,1,", ",60,75,5,60,1,");
+    caught(&folder, Rule::Columns, 85, "`wait` of job 4 is 5 s, and its times give 0 s");
+}
+
+#[test]
+fn what_its_workload_did_not_ask_for() {
+    let folder = replayed(&[]);
+    edit(&folder, "jobs.csv", "4,25,25,85,", "4,24,25,85,");
+    caught(&folder, Rule::Arrival, 24, "job 4 is submitted at 24 s, and its workload has it at 25 s");
+}
+
+/// Job 3 follows job 1: it comes 10 s after its end, at 110 s, and waits for job 2 until 150 s.
+#[test]
+fn a_job_that_comes_before_the_end_of_the_one_it_follows() {
+    let folder = replayed(&["--feedback"]);
+    legal(&folder.path().join("out"));
+    edit(
+        &folder,
+        "jobs.csv",
+        "3,110,150,350,4,site,completed,4,200,200,40,240,",
+        "3,105,150,350,4,site,completed,4,200,200,45,245,",
+    );
+    caught(
+        &folder,
+        Rule::Precedence,
+        105,
+        "job 3 is submitted at 105 s, and follows job 1, which ends at 100 s, after 10 s",
+    );
+}
+
+#[test]
+fn reservations_that_are_not_kept() {
+    let folder = replayed(&["--reserve", "400..500:10"]);
+    legal(&folder.path().join("out"));
+    edit(&folder, "replay.json", "400000000", "50000000");
+    caught(&folder, Rule::Reservation, 50, "still run when a reservation begins");
+}
+
+#[test]
+fn machines_that_were_away() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    gridemu(&["run", "configs/churn.toml", "--out", out.to_str().unwrap()]).well();
+    legal(&out);
+    // The first machines that leave do so a minute earlier.
+    let path = out.join("events.csv");
+    let text = fs::read_to_string(&path).unwrap();
+    let line = text.lines().find(|line| line.contains(",left,")).unwrap();
+    let (time, rest) = line.split_once(',').unwrap();
+    let earlier = format!("{},{rest}", time.parse::<f64>().unwrap() - 60.0);
+    fs::write(&path, text.replacen(line, &earlier, 1)).unwrap();
+    let found = judged(&out).pop().unwrap();
+    assert!(found.verdict.broken.keys().any(|rule| *rule == Rule::Away), "{:#?}", found.verdict.broken);
+}
+
+#[test]
+fn files_that_break_off_are_told_with_their_place() {
+    let folder = replayed(&[]);
+    let path = folder.path().join("out/segments.csv");
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, &text[..text.len() - 5]).unwrap();
+    let out = folder.path().join("out");
+    gridemu(&["validate", out.to_str().unwrap()]).ends(2, &["segments.csv", "breaks off"]);
+}
+
+#[test]
+fn a_table_alone_needs_a_machine() {
+    let folder = replayed(&[]);
+    let table = folder.path().join("out/jobs.csv");
+    let alone = folder.path().join("alone.csv");
+    fs::copy(&table, &alone).unwrap();
+    let alone = alone.to_str().unwrap();
+    gridemu(&["validate", alone]).ends(2, &["hint: say what it ran on: `--procs N`"]);
+    gridemu(&["validate", alone, "--procs", "10"]).well();
+    // Jobs 1 and 4 have ten processors from 25 s on.
+    let ran = gridemu(&["validate", alone, "--procs", "9"]);
+    ran.ends(1, &["not legal"]);
+    assert!(
+        ran.out.contains("at 25 s: job 4 starts, and 10 processors of the machine are in use, which has 9"),
+        "{}",
+        ran.out
+    );
+}
+
+/// What Batsim's own EASY did is legal on its 32 machines, and not on 31.
+#[test]
+fn the_reference_of_batsim_is_legal() {
+    let Some(data) = data() else { return };
+    let table = data.join("reference/batsim-medium_late-easy-out_jobs.csv");
+    let table = table.to_str().unwrap();
+    let ran = gridemu(&["validate", table, "--procs", "32"]);
+    ran.well();
+    assert!(ran.out.contains("legal\n801 jobs and 801 segments on 1 site, 32 processors"), "{}", ran.out);
+    let ran = gridemu(&["validate", table, "--procs", "31"]);
+    ran.ends(1, &["not legal"]);
+    assert!(ran.out.contains("processor 31 of the 31 (from 0)"), "{}", ran.out);
+}
