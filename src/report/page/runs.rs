@@ -16,6 +16,8 @@ use crate::units::Rate;
 const BINS: u32 = 900;
 /// Bins of areas: finer ones are a fence of needles.
 const COARSE: u32 = 320;
+/// Runs whose schedules are drawn in one page.
+const SCHEDULES: usize = 8;
 /// Sites whose curves can be told apart.
 const SITES: usize = 8;
 /// Space for labels of charts over time, so that they are aligned.
@@ -43,7 +45,8 @@ pub(super) fn report(folders: &[RunFolder], options: &ReportOptions) -> Result<R
         [only] => (only.folder.title().to_owned(), subtitle(only)),
         several => {
             let names: Vec<&str> = several.iter().map(|run| run.name.as_str()).collect();
-            (names.join(", "), format!("{} runs side by side", several.len()))
+            let title = if names.len() <= 4 { names.join(", ") } else { format!("{} runs", names.len()) };
+            (title, format!("{} runs side by side", several.len()))
         }
     };
     let mut sections = vec![what(&runs, options.unkept), figures(&runs)];
@@ -51,8 +54,12 @@ pub(super) fn report(folders: &[RunFolder], options: &ReportOptions) -> Result<R
         sections.extend(gains(first, &runs[1..]));
         sections.push(together(&mut runs));
     }
-    for run in &mut runs {
-        sections.extend(schedule(run, folders.len() > 1));
+    if runs.len() <= SCHEDULES {
+        for run in &mut runs {
+            sections.extend(schedule(run, folders.len() > 1));
+        }
+    } else if let Some(section) = sections.last_mut() {
+        section.lead.push(format!("Schedules are drawn of up to {SCHEDULES} runs at a time."));
     }
     if let [only] = &mut runs[..] {
         sections.push(over_time(only, ""));
@@ -244,7 +251,12 @@ fn schedule(run: &mut Run<'_>, several: bool) -> Option<Section> {
     }
     if let Some(chart) = run.series.detail.take() {
         let caption = "A part of it: around the time when most jobs waited. What is known of a job is told when you point at it.".to_owned();
-        section.figures.push(Figure { name: format!("gantt-detail{tail}"), caption, chart: Box::new(chart), beside: 1 });
+        section.figures.push(Figure {
+            name: format!("gantt-detail{tail}"),
+            caption,
+            chart: Box::new(chart),
+            beside: 1,
+        });
     }
     if several {
         section.figures.extend(

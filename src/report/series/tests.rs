@@ -213,7 +213,7 @@ fn gain_and_loss_are_told_class_by_class() {
     b.add(3, 1, 1, 1.0);
     let chart = heat("b against a", &groups, &a, &b);
     let cell = chart.panels[0].cells[0][0].as_ref().unwrap();
-    assert_eq!((cell.text.as_str(), cell.shade, cell.below.as_str()), ("−50 %", -1.0, "20 s → 10 s"));
+    assert_eq!((cell.text.as_str(), cell.shade, cell.below.as_str()), ("−50 %", -1.0, "20 → 10 s"));
     assert_eq!(chart.panels[2].cells[0][0].as_ref().unwrap().text, "0 %");
     assert_eq!(chart.panels[0].cells[1][1], None, "no job of this class in the first run");
 }
