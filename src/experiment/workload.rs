@@ -188,6 +188,20 @@ impl Workload {
     /// # Errors
     /// See [`Workload::open`].
     pub fn open_for(&self, entity: &str, shaping: &Shaping, progress: &Progress) -> Result<Opened, RunError> {
+        let mut opened = self.open_unfollowed(entity, shaping, progress)?;
+        if shaping.feedback {
+            opened.source = Box::new(Feedback::new(opened.source));
+        }
+        Ok(opened)
+    }
+
+    /// The same with jobs that say whom they follow under feedback, and do not wait for it.
+    pub(super) fn open_unfollowed(
+        &self,
+        entity: &str,
+        shaping: &Shaping,
+        progress: &Progress,
+    ) -> Result<Opened, RunError> {
         if let Some(load) = shaping.load.filter(|load| !(0.001..=1000.0).contains(load)) {
             let problem = format!("a load of {load} cannot be reached; it must be from 0.001 to 1000");
             return Err(RunError::request(problem));
@@ -202,7 +216,7 @@ impl Workload {
             && let Some(name) = path.to_str().filter(|name| archive::names(name))
         {
             let found = archive::find(name).map_err(RunError::request)?;
-            return Self::File(found).open_for(entity, shaping, progress);
+            return Self::File(found).open_unfollowed(entity, shaping, progress);
         }
         let base = match self {
             Self::File(path) if is_json(path) => open_batsim(path, shaping, self.is_once())?,
@@ -236,11 +250,7 @@ impl Workload {
             }
         }
         let (timed, read) = Timed::new(source);
-        let mut source: Box<dyn Source> = Box::new(timed);
-        if shaping.feedback {
-            source = Box::new(Feedback::new(source));
-        }
-        Ok(Opened { source, name, procs, seed, header, read })
+        Ok(Opened { source: Box::new(timed), name, procs, seed, header, read })
     }
 
     /// True if the workload can be read only once: standard input, a pipe.

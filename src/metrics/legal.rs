@@ -195,7 +195,8 @@ impl Checker {
         self.verdict
     }
 
-    fn has_ended(&self, name: JobName) -> bool {
+    /// Whether the row of the job has been told.
+    pub fn has_ended(&self, name: JobName) -> bool {
         self.ended.get(&name.site).is_some_and(|ended| ended.contains(name.id.0))
     }
 }

@@ -14,6 +14,8 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::validating::legal;
+
 use assert_cmd::cargo::cargo_bin;
 
 /// A run, typed in a folder of its own. It writes to `out` and keeps snapshots in `store`.
@@ -167,6 +169,7 @@ fn kill(case: &Case, whole: &BTreeMap<String, String>, took: Duration, dice: &mu
         assert!(output.status.success(), "{} after {kills} kills: {said}", case.name);
         break;
     }
+    legal(&folder.path().join("out"));
     let found = files(&folder.path().join("out"));
     assert_eq!(found.keys().collect::<Vec<_>>(), whole.keys().collect::<Vec<_>>(), "{}", case.name);
     for (name, text) in found {
