@@ -14,9 +14,9 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::validating::legal;
-
 use assert_cmd::cargo::cargo_bin;
+
+use crate::validating::legal;
 
 /// A run, typed in a folder of its own. It writes to `out` and keeps snapshots in `store`.
 struct Case {
