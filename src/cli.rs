@@ -3,7 +3,9 @@
 //! Data goes to standard output, talk to standard error. Exit code 0 is success, 2 a request that cannot be carried out (nothing
 //! was done), 1 a run that failed.
 
+mod campaign;
 mod check;
+mod compare;
 mod explain;
 mod fork;
 mod generate;
@@ -11,10 +13,13 @@ mod inspect;
 mod policies;
 mod progress;
 mod replay;
+mod report;
+mod reproduce;
 mod resume;
 mod run;
 mod signals;
 mod snapshots;
+mod trace;
 mod validate;
 
 use std::io::{self, IsTerminal, Write};
@@ -43,8 +48,14 @@ enum Command {
     Resume(resume::Args),
     /// Branch off another future of a run from a snapshot, and compare the two
     Fork(Box<fork::Args>),
+    /// Compare runs job by job, or the variants of a study seed by seed
+    Compare(compare::Args),
+    /// Run a paper's experiments, and hold what was published against what is measured
+    Reproduce(reproduce::Args),
     /// List the snapshots of a run, look into one, or remove some
     Snapshots(snapshots::Args),
+    /// Run many scenarios: a base and what varies, on all cores, into one table
+    Campaign(Box<campaign::Args>),
     /// Say whether what a run has left is a legal schedule on its grid
     Validate(validate::Args),
     /// Say why a job of a run did not start before it did: the rule, and who held it back
@@ -53,6 +64,8 @@ enum Command {
     Generate(generate::Args),
     /// Say what is in a workload: jobs, load, users, sizes, run times, arrivals
     Inspect(inspect::Args),
+    /// Make a page of tables and pictures of runs, or of a campaign
+    Report(report::Args),
     /// List the policies, or describe one
     Policies(policies::Args),
     /// Check a scenario file, or print it with every default written out
@@ -69,11 +82,15 @@ pub fn main() -> ExitCode {
         Command::Replay(args) => replay::run(*args),
         Command::Resume(args) => resume::run(&args),
         Command::Fork(args) => fork::run(*args),
+        Command::Compare(args) => compare::run(args),
+        Command::Reproduce(args) => reproduce::run(&args),
         Command::Snapshots(args) => snapshots::run(&args),
+        Command::Campaign(args) => campaign::run(&args),
         Command::Validate(args) => validate::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Generate(args) => generate::run(&args),
         Command::Inspect(args) => inspect::run(&args),
+        Command::Report(args) => report::run(&args),
         Command::Policies(args) => policies::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Schema(args) => check::schema(&args),

@@ -4,15 +4,18 @@
 //! bad request ([`RunError::Request`]) is told from a run that failed ([`RunError::Run`]).
 
 pub mod archive;
+pub mod campaign;
 mod checkpoint;
 mod clock;
 mod commands;
+mod compare;
 mod error;
 mod explain;
 mod fork;
 mod progress;
 mod recorder;
 mod replay;
+pub mod reproduce;
 mod rerun;
 mod resume;
 mod run;
@@ -25,10 +28,11 @@ mod workload;
 
 pub use checkpoint::{Anew, CheckpointPlan, Control};
 pub use commands::Commands;
+pub use compare::{CompareOptions, Comparison, compare};
 pub use error::RunError;
 pub use explain::{ExplainOptions, explain};
 pub use fork::{ForkOptions, fork};
-pub use progress::{Notice, Progress};
+pub use progress::{Notice, Progress, RunsDone};
 pub use replay::{Replay, ReplayOptions};
 pub use rerun::rerun;
 pub use resume::{Ended, ResumePoint, Stored, StoredRun};

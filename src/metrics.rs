@@ -8,6 +8,8 @@
 mod backlog;
 mod blocks;
 mod churn;
+pub mod claims;
+pub mod comparison;
 mod definitions;
 mod distribution;
 mod fingerprint;
@@ -23,6 +25,7 @@ mod run;
 #[cfg(test)]
 pub(crate) mod samples;
 mod spans;
+pub mod statistics;
 mod study;
 mod summary;
 #[cfg(test)]

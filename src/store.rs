@@ -37,6 +37,7 @@ mod marker;
 mod payload;
 mod place;
 mod pruning;
+mod results;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -47,3 +48,4 @@ pub use engines::EngineKind;
 pub use error::{Part, StoreError};
 pub use folder::Store;
 pub use journal::{Entries, Journal};
+pub use results::ResultStore;

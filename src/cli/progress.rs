@@ -4,10 +4,10 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
 
 use super::{is_watched, talk};
-use crate::experiment::{Notice, Progress};
+use crate::experiment::{Notice, Progress, RunsDone};
 
 const REDRAW: Duration = Duration::from_millis(100);
 /// Without a terminal.
@@ -39,6 +39,14 @@ pub(super) fn shown_beside<T: Send>(
     })
 }
 
+/// How far a campaign has come, and how long it will take.
+fn campaign(runs: RunsDone, elapsed: Duration) -> String {
+    let failed = if runs.failed > 0 { format!(", {} failed", runs.failed) } else { String::new() };
+    let left = runs.left(elapsed).filter(|_| runs.done < runs.total);
+    let left = left.map(|left| format!(", {} left", HumanDuration(left))).unwrap_or_default();
+    format!("{} of {} runs{failed}{left}", runs.done, runs.total)
+}
+
 fn bar(label: &str, progress: &Progress, wait: &mpsc::Receiver<()>) {
     // A run that is over before the first drawing shows no bar at all.
     if wait.recv_timeout(REDRAW) != Err(RecvTimeoutError::Timeout) {
@@ -48,6 +56,16 @@ fn bar(label: &str, progress: &Progress, wait: &mpsc::Receiver<()>) {
         .unwrap_or_else(|_| ProgressStyle::default_bar());
     let bar = ProgressBar::new(0).with_style(style).with_prefix(label.to_owned());
     loop {
+        if let Some(runs) = progress.runs() {
+            bar.set_message(campaign(runs, bar.elapsed()));
+            bar.set_length(runs.total.max(1));
+            bar.set_position(runs.done);
+            bar.suspend(|| warn(progress));
+            if wait.recv_timeout(REDRAW) != Err(RecvTimeoutError::Timeout) {
+                break;
+            }
+            continue;
+        }
         // Nothing about the time that is left: a log is read in few large pieces, far ahead of the jobs that end.
         let (read, total) = progress.done();
         bar.set_message(format!("{} jobs have ended", progress.jobs()));
@@ -63,10 +81,14 @@ fn bar(label: &str, progress: &Progress, wait: &mpsc::Receiver<()>) {
 
 fn lines(label: &str, progress: &Progress, wait: &mpsc::Receiver<()>) {
     let mut glances = 0;
+    // Only to know how long it has been.
+    let bar = ProgressBar::hidden();
     while wait.recv_timeout(GLANCE) == Err(RecvTimeoutError::Timeout) {
         warn(progress);
         glances += 1;
-        if glances % LINE == 0 {
+        if let Some(runs) = progress.runs().filter(|_| glances % LINE == 0) {
+            talk(&format!("{label}: {}", campaign(runs, bar.elapsed())));
+        } else if glances % LINE == 0 {
             let (read, total) = progress.done();
             let share = (read.min(total) * 100).checked_div(total);
             let share = share.map(|percent| format!(" ({percent} %)")).unwrap_or_default();

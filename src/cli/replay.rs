@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use clap::{Args as ClapArgs, ValueEnum};
 
-use super::{progress, say, signals, talk};
+use super::report::Asked;
+use super::{progress, say, signals, talk, trace};
 use crate::experiment::{
     Anew, CheckpointPlan, Control, EstimateSource, Progress, Replay, ReplayOptions, RunError, Shaping,
     Workload,
@@ -72,6 +73,10 @@ pub(super) struct Args {
     #[arg(long, requires = "out")]
     batsim: bool,
 
+    /// Also write trace.json, which Perfetto and chrome://tracing open
+    #[arg(long, requires = "out")]
+    trace: bool,
+
     /// Take snapshots into this folder, from which an interrupted replay goes on (`gridemu resume`)
     #[arg(long, value_name = "STORE")]
     checkpoint: Option<PathBuf>,
@@ -87,6 +92,10 @@ pub(super) struct Args {
     /// Remove an earlier run's snapshots from the folder, instead of refusing to begin
     #[arg(long, requires = "checkpoint")]
     checkpoint_anew: bool,
+
+    /// Also make a page of tables and pictures (`gridemu report`) [default: report.html in the output folder, or here without one]
+    #[arg(long, value_name = "FILE.html", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    report: Option<PathBuf>,
 
     /// Print the summary as JSON: an object for one policy, an array for several
     #[arg(long)]
@@ -216,9 +225,14 @@ impl Args {
 }
 
 pub(super) fn run(args: Args) -> Result<(), RunError> {
-    let json = args.json;
+    let (json, traced) = (args.json, args.trace);
     let anew = if args.checkpoint_anew { Anew::Remove } else { Anew::Refuse };
-    let replay = Replay::new(args.options(), Registry::standard())?;
+    let asked = args.report.as_deref().map(|page| Asked::of(page, args.out.as_deref())).transpose()?;
+    let mut options = args.options();
+    if let Some(scratch) = asked.as_ref().and_then(Asked::scratch) {
+        options.out = Some(scratch.to_owned());
+    }
+    let replay = Replay::new(options, Registry::standard())?;
     let several = replay.policies().len() > 1;
     let control = Control::new();
     if replay.checkpoint().is_some() {
@@ -238,6 +252,14 @@ pub(super) fn run(args: Args) -> Result<(), RunError> {
             say(&format!("{apart}{}", report::summary_table(&summary)))?;
         }
         summaries.push(summary);
+        if let Some(folder) = replay.folder(policy).filter(|_| traced) {
+            trace::write(&folder)?;
+        }
+    }
+    if let Some(asked) = &asked {
+        let folders: Vec<PathBuf> =
+            replay.policies().iter().filter_map(|policy| replay.folder(policy)).collect();
+        asked.write(&folders)?;
     }
     if json {
         let text = report::json(&summaries).map_err(RunError::run)?;

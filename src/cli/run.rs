@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::{Args as ClapArgs, ValueEnum};
 
 use super::check::SetArgs;
-use super::{progress, say, signals, talk};
+use super::report::Asked;
+use super::{progress, say, signals, talk, trace};
 use crate::broker::BrokerRegistry;
 use crate::experiment::scenario::{Override, Scenario};
 use crate::experiment::{Anew, Commands, Control, Progress, Run, RunError};
@@ -51,6 +52,10 @@ pub(super) struct Args {
     #[arg(long)]
     checkpoint_anew: bool,
 
+    /// Also make a page of tables and pictures (`gridemu report`) [default: report.html in the output folder, or here without one]
+    #[arg(long, value_name = "FILE.html", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    report: Option<PathBuf>,
+
     /// Print the summary as JSON
     #[arg(long)]
     json: bool,
@@ -75,6 +80,10 @@ pub(super) struct Args {
     /// Seed of all that is drawn
     #[arg(long, value_name = "N")]
     seed: Option<String>,
+
+    /// Also write trace.json, which Perfetto and chrome://tracing open, to the folder of the files
+    #[arg(long)]
+    trace: bool,
 }
 
 #[derive(Copy, Clone, Debug, ValueEnum)]
@@ -115,7 +124,19 @@ impl Args {
 
 pub(super) fn run(args: &Args) -> Result<(), RunError> {
     let (registry, brokers) = (Registry::standard(), BrokerRegistry::standard());
-    let scenario = Scenario::load(&args.scenario, &args.overrides(), &registry, &brokers)?;
+    let mut scenario = Scenario::load(&args.scenario, &args.overrides(), &registry, &brokers)?;
+    let folder = scenario.meaning.output.folder.clone();
+    if args.trace && folder.is_none() {
+        return Err(RunError::request(
+            "`--trace` writes to the folder of the run's files, and there is none",
+        )
+        .with_hint("say where they go: `--out DIR`"));
+    }
+    let asked = args.report.as_deref().map(|page| Asked::of(page, scenario.meaning.output.folder.as_deref()));
+    let asked = asked.transpose()?;
+    if let Some(scratch) = asked.as_ref().and_then(Asked::scratch) {
+        scenario.meaning.output.folder = Some(scratch.to_owned());
+    }
     if !args.json {
         talk(&format!("{}: {}", args.scenario.display(), scenario.line()));
     }
@@ -141,10 +162,15 @@ pub(super) fn run(args: &Args) -> Result<(), RunError> {
         progress::shown_beside(commands.is_some(), &run.scenario().meaning.name, &progress, || {
             run.run_with_snapshots(&progress, &control, anew, commands)
         })?;
+    if let (Some(asked), Some(folder)) = (&asked, &run.scenario().meaning.output.folder) {
+        asked.write(std::slice::from_ref(folder))?;
+    }
     if args.json {
         let text = grid_json(&summary)
             .map_err(|error| RunError::run(format!("cannot write the summary: {error}")))?;
-        return say(&text);
+        say(&text)?;
+    } else {
+        say(&grid_tables(&summary))?;
     }
-    say(&grid_tables(&summary))
+    folder.filter(|_| args.trace).map_or(Ok(()), |folder| trace::write(&folder))
 }

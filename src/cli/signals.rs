@@ -10,6 +10,15 @@ use crate::experiment::Control;
 ///
 /// Which of the two it was cannot be told, and does not matter.
 pub(super) fn stop_cleanly(control: &Control) {
+    stop(control, "stopping after a last snapshot; once more to stop at once");
+}
+
+/// The same for a campaign: it stops when the runs that are going on have ended.
+pub(super) fn stop_campaign(control: &Control) {
+    stop(control, "stopping when the runs that have begun are done; once more to stop at once");
+}
+
+fn stop(control: &Control, said: &'static str) {
     static ASKED: AtomicBool = AtomicBool::new(false);
     let control = control.clone();
     // Without a handler the process ends at once, which loses nothing that the last snapshot holds.
@@ -17,7 +26,7 @@ pub(super) fn stop_cleanly(control: &Control) {
         if ASKED.swap(true, Ordering::SeqCst) {
             process::exit(130);
         }
-        talk("stopping after a last snapshot; once more to stop at once");
+        talk(said);
         control.stop();
     });
 }

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 /// A counter that a run moves on and a progress bar reads.
 #[derive(Clone, Debug, Default)]
@@ -13,6 +14,7 @@ struct Counters {
     total: AtomicU64,
     to_come: AtomicU64,
     jobs: AtomicU64,
+    runs: Mutex<Option<RunsDone>>,
     told: Mutex<Vec<Notice>>,
 }
 
@@ -25,7 +27,48 @@ pub enum Notice {
     Warning(String),
 }
 
+/// How far a campaign has come.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct RunsDone {
+    /// Runs that have a result.
+    pub done: u64,
+    /// Those of them that had one before this process began.
+    pub before: u64,
+    /// Those of them that failed.
+    pub failed: u64,
+    /// Runs in all.
+    pub total: u64,
+}
+
+impl RunsDone {
+    /// How long the rest will take, if it goes on as in the `elapsed` time since it began; `None` as long as nothing is done.
+    pub fn left(&self, elapsed: Duration) -> Option<Duration> {
+        let here = self.done.saturating_sub(self.before);
+        let rest = self.total.saturating_sub(self.done);
+        (here > 0).then(|| elapsed.mul_f64(rest as f64 / here as f64))
+    }
+}
+
 impl Progress {
+    /// How far the campaign has come; `None` if it is about a single run.
+    pub fn runs(&self) -> Option<RunsDone> {
+        *self.0.runs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A campaign of `total` runs, of which `before` are done already.
+    pub(super) fn begin_runs(&self, total: u64, before: u64) {
+        let runs = RunsDone { done: before, before, failed: 0, total };
+        *self.0.runs.lock().unwrap_or_else(PoisonError::into_inner) = Some(runs);
+    }
+
+    /// One more run of a campaign is done, well or not.
+    pub(super) fn run_ended(&self, failed: bool) {
+        if let Some(runs) = &mut *self.0.runs.lock().unwrap_or_else(PoisonError::into_inner) {
+            runs.done += 1;
+            runs.failed += u64::from(failed);
+        }
+    }
+
     /// How much is done, out of how much (0 if that is not known): of logs the bytes that have been read, otherwise of
     /// generators the jobs that have ended.
     pub fn done(&self) -> (u64, u64) {
@@ -85,5 +128,18 @@ mod tests {
         progress.begin(1_000);
         progress.advance(1_500);
         assert_eq!((progress.done(), progress.jobs()), ((1_500, 6_000), 30));
+    }
+
+    #[test]
+    fn the_time_that_is_left_follows_from_what_was_done_here() {
+        let progress = Progress::default();
+        assert_eq!(progress.runs(), None);
+        progress.begin_runs(100, 40);
+        let second = Duration::from_secs(1);
+        assert_eq!(progress.runs().unwrap().left(second), None, "nothing to go by yet");
+        (0..20).for_each(|at| progress.run_ended(at == 3));
+        let runs = progress.runs().unwrap();
+        assert_eq!(runs, RunsDone { done: 60, before: 40, failed: 1, total: 100 });
+        assert_eq!(runs.left(10 * second), Some(20 * second), "20 took 10 s, 40 are left");
     }
 }

@@ -10,7 +10,7 @@ use super::recorder::Recorder;
 use super::scenario::{Clock, Engine, Meaning, Measure, OutputPlan, Scenario, ScenarioError};
 use super::timed::Read;
 use super::underway::{Driver, Spent, Underway};
-use super::workload::Opened;
+use super::workload::{Logs, Opened};
 use super::{Commands, Control, Progress, RunError};
 use crate::broker::BrokerRegistry;
 use crate::entity::{Broker, Portal, Site};
@@ -31,6 +31,8 @@ pub struct Run {
     registry: Registry,
     brokers: BrokerRegistry,
     note: Option<String>,
+    /// Logs that other runs read too.
+    logs: Option<Logs>,
 }
 
 /// The opened workloads of a scenario.
@@ -86,12 +88,17 @@ impl Inputs {
 impl Run {
     /// The run of `scenario` on `threads` threads, at least one.
     pub fn new(scenario: Scenario, threads: usize, registry: Registry, brokers: BrokerRegistry) -> Self {
-        Self { scenario, threads: threads.max(1), registry, brokers, note: None }
+        Self { scenario, threads: threads.max(1), registry, brokers, note: None, logs: None }
     }
 
     /// The same with something that a reader of its summary must know.
     pub(super) fn noting(self, note: String) -> Self {
         Self { note: Some(note), ..self }
+    }
+
+    /// The same reading logs that other runs read too.
+    pub(super) fn sharing(self, logs: &Logs) -> Self {
+        Self { logs: Some(logs.clone()), ..self }
     }
 
     /// What is run.
@@ -121,13 +128,13 @@ impl Run {
     pub fn open(&self, progress: &Progress) -> Result<Inputs, RunError> {
         let meaning = &self.scenario.meaning;
         let sites = meaning.site_workloads.iter().zip(&meaning.grid.sites).map(|(planned, site)| {
-            let opened = planned.as_ref().map(|planned| planned.open(progress));
+            let opened = planned.as_ref().map(|planned| planned.open_with(progress, self.logs.as_ref()));
             opened.transpose().map_err(|error| error.within(&format!("the workload of site `{}`", site.name)))
         });
         let sites: Vec<Option<Opened>> = sites.collect::<Result<_, _>>()?;
         let mut reads: Vec<_> = sites.iter().flatten().map(|opened| Arc::clone(&opened.read)).collect();
         let portal = meaning.portal.iter().enumerate().map(|(at, planned)| {
-            let opened = planned.open(progress);
+            let opened = planned.open_with(progress, self.logs.as_ref());
             let opened = opened.map_err(|error| error.within(&format!("`workload[{at}]`")))?;
             reads.push(opened.read);
             let source: Box<dyn Source> =
@@ -246,6 +253,16 @@ impl Run {
         let grid = Grid::build(spec, sources, inputs.portal.take(), &self.registry, &self.brokers)
             .map_err(|error| RunError::from_building(&error))?;
         Ok((grid, inputs))
+    }
+
+    /// The summary before anything has happened: which figures there are to be.
+    pub(super) fn outline(&self) -> Result<GridSummary, RunError> {
+        let Meaning { grid: spec, .. } = &self.scenario.meaning;
+        let grid = Grid::build(spec, Vec::new(), None, &self.registry, &self.brokers)
+            .map_err(|error| RunError::from_building(&error))?;
+        let measures = GridMeasures::new(Definitions::default(), Window::ALL, &spec.sites);
+        let recorder = Recorder::new(measures, None, Progress::default());
+        Ok(self.summary(&grid, &recorder, Times::default(), Duration::ZERO))
     }
 
     /// A run at its beginning. If it is `told` things, machines may leave that would not by themselves.

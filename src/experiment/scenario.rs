@@ -4,6 +4,7 @@
 //! form checked. What it *means* ([`Meaning`]) has every default filled in and everything checked that can be known beforehand. Whatever
 //! is wrong is told with file, line and key ([`Problem`]).
 
+mod base;
 mod catalogue;
 mod document;
 mod fill;
@@ -12,17 +13,17 @@ mod meaning;
 pub(super) mod place;
 mod problem;
 pub mod quantity;
-mod read;
+pub(super) mod read;
 mod resolve;
 mod schema;
 mod set;
-mod show;
-mod tree;
+pub(super) mod show;
+pub(super) mod tree;
 
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+pub(super) use base::Base;
 pub use catalogue::{CATALOGUE, CatalogueFile, from_catalogue};
 pub use keys::Engine;
 pub use meaning::{Clock, Meaning, Measure, OutputPlan, PlannedWorkload};
@@ -60,8 +61,7 @@ impl Scenario {
         registry: &Registry,
         brokers: &BrokerRegistry,
     ) -> Result<Self, ScenarioError> {
-        let text = fs::read_to_string(file).map_err(|error| unreadable(file, &error))?;
-        Self::read(file, &text, sets, registry, brokers)
+        Base::load(file)?.read(sets, registry, brokers)
     }
 
     /// Reads the scenario `text` of the file `file`.
@@ -75,10 +75,18 @@ impl Scenario {
         registry: &Registry,
         brokers: &BrokerRegistry,
     ) -> Result<Self, ScenarioError> {
-        let document = Document::assemble(file, text, sets, &|path: &Path| fs::read_to_string(path))?;
+        Base::parse(file, text)?.read(sets, registry, brokers)
+    }
+
+    fn of(
+        document: &Document,
+        file: &Path,
+        registry: &Registry,
+        brokers: &BrokerRegistry,
+    ) -> Result<Self, ScenarioError> {
         let written = read::read(&document.root, &document.origins)?;
-        let (keys, problems) = fill::fill(written, &document, file);
-        let mut checker = Checker { document: &document, registry, brokers, problems };
+        let (keys, problems) = fill::fill(written, document, file);
+        let mut checker = Checker { document, registry, brokers, problems };
         let meaning = resolve::resolve(&keys, &mut checker);
         let problems = checker.problems;
         let Some(meaning) = meaning.filter(|_| problems.is_empty()) else {

@@ -1,6 +1,7 @@
 //! Opening a workload as a user names it: a log, standard input, a generator.
 
 mod generated;
+mod shared;
 
 use std::fs::File;
 use std::io;
@@ -10,6 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use generated::{open_lublin, open_poisson};
 use serde::{Deserialize, Serialize};
+pub(super) use shared::Logs;
 
 use super::timed::{Read, Timed};
 use super::{Progress, RunError, archive};
@@ -188,7 +190,18 @@ impl Workload {
     /// # Errors
     /// See [`Workload::open`].
     pub fn open_for(&self, entity: &str, shaping: &Shaping, progress: &Progress) -> Result<Opened, RunError> {
-        let mut opened = self.open_unfollowed(entity, shaping, progress)?;
+        self.open_with(entity, shaping, progress, None)
+    }
+
+    /// The same with logs that other runs read too.
+    pub(super) fn open_with(
+        &self,
+        entity: &str,
+        shaping: &Shaping,
+        progress: &Progress,
+        logs: Option<&Logs>,
+    ) -> Result<Opened, RunError> {
+        let mut opened = self.open_unfollowed(entity, shaping, progress, logs)?;
         if shaping.feedback {
             opened.source = Box::new(Feedback::new(opened.source));
         }
@@ -201,6 +214,7 @@ impl Workload {
         entity: &str,
         shaping: &Shaping,
         progress: &Progress,
+        logs: Option<&Logs>,
     ) -> Result<Opened, RunError> {
         if let Some(load) = shaping.load.filter(|load| !(0.001..=1000.0).contains(load)) {
             let problem = format!("a load of {load} cannot be reached; it must be from 0.001 to 1000");
@@ -212,15 +226,14 @@ impl Workload {
         if shaping.procs == Some(0) {
             return Err(RunError::request("a machine of 0 processors runs nothing"));
         }
-        if let Self::File(path) = self
-            && let Some(name) = path.to_str().filter(|name| archive::names(name))
+        if let (Self::File(path), Some(found)) = (self, self.file().map_err(RunError::request)?)
+            && found != *path
         {
-            let found = archive::find(name).map_err(RunError::request)?;
-            return Self::File(found).open_unfollowed(entity, shaping, progress);
+            return Self::File(found).open_unfollowed(entity, shaping, progress, logs);
         }
         let base = match self {
             Self::File(path) if is_json(path) => open_batsim(path, shaping, self.is_once())?,
-            Self::File(path) => self.open_log(path, shaping, progress)?,
+            Self::File(path) => self.open_log(path, shaping, progress, logs)?,
             Self::Stdin => self.open_stdin(shaping)?,
             Self::Lublin(named) => open_lublin(named.clone(), entity, shaping, progress)?,
             Self::Poisson(named) => open_poisson(named.clone(), entity, shaping, progress)?,
@@ -253,6 +266,18 @@ impl Workload {
         Ok(Opened { source: Box::new(timed), name, procs, seed, header, read })
     }
 
+    /// The file that it is in: of a log of an archive, wherever this machine has it; `None` if it is in none.
+    ///
+    /// # Errors
+    /// If the log of an archive is not at hand.
+    pub(super) fn file(&self) -> Result<Option<PathBuf>, String> {
+        let Self::File(path) = self else { return Ok(None) };
+        match path.to_str().filter(|name| archive::names(name)) {
+            Some(name) => archive::find(name).map(Some),
+            None => Ok(Some(path.clone())),
+        }
+    }
+
     /// True if the workload can be read only once: standard input, a pipe.
     pub fn is_once(&self) -> bool {
         match self {
@@ -262,23 +287,35 @@ impl Workload {
         }
     }
 
-    fn open_log(&self, path: &Path, shaping: &Shaping, progress: &Progress) -> Result<Base, RunError> {
+    fn open_log(
+        &self,
+        path: &Path,
+        shaping: &Shaping,
+        progress: &Progress,
+        logs: Option<&Logs>,
+    ) -> Result<Base, RunError> {
         let factor = match shaping.load {
             Some(_) if self.is_once() => return Err(read_once(path.display(), "`--load` needs")),
             None => None,
-            Some(load) => Some(self.factor_for(load, shaping)?),
+            Some(load) => Some(self.factor_for(load, shaping, logs)?),
         };
-        let (file, length) = open_file(path)?;
-        progress.begin(length);
-        let name = file_name(path);
-        let counted = Counted { inner: file, progress: progress.clone() };
-        let log = open_swf(Box::new(counted), &name, shaping, self.is_once())?;
-        let (procs, header) = (log.machine(), log.header().clone());
-        let mut source: Box<dyn Source> = Box::new(log);
+        let shared = logs.filter(|_| !self.is_once()).map(|logs| logs.open(path, shaping)).transpose()?;
+        let mut base = match shared.flatten() {
+            Some(base) => base,
+            None => {
+                let (file, length) = open_file(path)?;
+                progress.begin(length);
+                let name = file_name(path);
+                let counted = Counted { inner: file, progress: progress.clone() };
+                let log = open_swf(Box::new(counted), &name, shaping, self.is_once())?;
+                let (procs, header) = (log.machine(), Some(log.header().clone()));
+                Base { source: Box::new(log), name, procs, seed: None, header }
+            }
+        };
         if let Some(factor) = factor {
-            source = Box::new(Scaled::new(source, factor));
+            base.source = Box::new(Scaled::new(base.source, factor));
         }
-        Ok(Base { source, name, procs, seed: None, header: Some(header) })
+        Ok(base)
     }
 
     fn open_stdin(&self, shaping: &Shaping) -> Result<Base, RunError> {
@@ -292,14 +329,14 @@ impl Workload {
     }
 
     /// Reads the whole log once to find the factor that gives the wanted load.
-    fn factor_for(&self, load: f64, shaping: &Shaping) -> Result<Factor, RunError> {
+    fn factor_for(&self, load: f64, shaping: &Shaping, logs: Option<&Logs>) -> Result<Factor, RunError> {
         let plain = Shaping {
             load: None,
             feedback: false,
             estimates: EstimateSource::Plain(Estimates::Log),
             ..shaping.clone()
         };
-        let mut opened = self.open(&plain, &Progress::default())?;
+        let mut opened = self.open_with("", &plain, &Progress::default(), logs)?;
         while opened.source.next_job().map_err(|error| RunError::from_opening(&error))?.is_some() {}
         let impossible =
             || RunError::request(format!("`{}` cannot be scaled to a load of {load}", opened.name));

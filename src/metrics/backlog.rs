@@ -46,13 +46,18 @@ pub struct BacklogSummary {
 impl Backlog {
     /// Adds a job.
     pub fn add(&mut self, job: &JobRecord) {
-        let (submit, end) = (job.submit.micros(), job.end.max(job.submit).micros());
+        self.add_stay(job.submit, job.end);
+    }
+
+    /// Adds a job of which only this is known: when it was submitted, and when it ended.
+    pub fn add_stay(&mut self, submitted: Time, ended: Time) {
+        let (submit, end) = (submitted.micros(), ended.max(submitted).micros());
         while end >> self.shift >= INSTANTS {
             self.coarsen();
         }
         *place(&mut self.came, submit >> self.shift) += 1;
         *place(&mut self.went, end >> self.shift) += 1;
-        self.submitted = joined(self.submitted, Some((job.submit, job.submit)));
+        self.submitted = joined(self.submitted, Some((submitted, submitted)));
     }
 
     /// Adds everything that `other` has seen.

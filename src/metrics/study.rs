@@ -165,6 +165,11 @@ const FIXED: [&str; 13] = [
 ];
 
 impl StudyTable {
+    /// Whether every table has a column of this name, so that no axis can have it.
+    pub fn has_column(name: &str) -> bool {
+        name == "run" || FIXED.contains(&name)
+    }
+
     /// The place of an axis.
     pub fn axis(&self, name: &str) -> Option<usize> {
         self.axes.iter().position(|axis| axis == name)

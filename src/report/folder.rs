@@ -12,6 +12,7 @@ use super::lines::Lines;
 use super::mark::{OutputMark, OutputSync};
 use super::names::Names;
 use super::rows::{self, Columns};
+use super::states::States;
 use crate::metrics::Definitions;
 use crate::model::{Record, SiteSpec};
 
@@ -24,9 +25,10 @@ const EVENTS: &str = "events.csv";
 const SCENARIO: &str = "scenario.toml";
 const REPLAY: &str = "replay.json";
 const BATSIM: &str = "batsim/out_jobs.csv";
+const STATES: &str = "batsim/out_machine_states.csv";
 const SUMMARY: &str = "summary.json";
 /// Every file that may be there.
-const ALL: [&str; 8] = [JOBS, SEGMENTS, MACHINES, EVENTS, SCENARIO, REPLAY, BATSIM, SUMMARY];
+const ALL: [&str; 9] = [JOBS, SEGMENTS, MACHINES, EVENTS, SCENARIO, REPLAY, BATSIM, STATES, SUMMARY];
 
 /// Which files a run writes beside `jobs.csv`, `segments.csv` and `summary.json`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -39,7 +41,7 @@ pub struct OutputOptions {
     pub scenario: Option<String>,
     /// Write `replay.json` with this text: what was replayed, and how.
     pub replay: Option<String>,
-    /// Write `batsim/out_jobs.csv`, with this name of the workload.
+    /// Write `batsim/out_jobs.csv` and `batsim/out_machine_states.csv`, with this name of the workload.
     pub batsim: Option<String>,
 }
 
@@ -50,6 +52,7 @@ pub struct OutputOptions {
 #[derive(Debug)]
 pub struct OutputDir {
     folder: PathBuf,
+    sites: Vec<SiteSpec>,
     columns: Columns,
     jobs: Lines<File>,
     segments: Lines<File>,
@@ -71,7 +74,7 @@ impl OutputDir {
         options: &OutputOptions,
     ) -> Result<Self, OutputError> {
         create_folder(folder)?;
-        remove_stale(folder, &[SUMMARY, MACHINES, EVENTS, SCENARIO, REPLAY, BATSIM])?;
+        remove_stale(folder, &[SUMMARY, MACHINES, EVENTS, SCENARIO, REPLAY, BATSIM, STATES])?;
         let file = |name: &str, header: &str| Lines::create(folder.join(name), header);
         let jobs = file(JOBS, rows::JOBS)?;
         let segments = file(SEGMENTS, rows::SEGMENTS)?;
@@ -91,7 +94,8 @@ impl OutputDir {
             }
         };
         let columns = Columns::new(Names::of(sites), definitions);
-        Ok(Self { folder: folder.to_owned(), columns, jobs, segments, machines, events, batsim })
+        let (folder, sites) = (folder.to_owned(), sites.to_vec());
+        Ok(Self { folder, sites, columns, jobs, segments, machines, events, batsim })
     }
 
     /// The folder.
@@ -183,12 +187,26 @@ impl OutputDir {
     /// As [`flush`](Self::flush), or [`OutputError::Place`] for the summary.
     pub fn finish(mut self, summary: &impl Serialize) -> Result<(), OutputError> {
         self.flush()?;
+        if self.batsim.is_some() {
+            self.write_states()?;
+        }
         let text = serde_json::to_string_pretty(summary).map_err(|error| OutputError::Place {
             operation: "write",
             path: self.folder.join(SUMMARY),
             source: error.into(),
         })?;
-        write_whole(&self.folder, SUMMARY, &(text + "\n"))
+        write_whole(&self.folder, SUMMARY, text + "\n")
+    }
+
+    /// Writes Batsim's states of machines, which are made of the whole tables.
+    fn write_states(&self) -> Result<(), OutputError> {
+        let path = self.folder.join(STATES);
+        let place = |source| OutputError::Place { operation: "write", path: path.clone(), source };
+        let states = States::of(&self.folder, &self.sites)
+            .map_err(|error| place(io::Error::other(error.to_string())))?;
+        let mut text = Vec::new();
+        states.write(&mut text).map_err(place)?;
+        write_whole(&self.folder, STATES, &text)
     }
 
     /// The same, and waits until all files of the run are on the disk: before anybody is told that the run is over.
@@ -222,7 +240,7 @@ fn remove_stale(folder: &Path, files: &[&str]) -> Result<(), OutputError> {
 }
 
 /// Writes a file so that it is there whole or not at all.
-fn write_whole(folder: &Path, name: &str, text: &str) -> Result<(), OutputError> {
+fn write_whole(folder: &Path, name: &str, text: impl AsRef<[u8]>) -> Result<(), OutputError> {
     let (part, path) = (part_of(folder, name), folder.join(name));
     let written = fs::write(&part, text).and_then(|()| fs::rename(&part, &path));
     written.map_err(|source| {

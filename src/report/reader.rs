@@ -105,6 +105,12 @@ impl RunFolder {
         inside.iter().map(|entry| Self::open(entry)).collect()
     }
 
+    /// The tables of a run in `dir` that has no summary yet.
+    pub(super) fn tables_in(dir: &Path) -> Self {
+        let jobs = dir.join("jobs.csv");
+        Self { dir: dir.to_owned(), kind: FolderKind::Run, title: title_of(dir), jobs, summary: None }
+    }
+
     /// The folder.
     pub fn dir(&self) -> &Path {
         &self.dir

@@ -6,3 +6,4 @@ mod grid;
 mod read;
 mod resumed;
 mod shown;
+mod traced;

@@ -25,14 +25,28 @@ struct EngineInfo {
     name: &'static str,
     /// Opens the database in this folder, which is there; makes one if the folder is empty.
     open: fn(&Path) -> Result<Box<dyn Engine>, EngineError>,
+    /// The same for many keys of no order that are put one by one.
+    open_even: fn(&Path) -> Result<Box<dyn Engine>, EngineError>,
     /// No value may be larger than this, in bytes; chosen so that the database takes little space (see
     /// `docs/decisions/0001-store.md`).
     chunk: usize,
 }
 
 const ALL: [EngineInfo; 2] = [
-    EngineInfo { kind: EngineKind::Sled, name: "sled", open: sled::open, chunk: sled::CHUNK },
-    EngineInfo { kind: EngineKind::Redb, name: "redb", open: redb::open, chunk: redb::CHUNK },
+    EngineInfo {
+        kind: EngineKind::Sled,
+        name: "sled",
+        open: sled::open,
+        open_even: sled::open_even,
+        chunk: sled::CHUNK,
+    },
+    EngineInfo {
+        kind: EngineKind::Redb,
+        name: "redb",
+        open: redb::open,
+        open_even: redb::open,
+        chunk: redb::CHUNK,
+    },
 ];
 
 impl EngineKind {
@@ -47,6 +61,11 @@ impl EngineKind {
     /// [`EngineError`] as the database says.
     pub fn open(self, folder: &Path) -> Result<Box<dyn Engine>, EngineError> {
         (self.info().open)(folder)
+    }
+
+    /// The same for a database of many keys of no order, put one by one. One that was made so must be opened so.
+    pub(super) fn open_even(self, folder: &Path) -> Result<Box<dyn Engine>, EngineError> {
+        (self.info().open_even)(folder)
     }
 
     /// The largest value that is given to this database, in bytes.

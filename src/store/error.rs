@@ -43,6 +43,8 @@ pub enum Part {
     Entry(u64),
     /// The n-th of the blocks that snapshots share, from 0.
     Block(u64),
+    /// The result of a run of a campaign, by its key.
+    Result(u128),
 }
 
 impl fmt::Display for Part {
@@ -59,6 +61,7 @@ impl fmt::Display for Part {
             }
             Self::Entry(entry) => write!(f, "entry {entry} of the journal"),
             Self::Block(block) => write!(f, "shared block {block}"),
+            Self::Result(key) => write!(f, "the result {key:032x}"),
         }
     }
 }
@@ -79,6 +82,16 @@ pub enum StoreError {
         path: PathBuf,
         /// What is there instead.
         what: String,
+    },
+    /// The results in the folder are of another campaign.
+    #[error("`{}` holds the results of the campaign `{of}`, not of `{wanted}`", path.display())]
+    OtherCampaign {
+        /// The folder.
+        path: PathBuf,
+        /// The campaign that it is of.
+        of: String,
+        /// The campaign that is meant.
+        wanted: String,
     },
     /// A store is to be made where there is one.
     #[error(
@@ -244,6 +257,7 @@ impl StoreError {
     pub const fn hint(&self) -> &'static str {
         match self {
             Self::Absent { .. } => "check the path; a store is made by a run with `--checkpoint`",
+            Self::OtherCampaign { .. } => "give each campaign a folder of its own: `--store DIR`",
             Self::Foreign { .. } => "name the folder of a store; to make one, a new or empty folder",
             Self::Occupied { finished: false, .. } => {
                 "go on with `gridemu resume`, or choose another folder, or remove this one"
@@ -260,6 +274,7 @@ impl StoreError {
                 Part::Entry(_) => {
                     "what came from outside is lost from here on; restore the file from a copy, or start again"
                 }
+                Part::Result(_) => "remove the folder and run the campaign again, or restore it from a copy",
                 Part::Block(_) => "use a snapshot from before that block, or start the run again",
                 _ => "use another snapshot: `gridemu snapshots` lists those that are intact",
             },

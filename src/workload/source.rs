@@ -1,6 +1,7 @@
 //! The stream of jobs that a site or a portal reads.
 
 use std::cell::OnceCell;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -109,7 +110,7 @@ pub trait Source: Send {
 /// Jobs from memory, in order of submission (ties in the order given).
 #[derive(Debug)]
 pub struct Jobs {
-    jobs: Vec<Job>,
+    jobs: Arc<Vec<Job>>,
     next: usize,
     notes: Vec<String>,
     once: bool,
@@ -121,6 +122,11 @@ impl Jobs {
     /// A source of `jobs`, sorted by submission.
     pub fn new(mut jobs: Vec<Job>) -> Self {
         jobs.sort_by_key(|job| job.submit);
+        Self::shared(Arc::new(jobs))
+    }
+
+    /// A source of jobs that others read too. They are in order of submission already.
+    pub(crate) const fn shared(jobs: Arc<Vec<Job>>) -> Self {
         Self { jobs, next: 0, notes: Vec::new(), once: false, content: OnceCell::new() }
     }
 
@@ -139,7 +145,7 @@ impl Jobs {
     fn content(&self) -> u128 {
         *self.content.get_or_init(|| {
             let mut hash = Xxh3::new();
-            for job in &self.jobs {
+            for job in self.jobs.iter() {
                 // Nothing in a job cannot be written.
                 hash.update(&postcard::to_stdvec(job).unwrap_or_default());
             }

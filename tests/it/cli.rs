@@ -1,10 +1,14 @@
 //! Whole commands: what they print, what they leave, and how they refuse.
 
 mod bad;
+mod compare;
 mod engines;
 mod good;
+mod reports;
+mod reproduce;
 mod scenario;
 mod stores;
+mod studies;
 
 use std::io::Write;
 use std::path::Path;
@@ -28,7 +32,18 @@ pub(crate) fn gridemu(args: &[&str]) -> Ran {
 }
 
 fn with_input(args: &[&str], input: &str) -> Ran {
-    let done = assert_cmd::cargo::cargo_bin_cmd!("gridemu").args(args).write_stdin(input).output().unwrap();
+    ran(&[], args, input)
+}
+
+/// Runs the command with these variables in its environment.
+fn with_environment(variables: &[(&str, String)], args: &[&str]) -> Ran {
+    ran(variables, args, "")
+}
+
+fn ran(variables: &[(&str, String)], args: &[&str], input: &str) -> Ran {
+    let mut command = assert_cmd::cargo::cargo_bin_cmd!("gridemu");
+    let variables = variables.iter().map(|(name, value)| (name, value));
+    let done = command.envs(variables).args(args).write_stdin(input).output().unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
     let ran = Ran {
         args: args.join(" "),

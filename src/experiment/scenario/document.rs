@@ -24,19 +24,18 @@ type SiteName = (String, Place);
 pub(super) type ReadFile<'a> = &'a dyn Fn(&FilePath) -> io::Result<String>;
 
 impl Document {
-    /// Puts together the scenario `text` of the file `file`.
+    /// Puts together the scenario `root` of the file `file`.
     ///
     /// # Errors
     /// The first thing that cannot be put together.
     pub(super) fn assemble(
+        root: Node,
+        origins: Origins,
         file: &FilePath,
-        text: &str,
         sets: &[Override],
         read: ReadFile<'_>,
     ) -> Result<Self, Problem> {
-        let mut origins = Origins::default();
         let folder = file.parent().unwrap_or(FilePath::new("")).to_owned();
-        let root = origins.parse(&file.display().to_string(), text, folder.clone())?;
         let mut document = Self { root, origins };
         let mut sets =
             sets.iter().map(|set| Set::read(set, &mut document.origins)).collect::<Result<_, _>>()?;

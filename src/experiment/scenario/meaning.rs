@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::keys::Engine;
+use crate::experiment::workload::Logs;
 use crate::experiment::{CheckpointPlan, Opened, Progress, RunError, Shaping, Workload};
 use crate::metrics::Definitions;
 use crate::model::GridSpec;
@@ -95,5 +96,14 @@ impl PlannedWorkload {
     /// [`RunError::Request`] if it cannot be opened or shaped like that.
     pub fn open(&self, progress: &Progress) -> Result<Opened, RunError> {
         self.workload.open_for(&self.entity, &self.shaping, progress)
+    }
+
+    /// The same with logs that other runs read too.
+    pub(in crate::experiment) fn open_with(
+        &self,
+        progress: &Progress,
+        logs: Option<&Logs>,
+    ) -> Result<Opened, RunError> {
+        self.workload.open_with(&self.entity, &self.shaping, progress, logs)
     }
 }

@@ -22,17 +22,17 @@ pub struct Problem {
 pub struct ScenarioError(pub Vec<Problem>);
 
 impl Problem {
-    pub(super) fn new(place: impl Into<String>, key: &str, said: impl Into<String>) -> Self {
+    pub(in crate::experiment) fn new(place: impl Into<String>, key: &str, said: impl Into<String>) -> Self {
         Self { place: place.into(), key: key.to_owned(), said: said.into(), hint: None, order: (0, 0) }
     }
 
     #[must_use]
-    pub(super) fn at(self, order: (usize, usize)) -> Self {
+    pub(in crate::experiment) fn at(self, order: (usize, usize)) -> Self {
         Self { order, ..self }
     }
 
     #[must_use]
-    pub(super) fn with_hint(mut self, hint: impl Into<String>) -> Self {
+    pub(in crate::experiment) fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
@@ -40,7 +40,7 @@ impl Problem {
 
 impl ScenarioError {
     /// All of `problems`, those of one file from its top to its end.
-    pub(super) fn new(mut problems: Vec<Problem>) -> Self {
+    pub(in crate::experiment) fn new(mut problems: Vec<Problem>) -> Self {
         problems.sort_by_key(|problem| problem.order);
         Self(problems)
     }

@@ -170,7 +170,10 @@ impl<T: Quantity> JsonSchema for Written<T> {
 }
 
 /// Reads a text, or a number as the text that it is written with.
-pub(super) fn text_or_number<'de, D, T>(deserializer: D, expected: String) -> Result<T, D::Error>
+pub(in crate::experiment) fn text_or_number<'de, D, T>(
+    deserializer: D,
+    expected: String,
+) -> Result<T, D::Error>
 where
     D: Deserializer<'de>,
     T: FromStr<Err: fmt::Display>,

@@ -13,7 +13,7 @@ use crate::model::nearest;
 
 /// What does not fit, and where.
 #[derive(Debug)]
-pub(super) struct Flaw {
+pub(in crate::experiment) struct Flaw {
     at: Option<Place>,
     /// From the inside out.
     path: Vec<Step>,
@@ -41,7 +41,10 @@ impl Flaw {
 ///
 /// # Errors
 /// The first thing that does not fit.
-pub(super) fn read<T: de::DeserializeOwned>(root: &Node, origins: &Origins) -> Result<T, Problem> {
+pub(in crate::experiment) fn read<T: de::DeserializeOwned>(
+    root: &Node,
+    origins: &Origins,
+) -> Result<T, Problem> {
     T::deserialize(root).map_err(|flaw| {
         let path = Path(flaw.path.into_iter().rev().collect());
         let place = flaw.at.unwrap_or_else(|| root.place_of(&path));

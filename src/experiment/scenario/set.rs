@@ -1,5 +1,7 @@
 //! `--set key=value`: what is typed instead of what is written.
 
+use std::path::PathBuf;
+
 use super::Problem;
 use super::tree::{Entry, Node, Origins, Place, Step, Table, Value};
 use crate::model::{Named, nearest};
@@ -18,10 +20,14 @@ pub(super) enum Stage {
 /// A key's value that is typed instead of what is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Override {
-    /// As typed, for messages: `--set seed=9`, `--pace 60`.
+    /// Where it was said, for messages: what was typed, or a line of a campaign.
     shown: String,
     key: String,
     value: Option<String>,
+    /// Where the key was said, if not with the value.
+    key_shown: Option<String>,
+    /// What paths in the value are seen from; empty for where the command is typed.
+    folder: PathBuf,
 }
 
 impl Override {
@@ -31,7 +37,7 @@ impl Override {
             Some((key, value)) => (key, Some(value.trim().to_owned())),
             None => (written, None),
         };
-        Self { shown: format!("--set {written}"), key: key.trim().to_owned(), value }
+        Self::typed(format!("`--set {written}`"), key.trim(), value)
     }
 
     /// The key, as it was typed.
@@ -46,7 +52,24 @@ impl Override {
 
     /// An option that stands for a key: `--pace 60` for `clock.pace`.
     pub fn option(option: &str, key: &str, value: &str) -> Self {
-        Self { shown: format!("{option} {value}"), key: key.to_owned(), value: Some(value.to_owned()) }
+        Self::typed(format!("`{option} {value}`"), key, Some(value.to_owned()))
+    }
+
+    fn typed(shown: String, key: &str, value: Option<String>) -> Self {
+        Self { shown, key: key.to_owned(), value, key_shown: None, folder: PathBuf::new() }
+    }
+}
+
+impl Override {
+    /// What a file says instead: its key and the value as it would be written behind the `=` of a `--set`, each with where it
+    /// stands. Paths in it are seen from `folder`.
+    pub(in crate::experiment) fn written(
+        (key, key_at): (&str, String),
+        (value, value_at): (&str, String),
+        folder: PathBuf,
+    ) -> Self {
+        let (key, value) = (key.to_owned(), Some(value.to_owned()));
+        Self { shown: value_at, key, value, key_shown: Some(key_at), folder }
     }
 }
 
@@ -55,6 +78,7 @@ impl Override {
 pub(super) struct Set {
     path: Vec<Step>,
     value: Node,
+    key_at: Place,
     /// As typed.
     key: String,
 }
@@ -65,8 +89,8 @@ impl Set {
     /// # Errors
     /// What is no key, no value, or neither.
     pub(super) fn read(typed: &Override, origins: &mut Origins) -> Result<Self, Problem> {
-        let Override { shown, key, value } = typed;
-        let fail = |said: String| Problem::new(format!("`{shown}`"), "", said);
+        let Override { shown, key, value, key_shown, folder } = typed;
+        let fail = |said: String| Problem::new(key_shown.as_ref().unwrap_or(shown), "", said);
         let Some(value) = value else {
             return Err(fail("this is not of the form `key=value`, such as `broker.policy=mct`".to_owned()));
         };
@@ -78,7 +102,9 @@ impl Set {
                 "`{key}` is no key; keys look like `seed`, `broker.policy`, `site.delft.policy` or `site[0].policy`"
             )));
         };
-        Ok(Self { path, value: origins.parse_set(shown, value)?, key: key.clone() })
+        let value = origins.parse_set(shown, value, folder.clone())?;
+        let key_at = key_shown.as_ref().map_or(value.at, |shown| origins.place(shown));
+        Ok(Self { path, value, key_at, key: key.clone() })
     }
 
     pub(super) fn belongs_to(&self, stage: Stage, root: &Node) -> bool {
@@ -106,7 +132,7 @@ impl Set {
     /// # Errors
     /// A key that leads nowhere.
     pub(super) fn apply(self, root: &mut Node, origins: &Origins) -> Result<(), Problem> {
-        let at = self.value.at;
+        let at = self.key_at;
         let fail = |said: String| Problem::new(origins.words(at), &self.key, said);
         let Some((last, way)) = self.path.split_last() else { return Ok(()) };
         let mut node = root;

@@ -13,14 +13,15 @@ use super::Problem;
 
 /// Where something was written: an origin and a byte in it.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Place {
-    pub(super) origin: usize,
+pub(in crate::experiment) struct Place {
+    pub(in crate::experiment) origin: usize,
     offset: usize,
 }
 
 /// A file, or a `--set`.
 #[derive(Clone, Debug)]
 struct Origin {
+    /// The path of a file; of anything else how it is told.
     name: String,
     /// The text of a file, in which lines are counted.
     text: Option<String>,
@@ -30,17 +31,17 @@ struct Origin {
 
 /// All that was read, to turn places into words.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Origins(Vec<Origin>);
+pub(in crate::experiment) struct Origins(Vec<Origin>);
 
 /// A value and its place.
 #[derive(Clone, Debug)]
-pub(super) struct Node {
-    pub(super) at: Place,
-    pub(super) value: Value,
+pub(in crate::experiment) struct Node {
+    pub(in crate::experiment) at: Place,
+    pub(in crate::experiment) value: Value,
 }
 
 #[derive(Clone, Debug)]
-pub(super) enum Value {
+pub(in crate::experiment) enum Value {
     Text(String),
     /// The value of a `--set`: a text or a number, whichever is wanted.
     Bare(String),
@@ -55,36 +56,36 @@ pub(super) enum Value {
 
 /// Keys in the order in which they were written.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Table(pub(super) Vec<Entry>);
+pub(in crate::experiment) struct Table(pub(in crate::experiment) Vec<Entry>);
 
 #[derive(Clone, Debug)]
-pub(super) struct Entry {
-    pub(super) key: String,
-    pub(super) at: Place,
-    pub(super) node: Node,
+pub(in crate::experiment) struct Entry {
+    pub(in crate::experiment) key: String,
+    pub(in crate::experiment) at: Place,
+    pub(in crate::experiment) node: Node,
 }
 
 /// A step from a value into what it holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub(in crate::experiment) enum Step {
     Key(String),
     Item(usize),
 }
 
 /// The way to a value, from the top.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Path(pub(super) Vec<Step>);
+pub(in crate::experiment) struct Path(pub(in crate::experiment) Vec<Step>);
 
 impl Path {
     #[must_use]
-    pub(super) fn key(&self, key: &str) -> Self {
+    pub(in crate::experiment) fn key(&self, key: &str) -> Self {
         let mut path = self.clone();
         path.0.push(Step::Key(key.to_owned()));
         path
     }
 
     #[must_use]
-    pub(super) fn item(&self, at: usize) -> Self {
+    pub(in crate::experiment) fn item(&self, at: usize) -> Self {
         let mut path = self.clone();
         path.0.push(Step::Item(at));
         path
@@ -97,16 +98,27 @@ impl Origins {
         self.0.len() - 1
     }
 
+    /// A place that is told as `shown`.
+    pub(in crate::experiment) fn place(&mut self, shown: &str) -> Place {
+        Place { origin: self.add(shown, None, PathBuf::new()), offset: 0 }
+    }
+
+    /// Whether what stands at this place of a file begins with `{`.
+    pub(in crate::experiment) fn is_inline(&self, at: Place) -> bool {
+        let text = self.0.get(at.origin).and_then(|origin| origin.text.as_ref());
+        text.is_some_and(|text| text.as_bytes().get(at.offset) == Some(&b'{'))
+    }
+
     /// The folder that a path written at this place is seen from: that of its file, or where the command is typed.
-    pub(super) fn folder(&self, at: Place) -> &FilePath {
+    pub(in crate::experiment) fn folder(&self, at: Place) -> &FilePath {
         self.0.get(at.origin).map_or(FilePath::new(""), |origin| &origin.folder)
     }
 
     /// `configs/two.toml, line 3`, or the `--set`.
-    pub(super) fn words(&self, at: Place) -> String {
+    pub(in crate::experiment) fn words(&self, at: Place) -> String {
         let Some(origin) = self.0.get(at.origin) else { return String::new() };
         match &origin.text {
-            None => format!("`{}`", origin.name),
+            None => origin.name.clone(),
             Some(text) => {
                 let before = text.as_bytes().iter().take(at.offset).filter(|byte| **byte == b'\n').count();
                 format!("{}, line {}", origin.name, before + 1)
@@ -118,7 +130,12 @@ impl Origins {
     ///
     /// # Errors
     /// The first thing that is no TOML.
-    pub(super) fn parse(&mut self, name: &str, text: &str, folder: PathBuf) -> Result<Node, Problem> {
+    pub(in crate::experiment) fn parse(
+        &mut self,
+        name: &str,
+        text: &str,
+        folder: PathBuf,
+    ) -> Result<Node, Problem> {
         let origin = self.add(name, Some(text), folder);
         match DeTable::parse(text) {
             Ok(table) => Ok(from_table(origin, 0, table.into_inner())),
@@ -134,8 +151,13 @@ impl Origins {
     ///
     /// # Errors
     /// What begins like TOML and is none.
-    pub(super) fn parse_set(&mut self, shown: &str, value: &str) -> Result<Node, Problem> {
-        let origin = self.add(shown, None, PathBuf::new());
+    pub(in crate::experiment) fn parse_set(
+        &mut self,
+        shown: &str,
+        value: &str,
+        folder: PathBuf,
+    ) -> Result<Node, Problem> {
+        let origin = self.add(shown, None, folder);
         let at = Place { origin, offset: 0 };
         if !value.starts_with(['{', '[', '"', '\'']) {
             return Ok(Node { at, value: Value::Bare(value.to_owned()) });
@@ -187,7 +209,7 @@ fn from_value(origin: usize, value: Spanned<DeValue<'_>>) -> Node {
 
 impl Node {
     /// An empty table.
-    pub(super) fn empty(at: Place) -> Self {
+    pub(in crate::experiment) fn empty(at: Place) -> Self {
         Self { at, value: Value::Table(Table::default()) }
     }
 
@@ -206,35 +228,35 @@ impl Node {
         }
     }
 
-    pub(super) fn table(&self) -> Option<&Table> {
+    pub(in crate::experiment) fn table(&self) -> Option<&Table> {
         if let Value::Table(table) = &self.value { Some(table) } else { None }
     }
 
-    pub(super) fn table_mut(&mut self) -> Option<&mut Table> {
+    pub(in crate::experiment) fn table_mut(&mut self) -> Option<&mut Table> {
         if let Value::Table(table) = &mut self.value { Some(table) } else { None }
     }
 
-    pub(super) fn list(&self) -> Option<&[Self]> {
+    pub(in crate::experiment) fn list(&self) -> Option<&[Self]> {
         if let Value::List(items) = &self.value { Some(items) } else { None }
     }
 
-    pub(super) fn list_mut(&mut self) -> Option<&mut Vec<Self>> {
+    pub(in crate::experiment) fn list_mut(&mut self) -> Option<&mut Vec<Self>> {
         if let Value::List(items) = &mut self.value { Some(items) } else { None }
     }
 
     /// A text, quoted or not.
-    pub(super) fn text(&self) -> Option<&str> {
+    pub(in crate::experiment) fn text(&self) -> Option<&str> {
         if let Value::Text(text) | Value::Bare(text) = &self.value { Some(text) } else { None }
     }
 
     /// The value of a key, if this is a table that has it.
-    pub(super) fn get(&self, key: &str) -> Option<&Self> {
+    pub(in crate::experiment) fn get(&self, key: &str) -> Option<&Self> {
         self.table()?.get(key).map(|entry| &entry.node)
     }
 
     /// The place of what `path` leads to, or of the last thing on the way that was written. Of a key whose value is a table that
     /// spans lines, or a plain value, it is the key's place.
-    pub(super) fn place_of(&self, path: &Path) -> Place {
+    pub(in crate::experiment) fn place_of(&self, path: &Path) -> Place {
         let (mut node, mut at) = (self, self.at);
         for step in &path.0 {
             let next = match step {
@@ -250,7 +272,7 @@ impl Node {
     }
 
     /// The path as it would be written behind `--set`: sites by their names.
-    pub(super) fn spelled(&self, path: &Path) -> String {
+    pub(in crate::experiment) fn spelled(&self, path: &Path) -> String {
         let (mut node, mut text) = (Some(self), String::new());
         let mut list_of = "";
         for step in &path.0 {
@@ -277,29 +299,34 @@ impl Node {
     }
 
     /// What is wrong with what `path` leads to.
-    pub(super) fn problem(&self, origins: &Origins, path: &Path, said: impl Into<String>) -> Problem {
+    pub(in crate::experiment) fn problem(
+        &self,
+        origins: &Origins,
+        path: &Path,
+        said: impl Into<String>,
+    ) -> Problem {
         let place = self.place_of(path);
         Problem::new(origins.words(place), &self.spelled(path), said).at((place.origin, place.offset))
     }
 }
 
 impl Table {
-    pub(super) fn get(&self, key: &str) -> Option<&Entry> {
+    pub(in crate::experiment) fn get(&self, key: &str) -> Option<&Entry> {
         self.0.iter().find(|entry| entry.key == key)
     }
 
-    pub(super) fn get_mut(&mut self, key: &str) -> Option<&mut Entry> {
+    pub(in crate::experiment) fn get_mut(&mut self, key: &str) -> Option<&mut Entry> {
         self.0.iter_mut().find(|entry| entry.key == key)
     }
 
     /// Takes a key out.
-    pub(super) fn take(&mut self, key: &str) -> Option<Entry> {
+    pub(in crate::experiment) fn take(&mut self, key: &str) -> Option<Entry> {
         let at = self.0.iter().position(|entry| entry.key == key)?;
         Some(self.0.remove(at))
     }
 
     /// Gives a key a value, in the place of the one it had.
-    pub(super) fn put(&mut self, entry: Entry) {
+    pub(in crate::experiment) fn put(&mut self, entry: Entry) {
         match self.get_mut(&entry.key) {
             Some(old) => *old = entry,
             None => self.0.push(entry),

@@ -54,7 +54,7 @@ impl Workloads {
                     return Err(once());
                 }
                 let options = replay.options();
-                let opened = options.workload.open_unfollowed("", &options.shaping, &progress);
+                let opened = options.workload.open_unfollowed("", &options.shaping, &progress, None);
                 streams.insert(Some(SiteId(0)), stream(opened.map_err(told)?.take_source(), feedback));
                 Ok(Self { streams, open: false, until: None })
             }
@@ -66,7 +66,7 @@ impl Workloads {
                 }
                 let open = |planned: &PlannedWorkload| {
                     let PlannedWorkload { workload, entity, shaping, .. } = planned;
-                    let opened = workload.open_unfollowed(entity, shaping, &progress);
+                    let opened = workload.open_unfollowed(entity, shaping, &progress, None);
                     opened.map(|mut opened| opened.take_source()).map_err(told)
                 };
                 for (site, planned) in (0..).map(SiteId).zip(&meaning.site_workloads) {

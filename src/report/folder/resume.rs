@@ -4,7 +4,9 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use super::{BATSIM, EVENTS, JOBS, MACHINES, OutputDir, OutputOptions, REPLAY, SCENARIO, SEGMENTS, SUMMARY};
+use super::{
+    BATSIM, EVENTS, JOBS, MACHINES, OutputDir, OutputOptions, REPLAY, SCENARIO, SEGMENTS, STATES, SUMMARY,
+};
 use super::{create_folder, part_of, remove, remove_stale, write_whole};
 use crate::metrics::Definitions;
 use crate::model::SiteSpec;
@@ -44,7 +46,7 @@ impl OutputDir {
             _ => None,
         };
 
-        let mut stale = vec![SUMMARY];
+        let mut stale = vec![SUMMARY, STATES];
         let kept = [
             (MACHINES, machines.is_some()),
             (EVENTS, events.is_some()),
@@ -66,6 +68,7 @@ impl OutputDir {
         };
         Ok(Self {
             folder: folder.to_owned(),
+            sites: sites.to_vec(),
             columns: Columns::new(Names::of(sites), definitions),
             jobs: jobs.go_on()?,
             segments: segments.go_on()?,
@@ -101,7 +104,7 @@ impl OutputDir {
             return Err(error);
         }
         // Without a summary the folder is that of no finished run, whatever happens from here on.
-        for stale in [SUMMARY, MACHINES, EVENTS, SCENARIO, REPLAY, BATSIM] {
+        for stale in [SUMMARY, MACHINES, EVENTS, SCENARIO, REPLAY, BATSIM, STATES] {
             remove(&to.join(stale))?;
         }
         mark.files.iter().try_for_each(|file| {

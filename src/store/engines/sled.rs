@@ -30,10 +30,22 @@ struct Sled {
     db: sled::Db,
     /// The trees that there are: opening one that is not there would make it.
     trees: BTreeMap<Vec<u8>, sled::Tree>,
+    /// Whether there is one tree only.
+    even: bool,
 }
 
 /// Opens the database in this folder.
 pub(super) fn open(folder: &Path) -> Result<Box<dyn Engine>, EngineError> {
+    open_in(folder, false)
+}
+
+/// Opens the database in this folder, with all keys in one tree. Keys that are hashes would each have a tree of their own, and a tree
+/// costs more than the pages that are written again.
+pub(super) fn open_even(folder: &Path) -> Result<Box<dyn Engine>, EngineError> {
+    open_in(folder, true)
+}
+
+fn open_in(folder: &Path, even: bool) -> Result<Box<dyn Engine>, EngineError> {
     guard(|| {
         let db = sled::Config::new()
             .path(folder)
@@ -44,14 +56,20 @@ pub(super) fn open(folder: &Path) -> Result<Box<dyn Engine>, EngineError> {
         let names = db.tree_names().into_iter().filter(|name| name.starts_with(PREFIX));
         let trees = names.map(|name| Ok((name.to_vec(), db.open_tree(&name)?)));
         let trees = trees.collect::<sled::Result<_>>()?;
-        Ok(Box::new(Sled { folder: folder.to_owned(), db, trees }) as Box<dyn Engine>)
+        Ok(Box::new(Sled { folder: folder.to_owned(), db, trees, even }) as Box<dyn Engine>)
     })
 }
 
 /// What the names of our trees begin with; sled has some of its own.
 const PREFIX: &[u8] = b"keys ";
 
-/// The tree in which a key is.
+impl Sled {
+    /// The tree in which a key is.
+    fn tree_of(&self, key: &[u8]) -> Vec<u8> {
+        if self.even { PREFIX.to_vec() } else { tree_of(key) }
+    }
+}
+
 fn tree_of(key: &[u8]) -> Vec<u8> {
     let mut name = [PREFIX, key].concat();
     if let (false, Some(last)) = (key.is_empty(), name.last_mut()) {
@@ -63,7 +81,7 @@ fn tree_of(key: &[u8]) -> Vec<u8> {
 impl Engine for Sled {
     fn put(&mut self, key: &[u8], value: &[u8]) -> Result<(), EngineError> {
         guard(|| {
-            let name = tree_of(key);
+            let name = self.tree_of(key);
             let tree = match self.trees.get(&name) {
                 Some(tree) => tree,
                 None => {
@@ -76,12 +94,12 @@ impl Engine for Sled {
     }
 
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, EngineError> {
-        let Some(tree) = self.trees.get(&tree_of(key)) else { return Ok(None) };
+        let Some(tree) = self.trees.get(&self.tree_of(key)) else { return Ok(None) };
         guard(|| Ok(tree.get(key)?.map(|value| value.to_vec())))
     }
 
     fn remove(&mut self, key: &[u8]) -> Result<(), EngineError> {
-        let Some(tree) = self.trees.get(&tree_of(key)) else { return Ok(()) };
+        let Some(tree) = self.trees.get(&self.tree_of(key)) else { return Ok(()) };
         guard(|| tree.remove(key).map(drop))
     }
 
@@ -102,7 +120,7 @@ impl Engine for Sled {
     /// Dropping the handle is not enough: threads of sled may hold the database for a moment longer, and with it
     /// the lock on its file. Whoever gets that lock knows that they are gone.
     fn close(self: Box<Self>) -> Result<(), EngineError> {
-        let Self { folder, db, trees } = *self;
+        let Self { folder, db, trees, even: _ } = *self;
         guard(move || {
             drop(trees);
             drop(db);

@@ -1,0 +1,190 @@
+//! `gridemu campaign`
+
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+
+use clap::Args as ClapArgs;
+
+use super::check::SetArgs;
+use super::{progress, say, signals, talk};
+use crate::broker::BrokerRegistry;
+use crate::experiment::campaign::{Campaign, CampaignOptions, CampaignRan, Shard};
+use crate::experiment::{Progress, RunError};
+use crate::local::Registry;
+use crate::metrics::StudyTable;
+use crate::report::{study_list, study_table};
+
+const EXAMPLES: &str = "\
+Examples:
+  gridemu campaign configs/campaigns/backfilling.toml
+  gridemu campaign configs/campaigns/backfilling.toml --list
+  gridemu campaign configs/campaigns/backfilling.toml --out results.csv --folders runs
+  gridemu campaign configs/campaigns/backfilling.toml --shard 1/2 --store part-1
+  gridemu campaign configs/campaigns/backfilling.toml --merge part-1 part-2
+
+Exit code 0: every run has a result. 1: some runs failed; their errors are in the table. 2: nothing was run.";
+
+/// Failed runs of which more than the number is told.
+const TOLD: usize = 5;
+
+#[derive(Debug, ClapArgs)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    /// The file of the campaign (docs/campaigns.md says what is in one)
+    #[arg(value_name = "FILE")]
+    campaign: PathBuf,
+
+    #[command(flatten)]
+    sets: SetArgs,
+
+    /// Keep the results in this folder, and do only what is not there [default: NAME.campaign]
+    #[arg(long, value_name = "DIR")]
+    store: Option<PathBuf>,
+
+    /// Also write the table of all runs to this file: .csv, or .parquet
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+
+    /// Also write the files of each run (jobs.csv, summary.json, ...) to a folder of its own in this one
+    #[arg(long, value_name = "DIR")]
+    folders: Option<PathBuf>,
+
+    /// Do only the I-th of N parts, in a store of its own; `--merge` puts them together
+    #[arg(long, value_name = "I/N", conflicts_with = "merge")]
+    shard: Option<Shard>,
+
+    /// Take over the results of these stores; runs nothing
+    #[arg(long, value_name = "STORE", num_args = 1..)]
+    merge: Vec<PathBuf>,
+
+    /// Runs at a time [default: as many as there are cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+
+    /// List the runs and which of them have a result; runs nothing
+    #[arg(long, visible_alias = "dry-run", conflicts_with = "merge")]
+    list: bool,
+
+    /// Print the table of all runs as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: &Args) -> Result<(), RunError> {
+    if let Some(out) = &args.out {
+        check_out(out)?;
+    }
+    let (registry, brokers) = (Registry::standard(), BrokerRegistry::standard());
+    let campaign = Campaign::load(&args.campaign, &args.sets.overrides(), &registry, &brokers)?;
+    let store = args.store.clone().unwrap_or_else(|| default_store(campaign.name(), args.shard));
+    if !args.json {
+        talk(&format!("{}: {}", args.campaign.display(), campaign.line()));
+    }
+    if args.list {
+        return list(args, &campaign, &store);
+    }
+    let options = CampaignOptions {
+        threads: args.threads.map(usize::from),
+        shard: args.shard,
+        folders: args.folders.clone(),
+        ..CampaignOptions::new(store)
+    };
+    let ran = if args.merge.is_empty() {
+        signals::stop_campaign(&options.control);
+        let progress = Progress::default();
+        progress::shown(campaign.name(), &progress, || campaign.run(&options, &progress))?
+    } else {
+        let merged = campaign.merge(&args.merge, &options)?;
+        talk(&merged.line());
+        merged.campaign
+    };
+    if let Some(out) = &args.out {
+        write(&ran.table, out)?;
+    }
+    say(&if args.json { json(&ran.table)? } else { study_table(&ran.table) })?;
+    if !args.json {
+        talk(&told(&ran, &options));
+    }
+    failed(&ran)
+}
+
+/// Where results are kept unless it is said: beside where the command is typed.
+fn default_store(name: &str, shard: Option<Shard>) -> PathBuf {
+    let part = shard.map(|shard| format!("-{}", shard.to_string().replace('/', "-of-"))).unwrap_or_default();
+    PathBuf::from(format!("{name}.campaign{part}"))
+}
+
+fn list(args: &Args, campaign: &Campaign, store: &Path) -> Result<(), RunError> {
+    let there = if store.exists() { Some(campaign.table(store)?) } else { None };
+    let mine = campaign.runs().iter().filter(|run| args.shard.is_none_or(|shard| shard.has(run.run)));
+    let listed = campaign.listed(mine, there.as_ref());
+    say(&if args.json {
+        serde_json::to_string_pretty(&listed).map_err(RunError::run)?
+    } else {
+        study_list(&listed)
+    })
+}
+
+fn json(table: &StudyTable) -> Result<String, RunError> {
+    serde_json::to_string_pretty(table).map_err(RunError::run)
+}
+
+/// What was done, and where it is.
+fn told(ran: &CampaignRan, options: &CampaignOptions) -> String {
+    let mut line = format!("{} runs done now", ran.ran);
+    if ran.kept > 0 {
+        line += &format!(", {} kept from before", ran.kept);
+    }
+    if ran.missing > 0 {
+        line += &format!(", {} without a result", ran.missing);
+    }
+    format!("{line}; the table of all runs is `{}`", options.store.join("results.csv").display())
+}
+
+/// Some runs that failed are the failure of the command, once all others are done.
+fn failed(ran: &CampaignRan) -> Result<(), RunError> {
+    let failed: Vec<(u64, &str)> = ran.failed().collect();
+    if failed.is_empty() {
+        return Ok(());
+    }
+    let mut said = format!("{} of {} runs failed", failed.len(), ran.table.rows.len());
+    for (run, why) in failed.iter().take(TOLD) {
+        said += &format!("\n  run {run}: {why}");
+    }
+    if failed.len() > TOLD {
+        said += &format!("\n  and {} more", failed.len() - TOLD);
+    }
+    Err(RunError::run(said).with_hint("the others are in the table; the same command tries these again"))
+}
+
+/// Refuses a file that cannot be written, before anything is run.
+fn check_out(out: &Path) -> Result<(), RunError> {
+    let said = |said: String| Err(RunError::request(said));
+    match out.extension().and_then(|ending| ending.to_str()) {
+        Some("csv") => {}
+        Some("parquet") if cfg!(feature = "parquet") => {}
+        Some("parquet") => {
+            let said = "this gridemu was built without Parquet";
+            return Err(RunError::request(said)
+                .with_hint("write a .csv, or build it with `cargo build --release --features parquet`"));
+        }
+        _ => return said(format!("`{}` is no table; its name must end in .csv or .parquet", out.display())),
+    }
+    let folder = out.parent().filter(|folder| !folder.as_os_str().is_empty());
+    match folder.filter(|folder| !folder.is_dir()) {
+        Some(folder) => said(format!("there is no folder `{}` for `{}`", folder.display(), out.display())),
+        None => Ok(()),
+    }
+}
+
+fn write(table: &StudyTable, out: &Path) -> Result<(), RunError> {
+    let fail =
+        |error: &dyn std::fmt::Display| RunError::run(format!("cannot write `{}`: {error}", out.display()));
+    let file = File::create(out).map_err(|error| fail(&error))?;
+    #[cfg(feature = "parquet")]
+    if out.extension().is_some_and(|ending| ending == "parquet") {
+        return crate::report::write_parquet(table, file).map_err(|error| fail(&error));
+    }
+    table.write_csv(BufWriter::new(file)).map_err(|error| fail(&error))
+}

@@ -1,0 +1,106 @@
+//! `gridemu compare`
+
+use std::path::PathBuf;
+
+use clap::{Args as ClapArgs, ValueEnum};
+
+use super::say;
+use crate::experiment::{CompareOptions, Comparison, RunError, compare};
+use crate::metrics::comparison::Charge;
+use crate::report::{runs_contrasts, study_contrasts};
+
+const EXAMPLES: &str = "\
+Examples:
+  gridemu replay log.swf.gz --policy fcfs --policy easy --out two
+  gridemu compare two                                    two runs of one log, job by job
+  gridemu compare before after --charge leave-out        two folders of `gridemu run --out`
+  gridemu compare results.csv --by policy --where load=0.7 --baseline easy
+  gridemu compare results.csv --measure mean_wait --json";
+
+#[derive(Debug, ClapArgs)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    /// Folders of runs, the first of them the baseline; or the table of a study (`gridemu campaign`)
+    #[arg(value_name = "FOLDER|TABLE", required = true)]
+    paths: Vec<PathBuf>,
+
+    /// Of a study: the axis that is compared [default: the only one, or `policy`]
+    #[arg(long, value_name = "AXIS")]
+    by: Option<String>,
+
+    /// What the others are held against: a label on the axis, or the name of a folder [default: the first]
+    #[arg(long, value_name = "NAME")]
+    baseline: Option<String>,
+
+    /// Of a study: only runs with this label on another axis; may be repeated
+    #[arg(long = "where", value_name = "AXIS=LABEL", value_parser = axis_label)]
+    only: Vec<(String, String)>,
+
+    /// Of a study: only this measure; may be repeated
+    #[arg(long = "measure", value_name = "MEASURE")]
+    measures: Vec<String>,
+
+    /// How jobs count that did not end alike on both sides; without it, there is no ranking where there are such jobs
+    #[arg(long, value_enum, value_name = "HOW")]
+    charge: Option<ChargeArg>,
+
+    /// Level of the intervals, in percent
+    #[arg(long, value_name = "PERCENT", default_value = "95", value_parser = percent)]
+    level: f64,
+
+    /// How many of the jobs that gained and lost most are shown
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    top: usize,
+
+    /// Seed of the draws of the bootstrap
+    #[arg(long, value_name = "SEED", default_value_t = 1)]
+    seed: u64,
+
+    /// Print everything as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Copy, Clone, Debug, ValueEnum)]
+enum ChargeArg {
+    /// Leave them out of both sides; of a study, leave out the seeds that have such jobs
+    LeaveOut,
+    /// Where a job did not run to its end, as if it had started when the longer run was over
+    ToTheEnd,
+}
+
+fn axis_label(text: &str) -> Result<(String, String), String> {
+    let (axis, label) =
+        text.split_once('=').ok_or("say an axis and one of its labels, such as `load=0.7`")?;
+    Ok((axis.trim().to_owned(), label.trim().to_owned()))
+}
+
+fn percent(text: &str) -> Result<f64, String> {
+    let percent: f64 = text.parse().map_err(|_| "this is no number")?;
+    if percent > 0.0 && percent < 100.0 { Ok(percent / 100.0) } else { Err("between 0 and 100".to_owned()) }
+}
+
+pub(super) fn run(args: Args) -> Result<(), RunError> {
+    let charge = args.charge.map(|charge| match charge {
+        ChargeArg::LeaveOut => Charge::LeaveOut,
+        ChargeArg::ToTheEnd => Charge::ToTheEnd,
+    });
+    let options = CompareOptions {
+        by: args.by,
+        baseline: args.baseline,
+        only: args.only,
+        measures: args.measures,
+        charge,
+        level: args.level,
+        top: args.top,
+        seed: args.seed,
+    };
+    let found = compare(&args.paths, &options)?;
+    if args.json {
+        return say(&serde_json::to_string_pretty(&found).map_err(RunError::run)?);
+    }
+    match &found {
+        Comparison::Study(found) => say(&study_contrasts(found)),
+        Comparison::Runs(found) => say(&runs_contrasts(found)),
+    }
+}

@@ -1,0 +1,155 @@
+//! `gridemu reproduce`
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::Args as ClapArgs;
+
+use super::{progress, say, signals, talk};
+use crate::experiment::reproduce::{ReproduceOptions, Reproduction, reproduce};
+use crate::experiment::{Control, Progress, RunError};
+use crate::report::{Page, PageFigure, ShownClaim, claims_page, claims_table, hint_for, study_figures};
+
+const EXAMPLES: &str = "\
+Examples:
+  gridemu reproduce configs/papers/backfilling
+  GRIDEMU_DATA=/data/logs gridemu reproduce configs/papers/backfilling     with the published logs in /data/logs
+  gridemu reproduce configs/papers/backfilling --json --no-page
+
+Exit code 0: every claim has a verdict, whatever it is. 1: some runs failed. 2: nothing was run.";
+
+#[derive(Debug, ClapArgs)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    /// The folder of a paper: `claims.toml`, and the campaigns that it names (docs/papers.md says what is in them)
+    #[arg(value_name = "FOLDER")]
+    paper: PathBuf,
+
+    /// Keep the results of its campaigns in this folder, and run only what is not there [default: NAME.paper]
+    #[arg(long, value_name = "DIR")]
+    store: Option<PathBuf>,
+
+    /// Write its page and its figures to this folder
+    #[arg(long, value_name = "DIR", default_value = "docs/papers")]
+    pages: PathBuf,
+
+    /// Write no page
+    #[arg(long, conflicts_with = "pages")]
+    no_page: bool,
+
+    /// Runs at a time [default: as many as there are cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+
+    /// Print the claims and their verdicts as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: &Args) -> Result<(), RunError> {
+    let store = args.store.clone().unwrap_or_else(|| default_store(&args.paper));
+    let control = Control::new();
+    signals::stop_campaign(&control);
+    let options = ReproduceOptions { store, threads: args.threads.map(usize::from), control };
+    let found = reproduce(&args.paper, &options, |campaign, options| {
+        talk(&format!("{}: {}", campaign.name(), campaign.line()));
+        let progress = Progress::default();
+        progress::shown(campaign.name(), &progress, || campaign.run(options, &progress))
+    })?;
+    for (campaign, why) in &found.missing {
+        talk(&format!("note: {campaign} was not run: {why}"));
+    }
+    let claims = shown(&found);
+    let page = if args.no_page { None } else { Some(write_page(args, &found, &claims)?) };
+    if args.json {
+        say(&serde_json::to_string_pretty(&found).map_err(RunError::run)?)?;
+    } else {
+        say(&claims_table(&claims))?;
+    }
+    if let Some(page) = page {
+        talk(&format!("the page is `{}`", page.display()));
+    }
+    match found.failed {
+        0 => Ok(()),
+        failed => {
+            Err(RunError::run(format!("{failed} runs failed; the claims that need them are undecided"))
+                .with_hint(format!(
+                    "their errors are in the tables `results.csv` below `{}`",
+                    options.store.display()
+                )))
+        }
+    }
+}
+
+/// Beside where the command is typed.
+fn default_store(paper: &Path) -> PathBuf {
+    let name = paper.file_name().map_or_else(|| "paper".into(), |name| name.to_string_lossy());
+    PathBuf::from(format!("{name}.paper"))
+}
+
+fn shown(found: &Reproduction) -> Vec<ShownClaim<'_>> {
+    let shown = found.claims.iter().map(|(claim, judgement)| ShownClaim {
+        id: &claim.id,
+        paper: claim.paper.as_deref(),
+        source: &claim.source,
+        says: &claim.says,
+        expects: claim.expects,
+        judgement,
+    });
+    shown.collect()
+}
+
+fn write_page(args: &Args, found: &Reproduction, claims: &[ShownClaim<'_>]) -> Result<PathBuf, RunError> {
+    let command = format!("gridemu reproduce {}", args.paper.display());
+    let findings = fs::read_to_string(args.paper.join("findings.md")).ok();
+    let papers = found.paper.papers.iter().map(|(key, cite)| (key.as_str(), cite.as_str())).collect();
+    let text = claims_page(&Page {
+        title: &found.paper.title,
+        text: &found.paper.text,
+        command: &command,
+        papers,
+        claims,
+        figures: &write_figures(&args.pages, found)?,
+        findings: findings.as_deref(),
+    });
+    let page = args.pages.join(format!("{}.md", found.name));
+    write(&page, &text)?;
+    Ok(page)
+}
+
+/// Draws the figures of the campaigns that were run, into a folder beside the page.
+fn write_figures(pages: &Path, found: &Reproduction) -> Result<Vec<PageFigure>, RunError> {
+    let mut figures = Vec::new();
+    for figure in &found.paper.figures {
+        let Some(table) = found.tables.get(&figure.campaign) else { continue };
+        let drawn = study_figures(table, &figure.measure, &figure.along).map_err(RunError::run)?;
+        let Some(drawn) = drawn else {
+            let said = format!(
+                "a figure of {} has no measure `{}` or axis `{}`",
+                figure.campaign, figure.measure, figure.along
+            );
+            return Err(RunError::request(said).with_hint("a figure names what its campaign has"));
+        };
+        for (of, svg) in drawn {
+            let stem = figure.campaign.trim_end_matches(".toml");
+            let parts: Vec<&str> =
+                [stem, &figure.measure, &of].into_iter().filter(|part| !part.is_empty()).collect();
+            let plain = |sign: char| if sign.is_ascii_alphanumeric() || sign == '.' { sign } else { '-' };
+            let name: String = parts.join("-").chars().map(plain).collect();
+            write(&pages.join(&found.name).join(format!("{name}.svg")), &svg)?;
+            let caption =
+                if of.is_empty() { figure.caption.clone() } else { format!("{} ({of})", figure.caption) };
+            figures.push(PageFigure { path: format!("{}/{name}.svg", found.name), caption });
+        }
+    }
+    Ok(figures)
+}
+
+fn write(path: &Path, text: &str) -> Result<(), RunError> {
+    let unwritten = |error: std::io::Error| {
+        RunError::run(format!("`{}` cannot be written: {error}", path.display()))
+            .with_hint(hint_for(error.kind()))
+    };
+    fs::create_dir_all(path.parent().unwrap_or(Path::new(""))).map_err(unwritten)?;
+    fs::write(path, text).map_err(unwritten)
+}

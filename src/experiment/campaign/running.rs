@@ -1,0 +1,284 @@
+//! Doing the runs of a campaign that have no result yet.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::time::Duration;
+
+use super::outcome::Outcome;
+use super::table::Outcomes;
+use super::{Campaign, PlannedRun, Shard, folders};
+use crate::experiment::{Control, Progress, Run, RunError};
+use crate::metrics::{GridSummary, RunStatus, StudyTable};
+use crate::store::{EngineKind, ResultStore, StoreError};
+
+/// How long to wait for another process to let go of the store.
+pub(super) const PATIENCE: Duration = Duration::from_secs(2);
+/// The table, as the last command on this store left it.
+const TABLE: &str = "results.csv";
+
+/// How a campaign is run.
+#[derive(Clone, Debug)]
+pub struct CampaignOptions {
+    /// The folder of its results, which is made if it is not there.
+    pub store: PathBuf,
+    /// The database of a store that is made.
+    pub database: EngineKind,
+    /// Runs at a time; `None` for as many as there are cores.
+    pub threads: Option<usize>,
+    /// Only this part of the runs.
+    pub shard: Option<Shard>,
+    /// Where each run's files go, in a folder of its own; `None` for no files.
+    pub folders: Option<PathBuf>,
+    /// By which it can be stopped: what is running is finished and kept.
+    pub control: Control,
+}
+
+impl CampaignOptions {
+    /// All runs on all cores, with results in `store`.
+    pub fn new(store: PathBuf) -> Self {
+        let (database, control) = (EngineKind::default(), Control::new());
+        Self { store, database, threads: None, shard: None, folders: None, control }
+    }
+}
+
+/// What a campaign came to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CampaignRan {
+    /// All runs that have a result, those that failed too.
+    pub table: StudyTable,
+    /// Runs that were done now.
+    pub ran: u64,
+    /// Runs that had a result already.
+    pub kept: u64,
+    /// Runs that have none, since they belong to another part.
+    pub missing: u64,
+}
+
+impl CampaignRan {
+    /// The runs that failed, and why.
+    pub fn failed(&self) -> impl Iterator<Item = (u64, &str)> {
+        self.table.rows.iter().filter_map(|row| match &row.status {
+            RunStatus::Failed(why) => Some((row.run, why.as_str())),
+            RunStatus::Done => None,
+        })
+    }
+}
+
+/// What has gone wrong with the store ends the campaign; everything else is a result.
+type Sent = (usize, Outcome, u64);
+
+impl Campaign {
+    /// Does the runs that have no result yet, or failed before, and keeps each result as it comes.
+    ///
+    /// # Errors
+    /// [`RunError::Request`] if the store cannot be used; [`RunError::Run`] if it cannot be written; [`RunError::Stopped`] if it was
+    /// asked to stop. A run that fails is none: it is a row of the table.
+    pub fn run(&self, options: &CampaignOptions, progress: &Progress) -> Result<CampaignRan, RunError> {
+        let mut store = ResultStore::open_or_create(&options.store, self.name(), options.database, PATIENCE)
+            .map_err(|error| refused(&error))?;
+        let mut outcomes = self.known(&store)?;
+        let mine: Vec<&PlannedRun> =
+            self.runs().iter().filter(|run| options.shard.is_none_or(|shard| shard.has(run.run))).collect();
+        let todo = self.todo(&mine, &outcomes, options);
+        let kept = (mine.len() - todo.len()) as u64;
+        progress.begin_runs(mine.len() as u64, kept);
+        let done = self.work(&todo, &mut store, &mut outcomes, options, progress)?;
+        let table = self.finish(store, &outcomes)?;
+        if done < todo.len() {
+            let said = format!(
+                "stopped with {} of {} runs done, all kept in `{}`",
+                kept + done as u64,
+                mine.len(),
+                options.store.display()
+            );
+            return Err(RunError::Stopped {
+                problem: said,
+                hint: Some("the same command goes on from there".to_owned()),
+            });
+        }
+        let missing = self.runs().iter().filter(|run| !outcomes.contains_key(&run.key)).count() as u64;
+        Ok(CampaignRan { table, ran: done as u64, kept, missing })
+    }
+
+    /// The table of the results that are in `store`; nothing is run.
+    ///
+    /// # Errors
+    /// [`RunError::Request`] if the store cannot be used, or is of another campaign.
+    pub fn table(&self, store: &Path) -> Result<StudyTable, RunError> {
+        let store = ResultStore::open(store, Some(self.name()), PATIENCE).map_err(|error| refused(&error))?;
+        Ok(self.table_of(&self.known(&store)?))
+    }
+
+    /// The results of runs of this campaign that a store has.
+    pub(super) fn known(&self, store: &ResultStore) -> Result<Outcomes, RunError> {
+        let mut outcomes = BTreeMap::new();
+        for run in self.runs() {
+            if !outcomes.contains_key(&run.key) {
+                let found = store.get(run.key).map_err(|error| refused(&error))?;
+                outcomes.extend(found.and_then(|bytes| Some((run.key, Outcome::decode(&bytes)?))));
+            }
+        }
+        Ok(outcomes)
+    }
+
+    /// Closes the store with the table in it.
+    pub(super) fn finish(&self, store: ResultStore, outcomes: &Outcomes) -> Result<StudyTable, RunError> {
+        let table = self.table_of(outcomes);
+        let path = store.folder().join(TABLE);
+        write_table(&table, &path)?;
+        store.close()?;
+        Ok(table)
+    }
+
+    /// The runs that are to be done, in the order in which they are: seed by seed, so that what is done at any time is a fair sample of
+    /// what is left, and so is the time that it took.
+    fn todo<'a>(
+        &self,
+        mine: &[&'a PlannedRun],
+        outcomes: &Outcomes,
+        options: &CampaignOptions,
+    ) -> Vec<&'a PlannedRun> {
+        let mut taken = BTreeSet::new();
+        let is_missing = |run: &PlannedRun| match &options.folders {
+            None => !outcomes.get(&run.key).is_some_and(Outcome::is_done),
+            Some(dir) => {
+                !outcomes.get(&run.key).is_some_and(Outcome::is_done)
+                    || !folders::is_whole(&folders::folder(self, run, dir), run.scenario_hash)
+            }
+        };
+        let mut todo: Vec<&PlannedRun> = mine
+            .iter()
+            .copied()
+            .filter(|run| is_missing(run))
+            // Two places may mean the same scenario; without files it is run once.
+            .filter(|run| options.folders.is_some() || taken.insert(run.key))
+            .collect();
+        let mut rounds: BTreeMap<&[String], u64> = BTreeMap::new();
+        todo.sort_by_cached_key(|run| {
+            let round = rounds.entry(&run.point).or_default();
+            *round += 1;
+            (*round, run.run)
+        });
+        todo
+    }
+
+    /// Does the runs; returns how many were done before it was asked to stop.
+    fn work(
+        &self,
+        todo: &[&PlannedRun],
+        store: &mut ResultStore,
+        outcomes: &mut Outcomes,
+        options: &CampaignOptions,
+        progress: &Progress,
+    ) -> Result<usize, RunError> {
+        if todo.is_empty() {
+            return Ok(0);
+        }
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(options.threads.unwrap_or(0))
+            .thread_name(|number| format!("campaign-{number}"))
+            .build()
+            .map_err(|error| RunError::run(format!("cannot start threads: {error}")))?;
+        let (next, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
+        let (sender, receiver) = mpsc::channel();
+        pool.in_place_scope(|scope| {
+            for _ in 0..pool.current_num_threads() {
+                let (sender, next, failed) = (sender.clone(), &next, &failed);
+                scope.spawn(move |_| self.worker(todo, next, failed, options, &sender));
+            }
+            drop(sender);
+            let kept = self.keep(todo, &receiver, store, outcomes, progress);
+            // Whoever still runs has nobody to tell.
+            failed.store(kept.is_err(), Ordering::Relaxed);
+            drop(receiver);
+            kept
+        })
+    }
+
+    fn worker(
+        &self,
+        todo: &[&PlannedRun],
+        next: &AtomicUsize,
+        failed: &AtomicBool,
+        options: &CampaignOptions,
+        sender: &Sender<Sent>,
+    ) {
+        while !failed.load(Ordering::Relaxed) && !options.control.is_stopped() {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(run) = todo.get(at) else { break };
+            let (outcome, jobs) = self.carry_out(run, options);
+            if sender.send((at, outcome, jobs)).is_err() {
+                break;
+            }
+        }
+    }
+
+    /// Keeps results as they come. When a result counts as done, it is on the disk.
+    fn keep(
+        &self,
+        todo: &[&PlannedRun],
+        receiver: &Receiver<Sent>,
+        store: &mut ResultStore,
+        outcomes: &mut Outcomes,
+        progress: &Progress,
+    ) -> Result<usize, RunError> {
+        let mut done = 0;
+        while let Ok(first) = receiver.recv() {
+            let batch: Vec<Sent> = std::iter::once(first).chain(receiver.try_iter()).collect();
+            for (at, outcome, _) in &batch {
+                store.put(todo[*at].key, &outcome.encode()?)?;
+            }
+            store.flush()?;
+            for (at, outcome, jobs) in batch {
+                done += 1;
+                progress.ended(jobs);
+                progress.run_ended(!outcome.is_done());
+                outcomes.insert(todo[at].key, outcome);
+            }
+        }
+        Ok(done)
+    }
+
+    /// Does one run, whatever comes of it; also says how many jobs ended in it.
+    fn carry_out(&self, run: &PlannedRun, options: &CampaignOptions) -> (Outcome, u64) {
+        let progress = Progress::default();
+        let ran = catch_unwind(AssertUnwindSafe(|| -> Result<GridSummary, RunError> {
+            let mut scenario = self.scenario(run.run)?;
+            scenario.meaning.output.folder =
+                options.folders.as_ref().map(|dir| folders::folder(self, run, dir));
+            let run = Run::new(scenario, 1, self.registry.clone(), self.brokers.clone());
+            run.sharing(&self.logs).run(&progress)
+        }));
+        let outcome = match ran {
+            Ok(Ok(summary)) => {
+                Outcome::done(&summary).unwrap_or_else(|error| Outcome::failed(error.to_string()))
+            }
+            Ok(Err(error)) => Outcome::failed(error.to_string()),
+            Err(panic) => {
+                let said = panic.downcast_ref::<String>().cloned();
+                let said = said.or_else(|| panic.downcast_ref::<&str>().map(|&text| text.to_owned()));
+                Outcome::failed(format!("panicked: {}", said.unwrap_or_else(|| "no message".to_owned())))
+            }
+        };
+        (outcome, progress.jobs())
+    }
+}
+
+/// A store that cannot be used for this.
+pub(super) fn refused(error: &StoreError) -> RunError {
+    RunError::request(error).with_hint(error.hint())
+}
+
+/// Writes the table as CSV, whole or not at all.
+fn write_table(table: &StudyTable, path: &Path) -> Result<(), RunError> {
+    let fail =
+        |error: &dyn std::fmt::Display| RunError::run(format!("cannot write `{}`: {error}", path.display()));
+    let mut text = Vec::new();
+    table.write_csv(&mut text).map_err(|error| fail(&error))?;
+    let part = path.with_extension("csv.part");
+    fs::write(&part, &text).and_then(|()| fs::rename(&part, path)).map_err(|error| fail(&error))
+}

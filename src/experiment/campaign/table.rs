@@ -1,0 +1,63 @@
+//! The table of a campaign, from the results that there are.
+
+use std::collections::BTreeMap;
+
+use super::measures;
+use super::outcome::Outcome;
+use super::{Campaign, PlannedRun};
+use crate::metrics::{RunStatus, StudyRow, StudyTable};
+use crate::report::ListedRun;
+
+/// Results by their keys.
+pub(super) type Outcomes = BTreeMap<u128, Outcome>;
+
+impl Campaign {
+    /// Each of `runs`, and whether it has a result in `there`.
+    pub fn listed<'a>(
+        &self,
+        runs: impl Iterator<Item = &'a PlannedRun>,
+        there: Option<&StudyTable>,
+    ) -> Vec<ListedRun> {
+        let rows = there.map(|table| table.rows.as_slice()).unwrap_or_default();
+        let states: BTreeMap<u64, bool> =
+            rows.iter().map(|row| (row.run, row.status == RunStatus::Done)).collect();
+        let listed = runs.map(|run| ListedRun {
+            run: run.run,
+            point: self.axes().map(str::to_owned).zip(run.point.iter().cloned()).collect(),
+            seed: run.seed,
+            state: match states.get(&run.run) {
+                Some(true) => "done",
+                Some(false) => "failed",
+                None => "to do",
+            },
+            scenario_hash: format!("{:032x}", run.scenario_hash),
+        });
+        listed.collect()
+    }
+
+    /// The runs that have a result, in order.
+    pub(super) fn table_of(&self, outcomes: &Outcomes) -> StudyTable {
+        let there: Vec<(&PlannedRun, &Outcome)> =
+            self.runs().iter().filter_map(|run| Some((run, outcomes.get(&run.key)?))).collect();
+        let columns = measures::columns(&self.wanted, there.iter().map(|(_, outcome)| *outcome));
+        let rows = there.into_iter().map(|(run, outcome)| StudyRow {
+            run: run.run,
+            point: run.point.clone(),
+            seed: run.seed,
+            status: outcome.status.clone(),
+            jobs: outcome.jobs,
+            outcomes: outcome.outcomes,
+            grows: outcome.grows,
+            scenario_hash: format!("{:032x}", run.scenario_hash),
+            fingerprint: outcome.fingerprint.clone(),
+            values: columns.iter().map(|id| outcome.measures.get(id).copied()).collect(),
+        });
+        let rows = rows.collect();
+        StudyTable {
+            name: self.name().to_owned(),
+            axes: self.axes().map(str::to_owned).collect(),
+            measures: columns,
+            rows,
+        }
+    }
+}

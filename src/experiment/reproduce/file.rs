@@ -1,0 +1,373 @@
+//! `claims.toml`: what was published, and where.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use toml::Spanned;
+
+use crate::experiment::RunError;
+use crate::metrics::claims::{Claim, Expects, Side};
+use crate::model::nearest;
+
+/// The file in the folder of a paper.
+pub(super) const NAME: &str = "claims.toml";
+
+/// What a page is about.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Paper {
+    /// Its title.
+    pub title: String,
+    /// What stands above the claims.
+    pub text: String,
+    /// The papers by their keys, each as it is cited.
+    pub papers: BTreeMap<String, String>,
+    /// The figures.
+    pub figures: Vec<Figure>,
+}
+
+/// A figure of a page: measures of a campaign along an axis.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Figure {
+    /// The campaign's file.
+    pub campaign: String,
+    /// Id of the measure.
+    pub measure: String,
+    /// The axis along which it is drawn.
+    pub along: String,
+    /// What stands below it.
+    pub caption: String,
+}
+
+/// A claim as its page shows it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ClaimOnPage {
+    /// Its id.
+    pub id: String,
+    /// Key of the paper.
+    pub paper: Option<String>,
+    /// Place in the paper.
+    pub source: String,
+    /// What it says.
+    pub says: String,
+    /// What it says of the measure.
+    pub expects: Expects,
+    /// The campaign that measures it.
+    pub campaign: Option<String>,
+    /// Why it cannot be compared, if the file says so.
+    pub not_comparable: Option<String>,
+    /// Line of the file.
+    #[serde(skip)]
+    pub line: usize,
+    /// The claim itself.
+    #[serde(skip)]
+    pub claim: Claim,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FileKeys {
+    title: String,
+    #[serde(default)]
+    text: String,
+    #[serde(default)]
+    paper: BTreeMap<String, PaperKeys>,
+    #[serde(default)]
+    claim: Vec<Spanned<ClaimKeys>>,
+    #[serde(default)]
+    figure: Vec<Figure>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PaperKeys {
+    cite: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ClaimKeys {
+    id: Option<String>,
+    paper: Option<String>,
+    source: Option<String>,
+    says: Option<String>,
+    campaign: Option<String>,
+    measure: Option<String>,
+    measures: Option<Vec<String>>,
+    #[serde(default)]
+    of: BTreeMap<String, Labels>,
+    #[serde(default)]
+    than: BTreeMap<String, Labels>,
+    published: Option<f64>,
+    tolerance: Option<Tolerance>,
+    relation: Option<String>,
+    by: Option<String>,
+    not_comparable: Option<String>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+enum Labels {
+    One(Label),
+    Several(Vec<Label>),
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+enum Label {
+    Text(String),
+    Whole(i64),
+    Number(f64),
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+enum Tolerance {
+    Number(f64),
+    Share(String),
+}
+
+impl Label {
+    fn text(self) -> String {
+        match self {
+            Self::Text(text) => text,
+            Self::Whole(number) => number.to_string(),
+            Self::Number(number) => number.to_string(),
+        }
+    }
+}
+
+fn side(labels: BTreeMap<String, Labels>) -> Side {
+    let texts = |labels| match labels {
+        Labels::One(label) => vec![label],
+        Labels::Several(labels) => labels,
+    };
+    labels
+        .into_iter()
+        .map(|(axis, labels)| (axis, texts(labels).into_iter().map(Label::text).collect()))
+        .collect()
+}
+
+/// What a claim may say of a measure.
+const RELATIONS: [&str; 5] = ["below", "above", "within", "falling", "rising"];
+
+/// Reads `claims.toml` in `folder`.
+pub(super) fn read(folder: &Path) -> Result<(Paper, Vec<ClaimOnPage>), RunError> {
+    let path = folder.join(NAME);
+    let text = fs::read_to_string(&path).map_err(|error| {
+        RunError::request(format!("`{}` cannot be read: {error}", path.display()))
+            .with_hint("give the folder of a paper, such as `configs/papers/backfilling`")
+    })?;
+    let line_of = |at: usize| text[..at.min(text.len())].matches('\n').count() + 1;
+    let keys: FileKeys = toml::from_str(&text).map_err(|error| {
+        let line = error.span().map_or(1, |span| line_of(span.start));
+        RunError::request(format!("{}:{line}: {}", path.display(), error.message().trim()))
+            .with_hint("docs/papers.md says what is in such a file")
+    })?;
+    let papers: BTreeMap<String, String> =
+        keys.paper.into_iter().map(|(key, paper)| (key, paper.cite)).collect();
+    let mut ids = BTreeSet::new();
+    let mut claims = Vec::new();
+    for claim in keys.claim {
+        let line = line_of(claim.span().start);
+        let claim = checked(claim.into_inner(), line, &papers).map_err(|(said, hint)| {
+            let refused = RunError::request(format!("{}:{line}: {said}", path.display()));
+            match hint {
+                Some(hint) => refused.with_hint(hint),
+                None => refused,
+            }
+        })?;
+        if !ids.insert(claim.id.clone()) {
+            return Err(RunError::request(format!(
+                "{}:{line}: there is another claim `{}`",
+                path.display(),
+                claim.id
+            ))
+            .with_hint("an `id` is unique in its file"));
+        }
+        claims.push(claim);
+    }
+    if claims.is_empty() {
+        return Err(RunError::request(format!("{}: there is no claim in it", path.display()))
+            .with_hint("docs/papers.md says how a claim is written"));
+    }
+    let paper = Paper { title: keys.title, text: keys.text, papers, figures: keys.figure };
+    Ok((paper, claims))
+}
+
+/// What is wrong, and what to do about it.
+type Wrong = (String, Option<String>);
+
+fn checked(keys: ClaimKeys, line: usize, papers: &BTreeMap<String, String>) -> Result<ClaimOnPage, Wrong> {
+    let wrong = |said: String, hint: &str| (said, Some(hint.to_owned()));
+    let Some(id) = keys.id.clone() else {
+        return Err(wrong(
+            "a claim without an `id`".to_owned(),
+            "give it a short name of its own: `id = \"...\"`",
+        ));
+    };
+    let named = |said: &str| format!("claim `{id}`: {said}");
+    let Some(source) = keys.source.clone().filter(|source| !source.trim().is_empty()) else {
+        let hint = "say where in the paper it stands: `source = \"Table 2.3\"`";
+        return Err(wrong(named("it has no `source`"), hint));
+    };
+    let Some(says) = keys.says.clone() else {
+        return Err(wrong(
+            named("it has no `says`"),
+            "say in a sentence what was published: `says = \"...\"`",
+        ));
+    };
+    if let Some(paper) = keys.paper.as_ref().filter(|paper| !papers.contains_key(*paper)) {
+        let near = nearest(paper, papers.keys().map(String::as_str));
+        let hint = near.map_or_else(
+            || format!("write `[paper.{paper}]` with `cite = \"...\"`"),
+            |near| format!("did you mean `{near}`?"),
+        );
+        return Err((named(&format!("there is no paper `{paper}`")), Some(hint)));
+    }
+    let measures = match (keys.measure.clone(), keys.measures.clone()) {
+        (Some(_), Some(_)) => {
+            return Err(wrong(
+                named("both `measure` and `measures`"),
+                "`measures` is for a row that falls or rises",
+            ));
+        }
+        (Some(measure), None) => vec![measure],
+        (None, measures) => measures.unwrap_or_default(),
+    };
+    let expects = expects(&keys, &measures).map_err(|(said, hint)| (named(&said), hint))?;
+    if keys.campaign.is_some() == measures.is_empty() {
+        return Err(wrong(
+            named("`campaign` and `measure` go together"),
+            "a claim that cannot be measured has neither, and `not_comparable`",
+        ));
+    }
+    if keys.campaign.is_none() && keys.not_comparable.is_none() {
+        let hint = "say what measures it (`campaign`, `measure`), or what is missing (`not_comparable`)";
+        return Err(wrong(named("nothing measures it"), hint));
+    }
+    let (of, than) = (side(keys.of), side(keys.than));
+    let claim =
+        Claim { id: id.clone(), source: source.clone(), says: says.clone(), measures, of, than, expects };
+    Ok(ClaimOnPage {
+        id,
+        paper: keys.paper,
+        source,
+        says,
+        expects,
+        campaign: keys.campaign,
+        not_comparable: keys.not_comparable,
+        line,
+        claim,
+    })
+}
+
+fn expects(keys: &ClaimKeys, measures: &[String]) -> Result<Expects, Wrong> {
+    let wrong = |said: String, hint: &str| Err((said, Some(hint.to_owned())));
+    if keys.not_comparable.is_some() {
+        return match (&keys.relation, &keys.tolerance) {
+            (None, None) => Ok(Expects::Shown { published: keys.published }),
+            _ => wrong(
+                "it is `not_comparable`, and has a `relation` or `tolerance`".to_owned(),
+                "leave these out: there is nothing to judge",
+            ),
+        };
+    }
+    match (keys.published, keys.relation.as_deref()) {
+        (Some(_), Some(_)) => wrong(
+            "both `published` and `relation`".to_owned(),
+            "a claim is a number or a relation: make it two",
+        ),
+        (None, None) => wrong(
+            "neither `published` nor `relation`".to_owned(),
+            "give the number that was published with a `tolerance`, or a `relation`",
+        ),
+        (Some(published), None) => match &keys.tolerance {
+            Some(Tolerance::Number(tolerance)) if *tolerance >= 0.0 => {
+                Ok(Expects::Value { published, tolerance: *tolerance })
+            }
+            Some(Tolerance::Share(text)) => match percent(text) {
+                Some(share) if share >= 0.0 => {
+                    Ok(Expects::Value { published, tolerance: share * published.abs() })
+                }
+                _ => wrong(format!("`tolerance = \"{text}\"` is no share"), "such as `\"5 %\"`, or a number"),
+            },
+            _ => wrong(
+                "`published` without a `tolerance`".to_owned(),
+                "say how far from it still counts as the same: a number, or `\"5 %\"`",
+            ),
+        },
+        (None, Some(relation)) => self::relation(relation, keys, measures),
+    }
+}
+
+fn relation(relation: &str, keys: &ClaimKeys, measures: &[String]) -> Result<Expects, Wrong> {
+    let wrong = |said: String, hint: &str| Err((said, Some(hint.to_owned())));
+    if !RELATIONS.contains(&relation) {
+        let near = nearest(relation, RELATIONS.into_iter());
+        let hint = near.map_or_else(|| RELATIONS.join(", "), |near| format!("did you mean `{near}`?"));
+        return wrong(format!("there is no relation `{relation}`"), &hint);
+    }
+    let row = matches!(relation, "falling" | "rising");
+    if row && (measures.len() < 2 || !keys.than.is_empty()) {
+        return wrong(
+            format!("`relation = \"{relation}\"` is of a row of measures in the same runs"),
+            "give two `measures` or more, and no `than`",
+        );
+    }
+    if !row && (measures.len() != 1 || keys.than.is_empty()) {
+        return wrong(
+            format!("`relation = \"{relation}\"` is of one measure of some runs against that of others"),
+            "give one `measure`, and both `of` and `than`",
+        );
+    }
+    let by = match (&keys.by, relation) {
+        (None, "within") => return wrong("`within` needs a `by`".to_owned(), "such as `by = \"10 %\"`"),
+        (None, _) => None,
+        (Some(_), "falling" | "rising") => return wrong("a row has no `by`".to_owned(), "leave it out"),
+        (Some(text), _) => match range(text) {
+            Some(range) => Some(range),
+            None => {
+                return wrong(
+                    format!("`by = \"{text}\"` is no share, nor a range of shares"),
+                    "such as `\"10 %\"` (at least, or at most with `within`) or `\"10..30 %\"`",
+                );
+            }
+        },
+    };
+    Ok(match (relation, by) {
+        ("below", None) => Expects::Below,
+        ("above", None) => Expects::Above,
+        ("below", Some((least, most))) => {
+            Expects::Change { from: most.map_or(-1.0, |most| -most), to: -least }
+        }
+        ("above", Some((least, most))) => Expects::Change { from: least, to: most.unwrap_or(f64::MAX) },
+        ("within", Some((most, None))) => Expects::Change { from: -most, to: most },
+        ("within", Some((from, Some(to)))) => Expects::Change { from, to },
+        ("falling", _) => Expects::Falling,
+        _ => Expects::Rising,
+    })
+}
+
+/// `5 %` as 0.05.
+fn percent(text: &str) -> Option<f64> {
+    let number: f64 = text.trim().strip_suffix('%')?.trim().parse().ok()?;
+    number.is_finite().then_some(number / 100.0)
+}
+
+/// `10 %` as (0.1, none), `10..30 %` as (0.1, 0.3).
+fn range(text: &str) -> Option<(f64, Option<f64>)> {
+    match text.split_once("..") {
+        None => percent(text).filter(|share| *share >= 0.0).map(|share| (share, None)),
+        Some((from, to)) => {
+            let to = percent(to)?;
+            let from = percent(&format!("{} %", from.trim().trim_end_matches('%').trim_end()))?;
+            (from <= to).then_some((from, Some(to)))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,362 @@
+//! Verdicts.
+
+use serde::Serialize;
+
+use super::{Claim, Expects, Measured, Sample};
+use crate::metrics::comparison::ALPHA;
+use crate::metrics::statistics::{Evidence, Paired, holm, mean_interval, paired};
+
+/// What becomes of a claim.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// It holds, at every point that has a mean.
+    Holds,
+    /// It does not, at one point or more.
+    Fails,
+    /// The interval crosses, or there is too little to say.
+    Undecided,
+    /// A datum is missing that it was published on.
+    NotComparable,
+}
+
+impl Verdict {
+    /// As it is printed.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Holds => "holds",
+            Self::Fails => "fails",
+            Self::Undecided => "undecided",
+            Self::NotComparable => "not comparable",
+        }
+    }
+}
+
+/// A claim with its verdict.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Judgement {
+    /// The claim's.
+    pub verdict: Verdict,
+    /// What was measured, point by point.
+    pub measured: String,
+    /// The same in a few words.
+    pub brief: String,
+    /// Why the verdict is what it is.
+    pub reason: String,
+    /// The points at which it was looked at.
+    pub points: Vec<JudgedPoint>,
+}
+
+/// What was found at one point.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct JudgedPoint {
+    /// The point.
+    pub at: String,
+    /// Pairs, or runs.
+    pub n: usize,
+    /// Mean of the claim's side.
+    pub of: Option<f64>,
+    /// Mean of the other.
+    pub than: Option<f64>,
+    /// The interval of the difference, of the change as a share, or of the mean.
+    pub interval: Option<(f64, f64)>,
+    /// The p value, corrected for all tests of the page.
+    pub adjusted_p: Option<f64>,
+    /// Whether it holds here; `None` if that is open.
+    pub holds: Option<bool>,
+    /// Whether there is a mean at all.
+    pub counts: bool,
+    /// What is to be said of it.
+    pub note: Option<String>,
+}
+
+/// Gives the verdicts on all claims of a page.
+///
+/// `single` says of a claim whether its runs are of one log each: then there is one run a point, of the very log that the claim is
+/// about, and the figure is exact. Everywhere else a verdict needs 30 seeds. A sign is judged by a paired t test, corrected by Holm over all
+/// such tests of the page; a range or a number by an interval whose level is corrected for their number (Bonferroni).
+/// A point without a mean (its backlog grows) is left out and named.
+pub fn judge(claims: &[(&Claim, &Measured, bool)]) -> Vec<Judgement> {
+    let samples = |measured: &Measured| match measured {
+        Measured::Samples(samples) => samples.clone(),
+        Measured::Missing(_) => Vec::new(),
+    };
+    let intervals = claims
+        .iter()
+        .filter(|(claim, _, single)| {
+            !single && !is_sign(claim) && !matches!(claim.expects, Expects::Shown { .. })
+        })
+        .flat_map(|(_, measured, _)| samples(measured))
+        .filter(|sample| sample.of.len() > 1)
+        .count();
+    let level = 1.0 - ALPHA / intervals.max(1) as f64;
+    let mut points: Vec<Vec<JudgedPoint>> = claims
+        .iter()
+        .map(|(claim, measured, single)| {
+            samples(measured).iter().map(|sample| point(claim, sample, *single, level)).collect()
+        })
+        .collect();
+    let raw: Vec<f64> = points.iter().flatten().filter_map(|point| point.adjusted_p).collect();
+    let mut adjusted = holm(&raw).into_iter();
+    for point in points.iter_mut().flatten() {
+        point.adjusted_p = point.adjusted_p.and_then(|_| adjusted.next());
+        if point.adjusted_p.is_some_and(|p| p >= ALPHA) {
+            point.holds = None;
+        }
+    }
+    let tests = raw.len();
+    let judged = claims.iter().zip(points).map(|((claim, measured, single), points)| match measured {
+        Measured::Missing(why) => Judgement {
+            verdict: Verdict::NotComparable,
+            measured: "-".to_owned(),
+            brief: "-".to_owned(),
+            reason: why.clone(),
+            points: Vec::new(),
+        },
+        Measured::Samples(_) => settle(claim, points, *single, tests),
+    });
+    judged.collect()
+}
+
+const fn is_sign(claim: &Claim) -> bool {
+    matches!(claim.expects, Expects::Below | Expects::Above | Expects::Falling | Expects::Rising)
+}
+
+/// What one point says by itself. For a sign, `adjusted_p` is the raw p value, and `holds` what it says if it counts.
+fn point(claim: &Claim, sample: &Sample, single: bool, level: f64) -> JudgedPoint {
+    let mean =
+        |values: &[f64]| (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64);
+    let (of, than) = (mean(&sample.of), mean(&sample.than));
+    let empty = JudgedPoint {
+        at: sample.at.clone(),
+        n: sample.of.len(),
+        of,
+        than,
+        interval: None,
+        adjusted_p: None,
+        holds: None,
+        counts: of.is_some(),
+        note: sample.note.clone(),
+    };
+    let Some(mean) = of else { return empty };
+    if matches!(claim.expects, Expects::Shown { .. }) {
+        return empty;
+    }
+    if single && sample.of.len() == 1 {
+        let holds = match claim.expects {
+            Expects::Value { published, tolerance } => (mean - published).abs() <= tolerance,
+            Expects::Below | Expects::Falling => than.is_some_and(|than| mean < than),
+            Expects::Above | Expects::Rising => than.is_some_and(|than| mean > than),
+            Expects::Change { from, to } => {
+                than.is_some_and(|than| (from * than..=to * than).contains(&(mean - than)))
+            }
+            Expects::Shown { .. } => return empty,
+        };
+        return JudgedPoint { holds: Some(holds), ..empty };
+    }
+    let enough = Evidence::of_seeds(sample.of.len()) == Evidence::Verdict;
+    let few = |point: JudgedPoint| JudgedPoint {
+        holds: None,
+        adjusted_p: None,
+        note: Some(format!("{} seeds, and a verdict needs {}", sample.of.len(), Evidence::VERDICT)),
+        ..point
+    };
+    let judged = match claim.expects {
+        Expects::Value { published, tolerance } => {
+            mean_interval(&sample.of, level).map(|found| JudgedPoint {
+                interval: Some((found.low, found.high)),
+                holds: inside((found.low, found.high), (published - tolerance, published + tolerance)),
+                ..empty.clone()
+            })
+        }
+        Expects::Change { from, to } => change(sample, from, to, level)
+            .map(|(interval, holds)| JudgedPoint { interval: Some(interval), holds, ..empty.clone() }),
+        _ => paired(&sample.than, &sample.of, 1.0 - ALPHA).map(|found: Paired| {
+            let down = matches!(claim.expects, Expects::Below | Expects::Falling);
+            JudgedPoint {
+                interval: Some((found.low, found.high)),
+                adjusted_p: Some(found.p_value),
+                holds: Some(if down { found.difference < 0.0 } else { found.difference > 0.0 }),
+                ..empty.clone()
+            }
+        }),
+    };
+    let judged = judged.unwrap_or(empty);
+    if enough { judged } else { few(judged) }
+}
+
+/// Whether an interval lies in a range: yes, no, or it crosses an end.
+fn inside(interval: (f64, f64), range: (f64, f64)) -> Option<bool> {
+    if interval.0 >= range.0 && interval.1 <= range.1 {
+        Some(true)
+    } else if interval.1 < range.0 || interval.0 > range.1 {
+        Some(false)
+    } else {
+        None
+    }
+}
+
+/// The change of `of` against `than` as a share: its interval, and whether it lies in the range.
+///
+/// A ratio of means has no interval of its own: `change >= from` is `of - (1 + from) than >= 0`, of which the mean has one
+/// (Fieller's argument). What is printed is the interval of the difference over the mean of `than`.
+fn change(sample: &Sample, from: f64, to: f64, level: f64) -> Option<((f64, f64), Option<bool>)> {
+    let beyond = |share: f64| {
+        let scaled: Vec<f64> = sample.than.iter().map(|than| (1.0 + share) * than).collect();
+        paired(&scaled, &sample.of, level)
+    };
+    let (low, high, plain) = (beyond(from)?, beyond(to)?, beyond(0.0)?);
+    let holds = if low.low >= 0.0 && high.high <= 0.0 {
+        Some(true)
+    } else if low.high < 0.0 || high.low > 0.0 {
+        Some(false)
+    } else {
+        None
+    };
+    Some(((plain.low / plain.mean_a, plain.high / plain.mean_a), holds))
+}
+
+fn settle(claim: &Claim, points: Vec<JudgedPoint>, single: bool, tests: usize) -> Judgement {
+    let measured = told(claim, &points);
+    let brief = brief(claim, &points).unwrap_or_else(|| measured.clone());
+    let counted: Vec<&JudgedPoint> = points.iter().filter(|point| point.counts).collect();
+    let without: Vec<String> = points
+        .iter()
+        .filter(|point| !point.counts)
+        .map(|point| {
+            let why = point.note.as_deref().unwrap_or("no run has a value");
+            if point.at.is_empty() { why.to_owned() } else { format!("{}: {why}", point.at) }
+        })
+        .collect();
+    let without =
+        if without.is_empty() { String::new() } else { format!("no mean at {}", without.join("; ")) };
+    let failing: Vec<&&JudgedPoint> = counted.iter().filter(|point| point.holds == Some(false)).collect();
+    let open: Vec<&&JudgedPoint> = counted.iter().filter(|point| point.holds.is_none()).collect();
+    let (verdict, mut reason) = if matches!(claim.expects, Expects::Shown { .. }) {
+        (Verdict::NotComparable, String::new())
+    } else if !failing.is_empty() {
+        let each: Vec<String> = failing.iter().map(|point| told_point(claim, point)).collect();
+        (Verdict::Fails, each.join("; "))
+    } else if !open.is_empty() {
+        let each: Vec<String> = open.iter().map(|point| told_point(claim, point)).collect();
+        (Verdict::Undecided, each.join("; "))
+    } else if counted.is_empty() {
+        (Verdict::Undecided, String::new())
+    } else if single {
+        (Verdict::Holds, "one log: exact".to_owned())
+    } else {
+        let least = counted.iter().map(|point| point.n).min().unwrap_or(0);
+        let at =
+            if counted.len() > 1 { format!("at each of {} points, ", counted.len()) } else { String::new() };
+        let by = if is_sign(claim) {
+            format!("p < {ALPHA} after Holm over {tests} tests")
+        } else {
+            "the interval is inside".to_owned()
+        };
+        (Verdict::Holds, format!("{at}{least} seeds, {by}"))
+    };
+    if !without.is_empty() {
+        reason = if reason.is_empty() { without } else { format!("{reason}; {without}") };
+    }
+    Judgement { verdict, measured, brief, reason, points }
+}
+
+/// Why a point does not hold, or is open.
+fn told_point(claim: &Claim, point: &JudgedPoint) -> String {
+    let at = if point.at.is_empty() { String::new() } else { format!("{}: ", point.at) };
+    let few = point.note.as_ref().filter(|note| note.contains("a verdict needs"));
+    if let Some(few) = few {
+        return format!("{at}{few}");
+    }
+    let share = matches!(claim.expects, Expects::Change { .. });
+    let shown = |value: f64| if share { format!("{:+.1} %", value * 100.0) } else { format!("{value:+.4}") };
+    match (point.interval, point.holds) {
+        (Some((low, high)), Some(false)) if !matches!(claim.expects, Expects::Value { .. }) => {
+            format!("{at}it is {} to {}", shown(low), shown(high))
+        }
+        (Some((low, high)), _) if is_sign(claim) => {
+            let p = point.adjusted_p.map_or_else(String::new, |p| format!(", p {p:.3}"));
+            format!("{at}the difference is {} to {}{p}", shown(low), shown(high))
+        }
+        (Some((low, high)), _) => format!("{at}the interval is {} to {}", shown(low), shown(high)),
+        (None, Some(false)) => match (claim.expects, point.of, point.than) {
+            (Expects::Value { published, .. }, Some(of), _) => format!("{at}{:+.4} off", of - published),
+            (_, Some(of), Some(than)) => format!("{at}{} and not {}", figure(than, 3), figure(of, 3)),
+            _ => format!("{at}it does not"),
+        },
+        _ => format!("{at}too few runs"),
+    }
+}
+
+fn figure(value: f64, places: usize) -> String {
+    format!("{value:.places$}")
+}
+
+/// As many decimals as a published number has, four at least where none is published.
+fn decimals(value: f64) -> usize {
+    let text = value.to_string();
+    text.split_once('.').map_or(0, |(_, fraction)| fraction.len())
+}
+
+/// What was measured, in a line.
+fn told(claim: &Claim, points: &[JudgedPoint]) -> String {
+    let each = |told: &dyn Fn(&JudgedPoint) -> Option<String>| {
+        let all: Vec<String> = points
+            .iter()
+            .filter_map(|point| {
+                let told = told(point)?;
+                Some(if point.at.is_empty() { told } else { format!("{}: {told}", point.at) })
+            })
+            .collect();
+        if all.is_empty() { "-".to_owned() } else { all.join("; ") }
+    };
+    match claim.expects {
+        Expects::Value { published, .. } | Expects::Shown { published: Some(published) } => {
+            each(&|point| point.of.map(|of| figure(of, decimals(published))))
+        }
+        Expects::Shown { published: None } => each(&|point| point.of.map(|of| figure(of, 4))),
+        Expects::Below | Expects::Above | Expects::Change { .. } => each(&|point| {
+            let (of, than) = (point.of?, point.than?);
+            Some(format!("{:+.1} %", (of / than - 1.0) * 100.0))
+        }),
+        Expects::Falling | Expects::Rising => row(points),
+    }
+}
+
+/// Several points in a few words; `None` for one.
+fn brief(claim: &Claim, points: &[JudgedPoint]) -> Option<String> {
+    let counted: Vec<&JudgedPoint> = points.iter().filter(|point| point.counts).collect();
+    let share = |point: &&JudgedPoint| Some((point.of? / point.than? - 1.0) * 100.0);
+    match claim.expects {
+        Expects::Falling | Expects::Rising => {
+            let steps = claim.measures.len() - 1;
+            let holding = counted.iter().filter(|point| point.holds == Some(true)).count();
+            (points.len() > steps).then(|| format!("{holding} of {} steps", counted.len()))
+        }
+        _ if counted.len() < 2 => None,
+        Expects::Below | Expects::Above | Expects::Change { .. } => {
+            let shares: Vec<f64> = counted.iter().filter_map(share).collect();
+            let (low, high) =
+                (shares.iter().copied().reduce(f64::min)?, shares.iter().copied().reduce(f64::max)?);
+            Some(format!("{low:+.1} to {high:+.1} % at {} points", shares.len()))
+        }
+        _ => None,
+    }
+}
+
+/// The means of a row that should fall or rise, point by point: `load 0.4: 2.60, 1.26, 1.13`.
+fn row(points: &[JudgedPoint]) -> String {
+    let mut rows: Vec<(String, Vec<String>)> = Vec::new();
+    for point in points {
+        let at = point.at.rsplit_once(", ").map_or("", |(at, _)| at).to_owned();
+        let shown = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| figure(value, 2));
+        match rows.last_mut().filter(|(same, _)| *same == at) {
+            Some((_, values)) => values.push(shown(point.of)),
+            None => rows.push((at, vec![shown(point.than), shown(point.of)])),
+        }
+    }
+    let told = rows.into_iter().map(|(at, values)| {
+        if at.is_empty() { values.join(", ") } else { format!("{at}: {}", values.join(", ")) }
+    });
+    told.collect::<Vec<_>>().join("; ")
+}

@@ -1,0 +1,197 @@
+//! The runs that a claim is about.
+
+use std::collections::BTreeMap;
+
+use thiserror::Error;
+
+use super::{Claim, Expects, Side};
+use crate::metrics::{RunStatus, StudyRow, StudyTable};
+use crate::model::nearest;
+
+/// A claim that does not fit the study that it names.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("claim `{claim}`: {said}")]
+pub struct ClaimError {
+    claim: String,
+    said: String,
+    hint: Option<String>,
+}
+
+impl ClaimError {
+    fn new(claim: &Claim, said: String, near: Option<&str>) -> Self {
+        Self { claim: claim.id.clone(), said, hint: near.map(|near| format!("did you mean `{near}`?")) }
+    }
+
+    /// What to do about it.
+    pub fn hint(&self) -> Option<&str> {
+        self.hint.as_deref()
+    }
+}
+
+/// What was measured for a claim.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Measured {
+    /// At each point of the axes that vary.
+    Samples(Vec<Sample>),
+    /// Nothing, for this reason: it cannot be compared.
+    Missing(String),
+}
+
+/// The runs of one point, paired by seed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sample {
+    /// The point, such as `load 0.5`; empty if nothing varies. With what is compared, in a row that falls or rises.
+    pub at: String,
+    /// A value for each seed. In a row: of the later measure.
+    pub of: Vec<f64>,
+    /// The same seeds on the other side; empty for a number. In a row: of the earlier measure.
+    pub than: Vec<f64>,
+    /// Why there are no values, or what is odd about them.
+    pub note: Option<String>,
+    /// Seeds, with or without a value.
+    pub seeds: usize,
+}
+
+/// Sees whether the axes and labels that a claim names are there.
+///
+/// # Errors
+/// [`ClaimError`] with the nearest name that there is.
+pub fn check_claim(
+    claim: &Claim,
+    axes: &[&str],
+    labels: &dyn Fn(usize) -> Vec<String>,
+) -> Result<(), ClaimError> {
+    for (axis, wanted) in claim.of.iter().chain(&claim.than) {
+        let Some(at) = axes.iter().position(|known| known == axis) else {
+            let said = format!("the campaign has no axis `{axis}`; its axes are {}", axes.join(", "));
+            return Err(ClaimError::new(claim, said, nearest(axis, axes.iter().copied())));
+        };
+        let known = labels(at);
+        if let Some(label) = wanted.iter().find(|label| !known.contains(label)) {
+            let said = format!("axis `{axis}` has no `{label}`; it has {}", known.join(", "));
+            return Err(ClaimError::new(claim, said, nearest(label, known.iter().map(String::as_str))));
+        }
+    }
+    Ok(())
+}
+
+/// Takes what a claim is about out of the table of its study.
+///
+/// Where the backlog of a run still grows there is no sample, only a note: its means depend on how long it was.
+///
+/// # Errors
+/// [`ClaimError`] if the table does not have what the claim names.
+pub fn measure_claim(claim: &Claim, table: &StudyTable) -> Result<Measured, ClaimError> {
+    let axes: Vec<&str> = table.axes.iter().map(String::as_str).collect();
+    check_claim(claim, &axes, &|at| table.labels(at).into_iter().map(str::to_owned).collect())?;
+    let mut measures = Vec::new();
+    for id in &claim.measures {
+        let missing = || {
+            ClaimError::new(claim, format!("the campaign has no measure `{id}`"), table.nearest_measure(id))
+        };
+        measures.push(table.measure(id).ok_or_else(missing)?);
+    }
+    let Some(first) = measures.first().copied() else { return Ok(Measured::Missing(String::new())) };
+    let of = runs_of(table, &claim.of, &claim.of);
+    let than = runs_of(table, &claim.than, &claim.of);
+    let mut samples = Vec::new();
+    for (point, runs) in &of.points {
+        let at = named(&of.varying, point);
+        match claim.expects {
+            Expects::Value { .. } | Expects::Shown { .. } => samples.push(alone(at, runs, first)),
+            Expects::Below | Expects::Above | Expects::Change { .. } => {
+                let other = than.points.iter().find(|(same, _)| same == point);
+                let other = other.map_or(&[][..], |(_, runs)| runs.as_slice());
+                samples.push(pairs(at, (runs, first), (other, first)));
+            }
+            Expects::Falling | Expects::Rising => {
+                for (pair, ids) in measures.windows(2).zip(claim.measures.windows(2)) {
+                    let step = format!("{} to {}", short(&ids[0]), short(&ids[1]));
+                    let at = if at.is_empty() { step } else { format!("{at}, {step}") };
+                    samples.push(pairs(at, (runs, pair[1]), (runs, pair[0])));
+                }
+            }
+        }
+    }
+    Ok(Measured::Samples(samples))
+}
+
+/// Of `class.VS Seq.mean_wait` the name of the class.
+fn short(id: &str) -> &str {
+    let inner = id.split_once('.').map_or(id, |(_, rest)| rest);
+    inner.rsplit_once('.').map_or(inner, |(name, _)| name)
+}
+
+/// Runs by their point on the axes that vary.
+struct Runs<'a> {
+    varying: Vec<&'a str>,
+    points: Vec<(Vec<&'a str>, Vec<&'a StudyRow>)>,
+}
+
+/// The runs of a side. What varies is what the claim's first side does not fix on one label.
+fn runs_of<'a>(table: &'a StudyTable, side: &Side, fixed: &Side) -> Runs<'a> {
+    let varies = |axis: &str| fixed.get(axis).is_none_or(|labels| labels.len() > 1);
+    let at: Vec<usize> = (0..table.axes.len()).filter(|axis| varies(&table.axes[*axis])).collect();
+    let mut points: Vec<(Vec<&str>, Vec<&StudyRow>)> = Vec::new();
+    for row in &table.rows {
+        let meant = side
+            .iter()
+            .all(|(axis, labels)| table.axis(axis).is_some_and(|axis| labels.contains(&row.point[axis])));
+        if !meant {
+            continue;
+        }
+        let point: Vec<&str> = at.iter().map(|axis| row.point[*axis].as_str()).collect();
+        match points.iter_mut().find(|(same, _)| *same == point) {
+            Some((_, rows)) => rows.push(row),
+            None => points.push((point, vec![row])),
+        }
+    }
+    Runs { varying: at.into_iter().map(|axis| table.axes[axis].as_str()).collect(), points }
+}
+
+fn named(axes: &[&str], point: &[&str]) -> String {
+    axes.iter().zip(point).map(|(axis, label)| format!("{axis} {label}")).collect::<Vec<_>>().join(", ")
+}
+
+/// Why runs have no mean together, if they have none.
+fn spoilt(rows: &[&StudyRow]) -> Option<String> {
+    let failed = rows.iter().find_map(|row| match &row.status {
+        RunStatus::Failed(why) => Some(format!("run {} failed: {why}", row.run)),
+        RunStatus::Done => None,
+    });
+    let growing = rows.iter().filter(|row| row.grows).count();
+    let grows =
+        || (growing > 0).then(|| format!("the backlog still grows in {growing} of {} runs", rows.len()));
+    failed.or_else(grows)
+}
+
+fn alone(at: String, runs: &[&StudyRow], measure: usize) -> Sample {
+    let note = spoilt(runs);
+    let of = match note {
+        Some(_) => Vec::new(),
+        None => runs.iter().filter_map(|row| row.values[measure]).collect(),
+    };
+    Sample { at, of, than: Vec::new(), note, seeds: runs.len() }
+}
+
+fn pairs(at: String, of: (&[&StudyRow], usize), than: (&[&StudyRow], usize)) -> Sample {
+    let seeds = of.0.len();
+    let mut all: Vec<&StudyRow> = of.0.iter().chain(than.0).copied().collect();
+    all.dedup_by_key(|row| row.run);
+    if let Some(note) = spoilt(&all) {
+        return Sample { at, of: Vec::new(), than: Vec::new(), note: Some(note), seeds };
+    }
+    let others: BTreeMap<u64, &StudyRow> = than.0.iter().map(|row| (row.seed, *row)).collect();
+    let partner = |row: &&&StudyRow| others.get(&row.seed).copied();
+    let unlike =
+        of.0.iter().filter(|row| partner(row).is_some_and(|other| other.outcomes != row.outcomes)).count();
+    if unlike > 0 {
+        let note = format!("jobs did not end alike in {unlike} of {seeds} pairs");
+        return Sample { at, of: Vec::new(), than: Vec::new(), note: Some(note), seeds };
+    }
+    let values = of.0.iter().filter_map(|row| Some((row.values[of.1]?, partner(&row)?.values[than.1]?)));
+    let (of, than): (Vec<f64>, Vec<f64>) = values.unzip();
+    let missing = seeds - of.len();
+    let note = (missing > 0).then(|| format!("{missing} of {seeds} runs have no such jobs"));
+    Sample { at, of, than, note, seeds }
+}

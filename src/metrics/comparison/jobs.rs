@@ -1,0 +1,336 @@
+//! Two runs of one workload, paired by job.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Charge, Contrast};
+use crate::metrics::Outcomes;
+use crate::metrics::statistics::{DRAWS, Evidence, Week, block_bootstrap};
+use crate::model::{Origin, Outcome};
+use crate::units::{Span, Time};
+use crate::workload::random::Stream;
+
+/// What became of one job.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JobOutcome {
+    /// Its number.
+    pub job: u64,
+    /// Whose job it is.
+    pub origin: Origin,
+    /// The site whose user submitted it; that it ended at, for a job of the grid.
+    pub site: Arc<str>,
+    /// Its class.
+    pub class: Arc<str>,
+    /// When it was submitted.
+    pub submit: Time,
+    /// When it started, if it did.
+    pub start: Option<Time>,
+    /// When it ended.
+    pub end: Time,
+    /// Processors asked for.
+    pub procs: u32,
+    /// How long it runs.
+    pub run: Span,
+    /// How it ended.
+    pub outcome: Outcome,
+}
+
+/// What is asked of two runs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JobQuestion {
+    /// How jobs count that did not end alike.
+    pub charge: Option<Charge>,
+    /// Bound of the bounded slowdown.
+    pub tau: Span,
+    /// Level of the intervals, 0.95 for 95 %.
+    pub level: f64,
+    /// How many of the jobs that gained and lost most are named.
+    pub top: usize,
+    /// Seed of the draws.
+    pub seed: u64,
+}
+
+/// Two runs of one workload, job by job.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct JobComparison {
+    /// The run that the other is held against.
+    pub baseline: String,
+    /// The other.
+    pub variant: String,
+    /// Jobs that are in both.
+    pub jobs: usize,
+    /// Jobs that are in one of them only: then it is not the same workload, and there are no cells.
+    pub unpaired: [usize; 2],
+    /// How the jobs ended in both.
+    pub outcomes: [Outcomes; 2],
+    /// Jobs that did not end alike.
+    pub unlike: usize,
+    /// Whole weeks from the first submission to the last.
+    pub weeks: usize,
+    /// Weeks in a block of the bootstrap, for the jobs as a whole; `None` if the log is too short for it.
+    pub block: Option<usize>,
+    /// Jobs that started sooner, at the same instant, and later than in the baseline.
+    pub started: [usize; 3],
+    /// The jobs that gained most, by how long they waited.
+    pub gained: Vec<JobChange>,
+    /// The jobs that lost most.
+    pub lost: Vec<JobChange>,
+    /// All jobs, each class, the users of each site and the grid's: wait, response and bounded slowdown.
+    pub cells: Vec<Contrast>,
+}
+
+/// A job whose wait changed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct JobChange {
+    /// Its number.
+    pub job: u64,
+    /// Whose job it is.
+    pub origin: String,
+    /// Its class.
+    pub class: String,
+    /// When it was submitted, in seconds.
+    pub submit_s: f64,
+    /// Processors asked for.
+    pub procs: u32,
+    /// How long it runs, in seconds.
+    pub run_s: f64,
+    /// Its wait in the baseline, in seconds.
+    pub baseline_wait_s: f64,
+    /// Its wait in the variant, in seconds.
+    pub variant_wait_s: f64,
+}
+
+/// Wait, response and bounded slowdown.
+const MEASURES: [&str; 3] = ["mean_wait", "mean_response", "mean_bounded_slowdown"];
+const WEEK: u64 = 7 * 86_400_000_000;
+
+/// Wait, response (both in seconds) and bounded slowdown of a job that started `wait` after its submission.
+fn measures(job: &JobOutcome, wait: Span, response: Span, tau: Span) -> [f64; 3] {
+    let bound = job.run.max(tau).as_secs_f64().max(1e-6);
+    [wait.as_secs_f64(), response.as_secs_f64(), (response.as_secs_f64() / bound).max(1.0)]
+}
+
+/// What a job counts for that ran to its end; `None` for others.
+fn ran(job: &JobOutcome, tau: Span) -> Option<[f64; 3]> {
+    let start = job.start.filter(|_| matches!(job.outcome, Outcome::Completed | Outcome::Killed))?;
+    Some(measures(job, start.since(job.submit), job.end.since(job.submit), tau))
+}
+
+/// A job on both sides, and what it counts for.
+struct Pair<'a> {
+    a: &'a JobOutcome,
+    b: &'a JobOutcome,
+    values: Option<[[f64; 3]; 2]>,
+    alike: bool,
+}
+
+/// Holds the jobs of `variant` against the same jobs of `baseline`.
+///
+/// A job of a run is no independent sample, so intervals come from [`block_bootstrap`], where the log is long enough for
+/// it. A group in which jobs did not end alike has no difference, unless the question says how to charge them. The
+/// cells' p values are not corrected yet: see [`super::settle`].
+pub fn compare_jobs(
+    baseline: (&str, &[JobOutcome]),
+    variant: (&str, &[JobOutcome]),
+    question: &JobQuestion,
+) -> JobComparison {
+    let of_b: BTreeMap<_, _> = variant.1.iter().map(|job| (key(job), job)).collect();
+    let last = baseline.1.iter().chain(variant.1).map(|job| job.end).max().unwrap_or(Time::ZERO);
+    let paired = baseline.1.iter().filter_map(|a| Some((a, *of_b.get(&key(a))?)));
+    let mut pairs: Vec<Pair<'_>> = paired.map(|(a, b)| pair(a, b, last, question)).collect();
+    pairs.sort_by_key(|pair| (pair.a.submit, key(pair.a)));
+    let unpaired = [baseline.1.len() - pairs.len(), variant.1.len() - pairs.len()];
+    let origin = pairs.first().map_or(Time::ZERO, |pair| pair.a.submit);
+    let week = |pair: &Pair<'_>| (pair.a.submit.since(origin).micros() / WEEK) as usize;
+    let weeks = pairs.last().map_or(0, |pair| week(pair) + 1);
+    let mut groups: Vec<(String, Vec<&Pair<'_>>)> = vec![("all".to_owned(), pairs.iter().collect())];
+    groups.extend(grouped(&pairs, |pair| Some(format!("class {}", pair.a.class))));
+    groups.extend(grouped(&pairs, |pair| {
+        (!pair.a.site.is_empty() && pair.a.origin == Origin::Own).then(|| format!("users of {}", pair.a.site))
+    }));
+    groups.extend(grouped(&pairs, |pair| (pair.a.origin != Origin::Own).then(|| "grid".to_owned())));
+    // A group that holds all jobs says nothing new.
+    let all = pairs.len();
+    groups = groups
+        .into_iter()
+        .enumerate()
+        .filter(|(at, (_, of))| *at == 0 || of.len() < all)
+        .map(|(_, group)| group)
+        .collect();
+    let mut cells = Vec::new();
+    if unpaired == [0, 0] && !pairs.is_empty() {
+        for (group, of) in &groups {
+            for (at, measure) in MEASURES.iter().enumerate() {
+                let cell = Contrast::empty(vec![group.clone()], variant.0, measure);
+                cells.push(contrast(cell, of, at, weeks, &week, question));
+            }
+        }
+    }
+    let mut outcomes = [Outcomes::default(); 2];
+    for (outcomes, jobs) in outcomes.iter_mut().zip([baseline.1, variant.1]) {
+        jobs.iter().for_each(|job| outcomes.add(job.outcome));
+    }
+    let whole = weeks_of(&pairs.iter().collect::<Vec<_>>(), 0, weeks, &week);
+    let (gained, lost) = changes(&pairs, question.top);
+    let started = |wanted: std::cmp::Ordering| {
+        pairs.iter().filter(|p| p.a.start.zip(p.b.start).is_some_and(|(a, b)| b.cmp(&a) == wanted)).count()
+    };
+    JobComparison {
+        baseline: baseline.0.to_owned(),
+        variant: variant.0.to_owned(),
+        jobs: pairs.len(),
+        unpaired,
+        outcomes,
+        unlike: pairs.iter().filter(|pair| !pair.alike).count(),
+        weeks,
+        block: bootstrap(&whole, question, "block").map(|found| found.block),
+        started: [std::cmp::Ordering::Less, std::cmp::Ordering::Equal, std::cmp::Ordering::Greater]
+            .map(started),
+        gained,
+        lost,
+        cells,
+    }
+}
+
+/// What a job is found by: those of a site's own users are told from another site's by the site.
+fn key(job: &JobOutcome) -> (bool, &str, u64) {
+    match job.origin {
+        Origin::Own => (false, &job.site, job.job),
+        Origin::Sent => (true, "", job.job),
+    }
+}
+
+fn pair<'a>(a: &'a JobOutcome, b: &'a JobOutcome, last: Time, question: &JobQuestion) -> Pair<'a> {
+    let alike = a.outcome.index() == b.outcome.index();
+    let charged = |job: &JobOutcome| {
+        ran(job, question.tau).or_else(|| {
+            let wait = last.since(job.submit);
+            (!alike).then(|| {
+                measures(
+                    job,
+                    wait,
+                    Span::from_micros(wait.micros().saturating_add(job.run.micros())),
+                    question.tau,
+                )
+            })
+        })
+    };
+    let values = match question.charge {
+        Some(Charge::ToTheEnd) => charged(a).zip(charged(b)),
+        _ if alike => ran(a, question.tau).zip(ran(b, question.tau)),
+        _ => None,
+    };
+    Pair { a, b, values: values.map(|(a, b)| [a, b]), alike }
+}
+
+fn grouped<'a, 'b>(
+    pairs: &'b [Pair<'a>],
+    of: impl Fn(&Pair<'a>) -> Option<String>,
+) -> BTreeMap<String, Vec<&'b Pair<'a>>> {
+    let mut groups: BTreeMap<String, Vec<&Pair<'a>>> = BTreeMap::new();
+    for pair in pairs {
+        if let Some(name) = of(pair) {
+            groups.entry(name).or_default().push(pair);
+        }
+    }
+    groups
+}
+
+/// The sums of a measure over the jobs of a group, week by week.
+fn weeks_of(
+    group: &[&Pair<'_>],
+    measure: usize,
+    weeks: usize,
+    week: &dyn Fn(&Pair<'_>) -> usize,
+) -> Vec<Week> {
+    let mut sums = vec![Week::default(); weeks];
+    for pair in group {
+        if let Some([a, b]) = pair.values {
+            let sum = &mut sums[week(pair)];
+            *sum = Week { jobs: sum.jobs + 1, sum_a: sum.sum_a + a[measure], sum_b: sum.sum_b + b[measure] };
+        }
+    }
+    sums
+}
+
+fn bootstrap(
+    weeks: &[Week],
+    question: &JobQuestion,
+    purpose: &str,
+) -> Option<crate::metrics::statistics::WeekBootstrap> {
+    let mut stream = Stream::new(question.seed, "comparison", purpose);
+    block_bootstrap(weeks, question.level, DRAWS, &mut stream)
+}
+
+fn contrast(
+    cell: Contrast,
+    group: &[&Pair<'_>],
+    measure: usize,
+    weeks: usize,
+    week: &dyn Fn(&Pair<'_>) -> usize,
+    question: &JobQuestion,
+) -> Contrast {
+    let unlike = group.iter().filter(|pair| !pair.alike).count();
+    let note = match (unlike, question.charge) {
+        (0, _) => None,
+        (_, None) => {
+            let note = format!(
+                "refused: {unlike} of {} jobs did not end alike; say how they count with `--charge`",
+                group.len()
+            );
+            return Contrast { note: Some(note), ..cell };
+        }
+        (_, Some(Charge::LeaveOut)) => Some(format!("{unlike} jobs left out")),
+        (_, Some(Charge::ToTheEnd)) => Some(format!("{unlike} jobs charged to the end of the run")),
+    };
+    let sums = weeks_of(group, measure, weeks, week);
+    let jobs: u64 = sums.iter().map(|week| week.jobs).sum();
+    if jobs == 0 {
+        return Contrast { note: Some("no job ran to its end".to_owned()), ..cell };
+    }
+    let purpose = format!("{}/{}", cell.of.join("/"), cell.measure);
+    let cell = match bootstrap(&sums, question, &purpose) {
+        Some(found) => cell.with_weeks(&found),
+        None => {
+            let mean = |of: fn(&Week) -> f64| sums.iter().map(of).sum::<f64>() / jobs as f64;
+            let (a, b) = (mean(|week| week.sum_a), mean(|week| week.sum_b));
+            Contrast {
+                pairs: jobs as usize,
+                baseline_mean: Some(a),
+                variant_mean: Some(b),
+                difference: Some(b - a),
+                evidence: Evidence::Nothing,
+                ..cell
+            }
+        }
+    };
+    Contrast { note, ..cell }
+}
+
+/// The jobs whose waits became shorter by most, and longer by most.
+fn changes(pairs: &[Pair<'_>], top: usize) -> (Vec<JobChange>, Vec<JobChange>) {
+    let change = |pair: &Pair<'_>| {
+        let wait = |job: &JobOutcome| Some(job.start?.since(job.submit).as_secs_f64());
+        Some(JobChange {
+            job: pair.a.job,
+            origin: pair.a.origin.name().to_owned(),
+            class: pair.a.class.to_string(),
+            submit_s: pair.a.submit.as_secs_f64(),
+            procs: pair.a.procs,
+            run_s: pair.a.run.as_secs_f64(),
+            baseline_wait_s: wait(pair.a)?,
+            variant_wait_s: wait(pair.b)?,
+        })
+    };
+    let by = |change: &JobChange| change.variant_wait_s - change.baseline_wait_s;
+    let mut changes: Vec<JobChange> = pairs.iter().filter_map(change).collect();
+    changes.sort_by(|x, y| by(x).total_cmp(&by(y)));
+    let gained = changes.iter().take(top).take_while(|change| by(change) < 0.0).cloned().collect();
+    let lost = changes.iter().rev().take(top).take_while(|change| by(change) > 0.0).cloned().collect();
+    (gained, lost)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,133 @@
+use super::super::{Says, settle};
+use super::*;
+use crate::model::RejectReason;
+
+const DAY: u64 = 86_400;
+
+fn job(number: u64, submit: u64, wait: u64) -> JobOutcome {
+    let submit = Time::from_secs(submit);
+    let run = Span::from_secs(100);
+    JobOutcome {
+        job: number,
+        origin: Origin::Own,
+        site: "delft".into(),
+        class: if number % 2 == 0 { "even" } else { "odd" }.into(),
+        submit,
+        start: Some(submit + Span::from_secs(wait)),
+        end: submit + Span::from_secs(wait + 100),
+        procs: 1,
+        run,
+        outcome: Outcome::Completed,
+    }
+}
+
+fn rejected(mut job: JobOutcome) -> JobOutcome {
+    job.start = None;
+    job.end = job.submit;
+    job.outcome = Outcome::Rejected(RejectReason::TooLarge);
+    job
+}
+
+fn question() -> JobQuestion {
+    JobQuestion { charge: None, tau: Span::from_secs(10), level: 0.95, top: 2, seed: 1 }
+}
+
+fn compare(a: &[JobOutcome], b: &[JobOutcome], question: &JobQuestion) -> JobComparison {
+    let mut found = compare_jobs(("a", a), ("b", b), question);
+    settle(&mut found.cells);
+    found
+}
+
+fn cell<'a>(found: &'a JobComparison, of: &str, measure: &str) -> &'a Contrast {
+    found.cells.iter().find(|cell| cell.of == [of] && cell.measure == measure).unwrap()
+}
+
+#[test]
+fn measures_are_those_of_the_definitions() {
+    // Job 0 waits 50 s and then 0 s, job 1 waits 100 s and then 300 s; both run 100 s.
+    let found = compare(&[job(0, 0, 50), job(1, 10, 100)], &[job(0, 0, 0), job(1, 10, 300)], &question());
+    let of = |of: &str, measure: &str| {
+        let cell = cell(&found, of, measure);
+        (cell.baseline_mean.unwrap(), cell.variant_mean.unwrap(), cell.difference.unwrap())
+    };
+    assert_eq!(of("all", "mean_wait"), (75.0, 150.0, 75.0));
+    assert_eq!(of("all", "mean_response"), (175.0, 250.0, 75.0));
+    assert_eq!(of("all", "mean_bounded_slowdown"), (1.75, 2.5, 0.75));
+    assert_eq!(of("class even", "mean_wait"), (50.0, 0.0, -50.0));
+    assert_eq!(of("class odd", "mean_bounded_slowdown"), (2.0, 4.0, 2.0));
+    assert!(!found.cells.iter().any(|cell| cell.of == ["users of delft"]), "those are all jobs");
+    assert_eq!(found.started, [1, 0, 1]);
+    assert_eq!((found.gained[0].job, found.lost[0].job), (0, 1));
+    assert_eq!((found.gained.len(), found.lost.len()), (1, 1), "nobody else gained or lost");
+    // An hour of one log has no interval, and so no verdict.
+    assert_eq!((found.weeks, found.block), (1, None));
+    assert!(found.cells.iter().all(|cell| cell.low.is_none() && cell.says == Says::Nothing));
+}
+
+/// Forty weeks of ten jobs; waits go up and down from week to week.
+fn log(gain: impl Fn(u64) -> u64) -> Vec<JobOutcome> {
+    (0..400)
+        .map(|n| job(n, n / 10 * 7 * DAY + n % 10 * 3_600, 1_000 + n / 10 % 3 * 100 - gain(n / 10)))
+        .collect()
+}
+
+#[test]
+fn a_long_log_has_intervals_from_its_weeks() {
+    let found = compare(&log(|_| 0), &log(|week| 100 + week * 7 % 5), &question());
+    assert_eq!((found.weeks, found.block), (40, Some(4)));
+    let all = cell(&found, "all", "mean_wait");
+    assert_eq!((all.pairs, all.difference), (400, Some(-102.0)));
+    assert!(all.low.unwrap() < -102.0 && all.high.unwrap() > -102.0 && all.high.unwrap() < -101.0);
+    assert_eq!((all.says, all.evidence), (Says::Better, Evidence::Verdict));
+    // One week that gains much is no evidence: it is drawn in some of the logs only.
+    let found = compare(&log(|_| 0), &log(|week| if week == 20 { 900 } else { 0 }), &question());
+    let all = cell(&found, "all", "mean_wait");
+    assert_eq!((all.difference, all.says), (Some(-22.5), Says::NoDifference));
+}
+
+#[test]
+fn jobs_that_did_not_end_alike_are_charged_as_said() {
+    // Job 1 is rejected in b. The longer run ends at 240 s (job 0 in a: 140 s of wait, 100 s of run).
+    let a = [job(0, 0, 140), job(1, 10, 20), job(2, 20, 0)];
+    let b = [job(0, 0, 40), rejected(job(1, 10, 0)), job(2, 20, 0)];
+    let found = compare(&a, &b, &question());
+    assert_eq!(found.unlike, 1);
+    let refused = cell(&found, "all", "mean_wait");
+    assert_eq!(
+        (refused.difference, refused.note.as_deref()),
+        (None, Some("refused: 1 of 3 jobs did not end alike; say how they count with `--charge`"))
+    );
+    assert_eq!(cell(&found, "class even", "mean_wait").difference, Some(-50.0), "its jobs all ended alike");
+    let charged = |charge| {
+        let found = compare(&a, &b, &JobQuestion { charge: Some(charge), ..question() });
+        let cell = cell(&found, "all", "mean_wait");
+        (cell.baseline_mean.unwrap(), cell.variant_mean.unwrap(), cell.pairs)
+    };
+    assert_eq!(charged(Charge::LeaveOut), (70.0, 20.0, 2));
+    // As if it had started at 240 s: it waited 230 s.
+    assert_eq!(charged(Charge::ToTheEnd), (160.0 / 3.0, 270.0 / 3.0, 3));
+}
+
+#[test]
+fn another_workload_is_not_paired() {
+    let found = compare(&[job(0, 0, 5), job(1, 0, 5)], &[job(0, 0, 5), job(7, 0, 5)], &question());
+    assert_eq!((found.jobs, found.unpaired), (1, [1, 1]));
+    assert!(found.cells.is_empty());
+}
+
+#[test]
+fn jobs_of_two_sites_with_one_number_are_two_jobs() {
+    let at = |site: &str, mut job: JobOutcome| {
+        job.site = site.into();
+        job
+    };
+    let mut sent = job(0, 0, 30);
+    sent.origin = Origin::Sent;
+    let a = [at("delft", job(0, 0, 10)), at("leiden", job(0, 0, 20)), at("delft", sent.clone())];
+    let b = [at("delft", job(0, 0, 11)), at("leiden", job(0, 0, 22)), at("leiden", sent)];
+    let found = compare(&a, &b, &question());
+    assert_eq!((found.jobs, found.unpaired), (3, [0, 0]));
+    assert_eq!(cell(&found, "users of delft", "mean_wait").difference, Some(1.0));
+    assert_eq!(cell(&found, "users of leiden", "mean_wait").difference, Some(2.0));
+    assert_eq!(cell(&found, "grid", "mean_wait").difference, Some(0.0));
+}

@@ -1,0 +1,182 @@
+use super::super::Says;
+use super::*;
+use crate::metrics::Outcomes;
+
+/// A table of `policy` x `load` with the seeds 1 to `seeds`: waits of `fcfs` are 100 + seed, those of `easy` are lower by `gain` and a bit
+/// that depends on the seed, those of `same` are scattered around those of `fcfs`.
+fn table(seeds: u64, gain: f64) -> StudyTable {
+    let mut rows = Vec::new();
+    for load in ["0.5", "0.9"] {
+        for policy in ["fcfs", "easy", "same"] {
+            for seed in 1..=seeds {
+                let base = 100.0 * seed as f64;
+                let bit = if seed % 2 == 0 { 1.0 } else { -1.0 };
+                let wait = match policy {
+                    "easy" => base - gain + 0.25 * bit,
+                    "same" => base + 3.0 * bit,
+                    _ => base,
+                };
+                rows.push(StudyRow {
+                    run: rows.len() as u64 + 1,
+                    point: vec![policy.to_owned(), load.to_owned()],
+                    seed,
+                    status: RunStatus::Done,
+                    jobs: 10,
+                    outcomes: Outcomes { completed: 10, ..Outcomes::default() },
+                    grows: false,
+                    scenario_hash: String::new(),
+                    fingerprint: String::new(),
+                    values: vec![Some(wait), Some(1.0 - wait / 10_000.0)],
+                });
+            }
+        }
+    }
+    StudyTable {
+        name: "study".to_owned(),
+        axes: vec!["policy".to_owned(), "load".to_owned()],
+        measures: vec!["mean_wait".to_owned(), "utilization".to_owned()],
+        rows,
+    }
+}
+
+fn question() -> StudyQuestion {
+    StudyQuestion { level: 0.95, ..StudyQuestion::default() }
+}
+
+fn cell<'a>(found: &'a StudyComparison, load: &str, variant: &str, measure: &str) -> &'a Contrast {
+    let wanted = |cell: &&Contrast| cell.of == [load] && cell.variant == variant && cell.measure == measure;
+    found.cells.iter().find(wanted).unwrap()
+}
+
+#[test]
+fn pairs_by_seed_find_what_means_alone_would_not() {
+    // The waits of a policy scatter from 100 to 3,000 s; the difference of a second is the same in every seed.
+    let found = compare_study(&table(30, 1.0), &question()).unwrap();
+    assert_eq!((found.by.as_str(), found.baseline.as_str()), ("policy", "fcfs"));
+    assert_eq!(found.variants, ["easy", "same"]);
+    assert_eq!((found.seeds, found.evidence), (Some((30, 30)), Evidence::Verdict));
+    assert_eq!(found.cells.len(), 2 * 2 * 2);
+    let easy = cell(&found, "0.5", "easy", "mean_wait");
+    assert_eq!((easy.pairs, easy.baseline_mean, easy.difference), (30, Some(1_550.0), Some(-1.0)));
+    // The differences are -0.75 and -1.25, 15 times each: their standard error is 0.25 x sqrt(30 / 29) / sqrt(30).
+    let half = 2.045229642132703 * 0.25 / 29.0_f64.sqrt();
+    assert!(
+        (easy.low.unwrap() - (-1.0 - half)).abs() < 1e-9 && (easy.high.unwrap() - (-1.0 + half)).abs() < 1e-9
+    );
+    assert_eq!(easy.says, Says::Better);
+    let same = cell(&found, "0.9", "same", "mean_wait");
+    assert!(same.difference.unwrap().abs() < 1e-9);
+    assert_eq!(same.says, Says::NoDifference);
+    // A higher utilization is the better one.
+    assert_eq!(cell(&found, "0.5", "easy", "utilization").says, Says::Better);
+    // Eight cells: each p value counts for more.
+    let p = easy.p_value.unwrap();
+    assert!(easy.adjusted_p.unwrap() >= 5.0 * p && easy.adjusted_p.unwrap() <= 8.0 * p);
+}
+
+#[test]
+fn few_seeds_give_a_smoke_test_or_nothing() {
+    let smoke = compare_study(&table(5, 1.0), &question()).unwrap();
+    assert_eq!(smoke.evidence, Evidence::SmokeTest);
+    assert_eq!(cell(&smoke, "0.5", "easy", "mean_wait").says, Says::Better);
+    let nothing = compare_study(&table(4, 1.0), &question()).unwrap();
+    assert_eq!(nothing.evidence, Evidence::Nothing);
+    assert_eq!(cell(&nothing, "0.5", "easy", "mean_wait").says, Says::Nothing);
+    let one = compare_study(&table(1, 1.0), &question()).unwrap();
+    let one = cell(&one, "0.5", "easy", "mean_wait");
+    assert_eq!((one.difference, one.low, one.p_value), (Some(-1.25), None, None));
+}
+
+#[test]
+fn no_ranking_where_jobs_did_not_end_alike_unless_it_is_said_how() {
+    let mut unlike = table(30, 1.0);
+    let row = unlike.rows.iter_mut().find(|row| row.point == ["easy", "0.9"] && row.seed == 7).unwrap();
+    row.outcomes = Outcomes { completed: 8, rejected: 2, ..Outcomes::default() };
+    let found = compare_study(&unlike, &question()).unwrap();
+    let refused = cell(&found, "0.9", "easy", "mean_wait");
+    assert_eq!((refused.difference, refused.says), (None, Says::Nothing));
+    assert_eq!(
+        refused.note.as_deref(),
+        Some(
+            "refused: jobs did not end alike in 1 of 30 pairs: completed 10 and 8, rejected 0 and 2 (seed 7)"
+        )
+    );
+    assert_eq!(
+        cell(&found, "0.5", "easy", "mean_wait").says,
+        Says::Better,
+        "the other load is not concerned"
+    );
+    let leave_out = StudyQuestion { charge: Some(Charge::LeaveOut), ..question() };
+    let found = compare_study(&unlike, &leave_out).unwrap();
+    let left = cell(&found, "0.9", "easy", "mean_wait");
+    assert_eq!((left.pairs, left.evidence, left.says), (29, Evidence::SmokeTest, Says::Better));
+    let to_the_end = StudyQuestion { charge: Some(Charge::ToTheEnd), ..question() };
+    assert_eq!(compare_study(&unlike, &to_the_end), Err(CompareError::NoJobs));
+}
+
+#[test]
+fn a_run_whose_backlog_grows_has_no_mean() {
+    let mut growing = table(30, 1.0);
+    growing
+        .rows
+        .iter_mut()
+        .filter(|row| row.point == ["fcfs", "0.9"] && row.seed < 3)
+        .for_each(|row| row.grows = true);
+    let found = compare_study(&growing, &question()).unwrap();
+    let none = cell(&found, "0.9", "same", "mean_wait");
+    assert_eq!((none.baseline_mean, none.says), (None, Says::Nothing));
+    assert!(none.note.as_deref().unwrap().starts_with("no mean: the backlog still grows in 2 of 30 runs"));
+}
+
+#[test]
+fn failed_runs_and_lost_partners_are_counted() {
+    let mut table = table(10, 1.0);
+    let row = table.rows.iter_mut().find(|row| row.point == ["easy", "0.5"] && row.seed == 4).unwrap();
+    row.status = RunStatus::Failed("no".to_owned());
+    let found = compare_study(&table, &question()).unwrap();
+    assert_eq!(found.failed, 1);
+    let short = cell(&found, "0.5", "easy", "mean_wait");
+    assert_eq!((short.pairs, short.note.as_deref()), (9, Some("1 runs have no partner with their seed")));
+}
+
+#[test]
+fn what_is_asked_can_be_narrowed() {
+    let narrow = StudyQuestion {
+        baseline: Some("easy".to_owned()),
+        only: vec![("load".to_owned(), "0.9".to_owned())],
+        measures: vec!["mean_wait".to_owned()],
+        ..question()
+    };
+    let found = compare_study(&table(30, 1.0), &narrow).unwrap();
+    assert_eq!(found.variants, ["fcfs", "same"]);
+    assert_eq!(found.cells.len(), 2);
+    assert_eq!(found.cells[0].says, Says::Worse);
+    let by_load = StudyQuestion { by: Some("load".to_owned()), ..question() };
+    let found = compare_study(&table(30, 1.0), &by_load).unwrap();
+    assert_eq!((found.axes, found.variants), (vec!["policy".to_owned()], vec!["0.9".to_owned()]));
+    assert!(found.cells.iter().all(|cell| cell.difference == Some(0.0)));
+}
+
+#[test]
+fn what_the_study_does_not_have_is_told_with_the_nearest_name() {
+    let said = |question: StudyQuestion| {
+        let error = compare_study(&table(5, 1.0), &question).unwrap_err();
+        (error.to_string(), error.hint())
+    };
+    let name = |text: &str| Some(text.to_owned());
+    assert_eq!(
+        said(StudyQuestion { by: name("polcy"), ..question() }),
+        (
+            "the study has no axis `polcy`; its axes are `policy`, `load`".to_owned(),
+            name("did you mean `policy`?")
+        )
+    );
+    assert_eq!(
+        said(StudyQuestion { measures: vec!["mean_wiat".to_owned()], ..question() }),
+        ("the study has no measure `mean_wiat`".to_owned(), name("did you mean `mean_wait`?"))
+    );
+    let (error, _) = said(StudyQuestion { only: vec![("load".to_owned(), "0.7".to_owned())], ..question() });
+    assert_eq!(error, "axis `load` has no `0.7`; it has `0.5`, `0.9`");
+    let (error, _) = said(StudyQuestion { baseline: name("EASY"), ..question() });
+    assert!(error.starts_with("axis `policy` has no `EASY`"));
+}

@@ -1,0 +1,247 @@
+//! Axes: a range, and where its ticks are.
+
+/// One axis of a chart.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Axis {
+    /// What it shows, with the unit.
+    pub title: String,
+    /// Its lower end, in the units of the data.
+    pub from: f64,
+    /// Its upper end.
+    pub to: f64,
+    /// Where labels stand.
+    pub ticks: Vec<(f64, String)>,
+    /// Whether it is logarithmic; both ends are positive then.
+    pub log: bool,
+}
+
+/// Lengths of time in seconds: the unit's name, its length, and steps between ticks that read well in it.
+const TIME_UNITS: [(&str, f64, &[f64]); 4] = [
+    ("s", 1.0, &[1.0, 2.0, 5.0, 10.0, 20.0, 30.0]),
+    ("min", 60.0, &[1.0, 2.0, 5.0, 10.0, 15.0, 20.0, 30.0]),
+    ("h", 3_600.0, &[1.0, 2.0, 3.0, 4.0, 6.0, 12.0, 24.0]),
+    ("d", 86_400.0, &[0.25, 0.5, 1.0, 2.0, 5.0, 7.0, 14.0, 30.0, 50.0, 100.0, 200.0, 500.0, 1_000.0]),
+];
+
+impl Axis {
+    /// Time of the run in seconds, in the unit that suits its length.
+    pub fn time(from: f64, to: f64) -> Self {
+        let to = if to > from { to } else { from + 1.0 };
+        // What begins soon after the origin is shown from there.
+        let from = if (0.0..to * 0.05).contains(&from) { 0.0 } else { from };
+        let span = to - from;
+        let unit = match span {
+            span if span <= 300.0 && to <= 86_400.0 => 0,
+            span if span <= 3.0 * 3_600.0 && to <= 86_400.0 => 1,
+            // Hours beyond some days are hard to place: a part of a long run is told in days.
+            span if span <= 4.0 * 86_400.0 && to <= 10.0 * 86_400.0 => 2,
+            _ => 3,
+        };
+        let (name, length, steps) = TIME_UNITS[unit];
+        let step = steps.iter().map(|step| step * length).find(|step| span / step <= 12.0);
+        let step = step.unwrap_or_else(|| nice(span / length / 8.0) * length);
+        // Less than four of the smallest steps: parts of them.
+        let step = if span < 4.0 * steps[0] * length { nice(span / length / 8.0) * length } else { step };
+        let decimals = decimals(step / length);
+        let ticks = multiples(from, to, step).map(|at| (at, number(at / length, decimals))).collect();
+        Self { title: format!("time ({name})"), from, to, ticks, log: false }
+    }
+
+    /// Numbers from `low` to `high`, both rounded away to a tick. `whole` keeps ticks at whole numbers.
+    pub fn linear(title: impl Into<String>, low: f64, high: f64, whole: bool) -> Self {
+        let (low, high) =
+            if low.is_finite() && high.is_finite() && high > low { (low, high) } else { (0.0, 1.0) };
+        let step = nice((high - low) / 5.0);
+        let step = if whole { step.max(1.0) } else { step };
+        // What is a tick but for rounding is one.
+        let (from, to) = (libm::floor(low / step + 1e-9) * step, libm::ceil(high / step - 1e-9) * step);
+        let decimals = decimals(step);
+        let ticks = multiples(from, to, step).map(|at| (at, number(at, decimals))).collect();
+        Self { title: title.into(), from, to, ticks, log: false }
+    }
+
+    /// Positive numbers, logarithmic, from `low` to `high`.
+    pub fn log(title: impl Into<String>, low: f64, high: f64) -> Self {
+        let low = if low.is_finite() && low > 0.0 { low } else { 1.0 };
+        let high = if high.is_finite() && high > low { high } else { low * 10.0 };
+        let (first, last) = (libm::floor(libm::log10(low) + 1e-9), libm::ceil(libm::log10(high) - 1e-9));
+        let last = last.max(first + 1.0);
+        let every = libm::ceil((last - first) / 8.0).max(1.0);
+        let mut ticks = Vec::new();
+        let mut power = first;
+        while power <= last {
+            ticks.push((libm::pow(10.0, power), power_of_ten(power as i32)));
+            if last - first <= 1.5 && power < last {
+                let decade = libm::pow(10.0, power);
+                ticks.extend(
+                    [2.0, 5.0]
+                        .map(|times| (times * decade, number(times * decade, (-power).max(0.0) as usize))),
+                );
+            }
+            power += every;
+        }
+        Self {
+            title: title.into(),
+            from: libm::pow(10.0, first),
+            to: libm::pow(10.0, last),
+            ticks,
+            log: true,
+        }
+    }
+
+    /// A time in seconds, logarithmic, with ticks at a second, a minute, an hour, a day.
+    pub fn log_time(title: impl Into<String>, low: f64, high: f64) -> Self {
+        const MARKS: [(f64, &str); 14] = [
+            (0.001, "1 ms"),
+            (0.01, "10 ms"),
+            (0.1, "0.1 s"),
+            (1.0, "1 s"),
+            (10.0, "10 s"),
+            (60.0, "1 min"),
+            (600.0, "10 min"),
+            (3_600.0, "1 h"),
+            (21_600.0, "6 h"),
+            (86_400.0, "1 d"),
+            (604_800.0, "7 d"),
+            (2_592_000.0, "30 d"),
+            (31_536_000.0, "1 y"),
+            (315_360_000.0, "10 y"),
+        ];
+        let first = MARKS.iter().rev().find(|(at, _)| *at <= low).unwrap_or(&MARKS[0]).0;
+        let last = MARKS.iter().find(|(at, _)| *at >= high && *at > first).unwrap_or(&MARKS[13]).0;
+        let ticks = MARKS.iter().filter(|(at, _)| (first..=last).contains(at));
+        let ticks = ticks.map(|(at, label)| (*at, (*label).to_owned())).collect();
+        Self { title: title.into(), from: first, to: last, ticks, log: true }
+    }
+
+    /// Named places 0, 1, 2, ... with half a place around.
+    pub fn places(title: impl Into<String>, names: &[String]) -> Self {
+        let ticks = names.iter().enumerate().map(|(place, name)| (place as f64, name.clone())).collect();
+        Self { title: title.into(), from: -0.5, to: names.len() as f64 - 0.5, ticks, log: false }
+    }
+
+    /// The same range, with nothing written at it.
+    pub(super) fn without_ticks(&self) -> Self {
+        Self { title: String::new(), ticks: Vec::new(), ..*self }
+    }
+
+    /// A value as a place on the drawn axis; those beyond its ends are held there.
+    pub(super) fn place(&self, value: f64) -> f64 {
+        let value = value.clamp(self.from, self.to);
+        if self.log { libm::log10(value) } else { value }
+    }
+}
+
+/// The nearest of 1, 2, 5 × a power of ten that is at least `rough`.
+fn nice(rough: f64) -> f64 {
+    if !(rough.is_finite() && rough > 0.0) {
+        return 1.0;
+    }
+    let decade = libm::pow(10.0, libm::floor(libm::log10(rough)));
+    [1.0, 2.0, 5.0, 10.0]
+        .map(|times| times * decade)
+        .into_iter()
+        .find(|step| *step >= rough * 0.999)
+        .unwrap_or(10.0 * decade)
+}
+
+fn multiples(from: f64, to: f64, step: f64) -> impl Iterator<Item = f64> {
+    let first = libm::ceil(from / step - 1e-9);
+    (0..200).map(move |count| (first + f64::from(count)) * step).take_while(move |at| *at <= to + step * 1e-9)
+}
+
+/// Decimals that a step needs.
+fn decimals(step: f64) -> usize {
+    (0..9)
+        .find(|places| {
+            let scaled = step * libm::pow(10.0, f64::from(*places));
+            (scaled - libm::round(scaled)).abs() < 1e-6
+        })
+        .unwrap_or(9) as usize
+}
+
+/// A number as people write it: with a thin gap at thousands, large ones with k and M.
+pub(super) fn number(value: f64, decimals: usize) -> String {
+    let value = if value == 0.0 { 0.0 } else { value };
+    let (value, decimals, tail) = match value.abs() {
+        large if large >= 1e12 => return format!("{value:.1e}"),
+        large if large >= 1e9 => (value / 1e9, 2, "G"),
+        large if large >= 1e6 => (value / 1e6, 2, "M"),
+        large if large >= 1e4 => (value / 1e3, 1, "k"),
+        _ => (value, decimals, ""),
+    };
+    let mut text = format!("{value:.decimals$}");
+    if !tail.is_empty() && text.contains('.') {
+        text.truncate(text.trim_end_matches('0').trim_end_matches('.').len());
+    }
+    text.replace('-', "−") + tail
+}
+
+fn power_of_ten(power: i32) -> String {
+    match power {
+        0..=3 => format!("{}", 10_u32.pow(power as u32)),
+        -3..=-1 => format!("{:.*}", -power as usize, libm::pow(10.0, f64::from(power))),
+        _ => {
+            let digits = power.to_string();
+            let raised = digits.chars().map(|sign| match sign {
+                '-' => '⁻',
+                '1' => '¹',
+                '2' => '²',
+                '3' => '³',
+                digit => char::from_u32('⁰' as u32 + digit.to_digit(10).unwrap_or(0)).unwrap_or(digit),
+            });
+            std::iter::once('1').chain(std::iter::once('0')).chain(raised).collect()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn labels(axis: &Axis) -> Vec<&str> {
+        axis.ticks.iter().map(|(_, label)| label.as_str()).collect()
+    }
+
+    #[test]
+    fn time_is_in_the_unit_that_suits_it() {
+        let axis = Axis::time(0.0, 50.0);
+        assert_eq!(
+            (axis.title.as_str(), labels(&axis)),
+            ("time (s)", vec!["0", "5", "10", "15", "20", "25", "30", "35", "40", "45", "50"])
+        );
+        let axis = Axis::time(0.0, 86_400.0);
+        assert_eq!((axis.title.as_str(), labels(&axis).len()), ("time (h)", 13));
+        let axis = Axis::time(0.0, 330.0 * 86_400.0);
+        assert_eq!((axis.title.as_str(), labels(&axis)[1]), ("time (d)", "30"));
+        assert_eq!(labels(&Axis::time(0.0, 2.0)).len(), 5);
+        assert!(Axis::time(7.0, 7.0).to > 7.0, "an axis has a length");
+    }
+
+    #[test]
+    fn numbers_end_at_ticks() {
+        let axis = Axis::linear("n", 0.0, 93.0, true);
+        assert_eq!((axis.to, labels(&axis)), (100.0, vec!["0", "20", "40", "60", "80", "100"]));
+        let axis = Axis::linear("n", 0.0, 1.0, false);
+        assert_eq!(labels(&axis), ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]);
+        assert_eq!(labels(&Axis::linear("n", 0.0, 3.0, true)), ["0", "1", "2", "3"]);
+        assert_eq!(Axis::linear("n", 5.0, 5.0, false).to, 1.0);
+        assert_eq!(Axis::linear("n", f64::NAN, 5.0, false).to, 1.0);
+    }
+
+    #[test]
+    fn logarithms_have_a_tick_a_decade() {
+        let axis = Axis::log("n", 0.5, 4e5);
+        assert_eq!(labels(&axis), ["0.1", "1", "10", "100", "1000", "10⁴", "10⁵", "10⁶"]);
+        let axis = Axis::log_time("wait", 0.5, 90_000.0);
+        assert_eq!((axis.from, axis.to), (0.1, 604_800.0));
+        assert!(axis.place(0.0).is_finite());
+    }
+
+    #[test]
+    fn large_numbers_are_short() {
+        assert_eq!(number(250_000.0, 0), "250k");
+        assert_eq!(number(1_250_000.0, 0), "1.25M");
+        assert_eq!(number(-2.5, 1), "−2.5");
+    }
+}

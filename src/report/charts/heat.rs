@@ -1,0 +1,146 @@
+//! Gain and loss, cell by cell.
+
+use super::plot::{NORMAL, SMALL};
+use super::sheet::{Anchor, Sheet, UNIT, fitted, rectangle, text_width};
+use super::{Chart, ChartError, Ink, Paint};
+
+/// A cell.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HeatCell {
+    /// What is written in it.
+    pub text: String,
+    /// A second line, smaller.
+    pub below: String,
+    /// From −1, the most that is gained, to 1, the most that is lost.
+    pub shade: f64,
+    /// What is told when it is pointed at.
+    pub title: String,
+}
+
+/// One table of cells.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HeatPanel {
+    /// What its figures are.
+    pub title: String,
+    /// The cells by row; `None` where there are no jobs.
+    pub cells: Vec<Vec<Option<HeatCell>>>,
+}
+
+/// Tables of the same rows and columns, side by side.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HeatChart {
+    /// What it is.
+    pub title: String,
+    /// Names of rows.
+    pub rows: Vec<String>,
+    /// Names of columns.
+    pub columns: Vec<String>,
+    /// The tables.
+    pub panels: Vec<HeatPanel>,
+}
+
+const ROW: i32 = 38;
+
+impl Chart for HeatChart {
+    fn svg(&self, paint: Paint) -> Result<String, ChartError> {
+        let widest = self.rows.iter().map(|name| text_width(name, NORMAL)).max().unwrap_or(0);
+        let labels = widest / UNIT + 12;
+        let panels = self.panels.len().max(1) as i32;
+        let columns = self.columns.len().max(1) as i32;
+        let gap = 18;
+        let column = ((super::WIDTH as i32 - labels - panels * gap) / (panels * columns))
+            .clamp(44, if columns == 1 { 170 } else { 110 });
+        let width = labels + panels * (columns * column + gap);
+        let (head, named) = (24, self.columns.iter().any(|name| !name.is_empty()));
+        let top = head + if named { 20 } else { 4 };
+        let key = 44;
+        let height = top + self.rows.len() as i32 * ROW + key;
+        // The key below needs its words.
+        let sheet = Sheet::new(width.max(480) as u32, height as u32, paint, &self.title);
+        let text = |text: &str, x: i32, y: i32, size: f64, ink: Ink, anchor: Anchor| {
+            sheet.text(text, (x * UNIT, y * UNIT), size, ink.colour().2, anchor, false);
+        };
+        for (row, name) in self.rows.iter().enumerate() {
+            text(name, labels - 8, top + row as i32 * ROW + ROW / 2 + 4, NORMAL, Ink::Text, Anchor::End);
+        }
+        for (number, panel) in (0..).zip(&self.panels) {
+            let left = labels + number * (columns * column + gap);
+            let title = fitted(&panel.title, NORMAL, (columns * column + gap - 4) * UNIT).unwrap_or_default();
+            text(&title, left, 14, NORMAL, Ink::Text, Anchor::Start);
+            for (place, name) in (0..).zip(&self.columns) {
+                let name = fitted(name, SMALL, column * UNIT).unwrap_or_default();
+                text(&name, left + place * column + column / 2, top - 6, SMALL, Ink::Muted, Anchor::Middle);
+            }
+            for (row, cells) in (0..).zip(&panel.cells) {
+                for (place, cell) in (0..).zip(cells) {
+                    let corner = (left + place * column, top + row * ROW);
+                    self.cell(&sheet, corner, column, cell.as_ref());
+                }
+            }
+        }
+        Self::key(&sheet, labels, height - key + 14);
+        Ok(sheet.finish())
+    }
+}
+
+impl HeatChart {
+    fn cell(&self, sheet: &Sheet, (x, y): (i32, i32), column: i32, cell: Option<&HeatCell>) {
+        let mut data = String::new();
+        rectangle(&mut data, (x + 1) * UNIT, (y + 1) * UNIT, (column - 2) * UNIT, (ROW - 2) * UNIT);
+        let middle = (x + column / 2) * UNIT;
+        let ink = |ink: Ink| ink.colour().2;
+        let Some(cell) = cell else {
+            sheet.fill(&data, ink(Ink::Mesh), 0.5, None);
+            sheet.text(
+                "–",
+                (middle, (y + ROW / 2 + 4) * UNIT),
+                SMALL,
+                ink(Ink::Muted),
+                Anchor::Middle,
+                false,
+            );
+            return;
+        };
+        // On the mesh's grey first, so that a faint shade is a cell all the same.
+        sheet.fill(&data, ink(Ink::Mesh), 0.5, None);
+        let (shade, strength) =
+            if cell.shade < 0.0 { (Ink::Gain, -cell.shade) } else { (Ink::Loss, cell.shade) };
+        sheet.fill(&data, ink(shade), (strength.min(1.0) * 0.72).max(0.01), Some(&cell.title));
+        let baseline = if cell.below.is_empty() { ROW / 2 + 4 } else { ROW / 2 };
+        sheet.text(
+            &cell.text,
+            (middle, (y + baseline) * UNIT),
+            NORMAL,
+            ink(Ink::Text),
+            Anchor::Middle,
+            false,
+        );
+        let below = fitted(&cell.below, 9.5, (column - 4) * UNIT).unwrap_or_default();
+        sheet.text(&below, (middle, (y + ROW / 2 + 13) * UNIT), 9.5, ink(Ink::Text), Anchor::Middle, false);
+    }
+
+    /// What the shades mean.
+    fn key(sheet: &Sheet, left: i32, top: i32) {
+        const STEPS: i32 = 9;
+        let begin = left + 52;
+        for step in 0..STEPS {
+            let shade = f64::from(step - STEPS / 2) / f64::from(STEPS / 2);
+            let mut data = String::new();
+            rectangle(&mut data, (begin + step * 18) * UNIT, top * UNIT, 18 * UNIT, 12 * UNIT);
+            sheet.fill(&data, Ink::Mesh.colour().2, 0.5, None);
+            let ink = if shade < 0.0 { Ink::Gain } else { Ink::Loss };
+            sheet.fill(&data, ink.colour().2, (shade.abs() * 0.72).max(0.01), None);
+        }
+        let ink = Ink::Muted.colour().2;
+        sheet.text("better", ((begin - 8) * UNIT, (top + 10) * UNIT), SMALL, ink, Anchor::End, false);
+        let end = begin + STEPS * 18 + 8;
+        sheet.text(
+            "worse (full shade at twice, or at half)",
+            (end * UNIT, (top + 10) * UNIT),
+            SMALL,
+            ink,
+            Anchor::Start,
+            false,
+        );
+    }
+}

@@ -1,0 +1,77 @@
+//! Legends: a row of swatches with their names above a plot, in as many lines as it takes.
+
+use super::palette::Ink;
+use super::plot::NORMAL;
+use super::sheet::{Anchor, Sheet, UNIT, fitted, rectangle, text_width};
+
+/// How an entry looks.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) enum Swatch {
+    Box,
+    Faint,
+    Line,
+    Dashed,
+    Dot,
+    Hollow,
+}
+
+/// An entry of a legend.
+pub(super) type Entry = (String, Ink, Swatch);
+
+/// Height of a line, in pixels.
+const LINE: i32 = 18;
+const SWATCH: i32 = 14;
+const GAP: i32 = 16;
+
+/// Pixels that a legend needs in a width.
+pub(super) fn height(entries: &[Entry], width: i32) -> i32 {
+    let lines = places(entries, width).last().map_or(0, |(line, _)| line + 1);
+    if lines == 0 { 0 } else { lines * LINE + 4 }
+}
+
+/// Draws it, from the upper left corner in pixels.
+pub(super) fn draw(sheet: &Sheet, entries: &[Entry], left: i32, top: i32, width: i32) {
+    for ((name, ink, swatch), (line, x)) in entries.iter().zip(places(entries, width)) {
+        let (x, y) = ((left + x) * UNIT, (top + line * LINE) * UNIT);
+        let index = ink.colour().2;
+        let middle = y + 9 * UNIT;
+        match swatch {
+            Swatch::Box | Swatch::Faint => {
+                let mut data = String::new();
+                rectangle(&mut data, x, y + 4 * UNIT, SWATCH * UNIT, 10 * UNIT);
+                sheet.fill(&data, index, if *swatch == Swatch::Box { 1.0 } else { 0.35 }, None);
+            }
+            Swatch::Line | Swatch::Dashed => {
+                sheet.dash(*swatch == Swatch::Dashed);
+                let data = super::sheet::polyline([(x, middle), (x + SWATCH * UNIT, middle)]);
+                sheet.stroke(&data, index, 1.0, 2.0);
+                sheet.dash(false);
+            }
+            Swatch::Dot | Swatch::Hollow => {
+                sheet.circle((x + SWATCH * UNIT / 2, middle), 4 * UNIT, index, *swatch == Swatch::Dot, None);
+            }
+        }
+        let room = (width - SWATCH - 6) * UNIT;
+        if let Some(name) = fitted(name, NORMAL, room) {
+            let place = (x + (SWATCH + 6) * UNIT, y + 13 * UNIT);
+            sheet.text(&name, place, NORMAL, Ink::Text.colour().2, Anchor::Start, false);
+        }
+    }
+}
+
+/// The line and the x of each entry.
+fn places(entries: &[Entry], width: i32) -> Vec<(i32, i32)> {
+    let (mut line, mut x) = (0, 0);
+    entries
+        .iter()
+        .map(|(name, _, _)| {
+            let needed = SWATCH + 6 + text_width(name, NORMAL) / UNIT;
+            if x > 0 && x + needed > width {
+                (line, x) = (line + 1, 0);
+            }
+            let place = (line, x);
+            x += needed + GAP;
+            place
+        })
+        .collect()
+}

@@ -1,0 +1,139 @@
+//! Quantities over the time of a run.
+
+use super::legend::{self, Swatch};
+use super::plot::{Frame, Plot, label_space};
+use super::sheet::Sheet;
+use super::{Axis, Chart, ChartError, Ink, Paint, WIDTH};
+
+/// The value from `x` on, up to the next point: its mean, and between which bounds it was, if it stands for many changes.
+#[derive(Copy, Clone, Debug, PartialEq)]
+pub struct TimePoint {
+    /// Since when, in seconds.
+    pub x: f64,
+    /// The least.
+    pub low: f64,
+    /// The mean over the time.
+    pub mean: f64,
+    /// The most.
+    pub high: f64,
+}
+
+/// How a quantity is drawn.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum TimeStyle {
+    /// A line.
+    Line,
+    /// A dashed line.
+    Dashed,
+    /// The area below it.
+    Area,
+    /// The area below it, faintly.
+    Faint,
+}
+
+/// A quantity.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TimeLayer {
+    /// Its name in the legend.
+    pub name: String,
+    /// Its colour.
+    pub ink: Ink,
+    /// How it is drawn.
+    pub style: TimeStyle,
+    /// Its values, in order of time. The last one holds until the end of the axis.
+    pub points: Vec<TimePoint>,
+}
+
+/// Quantities over time, drawn one over the other in their order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TimeChart {
+    /// What it is.
+    pub title: String,
+    /// Time, in seconds.
+    pub x: Axis,
+    /// The quantity.
+    pub y: Axis,
+    /// What is drawn.
+    pub layers: Vec<TimeLayer>,
+    /// Its height in pixels.
+    pub height: u32,
+    /// Space at the left in pixels, so that charts below each other are aligned; more if labels need it.
+    pub labels: i32,
+}
+
+impl Chart for TimeChart {
+    fn svg(&self, paint: Paint) -> Result<String, ChartError> {
+        let entries: Vec<legend::Entry> = self
+            .layers
+            .iter()
+            .map(|layer| {
+                let swatch = match layer.style {
+                    TimeStyle::Line => Swatch::Line,
+                    TimeStyle::Dashed => Swatch::Dashed,
+                    TimeStyle::Area => Swatch::Box,
+                    TimeStyle::Faint => Swatch::Faint,
+                };
+                (layer.name.clone(), layer.ink, swatch)
+            })
+            .collect();
+        let entries = if entries.len() > 1 { entries } else { Vec::new() };
+        let labels = self.labels.max(label_space(&self.y));
+        let width = WIDTH as i32 - labels - 16;
+        let above = legend::height(&entries, width) + 6;
+        let sheet = Sheet::new(WIDTH, self.height + above as u32 + 4, paint, &self.title);
+        legend::draw(&sheet, &entries, labels, 2, width);
+        let frame = Frame {
+            left: 0,
+            top: above,
+            width: WIDTH as i32 - 16,
+            height: self.height as i32,
+            labels,
+            x_labels: true,
+            mesh: (false, true),
+        };
+        let plot = Plot::draw(&sheet, frame, &self.x, &self.y)?;
+        for layer in &self.layers {
+            self.layer(&plot, layer)?;
+        }
+        Ok(sheet.finish())
+    }
+}
+
+impl TimeChart {
+    fn layer(&self, plot: &Plot, layer: &TimeLayer) -> Result<(), ChartError> {
+        let stepped = |value: fn(&TimePoint) -> f64| -> Vec<(f64, f64)> {
+            let mut steps: Vec<(f64, f64)> = Vec::with_capacity(layer.points.len() * 2);
+            for point in &layer.points {
+                let value = value(point);
+                match steps.last().copied() {
+                    Some((_, before)) if before == value => {}
+                    Some((_, before)) => steps.extend([(point.x, before), (point.x, value)]),
+                    None => steps.push((point.x, value)),
+                }
+            }
+            steps.extend(steps.last().map(|(_, value)| (self.x.to, *value)));
+            steps
+        };
+        let mean = stepped(|point| point.mean);
+        let Some(((first, _), (last, _))) = mean.first().copied().zip(mean.last().copied()) else {
+            return Ok(());
+        };
+        let floor = self.y.from;
+        match layer.style {
+            TimeStyle::Area | TimeStyle::Faint => {
+                let mut shape = vec![(first, floor)];
+                shape.extend(mean);
+                shape.push((last, floor));
+                plot.polygon(&shape, layer.ink, if layer.style == TimeStyle::Area { 0.85 } else { 0.3 })
+            }
+            TimeStyle::Line | TimeStyle::Dashed => {
+                if layer.points.iter().any(|point| point.low < point.high) {
+                    let mut band = stepped(|point| point.high);
+                    band.extend(stepped(|point| point.low).into_iter().rev());
+                    plot.polygon(&band, layer.ink, 0.22)?;
+                }
+                plot.line(&mean, layer.ink, 1.5, layer.style == TimeStyle::Dashed)
+            }
+        }
+    }
+}

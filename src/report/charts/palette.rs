@@ -1,0 +1,142 @@
+//! Colours as roles, in a light and a dark theme.
+
+use plotters::style::RGBColor;
+use serde::{Deserialize, Serialize};
+
+/// Light or dark.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Theme {
+    /// Dark ink on white paper.
+    #[default]
+    Light,
+    /// Light ink on dark paper.
+    Dark,
+}
+
+/// What the colours of a picture are written as.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Paint {
+    /// Classes (`f3` fills, `s3` strokes), whose colours the style sheet of a page gives: it follows the reader's theme.
+    Page,
+    /// The colours of one theme, for a file of its own.
+    File(Theme),
+}
+
+/// What a colour is for.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Ink {
+    /// What is drawn on.
+    Paper,
+    /// Text.
+    Text,
+    /// Text of less weight: tick labels.
+    Muted,
+    /// Axes.
+    Axis,
+    /// Lines of the mesh.
+    Mesh,
+    /// Processors that are away.
+    Away,
+    /// Work that was lost, jobs that were killed.
+    Lost,
+    /// Shading of what is better.
+    Gain,
+    /// Shading of what is worse.
+    Loss,
+    /// A series, by its number; they repeat after [`Ink::SERIES`].
+    Series(u8),
+}
+
+/// Light and dark, in the order of [`Ink::index`]. The series are Okabe and Ito's colours for all kinds of colour vision (2008), darkened
+/// for thin lines on white and lightened for dark paper; yellow, which cannot be read on white, is an olive.
+const COLOURS: [(&str, &str); 17] = [
+    ("#ffffff", "#15181c"),
+    ("#1c2126", "#e6e8ea"),
+    ("#56606b", "#a3acb5"),
+    ("#8b949e", "#78818b"),
+    ("#e4e7eb", "#2c3239"),
+    ("#8d99a6", "#66717d"),
+    ("#c2182b", "#ff6b74"),
+    ("#0b76c4", "#3f9fe0"),
+    ("#d9660b", "#f08a3c"),
+    ("#0070b8", "#4da9ec"),
+    ("#d45500", "#ff8f4a"),
+    ("#00855f", "#2fc79a"),
+    ("#b0458a", "#e793c6"),
+    ("#b97d00", "#f2b93b"),
+    ("#2f95cf", "#93d4f8"),
+    ("#7a7a1a", "#cfcf5e"),
+    ("#5b5f97", "#a9adec"),
+];
+
+impl Ink {
+    /// Number of different series colours.
+    pub const SERIES: u8 = 8;
+
+    const fn index(self) -> u8 {
+        match self {
+            Self::Paper => 0,
+            Self::Text => 1,
+            Self::Muted => 2,
+            Self::Axis => 3,
+            Self::Mesh => 4,
+            Self::Away => 5,
+            Self::Lost => 6,
+            Self::Gain => 7,
+            Self::Loss => 8,
+            Self::Series(number) => 9 + number % Self::SERIES,
+        }
+    }
+
+    /// The colour handed to plotters, which stands for the role.
+    pub(super) const fn colour(self) -> RGBColor {
+        RGBColor(0, 0, self.index())
+    }
+
+    /// Writes the attribute that fills (or strokes) with this colour.
+    pub(super) fn attribute(self, stroke: bool, paint: Paint) -> String {
+        attribute(self.index(), stroke, paint)
+    }
+
+    /// The colour in a theme, as `#rrggbb`.
+    pub fn hex(self, theme: Theme) -> &'static str {
+        hex(self.index(), theme)
+    }
+
+    /// The colour in a theme, as red, green and blue.
+    pub(super) fn rgb(self, theme: Theme) -> [u8; 3] {
+        let digits = u32::from_str_radix(&self.hex(theme)[1..], 16).unwrap_or(0);
+        [(digits >> 16) as u8, (digits >> 8) as u8, digits as u8]
+    }
+}
+
+fn hex(index: u8, theme: Theme) -> &'static str {
+    let (light, dark) = COLOURS[usize::from(index) % COLOURS.len()];
+    match theme {
+        Theme::Light => light,
+        Theme::Dark => dark,
+    }
+}
+
+/// The attribute for a colour by its number, as plotters hands it back.
+pub(super) fn attribute(index: u8, stroke: bool, paint: Paint) -> String {
+    match (paint, stroke) {
+        (Paint::Page, false) => format!("class=\"f{index}\""),
+        (Paint::Page, true) => format!("class=\"s{index}\""),
+        (Paint::File(theme), false) => format!("fill=\"{}\"", hex(index, theme)),
+        (Paint::File(theme), true) => format!("fill=\"none\" stroke=\"{}\"", hex(index, theme)),
+    }
+}
+
+/// The style sheet that gives the classes of [`Paint::Page`] the colours of variables, and the variables of a theme.
+pub(crate) fn classes() -> String {
+    (0..COLOURS.len())
+        .map(|n| format!(".f{n}{{fill:var(--i{n})}}.s{n}{{fill:none;stroke:var(--i{n})}}"))
+        .collect()
+}
+
+/// The variables of the style sheet in one theme.
+pub(crate) fn variables(theme: Theme) -> String {
+    (0..COLOURS.len() as u8).map(|n| format!("--i{n}:{};", hex(n, theme))).collect()
+}

@@ -1,0 +1,317 @@
+//! An SVG document that is being drawn. Lengths are tenths of a pixel, so that plotters' whole numbers are fine enough.
+
+use std::cell::RefCell;
+use std::fmt::Write as _;
+use std::rc::Rc;
+
+use super::ChartError;
+use super::palette::{Ink, Paint, attribute};
+
+/// Units a pixel.
+pub(super) const UNIT: i32 = 10;
+
+/// Families with alike widths, so that what fits in one fits in all.
+const FAMILIES: &str = "'DejaVu Sans',Verdana,'Segoe UI',system-ui,sans-serif";
+
+/// Where a text is held.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) enum Anchor {
+    Start,
+    Middle,
+    End,
+}
+
+/// The document, shared by plotters' drawing areas and by what draws itself.
+#[derive(Clone, Debug)]
+pub(super) struct Sheet(Rc<RefCell<Document>>);
+
+#[derive(Debug)]
+struct Document {
+    body: String,
+    width: i32,
+    height: i32,
+    paint: Paint,
+    dashed: bool,
+}
+
+impl Sheet {
+    /// Of so many pixels, to be read out as `label`.
+    pub(super) fn new(width: u32, height: u32, paint: Paint, label: &str) -> Self {
+        let (width, height) = (width as i32 * UNIT, height as i32 * UNIT);
+        // Inside a page neither names of its namespaces nor a title are wanted: the one is known, the other would pop up everywhere.
+        let names = match paint {
+            Paint::Page => "",
+            Paint::File(_) => {
+                "xmlns=\"http://www.w3.org/2000/svg\" xmlns:xlink=\"http://www.w3.org/1999/xlink\" "
+            }
+        };
+        let mut body = format!(
+            "<svg {names}width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" role=\"img\" font-family=\"{FAMILIES}\" aria-label=\"",
+            width / UNIT,
+            height / UNIT
+        );
+        escape(&mut body, label);
+        body.push_str("\">");
+        if let Paint::File(_) = paint {
+            let fill = Ink::Paper.attribute(false, paint);
+            let _ = write!(body, "<rect width=\"100%\" height=\"100%\" {fill}/>");
+        }
+        body.push('\n');
+        Self(Rc::new(RefCell::new(Document { body, width, height, paint, dashed: false })))
+    }
+
+    /// The finished document.
+    pub(super) fn finish(self) -> String {
+        let mut document = self.0.borrow_mut();
+        document.body.push_str("</svg>\n");
+        std::mem::take(&mut document.body)
+    }
+
+    pub(super) fn size(&self) -> (u32, u32) {
+        let document = self.0.borrow();
+        (document.width as u32, document.height as u32)
+    }
+
+    /// From now on lines are dashed, or not.
+    pub(super) fn dash(&self, dashed: bool) {
+        self.0.borrow_mut().dashed = dashed;
+    }
+
+    /// A filled shape of path data in units, in a role's colour.
+    pub(super) fn fill(&self, data: &str, index: u8, alpha: f64, title: Option<&str>) {
+        if data.is_empty() {
+            return;
+        }
+        let mut document = self.0.borrow_mut();
+        let paint = attribute(index, false, document.paint);
+        let _ = write!(document.body, "<path {paint}{} d=\"{data}\"", opacity(alpha));
+        document.close("path", title);
+    }
+
+    /// A line along path data.
+    pub(super) fn stroke(&self, data: &str, index: u8, alpha: f64, width: f64) {
+        if data.is_empty() {
+            return;
+        }
+        let mut document = self.0.borrow_mut();
+        let paint = attribute(index, true, document.paint);
+        let dashes = if document.dashed { " stroke-dasharray=\"5 3\"" } else { "" };
+        let _ = write!(
+            document.body,
+            "<path {paint}{} stroke-width=\"{width}\" stroke-linejoin=\"round\"{dashes} d=\"{data}\"/>\n",
+            opacity(alpha)
+        );
+    }
+
+    /// A circle.
+    pub(super) fn circle(
+        &self,
+        (x, y): (i32, i32),
+        radius: i32,
+        index: u8,
+        filled: bool,
+        title: Option<&str>,
+    ) {
+        let mut document = self.0.borrow_mut();
+        let paint = attribute(index, !filled, document.paint);
+        let (x, y, radius) = (tenths(x), tenths(y), tenths(radius));
+        let width = if filled { "" } else { " stroke-width=\"1.5\"" };
+        let _ = write!(document.body, "<circle {paint}{width} cx=\"{x}\" cy=\"{y}\" r=\"{radius}\"");
+        document.close("circle", title);
+    }
+
+    /// A line of text whose baseline is at `y`; turned by a quarter to the left if `upright`.
+    pub(super) fn text(
+        &self,
+        text: &str,
+        (x, y): (i32, i32),
+        size: f64,
+        ink: u8,
+        anchor: Anchor,
+        upright: bool,
+    ) {
+        let mut document = self.0.borrow_mut();
+        let paint = attribute(ink, false, document.paint);
+        let (x, y) = (tenths(x), tenths(y));
+        let anchor = match anchor {
+            Anchor::Start => "",
+            Anchor::Middle => " text-anchor=\"middle\"",
+            Anchor::End => " text-anchor=\"end\"",
+        };
+        let turned = if upright { format!(" transform=\"rotate(-90 {x} {y})\"") } else { String::new() };
+        let _ =
+            write!(document.body, "<text {paint} x=\"{x}\" y=\"{y}\" font-size=\"{size}\"{anchor}{turned}>");
+        escape(&mut document.body, text);
+        document.body.push_str("</text>\n");
+    }
+
+    /// A bitmap, stretched over a rectangle in units. `class` says of a page when it is shown.
+    pub(super) fn image(&self, png: &[u8], (x, y): (i32, i32), (width, height): (i32, i32), class: &str) {
+        let mut document = self.0.borrow_mut();
+        let (x, y, width, height) = (tenths(x), tenths(y), tenths(width), tenths(height));
+        let (href, class) = match document.paint {
+            Paint::Page => ("href", format!("class=\"{class}\" ")),
+            Paint::File(_) => ("xlink:href", String::new()),
+        };
+        let _ = write!(
+            document.body,
+            "<image {class}x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" preserveAspectRatio=\"none\" image-rendering=\"optimizeSpeed\" style=\"image-rendering:pixelated\" {href}=\"data:image/png;base64,"
+        );
+        base64(&mut document.body, png);
+        document.body.push_str("\"/>\n");
+    }
+}
+
+impl Document {
+    fn close(&mut self, tag: &str, title: Option<&str>) {
+        match title {
+            None => self.body.push_str("/>\n"),
+            Some(title) => {
+                self.body.push_str("><title>");
+                escape(&mut self.body, title);
+                let _ = write!(self.body, "</title></{tag}>\n");
+            }
+        }
+    }
+}
+
+/// `M x y h w v h h -w z`: a rectangle as path data. Nothing if it has no area.
+pub(super) fn rectangle(data: &mut String, x: i32, y: i32, width: i32, height: i32) {
+    if width > 0 && height > 0 {
+        let (x, y, w, h) = (tenths(x), tenths(y), tenths(width), tenths(height));
+        let _ = write!(data, "M{x} {y}h{w}v{h}h-{w}z");
+    }
+}
+
+/// A path through points.
+pub(super) fn polyline(points: impl IntoIterator<Item = (i32, i32)>) -> String {
+    let mut data = String::new();
+    for (number, (x, y)) in points.into_iter().enumerate() {
+        let command = match number {
+            0 => "M",
+            1 => "L",
+            _ => " ",
+        };
+        let _ = write!(data, "{command}{} {}", tenths(x), tenths(y));
+    }
+    data
+}
+
+fn opacity(alpha: f64) -> String {
+    if alpha >= 0.999 { String::new() } else { format!(" opacity=\"{:.2}\"", alpha.max(0.0)) }
+}
+
+/// A length in pixels, with one decimal if it needs one.
+pub(super) fn tenths(units: i32) -> String {
+    let (whole, rest) = (units.abs() / UNIT, units.abs() % UNIT);
+    let sign = if units < 0 { "-" } else { "" };
+    if rest == 0 { format!("{sign}{whole}") } else { format!("{sign}{whole}.{rest}") }
+}
+
+/// Text as XML. What XML cannot say at all is left out.
+fn escape(out: &mut String, text: &str) {
+    for sign in text.chars() {
+        match sign {
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '&' => out.push_str("&amp;"),
+            '"' => out.push_str("&quot;"),
+            '\n' | '\t' => out.push(sign),
+            sign if sign.is_control() || matches!(sign, '\u{fffe}' | '\u{ffff}') => {}
+            sign => out.push(sign),
+        }
+    }
+}
+
+/// RFC 4648.
+fn base64(out: &mut String, bytes: &[u8]) {
+    const SIGNS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    out.reserve(bytes.len().div_ceil(3) * 4);
+    for three in bytes.chunks(3) {
+        let at = |place: usize| u32::from(three.get(place).copied().unwrap_or(0));
+        let bits = at(0) << 16 | at(1) << 8 | at(2);
+        for place in 0..4 {
+            let sign = SIGNS[(bits >> (18 - 6 * place) & 63) as usize];
+            out.push(if place > three.len() { '=' } else { char::from(sign) });
+        }
+    }
+}
+
+/// Advances of DejaVu Sans for the signs from space to tilde, in thousandths of the size.
+const ADVANCES: [u16; 95] = [
+    318, 401, 460, 838, 636, 950, 780, 275, 390, 390, 500, 838, 318, 361, 318, 337, 636, 636, 636, 636, 636,
+    636, 636, 636, 636, 636, 337, 337, 838, 838, 838, 531, 1000, 684, 686, 698, 770, 632, 575, 775, 752, 295,
+    295, 656, 557, 863, 748, 787, 603, 787, 695, 635, 611, 732, 684, 989, 685, 611, 685, 390, 337, 390, 838,
+    500, 500, 613, 635, 550, 635, 615, 352, 635, 634, 278, 278, 579, 278, 974, 634, 612, 635, 635, 411, 521,
+    392, 634, 592, 818, 592, 592, 525, 636, 337, 636, 838,
+];
+
+/// The width of a line of text of a size in pixels, in units.
+pub(super) fn text_width(text: &str, size: f64) -> i32 {
+    let thousandths: u32 = text
+        .chars()
+        .map(|sign| {
+            let place = (sign as u32).checked_sub(32).map_or(usize::MAX, |place| place as usize);
+            u32::from(ADVANCES.get(place).copied().unwrap_or(640))
+        })
+        .sum();
+    libm::ceil(f64::from(thousandths) * size * f64::from(UNIT) / 1000.0) as i32
+}
+
+/// The longest beginning of a text that fits into a width in units, with dots where something is left out; nothing if not even
+/// that fits.
+pub(super) fn fitted(text: &str, size: f64, width: i32) -> Option<String> {
+    if text_width(text, size) <= width {
+        return Some(text.to_owned());
+    }
+    let signs: Vec<char> = text.chars().collect();
+    (2..signs.len()).rev().find_map(|count| {
+        let short: String = signs[..count].iter().chain(['…'].iter()).collect();
+        (text_width(&short, size) <= width).then_some(short)
+    })
+}
+
+/// The error of a library that draws on this: there is none of ours.
+#[derive(Debug, thiserror::Error)]
+#[error("a sheet takes everything")]
+pub(super) struct Never;
+
+impl<E: std::error::Error + Send + Sync> From<plotters::drawing::DrawingAreaErrorKind<E>> for ChartError {
+    fn from(error: plotters::drawing::DrawingAreaErrorKind<E>) -> Self {
+        Self::Drawing(error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base64_is_that_of_the_rfc() {
+        for (plain, coded) in [
+            ("", ""),
+            ("f", "Zg=="),
+            ("fo", "Zm8="),
+            ("foo", "Zm9v"),
+            ("foob", "Zm9vYg=="),
+            ("foobar", "Zm9vYmFy"),
+        ] {
+            let mut out = String::new();
+            base64(&mut out, plain.as_bytes());
+            assert_eq!(out, coded);
+        }
+    }
+
+    #[test]
+    fn lengths_have_a_decimal_only_if_they_need_it() {
+        assert_eq!([120, 125, 0, -5, -10].map(tenths), ["12", "12.5", "0", "-0.5", "-1"]);
+    }
+
+    #[test]
+    fn a_text_is_cut_where_it_must_be() {
+        assert_eq!(fitted("abc", 10.0, 1000).as_deref(), Some("abc"));
+        let cut = fitted("conservative", 10.0, 400).unwrap();
+        assert!(cut.ends_with('…') && text_width(&cut, 10.0) <= 400, "{cut}");
+        assert_eq!(fitted("conservative", 10.0, 50), None);
+    }
+}

@@ -1,0 +1,166 @@
+use super::*;
+
+/// An XML reader says whether it is well formed: that of the library that draws it.
+fn well_formed(svg: &str) {
+    let tree = resvg::usvg::Tree::from_str(svg, &resvg::usvg::Options::default());
+    assert!(tree.is_ok(), "{:?}\n{svg}", tree.err());
+}
+
+fn bar(row: usize, from: f64, to: f64, procs: std::ops::Range<u32>, job: u64) -> GanttBar {
+    GanttBar {
+        row,
+        from,
+        to,
+        ranges: vec![procs],
+        group: 0,
+        label: job.to_string(),
+        title: format!("job {job}"),
+        lost: false,
+        killed: false,
+    }
+}
+
+#[test]
+fn each_job_of_a_small_gantt_is_there_once() {
+    let row = GanttRow { name: String::new(), part: String::new(), processors: 4, cores: 0, raster: None };
+    let bars = vec![bar(0, 0.0, 10.0, 0..2, 1), bar(0, 0.0, 5.0, 2..4, 2), bar(0, 5.0, 20.0, 2..3, 3)];
+    let chart = GanttChart {
+        title: "a < b & c".to_owned(),
+        x: Axis::time(0.0, 20.0),
+        rows: vec![row],
+        bars,
+        joins: Vec::new(),
+        away: Vec::new(),
+        groups: vec![(String::new(), Ink::Series(0))],
+    };
+    for paint in [Paint::Page, Paint::File(Theme::Light), Paint::File(Theme::Dark)] {
+        let svg = chart.svg(paint).unwrap();
+        well_formed(&svg);
+        for job in 1..=3 {
+            assert_eq!(svg.matches(&format!("<title>job {job}</title>")).count(), 1);
+        }
+    }
+    let pixels = png(&chart.svg(Paint::File(Theme::Light)).unwrap(), 2.0).unwrap();
+    assert_eq!(&pixels[1..4], b"PNG");
+}
+
+/// Each chart with hardly anything in it.
+fn bare() -> Vec<Box<dyn Chart>> {
+    let size = (350, 300);
+    vec![
+        Box::new(EcdfChart { title: "e".into(), x: Axis::log("x", 1.0, 10.0), lines: Vec::new(), size }),
+        Box::new(TimeChart {
+            title: "t".into(),
+            x: Axis::time(0.0, 1.0),
+            y: Axis::linear("y", 0.0, 0.0, true),
+            layers: vec![TimeLayer {
+                name: "n".into(),
+                ink: Ink::Lost,
+                style: TimeStyle::Area,
+                points: Vec::new(),
+            }],
+            height: 100,
+            labels: 60,
+        }),
+        Box::new(HeatChart { title: "h".into(), rows: Vec::new(), columns: Vec::new(), panels: Vec::new() }),
+        Box::new(CurvesChart {
+            title: "c".into(),
+            x: Axis::places("p", &[]),
+            y: Axis::linear("y", 0.0, 1.0, false),
+            curves: Vec::new(),
+            apart: true,
+            size,
+        }),
+        Box::new(ParetoChart {
+            title: "p".into(),
+            x: Axis::log_time("x", 0.0, 0.0),
+            y: Axis::log("y", f64::NAN, f64::INFINITY),
+            less_is_better: (true, false),
+            points: Vec::new(),
+            size,
+        }),
+        Box::new(GanttChart {
+            title: "g".into(),
+            x: Axis::time(0.0, 0.0),
+            rows: Vec::new(),
+            bars: Vec::new(),
+            joins: Vec::new(),
+            away: Vec::new(),
+            groups: Vec::new(),
+        }),
+    ]
+}
+
+#[test]
+fn charts_of_nothing_are_pictures_all_the_same() {
+    for chart in bare() {
+        let svg = chart.svg(Paint::File(Theme::Dark)).unwrap();
+        well_formed(&svg);
+        assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
+        png(&svg, 1.0).unwrap();
+    }
+}
+
+#[test]
+fn a_page_gets_classes_and_a_file_gets_colours() {
+    let chart = TimeChart {
+        title: "waiting".into(),
+        x: Axis::time(0.0, 4.0),
+        y: Axis::linear("jobs", 0.0, 2.0, true),
+        layers: vec![TimeLayer {
+            name: "waiting".into(),
+            ink: Ink::Series(1),
+            style: TimeStyle::Line,
+            points: vec![
+                TimePoint { x: 0.0, low: 0.0, mean: 0.0, high: 0.0 },
+                TimePoint { x: 1.0, low: 2.0, mean: 2.0, high: 2.0 },
+                TimePoint { x: 3.0, low: 1.0, mean: 1.0, high: 1.0 },
+            ],
+        }],
+        height: 90,
+        labels: 40,
+    };
+    let page = chart.svg(Paint::Page).unwrap();
+    assert!(!page.contains('#') && !page.contains("http"), "{page}");
+    insta::assert_snapshot!(chart.svg(Paint::File(Theme::Light)).unwrap());
+}
+
+#[test]
+fn the_stairs_of_a_front_are_what_both_beat() {
+    let point = |x: f64, y: f64| ParetoPoint {
+        x,
+        y,
+        kind: "v".into(),
+        ink: Ink::Series(0),
+        front: true,
+        hollow: false,
+        title: String::new(),
+    };
+    let chart = ParetoChart {
+        title: "p".into(),
+        x: Axis::linear("x", 0.0, 10.0, false),
+        y: Axis::linear("y", 0.0, 10.0, false),
+        less_is_better: (true, true),
+        points: vec![point(1.0, 9.0), point(5.0, 2.0)],
+        size: (350, 300),
+    };
+    let svg = chart.svg(Paint::Page).unwrap();
+    assert_eq!(svg.matches("<circle").count(), 2 + 1, "two points and one of the legend");
+    // The corner that both beat.
+    let front = [(1.0, 9.0), (5.0, 2.0)];
+    assert_eq!(chart.stairs(&front), [(1.0, 9.0), (5.0, 9.0), (5.0, 2.0)]);
+    let more = ParetoChart { less_is_better: (true, false), ..chart };
+    assert_eq!(more.stairs(&[(1.0, 2.0), (5.0, 9.0)]), [(1.0, 2.0), (5.0, 2.0), (5.0, 9.0)]);
+}
+
+#[test]
+fn two_glances_at_a_raster() {
+    // Ten seconds, four processors, 5 columns of two seconds and 2 rows of two processors.
+    let mut raster = Raster::new(5, 2, 2, (0, 10_000_000), 4);
+    raster.add(1_000_000, 5_000_000, 1..3, 1);
+    let row = |row: u32| (0..5).map(|column| raster.share(column, row, 1)).collect::<Vec<f64>>();
+    // One processor of each row: half of it, for half of the first column and of the third.
+    assert_eq!(row(0), [0.25, 0.5, 0.25, 0.0, 0.0]);
+    assert_eq!(row(1), row(0));
+    assert_eq!(raster.share(1, 0, 0), 0.0);
+}

@@ -1,0 +1,439 @@
+//! The report of runs: one, or several side by side.
+
+use std::collections::BTreeMap;
+
+use super::{Figure, Report, ReportError, ReportOptions, Section, facts, stem};
+use crate::model::Outcome;
+use crate::report::charts::{
+    Axis, Chart, EcdfChart, EcdfLine, Ink, TimeChart, TimeLayer, TimePoint, TimeStyle,
+};
+use crate::report::figures::{count, duration, jobs};
+use crate::report::series::{Quantity, RunSeries, Steps, ecdf, heat, ink};
+use crate::report::{FolderKind, RunFolder};
+use crate::units::Rate;
+
+/// Points of a curve over time: about one a pixel.
+const BINS: u32 = 900;
+/// Bins of areas: finer ones are a fence of needles.
+const COARSE: u32 = 320;
+/// Sites whose curves can be told apart.
+const SITES: usize = 8;
+/// Space for labels of charts over time, so that they are aligned.
+const LABELS: i32 = 64;
+
+/// A run with what is drawn of it.
+struct Run<'a> {
+    folder: &'a RunFolder,
+    series: RunSeries,
+    /// Short, and unlike those of the others.
+    name: String,
+    measures: BTreeMap<String, f64>,
+}
+
+pub(super) fn report(folders: &[RunFolder], options: &ReportOptions) -> Result<Report, ReportError> {
+    let names = names(folders);
+    let mut runs = Vec::with_capacity(folders.len());
+    for (folder, name) in folders.iter().zip(names) {
+        let series = RunSeries::read(folder, options.classes.as_ref())?;
+        let measures = facts::measures(folder, &series);
+        runs.push(Run { folder, series, name, measures });
+    }
+    let first = runs.first().ok_or(ReportError::Nothing)?;
+    let (title, subtitle) = match &runs[..] {
+        [only] => (only.folder.title().to_owned(), subtitle(only)),
+        several => {
+            let names: Vec<&str> = several.iter().map(|run| run.name.as_str()).collect();
+            (names.join(", "), format!("{} runs side by side", several.len()))
+        }
+    };
+    let mut sections = vec![what(&runs, options.unkept), figures(&runs)];
+    if runs.len() > 1 {
+        sections.extend(gains(first, &runs[1..]));
+        sections.push(together(&mut runs));
+    }
+    for run in &mut runs {
+        sections.extend(schedule(run, folders.len() > 1));
+    }
+    if let [only] = &mut runs[..] {
+        sections.push(over_time(only, ""));
+        sections.push(distributions(only));
+    }
+    Ok(Report { title, subtitle, theme: options.theme, sections })
+}
+
+/// What tells runs apart: their titles, or else their folders.
+fn names(folders: &[RunFolder]) -> Vec<String> {
+    let policy = |folder: &RunFolder| {
+        let summary = folder.summary()?;
+        let policy = summary["policy"].as_str().or_else(|| summary["broker"]["policy"].as_str());
+        policy.map(str::to_owned)
+    };
+    let apart = |names: &[String]| {
+        let mut sorted: Vec<&String> = names.iter().collect();
+        sorted.sort_unstable();
+        sorted.windows(2).all(|pair| pair[0] != pair[1])
+    };
+    let policies: Option<Vec<String>> = folders.iter().map(policy).collect();
+    let titles: Vec<String> = folders.iter().map(|folder| folder.title().to_owned()).collect();
+    let last = |folder: &RunFolder| {
+        folder
+            .dir()
+            .file_name()
+            .map_or_else(|| folder.title().to_owned(), |name| name.to_string_lossy().into_owned())
+    };
+    let dirs: Vec<String> = folders.iter().map(last).collect();
+    let choices = [policies.unwrap_or_default(), titles, dirs];
+    let chosen = choices.into_iter().find(|names| names.len() == folders.len() && apart(names));
+    chosen.unwrap_or_else(|| folders.iter().map(|folder| folder.dir().display().to_string()).collect())
+}
+
+fn subtitle(run: &Run<'_>) -> String {
+    let series = &run.series;
+    let all: u64 = series.outcomes.iter().sum();
+    let processors: u64 = series.sites.iter().map(|(_, processors)| processors).sum();
+    let length = duration((series.span.1 - series.span.0) as f64 / 1e6);
+    format!("{} on {} processors in {length}", jobs(all), count(processors))
+}
+
+fn what(runs: &[Run<'_>], unkept: bool) -> Section {
+    let pairs: Vec<(&RunFolder, &RunSeries)> = runs.iter().map(|run| (run.folder, &run.series)).collect();
+    let mut table = facts::what_was_run(&pairs);
+    if unkept {
+        table.rows.retain(|row| row.first().is_none_or(|name| name != facts::FOLDER));
+    }
+    if runs.len() > 1 {
+        table.head = std::iter::once(String::new()).chain(runs.iter().map(|run| run.name.clone())).collect();
+    }
+    let mut lead: Vec<String> = Vec::new();
+    for run in runs {
+        for note in facts::notes(run.folder) {
+            let note = if runs.len() > 1 { format!("{}: {note}", run.name) } else { note };
+            lead.push(format!("Note: {note}."));
+        }
+    }
+    Section { title: "What was run".to_owned(), lead, tables: vec![table], figures: Vec::new() }
+}
+
+fn figures(runs: &[Run<'_>]) -> Section {
+    let names: Vec<String> = runs.iter().map(|run| run.name.clone()).collect();
+    let measures: Vec<BTreeMap<String, f64>> = runs.iter().map(|run| run.measures.clone()).collect();
+    let mut tables = vec![facts::all_jobs(&names, &measures)];
+    if let [only] = runs
+        && let Some(summary) = only.folder.summary()
+    {
+        tables.extend(facts::sites(summary));
+        tables.extend(facts::origins(summary));
+        tables.extend(facts::classes(summary));
+        tables.extend(facts::lost(summary));
+    }
+    let mut lead = Vec::new();
+    if runs.len() > 1 && runs.iter().any(|run| run.series.outcomes != runs[0].series.outcomes) {
+        lead.push("The jobs ended in different ways in these runs, so their means are not of the same jobs: compare with care.".to_owned());
+    }
+    Section { title: "Figures".to_owned(), lead, tables, figures: Vec::new() }
+}
+
+/// Heat maps of each further run against the first.
+fn gains(first: &Run<'_>, others: &[Run<'_>]) -> Option<Section> {
+    let same = others.iter().filter(|run| run.series.groups.names() == first.series.groups.names());
+    let figures: Vec<Figure> = same
+        .map(|run| {
+            let title = format!("{} against {}", run.name, first.name);
+            let chart = heat(&title, &first.series.groups, &first.series.measured, &run.series.measured);
+            Figure {
+                name: format!("gain-{}-against-{}", stem(&run.name), stem(&first.name)),
+                caption: format!(
+                    "Class by class, how the means change from {} to {}. Blue is better, orange worse; below stand the two means.",
+                    first.name, run.name
+                ),
+                chart: Box::new(chart),
+                beside: 1,
+            }
+        })
+        .collect();
+    (!figures.is_empty()).then(|| Section {
+        title: "Gain and loss".to_owned(),
+        figures,
+        ..Section::default()
+    })
+}
+
+/// Curves of all runs in one chart each.
+fn together(runs: &mut [Run<'_>]) -> Section {
+    let mut figures = Vec::new();
+    for quantity in Quantity::ALL {
+        let lines = runs
+            .iter()
+            .enumerate()
+            .map(|(at, run)| {
+                let sorted = run.series.measured.sorted(quantity, |_| true);
+                EcdfLine { name: run.name.clone(), ink: ink(at), dashed: at >= 8, points: ecdf(&sorted) }
+            })
+            .collect();
+        figures.push(distribution(quantity, lines, "all", "of all measured jobs, by run"));
+    }
+    let span = runs
+        .iter()
+        .fold((u64::MAX, 0), |span, run| (span.0.min(run.series.span.0), span.1.max(run.series.span.1)));
+    let queues = runs.iter_mut().enumerate();
+    let queues = queues.map(|(at, run)| {
+        layer(&run.name, ink(at), TimeStyle::Line, run.series.waiting.points(span, BINS, 1.0))
+    });
+    figures.push(time_figure(
+        "queue-all",
+        "Jobs that wait, over time. A line is the mean over a pixel, its band from least to most.",
+        span,
+        "waiting jobs",
+        queues.collect(),
+        None,
+    ));
+    let used = runs.iter_mut().enumerate();
+    let used = used.map(|(at, run)| {
+        let (mut busy, unit) = busy_share(&run.series);
+        layer(&run.name, ink(at), TimeStyle::Line, means(busy.points(span, BINS / 6, unit)))
+    });
+    figures.push(time_figure(
+        "utilization-all",
+        "Processors in use, in percent of all, over time.",
+        span,
+        "utilization (%)",
+        used.collect(),
+        Some(100.0),
+    ));
+    Section { title: "Side by side".to_owned(), figures, ..Section::default() }
+}
+
+fn schedule(run: &mut Run<'_>, several: bool) -> Option<Section> {
+    let title = if several { format!("Schedule of {}", run.name) } else { "Schedule".to_owned() };
+    let tail = if several { format!("-{}", stem(&run.name)) } else { String::new() };
+    let mut section = Section { title, ..Section::default() };
+    match run.series.gantt.take() {
+        Some(chart) => {
+            let raster = chart.rows.iter().any(|row| row.raster.is_some());
+            let single = chart.bars.len() <= 400;
+            let mut caption = "Who was on which processors, when. ".to_owned();
+            caption += match (raster, single) {
+                (true, _) => {
+                    "Each pixel is a stretch of time on some processors: its colour is that of the jobs that had them, its weight how far they were in use."
+                }
+                (false, true) => {
+                    "The number in a box is that of its job; what is known of it is told when you point at it."
+                }
+                (false, false) => "Each box is a stretch of a job.",
+            };
+            if run.series.lost_attempts > 0 {
+                caption += &format!(
+                    " {} attempts were lost and followed by another.",
+                    count(run.series.lost_attempts)
+                );
+                if chart.joins.is_empty() {
+                    caption += " They are too many to be joined in the picture.";
+                }
+            }
+            if !run.series.sized {
+                caption += " Only processors that were used at some time are known.";
+            }
+            section.figures.push(Figure {
+                name: format!("gantt{tail}"),
+                caption,
+                chart: Box::new(chart),
+                beside: 1,
+            });
+        }
+        None => section.lead.push(no_schedule(run)),
+    }
+    if let Some(chart) = run.series.detail.take() {
+        let caption = "A part of it: around the time when most jobs waited. What is known of a job is told when you point at it.".to_owned();
+        section.figures.push(Figure {
+            name: format!("gantt-detail{tail}"),
+            caption,
+            chart: Box::new(chart),
+            beside: 1,
+        });
+    }
+    if several {
+        section.figures.extend(
+            over_time(run, &tail).figures.into_iter().filter(|figure| !figure.name.starts_with("queue")),
+        );
+    }
+    Some(section)
+}
+
+fn no_schedule(run: &Run<'_>) -> String {
+    let ran: u64 = run.series.outcomes.iter().sum::<u64>() - run.series.outcomes[Outcome::NAMES.len() - 3];
+    match run.folder.kind() {
+        _ if ran == 0 => "No job ever ran: there is no schedule to draw.".to_owned(),
+        FolderKind::Batsim => "The table of jobs tells no processors, so there is no schedule to draw.".to_owned(),
+        _ if run.series.by_segments => "No job ever ran: there is no schedule to draw.".to_owned(),
+        _ => "The run has left no segments.csv, which tells who had which processors, so there is no schedule to draw (a scenario leaves it with `output.segments = true`).".to_owned(),
+    }
+}
+
+/// Processors in use of all sites together, and what makes a percentage of it.
+fn busy_share(series: &RunSeries) -> (Steps, f64) {
+    let mut all = Steps::default();
+    for busy in &series.busy {
+        all.add_all(busy, 1);
+    }
+    let processors: u64 = series.sites.iter().map(|(_, processors)| processors).sum();
+    (all, 100.0 / (processors.max(1) as f64 * Rate::FULL.units() as f64))
+}
+
+fn over_time(run: &mut Run<'_>, tail: &str) -> Section {
+    let series = &mut run.series;
+    let span = series.span;
+    let mut figures = Vec::new();
+    let processors: u64 = series.sites.iter().map(|(_, processors)| processors).sum();
+    let (mut busy, unit) = busy_share(series);
+    let mut layers =
+        vec![layer("in use", Ink::Series(0), TimeStyle::Area, means(busy.points(span, COARSE, unit)))];
+    let mut here = Steps::default();
+    here.hold(span.0, span.1, i64::try_from(processors).unwrap_or(i64::MAX));
+    let churn = series.away.iter().any(|away| !away.is_empty());
+    if churn {
+        series.away.iter().for_each(|away| here.add_all(away, -1));
+        let points = here.points(span, COARSE, 100.0 / processors.max(1) as f64);
+        layers.push(layer("processors that are there", Ink::Text, TimeStyle::Dashed, means(points)));
+    }
+    let caption = "Processors in use, in percent of all that the platform has, over time.";
+    figures.push(time_figure(
+        &format!("utilization{tail}"),
+        caption,
+        span,
+        "utilization (%)",
+        layers,
+        Some(100.0),
+    ));
+    if (2..=SITES).contains(&series.sites.len()) {
+        let sites = series.sites.iter().zip(&mut series.busy).enumerate();
+        let layers = sites.map(|(at, ((name, processors), busy))| {
+            let unit = 100.0 / ((*processors).max(1) as f64 * Rate::FULL.units() as f64);
+            layer(name, ink(at), TimeStyle::Line, means(busy.points(span, BINS / 6, unit)))
+        });
+        let caption = "The same by site, each in percent of its own processors, smoothed.";
+        figures.push(time_figure(
+            &format!("utilization-sites{tail}"),
+            caption,
+            span,
+            "utilization (%)",
+            layers.collect(),
+            Some(100.0),
+        ));
+    }
+    let waiting = layer("waiting", Ink::Series(1), TimeStyle::Line, series.waiting.points(span, BINS, 1.0));
+    let running = layer("running", Ink::Series(0), TimeStyle::Line, series.running.points(span, BINS, 1.0));
+    let caption = "Jobs in the system: those that run, and those that wait (wherever they are). A line is the mean over a pixel, its band from least to most.";
+    figures.push(time_figure(&format!("queue{tail}"), caption, span, "jobs", vec![running, waiting], None));
+    figures.extend(power(series, tail));
+    if series.cost.sum() != 0 {
+        let points = series.cost.points(1e-9);
+        let caption = "What jobs have paid up to a time, in the currency of the scenario.";
+        let layers = vec![layer("cost", Ink::Series(3), TimeStyle::Line, points)];
+        figures.push(time_figure(&format!("cost{tail}"), caption, span, "cost so far", layers, None));
+    }
+    Section { title: "Over time".to_owned(), figures, ..Section::default() }
+}
+
+fn power(series: &mut RunSeries, tail: &str) -> Option<Figure> {
+    let most = series.power.most();
+    if most <= 0 {
+        return None;
+    }
+    let (unit, name) = match most {
+        most if most >= 1_000_000_000 => (1e-9, "power (MW)"),
+        most if most >= 1_000_000 => (1e-6, "power (kW)"),
+        _ => (1e-3, "power (W)"),
+    };
+    let span = series.span;
+    let all = means(series.power.points(span, COARSE, unit));
+    let jobs = means(series.jobs_power.points(span, COARSE, unit));
+    let idle = all.iter().zip(&jobs).any(|(all, jobs)| all.mean > jobs.mean * 1.000_1);
+    let mut layers = vec![layer("jobs", Ink::Series(2), TimeStyle::Area, jobs)];
+    if idle {
+        layers.insert(0, layer("idle processors", Ink::Series(2), TimeStyle::Faint, all));
+    }
+    let caption = "Power that is drawn over time (IT, without PUE)".to_owned()
+        + if idle { ": of processors that jobs have, and on top of it of those that are idle." } else { "." };
+    Some(time_figure(&format!("power{tail}"), &caption, span, name, layers, None))
+}
+
+fn distributions(run: &Run<'_>) -> Section {
+    let series = &run.series;
+    let mut figures = Vec::new();
+    let (of, names) = series.groups.coloured();
+    for quantity in Quantity::ALL {
+        let whole = series.measured.sorted(quantity, |_| true);
+        let mut lines = Vec::new();
+        if names.len() > 1 {
+            for (at, name) in names.iter().enumerate() {
+                let sorted = series.measured.sorted(quantity, |group| of.get(group) == Some(&at));
+                if !sorted.is_empty() {
+                    let name = format!("{name} ({})", count(sorted.len() as u64));
+                    lines.push(EcdfLine { name, ink: ink(at), dashed: false, points: ecdf(&sorted) });
+                }
+            }
+        }
+        lines.push(EcdfLine {
+            name: format!("all ({})", count(whole.len() as u64)),
+            ink: Ink::Text,
+            dashed: lines.len() > 1,
+            points: ecdf(&whole),
+        });
+        figures.push(distribution(quantity, lines, "", "of the measured jobs, by class"));
+    }
+    let lead = if names.len() > 1 {
+        vec!["Which share of the jobs of a class had at most so much; the number of jobs is in brackets. Values below the axis begin at its left end.".to_owned()]
+    } else {
+        vec![
+            "Which share of the jobs had at most so much. Values below the axis begin at its left end."
+                .to_owned(),
+        ]
+    };
+    Section { title: "Distributions".to_owned(), lead, figures, ..Section::default() }
+}
+
+fn distribution(quantity: Quantity, lines: Vec<EcdfLine>, tail: &str, whose: &str) -> Figure {
+    let most =
+        lines.iter().filter_map(|line| line.points.last()).map(|(value, _)| *value).fold(0.0, f64::max);
+    let x = match quantity {
+        Quantity::Slowdown => Axis::log("bounded slowdown", 1.0, most.max(10.0)),
+        _ => Axis::log_time(quantity.name(), 1.0, most.max(60.0)),
+    };
+    let title = format!("Distribution of the {}", quantity.name());
+    let stem = stem(quantity.name());
+    Figure {
+        name: if tail.is_empty() { format!("ecdf-{stem}") } else { format!("ecdf-{stem}-{tail}") },
+        caption: format!("{title} {whose}."),
+        chart: Box::new(EcdfChart { title, x, lines, size: (350, 300) }),
+        beside: 3,
+    }
+}
+
+fn layer(name: &str, ink: Ink, style: TimeStyle, points: Vec<TimePoint>) -> TimeLayer {
+    TimeLayer { name: name.to_owned(), ink, style, points }
+}
+
+/// The means alone.
+fn means(points: Vec<TimePoint>) -> Vec<TimePoint> {
+    points.into_iter().map(|point| TimePoint { low: point.mean, high: point.mean, ..point }).collect()
+}
+
+fn time_figure(
+    name: &str,
+    caption: &str,
+    span: (u64, u64),
+    what: &str,
+    layers: Vec<TimeLayer>,
+    top: Option<f64>,
+) -> Figure {
+    let most = layers.iter().flat_map(|layer| &layer.points).map(|point| point.high).fold(0.0, f64::max);
+    let chart: Box<dyn Chart> = Box::new(TimeChart {
+        title: caption.to_owned(),
+        x: Axis::time(span.0 as f64 / 1e6, span.1 as f64 / 1e6),
+        y: Axis::linear(what, 0.0, top.unwrap_or(most).max(most), what.contains("jobs")),
+        layers,
+        height: 210,
+        labels: LABELS,
+    });
+    Figure { name: name.to_owned(), caption: caption.to_owned(), chart, beside: 1 }
+}

@@ -1,0 +1,250 @@
+//! The report of a study: its table, curves and Pareto fronts.
+
+use super::{Figure, Report, ReportError, ReportOptions, Section, Table, facts, stem};
+use crate::metrics::{Better, MeasureInfo, RunStatus, StudyTable};
+use crate::model::nearest;
+use crate::report::figures::count;
+use crate::report::series::{Layout, curves, measure_title, pareto};
+
+/// Measures that are drawn unless they are named.
+const MEASURES: usize = 6;
+/// Charts of one measure; a study of more combinations has to be cut down.
+const CHARTS: usize = 12;
+/// Failed runs that are told one by one.
+const FAILED: usize = 20;
+
+pub(super) fn report(table: &StudyTable, options: &ReportOptions) -> Result<Report, ReportError> {
+    if table.rows.is_empty() {
+        return Err(ReportError::Nothing);
+    }
+    let along = options.along.as_deref().map(|axis| find("axis", axis, &table.axes)).transpose()?;
+    let measures = match &options.measures[..] {
+        [] => (0..table.measures.len()).take(MEASURES).collect(),
+        named => {
+            named.iter().map(|id| find("measure", id, &table.measures)).collect::<Result<Vec<_>, _>>()?
+        }
+    };
+    let pair = match &options.pareto {
+        Some((x, y)) => Some((find("measure", x, &table.measures)?, find("measure", y, &table.measures)?)),
+        None => chosen_pair(table, &measures),
+    };
+    let mut sections = vec![what(table), points(table, &measures)];
+    let layout = Layout::of(table, along);
+    if let Some(layout) = &layout {
+        sections.push(drawn(table, layout, &measures));
+    }
+    if let Some(pair) = pair {
+        let within = match &options.within {
+            Some(axis) => Some(find("axis", axis, &table.axes)?),
+            None => table.axis("load").filter(|axis| table.labels(*axis).len() > 1),
+        };
+        let colour = layout.as_ref().and_then(|layout| layout.colour.or(Some(layout.along)));
+        sections.push(trade_off(table, pair, within, colour));
+    }
+    let title = if table.name.is_empty() { "A study".to_owned() } else { table.name.clone() };
+    let subtitle = format!("a study of {} runs", count(table.rows.len() as u64));
+    Ok(Report { title, subtitle, theme: options.theme, sections })
+}
+
+fn find(what: &'static str, name: &str, all: &[String]) -> Result<usize, ReportError> {
+    all.iter().position(|found| found == name).ok_or_else(|| ReportError::Unknown {
+        what,
+        name: name.to_owned(),
+        near: nearest(name, all.iter().map(String::as_str)).map(str::to_owned),
+        all: all.to_vec(),
+    })
+}
+
+/// A measure of time, the first, and one of another kind: what is gained in one is often paid in the other. If there is none, any two.
+fn chosen_pair(table: &StudyTable, measures: &[usize]) -> Option<(usize, usize)> {
+    let judging: Vec<usize> = measures
+        .iter()
+        .copied()
+        .filter(|measure| MeasureInfo::of(&table.measures[*measure]).better != Better::Neither)
+        .collect();
+    let first = *judging.first()?;
+    let last = |measure: usize| {
+        let id = &table.measures[measure];
+        id.rsplit('.').next().unwrap_or(id)
+    };
+    let of_time =
+        |measure: usize| ["wait", "response", "slowdown"].iter().any(|word| last(measure).contains(word));
+    let other = |wanted: &dyn Fn(usize) -> bool| judging.iter().copied().find(|measure| wanted(*measure));
+    let second = other(&|measure| of_time(measure) != of_time(first))
+        .or_else(|| other(&|measure| last(measure) != last(first)))?;
+    Some((first, second))
+}
+
+/// Pareto fronts, one within each label of an axis.
+fn trade_off(
+    table: &StudyTable,
+    (x, y): (usize, usize),
+    within: Option<usize>,
+    colour: Option<usize>,
+) -> Section {
+    let labels = within.map_or_else(|| vec![None], |axis| table.labels(axis).into_iter().map(Some).collect());
+    let several = labels.len() > 1;
+    let figures = labels.into_iter().take(CHARTS).map(|label| {
+        let mut part = table.clone();
+        if let (Some(axis), Some(label)) = (within, label) {
+            part.rows.retain(|row| row.point[axis] == label);
+        }
+        let at = within.zip(label).map(|(axis, label)| format!("{} {label}", table.axes[axis]));
+        // Colours are those of the whole study, whatever is left in a part of it.
+        let chart = pareto(&part, table, (x, y), colour, if several { (530, 330) } else { (720, 400) });
+        let tail = at.as_ref().map(|at| format!("-{}", stem(at))).unwrap_or_default();
+        let caption = match &at {
+            Some(at) => format!("{}, at {at}.", capital(&chart.title)),
+            None => format!("{}.", capital(&chart.title)),
+        };
+        Figure {
+            name: format!("pareto{tail}"),
+            caption,
+            chart: Box::new(chart),
+            beside: if several { 2 } else { 1 },
+        }
+    });
+    let lead = "Each point is a variant, the mean of its runs. Those that no other one beats in both measures are larger; the broken line is the edge of what they beat.";
+    Section {
+        title: "Trade-off".to_owned(),
+        lead: vec![lead.to_owned()],
+        figures: figures.collect(),
+        ..Section::default()
+    }
+}
+
+/// With a capital letter, as sentences begin.
+fn capital(text: &str) -> String {
+    let mut signs = text.chars();
+    signs.next().map_or_else(String::new, |first| first.to_uppercase().chain(signs).collect())
+}
+
+fn what(table: &StudyTable) -> Section {
+    let seeds: std::collections::BTreeSet<u64> = table.rows.iter().map(|row| row.seed).collect();
+    let mut rows = vec![vec!["runs".to_owned(), count(table.rows.len() as u64)]];
+    for (at, axis) in table.axes.iter().enumerate() {
+        rows.push(vec![format!("axis {axis}"), table.labels(at).join(", ")]);
+    }
+    let seeds = match (seeds.first(), seeds.last()) {
+        (Some(first), Some(last)) if seeds.len() > 1 => format!("{}, from {first} to {last}", seeds.len()),
+        (Some(only), _) => only.to_string(),
+        _ => String::new(),
+    };
+    rows.push(vec!["seeds".to_owned(), seeds]);
+    let mut lead = Vec::new();
+    let failed: Vec<(u64, &str)> = table
+        .rows
+        .iter()
+        .filter_map(|row| match &row.status {
+            RunStatus::Failed(error) => Some((row.run, error.as_str())),
+            RunStatus::Done => None,
+        })
+        .collect();
+    if !failed.is_empty() {
+        rows.push(vec![
+            "failed".to_owned(),
+            format!("{} runs, which are in no picture", count(failed.len() as u64)),
+        ]);
+    }
+    let growing = table.rows.iter().filter(|row| row.grows).count();
+    if growing > 0 {
+        rows.push(vec![
+            "not stationary".to_owned(),
+            format!(
+                "{} runs: their backlog still grew at the end, so they are drawn hollow and get no mean",
+                count(growing as u64)
+            ),
+        ]);
+    }
+    let replicas = table.rows.len() / points_of(table).len().max(1);
+    if replicas > 1 && replicas < 30 {
+        lead.push(format!("With {replicas} seeds a point this is a smoke test: a verdict needs 30."));
+    }
+    let mut tables = vec![Table { rows, ..Table::default() }];
+    if !failed.is_empty() {
+        let rows = failed.iter().take(FAILED).map(|(run, error)| vec![run.to_string(), (*error).to_owned()]);
+        let head = vec!["run".to_owned(), "error".to_owned()];
+        tables.push(Table {
+            caption: "Failed runs".to_owned(),
+            head,
+            rows: rows.collect(),
+            ..Table::default()
+        });
+    }
+    Section { title: "What was run".to_owned(), lead, tables, figures: Vec::new() }
+}
+
+/// The points of a study in the order of the table.
+fn points_of(table: &StudyTable) -> Vec<&Vec<String>> {
+    let mut points: Vec<&Vec<String>> = Vec::new();
+    for row in &table.rows {
+        if !points.contains(&&row.point) {
+            points.push(&row.point);
+        }
+    }
+    points
+}
+
+/// A point a row: how many runs, and the mean of each measure with its interval.
+fn points(table: &StudyTable, measures: &[usize]) -> Section {
+    let mut head: Vec<String> = table.axes.clone();
+    head.push("runs".to_owned());
+    head.extend(measures.iter().map(|measure| measure_title(&table.measures[*measure])));
+    let rows = points_of(table).into_iter().map(|point| {
+        let runs: Vec<_> =
+            table.rows.iter().filter(|row| &row.point == point && row.status == RunStatus::Done).collect();
+        let mut cells = point.clone();
+        cells.push(runs.len().to_string());
+        for measure in measures {
+            let id = &table.measures[*measure];
+            let values: Vec<f64> =
+                runs.iter().filter_map(|row| row.values.get(*measure).copied().flatten()).collect();
+            cells.push(if values.is_empty() {
+                "–".to_owned()
+            } else if runs.iter().any(|row| row.grows) {
+                "backlog grows".to_owned()
+            } else {
+                let mean = values.iter().sum::<f64>() / values.len() as f64;
+                match crate::metrics::statistics::mean_interval(&values, crate::report::series::LEVEL) {
+                    Some(estimate) => {
+                        format!("{} ± {}", facts::shown(id, mean), facts::shown(id, estimate.high - mean))
+                    }
+                    None => facts::shown(id, mean),
+                }
+            });
+        }
+        cells
+    });
+    let caption =
+        "Means of the runs of each point, with the half of their 95 % interval (Student's t)".to_owned();
+    let tables = vec![Table { caption, head, rows: rows.collect(), numbers: true }];
+    Section { title: "Figures".to_owned(), tables, ..Section::default() }
+}
+
+fn drawn(table: &StudyTable, layout: &Layout, measures: &[usize]) -> Section {
+    let charts = layout.charts(table);
+    let mut lead = vec!["A line joins the means of the runs of each point; its band is the 95 % interval of the mean (Student's t, over seeds).".to_owned()];
+    if charts.len() > CHARTS {
+        lead.push(format!(
+            "The axes that are kept apart have {} combinations, of which the first {CHARTS} are drawn; the table has all of them.",
+            charts.len()
+        ));
+    }
+    let mut figures = Vec::new();
+    for measure in measures {
+        for chart in charts.iter().take(CHARTS) {
+            let drawn = curves(table, layout, *measure, chart, (530, 300));
+            let mut name = format!("curve-{}", stem(&table.measures[*measure]));
+            if !chart.1.is_empty() {
+                name = format!("{name}-{}", stem(&chart.1));
+            }
+            figures.push(Figure {
+                name,
+                caption: format!("{}.", capital(&drawn.title)),
+                chart: Box::new(drawn),
+                beside: 2,
+            });
+        }
+    }
+    Section { title: "Curves".to_owned(), lead, figures, ..Section::default() }
+}

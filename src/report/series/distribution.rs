@@ -1,0 +1,167 @@
+//! Distributions of what jobs met with, and how they differ between two runs, class by class.
+
+use super::groups::Groups;
+use crate::report::charts::{HeatCell, HeatChart, HeatPanel};
+use crate::report::figures::{count, duration, number};
+
+/// What a job met with.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(in crate::report) enum Quantity {
+    Wait,
+    Response,
+    Slowdown,
+}
+
+impl Quantity {
+    pub(in crate::report) const ALL: [Self; 3] = [Self::Wait, Self::Response, Self::Slowdown];
+
+    pub(in crate::report) const fn name(self) -> &'static str {
+        match self {
+            Self::Wait => "wait",
+            Self::Response => "response time",
+            Self::Slowdown => "bounded slowdown",
+        }
+    }
+}
+
+/// The jobs that count, each with its group.
+#[derive(Clone, Debug, Default)]
+pub(in crate::report) struct Measured {
+    groups: Vec<u8>,
+    waits: Vec<u64>,
+    responses: Vec<u64>,
+    slowdowns: Vec<f64>,
+}
+
+impl Measured {
+    /// Adds a job: its wait and response in microseconds.
+    pub(in crate::report) fn add(&mut self, group: usize, wait: u64, response: u64, slowdown: f64) {
+        self.groups.push(u8::try_from(group).unwrap_or(u8::MAX));
+        self.waits.push(wait);
+        self.responses.push(response);
+        self.slowdowns.push(slowdown);
+    }
+
+    /// Makes all groups one.
+    pub(in crate::report) fn join_groups(&mut self) {
+        self.groups.fill(0);
+    }
+
+    pub(in crate::report) fn count(&self) -> usize {
+        self.groups.len()
+    }
+
+    fn value(&self, job: usize, quantity: Quantity) -> f64 {
+        match quantity {
+            Quantity::Wait => self.waits[job] as f64 / 1e6,
+            Quantity::Response => self.responses[job] as f64 / 1e6,
+            Quantity::Slowdown => self.slowdowns[job],
+        }
+    }
+
+    /// The values of the jobs whose group `wanted` wants, in rising order.
+    pub(in crate::report) fn sorted(&self, quantity: Quantity, wanted: impl Fn(usize) -> bool) -> Vec<f64> {
+        let jobs = (0..self.count()).filter(|job| wanted(usize::from(self.groups[*job])));
+        let mut values: Vec<f64> = jobs.map(|job| self.value(job, quantity)).collect();
+        values.sort_unstable_by(f64::total_cmp);
+        values
+    }
+
+    /// How many jobs each group has, and their mean.
+    fn means(&self, quantity: Quantity, groups: usize) -> Vec<(u64, f64)> {
+        let mut sums = vec![(0_u64, 0.0); groups];
+        for job in 0..self.count() {
+            if let Some((count, sum)) = sums.get_mut(usize::from(self.groups[job])) {
+                *count += 1;
+                *sum += self.value(job, quantity);
+            }
+        }
+        sums.into_iter()
+            .map(|(count, sum)| (count, if count == 0 { 0.0 } else { sum / count as f64 }))
+            .collect()
+    }
+}
+
+/// Points of a distribution, few enough to be drawn: which share of `sorted` is at most each value. The first and the last are
+/// always among them.
+pub(in crate::report) fn ecdf(sorted: &[f64]) -> Vec<(f64, f64)> {
+    const MOST: usize = 400;
+    let count = sorted.len();
+    let share = |place: usize| (place + 1) as f64 / count as f64;
+    let mut points: Vec<(f64, f64)> = Vec::new();
+    let step = count.div_ceil(MOST).max(1);
+    for place in (0..count).filter(|place| place % step == 0 || place + 1 == count) {
+        // Of equal values the last one counts.
+        let last = place + sorted[place..].partition_point(|value| *value <= sorted[place]) - 1;
+        let point = (sorted[place], share(last));
+        if points.last() != Some(&point) {
+            points.push(point);
+        }
+    }
+    points
+}
+
+/// Gain and loss of each group from one run to the other.
+pub(in crate::report) fn heat(title: &str, groups: &Groups, from: &Measured, to: &Measured) -> HeatChart {
+    let (rows, columns, places) = groups.table();
+    let panels = Quantity::ALL.map(|quantity| {
+        let mut cells = vec![vec![None; columns.len()]; rows.len()];
+        let (before, after) = (from.means(quantity, places.len()), to.means(quantity, places.len()));
+        for (group, (row, column)) in places.iter().enumerate() {
+            cells[*row][*column] = cell(&groups.names()[group], quantity, before[group], after[group]);
+        }
+        HeatPanel { title: format!("mean {}", quantity.name()), cells }
+    });
+    HeatChart { title: title.to_owned(), rows, columns, panels: panels.into() }
+}
+
+fn cell(group: &str, quantity: Quantity, before: (u64, f64), after: (u64, f64)) -> Option<HeatCell> {
+    if before.0 == 0 || after.0 == 0 {
+        return None;
+    }
+    let shown = |value: f64| match quantity {
+        Quantity::Slowdown => number(Some(value), if value < 100.0 { 2 } else { 0 }),
+        Quantity::Wait | Quantity::Response => duration(value),
+    };
+    let (a, b) = (before.1, after.1);
+    let (text, shade) = if a == b {
+        ("0 %".to_owned(), 0.0)
+    } else if a <= 0.0 {
+        ("from 0".to_owned(), 1.0)
+    } else {
+        let percent = (b / a - 1.0) * 100.0;
+        let text = match percent {
+            far if far >= 900.0 => format!("×{}", number(Some(b / a), 0)),
+            near if near.abs() < 9.95 => format!("{near:+.1} %"),
+            _ => format!("{percent:+.0} %"),
+        };
+        // A half and a double are the ends of the scale.
+        let shade = if b <= 0.0 { -1.0 } else { libm::log2(b / a).clamp(-1.0, 1.0) };
+        (text.replace('-', "−"), shade)
+    };
+    let jobs = if before.0 == after.0 {
+        format!("{} jobs", count(before.0))
+    } else {
+        format!("{} and {} jobs", count(before.0), count(after.0))
+    };
+    Some(HeatCell {
+        text,
+        below: match quantity {
+            Quantity::Slowdown => format!("{} → {}", shown(a), shown(b)),
+            Quantity::Wait | Quantity::Response => format!("{} → {}", short(a), short(b)),
+        },
+        shade,
+        title: format!("{group}: mean {} {} → {} ({jobs})", quantity.name(), shown(a), shown(b)),
+    })
+}
+
+/// A time in one unit, for a narrow place.
+fn short(secs: f64) -> String {
+    let (value, unit) = match secs {
+        secs if secs < 100.0 => (secs, "s"),
+        secs if secs < 6_000.0 => (secs / 60.0, "min"),
+        secs if secs < 172_800.0 => (secs / 3_600.0, "h"),
+        _ => (secs / 86_400.0, "d"),
+    };
+    format!("{} {unit}", number(Some(value), if value < 10.0 && value > 0.0 { 1 } else { 0 }))
+}

@@ -1,0 +1,225 @@
+//! The first pass over a folder: its table of jobs.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::distribution::Measured;
+use super::groups::{Groups, origin_name};
+use super::places::Places;
+use super::schedule::{Fact, Key};
+use super::steps::Steps;
+use crate::model::{JobClasses, Origin, Outcome};
+use crate::report::{JobRow, ReadError, RunFolder};
+use crate::units::Time;
+
+/// Fewer measured jobs than this are not cut into classes unless that is asked for.
+const CLASSED: usize = 50;
+
+/// Jobs that can be told apart in a picture of a part of a run.
+const DETAIL: usize = 300;
+/// Runs of so many jobs need no such picture.
+const BARE: usize = 1_500;
+
+/// Numbers of sites, for keys.
+#[derive(Debug, Default)]
+pub(super) struct SiteNumbers(Vec<Arc<str>>);
+
+impl SiteNumbers {
+    /// The key of a job.
+    pub(super) fn key(&mut self, origin: Origin, job: u64, site: &Arc<str>) -> Key {
+        match origin {
+            Origin::Sent => (origin, usize::MAX, job),
+            Origin::Own => {
+                let at = self.0.iter().position(|known| known == site).unwrap_or_else(|| {
+                    self.0.push(site.clone());
+                    self.0.len() - 1
+                });
+                (origin, at, job)
+            }
+        }
+    }
+}
+
+/// What the jobs of a run tell.
+pub(super) struct Jobs {
+    /// First submission and last end.
+    pub(super) span: (u64, u64),
+    pub(super) groups: Groups,
+    pub(super) measured: Measured,
+    pub(super) outcomes: [u64; 6],
+    pub(super) started: u64,
+    pub(super) in_system: Steps,
+    pub(super) facts: FxHashMap<Key, Fact>,
+    /// Jobs that have not started for the first time.
+    queue: Steps,
+    /// First starts and ends of those that started.
+    runs: Vec<(u64, u64)>,
+    origins: [bool; 2],
+    /// Whether the classes were given, by the run or by the reader.
+    classed: bool,
+}
+
+/// Which colour a job has.
+pub(super) struct Colours {
+    by_origin: bool,
+    of: Vec<usize>,
+    /// Names of the colours.
+    pub(super) names: Vec<String>,
+}
+
+impl Colours {
+    pub(super) fn of(&self, fact: &Fact, origin: Origin) -> u8 {
+        let at = if self.by_origin {
+            usize::from(origin == Origin::Sent)
+        } else {
+            self.of.get(usize::from(fact.group)).copied().unwrap_or(0)
+        };
+        u8::try_from(at).unwrap_or(0)
+    }
+}
+
+impl Jobs {
+    pub(super) fn read(
+        folder: &RunFolder,
+        classes: Option<&JobClasses>,
+        places: &mut Places,
+        sites: &mut SiteNumbers,
+    ) -> Result<Self, ReadError> {
+        let (groups, classed) = groups(folder, classes, places);
+        let window = window(folder);
+        let mut jobs = Self {
+            span: (u64::MAX, 0),
+            groups,
+            measured: Measured::default(),
+            outcomes: [0; 6],
+            started: 0,
+            in_system: Steps::default(),
+            facts: FxHashMap::default(),
+            queue: Steps::default(),
+            runs: Vec::new(),
+            origins: [false; 2],
+            classed,
+        };
+        for row in folder.jobs()? {
+            jobs.job(&row?, window, places, sites);
+        }
+        if jobs.span.0 > jobs.span.1 {
+            jobs.span = (0, 1);
+        }
+        jobs.span.1 = jobs.span.1.max(jobs.span.0 + 1);
+        if !jobs.classed && jobs.measured.count() < CLASSED {
+            jobs.groups = Groups::none();
+            jobs.measured.join_groups();
+            jobs.facts.values_mut().for_each(|fact| fact.group = 0);
+        }
+        Ok(jobs)
+    }
+
+    fn job(
+        &mut self,
+        row: &JobRow,
+        window: Option<(Time, Time)>,
+        places: &mut Places,
+        sites: &mut SiteNumbers,
+    ) {
+        let (submit, end) = (row.submit.micros(), row.end.micros());
+        self.span = (self.span.0.min(submit), self.span.1.max(end));
+        self.outcomes[row.outcome.index()] += 1;
+        self.in_system.hold(submit, end, 1);
+        self.origins[usize::from(row.origin == Origin::Sent)] = true;
+        let group = self.groups.group(row);
+        let Some(start) = row.start else { return };
+        self.started += 1;
+        self.queue.hold(submit, start.micros(), 1);
+        self.runs.push((start.micros(), end));
+        let wait = start.micros().saturating_sub(submit);
+        let counts = matches!(row.outcome, Outcome::Completed | Outcome::Killed);
+        if counts && window.is_none_or(|(from, to)| (from..to).contains(&row.submit)) {
+            let response = end.saturating_sub(submit);
+            let slowdown = row.bsld.unwrap_or_else(|| bounded_slowdown(response, row.run.micros()));
+            self.measured.add(group, wait, response, slowdown);
+        }
+        if let Some(procs) = &row.allocated {
+            let partition = row.partition.clone().unwrap_or_else(|| "".into());
+            let place = places.place(&row.site, &partition);
+            places.reach(place, procs);
+        }
+        let fact = Fact {
+            group: u8::try_from(group).unwrap_or(u8::MAX),
+            killed: row.outcome == Outcome::Killed,
+            attempts: row.attempts,
+            end,
+            wait,
+        };
+        self.facts.insert(sites.key(row.origin, row.job, &row.site), fact);
+    }
+
+    /// The stretch of time around the longest queue in which few enough jobs ran to be told apart; `None` if that is nearly all of it.
+    pub(super) fn busiest(&mut self) -> Option<(u64, u64)> {
+        const HOUR: u64 = 3_600_000_000;
+        const HOURS: [u64; 9] = [1_344, 672, 336, 168, 96, 48, 24, 12, 4];
+        let mut peak = (0, i64::MIN);
+        for (at, waiting) in self.queue.values() {
+            if waiting > peak.1 {
+                peak = (at, waiting);
+            }
+        }
+        let (begin, end) = self.span;
+        let middle = if peak.1 > 0 { peak.0 } else { begin + (end - begin) / 2 };
+        let lengths = HOURS.iter().map(|hours| hours * HOUR).filter(|length| *length < (end - begin) / 2);
+        let windows = lengths.chain([(end - begin) / 100]).filter(|length| *length > 0).map(|length| {
+            let from = middle.saturating_sub(length / 2).max(begin);
+            (from, (from + length).min(end))
+        });
+        let few = |(from, to): &(u64, u64)| {
+            self.runs.iter().filter(|(start, over)| start < to && over > from).count() <= DETAIL
+        };
+        if self.started as usize <= BARE { None } else { windows.into_iter().find(few) }
+    }
+
+    /// The colours of jobs in a Gantt chart: by class if there are classes, unless nobody asked for them and there are jobs of the grid
+    /// and of sites.
+    pub(super) fn colours(&self) -> Colours {
+        if !self.classed && self.origins == [true, true] {
+            let names = [Origin::Own, Origin::Sent].map(|origin| origin_name(origin).to_owned());
+            return Colours { by_origin: true, of: Vec::new(), names: names.into() };
+        }
+        let (of, names) = self.groups.coloured();
+        Colours { by_origin: false, of, names }
+    }
+}
+
+/// max(1, response / max(run, 10 s)), for tables that do not tell it.
+fn bounded_slowdown(response: u64, run: u64) -> f64 {
+    (response as f64 / run.max(10_000_000) as f64).max(1.0)
+}
+
+/// The measured window of a run.
+fn window(folder: &RunFolder) -> Option<(Time, Time)> {
+    let window = &folder.summary()?["measure"];
+    let time = |key: &str| {
+        let micros = libm::round(window[key].as_f64()? * 1e6);
+        Some(Time::from_micros(micros as u64))
+    };
+    Some((time("from")?, time("to")?))
+}
+
+/// The classes: those asked for; the run's own; else two by two that suit any run.
+fn groups(folder: &RunFolder, classes: Option<&JobClasses>, places: &Places) -> (Groups, bool) {
+    let machine = u32::try_from(places.processors()).unwrap_or(u32::MAX);
+    if let Some(classes) = classes {
+        let groups = if classes.count() > 1 { Groups::cut(classes.clone(), machine) } else { Groups::none() };
+        return (groups, true);
+    }
+    let summary = folder.summary();
+    let own = summary.and_then(|summary| summary["classes"].as_array()).map(|classes| {
+        classes.iter().filter_map(|class| class["class"].as_str().map(str::to_owned)).collect::<Vec<_>>()
+    });
+    if let Some(own) = own.filter(|own| own.len() > 1) {
+        return (Groups::of_rows(own), true);
+    }
+    let groups =
+        "kettimuthu-4".parse().map_or_else(|_| Groups::none(), |classes| Groups::cut(classes, machine));
+    (groups, false)
+}

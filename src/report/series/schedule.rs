@@ -1,0 +1,301 @@
+//! Who was where, when: the Gantt chart of a run, as bars or as a raster.
+
+use std::ops::Range;
+
+use rustc_hash::FxHashMap;
+
+use super::churn::Absence;
+use super::places::{Place, Places};
+use crate::model::{Origin, ProcSet};
+use crate::report::charts::{Axis, GanttBar, GanttChart, GanttJoin, GanttRow, GanttShading, Ink, Raster};
+use crate::report::figures::duration;
+
+/// Rectangles up to here are drawn; beyond them there is a raster.
+const BARS: usize = 20_000;
+/// Joins up to here are drawn: more hide what they join.
+const JOINS: usize = 1_000;
+/// Cells of a raster along the time.
+const COLUMNS: u32 = 960;
+/// Up to here jobs without groups have a colour each.
+const FEW: u64 = 400;
+
+/// Which job: the workload's number is one's own only with its site, for jobs of the sites.
+pub(super) type Key = (Origin, usize, u64);
+
+/// What is known of a job before its segments are met.
+#[derive(Copy, Clone, Debug)]
+pub(super) struct Fact {
+    pub(super) group: u8,
+    pub(super) killed: bool,
+    pub(super) attempts: u32,
+    pub(super) end: u64,
+    pub(super) wait: u64,
+}
+
+impl Fact {
+    /// Of a job that is in no table of jobs.
+    pub(super) const NONE: Self = Self { group: 0, killed: false, attempts: 1, end: 0, wait: 0 };
+}
+
+/// A stretch of an attempt.
+#[derive(Clone, Debug)]
+pub(super) struct Stretch {
+    pub(super) key: Key,
+    pub(super) attempt: u32,
+    pub(super) place: usize,
+    pub(super) from: u64,
+    pub(super) to: u64,
+    pub(super) procs: ProcSet,
+}
+
+struct Bar {
+    stretch: Stretch,
+    fact: Fact,
+    lost: bool,
+}
+
+/// Where an attempt was last seen.
+struct Seen {
+    attempt: u32,
+    place: usize,
+    middle: f64,
+    to: u64,
+    bars: Vec<usize>,
+}
+
+/// A schedule that is being gathered.
+pub(in crate::report) struct Schedule {
+    span: (u64, u64),
+    groups: usize,
+    rectangles: usize,
+    bars: Vec<Bar>,
+    rasters: Vec<Raster>,
+    seen: FxHashMap<Key, Seen>,
+    joins: Vec<GanttJoin>,
+    /// Attempts that were followed by another.
+    pub(in crate::report) lost: u64,
+    stretches: u64,
+}
+
+impl Schedule {
+    /// Of a run from `span.0` to `span.1` with so many jobs and groups.
+    pub(super) fn new(span: (u64, u64), places: &Places, groups: usize, jobs: u64) -> Self {
+        let rasters = if jobs <= FEW {
+            Vec::new()
+        } else {
+            rows_of(places.list())
+                .into_iter()
+                .zip(places.list())
+                .map(|(rows, place)| Raster::new(COLUMNS, rows, groups, span, place.processors))
+                .collect()
+        };
+        let rectangles = if jobs > BARS as u64 { BARS + 1 } else { 0 };
+        Self {
+            span,
+            groups,
+            rectangles,
+            bars: Vec::new(),
+            rasters,
+            seen: FxHashMap::default(),
+            joins: Vec::new(),
+            lost: 0,
+            stretches: 0,
+        }
+    }
+
+    /// Whether there is nothing in it.
+    pub(in crate::report) const fn is_empty(&self) -> bool {
+        self.stretches == 0
+    }
+
+    /// Whether a stretch is in its time.
+    pub(super) fn meets(&self, stretch: &Stretch) -> bool {
+        stretch.from < self.span.1 && stretch.to > self.span.0
+    }
+
+    pub(super) fn take(&mut self, stretch: Stretch, fact: Fact) {
+        if stretch.procs.is_empty() {
+            return;
+        }
+        self.stretches += 1;
+        if fact.attempts > 1 {
+            self.join(&stretch);
+        }
+        if let Some(raster) = self.rasters.get_mut(stretch.place) {
+            for (first, last) in stretch.procs.intervals() {
+                raster.add(stretch.from, stretch.to, first..last + 1, usize::from(fact.group));
+            }
+        }
+        if self.rectangles > BARS && !self.rasters.is_empty() {
+            return;
+        }
+        self.rectangles += stretch.procs.intervals().count();
+        if self.rectangles > BARS && !self.rasters.is_empty() {
+            self.bars = Vec::new();
+            self.seen.values_mut().for_each(|seen| seen.bars.clear());
+            return;
+        }
+        if fact.attempts > 1
+            && let Some(seen) = self.seen.get_mut(&stretch.key)
+        {
+            seen.bars.push(self.bars.len());
+        }
+        self.bars.push(Bar { stretch, fact, lost: false });
+    }
+
+    /// If it is of another attempt than the last of this job, that one was lost.
+    fn join(&mut self, stretch: &Stretch) {
+        let middle = middle(&stretch.procs);
+        let now =
+            Seen { attempt: stretch.attempt, place: stretch.place, middle, to: stretch.to, bars: Vec::new() };
+        let Some(seen) = self.seen.get_mut(&stretch.key) else {
+            self.seen.insert(stretch.key, now);
+            return;
+        };
+        if seen.attempt == stretch.attempt {
+            (seen.middle, seen.place, seen.to) = (now.middle, now.place, now.to);
+            return;
+        }
+        self.lost += 1;
+        for bar in &seen.bars {
+            if let Some(bar) = self.bars.get_mut(*bar) {
+                bar.lost = true;
+            }
+        }
+        if self.joins.len() <= JOINS {
+            let seconds = |micros: u64| micros as f64 / 1e6;
+            self.joins.push(GanttJoin {
+                from: (seen.place, seen.middle, seconds(seen.to)),
+                to: (now.place, now.middle, seconds(stretch.from)),
+            });
+        }
+        *seen = now;
+    }
+
+    /// The chart. `names` are those of the groups; without any, jobs are told apart by their numbers while they are few.
+    pub(super) fn chart(
+        self,
+        title: &str,
+        places: &Places,
+        names: &[String],
+        absences: &[Absence],
+    ) -> GanttChart {
+        let seconds = |micros: u64| micros as f64 / 1e6;
+        let barred = self.rectangles <= BARS || self.rasters.is_empty();
+        let mut rasters = if barred { Vec::new() } else { self.rasters }.into_iter();
+        let rows = places
+            .list()
+            .iter()
+            .map(|place| GanttRow {
+                name: place.site.clone(),
+                part: place.partition.clone(),
+                processors: place.processors,
+                cores: place.cores,
+                raster: rasters.next(),
+            })
+            .collect();
+        let by_number = names.len() <= 1 && barred && self.bars.len() as u64 <= FEW;
+        let groups = if by_number {
+            (0..Ink::SERIES).map(|number| (String::new(), Ink::Series(number))).collect()
+        } else {
+            let inks = (0..self.groups.max(1)).map(super::groups::ink);
+            let name = |at: usize| if names.len() > 1 { names[at].clone() } else { String::new() };
+            inks.enumerate().map(|(at, ink)| (name(at), ink)).collect()
+        };
+        let bars = if barred { self.bars } else { Vec::new() };
+        let titled = bars.len() <= 4_000;
+        let bars = bars
+            .iter()
+            .map(|bar| {
+                let stretch = &bar.stretch;
+                GanttBar {
+                    row: stretch.place,
+                    from: seconds(stretch.from),
+                    to: seconds(stretch.to),
+                    ranges: ranges(&stretch.procs),
+                    group: if by_number {
+                        (stretch.key.2 % u64::from(Ink::SERIES)) as usize
+                    } else {
+                        usize::from(bar.fact.group)
+                    },
+                    label: if titled { stretch.key.2.to_string() } else { String::new() },
+                    title: if titled { told(bar, places) } else { String::new() },
+                    lost: bar.lost,
+                    killed: bar.fact.killed && stretch.to == bar.fact.end,
+                }
+            })
+            .collect();
+        let joins = if self.joins.len() <= JOINS && barred { self.joins } else { Vec::new() };
+        GanttChart {
+            title: title.to_owned(),
+            x: Axis::time(seconds(self.span.0), seconds(self.span.1)),
+            rows,
+            bars,
+            joins,
+            away: shadings(absences, self.span),
+            groups,
+        }
+    }
+}
+
+/// What is told of a bar that is pointed at.
+fn told(bar: &Bar, places: &Places) -> String {
+    let stretch = &bar.stretch;
+    let mut processors = Vec::new();
+    stretch.procs.write_intervals(&mut processors);
+    let place = places.list().get(stretch.place);
+    let site = place.filter(|place| !place.site.is_empty());
+    let site = site.map(|place| format!(" of {} {}", place.site, place.partition)).unwrap_or_default();
+    let attempt =
+        if bar.fact.attempts > 1 { format!(", attempt {}", stretch.attempt) } else { String::new() };
+    let fate = match (bar.lost, bar.fact.killed) {
+        (true, _) => "\nattempt lost",
+        (false, true) => "\nkilled at its estimate",
+        _ => "",
+    };
+    let length = (stretch.to - stretch.from) as f64 / 1e6;
+    format!(
+        "job {}{attempt}\nprocessors {}{site}\n{} s to {} s ({})\nwaited {}{fate}",
+        stretch.key.2,
+        String::from_utf8_lossy(&processors),
+        crate::units::Time::from_micros(stretch.from),
+        crate::units::Time::from_micros(stretch.to),
+        duration(length),
+        duration(bar.fact.wait as f64 / 1e6),
+    )
+}
+
+/// Rows of the rasters of the places: as many as there are pixels, and no more than processors.
+fn rows_of(places: &[Place]) -> Vec<u32> {
+    let share = 480 / (places.len().max(1) as u32);
+    places.iter().map(|place| place.processors.clamp(1, share.clamp(16, 400))).collect()
+}
+
+fn ranges(procs: &ProcSet) -> Vec<Range<u32>> {
+    procs.intervals().map(|(first, last)| first..last + 1).collect()
+}
+
+fn middle(procs: &ProcSet) -> f64 {
+    let longest = procs.intervals().max_by_key(|(first, last)| last - first).unwrap_or((0, 0));
+    f64::from(longest.0 + longest.1 + 1) / 2.0
+}
+
+/// Absences as they are drawn; too many to be told apart are left out.
+fn shadings(absences: &[Absence], (begin, end): (u64, u64)) -> Vec<GanttShading> {
+    let mut rectangles = 0;
+    let mut shadings = Vec::new();
+    // The longest first, so that what is left out is what would not be seen.
+    let mut longest: Vec<&Absence> =
+        absences.iter().filter(|absence| absence.from < end && absence.to > begin).collect();
+    longest.sort_by_key(|absence| std::cmp::Reverse(absence.to - absence.from));
+    for absence in longest {
+        let ranges = ranges(&absence.procs);
+        rectangles += ranges.len();
+        if rectangles > BARS {
+            break;
+        }
+        let (from, to) = (absence.from as f64 / 1e6, absence.to as f64 / 1e6);
+        shadings.push(GanttShading { row: absence.place, from, to, ranges });
+    }
+    shadings
+}

@@ -1,0 +1,201 @@
+//! Step functions of time, as sums of changes.
+
+use crate::report::charts::TimePoint;
+
+/// A function of time that changes at instants and is constant between them; zero before the first. Exact.
+#[derive(Clone, Debug, Default)]
+pub(in crate::report) struct Steps {
+    changes: Vec<(u64, i64)>,
+    sorted: bool,
+}
+
+impl Steps {
+    /// From `at` (microseconds) on it is larger by `by`.
+    pub(in crate::report) fn add(&mut self, at: u64, by: i64) {
+        if by != 0 {
+            self.changes.push((at, by));
+            self.sorted = false;
+        }
+    }
+
+    /// Larger by `by` from `from` to `to`.
+    pub(in crate::report) fn hold(&mut self, from: u64, to: u64, by: i64) {
+        if from < to {
+            self.add(from, by);
+            self.add(to, -by);
+        }
+    }
+
+    /// Adds another function.
+    pub(in crate::report) fn add_all(&mut self, other: &Self, times: i64) {
+        self.changes.extend(other.changes.iter().map(|(at, by)| (*at, by * times)));
+        self.sorted = false;
+    }
+
+    /// Adds `times / parts` of another function, each of its changes rounded.
+    pub(in crate::report) fn add_scaled(&mut self, other: &Self, times: i64, parts: i64) {
+        let scaled = |by: i64| (i128::from(by) * i128::from(times) / i128::from(parts.max(1))) as i64;
+        self.changes.extend(other.changes.iter().map(|(at, by)| (*at, scaled(*by))));
+        self.sorted = false;
+    }
+
+    /// True if it never changes.
+    pub(in crate::report) fn is_empty(&self) -> bool {
+        self.changes.is_empty()
+    }
+
+    /// One change an instant, in order.
+    pub(in crate::report) fn settle(&mut self) {
+        if self.sorted {
+            return;
+        }
+        self.changes.sort_unstable_by_key(|(at, _)| *at);
+        self.changes.dedup_by(|next, kept| {
+            let same = next.0 == kept.0;
+            if same {
+                kept.1 += next.1;
+            }
+            same
+        });
+        self.changes.retain(|(_, by)| *by != 0);
+        self.sorted = true;
+    }
+
+    /// The values from each change on, in order of time.
+    pub(in crate::report) fn values(&mut self) -> impl Iterator<Item = (u64, i64)> + '_ {
+        self.settle();
+        self.changes.iter().scan(0, |value, (at, by)| {
+            *value += by;
+            Some((*at, *value))
+        })
+    }
+
+    /// The largest value.
+    pub(in crate::report) fn most(&mut self) -> i64 {
+        self.values().map(|(_, value)| value).fold(0, i64::max)
+    }
+
+    /// The function from `from` to `to` (microseconds), with values times `unit`: change by change if there are at most `bins`,
+    /// otherwise in so many bins of equal length, each with its least, mean and largest value.
+    pub(in crate::report) fn points(
+        &mut self,
+        (from, to): (u64, u64),
+        bins: u32,
+        unit: f64,
+    ) -> Vec<TimePoint> {
+        self.settle();
+        if from >= to {
+            return Vec::new();
+        }
+        if self.changes.len() <= bins as usize {
+            self.exact(from, to, unit)
+        } else {
+            self.binned(from, to, bins, unit)
+        }
+    }
+
+    fn exact(&mut self, from: u64, to: u64, unit: f64) -> Vec<TimePoint> {
+        let point = |at: u64, value: i64| {
+            let value = value as f64 * unit;
+            TimePoint { x: at as f64 / 1e6, low: value, mean: value, high: value }
+        };
+        let before = self.values().take_while(|(at, _)| *at <= from).last().map_or(0, |(_, value)| value);
+        let within = self.values().filter(|(at, _)| (from + 1..to).contains(at));
+        std::iter::once((from, before)).chain(within).map(|(at, value)| point(at, value)).collect()
+    }
+
+    fn binned(&mut self, from: u64, to: u64, bins: u32, unit: f64) -> Vec<TimePoint> {
+        let edge =
+            |bin: u32| from + (u128::from(to - from) * u128::from(bin)).div_ceil(u128::from(bins)) as u64;
+        let mut points = Vec::with_capacity(bins as usize);
+        let mut changes = self.changes.iter().peekable();
+        let mut value = 0_i64;
+        while let Some((_, by)) = changes.next_if(|(at, _)| *at <= from) {
+            value += by;
+        }
+        for bin in 0..bins {
+            let (begin, end) = (edge(bin), edge(bin + 1));
+            let (mut low, mut high, mut area, mut since) = (value, value, 0_i128, begin);
+            // A change at the very beginning of the bin replaces what was before it.
+            let mut fresh = true;
+            while let Some((at, by)) = changes.next_if(|(at, _)| *at < end) {
+                area += i128::from(value) * i128::from(at - since);
+                if fresh && *at == begin {
+                    (low, high) = (value + by, value + by);
+                }
+                fresh = false;
+                (value, since) = (value + by, *at);
+                (low, high) = (low.min(value), high.max(value));
+            }
+            area += i128::from(value) * i128::from(end - since);
+            let length = (end - begin).max(1) as f64;
+            points.push(TimePoint {
+                x: begin as f64 / 1e6,
+                low: low as f64 * unit,
+                mean: area as f64 / length * unit,
+                high: high as f64 * unit,
+            });
+        }
+        points
+    }
+}
+
+/// An amount that accrues evenly over stretches of time, as its sum up to the end of each bin. Exact: each stretch's parts add up
+/// to it.
+#[derive(Clone, Debug)]
+pub(in crate::report) struct Accrual {
+    from: u64,
+    to: u64,
+    bins: Vec<i128>,
+}
+
+impl Accrual {
+    pub(in crate::report) fn new((from, to): (u64, u64), bins: u32) -> Self {
+        Self { from, to: to.max(from + 1), bins: vec![0; bins.max(1) as usize] }
+    }
+
+    fn edge(&self, bin: usize) -> u64 {
+        let length = u128::from(self.to - self.from);
+        self.from + (length * bin as u128).div_ceil(self.bins.len() as u128) as u64
+    }
+
+    /// Adds `amount`, accruing from `from` to `to`.
+    pub(in crate::report) fn add(&mut self, from: u64, to: u64, amount: i128) {
+        if amount == 0 {
+            return;
+        }
+        let bin = |at: u64| {
+            let at = at.clamp(self.from, self.to - 1) - self.from;
+            (u128::from(at) * self.bins.len() as u128 / u128::from(self.to - self.from)) as usize
+        };
+        let (first, last) = (bin(from), bin(to.saturating_sub(1).max(from)));
+        let length = i128::from(to.saturating_sub(from));
+        let mut told = 0;
+        for bin in first..=last {
+            let upto = if bin == last || length == 0 {
+                amount
+            } else {
+                amount * i128::from(self.edge(bin + 1).saturating_sub(from)) / length
+            };
+            self.bins[bin] += upto - told;
+            told = upto;
+        }
+    }
+
+    /// The whole amount.
+    pub(in crate::report) fn sum(&self) -> i128 {
+        self.bins.iter().sum()
+    }
+
+    /// What has accrued by the beginning of each bin and by the end, times `unit`.
+    pub(in crate::report) fn points(&self, unit: f64) -> Vec<TimePoint> {
+        let mut sum = 0_i128;
+        let mut points = Vec::with_capacity(self.bins.len());
+        for (bin, amount) in self.bins.iter().enumerate() {
+            sum += amount;
+            let value = sum as f64 * unit;
+            points.push(TimePoint { x: self.edge(bin) as f64 / 1e6, low: value, mean: value, high: value });
+        }
+        points
+    }
+}

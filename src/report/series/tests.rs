@@ -1,0 +1,219 @@
+//! Hand-worked schedules, and slow twins.
+
+use std::fs;
+use std::path::Path;
+
+use proptest::prelude::*;
+
+use super::distribution::{Measured, Quantity, ecdf, heat};
+use super::groups::Groups;
+use super::run::RunSeries;
+use super::steps::{Accrual, Steps};
+use super::study::front;
+use crate::report::RunFolder;
+
+/// A step function as its value at each instant.
+fn by_definition(holds: &[(u64, u64, i64)], at: u64) -> i64 {
+    holds.iter().filter(|(from, to, _)| (*from..*to).contains(&at)).map(|(_, _, by)| by).sum()
+}
+
+proptest! {
+    #[test]
+    fn bins_have_least_mean_and_most_of_what_is_in_them(
+        holds in prop::collection::vec((0_u64..60, 0_u64..60, 1_i64..9), 1..30),
+        (from, length) in (0_u64..20, 1_u64..50),
+        bins in 1_u32..7,
+    ) {
+        let mut steps = Steps::default();
+        for (from, to, by) in &holds {
+            steps.hold(*from, *to, *by);
+        }
+        let to = from + length;
+        let points = steps.points((from, to), bins, 1.0);
+        let exact = steps.values().count() <= bins as usize;
+        for at in from..to {
+            let micros = at as f64 / 1e6;
+            let point = points.iter().rev().find(|point| point.x <= micros + 1e-12).unwrap();
+            let value = by_definition(&holds, at) as f64;
+            prop_assert!(point.low <= value && value <= point.high, "{value} at {at} in {point:?}");
+            if exact {
+                prop_assert_eq!(point.mean, value);
+            }
+        }
+        if !exact {
+            let edge = |bin: u32| from + (length * u64::from(bin)).div_ceil(u64::from(bins));
+            prop_assert_eq!(points.len(), bins as usize);
+            for (bin, point) in (0..).zip(&points) {
+                let within: Vec<i64> = (edge(bin)..edge(bin + 1)).map(|at| by_definition(&holds, at)).collect();
+                if within.is_empty() {
+                    continue;
+                }
+                let mean = within.iter().sum::<i64>() as f64 / within.len() as f64;
+                prop_assert!((point.mean - mean).abs() < 1e-9, "{} is not {mean}", point.mean);
+                prop_assert_eq!(point.low, *within.iter().min().unwrap() as f64);
+                prop_assert_eq!(point.high, *within.iter().max().unwrap() as f64);
+            }
+        }
+    }
+
+    #[test]
+    fn what_accrues_adds_up(parts in prop::collection::vec((0_u64..100, 0_u64..100, -50_i128..50), 0..20), bins in 1_u32..9) {
+        let mut accrual = Accrual::new((0, 100), bins);
+        for (from, length, amount) in &parts {
+            accrual.add(*from, (*from + *length).min(100), *amount);
+        }
+        prop_assert_eq!(accrual.sum(), parts.iter().map(|(_, _, amount)| amount).sum::<i128>());
+    }
+
+    #[test]
+    fn the_front_is_what_nobody_beats(
+        points in prop::collection::vec(prop::option::of((0_i32..6, 0_i32..6)), 0..14),
+        less in any::<(bool, bool)>(),
+    ) {
+        let points: Vec<Option<(f64, f64)>> =
+            points.into_iter().map(|point| point.map(|(x, y)| (f64::from(x), f64::from(y)))).collect();
+        let as_good = |a: f64, b: f64, less: bool| if less { a <= b } else { a >= b };
+        let beats = |a: (f64, f64), b: (f64, f64)| a != b && as_good(a.0, b.0, less.0) && as_good(a.1, b.1, less.1);
+        let expected: Vec<bool> = points
+            .iter()
+            .map(|point| point.is_some_and(|point| !points.iter().flatten().any(|other| beats(*other, point))))
+            .collect();
+        prop_assert_eq!(front(&points, less), expected);
+    }
+
+    #[test]
+    fn a_thinned_distribution_lies_on_the_whole_one(mut values in prop::collection::vec(0_u32..500, 1..3_000)) {
+        values.sort_unstable();
+        let sorted: Vec<f64> = values.iter().map(|value| f64::from(*value)).collect();
+        let points = ecdf(&sorted);
+        prop_assert!(points.len() <= 402);
+        prop_assert_eq!(points.last().copied(), Some((sorted[sorted.len() - 1], 1.0)));
+        prop_assert_eq!(points[0].0, sorted[0]);
+        for (value, share) in points {
+            let at_most = sorted.iter().filter(|other| **other <= value).count();
+            prop_assert!((share - at_most as f64 / sorted.len() as f64).abs() < 1e-12);
+        }
+    }
+}
+
+const JOBS: &str = "job,submit,start,end,procs,site,outcome,requested,run,estimate,wait,response,bsld,user,class,attempts,energy_j,cost,reason,partition,origin\n";
+const SEGMENTS: &str =
+    "job,attempt,site,partition,procs,from,to,rate,share,cause,energy_j,cost,processors,origin\n";
+
+fn folder(at: &Path, jobs: &str, segments: &str, events: &str) -> RunFolder {
+    fs::write(at.join("jobs.csv"), format!("{JOBS}{jobs}")).unwrap();
+    fs::write(at.join("segments.csv"), format!("{SEGMENTS}{segments}")).unwrap();
+    if !events.is_empty() {
+        let head =
+            "time,event,cause,site,partition,machines,procs,job,origin,attempt,lost_proc_s,since_lost_s\n";
+        fs::write(at.join("events.csv"), format!("{head}{events}")).unwrap();
+    }
+    let scenario =
+        "[[site]]\nname = \"a\"\nmachines = [{ class = \"p\", count = 2, cores = 2, absent = 0 }]\n";
+    fs::write(at.join("scenario.toml"), scenario).unwrap();
+    let summary = r#"{ "scenario": "tiny", "scenario_hash": "0", "sites": [{ "name": "a", "usage": { "idle": 100.0, "reserved": 0.0 }, "energy": { "idle_kwh": 0.0002777777777777778 } }] }"#;
+    fs::write(at.join("summary.json"), summary).unwrap();
+    RunFolder::open(at).unwrap()
+}
+
+/// Two machines of two processors. Job 1 runs on all four from 0 to 10; machine 1 leaves at 10 and takes it along: it runs again from 20
+/// to 40, when the machine is back. Job 2, one processor, waits from 5 to 10 and runs until 15, where it is killed.
+fn tiny(at: &Path) -> RunFolder {
+    let jobs = "2,5,10,15,1,a,killed,1,5,5,5,10,1,1,all,1,500,2,,p,local\n\
+        1,0,0,40,4,a,completed,4,20,20,0,40,2,1,all,2,2000,6,,p,local\n";
+    let segments = "1,1,a,p,4,0,10,1,1,run,1000,3,0-3,local\n\
+        2,1,a,p,1,10,15,1,1,run,500,2,0,local\n\
+        1,2,a,p,4,20,40,1,1,run,1000,3,0-3,local\n";
+    let events = "10,left,script,a,p,1,2,,,,,\n20,joined,script,a,p,1,2,,,,,\n";
+    folder(at, jobs, segments, events)
+}
+
+fn values(mut steps: Steps) -> Vec<(u64, i64)> {
+    steps.values().map(|(at, value)| (at / 1_000_000, value)).collect()
+}
+
+#[test]
+fn a_small_run_gives_what_can_be_worked_out_by_hand() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = RunSeries::read(&tiny(dir.path()), None).unwrap();
+    assert_eq!(run.span, (0, 40_000_000));
+    assert_eq!(values(run.running), [(0, 1), (15, 0), (20, 1), (40, 0)]);
+    // Job 2 from 5 to 10; job 1 again from 10, when its attempt was lost, to 20.
+    assert_eq!(values(run.waiting), [(5, 1), (20, 0)]);
+    let full = crate::units::Rate::FULL.units() as i64;
+    assert_eq!(values(run.busy[0].clone()), [(0, 4 * full), (10, full), (15, 0), (20, 4 * full), (40, 0)]);
+    assert_eq!(values(run.away[0].clone()), [(10, 2), (20, 0)]);
+    // 1000 J in 10 s is 100 W, 500 J in 5 s too, 1000 J in 20 s is 50 W.
+    assert_eq!(values(run.jobs_power.clone()), [(0, 100_000), (15, 0), (20, 50_000), (40, 0)]);
+    // 1000 J over 100 idle processor-seconds are 10 W: one idle from 10 to 15 (two are away), two until 20.
+    assert_eq!(values(run.power), [(0, 100_000), (10, 110_000), (15, 20_000), (20, 50_000), (40, 0)]);
+    assert_eq!(run.cost.sum(), 8_000_000_000);
+    assert_eq!(run.outcomes, [1, 1, 0, 0, 0, 0]);
+    assert_eq!(run.lost_attempts, 1);
+    assert_eq!(run.measured.sorted(Quantity::Wait, |_| true), [0.0, 5.0]);
+
+    let gantt = run.gantt.unwrap();
+    let bars: Vec<(&str, f64, f64, bool, bool)> =
+        gantt.bars.iter().map(|bar| (bar.label.as_str(), bar.from, bar.to, bar.lost, bar.killed)).collect();
+    assert_eq!(
+        bars,
+        [("1", 0.0, 10.0, true, false), ("2", 10.0, 15.0, false, true), ("1", 20.0, 40.0, false, false)]
+    );
+    assert_eq!(gantt.joins.len(), 1);
+    assert_eq!((gantt.joins[0].from, gantt.joins[0].to), ((0, 2.0, 10.0), (0, 2.0, 20.0)));
+    assert_eq!((gantt.away[0].from, gantt.away[0].to, &gantt.away[0].ranges[..]), (10.0, 20.0, &[2..4][..]));
+    assert_eq!((gantt.rows[0].processors, gantt.rows[0].cores), (4, 2));
+}
+
+#[test]
+fn a_run_in_which_all_are_rejected_is_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let jobs =
+        "1,3,,3,0,a,rejected,9,5,5,,,,1,all,0,0,0,needs more processors than the partition has,,local\n";
+    let run = RunSeries::read(&folder(dir.path(), jobs, "", ""), None).unwrap();
+    assert!(run.gantt.is_none());
+    assert_eq!((run.outcomes[3], run.measured.count()), (1, 0));
+    assert!(run.span.0 < run.span.1);
+}
+
+#[test]
+fn many_jobs_become_a_raster_that_holds_the_same_processor_time() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut jobs, mut segments) = (String::new(), String::new());
+    // 20,001 jobs of 2 s one after the other on processor 1, half of what could be had of it.
+    for job in 0..20_001_u64 {
+        let (from, to) = (job * 4, job * 4 + 2);
+        jobs += &format!("{job},{from},{from},{to},1,a,completed,1,2,2,0,2,1,1,all,1,0,0,,p,local\n");
+        segments += &format!("{job},1,a,p,1,{from},{to},1,1,run,0,0,1,local\n");
+    }
+    let run = RunSeries::read(&folder(dir.path(), &jobs, &segments, ""), None).unwrap();
+    let gantt = run.gantt.unwrap();
+    assert!(gantt.bars.is_empty());
+    let raster = gantt.rows[0].raster.as_ref().unwrap();
+    for column in 0..960 {
+        assert!(
+            (raster.share(column, 1, 0) - 0.5).abs() < 0.03,
+            "column {column}: {}",
+            raster.share(column, 1, 0)
+        );
+        assert_eq!(raster.share(column, 0, 0), 0.0);
+    }
+}
+
+#[test]
+fn gain_and_loss_are_told_class_by_class() {
+    let groups = Groups::of_rows(vec!["S N".into(), "S W".into(), "L N".into(), "L W".into()]);
+    assert_eq!(groups.table().0, ["S", "L"]);
+    assert_eq!(groups.table().1, ["N", "W"]);
+    let (mut a, mut b) = (Measured::default(), Measured::default());
+    a.add(0, 10_000_000, 20_000_000, 2.0);
+    a.add(0, 30_000_000, 40_000_000, 4.0);
+    b.add(0, 5_000_000, 10_000_000, 3.0);
+    b.add(0, 15_000_000, 20_000_000, 3.0);
+    b.add(3, 1, 1, 1.0);
+    let chart = heat("b against a", &groups, &a, &b);
+    let cell = chart.panels[0].cells[0][0].as_ref().unwrap();
+    assert_eq!((cell.text.as_str(), cell.shade, cell.below.as_str()), ("−50 %", -1.0, "20 s → 10 s"));
+    assert_eq!(chart.panels[2].cells[0][0].as_ref().unwrap().text, "0 %");
+    assert_eq!(chart.panels[0].cells[1][1], None, "no job of this class in the first run");
+}

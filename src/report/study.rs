@@ -1,0 +1,125 @@
+//! The table of a study for people: a row a point, over its seeds.
+
+use serde::Serialize;
+
+use super::figures::{count, decimals, number};
+use super::tables::text_table;
+use crate::metrics::{MeasureInfo, RunStatus, StudyRow, StudyTable};
+
+/// The runs at one point.
+struct Point<'a> {
+    labels: &'a [String],
+    rows: Vec<&'a StudyRow>,
+}
+
+impl Point<'_> {
+    fn done(&self) -> impl Iterator<Item = &StudyRow> {
+        self.rows.iter().copied().filter(|row| row.status == RunStatus::Done)
+    }
+
+    fn grows(&self) -> usize {
+        self.done().filter(|row| row.grows).count()
+    }
+
+    /// The mean of a measure over the seeds. A run whose backlog still grows says how long it was, not how good: then there is none.
+    fn mean(&self, measure: usize) -> Option<f64> {
+        let values: Vec<f64> = self.done().filter_map(|row| row.values[measure]).collect();
+        (self.grows() == 0 && !values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+    }
+}
+
+fn points(table: &StudyTable) -> Vec<Point<'_>> {
+    let mut points: Vec<Point<'_>> = Vec::new();
+    for row in &table.rows {
+        // Seeds move first, so the runs of a point lie side by side.
+        match points.last_mut().filter(|point| point.labels == row.point) {
+            Some(point) => point.rows.push(row),
+            None => points.push(Point { labels: &row.point, rows: vec![row] }),
+        }
+    }
+    points
+}
+
+/// A row a point of the axes: how many runs, and the mean of each measure over them.
+pub fn study_table(table: &StudyTable) -> String {
+    let points = points(table);
+    let failed: usize = table.rows.iter().filter(|row| row.status != RunStatus::Done).count();
+    let growing: usize = points.iter().filter(|point| point.grows() > 0).count();
+    let mut header: Vec<String> = table.axes.clone();
+    header.push("runs".to_owned());
+    header.extend((failed > 0).then(|| "failed".to_owned()));
+    header.extend((growing > 0).then(|| "grow".to_owned()));
+    header.extend(table.measures.iter().map(|id| heading(id)));
+    let columns: Vec<Vec<String>> = (0..table.measures.len())
+        .map(|measure| {
+            let means: Vec<Option<f64>> = points.iter().map(|point| point.mean(measure)).collect();
+            let places = if means.iter().flatten().all(|mean| mean.abs() <= 1.0) {
+                4
+            } else {
+                decimals(means.iter().copied())
+            };
+            means.into_iter().map(|mean| number(mean, places)).collect()
+        })
+        .collect();
+    let rows = points.iter().enumerate().map(|(at, point)| {
+        let mut row: Vec<String> = point.labels.to_vec();
+        row.push(count(point.rows.len() as u64));
+        row.extend((failed > 0).then(|| count((point.rows.len() - point.done().count()) as u64)));
+        row.extend((growing > 0).then(|| count(point.grows() as u64)));
+        row.extend(columns.iter().map(|column| column[at].clone()));
+        row
+    });
+    let header: Vec<&str> = header.iter().map(String::as_str).collect();
+    let mut out = text_table(table.axes.len(), &header, rows);
+    out.push('\n');
+    if growing > 0 {
+        out.push_str(
+            "\ngrow: runs in which more and more jobs waited at the end; a mean would say how long they were, so there is none\n",
+        );
+    }
+    out
+}
+
+/// What a column is called: the words of the measure's id one below the other, and its unit.
+fn heading(id: &str) -> String {
+    let info = MeasureInfo::of(id);
+    let unit = if info.unit.is_empty() { String::new() } else { format!(" ({})", info.unit) };
+    let (of, name) = id.rsplit_once('.').map_or(("", id), |(of, name)| (of, name));
+    let mut lines: Vec<String> = Vec::new();
+    if !of.is_empty() {
+        lines.push(of.to_owned());
+    }
+    lines.extend(name.split('_').map(str::to_owned));
+    lines.join("\n") + &unit
+}
+
+/// A run of a campaign, and whether it has a result.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ListedRun {
+    /// Its number.
+    pub run: u64,
+    /// Its place on each axis: name and label.
+    pub point: Vec<(String, String)>,
+    /// Its seed.
+    pub seed: u64,
+    /// `done`, `failed`, or `to do`.
+    pub state: &'static str,
+    /// The hash of its resolved scenario.
+    pub scenario_hash: String,
+}
+
+/// A row a run.
+pub fn study_list(runs: &[ListedRun]) -> String {
+    let axes: Vec<&str> =
+        runs.first().map(|run| run.point.iter().map(|(axis, _)| axis.as_str()).collect()).unwrap_or_default();
+    let mut header = vec!["run"];
+    header.extend(&axes);
+    header.extend(["seed", "state"]);
+    let rows = runs.iter().map(|run| {
+        let mut row = vec![run.run.to_string()];
+        row.extend(run.point.iter().map(|(_, label)| label.clone()));
+        row.extend([run.seed.to_string(), run.state.to_owned()]);
+        row
+    });
+    text_table(axes.len() + 3, &header, rows)
+}

@@ -1,0 +1,287 @@
+//! The results of a campaign: what each run gave, by the hash of all that it depends on.
+//!
+//! A folder of its own kind, beside the [`Store`](super::Store) that keeps the snapshots of one run. What the bytes mean is the business
+//! of whoever writes them; here it is seen to that what was [acknowledged](ResultStore::put) is there after a kill, that a
+//! damaged result is never handed out, and that no two processes and no two campaigns share a store.
+//!
+//! ```text
+//! STORE/
+//!   gridemu-campaign        the marker: what this is, its layout, its engine, which campaign it is of
+//!   lock                    held by the process that uses the store
+//!   data                    the database
+//! ```
+//!
+//! The marker comes last when a store is made, so a folder without one holds nothing that anybody was promised.
+
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::disk::{self, RealDisk, engine_at};
+use super::engine::Engine;
+use super::engines::EngineKind;
+use super::error::{Part, StoreError};
+use super::generation;
+use super::lock::{LOCK, Lock};
+use super::marker::MARKER as OF_A_RUN;
+use super::text::{self, Fault};
+
+/// The file that makes a folder a store of results.
+const MARKER: &str = "gridemu-campaign";
+const DATA: &str = "data";
+const DRAFT: &str = "data.part";
+/// The layout of today.
+const LAYOUT: u32 = 1;
+
+const WHAT: &str = "results of a campaign of gridemu, see `gridemu campaign`";
+/// What the keys of results begin with.
+const PREFIX: &[u8] = b"result ";
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Marker {
+    what: String,
+    layout: u32,
+    program: String,
+    engine: String,
+    campaign: String,
+}
+
+/// What is told of any layout.
+#[derive(Deserialize)]
+struct Layout {
+    layout: u32,
+    #[serde(default)]
+    program: String,
+}
+
+/// The results of one campaign, open in this process and in no other.
+pub struct ResultStore {
+    folder: PathBuf,
+    campaign: String,
+    /// `None` once it is closed.
+    engine: Option<Box<dyn Engine>>,
+    _lock: Lock,
+}
+
+impl ResultStore {
+    /// Opens the results of `campaign` in `folder`; in a folder that is not there or is empty they are begun, in the database `engine`.
+    ///
+    /// # Errors
+    /// [`StoreError::OtherCampaign`], [`StoreError::Foreign`] if there is something else, [`StoreError::InUse`],
+    /// [`StoreError::Newer`], damage of the marker, and what the file system says.
+    pub fn open_or_create(
+        folder: &Path,
+        campaign: &str,
+        engine: EngineKind,
+        patience: Duration,
+    ) -> Result<Self, StoreError> {
+        fs::create_dir_all(folder).map_err(|source| disk::at("create the folder", folder, source))?;
+        refuse_others(folder)?;
+        let lock = Lock::take(&RealDisk, folder, patience)?;
+        if !folder.join(MARKER).exists() {
+            create(folder, campaign, engine)?;
+        }
+        Self::of(folder, Some(campaign), lock)
+    }
+
+    /// Opens results that are there, of `campaign` if one is named.
+    ///
+    /// # Errors
+    /// [`StoreError::Absent`], and as [`ResultStore::open_or_create`].
+    pub fn open(folder: &Path, campaign: Option<&str>, patience: Duration) -> Result<Self, StoreError> {
+        let path = folder.to_owned();
+        if !folder.exists() {
+            return Err(StoreError::Absent { path });
+        }
+        if !folder.is_dir() {
+            return Err(StoreError::Foreign { path, what: "it is a file".to_owned() });
+        }
+        refuse_others(folder)?;
+        if !folder.join(MARKER).exists() {
+            return Err(StoreError::Foreign { path, what: "it holds no results of a campaign".to_owned() });
+        }
+        Self::of(folder, campaign, Lock::take(&RealDisk, folder, patience)?)
+    }
+
+    fn of(folder: &Path, wanted: Option<&str>, lock: Lock) -> Result<Self, StoreError> {
+        let (campaign, engine) = read_marker(folder)?;
+        if let Some(wanted) = wanted.filter(|wanted| *wanted != campaign) {
+            let path = folder.to_owned();
+            return Err(StoreError::OtherCampaign { path, of: campaign, wanted: wanted.to_owned() });
+        }
+        let data = folder.join(DATA);
+        let engine = engine.open_even(&data).map_err(|error| engine_at("open", &data, error))?;
+        Ok(Self { folder: folder.to_owned(), campaign, engine: Some(engine), _lock: lock })
+    }
+
+    /// The campaign that it is of.
+    pub fn campaign(&self) -> &str {
+        &self.campaign
+    }
+
+    /// Where it is.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Keeps the result of `key`, in the place of an earlier one. It is promised to be there after a kill once
+    /// [`flush`](Self::flush) has returned.
+    ///
+    /// # Errors
+    /// What the database says.
+    pub fn put(&mut self, key: u128, result: &[u8]) -> Result<(), StoreError> {
+        let value = [&xxh3_64(result).to_le_bytes()[..], result].concat();
+        let folder = &self.folder;
+        let engine = open(&mut self.engine, folder)?;
+        engine.put(&bytes_of(key), &value).map_err(|error| engine_at("write to", folder, error))
+    }
+
+    /// Hands everything to the disk.
+    ///
+    /// # Errors
+    /// What the database says.
+    pub fn flush(&mut self) -> Result<(), StoreError> {
+        let folder = &self.folder;
+        open(&mut self.engine, folder)?.flush().map_err(|error| engine_at("write to", folder, error))
+    }
+
+    /// The result of `key`, if it is there.
+    ///
+    /// # Errors
+    /// [`StoreError::Damaged`] if it is not what was written, and what the database says.
+    pub fn get(&self, key: u128) -> Result<Option<Vec<u8>>, StoreError> {
+        let Some(engine) = &self.engine else { return Ok(None) };
+        let found = engine.get(&bytes_of(key)).map_err(|error| engine_at("read", &self.folder, error))?;
+        let Some(mut value) = found else { return Ok(None) };
+        let damaged =
+            |why: String| StoreError::Damaged { part: Part::Result(key), path: self.folder.join(DATA), why };
+        let Some((hash, result)) = value.split_first_chunk::<8>() else {
+            return Err(damaged("has no hash".to_owned()));
+        };
+        if xxh3_64(result) != u64::from_le_bytes(*hash) {
+            return Err(damaged("is not what was written".to_owned()));
+        }
+        value.drain(..8);
+        Ok(Some(value))
+    }
+
+    /// The keys of all results, in order.
+    ///
+    /// # Errors
+    /// What the database says.
+    pub fn keys(&self) -> Result<Vec<u128>, StoreError> {
+        let Some(engine) = &self.engine else { return Ok(Vec::new()) };
+        let keys = engine.keys(PREFIX).map_err(|error| engine_at("read", &self.folder, error))?;
+        let number = |key: &[u8]| key.strip_prefix(PREFIX)?.try_into().ok().map(u128::from_be_bytes);
+        Ok(keys.iter().filter_map(|key| number(key)).collect())
+    }
+
+    /// Closes the database. When it returns, nobody writes to the store any more.
+    ///
+    /// # Errors
+    /// What the database says.
+    pub fn close(mut self) -> Result<(), StoreError> {
+        let closed = self.engine.take().map_or(Ok(()), |engine| engine.close());
+        closed.map_err(|error| engine_at("close", &self.folder, error))
+    }
+}
+
+impl Drop for ResultStore {
+    /// Waits until the database has let go of its files, so that the store can be opened again at once.
+    fn drop(&mut self) {
+        if let Some(engine) = self.engine.take() {
+            // What was promised has been flushed; nobody is left to be told.
+            let _ = engine.close();
+        }
+    }
+}
+
+impl fmt::Debug for ResultStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ResultStore").field("folder", &self.folder).field("campaign", &self.campaign).finish()
+    }
+}
+
+fn open<'a>(
+    engine: &'a mut Option<Box<dyn Engine>>,
+    folder: &Path,
+) -> Result<&'a mut Box<dyn Engine>, StoreError> {
+    engine.as_mut().ok_or_else(|| StoreError::Broken { path: folder.to_owned() })
+}
+
+fn bytes_of(key: u128) -> Vec<u8> {
+    [PREFIX, &key.to_be_bytes()].concat()
+}
+
+/// Makes the database, then the marker: from then on the folder is a store.
+fn create(folder: &Path, campaign: &str, kind: EngineKind) -> Result<(), StoreError> {
+    let (draft, data) = (folder.join(DRAFT), folder.join(DATA));
+    // What a process left that was killed while it made a store here.
+    for leftover in [&draft, &data] {
+        if leftover.exists() {
+            fs::remove_dir_all(leftover).map_err(|source| disk::at("remove", leftover, source))?;
+        }
+    }
+    fs::create_dir(&draft).map_err(|source| disk::at("create the folder", &draft, source))?;
+    let failed = |error| engine_at("create", &draft, error);
+    let mut engine = kind.open_even(&draft).map_err(failed)?;
+    engine.flush().map_err(failed)?;
+    engine.close().map_err(failed)?;
+    fs::rename(&draft, &data).map_err(|source| disk::at("rename", &draft, source))?;
+    let marker = Marker {
+        what: WHAT.to_owned(),
+        layout: LAYOUT,
+        program: env!("CARGO_PKG_VERSION").to_owned(),
+        engine: kind.to_string(),
+        campaign: campaign.to_owned(),
+    };
+    let path = folder.join(MARKER);
+    let failed = |why| StoreError::Engine { operation: "write", path: path.clone(), why };
+    let text = text::encode(&marker).map_err(failed)?;
+    // The folder is synced with it, so the database has its name on the disk before the marker has.
+    disk::write_whole(&RealDisk, &path, text.as_bytes())
+}
+
+fn read_marker(folder: &Path) -> Result<(String, EngineKind), StoreError> {
+    let path = folder.join(MARKER);
+    let bytes = fs::read(&path).map_err(|source| disk::at("read", &path, source))?;
+    let part = Part::Marker;
+    let damaged = |why: String| StoreError::Damaged { part: part.clone(), path: path.clone(), why };
+    let body = text::body(&bytes).map_err(|fault| match fault {
+        Fault::Short => {
+            let why = "has no line with its hash at the end".to_owned();
+            StoreError::CutShort { part: part.clone(), path: path.clone(), why }
+        }
+        Fault::Changed(why) => damaged(why),
+    })?;
+    let unreadable = |error: serde_json::Error| damaged(format!("cannot be read: {error}"));
+    let Layout { layout, program } = serde_json::from_str(body).map_err(unreadable)?;
+    if layout > LAYOUT {
+        return Err(StoreError::Newer { path: folder.to_owned(), layout, known: LAYOUT, program });
+    }
+    let marker: Marker = serde_json::from_str(body).map_err(unreadable)?;
+    Ok((marker.campaign, marker.engine.parse().map_err(damaged)?))
+}
+
+/// Refuses a folder in which there is something else.
+fn refuse_others(folder: &Path) -> Result<(), StoreError> {
+    let path = folder.to_owned();
+    let names = generation::names(folder)?;
+    if names.iter().any(|name| name == MARKER) {
+        return Ok(());
+    }
+    if names.iter().any(|name| name == OF_A_RUN) {
+        let what = "it keeps the snapshots of one run; results of a campaign need a folder of their own";
+        return Err(StoreError::Foreign { path, what: what.to_owned() });
+    }
+    let ours = |name: &String| [LOCK, DATA].contains(&name.as_str()) || generation::is_leftover(name);
+    match names.iter().find(|name| !ours(name)) {
+        None => Ok(()),
+        Some(name) => Err(StoreError::Foreign { path, what: format!("it holds `{name}`") }),
+    }
+}

@@ -1,0 +1,139 @@
+//! `gridemu compare`
+
+use std::fs;
+use std::path::Path;
+
+use super::gridemu;
+
+/// A table of jobs: number, submission, start (none: rejected), end, run time; one processor each.
+fn jobs(path: &Path, rows: &[(u64, u64, Option<u64>, u64, u64)]) {
+    let mut text = String::from(
+        "job,submit,start,end,procs,site,outcome,requested,run,estimate,wait,response,bsld,user,class,attempts,energy,cost,reason,partition,origin\n",
+    );
+    for (job, submit, start, end, run) in rows {
+        let (wait, response) = (start.map(|start| start - submit), start.map(|_| end - submit));
+        let shown = |value: Option<u64>| value.map(|value| value.to_string()).unwrap_or_default();
+        let outcome = if start.is_some() { "completed" } else { "rejected" };
+        let reason = if start.is_some() { "" } else { "too-large" };
+        text += &format!(
+            "{job},{submit},{},{end},1,here,{outcome},1,{run},{run},{},{},,-1,all,1,0,0,{reason},p,local\n",
+            shown(*start),
+            shown(wait),
+            shown(response),
+        );
+    }
+    fs::write(path, text).unwrap();
+}
+
+#[test]
+fn runs_of_one_workload_are_paired_by_job() {
+    let dir = tempfile::tempdir().unwrap();
+    let (a, b) = (dir.path().join("a.csv"), dir.path().join("b.csv"));
+    // Waits of 0, 90 and 180 s become 0, 0 and 240 s.
+    jobs(&a, &[(1, 0, Some(0), 100, 100), (2, 10, Some(100), 200, 100), (3, 20, Some(200), 300, 100)]);
+    jobs(&b, &[(1, 0, Some(0), 100, 100), (2, 10, Some(10), 110, 100), (3, 20, Some(260), 360, 100)]);
+    let (a, b) = (a.to_str().unwrap(), b.to_str().unwrap());
+    let ran = gridemu(&["compare", a, b]);
+    let out = &ran.well().out;
+    assert!(out.contains("1 jobs start sooner, 1 at the same instant, 1 later"), "{out}");
+    assert!(out.contains("no intervals and no verdict; run it with 30 seeds"), "{out}");
+    let json = gridemu(&["compare", a, b, "--json"]).json();
+    let cell = &json["runs"]["pairs"][0]["cells"][0];
+    assert_eq!((cell["baseline_mean"].as_f64(), cell["variant_mean"].as_f64()), (Some(90.0), Some(80.0)));
+    assert_eq!((cell["difference"].as_f64(), cell["says"].as_str()), (Some(-10.0), Some("nothing")));
+    let back = gridemu(&["compare", a, b, "--baseline", "b.csv", "--json"]);
+    back.ends(2, &["there is no run `b.csv`"]);
+}
+
+#[test]
+fn a_ranking_is_refused_where_jobs_did_not_end_alike() {
+    let dir = tempfile::tempdir().unwrap();
+    let (a, b) = (dir.path().join("a.csv"), dir.path().join("b.csv"));
+    jobs(&a, &[(1, 0, Some(0), 100, 100), (2, 10, Some(110), 210, 100)]);
+    jobs(&b, &[(1, 0, Some(50), 150, 100), (2, 10, None, 10, 100)]);
+    let (a, b) = (a.to_str().unwrap(), b.to_str().unwrap());
+    let ran = gridemu(&["compare", a, b]);
+    let out = &ran.well().out;
+    assert!(out.contains("warning: 1 job did not end alike: completed 2 and 1, rejected 0 and 1"), "{out}");
+    assert!(
+        out.contains("refused: 1 of 2 jobs did not end alike; say how they count with `--charge`"),
+        "{out}"
+    );
+    let wait = |charge: &str| {
+        let json = gridemu(&["compare", a, b, "--charge", charge, "--json"]).json();
+        let cell = &json["runs"]["pairs"][0]["cells"][0];
+        (cell["baseline_mean"].as_f64().unwrap(), cell["variant_mean"].as_f64().unwrap())
+    };
+    assert_eq!(wait("leave-out"), (0.0, 50.0));
+    // The longer run ends at 210 s: job 2, rejected in b, waits 200 s there.
+    assert_eq!(wait("to-the-end"), (50.0, 125.0));
+    gridemu(&["compare", a, b, "--charge", "somehow"]).ends(2, &["leave-out", "to-the-end"]);
+}
+
+/// A study of `policy` x `load` with three seeds.
+const STUDY: &str = "\
+run,policy,load,seed,status,jobs,completed,killed,failed,rejected,cancelled,unfinished,grows,scenario_hash,fingerprint,error,mean_wait,utilization
+1,fcfs,0.5,1,done,9,9,0,0,0,0,0,no,a,b,,10,0.5
+2,fcfs,0.5,2,done,9,9,0,0,0,0,0,no,a,b,,20,0.5
+3,fcfs,0.5,3,done,9,9,0,0,0,0,0,no,a,b,,30,0.5
+4,easy,0.5,1,done,9,9,0,0,0,0,0,no,a,b,,9,0.5
+5,easy,0.5,2,done,9,9,0,0,0,0,0,no,a,b,,18,0.5
+6,easy,0.5,3,failed,9,9,0,0,0,0,0,no,a,b,it broke,,
+7,fcfs,0.9,1,done,9,9,0,0,0,0,0,yes,a,b,,900,0.8
+8,easy,0.9,1,done,9,9,0,0,0,0,0,no,a,b,,90,0.9
+";
+
+#[test]
+fn variants_of_a_study_are_paired_by_seed() {
+    let dir = tempfile::tempdir().unwrap();
+    let study = dir.path().join("results.csv");
+    fs::write(&study, STUDY).unwrap();
+    let study = study.to_str().unwrap();
+    let ran = gridemu(&["compare", study]);
+    let out = &ran.well().out;
+    assert!(out.contains("easy against fcfs, paired by seed"), "{out}");
+    assert!(
+        out.contains("2 seeds: too few to say anything (5 seeds make a smoke test, 30 a verdict)"),
+        "{out}"
+    );
+    assert!(out.contains("warning: 1 run failed, and left out"), "{out}");
+    assert!(out.contains("no mean: the backlog still grows in 1 of 1 runs of the baseline"), "{out}");
+    // The folder of the store is as good as its table.
+    assert_eq!(&gridemu(&["compare", dir.path().to_str().unwrap()]).well().out.len(), &out.len());
+    let json = gridemu(&["compare", study, "--where", "load=0.5", "--measure", "mean_wait", "--json"]).json();
+    let cells = json["study"]["cells"].as_array().unwrap();
+    assert_eq!(cells.len(), 1);
+    assert_eq!((cells[0]["pairs"].as_u64(), cells[0]["difference"].as_f64()), (Some(2), Some(-1.5)));
+}
+
+#[test]
+fn questions_that_make_no_sense_are_refused_with_a_hint() {
+    let dir = tempfile::tempdir().unwrap();
+    let study = dir.path().join("results.csv");
+    fs::write(&study, STUDY).unwrap();
+    let study = study.to_str().unwrap();
+    gridemu(&["compare", study, "--by", "polcy"]).ends(2, &["no axis `polcy`", "did you mean `policy`?"]);
+    gridemu(&["compare", study, "--measure", "mean_wiat"])
+        .ends(2, &["no measure `mean_wiat`", "did you mean `mean_wait`?"]);
+    gridemu(&["compare", study, "--where", "load=0.7"])
+        .ends(2, &["axis `load` has no `0.7`; it has `0.5`, `0.9`"]);
+    gridemu(&["compare", study, "--where", "load"]).ends(2, &["such as `load=0.7`"]);
+    gridemu(&["compare", study, "--charge", "to-the-end"])
+        .ends(2, &["the table of a study has no jobs", "leave-out"]);
+    gridemu(&["compare", study, study]).ends(2, &["is the table of a study, and is not alone"]);
+    gridemu(&["compare", dir.path().join("nowhere").to_str().unwrap()]).ends(2, &["cannot be read"]);
+    let broken = dir.path().join("broken.csv");
+    fs::write(&broken, &STUDY[..STUDY.len() - 30]).unwrap();
+    gridemu(&["compare", broken.to_str().unwrap()])
+        .ends(2, &["broken.csv", "as `gridemu campaign` writes it, whole"]);
+    let alone = dir.path().join("alone.csv");
+    jobs(&alone, &[(1, 0, Some(0), 100, 100)]);
+    let alone = alone.to_str().unwrap();
+    gridemu(&["compare", alone]).ends(2, &["one run alone: there is nothing to compare it with"]);
+    gridemu(&["compare", alone, alone, "--by", "policy"]).ends(2, &["are for the table of a study"]);
+    // A table of jobs that breaks off in the middle of a line.
+    let cut = dir.path().join("cut.csv");
+    let whole = fs::read_to_string(alone).unwrap();
+    fs::write(&cut, &whole[..whole.len() - 12]).unwrap();
+    gridemu(&["compare", alone, cut.to_str().unwrap()]).ends(2, &["cut.csv:2"]);
+}

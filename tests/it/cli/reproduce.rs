@@ -1,0 +1,152 @@
+//! `gridemu reproduce`
+
+use std::fs;
+use std::path::Path;
+
+use super::gridemu;
+
+const CAMPAIGN: &str = "\
+measures = [\"mean_wait\", \"utilization\"]
+seeds = 3
+
+[scenario]
+engine = \"direct\"
+
+[[scenario.site]]
+name = \"here\"
+machines = 8
+workload = { lublin = { jobs = 60, load = 0.8 } }
+
+[[axis]]
+key = \"site.here.policy\"
+values = [\"fcfs\", \"easy\"]
+";
+
+const LOGGED: &str = "\
+[scenario]
+[[scenario.site]]
+name = \"here\"
+machines = 8
+workload = { log = \"archive:no-such-log-anywhere.swf.gz\" }
+
+[[axis]]
+key = \"site.here.policy\"
+values = [\"easy\"]
+";
+
+fn paper(folder: &Path, claims: &str) {
+    fs::create_dir_all(folder).unwrap();
+    fs::write(folder.join("model.toml"), CAMPAIGN).unwrap();
+    fs::write(folder.join("log.toml"), LOGGED).unwrap();
+    let head = "title = \"A paper\"\n[paper.who-2001]\ncite = \"Who, 2001\"\n";
+    fs::write(folder.join("claims.toml"), format!("{head}{claims}")).unwrap();
+}
+
+const CLAIMS: &str = "\
+[[claim]]
+id = \"easy-below\"
+paper = \"who-2001\"
+source = \"Table 1\"
+says = \"jobs wait less under EASY\"
+campaign = \"model.toml\"
+measure = \"mean_wait\"
+of = { policy = \"easy\" }
+than = { policy = \"fcfs\" }
+relation = \"below\"
+
+[[claim]]
+id = \"on-a-log\"
+paper = \"who-2001\"
+source = \"Table 2\"
+says = \"a mean wait of 12 s\"
+campaign = \"log.toml\"
+measure = \"mean_wait\"
+of = { policy = \"easy\" }
+published = 12
+tolerance = 0.5
+
+[[claim]]
+id = \"gangs\"
+source = \"Figure 3\"
+says = \"gangs are better\"
+not_comparable = \"needs gang scheduling\"
+";
+
+#[test]
+fn every_claim_has_a_verdict_and_a_line_on_the_page() {
+    let dir = tempfile::tempdir().unwrap();
+    let (folder, pages, store) = (dir.path().join("who"), dir.path().join("pages"), dir.path().join("store"));
+    paper(&folder, CLAIMS);
+    fs::write(folder.join("findings.md"), "Nothing was found.\n").unwrap();
+    let path = |path: &Path| path.to_str().unwrap().to_owned();
+    let args = ["reproduce", &path(&folder), "--store", &path(&store), "--pages", &path(&pages)];
+    let ran = gridemu(&args);
+    let out = &ran.well().out;
+    assert!(out.contains("3 claims: 1 is undecided, 2 are not comparable"), "{out}");
+    assert!(out.contains("easy-below: 3 seeds, and a verdict needs 30"), "{out}");
+    assert!(out.contains("on-a-log: `no-such-log-anywhere.swf.gz`"), "{out}");
+    assert!(out.contains("gangs: needs gang scheduling"), "{out}");
+    let page = fs::read_to_string(pages.join("who.md")).unwrap();
+    assert!(page.starts_with("# A paper\n"), "{page}");
+    assert!(page.contains("| `easy-below` | Table 1 | jobs wait less under EASY | below |"), "{page}");
+    assert!(page.contains("## Findings\n\nNothing was found."), "{page}");
+    // Nothing is left to run the second time, and nothing changes.
+    let again = gridemu(&args);
+    assert_eq!(&again.well().out, out);
+    assert_eq!(fs::read_to_string(pages.join("who.md")).unwrap(), page);
+    let mut json: Vec<&str> = args[..4].to_vec();
+    json.extend(["--no-page", "--json"]);
+    let json = gridemu(&json).json();
+    assert_eq!(json["claims"][0][1]["verdict"], "undecided");
+    assert_eq!(json["claims"][1][1]["verdict"], "not-comparable");
+}
+
+#[test]
+fn claims_that_do_not_fit_are_refused_before_anything_is_run() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = dir.path().join("who");
+    let refused = |from: &str, to: &str, says: &[&str]| {
+        assert!(CLAIMS.contains(from));
+        paper(&folder, &CLAIMS.replace(from, to));
+        let ran = gridemu(&["reproduce", folder.to_str().unwrap(), "--no-page", "--store", "never"]);
+        ran.ends(2, says);
+        assert!(!Path::new("never").exists());
+    };
+    refused(
+        "source = \"Table 1\"\n",
+        "",
+        &["claims.toml:4: claim `easy-below`: it has no `source`", "Table 2.3"],
+    );
+    refused(
+        "{ policy = \"easy\" }\nthan",
+        "{ polcy = \"easy\" }\nthan",
+        &["no axis `polcy`", "did you mean `policy`?"],
+    );
+    refused(
+        "\"fcfs\"",
+        "\"fcsf\"",
+        &["claims.toml:4: claim `easy-below`: axis `policy` has no `fcsf`; it has fcfs, easy"],
+    );
+    refused(
+        "model.toml",
+        "modell.toml",
+        &["modell.toml` cannot be read", "a file in the folder of the claims"],
+    );
+    refused("\"below\"", "\"lower\"", &["there is no relation `lower`"]);
+    gridemu(&["reproduce", dir.path().join("nobody").to_str().unwrap()])
+        .ends(2, &["claims.toml` cannot be read", "the folder of a paper"]);
+}
+
+#[test]
+fn a_measure_that_no_run_has_is_told_with_the_nearest() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = dir.path().join("who");
+    paper(&folder, &CLAIMS.replacen("\"mean_wait\"", "\"mean_wiat\"", 1));
+    let store = dir.path().join("store");
+    let ran =
+        gridemu(&["reproduce", folder.to_str().unwrap(), "--no-page", "--store", store.to_str().unwrap()]);
+    ran.ends(
+        2,
+        &["claim `easy-below`: the campaign has no measure `mean_wiat`", "did you mean `mean_wait`?"],
+    );
+}

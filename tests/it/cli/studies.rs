@@ -1,0 +1,70 @@
+//! What studies need of single runs: classes, logs by name, traces.
+
+use serde_json::Value;
+
+use super::{argument, file, gridemu, with_environment};
+
+const SITE: &str = "[[site]]\nname = 'delft'\nmachines = [{ class = 'node', count = 64 }]\n";
+
+#[test]
+fn classes_and_the_bound_of_slowdowns_are_keys() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = format!(
+        "tau = '1 min'\nclasses = 'cuts[run=10 min,size=8]'\n{SITE}workload = 'lublin[jobs=300,load=0.8]'\n"
+    );
+    let path = file(folder.path(), "classes.toml", &text);
+    let summary = gridemu(&["run", &path, "--json"]).json();
+    assert_eq!(
+        (&summary["tau"], &summary["class_preset"]),
+        (&60.0.into(), &"cuts[run=10 min,size=8]".into())
+    );
+    let classes = summary["classes"].as_array().unwrap();
+    let names: Vec<_> = classes.iter().map(|class| class["class"].as_str().unwrap()).collect();
+    assert_eq!(names, ["<=10min <=8p", "<=10min >8p", ">10min <=8p", ">10min >8p"]);
+    let jobs: u64 = classes.iter().map(|class| class["jobs"].as_u64().unwrap()).sum();
+    assert_eq!(jobs, 300);
+    gridemu(&["run", &path, "--set", "classes=kettimutu-4"]).ends(2, &["did you mean `kettimuthu-4`"]);
+}
+
+#[test]
+fn logs_of_an_archive_are_found_by_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let archive = tempfile::tempdir().unwrap();
+    std::fs::create_dir(archive.path().join("swf")).unwrap();
+    let log = "; MaxProcs: 4\n1 0 -1 10 2 -1 -1 2 20 -1 1 1 1 -1 -1 -1 -1 -1\n";
+    file(&archive.path().join("swf"), "tiny.swf", log);
+    let path = file(folder.path(), "tiny.toml", &format!("{SITE}workload = 'archive:tiny.swf'\n"));
+    let with = [("GRIDEMU_DATA", argument(archive.path()))];
+    let ran = with_environment(&with, &["run", &path, "--json"]).json();
+    assert_eq!(ran["jobs"], 1);
+    let replayed = with_environment(&with, &["replay", "archive:tiny.swf", "--policy", "fcfs", "--json"]);
+    assert_eq!(replayed.json()["workload"], "tiny.swf");
+    // The same run wherever the log lies.
+    let direct = format!("{SITE}workload = '{}'\n", argument(&archive.path().join("swf/tiny.swf")));
+    let direct = file(folder.path(), "direct.toml", &direct);
+    assert_eq!(gridemu(&["run", &direct, "--json"]).json()["scenario_hash"], ran["scenario_hash"]);
+
+    let without = [("GRIDEMU_DATA", argument(&folder.path().join("nowhere")))];
+    with_environment(&without, &["run", &path]).ends(2, &["`tiny.swf` is not in", "GRIDEMU_DATA"]);
+}
+
+#[test]
+fn a_trace_is_written_beside_the_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = argument(&folder.path().join("out"));
+    let ran = gridemu(&["replay", "lublin[jobs=30,load=0.8]", "--policy", "easy", "--out", &out, "--trace"]);
+    assert!(ran.err.contains("slices; open it in https://ui.perfetto.dev"), "{}", ran.err);
+    ran.well();
+    let text = std::fs::read_to_string(folder.path().join("out/trace.json")).unwrap();
+    let trace: Value = serde_json::from_str(&text).unwrap();
+    let slices = trace["traceEvents"].as_array().unwrap().iter().filter(|event| event["ph"] == "X");
+    let segments = std::fs::read_to_string(folder.path().join("out/segments.csv")).unwrap();
+    // A stretch on processors apart is several slices.
+    let intervals: usize =
+        segments.lines().skip(1).map(|line| line.split(',').nth(12).unwrap().split(' ').count()).sum();
+    assert_eq!(slices.count(), intervals);
+    assert!(trace["otherData"]["fingerprint"].as_str().unwrap().starts_with("60:"));
+
+    let path = file(folder.path(), "no-folder.toml", &format!("{SITE}workload = 'lublin[jobs=3]'\n"));
+    gridemu(&["run", &path, "--trace"]).ends(2, &["`--trace` writes to the folder", "--out DIR"]);
+}
