@@ -101,15 +101,6 @@ impl Run {
         Self { logs: Some(logs.clone()), ..self }
     }
 
-    /// The same with workloads in which no job waits for the end of another.
-    pub(super) fn without_feedback(mut self) -> Self {
-        let meaning = &mut self.scenario.meaning;
-        for planned in meaning.site_workloads.iter_mut().flatten().chain(&mut meaning.portal) {
-            planned.shaping.feedback = false;
-        }
-        self
-    }
-
     /// What is run.
     pub const fn scenario(&self) -> &Scenario {
         &self.scenario

@@ -80,7 +80,7 @@ impl Ran {
     }
 
     #[track_caller]
-    fn json(&self) -> serde_json::Value {
+    pub(crate) fn json(&self) -> serde_json::Value {
         serde_json::from_str(&self.well().out).unwrap()
     }
 }

@@ -168,6 +168,8 @@ impl LocalPolicy for EqualShare {
             twin.count(view);
         }
         let (needs, mpl) = (view.job(job).procs(), self.mpl);
+        // Those that start before it in a pass now.
+        let mut started = Vec::new();
         let open = |twin: &Self| twin.load.iter().filter(|load| **load < mpl).count() as u32;
         for waiting in &self.queue {
             let (procs, free) = (view.job(*waiting).procs(), open(&twin));
@@ -181,6 +183,7 @@ impl LocalPolicy for EqualShare {
                         free,
                     );
                 }
+                started.push(view.waits(*waiting, Some(view.now())));
                 continue;
             }
             let full = |blocker: &JobKey| {
@@ -205,13 +208,16 @@ impl LocalPolicy for EqualShare {
             );
             if *waiting == job {
                 let rule = format!("it is the first in line and needs {level}");
-                return Explanation::new(Reason::Level, rule, needs, free).blocked_by(ends);
+                return Explanation::new(Reason::Level, rule, needs, free)
+                    .blocked_by(ends)
+                    .blocked_by(started);
             }
             let head = view.who(*waiting);
             let rule = format!("nobody overtakes: {head} is the first in line and needs {level}");
             return Explanation::new(Reason::Behind, rule, needs, free)
                 .blocked_by([view.waits(*waiting, None)])
-                .blocked_by(ends);
+                .blocked_by(ends)
+                .blocked_by(started);
         }
         view.explanation(job)
     }
