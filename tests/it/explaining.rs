@@ -123,7 +123,11 @@ fn check_partition(partition: &Partition, now: Time) {
     for key in view.jobs_in(Phase::Waiting) {
         let told = partition.explain(key, now).expect("it waits");
         let about = format!("job {} after {now}", view.job(key).id());
-        assert!(!told.starts(), "{about} did not start: {told:?}");
+        if told.starts() {
+            // While a job is overdue, conservative plans anew at each pass, and another one may find more.
+            assert!(view.any_overdue(), "{about} did not start: {told:?}");
+            continue;
+        }
         check_wait(&told, view.job(key).procs(), now, &about);
     }
 }

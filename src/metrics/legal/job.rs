@@ -141,7 +141,9 @@ impl Checker {
                 format!("{told} started at {start} s by its row, and at {first} s by its first segment");
             found.push((Rule::Rows, first.min(start), said));
         }
-        if last.to > job.end || done && last.to < job.end {
+        // An attempt that had nothing left to do has no segment.
+        let last_one = last.attempt == job.attempts && story.halts.is_empty();
+        if last.to > job.end || done && last_one && last.to < job.end {
             let said = format!(
                 "{told} ended at {} s by its row, and ran until {} s by its last segment",
                 job.end, last.to

@@ -164,13 +164,21 @@ impl Checker {
         let Some(floor) = self.floors.get_mut(&(site, partition)) else { return };
         let span = (segment.from, segment.to);
         // A job that stood still for a machine has kept the others.
+        let preempts = self.grounds.preempts(site);
+        let alone = self.grounds.get(site).is_some_and(|ground| ground.abilities.slots <= 1);
         let kept_from = match last {
-            Some(last) if goes_on && !self.grounds.preempts(site) => last.to.min(segment.from),
+            Some(last) if goes_on && alone && !preempts => last.to.min(segment.from),
             _ => segment.from,
         };
         let clash = floor.holders.hold(name, procs, (kept_from, segment.to), segment.share);
         let away = floor.machines.run(name, procs, span);
-        let is_start = !goes_on || last.is_some_and(|last| last.to < segment.from);
+        // Nor does it start when it goes on.
+        let goes_on_after_halt = self
+            .stories
+            .get(&name)
+            .is_some_and(|story| story.halts.iter().any(|(_, until)| *until == segment.from));
+        let resumes = preempts && last.is_some_and(|last| last.to < segment.from);
+        let is_start = !goes_on_after_halt && (!goes_on || resumes);
         if let Some(bookings) = &mut floor.bookings {
             bookings.used(name, procs.len(), span, is_start, row);
             self.verdict.look(Rule::Reservation);
