@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
-use crate::experiment::scenario::Scenario;
 use crate::experiment::RunError;
+use crate::experiment::scenario::Scenario;
 
 /// Goes up with every change of gridemu that changes what a run gives, or what is kept of it: results of before are then done anew.
 const RESULTS: u32 = 1;
@@ -32,7 +32,8 @@ impl Contents {
         for planned in meaning.site_workloads.iter().flatten().chain(&meaning.portal) {
             let Some(path) = planned.workload.file().map_err(RunError::request)? else { continue };
             if planned.workload.is_once() {
-                let said = format!("`{}` can be read only once, and a campaign has many runs", path.display());
+                let said =
+                    format!("`{}` can be read only once, and a campaign has many runs", path.display());
                 return Err(RunError::request(said).with_hint("write it to a file first"));
             }
             all += &format!(" {:032x}", self.of(&path)?);

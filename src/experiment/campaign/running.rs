@@ -95,7 +95,10 @@ impl Campaign {
                 mine.len(),
                 options.store.display()
             );
-            return Err(RunError::Stopped { problem: said, hint: Some("the same command goes on from there".to_owned()) });
+            return Err(RunError::Stopped {
+                problem: said,
+                hint: Some("the same command goes on from there".to_owned()),
+            });
         }
         let missing = self.runs().iter().filter(|run| !outcomes.contains_key(&run.key)).count() as u64;
         Ok(CampaignRan { table, ran: done as u64, kept, missing })
@@ -245,12 +248,15 @@ impl Campaign {
         let progress = Progress::default();
         let ran = catch_unwind(AssertUnwindSafe(|| -> Result<GridSummary, RunError> {
             let mut scenario = self.scenario(run.run)?;
-            scenario.meaning.output.folder = options.folders.as_ref().map(|dir| folders::folder(self, run, dir));
+            scenario.meaning.output.folder =
+                options.folders.as_ref().map(|dir| folders::folder(self, run, dir));
             let run = Run::new(scenario, 1, self.registry.clone(), self.brokers.clone());
             run.sharing(&self.logs).run(&progress)
         }));
         let outcome = match ran {
-            Ok(Ok(summary)) => Outcome::done(&summary).unwrap_or_else(|error| Outcome::failed(error.to_string())),
+            Ok(Ok(summary)) => {
+                Outcome::done(&summary).unwrap_or_else(|error| Outcome::failed(error.to_string()))
+            }
             Ok(Err(error)) => Outcome::failed(error.to_string()),
             Err(panic) => {
                 let said = panic.downcast_ref::<String>().cloned();
@@ -269,7 +275,8 @@ pub(super) fn refused(error: &StoreError) -> RunError {
 
 /// Writes the table as CSV, whole or not at all.
 fn write_table(table: &StudyTable, path: &Path) -> Result<(), RunError> {
-    let fail = |error: &dyn std::fmt::Display| RunError::run(format!("cannot write `{}`: {error}", path.display()));
+    let fail =
+        |error: &dyn std::fmt::Display| RunError::run(format!("cannot write `{}`: {error}", path.display()));
     let mut text = Vec::new();
     table.write_csv(&mut text).map_err(|error| fail(&error))?;
     let part = path.with_extension("csv.part");

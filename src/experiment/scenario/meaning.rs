@@ -99,7 +99,11 @@ impl PlannedWorkload {
     }
 
     /// The same with logs that other runs read too.
-    pub(in crate::experiment) fn open_with(&self, progress: &Progress, logs: Option<&Logs>) -> Result<Opened, RunError> {
+    pub(in crate::experiment) fn open_with(
+        &self,
+        progress: &Progress,
+        logs: Option<&Logs>,
+    ) -> Result<Opened, RunError> {
         self.workload.open_with(&self.entity, &self.shaping, progress, logs)
     }
 }
