@@ -97,7 +97,7 @@ fn parts_that_overlap_are_refused() {
     assert!(error.hint().unwrap().contains("--shard 1/2"));
     let error = small.merge(&[half.store.clone(), half.store.clone()], &all).unwrap_err();
     assert!(error.to_string().contains("overlap"), "{error}");
-    let error = small.merge(&[half.store.clone()], &half).unwrap_err();
+    let error = small.merge(std::slice::from_ref(&half.store), &half).unwrap_err();
     assert!(error.to_string().contains("into itself"), "{error}");
 }
 
