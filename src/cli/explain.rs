@@ -53,7 +53,13 @@ enum OriginArg {
 }
 
 pub(super) fn run(args: &Args) -> Result<(), RunError> {
-    let folder = RunFolder::open(&args.dir)?;
+    let mut folders = RunFolder::all_in(&args.dir)?;
+    if let [one, other, ..] = &folders[..] {
+        let (one, other) = (one.dir().display(), other.dir().display());
+        return Err(RunError::request(format!("`{}` holds several runs", args.dir.display()))
+            .with_hint(format!("say which: `{one}`, `{other}`, ...")));
+    }
+    let Some(folder) = folders.pop() else { return Err(RunError::request("there is no run")) };
     let options = ExplainOptions {
         job: args.job,
         origin: args.origin.map(|origin| match origin {

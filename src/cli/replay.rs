@@ -94,8 +94,8 @@ pub(super) struct Args {
     checkpoint_anew: bool,
 
     /// Also make a page of tables and pictures (`gridemu report`) [default: report.html in the output folder, or here without one]
-    #[arg(long, value_name = "FILE.html", num_args = 0..=1, require_equals = true, default_missing_value = "")]
-    report: Option<PathBuf>,
+    #[arg(long, value_name = "FILE.html", num_args = 0..=1, require_equals = true)]
+    report: Option<Option<PathBuf>>,
 
     /// Print the summary as JSON: an object for one policy, an array for several
     #[arg(long)]
@@ -227,7 +227,8 @@ impl Args {
 pub(super) fn run(args: Args) -> Result<(), RunError> {
     let (json, traced) = (args.json, args.trace);
     let anew = if args.checkpoint_anew { Anew::Remove } else { Anew::Refuse };
-    let asked = args.report.as_deref().map(|page| Asked::of(page, args.out.as_deref())).transpose()?;
+    let asked =
+        args.report.as_ref().map(|page| Asked::of(page.as_deref(), args.out.as_deref())).transpose()?;
     let mut options = args.options();
     if let Some(scratch) = asked.as_ref().and_then(Asked::scratch) {
         options.out = Some(scratch.to_owned());

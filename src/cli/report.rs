@@ -135,9 +135,9 @@ impl Drop for Scratch {
 }
 
 impl Asked {
-    /// What `--report` (an empty path) or `--report=FILE` of a run with the output folder `out` asks for.
-    pub(super) fn of(asked: &Path, out: Option<&Path>) -> Result<Self, RunError> {
-        let named = |default: PathBuf| if asked.as_os_str().is_empty() { default } else { asked.to_owned() };
+    /// What `--report` or `--report=FILE` of a run with the output folder `out` asks for.
+    pub(super) fn of(asked: Option<&Path>, out: Option<&Path>) -> Result<Self, RunError> {
+        let named = |default: PathBuf| asked.map_or(default, Path::to_owned);
         if let Some(out) = out {
             return Ok(Self { page: named(out.join("report.html")), scratch: None });
         }

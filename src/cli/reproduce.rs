@@ -122,18 +122,24 @@ fn write_figures(pages: &Path, found: &Reproduction) -> Result<Vec<PageFigure>, 
     let mut figures = Vec::new();
     for figure in &found.paper.figures {
         let Some(table) = found.tables.get(&figure.campaign) else { continue };
-        let drawn = study_figures(table, &figure.measure, &figure.along).map_err(RunError::run)?;
+        let drawn = study_figures(table, &figure.measure, &figure.along, figure.by.as_deref())
+            .map_err(RunError::run)?;
         let Some(drawn) = drawn else {
-            let said = format!("a figure of {} has no measure `{}` or axis `{}`", figure.campaign, figure.measure, figure.along);
+            let said = format!(
+                "a figure of {} names a measure (`{}`) or an axis (`{}`) that is not there",
+                figure.campaign, figure.measure, figure.along
+            );
             return Err(RunError::request(said).with_hint("a figure names what its campaign has"));
         };
         for (of, svg) in drawn {
             let stem = figure.campaign.trim_end_matches(".toml");
-            let parts: Vec<&str> = [stem, &figure.measure, &of].into_iter().filter(|part| !part.is_empty()).collect();
+            let parts: Vec<&str> =
+                [stem, &figure.measure, &of].into_iter().filter(|part| !part.is_empty()).collect();
             let plain = |sign: char| if sign.is_ascii_alphanumeric() || sign == '.' { sign } else { '-' };
             let name: String = parts.join("-").chars().map(plain).collect();
             write(&pages.join(&found.name).join(format!("{name}.svg")), &svg)?;
-            let caption = if of.is_empty() { figure.caption.clone() } else { format!("{} ({of})", figure.caption) };
+            let caption =
+                if of.is_empty() { figure.caption.clone() } else { format!("{} ({of})", figure.caption) };
             figures.push(PageFigure { path: format!("{}/{name}.svg", found.name), caption });
         }
     }
@@ -142,7 +148,8 @@ fn write_figures(pages: &Path, found: &Reproduction) -> Result<Vec<PageFigure>, 
 
 fn write(path: &Path, text: &str) -> Result<(), RunError> {
     let unwritten = |error: std::io::Error| {
-        RunError::run(format!("`{}` cannot be written: {error}", path.display())).with_hint(hint_for(error.kind()))
+        RunError::run(format!("`{}` cannot be written: {error}", path.display()))
+            .with_hint(hint_for(error.kind()))
     };
     fs::create_dir_all(path.parent().unwrap_or(Path::new(""))).map_err(unwritten)?;
     fs::write(path, text).map_err(unwritten)

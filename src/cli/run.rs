@@ -53,8 +53,8 @@ pub(super) struct Args {
     checkpoint_anew: bool,
 
     /// Also make a page of tables and pictures (`gridemu report`) [default: report.html in the output folder, or here without one]
-    #[arg(long, value_name = "FILE.html", num_args = 0..=1, require_equals = true, default_missing_value = "")]
-    report: Option<PathBuf>,
+    #[arg(long, value_name = "FILE.html", num_args = 0..=1, require_equals = true)]
+    report: Option<Option<PathBuf>>,
 
     /// Print the summary as JSON
     #[arg(long)]
@@ -132,7 +132,10 @@ pub(super) fn run(args: &Args) -> Result<(), RunError> {
         )
         .with_hint("say where they go: `--out DIR`"));
     }
-    let asked = args.report.as_deref().map(|page| Asked::of(page, scenario.meaning.output.folder.as_deref()));
+    let asked = args
+        .report
+        .as_ref()
+        .map(|page| Asked::of(page.as_deref(), scenario.meaning.output.folder.as_deref()));
     let asked = asked.transpose()?;
     if let Some(scratch) = asked.as_ref().and_then(Asked::scratch) {
         scenario.meaning.output.folder = Some(scratch.to_owned());

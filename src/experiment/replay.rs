@@ -11,7 +11,7 @@ use super::recorder::{OneSite, Recorder};
 use super::resume::seen_from;
 use super::underway::{Driver, Spent, Underway};
 use super::workload::{EstimateSource, Opened, Shaping, Workload, read_once};
-use super::{CheckpointPlan, Control, Progress, RunError};
+use super::{CheckpointPlan, Control, Progress, RunError, archive};
 use crate::entity::Site;
 use crate::grid::{Grid, GridError, Merge};
 use crate::local::Registry;
@@ -91,7 +91,10 @@ impl ReplayOptions {
 
     /// Paths as they were seen from `folder`.
     pub(super) fn see_from(&mut self, folder: &Path) {
-        if let Workload::File(path) = &mut self.workload {
+        // A log of an archive is wherever the machine has it.
+        if let Workload::File(path) = &mut self.workload
+            && !path.to_str().is_some_and(archive::names)
+        {
             seen_from(folder, path);
         }
         if let Some(out) = &mut self.out {

@@ -101,15 +101,6 @@ impl Run {
         Self { logs: Some(logs.clone()), ..self }
     }
 
-    /// The same with workloads in which no job waits for the end of another.
-    pub(super) fn without_feedback(mut self) -> Self {
-        let meaning = &mut self.scenario.meaning;
-        for planned in meaning.site_workloads.iter_mut().flatten().chain(&mut meaning.portal) {
-            planned.shaping.feedback = false;
-        }
-        self
-    }
-
     /// What is run.
     pub const fn scenario(&self) -> &Scenario {
         &self.scenario
@@ -269,7 +260,7 @@ impl Run {
         let Meaning { grid: spec, .. } = &self.scenario.meaning;
         let grid = Grid::build(spec, Vec::new(), None, &self.registry, &self.brokers)
             .map_err(|error| RunError::from_building(&error))?;
-        let measures = GridMeasures::new(Definitions::default(), Window::ALL, &spec.sites);
+        let measures = GridMeasures::new(self.scenario.meaning.definitions.clone(), Window::ALL, &spec.sites);
         let recorder = Recorder::new(measures, None, Progress::default());
         Ok(self.summary(&grid, &recorder, Times::default(), Duration::ZERO))
     }

@@ -114,15 +114,12 @@ pub fn validate(
                         let name = JobName::new(record.id, record.origin, record.site);
                         match asked.as_mut().map(|asked| (asked.take(name), asked.is_complete())) {
                             Ok((Ok(Some(wanted)), _)) => checker.asked(&record, &wanted, at),
-                            Ok((Ok(None), true)) => {
-                                let said = format!(
-                                    "no workload of the run has job {}, or it has a second row",
-                                    job.job
-                                );
+                            Ok((Ok(None), true)) if !checker.has_ended(name) => {
+                                let said = format!("no workload of the run has job {}", job.job);
                                 checker.fault(Rule::Rows, job.submit, vec![name], at, said);
                             }
                             Ok((Err(why), _)) => asked = Err(why),
-                            Ok((Ok(None), false)) | Err(_) => {}
+                            Ok((Ok(None), _)) | Err(_) => {}
                         }
                         checker.job(&record, at);
                     }

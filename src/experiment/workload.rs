@@ -201,6 +201,21 @@ impl Workload {
         progress: &Progress,
         logs: Option<&Logs>,
     ) -> Result<Opened, RunError> {
+        let mut opened = self.open_unfollowed(entity, shaping, progress, logs)?;
+        if shaping.feedback {
+            opened.source = Box::new(Feedback::new(opened.source));
+        }
+        Ok(opened)
+    }
+
+    /// The same with jobs that say whom they follow under feedback, and do not wait for it.
+    pub(super) fn open_unfollowed(
+        &self,
+        entity: &str,
+        shaping: &Shaping,
+        progress: &Progress,
+        logs: Option<&Logs>,
+    ) -> Result<Opened, RunError> {
         if let Some(load) = shaping.load.filter(|load| !(0.001..=1000.0).contains(load)) {
             let problem = format!("a load of {load} cannot be reached; it must be from 0.001 to 1000");
             return Err(RunError::request(problem));
@@ -214,7 +229,7 @@ impl Workload {
         if let (Self::File(path), Some(found)) = (self, self.file().map_err(RunError::request)?)
             && found != *path
         {
-            return Self::File(found).open_with(entity, shaping, progress, logs);
+            return Self::File(found).open_unfollowed(entity, shaping, progress, logs);
         }
         let base = match self {
             Self::File(path) if is_json(path) => open_batsim(path, shaping, self.is_once())?,
@@ -248,11 +263,7 @@ impl Workload {
             }
         }
         let (timed, read) = Timed::new(source);
-        let mut source: Box<dyn Source> = Box::new(timed);
-        if shaping.feedback {
-            source = Box::new(Feedback::new(source));
-        }
-        Ok(Opened { source, name, procs, seed, header, read })
+        Ok(Opened { source: Box::new(timed), name, procs, seed, header, read })
     }
 
     /// The file that it is in: of a log of an archive, wherever this machine has it; `None` if it is in none.

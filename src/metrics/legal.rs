@@ -23,6 +23,7 @@ mod story;
 mod tests;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
@@ -43,7 +44,7 @@ use story::Story;
 /// Holds the rows of a run against the grid that it ran on.
 #[derive(Debug)]
 pub struct Checker {
-    grounds: Grounds,
+    grounds: Arc<Grounds>,
     /// By site and partition.
     floors: BTreeMap<(SiteId, PartitionId), Floor>,
     /// Jobs of which something was told and that have not ended.
@@ -83,7 +84,7 @@ impl Checker {
             }
         }
         Self {
-            grounds,
+            grounds: Arc::new(grounds),
             floors,
             stories: FxHashMap::default(),
             ended: BTreeMap::new(),
@@ -155,7 +156,8 @@ impl Checker {
                 found.push((Rule::Capacity, excess.time, vec![excess.job], excess.row, said));
             }
             for trespass in floor.bookings.iter_mut().flat_map(|bookings| bookings.settle(time)) {
-                let told: Vec<String> = trespass.jobs.iter().map(|job| job.told(&self.grounds)).collect();
+                let told: Vec<String> =
+                    trespass.jobs.iter().map(|job| job.told(&self.grounds).to_string()).collect();
                 let said = format!(
                     "{} {}: {} of {} processors of {} are in use or away, and {} are reserved (`{}`)",
                     told.join(", "),
@@ -195,7 +197,8 @@ impl Checker {
         self.verdict
     }
 
-    fn has_ended(&self, name: JobName) -> bool {
+    /// Whether the row of the job has been told.
+    pub fn has_ended(&self, name: JobName) -> bool {
         self.ended.get(&name.site).is_some_and(|ended| ended.contains(name.id.0))
     }
 }

@@ -2,11 +2,10 @@
 
 mod error;
 mod facts;
+mod over_time;
 mod runs;
 mod study;
 mod template;
-#[cfg(test)]
-mod tests;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -106,11 +106,14 @@ impl States {
     }
 }
 
+/// Site, partition and number of a processor.
+type Processor = (Arc<str>, Arc<str>, u32);
+
 /// Stretches of shared processors.
 #[derive(Debug, Default)]
 struct Shared {
     /// By site, partition and processor: when jobs come (+1) and go (−1).
-    by_processor: BTreeMap<(Arc<str>, Arc<str>, u32), BTreeMap<u64, i32>>,
+    by_processor: BTreeMap<Processor, BTreeMap<u64, i32>>,
 }
 
 impl Shared {

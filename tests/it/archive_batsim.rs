@@ -12,6 +12,7 @@ use serde::Deserialize;
 
 use crate::archive_published::{Row, replay, rows};
 use crate::archive_swf::data;
+use crate::validating::legal;
 
 const WORKLOAD: &str = "reference/batsim-medium_late.json";
 
@@ -194,6 +195,7 @@ fn ours(data: &Path, order: InstantOrder) -> BTreeMap<u64, Row> {
         options.out = Some(folder.path().to_owned());
     };
     replay(data.join(WORKLOAD), change, "easy");
+    legal(folder.path());
     rows(folder.path())
 }
 

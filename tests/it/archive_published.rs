@@ -13,6 +13,7 @@ use gridemu::model::InstantOrder;
 use serde::Deserialize;
 
 use crate::archive_swf::data;
+use crate::validating::legal;
 
 /// One pass an event on `file`, under one policy.
 pub(crate) fn replay(file: PathBuf, change: impl FnOnce(&mut ReplayOptions), policy: &str) -> RunSummary {
@@ -89,6 +90,7 @@ fn every_start_on_kth_sp2_is_that_of_pyss() {
     let folder = tempfile::tempdir().unwrap();
     let change = |options: &mut ReplayOptions| options.out = Some(folder.path().to_owned());
     replay(data.join("swf/KTH-SP2-1996-2.1-cln.swf.gz"), change, "easy");
+    legal(folder.path());
     let ours = rows(folder.path());
     let first = ours.values().map(|row| row.submit).fold(f64::INFINITY, f64::min);
     let file = File::open(data.join("reference/kth-sp2-easy-schedule.csv.gz")).unwrap();

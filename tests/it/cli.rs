@@ -4,8 +4,8 @@ mod bad;
 mod compare;
 mod engines;
 mod good;
-mod reproduce;
 mod reports;
+mod reproduce;
 mod scenario;
 mod stores;
 mod studies;
@@ -80,7 +80,7 @@ impl Ran {
     }
 
     #[track_caller]
-    fn json(&self) -> serde_json::Value {
+    pub(crate) fn json(&self) -> serde_json::Value {
         serde_json::from_str(&self.well().out).unwrap()
     }
 }

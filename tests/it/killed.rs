@@ -16,6 +16,8 @@ use std::time::{Duration, Instant};
 
 use assert_cmd::cargo::cargo_bin;
 
+use crate::validating::legal;
+
 /// A run, typed in a folder of its own. It writes to `out` and keeps snapshots in `store`.
 struct Case {
     name: &'static str,
@@ -167,6 +169,7 @@ fn kill(case: &Case, whole: &BTreeMap<String, String>, took: Duration, dice: &mu
         assert!(output.status.success(), "{} after {kills} kills: {said}", case.name);
         break;
     }
+    legal(&folder.path().join("out"));
     let found = files(&folder.path().join("out"));
     assert_eq!(found.keys().collect::<Vec<_>>(), whole.keys().collect::<Vec<_>>(), "{}", case.name);
     for (name, text) in found {

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::experiment::scenario::Clock;
+use crate::experiment::scenario::{Clock, PlannedWorkload};
 use crate::experiment::{Progress, RunError, StoredRun};
 use crate::metrics::legal::{Asked, JobName};
 use crate::model::{JobId, SiteId};
 use crate::units::Time;
-use crate::workload::Source;
+use crate::workload::{Merged, Source};
 
 /// What a run's workloads asked for, read as far as the tables have got.
 pub(super) struct Workloads {
@@ -39,7 +39,7 @@ impl Workloads {
     pub(super) fn open(stored: StoredRun) -> Result<Self, String> {
         let progress = Progress::default();
         let told = |error: RunError| format!("the workload cannot be read once more: {error}");
-        let stream = |source, feedback| Stream {
+        let stream = |source: Box<dyn Source>, feedback: bool| Stream {
             source,
             feedback,
             read: FxHashMap::default(),
@@ -53,35 +53,34 @@ impl Workloads {
                 if replay.options().workload.is_once() {
                     return Err(once());
                 }
-                let mut shaping = replay.options().shaping.clone();
-                shaping.feedback = false;
-                let mut opened = replay.options().workload.open(&shaping, &progress).map_err(told)?;
-                streams.insert(Some(SiteId(0)), stream(opened.take_source(), feedback));
+                let options = replay.options();
+                let opened = options.workload.open_unfollowed("", &options.shaping, &progress, None);
+                streams.insert(Some(SiteId(0)), stream(opened.map_err(told)?.take_source(), feedback));
                 Ok(Self { streams, open: false, until: None })
             }
             StoredRun::Run(run) => {
-                let run = *run;
                 let meaning = &run.scenario().meaning;
                 let planned = || meaning.site_workloads.iter().flatten().chain(&meaning.portal);
                 if planned().any(|planned| planned.workload.is_once()) {
                     return Err(once());
                 }
-                let feedback: Vec<bool> = (meaning.site_workloads.iter())
-                    .map(|planned| planned.as_ref().is_some_and(|planned| planned.shaping.feedback))
-                    .collect();
-                let portal = meaning.portal.iter().any(|planned| planned.shaping.feedback);
-                let (open, until) = (meaning.clock != Clock::Virtual, meaning.until);
-                let mut inputs = run.without_feedback().open(&progress).map_err(told)?;
-                for (site, (opened, feedback)) in (0..).map(SiteId).zip(inputs.sites.iter_mut().zip(feedback))
-                {
-                    if let Some(opened) = opened {
-                        streams.insert(Some(site), stream(opened.take_source(), feedback));
+                let open = |planned: &PlannedWorkload| {
+                    let PlannedWorkload { workload, entity, shaping, .. } = planned;
+                    let opened = workload.open_unfollowed(entity, shaping, &progress, None);
+                    opened.map(|mut opened| opened.take_source()).map_err(told)
+                };
+                for (site, planned) in (0..).map(SiteId).zip(&meaning.site_workloads) {
+                    if let Some(planned) = planned {
+                        streams.insert(Some(site), stream(open(planned)?, planned.shaping.feedback));
                     }
                 }
-                if let Some(source) = inputs.portal.take() {
-                    streams.insert(None, stream(source, portal));
+                let portal: Vec<Box<dyn Source>> =
+                    meaning.portal.iter().map(open).collect::<Result<_, _>>()?;
+                if !portal.is_empty() {
+                    let feedback = meaning.portal.iter().any(|planned| planned.shaping.feedback);
+                    streams.insert(None, stream(Box::new(Merged::new(portal)), feedback));
                 }
-                Ok(Self { streams, open, until })
+                Ok(Self { streams, open: meaning.clock != Clock::Virtual, until: meaning.until })
             }
         }
     }

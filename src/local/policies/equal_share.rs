@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use crate::local::explanation::processors;
 use crate::local::{
-    Abilities, Action, Actions, Change, Explanation, LocalPolicy, Outlook, ParamInfo, Phase, Place,
+    Abilities, Action, Actions, Blocker, Change, Explanation, LocalPolicy, Outlook, ParamInfo, Phase, Place,
     PolicyInfo, Reason, View,
 };
 use crate::model::{JobKey, NamedError, ProcSet};
@@ -168,6 +168,11 @@ impl LocalPolicy for EqualShare {
             twin.count(view);
         }
         let (needs, mpl) = (view.job(job).procs(), self.mpl);
+        // Those that start before it in a pass now.
+        let mut started = Vec::new();
+        // What stands still on machines that are away keeps its place on the others.
+        let missing = view.processors().saturating_sub(view.here().len());
+        let away = (missing > 0).then_some(Blocker::Away { procs: missing });
         let open = |twin: &Self| twin.load.iter().filter(|load| **load < mpl).count() as u32;
         for waiting in &self.queue {
             let (procs, free) = (view.job(*waiting).procs(), open(&twin));
@@ -181,6 +186,7 @@ impl LocalPolicy for EqualShare {
                         free,
                     );
                 }
+                started.push(view.waits(*waiting, Some(view.now())));
                 continue;
             }
             let full = |blocker: &JobKey| {
@@ -205,13 +211,18 @@ impl LocalPolicy for EqualShare {
             );
             if *waiting == job {
                 let rule = format!("it is the first in line and needs {level}");
-                return Explanation::new(Reason::Level, rule, needs, free).blocked_by(ends);
+                return Explanation::new(Reason::Level, rule, needs, free)
+                    .blocked_by(ends)
+                    .blocked_by(started)
+                    .blocked_by(away);
             }
             let head = view.who(*waiting);
             let rule = format!("nobody overtakes: {head} is the first in line and needs {level}");
             return Explanation::new(Reason::Behind, rule, needs, free)
                 .blocked_by([view.waits(*waiting, None)])
-                .blocked_by(ends);
+                .blocked_by(ends)
+                .blocked_by(started)
+                .blocked_by(away);
         }
         view.explanation(job)
     }

@@ -3,9 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::local::explanation::{free_now, processors};
-use crate::local::{
-    Abilities, Actions, Blocker, Change, Explanation, LocalPolicy, Phase, PolicyInfo, Reason, View,
-};
+use crate::local::{Abilities, Actions, Change, Explanation, LocalPolicy, Phase, PolicyInfo, Reason, View};
 use crate::model::JobKey;
 
 pub(super) const INFO: PolicyInfo = PolicyInfo {
@@ -55,12 +53,17 @@ impl LocalPolicy for Fcfs {
     }
 
     fn explain(&self, view: &View<'_>, job: JobKey) -> Explanation {
-        let mut free = view.free();
+        let (now, mut free, mut profile) = (view.now(), view.free(), view.profile());
         let needs = view.job(job).procs();
+        // Those that start before it in a pass now.
+        let mut started = Vec::new();
         for waiting in &self.queue {
-            let procs = view.job(*waiting).procs();
+            let live = view.job(*waiting);
+            let procs = live.procs();
             if procs <= free {
                 free -= procs;
+                profile.reserve(now, now + live.estimate(), procs);
+                started.push(view.waits(*waiting, Some(now)));
                 if *waiting == job {
                     return Explanation::new(
                         Reason::Starts,
@@ -72,8 +75,7 @@ impl LocalPolicy for Fcfs {
                 continue;
             }
             let ends = view.released_for(procs, free);
-            let start = ends.last().and_then(Blocker::until);
-            let profile = view.profile();
+            let start = profile.earliest(now, live.estimate(), procs);
             let profile = profile.steps().take_while(|(since, _)| start.is_none_or(|start| *since <= start));
             if *waiting == job {
                 let rule =
@@ -81,6 +83,7 @@ impl LocalPolicy for Fcfs {
                 return Explanation::new(Reason::NoRoom, rule, needs, free)
                     .starting(start)
                     .blocked_by(ends)
+                    .blocked_by(started)
                     .over(profile);
             }
             let head = view.who(*waiting);
@@ -95,6 +98,7 @@ impl LocalPolicy for Fcfs {
             return Explanation { shadow: start, ..Explanation::new(Reason::Behind, rule, needs, free) }
                 .blocked_by([view.waits(*waiting, start)])
                 .blocked_by(ends)
+                .blocked_by(started)
                 .over(profile);
         }
         view.explanation(job)

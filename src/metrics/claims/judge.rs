@@ -275,7 +275,7 @@ fn told_point(claim: &Claim, point: &JudgedPoint) -> String {
             format!("{at}it is {} to {}", shown(low), shown(high))
         }
         (Some((low, high)), _) if is_sign(claim) => {
-            let p = point.adjusted_p.map_or_else(String::new, |p| format!(", p {p:.3}"));
+            let p = point.adjusted_p.map_or_else(String::new, |p| format!(", p {p:.4}"));
             format!("{at}the difference is {} to {}{p}", shown(low), shown(high))
         }
         (Some((low, high)), _) => format!("{at}the interval is {} to {}", shown(low), shown(high)),

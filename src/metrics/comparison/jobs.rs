@@ -276,7 +276,10 @@ fn contrast(
     let note = match (unlike, question.charge) {
         (0, _) => None,
         (_, None) => {
-            let note = format!("refused: {unlike} of {} jobs did not end alike; say how they count with `--charge`", group.len());
+            let note = format!(
+                "refused: {unlike} of {} jobs did not end alike; say how they count with `--charge`",
+                group.len()
+            );
             return Contrast { note: Some(note), ..cell };
         }
         (_, Some(Charge::LeaveOut)) => Some(format!("{unlike} jobs left out")),

@@ -1,5 +1,7 @@
 //! What the workload asked for.
 
+use std::sync::Arc;
+
 use super::Checker;
 use super::findings::{JobName, Row, Rule};
 use crate::model::{Job, JobId, JobRecord, Outcome, Size};
@@ -45,7 +47,8 @@ impl Checker {
     /// Whether a job is what its workload asked for; told before its row.
     pub fn asked(&mut self, job: &JobRecord, asked: &Asked, row: Row) {
         let name = JobName::new(job.id, job.origin, job.site);
-        let told = name.told(&self.grounds);
+        let grounds = Arc::clone(&self.grounds);
+        let told = name.told(&grounds);
         let mut found = Vec::new();
         match asked.after {
             None if job.submit != asked.submit => {
@@ -59,7 +62,7 @@ impl Checker {
             Some((before, think)) => {
                 self.verdict.look(Rule::Precedence);
                 let first = JobName { id: before, ..name };
-                let word = first.told(&self.grounds);
+                let word = first.told(&grounds);
                 let end = self.ends.as_ref().and_then(|ends| ends.get(&first).copied());
                 let due = end.and_then(|end| end.checked_add(think));
                 match (end, due) {

@@ -1,5 +1,7 @@
 //! Columns that follow from others.
 
+use std::sync::Arc;
+
 use super::Checker;
 use super::findings::{JobName, Row, Rule};
 use crate::metrics::Definitions;
@@ -31,7 +33,8 @@ impl Checker {
     pub fn columns(&mut self, job: &JobRecord, told: &Columns, row: Row) {
         self.verdict.look(Rule::Columns);
         let name = JobName::new(job.id, job.origin, job.site);
-        let word = name.told(&self.grounds);
+        let grounds = Arc::clone(&self.grounds);
+        let word = name.told(&grounds);
         let mut found = Vec::new();
         let near = |a: Span, b: Span| a.micros().abs_diff(b.micros()) <= told.slack.micros();
         let mut span = |column: &str, written: Option<Span>, follows: Option<Span>| match (written, follows) {

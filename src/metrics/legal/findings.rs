@@ -124,13 +124,25 @@ impl JobName {
     }
 
     /// In words. A single site needs no name.
-    pub(super) fn told(self, grounds: &Grounds) -> String {
-        match self.site {
-            Some(site) if grounds.sites.len() > 1 => {
-                format!("local job {} of {}", self.id, grounds.site(site))
-            }
-            None if grounds.has_local && !grounds.sites.is_empty() => format!("grid job {}", self.id),
-            _ => format!("job {}", self.id),
+    pub(super) const fn told(self, grounds: &Grounds) -> Told<'_> {
+        Told { name: self, grounds }
+    }
+}
+
+/// A job in words, which cost nothing until they are needed.
+#[derive(Copy, Clone)]
+pub(super) struct Told<'a> {
+    name: JobName,
+    grounds: &'a Grounds,
+}
+
+impl fmt::Display for Told<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name: JobName { id, site }, grounds } = self;
+        match site {
+            Some(site) if grounds.sites.len() > 1 => write!(f, "local job {id} of {}", grounds.site(*site)),
+            None if grounds.has_local && !grounds.sites.is_empty() => write!(f, "grid job {id}"),
+            _ => write!(f, "job {id}"),
         }
     }
 }

@@ -1,7 +1,9 @@
 //! What the row of a job may say.
 
+use std::sync::Arc;
+
 use super::Checker;
-use super::findings::{JobName, Row, Rule};
+use super::findings::{JobName, Row, Rule, Told};
 use super::grounds::{Ground, stretch};
 use super::story::Story;
 use crate::model::{JobRecord, Outcome, PartitionSpec, SiteId};
@@ -14,7 +16,8 @@ impl Checker {
         let name = JobName::new(job.id, job.origin, job.site);
         let story = self.stories.remove(&name).unwrap_or_default();
         let mut found: Vec<(Rule, Time, String)> = Vec::new();
-        let told = name.told(&self.grounds);
+        let grounds = Arc::clone(&self.grounds);
+        let told = name.told(&grounds);
         if !self.ended.entry(name.site).or_default().insert(job.id.0) {
             self.verdict.look(Rule::Once);
             return self.fault(Rule::Once, job.end, vec![name], row, format!("{told} has a second row"));
@@ -33,15 +36,15 @@ impl Checker {
         for rule in [Rule::Once, Rule::Arrival, Rule::Outcome, Rule::Rows] {
             self.verdict.look(rule);
         }
-        times(job, &told, &mut found);
-        outcome(job, &told, !story.losses.is_empty(), &mut found);
+        times(job, told, &mut found);
+        outcome(job, told, !story.losses.is_empty(), &mut found);
         let ground = self.grounds.get(job.site);
         let spec = ground.and_then(|ground| ground.partition(job.partition));
         match (ground, spec) {
             (Some(ground), Some(spec)) => {
-                self.at_site(job, &told, ground, spec, &mut found);
+                self.at_site(job, told, ground, spec, &mut found);
                 if self.grounds.segments {
-                    let checked = self.work(job, &told, &story, ground, spec, &mut found);
+                    let checked = self.work(job, told, &story, ground, spec, &mut found);
                     if checked {
                         self.verdict.look(Rule::Work);
                     }
@@ -60,7 +63,7 @@ impl Checker {
             }
         }
         if self.grounds.segments {
-            self.agree(job, &told, &story, &mut found);
+            self.agree(job, told, &story, &mut found);
         }
         for (rule, time, said) in found {
             self.fault(rule, time, vec![name], row, said);
@@ -71,7 +74,7 @@ impl Checker {
     fn at_site(
         &self,
         job: &JobRecord,
-        told: &str,
+        told: Told<'_>,
         ground: &Ground,
         spec: &PartitionSpec,
         found: &mut Vec<(Rule, Time, String)>,
@@ -118,7 +121,7 @@ impl Checker {
     }
 
     /// Whether the segments of a job are what its row says.
-    fn agree(&self, job: &JobRecord, told: &str, story: &Story, found: &mut Vec<(Rule, Time, String)>) {
+    fn agree(&self, job: &JobRecord, told: Told<'_>, story: &Story, found: &mut Vec<(Rule, Time, String)>) {
         let churned = !story.losses.is_empty() || !story.halts.is_empty() || job.attempts > 1;
         let loose = churned || self.grounds.preempts(job.site);
         let done = matches!(job.outcome, Outcome::Completed | Outcome::Killed);
@@ -138,7 +141,9 @@ impl Checker {
                 format!("{told} started at {start} s by its row, and at {first} s by its first segment");
             found.push((Rule::Rows, first.min(start), said));
         }
-        if last.to > job.end || done && last.to < job.end {
+        // An attempt that had nothing left to do has no segment.
+        let last_one = last.attempt == job.attempts && story.halts.is_empty();
+        if last.to > job.end || done && last_one && last.to < job.end {
             let said = format!(
                 "{told} ended at {} s by its row, and ran until {} s by its last segment",
                 job.end, last.to
@@ -184,7 +189,7 @@ impl Checker {
     fn work(
         &self,
         job: &JobRecord,
-        told: &str,
+        told: Told<'_>,
         story: &Story,
         ground: &Ground,
         spec: &PartitionSpec,
@@ -245,7 +250,7 @@ impl Checker {
 }
 
 /// Submission, start and end.
-fn times(job: &JobRecord, told: &str, found: &mut Vec<(Rule, Time, String)>) {
+fn times(job: &JobRecord, told: Told<'_>, found: &mut Vec<(Rule, Time, String)>) {
     let (submit, end) = (job.submit, job.end);
     if let Some(start) = job.start {
         if start < submit {
@@ -269,7 +274,7 @@ fn times(job: &JobRecord, told: &str, found: &mut Vec<(Rule, Time, String)>) {
 }
 
 /// What its outcome goes with.
-fn outcome(job: &JobRecord, told: &str, lost: bool, found: &mut Vec<(Rule, Time, String)>) {
+fn outcome(job: &JobRecord, told: Told<'_>, lost: bool, found: &mut Vec<(Rule, Time, String)>) {
     let word = job.outcome.name();
     let mut wrong = |said: String| found.push((Rule::Outcome, job.end, said));
     if job.start.is_some() != (job.attempts > 0) {

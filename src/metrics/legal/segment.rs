@@ -1,5 +1,7 @@
 //! What a segment may do.
 
+use std::sync::Arc;
+
 use super::Checker;
 use super::findings::{JobName, Row, Rule};
 use super::grounds::stretch;
@@ -15,7 +17,8 @@ impl Checker {
         if segment.cause == Cause::Staging {
             return self.staging(name, segment);
         }
-        let told = name.told(&self.grounds);
+        let grounds = Arc::clone(&self.grounds);
+        let told = name.told(&grounds);
         let (from, to, site, partition) = (segment.from, segment.to, segment.site, segment.partition);
         let mut fault = |rule, time, said| {
             self.verdict.break_rule(super::Violation { time, rule, jobs: vec![name], said, row })
@@ -66,7 +69,8 @@ impl Checker {
     /// How a segment follows the one before. True if it is the same attempt.
     fn follows(&mut self, name: JobName, last: Option<&Tail>, segment: &SegmentRecord, row: Row) -> bool {
         self.verdict.look(Rule::Attempts);
-        let (told, from) = (name.told(&self.grounds), segment.from);
+        let grounds = Arc::clone(&self.grounds);
+        let (told, from) = (name.told(&grounds), segment.from);
         let before = last.map_or(0, |last| last.attempt);
         if let Some(last) = last.filter(|last| from < last.to) {
             let time = from.max(last.from);
@@ -137,7 +141,8 @@ impl Checker {
         let wrong = !floor.machines.slowed && segment.rate != spec.speed.times(segment.share);
         self.verdict.look(Rule::Work);
         if wrong || segment.share > Rate::FULL {
-            let told = name.told(&self.grounds);
+            let grounds = Arc::clone(&self.grounds);
+            let told = name.told(&grounds);
             let said = format!(
                 "{told} runs at a rate of {} where the speed is {} and its share {}",
                 segment.rate, spec.speed, segment.share
@@ -159,13 +164,21 @@ impl Checker {
         let Some(floor) = self.floors.get_mut(&(site, partition)) else { return };
         let span = (segment.from, segment.to);
         // A job that stood still for a machine has kept the others.
+        let preempts = self.grounds.preempts(site);
+        let alone = self.grounds.get(site).is_some_and(|ground| ground.abilities.slots <= 1);
         let kept_from = match last {
-            Some(last) if goes_on && !self.grounds.preempts(site) => last.to.min(segment.from),
+            Some(last) if goes_on && alone && !preempts => last.to.min(segment.from),
             _ => segment.from,
         };
         let clash = floor.holders.hold(name, procs, (kept_from, segment.to), segment.share);
         let away = floor.machines.run(name, procs, span);
-        let is_start = !goes_on || last.is_some_and(|last| last.to < segment.from);
+        // Nor does it start when it goes on.
+        let goes_on_after_halt = self
+            .stories
+            .get(&name)
+            .is_some_and(|story| story.halts.iter().any(|(_, until)| *until == segment.from));
+        let resumes = preempts && last.is_some_and(|last| last.to < segment.from);
+        let is_start = !goes_on_after_halt && (!goes_on || resumes);
         if let Some(bookings) = &mut floor.bookings {
             bookings.used(name, procs.len(), span, is_start, row);
             self.verdict.look(Rule::Reservation);
@@ -174,9 +187,11 @@ impl Checker {
         if self.grounds.events {
             self.verdict.look(Rule::Away);
         }
-        let told = name.told(&self.grounds);
+        let grounds = Arc::clone(&self.grounds);
+        let told = name.told(&grounds);
         if let Some(clash) = clash {
-            let others: Vec<String> = clash.others.iter().map(|other| other.told(&self.grounds)).collect();
+            let others: Vec<String> =
+                clash.others.iter().map(|other| other.told(&grounds).to_string()).collect();
             let what = self.grounds.processors(site, partition, &clash.procs);
             let said = if clash.too_much {
                 format!("{what} give more than their whole time to {told} and {}", others.join(", "))

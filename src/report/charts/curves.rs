@@ -123,10 +123,12 @@ impl CurvesChart {
                 plot.mark((x, mean), curve.ink, 3.4, false, &point.title);
             }
             for value in &point.single {
-                plot.mark((x, *value), curve.ink, 2.0, false, &point.title);
+                plot.mark((x, *value), curve.ink, 1.8, false, &point.title);
             }
+            // Many of them are smaller, to stay apart.
+            let radius = if point.hollow.len() > 8 { 2.2 } else { 3.4 };
             for value in &point.hollow {
-                plot.mark((x, *value), curve.ink, 3.4, true, &point.title);
+                plot.mark((x, *value), curve.ink, radius, true, &point.title);
             }
         }
         Ok(())

@@ -103,7 +103,7 @@ impl Chart for GanttChart {
         let entries = self.entries();
         let above = legend::height(&entries, width) + 6;
         let heights = self.heights();
-        let gap = if self.rows.len() > 1 { 8 } else { 0 };
+        let gap = if self.rows.len() > 1 { 14 } else { 0 };
         let inside: i32 = heights.iter().sum::<i32>() + gap * (heights.len() as i32 - 1).max(0);
         let sheet = Sheet::new(WIDTH, (above + inside + 48) as u32, paint, &self.title);
         legend::draw(&sheet, &entries, labels, 2, width);

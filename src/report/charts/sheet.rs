@@ -96,9 +96,9 @@ impl Sheet {
         let mut document = self.0.borrow_mut();
         let paint = attribute(index, true, document.paint);
         let dashes = if document.dashed { " stroke-dasharray=\"5 3\"" } else { "" };
-        let _ = write!(
+        let _ = writeln!(
             document.body,
-            "<path {paint}{} stroke-width=\"{width}\" stroke-linejoin=\"round\"{dashes} d=\"{data}\"/>\n",
+            "<path {paint}{} stroke-width=\"{width}\" stroke-linejoin=\"round\"{dashes} d=\"{data}\"/>",
             opacity(alpha)
         );
     }
@@ -169,7 +169,7 @@ impl Document {
             Some(title) => {
                 self.body.push_str("><title>");
                 escape(&mut self.body, title);
-                let _ = write!(self.body, "</title></{tag}>\n");
+                let _ = writeln!(self.body, "</title></{tag}>");
             }
         }
     }

@@ -2,24 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use super::over_time::{BINS, busy_share, layer, means, over_time, time_figure};
 use super::{Figure, Report, ReportError, ReportOptions, Section, facts, stem};
 use crate::model::Outcome;
-use crate::report::charts::{
-    Axis, Chart, EcdfChart, EcdfLine, Ink, TimeChart, TimeLayer, TimePoint, TimeStyle,
-};
+use crate::report::charts::{Axis, EcdfChart, EcdfLine, Ink, TimeStyle};
 use crate::report::figures::{count, duration, jobs};
-use crate::report::series::{Quantity, RunSeries, Steps, ecdf, heat, ink};
+use crate::report::series::{Quantity, RunSeries, ecdf, heat, ink};
 use crate::report::{FolderKind, RunFolder};
-use crate::units::Rate;
 
-/// Points of a curve over time: about one a pixel.
-const BINS: u32 = 900;
-/// Bins of areas: finer ones are a fence of needles.
-const COARSE: u32 = 320;
-/// Sites whose curves can be told apart.
-const SITES: usize = 8;
-/// Space for labels of charts over time, so that they are aligned.
-const LABELS: i32 = 64;
+/// Runs whose schedules are drawn in one page.
+const SCHEDULES: usize = 8;
 
 /// A run with what is drawn of it.
 struct Run<'a> {
@@ -43,7 +35,8 @@ pub(super) fn report(folders: &[RunFolder], options: &ReportOptions) -> Result<R
         [only] => (only.folder.title().to_owned(), subtitle(only)),
         several => {
             let names: Vec<&str> = several.iter().map(|run| run.name.as_str()).collect();
-            (names.join(", "), format!("{} runs side by side", several.len()))
+            let title = if names.len() <= 4 { names.join(", ") } else { format!("{} runs", names.len()) };
+            (title, format!("{} runs side by side", several.len()))
         }
     };
     let mut sections = vec![what(&runs, options.unkept), figures(&runs)];
@@ -51,11 +44,15 @@ pub(super) fn report(folders: &[RunFolder], options: &ReportOptions) -> Result<R
         sections.extend(gains(first, &runs[1..]));
         sections.push(together(&mut runs));
     }
-    for run in &mut runs {
-        sections.extend(schedule(run, folders.len() > 1));
+    if runs.len() <= SCHEDULES {
+        for run in &mut runs {
+            sections.extend(schedule(run, folders.len() > 1));
+        }
+    } else if let Some(section) = sections.last_mut() {
+        section.lead.push(format!("Schedules are drawn of up to {SCHEDULES} runs at a time."));
     }
     if let [only] = &mut runs[..] {
-        sections.push(over_time(only, ""));
+        sections.push(over_time(&mut only.series, ""));
         sections.push(distributions(only));
     }
     Ok(Report { title, subtitle, theme: options.theme, sections })
@@ -244,11 +241,19 @@ fn schedule(run: &mut Run<'_>, several: bool) -> Option<Section> {
     }
     if let Some(chart) = run.series.detail.take() {
         let caption = "A part of it: around the time when most jobs waited. What is known of a job is told when you point at it.".to_owned();
-        section.figures.push(Figure { name: format!("gantt-detail{tail}"), caption, chart: Box::new(chart), beside: 1 });
+        section.figures.push(Figure {
+            name: format!("gantt-detail{tail}"),
+            caption,
+            chart: Box::new(chart),
+            beside: 1,
+        });
     }
     if several {
         section.figures.extend(
-            over_time(run, &tail).figures.into_iter().filter(|figure| !figure.name.starts_with("queue")),
+            over_time(&mut run.series, &tail)
+                .figures
+                .into_iter()
+                .filter(|figure| !figure.name.starts_with("queue")),
         );
     }
     Some(section)
@@ -262,94 +267,6 @@ fn no_schedule(run: &Run<'_>) -> String {
         _ if run.series.by_segments => "No job ever ran: there is no schedule to draw.".to_owned(),
         _ => "The run has left no segments.csv, which tells who had which processors, so there is no schedule to draw (a scenario leaves it with `output.segments = true`).".to_owned(),
     }
-}
-
-/// Processors in use of all sites together, and what makes a percentage of it.
-fn busy_share(series: &RunSeries) -> (Steps, f64) {
-    let mut all = Steps::default();
-    for busy in &series.busy {
-        all.add_all(busy, 1);
-    }
-    let processors: u64 = series.sites.iter().map(|(_, processors)| processors).sum();
-    (all, 100.0 / (processors.max(1) as f64 * Rate::FULL.units() as f64))
-}
-
-fn over_time(run: &mut Run<'_>, tail: &str) -> Section {
-    let series = &mut run.series;
-    let span = series.span;
-    let mut figures = Vec::new();
-    let processors: u64 = series.sites.iter().map(|(_, processors)| processors).sum();
-    let (mut busy, unit) = busy_share(series);
-    let mut layers =
-        vec![layer("in use", Ink::Series(0), TimeStyle::Area, means(busy.points(span, COARSE, unit)))];
-    let mut here = Steps::default();
-    here.hold(span.0, span.1, i64::try_from(processors).unwrap_or(i64::MAX));
-    let churn = series.away.iter().any(|away| !away.is_empty());
-    if churn {
-        series.away.iter().for_each(|away| here.add_all(away, -1));
-        let points = here.points(span, COARSE, 100.0 / processors.max(1) as f64);
-        layers.push(layer("processors that are there", Ink::Text, TimeStyle::Dashed, means(points)));
-    }
-    let caption = "Processors in use, in percent of all that the platform has, over time.";
-    figures.push(time_figure(
-        &format!("utilization{tail}"),
-        caption,
-        span,
-        "utilization (%)",
-        layers,
-        Some(100.0),
-    ));
-    if (2..=SITES).contains(&series.sites.len()) {
-        let sites = series.sites.iter().zip(&mut series.busy).enumerate();
-        let layers = sites.map(|(at, ((name, processors), busy))| {
-            let unit = 100.0 / ((*processors).max(1) as f64 * Rate::FULL.units() as f64);
-            layer(name, ink(at), TimeStyle::Line, means(busy.points(span, BINS / 6, unit)))
-        });
-        let caption = "The same by site, each in percent of its own processors, smoothed.";
-        figures.push(time_figure(
-            &format!("utilization-sites{tail}"),
-            caption,
-            span,
-            "utilization (%)",
-            layers.collect(),
-            Some(100.0),
-        ));
-    }
-    let waiting = layer("waiting", Ink::Series(1), TimeStyle::Line, series.waiting.points(span, BINS, 1.0));
-    let running = layer("running", Ink::Series(0), TimeStyle::Line, series.running.points(span, BINS, 1.0));
-    let caption = "Jobs in the system: those that run, and those that wait (wherever they are). A line is the mean over a pixel, its band from least to most.";
-    figures.push(time_figure(&format!("queue{tail}"), caption, span, "jobs", vec![running, waiting], None));
-    figures.extend(power(series, tail));
-    if series.cost.sum() != 0 {
-        let points = series.cost.points(1e-9);
-        let caption = "What jobs have paid up to a time, in the currency of the scenario.";
-        let layers = vec![layer("cost", Ink::Series(3), TimeStyle::Line, points)];
-        figures.push(time_figure(&format!("cost{tail}"), caption, span, "cost so far", layers, None));
-    }
-    Section { title: "Over time".to_owned(), figures, ..Section::default() }
-}
-
-fn power(series: &mut RunSeries, tail: &str) -> Option<Figure> {
-    let most = series.power.most();
-    if most <= 0 {
-        return None;
-    }
-    let (unit, name) = match most {
-        most if most >= 1_000_000_000 => (1e-9, "power (MW)"),
-        most if most >= 1_000_000 => (1e-6, "power (kW)"),
-        _ => (1e-3, "power (W)"),
-    };
-    let span = series.span;
-    let all = means(series.power.points(span, COARSE, unit));
-    let jobs = means(series.jobs_power.points(span, COARSE, unit));
-    let idle = all.iter().zip(&jobs).any(|(all, jobs)| all.mean > jobs.mean * 1.000_1);
-    let mut layers = vec![layer("jobs", Ink::Series(2), TimeStyle::Area, jobs)];
-    if idle {
-        layers.insert(0, layer("idle processors", Ink::Series(2), TimeStyle::Faint, all));
-    }
-    let caption = "Power that is drawn over time (IT, without PUE)".to_owned()
-        + if idle { ": of processors that jobs have, and on top of it of those that are idle." } else { "." };
-    Some(time_figure(&format!("power{tail}"), &caption, span, name, layers, None))
 }
 
 fn distributions(run: &Run<'_>) -> Section {
@@ -402,33 +319,4 @@ fn distribution(quantity: Quantity, lines: Vec<EcdfLine>, tail: &str, whose: &st
         chart: Box::new(EcdfChart { title, x, lines, size: (350, 300) }),
         beside: 3,
     }
-}
-
-fn layer(name: &str, ink: Ink, style: TimeStyle, points: Vec<TimePoint>) -> TimeLayer {
-    TimeLayer { name: name.to_owned(), ink, style, points }
-}
-
-/// The means alone.
-fn means(points: Vec<TimePoint>) -> Vec<TimePoint> {
-    points.into_iter().map(|point| TimePoint { low: point.mean, high: point.mean, ..point }).collect()
-}
-
-fn time_figure(
-    name: &str,
-    caption: &str,
-    span: (u64, u64),
-    what: &str,
-    layers: Vec<TimeLayer>,
-    top: Option<f64>,
-) -> Figure {
-    let most = layers.iter().flat_map(|layer| &layer.points).map(|point| point.high).fold(0.0, f64::max);
-    let chart: Box<dyn Chart> = Box::new(TimeChart {
-        title: caption.to_owned(),
-        x: Axis::time(span.0 as f64 / 1e6, span.1 as f64 / 1e6),
-        y: Axis::linear(what, 0.0, top.unwrap_or(most).max(most), what.contains("jobs")),
-        layers,
-        height: 210,
-        labels: LABELS,
-    });
-    Figure { name: name.to_owned(), caption: caption.to_owned(), chart, beside: 1 }
 }

@@ -160,6 +160,16 @@ fn what(table: &StudyTable) -> Section {
     if replicas > 1 && replicas < 30 {
         lead.push(format!("With {replicas} seeds a point this is a smoke test: a verdict needs 30."));
     }
+    let partly = |row: &&crate::metrics::StudyRow| {
+        row.outcomes.failed + row.outcomes.rejected + row.outcomes.unfinished > 0
+    };
+    let partly = table.rows.iter().filter(partly).count();
+    if partly > 0 {
+        lead.push(format!(
+            "In {} of the runs some jobs failed, were rejected or did not end: means are of the others, so compare with care.",
+            count(partly as u64)
+        ));
+    }
     let mut tables = vec![Table { rows, ..Table::default() }];
     if !failed.is_empty() {
         let rows = failed.iter().take(FAILED).map(|(run, error)| vec![run.to_string(), (*error).to_owned()]);

@@ -304,7 +304,7 @@ fn decimal(cell: &[u8], places: u32) -> Option<u128> {
     if cell.is_empty() || whole_part.len() > 28 || !digits(whole_part) || !digits(fraction) {
         let value: f64 = std::str::from_utf8(cell).ok()?.parse().ok()?;
         let scaled = value * scale as f64;
-        return (scaled >= 0.0 && scaled < 1e30).then_some((scaled + 0.5) as u128);
+        return (0.0..1e30).contains(&scaled).then_some((scaled + 0.5) as u128);
     }
     let mut value =
         whole_part.iter().fold(0_u128, |value, digit| value * 10 + u128::from(digit - b'0')) * scale;

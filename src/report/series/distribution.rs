@@ -132,6 +132,7 @@ fn cell(group: &str, quantity: Quantity, before: (u64, f64), after: (u64, f64)) 
         let percent = (b / a - 1.0) * 100.0;
         let text = match percent {
             far if far >= 900.0 => format!("×{}", number(Some(b / a), 0)),
+            none if none.abs() < 0.05 => "0.0 %".to_owned(),
             near if near.abs() < 9.95 => format!("{near:+.1} %"),
             _ => format!("{percent:+.0} %"),
         };
@@ -148,20 +149,26 @@ fn cell(group: &str, quantity: Quantity, before: (u64, f64), after: (u64, f64)) 
         text,
         below: match quantity {
             Quantity::Slowdown => format!("{} → {}", shown(a), shown(b)),
-            Quantity::Wait | Quantity::Response => format!("{} → {}", short(a), short(b)),
+            Quantity::Wait | Quantity::Response => short(a, b),
         },
         shade,
         title: format!("{group}: mean {} {} → {} ({jobs})", quantity.name(), shown(a), shown(b)),
     })
 }
 
-/// A time in one unit, for a narrow place.
-fn short(secs: f64) -> String {
-    let (value, unit) = match secs {
-        secs if secs < 100.0 => (secs, "s"),
-        secs if secs < 6_000.0 => (secs / 60.0, "min"),
-        secs if secs < 172_800.0 => (secs / 3_600.0, "h"),
-        _ => (secs / 86_400.0, "d"),
+/// From a time to another in one unit each, or in one for both, for a narrow place.
+fn short(from: f64, to: f64) -> String {
+    let one = |secs: f64| {
+        let (value, unit) = match secs {
+            secs if secs < 100.0 => (secs, "s"),
+            secs if secs < 6_000.0 => (secs / 60.0, "min"),
+            secs if secs < 172_800.0 => (secs / 3_600.0, "h"),
+            _ => (secs / 86_400.0, "d"),
+        };
+        (number(Some(value), if value < 10.0 && value > 0.0 { 1 } else { 0 }), unit)
     };
-    format!("{} {unit}", number(Some(value), if value < 10.0 && value > 0.0 { 1 } else { 0 }))
+    match (one(from), one(to)) {
+        ((from, one), (to, other)) if one == other => format!("{from} → {to} {one}"),
+        ((from, one), (to, other)) => format!("{from} {one} → {to} {other}"),
+    }
 }

@@ -73,7 +73,7 @@ impl RunSeries {
         }
         let absences = absences(folder, &mut places, jobs.span)?;
         let colours = jobs.colours();
-        let detail = jobs.busiest().map(|span| Schedule::new(span, &places, colours.names.len(), 0));
+        let detail = jobs.busiest().map(|span| Schedule::of_part(span, colours.names.len()));
         let mut tally = Tally {
             detail,
             schedule: Schedule::new(jobs.span, &places, colours.names.len(), jobs.started),

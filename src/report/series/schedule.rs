@@ -17,7 +17,7 @@ const JOINS: usize = 1_000;
 /// Cells of a raster along the time.
 const COLUMNS: u32 = 960;
 /// Up to here jobs without groups have a colour each.
-const FEW: u64 = 400;
+const FEW: usize = 400;
 
 /// Which job: the workload's number is one's own only with its site, for jobs of the sites.
 pub(super) type Key = (Origin, usize, u64);
@@ -80,22 +80,20 @@ pub(in crate::report) struct Schedule {
 impl Schedule {
     /// Of a run from `span.0` to `span.1` with so many jobs and groups.
     pub(super) fn new(span: (u64, u64), places: &Places, groups: usize, jobs: u64) -> Self {
-        let rasters = if jobs <= FEW {
-            Vec::new()
-        } else {
-            rows_of(places.list())
-                .into_iter()
-                .zip(places.list())
-                .map(|(rows, place)| Raster::new(COLUMNS, rows, groups, span, place.processors))
-                .collect()
-        };
+        let rows = rows_of(places.list()).into_iter().zip(places.list());
+        let rasters = rows.map(|(rows, place)| Raster::new(COLUMNS, rows, groups, span, place.processors));
         let rectangles = if jobs > BARS as u64 { BARS + 1 } else { 0 };
+        Self { rasters: rasters.collect(), rectangles, ..Self::of_part(span, groups) }
+    }
+
+    /// Of a part of a run in which there are few jobs: it has no raster.
+    pub(super) fn of_part(span: (u64, u64), groups: usize) -> Self {
         Self {
             span,
             groups,
-            rectangles,
+            rectangles: 0,
             bars: Vec::new(),
-            rasters,
+            rasters: Vec::new(),
             seen: FxHashMap::default(),
             joins: Vec::new(),
             lost: 0,
@@ -103,9 +101,9 @@ impl Schedule {
         }
     }
 
-    /// Whether there is nothing in it.
+    /// Whether there is nothing in it that could be drawn: nothing at all, or more than a part can show.
     pub(in crate::report) const fn is_empty(&self) -> bool {
-        self.stretches == 0
+        self.stretches == 0 || self.rasters.is_empty() && self.rectangles > BARS
     }
 
     /// Whether a stretch is in its time.
@@ -126,11 +124,11 @@ impl Schedule {
                 raster.add(stretch.from, stretch.to, first..last + 1, usize::from(fact.group));
             }
         }
-        if self.rectangles > BARS && !self.rasters.is_empty() {
+        if self.rectangles > BARS {
             return;
         }
         self.rectangles += stretch.procs.intervals().count();
-        if self.rectangles > BARS && !self.rasters.is_empty() {
+        if self.rectangles > BARS {
             self.bars = Vec::new();
             self.seen.values_mut().for_each(|seen| seen.bars.clear());
             return;
@@ -181,7 +179,7 @@ impl Schedule {
         absences: &[Absence],
     ) -> GanttChart {
         let seconds = |micros: u64| micros as f64 / 1e6;
-        let barred = self.rectangles <= BARS || self.rasters.is_empty();
+        let barred = self.rectangles <= BARS;
         let mut rasters = if barred { Vec::new() } else { self.rasters }.into_iter();
         let rows = places
             .list()
@@ -194,7 +192,7 @@ impl Schedule {
                 raster: rasters.next(),
             })
             .collect();
-        let by_number = names.len() <= 1 && barred && self.bars.len() as u64 <= FEW;
+        let by_number = names.len() <= 1 && barred && self.bars.len() <= FEW;
         let groups = if by_number {
             (0..Ink::SERIES).map(|number| (String::new(), Ink::Series(number))).collect()
         } else {

@@ -110,15 +110,13 @@ pub(in crate::report) fn curves(
             };
             let runs: Vec<_> = table.rows.iter().filter(here).collect();
             let value = |row: &&crate::metrics::StudyRow| row.values.get(measure).copied().flatten();
-            let values: Vec<f64> = runs.iter().filter_map(|row| value(row)).collect();
+            let values: Vec<f64> = runs.iter().filter_map(&value).collect();
             if values.is_empty() {
                 continue;
             }
             // Without the runs that still grow a mean would be of the lucky ones: there is none.
-            let growing: Vec<f64> =
-                runs.iter().filter(|row| row.grows).filter_map(|row| value(row)).collect();
-            let steady: Vec<f64> =
-                runs.iter().filter(|row| !row.grows).filter_map(|row| value(row)).collect();
+            let growing: Vec<f64> = runs.iter().filter(|row| row.grows).filter_map(&value).collect();
+            let steady: Vec<f64> = runs.iter().filter(|row| !row.grows).filter_map(&value).collect();
             let estimate = mean_interval(&values, LEVEL);
             let mean = growing.is_empty().then(|| values.iter().sum::<f64>() / values.len() as f64);
             let shown = |value: f64| number(Some(value), if value.abs() < 100.0 { 3 } else { 1 });
@@ -218,6 +216,14 @@ fn measure_axis(title: &str, values: impl Iterator<Item = f64>) -> Axis {
     }
 }
 
+/// The runs of one point of a study, by two measures.
+struct Variant<'a> {
+    point: &'a [String],
+    xs: Vec<f64>,
+    ys: Vec<f64>,
+    grows: bool,
+}
+
 /// Two measures of the points of a part of the study `whole` against each other, each the mean of its runs.
 pub(in crate::report) fn pareto(
     table: &StudyTable,
@@ -228,28 +234,32 @@ pub(in crate::report) fn pareto(
 ) -> ParetoChart {
     let less = |measure: usize| MeasureInfo::of(&table.measures[measure]).better != Better::Higher;
     let less_is_better = (less(x), less(y));
-    let mut places: Vec<(&Vec<String>, Vec<f64>, Vec<f64>, bool)> = Vec::new();
+    let mut places: Vec<Variant<'_>> = Vec::new();
     for row in table.rows.iter().filter(|row| row.status == RunStatus::Done) {
         let value =
             |measure: usize| row.values.get(measure).copied().flatten().filter(|value| value.is_finite());
         let (Some(a), Some(b)) = (value(x), value(y)) else { continue };
-        match places.iter_mut().find(|(point, ..)| *point == &row.point) {
-            Some((_, xs, ys, grows)) => {
-                xs.push(a);
-                ys.push(b);
-                *grows |= row.grows;
+        match places.iter_mut().find(|variant| variant.point == row.point) {
+            Some(variant) => {
+                variant.xs.push(a);
+                variant.ys.push(b);
+                variant.grows |= row.grows;
             }
-            None => places.push((&row.point, vec![a], vec![b], row.grows)),
+            None => {
+                places.push(Variant { point: &row.point, xs: vec![a], ys: vec![b], grows: row.grows });
+            }
         }
     }
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len().max(1) as f64;
-    let means: Vec<(f64, f64)> = places.iter().map(|(_, xs, ys, _)| (mean(xs), mean(ys))).collect();
+    let means: Vec<(f64, f64)> =
+        places.iter().map(|variant| (mean(&variant.xs), mean(&variant.ys))).collect();
     // One whose backlog grows has no mean that says how good it is: it is shown, and beats nobody.
     let steady: Vec<Option<(f64, f64)>> =
-        places.iter().zip(&means).map(|((.., grows), mean)| (!grows).then_some(*mean)).collect();
+        places.iter().zip(&means).map(|(variant, mean)| (!variant.grows).then_some(*mean)).collect();
     let front = front(&steady, less_is_better);
     let kinds = colour.map_or_else(Vec::new, |axis| whole.labels(axis));
-    let points = places.iter().zip(&means).enumerate().map(|(at, ((point, xs, _, grows), (a, b)))| {
+    let points = places.iter().zip(&means).enumerate().map(|(at, (variant, (a, b)))| {
+        let Variant { point, xs, grows, .. } = variant;
         let kind = colour.map_or("variant", |axis| point[axis].as_str());
         let named = table.axes.iter().zip(point.iter()).map(|(axis, label)| format!("{axis} {label}"));
         let shown = |value: f64| number(Some(value), if value.abs() < 100.0 { 3 } else { 1 });

@@ -120,7 +120,7 @@ fn said(change: impl Fn(&str) -> String) -> String {
     fs::write(&path, text).unwrap();
     let read = RunFolder::open(folder.path()).unwrap();
     let error: ReadError = match read.jobs() {
-        Ok(rows) => rows.map(|row| row.map(|_| ())).collect::<Result<(), _>>().unwrap_err(),
+        Ok(mut rows) => rows.try_for_each(|row| row.map(|_| ())).unwrap_err(),
         Err(error) => error,
     };
     let folder = folder.path().display().to_string() + "/";

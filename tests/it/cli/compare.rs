@@ -55,7 +55,10 @@ fn a_ranking_is_refused_where_jobs_did_not_end_alike() {
     let ran = gridemu(&["compare", a, b]);
     let out = &ran.well().out;
     assert!(out.contains("warning: 1 job did not end alike: completed 2 and 1, rejected 0 and 1"), "{out}");
-    assert!(out.contains("refused: 1 of 2 jobs did not end alike; say how they count with `--charge`"), "{out}");
+    assert!(
+        out.contains("refused: 1 of 2 jobs did not end alike; say how they count with `--charge`"),
+        "{out}"
+    );
     let wait = |charge: &str| {
         let json = gridemu(&["compare", a, b, "--charge", charge, "--json"]).json();
         let cell = &json["runs"]["pairs"][0]["cells"][0];
@@ -89,7 +92,10 @@ fn variants_of_a_study_are_paired_by_seed() {
     let ran = gridemu(&["compare", study]);
     let out = &ran.well().out;
     assert!(out.contains("easy against fcfs, paired by seed"), "{out}");
-    assert!(out.contains("2 seeds: too few to say anything (5 seeds make a smoke test, 30 a verdict)"), "{out}");
+    assert!(
+        out.contains("2 seeds: too few to say anything (5 seeds make a smoke test, 30 a verdict)"),
+        "{out}"
+    );
     assert!(out.contains("warning: 1 run failed, and left out"), "{out}");
     assert!(out.contains("no mean: the backlog still grows in 1 of 1 runs of the baseline"), "{out}");
     // The folder of the store is as good as its table.
@@ -107,15 +113,19 @@ fn questions_that_make_no_sense_are_refused_with_a_hint() {
     fs::write(&study, STUDY).unwrap();
     let study = study.to_str().unwrap();
     gridemu(&["compare", study, "--by", "polcy"]).ends(2, &["no axis `polcy`", "did you mean `policy`?"]);
-    gridemu(&["compare", study, "--measure", "mean_wiat"]).ends(2, &["no measure `mean_wiat`", "did you mean `mean_wait`?"]);
-    gridemu(&["compare", study, "--where", "load=0.7"]).ends(2, &["axis `load` has no `0.7`; it has `0.5`, `0.9`"]);
+    gridemu(&["compare", study, "--measure", "mean_wiat"])
+        .ends(2, &["no measure `mean_wiat`", "did you mean `mean_wait`?"]);
+    gridemu(&["compare", study, "--where", "load=0.7"])
+        .ends(2, &["axis `load` has no `0.7`; it has `0.5`, `0.9`"]);
     gridemu(&["compare", study, "--where", "load"]).ends(2, &["such as `load=0.7`"]);
-    gridemu(&["compare", study, "--charge", "to-the-end"]).ends(2, &["the table of a study has no jobs", "leave-out"]);
+    gridemu(&["compare", study, "--charge", "to-the-end"])
+        .ends(2, &["the table of a study has no jobs", "leave-out"]);
     gridemu(&["compare", study, study]).ends(2, &["is the table of a study, and is not alone"]);
     gridemu(&["compare", dir.path().join("nowhere").to_str().unwrap()]).ends(2, &["cannot be read"]);
     let broken = dir.path().join("broken.csv");
     fs::write(&broken, &STUDY[..STUDY.len() - 30]).unwrap();
-    gridemu(&["compare", broken.to_str().unwrap()]).ends(2, &["broken.csv", "as `gridemu campaign` writes it, whole"]);
+    gridemu(&["compare", broken.to_str().unwrap()])
+        .ends(2, &["broken.csv", "as `gridemu campaign` writes it, whole"]);
     let alone = dir.path().join("alone.csv");
     jobs(&alone, &[(1, 0, Some(0), 100, 100)]);
     let alone = alone.to_str().unwrap();

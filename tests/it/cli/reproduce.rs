@@ -112,12 +112,29 @@ fn claims_that_do_not_fit_are_refused_before_anything_is_run() {
         ran.ends(2, says);
         assert!(!Path::new("never").exists());
     };
-    refused("source = \"Table 1\"\n", "", &["claims.toml:4: claim `easy-below`: it has no `source`", "Table 2.3"]);
-    refused("{ policy = \"easy\" }\nthan", "{ polcy = \"easy\" }\nthan", &["no axis `polcy`", "did you mean `policy`?"]);
-    refused("\"fcfs\"", "\"fcsf\"", &["claims.toml:4: claim `easy-below`: axis `policy` has no `fcsf`; it has fcfs, easy"]);
-    refused("model.toml", "modell.toml", &["modell.toml` cannot be read", "a file in the folder of the claims"]);
+    refused(
+        "source = \"Table 1\"\n",
+        "",
+        &["claims.toml:4: claim `easy-below`: it has no `source`", "Table 2.3"],
+    );
+    refused(
+        "{ policy = \"easy\" }\nthan",
+        "{ polcy = \"easy\" }\nthan",
+        &["no axis `polcy`", "did you mean `policy`?"],
+    );
+    refused(
+        "\"fcfs\"",
+        "\"fcsf\"",
+        &["claims.toml:4: claim `easy-below`: axis `policy` has no `fcsf`; it has fcfs, easy"],
+    );
+    refused(
+        "model.toml",
+        "modell.toml",
+        &["modell.toml` cannot be read", "a file in the folder of the claims"],
+    );
     refused("\"below\"", "\"lower\"", &["there is no relation `lower`"]);
-    gridemu(&["reproduce", dir.path().join("nobody").to_str().unwrap()]).ends(2, &["claims.toml` cannot be read", "the folder of a paper"]);
+    gridemu(&["reproduce", dir.path().join("nobody").to_str().unwrap()])
+        .ends(2, &["claims.toml` cannot be read", "the folder of a paper"]);
 }
 
 #[test]
@@ -126,6 +143,10 @@ fn a_measure_that_no_run_has_is_told_with_the_nearest() {
     let folder = dir.path().join("who");
     paper(&folder, &CLAIMS.replacen("\"mean_wait\"", "\"mean_wiat\"", 1));
     let store = dir.path().join("store");
-    let ran = gridemu(&["reproduce", folder.to_str().unwrap(), "--no-page", "--store", store.to_str().unwrap()]);
-    ran.ends(2, &["claim `easy-below`: the campaign has no measure `mean_wiat`", "did you mean `mean_wait`?"]);
+    let ran =
+        gridemu(&["reproduce", folder.to_str().unwrap(), "--no-page", "--store", store.to_str().unwrap()]);
+    ran.ends(
+        2,
+        &["claim `easy-below`: the campaign has no measure `mean_wiat`", "did you mean `mean_wait`?"],
+    );
 }

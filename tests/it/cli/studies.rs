@@ -33,7 +33,7 @@ fn logs_of_an_archive_are_found_by_name() {
     std::fs::create_dir(archive.path().join("swf")).unwrap();
     let log = "; MaxProcs: 4\n1 0 -1 10 2 -1 -1 2 20 -1 1 1 1 -1 -1 -1 -1 -1\n";
     file(&archive.path().join("swf"), "tiny.swf", log);
-    let path = file(folder.path(), "tiny.toml", &format!("{SITE}workload = 'archive:tiny.swf'\n"));
+    let path = file(folder.path(), "tiny.toml", format!("{SITE}workload = 'archive:tiny.swf'\n"));
     let with = [("GRIDEMU_DATA", argument(archive.path()))];
     let ran = with_environment(&with, &["run", &path, "--json"]).json();
     assert_eq!(ran["jobs"], 1);
@@ -65,6 +65,6 @@ fn a_trace_is_written_beside_the_files() {
     assert_eq!(slices.count(), intervals);
     assert!(trace["otherData"]["fingerprint"].as_str().unwrap().starts_with("60:"));
 
-    let path = file(folder.path(), "no-folder.toml", &format!("{SITE}workload = 'lublin[jobs=3]'\n"));
+    let path = file(folder.path(), "no-folder.toml", format!("{SITE}workload = 'lublin[jobs=3]'\n"));
     gridemu(&["run", &path, "--trace"]).ends(2, &["`--trace` writes to the folder", "--out DIR"]);
 }

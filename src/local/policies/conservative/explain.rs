@@ -15,7 +15,12 @@ pub(super) fn explain(policy: &Conservative, view: &View<'_>, job: JobKey) -> Ex
     twin.schedule(view, &mut actions);
     let starts = |action: &Action| matches!(action, Action::Start { job: started, .. } if *started == job);
     if actions.as_slice().iter().any(starts) {
-        return Explanation::new(Reason::Starts, "its reservation begins now", needs, free);
+        let rule = if view.any_overdue() {
+            "the next pass starts it: while a job is overdue, everything is planned anew at each"
+        } else {
+            "its reservation begins now"
+        };
+        return Explanation::new(Reason::Starts, rule, needs, free);
     }
     let (Some(planned), Some(profile)) = (twin.plan.starts.get(&live.seq()), &twin.plan.profile) else {
         return view.explanation(job);
