@@ -8,7 +8,7 @@ use super::gridemu;
 /// A table of jobs: number, submission, start (none: rejected), end, run time; one processor each.
 fn jobs(path: &Path, rows: &[(u64, u64, Option<u64>, u64, u64)]) {
     let mut text = String::from(
-        "job,submit,start,end,procs,site,outcome,requested,run,estimate,wait,response,bsld,user,class,attempts,energy,cost,reason,partition,origin\n",
+        "job,submit,start,end,procs,site,outcome,requested,run,estimate,wait,response,bsld,user,class,attempts,energy_j,cost,reason,partition,origin\n",
     );
     for (job, submit, start, end, run) in rows {
         let (wait, response) = (start.map(|start| start - submit), start.map(|_| end - submit));
