@@ -308,7 +308,7 @@ fn expects(keys: &ClaimKeys, measures: &[String]) -> Result<Expects, Wrong> {
 fn relation(relation: &str, keys: &ClaimKeys, measures: &[String]) -> Result<Expects, Wrong> {
     let wrong = |said: String, hint: &str| Err((said, Some(hint.to_owned())));
     if !RELATIONS.contains(&relation) {
-        let near = nearest(relation, RELATIONS.into_iter());
+        let near = nearest(relation, RELATIONS);
         let hint = near.map_or_else(|| RELATIONS.join(", "), |near| format!("did you mean `{near}`?"));
         return wrong(format!("there is no relation `{relation}`"), &hint);
     }

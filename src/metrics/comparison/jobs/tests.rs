@@ -11,7 +11,7 @@ fn job(number: u64, submit: u64, wait: u64) -> JobOutcome {
         job: number,
         origin: Origin::Own,
         site: "delft".into(),
-        class: if number % 2 == 0 { "even" } else { "odd" }.into(),
+        class: if number.is_multiple_of(2) { "even" } else { "odd" }.into(),
         submit,
         start: Some(submit + Span::from_secs(wait)),
         end: submit + Span::from_secs(wait + 100),
