@@ -225,11 +225,11 @@ fn settle(claim: &Claim, points: Vec<JudgedPoint>, single: bool, tests: usize) -
         .filter(|point| !point.counts)
         .map(|point| {
             let why = point.note.as_deref().unwrap_or("no run has a value");
-            if point.at.is_empty() { why.to_owned() } else { format!("{}: {why}", point.at) }
+            let at = if point.at.is_empty() { String::new() } else { format!(" at {}", point.at) };
+            format!("no mean{at}: {why}")
         })
         .collect();
-    let without =
-        if without.is_empty() { String::new() } else { format!("no mean at {}", without.join("; ")) };
+    let without = without.join("; ");
     let failing: Vec<&&JudgedPoint> = counted.iter().filter(|point| point.holds == Some(false)).collect();
     let open: Vec<&&JudgedPoint> = counted.iter().filter(|point| point.holds.is_none()).collect();
     let (verdict, mut reason) = if matches!(claim.expects, Expects::Shown { .. }) {

@@ -14,8 +14,8 @@ engine = \"direct\"
 
 [[scenario.site]]
 name = \"here\"
-machines = 8
-workload = { lublin = { jobs = 60, load = 0.8 } }
+machines = [{ class = \"node\", count = 8 }]
+workload = { lublin = { jobs = 60, load = 0.2 } }
 
 [[axis]]
 key = \"site.here.policy\"
@@ -26,7 +26,7 @@ const LOGGED: &str = "\
 [scenario]
 [[scenario.site]]
 name = \"here\"
-machines = 8
+machines = [{ class = \"node\", count = 8 }]
 workload = { log = \"archive:no-such-log-anywhere.swf.gz\" }
 
 [[axis]]
