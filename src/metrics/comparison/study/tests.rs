@@ -98,7 +98,7 @@ fn no_ranking_where_jobs_did_not_end_alike_unless_it_is_said_how() {
     assert_eq!(
         refused.note.as_deref(),
         Some(
-            "refused: jobs did not end alike in 1 of 30 pairs: completed 10 and 8, rejected 0 and 2 (seed 7)"
+            "refused: jobs did not end alike in 1 of 30 pairs: completed 10 and 8, rejected 0 and 2 (seed 7); say how they count with `--charge`"
         )
     );
     assert_eq!(
