@@ -242,6 +242,10 @@ fn settle(claim: &Claim, points: Vec<JudgedPoint>, single: bool, tests: usize) -
         (Verdict::Undecided, each.join("; "))
     } else if counted.is_empty() {
         (Verdict::Undecided, String::new())
+    } else if counted.len() < points.len() {
+        // What is said of every load is not shown by one of them.
+        let (judged, all) = (counted.len(), points.len());
+        (Verdict::Undecided, format!("it holds at {judged} of {all} points, and the others have no mean"))
     } else if single {
         (Verdict::Holds, "one log: exact".to_owned())
     } else {
