@@ -1,7 +1,7 @@
 //! Charts: data structures in, SVG out, and PNG from SVG.
 //!
 //! Pure drawing: nothing here knows a file of a run or what a measure means. Coordinates, meshes and elements come from
-//! `plotters`; what it draws on is a [`Sheet`], an SVG document whose colours are roles of a palette ([`Ink`]), so
+//! `plotters`; what it draws on is a `Sheet`, an SVG document whose colours are roles of a palette ([`Ink`]), so
 //! that one picture serves a light and a dark page.
 
 mod axis;
