@@ -6,7 +6,7 @@ mod lost;
 use facts::{facts, lines, notes, wrapped};
 
 use super::figures::{count, decimals, duration, jobs, number, percent};
-use super::tables::{table, text_table};
+use super::tables::{class_table, table, text_table};
 use crate::metrics::{Account, GridSummary, Measures, Quantiles, SiteSummary};
 use crate::model::Payer;
 
@@ -28,6 +28,7 @@ pub fn grid_tables(run: &GridSummary) -> String {
         parts.push(cost(run));
     }
     parts.push(lines(&facts(run)));
+    parts.extend(class_table(&run.class_preset, &run.classes, run.quantiles));
     parts.extend(notes(run));
     parts.join("\n\n") + "\n"
 }

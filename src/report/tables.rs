@@ -3,7 +3,7 @@
 use comfy_table::{Cell, CellAlignment, ContentLineStyle, LineStyle, Table, TableStyle};
 
 use super::figures::{count, decimals, duration, jobs, number, percent};
-use crate::metrics::{GridSummary, Measures, Quantiles, RunSummary, UsageSummary};
+use crate::metrics::{ClassMeasures, GridSummary, Measures, Quantiles, RunSummary, UsageSummary};
 use crate::model::{InstantOrder, Outcome};
 
 /// Columns apart by blanks, one line under the header: readable anywhere, and easily taken apart by `awk`.
@@ -50,8 +50,8 @@ fn metrics(measures: &Measures) -> [Figures; 3] {
 
 const METRICS: [&str; 3] = ["wait (s)", "response (s)", "bounded slowdown"];
 
-fn header(run: &RunSummary) -> [&'static str; 4] {
-    match run.quantiles {
+fn header(quantiles: Quantiles) -> [&'static str; 4] {
+    match quantiles {
         Quantiles::Exact => ["mean", "median", "p95", "max"],
         Quantiles::Sketch => ["mean", "~median", "~p95", "max"],
     }
@@ -67,7 +67,7 @@ fn cells(figures: Figures) -> impl Iterator<Item = String> {
 pub fn summary_table(run: &RunSummary) -> String {
     let mut out = heading(run);
     out.push_str("\n\n");
-    let [mean, median, p95, max] = header(run);
+    let [mean, median, p95, max] = header(run.quantiles);
     let rows = METRICS.iter().zip(metrics(&run.measures));
     let rows = rows.map(|(name, figures)| [(*name).to_owned()].into_iter().chain(cells(figures)).collect());
     out.push_str(&table(["", mean, median, p95, max], rows));
@@ -79,9 +79,9 @@ pub fn summary_table(run: &RunSummary) -> String {
         let text = text.replace('\n', &format!("\n {:width$}  ", ""));
         out.push_str(&format!(" {name:width$}  {text}\n"));
     }
-    if run.measures.measured > 0 && run.classes.iter().any(|class| class.measures.jobs > 0) {
+    if let Some(classes) = class_table(&run.class_preset, &run.classes, run.quantiles) {
         out.push('\n');
-        out.push_str(&class_table(run));
+        out.push_str(&classes);
         out.push('\n');
     }
     if !run.recorded_waits.is_empty() {
@@ -222,9 +222,13 @@ fn definitions(run: &RunSummary) -> String {
     out.join("\n")
 }
 
-fn class_table(run: &RunSummary) -> String {
-    let [mean, median, p95, max] = header(run);
-    let present: Vec<_> = run.classes.iter().filter(|class| class.measures.jobs > 0).collect();
+/// The measures of each class that has jobs; `None` if no job is measured.
+pub(super) fn class_table(preset: &str, classes: &[ClassMeasures], quantiles: Quantiles) -> Option<String> {
+    let present: Vec<_> = classes.iter().filter(|class| class.measures.jobs > 0).collect();
+    if present.iter().all(|class| class.measures.measured == 0) {
+        return None;
+    }
+    let [mean, median, p95, max] = header(quantiles);
     let mut rows = Vec::new();
     for (at, metric) in METRICS.iter().enumerate() {
         rows.push(vec![(*metric).to_owned()]);
@@ -233,8 +237,8 @@ fn class_table(run: &RunSummary) -> String {
             rows.push(label.into_iter().chain(cells(metrics(&class.measures)[at])).collect());
         }
     }
-    let title = format!("by class ({})", run.class_preset);
-    table([&title, "measured", mean, median, p95, max], rows)
+    let title = format!("by class ({preset})");
+    Some(table([&title, "measured", mean, median, p95, max], rows))
 }
 
 /// The emulated waits beside those that the workload's own machine recorded; empty if it recorded none.

@@ -23,6 +23,8 @@ fn classes_and_the_bound_of_slowdowns_are_keys() {
     assert_eq!(names, ["<=10min <=8p", "<=10min >8p", ">10min <=8p", ">10min >8p"]);
     let jobs: u64 = classes.iter().map(|class| class["jobs"].as_u64().unwrap()).sum();
     assert_eq!(jobs, 300);
+    let shown = gridemu(&["run", &path]);
+    assert!(shown.well().out.contains("by class (cuts[run=10 min,size=8])"), "{}", shown.out);
     gridemu(&["run", &path, "--set", "classes=kettimutu-4"]).ends(2, &["did you mean `kettimuthu-4`"]);
 }
 
