@@ -4,7 +4,7 @@
 //! one of its folders `swf` and `reference`. So a scenario or a campaign that replays a published log can be handed to others, and its hash does
 //! not depend on where they keep it.
 
-use std::path::PathBuf;
+use std::path::{Component, Path, PathBuf};
 
 /// What the names of such logs begin with.
 pub const PREFIX: &str = "archive:";
@@ -24,6 +24,9 @@ pub fn names(log: &str) -> bool {
 /// A sentence on what is missing, and what to do about it.
 pub fn find(log: &str) -> Result<PathBuf, String> {
     let name = log.strip_prefix(PREFIX).unwrap_or(log);
+    if Path::new(name).components().any(|part| !matches!(part, Component::Normal(_))) {
+        return Err(format!("`{name}` is no name of a log in an archive; write a path without `{PREFIX}`"));
+    }
     #[expect(
         clippy::disallowed_methods,
         reason = "where a machine keeps its archive is its environment's business"

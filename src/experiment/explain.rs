@@ -55,7 +55,10 @@ pub fn explain(
         submit_s: row.submit.as_secs_f64(),
         start_s: row.start.map(Time::as_secs_f64),
         end_s: row.end.as_secs_f64(),
-        outcome: row.outcome.name().to_owned(),
+        outcome: match &row.reason {
+            Some(reason) => format!("{} ({reason})", row.outcome.name()),
+            None => row.outcome.name().to_owned(),
+        },
         requested: row.requested,
         stretches: Vec::new(),
         instead: None,
@@ -87,7 +90,8 @@ pub fn explain(
         seen += 1;
         let place = watch.find(&grid);
         if let Place::Runs { .. } | Place::Over = place {
-            started = Some(watch.started.unwrap_or(now));
+            // What ends without having started was refused, cancelled or given up.
+            started = watch.started.or_else(|| matches!(place, Place::Runs { .. }).then_some(now));
             stretches.end(now);
             break;
         }

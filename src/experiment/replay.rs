@@ -236,6 +236,11 @@ impl Replay {
         Self::new(options, self.registry.clone())
     }
 
+    /// Processors of the machine, if they were said; otherwise the workload knows them.
+    pub(super) const fn procs(&self) -> Option<u32> {
+        self.options.shaping.procs
+    }
+
     /// Where its files go.
     pub(super) fn out(&self) -> Option<&Path> {
         self.options.out.as_deref()

@@ -25,7 +25,7 @@ pub struct Explained {
     pub start_s: Option<f64>,
     /// When it ended.
     pub end_s: f64,
-    /// How it ended.
+    /// How it ended, and for a rejected job why.
     pub outcome: String,
     /// Processors that it asks for.
     pub requested: u32,

@@ -50,6 +50,13 @@ impl RunFolder {
     pub fn open(path: &Path) -> Result<Self, ReadError> {
         let found = fs::metadata(path).map_err(|error| ReadError::unreadable(path, &error))?;
         if found.is_file() {
+            // The table of a whole folder: what else is known of the run is beside it.
+            if let Some(dir) = path.parent().filter(|_| path.ends_with("jobs.csv"))
+                && dir.join("summary.json").is_file()
+                && !Table::has_column(path, "job_id")?
+            {
+                return Self::open(if dir.as_os_str().is_empty() { Path::new(".") } else { dir });
+            }
             let dir = path.parent().unwrap_or(Path::new("")).to_owned();
             let kind =
                 if Table::has_column(path, "job_id")? { FolderKind::Batsim } else { FolderKind::Replay };

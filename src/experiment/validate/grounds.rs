@@ -59,7 +59,14 @@ fn in_folder(folder: &RunFolder, registry: &Registry, brokers: &BrokerRegistry) 
         && let StoredRun::Replay(replay) = rerun(folder, registry.clone(), brokers.clone())?
     {
         let [policy, ..] = replay.policies() else { return Err(RunError::request("no policy was replayed")) };
-        let spec = replay.site(policy, procs.unwrap_or(MAX_PROCESSORS));
+        let Some(procs) = procs.or(replay.procs()) else {
+            let file = folder.jobs_path().display();
+            let said = format!(
+                "`{file}`: how many processors this replay ran on stands in the summary.json of its folder, which is not at hand"
+            );
+            return Err(RunError::request(said).with_hint("give the folder, or say how many: `--procs N`"));
+        };
+        let spec = replay.site(policy, procs);
         return Ok(of_sites(vec![ground(spec, registry)?], "as its replay.json says"));
     }
     let hint = "say what it ran on: `--procs N` for one machine, or `--scenario FILE`";

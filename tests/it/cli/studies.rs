@@ -46,8 +46,32 @@ fn logs_of_an_archive_are_found_by_name() {
     let direct = file(folder.path(), "direct.toml", &direct);
     assert_eq!(gridemu(&["run", &direct, "--json"]).json()["scenario_hash"], ran["scenario_hash"]);
 
+    gridemu(&["replay", "archive:../tiny.swf", "--policy", "fcfs"]).ends(2, &["is no name of a log"]);
+
     let without = [("GRIDEMU_DATA", argument(&folder.path().join("nowhere")))];
     with_environment(&without, &["run", &path]).ends(2, &["`tiny.swf` is not in", "GRIDEMU_DATA"]);
+}
+
+#[test]
+fn the_table_of_a_folder_is_judged_as_the_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = "; MaxProcs: 4\n1 0 -1 10 3 -1 -1 3 20 -1 1 1 1 -1 -1 -1 -1 -1\n2 1 -1 10 9 -1 -1 9 20 -1 1 1 1 -1 -1 -1 -1 -1\n";
+    let log = file(folder.path(), "log.swf", log);
+    let out = argument(&folder.path().join("out"));
+    gridemu(&["replay", &log, "--policy", "easy", "--out", &out]).well();
+    let table = folder.path().join("out/jobs.csv");
+    let judged = gridemu(&["validate", &argument(&table)]);
+    assert!(judged.well().out.contains("4 processors"), "{}", judged.out);
+    // Without the summary nobody knows how many there were.
+    let summary = folder.path().join("out/summary.json");
+    std::fs::rename(&summary, folder.path().join("summary.json")).unwrap();
+    gridemu(&["validate", &argument(&table)]).ends(2, &["stands in the summary.json", "--procs N"]);
+    std::fs::rename(folder.path().join("summary.json"), &summary).unwrap();
+
+    // What was refused has its reason, and the folder is not accused.
+    let told = gridemu(&["explain", &out, "--job", "2"]);
+    let wanted = "never started, rejected (needs more processors than the partition has)";
+    assert!(told.well().out.contains(wanted) && !told.out.contains("another version"), "{}", told.out);
 }
 
 #[test]
