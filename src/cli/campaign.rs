@@ -117,8 +117,7 @@ fn default_store(name: &str, shard: Option<Shard>) -> PathBuf {
 
 fn list(args: &Args, campaign: &Campaign, store: &Path) -> Result<(), RunError> {
     let there = if store.exists() { Some(campaign.table(store)?) } else { None };
-    let mine = campaign.runs().iter().filter(|run| args.shard.is_none_or(|shard| shard.has(run.run)));
-    let listed = campaign.listed(mine, there.as_ref());
+    let listed = campaign.listed(campaign.part(args.shard).into_iter(), there.as_ref());
     say(&if args.json {
         serde_json::to_string_pretty(&listed).map_err(RunError::run)?
     } else {

@@ -81,8 +81,7 @@ impl Campaign {
         let mut store = ResultStore::open_or_create(&options.store, self.name(), options.database, PATIENCE)
             .map_err(|error| refused(&error))?;
         let mut outcomes = self.known(&store)?;
-        let mine: Vec<&PlannedRun> =
-            self.runs().iter().filter(|run| options.shard.is_none_or(|shard| shard.has(run.run))).collect();
+        let mine = self.part(options.shard);
         let todo = self.todo(&mine, &outcomes, options);
         let kept = (mine.len() - todo.len()) as u64;
         progress.begin_runs(mine.len() as u64, kept);
