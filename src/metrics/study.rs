@@ -1,6 +1,6 @@
 //! Many runs side by side: the measures of a run under flat names, and the table of a study, a row a run.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read, Write};
 
 use serde::{Deserialize, Serialize};
@@ -190,14 +190,8 @@ impl StudyTable {
 
     /// The labels on an axis, in the order in which runs have them first.
     pub fn labels(&self, axis: usize) -> Vec<&str> {
-        let mut labels: Vec<&str> = Vec::new();
-        for row in &self.rows {
-            let label = row.point[axis].as_str();
-            if !labels.contains(&label) {
-                labels.push(label);
-            }
-        }
-        labels
+        let mut seen = BTreeSet::new();
+        self.rows.iter().map(|row| row.point[axis].as_str()).filter(|label| seen.insert(*label)).collect()
     }
 
     /// Writes the table as CSV (RFC 4180, `\n` line ends). Figures are written with all their digits.
