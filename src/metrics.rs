@@ -19,6 +19,7 @@ mod groups;
 mod ledger;
 pub mod legal;
 mod measure;
+mod points;
 mod ratio;
 mod recovery;
 mod run;
@@ -46,6 +47,7 @@ pub use grid_run::{
 pub use groups::{Charged, Groups};
 pub use ledger::{EnergySummary, Ledger, UsageSummary};
 pub use measure::{Better, MeasureInfo};
+pub use points::StudyPoint;
 pub use ratio::Ratio;
 pub use recovery::{Loss, Recovery, RecoveryRule, RecoverySummary};
 pub use run::{OfferedLoad, RunFacts, RunSummary, Times};

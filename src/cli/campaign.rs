@@ -47,7 +47,7 @@ pub(super) struct Args {
     out: Option<PathBuf>,
 
     /// Also write the files of each run (jobs.csv, summary.json, ...) to a folder of its own in this one
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", conflicts_with = "merge")]
     folders: Option<PathBuf>,
 
     /// Do only the I-th of N parts, in a store of its own; `--merge` puts them together
@@ -59,7 +59,7 @@ pub(super) struct Args {
     merge: Vec<PathBuf>,
 
     /// Runs at a time [default: as many as there are cores]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(long, value_name = "N", conflicts_with = "merge", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
 
     /// List the runs and which of them have a result; runs nothing
@@ -117,8 +117,7 @@ fn default_store(name: &str, shard: Option<Shard>) -> PathBuf {
 
 fn list(args: &Args, campaign: &Campaign, store: &Path) -> Result<(), RunError> {
     let there = if store.exists() { Some(campaign.table(store)?) } else { None };
-    let mine = campaign.runs().iter().filter(|run| args.shard.is_none_or(|shard| shard.has(run.run)));
-    let listed = campaign.listed(mine, there.as_ref());
+    let listed = campaign.listed(campaign.part(args.shard).into_iter(), there.as_ref());
     say(&if args.json {
         serde_json::to_string_pretty(&listed).map_err(RunError::run)?
     } else {

@@ -1,6 +1,6 @@
 //! Many runs side by side: the measures of a run under flat names, and the table of a study, a row a run.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read, Write};
 
 use serde::{Deserialize, Serialize};
@@ -127,6 +127,9 @@ pub enum StudyError {
     /// The reader or writer failed, or it is no CSV.
     #[error("{0}")]
     Csv(#[from] csv::Error),
+    /// The last line has no end.
+    #[error("the table breaks off in its last line")]
+    BreaksOff,
     /// A column that every such table has is not there.
     #[error("there is no column `{column}`: this is not the table of a study")]
     Column {
@@ -187,14 +190,8 @@ impl StudyTable {
 
     /// The labels on an axis, in the order in which runs have them first.
     pub fn labels(&self, axis: usize) -> Vec<&str> {
-        let mut labels: Vec<&str> = Vec::new();
-        for row in &self.rows {
-            let label = row.point[axis].as_str();
-            if !labels.contains(&label) {
-                labels.push(label);
-            }
-        }
-        labels
+        let mut seen = BTreeSet::new();
+        self.rows.iter().map(|row| row.point[axis].as_str()).filter(|label| seen.insert(*label)).collect()
     }
 
     /// Writes the table as CSV (RFC 4180, `\n` line ends). Figures are written with all their digits.
@@ -236,8 +233,10 @@ impl StudyTable {
     ///
     /// # Errors
     /// [`StudyError`] names line and column.
-    pub fn read_csv(name: &str, from: impl Read) -> Result<Self, StudyError> {
-        let mut csv = csv::Reader::from_reader(from);
+    pub fn read_csv(name: &str, mut from: impl Read) -> Result<Self, StudyError> {
+        let mut text = Vec::new();
+        from.read_to_end(&mut text).map_err(csv::Error::from)?;
+        let mut csv = csv::Reader::from_reader(text.as_slice());
         let columns = csv.headers()?.clone();
         let place = |column: &'static str| {
             columns.iter().position(|found| found == column).ok_or(StudyError::Column { column })
@@ -296,6 +295,10 @@ impl StudyTable {
                 fingerprint: record[seed + 11].to_owned(),
                 values: values.collect::<Result<_, _>>()?,
             });
+        }
+        // The beginning of a number is a number, so a table that was cut in its last cell would be read as another one.
+        if text.last() != Some(&b'\n') {
+            return Err(StudyError::BreaksOff);
         }
         Ok(table)
     }
@@ -363,6 +366,14 @@ mod tests {
         assert_eq!(
             said(&text.replace(",10,8,", ",10,x,")),
             "line 2, column `completed`: `x` is not a whole number"
+        );
+        assert_eq!(said(text.strip_suffix('\n').unwrap()), "the table breaks off in its last line");
+        let whole = text.strip_suffix("0.000000001\n").unwrap().to_owned() + "0.25\n";
+        assert!(StudyTable::read_csv("tiny", whole.as_bytes()).is_ok());
+        assert_eq!(
+            said(&whole[..whole.len() - 2]),
+            "the table breaks off in its last line",
+            "0.2 is a number"
         );
         assert_eq!(said("job,submit\n1,2\n"), "there is no column `run`: this is not the table of a study");
     }

@@ -4,50 +4,13 @@ use serde::Serialize;
 
 use super::figures::{count, decimals, number};
 use super::tables::text_table;
-use crate::metrics::{MeasureInfo, RunStatus, StudyRow, StudyTable};
-
-/// The runs at one point.
-struct Point<'a> {
-    labels: &'a [String],
-    rows: Vec<&'a StudyRow>,
-}
-
-impl Point<'_> {
-    fn done(&self) -> impl Iterator<Item = &StudyRow> {
-        self.rows.iter().copied().filter(|row| row.status == RunStatus::Done)
-    }
-
-    fn grows(&self) -> usize {
-        self.done().filter(|row| row.grows).count()
-    }
-
-    /// The mean of a measure over the seeds. A run whose backlog still grows says how long it was, not how good, so it is left out; if more
-    /// than half of them grow, there is none.
-    fn mean(&self, measure: usize) -> Option<f64> {
-        let steady = self.done().filter(|row| !row.grows);
-        let values: Vec<f64> = steady.filter_map(|row| row.values[measure]).collect();
-        let most = self.grows() * 2 <= self.done().count();
-        (most && !values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
-    }
-}
-
-fn points(table: &StudyTable) -> Vec<Point<'_>> {
-    let mut points: Vec<Point<'_>> = Vec::new();
-    for row in &table.rows {
-        // Seeds move first, so the runs of a point lie side by side.
-        match points.last_mut().filter(|point| point.labels == row.point) {
-            Some(point) => point.rows.push(row),
-            None => points.push(Point { labels: &row.point, rows: vec![row] }),
-        }
-    }
-    points
-}
+use crate::metrics::{MeasureInfo, RunStatus, StudyTable};
 
 /// A row a point of the axes: how many runs, and the mean of each measure over them.
 pub fn study_table(table: &StudyTable) -> String {
-    let points = points(table);
+    let points = table.points();
     let failed: usize = table.rows.iter().filter(|row| row.status != RunStatus::Done).count();
-    let growing: usize = points.iter().filter(|point| point.grows() > 0).count();
+    let growing: usize = points.iter().filter(|point| point.growing() > 0).count();
     let mut header: Vec<String> = table.axes.clone();
     header.push("runs".to_owned());
     header.extend((failed > 0).then(|| "failed".to_owned()));
@@ -66,9 +29,9 @@ pub fn study_table(table: &StudyTable) -> String {
         .collect();
     let rows = points.iter().enumerate().map(|(at, point)| {
         let mut row: Vec<String> = point.labels.to_vec();
-        row.push(count(point.rows.len() as u64));
-        row.extend((failed > 0).then(|| count((point.rows.len() - point.done().count()) as u64)));
-        row.extend((growing > 0).then(|| count(point.grows() as u64)));
+        row.push(count(point.runs.len() as u64));
+        row.extend((failed > 0).then(|| count((point.runs.len() - point.done().count()) as u64)));
+        row.extend((growing > 0).then(|| count(point.growing() as u64)));
         row.extend(columns.iter().map(|column| column[at].clone()));
         row
     });
@@ -77,8 +40,8 @@ pub fn study_table(table: &StudyTable) -> String {
     out.push('\n');
     if growing > 0 {
         out.push_str(
-            "\ngrow: runs in which more and more jobs waited until the end. They are left out of the means, which would say how long they were;\n\
-             where more than half grow, there is no mean.\n",
+            "\ngrow: runs in which more and more jobs waited until the end. Their means say how long they were, and those of the others\n\
+             would be of the lucky ones: where any run grows, there is no mean.\n",
         );
     }
     out

@@ -23,9 +23,10 @@ pub(super) fn folder(campaign: &Campaign, run: &PlannedRun, dir: &Path) -> PathB
     dir.join(name)
 }
 
-/// Whether the folder has the files of a finished run of this scenario.
-pub(super) fn is_whole(folder: &Path, scenario_hash: u128) -> bool {
+/// Whether the folder has the files of a finished run of this scenario with these records: its logs or gridemu may have changed since.
+pub(super) fn is_whole(folder: &Path, scenario_hash: u128, fingerprint: &str) -> bool {
     let Ok(summary) = fs::read(folder.join("summary.json")) else { return false };
     let Ok(summary) = serde_json::from_slice::<serde_json::Value>(&summary) else { return false };
     summary["scenario_hash"].as_str() == Some(&format!("{scenario_hash:032x}"))
+        && summary["fingerprint"].as_str() == Some(fingerprint)
 }

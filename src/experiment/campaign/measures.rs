@@ -8,17 +8,18 @@ use super::Campaign;
 use super::file::Wanted;
 use super::outcome::Outcome;
 use crate::experiment::{Run, RunError};
-use crate::metrics::flat_measures;
+use crate::metrics::{BacklogSummary, RecoverySummary, flat_measures};
 use crate::model::nearest;
 
 /// Stands for any name between the dots of an id.
 const ANY: &str = "*";
 
+/// Lists that only a run fills, with names that only it knows: anything may be below.
+const OPEN: [&str; 3] = ["churn.lost", "churn.attempts", "churn.refusals"];
+
 /// Measures that a run can have, as far as that is known before it.
 struct Known {
     ids: BTreeSet<String>,
-    /// Where figures come about only while it runs, such as `backlog`: anything may be below.
-    open: BTreeSet<String>,
 }
 
 impl Known {
@@ -27,37 +28,38 @@ impl Known {
         let scenario = campaign.scenario(run)?;
         let run = Run::new(scenario, 1, campaign.registry.clone(), campaign.brokers.clone());
         let mut summary = serde_json::to_value(run.outline()?).map_err(RunError::run)?;
-        let mut open = BTreeSet::new();
-        fill(&mut summary, "", &mut open);
-        Ok(Self { ids: flat_measures(&summary).into_keys().collect(), open })
+        Self::of_summary(&mut summary)
+    }
+
+    /// Of a run with such a summary, before anything happened in it.
+    fn of_summary(summary: &mut Value) -> Result<Self, RunError> {
+        let of_a_run = |value: Result<Value, serde_json::Error>| value.map_err(RunError::run);
+        // These two come about as a whole, so that what is in them cannot be seen before.
+        let later = [
+            ("/backlog", of_a_run(serde_json::to_value(BacklogSummary::default()))?),
+            ("/churn/recovery", of_a_run(serde_json::to_value(RecoverySummary::default()))?),
+        ];
+        for (at, empty) in later {
+            if let Some(value) = summary.pointer_mut(at).filter(|value| value.is_null()) {
+                *value = empty;
+            }
+        }
+        fill(summary);
+        Ok(Self { ids: flat_measures(summary).into_keys().collect() })
     }
 
     fn has(&self, wanted: &str) -> bool {
         self.ids.iter().any(|id| matches(wanted, id))
-            || self
-                .open
-                .iter()
-                .any(|open| wanted.strip_prefix(open).is_some_and(|rest| rest.starts_with('.')))
+            || OPEN.iter().any(|open| wanted.strip_prefix(open).is_some_and(|rest| rest.starts_with('.')))
     }
 }
 
-/// Puts a figure where there is none yet, and notes where there may be more than one.
-fn fill(value: &mut Value, at: &str, open: &mut BTreeSet<String>) {
+/// Puts a figure where there is none yet.
+fn fill(value: &mut Value) {
     match value {
-        Value::Null => {
-            open.insert(at.to_owned());
-            *value = Value::from(0);
-        }
-        Value::Array(items) if items.is_empty() => {
-            open.insert(at.to_owned());
-        }
-        Value::Array(items) => items.iter_mut().for_each(|item| fill(item, at, open)),
-        Value::Object(entries) => {
-            for (key, value) in entries {
-                let below = if at.is_empty() { key.clone() } else { format!("{at}.{key}") };
-                fill(value, &below, open);
-            }
-        }
+        Value::Null => *value = Value::from(0),
+        Value::Array(items) => items.iter_mut().for_each(fill),
+        Value::Object(entries) => entries.values_mut().for_each(fill),
         _ => {}
     }
 }
@@ -143,12 +145,24 @@ mod tests {
 
     #[test]
     fn what_is_not_there_yet_counts_as_there() {
-        let mut open = BTreeSet::new();
-        let mut summary = serde_json::json!({ "mean_wait": null, "backlog": null, "sites": [{ "name": "a", "cost": null }], "classes": [] });
-        fill(&mut summary, "", &mut open);
-        let known = Known { ids: flat_measures(&summary).into_keys().collect(), open };
+        let mut summary = serde_json::json!({
+            "mean_wait": null, "backlog": null, "sites": [{ "name": "a", "cost": null }], "classes": [],
+            "churn": { "lost": [], "changes_per_event": null, "recovery": null },
+        });
+        let known = Known::of_summary(&mut summary).unwrap();
         assert!(known.has("mean_wait") && known.has("site.a.cost") && known.has("site.*.cost"));
-        assert!(known.has("backlog.at_end") && known.has("classes.x"));
+        assert!(known.has("backlog.at_end") && known.has("churn.recovery.losses"));
+        assert!(known.has("churn.lost.machine left.attempts"));
         assert!(!known.has("mean_waits") && !known.has("site.b.cost"));
+        // Nothing is below a number, nor below an object what it has not.
+        for wrong in [
+            "mean_wait.x",
+            "backlog.at_ends",
+            "churn.recovery.loses",
+            "churn.changes_per_event.x",
+            "classes.x",
+        ] {
+            assert!(!known.has(wrong), "{wrong}");
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! A campaign that has been read and checked: its runs, each with the key of its result.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use rayon::prelude::*;
@@ -7,7 +8,7 @@ use rayon::prelude::*;
 use super::axis::Axis;
 use super::file::{CampaignFile, Wanted};
 use super::key::Contents;
-use super::measures;
+use super::{Shard, measures};
 use crate::broker::BrokerRegistry;
 use crate::experiment::RunError;
 use crate::experiment::scenario::{Base, Clock, Engine, Override, Scenario};
@@ -97,6 +98,17 @@ impl Campaign {
     /// Its runs, in order.
     pub fn runs(&self) -> &[PlannedRun] {
         &self.runs
+    }
+
+    /// The runs of a part, in order; of `None`, all of them. Places that mean the same scenario have one result, so all of them are in
+    /// the part of the first one.
+    pub fn part(&self, shard: Option<Shard>) -> Vec<&PlannedRun> {
+        let mut first: BTreeMap<u128, u64> = BTreeMap::new();
+        let runs = self.runs.iter().filter(|run| {
+            let first = *first.entry(run.key).or_insert(run.run);
+            shard.is_none_or(|shard| shard.has(first))
+        });
+        runs.collect()
     }
 
     /// A line: how many runs of what.

@@ -81,8 +81,7 @@ impl Campaign {
         let mut store = ResultStore::open_or_create(&options.store, self.name(), options.database, PATIENCE)
             .map_err(|error| refused(&error))?;
         let mut outcomes = self.known(&store)?;
-        let mine: Vec<&PlannedRun> =
-            self.runs().iter().filter(|run| options.shard.is_none_or(|shard| shard.has(run.run))).collect();
+        let mine = self.part(options.shard);
         let todo = self.todo(&mine, &outcomes, options);
         let kept = (mine.len() - todo.len()) as u64;
         progress.begin_runs(mine.len() as u64, kept);
@@ -143,12 +142,14 @@ impl Campaign {
         options: &CampaignOptions,
     ) -> Vec<&'a PlannedRun> {
         let mut taken = BTreeSet::new();
-        let is_missing = |run: &PlannedRun| match &options.folders {
-            None => !outcomes.get(&run.key).is_some_and(Outcome::is_done),
-            Some(dir) => {
-                !outcomes.get(&run.key).is_some_and(Outcome::is_done)
-                    || !folders::is_whole(&folders::folder(self, run, dir), run.scenario_hash)
-            }
+        let is_missing = |run: &PlannedRun| {
+            let Some(outcome) = outcomes.get(&run.key).filter(|outcome| outcome.is_done()) else {
+                return true;
+            };
+            options.folders.as_ref().is_some_and(|dir| {
+                let folder = folders::folder(self, run, dir);
+                !folders::is_whole(&folder, run.scenario_hash, &outcome.fingerprint)
+            })
         };
         let mut todo: Vec<&PlannedRun> = mine
             .iter()

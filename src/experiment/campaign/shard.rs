@@ -11,8 +11,8 @@ pub struct Shard {
 }
 
 impl Shard {
-    /// Whether the run of this number, from 1 on, is in the part. Runs that lie side by side go to different parts, so that all parts have
-    /// their share of the long ones.
+    /// Whether the run of this number, from 1 on, is in the part, if it is the first of its scenario. Runs that lie side by side go to
+    /// different parts, so that all parts have their share of the long ones.
     pub const fn has(self, run: u64) -> bool {
         (run - 1) % self.of == self.part - 1
     }

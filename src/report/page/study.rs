@@ -1,10 +1,11 @@
 //! The report of a study: its table, curves and Pareto fronts.
 
 use super::{Figure, Report, ReportError, ReportOptions, Section, Table, facts, stem};
-use crate::metrics::{Better, MeasureInfo, RunStatus, StudyTable};
+use crate::metrics::statistics::mean_interval;
+use crate::metrics::{Better, MeasureInfo, RunStatus, StudyPoint, StudyTable};
 use crate::model::nearest;
 use crate::report::figures::count;
-use crate::report::series::{Layout, curves, measure_title, pareto};
+use crate::report::series::{LEVEL, Layout, curves, measure_title, pareto};
 
 /// Measures that are drawn unless they are named.
 const MEASURES: usize = 6;
@@ -84,14 +85,15 @@ fn trade_off(
 ) -> Section {
     let labels = within.map_or_else(|| vec![None], |axis| table.labels(axis).into_iter().map(Some).collect());
     let several = labels.len() > 1;
+    let points = table.points();
     let figures = labels.into_iter().take(CHARTS).map(|label| {
-        let mut part = table.clone();
-        if let (Some(axis), Some(label)) = (within, label) {
-            part.rows.retain(|row| row.point[axis] == label);
-        }
+        let here = |point: &&StudyPoint<'_>| {
+            within.zip(label).is_none_or(|(axis, label)| point.labels[axis] == label)
+        };
+        let part: Vec<&StudyPoint<'_>> = points.iter().filter(here).collect();
         let at = within.zip(label).map(|(axis, label)| format!("{} {label}", table.axes[axis]));
         // Colours are those of the whole study, whatever is left in a part of it.
-        let chart = pareto(&part, table, (x, y), colour, if several { (530, 330) } else { (720, 400) });
+        let chart = pareto(table, &part, (x, y), colour, if several { (530, 330) } else { (720, 400) });
         let tail = at.as_ref().map(|at| format!("-{}", stem(at))).unwrap_or_default();
         let caption = match &at {
             Some(at) => format!("{}, at {at}.", capital(&chart.title)),
@@ -104,7 +106,7 @@ fn trade_off(
             beside: if several { 2 } else { 1 },
         }
     });
-    let lead = "Each point is a variant, the mean of its runs. Those that no other one beats in both measures are larger; the broken line is the edge of what they beat.";
+    let lead = "Each point is a variant, the mean of its runs. Those that no other one beats in both measures are larger; the broken line is the edge of what they beat. A variant of which a run's backlog grows has no mean: those runs are drawn hollow, each by itself.";
     Section {
         title: "Trade-off".to_owned(),
         lead: vec![lead.to_owned()],
@@ -156,7 +158,7 @@ fn what(table: &StudyTable) -> Section {
             ),
         ]);
     }
-    let replicas = table.rows.len() / points_of(table).len().max(1);
+    let replicas = table.rows.len() / table.points().len().max(1);
     if replicas > 1 && replicas < 30 {
         lead.push(format!("With {replicas} seeds a point this is a smoke test: a verdict needs 30."));
     }
@@ -184,43 +186,27 @@ fn what(table: &StudyTable) -> Section {
     Section { title: "What was run".to_owned(), lead, tables, figures: Vec::new() }
 }
 
-/// The points of a study in the order of the table.
-fn points_of(table: &StudyTable) -> Vec<&Vec<String>> {
-    let mut points: Vec<&Vec<String>> = Vec::new();
-    for row in &table.rows {
-        if !points.contains(&&row.point) {
-            points.push(&row.point);
-        }
-    }
-    points
-}
-
 /// A point a row: how many runs, and the mean of each measure with its interval.
 fn points(table: &StudyTable, measures: &[usize]) -> Section {
     let mut head: Vec<String> = table.axes.clone();
     head.push("runs".to_owned());
     head.extend(measures.iter().map(|measure| measure_title(&table.measures[*measure])));
-    let rows = points_of(table).into_iter().map(|point| {
-        let runs: Vec<_> =
-            table.rows.iter().filter(|row| &row.point == point && row.status == RunStatus::Done).collect();
-        let mut cells = point.clone();
-        cells.push(runs.len().to_string());
+    let points = table.points();
+    let rows = points.iter().map(|point| {
+        let mut cells = point.labels.to_vec();
+        cells.push(point.done().count().to_string());
         for measure in measures {
             let id = &table.measures[*measure];
-            let values: Vec<f64> =
-                runs.iter().filter_map(|row| row.values.get(*measure).copied().flatten()).collect();
-            cells.push(if values.is_empty() {
-                "–".to_owned()
-            } else if runs.iter().any(|row| row.grows) {
-                "backlog grows".to_owned()
-            } else {
-                let mean = values.iter().sum::<f64>() / values.len() as f64;
-                match crate::metrics::statistics::mean_interval(&values, crate::report::series::LEVEL) {
+            let values = point.values(*measure);
+            cells.push(match point.mean(*measure) {
+                None if values.is_empty() => "–".to_owned(),
+                None => "backlog grows".to_owned(),
+                Some(mean) => match mean_interval(&values, LEVEL) {
                     Some(estimate) => {
                         format!("{} ± {}", facts::shown(id, mean), facts::shown(id, estimate.high - mean))
                     }
                     None => facts::shown(id, mean),
-                }
+                },
             });
         }
         cells

@@ -1,10 +1,10 @@
 //! Curves and Pareto fronts of the table of a study.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::groups::ink;
 use crate::metrics::statistics::mean_interval;
-use crate::metrics::{Better, MeasureInfo, RunStatus, StudyTable};
+use crate::metrics::{Better, MeasureInfo, StudyPoint, StudyRow, StudyTable};
 use crate::report::charts::{Axis, Curve, CurvePoint, CurvesChart, ParetoChart, ParetoPoint};
 use crate::report::figures::number;
 
@@ -47,9 +47,10 @@ impl Layout {
     /// The combinations of the axes that are kept apart, as they are first met, with their names.
     pub(in crate::report) fn charts(&self, table: &StudyTable) -> Vec<(Vec<String>, String)> {
         let mut charts: Vec<(Vec<String>, String)> = Vec::new();
+        let mut seen = BTreeSet::new();
         for row in &table.rows {
             let labels: Vec<String> = self.apart.iter().map(|axis| row.point[*axis].clone()).collect();
-            if !charts.iter().any(|(found, _)| *found == labels) {
+            if seen.insert(labels.clone()) {
                 let named = self
                     .apart
                     .iter()
@@ -98,27 +99,31 @@ pub(in crate::report) fn curves(
         None => order.iter().position(|found| *found == label).unwrap_or(0) as f64,
     };
     let colours = layout.colour.map_or_else(|| vec![""], |axis| table.labels(axis));
+    // Axes that are no part of the layout have one label, so this is one point of the study each.
+    let runs_at: BTreeMap<(&str, &str), StudyPoint<'_>> = table
+        .points()
+        .into_iter()
+        .filter(|point| layout.apart.iter().zip(labels).all(|(axis, label)| point.labels[*axis] == *label))
+        .map(|point| {
+            let colour = layout.colour.map_or("", |axis| point.labels[axis].as_str());
+            ((colour, point.labels[layout.along].as_str()), point)
+        })
+        .collect();
     let mut curves = Vec::new();
     for (at, colour) in colours.iter().enumerate() {
         let mut points = Vec::new();
         for place in &order {
-            let here = |row: &&crate::metrics::StudyRow| {
-                row.status == RunStatus::Done
-                    && row.point[layout.along] == *place
-                    && layout.colour.is_none_or(|axis| row.point[axis] == *colour)
-                    && layout.apart.iter().zip(labels).all(|(axis, label)| row.point[*axis] == *label)
-            };
-            let runs: Vec<_> = table.rows.iter().filter(here).collect();
-            let value = |row: &&crate::metrics::StudyRow| row.values.get(measure).copied().flatten();
-            let values: Vec<f64> = runs.iter().filter_map(&value).collect();
+            let Some(runs) = runs_at.get(&(*colour, *place)) else { continue };
+            let values = runs.values(measure);
             if values.is_empty() {
                 continue;
             }
             // Without the runs that still grow a mean would be of the lucky ones: there is none.
-            let growing: Vec<f64> = runs.iter().filter(|row| row.grows).filter_map(&value).collect();
-            let steady: Vec<f64> = runs.iter().filter(|row| !row.grows).filter_map(&value).collect();
+            let value = |row: &StudyRow| row.values.get(measure).copied().flatten();
+            let growing: Vec<f64> = runs.done().filter(|row| row.grows).filter_map(value).collect();
+            let steady: Vec<f64> = runs.done().filter(|row| !row.grows).filter_map(value).collect();
             let estimate = mean_interval(&values, LEVEL);
-            let mean = growing.is_empty().then(|| values.iter().sum::<f64>() / values.len() as f64);
+            let mean = runs.mean(measure);
             let shown = |value: f64| number(Some(value), if value.abs() < 100.0 { 3 } else { 1 });
             let along = &table.axes[layout.along];
             let title = match (mean, &estimate) {
@@ -216,70 +221,51 @@ fn measure_axis(title: &str, values: impl Iterator<Item = f64>) -> Axis {
     }
 }
 
-/// The runs of one point of a study, by two measures.
-struct Variant<'a> {
-    point: &'a [String],
-    xs: Vec<f64>,
-    ys: Vec<f64>,
-    grows: bool,
-}
-
-/// Two measures of the points of a part of the study `whole` against each other, each the mean of its runs.
+/// Two measures of some of the points of a study against each other, each the mean of its runs.
 pub(in crate::report) fn pareto(
     table: &StudyTable,
-    whole: &StudyTable,
+    variants: &[&StudyPoint<'_>],
     (x, y): (usize, usize),
     colour: Option<usize>,
     size: (u32, u32),
 ) -> ParetoChart {
     let less = |measure: usize| MeasureInfo::of(&table.measures[measure]).better != Better::Higher;
     let less_is_better = (less(x), less(y));
-    let mut places: Vec<Variant<'_>> = Vec::new();
-    for row in table.rows.iter().filter(|row| row.status == RunStatus::Done) {
-        let value =
-            |measure: usize| row.values.get(measure).copied().flatten().filter(|value| value.is_finite());
-        let (Some(a), Some(b)) = (value(x), value(y)) else { continue };
-        match places.iter_mut().find(|variant| variant.point == row.point) {
-            Some(variant) => {
-                variant.xs.push(a);
-                variant.ys.push(b);
-                variant.grows |= row.grows;
-            }
-            None => {
-                places.push(Variant { point: &row.point, xs: vec![a], ys: vec![b], grows: row.grows });
+    let means: Vec<Option<(f64, f64)>> =
+        variants.iter().map(|variant| variant.mean(x).zip(variant.mean(y))).collect();
+    let front = front(&means, less_is_better);
+    // Colours are those of the whole study, whatever is left in a part of it.
+    let kinds = colour.map_or_else(Vec::new, |axis| table.labels(axis));
+    let shown = |value: f64| number(Some(value), if value.abs() < 100.0 { 3 } else { 1 });
+    let mut points: Vec<ParetoPoint> = Vec::new();
+    for ((variant, mean), front) in variants.iter().zip(&means).zip(front) {
+        let kind = colour.map_or("variant", |axis| variant.labels[axis].as_str());
+        let named = table.axes.iter().zip(variant.labels).map(|(axis, label)| format!("{axis} {label}"));
+        let named = named.collect::<Vec<_>>().join(", ");
+        let mut add = |(a, b): (f64, f64), front, hollow, of: &str| {
+            points.push(ParetoPoint {
+                x: a,
+                y: b,
+                kind: kind.to_owned(),
+                ink: ink(kinds.iter().position(|found| *found == kind).unwrap_or(0)),
+                front,
+                hollow,
+                title: format!("{named}\n{} and {} ({of})", shown(a), shown(b)),
+            });
+        };
+        if let Some(mean) = mean {
+            add(*mean, front, false, &format!("mean of {} runs", variant.values(x).len()));
+            continue;
+        }
+        // One whose backlog grows has no mean that says how good it is: its runs are shown, and beat nobody.
+        for row in variant.done().filter(|row| row.grows) {
+            let value =
+                |measure: usize| row.values.get(measure).copied().flatten().filter(|value| value.is_finite());
+            if let Some(here) = value(x).zip(value(y)) {
+                add(here, false, true, &format!("seed {}: the backlog still grew", row.seed));
             }
         }
     }
-    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len().max(1) as f64;
-    let means: Vec<(f64, f64)> =
-        places.iter().map(|variant| (mean(&variant.xs), mean(&variant.ys))).collect();
-    // One whose backlog grows has no mean that says how good it is: it is shown, and beats nobody.
-    let steady: Vec<Option<(f64, f64)>> =
-        places.iter().zip(&means).map(|(variant, mean)| (!variant.grows).then_some(*mean)).collect();
-    let front = front(&steady, less_is_better);
-    let kinds = colour.map_or_else(Vec::new, |axis| whole.labels(axis));
-    let points = places.iter().zip(&means).enumerate().map(|(at, (variant, (a, b)))| {
-        let Variant { point, xs, grows, .. } = variant;
-        let kind = colour.map_or("variant", |axis| point[axis].as_str());
-        let named = table.axes.iter().zip(point.iter()).map(|(axis, label)| format!("{axis} {label}"));
-        let shown = |value: f64| number(Some(value), if value.abs() < 100.0 { 3 } else { 1 });
-        ParetoPoint {
-            x: *a,
-            y: *b,
-            kind: kind.to_owned(),
-            ink: ink(kinds.iter().position(|found| *found == kind).unwrap_or(0)),
-            front: front[at],
-            hollow: *grows,
-            title: format!(
-                "{}\n{} and {} (mean of {} runs)",
-                named.collect::<Vec<_>>().join(", "),
-                shown(*a),
-                shown(*b),
-                xs.len()
-            ),
-        }
-    });
-    let points: Vec<ParetoPoint> = points.collect();
     let axis = |measure: usize, values: &dyn Fn(&ParetoPoint) -> f64| {
         measure_axis(&title(&table.measures[measure]), points.iter().map(values))
     };

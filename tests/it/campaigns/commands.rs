@@ -108,6 +108,10 @@ fn what_cannot_be_used_is_refused() {
             "hint: give each campaign a folder",
         ],
     );
+    for runs in [["--folders", "runs"], ["--threads", "2"]] {
+        let merge = [&["small.toml", "--merge", "small.campaign", "--store", "all"][..], &runs].concat();
+        campaign(folder.path(), &merge).ends(2, &["cannot be used with"]);
+    }
     std::fs::create_dir(folder.path().join("other")).unwrap();
     std::fs::write(folder.path().join("other/thesis.tex"), "").unwrap();
     campaign(folder.path(), &["small.toml", "--store", "other"])

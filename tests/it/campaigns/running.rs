@@ -294,3 +294,57 @@ fn the_table_reads_back() {
     let text = fs::read(store.store.join("results.csv")).unwrap();
     assert_eq!(StudyTable::read_csv("small", text.as_slice()).unwrap(), table);
 }
+
+/// Two places that mean one scenario have one result, which belongs to the part of the first of them: parts do not overlap by it.
+#[test]
+fn parts_of_places_that_mean_the_same_come_together() {
+    let text = "scenario = \"base.toml\"
+[[axis]]
+name = \"load\"
+[axis.variants]
+a = { \"site.main.workload.lublin.load\" = 0.5 }
+b = { \"site.main.workload.lublin.load\" = 0.5, \"name\" = \"another\" }
+c = { \"site.main.workload.lublin.load\" = 0.6 }
+d = { \"site.main.workload.lublin.load\" = 0.7 }
+";
+    let campaign = of(text).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let whole = csv(&run(&campaign, &options(folder.path(), "whole")).table);
+    let parts: Vec<CampaignOptions> = ["1/2", "2/2"].map(|written| part(folder.path(), written)).into();
+    let ran: Vec<u64> = parts.iter().map(|part| run(&campaign, part).ran).collect();
+    assert_eq!(ran, [2, 1], "the run of a and b once, in the first part");
+    let stores: Vec<_> = parts.iter().map(|part| part.store.clone()).collect();
+    let merged = campaign.merge(&stores, &options(folder.path(), "all")).unwrap();
+    assert_eq!((merged.taken, merged.campaign.missing), (3, 0));
+    assert_eq!(csv(&merged.campaign.table), whole);
+}
+
+/// The scenario is that of before, but its log is not: files of before are not those of the result.
+#[test]
+fn files_of_another_result_are_made_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = |run: u64| {
+        let rows: Vec<String> = (1..20_u64)
+            .map(|id| format!("{id} {} -1 {run} 2 -1 -1 2 900 -1 1 1 1 1 1 1 -1 -1", id * 40))
+            .collect();
+        fs::write(folder.path().join("log.swf"), format!("; MaxProcs: 4\n{}\n", rows.join("\n"))).unwrap();
+    };
+    let text = "[scenario]
+[[scenario.site]]
+name = \"main\"
+machines = [{ class = \"node\", count = 4 }]
+workload = { log = \"log.swf\" }
+";
+    let path = folder.path().join("logs.toml");
+    fs::write(&path, text).unwrap();
+    let plain = options(folder.path(), "store");
+    let dir = folder.path().join("runs");
+    let folders = CampaignOptions { folders: Some(dir), ..plain.clone() };
+    log(100);
+    assert_eq!(run(&load(&path, &[]).unwrap(), &folders).ran, 1);
+    log(200);
+    let campaign = load(&path, &[]).unwrap();
+    assert_eq!(run(&campaign, &plain).ran, 1, "another log");
+    assert_eq!(run(&campaign, &folders).ran, 1, "its files are not there yet");
+    assert_eq!(run(&campaign, &folders).ran, 0);
+}

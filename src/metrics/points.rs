@@ -1,0 +1,104 @@
+//! The runs of a study by their points: places on all axes, each with a run a seed.
+
+use std::collections::BTreeMap;
+
+use super::{RunStatus, StudyRow, StudyTable};
+
+/// The runs at one point of a study.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StudyPoint<'a> {
+    /// Its place on each axis.
+    pub labels: &'a [String],
+    /// Its runs in the order of the table, those that failed too.
+    pub runs: Vec<&'a StudyRow>,
+}
+
+impl StudyTable {
+    /// The points in the order in which the table has them first.
+    pub fn points(&self) -> Vec<StudyPoint<'_>> {
+        let mut points: Vec<StudyPoint<'_>> = Vec::new();
+        let mut places: BTreeMap<&[String], usize> = BTreeMap::new();
+        for row in &self.rows {
+            let place = *places.entry(&row.point).or_insert(points.len());
+            if place == points.len() {
+                points.push(StudyPoint { labels: &row.point, runs: Vec::new() });
+            }
+            points[place].runs.push(row);
+        }
+        points
+    }
+}
+
+impl<'a> StudyPoint<'a> {
+    /// The runs that came to their end.
+    pub fn done(&self) -> impl Iterator<Item = &'a StudyRow> {
+        self.runs.iter().copied().filter(|row| row.status == RunStatus::Done)
+    }
+
+    /// Of them, those in which ever more jobs were in the system.
+    pub fn growing(&self) -> usize {
+        self.done().filter(|row| row.grows).count()
+    }
+
+    /// A measure of the runs that came to their end and have one.
+    pub fn values(&self, measure: usize) -> Vec<f64> {
+        let values = self.done().filter_map(|row| row.values.get(measure).copied().flatten());
+        values.filter(|value| value.is_finite()).collect()
+    }
+
+    /// The mean of a measure over the runs: the one that every table and picture of a study shows. `None` if no run has the measure, or if
+    /// the backlog of any run grows: its own figure says how long it was, and a mean of the others would be of the lucky ones.
+    pub fn mean(&self, measure: usize) -> Option<f64> {
+        let values = self.values(measure);
+        (self.growing() == 0 && !values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Outcomes;
+    use super::*;
+
+    fn row(run: u64, label: &str, value: Option<f64>, grows: bool) -> StudyRow {
+        StudyRow {
+            run,
+            point: vec![label.to_owned()],
+            seed: run,
+            status: RunStatus::Done,
+            jobs: 1,
+            outcomes: Outcomes::default(),
+            grows,
+            scenario_hash: String::new(),
+            fingerprint: String::new(),
+            values: vec![value],
+        }
+    }
+
+    #[test]
+    fn a_mean_is_of_all_runs_or_there_is_none() {
+        let mut table = StudyTable {
+            name: "tiny".to_owned(),
+            axes: vec!["policy".to_owned()],
+            measures: vec!["mean_wait".to_owned()],
+            rows: vec![
+                row(1, "b", Some(2.0), false),
+                row(2, "a", Some(1.0), false),
+                row(3, "b", Some(6.0), false),
+                row(4, "a", Some(1.0), false),
+                row(5, "a", Some(9.0), true),
+                row(6, "c", None, false),
+            ],
+        };
+        let means = |table: &StudyTable| -> Vec<(String, usize, Option<f64>)> {
+            let points = table.points();
+            points.iter().map(|p| (p.labels[0].clone(), p.runs.len(), p.mean(0))).collect()
+        };
+        let named = |label: &str, runs, mean| (label.to_owned(), runs, mean);
+        let (a, b, c) = (named("a", 3, None), named("b", 2, Some(4.0)), named("c", 1, None));
+        assert_eq!(means(&table), [b, a, c], "one of three of `a` grows");
+        // A run that failed is in no mean, and keeps none from being.
+        table.rows[4].status = RunStatus::Failed("why".to_owned());
+        assert_eq!(means(&table)[1], named("a", 3, Some(1.0)));
+        assert_eq!(table.points()[1].growing(), 0);
+    }
+}
