@@ -114,7 +114,7 @@ fn one_pair(pair: &JobComparison, found: &RunsComparison, notes: &mut Notes) -> 
     out.push_str(&format!(" of {} weeks\n", pair.weeks));
     out.push_str(&match pair.block {
         Some(block) => {
-            let evidence = Evidence::of_seeds(pair.weeks);
+            let evidence = Evidence::of_seeds(pair.weeks_with_jobs);
             format!(
                 "intervals from a bootstrap over the weeks of this log, in blocks of {block}: {}; it holds for this log\n",
                 weight(evidence, "weeks", Evidence::VERDICT)

@@ -69,6 +69,8 @@ pub struct JobComparison {
     pub unlike: usize,
     /// Whole weeks from the first submission to the last.
     pub weeks: usize,
+    /// Those of them in which jobs were submitted that count on both sides: what the evidence is.
+    pub weeks_with_jobs: usize,
     /// Weeks in a block of the bootstrap, for the jobs as a whole; `None` if the log is too short for it.
     pub block: Option<usize>,
     /// Jobs that started sooner, at the same instant, and later than in the baseline.
@@ -105,6 +107,8 @@ pub struct JobChange {
 /// Wait, response and bounded slowdown.
 const MEASURES: [&str; 3] = ["mean_wait", "mean_response", "mean_bounded_slowdown"];
 const WEEK: u64 = 7 * 86_400_000_000;
+/// Weeks from which on a log as a whole has intervals; a group of it may still have too few.
+const ENOUGH_WEEKS: usize = 15;
 
 /// Wait, response (both in seconds) and bounded slowdown of a job that started `wait` after its submission.
 fn measures(job: &JobOutcome, wait: Span, response: Span, tau: Span) -> [f64; 3] {
@@ -185,6 +189,7 @@ pub fn compare_jobs(
         outcomes,
         unlike: pairs.iter().filter(|pair| !pair.alike).count(),
         weeks,
+        weeks_with_jobs: whole.iter().filter(|week| week.jobs > 0).count(),
         block: bootstrap(&whole, question, "block").map(|found| found.block),
         started: [std::cmp::Ordering::Less, std::cmp::Ordering::Equal, std::cmp::Ordering::Greater]
             .map(started),
@@ -273,7 +278,7 @@ fn contrast(
     question: &JobQuestion,
 ) -> Contrast {
     let unlike = group.iter().filter(|pair| !pair.alike).count();
-    let note = match (unlike, question.charge) {
+    let mut note = match (unlike, question.charge) {
         (0, _) => None,
         (_, None) => {
             let note = format!(
@@ -294,6 +299,11 @@ fn contrast(
     let cell = match bootstrap(&sums, question, &purpose) {
         Some(found) => cell.with_weeks(&found),
         None => {
+            let with_jobs = sums.iter().filter(|week| week.jobs > 0).count();
+            if weeks >= ENOUGH_WEEKS && with_jobs < weeks {
+                let few = format!("jobs in {with_jobs} of {weeks} weeks: too few for an interval");
+                note = Some(note.map_or(few.clone(), |note| format!("{note}; {few}")));
+            }
             let mean = |of: fn(&Week) -> f64| sums.iter().map(of).sum::<f64>() / jobs as f64;
             let (a, b) = (mean(|week| week.sum_a), mean(|week| week.sum_b));
             Contrast {

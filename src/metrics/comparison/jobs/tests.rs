@@ -86,6 +86,23 @@ fn a_long_log_has_intervals_from_its_weeks() {
 }
 
 #[test]
+fn a_group_with_jobs_in_few_weeks_has_no_interval() {
+    // A year with a job every week, of which one is of another class, and starts at once in b.
+    let year = |wait: u64| -> Vec<JobOutcome> {
+        let job = |n: u64| job(2 * n, n * 7 * DAY, if n == 20 { wait } else { 50 });
+        let mut jobs: Vec<JobOutcome> = (0..52).map(job).collect();
+        jobs[20].class = "rare".into();
+        jobs
+    };
+    let found = compare(&year(900), &year(0), &question());
+    let rare = cell(&found, "class rare", "mean_wait");
+    assert_eq!((rare.pairs, rare.difference), (1, Some(-900.0)));
+    assert_eq!((rare.p_value, rare.low, rare.says, rare.evidence), (None, None, Says::Nothing, Evidence::Nothing));
+    assert_eq!(rare.note.as_deref(), Some("jobs in 1 of 52 weeks: too few for an interval"));
+    assert_eq!((found.weeks, found.weeks_with_jobs), (52, 52));
+}
+
+#[test]
 fn jobs_that_did_not_end_alike_are_charged_as_said() {
     // Job 1 is rejected in b. The longer run ends at 240 s (job 0 in a: 140 s of wait, 100 s of run).
     let a = [job(0, 0, 140), job(1, 10, 20), job(2, 20, 0)];
