@@ -218,6 +218,7 @@ fn runs(mut folders: Vec<RunFolder>, options: &CompareOptions) -> Result<Compari
     let question = JobQuestion {
         charge: options.charge,
         tau,
+        feedback: with_feedback(&folders)?,
         level: options.level,
         top: options.top,
         seed: options.seed,
@@ -268,6 +269,31 @@ fn tau_of(folders: &[RunFolder]) -> Result<Span, RunError> {
             "the runs were summarised with different bounds of the slowdown ({several:?} s)"
         ))
         .with_hint("run them again with one `tau`")),
+    }
+}
+
+/// Whether the users of a run waited for their jobs before they submitted the next.
+fn with_feedback(folders: &[RunFolder]) -> Result<bool, RunError> {
+    for folder in folders {
+        let options = folder.summary().and_then(|summary| summary["options"].as_array());
+        let replayed = options.is_some_and(|options| options.iter().any(|option| option == "--feedback"));
+        let scenario = folder.scenario().map_err(|error| unreadable(&error))?;
+        let scenario = scenario.and_then(|text| text.parse::<toml::Table>().ok());
+        if replayed || scenario.is_some_and(|table| says_feedback(&toml::Value::Table(table))) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Whether a workload of a scenario has `feedback = true`, of which there may be one for each site.
+fn says_feedback(value: &toml::Value) -> bool {
+    match value {
+        toml::Value::Table(entries) => entries.iter().any(|(key, entry)| {
+            (key == "feedback" && entry.as_bool() == Some(true)) || says_feedback(entry)
+        }),
+        toml::Value::Array(items) => items.iter().any(says_feedback),
+        _ => false,
     }
 }
 

@@ -44,6 +44,9 @@ pub struct JobQuestion {
     pub charge: Option<Charge>,
     /// Bound of the bounded slowdown.
     pub tau: Span,
+    /// Whether users wait for their jobs before they submit the next: then a job is not submitted at the same instant on both
+    /// sides.
+    pub feedback: bool,
     /// Level of the intervals, 0.95 for 95 %.
     pub level: f64,
     /// How many of the jobs that gained and lost most are named.
@@ -61,7 +64,7 @@ pub struct JobComparison {
     pub variant: String,
     /// Jobs that are in both.
     pub jobs: usize,
-    /// Jobs that are in one of them only: then it is not the same workload, and there are no cells.
+    /// Jobs that are in one of them only, or under one number not the same (other processors, another submission): then it is not the same workload, and there are no cells.
     pub unpaired: [usize; 2],
     /// How the jobs ended in both.
     pub outcomes: [Outcomes; 2],
@@ -132,6 +135,9 @@ struct Pair<'a> {
 
 /// Holds the jobs of `variant` against the same jobs of `baseline`.
 ///
+/// A number alone does not make a job the same: two workloads of a model both have a job 1. A pair asks for as many processors
+/// on both sides, and was submitted at the same instant, unless users wait for their jobs.
+///
 /// A job of a run is no independent sample, so intervals come from [`block_bootstrap`], where the log is long enough for
 /// it. A group in which jobs did not end alike has no difference, unless the question says how to charge them. The
 /// cells' p values are not corrected yet: see [`super::settle`].
@@ -142,7 +148,11 @@ pub fn compare_jobs(
 ) -> JobComparison {
     let of_b: BTreeMap<_, _> = variant.1.iter().map(|job| (key(job), job)).collect();
     let last = baseline.1.iter().chain(variant.1).map(|job| job.end).max().unwrap_or(Time::ZERO);
+    let same = |a: &JobOutcome, b: &JobOutcome| {
+        a.procs == b.procs && (question.feedback || a.submit == b.submit)
+    };
     let paired = baseline.1.iter().filter_map(|a| Some((a, *of_b.get(&key(a))?)));
+    let paired = paired.filter(|(a, b)| same(a, b));
     let mut pairs: Vec<Pair<'_>> = paired.map(|(a, b)| pair(a, b, last, question)).collect();
     pairs.sort_by_key(|pair| (pair.a.submit, key(pair.a)));
     let unpaired = [baseline.1.len() - pairs.len(), variant.1.len() - pairs.len()];

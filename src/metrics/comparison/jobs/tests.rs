@@ -29,7 +29,7 @@ fn rejected(mut job: JobOutcome) -> JobOutcome {
 }
 
 fn question() -> JobQuestion {
-    JobQuestion { charge: None, tau: Span::from_secs(10), level: 0.95, top: 2, seed: 1 }
+    JobQuestion { charge: None, tau: Span::from_secs(10), feedback: false, level: 0.95, top: 2, seed: 1 }
 }
 
 fn compare(a: &[JobOutcome], b: &[JobOutcome], question: &JobQuestion) -> JobComparison {
@@ -130,6 +130,18 @@ fn another_workload_is_not_paired() {
     let found = compare(&[job(0, 0, 5), job(1, 0, 5)], &[job(0, 0, 5), job(7, 0, 5)], &question());
     assert_eq!((found.jobs, found.unpaired), (1, [1, 1]));
     assert!(found.cells.is_empty());
+    // The same numbers do not make the same jobs: another seed of a model numbers its jobs likewise.
+    let other_time = compare(&[job(0, 0, 5), job(1, 0, 5)], &[job(0, 0, 5), job(1, 7, 5)], &question());
+    assert_eq!((other_time.jobs, other_time.unpaired), (1, [1, 1]));
+    assert!(other_time.cells.is_empty());
+    let wide = JobOutcome { procs: 2, ..job(1, 0, 5) };
+    let other_size = compare(&[job(0, 0, 5), job(1, 0, 5)], &[job(0, 0, 5), wide.clone()], &question());
+    assert_eq!((other_size.jobs, other_size.unpaired), (1, [1, 1]));
+    // Users who wait for their jobs submit the next one when it suits the policy; it is the same job.
+    let feedback = JobQuestion { feedback: true, ..question() };
+    let found = compare(&[job(0, 0, 5), job(1, 0, 5)], &[job(0, 0, 5), job(1, 7, 5)], &feedback);
+    assert_eq!((found.jobs, found.unpaired, found.cells.is_empty()), (2, [0, 0], false));
+    assert_eq!(compare(&[job(1, 0, 5)], &[wide], &feedback).jobs, 0);
 }
 
 #[test]
