@@ -30,7 +30,7 @@ pub struct Claim {
     pub measures: Vec<String>,
     /// The runs that it is about.
     pub of: Side,
-    /// The runs that those are held against.
+    /// The runs that those are held against; on axes that it does not name, those of `of`.
     pub than: Side,
     /// What it says of the measure.
     pub expects: Expects,

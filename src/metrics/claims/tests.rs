@@ -136,6 +136,33 @@ fn changes_are_judged_as_shares() {
 }
 
 #[test]
+fn the_other_side_is_at_the_same_point() {
+    // `than` says nothing of the load: it is that of `of`.
+    let at_half = Claim { of: side(&[("policy", "easy"), ("load", "0.5")]), ..claim(Expects::Below) };
+    let both = Claim { than: side(&[("policy", "fcfs"), ("load", "0.5")]), ..at_half.clone() };
+    let mut table = table(30);
+    // Runs at the other load that would be taken for those of this one.
+    table.rows.iter_mut().filter(|row| row.point[1] == "0.9").for_each(|row| row.values[0] = Some(10.0));
+    assert_eq!(measure_claim(&at_half, &table).unwrap(), measure_claim(&both, &table).unwrap());
+    let said = |claim: &Claim, table: &StudyTable| measure_claim(claim, table).unwrap_err().to_string();
+    let chooses = Claim { than: side(&[("policy", "fcfs"), ("load", "0.5")]), ..claim(Expects::Below) };
+    assert_eq!(
+        said(&chooses, &table),
+        "claim `claim`: `than` chooses on axis `load`, and `of` leaves it open: there is nothing to pair"
+    );
+    let mut several = claim(Expects::Below);
+    several.than.insert("policy".to_owned(), vec!["fcfs".to_owned(), "easy".to_owned()]);
+    assert!(said(&several, &table).contains("several labels of axis `policy` for one of `of`"));
+    // Two runs of one seed at a point: which one is meant?
+    let again = table.rows[0].clone();
+    table.rows.push(again);
+    assert_eq!(
+        said(&claim(Expects::Below), &table),
+        "claim `claim`: there are 31 runs of 30 seeds at `load 0.5`"
+    );
+}
+
+#[test]
 fn rows_fall_step_by_step() {
     let falling = Claim {
         measures: vec!["mean_wait".to_owned(), "class.VS N.mean_wait".to_owned()],
