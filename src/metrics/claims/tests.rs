@@ -127,12 +127,25 @@ fn changes_are_judged_as_shares() {
     let at_half = |from, to| Claim {
         of: side(&[("policy", "easy"), ("load", "0.5")]),
         than: side(&[("policy", "fcfs"), ("load", "0.5")]),
-        ..claim(Expects::Change { from, to })
+        ..claim(Expects::Change { from: Some(from), to: Some(to) })
     };
     // -20 %, with an interval of 1.5 % to each side.
     assert_eq!(verdict(&at_half(-0.3, -0.1), &table(30), false).verdict, Verdict::Holds);
     assert_eq!(verdict(&at_half(-0.3, -0.19), &table(30), false).verdict, Verdict::Undecided);
     assert_eq!(verdict(&at_half(-0.1, 0.1), &table(30), false).verdict, Verdict::Fails);
+    // Ends may be open: `by = "10 %"` is at least that. FCFS is 25 % above EASY.
+    let open = |turned: bool, from, to| {
+        let claim = at_half(0.0, 0.0);
+        let (of, than) = if turned { (claim.than, claim.of) } else { (claim.of, claim.than) };
+        Claim { of, than, expects: Expects::Change { from, to }, ..claim }
+    };
+    for seeds in [1, 30] {
+        let judged = |claim: &Claim| verdict(claim, &table(seeds), seeds == 1).verdict;
+        assert_eq!(judged(&open(true, Some(0.1), None)), Verdict::Holds);
+        assert_eq!(judged(&open(true, Some(0.5), None)), Verdict::Fails);
+        assert_eq!(judged(&open(false, None, Some(-0.1))), Verdict::Holds);
+        assert_eq!(judged(&open(false, None, Some(-0.5))), Verdict::Fails);
+    }
 }
 
 #[test]
