@@ -300,6 +300,12 @@ fn contrast(
         notes.push(format!("{} pairs left out: {which}", unlike.len()));
     }
     let (mut a, mut b) = (Vec::new(), Vec::new());
+    let unfinite = |row: &StudyRow| row.values[measure].is_some_and(|value| !value.is_finite());
+    let odd = pairs.iter().filter(|(a, b)| unfinite(a) || unfinite(b)).count();
+    if odd > 0 {
+        notes.insert(0, format!("no mean: a value in {odd} of {} pairs is no finite number", pairs.len()));
+        return said(cell, notes.join("; "));
+    }
     for (left, right) in &pairs {
         if let (Some(left), Some(right)) = (left.values[measure], right.values[measure]) {
             a.push(left);

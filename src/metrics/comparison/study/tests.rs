@@ -155,6 +155,20 @@ fn failed_runs_and_lost_partners_are_counted() {
 }
 
 #[test]
+fn what_is_no_number_has_no_mean() {
+    for odd in [f64::NAN, f64::INFINITY] {
+        let mut table = table(30, 1.0);
+        let row = table.rows.iter_mut().find(|row| row.point == ["easy", "0.5"] && row.seed == 4).unwrap();
+        row.values[0] = Some(odd);
+        let found = compare_study(&table, &question()).unwrap();
+        let none = cell(&found, "0.5", "easy", "mean_wait");
+        assert_eq!((none.pairs, none.baseline_mean, none.variant_mean, none.difference), (0, None, None, None));
+        assert_eq!(none.note.as_deref(), Some("no mean: a value in 1 of 30 pairs is no finite number"));
+        assert_eq!(cell(&found, "0.5", "easy", "utilization").pairs, 30);
+    }
+}
+
+#[test]
 fn what_is_asked_can_be_narrowed() {
     let narrow = StudyQuestion {
         baseline: Some("easy".to_owned()),
