@@ -207,8 +207,9 @@ fn alone(at: String, runs: &[&StudyRow], measure: usize) -> Sample {
 
 fn pairs(at: String, of: (&[&StudyRow], usize), than: (&[&StudyRow], usize)) -> Sample {
     let seeds = of.0.len();
-    let mut all: Vec<&StudyRow> = of.0.iter().chain(than.0).copied().collect();
-    all.dedup_by_key(|row| row.run);
+    // In a row that falls or rises, both sides are the same runs.
+    let all: BTreeMap<u64, &StudyRow> = of.0.iter().chain(than.0).map(|row| (row.run, *row)).collect();
+    let all: Vec<&StudyRow> = all.into_values().collect();
     if let Some(note) = spoilt(&all) {
         return Sample { at, of: Vec::new(), than: Vec::new(), note: Some(note), seeds };
     }

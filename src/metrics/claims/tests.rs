@@ -204,6 +204,19 @@ fn points_whose_backlog_grows_are_named_and_left_out() {
 }
 
 #[test]
+fn the_runs_of_a_row_are_counted_once() {
+    let falling = Claim {
+        measures: vec!["mean_wait".to_owned(), "class.VS N.mean_wait".to_owned()],
+        than: Side::new(),
+        ..claim(Expects::Falling)
+    };
+    let mut growing = table(30);
+    growing.rows.iter_mut().filter(|row| row.point[1] == "0.9" && row.seed < 3).for_each(|row| row.grows = true);
+    let reason = verdict(&falling, &growing, false).reason;
+    assert!(reason.ends_with("the backlog still grows in 2 of 30 runs"), "{reason}");
+}
+
+#[test]
 fn what_is_missing_is_named() {
     let claim = claim(Expects::Below);
     let measured = Measured::Missing("`x.swf.gz` is not at hand".to_owned());
