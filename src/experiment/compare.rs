@@ -184,12 +184,8 @@ fn grows(summary: &Value) -> bool {
     summary["backlog"]["grows"].as_bool().unwrap_or(false)
 }
 
-/// Whether ever more jobs waited. Few jobs cannot tell: of three that come one after the other, the last third has the most.
+/// Whether ever more jobs waited.
 fn backlog_grows(jobs: &[JobOutcome]) -> bool {
-    const ENOUGH: usize = 100;
-    if jobs.len() < ENOUGH {
-        return false;
-    }
     let mut backlog = Backlog::default();
     let in_it = jobs.iter().filter(|job| !matches!(job.outcome, Outcome::Rejected(_)));
     in_it.for_each(|job| backlog.add_stay(job.submit, job.end));
