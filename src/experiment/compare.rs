@@ -18,7 +18,7 @@ use crate::metrics::{
 };
 use crate::model::Outcome;
 use crate::report::{JobRow, ReadError, RunFolder};
-use crate::units::Span;
+use crate::units::{Span, Time};
 
 /// What is asked.
 #[derive(Clone, Debug)]
@@ -214,6 +214,7 @@ fn runs(mut folders: Vec<RunFolder>, options: &CompareOptions) -> Result<Compari
     let question = JobQuestion {
         charge: options.charge,
         tau,
+        window: window_of(&folders)?,
         feedback: with_feedback(&folders)?,
         level: options.level,
         top: options.top,
@@ -265,6 +266,36 @@ fn tau_of(folders: &[RunFolder]) -> Result<Span, RunError> {
             "the runs were summarised with different bounds of the slowdown ({several:?} s)"
         ))
         .with_hint("run them again with one `tau`")),
+    }
+}
+
+/// The measured window of all runs. A table without a summary does not say; it is taken as the others are.
+fn window_of(folders: &[RunFolder]) -> Result<Window, RunError> {
+    let mut windows: Vec<Window> = Vec::new();
+    for summary in folders.iter().filter_map(RunFolder::summary) {
+        let at = |key: &str| {
+            let secs = summary["measure"][key].as_f64()?;
+            Some(Time::ZERO + Span::from_secs_f64(secs)?)
+        };
+        // The end of a window without one is more than a number of seconds can say.
+        let to = at("to").unwrap_or(Time::NEVER);
+        let window = at("from").and_then(|from| Window::new(from, to)).unwrap_or(Window::ALL);
+        if !windows.contains(&window) {
+            windows.push(window);
+        }
+    }
+    match windows.as_slice() {
+        [] => Ok(Window::ALL),
+        [one] => Ok(*one),
+        _ => {
+            let said = |window: &Window| match *window == Window::ALL {
+                true => "all of it".to_owned(),
+                false => format!("{} to {} s", window.from().as_secs_f64(), window.to().as_secs_f64()),
+            };
+            let listed: Vec<String> = windows.iter().map(said).collect();
+            Err(RunError::request(format!("the runs measure different windows ({})", listed.join("; ")))
+                .with_hint("run them again with one `measure`"))
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::{Charge, Contrast};
-use crate::metrics::Outcomes;
+use crate::metrics::{Outcomes, Window};
 use crate::metrics::statistics::{DRAWS, Evidence, Week, block_bootstrap};
 use crate::model::{Origin, Outcome};
 use crate::units::{Span, Time};
@@ -44,6 +44,8 @@ pub struct JobQuestion {
     pub charge: Option<Charge>,
     /// Bound of the bounded slowdown.
     pub tau: Span,
+    /// The measured window: jobs submitted in it count.
+    pub window: Window,
     /// Whether users wait for their jobs before they submit the next: then a job is not submitted at the same instant on both
     /// sides.
     pub feedback: bool,
@@ -146,16 +148,16 @@ pub fn compare_jobs(
     variant: (&str, &[JobOutcome]),
     question: &JobQuestion,
 ) -> JobComparison {
-    let of_b: BTreeMap<_, _> = variant.1.iter().map(|job| (key(job), job)).collect();
+    let of_b: BTreeMap<_, _> = counted(variant.1, question).map(|job| (key(job), job)).collect();
     let last = baseline.1.iter().chain(variant.1).map(|job| job.end).max().unwrap_or(Time::ZERO);
     let same = |a: &JobOutcome, b: &JobOutcome| {
         a.procs == b.procs && (question.feedback || a.submit == b.submit)
     };
-    let paired = baseline.1.iter().filter_map(|a| Some((a, *of_b.get(&key(a))?)));
+    let paired = counted(baseline.1, question).filter_map(|a| Some((a, *of_b.get(&key(a))?)));
     let paired = paired.filter(|(a, b)| same(a, b));
     let mut pairs: Vec<Pair<'_>> = paired.map(|(a, b)| pair(a, b, last, question)).collect();
     pairs.sort_by_key(|pair| (pair.a.submit, key(pair.a)));
-    let unpaired = [baseline.1.len() - pairs.len(), variant.1.len() - pairs.len()];
+    let unpaired = [baseline.1, variant.1].map(|jobs| counted(jobs, question).count() - pairs.len());
     let origin = pairs.first().map_or(Time::ZERO, |pair| pair.a.submit);
     let week = |pair: &Pair<'_>| (pair.a.submit.since(origin).micros() / WEEK) as usize;
     let weeks = pairs.last().map_or(0, |pair| week(pair) + 1);
@@ -184,7 +186,7 @@ pub fn compare_jobs(
     }
     let mut outcomes = [Outcomes::default(); 2];
     for (outcomes, jobs) in outcomes.iter_mut().zip([baseline.1, variant.1]) {
-        jobs.iter().for_each(|job| outcomes.add(job.outcome));
+        counted(jobs, question).for_each(|job| outcomes.add(job.outcome));
     }
     let whole = weeks_of(&pairs.iter().collect::<Vec<_>>(), 0, weeks, &week);
     let (gained, lost) = changes(&pairs, question.top);
@@ -207,6 +209,12 @@ pub fn compare_jobs(
         lost,
         cells,
     }
+}
+
+/// The jobs that count.
+fn counted<'a>(jobs: &'a [JobOutcome], question: &JobQuestion) -> impl Iterator<Item = &'a JobOutcome> {
+    let window = question.window;
+    jobs.iter().filter(move |job| window.contains(job.submit))
 }
 
 /// What a job is found by: those of a site's own users are told from another site's by the site.

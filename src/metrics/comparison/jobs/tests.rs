@@ -29,7 +29,7 @@ fn rejected(mut job: JobOutcome) -> JobOutcome {
 }
 
 fn question() -> JobQuestion {
-    JobQuestion { charge: None, tau: Span::from_secs(10), feedback: false, level: 0.95, top: 2, seed: 1 }
+    JobQuestion { charge: None, tau: Span::from_secs(10), window: Window::ALL, feedback: false, level: 0.95, top: 2, seed: 1 }
 }
 
 fn compare(a: &[JobOutcome], b: &[JobOutcome], question: &JobQuestion) -> JobComparison {
@@ -142,6 +142,23 @@ fn another_workload_is_not_paired() {
     let found = compare(&[job(0, 0, 5), job(1, 0, 5)], &[job(0, 0, 5), job(1, 7, 5)], &feedback);
     assert_eq!((found.jobs, found.unpaired, found.cells.is_empty()), (2, [0, 0], false));
     assert_eq!(compare(&[job(1, 0, 5)], &[wide], &feedback).jobs, 0);
+}
+
+#[test]
+fn only_jobs_of_the_measured_window_count() {
+    let window = Window::new(Time::from_secs(10), Time::from_secs(30)).unwrap();
+    let windowed = JobQuestion { window, ..question() };
+    let a = [job(0, 0, 500), job(1, 10, 20), job(2, 29, 40), job(3, 30, 700)];
+    let b = [job(0, 0, 0), job(1, 10, 10), rejected(job(2, 29, 40)), rejected(job(3, 30, 0))];
+    let found = compare(&a, &b, &JobQuestion { charge: Some(Charge::LeaveOut), ..windowed.clone() });
+    assert_eq!((found.jobs, found.unpaired, found.unlike), (2, [0, 0], 1));
+    assert_eq!((found.outcomes[0].total(), found.outcomes[1].rejected), (2, 1));
+    assert_eq!(cell(&found, "all", "mean_wait").difference, Some(-10.0));
+    // Jobs outside may differ, and what is charged is charged to the end of the whole run: at 830 s.
+    let found = compare(&a[..3], &b, &windowed);
+    assert_eq!((found.jobs, found.unpaired), (2, [0, 0]));
+    let to_the_end = JobQuestion { charge: Some(Charge::ToTheEnd), ..windowed };
+    assert_eq!(cell(&compare(&a, &b, &to_the_end), "all", "mean_wait").variant_mean, Some((10.0 + 801.0) / 2.0));
 }
 
 #[test]
