@@ -18,7 +18,7 @@ use crate::metrics::{
 };
 use crate::model::Outcome;
 use crate::report::{JobRow, ReadError, RunFolder};
-use crate::units::Span;
+use crate::units::{Span, Time};
 
 /// What is asked.
 #[derive(Clone, Debug)]
@@ -184,12 +184,8 @@ fn grows(summary: &Value) -> bool {
     summary["backlog"]["grows"].as_bool().unwrap_or(false)
 }
 
-/// Whether ever more jobs waited. Few jobs cannot tell: of three that come one after the other, the last third has the most.
+/// Whether ever more jobs waited.
 fn backlog_grows(jobs: &[JobOutcome]) -> bool {
-    const ENOUGH: usize = 100;
-    if jobs.len() < ENOUGH {
-        return false;
-    }
     let mut backlog = Backlog::default();
     let in_it = jobs.iter().filter(|job| !matches!(job.outcome, Outcome::Rejected(_)));
     in_it.for_each(|job| backlog.add_stay(job.submit, job.end));
@@ -218,6 +214,8 @@ fn runs(mut folders: Vec<RunFolder>, options: &CompareOptions) -> Result<Compari
     let question = JobQuestion {
         charge: options.charge,
         tau,
+        window: window_of(&folders)?,
+        feedback: with_feedback(&folders)?,
         level: options.level,
         top: options.top,
         seed: options.seed,
@@ -268,6 +266,61 @@ fn tau_of(folders: &[RunFolder]) -> Result<Span, RunError> {
             "the runs were summarised with different bounds of the slowdown ({several:?} s)"
         ))
         .with_hint("run them again with one `tau`")),
+    }
+}
+
+/// The measured window of all runs. A table without a summary does not say; it is taken as the others are.
+fn window_of(folders: &[RunFolder]) -> Result<Window, RunError> {
+    let mut windows: Vec<Window> = Vec::new();
+    for summary in folders.iter().filter_map(RunFolder::summary) {
+        let at = |key: &str| {
+            let secs = summary["measure"][key].as_f64()?;
+            Some(Time::ZERO + Span::from_secs_f64(secs)?)
+        };
+        // The end of a window without one is more than a number of seconds can say.
+        let to = at("to").unwrap_or(Time::NEVER);
+        let window = at("from").and_then(|from| Window::new(from, to)).unwrap_or(Window::ALL);
+        if !windows.contains(&window) {
+            windows.push(window);
+        }
+    }
+    match windows.as_slice() {
+        [] => Ok(Window::ALL),
+        [one] => Ok(*one),
+        _ => {
+            let said = |window: &Window| match *window == Window::ALL {
+                true => "all of it".to_owned(),
+                false => format!("{} to {} s", window.from().as_secs_f64(), window.to().as_secs_f64()),
+            };
+            let listed: Vec<String> = windows.iter().map(said).collect();
+            Err(RunError::request(format!("the runs measure different windows ({})", listed.join("; ")))
+                .with_hint("run them again with one `measure`"))
+        }
+    }
+}
+
+/// Whether the users of a run waited for their jobs before they submitted the next.
+fn with_feedback(folders: &[RunFolder]) -> Result<bool, RunError> {
+    for folder in folders {
+        let options = folder.summary().and_then(|summary| summary["options"].as_array());
+        let replayed = options.is_some_and(|options| options.iter().any(|option| option == "--feedback"));
+        let scenario = folder.scenario().map_err(|error| unreadable(&error))?;
+        let scenario = scenario.and_then(|text| text.parse::<toml::Table>().ok());
+        if replayed || scenario.is_some_and(|table| says_feedback(&toml::Value::Table(table))) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Whether a workload of a scenario has `feedback = true`, of which there may be one for each site.
+fn says_feedback(value: &toml::Value) -> bool {
+    match value {
+        toml::Value::Table(entries) => entries.iter().any(|(key, entry)| {
+            (key == "feedback" && entry.as_bool() == Some(true)) || says_feedback(entry)
+        }),
+        toml::Value::Array(items) => items.iter().any(says_feedback),
+        _ => false,
     }
 }
 

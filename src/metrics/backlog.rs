@@ -10,6 +10,8 @@ use crate::units::Time;
 const INSTANTS: u64 = 4_096;
 /// Fewer instants in a window say nothing about it.
 const LEAST_INSTANTS: usize = 30;
+/// Fewer jobs cannot tell: of three that come one after the other, the last third of the time has the most.
+const ENOUGH: u64 = 100;
 
 /// Counts jobs by when they were submitted and when they ended, in equal steps of time of a power of two of
 /// microseconds that grows with the run. So memory is bounded and the counts have no order.
@@ -26,7 +28,8 @@ pub struct Backlog {
 /// Jobs in the system (submitted and not ended) in a window: at the end, and their means over its thirds.
 ///
 /// The backlog *grows* if it does so from each third to the next, in the last is at least half as large again as in
-/// the first, and the growth is at least 2 % of the jobs submitted in the window. A machine that is offered more
+/// the first, and the growth is at least 2 % of the jobs submitted in the window, of which there are 100 or more (fewer cannot
+/// tell). A machine that is offered more
 /// than it can do keeps a constant share of what is submitted waiting, so its growth follows the number of jobs;
 /// the ups and downs of a queue that is stable do not.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -111,7 +114,7 @@ impl Backlog {
             && second < third
             && third >= 1.5 * first
             && (third - first) * 50.0 >= jobs as f64
-            && jobs > 0;
+            && jobs >= ENOUGH;
         Some(BacklogSummary { first_third: first, second_third: second, last_third: third, at_end, grows })
     }
 }
@@ -168,6 +171,17 @@ mod tests {
         // In its last tenth the backlog is nearly what it was, but a window sees only itself.
         let late = Window::new(Time::from_secs(9_000), Time::from_secs(10_000)).unwrap();
         assert!(!backlog.summary(late, 100).unwrap().grows);
+    }
+
+    #[test]
+    fn few_jobs_cannot_tell() {
+        // Each third of the time has more of them than the one before, and so has any run at its begin.
+        let grows = |jobs| {
+            let backlog = every_ten_seconds(jobs, |_| 20 * jobs);
+            backlog.summary(Window::ALL, jobs).unwrap().grows
+        };
+        assert!(!grows(60) && !grows(99));
+        assert!(grows(100));
     }
 
     #[test]

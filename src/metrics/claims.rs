@@ -30,7 +30,7 @@ pub struct Claim {
     pub measures: Vec<String>,
     /// The runs that it is about.
     pub of: Side,
-    /// The runs that those are held against.
+    /// The runs that those are held against; on axes that it does not name, those of `of`.
     pub than: Side,
     /// What it says of the measure.
     pub expects: Expects,
@@ -53,10 +53,10 @@ pub enum Expects {
     Above,
     /// `of` less `than`, as a share of `than`, is between these, at every point.
     Change {
-        /// Lower end, such as -0.3.
-        from: f64,
-        /// Upper end.
-        to: f64,
+        /// Lower end, such as -0.3; `None` if it may be as low as it likes.
+        from: Option<f64>,
+        /// Upper end; `None` if it may be as high as it likes.
+        to: Option<f64>,
     },
     /// Each measure is lower than the one before it, at every point.
     Falling,

@@ -289,7 +289,7 @@ fn definitions(of: &Definitions, recovery: Option<&Recovery>) -> Vec<Definition>
         define("lost", "processor time of an attempt that no checkpoint kept"),
         define(
             "grows",
-            "jobs in the system: more in each third of the window, 1.5 times as many in the last as in the first, by 2 % of the jobs",
+            "jobs in the system: more in each third of the window, 1.5 times as many in the last as in the first, by 2 % of the jobs, of which there are 100 or more",
         ),
     ]);
     if let Some(recovery) = recovery {

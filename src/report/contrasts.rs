@@ -27,7 +27,7 @@ pub fn study_contrasts(found: &StudyComparison) -> String {
         }
     });
     if found.failed > 0 {
-        out.push_str(&format!("warning: {} failed, and left out\n", runs(found.failed)));
+        out.push_str(&format!("warning: {} failed; {}\n", runs(found.failed), if found.charge.is_none() { "what needs them is refused" } else { "left out" }));
     }
     if found.charge == Some(Charge::LeaveOut) {
         out.push_str("seeds in which jobs did not end alike are left out of both sides\n");
@@ -114,7 +114,7 @@ fn one_pair(pair: &JobComparison, found: &RunsComparison, notes: &mut Notes) -> 
     out.push_str(&format!(" of {} weeks\n", pair.weeks));
     out.push_str(&match pair.block {
         Some(block) => {
-            let evidence = Evidence::of_seeds(pair.weeks);
+            let evidence = Evidence::of_seeds(pair.weeks_with_jobs);
             format!(
                 "intervals from a bootstrap over the weeks of this log, in blocks of {block}: {}; it holds for this log\n",
                 weight(evidence, "weeks", Evidence::VERDICT)

@@ -343,11 +343,11 @@ fn relation(relation: &str, keys: &ClaimKeys, measures: &[String]) -> Result<Exp
         ("below", None) => Expects::Below,
         ("above", None) => Expects::Above,
         ("below", Some((least, most))) => {
-            Expects::Change { from: most.map_or(-1.0, |most| -most), to: -least }
+            Expects::Change { from: most.map(|most| -most), to: Some(-least) }
         }
-        ("above", Some((least, most))) => Expects::Change { from: least, to: most.unwrap_or(f64::MAX) },
-        ("within", Some((most, None))) => Expects::Change { from: -most, to: most },
-        ("within", Some((from, Some(to)))) => Expects::Change { from, to },
+        ("above", Some((least, most))) => Expects::Change { from: Some(least), to: most },
+        ("within", Some((most, None))) => Expects::Change { from: Some(-most), to: Some(most) },
+        ("within", Some((from, Some(to)))) => Expects::Change { from: Some(from), to: Some(to) },
         ("falling", _) => Expects::Falling,
         _ => Expects::Rising,
     })

@@ -148,7 +148,11 @@ fn point(claim: &Claim, sample: &Sample, single: bool, level: f64) -> JudgedPoin
             Expects::Below | Expects::Falling => than.is_some_and(|than| mean < than),
             Expects::Above | Expects::Rising => than.is_some_and(|than| mean > than),
             Expects::Change { from, to } => {
-                than.is_some_and(|than| (from * than..=to * than).contains(&(mean - than)))
+                let above = |end: Option<f64>| end.map(|share| share * than.unwrap_or(f64::NAN));
+                let change = mean - than.unwrap_or(f64::NAN);
+                than.is_some()
+                    && above(from).is_none_or(|low| change >= low)
+                    && above(to).is_none_or(|high| change <= high)
             }
             Expects::Shown { .. } => return empty,
         };
@@ -200,15 +204,29 @@ fn inside(interval: (f64, f64), range: (f64, f64)) -> Option<bool> {
 ///
 /// A ratio of means has no interval of its own: `change >= from` is `of - (1 + from) than >= 0`, of which the mean has one
 /// (Fieller's argument). What is printed is the interval of the difference over the mean of `than`.
-fn change(sample: &Sample, from: f64, to: f64, level: f64) -> Option<((f64, f64), Option<bool>)> {
+/// An end that is open is no condition.
+fn change(
+    sample: &Sample,
+    from: Option<f64>,
+    to: Option<f64>,
+    level: f64,
+) -> Option<((f64, f64), Option<bool>)> {
     let beyond = |share: f64| {
         let scaled: Vec<f64> = sample.than.iter().map(|than| (1.0 + share) * than).collect();
         paired(&scaled, &sample.of, level)
     };
-    let (low, high, plain) = (beyond(from)?, beyond(to)?, beyond(0.0)?);
-    let holds = if low.low >= 0.0 && high.high <= 0.0 {
+    let plain = beyond(0.0)?;
+    let low = match from {
+        Some(from) => Some(beyond(from)?),
+        None => None,
+    };
+    let high = match to {
+        Some(to) => Some(beyond(to)?),
+        None => None,
+    };
+    let holds = if low.is_none_or(|low| low.low >= 0.0) && high.is_none_or(|high| high.high <= 0.0) {
         Some(true)
-    } else if low.high < 0.0 || high.low > 0.0 {
+    } else if low.is_some_and(|low| low.high < 0.0) || high.is_some_and(|high| high.low > 0.0) {
         Some(false)
     } else {
         None

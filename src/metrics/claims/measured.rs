@@ -1,6 +1,6 @@
 //! The runs that a claim is about.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use thiserror::Error;
 
@@ -20,6 +20,10 @@ pub struct ClaimError {
 impl ClaimError {
     fn new(claim: &Claim, said: String, near: Option<&str>) -> Self {
         Self { claim: claim.id.clone(), said, hint: near.map(|near| format!("did you mean `{near}`?")) }
+    }
+
+    fn with_hint(claim: &Claim, said: String, hint: &str) -> Self {
+        Self { claim: claim.id.clone(), said, hint: Some(hint.to_owned()) }
     }
 
     /// What to do about it.
@@ -52,7 +56,10 @@ pub struct Sample {
     pub seeds: usize,
 }
 
-/// Sees whether the axes and labels that a claim names are there.
+/// Sees whether the axes and labels that a claim names are there, and whether `than` names runs that can be paired.
+///
+/// What `of` names and `than` leaves out counts for both. What `of` leaves open is a point each, at which both sides must have runs:
+/// so `than` may not choose there.
 ///
 /// # Errors
 /// [`ClaimError`] with the nearest name that there is.
@@ -70,6 +77,19 @@ pub fn check_claim(
         if let Some(label) = wanted.iter().find(|label| !known.contains(label)) {
             let said = format!("axis `{axis}` has no `{label}`; it has {}", known.join(", "));
             return Err(ClaimError::new(claim, said, nearest(label, known.iter().map(String::as_str))));
+        }
+    }
+    for (axis, wanted) in &claim.than {
+        let fixed = claim.of.get(axis);
+        if fixed.is_none_or(|labels| labels.len() > 1 && labels != wanted) {
+            let said = format!("`than` chooses on axis `{axis}`, and `of` leaves it open: there is nothing to pair");
+            let hint = format!("name one label of `{axis}` in `of` too, or leave it out of `than`");
+            return Err(ClaimError::with_hint(claim, said, &hint));
+        }
+        if fixed.is_some_and(|labels| labels.len() == 1) && wanted.len() > 1 {
+            let said =
+                format!("`than` has several labels of axis `{axis}` for one of `of`: two runs of one seed");
+            return Err(ClaimError::with_hint(claim, said, "make it a claim for each label"));
         }
     }
     Ok(())
@@ -93,7 +113,18 @@ pub fn measure_claim(claim: &Claim, table: &StudyTable) -> Result<Measured, Clai
     }
     let Some(first) = measures.first().copied() else { return Ok(Measured::Missing(String::new())) };
     let of = runs_of(table, &claim.of, &claim.of);
-    let than = runs_of(table, &claim.than, &claim.of);
+    // What `of` fixes and `than` does not speak of is the same on both sides.
+    let mut other = claim.of.clone();
+    other.extend(claim.than.clone());
+    let than = runs_of(table, &other, &claim.of);
+    for (point, rows) in of.points.iter().chain(&than.points) {
+        let seeds: BTreeSet<u64> = rows.iter().map(|row| row.seed).collect();
+        if seeds.len() < rows.len() {
+            let at = named(&of.varying, point);
+            let said = format!("there are {} runs of {} seeds at `{at}`", rows.len(), seeds.len());
+            return Err(ClaimError::with_hint(claim, said, "a point has one run of each seed"));
+        }
+    }
     let mut samples = Vec::new();
     for (point, runs) in &of.points {
         let at = named(&of.varying, point);
@@ -176,8 +207,9 @@ fn alone(at: String, runs: &[&StudyRow], measure: usize) -> Sample {
 
 fn pairs(at: String, of: (&[&StudyRow], usize), than: (&[&StudyRow], usize)) -> Sample {
     let seeds = of.0.len();
-    let mut all: Vec<&StudyRow> = of.0.iter().chain(than.0).copied().collect();
-    all.dedup_by_key(|row| row.run);
+    // In a row that falls or rises, both sides are the same runs.
+    let all: BTreeMap<u64, &StudyRow> = of.0.iter().chain(than.0).map(|row| (row.run, *row)).collect();
+    let all: Vec<&StudyRow> = all.into_values().collect();
     if let Some(note) = spoilt(&all) {
         return Sample { at, of: Vec::new(), than: Vec::new(), note: Some(note), seeds };
     }

@@ -127,12 +127,52 @@ fn changes_are_judged_as_shares() {
     let at_half = |from, to| Claim {
         of: side(&[("policy", "easy"), ("load", "0.5")]),
         than: side(&[("policy", "fcfs"), ("load", "0.5")]),
-        ..claim(Expects::Change { from, to })
+        ..claim(Expects::Change { from: Some(from), to: Some(to) })
     };
     // -20 %, with an interval of 1.5 % to each side.
     assert_eq!(verdict(&at_half(-0.3, -0.1), &table(30), false).verdict, Verdict::Holds);
     assert_eq!(verdict(&at_half(-0.3, -0.19), &table(30), false).verdict, Verdict::Undecided);
     assert_eq!(verdict(&at_half(-0.1, 0.1), &table(30), false).verdict, Verdict::Fails);
+    // Ends may be open: `by = "10 %"` is at least that. FCFS is 25 % above EASY.
+    let open = |turned: bool, from, to| {
+        let claim = at_half(0.0, 0.0);
+        let (of, than) = if turned { (claim.than, claim.of) } else { (claim.of, claim.than) };
+        Claim { of, than, expects: Expects::Change { from, to }, ..claim }
+    };
+    for seeds in [1, 30] {
+        let judged = |claim: &Claim| verdict(claim, &table(seeds), seeds == 1).verdict;
+        assert_eq!(judged(&open(true, Some(0.1), None)), Verdict::Holds);
+        assert_eq!(judged(&open(true, Some(0.5), None)), Verdict::Fails);
+        assert_eq!(judged(&open(false, None, Some(-0.1))), Verdict::Holds);
+        assert_eq!(judged(&open(false, None, Some(-0.5))), Verdict::Fails);
+    }
+}
+
+#[test]
+fn the_other_side_is_at_the_same_point() {
+    // `than` says nothing of the load: it is that of `of`.
+    let at_half = Claim { of: side(&[("policy", "easy"), ("load", "0.5")]), ..claim(Expects::Below) };
+    let both = Claim { than: side(&[("policy", "fcfs"), ("load", "0.5")]), ..at_half.clone() };
+    let mut table = table(30);
+    // Runs at the other load that would be taken for those of this one.
+    table.rows.iter_mut().filter(|row| row.point[1] == "0.9").for_each(|row| row.values[0] = Some(10.0));
+    assert_eq!(measure_claim(&at_half, &table).unwrap(), measure_claim(&both, &table).unwrap());
+    let said = |claim: &Claim, table: &StudyTable| measure_claim(claim, table).unwrap_err().to_string();
+    let chooses = Claim { than: side(&[("policy", "fcfs"), ("load", "0.5")]), ..claim(Expects::Below) };
+    assert_eq!(
+        said(&chooses, &table),
+        "claim `claim`: `than` chooses on axis `load`, and `of` leaves it open: there is nothing to pair"
+    );
+    let mut several = claim(Expects::Below);
+    several.than.insert("policy".to_owned(), vec!["fcfs".to_owned(), "easy".to_owned()]);
+    assert!(said(&several, &table).contains("several labels of axis `policy` for one of `of`"));
+    // Two runs of one seed at a point: which one is meant?
+    let again = table.rows[0].clone();
+    table.rows.push(again);
+    assert_eq!(
+        said(&claim(Expects::Below), &table),
+        "claim `claim`: there are 31 runs of 30 seeds at `load 0.5`"
+    );
 }
 
 #[test]
@@ -161,6 +201,19 @@ fn points_whose_backlog_grows_are_named_and_left_out() {
     );
     growing.rows.iter_mut().for_each(|row| row.grows = true);
     assert_eq!(verdict(&claim(Expects::Below), &growing, false).verdict, Verdict::Undecided);
+}
+
+#[test]
+fn the_runs_of_a_row_are_counted_once() {
+    let falling = Claim {
+        measures: vec!["mean_wait".to_owned(), "class.VS N.mean_wait".to_owned()],
+        than: Side::new(),
+        ..claim(Expects::Falling)
+    };
+    let mut growing = table(30);
+    growing.rows.iter_mut().filter(|row| row.point[1] == "0.9" && row.seed < 3).for_each(|row| row.grows = true);
+    let reason = verdict(&falling, &growing, false).reason;
+    assert!(reason.ends_with("the backlog still grows in 2 of 30 runs"), "{reason}");
 }
 
 #[test]

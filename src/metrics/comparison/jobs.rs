@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::{Charge, Contrast};
-use crate::metrics::Outcomes;
+use crate::metrics::{Outcomes, Window};
 use crate::metrics::statistics::{DRAWS, Evidence, Week, block_bootstrap};
 use crate::model::{Origin, Outcome};
 use crate::units::{Span, Time};
@@ -44,6 +44,11 @@ pub struct JobQuestion {
     pub charge: Option<Charge>,
     /// Bound of the bounded slowdown.
     pub tau: Span,
+    /// The measured window: jobs submitted in it count.
+    pub window: Window,
+    /// Whether users wait for their jobs before they submit the next: then a job is not submitted at the same instant on both
+    /// sides.
+    pub feedback: bool,
     /// Level of the intervals, 0.95 for 95 %.
     pub level: f64,
     /// How many of the jobs that gained and lost most are named.
@@ -61,7 +66,7 @@ pub struct JobComparison {
     pub variant: String,
     /// Jobs that are in both.
     pub jobs: usize,
-    /// Jobs that are in one of them only: then it is not the same workload, and there are no cells.
+    /// Jobs that are in one of them only, or under one number not the same (other processors, another submission): then it is not the same workload, and there are no cells.
     pub unpaired: [usize; 2],
     /// How the jobs ended in both.
     pub outcomes: [Outcomes; 2],
@@ -69,6 +74,8 @@ pub struct JobComparison {
     pub unlike: usize,
     /// Whole weeks from the first submission to the last.
     pub weeks: usize,
+    /// Those of them in which jobs were submitted that count on both sides: what the evidence is.
+    pub weeks_with_jobs: usize,
     /// Weeks in a block of the bootstrap, for the jobs as a whole; `None` if the log is too short for it.
     pub block: Option<usize>,
     /// Jobs that started sooner, at the same instant, and later than in the baseline.
@@ -105,6 +112,8 @@ pub struct JobChange {
 /// Wait, response and bounded slowdown.
 const MEASURES: [&str; 3] = ["mean_wait", "mean_response", "mean_bounded_slowdown"];
 const WEEK: u64 = 7 * 86_400_000_000;
+/// Weeks from which on a log as a whole has intervals; a group of it may still have too few.
+const ENOUGH_WEEKS: usize = 15;
 
 /// Wait, response (both in seconds) and bounded slowdown of a job that started `wait` after its submission.
 fn measures(job: &JobOutcome, wait: Span, response: Span, tau: Span) -> [f64; 3] {
@@ -128,6 +137,9 @@ struct Pair<'a> {
 
 /// Holds the jobs of `variant` against the same jobs of `baseline`.
 ///
+/// A number alone does not make a job the same: two workloads of a model both have a job 1. A pair asks for as many processors
+/// on both sides, and was submitted at the same instant, unless users wait for their jobs.
+///
 /// A job of a run is no independent sample, so intervals come from [`block_bootstrap`], where the log is long enough for
 /// it. A group in which jobs did not end alike has no difference, unless the question says how to charge them. The
 /// cells' p values are not corrected yet: see [`super::settle`].
@@ -136,12 +148,16 @@ pub fn compare_jobs(
     variant: (&str, &[JobOutcome]),
     question: &JobQuestion,
 ) -> JobComparison {
-    let of_b: BTreeMap<_, _> = variant.1.iter().map(|job| (key(job), job)).collect();
+    let of_b: BTreeMap<_, _> = counted(variant.1, question).map(|job| (key(job), job)).collect();
     let last = baseline.1.iter().chain(variant.1).map(|job| job.end).max().unwrap_or(Time::ZERO);
-    let paired = baseline.1.iter().filter_map(|a| Some((a, *of_b.get(&key(a))?)));
+    let same = |a: &JobOutcome, b: &JobOutcome| {
+        a.procs == b.procs && (question.feedback || a.submit == b.submit)
+    };
+    let paired = counted(baseline.1, question).filter_map(|a| Some((a, *of_b.get(&key(a))?)));
+    let paired = paired.filter(|(a, b)| same(a, b));
     let mut pairs: Vec<Pair<'_>> = paired.map(|(a, b)| pair(a, b, last, question)).collect();
     pairs.sort_by_key(|pair| (pair.a.submit, key(pair.a)));
-    let unpaired = [baseline.1.len() - pairs.len(), variant.1.len() - pairs.len()];
+    let unpaired = [baseline.1, variant.1].map(|jobs| counted(jobs, question).count() - pairs.len());
     let origin = pairs.first().map_or(Time::ZERO, |pair| pair.a.submit);
     let week = |pair: &Pair<'_>| (pair.a.submit.since(origin).micros() / WEEK) as usize;
     let weeks = pairs.last().map_or(0, |pair| week(pair) + 1);
@@ -170,7 +186,7 @@ pub fn compare_jobs(
     }
     let mut outcomes = [Outcomes::default(); 2];
     for (outcomes, jobs) in outcomes.iter_mut().zip([baseline.1, variant.1]) {
-        jobs.iter().for_each(|job| outcomes.add(job.outcome));
+        counted(jobs, question).for_each(|job| outcomes.add(job.outcome));
     }
     let whole = weeks_of(&pairs.iter().collect::<Vec<_>>(), 0, weeks, &week);
     let (gained, lost) = changes(&pairs, question.top);
@@ -185,6 +201,7 @@ pub fn compare_jobs(
         outcomes,
         unlike: pairs.iter().filter(|pair| !pair.alike).count(),
         weeks,
+        weeks_with_jobs: whole.iter().filter(|week| week.jobs > 0).count(),
         block: bootstrap(&whole, question, "block").map(|found| found.block),
         started: [std::cmp::Ordering::Less, std::cmp::Ordering::Equal, std::cmp::Ordering::Greater]
             .map(started),
@@ -192,6 +209,12 @@ pub fn compare_jobs(
         lost,
         cells,
     }
+}
+
+/// The jobs that count.
+fn counted<'a>(jobs: &'a [JobOutcome], question: &JobQuestion) -> impl Iterator<Item = &'a JobOutcome> {
+    let window = question.window;
+    jobs.iter().filter(move |job| window.contains(job.submit))
 }
 
 /// What a job is found by: those of a site's own users are told from another site's by the site.
@@ -273,7 +296,7 @@ fn contrast(
     question: &JobQuestion,
 ) -> Contrast {
     let unlike = group.iter().filter(|pair| !pair.alike).count();
-    let note = match (unlike, question.charge) {
+    let mut note = match (unlike, question.charge) {
         (0, _) => None,
         (_, None) => {
             let note = format!(
@@ -294,6 +317,11 @@ fn contrast(
     let cell = match bootstrap(&sums, question, &purpose) {
         Some(found) => cell.with_weeks(&found),
         None => {
+            let with_jobs = sums.iter().filter(|week| week.jobs > 0).count();
+            if weeks >= ENOUGH_WEEKS && with_jobs < weeks {
+                let few = format!("jobs in {with_jobs} of {weeks} weeks: too few for an interval");
+                note = Some(note.map_or(few.clone(), |note| format!("{note}; {few}")));
+            }
             let mean = |of: fn(&Week) -> f64| sums.iter().map(of).sum::<f64>() / jobs as f64;
             let (a, b) = (mean(|week| week.sum_a), mean(|week| week.sum_b));
             Contrast {

@@ -48,7 +48,7 @@ pub struct StudyComparison {
     pub seeds: Option<(usize, usize)>,
     /// What the cell with the least evidence carries.
     pub evidence: Evidence,
-    /// Runs that failed; they are in no pair.
+    /// Runs that failed; their pairs are refused, or left out if the question says so.
     pub failed: usize,
     /// The cells.
     pub cells: Vec<Contrast>,
@@ -128,7 +128,8 @@ impl CompareError {
 /// Holds the variants of a study against one of them, seed by seed, at each point of the other axes.
 ///
 /// A cell says nothing where a run's backlog still grows (its means depend on how long it was) or where jobs did not end
-/// alike, unless the question says how to charge them. All cells that have a p value are corrected together.
+/// alike, unless the question says how to charge them. A run that failed is such a run: that it failed may be the policy's
+/// doing. All cells that have a p value are corrected together.
 ///
 /// # Errors
 /// [`CompareError`] if the question names what the study does not have.
@@ -178,10 +179,7 @@ pub fn compare_study(table: &StudyTable, question: &StudyQuestion) -> Result<Stu
         if !wanted || !compared {
             continue;
         }
-        if row.status != RunStatus::Done {
-            failed += 1;
-            continue;
-        }
+        failed += usize::from(row.status != RunStatus::Done);
         let point: Vec<String> = others.iter().map(|at| row.point[*at].clone()).collect();
         if !points.contains(&point) {
             points.push(point.clone());
@@ -255,7 +253,8 @@ fn contrast(
     question: &StudyQuestion,
 ) -> Contrast {
     let said = |cell: Contrast, note: String| Contrast { note: Some(note), ..cell };
-    let growing = |rows: &BTreeMap<u64, &StudyRow>| rows.values().filter(|row| row.grows).count();
+    let growing =
+        |rows: &BTreeMap<u64, &StudyRow>| rows.values().filter(|row| done(row) && row.grows).count();
     let (grow_a, grow_b) = (growing(baseline), growing(variant));
     if grow_a + grow_b > 0 {
         let (runs_a, runs_b) = (baseline.len(), variant.len());
@@ -267,8 +266,26 @@ fn contrast(
     let mut pairs: Vec<(&StudyRow, &StudyRow)> =
         baseline.iter().filter_map(|(seed, row)| Some((*row, *variant.get(seed)?))).collect();
     let unpaired = baseline.len() + variant.len() - 2 * pairs.len();
-    let unlike: Vec<_> = pairs.iter().filter(|(a, b)| a.outcomes != b.outcomes).copied().collect();
+    let unlike: Vec<_> = pairs
+        .iter()
+        .filter(|(a, b)| done(a) && done(b) && a.outcomes != b.outcomes)
+        .copied()
+        .collect();
     let mut notes = Vec::new();
+    let ran_whole = |(a, b): &(&StudyRow, &StudyRow)| done(a) && done(b);
+    if let Some(first) = pairs.iter().find(|pair| !ran_whole(pair)) {
+        let failed = pairs.iter().filter(|pair| !ran_whole(pair)).count();
+        let seed = first.0.seed;
+        if question.charge.is_none() {
+            let note = format!(
+                "refused: a run failed in {failed} of {} pairs (seed {seed}); leave such pairs out with `--charge leave-out`",
+                pairs.len()
+            );
+            return said(cell, note);
+        }
+        pairs.retain(ran_whole);
+        notes.push(format!("{failed} pairs left out: a run failed (seed {seed})"));
+    }
     if let Some(first) = unlike.first() {
         let which = format!("{} (seed {})", unlike_outcomes(first.0, first.1), first.0.seed);
         if question.charge.is_none() {
@@ -283,6 +300,12 @@ fn contrast(
         notes.push(format!("{} pairs left out: {which}", unlike.len()));
     }
     let (mut a, mut b) = (Vec::new(), Vec::new());
+    let unfinite = |row: &StudyRow| row.values[measure].is_some_and(|value| !value.is_finite());
+    let odd = pairs.iter().filter(|(a, b)| unfinite(a) || unfinite(b)).count();
+    if odd > 0 {
+        notes.insert(0, format!("no mean: a value in {odd} of {} pairs is no finite number", pairs.len()));
+        return said(cell, notes.join("; "));
+    }
     for (left, right) in &pairs {
         if let (Some(left), Some(right)) = (left.values[measure], right.values[measure]) {
             a.push(left);
@@ -307,6 +330,10 @@ fn contrast(
         }
     };
     Contrast { note: (!notes.is_empty()).then(|| notes.join("; ")), ..cell }
+}
+
+fn done(row: &StudyRow) -> bool {
+    row.status == RunStatus::Done
 }
 
 /// How the jobs of two runs ended otherwise: `rejected 0 and 4`.

@@ -19,7 +19,7 @@ pub struct Week {
 /// The difference `b - a` of the means over all jobs of one log.
 #[derive(Copy, Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WeekBootstrap {
-    /// Weeks of the log.
+    /// Weeks in which there are jobs that count: only these are evidence.
     pub weeks: usize,
     /// Weeks in a block.
     pub block: usize,
@@ -78,7 +78,10 @@ pub fn block_length(weeks: &[Week]) -> usize {
 ///
 /// What it says holds for this log only: how policies differ on such weeks, not on another machine.
 ///
-/// `None` if the log has fewer than five blocks (fewer than 15 weeks), if no job counts, or if a sum is not finite.
+/// Only weeks in which there are jobs that count are evidence: a draw without such jobs says nothing, and if all of
+/// them lie in one week, every other draw has the same difference.
+///
+/// `None` if the weeks with jobs make fewer than five blocks (so below 15 of them), or if a sum is not finite.
 pub fn block_bootstrap(
     weeks: &[Week],
     level: f64,
@@ -86,7 +89,8 @@ pub fn block_bootstrap(
     stream: &mut Stream,
 ) -> Option<WeekBootstrap> {
     let block = block_length(weeks);
-    if weeks.len() / block < LEAST_BLOCKS || draws < 100 {
+    let with_jobs = weeks.iter().filter(|week| week.jobs > 0).count();
+    if with_jobs / block < LEAST_BLOCKS || draws < 100 {
         return None;
     }
     let whole = Sum::of(weeks.iter());
@@ -98,12 +102,12 @@ pub fn block_bootstrap(
         drawn.extend(draw(weeks, block, stream).means().map(|(a, b)| b - a));
     }
     let centre = drawn.iter().sum::<f64>() / drawn.len() as f64;
-    let widen = widening(weeks.len() as f64 / block as f64, level)?;
+    let widen = widening(with_jobs as f64 / block as f64, level)?;
     let mut errors: Vec<f64> = drawn.into_iter().map(|drawn| (drawn - centre) * widen).collect();
     errors.sort_by(f64::total_cmp);
     let beyond = errors.iter().filter(|error| error.abs() >= difference.abs()).count();
     Some(WeekBootstrap {
-        weeks: weeks.len(),
+        weeks: with_jobs,
         block,
         jobs: whole.jobs,
         mean_a,
@@ -224,6 +228,21 @@ mod tests {
         assert!(bootstrap(&weeks(15), 1).is_some());
         assert!(bootstrap(&vec![Week::default(); 50], 1).is_none());
         assert!(bootstrap(&vec![Week { jobs: 1, sum_a: f64::NAN, sum_b: 0.0 }; 50], 1).is_none());
+    }
+
+    #[test]
+    fn weeks_without_jobs_are_no_evidence() {
+        // One job in a year: all draws that have it have the same difference.
+        let mut weeks = vec![Week::default(); 52];
+        weeks[20] = Week { jobs: 1, sum_a: 900.0, sum_b: 0.0 };
+        assert!(bootstrap(&weeks, 1).is_none());
+        // Blocks of four weeks, of which there must be five.
+        let some = |with_jobs: usize| -> Vec<Week> {
+            let week = |at| if at % 2 == 0 && at < 2 * with_jobs { 1 } else { 0 };
+            (0..52).map(|at| Week { jobs: week(at), sum_a: 0.0, sum_b: week(at) as f64 }).collect()
+        };
+        assert!(bootstrap(&some(19), 1).is_none());
+        assert_eq!(bootstrap(&some(20), 1).unwrap().weeks, 20);
     }
 
     #[test]

@@ -91,16 +91,22 @@ fn variants_of_a_study_are_paired_by_seed() {
     let study = study.to_str().unwrap();
     let ran = gridemu(&["compare", study]);
     let out = &ran.well().out;
+    assert!(out.contains("warning: 1 run failed; what needs them is refused"), "{out}");
+    assert!(out.contains("refused: a run failed in 1 of 3 pairs (seed 3)"), "{out}");
+    let ran = gridemu(&["compare", study, "--charge", "leave-out"]);
+    let out = &ran.well().out;
     assert!(out.contains("easy against fcfs, paired by seed"), "{out}");
     assert!(
         out.contains("2 seeds: too few to say anything (5 seeds make a smoke test, 30 a verdict)"),
         "{out}"
     );
-    assert!(out.contains("warning: 1 run failed, and left out"), "{out}");
+    assert!(out.contains("warning: 1 run failed; left out"), "{out}");
     assert!(out.contains("no mean: the backlog still grows in 1 of 1 runs of the baseline"), "{out}");
     // The folder of the store is as good as its table.
-    assert_eq!(&gridemu(&["compare", dir.path().to_str().unwrap()]).well().out.len(), &out.len());
-    let json = gridemu(&["compare", study, "--where", "load=0.5", "--measure", "mean_wait", "--json"]).json();
+    let folder = dir.path().to_str().unwrap();
+    assert_eq!(&gridemu(&["compare", folder, "--charge", "leave-out"]).well().out.len(), &out.len());
+    let narrow = ["--charge", "leave-out", "--where", "load=0.5", "--measure", "mean_wait", "--json"];
+    let json = gridemu(&[&["compare", study], &narrow[..]].concat()).json();
     let cells = json["study"]["cells"].as_array().unwrap();
     assert_eq!(cells.len(), 1);
     assert_eq!((cells[0]["pairs"].as_u64(), cells[0]["difference"].as_f64()), (Some(2), Some(-1.5)));

@@ -29,7 +29,7 @@ fn rejected(mut job: JobOutcome) -> JobOutcome {
 }
 
 fn question() -> JobQuestion {
-    JobQuestion { charge: None, tau: Span::from_secs(10), level: 0.95, top: 2, seed: 1 }
+    JobQuestion { charge: None, tau: Span::from_secs(10), window: Window::ALL, feedback: false, level: 0.95, top: 2, seed: 1 }
 }
 
 fn compare(a: &[JobOutcome], b: &[JobOutcome], question: &JobQuestion) -> JobComparison {
@@ -86,6 +86,23 @@ fn a_long_log_has_intervals_from_its_weeks() {
 }
 
 #[test]
+fn a_group_with_jobs_in_few_weeks_has_no_interval() {
+    // A year with a job every week, of which one is of another class, and starts at once in b.
+    let year = |wait: u64| -> Vec<JobOutcome> {
+        let job = |n: u64| job(2 * n, n * 7 * DAY, if n == 20 { wait } else { 50 });
+        let mut jobs: Vec<JobOutcome> = (0..52).map(job).collect();
+        jobs[20].class = "rare".into();
+        jobs
+    };
+    let found = compare(&year(900), &year(0), &question());
+    let rare = cell(&found, "class rare", "mean_wait");
+    assert_eq!((rare.pairs, rare.difference), (1, Some(-900.0)));
+    assert_eq!((rare.p_value, rare.low, rare.says, rare.evidence), (None, None, Says::Nothing, Evidence::Nothing));
+    assert_eq!(rare.note.as_deref(), Some("jobs in 1 of 52 weeks: too few for an interval"));
+    assert_eq!((found.weeks, found.weeks_with_jobs), (52, 52));
+}
+
+#[test]
 fn jobs_that_did_not_end_alike_are_charged_as_said() {
     // Job 1 is rejected in b. The longer run ends at 240 s (job 0 in a: 140 s of wait, 100 s of run).
     let a = [job(0, 0, 140), job(1, 10, 20), job(2, 20, 0)];
@@ -113,6 +130,35 @@ fn another_workload_is_not_paired() {
     let found = compare(&[job(0, 0, 5), job(1, 0, 5)], &[job(0, 0, 5), job(7, 0, 5)], &question());
     assert_eq!((found.jobs, found.unpaired), (1, [1, 1]));
     assert!(found.cells.is_empty());
+    // The same numbers do not make the same jobs: another seed of a model numbers its jobs likewise.
+    let other_time = compare(&[job(0, 0, 5), job(1, 0, 5)], &[job(0, 0, 5), job(1, 7, 5)], &question());
+    assert_eq!((other_time.jobs, other_time.unpaired), (1, [1, 1]));
+    assert!(other_time.cells.is_empty());
+    let wide = JobOutcome { procs: 2, ..job(1, 0, 5) };
+    let other_size = compare(&[job(0, 0, 5), job(1, 0, 5)], &[job(0, 0, 5), wide.clone()], &question());
+    assert_eq!((other_size.jobs, other_size.unpaired), (1, [1, 1]));
+    // Users who wait for their jobs submit the next one when it suits the policy; it is the same job.
+    let feedback = JobQuestion { feedback: true, ..question() };
+    let found = compare(&[job(0, 0, 5), job(1, 0, 5)], &[job(0, 0, 5), job(1, 7, 5)], &feedback);
+    assert_eq!((found.jobs, found.unpaired, found.cells.is_empty()), (2, [0, 0], false));
+    assert_eq!(compare(&[job(1, 0, 5)], &[wide], &feedback).jobs, 0);
+}
+
+#[test]
+fn only_jobs_of_the_measured_window_count() {
+    let window = Window::new(Time::from_secs(10), Time::from_secs(30)).unwrap();
+    let windowed = JobQuestion { window, ..question() };
+    let a = [job(0, 0, 500), job(1, 10, 20), job(2, 29, 40), job(3, 30, 700)];
+    let b = [job(0, 0, 0), job(1, 10, 10), rejected(job(2, 29, 40)), rejected(job(3, 30, 0))];
+    let found = compare(&a, &b, &JobQuestion { charge: Some(Charge::LeaveOut), ..windowed.clone() });
+    assert_eq!((found.jobs, found.unpaired, found.unlike), (2, [0, 0], 1));
+    assert_eq!((found.outcomes[0].total(), found.outcomes[1].rejected), (2, 1));
+    assert_eq!(cell(&found, "all", "mean_wait").difference, Some(-10.0));
+    // Jobs outside may differ, and what is charged is charged to the end of the whole run: at 830 s.
+    let found = compare(&a[..3], &b, &windowed);
+    assert_eq!((found.jobs, found.unpaired), (2, [0, 0]));
+    let to_the_end = JobQuestion { charge: Some(Charge::ToTheEnd), ..windowed };
+    assert_eq!(cell(&compare(&a, &b, &to_the_end), "all", "mean_wait").variant_mean, Some((10.0 + 801.0) / 2.0));
 }
 
 #[test]

@@ -135,8 +135,37 @@ fn failed_runs_and_lost_partners_are_counted() {
     row.status = RunStatus::Failed("no".to_owned());
     let found = compare_study(&table, &question()).unwrap();
     assert_eq!(found.failed, 1);
+    // That the run failed may be the policy's doing: the other nine are not what was asked for.
+    let refused = cell(&found, "0.5", "easy", "mean_wait");
+    assert_eq!((refused.pairs, refused.difference), (0, None));
+    assert_eq!(
+        refused.note.as_deref(),
+        Some("refused: a run failed in 1 of 10 pairs (seed 4); leave such pairs out with `--charge leave-out`")
+    );
+    assert_eq!(cell(&found, "0.5", "same", "mean_wait").pairs, 10);
+    let leave_out = StudyQuestion { charge: Some(Charge::LeaveOut), ..question() };
+    let found = compare_study(&table, &leave_out).unwrap();
+    let short = cell(&found, "0.5", "easy", "mean_wait");
+    assert_eq!((short.pairs, short.note.as_deref()), (9, Some("1 pairs left out: a run failed (seed 4)")));
+    // A run that is not there at all is another matter.
+    table.rows.retain(|row| row.status == RunStatus::Done);
+    let found = compare_study(&table, &question()).unwrap();
     let short = cell(&found, "0.5", "easy", "mean_wait");
     assert_eq!((short.pairs, short.note.as_deref()), (9, Some("1 runs have no partner with their seed")));
+}
+
+#[test]
+fn what_is_no_number_has_no_mean() {
+    for odd in [f64::NAN, f64::INFINITY] {
+        let mut table = table(30, 1.0);
+        let row = table.rows.iter_mut().find(|row| row.point == ["easy", "0.5"] && row.seed == 4).unwrap();
+        row.values[0] = Some(odd);
+        let found = compare_study(&table, &question()).unwrap();
+        let none = cell(&found, "0.5", "easy", "mean_wait");
+        assert_eq!((none.pairs, none.baseline_mean, none.variant_mean, none.difference), (0, None, None, None));
+        assert_eq!(none.note.as_deref(), Some("no mean: a value in 1 of 30 pairs is no finite number"));
+        assert_eq!(cell(&found, "0.5", "easy", "utilization").pairs, 30);
+    }
 }
 
 #[test]
