@@ -12,6 +12,7 @@ use crate::experiment::RunError;
 use crate::experiment::scenario::Scenario;
 
 /// Goes up with every change of gridemu that changes what a run gives, or what is kept of it: results of before are then done anew.
+/// A test below fails when it has to.
 const RESULTS: u32 = 1;
 
 /// The contents of the logs that a campaign reads, each read once.
@@ -59,5 +60,69 @@ fn hash(path: &Path) -> Result<u128, RunError> {
             0 => return Ok(hash.digest128()),
             read => hash.update(&buffer[..read]),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::outcome::Outcome;
+    use super::super::{Campaign, CampaignOptions, running};
+    use super::*;
+    use crate::broker::BrokerRegistry;
+    use crate::experiment::Progress;
+    use crate::local::Registry;
+    use crate::store::ResultStore;
+
+    /// Two sites with users of their own, a broker, machines that fail, prices and classes: something of every measure.
+    const GRID: &str = "[scenario]
+seed = 3
+classes = \"kettimuthu-4\"
+[[scenario.site]]
+name = \"delft\"
+machines = [{ class = \"node\", count = 32, idle = \"60 W\", busy = \"150 W\", price = \"0.04/core-h\" }]
+workload = { lublin = { jobs = 120, load = 0.5 } }
+[[scenario.site]]
+name = \"leiden\"
+machines = [{ class = \"node\", count = 16 }]
+churn = { up = \"exponential[mean=2 d]\", down = \"exponential[mean=1 h]\", running = \"requeue\" }
+[scenario.broker]
+policy = \"mct\"
+[[scenario.workload]]
+poisson = { jobs = 80, load = 0.3, size = \"1/2/4\", runtime = \"exponential[mean=20 min]\" }
+";
+
+    /// All that is kept of one run, as one number. If this fails, results in stores of before are not what runs give now.
+    #[test]
+    fn other_results_have_another_version() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("golden.toml");
+        std::fs::write(&file, GRID).unwrap();
+        let campaign =
+            Campaign::load(&file, &[], &Registry::standard(), &BrokerRegistry::standard()).unwrap();
+        let options = CampaignOptions::new(folder.path().join("store"));
+        let ran = campaign.run(&options, &Progress::default()).unwrap();
+        assert_eq!(ran.failed().collect::<Vec<_>>(), []);
+        let store = ResultStore::open(&options.store, None, running::PATIENCE).unwrap();
+        let key = campaign.runs()[0].key;
+        let outcome = &Outcome::decode(&store.get(key).unwrap().unwrap()).unwrap();
+        let shown = &campaign.known(&store).unwrap()[&key].measures;
+        assert_eq!(
+            shown.len(),
+            campaign.wanted.len(),
+            "of all that is kept only what is asked for is in memory"
+        );
+        let names: Vec<&str> = outcome.measures.keys().map(String::as_str).collect();
+        assert!(
+            names.contains(&"churn.recovery.losses") && names.contains(&"site.leiden.mean_wait"),
+            "{names:?}"
+        );
+        let kept = xxh3_128(&postcard::to_stdvec(outcome).unwrap());
+        let found =
+            format!("RESULTS {RESULTS}: {} measures of {}, {kept:032x}", names.len(), outcome.fingerprint);
+        assert_eq!(
+            found,
+            "RESULTS 1: 372 measures of 438:9273f77a6e9d5eb7497ef90040a79dd1, 5a99ab0a11535aa9ad44e442ae416db6",
+            "what a run gives, or what is kept of it, has changed: raise RESULTS, so that stores of before are done anew, and write the line that was found here"
+        );
     }
 }

@@ -105,6 +105,11 @@ pub(super) fn check(campaign: &Campaign) -> Result<(), RunError> {
     Err(RunError::request(said).with_hint(hint))
 }
 
+/// Drops the measures that are not asked for: of hundreds of them a table shows a few.
+pub(super) fn keep(wanted: &[Wanted], outcome: &mut Outcome) {
+    outcome.measures.retain(|id, _| wanted.iter().any(|wanted| matches(&wanted.id, id)));
+}
+
 /// The columns of the table: what is asked for, in that order, each `*` by the names that there are.
 pub(super) fn columns<'a>(wanted: &[Wanted], outcomes: impl Iterator<Item = &'a Outcome>) -> Vec<String> {
     let mut found: BTreeMap<usize, BTreeSet<&str>> = BTreeMap::new();
@@ -133,6 +138,18 @@ pub(super) fn columns<'a>(wanted: &[Wanted], outcomes: impl Iterator<Item = &'a 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_what_is_asked_for_is_kept() {
+        let wanted =
+            ["mean_wait", "site.*.cost"].map(|id| Wanted { id: id.to_owned(), place: String::new() });
+        let measures =
+            ["mean_wait", "p95_wait", "site.a.cost", "site.a.jobs", "cost"].map(|id| (id.to_owned(), 1.0));
+        let mut outcome = Outcome::failed(String::new());
+        outcome.measures = measures.into();
+        keep(&wanted, &mut outcome);
+        assert_eq!(outcome.measures.keys().collect::<Vec<_>>(), ["mean_wait", "site.a.cost"]);
+    }
 
     #[test]
     fn a_star_is_a_name() {

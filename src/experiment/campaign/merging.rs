@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::outcome::Outcome;
 use super::running::{CampaignOptions, PATIENCE, refused};
-use super::{Campaign, CampaignRan, PlannedRun};
+use super::{Campaign, CampaignRan, PlannedRun, measures};
 use crate::experiment::RunError;
 use crate::store::ResultStore;
 
@@ -18,6 +18,8 @@ pub struct Merged {
     pub taken: u64,
     /// Results of runs that this campaign does not have (it was changed since, or a log was): they stay where they are.
     pub others: u64,
+    /// Results in the parts that this gridemu cannot read, since another one wrote them: their runs are missing.
+    pub unreadable: u64,
 }
 
 impl Merged {
@@ -26,6 +28,9 @@ impl Merged {
         let mut line = format!("took over {} results", self.taken);
         if self.others > 0 {
             line += &format!("; {} are of runs that this campaign does not have, and were left", self.others);
+        }
+        if self.unreadable > 0 {
+            line += &format!("; {} of another gridemu cannot be read, and were left", self.unreadable);
         }
         line
     }
@@ -38,52 +43,26 @@ impl Campaign {
     /// [`RunError::Request`] if one of them cannot be used or is of another campaign; if two have a result of the same run, so that they
     /// are no parts of one campaign; if the store has another result of a run already.
     pub fn merge(&self, parts: &[PathBuf], options: &CampaignOptions) -> Result<Merged, RunError> {
-        let mut from: BTreeMap<u128, (&Path, Outcome, Vec<u8>)> = BTreeMap::new();
-        let mut others = 0;
-        let keys: BTreeSet<u128> = self.runs().iter().map(|run| run.key).collect();
-        for part in parts {
-            if same(part, &options.store) {
-                let said = format!("`{}` cannot be merged into itself", part.display());
-                return Err(
-                    RunError::request(said).with_hint("say where all results are to be: `--store DIR`")
-                );
-            }
-            let store =
-                ResultStore::open(part, Some(self.name()), PATIENCE).map_err(|error| refused(&error))?;
-            let there = store.keys().map_err(|error| refused(&error))?;
-            others += there.iter().filter(|key| !keys.contains(key)).count() as u64;
-            // In the order of runs, so that the first that is in two is told.
-            let mut seen = BTreeSet::new();
-            for run in self.runs().iter().filter(|run| seen.insert(run.key)) {
-                let Some(bytes) = store.get(run.key).map_err(|error| refused(&error))? else { continue };
-                let Some(outcome) = Outcome::decode(&bytes) else { continue };
-                if let Some((other, ..)) = from.get(&run.key) {
-                    return Err(self.overlap(run, other, part));
-                }
-                from.insert(run.key, (part, outcome, bytes));
-            }
-        }
+        let Found { parts, others, unreadable } = self.look(parts, &options.store)?;
         let mut store = ResultStore::open_or_create(&options.store, self.name(), options.database, PATIENCE)
             .map_err(|error| refused(&error))?;
         let mut outcomes = self.known(&store)?;
         let mut taken = 0;
-        for (key, (part, outcome, bytes)) in from {
-            match outcomes.get(&key).filter(|there| there.is_done()) {
-                Some(there) if *there == outcome || !outcome.is_done() => {}
-                Some(_) => {
-                    let said = format!(
-                        "`{}` and `{}` have different results of one run: they were not made by one gridemu",
-                        options.store.display(),
-                        part.display()
-                    );
-                    return Err(RunError::request(said)
-                        .with_hint("merge into a new folder, or run the campaign anew"));
+        // One part after the other, so that no more than a result of each is in memory at a time.
+        for (part, keys) in parts {
+            let from = open(self, part)?;
+            for key in keys {
+                let Some((bytes, mut outcome)) = read(&from, key)? else { continue };
+                if outcomes.get(&key).is_some_and(Outcome::is_done) {
+                    if outcome.is_done() && read(&store, key)?.is_none_or(|(_, there)| there != outcome) {
+                        return Err(differ(&options.store, part));
+                    }
+                    continue;
                 }
-                None => {
-                    store.put(key, &bytes)?;
-                    outcomes.insert(key, outcome);
-                    taken += 1;
-                }
+                store.put(key, &bytes)?;
+                measures::keep(&self.wanted, &mut outcome);
+                outcomes.insert(key, outcome);
+                taken += 1;
             }
         }
         store.flush()?;
@@ -92,7 +71,40 @@ impl Campaign {
         };
         let (kept, missing) = (count(true), count(false));
         let table = self.finish(store, &outcomes)?;
-        Ok(Merged { campaign: CampaignRan { table, ran: 0, kept, missing }, taken, others })
+        Ok(Merged { campaign: CampaignRan { table, ran: 0, kept, missing }, taken, others, unreadable })
+    }
+
+    /// Which results the parts have, before anything is taken over.
+    fn look<'a>(&self, parts: &'a [PathBuf], store: &Path) -> Result<Found<'a>, RunError> {
+        let keys: BTreeSet<u128> = self.runs().iter().map(|run| run.key).collect();
+        let mut owner: BTreeMap<u128, &Path> = BTreeMap::new();
+        let mut found = Found { parts: Vec::new(), others: 0, unreadable: 0 };
+        for part in parts {
+            if same(part, store) {
+                let said = format!("`{}` cannot be merged into itself", part.display());
+                return Err(
+                    RunError::request(said).with_hint("say where all results are to be: `--store DIR`")
+                );
+            }
+            let from = open(self, part)?;
+            let there: BTreeSet<u128> = from.keys().map_err(|error| refused(&error))?.into_iter().collect();
+            found.others += there.iter().filter(|key| !keys.contains(key)).count() as u64;
+            let mut mine = Vec::new();
+            // In the order of runs, so that the first that is in two is told.
+            let mut seen = BTreeSet::new();
+            for run in self.runs().iter().filter(|run| there.contains(&run.key) && seen.insert(run.key)) {
+                if read(&from, run.key)?.is_none() {
+                    found.unreadable += 1;
+                    continue;
+                }
+                if let Some(other) = owner.insert(run.key, part) {
+                    return Err(self.overlap(run, other, part));
+                }
+                mine.push(run.key);
+            }
+            found.parts.push((part, mine));
+        }
+        Ok(found)
     }
 
     fn overlap(&self, run: &PlannedRun, one: &Path, other: &Path) -> RunError {
@@ -109,6 +121,33 @@ impl Campaign {
         ))
         .with_hint("parts are made with `--shard 1/2` and `--shard 2/2`, each with a `--store` of its own")
     }
+}
+
+/// What is in parts.
+struct Found<'a> {
+    /// The keys of the results of each, in the order of runs.
+    parts: Vec<(&'a Path, Vec<u128>)>,
+    others: u64,
+    unreadable: u64,
+}
+
+fn open(campaign: &Campaign, part: &Path) -> Result<ResultStore, RunError> {
+    ResultStore::open(part, Some(campaign.name()), PATIENCE).map_err(|error| refused(&error))
+}
+
+/// A result, as it is kept and as what it is; `None` if there is none that this gridemu can read.
+fn read(store: &ResultStore, key: u128) -> Result<Option<(Vec<u8>, Outcome)>, RunError> {
+    let bytes = store.get(key).map_err(|error| refused(&error))?;
+    Ok(bytes.and_then(|bytes| Outcome::decode(&bytes).map(|outcome| (bytes, outcome))))
+}
+
+fn differ(store: &Path, part: &Path) -> RunError {
+    RunError::request(format!(
+        "`{}` and `{}` have different results of one run: they were not made by one gridemu",
+        store.display(),
+        part.display()
+    ))
+    .with_hint("merge into a new folder, or run the campaign anew")
 }
 
 /// Whether two paths lead to one folder.

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use super::outcome::Outcome;
 use super::table::Outcomes;
-use super::{Campaign, PlannedRun, Shard, folders};
+use super::{Campaign, PlannedRun, Shard, folders, measures};
 use crate::experiment::{Control, Progress, Run, RunError};
 use crate::metrics::{GridSummary, RunStatus, StudyTable};
 use crate::store::{EngineKind, ResultStore, StoreError};
@@ -112,13 +112,16 @@ impl Campaign {
         Ok(self.table_of(&self.known(&store)?))
     }
 
-    /// The results of runs of this campaign that a store has.
+    /// The results of runs of this campaign that a store has, with the measures that it asks for.
     pub(super) fn known(&self, store: &ResultStore) -> Result<Outcomes, RunError> {
         let mut outcomes = BTreeMap::new();
         for run in self.runs() {
             if !outcomes.contains_key(&run.key) {
                 let found = store.get(run.key).map_err(|error| refused(&error))?;
-                outcomes.extend(found.and_then(|bytes| Some((run.key, Outcome::decode(&bytes)?))));
+                if let Some(mut outcome) = found.and_then(|bytes| Outcome::decode(&bytes)) {
+                    measures::keep(&self.wanted, &mut outcome);
+                    outcomes.insert(run.key, outcome);
+                }
             }
         }
         Ok(outcomes)
@@ -234,8 +237,9 @@ impl Campaign {
                 store.put(todo[*at].key, &outcome.encode()?)?;
             }
             store.flush()?;
-            for (at, outcome, jobs) in batch {
+            for (at, mut outcome, jobs) in batch {
                 done += 1;
+                measures::keep(&self.wanted, &mut outcome);
                 progress.ended(jobs);
                 progress.run_ended(!outcome.is_done());
                 outcomes.insert(todo[at].key, outcome);

@@ -41,7 +41,7 @@ pub(super) fn report(folders: &[RunFolder], options: &ReportOptions) -> Result<R
     };
     let mut sections = vec![what(&runs, options.unkept), figures(&runs)];
     if runs.len() > 1 {
-        sections.extend(gains(first, &runs[1..]));
+        sections.push(gains(first, &runs[1..]));
         sections.push(together(&mut runs));
     }
     if runs.len() <= SCHEDULES {
@@ -130,29 +130,56 @@ fn figures(runs: &[Run<'_>]) -> Section {
     Section { title: "Figures".to_owned(), lead, tables, figures: Vec::new() }
 }
 
-/// Heat maps of each further run against the first.
-fn gains(first: &Run<'_>, others: &[Run<'_>]) -> Option<Section> {
-    let same = others.iter().filter(|run| run.series.groups.names() == first.series.groups.names());
-    let figures: Vec<Figure> = same
-        .map(|run| {
-            let title = format!("{} against {}", run.name, first.name);
-            let chart = heat(&title, &first.series.groups, &first.series.measured, &run.series.measured);
-            Figure {
-                name: format!("gain-{}-against-{}", stem(&run.name), stem(&first.name)),
-                caption: format!(
-                    "Class by class, how the means change from {} to {}. Blue is better, orange worse; below stand the two means.",
-                    first.name, run.name
-                ),
-                chart: Box::new(chart),
-                beside: 1,
-            }
-        })
-        .collect();
-    (!figures.is_empty()).then(|| Section {
-        title: "Gain and loss".to_owned(),
-        figures,
-        ..Section::default()
-    })
+/// Heat maps of each further run against the first, where one can be held against the other: what `gridemu compare` does not rank is not
+/// ranked here.
+fn gains(first: &Run<'_>, others: &[Run<'_>]) -> Section {
+    let mut section = Section { title: "Gain and loss".to_owned(), ..Section::default() };
+    for run in others {
+        if let Some(why) = apart(first, run) {
+            section.lead.push(format!(
+                "Gain and loss from {} to {} are not drawn: {why}. `gridemu compare` says what can be said of them.",
+                first.name, run.name
+            ));
+            continue;
+        }
+        let title = format!("{} against {}", run.name, first.name);
+        let chart = heat(&title, &first.series.groups, &first.series.measured, &run.series.measured);
+        section.figures.push(Figure {
+            name: format!("gain-{}-against-{}", stem(&run.name), stem(&first.name)),
+            caption: format!(
+                "Class by class, how the means change from {} to {}. Blue is better, orange worse; below stand the two means.",
+                first.name, run.name
+            ),
+            chart: Box::new(chart),
+            beside: 1,
+        });
+    }
+    section
+}
+
+/// Why means of two runs cannot be held against each other; `None` if they can.
+fn apart(first: &Run<'_>, run: &Run<'_>) -> Option<String> {
+    let (a, b) = (&first.series, &run.series);
+    let said = |run: &Run<'_>, key: &str| run.folder.summary().and_then(|summary| summary.get(key)).cloned();
+    let differs = |key| {
+        let (one, other) = (said(first, key), said(run, key));
+        one.is_some() && other.is_some() && one != other
+    };
+    if a.alike.asked != b.alike.asked {
+        return Some("they are not runs of the same jobs".to_owned());
+    }
+    if let Some(growing) = [first, run].into_iter().find(|run| run.series.alike.grows) {
+        return Some(format!("the backlog of {} still grew, so its means say how long it was", growing.name));
+    }
+    if a.alike.ended != b.alike.ended {
+        return Some("some jobs ended in another way, so the means are not of the same jobs".to_owned());
+    }
+    if differs("tau") || differs("measure") {
+        return Some(
+            "they were measured in different windows, or with different bounds of the slowdown".to_owned(),
+        );
+    }
+    (a.groups.names() != b.groups.names()).then(|| "their jobs are in different classes".to_owned())
 }
 
 /// Curves of all runs in one chart each.

@@ -27,7 +27,7 @@ impl Quantity {
 /// The jobs that count, each with its group.
 #[derive(Clone, Debug, Default)]
 pub(in crate::report) struct Measured {
-    groups: Vec<u8>,
+    groups: Vec<u16>,
     waits: Vec<u64>,
     responses: Vec<u64>,
     slowdowns: Vec<f64>,
@@ -36,7 +36,7 @@ pub(in crate::report) struct Measured {
 impl Measured {
     /// Adds a job: its wait and response in microseconds.
     pub(in crate::report) fn add(&mut self, group: usize, wait: u64, response: u64, slowdown: f64) {
-        self.groups.push(u8::try_from(group).unwrap_or(u8::MAX));
+        self.groups.push(u16::try_from(group).unwrap_or(u16::MAX));
         self.waits.push(wait);
         self.responses.push(response);
         self.slowdowns.push(slowdown);

@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
+use xxhash_rust::xxh3::xxh3_128;
 
 use super::distribution::Measured;
 use super::groups::{Groups, origin_name};
 use super::places::Places;
 use super::schedule::{Fact, Key};
 use super::steps::Steps;
+use crate::metrics::{Backlog, Window};
 use crate::model::{JobClasses, Origin, Outcome};
 use crate::report::{JobRow, ReadError, RunFolder};
 use crate::units::Time;
@@ -48,6 +50,7 @@ pub(super) struct Jobs {
     pub(super) groups: Groups,
     pub(super) measured: Measured,
     pub(super) outcomes: [u64; 6],
+    pub(super) alike: Alike,
     pub(super) started: u64,
     pub(super) in_system: Steps,
     pub(super) facts: FxHashMap<Key, Fact>,
@@ -60,6 +63,44 @@ pub(super) struct Jobs {
     classed: bool,
 }
 
+/// What two runs have to have in common for one to be held against the other. Sums over jobs, so that their order does not matter.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(in crate::report) struct Alike {
+    /// Which jobs there were, when they came and what they asked for.
+    pub(in crate::report) asked: u128,
+    /// How each of them ended.
+    pub(in crate::report) ended: u128,
+    /// Whether more and more jobs were in the system.
+    pub(in crate::report) grows: bool,
+    backlog: Backlog,
+    in_it: u64,
+}
+
+impl Alike {
+    fn add(&mut self, row: &JobRow) {
+        let site = if row.origin == Origin::Own { &*row.site } else { "" };
+        let asked = format!("{site}\n{} {} {}", row.job, row.submit.micros(), row.requested);
+        self.asked = self.asked.wrapping_add(xxh3_128(asked.as_bytes()));
+        let ended = format!("{site}\n{} {}", row.job, row.outcome.index());
+        self.ended = self.ended.wrapping_add(xxh3_128(ended.as_bytes()));
+        if !matches!(row.outcome, Outcome::Rejected(_)) {
+            self.backlog.add_stay(row.submit, row.end);
+            self.in_it += 1;
+        }
+    }
+
+    /// Whether the backlog grows: as the summary says, of its window; else by the rows, if they are enough to tell.
+    fn settle(&mut self, folder: &RunFolder) {
+        const ENOUGH: u64 = 100;
+        self.grows = match folder.summary().and_then(|summary| summary.get("backlog")) {
+            Some(backlog) => backlog["grows"].as_bool().unwrap_or(false),
+            None if self.in_it < ENOUGH => false,
+            None => self.backlog.summary(Window::ALL, self.in_it).is_some_and(|backlog| backlog.grows),
+        };
+        self.backlog = Backlog::default();
+    }
+}
+
 /// Which colour a job has.
 pub(super) struct Colours {
     by_origin: bool,
@@ -69,13 +110,13 @@ pub(super) struct Colours {
 }
 
 impl Colours {
-    pub(super) fn of(&self, fact: &Fact, origin: Origin) -> u8 {
+    pub(super) fn of(&self, fact: &Fact, origin: Origin) -> u16 {
         let at = if self.by_origin {
             usize::from(origin == Origin::Sent)
         } else {
             self.of.get(usize::from(fact.group)).copied().unwrap_or(0)
         };
-        u8::try_from(at).unwrap_or(0)
+        u16::try_from(at).unwrap_or(0)
     }
 }
 
@@ -93,6 +134,7 @@ impl Jobs {
             groups,
             measured: Measured::default(),
             outcomes: [0; 6],
+            alike: Alike::default(),
             started: 0,
             in_system: Steps::default(),
             facts: FxHashMap::default(),
@@ -104,6 +146,7 @@ impl Jobs {
         for row in folder.jobs()? {
             jobs.job(&row?, window, places, sites);
         }
+        jobs.alike.settle(folder);
         if jobs.span.0 > jobs.span.1 {
             jobs.span = (0, 1);
         }
@@ -126,6 +169,7 @@ impl Jobs {
         let (submit, end) = (row.submit.micros(), row.end.micros());
         self.span = (self.span.0.min(submit), self.span.1.max(end));
         self.outcomes[row.outcome.index()] += 1;
+        self.alike.add(row);
         self.in_system.hold(submit, end, 1);
         self.origins[usize::from(row.origin == Origin::Sent)] = true;
         let group = self.groups.group(row);
@@ -146,7 +190,7 @@ impl Jobs {
             places.reach(place, procs);
         }
         let fact = Fact {
-            group: u8::try_from(group).unwrap_or(u8::MAX),
+            group: u16::try_from(group).unwrap_or(u16::MAX),
             killed: row.outcome == Outcome::Killed,
             attempts: row.attempts,
             end,

@@ -4,7 +4,7 @@ use super::account::idle_power;
 use super::churn::{Absence, absences};
 use super::distribution::Measured;
 use super::groups::Groups;
-use super::jobs::{Colours, Jobs, SiteNumbers};
+use super::jobs::{Alike, Colours, Jobs, SiteNumbers};
 use super::places::Places;
 use super::schedule::{Fact, Schedule, Stretch};
 use super::steps::{Accrual, Steps};
@@ -26,6 +26,8 @@ pub(in crate::report) struct RunSeries {
     pub(in crate::report) measured: Measured,
     /// How all jobs ended, by [`Outcome::index`](crate::model::Outcome::index).
     pub(in crate::report) outcomes: [u64; 6],
+    /// What has to be the same in a run that is held against this one.
+    pub(in crate::report) alike: Alike,
     /// Jobs that wait: in the system and not on any processor.
     pub(in crate::report) waiting: Steps,
     /// Jobs that run.
@@ -223,6 +225,7 @@ impl Tally {
             groups: jobs.groups,
             measured: jobs.measured,
             outcomes: jobs.outcomes,
+            alike: jobs.alike,
             waiting,
             running: self.running,
             busy,

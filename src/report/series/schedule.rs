@@ -25,7 +25,7 @@ pub(super) type Key = (Origin, usize, u64);
 /// What is known of a job before its segments are met.
 #[derive(Copy, Clone, Debug)]
 pub(super) struct Fact {
-    pub(super) group: u8,
+    pub(super) group: u16,
     pub(super) killed: bool,
     pub(super) attempts: u32,
     pub(super) end: u64,

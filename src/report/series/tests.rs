@@ -9,7 +9,8 @@ use super::distribution::{Measured, Quantity, ecdf, heat};
 use super::groups::Groups;
 use super::run::RunSeries;
 use super::steps::{Accrual, Steps};
-use super::study::front;
+use super::study::{Layout, curves, front, pareto};
+use crate::metrics::StudyTable;
 use crate::report::RunFolder;
 
 /// A step function as its value at each instant.
@@ -217,4 +218,41 @@ fn gain_and_loss_are_told_class_by_class() {
     assert_eq!((cell.text.as_str(), cell.shade, cell.below.as_str()), ("−50 %", -1.0, "20 → 10 s"));
     assert_eq!(chart.panels[2].cells[0][0].as_ref().unwrap().text, "0 %");
     assert_eq!(chart.panels[0].cells[1][1], None, "no job of this class in the first run");
+}
+
+/// Tables of others may have any number of classes.
+#[test]
+fn classes_beyond_a_byte_are_not_mixed() {
+    let groups = Groups::of_rows((0..300).map(|class| format!("class-{class}")).collect());
+    let (mut a, mut b) = (Measured::default(), Measured::default());
+    for group in 0..300_u64 {
+        a.add(group as usize, 1_000_000, 1_000_000 * (group + 1), 1.0);
+        b.add(group as usize, 2_000_000, 1_000_000 * (group + 1), 1.0);
+    }
+    assert_eq!(a.sorted(Quantity::Response, |group| group == 256), [257.0]);
+    let chart = heat("b against a", &groups, &a, &b);
+    let told = |row: usize| chart.panels[0].cells[row][0].as_ref().map(|cell| cell.text.clone());
+    assert_eq!(
+        (told(255), told(256), told(299)),
+        (Some("+100 %".into()), Some("+100 %".into()), Some("+100 %".into()))
+    );
+    assert_eq!(a.sorted(Quantity::Response, |group| group == 255), [256.0]);
+}
+
+/// A variant of which one run grows has no mean in a front, nor in a curve: its growing run is hollow, and beats nobody.
+#[test]
+fn a_point_that_grows_has_no_mean_in_any_picture() {
+    let text = "run,policy,seed,status,jobs,completed,killed,failed,rejected,cancelled,unfinished,grows,scenario_hash,fingerprint,error,mean_wait,cost\n\
+        1,fcfs,1,done,1,1,0,0,0,0,0,no,0,1:0,,1,1\n2,fcfs,2,done,1,1,0,0,0,0,0,yes,0,1:0,,9,1\n\
+        3,easy,1,done,1,1,0,0,0,0,0,no,0,1:0,,2,3\n4,easy,2,done,1,1,0,0,0,0,0,no,0,1:0,,4,3\n";
+    let table = StudyTable::read_csv("tiny", text.as_bytes()).unwrap();
+    let points = table.points();
+    let chart = pareto(&table, &points.iter().collect::<Vec<_>>(), (0, 1), None, (100, 100));
+    let drawn: Vec<_> =
+        chart.points.iter().map(|point| (point.x, point.y, point.front, point.hollow)).collect();
+    assert_eq!(drawn, [(9.0, 1.0, false, true), (3.0, 3.0, true, false)]);
+    let layout = Layout::of(&table, None).unwrap();
+    let chart = curves(&table, &layout, 0, &layout.charts(&table)[0], (100, 100));
+    let means: Vec<_> = chart.curves[0].points.iter().map(|point| point.mean).collect();
+    assert_eq!(means, [None, Some(3.0)]);
 }

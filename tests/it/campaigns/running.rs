@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
 use gridemu::broker::BrokerRegistry;
 use gridemu::experiment::campaign::{CampaignOptions, Shard};
@@ -9,6 +10,7 @@ use gridemu::experiment::scenario::Scenario;
 use gridemu::experiment::{Progress, Run};
 use gridemu::local::Registry;
 use gridemu::metrics::{StudyTable, flat_measures};
+use gridemu::store::ResultStore;
 
 use super::{csv, file, load, of, run};
 
@@ -79,6 +81,22 @@ fn threads_and_parts_change_nothing() {
     assert_eq!((again.ran, again.kept, csv(&again.table)), (0, 18, whole.clone()));
     assert_eq!(small.merge(&stores, &all).unwrap().taken, 0);
     assert_eq!(csv(&small.table(&all.store).unwrap()), whole);
+}
+
+/// A result that cannot be read is told, and its run is missing.
+#[test]
+fn results_of_another_gridemu_are_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let small = load(&file("small.toml"), &[]).unwrap();
+    let half = part(folder.path(), "1/2");
+    run(&small, &half);
+    let mut store = ResultStore::open(&half.store, None, Duration::ZERO).unwrap();
+    store.put(small.runs()[2].key, b"of another layout").unwrap();
+    store.close().unwrap();
+    let merged = small.merge(&[half.store], &options(folder.path(), "all")).unwrap();
+    assert_eq!((merged.taken, merged.campaign.missing), (8, 10));
+    let line = merged.line();
+    assert_eq!(line, "took over 8 results; 1 of another gridemu cannot be read, and were left");
 }
 
 #[test]

@@ -144,6 +144,42 @@ fn policies_stand_side_by_side_with_a_shortcut() {
     }
 }
 
+/// What cannot be ranked has no heat map, but a sentence.
+#[test]
+fn gain_and_loss_are_drawn_only_of_the_same_jobs_that_ended_alike() {
+    let place = Place::new();
+    let run = |name: &str, log: &str, more: &[&str]| {
+        fs::write(place.path("log.swf"), log).unwrap();
+        let (log, out) = (place.at("log.swf"), place.at(name));
+        gridemu(&[&["replay", &log, "--out", &out], more].concat()).well();
+    };
+    let said = |other: &str| {
+        let svg = place.at(&format!("svg-{other}"));
+        gridemu(&["report", &place.at("a"), &place.at(other), "--out", &place.at("two.html"), "--svg", &svg])
+            .well();
+        let drawn = names(Path::new(&svg)).iter().any(|name| name.starts_with("gain-"));
+        (drawn, place.page("two.html"))
+    };
+    run("a", FIVE, &["--policy", "fcfs"]);
+    run("alike", FIVE, &["--policy", "easy"]);
+    assert!(said("alike").0);
+    run("later", &FIVE.replace("5 40 0 30", "5 41 0 30"), &["--policy", "easy"]);
+    let (drawn, page) = said("later");
+    assert!(!drawn && page.contains("they are not runs of the same jobs"));
+    // Job 4 is no longer killed at its estimate.
+    run("ended", &FIVE.replace("4 30 0 90 4 -1 -1 4 50", "4 30 0 90 4 -1 -1 4 95"), &["--policy", "easy"]);
+    let (drawn, page) = said("ended");
+    assert!(!drawn && page.contains("some jobs ended in another way"), "{}", around(&page, "Gain and loss"));
+    // Of 300 jobs that come twice as fast as they can be done ever more wait.
+    let many: String =
+        (1..=300).map(|id| format!("{id} {} 0 20 8 -1 -1 8 20 -1 1 1 1 1 1 -1 -1 -1\n", id * 10)).collect();
+    let many = format!("; MaxProcs: 8\n{many}");
+    run("a", &many, &["--policy", "fcfs"]);
+    run("grows", &many, &["--policy", "easy"]);
+    let (drawn, page) = said("grows");
+    assert!(!drawn && page.contains("still grew, so its means say how long it was"));
+}
+
 #[test]
 fn a_run_without_a_folder_leaves_only_its_page() {
     let place = Place::new();
