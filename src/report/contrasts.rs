@@ -27,7 +27,11 @@ pub fn study_contrasts(found: &StudyComparison) -> String {
         }
     });
     if found.failed > 0 {
-        out.push_str(&format!("warning: {} failed; {}\n", runs(found.failed), if found.charge.is_none() { "what needs them is refused" } else { "left out" }));
+        out.push_str(&format!(
+            "warning: {} failed; {}\n",
+            runs(found.failed),
+            if found.charge.is_none() { "what needs them is refused" } else { "left out" }
+        ));
     }
     if found.charge == Some(Charge::LeaveOut) {
         out.push_str("seeds in which jobs did not end alike are left out of both sides\n");

@@ -82,7 +82,8 @@ pub fn check_claim(
     for (axis, wanted) in &claim.than {
         let fixed = claim.of.get(axis);
         if fixed.is_none_or(|labels| labels.len() > 1 && labels != wanted) {
-            let said = format!("`than` chooses on axis `{axis}`, and `of` leaves it open: there is nothing to pair");
+            let said =
+                format!("`than` chooses on axis `{axis}`, and `of` leaves it open: there is nothing to pair");
             let hint = format!("name one label of `{axis}` in `of` too, or leave it out of `than`");
             return Err(ClaimError::with_hint(claim, said, &hint));
         }

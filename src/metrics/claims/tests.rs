@@ -211,7 +211,11 @@ fn the_runs_of_a_row_are_counted_once() {
         ..claim(Expects::Falling)
     };
     let mut growing = table(30);
-    growing.rows.iter_mut().filter(|row| row.point[1] == "0.9" && row.seed < 3).for_each(|row| row.grows = true);
+    growing
+        .rows
+        .iter_mut()
+        .filter(|row| row.point[1] == "0.9" && row.seed < 3)
+        .for_each(|row| row.grows = true);
     let reason = verdict(&falling, &growing, false).reason;
     assert!(reason.ends_with("the backlog still grows in 2 of 30 runs"), "{reason}");
 }

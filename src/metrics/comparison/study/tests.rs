@@ -140,7 +140,9 @@ fn failed_runs_and_lost_partners_are_counted() {
     assert_eq!((refused.pairs, refused.difference), (0, None));
     assert_eq!(
         refused.note.as_deref(),
-        Some("refused: a run failed in 1 of 10 pairs (seed 4); leave such pairs out with `--charge leave-out`")
+        Some(
+            "refused: a run failed in 1 of 10 pairs (seed 4); leave such pairs out with `--charge leave-out`"
+        )
     );
     assert_eq!(cell(&found, "0.5", "same", "mean_wait").pairs, 10);
     let leave_out = StudyQuestion { charge: Some(Charge::LeaveOut), ..question() };
@@ -162,7 +164,10 @@ fn what_is_no_number_has_no_mean() {
         row.values[0] = Some(odd);
         let found = compare_study(&table, &question()).unwrap();
         let none = cell(&found, "0.5", "easy", "mean_wait");
-        assert_eq!((none.pairs, none.baseline_mean, none.variant_mean, none.difference), (0, None, None, None));
+        assert_eq!(
+            (none.pairs, none.baseline_mean, none.variant_mean, none.difference),
+            (0, None, None, None)
+        );
         assert_eq!(none.note.as_deref(), Some("no mean: a value in 1 of 30 pairs is no finite number"));
         assert_eq!(cell(&found, "0.5", "easy", "utilization").pairs, 30);
     }
