@@ -247,7 +247,11 @@ fn settle(claim: &Claim, points: Vec<JudgedPoint>, single: bool, tests: usize) -
             format!("no mean{at}: {why}")
         })
         .collect();
-    let without = without.join("; ");
+    let odd = counted.iter().filter_map(|point| {
+        let note = point.note.as_deref().filter(|note| !note.contains("a verdict needs"))?;
+        Some(if point.at.is_empty() { note.to_owned() } else { format!("{}: {note}", point.at) })
+    });
+    let without = without.into_iter().chain(odd).collect::<Vec<_>>().join("; ");
     let failing: Vec<&&JudgedPoint> = counted.iter().filter(|point| point.holds == Some(false)).collect();
     let open: Vec<&&JudgedPoint> = counted.iter().filter(|point| point.holds.is_none()).collect();
     let (verdict, mut reason) = if matches!(claim.expects, Expects::Shown { .. }) {

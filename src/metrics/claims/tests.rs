@@ -221,6 +221,25 @@ fn the_runs_of_a_row_are_counted_once() {
 }
 
 #[test]
+fn what_is_not_in_a_number_is_told_with_it() {
+    let number = Claim {
+        of: side(&[("policy", "easy"), ("load", "0.5")]),
+        than: Side::new(),
+        ..claim(Expects::Value { published: 80.0, tolerance: 5.0 })
+    };
+    let mut table = table(32);
+    let mut rows = table.rows.iter_mut().filter(|row| row.point == ["easy", "0.5"]);
+    rows.next().unwrap().values[0] = None;
+    rows.next().unwrap().outcomes.rejected = 3;
+    let judged = verdict(&number, &table, false);
+    assert_eq!(judged.verdict, Verdict::Holds);
+    assert_eq!(
+        judged.reason,
+        "31 seeds, the interval is inside; 1 of 32 runs have no such jobs; 3 jobs were rejected or never finished, and are not in it"
+    );
+}
+
+#[test]
 fn what_is_missing_is_named() {
     let claim = claim(Expects::Below);
     let measured = Measured::Missing("`x.swf.gz` is not at hand".to_owned());
