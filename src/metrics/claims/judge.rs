@@ -338,7 +338,9 @@ fn told(claim: &Claim, points: &[JudgedPoint]) -> String {
     };
     match claim.expects {
         Expects::Value { published, .. } | Expects::Shown { published: Some(published) } => {
-            each(&|point| point.of.map(|of| figure(of, decimals(published))))
+            // A figure that is off must not look like the published one.
+            let more = |point: &JudgedPoint| if point.holds == Some(false) { 2 } else { 0 };
+            each(&|point| point.of.map(|of| figure(of, decimals(published) + more(point))))
         }
         Expects::Shown { published: None } => each(&|point| point.of.map(|of| figure(of, 4))),
         Expects::Below | Expects::Above | Expects::Change { .. } => each(&|point| {

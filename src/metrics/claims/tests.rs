@@ -112,7 +112,7 @@ fn numbers_are_judged_by_their_tolerance() {
     let off = verdict(&number(92.6, 0.01), &log, true);
     assert_eq!(
         (off.verdict, off.measured.as_str(), off.reason.as_str()),
-        (Verdict::Fails, "92.6", "-0.0235 off")
+        (Verdict::Fails, "92.577", "-0.0235 off")
     );
     // One run of a model says nothing.
     assert_eq!(verdict(&number(76.0, 5.0), &table(1), false).verdict, Verdict::Undecided);
