@@ -99,6 +99,36 @@ fn tests_of_one_page_are_corrected_for_their_number() {
 }
 
 #[test]
+fn a_page_with_tests_of_both_kinds_splits_its_error() {
+    let sign = Claim {
+        of: side(&[("policy", "easy"), ("load", "0.9")]),
+        than: side(&[("policy", "fcfs"), ("load", "0.9")]),
+        ..claim(Expects::Below)
+    };
+    let number = Claim {
+        of: side(&[("policy", "easy"), ("load", "0.5")]),
+        than: Side::new(),
+        ..claim(Expects::Value { published: 80.0, tolerance: 5.0 })
+    };
+    let table = table(70);
+    let (of_sign, of_number) =
+        (measure_claim(&sign, &table).unwrap(), measure_claim(&number, &table).unwrap());
+    // The p value is 0.0415: below 0.05, and not below the half of it.
+    let alone = judge(&[(&sign, &of_sign, false)]).remove(0);
+    assert_eq!(alone.verdict, Verdict::Holds);
+    let p = alone.points[0].adjusted_p.unwrap();
+    assert!(p > 0.025 && p < 0.05, "{p}");
+    let both = judge(&[(&sign, &of_sign, false), (&number, &of_number, false)]);
+    assert_eq!((both[0].verdict, both[1].verdict), (Verdict::Undecided, Verdict::Holds));
+    let width = |judged: &Judgement| judged.points[0].interval.map(|(low, high)| high - low).unwrap();
+    let by_itself = judge(&[(&number, &of_number, false)]);
+    assert!(width(&both[1]) > width(&by_itself[0]));
+    // Several runs of a claim on a log are drawn by chance too, and count.
+    let logged = judge(&[(&number, &of_number, true), (&number, &of_number, true)]);
+    assert!(width(&logged[0]) > width(&by_itself[0]));
+}
+
+#[test]
 fn numbers_are_judged_by_their_tolerance() {
     let number = |published, tolerance| Claim {
         of: side(&[("policy", "easy"), ("load", "0.5")]),
