@@ -17,7 +17,7 @@ use crate::metrics::{
     Backlog, Definitions, Outcomes, RunStatus, StudyRow, StudyTable, Window, flat_measures,
 };
 use crate::model::Outcome;
-use crate::report::{JobRow, ReadError, RunFolder};
+use crate::report::{JobRow, RunFolder};
 use crate::units::{Span, Time};
 
 /// What is asked.
@@ -77,7 +77,7 @@ pub fn compare(paths: &[PathBuf], options: &CompareOptions) -> Result<Comparison
     }
     let mut places = Vec::new();
     for path in paths {
-        places.push((path.clone(), RunFolder::all_in(path).map_err(|error| unreadable(&error))?));
+        places.push((path.clone(), RunFolder::all_in(path)?));
     }
     let replicated = |folders: &[RunFolder]| {
         let seeds: BTreeSet<Option<u64>> = folders.iter().map(seed_of).collect();
@@ -103,14 +103,6 @@ pub fn compare(paths: &[PathBuf], options: &CompareOptions) -> Result<Comparison
     }
     let folders: Vec<RunFolder> = places.into_iter().flat_map(|(_, folders)| folders).collect();
     runs(folders, options)
-}
-
-fn unreadable(error: &ReadError) -> RunError {
-    let refused = RunError::request(error);
-    match error.hint() {
-        Some(hint) => refused.with_hint(hint),
-        None => refused,
-    }
 }
 
 /// The table of a study at `path`: itself, or `results.csv` in it.
@@ -322,7 +314,7 @@ fn with_feedback(folders: &[RunFolder]) -> Result<bool, RunError> {
     for folder in folders {
         let options = folder.summary().and_then(|summary| summary["options"].as_array());
         let replayed = options.is_some_and(|options| options.iter().any(|option| option == "--feedback"));
-        let scenario = folder.scenario().map_err(|error| unreadable(&error))?;
+        let scenario = folder.scenario()?;
         let scenario = scenario.and_then(|text| text.parse::<toml::Table>().ok());
         if replayed || scenario.is_some_and(|table| says_feedback(&toml::Value::Table(table))) {
             return Ok(true);
@@ -355,8 +347,8 @@ fn jobs_of(folder: &RunFolder) -> Result<Vec<JobOutcome>, RunError> {
         run: row.run,
         outcome: row.outcome,
     };
-    let rows = folder.jobs().map_err(|error| unreadable(&error))?;
-    rows.map(|row| row.map(outcome).map_err(|error| unreadable(&error))).collect()
+    let rows = folder.jobs()?;
+    rows.map(|row| row.map(outcome).map_err(RunError::from)).collect()
 }
 
 fn whole_of(folders: &[RunFolder]) -> Vec<(String, Vec<Option<f64>>)> {
