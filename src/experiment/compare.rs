@@ -17,7 +17,7 @@ use crate::metrics::{
     Backlog, Definitions, Outcomes, RunStatus, StudyRow, StudyTable, Window, flat_measures,
 };
 use crate::model::Outcome;
-use crate::report::{JobRow, ReadError, RunFolder};
+use crate::report::{JobRow, RunFolder};
 use crate::units::{Span, Time};
 
 /// What is asked.
@@ -77,25 +77,32 @@ pub fn compare(paths: &[PathBuf], options: &CompareOptions) -> Result<Comparison
     }
     let mut places = Vec::new();
     for path in paths {
-        places.push((path.clone(), RunFolder::all_in(path).map_err(|error| unreadable(&error))?));
+        places.push((path.clone(), RunFolder::all_in(path)?));
     }
     let replicated = |folders: &[RunFolder]| {
         let seeds: BTreeSet<Option<u64>> = folders.iter().map(seed_of).collect();
         folders.len() > 1 && seeds.len() == folders.len() && !seeds.contains(&None)
     };
-    if places.len() > 1 && places.iter().all(|(_, folders)| replicated(folders)) {
+    let with_seeds = places.iter().filter(|(_, folders)| replicated(folders)).count();
+    if places.len() > 1 && with_seeds == places.len() {
+        let all: Vec<&RunFolder> = places.iter().flat_map(|(_, folders)| folders).collect();
+        tau_of(&all)?;
+        window_of(&all)?;
         return study(&table_of(&places), options);
+    }
+    if places.len() > 1 && with_seeds > 0 {
+        let (path, folders) = places.iter().find(|(_, folders)| replicated(folders)).unwrap_or(&places[0]);
+        let (other, _) = places.iter().find(|(_, folders)| !replicated(folders)).unwrap_or(&places[0]);
+        return Err(RunError::request(format!(
+            "`{}` has a run for each of {} seeds, and `{}` has not",
+            path.display(),
+            folders.len(),
+            other.display()
+        ))
+        .with_hint("give folders that have a run for each seed, all of them, or one run of each"));
     }
     let folders: Vec<RunFolder> = places.into_iter().flat_map(|(_, folders)| folders).collect();
     runs(folders, options)
-}
-
-fn unreadable(error: &ReadError) -> RunError {
-    let refused = RunError::request(error);
-    match error.hint() {
-        Some(hint) => refused.with_hint(hint),
-        None => refused,
-    }
 }
 
 /// The table of a study at `path`: itself, or `results.csv` in it.
@@ -185,11 +192,12 @@ fn grows(summary: &Value) -> bool {
 }
 
 /// Whether ever more jobs waited.
-fn backlog_grows(jobs: &[JobOutcome]) -> bool {
+fn backlog_grows(jobs: &[JobOutcome], window: Window) -> bool {
     let mut backlog = Backlog::default();
     let in_it = jobs.iter().filter(|job| !matches!(job.outcome, Outcome::Rejected(_)));
     in_it.for_each(|job| backlog.add_stay(job.submit, job.end));
-    backlog.summary(Window::ALL, jobs.len() as u64).is_some_and(|backlog| backlog.grows)
+    let counted = jobs.iter().filter(|job| window.contains(job.submit)).count();
+    backlog.summary(window, counted as u64).is_some_and(|backlog| backlog.grows)
 }
 
 fn runs(mut folders: Vec<RunFolder>, options: &CompareOptions) -> Result<Comparison, RunError> {
@@ -210,35 +218,37 @@ fn runs(mut folders: Vec<RunFolder>, options: &CompareOptions) -> Result<Compari
         folders[..=at].rotate_right(1);
         names[..=at].rotate_right(1);
     }
-    let tau = tau_of(&folders)?;
+    let all: Vec<&RunFolder> = folders.iter().collect();
+    let tau = tau_of(&all)?;
     let question = JobQuestion {
         charge: options.charge,
         tau,
-        window: window_of(&folders)?,
+        window: window_of(&all)?,
         feedback: with_feedback(&folders)?,
         level: options.level,
         top: options.top,
         seed: options.seed,
     };
-    let mut jobs = Vec::new();
-    for folder in &folders {
-        jobs.push(jobs_of(folder)?);
-    }
-    let pairs = (1..folders.len())
-        .map(|at| compare_jobs((&names[0], &jobs[0]), (&names[at], &jobs[at]), &question))
-        .collect();
-    let whole = whole_of(&folders);
-    let compared = names.into_iter().zip(&folders).zip(&jobs).map(|((name, folder), jobs)| ComparedRun {
-        name,
-        title: folder.title().to_owned(),
+    let compared = |at: usize, jobs: &[JobOutcome]| ComparedRun {
+        name: names[at].clone(),
+        title: folders[at].title().to_owned(),
         // The summary of a grid says so, of its measured window; that of a replay does not.
-        grows: match folder.summary().filter(|summary| summary.get("backlog").is_some()) {
+        grows: match folders[at].summary().filter(|summary| summary.get("backlog").is_some()) {
             Some(summary) => grows(summary),
-            None => backlog_grows(jobs),
+            None => backlog_grows(jobs, question.window),
         },
-    });
+    };
+    // The jobs of two runs at a time: those of twenty would not fit.
+    let baseline = jobs_of(&folders[0])?;
+    let (mut runs, mut pairs) = (vec![compared(0, &baseline)], Vec::new());
+    for at in 1..folders.len() {
+        let jobs = jobs_of(&folders[at])?;
+        pairs.push(compare_jobs((&names[0], &baseline), (&names[at], &jobs), &question));
+        runs.push(compared(at, &jobs));
+    }
+    let whole = whole_of(&folders);
     let mut found = RunsComparison {
-        runs: compared.collect(),
+        runs,
         tau_s: tau.as_secs_f64(),
         level: options.level,
         charge: options.charge,
@@ -250,7 +260,7 @@ fn runs(mut folders: Vec<RunFolder>, options: &CompareOptions) -> Result<Compari
 }
 
 /// The bound of the slowdown that all runs were summarised with.
-fn tau_of(folders: &[RunFolder]) -> Result<Span, RunError> {
+fn tau_of(folders: &[&RunFolder]) -> Result<Span, RunError> {
     let mut bounds = Vec::new();
     for folder in folders {
         if let Some(tau) = folder.summary().and_then(|summary| summary["tau"].as_f64())
@@ -270,9 +280,9 @@ fn tau_of(folders: &[RunFolder]) -> Result<Span, RunError> {
 }
 
 /// The measured window of all runs. A table without a summary does not say; it is taken as the others are.
-fn window_of(folders: &[RunFolder]) -> Result<Window, RunError> {
+fn window_of(folders: &[&RunFolder]) -> Result<Window, RunError> {
     let mut windows: Vec<Window> = Vec::new();
-    for summary in folders.iter().filter_map(RunFolder::summary) {
+    for summary in folders.iter().filter_map(|folder| folder.summary()) {
         let at = |key: &str| {
             let secs = summary["measure"][key].as_f64()?;
             Some(Time::ZERO + Span::from_secs_f64(secs)?)
@@ -304,7 +314,7 @@ fn with_feedback(folders: &[RunFolder]) -> Result<bool, RunError> {
     for folder in folders {
         let options = folder.summary().and_then(|summary| summary["options"].as_array());
         let replayed = options.is_some_and(|options| options.iter().any(|option| option == "--feedback"));
-        let scenario = folder.scenario().map_err(|error| unreadable(&error))?;
+        let scenario = folder.scenario()?;
         let scenario = scenario.and_then(|text| text.parse::<toml::Table>().ok());
         if replayed || scenario.is_some_and(|table| says_feedback(&toml::Value::Table(table))) {
             return Ok(true);
@@ -316,9 +326,9 @@ fn with_feedback(folders: &[RunFolder]) -> Result<bool, RunError> {
 /// Whether a workload of a scenario has `feedback = true`, of which there may be one for each site.
 fn says_feedback(value: &toml::Value) -> bool {
     match value {
-        toml::Value::Table(entries) => entries.iter().any(|(key, entry)| {
-            (key == "feedback" && entry.as_bool() == Some(true)) || says_feedback(entry)
-        }),
+        toml::Value::Table(entries) => entries
+            .iter()
+            .any(|(key, entry)| (key == "feedback" && entry.as_bool() == Some(true)) || says_feedback(entry)),
         toml::Value::Array(items) => items.iter().any(says_feedback),
         _ => false,
     }
@@ -337,8 +347,8 @@ fn jobs_of(folder: &RunFolder) -> Result<Vec<JobOutcome>, RunError> {
         run: row.run,
         outcome: row.outcome,
     };
-    let rows = folder.jobs().map_err(|error| unreadable(&error))?;
-    rows.map(|row| row.map(outcome).map_err(|error| unreadable(&error))).collect()
+    let rows = folder.jobs()?;
+    rows.map(|row| row.map(outcome).map_err(RunError::from)).collect()
 }
 
 fn whole_of(folders: &[RunFolder]) -> Vec<(String, Vec<Option<f64>>)> {
@@ -365,3 +375,6 @@ fn distinct(paths: &[&Path]) -> Vec<String> {
         _ => paths.iter().map(|path| path.display().to_string()).collect(),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -181,7 +181,10 @@ fn find(folder: &RunFolder, options: &ExplainOptions) -> Result<JobRow, RunError
     match found.len() {
         1 => found.pop().ok_or_else(|| RunError::request("no job")),
         0 => Err(RunError::request(format!("there is no such job {} in `{table}`", options.job))
-            .with_hint(format!("its jobs have numbers from {least} to {most}"))),
+            .with_hint(match least > most {
+                true => "there is no job in it at all".to_owned(),
+                false => format!("its jobs have numbers from {least} to {most}"),
+            })),
         many => {
             let each: Vec<String> =
                 found.iter().map(|row| format!("{} at {}", row.origin.name(), row.site)).collect();
@@ -200,5 +203,25 @@ fn told(row: &JobRow, several: bool) -> String {
         Origin::Own if several => format!("local job {} of {}", row.job, row.site),
         Origin::Own => format!("job {}", row.job),
         Origin::Sent => format!("grid job {}", row.job),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_without_jobs_has_no_numbers() {
+        let dir = tempfile::tempdir().unwrap();
+        let header = "job,submit,start,end,procs,site,outcome,requested,run,estimate,wait,response,bsld,user,class,attempts,energy_j,cost,reason,partition,origin\n";
+        let table = dir.path().join("jobs.csv");
+        let asked = |text: &str| {
+            std::fs::write(&table, text).unwrap();
+            let options = ExplainOptions { job: 7, ..ExplainOptions::default() };
+            find(&RunFolder::open(&table).unwrap(), &options).unwrap_err()
+        };
+        assert_eq!(asked(header).hint(), Some("there is no job in it at all"));
+        let one = format!("{header}3,0,0,1,1,here,completed,1,1,1,0,1,1,-1,all,1,0,0,,p,local\n");
+        assert_eq!(asked(&one).hint(), Some("its jobs have numbers from 3 to 3"));
     }
 }

@@ -15,15 +15,14 @@ use crate::report::RunFolder;
 /// # Errors
 /// [`RunError::Request`] if the folder does not say what was run, or it can no longer be built: a log is gone, say.
 pub fn rerun(folder: &RunFolder, registry: Registry, brokers: BrokerRegistry) -> Result<StoredRun, RunError> {
-    let unreadable = |error: crate::report::ReadError| RunError::request(error.to_string());
-    if let Some(text) = folder.scenario().map_err(unreadable)? {
+    if let Some(text) = folder.scenario()? {
         let file = folder.dir().join("scenario.toml");
         let mut scenario = Scenario::read(&file, &text, &[], &registry, &brokers)?;
         scenario.meaning.output.folder = None;
         scenario.meaning.checkpoint = None;
         return Ok(StoredRun::Run(Box::new(Run::new(scenario, 1, registry, brokers))));
     }
-    let Some(text) = folder.replay().map_err(unreadable)? else {
+    let Some(text) = folder.replay()? else {
         let said = format!(
             "`{}` has no scenario.toml and no replay.json, which say what was run",
             folder.dir().display()

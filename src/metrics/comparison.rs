@@ -71,8 +71,10 @@ pub struct Contrast {
     pub adjusted_p: Option<f64>,
     /// How much the pairs carry.
     pub evidence: Evidence,
-    /// What the difference is called, by the corrected p value.
+    /// What the difference is called, by the corrected p value. [`Says::Nothing`] where the evidence makes no verdict.
     pub says: Says,
+    /// Which way it goes: the same, also where the evidence makes a smoke test only.
+    pub leans: Says,
     /// Why there is no difference or no interval, or what was left out.
     pub note: Option<String>,
 }
@@ -97,6 +99,7 @@ impl Contrast {
             adjusted_p: None,
             evidence: Evidence::Nothing,
             says: Says::Nothing,
+            leans: Says::Nothing,
             note: None,
         }
     }
@@ -197,7 +200,7 @@ pub fn settle(cells: &mut [Contrast]) {
         cell.adjusted_p = cell.p_value.and_then(|_| adjusted.next());
         let (Some(p), Some(difference)) = (cell.adjusted_p, cell.difference) else { continue };
         let better = MeasureInfo::of(&cell.measure).better;
-        cell.says = match (cell.evidence, p < ALPHA, difference < 0.0, better) {
+        cell.leans = match (cell.evidence, p < ALPHA, difference < 0.0, better) {
             (Evidence::Nothing, ..) => Says::Nothing,
             (_, false, ..) => Says::NoDifference,
             (_, _, true, Better::Lower) | (_, _, false, Better::Higher) => Says::Better,
@@ -205,5 +208,6 @@ pub fn settle(cells: &mut [Contrast]) {
             (_, _, true, Better::Neither) => Says::Lower,
             (_, _, false, Better::Neither) => Says::Higher,
         };
+        cell.says = if cell.evidence == Evidence::Verdict { cell.leans } else { Says::Nothing };
     }
 }

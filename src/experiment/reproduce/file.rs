@@ -342,9 +342,7 @@ fn relation(relation: &str, keys: &ClaimKeys, measures: &[String]) -> Result<Exp
     Ok(match (relation, by) {
         ("below", None) => Expects::Below,
         ("above", None) => Expects::Above,
-        ("below", Some((least, most))) => {
-            Expects::Change { from: most.map(|most| -most), to: Some(-least) }
-        }
+        ("below", Some((least, most))) => Expects::Change { from: most.map(|most| -most), to: Some(-least) },
         ("above", Some((least, most))) => Expects::Change { from: Some(least), to: most },
         ("within", Some((most, None))) => Expects::Change { from: Some(-most), to: Some(most) },
         ("within", Some((from, Some(to)))) => Expects::Change { from: Some(from), to: Some(to) },

@@ -82,7 +82,8 @@ pub fn check_claim(
     for (axis, wanted) in &claim.than {
         let fixed = claim.of.get(axis);
         if fixed.is_none_or(|labels| labels.len() > 1 && labels != wanted) {
-            let said = format!("`than` chooses on axis `{axis}`, and `of` leaves it open: there is nothing to pair");
+            let said =
+                format!("`than` chooses on axis `{axis}`, and `of` leaves it open: there is nothing to pair");
             let hint = format!("name one label of `{axis}` in `of` too, or leave it out of `than`");
             return Err(ClaimError::with_hint(claim, said, &hint));
         }
@@ -197,12 +198,21 @@ fn spoilt(rows: &[&StudyRow]) -> Option<String> {
 }
 
 fn alone(at: String, runs: &[&StudyRow], measure: usize) -> Sample {
-    let note = spoilt(runs);
-    let of = match note {
-        Some(_) => Vec::new(),
-        None => runs.iter().filter_map(|row| row.values[measure]).collect(),
-    };
-    Sample { at, of, than: Vec::new(), note, seeds: runs.len() }
+    let seeds = runs.len();
+    if let Some(note) = spoilt(runs) {
+        return Sample { at, of: Vec::new(), than: Vec::new(), note: Some(note), seeds };
+    }
+    let of: Vec<f64> = runs.iter().filter_map(|row| row.values[measure]).collect();
+    let mut notes = Vec::new();
+    if of.len() < seeds {
+        notes.push(format!("{} of {seeds} runs have no such jobs", seeds - of.len()));
+    }
+    // There is no other side that these jobs would be compared with, so they are only told.
+    let out: u64 = runs.iter().map(|row| row.outcomes.rejected + row.outcomes.unfinished).sum();
+    if out > 0 {
+        notes.push(format!("{out} jobs were rejected or never finished, and are not in it"));
+    }
+    Sample { at, of, than: Vec::new(), note: (!notes.is_empty()).then(|| notes.join("; ")), seeds }
 }
 
 fn pairs(at: String, of: (&[&StudyRow], usize), than: (&[&StudyRow], usize)) -> Sample {

@@ -99,6 +99,36 @@ fn tests_of_one_page_are_corrected_for_their_number() {
 }
 
 #[test]
+fn a_page_with_tests_of_both_kinds_splits_its_error() {
+    let sign = Claim {
+        of: side(&[("policy", "easy"), ("load", "0.9")]),
+        than: side(&[("policy", "fcfs"), ("load", "0.9")]),
+        ..claim(Expects::Below)
+    };
+    let number = Claim {
+        of: side(&[("policy", "easy"), ("load", "0.5")]),
+        than: Side::new(),
+        ..claim(Expects::Value { published: 80.0, tolerance: 5.0 })
+    };
+    let table = table(70);
+    let (of_sign, of_number) =
+        (measure_claim(&sign, &table).unwrap(), measure_claim(&number, &table).unwrap());
+    // The p value is 0.0415: below 0.05, and not below the half of it.
+    let alone = judge(&[(&sign, &of_sign, false)]).remove(0);
+    assert_eq!(alone.verdict, Verdict::Holds);
+    let p = alone.points[0].adjusted_p.unwrap();
+    assert!(p > 0.025 && p < 0.05, "{p}");
+    let both = judge(&[(&sign, &of_sign, false), (&number, &of_number, false)]);
+    assert_eq!((both[0].verdict, both[1].verdict), (Verdict::Undecided, Verdict::Holds));
+    let width = |judged: &Judgement| judged.points[0].interval.map(|(low, high)| high - low).unwrap();
+    let by_itself = judge(&[(&number, &of_number, false)]);
+    assert!(width(&both[1]) > width(&by_itself[0]));
+    // Several runs of a claim on a log are drawn by chance too, and count.
+    let logged = judge(&[(&number, &of_number, true), (&number, &of_number, true)]);
+    assert!(width(&logged[0]) > width(&by_itself[0]));
+}
+
+#[test]
 fn numbers_are_judged_by_their_tolerance() {
     let number = |published, tolerance| Claim {
         of: side(&[("policy", "easy"), ("load", "0.5")]),
@@ -112,7 +142,7 @@ fn numbers_are_judged_by_their_tolerance() {
     let off = verdict(&number(92.6, 0.01), &log, true);
     assert_eq!(
         (off.verdict, off.measured.as_str(), off.reason.as_str()),
-        (Verdict::Fails, "92.6", "-0.0235 off")
+        (Verdict::Fails, "92.577", "-0.0235 off")
     );
     // One run of a model says nothing.
     assert_eq!(verdict(&number(76.0, 5.0), &table(1), false).verdict, Verdict::Undecided);
@@ -211,9 +241,32 @@ fn the_runs_of_a_row_are_counted_once() {
         ..claim(Expects::Falling)
     };
     let mut growing = table(30);
-    growing.rows.iter_mut().filter(|row| row.point[1] == "0.9" && row.seed < 3).for_each(|row| row.grows = true);
+    growing
+        .rows
+        .iter_mut()
+        .filter(|row| row.point[1] == "0.9" && row.seed < 3)
+        .for_each(|row| row.grows = true);
     let reason = verdict(&falling, &growing, false).reason;
     assert!(reason.ends_with("the backlog still grows in 2 of 30 runs"), "{reason}");
+}
+
+#[test]
+fn what_is_not_in_a_number_is_told_with_it() {
+    let number = Claim {
+        of: side(&[("policy", "easy"), ("load", "0.5")]),
+        than: Side::new(),
+        ..claim(Expects::Value { published: 80.0, tolerance: 5.0 })
+    };
+    let mut table = table(32);
+    let mut rows = table.rows.iter_mut().filter(|row| row.point == ["easy", "0.5"]);
+    rows.next().unwrap().values[0] = None;
+    rows.next().unwrap().outcomes.rejected = 3;
+    let judged = verdict(&number, &table, false);
+    assert_eq!(judged.verdict, Verdict::Holds);
+    assert_eq!(
+        judged.reason,
+        "31 seeds, the interval is inside; 1 of 32 runs have no such jobs; 3 jobs were rejected or never finished, and are not in it"
+    );
 }
 
 #[test]

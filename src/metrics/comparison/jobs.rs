@@ -6,8 +6,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::{Charge, Contrast};
-use crate::metrics::{Outcomes, Window};
 use crate::metrics::statistics::{DRAWS, Evidence, Week, block_bootstrap};
+use crate::metrics::{Outcomes, Window};
 use crate::model::{Origin, Outcome};
 use crate::units::{Span, Time};
 use crate::workload::random::Stream;
@@ -150,9 +150,8 @@ pub fn compare_jobs(
 ) -> JobComparison {
     let of_b: BTreeMap<_, _> = counted(variant.1, question).map(|job| (key(job), job)).collect();
     let last = baseline.1.iter().chain(variant.1).map(|job| job.end).max().unwrap_or(Time::ZERO);
-    let same = |a: &JobOutcome, b: &JobOutcome| {
-        a.procs == b.procs && (question.feedback || a.submit == b.submit)
-    };
+    let same =
+        |a: &JobOutcome, b: &JobOutcome| a.procs == b.procs && (question.feedback || a.submit == b.submit);
     let paired = counted(baseline.1, question).filter_map(|a| Some((a, *of_b.get(&key(a))?)));
     let paired = paired.filter(|(a, b)| same(a, b));
     let mut pairs: Vec<Pair<'_>> = paired.map(|(a, b)| pair(a, b, last, question)).collect();
@@ -352,11 +351,14 @@ fn changes(pairs: &[Pair<'_>], top: usize) -> (Vec<JobChange>, Vec<JobChange>) {
             variant_wait_s: wait(pair.b)?,
         })
     };
-    let by = |change: &JobChange| change.variant_wait_s - change.baseline_wait_s;
-    let mut changes: Vec<JobChange> = pairs.iter().filter_map(change).collect();
-    changes.sort_by(|x, y| by(x).total_cmp(&by(y)));
-    let gained = changes.iter().take(top).take_while(|change| by(change) < 0.0).cloned().collect();
-    let lost = changes.iter().rev().take(top).take_while(|change| by(change) > 0.0).cloned().collect();
+    // Only the few that are named become rows: a log has millions of jobs.
+    let wait = |job: &JobOutcome| Some(i128::from(job.start?.since(job.submit).micros()));
+    let by = |(at, pair): (usize, &Pair<'_>)| Some((wait(pair.b)? - wait(pair.a)?, at));
+    let mut order: Vec<(i128, usize)> = pairs.iter().enumerate().filter_map(by).collect();
+    order.sort_unstable();
+    let row = |(_, at): &(i128, usize)| change(&pairs[*at]);
+    let gained = order.iter().take(top).take_while(|(by, _)| *by < 0).filter_map(row).collect();
+    let lost = order.iter().rev().take(top).take_while(|(by, _)| *by > 0).filter_map(row).collect();
     (gained, lost)
 }
 

@@ -266,11 +266,8 @@ fn contrast(
     let mut pairs: Vec<(&StudyRow, &StudyRow)> =
         baseline.iter().filter_map(|(seed, row)| Some((*row, *variant.get(seed)?))).collect();
     let unpaired = baseline.len() + variant.len() - 2 * pairs.len();
-    let unlike: Vec<_> = pairs
-        .iter()
-        .filter(|(a, b)| done(a) && done(b) && a.outcomes != b.outcomes)
-        .copied()
-        .collect();
+    let unlike: Vec<_> =
+        pairs.iter().filter(|(a, b)| done(a) && done(b) && a.outcomes != b.outcomes).copied().collect();
     let mut notes = Vec::new();
     let ran_whole = |(a, b): &(&StudyRow, &StudyRow)| done(a) && done(b);
     if let Some(first) = pairs.iter().find(|pair| !ran_whole(pair)) {

@@ -39,11 +39,23 @@ fn relations_are_read_as_they_sound() {
     };
     assert_eq!(expects("relation = \"below\""), Expects::Below);
     assert_eq!(expects("relation = \"above\""), Expects::Above);
-    assert_eq!(expects("relation = \"below\"\nby = \"10..30 %\""), Expects::Change { from: Some(-0.3), to: Some(-0.1) });
-    assert_eq!(expects("relation = \"below\"\nby = \"10 %\""), Expects::Change { from: None, to: Some(-0.1) });
-    assert_eq!(expects("relation = \"above\"\nby = \"10 %..30 %\""), Expects::Change { from: Some(0.1), to: Some(0.3) });
+    assert_eq!(
+        expects("relation = \"below\"\nby = \"10..30 %\""),
+        Expects::Change { from: Some(-0.3), to: Some(-0.1) }
+    );
+    assert_eq!(
+        expects("relation = \"below\"\nby = \"10 %\""),
+        Expects::Change { from: None, to: Some(-0.1) }
+    );
+    assert_eq!(
+        expects("relation = \"above\"\nby = \"10 %..30 %\""),
+        Expects::Change { from: Some(0.1), to: Some(0.3) }
+    );
     assert_eq!(expects("relation = \"above\"\nby = \"10 %\""), Expects::Change { from: Some(0.1), to: None });
-    assert_eq!(expects("relation = \"within\"\nby = \"10 %\""), Expects::Change { from: Some(-0.1), to: Some(0.1) });
+    assert_eq!(
+        expects("relation = \"within\"\nby = \"10 %\""),
+        Expects::Change { from: Some(-0.1), to: Some(0.1) }
+    );
 }
 
 #[test]

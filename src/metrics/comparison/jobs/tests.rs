@@ -29,7 +29,15 @@ fn rejected(mut job: JobOutcome) -> JobOutcome {
 }
 
 fn question() -> JobQuestion {
-    JobQuestion { charge: None, tau: Span::from_secs(10), window: Window::ALL, feedback: false, level: 0.95, top: 2, seed: 1 }
+    JobQuestion {
+        charge: None,
+        tau: Span::from_secs(10),
+        window: Window::ALL,
+        feedback: false,
+        level: 0.95,
+        top: 2,
+        seed: 1,
+    }
 }
 
 fn compare(a: &[JobOutcome], b: &[JobOutcome], question: &JobQuestion) -> JobComparison {
@@ -97,7 +105,10 @@ fn a_group_with_jobs_in_few_weeks_has_no_interval() {
     let found = compare(&year(900), &year(0), &question());
     let rare = cell(&found, "class rare", "mean_wait");
     assert_eq!((rare.pairs, rare.difference), (1, Some(-900.0)));
-    assert_eq!((rare.p_value, rare.low, rare.says, rare.evidence), (None, None, Says::Nothing, Evidence::Nothing));
+    assert_eq!(
+        (rare.p_value, rare.low, rare.says, rare.evidence),
+        (None, None, Says::Nothing, Evidence::Nothing)
+    );
     assert_eq!(rare.note.as_deref(), Some("jobs in 1 of 52 weeks: too few for an interval"));
     assert_eq!((found.weeks, found.weeks_with_jobs), (52, 52));
 }
@@ -158,7 +169,10 @@ fn only_jobs_of_the_measured_window_count() {
     let found = compare(&a[..3], &b, &windowed);
     assert_eq!((found.jobs, found.unpaired), (2, [0, 0]));
     let to_the_end = JobQuestion { charge: Some(Charge::ToTheEnd), ..windowed };
-    assert_eq!(cell(&compare(&a, &b, &to_the_end), "all", "mean_wait").variant_mean, Some((10.0 + 801.0) / 2.0));
+    assert_eq!(
+        cell(&compare(&a, &b, &to_the_end), "all", "mean_wait").variant_mean,
+        Some((10.0 + 801.0) / 2.0)
+    );
 }
 
 #[test]
