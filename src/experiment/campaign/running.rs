@@ -1,5 +1,6 @@
 //! Doing the runs of a campaign that have no result yet.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -116,12 +117,11 @@ impl Campaign {
     pub(super) fn known(&self, store: &ResultStore) -> Result<Outcomes, RunError> {
         let mut outcomes = BTreeMap::new();
         for run in self.runs() {
-            if !outcomes.contains_key(&run.key) {
-                let found = store.get(run.key).map_err(|error| refused(&error))?;
-                if let Some(mut outcome) = found.and_then(|bytes| Outcome::decode(&bytes)) {
-                    measures::keep(&self.wanted, &mut outcome);
-                    outcomes.insert(run.key, outcome);
-                }
+            let Entry::Vacant(place) = outcomes.entry(run.key) else { continue };
+            let found = store.get(run.key).map_err(|error| refused(&error))?;
+            if let Some(mut outcome) = found.and_then(|bytes| Outcome::decode(&bytes)) {
+                measures::keep(&self.wanted, &mut outcome);
+                place.insert(outcome);
             }
         }
         Ok(outcomes)
