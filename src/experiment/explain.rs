@@ -176,11 +176,12 @@ fn find(folder: &RunFolder, options: &ExplainOptions) -> Result<JobRow, RunError
     let table = folder.jobs_path().display();
     match found.len() {
         1 => found.pop().ok_or_else(|| RunError::request("no job")),
-        0 => Err(RunError::request(format!("there is no such job {} in `{table}`", options.job))
-            .with_hint(match least > most {
+        0 => Err(RunError::request(format!("there is no such job {} in `{table}`", options.job)).with_hint(
+            match least > most {
                 true => "there is no job in it at all".to_owned(),
                 false => format!("its jobs have numbers from {least} to {most}"),
-            })),
+            },
+        )),
         many => {
             let each: Vec<String> =
                 found.iter().map(|row| format!("{} at {}", row.origin.name(), row.site)).collect();

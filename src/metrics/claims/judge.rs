@@ -236,12 +236,7 @@ fn change(
     Some(((plain.low / plain.mean_a, plain.high / plain.mean_a), holds))
 }
 
-fn settle(
-    claim: &Claim,
-    points: Vec<JudgedPoint>,
-    single: bool,
-    (tests, alpha): (usize, f64),
-) -> Judgement {
+fn settle(claim: &Claim, points: Vec<JudgedPoint>, single: bool, (tests, alpha): (usize, f64)) -> Judgement {
     let measured = told(claim, &points);
     let brief = brief(claim, &points).unwrap_or_else(|| measured.clone());
     let counted: Vec<&JudgedPoint> = points.iter().filter(|point| point.counts).collect();
