@@ -18,6 +18,7 @@ use crate::broker::BrokerRegistry;
 use crate::local::Registry;
 use crate::metrics::StudyTable;
 use crate::metrics::claims::{ClaimError, Judgement, Measured, check_claim, judge, measure_claim};
+use crate::model::nearest;
 
 pub use file::{ClaimOnPage, Figure, Paper};
 
@@ -67,6 +68,7 @@ pub fn reproduce(
     let (registry, brokers) = (Registry::standard(), BrokerRegistry::standard());
     let mut campaigns: BTreeMap<String, Campaign> = BTreeMap::new();
     let (mut missing, mut logs) = (BTreeMap::new(), BTreeSet::new());
+    let mut asked: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let named: BTreeSet<&String> = claims.iter().filter_map(|claim| claim.campaign.as_ref()).collect();
     for name in named {
         let path = folder.join(name);
@@ -74,6 +76,7 @@ pub fn reproduce(
         if facts.log {
             logs.insert(name.clone());
         }
+        asked.extend(facts.measures.map(|measures| (name.clone(), measures)));
         match facts.missing {
             Some(why) => {
                 missing.insert(name.clone(), why);
@@ -86,6 +89,31 @@ pub fn reproduce(
     for claim in &claims {
         if let Some(campaign) = claim.campaign.as_ref().and_then(|name| campaigns.get(name)) {
             fits(claim, campaign).map_err(|error| refused(&error, folder, claim))?;
+        }
+    }
+    // Also of what cannot be run here: somebody else has the log.
+    for claim in &claims {
+        let Some(measures) = claim.campaign.as_ref().and_then(|name| asked.get(name)) else { continue };
+        for id in &claim.claim.measures {
+            measured_by(measures, id).map_err(|said| {
+                at_line(folder, claim.line, &format!("claim `{}`: {}", claim.id, said.0), said.1)
+            })?;
+        }
+    }
+    for figure in &paper.figures {
+        if let Some(measures) = asked.get(&figure.campaign) {
+            measured_by(measures, &figure.measure)
+                .map_err(|said| at_line(folder, figure.line, &format!("a figure: {}", said.0), said.1))?;
+        }
+        let Some(campaign) = campaigns.get(&figure.campaign) else { continue };
+        let axes: Vec<&str> = campaign.axes().collect();
+        for axis in [Some(&figure.along), figure.by.as_ref()].into_iter().flatten() {
+            if !axes.contains(&axis.as_str()) {
+                let said =
+                    format!("a figure: the campaign has no axis `{axis}`; its axes are {}", axes.join(", "));
+                let near = nearest(axis, axes.iter().copied()).map(str::to_owned);
+                return Err(at_line(folder, figure.line, &said, near));
+            }
         }
     }
     let mut tables = BTreeMap::new();
@@ -140,6 +168,33 @@ pub fn reproduce(
     })
 }
 
+/// Whether a campaign that asks for `measures` has the measure `id`; if not, what to say, and the nearest.
+fn measured_by(measures: &[String], id: &str) -> Result<(), (String, Option<String>)> {
+    if measures.iter().any(|asked| stands_for(asked, id)) {
+        return Ok(());
+    }
+    let near = nearest(id, measures.iter().map(String::as_str)).map(str::to_owned);
+    Err((format!("the campaign has no measure `{id}`"), near))
+}
+
+/// Whether `id` is what is asked for, in which a `*` stands for a name, which may have dots in it.
+fn stands_for(asked: &str, id: &str) -> bool {
+    match asked.split_once('*') {
+        None => asked == id,
+        Some((head, tail)) => id.strip_prefix(head).is_some_and(|rest| {
+            (1..=rest.len()).any(|at| rest.get(at..).is_some_and(|rest| stands_for(tail, rest)))
+        }),
+    }
+}
+
+fn at_line(folder: &Path, line: usize, said: &str, near: Option<String>) -> RunError {
+    let refused = RunError::request(format!("{}:{line}: {said}", folder.join(file::NAME).display()));
+    match near {
+        Some(near) => refused.with_hint(format!("did you mean `{near}`?")),
+        None => refused,
+    }
+}
+
 fn refused(error: &ClaimError, folder: &Path, claim: &ClaimOnPage) -> RunError {
     let refused = RunError::request(format!("{}:{}: {error}", folder.join(file::NAME).display(), claim.line));
     match error.hint() {
@@ -168,12 +223,16 @@ struct Facts {
     log: bool,
     /// A log of an archive that is not at hand.
     missing: Option<String>,
+    /// The measures that it asks for, if it says which.
+    measures: Option<Vec<String>>,
 }
 
 impl Facts {
     fn of(campaign: &Path) -> Result<Self, RunError> {
-        let mut facts = Self { log: false, missing: None };
         let table = parsed(campaign)?;
+        let ids = table.get("measures").and_then(toml::Value::as_array);
+        let measures = ids.map(|ids| ids.iter().filter_map(toml::Value::as_str).map(str::to_owned).collect());
+        let mut facts = Self { log: false, missing: None, measures };
         let base = table.get("scenario").and_then(toml::Value::as_str);
         if let Some(base) = base.map(|base| campaign.with_file_name(base)).filter(|base| base.is_file()) {
             facts.look_at(&parsed(&base)?);
@@ -210,3 +269,6 @@ fn parsed(path: &Path) -> Result<toml::Value, RunError> {
     })?;
     Ok(toml::Value::Table(table))
 }
+
+#[cfg(test)]
+mod tests;

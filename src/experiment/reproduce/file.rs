@@ -41,6 +41,9 @@ pub struct Figure {
     pub by: Option<String>,
     /// What stands below it.
     pub caption: String,
+    /// Line of the file.
+    #[serde(skip)]
+    pub line: usize,
 }
 
 /// A claim as its page shows it.
@@ -79,7 +82,7 @@ struct FileKeys {
     #[serde(default)]
     claim: Vec<Spanned<ClaimKeys>>,
     #[serde(default)]
-    figure: Vec<Figure>,
+    figure: Vec<Spanned<Figure>>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -195,7 +198,28 @@ pub(super) fn read(folder: &Path) -> Result<(Paper, Vec<ClaimOnPage>), RunError>
         return Err(RunError::request(format!("{}: there is no claim in it", path.display()))
             .with_hint("docs/papers.md says how a claim is written"));
     }
-    let paper = Paper { title: keys.title, text: keys.text, papers, figures: keys.figure };
+    let figures = keys.figure.into_iter().map(|figure| {
+        let line = line_of(figure.span().start);
+        Figure { line, ..figure.into_inner() }
+    });
+    let figures: Vec<Figure> = figures.collect();
+    for figure in &figures {
+        let measured = || claims.iter().filter_map(|claim| claim.campaign.as_deref());
+        if !measured().any(|campaign| campaign == figure.campaign) {
+            let said = format!(
+                "{}:{}: no claim names the campaign `{}`",
+                path.display(),
+                figure.line,
+                figure.campaign
+            );
+            let hint = nearest(&figure.campaign, measured()).map_or_else(
+                || "a figure shows what a claim is measured by".to_owned(),
+                |near| format!("did you mean `{near}`?"),
+            );
+            return Err(RunError::request(said).with_hint(hint));
+        }
+    }
+    let paper = Paper { title: keys.title, text: keys.text, papers, figures };
     Ok((paper, claims))
 }
 

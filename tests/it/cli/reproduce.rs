@@ -149,4 +149,5 @@ fn a_measure_that_no_run_has_is_told_with_the_nearest() {
         2,
         &["claim `easy-below`: the campaign has no measure `mean_wiat`", "did you mean `mean_wait`?"],
     );
+    assert!(!store.exists(), "nothing was run");
 }
