@@ -41,7 +41,7 @@ fn said(claims: &str, campaign: &str) -> (String, String) {
     let options =
         ReproduceOptions { store: folder.path().join("store"), threads: Some(1), control: Control::new() };
     let ran = reproduce(folder.path(), &options, |_, _| Err(RunError::run("it runs")));
-    let error = ran.err().map_or_else(|| RunError::run("nothing is wrong"), |error| error);
+    let error = ran.err().unwrap_or_else(|| RunError::run("nothing is wrong"));
     let text = error.to_string();
     let after = text.split_once("claims.toml:").map_or(text.as_str(), |(_, after)| after);
     (after.to_owned(), error.hint().unwrap_or_default().to_owned())
