@@ -18,7 +18,7 @@ const PAUSE: Duration = Duration::from_millis(10);
 #[derive(Debug)]
 pub(super) struct Lock {
     /// `None` if the store may only be read and was never locked: then nobody can write to it either.
-    _file: Option<File>,
+    file: Option<File>,
 }
 
 impl Lock {
@@ -34,7 +34,7 @@ impl Lock {
                 writable = false;
                 match File::open(&path) {
                     Ok(file) => file,
-                    Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Self { _file: None }),
+                    Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Self { file: None }),
                     Err(error) => return Err(at("lock", &path, error)),
                 }
             }
@@ -49,7 +49,7 @@ impl Lock {
                         let _ = file.set_len(0);
                         let _ = writeln!(file, "{}", std::process::id());
                     }
-                    return Ok(Self { _file: Some(file) });
+                    return Ok(Self { file: Some(file) });
                 }
                 Err(TryLockError::WouldBlock) if left > 0 => thread::sleep(PAUSE),
                 Err(TryLockError::WouldBlock) => break,
@@ -58,5 +58,35 @@ impl Lock {
         }
         let by = std::fs::read_to_string(&path).ok().and_then(|text| text.trim().parse().ok());
         Err(StoreError::InUse { path: folder.to_owned(), by })
+    }
+}
+
+impl Drop for Lock {
+    /// Closing the file is not enough: a child process that has been forked and has not become another program yet
+    /// holds a copy of it, and with it the lock.
+    fn drop(&mut self) {
+        if let Some(file) = &self.file {
+            // What fails here leaves the lock to the closing of the file.
+            let _ = file.unlock();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::super::disk::RealDisk;
+    use super::Lock;
+
+    #[test]
+    fn a_copy_of_the_file_does_not_hold_the_lock() {
+        let folder = tempfile::tempdir().unwrap();
+        let lock = Lock::take(&RealDisk, folder.path(), Duration::ZERO).unwrap();
+        let copy = lock.file.as_ref().unwrap().try_clone().unwrap();
+        assert!(Lock::take(&RealDisk, folder.path(), Duration::ZERO).is_err());
+        drop(lock);
+        assert!(Lock::take(&RealDisk, folder.path(), Duration::ZERO).is_ok());
+        drop(copy);
     }
 }
