@@ -24,6 +24,10 @@ pub enum Reason {
     Planned,
     /// There is room before its own reservation, which stays where it is until reservations move up again.
     Kept,
+    /// Others that wait fill the free processors better, or as well and came first.
+    Packed,
+    /// It asks for a start that has not come yet.
+    Early,
     /// Processors that are reserved in the book are in its way.
     Reserved,
     /// Processors have as many jobs as they may.
@@ -187,6 +191,8 @@ impl fmt::Display for Reason {
             Self::WouldDelay => "would delay",
             Self::Planned => "planned later",
             Self::Kept => "kept its place",
+            Self::Packed => "others fill better",
+            Self::Early => "asks for later",
             Self::Reserved => "reserved",
             Self::Level => "all slots taken",
             Self::Machines => "machines away",

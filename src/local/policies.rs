@@ -6,11 +6,26 @@ mod conservative;
 mod easy;
 mod equal_share;
 mod fcfs;
+mod los;
 
 pub use conservative::{Compress, Conservative};
 pub use easy::{BackfillOrder, Easy};
 pub use equal_share::EqualShare;
 pub use fcfs::Fcfs;
+pub use los::{Dedicated, Los, LosOptions, ShadowRule};
 
 /// Every policy, in the order in which they are listed.
-pub(super) const ALL: &[&PolicyInfo] = &[&fcfs::INFO, &easy::INFO, &conservative::INFO, &equal_share::INFO];
+pub(super) const ALL: &[&PolicyInfo] = &[
+    &fcfs::INFO,
+    &easy::INFO,
+    &los::LOS,
+    &los::LOS_D,
+    &los::LOS_E,
+    &los::LOS_DE,
+    &los::DELAYED,
+    &los::DELAYED_E,
+    &los::HYBRID,
+    &los::HYBRID_E,
+    &conservative::INFO,
+    &equal_share::INFO,
+];

@@ -138,6 +138,13 @@ impl Queue {
         Some(self.remove_at(Cursor { block, entry }))
     }
 
+    /// The job at `(rank, seq)`, if it is there.
+    pub fn get(&self, rank: u128, seq: u64) -> Option<&Entry> {
+        let entries = &self.blocks.get(self.block_of((rank, seq)))?.entries;
+        let at = entries.partition_point(|other| (other.rank, other.seq) < (rank, seq));
+        entries.get(at).filter(|found| (found.rank, found.seq) == (rank, seq))
+    }
+
     /// The first job at or after `cursor` that the hole takes, and where it stands.
     pub fn find(&self, cursor: Cursor, hole: Hole) -> Option<(Cursor, Entry)> {
         let mut from = cursor.entry;

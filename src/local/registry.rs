@@ -57,6 +57,10 @@ pub struct Abilities {
     pub picks_processors: bool,
     /// How many jobs may share a processor (1: none share), at most [`Abilities::MOST_SLOTS`].
     pub slots: u32,
+    /// Knows dedicated jobs, which ask for a start, and honours it. Of another policy they are kept back until then.
+    pub dedicated: bool,
+    /// How many elastic commands a job may have carried out (0: there is no ECC processor, and they are refused).
+    pub elastic: u32,
 }
 
 impl Abilities {
@@ -72,6 +76,8 @@ impl Abilities {
         resizes: false,
         picks_processors: false,
         slots: 1,
+        dedicated: false,
+        elastic: 0,
     };
 
     /// What a policy does beyond starting jobs, in words: `keeps reservations, guarantees starts`.
@@ -84,6 +90,8 @@ impl Abilities {
             resizes,
             picks_processors,
             slots,
+            dedicated,
+            elastic,
         } = self;
         let mut words: Vec<String> = [
             (keeps_reservations, "keeps reservations"),
@@ -92,6 +100,8 @@ impl Abilities {
             (same_processors, "resumes on the same processors"),
             (resizes, "resizes malleable jobs"),
             (picks_processors, "chooses processors by number"),
+            (dedicated, "honours requested starts"),
+            (elastic > 0, "processes elastic commands"),
         ]
         .into_iter()
         .filter(|(able, _)| *able)

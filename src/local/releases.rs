@@ -1,5 +1,6 @@
 //! When running jobs are expected to give their processors back: what EASY needs to find the shadow time.
 
+use super::{Change, Phase, View};
 use crate::model::JobKey;
 use crate::units::{Span, Time};
 
@@ -78,6 +79,53 @@ impl Releases {
                 self.blocks.remove(at);
             }
         }
+    }
+
+    /// What a change says of jobs that run. True if it said something.
+    pub fn follow(&mut self, change: Change, view: &View<'_>) -> bool {
+        match change {
+            Change::Ended(job) | Change::Moved { job, .. } => {
+                let live = view.job(job);
+                let end = match change {
+                    Change::Moved { from, .. } => from,
+                    _ if live.phase() == Phase::Starting => view.now() + live.estimate(),
+                    _ => live.expected_end(),
+                };
+                self.remove(end, job);
+                if change != Change::Ended(job) {
+                    self.insert(live.expected_end(), job, live.held());
+                }
+                true
+            }
+            Change::Continued(job) => {
+                let live = view.job(job);
+                self.insert(live.expected_end(), job, live.held());
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Everything that runs in this partition.
+    pub fn of(view: &View<'_>) -> Self {
+        let mut releases = Self::new();
+        for job in view.jobs_in(Phase::Running) {
+            let live = view.job(job);
+            releases.insert(live.expected_end(), job, live.held());
+        }
+        releases
+    }
+
+    /// Processors of jobs that are expected to end earlier than `time`, overdue ones one second from now. Those that `counted` says
+    /// are free already are left out.
+    pub fn freed_before(&self, now: Time, time: Time, counted: impl Fn(JobKey) -> bool) -> u64 {
+        let overdue_end = now + Span::SECOND;
+        let end = |entry: &Release| if entry.end <= now { overdue_end } else { entry.end };
+        self.entries()
+            .take_while(|entry| entry.end < time)
+            .filter(|entry| end(entry) < time && !(entry.end <= now && counted(entry.job)))
+            .map(|entry| u64::from(entry.procs))
+            .sum()
     }
 
     /// The shadow of a job that needs `needed` processors, more than the `free` ones. Jobs that end at the shadow

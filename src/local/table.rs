@@ -114,6 +114,11 @@ impl LiveJob {
         self.job.submit
     }
 
+    /// The start it asks for, if it is a dedicated job.
+    pub fn requested_start(&self) -> Option<Time> {
+        self.job.requested_start
+    }
+
     /// What it asks for, as its workload states it.
     pub fn size(&self) -> &Size {
         &self.job.size

@@ -47,7 +47,7 @@ fn wrapped(policy: &Named) -> Named {
 fn check_wait(told: &Explanation, live_procs: u32, now: Time, about: &str) {
     assert_ne!(told.reason, Reason::Unsaid, "{about}: {told:?}");
     assert!(!told.rule.is_empty() && told.needs == live_procs, "{about}: {told:?}");
-    assert!(told.reason == Reason::Kept || !told.blockers.is_empty(), "nobody holds {about}: {told:?}");
+    assert!(matches!(told.reason, Reason::Kept | Reason::Early) || !told.blockers.is_empty(), "nobody holds {about}: {told:?}");
     match told.reason {
         Reason::Behind => {
             let first = told.blockers.first();
@@ -58,7 +58,7 @@ fn check_wait(told: &Explanation, live_procs: u32, now: Time, about: &str) {
             assert!(told.needs <= told.free, "{about}: {told:?}");
             assert!(told.spare.is_some_and(|spare| spare < told.needs), "{about}: {told:?}");
         }
-        Reason::Planned | Reason::Kept => {
+        Reason::Planned | Reason::Kept | Reason::Early => {
             assert!(told.start.is_some_and(|start| start > now), "{about}: {told:?}");
         }
         _ => {}

@@ -24,7 +24,7 @@ fn lawful(spec: &SiteSpec, jobs: &[Job]) -> Ran {
     ran
 }
 
-fn starts(spec: &SiteSpec, jobs: &[Job]) -> Vec<u64> {
+pub(crate) fn starts(spec: &SiteSpec, jobs: &[Job]) -> Vec<u64> {
     times(spec, jobs).into_iter().map(|(start, _)| start).collect()
 }
 

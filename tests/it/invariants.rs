@@ -25,6 +25,9 @@ pub(crate) fn variants() -> Vec<String> {
         all.push(info.name.to_owned());
         let choices: &[&str] = match info.name {
             "easy" => &["order=sjf", "order=ljf", "order=saf", "order=lxf"],
+            "los" => &["lookahead=1", "shadow=by"],
+            "delayed-los" => &["cs=0", "cs=1", "cs=1000"],
+            "hybrid-los" => &["cs=0", "cs=1"],
             "conservative" => &["compress=start", "compress=none"],
             "equal-share" => &["mpl=1", "mpl=3", "mpl=5"],
             _ => &[],

@@ -27,6 +27,7 @@ mod invariants;
 mod killed;
 mod lawful;
 mod legs;
+mod los;
 mod omniscient;
 mod oracle;
 mod outside;

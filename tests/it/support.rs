@@ -29,6 +29,8 @@ pub(crate) trait With: Sized {
     fn malleable(self, min: u32, max: u32, speedup: Speedup) -> Self;
     /// Asking for a partition.
     fn on(self, partition: u32) -> Self;
+    /// A dedicated job: asking for this start, in seconds.
+    fn from(self, secs: u64) -> Self;
 }
 
 impl With for Job {
@@ -48,6 +50,11 @@ impl With for Job {
 
     fn on(mut self, partition: u32) -> Self {
         self.partition = Some(PartitionId(partition));
+        self
+    }
+
+    fn from(mut self, secs: u64) -> Self {
+        self.requested_start = Some(Time::from_secs(secs));
         self
     }
 }

@@ -289,25 +289,10 @@ impl LocalPolicy for Easy {
                 self.fresh.retain(|other| other.seq != entry.seq);
                 self.searched = None;
             }
-            Change::Ended(job) | Change::Moved { job, .. } => {
-                let live = view.job(job);
-                let end = match change {
-                    Change::Moved { from, .. } => from,
-                    _ if live.phase() == Phase::Starting => view.now() + live.estimate(),
-                    _ => live.expected_end(),
-                };
-                self.releases.remove(end, job);
-                if change != Change::Ended(job) {
-                    self.releases.insert(live.expected_end(), job, live.held());
-                }
+            _ => {
+                self.releases.follow(change, view);
                 self.searched = None;
             }
-            Change::Continued(job) => {
-                let live = view.job(job);
-                self.releases.insert(live.expected_end(), job, live.held());
-                self.searched = None;
-            }
-            Change::Reserved | Change::Left | Change::Joined => self.searched = None,
         }
     }
 
@@ -331,10 +316,7 @@ impl LocalPolicy for Easy {
         *self = Self { planned: self.planned, ..Self::new(self.order) };
         self.fresh = view.jobs_in(Phase::Waiting).into_iter().map(|job| self.entry(view, job)).collect();
         self.enqueue_fresh();
-        for job in view.jobs_in(Phase::Running) {
-            let live = view.job(job);
-            self.releases.insert(live.expected_end(), job, live.held());
-        }
+        self.releases = Releases::of(view);
     }
 }
 

@@ -1,0 +1,239 @@
+//! The LOS family: backfilling that looks ahead for the set of jobs that fills the machine best.
+//!
+//! One policy composed of three parts: when the head of the queue is started (LOS: at once; Delayed-LOS and Hybrid-LOS: after it has been
+//! skipped `C_s` times), what is done about dedicated jobs (nothing, LOS-D, Hybrid-LOS), and whether elastic commands are processed (which is
+//! an ability of the partition, so all that differs is what the policy declares).
+
+mod bits;
+mod dedicated;
+mod explain;
+mod fill;
+mod packing;
+mod variants;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+pub use variants::{Dedicated, LosOptions, ShadowRule};
+pub(super) use variants::{DELAYED, DELAYED_E, HYBRID, HYBRID_E, LOS, LOS_D, LOS_DE, LOS_E};
+
+use self::fill::{Freeze, Room};
+use self::packing::Packer;
+use crate::local::{Actions, Change, Entry, Explanation, LocalPolicy, Phase, Queue, Releases, View};
+use crate::model::JobKey;
+use crate::units::Time;
+
+/// Where a batch job stands in the queue; those that are moved to its head come before, and ties go by arrival.
+const BATCH: u128 = 1 << 100;
+
+/// LOS, Delayed-LOS and Hybrid-LOS.
+///
+/// Shmueli and Feitelson 2005; Kumar, Shae and Jamjoom 2012, Algorithms 1 to 3. A pass is a scheduling cycle, and goes on in the same
+/// instant for as long as it starts the head of the queue or moves a dedicated job there.
+#[derive(Clone, Debug)]
+pub struct Los {
+    options: LosOptions,
+    /// `W^b`: batch jobs that wait, and dedicated jobs that have been moved to its head.
+    queue: Queue,
+    /// Ranks of those in the queue that were moved to its head, by their place in the order of arrival.
+    moved: BTreeMap<u64, u128>,
+    /// `scount` of those in the queue that have been skipped.
+    skipped: BTreeMap<u64, u32>,
+    /// `W^d`: dedicated jobs that wait, by requested start.
+    dedicated: BTreeSet<(Time, u64, JobKey)>,
+    /// `A`: what runs.
+    releases: Releases,
+    packer: Packer,
+    /// What the pass has done, if it is asked to explain itself.
+    steps: Option<Vec<explain::Step>>,
+}
+
+/// What [`LocalPolicy::save`] keeps: of jobs that were moved or skipped, rank and count.
+#[derive(Serialize, Deserialize)]
+struct Saved {
+    moved: Vec<(JobKey, u128)>,
+    skipped: Vec<(JobKey, u32)>,
+}
+
+impl Los {
+    /// A policy with these parts and parameters.
+    pub fn new(options: LosOptions) -> Self {
+        Self {
+            options,
+            queue: Queue::new(),
+            moved: BTreeMap::new(),
+            skipped: BTreeMap::new(),
+            dedicated: BTreeSet::new(),
+            releases: Releases::new(),
+            packer: Packer::default(),
+            steps: None,
+        }
+    }
+
+    fn entry(view: &View<'_>, job: JobKey, rank: u128) -> Entry {
+        let live = view.job(job);
+        Entry { rank, seq: live.seq(), job, procs: live.procs(), estimate: live.estimate() }
+    }
+
+    /// Puts a job into the queue that it belongs to.
+    fn insert(&mut self, view: &View<'_>, job: JobKey) {
+        match view.job(job).requested_start() {
+            Some(start) if self.options.dedicated != Dedicated::Ignored => {
+                self.dedicated.insert((start, view.job(job).seq(), job));
+            }
+            _ => self.queue.insert(Self::entry(view, job, BATCH)),
+        }
+    }
+
+    /// Takes a job that has not started out of the queue that it is in.
+    fn remove(&mut self, view: &View<'_>, job: JobKey) {
+        let live = view.job(job);
+        self.forget(live.seq());
+        if let Some(start) = live.requested_start() {
+            self.dedicated.remove(&(start, live.seq(), job));
+        }
+    }
+
+    /// Takes a job out of the batch queue.
+    fn forget(&mut self, seq: u64) {
+        let rank = self.moved.remove(&seq).unwrap_or(BATCH);
+        self.queue.remove(rank, seq);
+        self.skipped.remove(&seq);
+    }
+
+    /// `scount`.
+    fn skips(&self, entry: Entry) -> u32 {
+        self.skipped.get(&entry.seq).copied().unwrap_or(0)
+    }
+
+    /// The head was not chosen in this cycle.
+    fn skip(&mut self, head: Entry) {
+        let count = self.skipped.entry(head.seq).or_default();
+        *count = count.saturating_add(1);
+    }
+
+    fn start(&mut self, view: &View<'_>, room: &mut Room, entry: Entry, actions: &mut Actions) {
+        self.forget(entry.seq);
+        actions.start(entry.job, entry.procs);
+        self.releases.insert(view.now() + entry.estimate, entry.job, entry.procs);
+        room.free -= entry.procs;
+    }
+
+    /// Starts the head of the queue because it is its turn.
+    fn start_head(&mut self, view: &View<'_>, room: &mut Room, head: Entry, actions: &mut Actions) {
+        if let Some(steps) = &mut self.steps {
+            steps.push(explain::Step::Head { head, free: room.free });
+        }
+        if let Some(plan) = &mut room.plan {
+            plan.reserve(view.now(), view.now() + head.estimate, head.procs);
+        }
+        self.start(view, room, head, actions);
+    }
+
+    /// Algorithm 1, again and again while it starts the head of the queue.
+    fn batch_cycle(&mut self, view: &View<'_>, room: &mut Room, actions: &mut Actions) {
+        while room.free > 0
+            && let Some(head) = self.queue.first().copied()
+        {
+            if !room.takes(view.now(), head) {
+                return self.fill_before(view, room, head, actions);
+            }
+            if self.skips(head) >= self.options.skips {
+                self.start_head(view, room, head, actions);
+                continue;
+            }
+            let chosen = self.fill(view, room, None, actions);
+            if !chosen.contains(&head.seq) {
+                self.skip(head);
+            }
+            return;
+        }
+    }
+
+    /// Lines 12 to 20 of Algorithm 1: the head does not fit, and others may start that do not delay it.
+    fn fill_before(&mut self, view: &View<'_>, room: &mut Room, head: Entry, actions: &mut Actions) {
+        if let Some(freeze) = self.freeze_for(view, room, head) {
+            let freeze = dedicated::sooner(freeze, room);
+            self.fill(view, room, Some(freeze), actions);
+        }
+    }
+
+    /// The reservation of a head that does not fit; `None` if it has none as far as one can see.
+    fn freeze_for(&self, view: &View<'_>, room: &mut Room, head: Entry) -> Option<Freeze> {
+        let now = view.now();
+        let freeze = |time, extra| Freeze { time, extra, head: Some(head), dedicated: 0 };
+        let Some(plan) = &mut room.plan else {
+            let counted = |job| view.ends_now(job);
+            let shadow = self.releases.shadow(now, room.free, head.procs, counted)?;
+            return Some(freeze(shadow.time, shadow.extra));
+        };
+        let start = plan.earliest(now, head.estimate, head.procs)?;
+        plan.reserve(start, start + head.estimate, head.procs);
+        Some(freeze(start, u32::try_from(plan.free_at(start)).unwrap_or(0)))
+    }
+}
+
+impl LocalPolicy for Los {
+    fn on(&mut self, change: Change, view: &View<'_>) {
+        match change {
+            Change::Arrived(job) => self.insert(view, job),
+            Change::Withdrawn(job) => self.remove(view, job),
+            _ => {
+                self.releases.follow(change, view);
+            }
+        }
+    }
+
+    fn schedule(&mut self, view: &View<'_>, actions: &mut Actions) {
+        let mut room = self.room(view);
+        match self.options.dedicated {
+            Dedicated::Ignored => self.batch_cycle(view, &mut room, actions),
+            Dedicated::Reserved => self.cycle_around(view, &mut room, actions),
+            Dedicated::Hybrid => self.hybrid_cycle(view, &mut room, actions),
+        }
+        if let Some((start, ..)) = self.dedicated.first().filter(|(start, ..)| *start > view.now()) {
+            actions.wake_at(*start);
+        }
+    }
+
+    fn explain(&self, view: &View<'_>, job: JobKey) -> Explanation {
+        explain::explain(self, view, job)
+    }
+
+    fn save(&self) -> Vec<u8> {
+        let key = |seq: &u64| {
+            let rank = self.moved.get(seq).copied().unwrap_or(BATCH);
+            self.queue.get(rank, *seq).map(|entry| entry.job)
+        };
+        let saved = Saved {
+            moved: self.moved.iter().filter_map(|(seq, rank)| Some((key(seq)?, *rank))).collect(),
+            skipped: self.skipped.iter().filter_map(|(seq, count)| Some((key(seq)?, *count))).collect(),
+        };
+        postcard::to_stdvec(&saved).unwrap_or_default()
+    }
+
+    fn restore(&mut self, saved: &[u8], view: &View<'_>) -> Result<(), String> {
+        let saved: Saved = postcard::from_bytes(saved).map_err(|error| error.to_string())?;
+        self.adopt(view);
+        let waits = |job: JobKey| {
+            let live = view.get(job).filter(|live| live.phase() == Phase::Waiting);
+            live.ok_or_else(|| format!("the job with key {job} that was moved or skipped does not wait"))
+        };
+        for (job, rank) in saved.moved {
+            let seq = waits(job)?.seq();
+            self.remove(view, job);
+            self.queue.insert(Self::entry(view, job, rank));
+            self.moved.insert(seq, rank);
+        }
+        for (job, count) in saved.skipped {
+            self.skipped.insert(waits(job)?.seq(), count);
+        }
+        Ok(())
+    }
+
+    fn adopt(&mut self, view: &View<'_>) {
+        *self = Self::new(self.options);
+        view.jobs_in(Phase::Waiting).into_iter().for_each(|job| self.insert(view, job));
+        self.releases = Releases::of(view);
+    }
+}

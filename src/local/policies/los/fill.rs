@@ -1,0 +1,121 @@
+//! Filling free processors with the best set of jobs.
+
+use super::packing::Item;
+use super::{Dedicated, Los, ShadowRule, explain};
+use crate::local::{Actions, Cursor, Entry, Hole, Profile, Queue, View};
+use crate::units::{Span, Time};
+
+/// What is free in a pass.
+#[derive(Clone, Debug)]
+pub(super) struct Room {
+    /// Processors that are free now.
+    pub(super) free: u32,
+    /// What is free later, where reservations (of the book, or of dedicated jobs under LOS-D) must be planned around.
+    pub(super) plan: Option<Profile>,
+    /// When the first reservation of a dedicated job begins in the plan.
+    pub(super) dedicated: Option<Time>,
+}
+
+impl Room {
+    /// True if the job can start now.
+    pub(super) fn takes(&self, now: Time, entry: Entry) -> bool {
+        let planned = |plan: &Profile| plan.fits(now, entry.estimate, entry.procs);
+        entry.procs <= self.free && self.plan.as_ref().is_none_or(planned)
+    }
+}
+
+/// The freeze end (shadow time) of a job that waits for processors, or of dedicated jobs.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) struct Freeze {
+    /// `fret`.
+    pub(super) time: Time,
+    /// `frec`: processors that are spare then.
+    pub(super) extra: u32,
+    /// The head of the queue, if it is for that.
+    pub(super) head: Option<Entry>,
+    /// How many dedicated jobs it is for.
+    pub(super) dedicated: usize,
+}
+
+impl Los {
+    /// What is free at the beginning of a pass.
+    pub(super) fn room(&self, view: &View<'_>) -> Room {
+        let around = self.options.dedicated == Dedicated::Reserved && !self.dedicated.is_empty();
+        let planned = around || !view.bookings().is_empty();
+        Room { free: view.free(), plan: planned.then(|| view.profile()), dedicated: None }
+    }
+
+    /// The first `lookahead` jobs of the queue that fit on the free processors.
+    fn candidates(&self, free: u32) -> Vec<Entry> {
+        let hole = Hole { free, window: Span::MAX, extra: free };
+        let mut cursor = Cursor::default();
+        let next = || {
+            let (at, entry) = self.queue.find(cursor, hole)?;
+            cursor = Queue::after(at);
+            Some(entry)
+        };
+        std::iter::from_fn(next).take(self.options.lookahead as usize).collect()
+    }
+
+    /// True if a job that starts now is still there at the freeze end.
+    pub(super) fn holds(&self, now: Time, entry: Entry, freeze: Freeze) -> bool {
+        let end = now + entry.estimate;
+        match self.options.shadow {
+            ShadowRule::Before => end >= freeze.time,
+            ShadowRule::By => end > freeze.time,
+        }
+    }
+
+    /// Basic_DP, or with a freeze Reservation_DP: starts the set that uses the free processors best, and returns it.
+    ///
+    /// Where there is a plan, the set is held against it in the order of the queue. A job that does not fit in is taken out of the
+    /// candidates, and the best set of the others is looked for.
+    pub(super) fn fill(
+        &mut self,
+        view: &View<'_>,
+        room: &mut Room,
+        freeze: Option<Freeze>,
+        actions: &mut Actions,
+    ) -> Vec<u64> {
+        let (now, quantum) = (view.now(), view.quantum().max(1));
+        let mut among = self.candidates(room.free);
+        let looked_at = if self.steps.is_some() { among.clone() } else { Vec::new() };
+        let (free, spare) = (room.free / quantum, freeze.map_or(0, |freeze| freeze.extra / quantum));
+        let mut chosen = Vec::new();
+        loop {
+            let item = |entry: &Entry| Item {
+                units: entry.procs / quantum,
+                holds: freeze.is_some_and(|freeze| self.holds(now, *entry, freeze)),
+            };
+            let items: Vec<Item> = among.iter().map(item).collect();
+            self.packer.pack(&items, free, spare, &mut chosen);
+            let Some(plan) = &room.plan else { break };
+            let mut with = plan.clone();
+            let refused = chosen.iter().copied().find(|at| {
+                let entry = among[*at];
+                let fits = with.fits(now, entry.estimate, entry.procs);
+                with.reserve(now, now + entry.estimate, entry.procs);
+                !fits
+            });
+            match refused {
+                Some(at) => drop(among.remove(at)),
+                None => {
+                    room.plan = Some(with);
+                    break;
+                }
+            }
+        }
+        let chosen: Vec<Entry> = chosen.into_iter().map(|at| among[at]).collect();
+        if let Some(steps) = &mut self.steps {
+            let chosen = chosen.iter().map(|entry| entry.seq).collect();
+            let planned: Vec<u64> = among.iter().map(|entry| entry.seq).collect();
+            let refused = looked_at.iter().map(|entry| entry.seq).filter(|seq| !planned.contains(seq)).collect();
+            let looked_at = looked_at.iter().map(|entry| entry.seq).collect();
+            steps.push(explain::Step::Fill { free: room.free, freeze, looked_at, refused, chosen });
+        }
+        for entry in &chosen {
+            self.start(view, room, *entry, actions);
+        }
+        chosen.into_iter().map(|entry| entry.seq).collect()
+    }
+}
