@@ -47,7 +47,10 @@ fn wrapped(policy: &Named) -> Named {
 fn check_wait(told: &Explanation, live_procs: u32, now: Time, about: &str) {
     assert_ne!(told.reason, Reason::Unsaid, "{about}: {told:?}");
     assert!(!told.rule.is_empty() && told.needs == live_procs, "{about}: {told:?}");
-    assert!(matches!(told.reason, Reason::Kept | Reason::Early) || !told.blockers.is_empty(), "nobody holds {about}: {told:?}");
+    assert!(
+        matches!(told.reason, Reason::Kept | Reason::Early) || !told.blockers.is_empty(),
+        "nobody holds {about}: {told:?}"
+    );
     match told.reason {
         Reason::Behind => {
             let first = told.blockers.first();
@@ -118,14 +121,14 @@ impl LocalPolicy for Explained {
 }
 
 /// Waiting jobs of a partition after what has happened at `now`.
-fn check_partition(partition: &Partition, now: Time) {
+fn check_partition(partition: &Partition, now: Time, may_find_more: bool) {
     let view = partition.view(now);
     for key in view.jobs_in(Phase::Waiting) {
         let told = partition.explain(key, now).expect("it waits");
         let about = format!("job {} after {now}", view.job(key).id());
         if told.starts() {
             // While a job is overdue, conservative plans anew at each pass, and another one may find more.
-            assert!(view.any_overdue(), "{about} did not start: {told:?}");
+            assert!(view.any_overdue() || may_find_more, "{about} did not start: {told:?}");
             continue;
         }
         check_wait(&told, view.job(key).procs(), now, &about);
@@ -156,7 +159,13 @@ proptest! {
         while let Some(stamp) = grid.step(&mut records).expect("it runs") {
             if grid.next_event().is_none_or(|next| next.time > stamp.time) {
                 let site = grid.sites().next().expect("a site");
-                site.partitions().iter().for_each(|partition| check_partition(partition, stamp.time));
+                // A second pass looks at jobs that were beyond the lookahead, and a head that has been skipped once too often, before
+                // dedicated jobs, starts in the next.
+                let policy = &case.spec.policy;
+                let more = policy.params.contains_key("lookahead") || policy.name.starts_with("hybrid");
+                for partition in site.partitions() {
+                    check_partition(partition, stamp.time, more);
+                }
             }
         }
     }

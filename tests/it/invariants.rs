@@ -114,7 +114,7 @@ fn tariff() -> impl Strategy<Value = SiteTariff> {
     )
 }
 
-type Raw = (u64, u32, u64, i64, (u8, u32, u32, u32), Option<u32>);
+type Raw = (u64, u32, u64, i64, (u8, u32, u32, u32), (Option<u32>, Option<u64>));
 
 /// Jobs of all kinds; some too large for any partition, some for a partition that is not there, some of no length, with
 /// times in fractions of seconds.
@@ -130,10 +130,12 @@ pub(crate) fn jobs(most: usize) -> impl Strategy<Value = Vec<Job>> {
     let procs = prop_oneof![20 => 1_u32..9, 8 => 1_u32..30, 1 => 30_u32..200];
     let kind = (0_u8..8, 0_u32..6, 0_u32..6, prop_oneof![Just(0_u32), 1_u32..300_000]);
     let to = prop_oneof![40 => Just(None), 1 => Just(Some(7)), 10 => (0_u32..2).prop_map(Some)];
-    vec((gap, procs, runtime, error, kind, to), 0..most).prop_map(|raw| {
+    // Seconds from its submission, and five more, to the start that a dedicated job asks for.
+    let asks = prop_oneof![5 => Just(None), 1 => (0_u64..60).prop_map(Some)];
+    vec((gap, procs, runtime, error, kind, (to, asks)), 0..most).prop_map(|raw| {
         let mut submit = 0;
         let build = |(at, raw): (usize, Raw)| {
-            let (gap, procs, runtime, error, (kind, less, more, serial), to) = raw;
+            let (gap, procs, runtime, error, (kind, less, more, serial), (to, asks)) = raw;
             submit += gap;
             let job = job(1 + at as u64, 0, procs, 0);
             let mut job = size(job, kind, less, more, serial);
@@ -141,6 +143,8 @@ pub(crate) fn jobs(most: usize) -> impl Strategy<Value = Vec<Job>> {
             job.runtime = Span::from_micros(runtime);
             job.estimate = Span::from_micros(runtime.saturating_add_signed(error));
             job.partition = to.map(gridemu::model::PartitionId);
+            let start = |lead: u64| Time::from_micros((submit + lead * 1_000_000).saturating_sub(5_000_000));
+            job.requested_start = asks.map(start);
             job
         };
         raw.into_iter().enumerate().map(build).collect()

@@ -100,7 +100,7 @@ fn a_dedicated_job_alone_starts_when_it_asked_to() {
 fn batch_jobs_are_scheduled_around_a_dedicated_one() {
     let jobs = [
         job(1, 0, 6, 100).from(50),
-        job(2, 0, 6, 40), // over before 50
+        job(2, 0, 6, 40),  // over before 50
         job(3, 0, 4, 200), // at 50, 10 - 6 = 4 are spare: lines 12 to 20
         job(4, 0, 5, 100), // at 40 it would take 5 of the 0 that are spare then
     ];

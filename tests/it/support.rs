@@ -538,8 +538,9 @@ pub(crate) fn show(f: &mut std::fmt::Formatter<'_>, spec: &SiteSpec, jobs: &[Job
     for (partition, Reservation { start, end, procs, .. }) in &spec.reservations {
         writeln!(f, "  {partition}: {procs} reserved from {start} to {end}")?;
     }
-    for Job { id, submit, size, runtime, estimate, partition, .. } in jobs {
-        writeln!(f, "  job {id} at {submit}: {size:?} for {runtime} of {estimate}, {partition:?}")?;
+    for Job { id, submit, size, runtime, estimate, partition, requested_start, .. } in jobs {
+        write!(f, "  job {id} at {submit}: {size:?} for {runtime} of {estimate}, {partition:?}")?;
+        writeln!(f, "{}", requested_start.map(|start| format!(", from {start}")).unwrap_or_default())?;
     }
     Ok(())
 }

@@ -14,8 +14,8 @@ mod variants;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
-pub use variants::{Dedicated, LosOptions, ShadowRule};
 pub(super) use variants::{DELAYED, DELAYED_E, HYBRID, HYBRID_E, LOS, LOS_D, LOS_DE, LOS_E};
+pub use variants::{Dedicated, LosOptions, ShadowRule};
 
 use self::fill::{Freeze, Room};
 use self::packing::Packer;

@@ -16,7 +16,8 @@ impl Los {
     /// reservations at their starts, or as soon after as there is room, in the order of their starts.
     pub(super) fn cycle_around(&mut self, view: &View<'_>, room: &mut Room, actions: &mut Actions) {
         let now = view.now();
-        while let Some((start, _, job)) = self.dedicated.first().copied().filter(|(start, ..)| *start <= now) {
+        while let Some((start, _, job)) = self.dedicated.first().copied().filter(|(start, ..)| *start <= now)
+        {
             self.move_to_head(view, start, job, u128::from(start.micros()));
         }
         // Those whose start has come come before those whose start is still to come.

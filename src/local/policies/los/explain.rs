@@ -41,7 +41,9 @@ pub(super) fn explain(los: &Los, view: &View<'_>, job: JobKey) -> Explanation {
     let (seq, needs) = (live.seq(), live.procs());
     for step in &steps {
         let (free, rule) = match step {
-            Step::Head { head, free } if head.seq == seq => (*free, "it is the first in the queue, and it fits"),
+            Step::Head { head, free } if head.seq == seq => {
+                (*free, "it is the first in the queue, and it fits")
+            }
             Step::Fill { free, chosen, .. } if chosen.contains(&seq) => {
                 (*free, "it belongs to the set of waiting jobs that fills the free processors best")
             }
@@ -109,7 +111,8 @@ impl Case<'_> {
             return Explanation::new(Reason::Reserved, rule, needs, *free).blocked_by(self.reserved());
         }
         let entry = Los::entry(view, *job, 0);
-        if let Some(freeze) = freeze.filter(|freeze| needs > freeze.extra && twin.holds(now, entry, *freeze)) {
+        if let Some(freeze) = freeze.filter(|freeze| needs > freeze.extra && twin.holds(now, entry, *freeze))
+        {
             let rule = format!(
                 "it would delay {}, to start at {} s: it is expected to run until {end} s on {}, and {} spare then",
                 match freeze.head {
@@ -157,6 +160,7 @@ impl Case<'_> {
             Some(Step::Fill { freeze: Some(freeze), .. }) if own(&freeze) => {
                 Explanation { shadow: Some(freeze.time), spare: Some(freeze.extra), ..told }
                     .starting(Some(freeze.time))
+                    .blocked_by(view.booked(view.now(), freeze.time))
             }
             _ => told.blocked_by(self.reserved()),
         }

@@ -109,7 +109,8 @@ impl Los {
         if let Some(steps) = &mut self.steps {
             let chosen = chosen.iter().map(|entry| entry.seq).collect();
             let planned: Vec<u64> = among.iter().map(|entry| entry.seq).collect();
-            let refused = looked_at.iter().map(|entry| entry.seq).filter(|seq| !planned.contains(seq)).collect();
+            let refused =
+                looked_at.iter().map(|entry| entry.seq).filter(|seq| !planned.contains(seq)).collect();
             let looked_at = looked_at.iter().map(|entry| entry.seq).collect();
             steps.push(explain::Step::Fill { free: room.free, freeze, looked_at, refused, chosen });
         }

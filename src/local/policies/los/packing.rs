@@ -142,9 +142,10 @@ mod tests {
     fn brute(items: &[Item], free: u32, spare: u32) -> u32 {
         let sums = (0_u32..1 << items.len()).filter_map(|subset| {
             let of = |holds: bool| -> u32 {
-                let taken = items.iter().enumerate().filter(|(at, item)| {
-                    subset >> at & 1 == 1 && (!holds || item.holds)
-                });
+                let taken = items
+                    .iter()
+                    .enumerate()
+                    .filter(|(at, item)| subset >> at & 1 == 1 && (!holds || item.holds));
                 taken.map(|(_, item)| item.units).sum()
             };
             (of(false) <= free && of(true) <= spare).then(|| of(false))
