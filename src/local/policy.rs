@@ -17,6 +17,16 @@ pub enum Change {
     Ended(JobKey),
     /// The job has left the queue without having started, for good or because it is larger than what is there.
     Withdrawn(JobKey),
+    /// The waiting job asks for something else than before, by an elastic command; it keeps its place. Told only to policies that
+    /// have [`super::Abilities::elastic`].
+    Altered {
+        /// The job, which asks for the new processors and estimate already.
+        job: JobKey,
+        /// Processors it asked for before.
+        procs: u32,
+        /// Its estimate before.
+        estimate: Span,
+    },
     /// The reservation book changed, or a reservation began or ended.
     Reserved,
     /// There is less: [`View::capacity`] and [`View::here`] are smaller. What ran on it has been told as ended before.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::{JobId, PartitionId, Speedup, SpeedupError};
+use super::{ElasticCommand, JobId, PartitionId, Speedup, SpeedupError};
 use crate::units::{Bytes, Energy, Money, Rate, Span, Time, Work};
 
 /// How many processors a job can use.
@@ -121,6 +121,8 @@ pub struct Job {
     pub recorded_wait: Option<Span>,
     /// Earliest start it asks for, if it is a dedicated (interactive) job.
     pub requested_start: Option<Time>,
+    /// Commands that its user will give, in the order of their times; known to nobody before.
+    pub elastic: Option<Box<[ElasticCommand]>>,
     /// When its result is worth less, if ever.
     pub deadline: Option<Time>,
     /// What it carries from site to site, if it came through the portal.
@@ -214,6 +216,7 @@ impl Job {
             recorded_wait: None,
             grid: None,
             requested_start: None,
+            elastic: None,
             deadline: None,
         }
     }

@@ -285,6 +285,7 @@ impl SwfSource {
             recorded_wait: known(request.wait),
             grid: None,
             requested_start: None,
+            elastic: None,
             deadline: None,
         }
     }

@@ -253,6 +253,8 @@ impl LocalPolicy for Conservative {
             // order of reserved start each finds at least the place that it had.
             Change::Left | Change::Joined | Change::Continued(_) => self.stale = true,
             Change::Moved { job, from } => self.moved(view.job(job), from, now),
+            // It promises starts, so it takes no elastic commands and is never told.
+            Change::Altered { .. } => {}
         }
     }
 

@@ -105,8 +105,8 @@ impl LocalPolicy for EqualShare {
                 self.running.insert(at, job);
                 self.count(view);
             }
-            // Nothing is expected of estimates.
-            Change::Reserved | Change::Moved { .. } => {}
+            // Nothing is expected of estimates, and sizes are looked up.
+            Change::Reserved | Change::Altered { .. } | Change::Moved { .. } => {}
         }
     }
 

@@ -35,6 +35,7 @@ impl LocalPolicy for Fcfs {
             | Change::Left
             | Change::Joined
             | Change::Continued(_)
+            | Change::Altered { .. }
             | Change::Moved { .. } => {}
         }
     }

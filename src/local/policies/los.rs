@@ -94,6 +94,15 @@ impl Los {
         }
     }
 
+    /// A job that waits asks for something else: it keeps its place.
+    fn alter(&mut self, view: &View<'_>, job: JobKey) {
+        let seq = view.job(job).seq();
+        let rank = self.moved.get(&seq).copied().unwrap_or(BATCH);
+        if self.queue.remove(rank, seq).is_some() {
+            self.queue.insert(Self::entry(view, job, rank));
+        }
+    }
+
     /// Takes a job out of the batch queue.
     fn forget(&mut self, seq: u64) {
         let rank = self.moved.remove(&seq).unwrap_or(BATCH);
@@ -178,6 +187,7 @@ impl LocalPolicy for Los {
         match change {
             Change::Arrived(job) => self.insert(view, job),
             Change::Withdrawn(job) => self.remove(view, job),
+            Change::Altered { job, .. } => self.alter(view, job),
             _ => {
                 self.releases.follow(change, view);
             }
