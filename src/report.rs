@@ -29,6 +29,7 @@ mod series;
 mod snapshots;
 mod states;
 mod study;
+mod study_csv;
 mod study_figures;
 mod tables;
 #[cfg(test)]
@@ -51,6 +52,7 @@ pub use parquet::write_parquet;
 pub use reader::{EventRow, FolderKind, JobRow, MachineRow, ReadError, Rows, RunFolder, SegmentRow};
 pub use snapshots::{PlaceFacts, SnapshotFacts, SnapshotRow, StoreFacts, snapshot_table, store_table};
 pub use study::{ListedRun, study_list, study_table};
+pub use study_csv::StudyError;
 pub use study_figures::study_figures;
 pub use tables::{grid_json, json, recorded_waits_table, summary_table};
 pub use trace::{TraceError, TraceFacts, write_trace};
