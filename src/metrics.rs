@@ -46,7 +46,7 @@ pub use grid_run::{
 };
 pub use groups::{Charged, Groups};
 pub use ledger::{EnergySummary, Ledger, UsageSummary};
-pub use measure::{Better, MeasureInfo};
+pub use measure::{Better, MeasureInfo, nearest_measure, stands_for};
 pub use points::StudyPoint;
 pub use ratio::Ratio;
 pub use recovery::{Loss, Recovery, RecoveryRule, RecoverySummary};

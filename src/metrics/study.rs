@@ -5,8 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::Outcomes;
-use crate::model::nearest;
+use super::{Outcomes, nearest_measure};
 
 /// What tells nothing of the emulated grid, but of the run itself and how it was asked for.
 const NOT_MEASURES: [&str; 10] = [
@@ -132,7 +131,7 @@ impl StudyTable {
 
     /// The measure whose id is nearest to `id`, for a hint.
     pub fn nearest_measure(&self, id: &str) -> Option<&str> {
-        nearest(id, self.measures.iter().map(String::as_str))
+        nearest_measure(id, self.measures.iter().map(String::as_str))
     }
 
     /// The labels on an axis, in the order in which runs have them first.

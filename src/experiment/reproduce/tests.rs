@@ -52,8 +52,8 @@ fn measures_are_looked_at_before_anything_is_run() {
     assert_eq!(said(CLAIMS, MODEL).0, "it runs");
     let wrong = CLAIMS.replacen("\"mean_wait\"", "\"mean_wiat\"", 1);
     let expected = (
-        "2: claim `c`: the campaign has no measure `mean_wiat`".to_owned(),
-        "did you mean `mean_wait`?".to_owned(),
+        "2: claim `c`: the campaign does not measure `mean_wiat`".to_owned(),
+        "did you mean `mean_wait`? If not, add `mean_wiat` to the `measures` of model.toml".to_owned(),
     );
     assert_eq!(said(&wrong, MODEL), expected);
     // Also where the log is not at hand, so that nothing would be run here.
@@ -71,7 +71,7 @@ fn figures_are_looked_at_before_anything_is_run() {
     };
     assert_eq!(
         figure("here.mean_wait", "here.mean_wiat").0,
-        "10: a figure: the campaign has no measure `site.here.mean_wiat`"
+        "10: a figure: the campaign does not measure `site.here.mean_wiat`"
     );
     assert_eq!(
         figure("\"policy\"", "\"polcy\""),

@@ -1,42 +1,21 @@
 use super::super::Says;
 use super::*;
 use crate::metrics::Outcomes;
+use crate::metrics::samples::study;
 
 /// A table of `policy` x `load` with the seeds 1 to `seeds`: waits of `fcfs` are 100 + seed, those of `easy` are lower by `gain` and a bit
 /// that depends on the seed, those of `same` are scattered around those of `fcfs`.
 fn table(seeds: u64, gain: f64) -> StudyTable {
-    let mut rows = Vec::new();
-    for load in ["0.5", "0.9"] {
-        for policy in ["fcfs", "easy", "same"] {
-            for seed in 1..=seeds {
-                let base = 100.0 * seed as f64;
-                let bit = if seed % 2 == 0 { 1.0 } else { -1.0 };
-                let wait = match policy {
-                    "easy" => base - gain + 0.25 * bit,
-                    "same" => base + 3.0 * bit,
-                    _ => base,
-                };
-                rows.push(StudyRow {
-                    run: rows.len() as u64 + 1,
-                    point: vec![policy.to_owned(), load.to_owned()],
-                    seed,
-                    status: RunStatus::Done,
-                    jobs: 10,
-                    outcomes: Outcomes { completed: 10, ..Outcomes::default() },
-                    grows: false,
-                    scenario_hash: String::new(),
-                    fingerprint: String::new(),
-                    values: vec![Some(wait), Some(1.0 - wait / 10_000.0)],
-                });
-            }
-        }
-    }
-    StudyTable {
-        name: "study".to_owned(),
-        axes: vec!["policy".to_owned(), "load".to_owned()],
-        measures: vec!["mean_wait".to_owned(), "utilization".to_owned()],
-        rows,
-    }
+    study(&["fcfs", "easy", "same"], seeds, ["mean_wait", "utilization"], |policy, _, seed| {
+        let base = 100.0 * seed as f64;
+        let bit = if seed % 2 == 0 { 1.0 } else { -1.0 };
+        let wait = match policy {
+            "easy" => base - gain + 0.25 * bit,
+            "same" => base + 3.0 * bit,
+            _ => base,
+        };
+        [wait, 1.0 - wait / 10_000.0]
+    })
 }
 
 fn question() -> StudyQuestion {
