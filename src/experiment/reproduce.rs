@@ -16,8 +16,8 @@ use super::campaign::{Campaign, CampaignOptions, CampaignRan, MEASURES};
 use super::{Control, RunError};
 use crate::broker::BrokerRegistry;
 use crate::local::Registry;
-use crate::metrics::{StudyTable, nearest_measure, stands_for};
 use crate::metrics::claims::{ClaimError, Judgement, Measured, check_claim, judge, measure_claim};
+use crate::metrics::{StudyTable, nearest_measure, stands_for};
 use crate::model::nearest;
 
 pub use file::{ClaimOnPage, Figure, Paper};
@@ -91,7 +91,9 @@ pub fn reproduce(
     // Also of what cannot be run here: somebody else has the log.
     for claim in &claims {
         let campaign = claim.campaign.as_ref();
-        let Some((campaign, measures)) = campaign.and_then(|name| asked.get_key_value(name)) else { continue };
+        let Some((campaign, measures)) = campaign.and_then(|name| asked.get_key_value(name)) else {
+            continue;
+        };
         for id in &claim.claim.measures {
             measured_by(campaign, measures, id).map_err(|(said, hint)| {
                 at_line(folder, claim.line, &format!("claim `{}`: {said}", claim.id), Some(hint))
@@ -139,8 +141,11 @@ pub fn reproduce(
         let campaign = claim.campaign.as_ref().and_then(|name| campaigns.get(name));
         campaign.is_none_or(|campaign| campaign.runs().iter().any(|run| run.drawn))
     };
-    let page: Vec<_> =
-        claims.iter().zip(&measured).map(|(claim, measured)| (&claim.claim, measured, drawn(claim))).collect();
+    let page: Vec<_> = claims
+        .iter()
+        .zip(&measured)
+        .map(|(claim, measured)| (&claim.claim, measured, drawn(claim)))
+        .collect();
     let mut judgements = judge(&page);
     for (claim, judgement) in claims.iter().zip(&mut judgements) {
         if let Some(why) = &claim.not_comparable {

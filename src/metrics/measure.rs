@@ -167,7 +167,9 @@ mod tests {
         assert!(stands_for("site.*.mean_wait", "site.a.b.mean_wait"), "a name may have dots");
         assert!(stands_for("*.mean_wait", "local.mean_wait") && stands_for("class.*", "class.VS N.jobs"));
         assert!(stands_for("site.*.jobs", "site.größe.jobs"), "and letters of several bytes");
-        assert!(!stands_for("site.*.mean_wait", "site..mean_wait") && !stands_for("*.mean_wait", "mean_wait"));
+        assert!(
+            !stands_for("site.*.mean_wait", "site..mean_wait") && !stands_for("*.mean_wait", "mean_wait")
+        );
         assert!(!stands_for("mean_wait", "mean_waits"));
     }
 

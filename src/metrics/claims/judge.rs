@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::{Claim, Expects, Measured, Sample};
 use crate::metrics::comparison::ALPHA;
 use crate::metrics::statistics::{Evidence, Paired, holm, mean_interval, paired};
+use crate::units::unsigned_zero;
 
 /// What becomes of a claim.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -160,12 +161,7 @@ fn point(claim: &Claim, sample: &Sample, drawn: bool, level: f64) -> JudgedPoint
         };
     }
     let enough = Evidence::of_seeds(sample.of.len()) == Evidence::Verdict;
-    let few = |point: JudgedPoint| JudgedPoint {
-        holds: None,
-        adjusted_p: None,
-        few: true,
-        ..point
-    };
+    let few = |point: JudgedPoint| JudgedPoint { holds: None, adjusted_p: None, few: true, ..point };
     let judged = match claim.expects {
         Expects::Value { published, tolerance } => {
             mean_interval(&sample.of, level).map(|found| JudgedPoint {
@@ -330,7 +326,9 @@ fn told_point(claim: &Claim, point: &JudgedPoint) -> String {
         return format!("{at}{}, and a verdict needs {}", counted_as(point.n, "seed"), Evidence::VERDICT);
     }
     let share = matches!(claim.expects, Expects::Change { .. });
-    let shown = |value: f64| if share { format!("{:+.1} %", value * 100.0) } else { format!("{value:+.4}") };
+    let shown = |value: f64| {
+        unsigned_zero(if share { format!("{:+.1} %", value * 100.0) } else { format!("{value:+.4}") })
+    };
     match (point.interval, point.holds) {
         (Some((low, high)), Some(false)) if !matches!(claim.expects, Expects::Value { .. }) => {
             format!("{at}it is {} to {}", shown(low), shown(high))
@@ -341,7 +339,9 @@ fn told_point(claim: &Claim, point: &JudgedPoint) -> String {
         }
         (Some((low, high)), _) => format!("{at}the interval is {} to {}", shown(low), shown(high)),
         (None, Some(false)) => match (claim.expects, point.of, point.than) {
-            (Expects::Value { published, .. }, Some(of), _) => format!("{at}{:+.4} off", of - published),
+            (Expects::Value { published, .. }, Some(of), _) => {
+                format!("{at}{} off", unsigned_zero(format!("{:+.4}", of - published)))
+            }
             _ => format!("{at}it does not"),
         },
         _ => format!("{at}too few runs"),
@@ -349,7 +349,7 @@ fn told_point(claim: &Claim, point: &JudgedPoint) -> String {
 }
 
 fn figure(value: f64, places: usize) -> String {
-    format!("{value:.places$}")
+    unsigned_zero(format!("{value:.places$}"))
 }
 
 /// As many decimals as a published number has, four at least where none is published.
@@ -379,7 +379,7 @@ fn told(claim: &Claim, points: &[JudgedPoint]) -> String {
         Expects::Shown { published: None } => each(&|point| point.of.map(|of| figure(of, 4))),
         Expects::Below | Expects::Above | Expects::Change { .. } => each(&|point| {
             let (of, than) = (point.of?, point.than?);
-            Some(format!("{:+.1} %", (of / than - 1.0) * 100.0))
+            Some(unsigned_zero(format!("{:+.1} %", (of / than - 1.0) * 100.0)))
         }),
         Expects::Falling | Expects::Rising => row(points),
     }
@@ -392,7 +392,8 @@ fn brief(claim: &Claim, points: &[JudgedPoint]) -> Option<String> {
     match claim.expects {
         Expects::Falling | Expects::Rising => {
             let steps = claim.measures.len() - 1;
-            let holding = counted.iter().filter(|point| point.holds.or(point.in_this_run) == Some(true)).count();
+            let holding =
+                counted.iter().filter(|point| point.holds.or(point.in_this_run) == Some(true)).count();
             (points.len() > steps).then(|| format!("{holding} of {} steps", counted.len()))
         }
         _ if counted.len() < 2 => None,
@@ -400,7 +401,8 @@ fn brief(claim: &Claim, points: &[JudgedPoint]) -> Option<String> {
             let shares: Vec<f64> = counted.iter().filter_map(share).collect();
             let (low, high) =
                 (shares.iter().copied().reduce(f64::min)?, shares.iter().copied().reduce(f64::max)?);
-            Some(format!("{low:+.1} to {high:+.1} % at {} points", shares.len()))
+            let [low, high] = [low, high].map(|share| unsigned_zero(format!("{share:+.1}")));
+            Some(format!("{low} to {high} % at {} points", shares.len()))
         }
         _ => None,
     }

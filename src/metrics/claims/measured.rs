@@ -171,9 +171,8 @@ fn side_of<'a, 'b>(
     let axes: Vec<(usize, &Vec<String>)> =
         side.iter().filter_map(|(axis, labels)| Some((table.axis(axis)?, labels))).collect();
     let meant = |point: &&StudyPoint<'_>| axes.iter().all(|(at, labels)| labels.contains(&point.labels[*at]));
-    let placed = |point: &'b StudyPoint<'a>| {
-        (varying.iter().map(|at| point.labels[*at].as_str()).collect(), point)
-    };
+    let placed =
+        |point: &'b StudyPoint<'a>| (varying.iter().map(|at| point.labels[*at].as_str()).collect(), point);
     points.iter().filter(meant).map(placed).collect()
 }
 

@@ -153,10 +153,8 @@ fn changes_are_judged_as_shares() {
         let one_run = verdict(claim, &table(1), false);
         (verdict(claim, &table(30), true).verdict, one_run.verdict, one_run.points[0].in_this_run)
     };
-    let (holds, fails) = (
-        (Verdict::Holds, Verdict::Undecided, Some(true)),
-        (Verdict::Fails, Verdict::Undecided, Some(false)),
-    );
+    let (holds, fails) =
+        ((Verdict::Holds, Verdict::Undecided, Some(true)), (Verdict::Fails, Verdict::Undecided, Some(false)));
     assert_eq!(judged(&open(true, Some(0.1), None)), holds);
     assert_eq!(judged(&open(true, Some(0.5), None)), fails);
     assert_eq!(judged(&open(false, None, Some(-0.1))), holds);

@@ -317,6 +317,11 @@ fn contrast(
     if unpaired > 0 {
         notes.push(format!("{unpaired} runs have no partner with their seed"));
     }
+    if a.len() > 1 && a == b {
+        let mean = a.iter().sum::<f64>() / a.len() as f64;
+        let cell = cell.same(a.len(), mean);
+        return Contrast { note: (!notes.is_empty()).then(|| notes.join("; ")), ..cell };
+    }
     let cell = match paired(&a, &b, question.level) {
         Some(found) => cell.with_paired(&found),
         None => {
