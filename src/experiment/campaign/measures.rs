@@ -83,7 +83,7 @@ pub(super) fn check(campaign: &Campaign) -> Result<(), RunError> {
     let near = near.map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default();
     let said = format!("{}, `measures`: there is no measure `{}`{near}", wanted.place, wanted.id);
     let hint = format!(
-        "there are {}, such as `mean_wait`, `utilization`, `energy.meter_kwh` and `site.*.mean_wait`; \
+        "there are {} for this scenario, such as `mean_wait`, `utilization`, `energy.meter_kwh` and `site.*.mean_wait`; \
          `gridemu campaign FILE --list-measures` lists them",
         all.len()
     );
