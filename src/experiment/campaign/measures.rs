@@ -43,6 +43,10 @@ impl Known {
                 *value = empty;
             }
         }
+        // What is not in the scenario, as a whole, is no figure that is still to come.
+        if let Some(entries) = summary.as_object_mut() {
+            entries.retain(|key, value| !(value.is_null() && ["broker", "measure"].contains(&key.as_str())));
+        }
         fill(summary);
         Ok(Self { ids: flat_measures(summary).into_keys().collect() })
     }
@@ -168,7 +172,7 @@ mod tests {
     fn what_is_not_there_yet_counts_as_there() {
         let mut summary = serde_json::json!({
             "mean_wait": null, "backlog": null, "sites": [{ "name": "a", "cost": null }], "classes": [],
-            "churn": { "lost": [], "changes_per_event": null, "recovery": null },
+            "churn": { "lost": [], "changes_per_event": null, "recovery": null }, "broker": null, "measure": null,
         });
         let known = Known::of_summary(&mut summary).unwrap();
         assert!(known.has("mean_wait") && known.has("site.a.cost") && known.has("site.*.cost"));
@@ -182,6 +186,8 @@ mod tests {
             "churn.recovery.loses",
             "churn.changes_per_event.x",
             "classes.x",
+            "broker",
+            "measure",
         ] {
             assert!(!known.has(wrong), "{wrong}");
         }
