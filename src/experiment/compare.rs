@@ -368,11 +368,14 @@ fn jobs_of(folder: &RunFolder) -> Result<Vec<JobOutcome>, RunError> {
     rows.map(|row| row.map(outcome).map_err(RunError::from)).collect()
 }
 
+/// A measure, and its value in each run.
+type Whole = (String, Vec<Option<f64>>);
+
 /// Measures of the runs as a whole: some of them, or those that are `asked` for.
 ///
 /// # Errors
 /// [`RunError::Request`] if no run has a measure that is asked for.
-fn whole_of(folders: &[RunFolder], asked: &[String]) -> Result<Vec<(String, Vec<Option<f64>>)>, RunError> {
+fn whole_of(folders: &[RunFolder], asked: &[String]) -> Result<Vec<Whole>, RunError> {
     let flat: Vec<_> =
         folders.iter().map(|folder| folder.summary().map(flat_measures).unwrap_or_default()).collect();
     let ids: BTreeSet<&String> = flat.iter().flat_map(|values| values.keys()).collect();

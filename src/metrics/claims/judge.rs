@@ -274,7 +274,7 @@ fn settle(claim: &Claim, points: Vec<JudgedPoint>, drawn: bool, (tests, alpha): 
         let each: Vec<String> = failing.iter().map(|point| told_point(claim, point)).collect();
         (Verdict::Fails, each.join("; "))
     } else if open.iter().any(|point| point.in_this_run.is_some()) {
-        (Verdict::Undecided, one_run(&counted))
+        (Verdict::Undecided, one_run(claim, &counted))
     } else if !open.is_empty() {
         let each: Vec<String> = open.iter().map(|point| told_point(claim, point)).collect();
         (Verdict::Undecided, each.join("; "))
@@ -304,12 +304,13 @@ fn settle(claim: &Claim, points: Vec<JudgedPoint>, drawn: bool, (tests, alpha): 
 }
 
 /// Why an order in one run of one log is no verdict, and how it is there.
-fn one_run(points: &[&JudgedPoint]) -> String {
+fn one_run(claim: &Claim, points: &[&JudgedPoint]) -> String {
+    let of = if matches!(claim.expects, Expects::Falling | Expects::Rising) { "steps" } else { "points" };
     let so = points.iter().filter(|point| point.in_this_run == Some(true)).count();
     let there = match (so, points.len()) {
         (1, 1) => "it is so in this run".to_owned(),
         (0, 1) => "it is not so in this run".to_owned(),
-        (so, all) => format!("it is so at {so} of {all} points of this run"),
+        (so, all) => format!("it is so at {so} of {all} {of} of this run"),
     };
     format!("one log, one run: no interval; {there}")
 }

@@ -173,7 +173,7 @@ pub fn compare_study(table: &StudyTable, question: &StudyQuestion) -> Result<Stu
     let mut failed = 0;
     // The points of the other axes in the order of the table, each with the runs of a label by their seeds.
     let mut places: BTreeMap<Vec<&str>, usize> = BTreeMap::new();
-    let mut points: Vec<(Vec<&str>, BTreeMap<&str, BTreeMap<u64, &StudyRow>>)> = Vec::new();
+    let mut points: Vec<(Vec<&str>, BTreeMap<&str, Runs<'_>>)> = Vec::new();
     for point in table.points() {
         let wanted = others.iter().all(|at| counts(*at, &point.labels[*at]));
         let compared = point.labels[by] == baseline || variants.contains(&point.labels[by]);
@@ -246,17 +246,19 @@ fn measures_of(table: &StudyTable, question: &StudyQuestion) -> Result<Vec<(Stri
     found.collect()
 }
 
+/// The runs of a label at a point, by their seeds.
+type Runs<'a> = BTreeMap<u64, &'a StudyRow>;
+
 /// Fills a cell from the runs of both sides by seed.
 fn contrast(
     cell: Contrast,
-    baseline: &BTreeMap<u64, &StudyRow>,
-    variant: &BTreeMap<u64, &StudyRow>,
+    baseline: &Runs<'_>,
+    variant: &Runs<'_>,
     measure: usize,
     question: &StudyQuestion,
 ) -> Contrast {
     let said = |cell: Contrast, note: String| Contrast { note: Some(note), ..cell };
-    let growing =
-        |rows: &BTreeMap<u64, &StudyRow>| rows.values().filter(|row| done(row) && row.grows).count();
+    let growing = |rows: &Runs<'_>| rows.values().filter(|row| done(row) && row.grows).count();
     let (grow_a, grow_b) = (growing(baseline), growing(variant));
     if grow_a + grow_b > 0 {
         let (runs_a, runs_b) = (baseline.len(), variant.len());
