@@ -149,12 +149,13 @@ pub fn stands_for(asked: &str, id: &str) -> bool {
     }
 }
 
-/// The measure that was meant by `written`, for a hint: the shortest id that ends with this word (`outcomes.rejected` for `rejected`), else the
+/// The measure that was meant by `written`, for a hint: the id that ends with this word (`outcomes.rejected` for `rejected`; how jobs ended first, then the shortest), else the
 /// one that is written most alike.
 pub fn nearest_measure<'a>(written: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let known: Vec<&str> = known.into_iter().collect();
     let ends = known.iter().copied().filter(|id| id.rsplit('.').next() == Some(written));
-    ends.min_by_key(|id| (id.len(), *id)).or_else(|| nearest(written, known.iter().copied()))
+    ends.min_by_key(|id| (!id.starts_with("outcomes."), id.len(), *id))
+        .or_else(|| nearest(written, known.iter().copied()))
 }
 
 #[cfg(test)]
@@ -175,7 +176,7 @@ mod tests {
 
     #[test]
     fn a_last_word_is_enough_for_a_hint() {
-        let known = ["mean_wait", "site.a.outcomes.rejected", "outcomes.rejected", "churn.refusals"];
+        let known = ["mean_wait", "site.a.outcomes.rejected", "outside.rejected", "outcomes.rejected"];
         assert_eq!(nearest_measure("rejected", known), Some("outcomes.rejected"));
         assert_eq!(nearest_measure("mean_wiat", known), Some("mean_wait"));
         assert_eq!(nearest_measure("colour", known), None);
