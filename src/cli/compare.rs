@@ -36,7 +36,7 @@ pub(super) struct Args {
     #[arg(long = "where", value_name = "AXIS=LABEL", value_parser = axis_label)]
     only: Vec<(String, String)>,
 
-    /// Of a study: only this measure; may be repeated
+    /// Only this measure; may be repeated
     #[arg(long = "measure", value_name = "MEASURE")]
     measures: Vec<String>,
 

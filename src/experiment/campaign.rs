@@ -21,6 +21,7 @@ mod shard;
 mod sheet;
 mod table;
 
+pub(super) use file::MEASURES;
 pub use merging::Merged;
 pub use plan::{Campaign, PlannedRun};
 pub use running::{CampaignOptions, CampaignRan};

@@ -134,7 +134,12 @@ pub fn explained_text(facts: &Explained) -> String {
             let wait = start - facts.submit_s;
             out += &format!(", started at {} s", secs(start));
             out += &if wait > 0.0 {
-                format!(" after {} s ({})", secs(wait), duration(wait))
+                let (exact, rounded) = (format!("{} s", secs(wait)), duration(wait));
+                if exact == rounded {
+                    format!(" after {exact}")
+                } else {
+                    format!(" after {exact} ({rounded})")
+                }
             } else {
                 ", at once".to_owned()
             };

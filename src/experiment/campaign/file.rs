@@ -16,7 +16,7 @@ use crate::experiment::scenario::{Base, Override, Problem, ScenarioError, read};
 use crate::metrics::StudyTable;
 
 /// Figures of a campaign that names none.
-const MEASURES: [&str; 6] =
+pub(in crate::experiment) const MEASURES: [&str; 6] =
     ["mean_wait", "p95_wait", "mean_response", "mean_bounded_slowdown", "utilization", "makespan"];
 
 /// What a campaign's file says.

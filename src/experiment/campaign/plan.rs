@@ -14,6 +14,7 @@ use crate::experiment::RunError;
 use crate::experiment::scenario::{Base, Clock, Engine, Override, Scenario};
 use crate::experiment::workload::Logs;
 use crate::local::Registry;
+use crate::metrics::MeasureInfo;
 
 /// Runs that a campaign may have.
 const MOST_RUNS: u64 = 1_000_000;
@@ -46,6 +47,8 @@ pub struct PlannedRun {
     pub seed: u64,
     /// The hash of its resolved scenario.
     pub scenario_hash: u128,
+    /// Whether anything in it is drawn by chance; if not, it replays logs, and every seed gives the same.
+    pub drawn: bool,
     /// The hash of all that its result depends on: the scenario, the logs that it reads, and what of gridemu counts.
     pub key: u128,
 }
@@ -57,6 +60,32 @@ impl Campaign {
     /// [`RunError::Request`] with all that is wrong with the first run that cannot be, and with its place: an axis that names no key, a
     /// value that the key does not take, a measure that there is not, a log that is not there.
     pub fn load(
+        file: &Path,
+        sets: &[Override],
+        registry: &Registry,
+        brokers: &BrokerRegistry,
+    ) -> Result<Self, RunError> {
+        let campaign = Self::resolved(file, sets, registry, brokers)?;
+        measures::check(&campaign)?;
+        Ok(campaign)
+    }
+
+    /// The measures that the campaign of `file` can ask for, whatever it asks for now: all that its runs have, as far as that is known
+    /// before they are run.
+    ///
+    /// # Errors
+    /// As [`Campaign::load`].
+    pub fn measures_of(
+        file: &Path,
+        sets: &[Override],
+        registry: &Registry,
+        brokers: &BrokerRegistry,
+    ) -> Result<Vec<MeasureInfo>, RunError> {
+        let ids = measures::all(&Self::resolved(file, sets, registry, brokers)?)?;
+        Ok(ids.iter().map(|id| MeasureInfo::of(id)).collect())
+    }
+
+    fn resolved(
         file: &Path,
         sets: &[Override],
         registry: &Registry,
@@ -81,7 +110,6 @@ impl Campaign {
         let runs: Vec<Result<PlannedRun, RunError>> =
             (1..=count).into_par_iter().map(|run| campaign.plan(run, &contents)).collect();
         campaign.runs = runs.into_iter().collect::<Result<_, _>>()?;
-        measures::check(&campaign)?;
         Ok(campaign)
     }
 
@@ -182,7 +210,8 @@ impl Campaign {
         let planned = self.scenario(run).and_then(|scenario| {
             let key = contents.key(&scenario)?;
             let seed = scenario.meaning.grid.seed;
-            Ok(PlannedRun { run, point: point.clone(), seed, scenario_hash: scenario.hash, key })
+            let drawn = scenario.meaning.draws();
+            Ok(PlannedRun { run, point: point.clone(), seed, scenario_hash: scenario.hash, drawn, key })
         });
         planned.map_err(|error| {
             let said = error.to_string();

@@ -10,6 +10,7 @@ use crate::model::Outcome;
 use crate::report::figures::{count, duration, number};
 use crate::report::series::{Quantity, RunSeries};
 use crate::report::{FolderKind, RunFolder};
+use crate::units::unsigned_zero;
 
 /// The row of the folder.
 pub(super) const FOLDER: &str = "folder";
@@ -185,7 +186,7 @@ pub(super) fn all_jobs(titles: &[String], measures: &[BTreeMap<String, f64>]) ->
             row.push(match (values[0], values[1]) {
                 (Some(a), Some(b)) if a == b => "same".to_owned(),
                 (Some(a), Some(b)) if a != 0.0 => {
-                    format!("{:+.1} %", (b / a - 1.0) * 100.0).replace('-', "−")
+                    unsigned_zero(format!("{:+.1} %", (b / a - 1.0) * 100.0)).replace('-', "−")
                 }
                 _ => String::new(),
             });

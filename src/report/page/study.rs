@@ -203,7 +203,8 @@ fn points(table: &StudyTable, measures: &[usize]) -> Section {
                 None => "backlog grows".to_owned(),
                 Some(mean) => match mean_interval(&values, LEVEL) {
                     Some(estimate) => {
-                        format!("{} ± {}", facts::shown(id, mean), facts::shown(id, estimate.high - mean))
+                        let half = (estimate.high - estimate.low) / 2.0;
+                        format!("{} ± {}", facts::shown(id, mean), facts::shown(id, half))
                     }
                     None => facts::shown(id, mean),
                 },
