@@ -29,7 +29,7 @@ pub(super) fn report(table: &StudyTable, options: &ReportOptions) -> Result<Repo
         Some((x, y)) => Some((find("measure", x, &table.measures)?, find("measure", y, &table.measures)?)),
         None => chosen_pair(table, &measures),
     };
-    let mut sections = vec![what(table), points(table, &measures)];
+    let mut sections = vec![what(table, &options.notes), points(table, &measures)];
     let layout = Layout::of(table, along);
     if let Some(layout) = &layout {
         sections.push(drawn(table, layout, &measures));
@@ -121,7 +121,7 @@ fn capital(text: &str) -> String {
     signs.next().map_or_else(String::new, |first| first.to_uppercase().chain(signs).collect())
 }
 
-fn what(table: &StudyTable) -> Section {
+fn what(table: &StudyTable, notes: &[String]) -> Section {
     let seeds: std::collections::BTreeSet<u64> = table.rows.iter().map(|row| row.seed).collect();
     let mut rows = vec![vec!["runs".to_owned(), count(table.rows.len() as u64)]];
     for (at, axis) in table.axes.iter().enumerate() {
@@ -133,7 +133,7 @@ fn what(table: &StudyTable) -> Section {
         _ => String::new(),
     };
     rows.push(vec!["seeds".to_owned(), seeds]);
-    let mut lead = Vec::new();
+    let mut lead: Vec<String> = notes.iter().map(|note| format!("Note: {note}.")).collect();
     let failed: Vec<(u64, &str)> = table
         .rows
         .iter()
