@@ -63,8 +63,12 @@ pub fn study_note(path: &Path) -> Option<String> {
     ))
 }
 
-/// What the study of a table is called: as the file, or as the store that it is in.
+/// What the study of a table is called: as its campaign, or as the store that it is in, or as the file.
 fn name_of(file: &Path) -> String {
+    let about = file.parent().filter(|_| file.ends_with(TABLE)).and_then(About::read);
+    if let Some(about) = about {
+        return about.name;
+    }
     let stem = |path: &Path| path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     let store = file.parent().filter(|_| file.ends_with(TABLE)).map(absolute);
     store.and_then(|store| stem(&store)).or_else(|| stem(file)).unwrap_or_default()

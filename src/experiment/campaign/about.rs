@@ -15,8 +15,10 @@ const ABOUT: &str = "campaign.json";
 /// How far a campaign is, as the last command on its store left it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::experiment) struct About {
+    /// What the campaign is called.
+    pub(in crate::experiment) name: String,
     /// What was typed, without the store.
-    command: String,
+    pub(super) command: String,
     /// Runs that the campaign has.
     pub(in crate::experiment) runs: u64,
     /// Runs in its table; `None` while they are done, and after a kill.
@@ -24,10 +26,6 @@ pub(in crate::experiment) struct About {
 }
 
 impl About {
-    pub(super) const fn new(command: String, runs: u64, tabled: Option<u64>) -> Self {
-        Self { command, runs, tabled }
-    }
-
     /// What the store `folder` says; `None` if it does not say, or not in words of today.
     pub(in crate::experiment) fn read(folder: &Path) -> Option<Self> {
         serde_json::from_slice(&fs::read(folder.join(ABOUT)).ok()?).ok()

@@ -154,7 +154,8 @@ impl Campaign {
 
     /// Says in the store how far its table is.
     fn tabled(&self, store: &ResultStore, tabled: Option<u64>) -> Result<(), RunError> {
-        About::new(self.command.clone(), self.runs().len() as u64, tabled).write(store.folder())
+        let (name, command) = (self.name().to_owned(), self.command.clone());
+        About { name, command, runs: self.runs().len() as u64, tabled }.write(store.folder())
     }
 
     /// The runs that are to be done, in the order in which they are: seed by seed, so that what is done at any time is a fair sample of

@@ -298,8 +298,12 @@ fn group_table(caption: &str, first: &str, groups: Vec<(&str, &Value)>) -> Table
 
 /// What was lost to churn and to kills.
 pub(super) fn lost(summary: &Value) -> Option<Table> {
-    let lost = summary["churn"]["lost"].as_array().filter(|lost| !lost.is_empty())?;
-    let rows = lost.iter().map(|lost| {
+    let lost = summary["churn"]["lost"].as_array()?;
+    let some: Vec<&Value> = lost.iter().filter(|lost| lost["attempts"] != 0).collect();
+    if some.is_empty() {
+        return None;
+    }
+    let rows = some.iter().map(|lost| {
         vec![
             lost["cause"].as_str().unwrap_or_default().to_owned(),
             number(lost["attempts"].as_f64(), 0),
@@ -308,7 +312,16 @@ pub(super) fn lost(summary: &Value) -> Option<Table> {
         ]
     });
     let head = ["cause", "attempts", "processor-hours", "of all in use"];
-    Some(table("Work that was lost", &head, rows.collect()))
+    let window = &summary["measure"];
+    let caption = match (window["from"].as_f64(), window["to"].as_f64()) {
+        (Some(from), Some(to)) => format!(
+            "Work that was lost: to machines and sites that left from {} to {}; to other causes in the whole run",
+            duration(from),
+            duration(to)
+        ),
+        _ => "Work that was lost".to_owned(),
+    };
+    Some(table(&caption, &head, rows.collect()))
 }
 
 fn table(caption: &str, head: &[&str], rows: Vec<Vec<String>>) -> Table {

@@ -219,7 +219,10 @@ fn points(table: &StudyTable, measures: &[usize]) -> Section {
 
 fn drawn(table: &StudyTable, layout: &Layout, measures: &[usize]) -> Section {
     let charts = layout.charts(table);
-    let mut lead = vec!["A line joins the means of the runs of each point; its band is the 95 % interval of the mean (Student's t, over seeds).".to_owned()];
+    let ordered = layout.is_ordered(table);
+    let lines = "A line joins the means of the runs of each point; its band is the 95 % interval of the mean (Student's t, over seeds).";
+    let marks = "A mark is the mean of the runs of a point; the line through it is the 95 % interval of the mean (Student's t, over seeds).";
+    let mut lead = vec![if ordered { lines } else { marks }.to_owned()];
     if charts.len() > CHARTS {
         lead.push(format!(
             "The axes that are kept apart have {} combinations, of which the first {CHARTS} are drawn; the table has all of them.",
