@@ -218,6 +218,14 @@ pub(super) fn shown(id: &str, value: f64) -> String {
     number(Some(value), decimals)
 }
 
+/// A mean with the half of its interval, in as many places as the mean deserves.
+pub(super) fn shown_with(id: &str, mean: f64, half: f64) -> String {
+    match mean.abs() {
+        large if large >= 1_000.0 => format!("{} ± {}", number(Some(mean), 0), number(Some(half), 0)),
+        _ => format!("{} ± {}", shown(id, mean), shown(id, half)),
+    }
+}
+
 /// A site a row.
 pub(super) fn sites(summary: &Value) -> Option<Table> {
     let sites = summary["sites"].as_array().filter(|sites| !sites.is_empty())?;

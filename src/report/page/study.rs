@@ -202,9 +202,7 @@ fn points(table: &StudyTable, measures: &[usize]) -> Section {
                 None if values.is_empty() => "–".to_owned(),
                 None => "backlog grows".to_owned(),
                 Some(mean) => match mean_interval(&values, LEVEL) {
-                    Some(estimate) => {
-                        format!("{} ± {}", facts::shown(id, mean), facts::shown(id, estimate.high - mean))
-                    }
+                    Some(estimate) => facts::shown_with(id, mean, estimate.high - mean),
                     None => facts::shown(id, mean),
                 },
             });
