@@ -52,7 +52,7 @@ pub struct CampaignRan {
     pub table: StudyTable,
     /// Runs that were done now.
     pub ran: u64,
-    /// Runs that had a result already.
+    /// Runs that had a result already, and those that mean the same scenario as one that was done.
     pub kept: u64,
     /// Runs of other parts that have a result too: it is in the table.
     pub others: u64,
@@ -106,15 +106,7 @@ impl Campaign {
         }
         let missing = self.runs().iter().filter(|run| !outcomes.contains_key(&run.key)).count() as u64;
         let others = self.runs().len() as u64 - mine.len() as u64 - missing;
-        // Those that mean a scenario which was run for another one have been done with it.
-        let keys: BTreeSet<u128> = todo.iter().map(|run| run.key).collect();
-        let twins = if options.folders.is_some() {
-            0
-        } else {
-            mine.iter().filter(|run| keys.contains(&run.key)).count() - keys.len()
-        };
-        let (ran, kept) = (done + twins, kept - twins as u64);
-        Ok(CampaignRan { table, ran: ran as u64, kept, others, missing })
+        Ok(CampaignRan { table, ran: done as u64, kept, others, missing })
     }
 
     /// The table of the results that are in `store`; nothing is run.

@@ -311,25 +311,34 @@ pub(super) fn lost(summary: &Value) -> Option<Table> {
     if some.is_empty() {
         return None;
     }
+    let window = &summary["measure"];
+    let within = window["from"].as_f64().zip(window["to"].as_f64());
+    let within = within.map(|(from, to)| format!("from {} to {}", duration(from), duration(to)));
+    let left = |lost: &&Value| lost["cause"].as_str().is_some_and(|cause| cause.ends_with(" left"));
+    let caption = match within {
+        Some(within) if some.iter().all(left) => format!("Work that was lost {within}"),
+        Some(within) if some.iter().any(left) => {
+            format!("Work that was lost: to what left {within}; otherwise in the whole run")
+        }
+        Some(_) => "Work that was lost in the whole run".to_owned(),
+        None => "Work that was lost".to_owned(),
+    };
+    // What was lost in a part of the run is no share of what was in use in all of it.
+    let shares = some.iter().any(|lost| lost["share"].is_number());
     let rows = some.iter().map(|lost| {
-        vec![
+        let mut row = vec![
             lost["cause"].as_str().unwrap_or_default().to_owned(),
             number(lost["attempts"].as_f64(), 0),
             number(lost["proc_s"].as_f64().map(|seconds| seconds / 3_600.0), 1),
-            lost["share"].as_f64().map_or_else(|| "–".to_owned(), |share| format!("{:.2} %", share * 100.0)),
-        ]
+        ];
+        if shares {
+            let share = lost["share"].as_f64();
+            row.push(share.map_or_else(|| "–".to_owned(), |share| format!("{:.2} %", share * 100.0)));
+        }
+        row
     });
     let head = ["cause", "attempts", "processor-hours", "of all in use"];
-    let window = &summary["measure"];
-    let caption = match (window["from"].as_f64(), window["to"].as_f64()) {
-        (Some(from), Some(to)) => format!(
-            "Work that was lost: to machines and sites that left from {} to {}; to other causes in the whole run",
-            duration(from),
-            duration(to)
-        ),
-        _ => "Work that was lost".to_owned(),
-    };
-    Some(table(&caption, &head, rows.collect()))
+    Some(table(&caption, &head[..if shares { 4 } else { 3 }], rows.collect()))
 }
 
 fn table(caption: &str, head: &[&str], rows: Vec<Vec<String>>) -> Table {

@@ -66,7 +66,7 @@ fn runs_are_listed_before_they_are_run() {
     insta::assert_snapshot!("list", ran.ends(0, &[]).out);
     assert!(!folder.path().join("small.campaign").exists(), "nothing was made");
     campaign(folder.path(), &["small.toml", "--shard", "2/9", "--store", "store"])
-        .ends(0, &["2 runs done now, 16 without a result"]);
+        .ends(0, &["part 2/9: 2 runs done now; of the other parts 0 runs have a result in this store, and 16 have none"]);
     let ran = campaign(folder.path(), &["small.toml", "--dry-run", "--store", "store", "--json"]);
     let json: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
     let done = json.as_array().unwrap().iter().filter(|run| run["state"] == "done").count();
