@@ -148,10 +148,22 @@ fn told(ran: &CampaignRan, options: &CampaignOptions) -> String {
     if ran.kept > 0 {
         line += &format!(", {} kept from before", ran.kept);
     }
-    if ran.missing > 0 {
+    if let Some(shard) = options.shard {
+        line = format!(
+            "part {shard}: {line}; of the other parts {} runs have a result in this store",
+            ran.others
+        );
+        if ran.missing > 0 {
+            line += &format!(", and {} have none", ran.missing);
+        }
+    } else if ran.missing > 0 {
         line += &format!(", {} without a result", ran.missing);
     }
-    format!("{line}; the table of all runs is `{}`", options.store.join("results.csv").display())
+    let what = match ran.table.rows.len() {
+        all if ran.missing == 0 => format!("the table of all {all} runs"),
+        some => format!("the table of the {some} runs that have one"),
+    };
+    format!("{line}; {what} is `{}`", options.store.join("results.csv").display())
 }
 
 /// Some runs that failed are the failure of the command, once all others are done.

@@ -1,14 +1,13 @@
 //! Comparing: folders of runs, or the table of a study, in; differences with their intervals out.
 
 use std::collections::BTreeSet;
-use std::fs::File;
-use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use serde_json::Value;
 
 use super::RunError;
+use super::study::{is_study, read_study};
 use crate::metrics::comparison::{
     Charge, CompareError, ComparedRun, JOB_MEASURES, JobOutcome, JobQuestion, RunsComparison,
     StudyComparison, StudyQuestion, compare_jobs, compare_study,
@@ -62,11 +61,12 @@ const WHOLE: [&str; 7] =
 /// # Errors
 /// [`RunError::Request`] if there is nothing to compare, or not in the way asked for.
 pub fn compare(paths: &[PathBuf], options: &CompareOptions) -> Result<Comparison, RunError> {
-    let tables: Vec<Option<PathBuf>> = paths.iter().map(|path| study_file(path)).collect();
-    if let [Some(table)] = tables.as_slice() {
-        return study(&read_study(table)?, options);
+    if let [only] = paths
+        && is_study(only)
+    {
+        return study(&read_study(only)?, options);
     }
-    if let Some((path, _)) = paths.iter().zip(&tables).find(|(_, table)| table.is_some()) {
+    if let Some(path) = paths.iter().find(|path| is_study(path)) {
         return Err(RunError::request(format!(
             "`{}` is the table of a study, and is not alone",
             path.display()
@@ -103,26 +103,6 @@ pub fn compare(paths: &[PathBuf], options: &CompareOptions) -> Result<Comparison
     }
     let folders: Vec<RunFolder> = places.into_iter().flat_map(|(_, folders)| folders).collect();
     runs(folders, options)
-}
-
-/// The table of a study at `path`: itself, or `results.csv` in it.
-fn study_file(path: &Path) -> Option<PathBuf> {
-    let file = if path.is_dir() { path.join("results.csv") } else { path.to_owned() };
-    let mut first = String::new();
-    BufReader::new(File::open(&file).ok()?).read_line(&mut first).ok()?;
-    first.starts_with("run,").then_some(file)
-}
-
-fn read_study(path: &Path) -> Result<StudyTable, RunError> {
-    let named = |error: &dyn std::fmt::Display| RunError::request(format!("`{}`: {error}", path.display()));
-    let file = File::open(path).map_err(|error| named(&error))?;
-    let name = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
-    let name = match path.parent().and_then(Path::file_name) {
-        Some(folder) if name == "results" => folder.to_string_lossy().into_owned(),
-        _ => name,
-    };
-    StudyTable::read_csv(&name, BufReader::new(file))
-        .map_err(|error| named(&error).with_hint("give a table as `gridemu campaign` writes it, whole"))
 }
 
 fn study(table: &StudyTable, options: &CompareOptions) -> Result<Comparison, RunError> {

@@ -101,6 +101,11 @@ impl CampaignFile {
         let seeds = keys.seeds.map(|Seeds(seeds)| {
             (seeds, format!("{}, `seeds`", sheet.origins().words(sheet.root().place_of(&seeds_at))))
         });
+        if let (Some((_, place)), true) = (&seeds, fixed.iter().any(|set| set.key() == "seed")) {
+            let said = format!("this would change nothing: the seeds are those of {place}");
+            let problem = sheet.problem(&top.key("set").key("seed"), said);
+            return Err(problem.with_hint("leave it out, or leave out `seeds`").into());
+        }
         let measures = match keys.measures {
             None => MEASURES.map(|id| Wanted { id: id.to_owned(), place: String::new() }).to_vec(),
             Some(ids) => asked(&sheet, &top.key("measures"), &ids)?,

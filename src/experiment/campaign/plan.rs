@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use super::axis::Axis;
 use super::file::{CampaignFile, Wanted};
 use super::key::Contents;
-use super::{Shard, measures};
+use super::{Shard, about, measures};
 use crate::broker::BrokerRegistry;
 use crate::experiment::RunError;
 use crate::experiment::scenario::{Base, Clock, Engine, Override, Scenario};
@@ -23,6 +23,8 @@ const MOST_RUNS: u64 = 1_000_000;
 #[derive(Debug)]
 pub struct Campaign {
     name: String,
+    /// What was typed to have it.
+    pub(super) command: String,
     base: Base,
     /// What is the same in all runs.
     fixed: Vec<Override>,
@@ -100,10 +102,20 @@ impl Campaign {
                 return Err(RunError::request(said).with_hint("change the axis in the file"));
             }
         }
+        if let Some(set) = sets.iter().find(|set| set.key() == "seed")
+            && let Some((_, place)) = &seeds
+        {
+            let said =
+                format!("`{}` would change nothing: the seeds are those of {place}", set.typed_again());
+            let hint = "change `seeds` in the file, such as `seeds = [4]`; without it, `--set seed=4` counts";
+            return Err(RunError::request(said).with_hint(hint));
+        }
         fixed.extend(sets.iter().cloned());
+        let command = about::command(file, sets);
         let (registry, brokers) = (registry.clone(), brokers.clone());
         let (wanted, runs, logs) = (measures, Vec::new(), Logs::default());
-        let mut campaign = Self { name, base, fixed, axes, seeds, wanted, registry, brokers, runs, logs };
+        let mut campaign =
+            Self { name, command, base, fixed, axes, seeds, wanted, registry, brokers, runs, logs };
         let count = campaign.count()?;
         let contents = Contents::default();
         // All are looked at, so that the first that is wrong is told, whichever thread comes first.
