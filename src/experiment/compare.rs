@@ -134,13 +134,7 @@ fn study(table: &StudyTable, options: &CompareOptions) -> Result<Comparison, Run
         charge: options.charge,
         level: options.level,
     };
-    let refused = |error: CompareError| {
-        let refused = RunError::request(&error);
-        match error.hint() {
-            Some(hint) => refused.with_hint(hint),
-            None => refused,
-        }
-    };
+    let refused = |error: CompareError| RunError::request(&error).with_maybe_hint(error.hint());
     compare_study(table, &question).map(Comparison::Study).map_err(refused)
 }
 

@@ -189,18 +189,12 @@ fn stands_for(asked: &str, id: &str) -> bool {
 
 fn at_line(folder: &Path, line: usize, said: &str, near: Option<String>) -> RunError {
     let refused = RunError::request(format!("{}:{line}: {said}", folder.join(file::NAME).display()));
-    match near {
-        Some(near) => refused.with_hint(format!("did you mean `{near}`?")),
-        None => refused,
-    }
+    refused.with_maybe_hint(near.map(|near| format!("did you mean `{near}`?")))
 }
 
 fn refused(error: &ClaimError, folder: &Path, claim: &ClaimOnPage) -> RunError {
-    let refused = RunError::request(format!("{}:{}: {error}", folder.join(file::NAME).display(), claim.line));
-    match error.hint() {
-        Some(hint) => refused.with_hint(hint),
-        None => refused,
-    }
+    RunError::request(format!("{}:{}: {error}", folder.join(file::NAME).display(), claim.line))
+        .with_maybe_hint(error.hint())
 }
 
 fn fits(claim: &ClaimOnPage, campaign: &Campaign) -> Result<(), ClaimError> {

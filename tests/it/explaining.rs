@@ -193,7 +193,9 @@ fn fcfs_lets_nobody_overtake() {
     let told = explained(&site(10, "fcfs"), &jobs(), 3, 20);
     assert_eq!((told.reason, told.needs, told.free), (Reason::Behind, 4, 4));
     assert_eq!(named(&told), [2, 1]);
-    assert_eq!(told.shadow, Some(Time::from_secs(100)));
+    assert_eq!((told.shadow, told.start), (None, None), "only backfilling has a shadow time");
+    let start = Some(Time::from_secs(100));
+    assert!(matches!(told.blockers[0], Blocker::Waiting { start: head, .. } if head == start), "{told:?}");
     assert_eq!(
         told.rule,
         "nobody overtakes: job 2 is the first in line, needs 8 processors, and 4 are free, which would do for this one"
