@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -16,7 +18,7 @@ use crate::metrics::comparison::{
 use crate::metrics::{
     Backlog, Definitions, Outcomes, RunStatus, StudyRow, StudyTable, Window, flat_measures,
 };
-use crate::model::Outcome;
+use crate::model::{Origin, Outcome};
 use crate::report::{JobRow, RunFolder};
 use crate::units::{Span, Time};
 
@@ -341,8 +343,22 @@ fn jobs_of(folder: &RunFolder) -> Result<Vec<JobOutcome>, RunError> {
         run: row.run,
         outcome: row.outcome,
     };
-    let rows = folder.jobs()?;
-    rows.map(|row| row.map(outcome).map_err(RunError::from)).collect()
+    let mut lines: FxHashMap<(Origin, Arc<str>, u64), u64> = FxHashMap::default();
+    let (mut jobs, none): (Vec<JobOutcome>, Arc<str>) = (Vec::new(), Arc::from(""));
+    for row in folder.jobs()? {
+        let row = row?;
+        // Where a job of the grid ended does not matter.
+        let home = if row.origin == Origin::Own { &row.site } else { &none };
+        if let Some(before) = lines.insert((row.origin, Arc::clone(home), row.job), row.line) {
+            let (path, line, job) = (folder.jobs_path().display(), row.line, row.job);
+            return Err(RunError::request(format!(
+                "{path}:{line}: job {job} stands in line {before} already"
+            ))
+            .with_hint("each job has one row; copy or make the table again"));
+        }
+        jobs.push(outcome(row));
+    }
+    Ok(jobs)
 }
 
 fn whole_of(folders: &[RunFolder]) -> Vec<(String, Vec<Option<f64>>)> {

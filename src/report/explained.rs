@@ -244,7 +244,7 @@ pub fn rule_without_numbers(rule: &str) -> String {
             _ if number => words.push("#"),
             "is" if follows => words.push("are"),
             "processor" => words.push("processors"),
-            _ => words.push(word),
+            _ => words.push(end),
         }
     }
     words.join(" ")

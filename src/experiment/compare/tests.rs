@@ -117,3 +117,15 @@ fn users_that_wait_for_their_jobs_submit_them_at_other_instants() {
     }
     assert_eq!(paired("c", "d"), (2, [0, 0]));
 }
+
+#[test]
+fn a_job_that_stands_twice_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = |name: &str| dir.path().join(name);
+    folder(&place("a"), &summary(1, 10), &[(1, 0, 5, 6), (2, 0, 5, 6)]);
+    folder(&place("b"), &summary(1, 10), &[(1, 0, 5, 6), (2, 0, 5, 6), (1, 0, 5, 6)]);
+    for paths in [[place("a"), place("b")], [place("b"), place("a")]] {
+        let said = said(&paths);
+        assert!(said.ends_with("b/jobs.csv:4: job 1 stands in line 2 already"), "{said}");
+    }
+}

@@ -58,15 +58,20 @@ pub(super) fn find(folder: &RunFolder, options: &ExplainOptions) -> Result<JobRo
             && options.site.as_deref().is_none_or(|site| site == &*row.site)
     };
     let each = |rows: &[JobRow]| {
-        let told = rows.iter().map(|row| format!("{} at {}", row.origin.name(), place(row)));
-        told.collect::<Vec<String>>().join(", ")
+        let told = rows.iter().map(|row| match row.origin {
+            Origin::Own => format!("local at {}", place(row)),
+            Origin::Sent => format!("of the grid, at {}", place(row)),
+        });
+        told.collect::<Vec<String>>().join("; ")
     };
     let known = each(&numbered);
     numbered.retain(fits);
     match numbered.len() {
         1 => numbered.pop().ok_or_else(|| RunError::request("no job")),
-        0 => Err(RunError::request(format!("job {} in `{table}` is another one: {known}", options.job))
-            .with_hint("say its `--origin` and its `--site`, or leave them out")),
+        0 => {
+            Err(RunError::request(format!("job {} in `{table}` is not that one: it is {known}", options.job))
+                .with_hint("say its `--origin` and its `--site`, or leave them out"))
+        }
         many => Err(RunError::request(format!(
             "{many} jobs in `{table}` have the number {}: {}",
             options.job,
@@ -77,7 +82,11 @@ pub(super) fn find(folder: &RunFolder, options: &ExplainOptions) -> Result<JobRo
 }
 
 fn place(row: &JobRow) -> &str {
-    if row.site.is_empty() { "the only site" } else { &row.site }
+    match &*row.site {
+        "" => "the only site",
+        "grid" => "no site",
+        site => site,
+    }
 }
 
 /// Some names; of many the first.
@@ -129,9 +138,9 @@ mod tests {
         let told = ask(&local, None, Some(Origin::Sent));
         assert!(told.contains("there are no jobs of the grid in"), "{told}");
         let told = ask(&local, Some("leiden"), None);
-        assert!(told.contains("is another one: local at delft"), "{told}");
+        assert!(told.contains("is not that one: it is local at delft"), "{told}");
         let both = [row(7, "delft", "local"), row(7, "leiden", "grid")];
         let told = ask(&both, None, None);
-        assert!(told.contains("have the number 7: local at delft, grid at leiden"), "{told}");
+        assert!(told.contains("have the number 7: local at delft; of the grid, at leiden"), "{told}");
     }
 }
