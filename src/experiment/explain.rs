@@ -136,7 +136,7 @@ fn follow(
             "the policy was asked at every instant at first, and at every {every}th in the end: shorter changes of the reason may be missing"
         ));
     }
-    compare(row, watch, explained);
+    compare(row, watch, runs.as_ref(), explained);
     explained.attempts = attempts(grid, watch, row, runs, true);
     Ok(())
 }
@@ -155,7 +155,7 @@ fn at_instant(grid: &Grid, watch: &mut Watch, row: &JobRow, at: Time, explained:
             (told.attempt, told.site) = (Some(now.number), name(now.site));
             told.since_s = Some(now.from.as_secs_f64());
             if row.start.is_none_or(|start| start > at) {
-                compare(row, watch, explained);
+                compare(row, watch, Some(&now), explained);
             }
             runs = Some(now);
         }
@@ -245,9 +245,10 @@ fn partition(site: &Site, partition: PartitionId) -> String {
 }
 
 /// Whether the run built anew is the one of the folder, as far as this job tells.
-fn compare(row: &JobRow, watch: &Watch, explained: &mut Explained) {
+fn compare(row: &JobRow, watch: &Watch, runs: Option<&Try>, explained: &mut Explained) {
     let word = |time: Option<Time>| time.map_or("never".to_owned(), |time| format!("at {time} s"));
-    let started = watch.started();
+    // What still runs in its first attempt is in no record yet.
+    let started = watch.started().or(runs.map(|now| now.from));
     let ended = watch.ended.as_ref();
     let differs = if started != row.start {
         format!("run again, the job starts {}, and by the folder {}", word(started), word(row.start))

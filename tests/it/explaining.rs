@@ -449,6 +449,17 @@ fn attempts_in_a_grid_are_followed_to_the_end() {
     assert!(runs.contains(&format!(", attempt 3 of {count}\n")), "{runs}");
     assert!(waits.contains("before attempt 3"), "{waits}");
     let text = gridemu(&["explain", out, "--job", job]).out;
+    if job == "872" {
+        // The page shows the beginning.
+        let line = |line: &str| if line.is_empty() { "\n".to_owned() } else { format!("    {line}\n") };
+        let shown: String = text
+            .split("\n\n")
+            .take(2)
+            .flat_map(|part| part.lines().map(line).chain(["\n".to_owned()]))
+            .collect();
+        let page = std::fs::read_to_string("docs/explaining.md").unwrap();
+        assert!(page.contains(&shown), "docs/explaining.md should show\n{shown}");
+    }
     assert!(
         text.contains("attempts more, not told here (`--all`)") && text.contains("the waits between"),
         "{text}"
@@ -491,4 +502,31 @@ fn a_wait_is_split_where_the_rule_or_those_in_the_way_change() {
         .map(|one| one["rule"].as_str().unwrap().contains("first in line"))
         .collect();
     assert_eq!(rules, [false, false, true]);
+}
+
+/// What still runs at the end of the run has an attempt without an end of its own, and is explained without complaint.
+#[test]
+fn unfinished_jobs_are_explained() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().to_str().unwrap();
+    gridemu(&["run", "configs/quickstart.toml", "--set", "until=6 h", "--out", out]).well();
+    let mut table = csv::Reader::from_path(folder.path().join("jobs.csv")).unwrap();
+    let rows: Vec<_> = table.records().map(Result::unwrap).collect();
+    let unfinished = rows.iter().filter(|row| &row[6] == "unfinished");
+    let (ran, waited): (Vec<_>, Vec<_>) = unfinished.partition(|row| !row[2].is_empty());
+    assert!(!ran.is_empty());
+    for row in ran.iter().take(2).chain(waited.iter().take(2)) {
+        let told =
+            gridemu(&["explain", out, "--job", &row[0], "--origin", &row[20], "--site", &row[5], "--json"])
+                .json();
+        assert_eq!(told["notes"].as_array().unwrap().len(), 0, "{told:#}");
+        let attempts = told["attempts"].as_array().unwrap();
+        assert_eq!(attempts.len(), usize::from(!row[2].is_empty()), "{told:#}");
+        for attempt in attempts {
+            assert_eq!(
+                (&attempt["ended"], &attempt["start_s"]),
+                (&"unfinished".into(), &row[2].parse::<f64>().unwrap().into())
+            );
+        }
+    }
 }
