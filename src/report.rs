@@ -42,7 +42,9 @@ pub use comparison::comparison_table;
 pub use contents::contents_table;
 pub use contrasts::{runs_contrasts, study_contrasts};
 pub use error::{OutputError, hint_for};
-pub use explained::{Explained, Held, Stretch, explained_text};
+pub use explained::{
+    At, AtState, Attempt, Explained, ExplainedJob, Held, Stretch, explained_text, rule_without_numbers,
+};
 pub use folder::{OutputDir, OutputOptions};
 pub use futures::{Branch, Difference, Futures, futures_table};
 pub use grid::grid_tables;

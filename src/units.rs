@@ -17,5 +17,5 @@ pub use energy::{Energy, Power};
 pub use money::{EnergyPrice, Money, Price};
 pub use text::UnitError;
 pub(crate) use text::unsigned_zero;
-pub use time::{Span, Time, write_seconds};
+pub use time::{Clock, Span, Time, write_seconds};
 pub use work::{Rate, Work};

@@ -213,16 +213,9 @@ fn listed(names: &[&str]) -> String {
 }
 
 fn refused(error: ReportError) -> RunError {
-    told(RunError::request(&error), &error)
+    RunError::request(&error).with_maybe_hint(error.hint())
 }
 
 fn failed(error: ReportError) -> RunError {
-    told(RunError::run(&error), &error)
-}
-
-fn told(run: RunError, error: &ReportError) -> RunError {
-    match error.hint() {
-        Some(hint) => run.with_hint(hint),
-        None => run,
-    }
+    RunError::run(&error).with_maybe_hint(error.hint())
 }

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -15,7 +17,7 @@ use crate::metrics::comparison::{
 use crate::metrics::{
     Backlog, Definitions, Outcomes, RunStatus, StudyRow, StudyTable, Window, flat_measures, nearest_measure,
 };
-use crate::model::Outcome;
+use crate::model::{Origin, Outcome};
 use crate::report::{JobRow, RunFolder};
 use crate::units::{Span, Time};
 
@@ -114,13 +116,7 @@ fn study(table: &StudyTable, options: &CompareOptions) -> Result<Comparison, Run
         charge: options.charge,
         level: options.level,
     };
-    let refused = |error: CompareError| {
-        let refused = RunError::request(&error);
-        match error.hint() {
-            Some(hint) => refused.with_hint(hint),
-            None => refused,
-        }
-    };
+    let refused = |error: CompareError| RunError::request(&error).with_maybe_hint(error.hint());
     compare_study(table, &question).map(Comparison::Study).map_err(refused)
 }
 
@@ -344,8 +340,22 @@ fn jobs_of(folder: &RunFolder) -> Result<Vec<JobOutcome>, RunError> {
         run: row.run,
         outcome: row.outcome,
     };
-    let rows = folder.jobs()?;
-    rows.map(|row| row.map(outcome).map_err(RunError::from)).collect()
+    let mut lines: FxHashMap<(Origin, Arc<str>, u64), u64> = FxHashMap::default();
+    let (mut jobs, none): (Vec<JobOutcome>, Arc<str>) = (Vec::new(), Arc::from(""));
+    for row in folder.jobs()? {
+        let row = row?;
+        // Where a job of the grid ended does not matter.
+        let home = if row.origin == Origin::Own { &row.site } else { &none };
+        if let Some(before) = lines.insert((row.origin, Arc::clone(home), row.job), row.line) {
+            let (path, line, job) = (folder.jobs_path().display(), row.line, row.job);
+            return Err(RunError::request(format!(
+                "{path}:{line}: job {job} stands in line {before} already"
+            ))
+            .with_hint("each job has one row; copy or make the table again"));
+        }
+        jobs.push(outcome(row));
+    }
+    Ok(jobs)
 }
 
 /// A measure, and its value in each run.

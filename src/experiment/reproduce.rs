@@ -187,18 +187,12 @@ fn measured_by(campaign: &str, measures: &[String], id: &str) -> Result<(), (Str
 
 fn at_line(folder: &Path, line: usize, said: &str, hint: Option<String>) -> RunError {
     let refused = RunError::request(format!("{}:{line}: {said}", folder.join(file::NAME).display()));
-    match hint {
-        Some(hint) => refused.with_hint(hint),
-        None => refused,
-    }
+    refused.with_maybe_hint(hint)
 }
 
 fn refused(error: &ClaimError, folder: &Path, claim: &ClaimOnPage) -> RunError {
-    let refused = RunError::request(format!("{}:{}: {error}", folder.join(file::NAME).display(), claim.line));
-    match error.hint() {
-        Some(hint) => refused.with_hint(hint),
-        None => refused,
-    }
+    RunError::request(format!("{}:{}: {error}", folder.join(file::NAME).display(), claim.line))
+        .with_maybe_hint(error.hint())
 }
 
 fn fits(claim: &ClaimOnPage, campaign: &Campaign) -> Result<(), ClaimError> {

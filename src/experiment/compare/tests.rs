@@ -162,3 +162,15 @@ fn folders_are_compared_by_the_measures_that_are_asked_for() {
     assert_eq!(of_study(&["local.mean_wait"]), ["local.mean_wait"]);
     assert!(asked_for(&seeds, &["p95_wiat"]).unwrap_err().to_string().contains("no measure `p95_wiat`"));
 }
+
+#[test]
+fn a_job_that_stands_twice_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = |name: &str| dir.path().join(name);
+    folder(&place("a"), &summary(1, 10), &[(1, 0, 5, 6), (2, 0, 5, 6)]);
+    folder(&place("b"), &summary(1, 10), &[(1, 0, 5, 6), (2, 0, 5, 6), (1, 0, 5, 6)]);
+    for paths in [[place("a"), place("b")], [place("b"), place("a")]] {
+        let said = said(&paths);
+        assert!(said.ends_with("b/jobs.csv:4: job 1 stands in line 2 already"), "{said}");
+    }
+}

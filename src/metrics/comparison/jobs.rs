@@ -140,7 +140,8 @@ struct Pair<'a> {
 /// Holds the jobs of `variant` against the same jobs of `baseline`.
 ///
 /// A number alone does not make a job the same: two workloads of a model both have a job 1. A pair asks for as many processors
-/// on both sides, and was submitted at the same instant, unless users wait for their jobs.
+/// on both sides, and was submitted at the same instant, unless users wait for their jobs. A job stands once among the jobs of a
+/// run.
 ///
 /// A job of a run is no independent sample, so intervals come from [`block_bootstrap`], where the log is long enough for
 /// it. A group in which jobs did not end alike has no difference, unless the question says how to charge them. The
@@ -158,7 +159,8 @@ pub fn compare_jobs(
     let paired = paired.filter(|(a, b)| same(a, b));
     let mut pairs: Vec<Pair<'_>> = paired.map(|(a, b)| pair(a, b, last, question)).collect();
     pairs.sort_by_key(|pair| (pair.a.submit, key(pair.a)));
-    let unpaired = [baseline.1, variant.1].map(|jobs| counted(jobs, question).count() - pairs.len());
+    let unpaired =
+        [baseline.1, variant.1].map(|jobs| counted(jobs, question).count().saturating_sub(pairs.len()));
     let origin = pairs.first().map_or(Time::ZERO, |pair| pair.a.submit);
     let week = |pair: &Pair<'_>| (pair.a.submit.since(origin).micros() / WEEK) as usize;
     let weeks = pairs.last().map_or(0, |pair| week(pair) + 1);
