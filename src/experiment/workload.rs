@@ -307,9 +307,7 @@ impl Workload {
                 progress.begin(length);
                 let name = file_name(path);
                 let counted = Counted { inner: file, progress: progress.clone() };
-                let log = open_swf(Box::new(counted), &name, shaping, self.is_once())?;
-                let (procs, header) = (log.machine(), Some(log.header().clone()));
-                Base { source: Box::new(log), name, procs, seed: None, header }
+                Base::of_log(open_swf(Box::new(counted), &name, shaping, self.is_once())?, name)
             }
         };
         if let Some(factor) = factor {
@@ -323,9 +321,7 @@ impl Workload {
             return Err(read_once("standard input", "`--load` needs"));
         }
         let name = "standard input".to_owned();
-        let log = open_swf(Box::new(io::stdin()), &name, shaping, true)?;
-        let (procs, header) = (log.machine(), log.header().clone());
-        Ok(Base { source: Box::new(log), name, procs, seed: None, header: Some(header) })
+        Ok(Base::of_log(open_swf(Box::new(io::stdin()), &name, shaping, true)?, name))
     }
 
     /// Reads the whole log once to find the factor that gives the wanted load.
@@ -360,6 +356,12 @@ struct Base {
 }
 
 impl Base {
+    /// Of a log.
+    fn of_log(log: SwfSource, name: String) -> Self {
+        let (procs, header) = (log.machine(), Some(log.header().clone()));
+        Self { source: Box::new(log), name, procs, seed: None, header }
+    }
+
     /// Of a generator; its jobs are still to come.
     fn of(name: String, procs: u32, seed: Option<u64>) -> Self {
         Self { source: Box::new(Jobs::new(Vec::new())), name, procs: Some(procs), seed, header: None }
@@ -391,10 +393,8 @@ fn open_batsim(path: &Path, shaping: &Shaping, once: bool) -> Result<Base, RunEr
     only_for_logs(&options, shaping, "Batsim workloads")?;
     let name = file_name(path);
     let (file, _) = open_file(path)?;
-    let read = batsim::read(&name, Box::new(file)).map_err(|error| match error.hint() {
-        Some(hint) => RunError::request(&error).with_hint(hint),
-        None => RunError::request(&error),
-    })?;
+    let read = batsim::read(&name, Box::new(file))
+        .map_err(|error| RunError::request(&error).with_maybe_hint(error.hint()))?;
     let mut source: Box<dyn Source> = Box::new(Jobs::new(read.jobs).had_once(once));
     if let Some(first) = shaping.first {
         source = Box::new(First::new(source, first));
@@ -428,10 +428,8 @@ fn estimated_by_users(
     });
     let spec = TsafrirSpec::from_named(named).map_err(RunError::request)?;
     let drained = Jobs::new(jobs).with_notes(source.notes()).had_once(once);
-    let estimated = tsafrir::Estimated::new(&spec, drained, stream).map_err(|error| match error.hint() {
-        Some(hint) => RunError::request(&error).with_hint(hint),
-        None => RunError::request(&error),
-    })?;
+    let estimated = tsafrir::Estimated::new(&spec, drained, stream)
+        .map_err(|error| RunError::request(&error).with_maybe_hint(error.hint()))?;
     Ok(Box::new(estimated))
 }
 
