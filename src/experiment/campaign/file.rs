@@ -30,6 +30,8 @@ pub(super) struct CampaignFile {
     /// The seeds, and where they are written; `None` for the scenario's own.
     pub(super) seeds: Option<(Vec<u64>, String)>,
     pub(super) measures: Vec<Wanted>,
+    /// Whether a run is all there is, and its means no estimates of a steady state.
+    pub(super) finite: bool,
 }
 
 /// A measure that is asked for: an id, with `*` for any name in it.
@@ -48,6 +50,8 @@ struct CampaignKeys {
     _scenario: IgnoredAny,
     measures: Option<Vec<String>>,
     seeds: Option<Seeds>,
+    #[serde(default)]
+    finite: bool,
     #[serde(rename = "set")]
     _set: Option<IgnoredAny>,
     axis: Option<Vec<AxisKeys>>,
@@ -110,7 +114,8 @@ impl CampaignFile {
             None => MEASURES.map(|id| Wanted { id: id.to_owned(), place: String::new() }).to_vec(),
             Some(ids) => asked(&sheet, &top.key("measures"), &ids)?,
         };
-        Ok(Self { name, base: base(&sheet, &top.key("scenario"))?, fixed, axes, seeds, measures })
+        let base = base(&sheet, &top.key("scenario"))?;
+        Ok(Self { name, base, fixed, axes, seeds, measures, finite: keys.finite })
     }
 }
 

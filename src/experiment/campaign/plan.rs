@@ -31,6 +31,8 @@ pub struct Campaign {
     axes: Vec<Axis>,
     seeds: Option<(Vec<u64>, String)>,
     pub(super) wanted: Vec<Wanted>,
+    /// Whether a run is all there is: then none is marked as one whose backlog grows.
+    pub(super) finite: bool,
     pub(super) registry: Registry,
     pub(super) brokers: BrokerRegistry,
     runs: Vec<PlannedRun>,
@@ -93,7 +95,7 @@ impl Campaign {
         registry: &Registry,
         brokers: &BrokerRegistry,
     ) -> Result<Self, RunError> {
-        let CampaignFile { name, base, mut fixed, axes, seeds, measures } = CampaignFile::load(file)?;
+        let CampaignFile { name, base, mut fixed, axes, seeds, measures, finite } = CampaignFile::load(file)?;
         for set in sets {
             let varied = axes.iter().find(|axis| axis.keys().any(|key| key == set.key()));
             if let Some(axis) = varied {
@@ -115,7 +117,7 @@ impl Campaign {
         let (registry, brokers) = (registry.clone(), brokers.clone());
         let (wanted, runs, logs) = (measures, Vec::new(), Logs::default());
         let mut campaign =
-            Self { name, command, base, fixed, axes, seeds, wanted, registry, brokers, runs, logs };
+            Self { name, command, base, fixed, axes, seeds, wanted, finite, registry, brokers, runs, logs };
         let count = campaign.count()?;
         let contents = Contents::default();
         // All are looked at, so that the first that is wrong is told, whichever thread comes first.

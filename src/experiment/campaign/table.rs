@@ -47,7 +47,7 @@ impl Campaign {
             status: outcome.status.clone(),
             jobs: outcome.jobs,
             outcomes: outcome.outcomes,
-            grows: outcome.grows,
+            grows: outcome.grows && !self.finite,
             scenario_hash: format!("{:032x}", run.scenario_hash),
             fingerprint: outcome.fingerprint.clone(),
             values: columns.iter().map(|id| outcome.measures.get(id).copied()).collect(),

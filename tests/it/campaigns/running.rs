@@ -153,6 +153,19 @@ fn a_changed_campaign_does_only_what_is_new() {
 }
 
 #[test]
+fn a_finite_run_is_its_jobs_and_no_part_of_something_that_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let overload = "name = \"over\"\nscenario = \"base.toml\"\nmeasures = [\"mean_wait\"]\n[set]\n\"site.main.workload.lublin.load\" = 2.5\n";
+    let store = options(folder.path(), "store");
+    let table = |text: &str| run(&of(text).unwrap(), &store).table;
+    let endless = table(overload);
+    assert!(endless.rows[0].grows, "more comes than the site can do");
+    let finite = table(&overload.replace("[set]", "finite = true\n[set]"));
+    assert!(!finite.rows[0].grows);
+    assert_eq!(finite.rows[0].values, endless.rows[0].values);
+}
+
+#[test]
 fn a_failed_run_is_a_row_with_its_error() {
     let folder = tempfile::tempdir().unwrap();
     let failing = load(&file("failing.toml"), &[]).unwrap();
