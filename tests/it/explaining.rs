@@ -401,9 +401,9 @@ impl Left {
         self.jobs[at][15].parse().unwrap()
     }
 
-    /// The row of the job with most attempts.
+    /// The row of the first job with most attempts.
     fn most(&self) -> usize {
-        (0..self.jobs.len()).max_by_key(|at| self.attempts(*at)).unwrap()
+        (0..self.jobs.len()).rev().max_by_key(|at| self.attempts(*at)).unwrap()
     }
 
     /// Explains the job of a row: each attempt is the one of segments.csv and events.csv, and its whole life is accounted for. Returns the
@@ -534,7 +534,7 @@ fn attempts_in_a_grid_are_followed_to_the_end() {
     assert!(runs.contains(&format!(", attempt 3 of {count}\n")), "{runs}");
     assert!(waits.contains("before attempt 3"), "{waits}");
     let text = gridemu(&["explain", out, "--job", job]).out;
-    assert_eq!(job, "872", "the page tells of the job with most attempts");
+    assert_eq!(job, "872", "the page tells of the first job with most attempts");
     // It shows the beginning, and the summary of the waits between.
     let line = |line: &str| if line.is_empty() { "\n".to_owned() } else { format!("    {line}\n") };
     let page = std::fs::read_to_string("docs/explaining.md").unwrap();
