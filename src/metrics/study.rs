@@ -141,6 +141,14 @@ impl StudyTable {
     }
 }
 
+/// Whether these are several runs, and one and the same: nothing in them is drawn, so that each seed gave the run of every other. Runs of which the
+/// fingerprint is not known are not taken for one.
+pub(crate) fn one_run<'a>(rows: impl IntoIterator<Item = &'a StudyRow>) -> bool {
+    let mut rows = rows.into_iter().map(|row| row.fingerprint.as_str()).peekable();
+    let Some(first) = rows.next().filter(|first| !first.is_empty()) else { return false };
+    rows.peek().is_some() && rows.all(|other| other == first)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
