@@ -69,12 +69,7 @@ pub fn study_note(path: &Path) -> Option<String> {
     let path = place_of(path);
     let about = About::read(path)?;
     let there = about.tabled.filter(|there| *there < about.runs)?;
-    Some(format!(
-        "{}: {there} of {} runs are in its table; {}",
-        about.what(),
-        about.runs,
-        about.go_on(path)
-    ))
+    Some(format!("{}: {there} of {} runs are in its table; {}", about.what(), about.runs, about.go_on(path)))
 }
 
 /// What the study of a table is called: as its campaign, or as the store that it is in, or as the file.

@@ -67,7 +67,9 @@ impl About {
     /// What the store is of: a campaign that is not finished, or a part that is.
     pub(in crate::experiment) fn what(&self) -> String {
         match &self.part {
-            Some(part) if part.left == 0 && self.tabled.is_some() => format!("part {} of a campaign", part.shard),
+            Some(part) if part.left == 0 && self.tabled.is_some() => {
+                format!("part {} of a campaign", part.shard)
+            }
             Some(part) => format!("an unfinished part of a campaign ({})", part.shard),
             None => "an unfinished campaign".to_owned(),
         }

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use super::keys::Engine;
-use crate::experiment::workload::{EstimateSource, Logs};
 use crate::broker::BrokerRegistry;
+use crate::experiment::workload::{EstimateSource, Logs};
 use crate::experiment::{CheckpointPlan, Opened, Progress, RunError, Shaping, Workload};
 use crate::metrics::Definitions;
 use crate::model::GridSpec;

@@ -101,9 +101,7 @@ pub fn judge(claims: &[(&Claim, &Measured)]) -> Vec<Judgement> {
     let level = 1.0 - alpha / intervals.max(1) as f64;
     let mut points: Vec<Vec<JudgedPoint>> = claims
         .iter()
-        .map(|(claim, measured)| {
-            samples(measured).iter().map(|sample| point(claim, sample, level)).collect()
-        })
+        .map(|(claim, measured)| samples(measured).iter().map(|sample| point(claim, sample, level)).collect())
         .collect();
     let raw: Vec<f64> = points.iter().flatten().filter_map(|point| point.adjusted_p).collect();
     let mut adjusted = holm(&raw).into_iter();
@@ -299,7 +297,9 @@ fn settle(claim: &Claim, points: Vec<JudgedPoint>, (tests, alpha): (usize, f64))
         let at = match (drawn.len(), counted.len()) {
             (_, 1) => String::new(),
             (drawn, all) if drawn == all => format!("at each of {all} points, "),
-            (drawn, all) => format!("at {} of {all} points one log: exact; at each of the others, ", all - drawn),
+            (drawn, all) => {
+                format!("at {} of {all} points one log: exact; at each of the others, ", all - drawn)
+            }
         };
         let by = if is_sign(claim) {
             format!("p < {alpha} after Holm over {}", counted_as(tests, "test"))

@@ -287,11 +287,7 @@ fn weeks_of(
     sums
 }
 
-fn bootstrap(
-    weeks: &[Week],
-    question: &JobQuestion,
-    purpose: &str,
-) -> Option<WeekBootstrap> {
+fn bootstrap(weeks: &[Week], question: &JobQuestion, purpose: &str) -> Option<WeekBootstrap> {
     let mut stream = Stream::new(question.seed, "comparison", purpose);
     block_bootstrap(weeks, question.level, DRAWS, &mut stream)
 }
