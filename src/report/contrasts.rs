@@ -24,7 +24,11 @@ pub fn study_contrasts(found: &StudyComparison) -> String {
     );
     out.push_str(&match found.seeds {
         None if found.cells.iter().any(|cell| cell.one_run) => {
-            format!("every seed gave the same run, since nothing in it is drawn: no interval and no verdict\n{ONE_LOG}")
+            let all = found.cells.iter().all(|cell| cell.one_run);
+            let place = if all { "" } else { "where runs can be compared, " };
+            format!(
+                "{place}every seed gave the same run, since nothing in it is drawn: no interval and no verdict\n{ONE_LOG}"
+            )
         }
         None => "no pair of runs can be compared\n".to_owned(),
         Some((least, most)) => {
