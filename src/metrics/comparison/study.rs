@@ -323,7 +323,8 @@ fn contrast(
     let each_one = one_run(pairs.iter().map(|(a, _)| *a)) && one_run(pairs.iter().map(|(_, b)| *b));
     if each_one && !a.is_empty() {
         notes.insert(0, "every seed gave the same run: one log".to_owned());
-        (a.truncate(1), b.truncate(1));
+        a.truncate(1);
+        b.truncate(1);
     }
     let cell = Contrast { one_run: each_one, ..cell };
     if a.len() > 1 && a == b {
