@@ -52,6 +52,7 @@ pub use ratio::Ratio;
 pub use recovery::{Loss, Recovery, RecoveryRule, RecoverySummary};
 pub use run::{OfferedLoad, RunFacts, RunSummary, Times};
 pub use spans::{AgeSummary, Ages, SpanSummary};
+pub(crate) use study::one_run;
 pub use study::{RunStatus, StudyRow, StudyTable, flat_measures};
 pub use summary::{ClassMeasures, DifferentDefinitions, Measures, Outcomes, Summary};
 pub use waits::{RecordedWaits, WaitComparison};

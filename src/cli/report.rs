@@ -96,11 +96,11 @@ pub(super) fn run(args: &Args) -> Result<(), RunError> {
                 ))
                 .with_hint("give it alone, or give folders of runs"));
             }
-            check_options(args, false)?;
             let mut folders = Vec::new();
             for path in paths {
                 folders.extend(RunFolder::all_in(path).map_err(ReportError::from).map_err(refused)?);
             }
+            check_options(args, false)?;
             Report::of_runs(&folders, &options).map_err(refused)?
         }
     };

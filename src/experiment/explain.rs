@@ -105,9 +105,11 @@ fn follow(
         }
         let place = watch.find(grid);
         runs = match place {
-            // What ends without having started was refused, cancelled or given up.
+            // What ends without having started was refused, cancelled or given up. Of what has started the records now tell all, the
+            // loss of a last attempt too.
             Place::Over => {
                 stretches.end(now);
+                runs = None;
                 break;
             }
             Place::Runs(now_running) => {

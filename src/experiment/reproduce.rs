@@ -131,21 +131,18 @@ pub fn reproduce(
     for claim in &claims {
         measured.push(match claim.campaign.as_ref().map(|name| (name, tables.get(name))) {
             Some((_, Some(table))) => {
-                measure_claim(&claim.claim, table).map_err(|error| refused(&error, folder, claim))?
+                let campaign = claim.campaign.as_ref().and_then(|name| campaigns.get(name));
+                let runs = campaign.map_or(&[][..], Campaign::runs);
+                let planned = |run: u64| runs.get(usize::try_from(run).ok()?.checked_sub(1)?);
+                let drawn = |run: u64| planned(run).is_none_or(|planned| planned.drawn);
+                measure_claim(&claim.claim, table, &drawn).map_err(|error| refused(&error, folder, claim))?
             }
             Some((name, None)) => Measured::Missing(missing.get(name).cloned().unwrap_or_default()),
             None => Measured::Missing(String::new()),
         });
     }
-    let drawn = |claim: &ClaimOnPage| {
-        let campaign = claim.campaign.as_ref().and_then(|name| campaigns.get(name));
-        campaign.is_none_or(|campaign| campaign.runs().iter().any(|run| run.drawn))
-    };
-    let page: Vec<_> = claims
-        .iter()
-        .zip(&measured)
-        .map(|(claim, measured)| (&claim.claim, measured, drawn(claim)))
-        .collect();
+    let page: Vec<_> =
+        claims.iter().zip(&measured).map(|(claim, measured)| (&claim.claim, measured)).collect();
     let mut judgements = judge(&page);
     for (claim, judgement) in claims.iter().zip(&mut judgements) {
         if let Some(why) = &claim.not_comparable {

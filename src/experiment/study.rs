@@ -18,11 +18,22 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Whether `path` is a study: the store of a campaign, a folder with the table of one, or such a table.
 pub fn is_study(path: &Path) -> bool {
+    let path = place_of(path);
     if path.is_dir() {
         let is_run = path.join("summary.json").is_file();
         return !is_run && (ResultStore::is_at(path) || is_table(&path.join(TABLE)));
     }
     is_table(path)
+}
+
+/// The store whose table is `path`, as far as the store knows of it; else `path` itself.
+fn place_of(path: &Path) -> &Path {
+    let is_table = path.file_name().is_some_and(|name| name == TABLE) && !path.is_dir();
+    let store = path.parent().filter(|_| is_table).map(|store| match store.as_os_str().is_empty() {
+        true => Path::new("."),
+        false => store,
+    });
+    store.filter(|store| About::read(store).is_some()).unwrap_or(path)
 }
 
 /// Whether the first column of a file is that of every study.
@@ -37,6 +48,7 @@ fn is_table(path: &Path) -> bool {
 /// # Errors
 /// [`RunError::Request`] if it is of a campaign that is going on or was killed, with the way to go on; if it is no whole table.
 pub fn read_study(path: &Path) -> Result<StudyTable, RunError> {
+    let path = place_of(path);
     let file = if path.is_dir() { path.join(TABLE) } else { path.to_owned() };
     if path.is_dir() && ResultStore::is_at(path) {
         let about = About::read(path);
@@ -54,13 +66,10 @@ pub fn read_study(path: &Path) -> Result<StudyTable, RunError> {
 
 /// What to know of the study at `path` before its table is trusted: that not all of its runs are in it.
 pub fn study_note(path: &Path) -> Option<String> {
+    let path = place_of(path);
     let about = About::read(path)?;
     let there = about.tabled.filter(|there| *there < about.runs)?;
-    Some(format!(
-        "an unfinished campaign: {there} of {} runs are in its table; go on with `{}`",
-        about.runs,
-        about.go_on(path)
-    ))
+    Some(format!("{}: {there} of {} runs are in its table; {}", about.what(), about.runs, about.go_on(path)))
 }
 
 /// What the study of a table is called: as its campaign, or as the store that it is in, or as the file.
@@ -93,15 +102,18 @@ fn unfinished(path: &Path, about: Option<&About>) -> RunError {
     };
     let there = store.keys().map_or(0, |keys| keys.len());
     let of = about.map(|about| format!(" of {} runs", about.runs)).unwrap_or_default();
+    let table = if path.join(TABLE).is_file() { "its table is of before" } else { "no table" };
     let said = format!(
-        "`{}` is of an unfinished campaign: {there} results{of} are there, and no table",
-        path.display()
+        "`{}` is of {}: {there} results{of} are there, and {table}",
+        path.display(),
+        about.map_or_else(|| "an unfinished campaign".to_owned(), About::what)
     );
-    let command = match about {
+    RunError::request(said).with_hint(match about {
         Some(about) => about.go_on(path),
-        None => format!("gridemu campaign FILE --store {}", shell_word(&path.display().to_string())),
-    };
-    RunError::request(said).with_hint(format!("go on with `{command}`"))
+        None => {
+            format!("go on with `gridemu campaign FILE --store {}`", shell_word(&path.display().to_string()))
+        }
+    })
 }
 
 #[cfg(test)]

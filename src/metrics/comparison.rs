@@ -8,7 +8,7 @@
 mod jobs;
 mod study;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
@@ -42,7 +42,7 @@ pub enum Says {
     Higher,
     /// No difference that luck does not explain.
     NoDifference,
-    /// No difference in any pair: there is nothing to test.
+    /// No difference in any pair: there is nothing to test. It says so of these pairs, however few they are.
     Same,
     /// There is nothing to say: see the reason.
     Nothing,
@@ -59,6 +59,8 @@ pub struct Contrast {
     pub measure: String,
     /// Pairs: of seeds, or of jobs.
     pub pairs: usize,
+    /// Of a study: whether every seed gave the same run on each side, since nothing in it is drawn. That is one pair, and no sample.
+    pub one_run: bool,
     /// Mean under the baseline.
     pub baseline_mean: Option<f64>,
     /// Mean under the variant.
@@ -94,6 +96,7 @@ impl Contrast {
             variant: variant.to_owned(),
             measure: measure.to_owned(),
             pairs: 0,
+            one_run: false,
             baseline_mean: None,
             variant_mean: None,
             difference: None,
@@ -123,25 +126,37 @@ impl Contrast {
     }
 
     /// The two sides are the same in each of `pairs` pairs: that is no sample of differences, but how the two work.
-    fn same(self, pairs: usize, mean: f64) -> Self {
+    fn same(self, pairs: usize, mean: f64, evidence: Evidence) -> Self {
         Self {
             pairs,
             baseline_mean: Some(mean),
             variant_mean: Some(mean),
             difference: Some(0.0),
+            evidence,
             says: Says::Same,
             leans: Says::Same,
             ..self
         }
     }
 
-    /// What tells it from other cells of its table. Cells with the same figures of the same measure are of the same jobs, under several names: all
-    /// jobs, those of the only site, those of its users.
-    fn figures(&self) -> (&[String], &str, &str, usize, [u64; 5]) {
-        let last = self.measure.rsplit('.').next().unwrap_or(&self.measure);
-        let figures = [self.baseline_mean, self.variant_mean, self.low, self.high, self.p_value];
-        let bits = figures.map(|figure| figure.unwrap_or(f64::NAN).to_bits());
-        (&self.of, &self.variant, last, self.pairs, bits)
+    /// What cells must have in common to be the same test. Waits and responses may be: where jobs run as long on both sides, they differ by as much.
+    fn kind(&self) -> (&[String], &str, &str, usize) {
+        let last = match self.measure.rsplit('.').next().unwrap_or(&self.measure) {
+            "mean_response" => "mean_wait",
+            other => other,
+        };
+        (&self.of, &self.variant, last, self.pairs)
+    }
+
+    /// Whether two cells of one [kind](Self::kind) have the same differences, but for rounding: those of the same jobs under several names (all
+    /// jobs, those of the only site, those of its users), and waits and responses of jobs that run as long on both sides.
+    fn is_same_test(&self, other: &Self) -> bool {
+        let figures = |cell: &Self| Some([cell.difference?, cell.low?, cell.high?, cell.p_value?]);
+        let (Some(mine), Some(others)) = (figures(self), figures(other)) else { return false };
+        let [difference, low, high, p] = mine;
+        let rounding = 1e-6 * (high - low) + 1e-9 * difference.abs();
+        let near = |at: usize, rounding: f64| (mine[at] - others[at]).abs() <= rounding;
+        (0..3).all(|at| near(at, rounding)) && near(3, 1e-6 * p + 1e-12)
     }
 
     fn with_weeks(self, found: &WeekBootstrap) -> Self {
@@ -220,23 +235,37 @@ impl RunsComparison {
 
 /// How many tests there are in a table: cells with a p value, and of those that are the same test under several names, one.
 pub fn tests_of(cells: &[&Contrast]) -> usize {
-    let tested = cells.iter().filter(|cell| cell.p_value.is_some());
-    tested.map(|cell| cell.figures()).collect::<BTreeSet<_>>().len()
+    tests(cells.iter().copied()).into_iter().flatten().max().map_or(0, |last| last + 1)
+}
+
+/// Which test each cell is, by its number; `None` without a p value.
+fn tests<'a>(cells: impl Iterator<Item = &'a Contrast>) -> Vec<Option<usize>> {
+    let mut kinds: BTreeMap<_, Vec<(&Contrast, usize)>> = BTreeMap::new();
+    let mut number = 0;
+    let test = cells.map(|cell| {
+        cell.p_value?;
+        let known = kinds.entry(cell.kind()).or_default();
+        if let Some((_, test)) = known.iter().find(|(other, _)| other.is_same_test(cell)) {
+            return Some(*test);
+        }
+        known.push((cell, number));
+        number += 1;
+        Some(number - 1)
+    });
+    test.collect()
 }
 
 /// Corrects the p values of all cells of one table for the number of [tests](tests_of), and says what each difference is called.
 pub fn settle(cells: &mut [Contrast]) {
+    let place = tests(cells.iter());
     let mut raw: Vec<f64> = Vec::new();
-    let mut places = BTreeMap::new();
-    let place = cells.iter().map(|cell| {
-        let p = cell.p_value?;
-        let place = *places.entry(cell.figures()).or_insert(raw.len());
-        if place == raw.len() {
+    for (cell, place) in cells.iter().zip(&place) {
+        if let (Some(p), Some(place)) = (cell.p_value, place)
+            && *place == raw.len()
+        {
             raw.push(p);
         }
-        Some(place)
-    });
-    let place: Vec<Option<usize>> = place.collect();
+    }
     let adjusted = holm(&raw);
     for (cell, place) in cells.iter_mut().zip(place) {
         cell.adjusted_p = place.and_then(|place| adjusted.get(place).copied());

@@ -141,6 +141,15 @@ impl StudyTable {
     }
 }
 
+/// Whether these are several runs, and one and the same: nothing in them is drawn, so that each seed gave the run of every other. Runs of which the
+/// fingerprint is not known are not taken for one, nor are those of a table of one's own that has different values with one fingerprint.
+pub(crate) fn one_run<'a>(rows: impl IntoIterator<Item = &'a StudyRow>) -> bool {
+    let mut rows = rows.into_iter().peekable();
+    let Some(first) = rows.next().filter(|first| !first.fingerprint.is_empty()) else { return false };
+    let same = |other: &StudyRow| other.fingerprint == first.fingerprint && other.values == first.values;
+    rows.peek().is_some() && rows.all(same)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -9,6 +9,10 @@ use crate::metrics::comparison::{
 use crate::metrics::statistics::Evidence;
 use crate::model::Outcome;
 
+/// What to do where there is one run at each point.
+const ONE_LOG: &str = "one run at a point has no interval; of a log, keep the runs (`gridemu campaign FILE --folders DIR`) and compare two of \
+                       their folders, job by job\n";
+
 /// The variants of a study, a line for each point, measure and variant.
 pub fn study_contrasts(found: &StudyComparison) -> String {
     let mut out = format!(
@@ -19,6 +23,13 @@ pub fn study_contrasts(found: &StudyComparison) -> String {
         found.baseline
     );
     out.push_str(&match found.seeds {
+        None if found.cells.iter().any(|cell| cell.one_run) => {
+            let all = found.cells.iter().all(|cell| cell.one_run);
+            let place = if all { "" } else { "where runs can be compared, " };
+            format!(
+                "{place}every seed gave the same run, since nothing in it is drawn: no interval and no verdict\n{ONE_LOG}"
+            )
+        }
         None => "no pair of runs can be compared\n".to_owned(),
         Some((least, most)) => {
             let seeds = match (least, most) {
@@ -26,9 +37,7 @@ pub fn study_contrasts(found: &StudyComparison) -> String {
                 (least, most) if least == most => format!("{least} seeds"),
                 (least, most) => format!("{least} to {most} seeds"),
             };
-            let one_run = "one run at a point has no interval; of a log, keep the runs (`gridemu campaign FILE --folders DIR`) and compare two of \
-                           their folders, job by job\n";
-            let hint = if most == 1 { one_run } else { "" };
+            let hint = if most == 1 { ONE_LOG } else { "" };
             format!("{seeds}: {}\n{hint}", weight(found.evidence, "seeds", Evidence::VERDICT))
         }
     });
@@ -133,7 +142,8 @@ fn one_pair(pair: &JobComparison, found: &RunsComparison, notes: &mut Notes) -> 
             )
         }
         None => "jobs of one run are no independent samples, and the run is too short for a bootstrap over weeks \
-                 (15 are needed): no intervals and no verdict; run it with 30 seeds (`gridemu campaign`)\n"
+                 (15 are needed): no intervals and no verdict\n\
+                 of a log, compare a longer part; of a model, 30 seeds (`gridemu campaign`): of a log alone they are the same run 30 times\n"
             .to_owned(),
     });
     let [sooner, same, later] = pair.started.map(|number| count(number as u64));
@@ -300,7 +310,9 @@ impl Notes {
         if corrected > 1 {
             lines.push(format!("p values are corrected for {corrected} comparisons (Holm)"));
         }
-        if cells.iter().any(|cell| cell.leans != Says::Nothing && cell.evidence != Evidence::Verdict) {
+        // What is the same in every pair is no test, and stands in no brackets.
+        let is_verdict = |cell: &Contrast| !matches!(cell.leans, Says::Nothing | Says::Same);
+        if cells.iter().any(|cell| is_verdict(cell) && cell.evidence != Evidence::Verdict) {
             lines.push("a verdict in brackets is that of a smoke test".to_owned());
         }
         if lines.is_empty() { String::new() } else { format!("\n{}\n", lines.join("\n")) }

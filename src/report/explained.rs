@@ -1,5 +1,6 @@
 //! The life of a job, explained: what it waited for, where it ran, how each attempt ended.
 
+mod attempts;
 mod text;
 
 use serde::Serialize;

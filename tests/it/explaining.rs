@@ -376,80 +376,165 @@ fn what_cannot_be_explained_is_told() {
     gridemu(&["explain", &easy, "--job", "3"]).ends(2, &["no scenario.toml and no replay.json"]);
 }
 
-/// Jobs of a grid are followed to their end: each attempt is the one of segments.csv and events.csv, and all time in which a job does not
-/// run is explained.
-#[test]
-fn attempts_in_a_grid_are_followed_to_the_end() {
-    let folder = tempfile::tempdir().unwrap();
-    let out = folder.path().to_str().unwrap();
-    gridemu(&["run", "configs/churn.toml", "--out", out]).well();
-    let read = |name: &str| {
-        let mut table = csv::Reader::from_path(folder.path().join(name)).unwrap();
-        table.records().map(Result::unwrap).collect::<Vec<_>>()
-    };
-    let (rows, segments, events) = (read("jobs.csv"), read("segments.csv"), read("events.csv"));
-    let secs = |text: &str| text.parse::<f64>().unwrap();
-    let mut order: Vec<usize> = (0..rows.len()).collect();
-    let count = |at: usize| rows[at][15].parse::<u64>().unwrap();
-    order.sort_by(|a, b| secs(&rows[*b][10]).total_cmp(&secs(&rows[*a][10])));
-    let most = (0..rows.len()).max_by_key(|at| count(*at)).unwrap();
-    let failed = rows.iter().position(|row| &row[6] == "failed").unwrap();
-    for at in [most, failed, order[0], order[100], order[rows.len() - 1]] {
-        let row = &rows[at];
-        let told = gridemu(&["explain", out, "--job", &row[0], "--json"]).json();
-        assert_eq!(told["notes"].as_array().unwrap().len(), 0, "{told:#}");
-        let attempts = told["attempts"].as_array().unwrap();
-        assert_eq!(attempts.len() as u64, count(at), "job {}", &row[0]);
-        let sum = |key: &str, of: &[serde_json::Value]| {
-            of.iter().map(|one| one[key].as_f64().unwrap()).sum::<f64>()
+/// What a run has left, and what is explained of it.
+struct Left {
+    folder: tempfile::TempDir,
+    jobs: Vec<csv::StringRecord>,
+    segments: Vec<csv::StringRecord>,
+    events: Vec<csv::StringRecord>,
+}
+
+/// What becomes of a job whose machine leaves: the events with which it loses an attempt.
+const LOSSES: [&str; 3] = ["given-back", "requeued", "failed"];
+
+impl Left {
+    /// `configs/churn.toml`, where jobs whose machine leaves meet that fate.
+    fn by(running: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let fate = format!("churn.running={running}");
+        let out = folder.path().to_str().unwrap();
+        gridemu(&["run", "configs/churn.toml", "--set", &fate, "--out", out]).well();
+        let read = |name: &str| {
+            let mut table = csv::Reader::from_path(folder.path().join(name)).unwrap();
+            table.records().map(Result::unwrap).collect()
         };
-        let mut waited = 0.0;
+        let (jobs, segments, events) = (read("jobs.csv"), read("segments.csv"), read("events.csv"));
+        Self { folder, jobs, segments, events }
+    }
+
+    fn out(&self) -> &str {
+        self.folder.path().to_str().unwrap()
+    }
+
+    fn attempts(&self, at: usize) -> u64 {
+        self.jobs[at][15].parse().unwrap()
+    }
+
+    /// The row of the first job with most attempts.
+    fn most(&self) -> usize {
+        (0..self.jobs.len()).rev().max_by_key(|at| self.attempts(*at)).unwrap()
+    }
+
+    /// Explains the job of a row: each attempt is the one of segments.csv and events.csv, and its whole life is accounted for. Returns the
+    /// events with which attempts were lost.
+    fn check(&self, at: usize) -> Vec<&str> {
+        let row = &self.jobs[at];
+        let job = &row[0];
+        let told = gridemu(&["explain", self.out(), "--job", job, "--json"]).json();
+        assert_eq!(told["notes"].as_array().unwrap().len(), 0, "{told:#}");
+        assert_eq!((&told["outcome"], &told["end_s"]), (&row[6].into(), &secs(&row[3]).into()));
+        let attempts = told["attempts"].as_array().unwrap();
+        assert_eq!(attempts.len() as u64, self.attempts(at), "job {job}");
+        let stretches = told["stretches"].as_array().unwrap();
+        let explained = |number: u64| -> f64 {
+            let wait = stretches.iter().filter(|one| one["attempt"] == number);
+            wait.map(|one| one["to_s"].as_f64().unwrap() - one["from_s"].as_f64().unwrap()).sum()
+        };
+        let (mut losses, mut life) = (Vec::new(), 0.0);
         for (number, attempt) in (1_u64..).zip(attempts) {
+            let written = number.to_string();
             let mine: Vec<_> =
-                segments.iter().filter(|one| one[0] == row[0] && one[1] == number.to_string()).collect();
+                self.segments.iter().filter(|one| &one[0] == job && one[1] == *written).collect();
             let (first, last) = (mine[0], mine[mine.len() - 1]);
             assert_eq!((&attempt["attempt"], attempt["site"].as_str().unwrap()), (&number.into(), &first[2]));
             assert_eq!(attempt["start_s"], secs(&first[5]));
             assert_eq!(attempt["end_s"], secs(&last[6]));
-            let lost = events.iter().find(|event| {
-                event[7] == row[0]
-                    && event[9] == number.to_string()
-                    && &event[1] == "given-back"
-                    && &event[10] != "0"
-            });
-            match lost {
-                Some(event) => {
-                    assert_eq!(
-                        (&attempt["ended"], &attempt["cause"]),
-                        (&"given-back".into(), &event[2].into())
-                    );
-                    assert!((attempt["lost_proc_s"].as_f64().unwrap() - secs(&event[10])).abs() < 1e-3);
-                }
-                None => assert_eq!(attempt["ended"], row[6]),
-            }
-            let wait: Vec<serde_json::Value> = told["stretches"]
-                .as_array()
-                .unwrap()
+            // A job that goes back from a queue has the number of the attempt before, and loses nothing: the first is meant.
+            let lost = self
+                .events
                 .iter()
-                .filter(|stretch| stretch["attempt"] == number)
-                .cloned()
-                .collect();
-            let long = sum("to_s", &wait) - sum("from_s", &wait);
-            waited = attempt["waited_s"].as_f64().unwrap();
+                .find(|event| &event[7] == job && event[9] == *written && LOSSES.contains(&&event[1]));
+            let (ended, cause, work) = match lost {
+                Some(event) => (&event[1], event[2].into(), secs(&event[10])),
+                None => (&row[6], serde_json::Value::Null, 0.0),
+            };
+            assert_eq!((&attempt["ended"], &attempt["cause"]), (&ended.into(), &cause), "{number} of {job}");
+            let told = attempt["lost_proc_s"].as_f64().unwrap();
+            assert!((told - work).abs() < 1e-3, "attempt {number} of job {job} lost {work}, not {told}");
+            losses.extend(lost.map(|event| &event[1]));
+            let (long, waited) = (explained(number), attempt["waited_s"].as_f64().unwrap());
             assert!(
                 (long - waited).abs() < 1e-3,
-                "attempt {number} of job {} waits {waited} s, and {long} s are explained",
-                &row[0]
+                "attempt {number} of job {job} waits {waited} s, and {long} s are explained"
             );
+            life += waited + secs(&last[6]) - secs(&first[5]);
         }
-        assert!(waited >= 0.0);
+        // What it waited for after its last attempt.
+        life += explained(attempts.len() as u64 + 1);
+        let lived = secs(&row[3]) - secs(&row[1]);
+        assert!((life - lived).abs() < 1e-3, "job {job} lived for {lived} s, and {life} s are told");
+        losses
     }
+}
+
+fn secs(text: &str) -> f64 {
+    text.parse().unwrap()
+}
+
+/// In one line.
+fn unwrapped(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<&str>>().join(" ")
+}
+
+/// With its only attempt a job has lost its work, and the grid the job.
+#[test]
+fn the_loss_of_a_last_attempt_is_told() {
+    let left = Left::by("fail");
+    let failed: Vec<usize> = (0..left.jobs.len()).filter(|at| &left.jobs[*at][6] == "failed").collect();
+    for at in [failed[0], failed[failed.len() / 2]] {
+        assert_eq!(left.check(at), ["failed"]);
+        let text = unwrapped(&gridemu(&["explain", left.out(), "--job", &left.jobs[at][0]]).out);
+        let told = text.split_once(", failed at ").map_or("", |(_, rest)| rest);
+        assert!(told.contains(": a machine left, ") && told.contains(" processor-seconds lost"), "{text}");
+        // Right after its end as well.
+        let (job, end) = (&left.jobs[at][0], &left.jobs[at][3]);
+        let told = gridemu(&["explain", left.out(), "--job", job, "--at", end, "--json"]).json();
+        assert_eq!(told["attempts"][0]["cause"], "machine-left", "{told:#}");
+    }
+    let completed = left.jobs.iter().position(|row| &row[6] == "completed").unwrap();
+    assert!(left.check(completed).is_empty());
+}
+
+/// What loses its attempt may start again at once: the waits are summed up though the second attempt did not wait.
+#[test]
+fn attempts_that_are_queued_again_are_followed() {
+    let left = Left::by("requeue");
+    let most = left.most();
+    let losses = left.check(most);
+    assert_eq!(losses, vec!["requeued"; left.attempts(most) as usize - 1]);
+    let text = unwrapped(&gridemu(&["explain", left.out(), "--job", &left.jobs[most][0]]).out);
+    let second = " 2 0 s - office ";
+    assert!(
+        text.contains(second),
+        "the second attempt should not have waited, or another job be asked: {text}"
+    );
+    assert!(text.contains("the waits between, before attempts 3 to "), "{text}");
+    let twice = (0..left.jobs.len()).find(|at| left.attempts(*at) == 2).unwrap();
+    assert_eq!(left.check(twice), ["requeued"]);
+}
+
+/// Jobs of a grid are followed to their end, from site to site.
+#[test]
+fn attempts_in_a_grid_are_followed_to_the_end() {
+    let left = Left::by("give-back");
+    let (rows, out) = (&left.jobs, left.out());
+    let mut order: Vec<usize> = (0..rows.len()).collect();
+    order.sort_by(|a, b| secs(&rows[*b][10]).total_cmp(&secs(&rows[*a][10])));
+    let most = left.most();
+    let failed = rows.iter().position(|row| &row[6] == "failed").unwrap();
+    let mut losses = 0;
+    for at in [most, failed, order[0], order[100], order[rows.len() - 1]] {
+        let lost = left.check(at);
+        assert!(lost.iter().all(|event| *event == "given-back"), "{lost:?}");
+        losses += lost.len();
+    }
+    assert!(losses > 20, "{losses}");
     gridemu(&["explain", out, "--job", "1", "--origin", "local"])
         .ends(2, &["there are no jobs of a site's own users"]);
     // In the middle of the story: the attempt and the site that hold then, not those of the first start.
     let job = &rows[most][0];
     let told = gridemu(&["explain", out, "--job", job, "--json"]).json();
-    let (third, count) = (&told["attempts"][2], count(most));
+    let (third, count) = (&told["attempts"][2], left.attempts(most));
     let begin = third["start_s"].as_f64().unwrap();
     let at = |time: f64| gridemu(&["explain", out, "--job", job, "--at", &time.to_string()]).out;
     let (runs, waits) = (at(begin + 1.0), at(begin - 0.5));
@@ -458,21 +543,19 @@ fn attempts_in_a_grid_are_followed_to_the_end() {
     assert!(runs.contains(&format!(", attempt 3 of {count}\n")), "{runs}");
     assert!(waits.contains("before attempt 3"), "{waits}");
     let text = gridemu(&["explain", out, "--job", job]).out;
-    if job == "872" {
-        // The page shows the beginning.
-        let line = |line: &str| if line.is_empty() { "\n".to_owned() } else { format!("    {line}\n") };
-        let shown: String = text
-            .split("\n\n")
-            .take(2)
-            .flat_map(|part| part.lines().map(line).chain(["\n".to_owned()]))
-            .collect();
-        let page = std::fs::read_to_string("docs/explaining.md").unwrap();
+    assert_eq!(job, "872", "the page tells of the first job with most attempts");
+    // It shows the beginning, and the summary of the waits between.
+    let line = |line: &str| if line.is_empty() { "\n".to_owned() } else { format!("    {line}\n") };
+    let page = std::fs::read_to_string("docs/explaining.md").unwrap();
+    let parts: Vec<&str> = text.split("\n\n").collect();
+    let between: Vec<&str> =
+        parts.iter().copied().filter(|part| part.contains("the waits between")).collect();
+    assert_eq!(between.len(), 1, "{text}");
+    for part in [parts[0], parts[1], between[0]] {
+        let shown: String = part.lines().map(line).collect();
         assert!(page.contains(&shown), "docs/explaining.md should show\n{shown}");
     }
-    assert!(
-        text.contains("attempts more, not told here (`--all`)") && text.contains("the waits between"),
-        "{text}"
-    );
+    assert!(text.contains("attempts more, not told here (`--all`)"), "{text}");
     let all = gridemu(&["explain", out, "--job", job, "--all"]).out;
     let told =
         |number: u64| [":", "\n"].iter().any(|end| all.contains(&format!(", before attempt {number}{end}")));

@@ -23,6 +23,18 @@ pub(in crate::experiment) struct About {
     pub(in crate::experiment) runs: u64,
     /// Runs in its table; `None` while they are done, and after a kill.
     pub(in crate::experiment) tabled: Option<u64>,
+    /// The part of the campaign that the store is for; `None` for all of it, and if several parts share the store.
+    #[serde(default)]
+    pub(super) part: Option<Part>,
+}
+
+/// A part of a campaign, in a store of its own.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Part {
+    /// Which, such as `1/2`.
+    pub(super) shard: String,
+    /// Runs of it without a result in the table.
+    pub(super) left: u64,
 }
 
 impl About {
@@ -40,14 +52,33 @@ impl About {
         write_whole(&folder.join(ABOUT), text.as_bytes())
     }
 
-    /// The command that goes on with the campaign in `store`.
+    /// What to do about the runs that `store` does not have: go on with the campaign, or with its part; once that is done, merge it with the others.
     pub(in crate::experiment) fn go_on(&self, store: &Path) -> String {
-        format!("{} --store {}", self.command, shell_word(&store.display().to_string()))
+        let (command, store) = (&self.command, shell_word(&store.display().to_string()));
+        match &self.part {
+            None => format!("go on with `{command} --store {store}`"),
+            Some(part) if part.left > 0 || self.tabled.is_none() => {
+                format!("go on with `{command} --shard {} --store {store}`", part.shard)
+            }
+            Some(_) => format!("merge it with the others: `{command} --merge {store} OTHERS`"),
+        }
+    }
+
+    /// What the store is of: a campaign that is not finished, or a part that is.
+    pub(in crate::experiment) fn what(&self) -> String {
+        match &self.part {
+            Some(part) if part.left == 0 && self.tabled.is_some() => {
+                format!("part {} of a campaign", part.shard)
+            }
+            Some(part) => format!("an unfinished part of a campaign ({})", part.shard),
+            None => "an unfinished campaign".to_owned(),
+        }
     }
 }
 
-/// The command of the campaign of `file` with these values.
+/// The command of the campaign of `file` with these values. Whoever reads it may stand in another folder.
 pub(super) fn command(file: &Path, sets: &[Override]) -> String {
+    let file = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
     let mut command = format!("gridemu campaign {}", shell_word(&file.display().to_string()));
     for set in sets {
         command = format!("{command} {}", set.typed_again());

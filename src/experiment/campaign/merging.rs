@@ -70,7 +70,7 @@ impl Campaign {
             self.runs().iter().filter(|run| outcomes.contains_key(&run.key) == has).count() as u64
         };
         let (kept, missing) = (count(true), count(false));
-        let table = self.finish(store, &outcomes)?;
+        let table = self.finish(store, &outcomes, None)?;
         Ok(Merged {
             campaign: CampaignRan { table, ran: 0, kept, others: 0, missing },
             taken,

@@ -51,7 +51,7 @@ pub struct PlannedRun {
     pub seed: u64,
     /// The hash of its resolved scenario.
     pub scenario_hash: u128,
-    /// Whether anything in it is drawn by chance; if not, it replays logs, and every seed gives the same.
+    /// Whether anything in it is drawn by its seed; if not, every seed gives the same.
     pub drawn: bool,
     /// The hash of all that its result depends on: the scenario, the logs that it reads, and what of gridemu counts.
     pub key: u128,
@@ -224,7 +224,7 @@ impl Campaign {
         let planned = self.scenario(run).and_then(|scenario| {
             let key = contents.key(&scenario)?;
             let seed = scenario.meaning.grid.seed;
-            let drawn = scenario.meaning.draws();
+            let drawn = scenario.meaning.draws(&self.brokers);
             Ok(PlannedRun { run, point: point.clone(), seed, scenario_hash: scenario.hash, drawn, key })
         });
         planned.map_err(|error| {

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::Duration;
 
-use super::about::{About, write_whole};
+use super::about::{About, Part, write_whole};
 use super::outcome::Outcome;
 use super::table::Outcomes;
 use super::{Campaign, PlannedRun, Shard, folders, measures};
@@ -88,10 +88,10 @@ impl Campaign {
         let kept = (mine.len() - todo.len()) as u64;
         progress.begin_runs(mine.len() as u64, kept);
         if !todo.is_empty() {
-            self.tabled(&store, None)?;
+            self.tabled(&store, &outcomes, None, options.shard)?;
         }
         let done = self.work(&todo, &mut store, &mut outcomes, options, progress)?;
-        let table = self.finish(store, &outcomes)?;
+        let table = self.finish(store, &outcomes, options.shard)?;
         if done < todo.len() {
             let said = format!(
                 "stopped with {} of {} runs done, all kept in `{}`",
@@ -133,21 +133,43 @@ impl Campaign {
     }
 
     /// Closes the store with the table in it.
-    pub(super) fn finish(&self, store: ResultStore, outcomes: &Outcomes) -> Result<StudyTable, RunError> {
+    pub(super) fn finish(
+        &self,
+        store: ResultStore,
+        outcomes: &Outcomes,
+        shard: Option<Shard>,
+    ) -> Result<StudyTable, RunError> {
         let table = self.table_of(outcomes);
         let path = store.folder().join(TABLE);
         let mut text = Vec::new();
         table.write_csv(&mut text).map_err(RunError::run)?;
         write_whole(&path, &text)?;
-        self.tabled(&store, Some(table.rows.len() as u64))?;
+        self.tabled(&store, outcomes, Some(table.rows.len() as u64), shard)?;
         store.close().map_err(|error| failed(&error))?;
         Ok(table)
     }
 
-    /// Says in the store how far its table is.
-    fn tabled(&self, store: &ResultStore, tabled: Option<u64>) -> Result<(), RunError> {
+    /// Says in the store how far its table is, and which part of the campaign it is for.
+    fn tabled(
+        &self,
+        store: &ResultStore,
+        outcomes: &Outcomes,
+        tabled: Option<u64>,
+        shard: Option<Shard>,
+    ) -> Result<(), RunError> {
         let (name, command) = (self.name().to_owned(), self.command.clone());
-        About { name, command, runs: self.runs().len() as u64, tabled }.write(store.folder())
+        let part = shard.map(|shard| Part {
+            shard: shard.to_string(),
+            left: self.part(Some(shard)).iter().filter(|run| !outcomes.contains_key(&run.key)).count() as u64,
+        });
+        // A store that was for something else before is not for this part alone.
+        let before = About::read(store.folder());
+        let shared = |part: &Part| {
+            let alike = |before: &Part| before.shard == part.shard;
+            before.is_some_and(|before| !before.part.as_ref().is_some_and(alike))
+        };
+        let part = part.filter(|part| !shared(part));
+        About { name, command, runs: self.runs().len() as u64, tabled, part }.write(store.folder())
     }
 
     /// The runs that are to be done, in the order in which they are: seed by seed, so that what is done at any time is a fair sample of

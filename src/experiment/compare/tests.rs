@@ -20,7 +20,7 @@ fn folder(path: &Path, summary: &Value, jobs: &[(u64, u64, u64, u64)]) {
 
 fn summary(seed: u64, tau: u64) -> Value {
     serde_json::json!({
-        "scenario": "s", "scenario_hash": "h", "fingerprint": "f", "seed": seed, "tau": tau, "jobs": 9, "mean_wait": 5.0,
+        "scenario": "s", "scenario_hash": "h", "fingerprint": format!("f{seed}"), "seed": seed, "tau": tau, "jobs": 9, "mean_wait": 5.0,
         "outcomes": { "completed": 9, "killed": 0, "failed": 0, "rejected": 0, "cancelled": 0, "unfinished": 0 },
     })
 }

@@ -1,5 +1,8 @@
 //! The row of the job that is asked about.
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
 use super::ExplainOptions;
 use crate::experiment::RunError;
 use crate::model::{Origin, nearest};
@@ -12,15 +15,15 @@ use crate::report::{JobRow, RunFolder};
 pub(super) fn find(folder: &RunFolder, options: &ExplainOptions) -> Result<JobRow, RunError> {
     // Those with the number, and what else there is.
     let mut numbered: Vec<JobRow> = Vec::new();
-    let mut sites: Vec<String> = Vec::new();
+    let mut sites: BTreeSet<Arc<str>> = BTreeSet::new();
     let mut origins = [false; 2];
     let (mut least, mut most) = (u64::MAX, 0);
     for row in folder.jobs()? {
         let row = row?;
         (least, most) = (least.min(row.job), most.max(row.job));
         origins[usize::from(row.origin == Origin::Sent)] = true;
-        if !sites.iter().any(|site| *site == *row.site) {
-            sites.push(row.site.to_string());
+        if options.site.is_some() && !sites.contains(&row.site) {
+            sites.insert(Arc::clone(&row.site));
         }
         if row.job == options.job {
             numbered.push(row);
@@ -31,10 +34,9 @@ pub(super) fn find(folder: &RunFolder, options: &ExplainOptions) -> Result<JobRo
         let said = format!("there is no such job {} in `{table}`", options.job);
         return Err(RunError::request(said).with_hint("there is no job in it at all"));
     }
-    if let Some(site) = options.site.as_deref().filter(|site| !sites.iter().any(|known| known == site)) {
+    if let Some(site) = options.site.as_deref().filter(|site| !sites.contains(*site)) {
         let said = format!("no job in `{table}` ended at a site `{site}`");
-        sites.sort_unstable();
-        let near = nearest(site, sites.iter().map(String::as_str));
+        let near = nearest(site, sites.iter().map(|known| &**known));
         return Err(RunError::request(said).with_hint(match near {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("its jobs ended at {}", listed(&sites)),
@@ -90,7 +92,7 @@ fn place(row: &JobRow) -> &str {
 }
 
 /// Some names; of many the first.
-fn listed(names: &[String]) -> String {
+fn listed(names: &BTreeSet<Arc<str>>) -> String {
     const MOST: usize = 8;
     let shown: Vec<String> = names.iter().take(MOST).map(|name| format!("`{name}`")).collect();
     let more = names.len().saturating_sub(MOST);

@@ -1,4 +1,5 @@
 use super::*;
+use crate::metrics::claims::Verdict;
 
 const MODEL: &str = "\
 measures = [\"mean_wait\", \"site.*.mean_wait\"]
@@ -104,7 +105,7 @@ fn a_measure_that_the_campaign_leaves_out_is_to_be_added() {
 }
 
 #[test]
-fn only_a_replay_of_a_log_is_the_same_with_every_seed() {
+fn what_draws_nothing_is_the_same_with_every_seed() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("jobs.swf"), "1 0 -1 10 1 -1 -1 1 20 -1 1 1 1 1 1 1 -1 -1\n").unwrap();
     let drawn = |workload: &str, more: &str| {
@@ -124,4 +125,88 @@ fn only_a_replay_of_a_log_is_the_same_with_every_seed() {
         "churn = { up = \"exponential[mean=2 d]\", down = \"exponential[mean=1 h]\", running = \"requeue\" }";
     assert_eq!(drawn("{ log = \"jobs.swf\" }", churn), [true; 6]);
     assert_eq!(drawn("{ lublin = { jobs = 60, load = 0.2 } }", ""), [true; 6]);
+    // A generator with a seed of its own gives the same jobs in every run; estimates are drawn by that of the run.
+    assert_eq!(drawn("{ lublin = { jobs = 60, load = 0.2, seed = 7 } }", ""), [false; 6]);
+    let estimated = "{ lublin = { jobs = 60, load = 0.2, seed = 7 }, estimates = \"tsafrir\" }";
+    assert_eq!(drawn(estimated, ""), [true; 6]);
+    // A broker is chance only if it draws.
+    let broker = |policy: &str| {
+        let portal = "[[scenario.workload]]\nlog = \"jobs.swf\"\n";
+        drawn("{ log = \"jobs.swf\" }", &format!("[scenario.broker]\npolicy = \"{policy}\"\n{portal}"))
+    };
+    assert_eq!(broker("mct"), [false; 6]);
+    assert_eq!(broker("random"), [true; 6]);
+    // Each run is asked by itself.
+    let axis = "[[axis]]\nkey = \"site.here.workload.estimates\"\nvalues = [\"exact\", \"tsafrir\"]\n";
+    let some = drawn("{ log = \"jobs.swf\" }", axis);
+    assert_eq!((some.len(), some.iter().filter(|drawn| **drawn).count()), (12, 6));
+}
+
+/// Verdict and reason of each claim on this campaign, once it has run.
+fn judged(claims: &str, campaign: &str) -> Vec<(Verdict, String)> {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("claims.toml"), claims).unwrap();
+    fs::write(folder.path().join("c.toml"), campaign).unwrap();
+    // Two jobs that do not fit together, and a third that fits beside the first if its estimate says so.
+    let jobs = [(1, 0, 100, 6, 100), (2, 1, 50, 6, 50), (3, 2, 90, 2, 4_000)];
+    let line = |(job, submit, run, procs, estimate): (u32, u32, u32, u32, u32)| {
+        format!("{job} {submit} -1 {run} {procs} -1 -1 {procs} {estimate} -1 1 1 1 1 1 1 -1 -1\n")
+    };
+    fs::write(folder.path().join("jobs.swf"), jobs.map(line).concat()).unwrap();
+    let options =
+        ReproduceOptions { store: folder.path().join("store"), threads: Some(1), control: Control::new() };
+    let ran = reproduce(folder.path(), &options, |campaign, options| {
+        campaign.run(options, &crate::experiment::Progress::default())
+    });
+    let claims = ran.unwrap().claims;
+    claims.into_iter().map(|(_, judged)| (judged.verdict, judged.reason)).collect()
+}
+
+#[test]
+fn a_claim_is_judged_by_the_runs_that_it_is_about() {
+    let claim = |id: &str, of: &str, more: &str| {
+        format!(
+            "[[claim]]\nid = \"{id}\"\nsource = \"Table 1\"\nsays = \"so\"\ncampaign = \"c.toml\"\nmeasure = \"mean_wait\"\nof = {of}\n{more}\n"
+        )
+    };
+    let logged = MODEL
+        .replace("{ lublin = { jobs = 60, load = 0.2 } }", "{ log = \"jobs.swf\" }")
+        .replace("count = 8", "count = 8, cores = 1");
+    let axis = "[[axis]]\nname = \"estimates\"\nkey = \"site.here.workload.estimates\"\nvalues = [\"exact\", \"tsafrir\"]\n";
+    // FCFS: jobs 1, 2 and 3 start at 0, 100 and 100 s; they wait 0, 99 and 98 s.
+    let number = claim(
+        "number",
+        "{ policy = \"fcfs\", estimates = \"exact\" }",
+        &format!("published = {}\ntolerance = 1e-9", (99.0 + 98.0) / 3.0),
+    );
+    let order = |estimates: &str| {
+        claim(
+            estimates,
+            &format!("{{ policy = \"easy\", estimates = \"{estimates}\" }}"),
+            "than = { policy = \"fcfs\" }\nrelation = \"below\"",
+        )
+    };
+    let claims = format!("title = \"A paper\"\n{number}{}", order("exact"));
+    let expected = [
+        (Verdict::Holds, "one log: exact".to_owned()),
+        (Verdict::Undecided, "one log, one run: no interval; it is so in this run".to_owned()),
+    ];
+    // Beside runs that are drawn, with several seeds and with one.
+    assert_eq!(judged(&claims, &format!("{logged}{axis}")), expected);
+    assert_eq!(judged(&claims, &format!("{logged}{axis}").replace("seeds = 3", "seeds = 1")), expected);
+    // Copies of one run under a broker that draws nothing, and of a generator with a seed of its own.
+    let order = claim("order", "{ policy = \"easy\" }", "than = { policy = \"fcfs\" }\nrelation = \"below\"");
+    let claims = format!("title = \"A paper\"\n{order}");
+    let brokered = "[scenario.broker]\npolicy = \"mct\"\n[[scenario.workload]]\nlog = \"jobs.swf\"\n[[axis]]";
+    let own = MODEL.replace("load = 0.2", "load = 0.9, seed = 7");
+    for campaign in [logged.replacen("[[axis]]", brokered, 1), own.clone()] {
+        for seeds in ["seeds = 1", "seeds = 30"] {
+            let judged = judged(&claims, &campaign.replace("seeds = 3", seeds));
+            assert_eq!(judged[0].0, Verdict::Undecided);
+            assert!(judged[0].1.starts_with("one log, one run: no interval"), "{}", judged[0].1);
+        }
+    }
+    // Without that seed it is a sample, and three are too few.
+    let drawn = judged(&claims, &own.replace(", seed = 7", ""));
+    assert_eq!(drawn, [(Verdict::Undecided, "3 seeds, and a verdict needs 30".to_owned())]);
 }

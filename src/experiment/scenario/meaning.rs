@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::keys::Engine;
+use crate::broker::BrokerRegistry;
 use crate::experiment::workload::{EstimateSource, Logs};
 use crate::experiment::{CheckpointPlan, Opened, Progress, RunError, Shaping, Workload};
 use crate::metrics::Definitions;
@@ -37,15 +38,23 @@ pub struct Meaning {
 }
 
 impl Meaning {
-    /// Whether anything may be drawn by chance: jobs, estimates, machines that leave, choices of a broker. If not, every seed gives the same run.
-    pub fn draws(&self) -> bool {
-        let logged = |planned: &PlannedWorkload| {
-            matches!(planned.workload, Workload::File(_) | Workload::Stdin)
-                && matches!(planned.shaping.estimates, EstimateSource::Plain(_))
+    /// Whether anything is drawn by the seed of the run: jobs of a generator without a seed of its own, estimates, machines that leave,
+    /// choices of a broker that draws. If not, every seed gives the same run.
+    pub fn draws(&self, brokers: &BrokerRegistry) -> bool {
+        let drawn = |planned: &PlannedWorkload| {
+            let jobs = match &planned.workload {
+                Workload::File(_) | Workload::Stdin => false,
+                Workload::Lublin(model) | Workload::Poisson(model) => !model.params.contains_key("seed"),
+            };
+            jobs || matches!(planned.shaping.estimates, EstimateSource::Tsafrir(_))
         };
-        let workloads = self.site_workloads.iter().flatten().chain(&self.portal);
+        let mut workloads = self.site_workloads.iter().flatten().chain(&self.portal);
         let churns = self.grid.sites.iter().any(|site| site.churn.random.is_some());
-        churns || self.grid.broker.is_some() || !workloads.into_iter().all(logged)
+        let maps = self.grid.broker.as_ref().is_some_and(|broker| {
+            // One that nobody knows is refused before anything is run.
+            brokers.find(&broker.policy.name).map_or(true, |known| known.abilities.random)
+        });
+        churns || maps || workloads.any(drawn)
     }
 }
 

@@ -55,6 +55,8 @@ pub struct JudgedPoint {
     pub at: String,
     /// Pairs, or runs; 1 if nothing in them is drawn, so that each is the same.
     pub n: usize,
+    /// Whether nothing in them is drawn.
+    pub one_run: bool,
     /// Mean of the claim's side.
     pub of: Option<f64>,
     /// Mean of the other.
@@ -77,21 +79,21 @@ pub struct JudgedPoint {
 
 /// Gives the verdicts on all claims of a page.
 ///
-/// `drawn` says of a claim whether anything in its runs is drawn by chance. If nothing is, they replay logs, each as it is, and a number is exact:
+/// Where nothing in the runs of a sample is drawn by chance, they replay logs, each as it is, and a number is exact:
 /// it is the published one or not. An order, a direction or a change between runs of one log is not: that log is one sample of what it is
 /// said of, one run of it has no interval, and the claim is undecided. Everywhere else a verdict needs 30 seeds. A sign is judged by a paired t test,
 /// corrected by Holm over all such tests of the page; a range or a number by an interval whose level is corrected for their number (Bonferroni).
 /// Where a page has tests of both kinds, each kind has half of [`ALPHA`]: all verdicts together are wrong by luck in at most 5 of 100 pages.
 /// A point without a mean (its backlog grows) is named, and what is said of every point is then undecided, unless it fails at another.
-pub fn judge(claims: &[(&Claim, &Measured, bool)]) -> Vec<Judgement> {
+pub fn judge(claims: &[(&Claim, &Measured)]) -> Vec<Judgement> {
     let samples = |measured: &Measured| match measured {
         Measured::Samples(samples) => samples.clone(),
         Measured::Missing(_) => Vec::new(),
     };
     let by_chance = |counts: &dyn Fn(&Claim) -> bool| {
-        let claims = claims.iter().filter(|(claim, _, drawn)| *drawn && counts(claim));
-        let all = claims.flat_map(|(_, measured, _)| samples(measured));
-        all.filter(|sample| sample.of.len() > 1).count()
+        let claims = claims.iter().filter(|(claim, _)| counts(claim));
+        let all = claims.flat_map(|(_, measured)| samples(measured));
+        all.filter(|sample| sample.of.len() > 1 && !sample.one_run).count()
     };
     let signs = by_chance(&is_sign);
     let intervals = by_chance(&|claim| !is_sign(claim) && !matches!(claim.expects, Expects::Shown { .. }));
@@ -99,9 +101,7 @@ pub fn judge(claims: &[(&Claim, &Measured, bool)]) -> Vec<Judgement> {
     let level = 1.0 - alpha / intervals.max(1) as f64;
     let mut points: Vec<Vec<JudgedPoint>> = claims
         .iter()
-        .map(|(claim, measured, drawn)| {
-            samples(measured).iter().map(|sample| point(claim, sample, *drawn, level)).collect()
-        })
+        .map(|(claim, measured)| samples(measured).iter().map(|sample| point(claim, sample, level)).collect())
         .collect();
     let raw: Vec<f64> = points.iter().flatten().filter_map(|point| point.adjusted_p).collect();
     let mut adjusted = holm(&raw).into_iter();
@@ -112,7 +112,7 @@ pub fn judge(claims: &[(&Claim, &Measured, bool)]) -> Vec<Judgement> {
         }
     }
     let tests = raw.len();
-    let judged = claims.iter().zip(points).map(|((claim, measured, drawn), points)| match measured {
+    let judged = claims.iter().zip(points).map(|((claim, measured), points)| match measured {
         Measured::Missing(why) => Judgement {
             verdict: Verdict::NotComparable,
             measured: "-".to_owned(),
@@ -120,7 +120,7 @@ pub fn judge(claims: &[(&Claim, &Measured, bool)]) -> Vec<Judgement> {
             reason: why.clone(),
             points: Vec::new(),
         },
-        Measured::Samples(_) => settle(claim, points, *drawn, (tests, alpha)),
+        Measured::Samples(_) => settle(claim, points, (tests, alpha)),
     });
     judged.collect()
 }
@@ -130,13 +130,17 @@ fn is_sign(claim: &Claim) -> bool {
 }
 
 /// What one point says by itself. For a sign, `adjusted_p` is the raw p value, and `holds` what it says if it counts.
-fn point(claim: &Claim, sample: &Sample, drawn: bool, level: f64) -> JudgedPoint {
-    let mean =
-        |values: &[f64]| (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64);
+fn point(claim: &Claim, sample: &Sample, level: f64) -> JudgedPoint {
+    // The mean of copies is the value of one, to its last digit.
+    let mean = |values: &[f64]| match (values.first(), sample.one_run) {
+        (Some(value), true) => Some(*value),
+        (first, _) => first.map(|_| values.iter().sum::<f64>() / values.len() as f64),
+    };
     let (of, than) = (mean(&sample.of), mean(&sample.than));
     let empty = JudgedPoint {
         at: sample.at.clone(),
-        n: sample.of.len(),
+        n: if sample.one_run { sample.of.len().min(1) } else { sample.of.len() },
+        one_run: sample.one_run,
         of,
         than,
         interval: None,
@@ -151,13 +155,13 @@ fn point(claim: &Claim, sample: &Sample, drawn: bool, level: f64) -> JudgedPoint
     if matches!(claim.expects, Expects::Shown { .. }) {
         return empty;
     }
-    if !drawn {
+    if sample.one_run {
         // Runs of other seeds would be the same run again.
         let exact = matches!(claim.expects, Expects::Value { .. });
         let so = Some(is_so(claim.expects, mean, than));
         return match exact {
-            true => JudgedPoint { n: 1, holds: so, ..empty },
-            false => JudgedPoint { n: 1, in_this_run: so, ..empty },
+            true => JudgedPoint { holds: so, ..empty },
+            false => JudgedPoint { in_this_run: so, ..empty },
         };
     }
     let enough = Evidence::of_seeds(sample.of.len()) == Evidence::Verdict;
@@ -248,7 +252,7 @@ fn change(
     Some(((plain.low / plain.mean_a, plain.high / plain.mean_a), holds))
 }
 
-fn settle(claim: &Claim, points: Vec<JudgedPoint>, drawn: bool, (tests, alpha): (usize, f64)) -> Judgement {
+fn settle(claim: &Claim, points: Vec<JudgedPoint>, (tests, alpha): (usize, f64)) -> Judgement {
     let measured = told(claim, &points);
     let brief = brief(claim, &points).unwrap_or_else(|| measured.clone());
     let counted: Vec<&JudgedPoint> = points.iter().filter(|point| point.counts).collect();
@@ -273,23 +277,30 @@ fn settle(claim: &Claim, points: Vec<JudgedPoint>, drawn: bool, (tests, alpha): 
     } else if !failing.is_empty() {
         let each: Vec<String> = failing.iter().map(|point| told_point(claim, point)).collect();
         (Verdict::Fails, each.join("; "))
-    } else if open.iter().any(|point| point.in_this_run.is_some()) {
-        (Verdict::Undecided, one_run(claim, &counted))
     } else if !open.is_empty() {
-        let each: Vec<String> = open.iter().map(|point| told_point(claim, point)).collect();
-        (Verdict::Undecided, each.join("; "))
+        let (runs, tested): (Vec<&JudgedPoint>, Vec<&JudgedPoint>) =
+            open.iter().copied().partition(|point| point.in_this_run.is_some());
+        let of_runs = (!runs.is_empty()).then(|| one_run(claim, &runs));
+        let each = of_runs.into_iter().chain(tested.iter().map(|point| told_point(claim, point)));
+        (Verdict::Undecided, each.collect::<Vec<_>>().join("; "))
     } else if counted.is_empty() {
         (Verdict::Undecided, String::new())
     } else if counted.len() < points.len() {
         // What is said of every load is not shown by one of them.
         let (judged, all) = (counted.len(), points.len());
         (Verdict::Undecided, format!("it holds at {judged} of {all} points, and the others have no mean"))
-    } else if !drawn {
+    } else if counted.iter().all(|point| point.one_run) {
         (Verdict::Holds, "one log: exact".to_owned())
     } else {
-        let least = counted.iter().map(|point| point.n).min().unwrap_or(0);
-        let at =
-            if counted.len() > 1 { format!("at each of {} points, ", counted.len()) } else { String::new() };
+        let drawn: Vec<&&JudgedPoint> = counted.iter().filter(|point| !point.one_run).collect();
+        let least = drawn.iter().map(|point| point.n).min().unwrap_or(0);
+        let at = match (drawn.len(), counted.len()) {
+            (_, 1) => String::new(),
+            (drawn, all) if drawn == all => format!("at each of {all} points, "),
+            (drawn, all) => {
+                format!("at {} of {all} points one log: exact; at each of the others, ", all - drawn)
+            }
+        };
         let by = if is_sign(claim) {
             format!("p < {alpha} after Holm over {}", counted_as(tests, "test"))
         } else {
@@ -303,14 +314,17 @@ fn settle(claim: &Claim, points: Vec<JudgedPoint>, drawn: bool, (tests, alpha): 
     Judgement { verdict, measured, brief, reason, points }
 }
 
-/// Why an order in one run of one log is no verdict, and how it is there.
+/// Why an order in one run of one log is no verdict, and how it is there: each point on the axes is a run of its own (or one of each side), and the
+/// steps of a row at one point are steps of one.
 fn one_run(claim: &Claim, points: &[&JudgedPoint]) -> String {
-    let of = if matches!(claim.expects, Expects::Falling | Expects::Rising) { "steps" } else { "points" };
     let so = points.iter().filter(|point| point.in_this_run == Some(true)).count();
-    let there = match (so, points.len()) {
-        (1, 1) => "it is so in this run".to_owned(),
-        (0, 1) => "it is not so in this run".to_owned(),
-        (so, all) => format!("it is so at {so} of {all} {of} of this run"),
+    let steps = matches!(claim.expects, Expects::Falling | Expects::Rising).then(|| claim.measures.len() - 1);
+    let there = match (so, points.len(), steps) {
+        (1, 1, _) => "it is so in this run".to_owned(),
+        (0, 1, _) => "it is not so in this run".to_owned(),
+        (so, all, Some(steps)) if all <= steps => format!("it is so at {so} of {all} steps of this run"),
+        (so, all, Some(_)) => format!("it is so at {so} of {all} steps, one run at each point"),
+        (so, all, None) => format!("it is so at {so} of {all} points, one run each"),
     };
     format!("one log, one run: no interval; {there}")
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use thiserror::Error;
 
 use super::{Claim, Expects, Side};
-use crate::metrics::{RunStatus, StudyPoint, StudyRow, StudyTable};
+use crate::metrics::{RunStatus, StudyPoint, StudyRow, StudyTable, one_run};
 use crate::model::nearest;
 
 /// A claim that does not fit the study that it names.
@@ -54,6 +54,15 @@ pub struct Sample {
     pub note: Option<String>,
     /// Seeds, with or without a value.
     pub seeds: usize,
+    /// Whether each side is one run, whatever its seed: nothing in it is drawn by chance.
+    pub one_run: bool,
+}
+
+impl Sample {
+    /// Nothing, for a reason.
+    fn nothing(at: String, seeds: usize, note: String) -> Self {
+        Self { at, of: Vec::new(), than: Vec::new(), note: Some(note), seeds, one_run: false }
+    }
 }
 
 /// Sees whether the axes and labels that a claim names are there, and whether `than` names runs that can be paired.
@@ -100,9 +109,16 @@ pub fn check_claim(
 ///
 /// Where the backlog of a run still grows there is no sample, only a note: its means depend on how long it was.
 ///
+/// Whether there is chance in a sample is seen in its runs: where those of several seeds have one fingerprint, nothing was drawn. A point that has
+/// one seed does not show it; there, `drawn` says of a run by its number whether anything in it is drawn.
+///
 /// # Errors
 /// [`ClaimError`] if the table does not have what the claim names.
-pub fn measure_claim(claim: &Claim, table: &StudyTable) -> Result<Measured, ClaimError> {
+pub fn measure_claim(
+    claim: &Claim,
+    table: &StudyTable,
+    drawn: &dyn Fn(u64) -> bool,
+) -> Result<Measured, ClaimError> {
     let axes: Vec<&str> = table.axes.iter().map(String::as_str).collect();
     check_claim(claim, &axes, &|at| table.labels(at).into_iter().map(str::to_owned).collect())?;
     let mut measures = Vec::new();
@@ -139,15 +155,15 @@ pub fn measure_claim(claim: &Claim, table: &StudyTable) -> Result<Measured, Clai
     for (place, point) in &of {
         let at = named(place);
         match claim.expects {
-            Expects::Value { .. } | Expects::Shown { .. } => samples.push(alone(at, point, first)),
+            Expects::Value { .. } | Expects::Shown { .. } => samples.push(alone(at, point, first, drawn)),
             Expects::Below | Expects::Above | Expects::Change { .. } => {
-                samples.push(pairs(at, (point, first), than.get(place).map(|other| (*other, first))));
+                samples.push(pairs(at, (point, first), than.get(place).map(|other| (*other, first)), drawn));
             }
             Expects::Falling | Expects::Rising => {
                 for (pair, ids) in measures.windows(2).zip(claim.measures.windows(2)) {
                     let step = format!("{} to {}", short(&ids[0]), short(&ids[1]));
                     let at = if at.is_empty() { step } else { format!("{at}, {step}") };
-                    samples.push(pairs(at, (point, pair[1]), Some((point, pair[0]))));
+                    samples.push(pairs(at, (point, pair[1]), Some((point, pair[0])), drawn));
                 }
             }
         }
@@ -188,10 +204,18 @@ fn spoilt(rows: &[&StudyRow]) -> Option<String> {
     failed.or_else(grows)
 }
 
-fn alone(at: String, point: &StudyPoint<'_>, measure: usize) -> Sample {
+/// Whether the runs of one side are one run, so that there is no chance in them.
+fn is_one(rows: &[&StudyRow], drawn: &dyn Fn(u64) -> bool) -> bool {
+    match rows {
+        [only] => !drawn(only.run),
+        several => one_run(several.iter().copied()),
+    }
+}
+
+fn alone(at: String, point: &StudyPoint<'_>, measure: usize, drawn: &dyn Fn(u64) -> bool) -> Sample {
     let seeds = point.runs.len();
     if let Some(note) = spoilt(&point.runs) {
-        return Sample { at, of: Vec::new(), than: Vec::new(), note: Some(note), seeds };
+        return Sample::nothing(at, seeds, note);
     }
     let of = point.values(measure);
     let mut notes = Vec::new();
@@ -203,30 +227,36 @@ fn alone(at: String, point: &StudyPoint<'_>, measure: usize) -> Sample {
     if out > 0 {
         notes.push(format!("{out} jobs were rejected or never finished, and are not in it"));
     }
-    Sample { at, of, than: Vec::new(), note: (!notes.is_empty()).then(|| notes.join("; ")), seeds }
+    let note = (!notes.is_empty()).then(|| notes.join("; "));
+    Sample { at, of, than: Vec::new(), note, seeds, one_run: is_one(&point.runs, drawn) }
 }
 
-fn pairs(at: String, of: (&StudyPoint<'_>, usize), than: Option<(&StudyPoint<'_>, usize)>) -> Sample {
+fn pairs(
+    at: String,
+    of: (&StudyPoint<'_>, usize),
+    than: Option<(&StudyPoint<'_>, usize)>,
+    drawn: &dyn Fn(u64) -> bool,
+) -> Sample {
     let seeds = of.0.runs.len();
     let others = than.map_or(&[][..], |(point, _)| point.runs.as_slice());
     // In a row that falls or rises, both sides are the same runs.
     let all: BTreeMap<u64, &StudyRow> = of.0.runs.iter().chain(others).map(|row| (row.run, *row)).collect();
     let all: Vec<&StudyRow> = all.into_values().collect();
     if let Some(note) = spoilt(&all) {
-        return Sample { at, of: Vec::new(), than: Vec::new(), note: Some(note), seeds };
+        return Sample::nothing(at, seeds, note);
     }
+    let one_run = is_one(&of.0.runs, drawn) && (others.is_empty() || is_one(others, drawn));
     let others: BTreeMap<u64, &StudyRow> = others.iter().map(|row| (row.seed, *row)).collect();
     let pairs: Vec<(&StudyRow, &StudyRow)> =
         of.0.runs.iter().filter_map(|row| Some((*row, *others.get(&row.seed)?))).collect();
     let unlike = pairs.iter().filter(|(row, other)| row.outcomes != other.outcomes).count();
     if unlike > 0 {
-        let note = format!("jobs did not end alike in {unlike} of {seeds} pairs");
-        return Sample { at, of: Vec::new(), than: Vec::new(), note: Some(note), seeds };
+        return Sample::nothing(at, seeds, format!("jobs did not end alike in {unlike} of {seeds} pairs"));
     }
     let measure = than.map_or(of.1, |(_, measure)| measure);
     let values = pairs.iter().filter_map(|(row, other)| Some((row.values[of.1]?, other.values[measure]?)));
     let (of, than): (Vec<f64>, Vec<f64>) = values.unzip();
     let missing = seeds - of.len();
     let note = (missing > 0).then(|| format!("{missing} of {seeds} runs have no such jobs"));
-    Sample { at, of, than, note, seeds }
+    Sample { at, of, than, note, seeds, one_run }
 }

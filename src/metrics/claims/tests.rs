@@ -33,8 +33,24 @@ fn claim(expects: Expects) -> Claim {
 }
 
 fn verdict(claim: &Claim, table: &StudyTable, drawn: bool) -> Judgement {
-    let measured = measure_claim(claim, table).unwrap();
-    judge(&[(claim, &measured, drawn)]).remove(0)
+    let measured = measure_claim(claim, table, &|_| drawn).unwrap();
+    judge(&[(claim, &measured)]).remove(0)
+}
+
+/// What is measured where all runs are drawn.
+fn measured(claim: &Claim, table: &StudyTable) -> Result<Measured, ClaimError> {
+    measure_claim(claim, table, &|_| true)
+}
+
+/// The same study, if nothing is drawn in the runs that are `meant`: each seed gives the run of the first.
+fn copied(mut table: StudyTable, meant: impl Fn(&[String]) -> bool) -> StudyTable {
+    let first: Vec<_> = table.rows.iter().filter(|row| row.seed == 1).cloned().collect();
+    for row in table.rows.iter_mut().filter(|row| meant(&row.point)) {
+        let of = first.iter().find(|first| first.point == row.point).unwrap();
+        row.values.clone_from(&of.values);
+        row.fingerprint = row.point.join("/");
+    }
+    table
 }
 
 #[test]
@@ -71,9 +87,9 @@ fn tests_of_one_page_are_corrected_for_their_number() {
     };
     let table = table(80);
     let weak = at("0.9");
-    let measured = measure_claim(&weak, &table).unwrap();
-    assert_eq!(judge(&[(&weak, &measured, true)])[0].verdict, Verdict::Holds);
-    let page: Vec<_> = (0..20).map(|_| (&weak, &measured, true)).collect();
+    let measured = measured(&weak, &table).unwrap();
+    assert_eq!(judge(&[(&weak, &measured)])[0].verdict, Verdict::Holds);
+    let page: Vec<_> = (0..20).map(|_| (&weak, &measured)).collect();
     assert!(judge(&page).iter().all(|judged| judged.verdict == Verdict::Undecided));
 }
 
@@ -90,20 +106,20 @@ fn a_page_with_tests_of_both_kinds_splits_its_error() {
         ..claim(Expects::Value { published: 80.0, tolerance: 5.0 })
     };
     let table = table(70);
-    let (of_sign, of_number) =
-        (measure_claim(&sign, &table).unwrap(), measure_claim(&number, &table).unwrap());
+    let (of_sign, of_number) = (measured(&sign, &table).unwrap(), measured(&number, &table).unwrap());
     // The p value is 0.0415: below 0.05, and not below the half of it.
-    let alone = judge(&[(&sign, &of_sign, true)]).remove(0);
+    let alone = judge(&[(&sign, &of_sign)]).remove(0);
     assert_eq!(alone.verdict, Verdict::Holds);
     let p = alone.points[0].adjusted_p.unwrap();
     assert!(p > 0.025 && p < 0.05, "{p}");
-    let both = judge(&[(&sign, &of_sign, true), (&number, &of_number, true)]);
+    let both = judge(&[(&sign, &of_sign), (&number, &of_number)]);
     assert_eq!((both[0].verdict, both[1].verdict), (Verdict::Undecided, Verdict::Holds));
     let width = |judged: &Judgement| judged.points[0].interval.map(|(low, high)| high - low).unwrap();
-    let by_itself = judge(&[(&number, &of_number, true)]);
+    let by_itself = judge(&[(&number, &of_number)]);
     assert!(width(&both[1]) > width(&by_itself[0]));
     // Where nothing is drawn there is no test, so that it does not count.
-    let logged = judge(&[(&number, &of_number, true), (&number, &of_number, false)]);
+    let of_log = measured(&number, &copied(table, |_| true)).unwrap();
+    let logged = judge(&[(&number, &of_number), (&number, &of_log)]);
     assert_eq!(width(&logged[0]), width(&by_itself[0]));
     assert_eq!((logged[1].points[0].interval, logged[1].points[0].n), (None, 1));
 }
@@ -165,16 +181,19 @@ fn changes_are_judged_as_shares() {
 fn an_order_in_one_run_of_one_log_is_no_verdict() {
     // In the one run, jobs wait 76 s and not 100 s at load 0.5, 95 s and not 100 s at 0.9.
     let open = verdict(&claim(Expects::Below), &table(1), false);
-    let reason = "one log, one run: no interval; it is so at 2 of 2 points of this run";
+    let reason = "one log, one run: no interval; it is so at 2 of 2 points, one run each";
     assert_eq!((open.verdict, open.reason.as_str()), (Verdict::Undecided, reason));
     let not = verdict(&claim(Expects::Above), &table(1), false);
     assert_eq!(not.verdict, Verdict::Undecided);
-    assert!(not.reason.ends_with("it is so at 0 of 2 points of this run"), "{}", not.reason);
+    assert!(not.reason.ends_with("it is so at 0 of 2 points, one run each"), "{}", not.reason);
     // Thirty seeds of a replay in which nothing is drawn are one run thirty times, and not thirty samples.
-    let mut copies = table(30);
-    copies.rows.iter_mut().filter(|row| row.point[0] == "easy").for_each(|row| row.values[0] = Some(80.0));
-    let same = verdict(&claim(Expects::Below), &copies, false);
+    let copies = copied(table(30), |_| true);
+    let same = verdict(&claim(Expects::Below), &copies, true);
     assert_eq!((same.verdict, same.reason.as_str(), same.points[0].n), (Verdict::Undecided, reason, 1));
+    let number = Claim { than: Side::new(), ..claim(Expects::Value { published: 76.0, tolerance: 0.0 }) };
+    let number = Claim { of: side(&[("policy", "easy"), ("load", "0.5")]), ..number };
+    let exact = verdict(&number, &copies, true);
+    assert_eq!((exact.verdict, exact.reason.as_str()), (Verdict::Holds, "one log: exact"));
     let falling = Claim {
         measures: vec!["mean_wait".to_owned(), "class.VS N.mean_wait".to_owned()],
         of: side(&[("policy", "easy"), ("load", "0.5")]),
@@ -184,6 +203,64 @@ fn an_order_in_one_run_of_one_log_is_no_verdict() {
     let row = verdict(&falling, &table(1), false);
     assert_eq!(row.reason, "one log, one run: no interval; it is so in this run");
     assert_eq!(row.measured, "76.00, 38.00");
+    // The steps of a row at one point are steps of one run.
+    let measures = ["mean_wait", "class.VS N.mean_wait", "mean_wait"].map(str::to_owned).to_vec();
+    let row = verdict(&Claim { measures: measures.clone(), ..falling.clone() }, &table(1), false);
+    assert!(row.reason.ends_with("it is so at 1 of 2 steps of this run"), "{}", row.reason);
+    let rows = Claim { measures, of: side(&[("policy", "easy")]), ..falling };
+    let rows = verdict(&rows, &table(1), false);
+    assert!(rows.reason.ends_with("it is so at 2 of 4 steps, one run at each point"), "{}", rows.reason);
+}
+
+#[test]
+fn whether_there_is_chance_is_asked_of_the_runs_that_are_meant() {
+    // At load 0.5 nothing is drawn, at 0.9 all is.
+    let mixed = copied(table(30), |point| point[1] == "0.5");
+    let at = |load: &str, expects| Claim {
+        of: side(&[("policy", "easy"), ("load", load)]),
+        than: side(&[("policy", "fcfs"), ("load", load)]),
+        ..claim(expects)
+    };
+    let logged = verdict(&at("0.5", Expects::Below), &mixed, true);
+    assert_eq!(
+        (logged.verdict, logged.reason.as_str()),
+        (Verdict::Undecided, "one log, one run: no interval; it is so in this run")
+    );
+    let drawn = verdict(&at("0.9", Expects::Above), &mixed, false);
+    assert_eq!((drawn.verdict, drawn.points[0].n), (Verdict::Undecided, 30));
+    assert!(drawn.reason.starts_with("the difference is -2.5192 to +0.5192"), "{}", drawn.reason);
+    // Each point of one claim is what it is.
+    let both = verdict(&claim(Expects::Below), &mixed, true);
+    assert_eq!(both.points.iter().map(|point| point.n).collect::<Vec<_>>(), [1, 30]);
+    assert!(
+        both.reason.starts_with(
+            "one log, one run: no interval; it is so in this run; load 0.9: the difference is -2.5192"
+        ),
+        "{}",
+        both.reason
+    );
+    let number = Claim { than: Side::new(), ..claim(Expects::Value { published: 87.0, tolerance: 15.0 }) };
+    let number = verdict(&number, &mixed, true);
+    assert_eq!(
+        (number.verdict, number.reason.as_str()),
+        (
+            Verdict::Holds,
+            "at 1 of 2 points one log: exact; at each of the others, 30 seeds, the interval is inside"
+        )
+    );
+    // One side that is drawn is enough: FCFS replays a log, EASY does not.
+    let one_side = copied(table(30), |point| point[0] == "fcfs");
+    let tested = verdict(&at("0.5", Expects::Below), &one_side, true);
+    assert_eq!((tested.verdict, tested.points[0].n), (Verdict::Holds, 30));
+    // With one seed it does not show, so the plan says it, run by run: those at load 0.5 are 1 and 2.
+    let once = table(1);
+    let by_plan = |load: &str| {
+        let claim = at(load, Expects::Below);
+        let measured = measure_claim(&claim, &once, &|run| run > 2).unwrap();
+        judge(&[(&claim, &measured)]).remove(0).reason
+    };
+    assert_eq!(by_plan("0.5"), "one log, one run: no interval; it is so in this run");
+    assert_eq!(by_plan("0.9"), "1 seed, and a verdict needs 30");
 }
 
 #[test]
@@ -194,8 +271,8 @@ fn the_other_side_is_at_the_same_point() {
     let mut table = table(30);
     // Runs at the other load that would be taken for those of this one.
     table.rows.iter_mut().filter(|row| row.point[1] == "0.9").for_each(|row| row.values[0] = Some(10.0));
-    assert_eq!(measure_claim(&at_half, &table).unwrap(), measure_claim(&both, &table).unwrap());
-    let said = |claim: &Claim, table: &StudyTable| measure_claim(claim, table).unwrap_err().to_string();
+    assert_eq!(measured(&at_half, &table).unwrap(), measured(&both, &table).unwrap());
+    let said = |claim: &Claim, table: &StudyTable| measured(claim, table).unwrap_err().to_string();
     let chooses = Claim { than: side(&[("policy", "fcfs"), ("load", "0.5")]), ..claim(Expects::Below) };
     assert_eq!(
         said(&chooses, &table),
@@ -281,7 +358,7 @@ fn what_is_not_in_a_number_is_told_with_it() {
 fn what_is_missing_is_named() {
     let claim = claim(Expects::Below);
     let measured = Measured::Missing("`x.swf.gz` is not at hand".to_owned());
-    let judged = judge(&[(&claim, &measured, false)]).remove(0);
+    let judged = judge(&[(&claim, &measured)]).remove(0);
     assert_eq!(
         (judged.verdict, judged.reason.as_str()),
         (Verdict::NotComparable, "`x.swf.gz` is not at hand")
@@ -297,7 +374,7 @@ fn what_is_missing_is_named() {
 #[test]
 fn wrong_names_are_told_with_the_nearest() {
     let said = |claim: &Claim| {
-        let error = measure_claim(claim, &table(1)).unwrap_err();
+        let error = measured(claim, &table(1)).unwrap_err();
         (error.to_string(), error.hint().map(str::to_owned))
     };
     let wrong = Claim { of: side(&[("polcy", "easy")]), ..claim(Expects::Below) };

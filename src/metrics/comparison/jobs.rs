@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::{Charge, Contrast};
-use crate::metrics::statistics::{DRAWS, Evidence, Week, block_bootstrap};
+use crate::metrics::statistics::{DRAWS, Evidence, Week, WeekBootstrap, block_bootstrap};
 use crate::metrics::{Outcomes, Window};
 use crate::model::{Origin, Outcome};
 use crate::units::{Span, Time};
@@ -287,13 +287,17 @@ fn weeks_of(
     sums
 }
 
-fn bootstrap(
-    weeks: &[Week],
-    question: &JobQuestion,
-    purpose: &str,
-) -> Option<crate::metrics::statistics::WeekBootstrap> {
+fn bootstrap(weeks: &[Week], question: &JobQuestion, purpose: &str) -> Option<WeekBootstrap> {
     let mut stream = Stream::new(question.seed, "comparison", purpose);
     block_bootstrap(weeks, question.level, DRAWS, &mut stream)
+}
+
+/// Whether the two sides differ by as much in one measure as in another, week by week, but for rounding.
+fn differ_alike(one: &[Week], other: &[Week]) -> bool {
+    one.iter().zip(other).all(|(one, other)| {
+        let rounding = 1e-9 * (other.sum_a.abs() + other.sum_b.abs());
+        ((one.sum_b - one.sum_a) - (other.sum_b - other.sum_a)).abs() <= rounding
+    })
 }
 
 fn contrast(
@@ -325,11 +329,19 @@ fn contrast(
     let same = |pair: &&Pair<'_>| pair.values.is_none_or(|[a, b]| a[measure] == b[measure]);
     if group.iter().all(same) {
         let mean = sums.iter().map(|week| week.sum_a).sum::<f64>() / jobs as f64;
-        return Contrast { note, ..cell.same(jobs as usize, mean) };
+        let evidence = Evidence::of_seeds(sums.iter().filter(|week| week.jobs > 0).count());
+        return Contrast { note, ..cell.same(jobs as usize, mean, evidence) };
     }
-    let purpose = format!("{}/{}", cell.of.join("/"), cell.measure);
-    let cell = match bootstrap(&sums, question, &purpose) {
-        Some(found) => cell.with_weeks(&found),
+    // Jobs that run as long on both sides respond sooner by as much as they wait less: one test, which has one interval.
+    let waits = weeks_of(group, 0, weeks, week);
+    let differences = if differ_alike(&waits, &sums) { &waits } else { &sums };
+    // The same weeks are drawn for all measures of a group.
+    let cell = match bootstrap(differences, question, &cell.of.join("/")) {
+        Some(found) => {
+            let mean = |of: fn(&Week) -> f64| sums.iter().map(of).sum::<f64>() / jobs as f64;
+            let (mean_a, mean_b) = (mean(|week| week.sum_a), mean(|week| week.sum_b));
+            cell.with_weeks(&WeekBootstrap { mean_a, mean_b, ..found })
+        }
         None => {
             let with_jobs = sums.iter().filter(|week| week.jobs > 0).count();
             if weeks >= ENOUGH_WEEKS && with_jobs < weeks {

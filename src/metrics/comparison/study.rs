@@ -7,7 +7,7 @@ use thiserror::Error;
 
 use super::{Charge, Contrast, settle};
 use crate::metrics::statistics::{Evidence, paired};
-use crate::metrics::{RunStatus, StudyRow, StudyTable};
+use crate::metrics::{RunStatus, StudyRow, StudyTable, one_run};
 use crate::model::{Outcome, nearest};
 
 /// What is asked of a study.
@@ -44,7 +44,7 @@ pub struct StudyComparison {
     pub level: f64,
     /// How jobs counted that did not end alike, if that was said.
     pub charge: Option<Charge>,
-    /// Fewest and most pairs of a cell that has any.
+    /// Fewest and most pairs of a cell that has any, but for those where every seed gave the same run.
     pub seeds: Option<(usize, usize)>,
     /// What the cell with the least evidence carries.
     pub evidence: Evidence,
@@ -129,7 +129,7 @@ impl CompareError {
 ///
 /// A cell says nothing where a run's backlog still grows (its means depend on how long it was) or where jobs did not end
 /// alike, unless the question says how to charge them. A run that failed is such a run: that it failed may be the policy's
-/// doing. All cells that have a p value are corrected together.
+/// doing. Where every seed gave the same run there is one pair, and no interval. All cells that have a p value are corrected together.
 ///
 /// # Errors
 /// [`CompareError`] if the question names what the study does not have.
@@ -202,7 +202,8 @@ pub fn compare_study(table: &StudyTable, question: &StudyQuestion) -> Result<Stu
         }
     }
     settle(&mut cells);
-    let pairs = || cells.iter().filter(|cell| cell.difference.is_some()).map(|cell| cell.pairs);
+    let counts = |cell: &&Contrast| cell.difference.is_some() && !cell.one_run;
+    let pairs = || cells.iter().filter(counts).map(|cell| cell.pairs);
     let seeds = pairs().min().zip(pairs().max());
     Ok(StudyComparison {
         study: table.name.clone(),
@@ -319,15 +320,22 @@ fn contrast(
     if unpaired > 0 {
         notes.push(format!("{unpaired} runs have no partner with their seed"));
     }
+    let each_one = one_run(pairs.iter().map(|(a, _)| *a)) && one_run(pairs.iter().map(|(_, b)| *b));
+    if each_one && !a.is_empty() {
+        notes.insert(0, "every seed gave the same run: one log".to_owned());
+        a.truncate(1);
+        b.truncate(1);
+    }
+    let cell = Contrast { one_run: each_one, ..cell };
     if a.len() > 1 && a == b {
         let mean = a.iter().sum::<f64>() / a.len() as f64;
-        let cell = cell.same(a.len(), mean);
+        let cell = cell.same(a.len(), mean, Evidence::of_seeds(a.len()));
         return Contrast { note: (!notes.is_empty()).then(|| notes.join("; ")), ..cell };
     }
     let cell = match paired(&a, &b, question.level) {
         Some(found) => cell.with_paired(&found),
         None => {
-            if a.len() == 1 {
+            if a.len() == 1 && !each_one {
                 notes.push("one pair: no interval".to_owned());
             }
             let (mean_a, mean_b) = (a.first().copied(), b.first().copied());

@@ -1,11 +1,11 @@
 //! The life of a job, for people. What is long is told at its beginning and its end, and summed up between.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use super::{AtState, Attempt, Explained, Held, Stretch, rule_without_numbers};
+use super::attempts::{attempts, because, ended_as};
+use super::{AtState, Explained, Held, Stretch, rule_without_numbers};
 use crate::local::{Reason, processors};
 use crate::report::figures::{count, duration};
-use crate::report::tables::text_table;
 use crate::units::{Clock, Span, Time};
 
 /// Columns of the text.
@@ -17,14 +17,14 @@ const MOST_STEPS: usize = 12;
 /// Characters of the longest bar of a profile.
 const BAR: f64 = 40.0;
 /// Most attempts, and most stretches of a wait, that are told each; of more, the first and last ones.
-const MOST: usize = 12;
+pub(super) const MOST: usize = 12;
 /// So many of these from the beginning, and as many from the end.
-const ENDS: usize = 4;
+pub(super) const ENDS: usize = 4;
 /// Of more attempts than [`MOST`] the waits before the first and last so many are told.
 const WAITS: u32 = 1;
 
-/// Why a job waited, and where it ran: its attempts if there are several, its waits, who held it. Unless `all` of a long story is
-/// wanted, its middle is summed up.
+/// What became of a job, why it waited, and where it ran: its attempts if there are several, its waits, who held it. Unless `all` of a
+/// long story is wanted, its middle is summed up.
 pub fn explained_text(facts: &Explained, all: bool) -> String {
     let mut out = wrapped("", &headline(facts));
     if facts.started > 1 || facts.attempts.len() > 1 {
@@ -56,127 +56,45 @@ pub fn explained_text(facts: &Explained, all: bool) -> String {
     out
 }
 
+/// The whole life in a sentence.
 fn headline(facts: &Explained) -> String {
     let submitted = exact(facts.submit_s);
     let mut out =
         format!("{}: asks for {}, submitted at {submitted}", facts.job.told, processors(facts.requested));
-    let Some(start) = facts.start_s else {
-        let why = facts.reason.as_ref().map_or_else(String::new, |reason| format!(" ({reason})"));
-        return out + &format!(", never started, {}{why} at {}", facts.outcome, exact(facts.end_s));
-    };
-    let wait = start - facts.submit_s;
-    let after = match wait {
-        wait if wait <= 0.0 => ", at once".to_owned(),
-        wait if wait < 60.0 => format!(" after {} s", secs(wait)),
-        wait => format!(" after {} s ({})", secs(wait), duration(wait)),
-    };
-    let first = if facts.started > 1 { "first started" } else { "started" };
-    out += &format!(", {first} at {}{after}", exact(start));
+    match facts.start_s {
+        None => out += ", never started",
+        Some(start) => {
+            let after = match start - facts.submit_s {
+                wait if wait <= 0.0 => ", at once".to_owned(),
+                wait if wait < 60.0 => format!(" after {} s", secs(wait)),
+                wait => format!(" after {} s ({})", secs(wait), duration(wait)),
+            };
+            let first = if facts.started > 1 { "first started" } else { "started" };
+            out += &format!(", {first} at {}{after}", exact(start));
+        }
+    }
+    out += &format!(", {} at {}", facts.outcome, exact(facts.end_s));
     if facts.started > 1 {
-        out += &format!(
-            ", {} at {} after {} attempts",
-            facts.outcome,
-            exact(facts.end_s),
-            count(facts.started.into())
-        );
+        out += &format!(" after {} attempts", count(facts.started.into()));
     }
-    out
-}
-
-/// The attempts as a table: how long the job had not run before each and why mostly, where and when it ran, how it ended.
-fn attempts(facts: &Explained, all: bool) -> String {
-    let parts: BTreeSet<(&str, &str)> =
-        facts.attempts.iter().map(|attempt| (attempt.site.as_str(), attempt.partition.as_str())).collect();
-    let sites: BTreeSet<&str> = parts.iter().map(|(site, _)| *site).collect();
-    let several = parts.len() > sites.len();
-    let row = |attempt: &Attempt| {
-        let waits = facts.stretches.iter().filter(|stretch| stretch.attempt == attempt.attempt);
-        let why = shares(waits).into_iter().next().map_or_else(|| "-".to_owned(), |(why, ..)| why);
-        let place = match several {
-            true => format!("{}/{}", attempt.site, attempt.partition),
-            false => attempt.site.clone(),
-        };
-        let end = attempt.end_s;
-        let mut cells = vec![attempt.attempt.to_string(), duration(attempt.waited_s)];
-        // At an instant the waits before have not been followed.
-        if facts.at.is_none() {
-            cells.push(why);
-        }
-        cells.extend([
-            place,
-            clock(attempt.start_s),
-            end.map_or_else(|| "-".to_owned(), |end| duration(end - attempt.start_s)),
-            ended(attempt),
-        ]);
-        cells
-    };
-    let made = &facts.attempts;
-    let mut header = vec!["attempt", "waited", "mostly", "at", "start", "ran", "ended"];
-    if facts.at.is_some() {
-        header.remove(2);
+    let last = facts.attempts.last().filter(|last| last.attempt == facts.started);
+    if let Some(how) = last.and_then(ended_as).filter(|how| *how != facts.outcome) {
+        let which = if facts.started > 1 { "the last" } else { "its attempt" };
+        out += &format!(", {which} {how}");
     }
-    let left_out = if all || made.len() <= MOST { 0..0 } else { ENDS..made.len() - ENDS };
-    let mut rows: Vec<Vec<String>> = Vec::new();
-    for (at, attempt) in made.iter().enumerate() {
-        if at == left_out.start && !left_out.is_empty() {
-            let mut dots = vec![String::new(); header.len()];
-            dots[0] = "...".to_owned();
-            rows.push(dots);
-        }
-        if !left_out.contains(&at) {
-            rows.push(row(attempt));
-        }
-    }
-    let mut out = text_table(header.len(), &header, rows) + "\n";
-    if !left_out.is_empty() {
-        let between = &made[left_out];
-        let (waited, ran) = between.iter().fold((0.0, 0.0), |(waited, ran), attempt| {
-            let end = attempt.end_s.unwrap_or(attempt.start_s);
-            (waited + attempt.waited_s, ran + end - attempt.start_s)
-        });
-        let mut ways: BTreeMap<(String, &str), u64> = BTreeMap::new();
-        for attempt in between {
-            *ways.entry((ended(attempt), attempt.site.as_str())).or_default() += 1;
-        }
-        let mut ways: Vec<((String, &str), u64)> = ways.into_iter().collect();
-        ways.sort_by(|(a, one), (b, other)| other.cmp(one).then_with(|| a.cmp(b)));
-        let ways: Vec<String> = ways
-            .into_iter()
-            .map(|((how, site), number)| format!("{} at {site}: {how}", count(number)))
-            .collect();
-        let more = format!(
-            "{} attempts more, not told here (`--all`): waited {} and ran {} in all; {}",
-            count(between.len() as u64),
-            duration(waited),
-            duration(ran),
-            ways.join("; ")
-        );
-        out += &wrapped("... ", &more);
-    }
-    let lost: f64 = made.iter().map(|attempt| attempt.lost_proc_s).sum();
-    if lost > 0.0 {
-        out += &format!("{} processor-seconds lost with attempts\n", count(libm::round(lost) as u64));
-    }
-    out
-}
-
-/// How an attempt ended.
-fn ended(attempt: &Attempt) -> String {
-    let how = match attempt.ended {
-        None => return "-".to_owned(),
-        Some("given-back") => "given back",
-        Some(how) => how,
-    };
-    match attempt.cause.as_deref() {
-        None => how.to_owned(),
-        Some("machine-left") => format!("{how}: a machine left"),
-        Some("site-left") => format!("{how}: the site left"),
-        Some(cause) => format!("{how}: {cause}"),
-    }
+    let why = [
+        last.and_then(because).map(str::to_owned),
+        facts.reason.clone(),
+        // What was lost with several attempts stands below their table.
+        last.filter(|last| facts.started == 1 && last.lost_proc_s >= 0.5)
+            .map(|last| format!("{} processor-seconds lost", count(libm::round(last.lost_proc_s) as u64))),
+    ];
+    let why: Vec<String> = why.into_iter().flatten().collect();
+    if why.is_empty() { out } else { out + ": " + &why.join(", ") }
 }
 
 /// For how long which reason held, in how many stretches, the longest first.
-fn shares<'a>(stretches: impl Iterator<Item = &'a Stretch>) -> Vec<(String, f64, u64)> {
+pub(super) fn shares<'a>(stretches: impl Iterator<Item = &'a Stretch>) -> Vec<(String, f64, u64)> {
     let mut all: BTreeMap<String, (f64, u64)> = BTreeMap::new();
     for stretch in stretches {
         // With the dispatcher a job may wait for many sites.
@@ -200,19 +118,24 @@ fn waits(facts: &Explained, all: bool) -> String {
     let first = facts.stretches.first().map_or(0, |stretch| stretch.attempt);
     let long = !all && facts.at.is_none() && facts.attempts.len() > MOST;
     let told = |attempt: u32| !long || attempt < first + WAITS || attempt + WAITS > last.min(facts.started);
+    let between: Vec<&Stretch> = facts.stretches.iter().filter(|stretch| !told(stretch.attempt)).collect();
+    let mut summed = false;
     let mut out = String::new();
     for wait in facts.stretches.chunk_by(|one, other| one.attempt == other.attempt) {
         if told(wait[0].attempt) {
             out += &wait_before(wait, facts, several, all);
-        } else if wait[0].attempt == first + WAITS {
-            let between: Vec<&Stretch> =
-                facts.stretches.iter().filter(|stretch| !told(stretch.attempt)).collect();
-            let mut more = format!(
-                "the waits between, before attempts {} to {} (`--all` tells each): ",
-                first + WAITS,
-                last.min(facts.started) - WAITS
-            );
-            more += &sum(&between);
+        } else if !summed && let (Some(begin), Some(end)) = (between.first(), between.last()) {
+            summed = true;
+            // An attempt that did not wait has no stretch: only those that did are named.
+            let lead = match (begin.attempt, end.attempt) {
+                (one, other) if one == other => {
+                    format!("the wait between, before attempt {one} (`--all` tells it): ")
+                }
+                (one, other) => {
+                    format!("the waits between, before attempts {one} to {other} (`--all` tells each): ")
+                }
+            };
+            let more = lead + &sum(&between);
             out += "\n";
             out += &wrapped("", &more);
         }
@@ -337,7 +260,7 @@ fn told(part: &[Stretch], facts: &Explained, several: bool) -> String {
 }
 
 /// An instant in seconds as people read it.
-fn clock(seconds: f64) -> String {
+pub(super) fn clock(seconds: f64) -> String {
     let span = Span::from_secs_f64(seconds).unwrap_or_default();
     Clock(Time::from_micros(span.micros())).to_string()
 }
@@ -358,7 +281,7 @@ fn secs(value: f64) -> String {
 }
 
 /// Text at most [`WIDTH`] wide, the first line behind `lead` and the others under its text.
-fn wrapped(lead: &str, text: &str) -> String {
+pub(super) fn wrapped(lead: &str, text: &str) -> String {
     let indent = " ".repeat(lead.chars().count());
     let (mut out, mut line) = (String::new(), lead.to_owned());
     let mut empty = true;
@@ -416,3 +339,6 @@ fn profile(stretch: &Stretch) -> String {
     }
     out
 }
+
+#[cfg(test)]
+mod tests;

@@ -204,27 +204,55 @@ pub(super) fn all_jobs(titles: &[String], measures: &[BTreeMap<String, f64>]) ->
 
 /// A value as its measure is shown.
 pub(super) fn shown(id: &str, value: f64) -> String {
-    let last = id.rsplit('.').next().unwrap_or(id);
-    if matches!(last, "utilization" | "utilization_available" | "away") {
-        return format!("{} %", number(Some(value * 100.0), 2));
+    match is_share(id) {
+        true => format!("{} %", number(Some(value * 100.0), 2)),
+        false => number(Some(value), decimals(id, value)),
     }
+}
+
+/// Whether a measure is shown in percent.
+fn is_share(id: &str) -> bool {
+    matches!(id.rsplit('.').next().unwrap_or(id), "utilization" | "utilization_available" | "away")
+}
+
+/// Decimals of a value of a measure that is no share.
+fn decimals(id: &str, value: f64) -> usize {
+    let last = id.rsplit('.').next().unwrap_or(id);
     let whole = value == libm::trunc(value) && value.abs() < 1e15;
     let counts = Outcome::NAMES.contains(&last) || matches!(last, "jobs" | "longest_queue" | "at_end");
-    let decimals = match value.abs() {
+    match value.abs() {
         _ if counts && whole => 0,
         large if large >= 10_000.0 => 0,
         small if small > 0.0 && small < 1.0 => 4,
         _ => 2,
-    };
-    number(Some(value), decimals)
+    }
 }
 
-/// A mean with the half of its interval, in as many places as the mean deserves.
+/// A mean with the half of its interval, both in as many places as the mean deserves, and in more if the half would be rounded to 0.
 pub(super) fn shown_with(id: &str, mean: f64, half: f64) -> String {
-    match mean.abs() {
-        large if large >= 1_000.0 => format!("{} ± {}", number(Some(mean), 0), number(Some(half), 0)),
-        _ => format!("{} ± {}", shown(id, mean), shown(id, half)),
-    }
+    let (mean, half, unit, places) = match is_share(id) {
+        true => (mean * 100.0, half * 100.0, " %", 2),
+        false if mean.abs() >= 1_000.0 => (mean, half, "", 0),
+        false => (mean, half, "", decimals(id, mean)),
+    };
+    let (mean, half) = match first_place(half) {
+        // Nothing but the rounding of sums is as small.
+        Some(needed) if needed > MOST_PLACES => (number(Some(mean), places), format!("{half:.0e}")),
+        needed => {
+            let places = places.max(needed.unwrap_or(0));
+            (number(Some(mean), places), number(Some(half), places))
+        }
+    };
+    format!("{mean}{unit} ± {half}{unit}")
+}
+
+/// Most decimals that a mean is given because of its interval.
+const MOST_PLACES: usize = 6;
+
+/// The decimal place of the first digit that is not 0: 1 of 0.4, 0 of 4 and of 40; none of 0.
+fn first_place(value: f64) -> Option<usize> {
+    let some = value.is_finite() && value != 0.0;
+    some.then(|| (-libm::floor(libm::log10(value.abs()))).max(0.0) as usize)
 }
 
 /// A site a row.
@@ -345,4 +373,28 @@ pub(super) fn lost(summary: &Value) -> Option<Table> {
 fn table(caption: &str, head: &[&str], rows: Vec<Vec<String>>) -> Table {
     let head = head.iter().map(|name| (*name).to_owned()).collect();
     Table { caption: caption.to_owned(), head, rows, numbers: true }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shown_with;
+
+    #[test]
+    fn half_an_interval_is_not_rounded_to_nothing() {
+        let shown = |mean, half| shown_with("mean_wait", mean, half);
+        assert_eq!(shown(1_234.4, 0.4), "1,234.4 ± 0.4");
+        assert_eq!(shown(1_234.4, 0.04), "1,234.40 ± 0.04");
+        assert_eq!(shown(1_234.4, 56.7), "1,234 ± 57");
+        assert_eq!(shown(12_345.6, 1_234.5), "12,346 ± 1,234");
+        assert_eq!(shown(45.678, 0.8), "45.68 ± 0.80");
+        assert_eq!(shown(45.678, 0.000_8), "45.6780 ± 0.0008");
+        assert_eq!(shown(0.5, 0.000_02), "0.50000 ± 0.00002");
+        assert_eq!(shown_with("utilization", 0.7, 0.000_02), "70.000 % ± 0.002 %");
+        assert_eq!(shown_with("utilization", 0.7, 0.02), "70.00 % ± 2.00 %");
+        assert_eq!(shown_with("jobs", 1_000.0, 0.0), "1,000 ± 0", "no spread at all");
+        assert_eq!(shown_with("longest_queue", 17.0, 0.3), "17.0 ± 0.3");
+        // What sums leave of equal values is no interval worth a dozen digits.
+        assert_eq!(shown(1_234.4, 4e-13), "1,234 ± 4e-13");
+        assert_eq!(shown(1_234.4, f64::NAN), "1,234 ± -");
+    }
 }

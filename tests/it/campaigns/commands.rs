@@ -109,7 +109,9 @@ fn parts_in_one_store_are_counted_apart() {
         ],
     );
     let compared = gridemu(folder.path(), &["compare", "one", "--by", "policy"]);
-    compared.ends(0, &["note: an unfinished campaign: 12 of 18 runs are in its table; go on with"]);
+    // The store is for no part alone any more.
+    let note = "note: an unfinished campaign: 12 of 18 runs are in its table; go on with `gridemu campaign";
+    compared.ends(0, &[note, "small.toml --store one`"]);
     part("1/3").ends(0, &["part 1/3: 0 runs done now, 6 kept from before; of the other parts 6 runs"]);
     part("2/3")
         .ends(0, &["of the other parts 12 runs have a result in this store; the table of all 18 runs is"]);
@@ -125,16 +127,82 @@ fn an_unfinished_campaign_is_told_from_a_folder_without_runs() {
     let about = folder.path().join("killed/campaign.json");
     let text = std::fs::read_to_string(&about).unwrap();
     std::fs::write(&about, text.replace("\"tabled\": 6", "\"tabled\": null")).unwrap();
-    let told = ["`killed` is of an unfinished campaign: 6 results of 18 runs are there, and no table"];
-    let way = ["hint: go on with `gridemu campaign tests/it/scenarios/campaigns/small.toml --store killed`"];
-    for command in ["compare", "report"] {
-        gridemu(folder.path(), &[command, "killed"]).ends(2, &[told, way].concat());
+    let told = "`killed` is of an unfinished part of a campaign (1/3): 6 results of 18 runs are there, and";
+    let way = "hint: go on with `gridemu campaign tests/it/scenarios/campaigns/small.toml --shard 1/3 --store killed`";
+    // The table of a store is the store.
+    for (command, study) in [("compare", "killed"), ("report", "killed"), ("compare", "killed/results.csv")] {
+        gridemu(folder.path(), &[command, study]).ends(2, &[&format!("{told} its table is of before"), way]);
     }
+    std::fs::remove_file(folder.path().join("killed/results.csv")).unwrap();
+    gridemu(folder.path(), &["report", "killed"]).ends(2, &[&format!("{told} no table"), way]);
     // One of an earlier gridemu says less.
     std::fs::remove_file(about).unwrap();
-    std::fs::remove_file(folder.path().join("killed/results.csv")).unwrap();
     let way = "hint: go on with `gridemu campaign FILE --store killed`";
     gridemu(folder.path(), &["report", "killed"]).ends(2, &["unfinished campaign: 6 results are there", way]);
+}
+
+#[test]
+fn a_part_is_gone_on_with_as_a_part_and_merged_when_it_is_done() {
+    let folder = tempfile::tempdir().unwrap();
+    for (part, store) in [("1/2", "p1"), ("2/2", "p2")] {
+        campaign(folder.path(), &["small.toml", "--shard", part, "--store", store]).ends(0, &[]);
+    }
+    let note = "note: part 1/2 of a campaign: 9 of 18 runs are in its table; merge it with the others: `gridemu campaign \
+                tests/it/scenarios/campaigns/small.toml --merge p1 OTHERS`";
+    for study in ["p1", "p1/results.csv"] {
+        gridemu(folder.path(), &["compare", study, "--by", "policy"]).ends(0, &[note]);
+    }
+    // The campaign is found from another folder too: here the tests' own name for it was cut.
+    let about = std::fs::read_to_string(folder.path().join("p1/campaign.json")).unwrap();
+    let about: serde_json::Value = serde_json::from_str(&about).unwrap();
+    let command = about["command"].as_str().unwrap();
+    let file = command.strip_prefix("gridemu campaign ").unwrap();
+    assert!(Path::new(file).is_absolute(), "{command}");
+    // As it says.
+    campaign(folder.path(), &["small.toml", "--merge", "p1", "p2"]).ends(0, &["took over 18 results"]);
+    let merged = gridemu(folder.path(), &["compare", "small.campaign", "--by", "policy"]);
+    assert!(!merged.ends(0, &[]).err.contains("note:"), "{}", merged.err);
+}
+
+#[test]
+fn the_file_of_a_campaign_is_named_from_its_root() {
+    let folder = tempfile::tempdir().unwrap();
+    let there = folder.path().join("there");
+    std::fs::create_dir(&there).unwrap();
+    let text = "seeds = 2\n[[scenario.site]]\nname = \"a\"\nmachines = [{ class = \"n\", count = 4 }]\n\
+                workload = { lublin = { jobs = 9, load = 0.3 } }\n\
+                [[axis]]\nkey = \"site.a.policy\"\nvalues = [\"fcfs\", \"easy\"]\n";
+    std::fs::write(there.join("m.txt"), text).unwrap();
+    campaign(&there, &["m.txt", "--store", "p1", "--shard", "1/2"]).ends(0, &[]);
+    let ran = gridemu(folder.path(), &["compare", "there/p1"]);
+    // The folder may have links in its name.
+    let (_, hint) = ran.err.split_once("`gridemu campaign ").unwrap();
+    let file = hint.split(' ').next().unwrap();
+    assert!(Path::new(file).is_absolute() && Path::new(file).is_file(), "{}", ran.err);
+}
+
+#[test]
+fn copies_of_one_run_are_no_sample() {
+    // A log and thirty seeds, of which nothing is drawn: 31.25 s more under FCFS, thirty times.
+    let folder = tempfile::tempdir().unwrap();
+    let jobs = "1 0 -1 100 4 -1 -1 4 100 -1 1 1 1 1 1 1 -1 -1\n2 1 -1 50 4 -1 -1 4 50 -1 1 1 1 1 1 1 -1 -1\n\
+                3 2 -1 90 2 -1 -1 2 90 -1 1 1 1 1 1 1 -1 -1\n4 3 -1 40 2 -1 -1 2 40 -1 1 1 1 1 1 1 -1 -1\n";
+    std::fs::write(folder.path().join("jobs.swf"), jobs).unwrap();
+    let text = "seeds = 30\nmeasures = [\"mean_wait\", \"mean_response\", \"utilization\"]\n[[scenario.site]]\nname = \"a\"\n\
+                machines = [{ class = \"n\", count = 6 }]\nworkload = { log = \"jobs.swf\" }\n\
+                [[axis]]\nkey = \"site.a.policy\"\nvalues = [\"easy\", \"fcfs\"]\n";
+    std::fs::write(folder.path().join("m.txt"), text).unwrap();
+    campaign(folder.path(), &["m.txt", "--store", "s"]).ends(0, &["60 runs done now"]);
+    let compared = gridemu(folder.path(), &["compare", "s"]);
+    insta::assert_snapshot!("one_run", compared.ends(0, &[]).out);
+    let json = gridemu(folder.path(), &["compare", "s", "--json"]);
+    let json: serde_json::Value = serde_json::from_str(&json.ends(0, &[]).out).unwrap();
+    let cell = &json["study"]["cells"][0];
+    assert_eq!(
+        (&cell["pairs"], &cell["one_run"], &cell["says"]),
+        (&1.into(), &true.into(), &"nothing".into())
+    );
+    assert_eq!((&cell["p_value"], &cell["low"]), (&serde_json::Value::Null, &serde_json::Value::Null));
 }
 
 #[test]

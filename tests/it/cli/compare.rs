@@ -36,7 +36,14 @@ fn runs_of_one_workload_are_paired_by_job() {
     let ran = gridemu(&["compare", a, b]);
     let out = &ran.well().out;
     assert!(out.contains("1 jobs start sooner, 1 at the same instant, 1 later"), "{out}");
-    assert!(out.contains("no intervals and no verdict; run it with 30 seeds"), "{out}");
+    assert!(
+        out.contains("no intervals and no verdict\nof a log, compare a longer part; of a model, 30 seeds"),
+        "{out}"
+    );
+    // What is the same in every pair is no verdict, and stands in no brackets.
+    let same = gridemu(&["compare", a, a]);
+    let out = &same.well().out;
+    assert!(out.contains("  same\n") && !out.contains("brackets"), "{out}");
     let json = gridemu(&["compare", a, b, "--json"]).json();
     let cell = &json["runs"]["pairs"][0]["cells"][0];
     assert_eq!((cell["baseline_mean"].as_f64(), cell["variant_mean"].as_f64()), (Some(90.0), Some(80.0)));

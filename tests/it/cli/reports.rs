@@ -353,6 +353,10 @@ fn what_cannot_be_reported_is_refused() {
         .ends(2, &["is a campaign, and `--classes` is for runs"]);
     gridemu(&["report", &place.at("run"), "--measure", "mean_wait", "--along", "load"])
         .ends(2, &["is a run, and `--measure`, `--along` are for campaigns", "hint: leave it out"]);
+    // What is not there is no run.
+    let nowhere = gridemu(&["report", &place.at("nowhere"), "--measure", "mean_wait"]);
+    nowhere.ends(2, &["nowhere", "hint:"]);
+    assert!(!nowhere.err.contains("is a run"), "{}", nowhere.err);
     gridemu(&["report", &store, &place.at("run")]).ends(2, &["is a campaign", "hint: give it alone"]);
     fs::write(place.path("tiny.campaign/results.csv"), "run,seed\n1,x\n").unwrap();
     gridemu(&["report", &store]).ends(2, &["results.csv", "no column `status`", "hint:"]);

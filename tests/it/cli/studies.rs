@@ -70,7 +70,7 @@ fn the_table_of_a_folder_is_judged_as_the_folder() {
 
     // What was refused has its reason, and the folder is not accused.
     let told = gridemu(&["explain", &out, "--job", "2"]);
-    let wanted = "never started, rejected (needs more processors than the partition has)";
+    let wanted = "never started, rejected at 1 s: needs more processors than the partition has";
     // Lines are at most 100 wide.
     let out = told.well().out.replace('\n', " ");
     assert!(out.contains(wanted) && !told.out.contains("another version"), "{}", told.out);

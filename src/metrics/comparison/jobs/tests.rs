@@ -1,4 +1,4 @@
-use super::super::{Says, settle};
+use super::super::{Says, settle, tests_of};
 use super::*;
 use crate::model::RejectReason;
 
@@ -92,6 +92,33 @@ fn a_long_log_has_intervals_from_its_weeks() {
     let found = compare(&log(|_| 0), &log(|week| if week == 20 { 900 } else { 0 }), &question());
     let all = cell(&found, "all", "mean_wait");
     assert_eq!((all.difference, all.says), (Some(-22.5), Says::NoDifference));
+}
+
+#[test]
+fn waits_and_responses_are_one_test_where_jobs_run_as_long() {
+    let found = compare(&log(|_| 0), &log(|week| 100 + week * 7 % 5), &question());
+    for of in ["all", "class odd"] {
+        let test = |measure: &str| {
+            let cell = cell(&found, of, measure);
+            (cell.low.unwrap(), cell.high.unwrap(), cell.p_value.unwrap(), cell.adjusted_p.unwrap())
+        };
+        assert_eq!(test("mean_wait"), test("mean_response"));
+    }
+    let response = cell(&found, "all", "mean_response");
+    assert_eq!(response.baseline_mean, Some(cell(&found, "all", "mean_wait").baseline_mean.unwrap() + 100.0));
+    let tests = |found: &JobComparison| tests_of(&found.cells.iter().collect::<Vec<_>>());
+    // All jobs and two classes, with two tests each: the slowdown is another.
+    assert_eq!((found.cells.len(), tests(&found)), (9, 6));
+    // The interval of a group is that of its weeks, whichever measures are asked for.
+    let only = JobQuestion { measures: vec!["mean_response".to_owned()], ..question() };
+    let alone = compare(&log(|_| 0), &log(|week| 100 + week * 7 % 5), &only);
+    assert_eq!(cell(&alone, "all", "mean_response").low, response.low);
+    // Jobs that run longer in b, some more than others.
+    let mut slower = log(|week| 100 + week * 7 % 5);
+    slower.iter_mut().for_each(|job| job.end += Span::from_secs(job.job % 7));
+    let found = compare(&log(|_| 0), &slower, &question());
+    assert_eq!(tests(&found), 9);
+    assert_ne!(cell(&found, "all", "mean_wait").low, cell(&found, "all", "mean_response").low);
 }
 
 #[test]

@@ -76,6 +76,83 @@ fn one_test_under_several_names_is_corrected_for_once() {
 }
 
 #[test]
+fn waits_and_responses_are_one_test_where_jobs_run_as_long() {
+    let mut table = table(30, 1.0);
+    let narrow = StudyQuestion { measures: vec!["mean_wait".to_owned()], ..question() };
+    let alone = compare_study(&table, &narrow).unwrap();
+    table.measures.push("mean_response".to_owned());
+    let of = |table: &StudyTable| {
+        let measures = ["mean_wait", "mean_response"].map(str::to_owned).to_vec();
+        compare_study(table, &StudyQuestion { measures, ..question() }).unwrap()
+    };
+    let tests = |found: &StudyComparison| tests_of(&found.cells.iter().collect::<Vec<_>>());
+    // A third is no binary fraction: the differences agree but for rounding.
+    let mut long = table.clone();
+    for (row, long) in table.rows.iter_mut().zip(&mut long.rows) {
+        let wait = row.values[0].unwrap();
+        row.values.push(Some(wait + 1_000.0 / 3.0 + row.seed as f64 / 7.0));
+        // Here EASY's jobs run on slower machines in every other seed.
+        let more = if row.point[0] == "fcfs" { 0.0 } else { (row.seed % 2) as f64 };
+        long.values.push(Some(wait + 1_000.0 + more));
+    }
+    let (both, long) = (of(&table), of(&long));
+    assert_eq!((tests(&alone), tests(&both), tests(&long)), (4, 4, 8));
+    for measure in ["mean_wait", "mean_response"] {
+        let p =
+            |found: &StudyComparison, measure: &str| cell(found, "0.9", "easy", measure).adjusted_p.unwrap();
+        assert!((p(&both, measure) / p(&alone, "mean_wait") - 1.0).abs() < 1e-6);
+    }
+}
+
+#[test]
+fn copies_of_one_run_are_one_pair() {
+    // Thirty seeds of a log in which nothing is drawn, at load 0.5; at 0.9 something is.
+    let mut table = table(30, 1.0);
+    for row in &mut table.rows {
+        row.fingerprint = format!("{}/{}", row.point.join("/"), row.seed);
+        if row.point[1] == "0.5" {
+            let wait = if row.point[0] == "easy" { 131.25 } else { 100.0 };
+            (row.values, row.fingerprint) = (vec![Some(wait), Some(0.5)], row.point[0].clone());
+        }
+    }
+    let found = compare_study(&table, &question()).unwrap();
+    let copies = cell(&found, "0.5", "easy", "mean_wait");
+    assert_eq!((copies.pairs, copies.one_run, copies.difference), (1, true, Some(31.25)));
+    assert_eq!((copies.low, copies.p_value, copies.adjusted_p), (None, None, None));
+    assert_eq!(
+        (copies.evidence, copies.says, copies.leans),
+        (Evidence::Nothing, Says::Nothing, Says::Nothing)
+    );
+    assert_eq!(copies.note.as_deref(), Some("every seed gave the same run: one log"));
+    // Nor is it "the same in every pair" where the one run has the same value.
+    assert_eq!(cell(&found, "0.5", "easy", "utilization").says, Says::Nothing);
+    let drawn = cell(&found, "0.9", "easy", "mean_wait");
+    assert_eq!((drawn.pairs, drawn.one_run, drawn.says), (30, false, Says::Better));
+    assert_eq!((found.seeds, found.evidence), (Some((30, 30)), Evidence::Verdict));
+    let only = vec![("load".to_owned(), "0.5".to_owned())];
+    let found = compare_study(&table, &StudyQuestion { only, ..question() }).unwrap();
+    assert_eq!((found.seeds, found.evidence), (None, Evidence::Nothing));
+    // The other side is drawn: there is chance in the difference.
+    for row in table.rows.iter_mut().filter(|row| row.point[0] == "easy") {
+        row.fingerprint = row.seed.to_string();
+        row.values[0] = Some(90.0 + (row.seed % 2) as f64);
+    }
+    let found = compare_study(&table, &question()).unwrap();
+    assert_eq!(cell(&found, "0.5", "easy", "mean_wait").pairs, 30);
+}
+
+#[test]
+fn what_is_the_same_has_the_evidence_of_its_pairs() {
+    for (seeds, evidence) in [(2, Evidence::Nothing), (5, Evidence::SmokeTest), (30, Evidence::Verdict)] {
+        let mut table = table(seeds, 1.0);
+        table.rows.iter_mut().for_each(|row| row.values[1] = Some(0.5));
+        let found = compare_study(&table, &question()).unwrap();
+        let same = cell(&found, "0.5", "easy", "utilization");
+        assert_eq!((same.says, same.leans, same.evidence), (Says::Same, Says::Same, evidence));
+    }
+}
+
+#[test]
 fn few_seeds_give_a_smoke_test_or_nothing() {
     let smoke = compare_study(&table(5, 1.0), &question()).unwrap();
     assert_eq!(smoke.evidence, Evidence::SmokeTest);

@@ -1,0 +1,108 @@
+//! The attempts of a job, for people.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::text::{ENDS, MOST, clock, shares, wrapped};
+use super::{Attempt, Explained};
+use crate::report::figures::{count, duration};
+use crate::report::tables::text_table;
+
+/// The attempts as a table: how long the job had not run before each and why mostly, where and when it ran, how it ended.
+pub(super) fn attempts(facts: &Explained, all: bool) -> String {
+    let parts: BTreeSet<(&str, &str)> =
+        facts.attempts.iter().map(|attempt| (attempt.site.as_str(), attempt.partition.as_str())).collect();
+    let sites: BTreeSet<&str> = parts.iter().map(|(site, _)| *site).collect();
+    let several = parts.len() > sites.len();
+    let row = |attempt: &Attempt| {
+        let waits = facts.stretches.iter().filter(|stretch| stretch.attempt == attempt.attempt);
+        let why = shares(waits).into_iter().next().map_or_else(|| "-".to_owned(), |(why, ..)| why);
+        let place = match several {
+            true => format!("{}/{}", attempt.site, attempt.partition),
+            false => attempt.site.clone(),
+        };
+        let end = attempt.end_s;
+        let mut cells = vec![attempt.attempt.to_string(), duration(attempt.waited_s)];
+        // At an instant the waits before have not been followed.
+        if facts.at.is_none() {
+            cells.push(why);
+        }
+        cells.extend([
+            place,
+            clock(attempt.start_s),
+            end.map_or_else(|| "-".to_owned(), |end| duration(end - attempt.start_s)),
+            ended(attempt),
+        ]);
+        cells
+    };
+    let made = &facts.attempts;
+    let mut header = vec!["attempt", "waited", "mostly", "at", "start", "ran", "ended"];
+    if facts.at.is_some() {
+        header.remove(2);
+    }
+    let left_out = if all || made.len() <= MOST { 0..0 } else { ENDS..made.len() - ENDS };
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    for (at, attempt) in made.iter().enumerate() {
+        if at == left_out.start && !left_out.is_empty() {
+            let mut dots = vec![String::new(); header.len()];
+            dots[0] = "...".to_owned();
+            rows.push(dots);
+        }
+        if !left_out.contains(&at) {
+            rows.push(row(attempt));
+        }
+    }
+    let mut out = text_table(header.len(), &header, rows) + "\n";
+    if !left_out.is_empty() {
+        let between = &made[left_out];
+        let (waited, ran) = between.iter().fold((0.0, 0.0), |(waited, ran), attempt| {
+            let end = attempt.end_s.unwrap_or(attempt.start_s);
+            (waited + attempt.waited_s, ran + end - attempt.start_s)
+        });
+        let mut ways: BTreeMap<(String, &str), u64> = BTreeMap::new();
+        for attempt in between {
+            *ways.entry((ended(attempt), attempt.site.as_str())).or_default() += 1;
+        }
+        let mut ways: Vec<((String, &str), u64)> = ways.into_iter().collect();
+        ways.sort_by(|(a, one), (b, other)| other.cmp(one).then_with(|| a.cmp(b)));
+        let ways: Vec<String> = ways
+            .into_iter()
+            .map(|((how, site), number)| format!("{} at {site}: {how}", count(number)))
+            .collect();
+        let more = format!(
+            "{} attempts more, not told here (`--all`): waited {} and ran {} in all; {}",
+            count(between.len() as u64),
+            duration(waited),
+            duration(ran),
+            ways.join("; ")
+        );
+        out += &wrapped("... ", &more);
+    }
+    let lost: f64 = made.iter().map(|attempt| attempt.lost_proc_s).sum();
+    if lost > 0.0 {
+        out += &format!("{} processor-seconds lost with attempts\n", count(libm::round(lost) as u64));
+    }
+    out
+}
+
+/// How an attempt ended, and why.
+fn ended(attempt: &Attempt) -> String {
+    match (ended_as(attempt), because(attempt)) {
+        (None, _) => "-".to_owned(),
+        (Some(how), None) => how.to_owned(),
+        (Some(how), Some(why)) => format!("{how}: {why}"),
+    }
+}
+
+/// How an attempt ended, in words; `None` if it had not by the instant that was asked about.
+pub(super) fn ended_as(attempt: &Attempt) -> Option<&str> {
+    attempt.ended.map(|how| if how == "given-back" { "given back" } else { how })
+}
+
+/// The cause of its end, in words.
+pub(super) fn because(attempt: &Attempt) -> Option<&str> {
+    attempt.cause.as_deref().map(|cause| match cause {
+        "machine-left" => "a machine left",
+        "site-left" => "the site left",
+        cause => cause,
+    })
+}
