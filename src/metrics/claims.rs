@@ -4,6 +4,7 @@
 //! table of a study; [`judge`] gives the verdicts of a whole page at once, since the tests of one page are corrected for
 //! their number.
 
+mod gains;
 mod judge;
 mod measured;
 
@@ -34,6 +35,10 @@ pub struct Claim {
     pub than: Side,
     /// What it says of the measure.
     pub expects: Expects,
+    /// The axis along which a gain is the greatest ([`Expects::UpTo`]).
+    pub along: Option<String>,
+    /// An axis of which `of` has several labels: for each seed, at each point, that run counts which has the best value.
+    pub best: Option<String>,
 }
 
 /// What a claim says of a measure.
@@ -62,6 +67,12 @@ pub enum Expects {
     Falling,
     /// Each measure is higher than the one before it, at every point.
     Rising,
+    /// The greatest gain of `of` over `than` along an axis, in a single run of the paper: the runs of each seed have such a greatest gain
+    /// too, and the published one should be one of their kind.
+    UpTo {
+        /// As a share of `than`, such as 0.3188.
+        published: f64,
+    },
     /// It was published, and there is nothing to judge it by.
     Shown {
         /// As published, if it is a number.

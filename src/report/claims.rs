@@ -112,6 +112,9 @@ fn expected(claim: &ShownClaim<'_>) -> String {
         Expects::Shown { published: None } => "(no number)".to_owned(),
         Expects::Below => "below".to_owned(),
         Expects::Above => "above".to_owned(),
+        Expects::UpTo { published } => {
+            format!("up to {:.2} % along {}", published * 100.0, claim.along.as_deref().unwrap_or("the axis"))
+        }
         Expects::Falling => "falling".to_owned(),
         Expects::Rising => "rising".to_owned(),
         Expects::Change { from, to } => match (from, to) {

@@ -109,6 +109,8 @@ struct ClaimKeys {
     tolerance: Option<Tolerance>,
     relation: Option<String>,
     by: Option<String>,
+    along: Option<String>,
+    best: Option<String>,
     not_comparable: Option<String>,
 }
 
@@ -156,7 +158,7 @@ fn side(labels: BTreeMap<String, Labels>) -> Side {
 }
 
 /// What a claim may say of a measure.
-const RELATIONS: [&str; 5] = ["below", "above", "within", "falling", "rising"];
+const RELATIONS: [&str; 6] = ["below", "above", "within", "falling", "rising", "gains-up-to"];
 
 /// Reads `claims.toml` in `folder`.
 pub(super) fn read(folder: &Path) -> Result<(Paper, Vec<ClaimOnPage>), RunError> {
@@ -275,8 +277,18 @@ fn checked(keys: ClaimKeys, line: usize, papers: &BTreeMap<String, String>) -> R
         return Err(wrong(named("nothing measures it"), hint));
     }
     let (of, than) = (side(keys.of), side(keys.than));
-    let claim =
-        Claim { id: id.clone(), source: source.clone(), says: says.clone(), measures, of, than, expects };
+    let (along, best) = (keys.along, keys.best);
+    let claim = Claim {
+        id: id.clone(),
+        source: source.clone(),
+        says: says.clone(),
+        measures,
+        of,
+        than,
+        expects,
+        along,
+        best,
+    };
     Ok(ClaimOnPage {
         id,
         paper: keys.paper,
@@ -348,6 +360,22 @@ fn relation(relation: &str, keys: &ClaimKeys, measures: &[String]) -> Result<Exp
             format!("`relation = \"{relation}\"` is of one measure of some runs against that of others"),
             "give one `measure`, and both `of` and `than`",
         );
+    }
+    if relation == "gains-up-to" {
+        let share = keys.by.as_deref().and_then(percent);
+        return match (share, &keys.along) {
+            (Some(published), Some(_)) => Ok(Expects::UpTo { published }),
+            (None, _) => {
+                wrong("`gains-up-to` needs the greatest gain as `by`".to_owned(), "such as `by = \"31.88 %\"`")
+            }
+            (_, None) => wrong(
+                "`gains-up-to` needs an `along`".to_owned(),
+                "name the axis along which the gain is the greatest, such as `along = \"load\"`",
+            ),
+        };
+    }
+    if keys.along.is_some() {
+        return wrong("`along` is for `gains-up-to`".to_owned(), "leave it out");
     }
     let by = match (&keys.by, relation) {
         (None, "within") => return wrong("`within` needs a `by`".to_owned(), "such as `by = \"10 %\"`"),

@@ -174,6 +174,8 @@ fn point(claim: &Claim, sample: &Sample, level: f64) -> JudgedPoint {
                 ..empty.clone()
             })
         }
+        Expects::UpTo { published } => gain_among(&sample.of, published, 1.0 - level)
+            .map(|(interval, holds)| JudgedPoint { interval: Some(interval), holds, ..empty.clone() }),
         Expects::Change { from, to } => change(sample, from, to, level)
             .map(|(interval, holds)| JudgedPoint { interval: Some(interval), holds, ..empty.clone() }),
         _ => paired(&sample.than, &sample.of, 1.0 - ALPHA).map(|found: Paired| {
@@ -203,8 +205,28 @@ fn is_so(expects: Expects, of: f64, than: Option<f64>) -> bool {
                 && from.is_none_or(|from| change >= from * than)
                 && to.is_none_or(|to| change <= to * than)
         }
+        // As it is printed, in hundredths of a percent.
+        Expects::UpTo { published } => (of - published).abs() < 5e-5,
         Expects::Shown { .. } => true,
     }
+}
+
+/// The published gain of a single run among those of the seeds: the range that 95 of 100 seeds have, and whether it is one of their
+/// kind. The chance that one more run is as far out as the published one is, at most, two times the share of runs that are as far out on the same side;
+/// below `alpha` it is not of their kind. Where so few seeds cannot rule it out, a value beyond all of them is open.
+fn gain_among(gains: &[f64], published: f64, alpha: f64) -> Option<((f64, f64), Option<bool>)> {
+    let mut sorted = gains.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let (first, last) = (*sorted.first()?, *sorted.last()?);
+    let at = |share: f64| sorted[(share * (sorted.len() - 1) as f64).round() as usize];
+    let above = sorted.iter().filter(|gain| **gain >= published).count();
+    let below = sorted.iter().filter(|gain| **gain <= published).count();
+    let chance = 2.0 * (above.min(below) + 1) as f64 / (sorted.len() + 1) as f64;
+    let holds = match chance < alpha {
+        true => Some(false),
+        false => (first <= published && published <= last).then_some(true),
+    };
+    Some(((at(0.025), at(0.975)), holds))
 }
 
 /// Whether an interval lies in a range: yes, no, or it crosses an end.
@@ -301,7 +323,9 @@ fn settle(claim: &Claim, points: Vec<JudgedPoint>, (tests, alpha): (usize, f64))
                 format!("at {} of {all} points one log: exact; at each of the others, ", all - drawn)
             }
         };
-        let by = if is_sign(claim) {
+        let by = if let Expects::UpTo { .. } = claim.expects {
+            "one of their kind".to_owned()
+        } else if is_sign(claim) {
             format!("p < {alpha} after Holm over {}", counted_as(tests, "test"))
         } else {
             "the interval is inside".to_owned()
@@ -340,7 +364,7 @@ fn told_point(claim: &Claim, point: &JudgedPoint) -> String {
     if point.few {
         return format!("{at}{}, and a verdict needs {}", counted_as(point.n, "seed"), Evidence::VERDICT);
     }
-    let share = matches!(claim.expects, Expects::Change { .. });
+    let share = matches!(claim.expects, Expects::Change { .. } | Expects::UpTo { .. });
     let shown = |value: f64| {
         unsigned_zero(if share { format!("{:+.1} %", value * 100.0) } else { format!("{value:+.4}") })
     };
@@ -391,6 +415,12 @@ fn told(claim: &Claim, points: &[JudgedPoint]) -> String {
             let more = |point: &JudgedPoint| if point.holds == Some(false) { 2 } else { 0 };
             each(&|point| point.of.map(|of| figure(of, decimals(published) + more(point))))
         }
+        Expects::UpTo { .. } => each(&|point| {
+            let mean = unsigned_zero(format!("{:+.2}", point.of? * 100.0));
+            let Some((low, high)) = point.interval else { return Some(format!("{mean} %")) };
+            let [low, high] = [low, high].map(|share| unsigned_zero(format!("{:+.1}", share * 100.0)));
+            Some(format!("{mean} % in the mean, {low} to {high} % in 95 of 100 seeds"))
+        }),
         Expects::Shown { published: None } => each(&|point| point.of.map(|of| figure(of, 4))),
         Expects::Below | Expects::Above | Expects::Change { .. } => each(&|point| {
             let (of, than) = (point.of?, point.than?);

@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use thiserror::Error;
 
+use super::gains::{Against, best_of, greatest};
 use super::{Claim, Expects, Side};
-use crate::metrics::{RunStatus, StudyPoint, StudyRow, StudyTable, one_run};
+use crate::metrics::{Better, MeasureInfo, RunStatus, StudyPoint, StudyRow, StudyTable, one_run};
 use crate::model::nearest;
 
 /// A claim that does not fit the study that it names.
@@ -60,7 +61,7 @@ pub struct Sample {
 
 impl Sample {
     /// Nothing, for a reason.
-    fn nothing(at: String, seeds: usize, note: String) -> Self {
+    pub(super) fn nothing(at: String, seeds: usize, note: String) -> Self {
         Self { at, of: Vec::new(), than: Vec::new(), note: Some(note), seeds, one_run: false }
     }
 }
@@ -90,6 +91,9 @@ pub fn check_claim(
     }
     for (axis, wanted) in &claim.than {
         let fixed = claim.of.get(axis);
+        if claim.best.as_ref() == Some(axis) && wanted.len() == 1 {
+            continue;
+        }
         if fixed.is_none_or(|labels| labels.len() > 1 && labels != wanted) {
             let said =
                 format!("`than` chooses on axis `{axis}`, and `of` leaves it open: there is nothing to pair");
@@ -101,6 +105,36 @@ pub fn check_claim(
                 format!("`than` has several labels of axis `{axis}` for one of `of`: two runs of one seed");
             return Err(ClaimError::with_hint(claim, said, "make it a claim for each label"));
         }
+    }
+    check_gain(claim, axes)
+}
+
+/// Sees whether `along` and `best` can be done.
+fn check_gain(claim: &Claim, axes: &[&str]) -> Result<(), ClaimError> {
+    for (key, axis) in [("along", &claim.along), ("best", &claim.best)] {
+        let Some(axis) = axis else { continue };
+        if !axes.contains(&axis.as_str()) {
+            let said = format!(
+                "the campaign has no axis `{axis}`, which `{key}` names; its axes are {}",
+                axes.join(", ")
+            );
+            return Err(ClaimError::new(claim, said, nearest(axis, axes.iter().copied())));
+        }
+        let labels = claim.of.get(axis).map(Vec::len);
+        let (open, hint) = match key {
+            "along" => (labels.is_none_or(|count| count > 1), "leave it out of `of`, or name several labels"),
+            _ => (labels.is_some_and(|count| count > 1), "name the labels to choose from in `of`"),
+        };
+        if !open {
+            let said = format!("`{key} = \"{axis}\"`: `of` leaves nothing to choose there");
+            return Err(ClaimError::with_hint(claim, said, hint));
+        }
+    }
+    let directed = claim.best.is_some() || claim.along.is_some();
+    let aimless = claim.measures.iter().find(|id| MeasureInfo::of(id).better == Better::Neither);
+    if let (true, Some(id)) = (directed, aimless) {
+        let said = format!("of two values of `{id}` none is the better one, so there is no gain");
+        return Err(ClaimError::with_hint(claim, said, "take a measure such as `mean_wait` or `utilization`"));
     }
     Ok(())
 }
@@ -133,10 +167,17 @@ pub fn measure_claim(
     let mut other = claim.of.clone();
     other.extend(claim.than.clone());
     let points = table.points();
+    let chosen = claim.best.as_ref().and_then(|axis| table.axis(axis));
     let varying: Vec<usize> = (0..table.axes.len())
         .filter(|at| claim.of.get(&table.axes[*at]).is_none_or(|labels| labels.len() > 1))
+        .filter(|at| chosen != Some(*at))
         .collect();
-    let of = side_of(table, &points, &claim.of, &varying);
+    let better = MeasureInfo::of(&claim.measures[0]).better;
+    let best = chosen.map(|_| best_of(side_of(table, &points, &claim.of, &varying), first, better));
+    let of = match &best {
+        Some(best) => best.iter().map(|(place, point)| (place.clone(), point)).collect(),
+        None => side_of(table, &points, &claim.of, &varying),
+    };
     let than: BTreeMap<Vec<&str>, &StudyPoint<'_>> =
         side_of(table, &points, &other, &varying).into_iter().collect();
     let named = |place: &[&str]| {
@@ -151,10 +192,29 @@ pub fn measure_claim(
             return Err(ClaimError::with_hint(claim, said, "a point has one run of each seed"));
         }
     }
+    let along = claim.along.as_ref().and_then(|axis| table.axis(axis));
+    if let (Some(along), Expects::UpTo { .. }) = (along, claim.expects) {
+        let without = |place: &[&str]| -> String {
+            let named = varying.iter().zip(place).filter(|(axis, _)| **axis != along);
+            named.map(|(axis, label)| format!("{} {label}", table.axes[*axis])).collect::<Vec<_>>().join(", ")
+        };
+        let mut groups: Vec<(String, Vec<Against<'_, '_>>)> = Vec::new();
+        for (place, point) in &of {
+            let (at, pair) = (without(place), (*point, than.get(place).copied()));
+            match groups.iter_mut().find(|(other, _)| *other == at) {
+                Some((_, pairs)) => pairs.push(pair),
+                None => groups.push((at, vec![pair])),
+            }
+        }
+        let samples = groups.into_iter().map(|(at, pairs)| greatest(at, &pairs, first, better, drawn));
+        return Ok(Measured::Samples(samples.collect()));
+    }
     let mut samples = Vec::new();
     for (place, point) in &of {
         let at = named(place);
         match claim.expects {
+            // Its axis has been seen to be there.
+            Expects::UpTo { .. } => {}
             Expects::Value { .. } | Expects::Shown { .. } => samples.push(alone(at, point, first, drawn)),
             Expects::Below | Expects::Above | Expects::Change { .. } => {
                 samples.push(pairs(at, (point, first), than.get(place).map(|other| (*other, first)), drawn));
@@ -205,7 +265,7 @@ fn spoilt(rows: &[&StudyRow]) -> Option<String> {
 }
 
 /// Whether the runs of one side are one run, so that there is no chance in them.
-fn is_one(rows: &[&StudyRow], drawn: &dyn Fn(u64) -> bool) -> bool {
+pub(super) fn is_one(rows: &[&StudyRow], drawn: &dyn Fn(u64) -> bool) -> bool {
     match rows {
         [only] => !drawn(only.run),
         several => one_run(several.iter().copied()),
@@ -231,6 +291,32 @@ fn alone(at: String, point: &StudyPoint<'_>, measure: usize, drawn: &dyn Fn(u64)
     Sample { at, of, than: Vec::new(), note, seeds, one_run: is_one(&point.runs, drawn) }
 }
 
+/// The values of both sides by seed, or why they cannot be held against each other. In a row that falls or rises, both sides are the
+/// same runs.
+pub(super) fn pairs_of(
+    of: (&StudyPoint<'_>, usize),
+    than: Option<(&StudyPoint<'_>, usize)>,
+) -> Result<Vec<(u64, f64, f64)>, String> {
+    let others = than.map_or(&[][..], |(point, _)| point.runs.as_slice());
+    let all: BTreeMap<u64, &StudyRow> = of.0.runs.iter().chain(others).map(|row| (row.run, *row)).collect();
+    let all: Vec<&StudyRow> = all.into_values().collect();
+    if let Some(note) = spoilt(&all) {
+        return Err(note);
+    }
+    let others: BTreeMap<u64, &StudyRow> = others.iter().map(|row| (row.seed, *row)).collect();
+    let pairs: Vec<(&StudyRow, &StudyRow)> =
+        of.0.runs.iter().filter_map(|row| Some((*row, *others.get(&row.seed)?))).collect();
+    let unlike = pairs.iter().filter(|(row, other)| row.outcomes != other.outcomes).count();
+    if unlike > 0 {
+        return Err(format!("jobs did not end alike in {unlike} of {} pairs", of.0.runs.len()));
+    }
+    let measure = than.map_or(of.1, |(_, measure)| measure);
+    let values = pairs
+        .iter()
+        .filter_map(|(row, other)| Some((row.seed, row.values[of.1]?, other.values[measure]?)));
+    Ok(values.collect())
+}
+
 fn pairs(
     at: String,
     of: (&StudyPoint<'_>, usize),
@@ -238,24 +324,13 @@ fn pairs(
     drawn: &dyn Fn(u64) -> bool,
 ) -> Sample {
     let seeds = of.0.runs.len();
+    let values = match pairs_of(of, than) {
+        Ok(values) => values,
+        Err(note) => return Sample::nothing(at, seeds, note),
+    };
     let others = than.map_or(&[][..], |(point, _)| point.runs.as_slice());
-    // In a row that falls or rises, both sides are the same runs.
-    let all: BTreeMap<u64, &StudyRow> = of.0.runs.iter().chain(others).map(|row| (row.run, *row)).collect();
-    let all: Vec<&StudyRow> = all.into_values().collect();
-    if let Some(note) = spoilt(&all) {
-        return Sample::nothing(at, seeds, note);
-    }
     let one_run = is_one(&of.0.runs, drawn) && (others.is_empty() || is_one(others, drawn));
-    let others: BTreeMap<u64, &StudyRow> = others.iter().map(|row| (row.seed, *row)).collect();
-    let pairs: Vec<(&StudyRow, &StudyRow)> =
-        of.0.runs.iter().filter_map(|row| Some((*row, *others.get(&row.seed)?))).collect();
-    let unlike = pairs.iter().filter(|(row, other)| row.outcomes != other.outcomes).count();
-    if unlike > 0 {
-        return Sample::nothing(at, seeds, format!("jobs did not end alike in {unlike} of {seeds} pairs"));
-    }
-    let measure = than.map_or(of.1, |(_, measure)| measure);
-    let values = pairs.iter().filter_map(|(row, other)| Some((row.values[of.1]?, other.values[measure]?)));
-    let (of, than): (Vec<f64>, Vec<f64>) = values.unzip();
+    let (of, than): (Vec<f64>, Vec<f64>) = values.into_iter().map(|(_, of, than)| (of, than)).unzip();
     let missing = seeds - of.len();
     let note = (missing > 0).then(|| format!("{missing} of {seeds} runs have no such jobs"));
     Sample { at, of, than, note, seeds, one_run }

@@ -29,6 +29,8 @@ fn claim(expects: Expects) -> Claim {
         of: side(&[("policy", "easy")]),
         than: side(&[("policy", "fcfs")]),
         expects,
+        along: None,
+        best: None,
     }
 }
 
