@@ -5,6 +5,7 @@
 //! randomness of their own; how a file is spelled is the business of [`crate::formats`].
 
 mod census;
+pub mod cwf;
 mod feedback;
 pub mod lublin;
 mod merged;
