@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use generated::{open_lublin, open_poisson};
+use generated::{open_cwf, open_lublin, open_poisson};
 use serde::{Deserialize, Serialize};
 pub(super) use shared::Logs;
 
@@ -19,6 +19,7 @@ use crate::formats::batsim;
 use crate::formats::swf::{Clean, Header, SwfOptions, SwfSource};
 use crate::model::{Named, NamedError};
 use crate::units::Span;
+use crate::workload::cwf::CwfSpec;
 use crate::workload::lublin::LublinSpec;
 use crate::workload::poisson::PoissonSpec;
 use crate::workload::random::Stream;
@@ -37,6 +38,8 @@ pub enum Workload {
     Lublin(Named),
     /// Jobs with exponential gaps, with parameters.
     Poisson(Named),
+    /// The generator of the cloud workload format, with parameters.
+    Cwf(Named),
 }
 
 /// Where estimates come from.
@@ -110,7 +113,7 @@ impl Workload {
                 name.strip_prefix(archive::PREFIX).unwrap_or(&name).to_owned()
             }
             Self::Stdin => "standard input".to_owned(),
-            Self::Lublin(named) | Self::Poisson(named) => named.to_string(),
+            Self::Lublin(named) | Self::Poisson(named) | Self::Cwf(named) => named.to_string(),
         }
     }
 }
@@ -118,7 +121,7 @@ impl Workload {
 impl FromStr for Workload {
     type Err = NamedError;
 
-    /// `-`, `lublin`, `poisson`, either with parameters, or else the path of a file.
+    /// `-`, `lublin`, `poisson` or `cwf`, with or without parameters, or else the path of a file.
     fn from_str(written: &str) -> Result<Self, NamedError> {
         let is = |name: &str| {
             written.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('['))
@@ -127,6 +130,7 @@ impl FromStr for Workload {
             "-" => Ok(Self::Stdin),
             _ if is(LublinSpec::NAME) => Ok(Self::Lublin(written.parse()?)),
             _ if is(PoissonSpec::NAME) => Ok(Self::Poisson(written.parse()?)),
+            _ if is(CwfSpec::NAME) => Ok(Self::Cwf(written.parse()?)),
             _ => Ok(Self::File(PathBuf::from(written))),
         }
     }
@@ -237,6 +241,7 @@ impl Workload {
             Self::Stdin => self.open_stdin(shaping)?,
             Self::Lublin(named) => open_lublin(named.clone(), entity, shaping, progress)?,
             Self::Poisson(named) => open_poisson(named.clone(), entity, shaping, progress)?,
+            Self::Cwf(named) => open_cwf(named.clone(), entity, shaping, progress)?,
         };
         let Base { mut source, name, procs, mut seed, header } = base;
         let Some(procs) = shaping.procs.or(procs) else {
@@ -283,7 +288,7 @@ impl Workload {
         match self {
             Self::Stdin => true,
             Self::File(path) => path.metadata().is_ok_and(|about| !about.is_file() && !about.is_dir()),
-            Self::Lublin(_) | Self::Poisson(_) => false,
+            Self::Lublin(_) | Self::Poisson(_) | Self::Cwf(_) => false,
         }
     }
 

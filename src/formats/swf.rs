@@ -23,4 +23,5 @@ pub use clean::Clean;
 pub use header::Header;
 pub use row::{Row, RowError};
 pub use source::{SwfOptions, SwfSource};
+pub(super) use write::write_columns;
 pub use write::{Heading, write_header, write_job};

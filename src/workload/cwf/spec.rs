@@ -6,9 +6,7 @@ use std::str::FromStr;
 use crate::model::{MAX_PROCESSORS, Named, NamedError};
 use crate::units::Span;
 use crate::workload::Setting;
-use crate::workload::lublin::{
-    ArrivalParams, JobParams, Kind, Pace, Parameter, RuntimeParams, of_times,
-};
+use crate::workload::lublin::{ArrivalParams, JobParams, Kind, Pace, Parameter, RuntimeParams, of_times};
 
 /// How large jobs get a whole number of units from their draw.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
@@ -187,7 +185,11 @@ impl CwfSpec {
             && spec.calibrate == Calibrate::Barr
             && let Some(barr) = name.params.get("barr")
         {
-            return Err(bad("barr", barr, "possible beside `load`, which it is found for; say `calibrate=gaps` too"));
+            return Err(bad(
+                "barr",
+                barr,
+                "possible beside `load`, which it is found for; say `calibrate=gaps` too",
+            ));
         }
         put(name, "ps", SHARE, &mut spec.ps)?;
         put(name, "pd", SHARE, &mut spec.pd)?;
