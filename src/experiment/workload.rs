@@ -1,6 +1,7 @@
 //! Opening a workload as a user names it: a log, standard input, a generator.
 
 mod generated;
+mod log;
 mod shared;
 
 use std::fs::File;
@@ -16,7 +17,7 @@ pub(super) use shared::Logs;
 use super::timed::{Read, Timed};
 use super::{Progress, RunError, archive};
 use crate::formats::batsim;
-use crate::formats::swf::{Clean, Header, SwfOptions, SwfSource};
+use crate::formats::swf::{Clean, Header};
 use crate::model::{Named, NamedError};
 use crate::units::Span;
 use crate::workload::cwf::CwfSpec;
@@ -30,9 +31,9 @@ use crate::workload::{Estimated, Estimates, Factor, Feedback, First, Jobs, Scale
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Workload {
-    /// A file: SWF, plain or gzipped, or Batsim's JSON.
+    /// A file: SWF or the cloud workload format, plain or gzipped, or Batsim's JSON.
     File(PathBuf),
-    /// SWF on standard input.
+    /// SWF or the cloud workload format on standard input.
     Stdin,
     /// The Lublin-Feitelson model with parameters.
     Lublin(Named),
@@ -307,15 +308,7 @@ impl Workload {
         let shared = logs.filter(|_| !self.is_once()).map(|logs| logs.open(path, shaping)).transpose()?;
         let mut base = match shared.flatten() {
             Some(base) => base,
-            None => {
-                let (file, length) = open_file(path)?;
-                progress.begin(length);
-                let name = file_name(path);
-                let counted = Counted { inner: file, progress: progress.clone() };
-                let log = open_swf(Box::new(counted), &name, shaping, self.is_once())?;
-                let (procs, header) = (log.machine(), Some(log.header().clone()));
-                Base { source: Box::new(log), name, procs, seed: None, header }
-            }
+            None => log::open(path, shaping, progress, self.is_once())?,
         };
         if let Some(factor) = factor {
             base.source = Box::new(Scaled::new(base.source, factor));
@@ -327,10 +320,7 @@ impl Workload {
         if shaping.load.is_some() {
             return Err(read_once("standard input", "`--load` needs"));
         }
-        let name = "standard input".to_owned();
-        let log = open_swf(Box::new(io::stdin()), &name, shaping, true)?;
-        let (procs, header) = (log.machine(), log.header().clone());
-        Ok(Base { source: Box::new(log), name, procs, seed: None, header: Some(header) })
+        log::open_stdin(shaping)
     }
 
     /// Reads the whole log once to find the factor that gives the wanted load.
@@ -369,25 +359,6 @@ impl Base {
     fn of(name: String, procs: u32, seed: Option<u64>) -> Self {
         Self { source: Box::new(Jobs::new(Vec::new())), name, procs: Some(procs), seed, header: None }
     }
-}
-
-fn open_swf(
-    input: Box<dyn io::Read + Send>,
-    name: &str,
-    shaping: &Shaping,
-    once: bool,
-) -> Result<SwfSource, RunError> {
-    let options = SwfOptions {
-        name: name.to_owned(),
-        clean: shaping.clean,
-        machine: shaping.procs,
-        cap: shaping.cap,
-        first: shaping.first,
-        feedback: shaping.feedback,
-        partitions: false,
-        once,
-    };
-    SwfSource::open(input, options).map_err(|error| RunError::from_opening(&error))
 }
 
 fn open_batsim(path: &Path, shaping: &Shaping, once: bool) -> Result<Base, RunError> {
@@ -464,18 +435,4 @@ fn is_json(path: &Path) -> bool {
 
 fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
-}
-
-/// Counts the bytes of a log as they are read.
-struct Counted {
-    inner: File,
-    progress: Progress,
-}
-
-impl io::Read for Counted {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.inner.read(buffer)?;
-        self.progress.advance(read as u64);
-        Ok(read)
-    }
 }

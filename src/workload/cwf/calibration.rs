@@ -96,7 +96,8 @@ fn root<E>(low: f64, high: f64, f: impl Fn(f64) -> Result<f64, E>) -> Result<Opt
             break;
         }
         let value = f(at)?;
-        if value.abs() < nearest.1.abs() {
+        // At a step the later is the nearer, however high it is.
+        if value.abs() <= nearest.1.abs() {
             nearest = (at, value);
         }
         if value.abs() < NEAR {
