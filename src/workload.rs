@@ -16,7 +16,10 @@ mod shape;
 mod source;
 pub mod tsafrir;
 
-pub use census::{Census, ClassShare, Contents, HourReference, Hours, Quantity, Sizes};
+pub use census::{
+    Census, ClassShare, CommandContents, CommandKind, Contents, Dedicated, HourReference, Hours, Quantity,
+    Sizes,
+};
 pub use feedback::Feedback;
 pub use merged::Merged;
 pub use setting::Setting;

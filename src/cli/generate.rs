@@ -130,7 +130,11 @@ fn model(named: Named) -> Result<(Box<dyn Source>, Log), RunError> {
             let heading = heading("generator of Kumar et al. 2012", spec.procs, spec.jobs, spec.to_string());
             let jobs = Cwf::new(spec, 1, "").map_err(refuse)?;
             let found = match jobs.spec().pace {
-                Pace::Load(_) => vec![format!("barr={}, arrival times times {}", jobs.barr(), jobs.scale())],
+                Pace::Load(_) => vec![format!(
+                    "for the load: barr={}, and arrival times multiplied by {}",
+                    jobs.barr(),
+                    jobs.scale()
+                )],
                 _ => Vec::new(),
             };
             // How many commands there are is seen when they have been drawn.
