@@ -244,6 +244,58 @@ fn a_mark_is_of_the_commands_too() {
     assert!(open(with("6").as_bytes(), options()).unwrap().seek(&mark).is_err());
 }
 
+/// Rows of anything: of jobs and commands in any order, with what may stand in the last columns and what may not.
+fn any_log() -> impl Strategy<Value = String> {
+    let behind = prop::sample::select(vec![
+        "",
+        "-1",
+        "-1 S",
+        "-1 S -1",
+        "40 S -1",
+        "3.5 S 9",
+        "x S -1",
+        "-1 ET 5",
+        "-1 RT 900",
+        "-1 EP 1",
+        "-1 RP 1.5",
+        "-1 ET -3",
+        "-1 XX 3",
+        "-1 RT",
+        "é",
+        "-1 S -1 more",
+    ]);
+    let line = (1..9_i64, -1..60_i64, behind, any::<bool>());
+    let row = |(number, at, behind, job): (i64, i64, &str, bool)| {
+        if job { row(number, at, behind) } else { command(number, at, behind) }
+    };
+    prop::collection::vec(line.prop_map(row), 1..40).prop_map(|rows| rows.concat())
+}
+
+proptest! {
+    /// The same is asked of any bytes in `fuzz/fuzz_targets/cwf.rs`.
+    #[test]
+    fn whatever_is_read_is_legal_and_read_alike_by_all_ways(text in any_log(), place in 0_usize..40) {
+        let Ok(mut source) = open(text.as_bytes(), options()) else { return Ok(()) };
+        let jobs = drain(&mut source);
+        for job in &jobs {
+            let commands = job.elastic.as_deref().unwrap_or_default();
+            prop_assert!(job.check().is_ok() && job.requested_start.is_none_or(|start| start >= job.submit));
+            prop_assert!(commands.is_sorted_by_key(|command| command.at));
+            prop_assert!(commands.first().is_none_or(|command| command.at >= job.submit));
+        }
+        let once = SwfSource::open(input(text.as_bytes()), SwfOptions { once: true, ..options() }).unwrap();
+        let mut whole = once.into_jobs().unwrap();
+        prop_assert_eq!(drain(&mut whole), &jobs[..]);
+        prop_assert_eq!(whole.notes(), source.notes());
+        let mut straight = open(text.as_bytes(), options()).unwrap();
+        (0..place).for_each(|_| drop(straight.next_job()));
+        let mut resumed = open(text.as_bytes(), options()).unwrap();
+        resumed.seek(&straight.mark().unwrap()).unwrap();
+        prop_assert_eq!(drain(&mut resumed), &jobs[place.min(jobs.len())..]);
+        prop_assert_eq!(resumed.notes(), source.notes());
+    }
+}
+
 /// What a log keeps besides its window: nothing without commands, and else those of jobs that are still to come.
 #[test]
 fn commands_are_let_go_with_their_jobs() {
