@@ -29,6 +29,7 @@ pub mod policies;
 
 pub use book::{Book, BookError, Booking, BookingState};
 pub use error::{PartitionError, PolicyError, Violation};
+pub(crate) use explanation::processors;
 pub use explanation::{Blocker, Explanation, Reason, Who};
 pub use outlook::Outlook;
 pub use partition::{Admission, Partition, Settings, Tally};

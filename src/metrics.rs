@@ -46,13 +46,13 @@ pub use grid_run::{
 };
 pub use groups::{Charged, Groups};
 pub use ledger::{EnergySummary, Ledger, UsageSummary};
-pub use measure::{Better, MeasureInfo};
+pub use measure::{Better, MeasureInfo, nearest_measure, stands_for};
 pub use points::StudyPoint;
 pub use ratio::Ratio;
 pub use recovery::{Loss, Recovery, RecoveryRule, RecoverySummary};
 pub use run::{OfferedLoad, RunFacts, RunSummary, Times};
 pub use spans::{AgeSummary, Ages, SpanSummary};
-pub use study::{RunStatus, StudyError, StudyRow, StudyTable, flat_measures};
+pub use study::{RunStatus, StudyRow, StudyTable, flat_measures};
 pub use summary::{ClassMeasures, DifferentDefinitions, Measures, Outcomes, Summary};
 pub use waits::{RecordedWaits, WaitComparison};
 pub use window::Window;

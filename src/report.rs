@@ -29,6 +29,7 @@ mod series;
 mod snapshots;
 mod states;
 mod study;
+mod study_csv;
 mod study_figures;
 mod tables;
 #[cfg(test)]
@@ -41,7 +42,9 @@ pub use comparison::comparison_table;
 pub use contents::contents_table;
 pub use contrasts::{runs_contrasts, study_contrasts};
 pub use error::{OutputError, hint_for};
-pub use explained::{Explained, Held, Stretch, explained_text};
+pub use explained::{
+    At, AtState, Attempt, Explained, ExplainedJob, Held, Stretch, explained_text, rule_without_numbers,
+};
 pub use folder::{OutputDir, OutputOptions};
 pub use futures::{Branch, Difference, Futures, futures_table};
 pub use grid::grid_tables;
@@ -50,7 +53,8 @@ pub use mark::{FileMark, OutputMark, OutputSync};
 pub use parquet::write_parquet;
 pub use reader::{EventRow, FolderKind, JobRow, MachineRow, ReadError, Rows, RunFolder, SegmentRow};
 pub use snapshots::{PlaceFacts, SnapshotFacts, SnapshotRow, StoreFacts, snapshot_table, store_table};
-pub use study::{ListedRun, study_list, study_table};
+pub use study::{ListedRun, measure_list, study_list, study_table};
+pub use study_csv::StudyError;
 pub use study_figures::study_figures;
 pub use tables::{grid_json, json, recorded_waits_table, summary_table};
 pub use trace::{TraceError, TraceFacts, write_trace};

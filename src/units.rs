@@ -16,5 +16,6 @@ pub use data::{Bandwidth, Bytes};
 pub use energy::{Energy, Power};
 pub use money::{EnergyPrice, Money, Price};
 pub use text::UnitError;
-pub use time::{Span, Time, write_seconds};
+pub(crate) use text::unsigned_zero;
+pub use time::{Clock, Span, Time, write_seconds};
 pub use work::{Rate, Work};

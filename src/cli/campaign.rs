@@ -13,12 +13,13 @@ use crate::experiment::campaign::{Campaign, CampaignOptions, CampaignRan, Shard}
 use crate::experiment::{Progress, RunError};
 use crate::local::Registry;
 use crate::metrics::StudyTable;
-use crate::report::{study_list, study_table};
+use crate::report::{measure_list, study_list, study_table};
 
 const EXAMPLES: &str = "\
 Examples:
   gridemu campaign configs/campaigns/backfilling.toml
   gridemu campaign configs/campaigns/backfilling.toml --list
+  gridemu campaign configs/campaigns/backfilling.toml --list-measures
   gridemu campaign configs/campaigns/backfilling.toml --out results.csv --folders runs
   gridemu campaign configs/campaigns/backfilling.toml --shard 1/2 --store part-1
   gridemu campaign configs/campaigns/backfilling.toml --merge part-1 part-2
@@ -66,6 +67,10 @@ pub(super) struct Args {
     #[arg(long, visible_alias = "dry-run", conflicts_with = "merge")]
     list: bool,
 
+    /// List the measures that its table can have, each as `measures` of the file names it; runs nothing
+    #[arg(long, conflicts_with_all = ["merge", "list", "shard", "out", "folders"])]
+    list_measures: bool,
+
     /// Print the table of all runs as JSON
     #[arg(long)]
     json: bool,
@@ -76,6 +81,14 @@ pub(super) fn run(args: &Args) -> Result<(), RunError> {
         check_out(out)?;
     }
     let (registry, brokers) = (Registry::standard(), BrokerRegistry::standard());
+    if args.list_measures {
+        let found = Campaign::measures_of(&args.campaign, &args.sets.overrides(), &registry, &brokers)?;
+        return say(&if args.json {
+            serde_json::to_string_pretty(&found).map_err(RunError::run)?
+        } else {
+            measure_list(&found)
+        });
+    }
     let campaign = Campaign::load(&args.campaign, &args.sets.overrides(), &registry, &brokers)?;
     let store = args.store.clone().unwrap_or_else(|| default_store(campaign.name(), args.shard));
     if !args.json {
@@ -135,10 +148,22 @@ fn told(ran: &CampaignRan, options: &CampaignOptions) -> String {
     if ran.kept > 0 {
         line += &format!(", {} kept from before", ran.kept);
     }
-    if ran.missing > 0 {
+    if let Some(shard) = options.shard {
+        line = format!(
+            "part {shard}: {line}; of the other parts {} runs have a result in this store",
+            ran.others
+        );
+        if ran.missing > 0 {
+            line += &format!(", and {} have none", ran.missing);
+        }
+    } else if ran.missing > 0 {
         line += &format!(", {} without a result", ran.missing);
     }
-    format!("{line}; the table of all runs is `{}`", options.store.join("results.csv").display())
+    let what = match ran.table.rows.len() {
+        all if ran.missing == 0 => format!("the table of all {all} runs"),
+        some => format!("the table of the {some} runs that have one"),
+    };
+    format!("{line}; {what} is `{}`", options.store.join("results.csv").display())
 }
 
 /// Some runs that failed are the failure of the command, once all others are done.

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, ValueEnum};
 
-use super::say;
-use crate::experiment::{CompareOptions, Comparison, RunError, compare};
+use super::{say, talk};
+use crate::experiment::{CompareOptions, Comparison, RunError, compare, study_note};
 use crate::metrics::comparison::Charge;
 use crate::report::{runs_contrasts, study_contrasts};
 
@@ -36,7 +36,7 @@ pub(super) struct Args {
     #[arg(long = "where", value_name = "AXIS=LABEL", value_parser = axis_label)]
     only: Vec<(String, String)>,
 
-    /// Of a study: only this measure; may be repeated
+    /// Only this measure; may be repeated
     #[arg(long = "measure", value_name = "MEASURE")]
     measures: Vec<String>,
 
@@ -96,6 +96,11 @@ pub(super) fn run(args: Args) -> Result<(), RunError> {
         seed: args.seed,
     };
     let found = compare(&args.paths, &options)?;
+    if let [only] = &args.paths[..]
+        && let Some(note) = study_note(only)
+    {
+        talk(&format!("note: {note}"));
+    }
     if args.json {
         return say(&serde_json::to_string_pretty(&found).map_err(RunError::run)?);
     }

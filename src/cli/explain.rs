@@ -10,12 +10,13 @@ use crate::experiment::{ExplainOptions, Progress, RunError, explain};
 use crate::local::Registry;
 use crate::model::Origin;
 use crate::report::{RunFolder, explained_text};
-use crate::units::{Span, Time};
+use crate::units::Clock;
 
 const EXAMPLES: &str = "\
 Examples:
   gridemu explain results --job 1203
   gridemu explain results --job 1203 --at '3 h'
+  gridemu explain results --job 872 --all
   gridemu explain results --job 17 --origin local --site delft --json";
 
 #[derive(Debug, ClapArgs)]
@@ -26,7 +27,7 @@ pub(super) struct Args {
     dir: PathBuf,
 
     /// The job, by its number in jobs.csv
-    #[arg(long, value_name = "J")]
+    #[arg(long, value_name = "J", value_parser = number, allow_hyphen_values = true)]
     job: u64,
 
     /// Whose job it is, where several have the number
@@ -37,11 +38,15 @@ pub(super) struct Args {
     #[arg(long, value_name = "S")]
     site: Option<String>,
 
-    /// Only this instant of the run, such as `7200` (seconds) or `2 h`: the state after what happens there
-    #[arg(long, value_name = "T")]
-    at: Option<Span>,
+    /// Only this instant of the run, such as `7200` (seconds), `2 h` or `2 d 12:04:20`: the state after what happens there
+    #[arg(long, value_name = "T", allow_hyphen_values = true)]
+    at: Option<Clock>,
 
-    /// Print JSON
+    /// Tell every attempt and every stretch of a wait, however many there are
+    #[arg(long, conflicts_with = "json")]
+    all: bool,
+
+    /// Print JSON, with every attempt and every stretch
     #[arg(long)]
     json: bool,
 }
@@ -67,7 +72,7 @@ pub(super) fn run(args: &Args) -> Result<(), RunError> {
             OriginArg::Grid => Origin::Sent,
         }),
         site: args.site.clone(),
-        at: args.at.map(|at| Time::from_micros(at.micros())),
+        at: args.at.map(|Clock(at)| at),
     };
     let (registry, brokers, progress) =
         (Registry::standard(), BrokerRegistry::standard(), Progress::default());
@@ -78,5 +83,13 @@ pub(super) fn run(args: &Args) -> Result<(), RunError> {
         let text = serde_json::to_string_pretty(&told).map_err(RunError::run)?;
         return say(&text);
     }
-    say(&explained_text(&told))
+    say(&explained_text(&told, args.all))
+}
+
+/// The number of a job.
+fn number(written: &str) -> Result<u64, String> {
+    let wrong = || {
+        format!("`{written}` is no number of a job; jobs.csv has them in its column `job`, such as `1203`")
+    };
+    written.trim().parse().map_err(|_| wrong())
 }

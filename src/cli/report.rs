@@ -1,14 +1,11 @@
 //! `gridemu report`
 
-use std::fs::File;
-use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
 use clap::{Args as ClapArgs, ValueEnum};
 
 use super::{say, talk};
-use crate::experiment::RunError;
-use crate::metrics::StudyTable;
+use crate::experiment::{RunError, is_study, read_study, study_note};
 use crate::model::JobClasses;
 use crate::report::RunFolder;
 use crate::report::charts::Theme;
@@ -27,7 +24,7 @@ pub(super) struct Args {
     #[arg(value_name = "DIR|STORE|results.csv", required = true)]
     paths: Vec<PathBuf>,
 
-    /// The page [default: report.html in the first folder]
+    /// The page [default: report.html in the first folder; of a table, its name with .html where you are]
     #[arg(long, value_name = "FILE.html")]
     out: Option<PathBuf>,
 
@@ -59,8 +56,9 @@ pub(super) struct Args {
     #[arg(long, value_name = "AXIS")]
     within: Option<String>,
 
-    /// Job classes, instead of those of the run: none, kettimuthu-16, kettimuthu-4, kanavallil, huang-1 or huang-2
-    #[arg(long, value_name = "PRESET")]
+    /// Job classes, instead of those of the run: none, kettimuthu-16, kettimuthu-4, kanavallil, huang-1, huang-2, or own ones such as
+    /// `cuts[run=10 min/1 h/8 h,size=1/8/32]`
+    #[arg(long, value_name = "CLASSES")]
     classes: Option<JobClasses>,
 }
 
@@ -82,20 +80,23 @@ pub(super) fn run(args: &Args) -> Result<(), RunError> {
         pareto: args.pareto.clone(),
         within: args.within.clone(),
         unkept: false,
+        notes: Vec::new(),
     };
     let report = match &args.paths[..] {
-        [only] if study(only).is_some() => {
-            let table = read_study(&study(only).unwrap_or_default())?;
-            Report::of_study(&table, &options).map_err(refused)?
+        [only] if is_study(only) => {
+            check_options(args, true)?;
+            let options = ReportOptions { notes: study_note(only).into_iter().collect(), ..options };
+            Report::of_study(&read_study(only)?, &options).map_err(refused)?
         }
         paths => {
-            if let Some(study) = paths.iter().find(|path| study(path).is_some()) {
+            if let Some(study) = paths.iter().find(|path| is_study(path)) {
                 return Err(RunError::request(format!(
                     "`{}` is a campaign: its report has a page of its own",
                     study.display()
                 ))
                 .with_hint("give it alone, or give folders of runs"));
             }
+            check_options(args, false)?;
             let mut folders = Vec::new();
             for path in paths {
                 folders.extend(RunFolder::all_in(path).map_err(ReportError::from).map_err(refused)?);
@@ -103,7 +104,7 @@ pub(super) fn run(args: &Args) -> Result<(), RunError> {
             Report::of_runs(&folders, &options).map_err(refused)?
         }
     };
-    let out = args.out.clone().unwrap_or_else(|| beside(&args.paths[0]));
+    let out = args.out.clone().unwrap_or_else(|| default_page(&args.paths[0]));
     report.write_html(&out).map_err(failed)?;
     say(&format!("{}\n", out.display()))?;
     for (folder, written) in [
@@ -166,53 +167,55 @@ impl Asked {
     }
 }
 
-/// The table of a study: the file itself, or the one that a campaign keeps in its store.
-fn study(path: &Path) -> Option<PathBuf> {
-    if path.is_dir() {
-        let table = path.join("results.csv");
-        return (table.is_file() && !path.join("summary.json").is_file()).then_some(table);
-    }
-    let mut first = String::new();
-    let file = File::open(path).ok()?;
-    BufReader::new(file).take(10).read_line(&mut first).ok()?;
-    first.starts_with("run,").then(|| path.to_owned())
-}
-
-fn read_study(path: &Path) -> Result<StudyTable, RunError> {
-    let fail = |problem: String| {
-        RunError::request(format!("`{}`: {problem}", path.display()))
-            .with_hint("give the store of a campaign, or the table that `gridemu campaign --out` has written")
-    };
-    let file = File::open(path).map_err(|error| fail(format!("cannot be read: {error}")))?;
-    let name = path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    // The table of a store is called `results`: the store says what it is of.
-    let folder = path.parent().and_then(Path::file_stem).map(|name| name.to_string_lossy().into_owned());
-    let name = if name == "results" { folder.filter(|name| !name.is_empty()).unwrap_or(name) } else { name };
-    StudyTable::read_csv(&name, BufReader::new(file)).map_err(|error| fail(error.to_string()))
-}
-
 fn pair(written: &str) -> Result<(String, String), String> {
     let (x, y) = written.split_once(',').ok_or("two measures are wanted, such as `mean_wait,cost`")?;
     Ok((x.trim().to_owned(), y.trim().to_owned()))
 }
 
-/// Where the page goes if nobody says it: into the folder, or beside the file.
-fn beside(path: &Path) -> PathBuf {
-    let folder = if path.is_dir() { path } else { path.parent().unwrap_or(Path::new("")) };
-    folder.join("report.html")
+/// Where the page goes if nobody says it: into the folder of a run or a campaign; of a file, which may lie among others, to where the
+/// command is typed.
+fn default_page(path: &Path) -> PathBuf {
+    match path.file_stem().filter(|_| !path.is_dir()) {
+        Some(stem) => PathBuf::from(stem).with_added_extension("html"),
+        None => path.join("report.html"),
+    }
+}
+
+/// Refuses options that are for the other kind of report.
+fn check_options(args: &Args, of_study: bool) -> Result<(), RunError> {
+    let of_studies = [
+        ("--measure", !args.measures.is_empty()),
+        ("--along", args.along.is_some()),
+        ("--pareto", args.pareto.is_some()),
+        ("--within", args.within.is_some()),
+    ];
+    let given: Vec<&str> = of_studies.iter().filter(|(_, given)| *given).map(|(name, _)| *name).collect();
+    let first = args.paths[0].display();
+    if of_study && args.classes.is_some() {
+        let said =
+            format!("`{first}` is a campaign, and `--classes` is for runs: a campaign's table has no jobs");
+        return Err(RunError::request(said).with_hint(
+            "set `classes` in the campaign's scenario and ask for measures such as `class.*.mean_wait`",
+        ));
+    }
+    if !of_study && !given.is_empty() {
+        let verb = if given.len() > 1 { "are" } else { "is" };
+        let said = format!("`{first}` is a run, and {} {verb} for campaigns", listed(&given));
+        return Err(RunError::request(said).with_hint(
+            "leave it out, or give the store of a campaign or its results.csv; of a run there are `--classes`, `--svg`, `--png` and `--theme`",
+        ));
+    }
+    Ok(())
+}
+
+fn listed(names: &[&str]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
 fn refused(error: ReportError) -> RunError {
-    told(RunError::request(&error), &error)
+    RunError::request(&error).with_maybe_hint(error.hint())
 }
 
 fn failed(error: ReportError) -> RunError {
-    told(RunError::run(&error), &error)
-}
-
-fn told(run: RunError, error: &ReportError) -> RunError {
-    match error.hint() {
-        Some(hint) => run.with_hint(hint),
-        None => run,
-    }
+    RunError::run(&error).with_maybe_hint(error.hint())
 }

@@ -6,6 +6,7 @@
 //! was, one that was changed does only what is new, and parts of it can be done elsewhere and merged. The table is the same, byte for byte,
 //! whatever the number of threads, interruptions or parts.
 
+mod about;
 mod axis;
 mod file;
 mod folders;
@@ -21,7 +22,10 @@ mod shard;
 mod sheet;
 mod table;
 
+pub(super) use about::About;
+pub(super) use file::MEASURES;
 pub use merging::Merged;
 pub use plan::{Campaign, PlannedRun};
+pub(super) use running::refused;
 pub use running::{CampaignOptions, CampaignRan};
 pub use shard::Shard;

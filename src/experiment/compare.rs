@@ -1,22 +1,23 @@
 //! Comparing: folders of runs, or the table of a study, in; differences with their intervals out.
 
 use std::collections::BTreeSet;
-use std::fs::File;
-use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
 use serde::Serialize;
 use serde_json::Value;
 
 use super::RunError;
+use super::study::{is_study, read_study};
 use crate::metrics::comparison::{
-    Charge, CompareError, ComparedRun, JobOutcome, JobQuestion, RunsComparison, StudyComparison,
-    StudyQuestion, compare_jobs, compare_study,
+    Charge, CompareError, ComparedRun, JOB_MEASURES, JobOutcome, JobQuestion, RunsComparison,
+    StudyComparison, StudyQuestion, compare_jobs, compare_study,
 };
 use crate::metrics::{
-    Backlog, Definitions, Outcomes, RunStatus, StudyRow, StudyTable, Window, flat_measures,
+    Backlog, Definitions, Outcomes, RunStatus, StudyRow, StudyTable, Window, flat_measures, nearest_measure,
 };
-use crate::model::Outcome;
+use crate::model::{Origin, Outcome};
 use crate::report::{JobRow, RunFolder};
 use crate::units::{Span, Time};
 
@@ -62,11 +63,12 @@ const WHOLE: [&str; 7] =
 /// # Errors
 /// [`RunError::Request`] if there is nothing to compare, or not in the way asked for.
 pub fn compare(paths: &[PathBuf], options: &CompareOptions) -> Result<Comparison, RunError> {
-    let tables: Vec<Option<PathBuf>> = paths.iter().map(|path| study_file(path)).collect();
-    if let [Some(table)] = tables.as_slice() {
-        return study(&read_study(table)?, options);
+    if let [only] = paths
+        && is_study(only)
+    {
+        return study(&read_study(only)?, options);
     }
-    if let Some((path, _)) = paths.iter().zip(&tables).find(|(_, table)| table.is_some()) {
+    if let Some(path) = paths.iter().find(|path| is_study(path)) {
         return Err(RunError::request(format!(
             "`{}` is the table of a study, and is not alone",
             path.display()
@@ -88,7 +90,7 @@ pub fn compare(paths: &[PathBuf], options: &CompareOptions) -> Result<Comparison
         let all: Vec<&RunFolder> = places.iter().flat_map(|(_, folders)| folders).collect();
         tau_of(&all)?;
         window_of(&all)?;
-        return study(&table_of(&places), options);
+        return study(&table_of(&places, &options.measures), options);
     }
     if places.len() > 1 && with_seeds > 0 {
         let (path, folders) = places.iter().find(|(_, folders)| replicated(folders)).unwrap_or(&places[0]);
@@ -105,26 +107,6 @@ pub fn compare(paths: &[PathBuf], options: &CompareOptions) -> Result<Comparison
     runs(folders, options)
 }
 
-/// The table of a study at `path`: itself, or `results.csv` in it.
-fn study_file(path: &Path) -> Option<PathBuf> {
-    let file = if path.is_dir() { path.join("results.csv") } else { path.to_owned() };
-    let mut first = String::new();
-    BufReader::new(File::open(&file).ok()?).read_line(&mut first).ok()?;
-    first.starts_with("run,").then_some(file)
-}
-
-fn read_study(path: &Path) -> Result<StudyTable, RunError> {
-    let named = |error: &dyn std::fmt::Display| RunError::request(format!("`{}`: {error}", path.display()));
-    let file = File::open(path).map_err(|error| named(&error))?;
-    let name = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
-    let name = match path.parent().and_then(Path::file_name) {
-        Some(folder) if name == "results" => folder.to_string_lossy().into_owned(),
-        _ => name,
-    };
-    StudyTable::read_csv(&name, BufReader::new(file))
-        .map_err(|error| named(&error).with_hint("give a table as `gridemu campaign` writes it, whole"))
-}
-
 fn study(table: &StudyTable, options: &CompareOptions) -> Result<Comparison, RunError> {
     let question = StudyQuestion {
         by: options.by.clone(),
@@ -134,13 +116,7 @@ fn study(table: &StudyTable, options: &CompareOptions) -> Result<Comparison, Run
         charge: options.charge,
         level: options.level,
     };
-    let refused = |error: CompareError| {
-        let refused = RunError::request(&error);
-        match error.hint() {
-            Some(hint) => refused.with_hint(hint),
-            None => refused,
-        }
-    };
+    let refused = |error: CompareError| RunError::request(&error).with_maybe_hint(error.hint());
     compare_study(table, &question).map(Comparison::Study).map_err(refused)
 }
 
@@ -149,7 +125,7 @@ fn seed_of(folder: &RunFolder) -> Option<u64> {
 }
 
 /// Places with a run for each seed, as the table of a study with the one axis `run`.
-fn table_of(places: &[(PathBuf, Vec<RunFolder>)]) -> StudyTable {
+fn table_of(places: &[(PathBuf, Vec<RunFolder>)], asked: &[String]) -> StudyTable {
     let names = distinct(&places.iter().map(|(path, _)| path.as_path()).collect::<Vec<_>>());
     let flat: Vec<_> = places
         .iter()
@@ -158,8 +134,24 @@ fn table_of(places: &[(PathBuf, Vec<RunFolder>)]) -> StudyTable {
         .filter_map(|(name, folder)| Some((name, folder.summary()?, flat_measures(folder.summary()?))))
         .collect();
     // What counts jobs is in the outcomes already.
-    let measures: BTreeSet<&String> = flat.iter().flat_map(|(_, _, values)| values.keys()).collect();
-    let measures: Vec<String> = measures.into_iter().filter(|id| shown_of_a_study(id)).cloned().collect();
+    let ids: BTreeSet<&String> = flat.iter().flat_map(|(_, _, values)| values.keys()).collect();
+    let column = |id: &str| -> Vec<Option<u64>> {
+        flat.iter().map(|(_, _, values)| values.get(id).map(|value| value.to_bits())).collect()
+    };
+    let mut shown: Vec<&String> = ids.into_iter().filter(|id| shown_of_a_study(id)).collect();
+    // Of the run as a whole first: where there is one site, its jobs are all jobs, and said once.
+    shown.sort_by_key(|id| (id.matches('.').count(), *id));
+    let mut seen = BTreeSet::new();
+    shown.retain(|id| seen.insert((id.rsplit('.').next().unwrap_or(id), column(id))));
+    let is_shown = |id: &String| shown.contains(&id);
+    let more =
+        asked.iter().filter(|id| !is_shown(id) && flat.iter().any(|(_, _, values)| values.contains_key(*id)));
+    let measures: Vec<String> = if asked.is_empty() {
+        shown.into_iter().cloned().collect()
+    } else {
+        let more: Vec<&String> = more.collect();
+        shown.into_iter().chain(more).cloned().collect()
+    };
     let rows = (1..).zip(&flat).map(|(run, (name, summary, values))| StudyRow {
         run,
         point: vec![(*name).clone()],
@@ -201,8 +193,8 @@ fn backlog_grows(jobs: &[JobOutcome], window: Window) -> bool {
 }
 
 fn runs(mut folders: Vec<RunFolder>, options: &CompareOptions) -> Result<Comparison, RunError> {
-    if options.by.is_some() || !options.only.is_empty() || !options.measures.is_empty() {
-        return Err(RunError::request("`--by`, `--where` and `--measure` are for the table of a study")
+    if options.by.is_some() || !options.only.is_empty() {
+        return Err(RunError::request("`--by` and `--where` are for the table of a study")
             .with_hint("folders of runs are compared job by job: leave these out"));
     }
     let [_, _, ..] = folders.as_slice() else {
@@ -226,9 +218,11 @@ fn runs(mut folders: Vec<RunFolder>, options: &CompareOptions) -> Result<Compari
         window: window_of(&all)?,
         feedback: with_feedback(&folders)?,
         level: options.level,
+        measures: options.measures.clone(),
         top: options.top,
         seed: options.seed,
     };
+    let whole = whole_of(&folders, &options.measures)?;
     let compared = |at: usize, jobs: &[JobOutcome]| ComparedRun {
         name: names[at].clone(),
         title: folders[at].title().to_owned(),
@@ -246,7 +240,6 @@ fn runs(mut folders: Vec<RunFolder>, options: &CompareOptions) -> Result<Compari
         pairs.push(compare_jobs((&names[0], &baseline), (&names[at], &jobs), &question));
         runs.push(compared(at, &jobs));
     }
-    let whole = whole_of(&folders);
     let mut found = RunsComparison {
         runs,
         tau_s: tau.as_secs_f64(),
@@ -347,23 +340,54 @@ fn jobs_of(folder: &RunFolder) -> Result<Vec<JobOutcome>, RunError> {
         run: row.run,
         outcome: row.outcome,
     };
-    let rows = folder.jobs()?;
-    rows.map(|row| row.map(outcome).map_err(RunError::from)).collect()
+    let mut lines: FxHashMap<(Origin, Arc<str>, u64), u64> = FxHashMap::default();
+    let (mut jobs, none): (Vec<JobOutcome>, Arc<str>) = (Vec::new(), Arc::from(""));
+    for row in folder.jobs()? {
+        let row = row?;
+        // Where a job of the grid ended does not matter.
+        let home = if row.origin == Origin::Own { &row.site } else { &none };
+        if let Some(before) = lines.insert((row.origin, Arc::clone(home), row.job), row.line) {
+            let (path, line, job) = (folder.jobs_path().display(), row.line, row.job);
+            return Err(RunError::request(format!(
+                "{path}:{line}: job {job} stands in line {before} already"
+            ))
+            .with_hint("each job has one row; copy or make the table again"));
+        }
+        jobs.push(outcome(row));
+    }
+    Ok(jobs)
 }
 
-fn whole_of(folders: &[RunFolder]) -> Vec<(String, Vec<Option<f64>>)> {
+/// A measure, and its value in each run.
+type Whole = (String, Vec<Option<f64>>);
+
+/// Measures of the runs as a whole: some of them, or those that are `asked` for.
+///
+/// # Errors
+/// [`RunError::Request`] if no run has a measure that is asked for.
+fn whole_of(folders: &[RunFolder], asked: &[String]) -> Result<Vec<Whole>, RunError> {
     let flat: Vec<_> =
         folders.iter().map(|folder| folder.summary().map(flat_measures).unwrap_or_default()).collect();
     let ids: BTreeSet<&String> = flat.iter().flat_map(|values| values.keys()).collect();
+    let of_jobs = |id: &str| JOB_MEASURES.contains(&id);
+    if let Some(wrong) = asked.iter().find(|id| !of_jobs(id) && !ids.contains(id)) {
+        let known = JOB_MEASURES.into_iter().chain(ids.iter().map(|id| id.as_str()));
+        let refused = RunError::request(format!("the runs have no measure `{wrong}`"));
+        return Err(match nearest_measure(wrong, known) {
+            Some(near) => refused.with_hint(format!("did you mean `{near}`?")),
+            None => refused.with_hint("the summary of a run, `summary.json`, has all of them"),
+        });
+    }
+    let row = |id: &str| -> Vec<Option<f64>> { flat.iter().map(|values| values.get(id).copied()).collect() };
+    if !asked.is_empty() {
+        return Ok(asked.iter().filter(|id| !of_jobs(id)).map(|id| (id.clone(), row(id))).collect());
+    }
     let shown = |id: &&&String| {
         !id.starts_with("class.") && WHOLE.contains(&id.rsplit('.').next().unwrap_or_default())
     };
-    ids.iter()
-        .filter(shown)
-        .map(|id| ((**id).clone(), flat.iter().map(|values| values.get(*id).copied()).collect::<Vec<_>>()))
-        // What nobody paid or used is no news.
-        .filter(|(_, values)| values.iter().flatten().any(|value| *value != 0.0))
-        .collect()
+    let shown = ids.iter().filter(shown).map(|id| ((**id).clone(), row(id)));
+    // What nobody paid or used is no news.
+    Ok(shown.filter(|(_, values)| values.iter().flatten().any(|value| *value != 0.0)).collect())
 }
 
 /// Names that tell paths apart: their last parts if those do, else all of them.

@@ -7,7 +7,7 @@ use crate::entity::EntityError;
 use crate::grid::GridError;
 use crate::local::PartitionError;
 use crate::model::SiteError;
-use crate::report::OutputError;
+use crate::report::{OutputError, ReadError};
 use crate::runtime::RuntimeError;
 use crate::store::StoreError;
 use crate::units::Time;
@@ -56,6 +56,15 @@ impl RunError {
         let (Self::Request { hint, .. } | Self::Run { hint, .. } | Self::Stopped { hint, .. }) = &mut self;
         *hint = Some(what_to_do.into());
         self
+    }
+
+    /// The same with what to do about it, if there is something.
+    #[must_use]
+    pub fn with_maybe_hint(self, what_to_do: Option<impl Into<String>>) -> Self {
+        match what_to_do {
+            Some(hint) => self.with_hint(hint),
+            None => self,
+        }
     }
 
     /// The same with more to say about it.
@@ -218,6 +227,13 @@ fn entity_hint(error: &EntityError) -> Option<&'static str> {
             }
         }),
         _ => None,
+    }
+}
+
+impl From<ReadError> for RunError {
+    /// A folder that cannot be read is a bad request.
+    fn from(error: ReadError) -> Self {
+        Self::request(&error).with_maybe_hint(error.hint())
     }
 }
 

@@ -1,19 +1,20 @@
-//! Why did a job not start before it did? The run of a folder is built anew and run to the job's submission, then one instant after
-//! the other until it starts; at each the policy of the site where it waits is asked.
+//! What became of a job, and why did it not start before it did? The run of a folder is built anew and run to the job's submission,
+//! then one instant after the other until it ends; at each at which it does not run, the policy of the site where it waits is asked.
 
+mod found;
 mod stretches;
 mod watch;
 
 use super::{Progress, RunError, StoredRun, rerun};
 use crate::broker::BrokerRegistry;
 use crate::entity::Site;
-use crate::grid::{Grid, Leg, Merge, WindowOptions};
+use crate::grid::{Grid, Merge, WindowOptions};
 use crate::local::Registry;
-use crate::model::{JobId, Origin};
-use crate::report::{Explained, JobRow, RunFolder};
+use crate::model::{EventCause, JobId, Origin, Outcome, PartitionId, SiteId};
+use crate::report::{At, AtState, Attempt, Explained, ExplainedJob, JobRow, RunFolder};
 use crate::units::{Span, Time};
 use stretches::Stretches;
-use watch::{Place, Watch};
+use watch::{Place, Try, Watch};
 
 /// Which job, and when.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -24,14 +25,14 @@ pub struct ExplainOptions {
     pub origin: Option<Origin>,
     /// The site at which it ended, where several have the number.
     pub site: Option<String>,
-    /// The instant asked about; the whole wait if there is none.
+    /// The instant asked about; its whole life if there is none.
     pub at: Option<Time>,
 }
 
 /// After so many questions only every second instant is looked at, after as many again every fourth, and so on.
 const LOOKS: u64 = 8_192;
 
-/// Explains the wait of a job of the run that left `folder`.
+/// Explains a job of the run that left `folder`: its attempts, and what it waited for before each.
 ///
 /// # Errors
 /// [`RunError::Request`] if there is no such job, or the folder does not say what was run; [`RunError::Run`] if the run breaks.
@@ -42,7 +43,7 @@ pub fn explain(
     brokers: &BrokerRegistry,
     progress: &Progress,
 ) -> Result<Explained, RunError> {
-    let row = find(folder, options)?;
+    let row = found::find(folder, options)?;
     let stored = rerun(folder, registry.clone(), brokers.clone())?;
     let (mut grid, until, alone) = match &stored {
         StoredRun::Run(run) => (run.begun(progress)?, run.scenario().meaning.until, false),
@@ -51,17 +52,17 @@ pub fn explain(
     let site = grid.sites().find(|site| site.spec().name == *row.site).map(Site::id);
     let mut watch = Watch::new(JobId(row.job), row.origin, site.filter(|_| row.origin == Origin::Own));
     let mut explained = Explained {
-        job: told(&row, grid.sites().len() > 1),
+        job: ExplainedJob::new(row.job, row.origin, &row.site, grid.sites().len() > 1),
         submit_s: row.submit.as_secs_f64(),
         start_s: row.start.map(Time::as_secs_f64),
         end_s: row.end.as_secs_f64(),
-        outcome: match &row.reason {
-            Some(reason) => format!("{} ({reason})", row.outcome.name()),
-            None => row.outcome.name().to_owned(),
-        },
+        outcome: row.outcome.name(),
+        reason: row.reason.as_deref().map(str::to_owned),
         requested: row.requested,
+        started: row.attempts,
+        attempts: Vec::new(),
         stretches: Vec::new(),
-        instead: None,
+        at: None,
         looks: 0,
         notes: Vec::new(),
     };
@@ -72,38 +73,62 @@ pub fn explain(
     } else {
         grid.run_leg(until, Some(cut), WindowOptions::default(), &mut merge, &mut watch)
     };
-    let leg = ran.map_err(|error| RunError::from_running(&error))?;
-    if let Some(at) = options.at {
-        return at_instant(&grid, &mut watch, &row, at, leg, explained);
+    ran.map_err(|error| RunError::from_running(&error))?;
+    // Records may be held back until all entities have passed them; nothing follows on them here.
+    merge.finish(&mut watch);
+    match options.at {
+        Some(at) => at_instant(&grid, &mut watch, &row, at, &mut explained),
+        None => follow(&mut grid, &mut watch, &row, &mut explained)?,
     }
+    Ok(explained)
+}
+
+/// From its submission to its end.
+fn follow(
+    grid: &mut Grid,
+    watch: &mut Watch,
+    row: &JobRow,
+    explained: &mut Explained,
+) -> Result<(), RunError> {
     let mut stretches = Stretches::default();
-    let last = row.start.unwrap_or(row.end);
     let (mut every, mut looks, mut seen) = (1, 0, 0_u64);
-    let mut started = None;
-    while let Some(next) = grid.next_event().filter(|next| next.time <= last) {
-        grid.step(&mut watch).map_err(|error| RunError::from_running(&error))?;
+    // What is unfinished was cut off before whatever would have happened then.
+    let unfinished = row.outcome == Outcome::Unfinished;
+    let is_due = |time: Time| time < row.end || (time == row.end && !unfinished);
+    let mut runs = None;
+    while let Some(next) = grid.next_event().filter(|next| is_due(next.time)) {
+        grid.step(watch).map_err(|error| RunError::from_running(&error))?;
         let now = next.time;
         // Several rounds may belong to one instant.
         if grid.next_event().is_some_and(|after| after.time == now) {
             continue;
         }
-        seen += 1;
-        let place = watch.find(&grid);
-        if let Place::Runs { .. } | Place::Over = place {
+        let place = watch.find(grid);
+        runs = match place {
             // What ends without having started was refused, cancelled or given up.
-            started = watch.started.or_else(|| matches!(place, Place::Runs { .. }).then_some(now));
-            stretches.end(now);
-            break;
-        }
-        if seen.is_multiple_of(every) || stretches.is_elsewhere(&place) {
-            stretches.look(&grid, &place, now);
-            looks += 1;
-            if looks >= LOOKS {
-                (every, looks) = (every * 2, 0);
+            Place::Over => {
+                stretches.end(now);
+                break;
             }
-        }
+            Place::Runs(now_running) => {
+                stretches.end(now);
+                Some(now_running)
+            }
+            _ => {
+                seen += 1;
+                let attempt = watch.next_try(grid, &place);
+                if seen.is_multiple_of(every) || stretches.is_elsewhere(&place) {
+                    stretches.look(grid, &place, attempt, now);
+                    looks += 1;
+                    if looks >= LOOKS {
+                        (every, looks) = (every * 2, 0);
+                    }
+                }
+                None
+            }
+        };
     }
-    stretches.end(last);
+    stretches.end(row.end);
     explained.looks = stretches.looks;
     explained.stretches = stretches.into_told();
     if every > 1 {
@@ -111,118 +136,133 @@ pub fn explain(
             "the policy was asked at every instant at first, and at every {every}th in the end: shorter changes of the reason may be missing"
         ));
     }
-    compare(&row, started, &mut explained);
-    Ok(explained)
+    compare(row, watch, runs.as_ref(), explained);
+    explained.attempts = attempts(grid, watch, row, runs, true);
+    Ok(())
 }
 
 /// The state right after what happens at an instant.
-fn at_instant(
-    grid: &Grid,
-    watch: &mut Watch,
-    row: &JobRow,
-    at: Time,
-    leg: Leg,
-    mut explained: Explained,
-) -> Result<Explained, RunError> {
+fn at_instant(grid: &Grid, watch: &mut Watch, row: &JobRow, at: Time, explained: &mut Explained) {
     let place = watch.find(grid);
     let mut stretches = Stretches::default();
-    let secs = |time: Time| format!("{time} s");
-    explained.instead = match &place {
-        Place::Runs { place, since } => {
-            Some(format!("at {} it runs at {place}, since {}", secs(at), secs(*since)))
+    let name = |site: SiteId| grid.site(site).map(|site| site.spec().name.clone());
+    let mut told =
+        At { at_s: at.as_secs_f64(), state: AtState::Waits, attempt: None, site: None, since_s: None };
+    let mut runs = None;
+    match place {
+        Place::Runs(now) => {
+            told.state = AtState::Runs;
+            (told.attempt, told.site) = (Some(now.number), name(now.site));
+            told.since_s = Some(now.from.as_secs_f64());
+            if row.start.is_none_or(|start| start > at) {
+                compare(row, watch, Some(&now), explained);
+            }
+            runs = Some(now);
         }
-        Place::Over => Some(format!("at {} it has ended", secs(at))),
         Place::Nowhere if at < row.submit => {
-            Some(format!("at {} it has not been submitted: it comes at {}", secs(at), secs(row.submit)))
+            (told.state, told.since_s) = (AtState::ToCome, Some(row.submit.as_secs_f64()));
         }
-        Place::Nowhere if leg == Leg::Over && at > row.end => {
-            Some(format!("at {} the run is over", secs(at)))
+        Place::Over | Place::Nowhere if at >= row.end || watch.ended.is_some() => {
+            (told.state, told.since_s) = (AtState::Ended, Some(row.end.as_secs_f64()));
         }
-        _ => {
-            stretches.look(grid, &place, at);
-            None
+        place => {
+            let attempt = watch.next_try(grid, &place);
+            told.attempt = Some(attempt);
+            told.site = match place {
+                Place::Site { site, .. } => name(site),
+                _ => None,
+            };
+            stretches.look(grid, &place, attempt, at);
         }
-    };
+    }
+    explained.at = Some(told);
     explained.looks = stretches.looks;
     stretches.end(at);
     explained.stretches = stretches.into_told();
-    if row.start.is_none_or(|start| start > at) && matches!(place, Place::Runs { .. }) {
-        compare(row, watch.started, &mut explained);
+    explained.attempts = attempts(grid, watch, row, runs, at >= row.end);
+}
+
+/// The attempts that have been seen, with the one that `runs`; if the job's life is `over` by then, with the last one's end.
+fn attempts(grid: &Grid, watch: &Watch, row: &JobRow, runs: Option<Try>, over: bool) -> Vec<Attempt> {
+    let mut tries = watch.tries.clone();
+    if let Some(now) = runs {
+        tries.retain(|known| known.number != now.number);
+        tries.push(now);
     }
-    Ok(explained)
+    let over = over || watch.ended.is_some();
+    if let Some(ended) = watch.ended.as_ref().filter(|ended| ended.start.is_some())
+        && tries.last().is_none_or(|last| last.number < ended.attempts)
+    {
+        // It took no time at all, and has left no segment.
+        tries.push(Try {
+            number: ended.attempts,
+            site: ended.site,
+            partition: ended.partition,
+            procs: ended.procs,
+            from: ended.start.filter(|_| ended.attempts == 1).unwrap_or(ended.end),
+            to: ended.end,
+            lost: None,
+        });
+    }
+    let count = tries.len();
+    let mut before = row.submit;
+    let told = tries.into_iter().enumerate().map(|(at, one)| {
+        let here = grid.site(one.site);
+        let last = at + 1 == count;
+        let closed = one.lost.is_some() || !last || over;
+        let end = match one.lost {
+            None if last && over => watch.ended.as_ref().map_or(row.end, |ended| ended.end),
+            _ => one.to,
+        };
+        let waited = one.from.since(before);
+        before = end;
+        Attempt {
+            attempt: one.number,
+            waited_s: waited.as_secs_f64(),
+            site: here.map_or_else(|| "grid".to_owned(), |site| site.spec().name.clone()),
+            partition: here.map_or_else(String::new, |site| partition(site, one.partition)),
+            processors: one.procs,
+            start_s: one.from.as_secs_f64(),
+            end_s: closed.then_some(end.as_secs_f64()),
+            ended: match one.lost {
+                Some(lost) => Some(lost.kind.name()),
+                None if last && over => Some(row.outcome.name()),
+                None => None,
+            },
+            cause: one
+                .lost
+                .map(|lost| lost.cause)
+                .filter(|cause| *cause != EventCause::None)
+                .map(|cause| cause.to_string()),
+            lost_proc_s: one.lost.map_or(0.0, |lost| lost.work as f64 / (1_u64 << 20) as f64 / 1e6),
+        }
+    });
+    told.collect()
+}
+
+fn partition(site: &Site, partition: PartitionId) -> String {
+    site.partitions().get(partition.index()).map_or_else(String::new, |found| found.spec().name.clone())
 }
 
 /// Whether the run built anew is the one of the folder, as far as this job tells.
-fn compare(row: &JobRow, started: Option<Time>, explained: &mut Explained) {
-    if started != row.start {
-        let word = |time: Option<Time>| time.map_or("never".to_owned(), |time| format!("at {time} s"));
-        explained.notes.push(format!(
-            "run again, the job starts {}, and by the folder {}: the folder is of another version of gridemu, of another log, or was given commands; this explains the run as it is now",
-            word(started),
-            word(row.start)
-        ));
-    }
-}
-
-/// The row of the job.
-fn find(folder: &RunFolder, options: &ExplainOptions) -> Result<JobRow, RunError> {
-    let mut found: Vec<JobRow> = Vec::new();
-    let (mut least, mut most) = (u64::MAX, 0);
-    for row in folder.jobs()? {
-        let row = row?;
-        (least, most) = (least.min(row.job), most.max(row.job));
-        let origin = options.origin.is_none_or(|origin| origin == row.origin);
-        let site = options.site.as_deref().is_none_or(|site| site == &*row.site);
-        if row.job == options.job && origin && site {
-            found.push(row);
-        }
-    }
-    let table = folder.jobs_path().display();
-    match found.len() {
-        1 => found.pop().ok_or_else(|| RunError::request("no job")),
-        0 => Err(RunError::request(format!("there is no such job {} in `{table}`", options.job)).with_hint(
-            match least > most {
-                true => "there is no job in it at all".to_owned(),
-                false => format!("its jobs have numbers from {least} to {most}"),
-            },
-        )),
-        many => {
-            let each: Vec<String> =
-                found.iter().map(|row| format!("{} at {}", row.origin.name(), row.site)).collect();
-            Err(RunError::request(format!(
-                "{many} jobs in `{table}` have the number {}: {}",
-                options.job,
-                each.join(", ")
-            ))
-            .with_hint("say which: `--origin local|grid`, and `--site S` for a local one"))
-        }
-    }
-}
-
-fn told(row: &JobRow, several: bool) -> String {
-    match row.origin {
-        Origin::Own if several => format!("local job {} of {}", row.job, row.site),
-        Origin::Own => format!("job {}", row.job),
-        Origin::Sent => format!("grid job {}", row.job),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_table_without_jobs_has_no_numbers() {
-        let dir = tempfile::tempdir().unwrap();
-        let header = "job,submit,start,end,procs,site,outcome,requested,run,estimate,wait,response,bsld,user,class,attempts,energy_j,cost,reason,partition,origin\n";
-        let table = dir.path().join("jobs.csv");
-        let asked = |text: &str| {
-            std::fs::write(&table, text).unwrap();
-            let options = ExplainOptions { job: 7, ..ExplainOptions::default() };
-            find(&RunFolder::open(&table).unwrap(), &options).unwrap_err()
-        };
-        assert_eq!(asked(header).hint(), Some("there is no job in it at all"));
-        let one = format!("{header}3,0,0,1,1,here,completed,1,1,1,0,1,1,-1,all,1,0,0,,p,local\n");
-        assert_eq!(asked(&one).hint(), Some("its jobs have numbers from 3 to 3"));
-    }
+fn compare(row: &JobRow, watch: &Watch, runs: Option<&Try>, explained: &mut Explained) {
+    let word = |time: Option<Time>| time.map_or("never".to_owned(), |time| format!("at {time} s"));
+    // What still runs in its first attempt is in no record yet.
+    let started = watch.started().or(runs.map(|now| now.from));
+    let ended = watch.ended.as_ref();
+    let differs = if started != row.start {
+        format!("run again, the job starts {}, and by the folder {}", word(started), word(row.start))
+    } else if let Some(ended) = ended.filter(|ended| (ended.end, ended.attempts) != (row.end, row.attempts)) {
+        format!(
+            "run again, the job ends at {} s after {} attempts, and by the folder at {} s after {}",
+            ended.end, ended.attempts, row.end, row.attempts
+        )
+    } else if ended.is_none() && explained.at.is_none() && row.outcome != Outcome::Unfinished {
+        format!("run again, the job goes on, and by the folder it ended at {} s", row.end)
+    } else {
+        return;
+    };
+    explained.notes.push(format!(
+        "{differs}: the folder is of another version of gridemu, of another log, or was given commands; this explains the run as it is now"
+    ));
 }

@@ -12,12 +12,12 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::archive;
-use super::campaign::{Campaign, CampaignOptions, CampaignRan};
+use super::campaign::{Campaign, CampaignOptions, CampaignRan, MEASURES};
 use super::{Control, RunError};
 use crate::broker::BrokerRegistry;
 use crate::local::Registry;
-use crate::metrics::StudyTable;
 use crate::metrics::claims::{ClaimError, Judgement, Measured, check_claim, judge, measure_claim};
+use crate::metrics::{StudyTable, nearest_measure, stands_for};
 use crate::model::nearest;
 
 pub use file::{ClaimOnPage, Figure, Paper};
@@ -67,16 +67,13 @@ pub fn reproduce(
     let (paper, claims) = file::read(folder)?;
     let (registry, brokers) = (Registry::standard(), BrokerRegistry::standard());
     let mut campaigns: BTreeMap<String, Campaign> = BTreeMap::new();
-    let (mut missing, mut logs) = (BTreeMap::new(), BTreeSet::new());
+    let mut missing = BTreeMap::new();
     let mut asked: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let named: BTreeSet<&String> = claims.iter().filter_map(|claim| claim.campaign.as_ref()).collect();
     for name in named {
         let path = folder.join(name);
         let facts = Facts::of(&path)?;
-        if facts.log {
-            logs.insert(name.clone());
-        }
-        asked.extend(facts.measures.map(|measures| (name.clone(), measures)));
+        asked.insert(name.clone(), facts.measures);
         match facts.missing {
             Some(why) => {
                 missing.insert(name.clone(), why);
@@ -93,17 +90,21 @@ pub fn reproduce(
     }
     // Also of what cannot be run here: somebody else has the log.
     for claim in &claims {
-        let Some(measures) = claim.campaign.as_ref().and_then(|name| asked.get(name)) else { continue };
+        let campaign = claim.campaign.as_ref();
+        let Some((campaign, measures)) = campaign.and_then(|name| asked.get_key_value(name)) else {
+            continue;
+        };
         for id in &claim.claim.measures {
-            measured_by(measures, id).map_err(|said| {
-                at_line(folder, claim.line, &format!("claim `{}`: {}", claim.id, said.0), said.1)
+            measured_by(campaign, measures, id).map_err(|(said, hint)| {
+                at_line(folder, claim.line, &format!("claim `{}`: {said}", claim.id), Some(hint))
             })?;
         }
     }
     for figure in &paper.figures {
         if let Some(measures) = asked.get(&figure.campaign) {
-            measured_by(measures, &figure.measure)
-                .map_err(|said| at_line(folder, figure.line, &format!("a figure: {}", said.0), said.1))?;
+            measured_by(&figure.campaign, measures, &figure.measure).map_err(|(said, hint)| {
+                at_line(folder, figure.line, &format!("a figure: {said}"), Some(hint))
+            })?;
         }
         let Some(campaign) = campaigns.get(&figure.campaign) else { continue };
         let axes: Vec<&str> = campaign.axes().collect();
@@ -111,7 +112,8 @@ pub fn reproduce(
             if !axes.contains(&axis.as_str()) {
                 let said =
                     format!("a figure: the campaign has no axis `{axis}`; its axes are {}", axes.join(", "));
-                let near = nearest(axis, axes.iter().copied()).map(str::to_owned);
+                let near = nearest(axis, axes.iter().copied());
+                let near = near.map(|near| format!("did you mean `{near}`?"));
                 return Err(at_line(folder, figure.line, &said, near));
             }
         }
@@ -135,11 +137,14 @@ pub fn reproduce(
             None => Measured::Missing(String::new()),
         });
     }
-    let single = |claim: &ClaimOnPage| claim.campaign.as_ref().is_some_and(|name| logs.contains(name));
+    let drawn = |claim: &ClaimOnPage| {
+        let campaign = claim.campaign.as_ref().and_then(|name| campaigns.get(name));
+        campaign.is_none_or(|campaign| campaign.runs().iter().any(|run| run.drawn))
+    };
     let page: Vec<_> = claims
         .iter()
         .zip(&measured)
-        .map(|(claim, measured)| (&claim.claim, measured, single(claim)))
+        .map(|(claim, measured)| (&claim.claim, measured, drawn(claim)))
         .collect();
     let mut judgements = judge(&page);
     for (claim, judgement) in claims.iter().zip(&mut judgements) {
@@ -168,39 +173,26 @@ pub fn reproduce(
     })
 }
 
-/// Whether a campaign that asks for `measures` has the measure `id`; if not, what to say, and the nearest.
-fn measured_by(measures: &[String], id: &str) -> Result<(), (String, Option<String>)> {
+/// Whether `campaign`, which asks for `measures`, has the measure `id`; if not, what to say, and what to do.
+fn measured_by(campaign: &str, measures: &[String], id: &str) -> Result<(), (String, String)> {
     if measures.iter().any(|asked| stands_for(asked, id)) {
         return Ok(());
     }
-    let near = nearest(id, measures.iter().map(String::as_str)).map(str::to_owned);
-    Err((format!("the campaign has no measure `{id}`"), near))
+    let hint = match nearest_measure(id, measures.iter().map(String::as_str)) {
+        Some(near) => format!("did you mean `{near}`? If not, add `{id}` to the `measures` of {campaign}"),
+        None => format!("add `{id}` to the `measures` of {campaign}"),
+    };
+    Err((format!("the campaign does not measure `{id}`"), hint))
 }
 
-/// Whether `id` is what is asked for, in which a `*` stands for a name, which may have dots in it.
-fn stands_for(asked: &str, id: &str) -> bool {
-    match asked.split_once('*') {
-        None => asked == id,
-        Some((head, tail)) => id.strip_prefix(head).is_some_and(|rest| {
-            (1..=rest.len()).any(|at| rest.get(at..).is_some_and(|rest| stands_for(tail, rest)))
-        }),
-    }
-}
-
-fn at_line(folder: &Path, line: usize, said: &str, near: Option<String>) -> RunError {
+fn at_line(folder: &Path, line: usize, said: &str, hint: Option<String>) -> RunError {
     let refused = RunError::request(format!("{}:{line}: {said}", folder.join(file::NAME).display()));
-    match near {
-        Some(near) => refused.with_hint(format!("did you mean `{near}`?")),
-        None => refused,
-    }
+    refused.with_maybe_hint(hint)
 }
 
 fn refused(error: &ClaimError, folder: &Path, claim: &ClaimOnPage) -> RunError {
-    let refused = RunError::request(format!("{}:{}: {error}", folder.join(file::NAME).display(), claim.line));
-    match error.hint() {
-        Some(hint) => refused.with_hint(hint),
-        None => refused,
-    }
+    RunError::request(format!("{}:{}: {error}", folder.join(file::NAME).display(), claim.line))
+        .with_maybe_hint(error.hint())
 }
 
 fn fits(claim: &ClaimOnPage, campaign: &Campaign) -> Result<(), ClaimError> {
@@ -219,20 +211,21 @@ fn fits(claim: &ClaimOnPage, campaign: &Campaign) -> Result<(), ClaimError> {
 
 /// What is to be known of a campaign before it is loaded.
 struct Facts {
-    /// Whether its jobs are those of a log.
-    log: bool,
     /// A log of an archive that is not at hand.
     missing: Option<String>,
-    /// The measures that it asks for, if it says which.
-    measures: Option<Vec<String>>,
+    /// The measures that it asks for.
+    measures: Vec<String>,
 }
 
 impl Facts {
     fn of(campaign: &Path) -> Result<Self, RunError> {
         let table = parsed(campaign)?;
         let ids = table.get("measures").and_then(toml::Value::as_array);
-        let measures = ids.map(|ids| ids.iter().filter_map(toml::Value::as_str).map(str::to_owned).collect());
-        let mut facts = Self { log: false, missing: None, measures };
+        let measures = match ids {
+            Some(ids) => ids.iter().filter_map(toml::Value::as_str).map(str::to_owned).collect(),
+            None => MEASURES.map(str::to_owned).to_vec(),
+        };
+        let mut facts = Self { missing: None, measures };
         let base = table.get("scenario").and_then(toml::Value::as_str);
         if let Some(base) = base.map(|base| campaign.with_file_name(base)).filter(|base| base.is_file()) {
             facts.look_at(&parsed(&base)?);
@@ -244,16 +237,12 @@ impl Facts {
     fn look_at(&mut self, value: &toml::Value) {
         match value {
             toml::Value::String(text) if archive::names(text) => {
-                self.log = true;
                 if let Err(why) = archive::find(text) {
                     self.missing.get_or_insert(why);
                 }
             }
             toml::Value::Array(items) => items.iter().for_each(|item| self.look_at(item)),
-            toml::Value::Table(entries) => {
-                self.log |= entries.contains_key("log");
-                entries.iter().for_each(|(_, entry)| self.look_at(entry));
-            }
+            toml::Value::Table(entries) => entries.iter().for_each(|(_, entry)| self.look_at(entry)),
             _ => {}
         }
     }

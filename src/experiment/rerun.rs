@@ -20,6 +20,8 @@ pub fn rerun(folder: &RunFolder, registry: Registry, brokers: BrokerRegistry) ->
         let mut scenario = Scenario::read(&file, &text, &[], &registry, &brokers)?;
         scenario.meaning.output.folder = None;
         scenario.meaning.checkpoint = None;
+        // They are not written, but tell where a job was.
+        scenario.meaning.grid.sites.iter_mut().for_each(|site| site.record_segments = true);
         return Ok(StoredRun::Run(Box::new(Run::new(scenario, 1, registry, brokers))));
     }
     let Some(text) = folder.replay()? else {

@@ -411,7 +411,7 @@ fn notes(grid: &Grid, measure: Measure) -> Vec<String> {
     }
     if measure != Measure::All {
         notes.push(
-            "utilization, energy and cost are of the whole run; jobs and waits of the measured window"
+            "utilization, energy and cost are of the whole run; jobs, waits and what churn took are of the measured window"
                 .to_owned(),
         );
     }

@@ -30,6 +30,7 @@ pub use meaning::{Clock, Meaning, Measure, OutputPlan, PlannedWorkload};
 pub use problem::{Problem, ScenarioError};
 pub use schema::schema_json;
 pub use set::Override;
+pub(super) use set::shell_word;
 
 use crate::broker::BrokerRegistry;
 use crate::local::Registry;
@@ -84,7 +85,14 @@ impl Scenario {
         registry: &Registry,
         brokers: &BrokerRegistry,
     ) -> Result<Self, ScenarioError> {
-        let written = read::read(&document.root, &document.origins)?;
+        let written = read::read(&document.root, &document.origins).map_err(|problem| {
+            // What only campaigns have.
+            if document.root.get("scenario").is_some() {
+                let run = format!("this looks like a campaign: `gridemu campaign {}`", file.display());
+                return problem.with_hint(run);
+            }
+            problem
+        })?;
         let (keys, problems) = fill::fill(written, document, file);
         let mut checker = Checker { document, registry, brokers, problems };
         let meaning = resolve::resolve(&keys, &mut checker);

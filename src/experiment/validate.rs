@@ -12,7 +12,7 @@ use super::{RunError, rerun};
 use crate::broker::BrokerRegistry;
 use crate::local::Registry;
 use crate::metrics::legal::{Checker, Grounds, JobName, Row, Rule, Verdict, Violation};
-use crate::report::{FolderKind, ReadError, RunFolder, Validation};
+use crate::report::{FolderKind, RunFolder, Validation};
 use crate::units::{Span, Time};
 use asked::Workloads;
 use names::Names;
@@ -205,16 +205,5 @@ fn nothing_to_see(rule: Rule) -> &'static str {
         Rule::SameProcessors => "no attempt has more than one segment",
         Rule::Work => "nothing says how long the jobs should have run",
         _ => "there was nothing to look at",
-    }
-}
-
-impl From<ReadError> for RunError {
-    /// A folder that cannot be read is a bad request.
-    fn from(error: ReadError) -> Self {
-        let request = Self::request(&error);
-        match error.hint() {
-            Some(hint) => request.with_hint(hint),
-            None => request,
-        }
     }
 }

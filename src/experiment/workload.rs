@@ -367,10 +367,8 @@ fn open_batsim(path: &Path, shaping: &Shaping, once: bool) -> Result<Base, RunEr
     only_for_logs(&options, shaping, "Batsim workloads")?;
     let name = file_name(path);
     let (file, _) = open_file(path)?;
-    let read = batsim::read(&name, Box::new(file)).map_err(|error| match error.hint() {
-        Some(hint) => RunError::request(&error).with_hint(hint),
-        None => RunError::request(&error),
-    })?;
+    let read = batsim::read(&name, Box::new(file))
+        .map_err(|error| RunError::request(&error).with_maybe_hint(error.hint()))?;
     let mut source: Box<dyn Source> = Box::new(Jobs::new(read.jobs).had_once(once));
     if let Some(first) = shaping.first {
         source = Box::new(First::new(source, first));
@@ -404,10 +402,8 @@ fn estimated_by_users(
     });
     let spec = TsafrirSpec::from_named(named).map_err(RunError::request)?;
     let drained = Jobs::new(jobs).with_notes(source.notes()).had_once(once);
-    let estimated = tsafrir::Estimated::new(&spec, drained, stream).map_err(|error| match error.hint() {
-        Some(hint) => RunError::request(&error).with_hint(hint),
-        None => RunError::request(&error),
-    })?;
+    let estimated = tsafrir::Estimated::new(&spec, drained, stream)
+        .map_err(|error| RunError::request(&error).with_maybe_hint(error.hint()))?;
     Ok(Box::new(estimated))
 }
 

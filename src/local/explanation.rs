@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::{Partition, Phase, View};
 use crate::model::{JobId, JobKey, Origin};
-use crate::units::{Span, Time};
+use crate::units::{Clock, Span, Time};
 
 /// What keeps a job from starting.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -211,7 +211,7 @@ pub(in crate::local) fn free_now(count: u32) -> String {
 }
 
 /// So many processors, in words.
-pub(in crate::local) fn processors(count: u32) -> String {
+pub(crate) fn processors(count: u32) -> String {
     if count == 1 { "1 processor".to_owned() } else { format!("{count} processors") }
 }
 
@@ -304,7 +304,8 @@ impl View<'_> {
         }
         if !profile.fits(self.now, job.estimate(), needs) {
             let end = self.now + job.estimate();
-            let rule = format!("it is expected to run until {end} s, and processors are reserved before");
+            let rule =
+                format!("it is expected to run until {}, and processors are reserved before", Clock(end));
             return told(Reason::Reserved, rule).blocked_by(self.booked(self.now, end)).starting(start);
         }
         let before =

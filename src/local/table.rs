@@ -149,6 +149,16 @@ impl LiveJob {
         self.first_start
     }
 
+    /// Attempts that have begun, at whatever site.
+    pub fn attempts(&self) -> u32 {
+        self.attempts
+    }
+
+    /// Since when it runs as it does now: in a segment that has not been recorded yet.
+    pub fn since(&self) -> Time {
+        self.since
+    }
+
     /// Processors it holds; those it held last if it is suspended, and those it waits for if it stands still.
     pub fn place(&self) -> &ProcSet {
         &self.place

@@ -78,7 +78,8 @@ pub struct LostWork {
     pub attempts: u64,
     /// Processor-seconds.
     pub proc_s: f64,
-    /// Share of all processor time in use; `None` if there was none.
+    /// Share of all processor time in use in the whole run; `None` if there was none, or if what was lost is that of a part of the run,
+    /// the measured window.
     pub share: Option<f64>,
 }
 
@@ -249,11 +250,13 @@ impl Churn {
             ("unfinished", wasted.unfinished.0, wasted.unfinished.1),
         ];
         let in_use = ledger.in_use();
+        // What churn took is counted in the window, what was in use in the whole run.
+        let whole = |cause: &str| self.window == Window::ALL || !cause.ends_with(" left");
         let row = |(cause, attempts, lost): (&str, u64, ProcTime)| LostWork {
             cause: cause.to_owned(),
             attempts,
             proc_s: lost as f64 / Usage::PROC_SECOND as f64,
-            share: (in_use > 0).then(|| lost as f64 / in_use as f64),
+            share: (in_use > 0 && whole(cause)).then(|| lost as f64 / in_use as f64),
         };
         rows.map(row).to_vec()
     }

@@ -8,12 +8,14 @@
 mod jobs;
 mod study;
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde::{Deserialize, Serialize};
 
 use super::statistics::{Evidence, Paired, WeekBootstrap, holm};
 use super::{Better, MeasureInfo};
 
-pub use jobs::{JobChange, JobComparison, JobOutcome, JobQuestion, compare_jobs};
+pub use jobs::{JOB_MEASURES, JobChange, JobComparison, JobOutcome, JobQuestion, compare_jobs};
 pub use study::{CompareError, StudyComparison, StudyQuestion, compare_study};
 
 /// How jobs count that did not end alike on both sides.
@@ -40,6 +42,8 @@ pub enum Says {
     Higher,
     /// No difference that luck does not explain.
     NoDifference,
+    /// No difference in any pair: there is nothing to test.
+    Same,
     /// There is nothing to say: see the reason.
     Nothing,
 }
@@ -118,6 +122,28 @@ impl Contrast {
         }
     }
 
+    /// The two sides are the same in each of `pairs` pairs: that is no sample of differences, but how the two work.
+    fn same(self, pairs: usize, mean: f64) -> Self {
+        Self {
+            pairs,
+            baseline_mean: Some(mean),
+            variant_mean: Some(mean),
+            difference: Some(0.0),
+            says: Says::Same,
+            leans: Says::Same,
+            ..self
+        }
+    }
+
+    /// What tells it from other cells of its table. Cells with the same figures of the same measure are of the same jobs, under several names: all
+    /// jobs, those of the only site, those of its users.
+    fn figures(&self) -> (&[String], &str, &str, usize, [u64; 5]) {
+        let last = self.measure.rsplit('.').next().unwrap_or(&self.measure);
+        let figures = [self.baseline_mean, self.variant_mean, self.low, self.high, self.p_value];
+        let bits = figures.map(|figure| figure.unwrap_or(f64::NAN).to_bits());
+        (&self.of, &self.variant, last, self.pairs, bits)
+    }
+
     fn with_weeks(self, found: &WeekBootstrap) -> Self {
         Self {
             pairs: found.jobs as usize,
@@ -192,12 +218,28 @@ impl RunsComparison {
     }
 }
 
-/// Corrects the p values of all cells of one table for their number, and says what each difference is called.
+/// How many tests there are in a table: cells with a p value, and of those that are the same test under several names, one.
+pub fn tests_of(cells: &[&Contrast]) -> usize {
+    let tested = cells.iter().filter(|cell| cell.p_value.is_some());
+    tested.map(|cell| cell.figures()).collect::<BTreeSet<_>>().len()
+}
+
+/// Corrects the p values of all cells of one table for the number of [tests](tests_of), and says what each difference is called.
 pub fn settle(cells: &mut [Contrast]) {
-    let raw: Vec<f64> = cells.iter().filter_map(|cell| cell.p_value).collect();
-    let mut adjusted = holm(&raw).into_iter();
-    for cell in cells {
-        cell.adjusted_p = cell.p_value.and_then(|_| adjusted.next());
+    let mut raw: Vec<f64> = Vec::new();
+    let mut places = BTreeMap::new();
+    let place = cells.iter().map(|cell| {
+        let p = cell.p_value?;
+        let place = *places.entry(cell.figures()).or_insert(raw.len());
+        if place == raw.len() {
+            raw.push(p);
+        }
+        Some(place)
+    });
+    let place: Vec<Option<usize>> = place.collect();
+    let adjusted = holm(&raw);
+    for (cell, place) in cells.iter_mut().zip(place) {
+        cell.adjusted_p = place.and_then(|place| adjusted.get(place).copied());
         let (Some(p), Some(difference)) = (cell.adjusted_p, cell.difference) else { continue };
         let better = MeasureInfo::of(&cell.measure).better;
         cell.leans = match (cell.evidence, p < ALPHA, difference < 0.0, better) {

@@ -1,7 +1,12 @@
-//! What a measure is called, what it is counted in, and which of two values is the better one.
+//! What a measure is called, what it is counted in, which of two values is the better one, and which measures are asked for.
+
+use serde::Serialize;
+
+use crate::model::nearest;
 
 /// Which of two values of a measure one would rather have.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Better {
     /// The lower one: a wait, a cost.
     Lower,
@@ -12,7 +17,7 @@ pub enum Better {
 }
 
 /// A measure as it is shown: its id is one of [`super::flat_measures`].
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct MeasureInfo {
     /// Such as `class.VS Seq.mean_wait`.
     pub id: String,
@@ -134,9 +139,48 @@ fn name_end(text: &str) -> usize {
     last.unwrap_or(text.len())
 }
 
+/// Whether `id` is what is asked for, in which a `*` stands for a name, which may have dots in it.
+pub fn stands_for(asked: &str, id: &str) -> bool {
+    match asked.split_once('*') {
+        None => asked == id,
+        Some((head, tail)) => id.strip_prefix(head).is_some_and(|rest| {
+            (1..=rest.len()).any(|at| rest.get(at..).is_some_and(|rest| stands_for(tail, rest)))
+        }),
+    }
+}
+
+/// The measure that was meant by `written`, for a hint: the id that ends with this word (`outcomes.rejected` for `rejected`; how jobs ended first, then the shortest), else the
+/// one that is written most alike.
+pub fn nearest_measure<'a>(written: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let known: Vec<&str> = known.into_iter().collect();
+    let ends = known.iter().copied().filter(|id| id.rsplit('.').next() == Some(written));
+    ends.min_by_key(|id| (!id.starts_with("outcomes."), id.len(), *id))
+        .or_else(|| nearest(written, known.iter().copied()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_star_is_a_name() {
+        assert!(stands_for("site.*.mean_wait", "site.delft.mean_wait"));
+        assert!(stands_for("site.*.mean_wait", "site.a.b.mean_wait"), "a name may have dots");
+        assert!(stands_for("*.mean_wait", "local.mean_wait") && stands_for("class.*", "class.VS N.jobs"));
+        assert!(stands_for("site.*.jobs", "site.größe.jobs"), "and letters of several bytes");
+        assert!(
+            !stands_for("site.*.mean_wait", "site..mean_wait") && !stands_for("*.mean_wait", "mean_wait")
+        );
+        assert!(!stands_for("mean_wait", "mean_waits"));
+    }
+
+    #[test]
+    fn a_last_word_is_enough_for_a_hint() {
+        let known = ["mean_wait", "site.a.outcomes.rejected", "outside.rejected", "outcomes.rejected"];
+        assert_eq!(nearest_measure("rejected", known), Some("outcomes.rejected"));
+        assert_eq!(nearest_measure("mean_wiat", known), Some("mean_wait"));
+        assert_eq!(nearest_measure("colour", known), None);
+    }
 
     #[test]
     fn titles_say_whose_measure_it_is() {

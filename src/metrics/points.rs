@@ -56,22 +56,11 @@ impl<'a> StudyPoint<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Outcomes;
+    use super::super::samples::run_of_a_study;
     use super::*;
 
     fn row(run: u64, label: &str, value: Option<f64>, grows: bool) -> StudyRow {
-        StudyRow {
-            run,
-            point: vec![label.to_owned()],
-            seed: run,
-            status: RunStatus::Done,
-            jobs: 1,
-            outcomes: Outcomes::default(),
-            grows,
-            scenario_hash: String::new(),
-            fingerprint: String::new(),
-            values: vec![value],
-        }
+        StudyRow { grows, ..run_of_a_study(run, &[label], run, vec![value]) }
     }
 
     #[test]

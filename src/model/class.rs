@@ -17,7 +17,8 @@ pub struct JobClasses {
     last_time: String,
     sizes: Vec<(String, SizeBound)>,
     last_size: String,
-    /// Whether a bound belongs to the class below it (`runtime ≤ bound`) or above it (`runtime < bound`).
+    /// Whether a bound of run times belongs to the class below it (`runtime ≤ bound`) or above it (`runtime < bound`). Bounds of sizes
+    /// always belong to the class below.
     inclusive: bool,
 }
 
@@ -195,15 +196,24 @@ fn cuts(written: &str) -> Result<JobClasses, ClassError> {
     if runs.is_none() && sizes.is_none() {
         return Err(wrong("there is nothing to cut by; say `run`, `size` or both".to_owned()));
     }
-    let runs =
+    let mut runs =
         bounds(runs.as_deref(), |bound| bound.parse::<Span>().map_err(|error| wrong(error.to_string())))?;
+    // A bare number is one of seconds, as everywhere; the name of a class says so.
+    for (text, _) in runs.iter_mut().filter(|(text, _)| text.ends_with(|end: char| end.is_ascii_digit())) {
+        text.push('s');
+    }
     let sizes = bounds(sizes.as_deref(), |bound| {
         let (number, percent) =
             bound.strip_suffix('%').map_or((bound, false), |number| (number.trim(), true));
         let number: u32 = number.parse().map_err(|_| {
             wrong(format!("`{bound}` is no size; write a number of processors or a percentage such as `10%`"))
         })?;
-        Ok(if percent { SizeBound::Percent(number) } else { SizeBound::Processors(number) })
+        match number {
+            0 => Err(wrong(format!("no job is as small as `{bound}`: the class would be empty"))),
+            101.. if percent => Err(wrong(format!("`{bound}` is more than a machine has"))),
+            _ if percent => Ok(SizeBound::Percent(number)),
+            _ => Ok(SizeBound::Processors(number)),
+        }
     })?;
     if !runs.windows(2).all(|pair| pair[0].1 < pair[1].1) {
         return Err(wrong("the bounds of `run` must rise".to_owned()));
@@ -220,12 +230,23 @@ fn cuts(written: &str) -> Result<JobClasses, ClassError> {
     // The signs of a bound: what it holds itself.
     let (within, beyond) = if inclusive { ("<=", ">") } else { ("<", ">=") };
     let (times, last_time) = labelled(runs, run_names.as_deref(), within, beyond, "").map_err(wrong)?;
-    let (sizes, last_size) = labelled(sizes, size_names.as_deref(), within, beyond, "p").map_err(wrong)?;
+    let (sizes, last_size) = labelled(sizes, size_names.as_deref(), "<=", ">", "p").map_err(wrong)?;
+    let mut names: Vec<&str> =
+        times.iter().map(|(name, _)| name.as_str()).chain([last_time.as_str()]).collect();
+    twice(&mut names).map_or(Ok(()), |name| Err(wrong(format!("`run-names` has `{name}` twice"))))?;
+    names = sizes.iter().map(|(name, _)| name.as_str()).chain([last_size.as_str()]).collect();
+    twice(&mut names).map_or(Ok(()), |name| Err(wrong(format!("`size-names` has `{name}` twice"))))?;
     let classes = JobClasses { name, times, last_time, sizes, last_size, inclusive };
     if classes.count() > 256 {
         return Err(wrong(format!("these are {} classes; the most is 256", classes.count())));
     }
     Ok(classes)
+}
+
+/// A name that is there more than once.
+fn twice<'a>(names: &mut [&'a str]) -> Option<&'a str> {
+    names.sort_unstable();
+    names.windows(2).find(|pair| pair[0] == pair[1]).map(|pair| pair[0])
 }
 
 /// The bounds between slashes, each with its text without blanks.
@@ -300,6 +321,9 @@ mod tests {
         assert_eq!(shares.label(shares.index(shares.of(Span::ZERO, 13, 128))), "medium");
         let below: JobClasses = "cuts[run=10 min,bounds=exclusive]".parse().unwrap();
         assert_eq!(below.label(below.index(below.of(Span::from_secs(600), 1, 1))), ">=10min");
+        // Sizes of a bound are in the class below it, whatever times are; a bare number is one of seconds.
+        let below: JobClasses = "cuts[run=10,size=8,bounds=exclusive]".parse().unwrap();
+        assert_eq!(below.label(below.index(below.of(Span::from_secs(10), 8, 16))), ">=10s <=8p");
     }
 
     #[test]
@@ -313,6 +337,11 @@ mod tests {
         );
         assert!(said("cuts[runs=1 h]").contains("did you mean `run`?"), "{}", said("cuts[runs=1 h]"));
         assert!(said("cuts[size=many]").contains("`many` is no size"), "{}", said("cuts[size=many]"));
+        assert!(said("cuts[size=0]").ends_with("no job is as small as `0`: the class would be empty"));
+        assert!(said("cuts[size=0%]").ends_with("no job is as small as `0%`: the class would be empty"));
+        assert!(said("cuts[size=200%]").ends_with("`200%` is more than a machine has"));
+        assert!(said("cuts[run=1 h,run-names=a/a]").ends_with("`run-names` has `a` twice"));
+        assert!(said("cuts[size=1/8,size-names=a/b/a]").ends_with("`size-names` has `a` twice"));
     }
 
     #[test]

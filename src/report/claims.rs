@@ -96,7 +96,8 @@ fn counts(claims: &[ShownClaim<'_>]) -> String {
         1 => Some(format!("1 {one}")),
         number => Some(format!("{number} {many}")),
     });
-    format!("{} claims: {}", claims.len(), told.collect::<Vec<_>>().join(", "))
+    let noun = if claims.len() == 1 { "claim" } else { "claims" };
+    format!("{} {noun}: {}", claims.len(), told.collect::<Vec<_>>().join(", "))
 }
 
 /// What the paper has, in a few words.

@@ -1,10 +1,10 @@
 //! Comparisons with their intervals, for people.
 
-use super::figures::{count, decimals, duration, jobs, number};
+use super::figures::{count, decimals, duration, jobs, number, signed};
 use super::tables::text_table;
 use crate::metrics::MeasureInfo;
 use crate::metrics::comparison::{
-    Charge, Contrast, JobChange, JobComparison, RunsComparison, Says, StudyComparison,
+    Charge, Contrast, JobChange, JobComparison, RunsComparison, Says, StudyComparison, tests_of,
 };
 use crate::metrics::statistics::Evidence;
 use crate::model::Outcome;
@@ -21,9 +21,15 @@ pub fn study_contrasts(found: &StudyComparison) -> String {
     out.push_str(&match found.seeds {
         None => "no pair of runs can be compared\n".to_owned(),
         Some((least, most)) => {
-            let seeds =
-                if least == most { format!("{least} seeds") } else { format!("{least} to {most} seeds") };
-            format!("{seeds}: {}\n", weight(found.evidence, "seeds", Evidence::VERDICT))
+            let seeds = match (least, most) {
+                (1, 1) => "1 seed".to_owned(),
+                (least, most) if least == most => format!("{least} seeds"),
+                (least, most) => format!("{least} to {most} seeds"),
+            };
+            let one_run = "one run at a point has no interval; of a log, keep the runs (`gridemu campaign FILE --folders DIR`) and compare two of \
+                           their folders, job by job\n";
+            let hint = if most == 1 { one_run } else { "" };
+            format!("{seeds}: {}\n{hint}", weight(found.evidence, "seeds", Evidence::VERDICT))
         }
     });
     if found.failed > 0 {
@@ -121,6 +127,7 @@ fn one_pair(pair: &JobComparison, found: &RunsComparison, notes: &mut Notes) -> 
             let evidence = Evidence::of_seeds(pair.weeks_with_jobs);
             format!(
                 "intervals from a bootstrap over the weeks of this log, in blocks of {block}: {}; it holds for this log\n\
+                 (expanded percentile intervals; p is below 0.05 where that of 95 % does not hold zero, before the correction)\n\
                  such intervals are a little too narrow where weeks are correlated: of 100 of 95 %, some 85 hold the truth\n",
                 weight(evidence, "weeks", Evidence::VERDICT)
             )
@@ -229,10 +236,7 @@ fn numbers(cell: &Contrast, notes: &mut Notes) -> Vec<String> {
     let fine = cell
         .difference
         .map_or(places, |difference| places.max(decimals([Some(difference.abs())]).min(places + 2)));
-    let signed = |value: f64| {
-        let text = number(Some(value), fine);
-        if value > 0.0 { format!("+{text}") } else { text }
-    };
+    let signed = |value: f64| signed(value, fine);
     let interval = cell.low.zip(cell.high).map(|(low, high)| format!("{} to {}", signed(low), signed(high)));
     let mark = cell.note.as_ref().map(|note| notes.mark(note)).unwrap_or_default();
     vec![
@@ -266,6 +270,7 @@ fn verdict(cell: &Contrast) -> String {
         Says::Lower => "lower",
         Says::Higher => "higher",
         Says::NoDifference => "no difference seen",
+        Says::Same => return "same".to_owned(),
         Says::Nothing => return "-".to_owned(),
     };
     match cell.evidence {
@@ -291,7 +296,7 @@ impl Notes {
     fn after(&self, cells: &[&Contrast]) -> String {
         let mut lines: Vec<String> =
             self.0.iter().enumerate().map(|(at, note)| format!("[{}] {note}", at + 1)).collect();
-        let corrected = cells.iter().filter(|cell| cell.p_value.is_some()).count();
+        let corrected = tests_of(cells);
         if corrected > 1 {
             lines.push(format!("p values are corrected for {corrected} comparisons (Holm)"));
         }

@@ -1,47 +1,119 @@
-//! Why a job waited, for people and as JSON.
+//! The life of a job, explained: what it waited for, where it ran, how each attempt ended.
+
+mod text;
 
 use serde::Serialize;
 
-use super::figures::{count, duration};
-use crate::local::{Blocker, Reason};
+use super::figures::duration;
+use crate::local::{Blocker, Reason, processors};
+use crate::model::Origin;
+use crate::units::{Clock, Span};
 
-/// Columns of the text.
-const WIDTH: usize = 100;
-/// Most of those who held a job that are told of a stretch.
-const MOST_HELD: usize = 6;
-/// Most steps of a profile that are drawn.
-const MOST_STEPS: usize = 12;
-/// Characters of the longest bar of a profile.
-const BAR: f64 = 40.0;
+pub use text::explained_text;
 
-/// A job's wait, explained.
+/// A job, explained.
 #[derive(Clone, Debug, Serialize)]
 pub struct Explained {
-    /// The job in words.
-    pub job: String,
+    /// Which job.
+    pub job: ExplainedJob,
     /// When it was submitted, in seconds as all times here.
     pub submit_s: f64,
     /// When it started first; `None` if it never did.
     pub start_s: Option<f64>,
     /// When it ended.
     pub end_s: f64,
-    /// How it ended, and for a rejected job why.
-    pub outcome: String,
+    /// How it ended.
+    pub outcome: &'static str,
+    /// Why, if it was rejected.
+    pub reason: Option<String>,
     /// Processors that it asks for.
     pub requested: u32,
-    /// The stretches of its wait, or the one that was asked about.
+    /// How often it started, by the folder.
+    pub started: u32,
+    /// Its attempts in order; those up to the instant that was asked about, if one was.
+    pub attempts: Vec<Attempt>,
+    /// The stretches in which it did not run, or the one that was asked about.
     pub stretches: Vec<Stretch>,
-    /// What it was doing at the instant asked about, if it did not wait.
-    pub instead: Option<String>,
+    /// The instant that was asked about.
+    pub at: Option<At>,
     /// How often its policy was asked.
     pub looks: u64,
     /// What to know before trusting this.
     pub notes: Vec<String>,
 }
 
-/// A stretch of a wait with one reason.
+/// A job as it is named.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ExplainedJob {
+    /// Number in its workload.
+    pub number: u64,
+    /// `local` or `grid`: whose job it is.
+    pub origin: &'static str,
+    /// The site at which it ended; `None` if at none.
+    pub site: Option<String>,
+    /// In words.
+    pub told: String,
+}
+
+/// An attempt to run a job.
+#[derive(Clone, Debug, Serialize)]
+pub struct Attempt {
+    /// From 1.
+    pub attempt: u32,
+    /// For how long it had not run before: since it was submitted, or since the attempt before was over.
+    pub waited_s: f64,
+    /// Where it ran.
+    pub site: String,
+    /// Where in the site.
+    pub partition: String,
+    /// On how many processors.
+    pub processors: u32,
+    /// When it started.
+    pub start_s: f64,
+    /// When it was over; `None` if it was not by the instant that was asked about.
+    pub end_s: Option<f64>,
+    /// How it ended: an outcome, or what became of the job when the attempt was lost (an event of `events.csv`).
+    pub ended: Option<&'static str>,
+    /// Why it was lost.
+    pub cause: Option<String>,
+    /// Processor-seconds that were lost with it.
+    pub lost_proc_s: f64,
+}
+
+/// The instant that was asked about.
+#[derive(Clone, Debug, Serialize)]
+pub struct At {
+    /// Which.
+    pub at_s: f64,
+    /// What the job does then.
+    pub state: AtState,
+    /// The attempt that runs, or stands still, or that the job waits for.
+    pub attempt: Option<u32>,
+    /// The site where it runs, or is at.
+    pub site: Option<String>,
+    /// Since when it runs, or when it comes or has ended.
+    pub since_s: Option<f64>,
+}
+
+/// What a job does at an instant.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AtState {
+    /// It has not been submitted.
+    ToCome,
+    /// It waits, or is on its way.
+    Waits,
+    /// It runs.
+    Runs,
+    /// It has ended.
+    Ended,
+}
+
+/// A stretch of a wait: one rule, and the same jobs in the way.
 #[derive(Clone, Debug, Serialize)]
 pub struct Stretch {
+    /// The attempt that it waited for; of a job that stands still, the one it is in.
+    pub attempt: u32,
     /// Since when.
     pub from_s: f64,
     /// Until when.
@@ -52,13 +124,13 @@ pub struct Stretch {
     pub reason: Option<Reason>,
     /// The rule at the beginning of the stretch.
     pub rule: String,
-    /// The rule at its end, if it is told otherwise.
+    /// The rule at its end, if its numbers are others.
     pub rule_at_end: Option<String>,
     /// Processors that the job needs there.
     pub needs: u32,
     /// Processors free for it at the beginning.
     pub free: u32,
-    /// The shadow time at the beginning.
+    /// The shadow time at the beginning, where the policy has one.
     pub shadow_s: Option<f64>,
     /// Processors spare then.
     pub spare: Option<u32>,
@@ -66,20 +138,35 @@ pub struct Stretch {
     pub planned_s: Option<f64>,
     /// Who held it.
     pub held_by: Vec<Held>,
-    /// Free processors as planned at the beginning: since when, and how many.
+    /// Free processors as planned at the beginning, of the first stretch at a place: since when, and how many.
     pub profile: Vec<(f64, i32)>,
     /// How often the policy was asked.
     pub looks: u64,
 }
 
+impl Stretch {
+    fn long(&self) -> f64 {
+        self.to_s - self.from_s
+    }
+}
+
 /// Who held a job.
 #[derive(Clone, Debug, Serialize)]
 pub struct Held {
-    /// The job, or the name of the reservation.
+    /// `running`, `waiting`, `reservation` or `away`.
+    pub kind: &'static str,
+    /// The number of the job, if it is one.
+    pub job: Option<u64>,
+    /// Whose job it is: `local` or `grid`.
+    pub origin: Option<&'static str>,
+    /// The job, or the name of the reservation, in words.
     pub who: String,
-    /// As it was told first.
-    #[serde(skip)]
-    pub blocker: Blocker,
+    /// Processors that it has, or asks for.
+    pub procs: u32,
+    /// When it is to start, as far as that is planned.
+    pub start_s: Option<f64>,
+    /// When it is expected to give its processors back.
+    pub until_s: Option<f64>,
     /// In words.
     pub how: String,
     /// For how long it was in the way, in seconds.
@@ -87,158 +174,96 @@ pub struct Held {
 }
 
 impl Held {
-    /// A blocker, told first.
-    pub fn new(blocker: Blocker) -> Self {
-        let (who, how) = match &blocker {
-            Blocker::Running { who, procs, until } => {
-                (who.to_string(), format!("runs on {} until {} s at the latest", processors(*procs), until))
+    /// A blocker that was in the way for so many seconds.
+    pub fn new(blocker: &Blocker, for_s: f64) -> Self {
+        let (kind, procs, start, how) = match blocker {
+            Blocker::Running { procs, until, .. } => {
+                let how = format!("runs on {} until {} at the latest", processors(*procs), Clock(*until));
+                ("running", *procs, None, how)
             }
-            Blocker::Waiting { who, procs, estimate, start } => {
-                let start = start.map_or_else(String::new, |start| format!(", to start at {start} s"));
-                (
-                    who.to_string(),
-                    format!("waits for {}, {estimate} s by its estimate{start}", processors(*procs)),
-                )
+            Blocker::Waiting { procs, estimate, start, .. } => {
+                let planned =
+                    start.map_or_else(String::new, |start| format!(", to start at {}", Clock(start)));
+                let estimate = match *estimate {
+                    Span::MAX => "without an estimate".to_owned(),
+                    estimate => format!("{} by its estimate", duration(estimate.as_secs_f64())),
+                };
+                ("waiting", *procs, *start, format!("waits for {}, {estimate}{planned}", processors(*procs)))
             }
-            Blocker::Booking { name, from, to, procs } => {
-                (format!("reservation `{name}`"), format!("{} from {from} s to {to} s", processors(*procs)))
+            Blocker::Booking { from, to, procs, .. } => {
+                let how = format!("{} from {} to {}", processors(*procs), Clock(*from), Clock(*to));
+                ("reservation", *procs, Some(*from), how)
             }
             Blocker::Away { procs } => {
-                ("machines".to_owned(), format!("{} are not there, or kept", processors(*procs)))
+                ("away", *procs, None, format!("{} are not there, or kept", processors(*procs)))
             }
         };
-        Self { who, blocker, how, for_s: 0.0 }
-    }
-}
-
-fn processors(count: u32) -> String {
-    if count == 1 { "1 processor".to_owned() } else { format!("{count} processors") }
-}
-
-/// Seconds, exact to what is needed: whole ones without decimals.
-fn secs(value: f64) -> String {
-    let text = format!("{value:.6}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
-}
-
-/// Why a job waited: its stretches, the profile at the beginning of its wait at a site, who held it.
-pub fn explained_text(facts: &Explained) -> String {
-    let mut out = format!(
-        "{}: asks for {}, submitted at {} s",
-        facts.job,
-        processors(facts.requested),
-        secs(facts.submit_s)
-    );
-    match facts.start_s {
-        Some(start) => {
-            let wait = start - facts.submit_s;
-            out += &format!(", started at {} s", secs(start));
-            out += &if wait > 0.0 {
-                format!(" after {} s ({})", secs(wait), duration(wait))
-            } else {
-                ", at once".to_owned()
-            };
-        }
-        None => out += &format!(", never started, {} at {} s", facts.outcome, secs(facts.end_s)),
-    }
-    out += "\n";
-    if let Some(instead) = &facts.instead {
-        out += &format!("\n{instead}\n");
-    }
-    let mut drawn = false;
-    for stretch in &facts.stretches {
-        out += &told(stretch);
-        if !drawn && stretch.profile.len() > 1 {
-            drawn = true;
-            out += &profile(stretch);
+        let who = blocker.who();
+        Self {
+            kind,
+            job: who.map(|who| who.job.0),
+            origin: who.map(|who| who.origin.name()),
+            who: match blocker {
+                Blocker::Running { who, .. } | Blocker::Waiting { who, .. } => who.to_string(),
+                Blocker::Booking { name, .. } => format!("reservation `{name}`"),
+                Blocker::Away { .. } => "machines".to_owned(),
+            },
+            procs,
+            start_s: start.map(|start| start.as_secs_f64()),
+            until_s: blocker.until().map(|until| until.as_secs_f64()),
+            how,
+            for_s,
         }
     }
-    for note in &facts.notes {
-        out += &format!("\nnote: {note}");
-    }
-    if !facts.notes.is_empty() {
-        out += "\n";
-    }
-    out
 }
 
-fn told(stretch: &Stretch) -> String {
-    let reason = stretch.reason.map_or_else(String::new, |reason| format!(": {reason}"));
-    let mut out = if stretch.to_s > stretch.from_s {
-        let length = stretch.to_s - stretch.from_s;
-        let long = if length < 60.0 { String::new() } else { format!(" ({})", duration(length)) };
-        let (from, to) = (secs(stretch.from_s), secs(stretch.to_s));
-        format!("\nfrom {from} s to {to} s{long}, {}{reason}\n", stretch.place)
-    } else {
-        format!("\nat {} s, {}{reason}\n", secs(stretch.from_s), stretch.place)
-    };
-    out += &wrapped("  ", &stretch.rule);
-    // What differs in nothing but its numbers is not told twice.
-    let plain = |rule: &str| rule.chars().filter(|c| !c.is_ascii_digit() && *c != '.').collect::<String>();
-    if let Some(rule) = stretch.rule_at_end.as_ref().filter(|rule| plain(rule) != plain(&stretch.rule)) {
-        out += &wrapped("  in the end: ", rule);
-    }
-    for held in stretch.held_by.iter().take(MOST_HELD) {
-        let long = if held.for_s > 0.0 {
-            format!("; in the way for {}", duration(held.for_s))
-        } else {
-            String::new()
+impl ExplainedJob {
+    /// The job of that number, which ended at `site`, of a run with several sites or with one.
+    pub fn new(number: u64, origin: Origin, site: &str, several: bool) -> Self {
+        let told = match origin {
+            Origin::Own if several => format!("local job {number} of {site}"),
+            Origin::Own => format!("job {number}"),
+            Origin::Sent => format!("grid job {number}"),
         };
-        out += &wrapped("  - ", &format!("{} {}{long}", held.who, held.how));
+        let site = (origin == Origin::Own || site != "grid").then(|| site.to_owned());
+        Self { number, origin: origin.name(), site, told }
     }
-    if let Some(more) = stretch.held_by.len().checked_sub(MOST_HELD).filter(|more| *more > 0) {
-        out += &format!("  - and {} more\n", count(more as u64));
-    }
-    out
 }
 
-/// Text at most [`WIDTH`] wide, the first line behind `lead` and the others under its text.
-fn wrapped(lead: &str, text: &str) -> String {
-    let indent = " ".repeat(lead.chars().count());
-    let (mut out, mut line) = (String::new(), lead.to_owned());
-    let mut empty = true;
-    for word in text.split(' ') {
-        if !empty && line.chars().count() + 1 + word.chars().count() > WIDTH {
-            out += &line;
-            out.push('\n');
-            line.clone_from(&indent);
-            empty = true;
+/// A rule without its numbers and times, which change while it stays the same.
+pub fn rule_without_numbers(rule: &str) -> String {
+    let mut words: Vec<&str> = Vec::new();
+    for word in rule.split(' ') {
+        let end = word.trim_end_matches([':', ',', ';']);
+        let number = end == "none" || end.starts_with(|c: char| c.is_ascii_digit());
+        let follows = words.last() == Some(&"#");
+        match end {
+            // A number may go on: `2 d 12:04:20`, `150 s`.
+            _ if number && follows => {}
+            "s" | "d" if follows => {}
+            _ if number => words.push("#"),
+            "is" if follows => words.push("are"),
+            "processor" => words.push("processors"),
+            _ => words.push(end),
         }
-        if !empty {
-            line.push(' ');
-        }
-        line += word;
-        empty = false;
     }
-    out + &line + "\n"
+    words.join(" ")
 }
 
-/// Free processors over time.
-fn profile(stretch: &Stretch) -> String {
-    let mut out =
-        format!("  free processors as planned at {} s ({} needed):\n", secs(stretch.from_s), stretch.needs);
-    let most =
-        stretch.profile.iter().map(|(_, free)| *free).max().unwrap_or(0).max(stretch.needs as i32).max(1);
-    let left_out = stretch.profile.len().saturating_sub(MOST_STEPS);
-    let kept_front = MOST_STEPS - MOST_STEPS / 3;
-    for (at, (since, free)) in stretch.profile.iter().enumerate() {
-        if left_out > 0 && at == kept_front {
-            out += &format!("  {:>16}   and {} steps more\n", "...", count(left_out as u64));
-        }
-        if left_out > 0 && at >= kept_front && at < kept_front + left_out {
-            continue;
-        }
-        let length = libm::round(f64::from((*free).max(0)) / f64::from(most) * BAR) as usize;
-        let marks = [
-            (stretch.shadow_s, "shadow time"),
-            (stretch.planned_s.filter(|planned| Some(*planned) != stretch.shadow_s), "its start as planned"),
-        ];
-        let mark: Vec<&str> =
-            marks.iter().filter(|(time, _)| *time == Some(*since)).map(|(_, word)| *word).collect();
-        let mark = if mark.is_empty() { String::new() } else { format!(" <- {}", mark.join(", ")) };
-        let line = format!("  {:>14} s {free:>7} {}{mark}", secs(*since), "#".repeat(length));
-        out += line.trim_end();
-        out.push('\n');
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_that_differ_in_numbers_are_one() {
+        let same = |a: &str, b: &str| rule_without_numbers(a) == rule_without_numbers(b);
+        let head = "it is the first in line, needs";
+        assert!(same(
+            &format!("{head} 4 processors, and none is free"),
+            &format!("{head} 1 processor, and 12 are free")
+        ));
+        assert!(same("runs until 150 s on 4 processors", "runs until 2 d 12:04:20 on 1 processor"));
+        assert!(!same("job 2 is first, and 4 are free", "job 2 is first, and 4 are free, which would do"));
+        assert!(!same("it may overtake job 2", "it is the first in line"));
     }
-    out
 }

@@ -1,5 +1,7 @@
 //! Numbers for people.
 
+use crate::units::unsigned_zero;
+
 /// A count with its thousands apart: `28,476`.
 pub(super) fn count(value: u64) -> String {
     let digits = value.to_string();
@@ -25,9 +27,15 @@ pub(super) fn number(value: Option<f64>, decimals: usize) -> String {
     let (whole, fraction) = written.split_at(written.find('.').unwrap_or(written.len()));
     let sign = if value < 0.0 { "-" } else { "" };
     match whole.parse::<u64>() {
-        Ok(whole) => format!("{sign}{}{fraction}", count(whole)),
+        Ok(whole) => unsigned_zero(format!("{sign}{}{fraction}", count(whole))),
         Err(_) => format!("{value:e}"),
     }
+}
+
+/// The same with a plus if it is above zero.
+pub(super) fn signed(value: f64, decimals: usize) -> String {
+    let written = number(Some(value), decimals);
+    if value > 0.0 { unsigned_zero(format!("+{written}")) } else { written }
 }
 
 /// Decimals with which a column whose largest number is `largest` reads well: four digits or all the whole
@@ -76,6 +84,11 @@ mod tests {
         assert_eq!(number(Some(15_696.798), 1), "15,696.8");
         assert_eq!(number(Some(-1_234.5), 0), "-1,234", "halves go to the even");
         assert_eq!(number(None, 1), "-");
+        assert_eq!(
+            (number(Some(-0.004), 2), signed(0.004, 2), signed(-0.0, 2)),
+            ("0.00".into(), "0.00".into(), "0.00".into())
+        );
+        assert_eq!((signed(0.006, 2), signed(-0.006, 2)), ("+0.01".into(), "-0.01".into()));
         assert_eq!(number(Some(999.96), 1), "1,000.0");
         assert_eq!(percent(Some(0.68719)), "68.72");
         assert_eq!(decimals([Some(3.0), None, Some(250.0)]), 1);

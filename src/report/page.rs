@@ -35,6 +35,8 @@ pub struct ReportOptions {
     pub within: Option<String>,
     /// The folders are not kept: the page does not name them.
     pub unkept: bool,
+    /// What to know of a study before it is trusted, beyond what its table says.
+    pub notes: Vec<String>,
 }
 
 /// A report, before it is written.

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::figures::{count, decimals, number};
 use super::tables::text_table;
-use crate::metrics::{MeasureInfo, RunStatus, StudyTable};
+use crate::metrics::{Better, MeasureInfo, RunStatus, StudyTable};
 
 /// A row a point of the axes: how many runs, and the mean of each measure over them.
 pub fn study_table(table: &StudyTable) -> String {
@@ -58,6 +58,23 @@ fn heading(id: &str) -> String {
     }
     lines.extend(name.split('_').map(str::to_owned));
     lines.join("\n") + &unit
+}
+
+/// A row a measure: its id, what it is, its unit, and which of two values is the better one.
+pub fn measure_list(measures: &[MeasureInfo]) -> String {
+    let rows = measures.iter().map(|info| {
+        let better = match info.better {
+            Better::Lower => "lower",
+            Better::Higher => "higher",
+            Better::Neither => "",
+        };
+        // Of a measure that has no other title, its id says what it is.
+        let title = if info.id.ends_with(&info.title) { "" } else { &info.title };
+        [&info.id, title, info.unit, better].map(str::to_owned).to_vec()
+    });
+    let mut out = text_table(4, &["measure", "what it is", "unit", "better"], rows);
+    out.push_str("\n\nA `*` stands for any name, as in `site.*.mean_wait`.\n");
+    out
 }
 
 /// A run of a campaign, and whether it has a result.

@@ -19,7 +19,7 @@ pub struct Validation {
     pub sites: Vec<String>,
     /// What was found.
     pub verdict: Verdict,
-    /// Rules that could not be looked at, and why.
+    /// Rules that could not be looked at, or not wholly, and why.
     pub unchecked: BTreeMap<Rule, String>,
 }
 
@@ -81,7 +81,8 @@ pub fn validation_table(found: &Validation) -> String {
         }
     }
     for (rule, why) in unchecked {
-        out += &format!("\nnot looked at: {rule}: {why}");
+        let word = if looked(*rule) > 0 { "looked at only in part" } else { "not looked at" };
+        out += &format!("\n{word}: {rule}: {why}");
     }
     if !unchecked.is_empty() {
         out += "\n";
@@ -92,6 +93,7 @@ pub fn validation_table(found: &Validation) -> String {
 /// The same as one JSON object.
 pub fn validation_json(found: &Validation) -> Value {
     let verdict = &found.verdict;
+    let looked = |rule: Rule| verdict.checked.get(&rule).is_some_and(|count| *count > 0);
     let told = |violation: &Violation| {
         let jobs = violation.jobs.iter().map(|job| {
             let site = job.site.and_then(|site| found.sites.get(site.index()));
@@ -114,7 +116,8 @@ pub fn validation_json(found: &Validation) -> Value {
             "looked_at": verdict.checked.get(&rule).copied().unwrap_or(0),
             "broken": broken.map_or(0, |broken| broken.count),
             "first": broken.map(|broken| told(&broken.first)),
-            "not_looked_at": found.unchecked.get(&rule),
+            "not_looked_at": found.unchecked.get(&rule).filter(|_| !looked(rule)),
+            "looked_at_in_part": found.unchecked.get(&rule).filter(|_| looked(rule)),
         })
     });
     json!({

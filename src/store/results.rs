@@ -119,6 +119,11 @@ impl ResultStore {
         Ok(Self { folder: folder.to_owned(), campaign, engine: Some(engine), _lock: lock })
     }
 
+    /// Whether there are results of a campaign in `folder`.
+    pub fn is_at(folder: &Path) -> bool {
+        folder.join(MARKER).is_file()
+    }
+
     /// The campaign that it is of.
     pub fn campaign(&self) -> &str {
         &self.campaign

@@ -16,6 +16,14 @@ impl UnitError {
     }
 }
 
+/// A number as it is written, without its sign if all its digits are zero: what rounds to nothing is neither above nor below it.
+pub(crate) fn unsigned_zero(written: String) -> String {
+    match written.strip_prefix(['-', '+']) {
+        Some(rest) if !rest.contains(|sign: char| ('1'..='9').contains(&sign)) => rest.to_owned(),
+        _ => written,
+    }
+}
+
 /// Reads `<decimal> <unit>` into whole multiples of the base unit (`units` gives the factor of each name).
 /// A value that is negative, too large or not a whole multiple is refused.
 pub(super) fn parse(written: &str, expected: &'static str, units: &[(&str, u64)]) -> Result<u64, UnitError> {
@@ -44,4 +52,20 @@ pub(super) fn parse(written: &str, expected: &'static str, units: &[(&str, u64)]
         value += scaled / unit_of_last;
     }
     u64::try_from(value).map_err(|_| fail())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_has_no_sign() {
+        for (value, expected) in
+            [(-0.00004, "0.0000"), (0.00004, "0.0000"), (-0.00006, "-0.0001"), (0.0, "0.0000")]
+        {
+            assert_eq!(unsigned_zero(format!("{value:+.4}")), expected);
+        }
+        assert_eq!(unsigned_zero(format!("{:+.1} %", -0.04)), "0.0 %");
+        assert_eq!(unsigned_zero("+1,000".to_owned()), "+1,000");
+    }
 }

@@ -202,6 +202,54 @@ impl fmt::Display for Span {
     }
 }
 
+/// An instant as people read it: in seconds, and from an hour on in days, hours, minutes and seconds, such as `2 d 12:04:20.197`. What
+/// is finer than a millisecond is cut off.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Clock(pub Time);
+
+impl fmt::Display for Clock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0 == Time::NEVER {
+            return f.pad("never");
+        }
+        let millis = self.0.micros() / 1_000;
+        let (secs, millis) = (millis / 1_000, millis % 1_000);
+        let fraction = if millis == 0 { String::new() } else { format!(".{millis:03}") };
+        let fraction = fraction.trim_end_matches('0');
+        if secs < 3_600 {
+            return f.pad(&format!("{secs}{fraction} s"));
+        }
+        let (days, hours, mins, secs) = (secs / 86_400, secs / 3_600 % 24, secs / 60 % 60, secs % 60);
+        let days = if days == 0 { String::new() } else { format!("{days} d ") };
+        f.pad(&format!("{days}{hours:02}:{mins:02}:{secs:02}{fraction}"))
+    }
+}
+
+impl FromStr for Clock {
+    type Err = UnitError;
+
+    /// Reads what is written, and whatever a [`Span`] is read from.
+    fn from_str(written: &str) -> Result<Self, UnitError> {
+        let fail = || UnitError::new(written, "a time such as `7200`, `2 h` or `2 d 12:04:20`");
+        let Some((before, rest)) = written.trim().split_once(':') else {
+            return written.parse().map(|span: Span| Self(Time::from_micros(span.0))).map_err(|_| fail());
+        };
+        let (days, hours) = before.split_once('d').unwrap_or(("0", before));
+        let (mins, secs) = rest.split_once(':').unwrap_or((rest, "0"));
+        let whole = |text: &str| text.trim().parse::<u64>().map_err(|_| fail());
+        let (days, hours, mins) = (whole(days)?, whole(hours)?, whole(mins)?);
+        let secs: Span = secs.parse().map_err(|_| fail())?;
+        if mins > 59 || secs >= Span::from_secs(60) {
+            return Err(fail());
+        }
+        let whole = days.checked_mul(24).and_then(|days| days.checked_add(hours));
+        let whole =
+            whole.and_then(|hours| hours.checked_mul(3_600)?.checked_add(mins * 60)?.checked_mul(MICROS));
+        let micros = whole.and_then(|whole| whole.checked_add(secs.0)).filter(|micros| *micros < u64::MAX);
+        micros.map(|micros| Self(Time::from_micros(micros))).ok_or_else(fail)
+    }
+}
+
 impl FromStr for Span {
     type Err = UnitError;
 
@@ -248,6 +296,27 @@ mod tests {
         assert!("-1 s".parse::<Span>().is_err());
         assert!("10 parsecs".parse::<Span>().is_err());
         assert!("99999999999999999999 s".parse::<Span>().is_err());
+    }
+
+    #[test]
+    fn a_clock_is_read_as_it_is_written() {
+        let cases = [
+            (0, "0 s"),
+            (150_500_000, "150.5 s"),
+            (3_600_000_000, "01:00:00"),
+            (216_260_197_000, "2 d 12:04:20.197"),
+        ];
+        for (micros, written) in cases {
+            let clock = Clock(Time::from_micros(micros));
+            assert_eq!(clock.to_string(), written);
+            assert_eq!(written.parse(), Ok(clock));
+        }
+        assert_eq!(Clock(Time::from_micros(216_260_197_212)).to_string(), "2 d 12:04:20.197");
+        assert_eq!("7200".parse(), Ok(Clock(Time::from_secs(7_200))));
+        assert_eq!("1 d 2:30".parse(), Ok(Clock(Time::from_secs(95_400))));
+        for wrong in ["-5", "", "1:60:00", "1:00:60", "99999999999999999 d 0:00", "a d 1:00", "1:-3"] {
+            assert!(wrong.parse::<Clock>().is_err(), "{wrong}");
+        }
     }
 
     #[test]

@@ -202,7 +202,9 @@ fn fcfs_lets_nobody_overtake() {
     let told = explained(&site(10, "fcfs"), &jobs(), 3, 20);
     assert_eq!((told.reason, told.needs, told.free), (Reason::Behind, 4, 4));
     assert_eq!(named(&told), [2, 1]);
-    assert_eq!(told.shadow, Some(Time::from_secs(100)));
+    assert_eq!((told.shadow, told.start), (None, None), "only backfilling has a shadow time");
+    let start = Some(Time::from_secs(100));
+    assert!(matches!(told.blockers[0], Blocker::Waiting { start: head, .. } if head == start), "{told:?}");
     assert_eq!(
         told.rule,
         "nobody overtakes: job 2 is the first in line, needs 8 processors, and 4 are free, which would do for this one"
@@ -330,11 +332,23 @@ fn one_instant_and_json() {
     let times: Vec<f64> = stretches.iter().map(|stretch| stretch["to_s"].as_f64().unwrap()).collect();
     assert_eq!((times, &told["start_s"]), (vec![25.0, 85.0, 100.0, 150.0], &150.0.into()));
     assert_eq!(stretches[0]["held_by"][0]["who"], "job 2");
+    let held = &stretches[0]["held_by"][0];
+    assert_eq!(
+        (&held["job"], &held["origin"], &held["kind"]),
+        (&2.into(), &"local".into(), &"waiting".into())
+    );
+    assert_eq!((&told["job"]["number"], &told["job"]["origin"]), (&3.into(), &"local".into()));
     assert_eq!((&stretches[0]["shadow_s"], &stretches[0]["spare"]), (&100.0.into(), &2.into()));
+    assert_eq!(told["attempts"].as_array().unwrap().len(), 1);
+    assert_eq!(
+        (&told["attempts"][0]["ended"], &told["attempts"][0]["end_s"]),
+        (&"completed".into(), &350.0.into())
+    );
     let at = |at: &str| gridemu(&["explain", &easy, "--job", "3", "--at", at]).out;
     assert!(at("90").contains("at 90 s, site (`easy`): would delay"), "{}", at("90"));
     assert!(at("5").contains("at 5 s it has not been submitted: it comes at 20 s"), "{}", at("5"));
-    assert!(at("160").contains("at 160 s it runs at site, since 150 s"), "{}", at("160"));
+    assert!(at("160").contains("at 160 s it runs at site, since 150 s\n"), "{}", at("160"));
+    assert!(at("400").contains("at 400 s it has ended: completed at 350 s\n"), "{}", at("400"));
 }
 
 #[test]
@@ -344,11 +358,17 @@ fn what_cannot_be_explained_is_told() {
     let easy = format!("{out}/easy");
     gridemu(&["explain", &easy, "--job", "9"])
         .ends(2, &["no such job 9", "hint: its jobs have numbers from 1 to 4"]);
+    gridemu(&["explain", &easy, "--job", "3", "--site", "nowhere"])
+        .ends(2, &["no job in", "ended at a site `nowhere`", "hint: its jobs ended at `site`"]);
+    gridemu(&["explain", &easy, "--job", "3", "--origin", "grid"])
+        .ends(2, &["there are no jobs of the grid in", "hint: all are local"]);
+    gridemu(&["explain", &easy, "--job", "3", "--at", "-5"]).ends(2, &["`-5` is not a time such as `7200`"]);
+    gridemu(&["explain", &easy, "--job", "abc"]).ends(2, &["`abc` is no number of a job", "`1203`"]);
     // The log is another: the job starts at another time.
     std::fs::write(_folder.path().join("four.swf"), LOG.replace("1 0 -1 100 6", "1 0 -1 90 6")).unwrap();
     let told = gridemu(&["explain", &easy, "--job", "3"]);
     assert!(
-        told.out.contains("note: run again, the job starts at 140 s, and by the folder at 150 s"),
+        told.out.contains("note: run again, the job starts at 140 s, and by the folder at 150 s:"),
         "{}",
         told.out
     );
@@ -356,27 +376,166 @@ fn what_cannot_be_explained_is_told() {
     gridemu(&["explain", &easy, "--job", "3"]).ends(2, &["no scenario.toml and no replay.json"]);
 }
 
-/// Jobs of a grid, local ones and such that came through the broker, start when the run built anew says they do.
+/// Jobs of a grid are followed to their end: each attempt is the one of segments.csv and events.csv, and all time in which a job does not
+/// run is explained.
 #[test]
-fn waits_in_a_grid_are_followed_to_their_start() {
+fn attempts_in_a_grid_are_followed_to_the_end() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().to_str().unwrap();
     gridemu(&["run", "configs/churn.toml", "--out", out]).well();
-    let mut table = csv::Reader::from_path(folder.path().join("jobs.csv")).unwrap();
-    let mut rows: Vec<(u64, f64)> = Vec::new();
-    for row in table.records() {
-        let row = row.unwrap();
-        rows.push((row[0].parse().unwrap(), row[10].parse().unwrap_or(0.0)));
-    }
-    rows.sort_by(|a, b| b.1.total_cmp(&a.1));
-    for (job, wait) in [rows[0], rows[10], rows[100], rows[rows.len() - 1]] {
-        let told = gridemu(&["explain", out, "--job", &job.to_string(), "--json"]).json();
+    let read = |name: &str| {
+        let mut table = csv::Reader::from_path(folder.path().join(name)).unwrap();
+        table.records().map(Result::unwrap).collect::<Vec<_>>()
+    };
+    let (rows, segments, events) = (read("jobs.csv"), read("segments.csv"), read("events.csv"));
+    let secs = |text: &str| text.parse::<f64>().unwrap();
+    let mut order: Vec<usize> = (0..rows.len()).collect();
+    let count = |at: usize| rows[at][15].parse::<u64>().unwrap();
+    order.sort_by(|a, b| secs(&rows[*b][10]).total_cmp(&secs(&rows[*a][10])));
+    let most = (0..rows.len()).max_by_key(|at| count(*at)).unwrap();
+    let failed = rows.iter().position(|row| &row[6] == "failed").unwrap();
+    for at in [most, failed, order[0], order[100], order[rows.len() - 1]] {
+        let row = &rows[at];
+        let told = gridemu(&["explain", out, "--job", &row[0], "--json"]).json();
         assert_eq!(told["notes"].as_array().unwrap().len(), 0, "{told:#}");
-        let spans = told["stretches"].as_array().unwrap().iter();
-        let sum: f64 = spans
-            .map(|stretch| stretch["to_s"].as_f64().unwrap() - stretch["from_s"].as_f64().unwrap())
-            .sum();
-        assert!((sum - wait).abs() < 1e-3, "job {job} waits {wait} s, and {sum} s are explained");
+        let attempts = told["attempts"].as_array().unwrap();
+        assert_eq!(attempts.len() as u64, count(at), "job {}", &row[0]);
+        let sum = |key: &str, of: &[serde_json::Value]| {
+            of.iter().map(|one| one[key].as_f64().unwrap()).sum::<f64>()
+        };
+        let mut waited = 0.0;
+        for (number, attempt) in (1_u64..).zip(attempts) {
+            let mine: Vec<_> =
+                segments.iter().filter(|one| one[0] == row[0] && one[1] == number.to_string()).collect();
+            let (first, last) = (mine[0], mine[mine.len() - 1]);
+            assert_eq!((&attempt["attempt"], attempt["site"].as_str().unwrap()), (&number.into(), &first[2]));
+            assert_eq!(attempt["start_s"], secs(&first[5]));
+            assert_eq!(attempt["end_s"], secs(&last[6]));
+            let lost = events.iter().find(|event| {
+                event[7] == row[0]
+                    && event[9] == number.to_string()
+                    && &event[1] == "given-back"
+                    && &event[10] != "0"
+            });
+            match lost {
+                Some(event) => {
+                    assert_eq!(
+                        (&attempt["ended"], &attempt["cause"]),
+                        (&"given-back".into(), &event[2].into())
+                    );
+                    assert!((attempt["lost_proc_s"].as_f64().unwrap() - secs(&event[10])).abs() < 1e-3);
+                }
+                None => assert_eq!(attempt["ended"], row[6]),
+            }
+            let wait: Vec<serde_json::Value> = told["stretches"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .filter(|stretch| stretch["attempt"] == number)
+                .cloned()
+                .collect();
+            let long = sum("to_s", &wait) - sum("from_s", &wait);
+            waited = attempt["waited_s"].as_f64().unwrap();
+            assert!(
+                (long - waited).abs() < 1e-3,
+                "attempt {number} of job {} waits {waited} s, and {long} s are explained",
+                &row[0]
+            );
+        }
+        assert!(waited >= 0.0);
     }
-    gridemu(&["explain", out, "--job", "1", "--origin", "local"]).ends(2, &["no such job 1"]);
+    gridemu(&["explain", out, "--job", "1", "--origin", "local"])
+        .ends(2, &["there are no jobs of a site's own users"]);
+    // In the middle of the story: the attempt and the site that hold then, not those of the first start.
+    let job = &rows[most][0];
+    let told = gridemu(&["explain", out, "--job", job, "--json"]).json();
+    let (third, count) = (&told["attempts"][2], count(most));
+    let begin = third["start_s"].as_f64().unwrap();
+    let at = |time: f64| gridemu(&["explain", out, "--job", job, "--at", &time.to_string()]).out;
+    let (runs, waits) = (at(begin + 1.0), at(begin - 0.5));
+    let site = third["site"].as_str().unwrap();
+    assert!(runs.contains(&format!("it runs at {site}, since ")), "{runs}");
+    assert!(runs.contains(&format!(", attempt 3 of {count}\n")), "{runs}");
+    assert!(waits.contains("before attempt 3"), "{waits}");
+    let text = gridemu(&["explain", out, "--job", job]).out;
+    if job == "872" {
+        // The page shows the beginning.
+        let line = |line: &str| if line.is_empty() { "\n".to_owned() } else { format!("    {line}\n") };
+        let shown: String = text
+            .split("\n\n")
+            .take(2)
+            .flat_map(|part| part.lines().map(line).chain(["\n".to_owned()]))
+            .collect();
+        let page = std::fs::read_to_string("docs/explaining.md").unwrap();
+        assert!(page.contains(&shown), "docs/explaining.md should show\n{shown}");
+    }
+    assert!(
+        text.contains("attempts more, not told here (`--all`)") && text.contains("the waits between"),
+        "{text}"
+    );
+    let all = gridemu(&["explain", out, "--job", job, "--all"]).out;
+    let told =
+        |number: u64| [":", "\n"].iter().any(|end| all.contains(&format!(", before attempt {number}{end}")));
+    assert!((1..=count).all(told), "{all}");
+    assert!(!all.contains("--all"), "{all}");
+}
+
+/// Ten processors; job 1 has all of them until 100 s, job 2 is before job 3. When job 2 starts, job 3 becomes the first in line; when
+/// job 4, which came before it, ends, others are in its way.
+#[test]
+fn a_wait_is_split_where_the_rule_or_those_in_the_way_change() {
+    let folder = tempfile::tempdir().unwrap();
+    let (log, out) = (folder.path().join("log.swf"), folder.path().join("out"));
+    let row = |job: u64, submit: u64, run: u64, procs: u64| {
+        format!("{job} {submit} -1 {run} {procs} -1 -1 {procs} {run} -1 1 1 1 1 1 1 -1 -1\n")
+    };
+    // Until 60 s job 4 is there too; then job 1 alone; from 100 s on job 2.
+    let rows = [row(1, 0, 100, 5), row(4, 0, 60, 5), row(2, 5, 50, 10), row(3, 10, 10, 10)];
+    std::fs::write(&log, format!("; MaxProcs: 10\n{}", rows.concat())).unwrap();
+    let (log, out) = (log.to_str().unwrap(), out.to_str().unwrap());
+    gridemu(&["replay", log, "--out", out, "--policy", "easy"]).well();
+    let told = gridemu(&["explain", out, "--job", "3", "--json"]).json();
+    let stretches: Vec<(f64, f64, &str)> = told["stretches"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| {
+            (one["from_s"].as_f64().unwrap(), one["to_s"].as_f64().unwrap(), one["reason"].as_str().unwrap())
+        })
+        .collect();
+    assert_eq!(stretches, [(10.0, 60.0, "no-room"), (60.0, 100.0, "no-room"), (100.0, 150.0, "no-room")]);
+    let rules: Vec<bool> = told["stretches"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one["rule"].as_str().unwrap().contains("first in line"))
+        .collect();
+    assert_eq!(rules, [false, false, true]);
+}
+
+/// What still runs at the end of the run has an attempt without an end of its own, and is explained without complaint.
+#[test]
+fn unfinished_jobs_are_explained() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().to_str().unwrap();
+    gridemu(&["run", "configs/quickstart.toml", "--set", "until=6 h", "--out", out]).well();
+    let mut table = csv::Reader::from_path(folder.path().join("jobs.csv")).unwrap();
+    let rows: Vec<_> = table.records().map(Result::unwrap).collect();
+    let unfinished = rows.iter().filter(|row| &row[6] == "unfinished");
+    let (ran, waited): (Vec<_>, Vec<_>) = unfinished.partition(|row| !row[2].is_empty());
+    assert!(!ran.is_empty());
+    for row in ran.iter().take(2).chain(waited.iter().take(2)) {
+        let told =
+            gridemu(&["explain", out, "--job", &row[0], "--origin", &row[20], "--site", &row[5], "--json"])
+                .json();
+        assert_eq!(told["notes"].as_array().unwrap().len(), 0, "{told:#}");
+        let attempts = told["attempts"].as_array().unwrap();
+        assert_eq!(attempts.len(), usize::from(!row[2].is_empty()), "{told:#}");
+        for attempt in attempts {
+            assert_eq!(
+                (&attempt["ended"], &attempt["start_s"]),
+                (&"unfinished".into(), &row[2].parse::<f64>().unwrap().into())
+            );
+        }
+    }
 }

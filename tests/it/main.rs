@@ -28,6 +28,7 @@ mod killed;
 mod lawful;
 mod legs;
 mod los;
+mod los_twin;
 mod omniscient;
 mod oracle;
 mod outside;

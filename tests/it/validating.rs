@@ -199,6 +199,13 @@ fn a_table_alone_needs_a_machine() {
     let alone = alone.to_str().unwrap();
     gridemu(&["validate", alone]).ends(2, &["hint: say what it ran on: `--procs N`"]);
     gridemu(&["validate", alone, "--procs", "10"]).well();
+    let told = gridemu(&["validate", table.to_str().unwrap(), "--procs", "10", "--json"]).json();
+    for rule in told["rules"].as_array().unwrap() {
+        // Looked at or not, never both.
+        assert_eq!(rule["looked_at"] == 0, rule["not_looked_at"].is_string(), "{rule:#}");
+    }
+    let work = &told["rules"].as_array().unwrap().iter().find(|rule| rule["rule"] == "work").unwrap();
+    assert!(work["looked_at"] != 0 && work["looked_at_in_part"].is_string(), "{work:#}");
     // Jobs 1 and 4 have ten processors from 25 s on.
     let ran = gridemu(&["validate", alone, "--procs", "9"]);
     ran.ends(1, &["not legal"]);

@@ -16,7 +16,7 @@ use crate::experiment::scenario::{Base, Override, Problem, ScenarioError, read};
 use crate::metrics::StudyTable;
 
 /// Figures of a campaign that names none.
-const MEASURES: [&str; 6] =
+pub(in crate::experiment) const MEASURES: [&str; 6] =
     ["mean_wait", "p95_wait", "mean_response", "mean_bounded_slowdown", "utilization", "makespan"];
 
 /// What a campaign's file says.
@@ -101,6 +101,11 @@ impl CampaignFile {
         let seeds = keys.seeds.map(|Seeds(seeds)| {
             (seeds, format!("{}, `seeds`", sheet.origins().words(sheet.root().place_of(&seeds_at))))
         });
+        if let (Some((_, place)), true) = (&seeds, fixed.iter().any(|set| set.key() == "seed")) {
+            let said = format!("this would change nothing: the seeds are those of {place}");
+            let problem = sheet.problem(&top.key("set").key("seed"), said);
+            return Err(problem.with_hint("leave it out, or leave out `seeds`").into());
+        }
         let measures = match keys.measures {
             None => MEASURES.map(|id| Wanted { id: id.to_owned(), place: String::new() }).to_vec(),
             Some(ids) => asked(&sheet, &top.key("measures"), &ids)?,

@@ -8,8 +8,7 @@ use super::Campaign;
 use super::file::Wanted;
 use super::outcome::Outcome;
 use crate::experiment::{Run, RunError};
-use crate::metrics::{BacklogSummary, RecoverySummary, flat_measures};
-use crate::model::nearest;
+use crate::metrics::{BacklogSummary, RecoverySummary, flat_measures, nearest_measure, stands_for};
 
 /// Stands for any name between the dots of an id.
 const ANY: &str = "*";
@@ -44,12 +43,16 @@ impl Known {
                 *value = empty;
             }
         }
+        // What is not in the scenario, as a whole, is no figure that is still to come.
+        if let Some(entries) = summary.as_object_mut() {
+            entries.retain(|key, value| !(value.is_null() && ["broker", "measure"].contains(&key.as_str())));
+        }
         fill(summary);
         Ok(Self { ids: flat_measures(summary).into_keys().collect() })
     }
 
     fn has(&self, wanted: &str) -> bool {
-        self.ids.iter().any(|id| matches(wanted, id))
+        self.ids.iter().any(|id| stands_for(wanted, id))
             || OPEN.iter().any(|open| wanted.strip_prefix(open).is_some_and(|rest| rest.starts_with('.')))
     }
 }
@@ -64,50 +67,64 @@ fn fill(value: &mut Value) {
     }
 }
 
-/// Whether an id is one that is asked for. `*` stands for a name, which may have dots in it.
-fn matches(wanted: &str, id: &str) -> bool {
-    match wanted.split_once(ANY) {
-        None => wanted == id,
-        Some((head, tail)) => id.strip_prefix(head).is_some_and(|rest| {
-            let ends = rest.char_indices().map(|(at, _)| at).skip(1).chain([rest.len()]);
-            ends.into_iter().any(|end| end > 0 && matches(tail, &rest[end..]))
-        }),
-    }
-}
-
 /// Refuses measures that no run of the campaign has.
 ///
 /// # Errors
 /// Names the measure, where it is asked for, and the nearest that there is.
 pub(super) fn check(campaign: &Campaign) -> Result<(), RunError> {
-    // What is a measure may depend on the axes (sites, classes), but hardly on the seed.
     let mut missing: Vec<&Wanted> = campaign.wanted.iter().collect();
-    let mut first = None;
-    let mut seen = BTreeSet::new();
-    for run in campaign.runs() {
+    let mut all = BTreeSet::new();
+    for run in looked_at(campaign) {
         if missing.is_empty() {
             return Ok(());
         }
-        if seen.insert(&run.point) {
-            let known = Known::of(campaign, run.run)?;
-            missing.retain(|wanted| !known.has(&wanted.id));
-            first.get_or_insert(known);
-        }
+        let known = Known::of(campaign, run)?;
+        missing.retain(|wanted| !known.has(&wanted.id));
+        all.extend(known.ids);
     }
-    let (Some(wanted), Some(known)) = (missing.first(), first) else { return Ok(()) };
-    let near = nearest(&wanted.id, known.ids.iter().map(String::as_str));
+    let Some(wanted) = missing.first() else { return Ok(()) };
+    let near = nearest_measure(&wanted.id, all.iter().map(String::as_str));
     let near = near.map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default();
     let said = format!("{}, `measures`: there is no measure `{}`{near}", wanted.place, wanted.id);
     let hint = format!(
-        "there are {} for this scenario, such as `mean_wait`, `utilization`, `energy.meter_kwh` and `site.*.mean_wait`; docs/output.md tells them all",
-        known.ids.len()
+        "there are {} for this scenario, such as `mean_wait`, `utilization`, `energy.meter_kwh` and `site.*.mean_wait`; \
+         `gridemu campaign FILE --list-measures` lists them",
+        all.len()
     );
     Err(RunError::request(said).with_hint(hint))
 }
 
+/// The runs whose measures are looked at: those that have a label first. Which sites and classes there are, and so which measures, is
+/// said by a label, and not by labels together; it hardly ever is by the seed. So a campaign of a thousand points is looked at a few times.
+fn looked_at(campaign: &Campaign) -> Vec<u64> {
+    let mut seen: BTreeSet<(usize, &str)> = BTreeSet::new();
+    let mut runs = Vec::new();
+    for run in campaign.runs() {
+        let labels = run.point.iter().map(String::as_str).enumerate();
+        // All of them are noted, so no `any`.
+        let new = labels.filter(|label| seen.insert(*label)).count();
+        if new > 0 || runs.is_empty() {
+            runs.push(run.run);
+        }
+    }
+    runs
+}
+
+/// All measures that runs of the campaign have, as far as that is known before.
+///
+/// # Errors
+/// Whatever is wrong with a run.
+pub(super) fn all(campaign: &Campaign) -> Result<BTreeSet<String>, RunError> {
+    let mut all = BTreeSet::new();
+    for run in looked_at(campaign) {
+        all.extend(Known::of(campaign, run)?.ids);
+    }
+    Ok(all)
+}
+
 /// Drops the measures that are not asked for: of hundreds of them a table shows a few.
 pub(super) fn keep(wanted: &[Wanted], outcome: &mut Outcome) {
-    outcome.measures.retain(|id, _| wanted.iter().any(|wanted| matches(&wanted.id, id)));
+    outcome.measures.retain(|id, _| wanted.iter().any(|wanted| stands_for(&wanted.id, id)));
 }
 
 /// The columns of the table: what is asked for, in that order, each `*` by the names that there are.
@@ -115,7 +132,7 @@ pub(super) fn columns<'a>(wanted: &[Wanted], outcomes: impl Iterator<Item = &'a 
     let mut found: BTreeMap<usize, BTreeSet<&str>> = BTreeMap::new();
     for outcome in outcomes {
         for (at, wanted) in wanted.iter().enumerate().filter(|(_, wanted)| wanted.id.contains(ANY)) {
-            let ids = outcome.measures.keys().map(String::as_str).filter(|id| matches(&wanted.id, id));
+            let ids = outcome.measures.keys().map(String::as_str).filter(|id| stands_for(&wanted.id, id));
             found.entry(at).or_default().extend(ids);
         }
     }
@@ -152,19 +169,10 @@ mod tests {
     }
 
     #[test]
-    fn a_star_is_a_name() {
-        assert!(matches("site.*.mean_wait", "site.delft.mean_wait"));
-        assert!(matches("site.*.mean_wait", "site.a.b.mean_wait"), "a name may have dots");
-        assert!(matches("*.mean_wait", "local.mean_wait") && matches("class.*", "class.VS N.jobs"));
-        assert!(!matches("site.*.mean_wait", "site..mean_wait") && !matches("*.mean_wait", "mean_wait"));
-        assert!(!matches("mean_wait", "mean_waits"));
-    }
-
-    #[test]
     fn what_is_not_there_yet_counts_as_there() {
         let mut summary = serde_json::json!({
             "mean_wait": null, "backlog": null, "sites": [{ "name": "a", "cost": null }], "classes": [],
-            "churn": { "lost": [], "changes_per_event": null, "recovery": null },
+            "churn": { "lost": [], "changes_per_event": null, "recovery": null }, "broker": null, "measure": null,
         });
         let known = Known::of_summary(&mut summary).unwrap();
         assert!(known.has("mean_wait") && known.has("site.a.cost") && known.has("site.*.cost"));
@@ -178,6 +186,8 @@ mod tests {
             "churn.recovery.loses",
             "churn.changes_per_event.x",
             "classes.x",
+            "broker",
+            "measure",
         ] {
             assert!(!known.has(wrong), "{wrong}");
         }

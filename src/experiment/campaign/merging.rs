@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::outcome::Outcome;
-use super::running::{CampaignOptions, PATIENCE, refused};
+use super::running::{CampaignOptions, PATIENCE, failed, refused};
 use super::{Campaign, CampaignRan, PlannedRun, measures};
 use crate::experiment::RunError;
 use crate::store::ResultStore;
@@ -59,19 +59,24 @@ impl Campaign {
                     }
                     continue;
                 }
-                store.put(key, &bytes)?;
+                store.put(key, &bytes).map_err(|error| failed(&error))?;
                 measures::keep(&self.wanted, &mut outcome);
                 outcomes.insert(key, outcome);
                 taken += 1;
             }
         }
-        store.flush()?;
+        store.flush().map_err(|error| failed(&error))?;
         let count = |has: bool| {
             self.runs().iter().filter(|run| outcomes.contains_key(&run.key) == has).count() as u64
         };
         let (kept, missing) = (count(true), count(false));
         let table = self.finish(store, &outcomes)?;
-        Ok(Merged { campaign: CampaignRan { table, ran: 0, kept, missing }, taken, others, unreadable })
+        Ok(Merged {
+            campaign: CampaignRan { table, ran: 0, kept, others: 0, missing },
+            taken,
+            others,
+            unreadable,
+        })
     }
 
     /// Which results the parts have, before anything is taken over.

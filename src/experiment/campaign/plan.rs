@@ -8,12 +8,13 @@ use rayon::prelude::*;
 use super::axis::Axis;
 use super::file::{CampaignFile, Wanted};
 use super::key::Contents;
-use super::{Shard, measures};
+use super::{Shard, about, measures};
 use crate::broker::BrokerRegistry;
 use crate::experiment::RunError;
 use crate::experiment::scenario::{Base, Clock, Engine, Override, Scenario};
 use crate::experiment::workload::Logs;
 use crate::local::Registry;
+use crate::metrics::MeasureInfo;
 
 /// Runs that a campaign may have.
 const MOST_RUNS: u64 = 1_000_000;
@@ -22,6 +23,8 @@ const MOST_RUNS: u64 = 1_000_000;
 #[derive(Debug)]
 pub struct Campaign {
     name: String,
+    /// What was typed to have it.
+    pub(super) command: String,
     base: Base,
     /// What is the same in all runs.
     fixed: Vec<Override>,
@@ -46,6 +49,8 @@ pub struct PlannedRun {
     pub seed: u64,
     /// The hash of its resolved scenario.
     pub scenario_hash: u128,
+    /// Whether anything in it is drawn by chance; if not, it replays logs, and every seed gives the same.
+    pub drawn: bool,
     /// The hash of all that its result depends on: the scenario, the logs that it reads, and what of gridemu counts.
     pub key: u128,
 }
@@ -62,6 +67,32 @@ impl Campaign {
         registry: &Registry,
         brokers: &BrokerRegistry,
     ) -> Result<Self, RunError> {
+        let campaign = Self::resolved(file, sets, registry, brokers)?;
+        measures::check(&campaign)?;
+        Ok(campaign)
+    }
+
+    /// The measures that the campaign of `file` can ask for, whatever it asks for now: all that its runs have, as far as that is known
+    /// before they are run.
+    ///
+    /// # Errors
+    /// As [`Campaign::load`].
+    pub fn measures_of(
+        file: &Path,
+        sets: &[Override],
+        registry: &Registry,
+        brokers: &BrokerRegistry,
+    ) -> Result<Vec<MeasureInfo>, RunError> {
+        let ids = measures::all(&Self::resolved(file, sets, registry, brokers)?)?;
+        Ok(ids.iter().map(|id| MeasureInfo::of(id)).collect())
+    }
+
+    fn resolved(
+        file: &Path,
+        sets: &[Override],
+        registry: &Registry,
+        brokers: &BrokerRegistry,
+    ) -> Result<Self, RunError> {
         let CampaignFile { name, base, mut fixed, axes, seeds, measures } = CampaignFile::load(file)?;
         for set in sets {
             let varied = axes.iter().find(|axis| axis.keys().any(|key| key == set.key()));
@@ -71,17 +102,26 @@ impl Campaign {
                 return Err(RunError::request(said).with_hint("change the axis in the file"));
             }
         }
+        if let Some(set) = sets.iter().find(|set| set.key() == "seed")
+            && let Some((_, place)) = &seeds
+        {
+            let said =
+                format!("`{}` would change nothing: the seeds are those of {place}", set.typed_again());
+            let hint = "change `seeds` in the file, such as `seeds = [4]`; without it, `--set seed=4` counts";
+            return Err(RunError::request(said).with_hint(hint));
+        }
         fixed.extend(sets.iter().cloned());
+        let command = about::command(file, sets);
         let (registry, brokers) = (registry.clone(), brokers.clone());
         let (wanted, runs, logs) = (measures, Vec::new(), Logs::default());
-        let mut campaign = Self { name, base, fixed, axes, seeds, wanted, registry, brokers, runs, logs };
+        let mut campaign =
+            Self { name, command, base, fixed, axes, seeds, wanted, registry, brokers, runs, logs };
         let count = campaign.count()?;
         let contents = Contents::default();
         // All are looked at, so that the first that is wrong is told, whichever thread comes first.
         let runs: Vec<Result<PlannedRun, RunError>> =
             (1..=count).into_par_iter().map(|run| campaign.plan(run, &contents)).collect();
         campaign.runs = runs.into_iter().collect::<Result<_, _>>()?;
-        measures::check(&campaign)?;
         Ok(campaign)
     }
 
@@ -182,7 +222,8 @@ impl Campaign {
         let planned = self.scenario(run).and_then(|scenario| {
             let key = contents.key(&scenario)?;
             let seed = scenario.meaning.grid.seed;
-            Ok(PlannedRun { run, point: point.clone(), seed, scenario_hash: scenario.hash, key })
+            let drawn = scenario.meaning.draws();
+            Ok(PlannedRun { run, point: point.clone(), seed, scenario_hash: scenario.hash, drawn, key })
         });
         planned.map_err(|error| {
             let said = error.to_string();

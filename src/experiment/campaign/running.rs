@@ -2,24 +2,23 @@
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::Duration;
 
+use super::about::{About, write_whole};
 use super::outcome::Outcome;
 use super::table::Outcomes;
 use super::{Campaign, PlannedRun, Shard, folders, measures};
+use crate::experiment::study::TABLE;
 use crate::experiment::{Control, Progress, Run, RunError};
 use crate::metrics::{GridSummary, RunStatus, StudyTable};
 use crate::store::{EngineKind, ResultStore, StoreError};
 
 /// How long to wait for another process to let go of the store.
 pub(super) const PATIENCE: Duration = Duration::from_secs(2);
-/// The table, as the last command on this store left it.
-const TABLE: &str = "results.csv";
 
 /// How a campaign is run.
 #[derive(Clone, Debug)]
@@ -53,8 +52,10 @@ pub struct CampaignRan {
     pub table: StudyTable,
     /// Runs that were done now.
     pub ran: u64,
-    /// Runs that had a result already.
+    /// Runs that had a result already, and those that mean the same scenario as one that was done.
     pub kept: u64,
+    /// Runs of other parts that have a result too: it is in the table.
+    pub others: u64,
     /// Runs that have none, since they belong to another part.
     pub missing: u64,
 }
@@ -86,6 +87,9 @@ impl Campaign {
         let todo = self.todo(&mine, &outcomes, options);
         let kept = (mine.len() - todo.len()) as u64;
         progress.begin_runs(mine.len() as u64, kept);
+        if !todo.is_empty() {
+            self.tabled(&store, None)?;
+        }
         let done = self.work(&todo, &mut store, &mut outcomes, options, progress)?;
         let table = self.finish(store, &outcomes)?;
         if done < todo.len() {
@@ -101,7 +105,8 @@ impl Campaign {
             });
         }
         let missing = self.runs().iter().filter(|run| !outcomes.contains_key(&run.key)).count() as u64;
-        Ok(CampaignRan { table, ran: done as u64, kept, missing })
+        let others = self.runs().len() as u64 - mine.len() as u64 - missing;
+        Ok(CampaignRan { table, ran: done as u64, kept, others, missing })
     }
 
     /// The table of the results that are in `store`; nothing is run.
@@ -131,9 +136,18 @@ impl Campaign {
     pub(super) fn finish(&self, store: ResultStore, outcomes: &Outcomes) -> Result<StudyTable, RunError> {
         let table = self.table_of(outcomes);
         let path = store.folder().join(TABLE);
-        write_table(&table, &path)?;
-        store.close()?;
+        let mut text = Vec::new();
+        table.write_csv(&mut text).map_err(RunError::run)?;
+        write_whole(&path, &text)?;
+        self.tabled(&store, Some(table.rows.len() as u64))?;
+        store.close().map_err(|error| failed(&error))?;
         Ok(table)
+    }
+
+    /// Says in the store how far its table is.
+    fn tabled(&self, store: &ResultStore, tabled: Option<u64>) -> Result<(), RunError> {
+        let (name, command) = (self.name().to_owned(), self.command.clone());
+        About { name, command, runs: self.runs().len() as u64, tabled }.write(store.folder())
     }
 
     /// The runs that are to be done, in the order in which they are: seed by seed, so that what is done at any time is a fair sample of
@@ -234,9 +248,9 @@ impl Campaign {
         while let Ok(first) = receiver.recv() {
             let batch: Vec<Sent> = std::iter::once(first).chain(receiver.try_iter()).collect();
             for (at, outcome, _) in &batch {
-                store.put(todo[*at].key, &outcome.encode()?)?;
+                store.put(todo[*at].key, &outcome.encode()?).map_err(|error| failed(&error))?;
             }
-            store.flush()?;
+            store.flush().map_err(|error| failed(&error))?;
             for (at, mut outcome, jobs) in batch {
                 done += 1;
                 measures::keep(&self.wanted, &mut outcome);
@@ -274,16 +288,33 @@ impl Campaign {
 }
 
 /// A store that cannot be used for this.
-pub(super) fn refused(error: &StoreError) -> RunError {
-    RunError::request(error).with_hint(error.hint())
+pub(in crate::experiment) fn refused(error: &StoreError) -> RunError {
+    RunError::request(error).with_hint(hint(error))
 }
 
-/// Writes the table as CSV, whole or not at all.
-fn write_table(table: &StudyTable, path: &Path) -> Result<(), RunError> {
-    let fail =
-        |error: &dyn std::fmt::Display| RunError::run(format!("cannot write `{}`: {error}", path.display()));
-    let mut text = Vec::new();
-    table.write_csv(&mut text).map_err(|error| fail(&error))?;
-    let part = path.with_extension("csv.part");
-    fs::write(&part, &text).and_then(|()| fs::rename(&part, path)).map_err(|error| fail(&error))
+/// A store that failed while it was used.
+pub(super) fn failed(error: &StoreError) -> RunError {
+    RunError::run(error).with_hint(hint(error))
+}
+
+/// What to do about the store of a campaign. Stores of runs have other ways: these results can be had again.
+fn hint(error: &StoreError) -> &'static str {
+    match error {
+        StoreError::Absent { .. } => {
+            "a store is made by `gridemu campaign FILE`, and that of a part with `--shard 1/2`"
+        }
+        StoreError::Foreign { .. } => {
+            "name the folder that a campaign keeps its results in, or a new or empty one"
+        }
+        StoreError::Newer { .. } => "use that version of gridemu, or a later one, or another folder",
+        StoreError::CutShort { .. } | StoreError::Damaged { .. } => {
+            "delete the folder and run the campaign again, or restore it from a copy"
+        }
+        StoreError::Engine { .. } => {
+            "if the disk is sound, the database is damaged: delete the folder and run the campaign again, or restore it from a copy"
+        }
+        StoreError::Full { .. } => "free some space; the same command then goes on",
+        StoreError::Io { .. } => "check the disk; the same command then goes on",
+        _ => error.hint(),
+    }
 }

@@ -26,11 +26,15 @@ fn summary(seed: u64, tau: u64) -> Value {
 }
 
 fn asked(paths: &[PathBuf]) -> Result<Comparison, RunError> {
+    asked_for(paths, &[])
+}
+
+fn asked_for(paths: &[PathBuf], measures: &[&str]) -> Result<Comparison, RunError> {
     let options = CompareOptions {
         by: None,
         baseline: None,
         only: Vec::new(),
-        measures: Vec::new(),
+        measures: measures.iter().map(|id| (*id).to_owned()).collect(),
         charge: None,
         level: 0.95,
         top: 0,
@@ -116,4 +120,57 @@ fn users_that_wait_for_their_jobs_submit_them_at_other_instants() {
         fs::write(place(name).join("scenario.toml"), text).unwrap();
     }
     assert_eq!(paired("c", "d"), (2, [0, 0]));
+}
+
+#[test]
+fn folders_are_compared_by_the_measures_that_are_asked_for() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = |name: &str| dir.path().join(name);
+    let with_sites = |seed: u64, wait: f64| {
+        let mut summary = summary(seed, 10);
+        for (key, value) in [("mean_wait", wait), ("p95_wait", 3.0 * wait), ("cost", 0.0)] {
+            summary[key] = value.into();
+        }
+        summary["local"] = serde_json::json!({ "mean_wait": wait });
+        summary
+    };
+    for (name, wait) in [("a", 5.0), ("b", 7.0)] {
+        folder(&place(name), &with_sites(1, wait), &[(1, 0, 5, 6)]);
+        for seed in [1, 2] {
+            let run = format!("{name}s/{seed}");
+            folder(&place(&run), &with_sites(seed, wait + seed as f64), &[(1, 0, 5, 6)]);
+        }
+    }
+    let pair = [place("a"), place("b")];
+    let Comparison::Runs(found) = asked_for(&pair, &["mean_wait", "p95_wait"]).unwrap() else {
+        panic!("a study")
+    };
+    let cells: Vec<&str> = found.pairs[0].cells.iter().map(|cell| cell.measure.as_str()).collect();
+    assert_eq!(cells, ["mean_wait"]);
+    assert_eq!(found.whole, [("p95_wait".to_owned(), vec![Some(15.0), Some(21.0)])]);
+    let wrong = asked_for(&pair, &["p95_wiat"]).unwrap_err();
+    assert_eq!(wrong.to_string(), "the runs have no measure `p95_wiat`");
+    assert_eq!(wrong.hint(), Some("did you mean `p95_wait`?"));
+    let seeds = [place("as"), place("bs")];
+    let of_study = |measures: &[&str]| {
+        let Comparison::Study(found) = asked_for(&seeds, measures).unwrap() else { panic!("no study") };
+        found.cells.into_iter().map(|cell| cell.measure).collect::<Vec<_>>()
+    };
+    // The jobs of the only site's users are all jobs.
+    assert_eq!(of_study(&[]), ["cost", "mean_wait"]);
+    assert_eq!(of_study(&["p95_wait"]), ["p95_wait"]);
+    assert_eq!(of_study(&["local.mean_wait"]), ["local.mean_wait"]);
+    assert!(asked_for(&seeds, &["p95_wiat"]).unwrap_err().to_string().contains("no measure `p95_wiat`"));
+}
+
+#[test]
+fn a_job_that_stands_twice_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = |name: &str| dir.path().join(name);
+    folder(&place("a"), &summary(1, 10), &[(1, 0, 5, 6), (2, 0, 5, 6)]);
+    folder(&place("b"), &summary(1, 10), &[(1, 0, 5, 6), (2, 0, 5, 6), (1, 0, 5, 6)]);
+    for paths in [[place("a"), place("b")], [place("b"), place("a")]] {
+        let said = said(&paths);
+        assert!(said.ends_with("b/jobs.csv:4: job 1 stands in line 2 already"), "{said}");
+    }
 }

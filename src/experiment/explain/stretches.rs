@@ -1,13 +1,13 @@
 //! A wait, summed up as stretches with one reason.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use super::watch::Place;
 use crate::entity::Whereabouts;
 use crate::grid::Grid;
 use crate::local::{Blocker, Explanation, Reason, Who};
 use crate::model::SiteId;
-use crate::report::{Held, Stretch};
+use crate::report::{Held, Stretch, rule_without_numbers};
 use crate::units::Time;
 
 /// The stretches so far.
@@ -18,37 +18,39 @@ pub(super) struct Stretches {
     pub(super) looks: u64,
 }
 
-/// What stretches are told apart by.
+/// What stretches are told apart by: what differs in it begins a new one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Kind {
+    /// Which attempt it waits for.
+    attempt: u32,
     place: String,
     reason: Option<Reason>,
-    /// The job in front that decides, if one does.
-    head: Option<Who>,
+    /// The rule without its numbers.
+    rule: String,
+    /// Everybody who is in the way.
+    blockers: BTreeSet<Key>,
 }
 
 struct Open {
     kind: Kind,
     told: Stretch,
     last_rule: String,
-    /// Who was in the way at the last look, and since when that was.
+    /// Who is in the way, as it was told first.
     blockers: Vec<Blocker>,
-    since: Time,
-    /// Everybody who was in the way, with how long, in the order in which they came up.
-    held: BTreeMap<Key, (usize, Held)>,
 }
 
 /// Which blocker.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Key {
-    Job(Who),
+    Job { who: Who, runs: bool },
     Booking(String),
     Away,
 }
 
 fn key(blocker: &Blocker) -> Key {
     match blocker {
-        Blocker::Running { who, .. } | Blocker::Waiting { who, .. } => Key::Job(*who),
+        Blocker::Running { who, .. } => Key::Job { who: *who, runs: true },
+        Blocker::Waiting { who, .. } => Key::Job { who: *who, runs: false },
         Blocker::Booking { name, .. } => Key::Booking(name.clone()),
         Blocker::Away { .. } => Key::Away,
     }
@@ -64,8 +66,8 @@ impl Stretches {
         }
     }
 
-    /// Looks at the job after what has happened at `now`.
-    pub(super) fn look(&mut self, grid: &Grid, place: &Place, now: Time) {
+    /// Looks at the job, which waits for that attempt, after what has happened at `now`.
+    pub(super) fn look(&mut self, grid: &Grid, place: &Place, attempt: u32, now: Time) {
         let name = |site: SiteId| grid.site(site).map_or_else(String::new, |site| site.spec().name.clone());
         let plain = |rule: &str| (rule.to_owned(), None);
         let (told, (rule, explanation)) = match place {
@@ -102,57 +104,47 @@ impl Stretches {
                 ),
             },
             Place::Nowhere => ("on its way".to_owned(), plain("a message takes the latency of its link")),
-            Place::Runs { .. } | Place::Over => return self.end(now),
+            Place::Runs(_) | Place::Over => return self.end(now),
         };
         let reason = explanation.as_ref().map(|explanation| explanation.reason);
-        let decides = matches!(reason, Some(Reason::Behind | Reason::WouldDelay));
-        let waiting = |blocker: &&Blocker| matches!(blocker, Blocker::Waiting { .. });
-        let head = explanation
-            .as_ref()
-            .filter(|_| decides)
-            .and_then(|explanation| explanation.blockers.iter().find(waiting).and_then(Blocker::who));
-        let kind = Kind { place: told, reason, head };
+        let blockers = explanation.iter().flat_map(|explanation| &explanation.blockers).map(key).collect();
+        let kind = Kind { attempt, place: told, reason, rule: rule_without_numbers(&rule), blockers };
         if self.now.as_ref().is_none_or(|open| open.kind != kind) {
             self.end(now);
-            self.now = Some(Open::new(kind, &rule, explanation.as_ref(), now));
+            let drawn =
+                self.done.last().is_some_and(|last| last.place == kind.place && last.attempt == attempt);
+            self.now = Some(Open::new(kind, &rule, explanation.as_ref(), now, !drawn));
         }
         let Some(open) = &mut self.now else { return };
-        open.account(now);
         open.last_rule = rule;
         open.told.looks += u64::from(explanation.is_some());
-        open.blockers = explanation.map(|explanation| explanation.blockers).unwrap_or_default();
-        for blocker in &open.blockers {
-            let at = open.held.len();
-            open.held.entry(key(blocker)).or_insert_with(|| (at, Held::new(blocker.clone())));
-        }
     }
 
     /// The present stretch is over.
     pub(super) fn end(&mut self, now: Time) {
         let Some(mut open) = self.now.take() else { return };
-        open.account(now);
         open.told.to_s = now.as_secs_f64();
         open.told.rule_at_end = (open.last_rule != open.told.rule).then_some(open.last_rule);
-        let mut held: Vec<(usize, Held)> = open.held.into_values().collect();
-        // Those that decide come first in the first look; then who was in the way for longest.
-        held.sort_by(|(a, one), (b, other)| other.for_s.total_cmp(&one.for_s).then(a.cmp(b)));
-        open.told.held_by = held.into_iter().map(|(_, held)| held).collect();
-        // What passes within an instant is no stretch of a wait.
+        let long = open.told.to_s - open.told.from_s;
+        open.told.held_by = open.blockers.iter().map(|blocker| Held::new(blocker, long)).collect();
         self.done.push(open.told);
     }
 
     /// All of them, in order.
     pub(super) fn into_told(self) -> Vec<Stretch> {
+        // What passes within an instant is no stretch of a wait.
         let several = self.done.len() > 1;
         self.done.into_iter().filter(|stretch| !several || stretch.to_s > stretch.from_s).collect()
     }
 }
 
 impl Open {
-    fn new(kind: Kind, rule: &str, explanation: Option<&Explanation>, now: Time) -> Self {
+    /// Begins a stretch; a profile is kept only of the first at a place.
+    fn new(kind: Kind, rule: &str, explanation: Option<&Explanation>, now: Time, drawn: bool) -> Self {
         let secs = |time: Option<Time>| time.filter(|time| *time != Time::NEVER).map(Time::as_secs_f64);
-        let profile = explanation.iter().flat_map(|explanation| &explanation.profile);
+        let profile = explanation.iter().flat_map(|explanation| &explanation.profile).filter(|_| drawn);
         let told = Stretch {
+            attempt: kind.attempt,
             from_s: now.as_secs_f64(),
             to_s: now.as_secs_f64(),
             place: kind.place.clone(),
@@ -168,24 +160,7 @@ impl Open {
             profile: profile.map(|(since, free)| (since.as_secs_f64(), *free)).collect(),
             looks: 0,
         };
-        Self {
-            kind,
-            told,
-            last_rule: rule.to_owned(),
-            blockers: Vec::new(),
-            since: now,
-            held: BTreeMap::new(),
-        }
-    }
-
-    /// Those who were in the way at the last look have been so until now.
-    fn account(&mut self, now: Time) {
-        let span = now.since(self.since).as_secs_f64();
-        for blocker in &self.blockers {
-            if let Some((_, held)) = self.held.get_mut(&key(blocker)) {
-                held.for_s += span;
-            }
-        }
-        self.since = now;
+        let blockers = explanation.map(|explanation| explanation.blockers.clone()).unwrap_or_default();
+        Self { kind, told, last_rule: rule.to_owned(), blockers }
     }
 }

@@ -1,9 +1,12 @@
-//! Where a job is in a grid.
+//! Where a job is in a grid, and the attempts that it has behind it.
 
 use crate::entity::Whereabouts;
 use crate::grid::Grid;
-use crate::local::Phase;
-use crate::model::{JobId, JobKey, JobRecord, Origin, Record, RecordSink, SegmentRecord, SiteId};
+use crate::local::{Phase, View};
+use crate::model::{
+    Cause, EventCause, EventKind, EventRecord, JobId, JobKey, JobRecord, Origin, PartitionId, Record,
+    RecordSink, SegmentRecord, SiteId,
+};
 use crate::units::Time;
 
 /// Follows one job: through the records of a run, and through its entities.
@@ -14,9 +17,35 @@ pub(super) struct Watch {
     home: Option<SiteId>,
     /// Where it was found last: site, partition, key and place in the order of arrival.
     at: Option<(SiteId, usize, JobKey, u64)>,
-    /// When it first ran, as soon as that is known.
-    pub(super) started: Option<Time>,
-    over: bool,
+    /// Its attempts so far, in order.
+    pub(super) tries: Vec<Try>,
+    /// Its record, once it has ended.
+    pub(super) ended: Option<JobRecord>,
+}
+
+/// An attempt, as far as it has got.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Try {
+    /// From 1.
+    pub(super) number: u32,
+    pub(super) site: SiteId,
+    pub(super) partition: PartitionId,
+    /// Processors, those that it was given last.
+    pub(super) procs: u32,
+    pub(super) from: Time,
+    /// As far as it is recorded.
+    pub(super) to: Time,
+    /// How it was lost; `None` if it was not, or not yet.
+    pub(super) lost: Option<Lost>,
+}
+
+/// How an attempt was lost.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) struct Lost {
+    pub(super) kind: EventKind,
+    pub(super) cause: EventCause,
+    /// In processors × 2⁻²⁰ × microseconds.
+    pub(super) work: u128,
 }
 
 /// Where a job is.
@@ -30,25 +59,29 @@ pub(super) enum Place {
     /// At a site, where it waits.
     Site { site: SiteId, partition: usize, key: JobKey },
     /// On processors.
-    Runs { place: String, since: Time },
+    Runs(Try),
     /// It has ended.
     Over,
 }
 
 impl Watch {
     pub(super) const fn new(id: JobId, origin: Origin, home: Option<SiteId>) -> Self {
-        Self { id, origin, home, at: None, started: None, over: false }
+        Self { id, origin, home, at: None, tries: Vec::new(), ended: None }
     }
 
-    /// Where it is now.
+    /// When it first ran, as soon as that is known.
+    pub(super) fn started(&self) -> Option<Time> {
+        let record = self.ended.as_ref().and_then(|record| record.start);
+        record.or_else(|| self.tries.first().map(|first| first.from))
+    }
+
+    /// Where it is now. Whoever has a job of the grid is asked first; all sites only if nobody has it.
     pub(super) fn find(&mut self, grid: &Grid) -> Place {
-        if self.over {
+        if self.ended.is_some() {
             return Place::Over;
         }
-        if let Some(place) = self.at_site(grid) {
-            return place;
-        }
-        if self.origin == Origin::Sent {
+        self.forget(grid);
+        if self.at.is_none() && self.origin == Origin::Sent {
             if let Some(there) = grid.dispatcher().and_then(|dispatcher| dispatcher.whereabouts(self.id)) {
                 return Place::Dispatcher(there);
             }
@@ -56,57 +89,108 @@ impl Watch {
                 return Place::Broker;
             }
         }
-        Place::Nowhere
+        if self.at.is_none() {
+            self.search(grid);
+        }
+        self.at_site(grid).unwrap_or(Place::Nowhere)
     }
 
-    fn at_site(&mut self, grid: &Grid) -> Option<Place> {
-        if let Some((site, partition, key, seq)) = self.at {
-            let there = grid.site(site).and_then(|site| site.partitions().get(partition));
-            let job =
-                there.and_then(|there| there.view(Time::ZERO).get(key).map(|job| (job.id(), job.seq())));
-            if job != Some((self.id, seq)) {
-                self.at = None;
-            }
+    /// Forgets where it was found last if it is not there any more.
+    fn forget(&mut self, grid: &Grid) {
+        let Some((site, partition, key, seq)) = self.at else { return };
+        let there = grid.site(site).and_then(|site| site.partitions().get(partition));
+        let job = there.and_then(|there| there.view(Time::ZERO).get(key).map(|job| (job.id(), job.seq())));
+        if job != Some((self.id, seq)) {
+            self.at = None;
         }
-        if self.at.is_none() {
-            for site in grid.sites().filter(|site| self.home.is_none_or(|home| home == site.id())) {
-                for (partition, part) in site.partitions().iter().enumerate() {
-                    if let Some(key) = part.find(self.id, self.origin) {
-                        let seq = part.view(Time::ZERO).job(key).seq();
-                        self.at = Some((site.id(), partition, key, seq));
-                    }
+    }
+
+    fn search(&mut self, grid: &Grid) {
+        for site in grid.sites().filter(|site| self.home.is_none_or(|home| home == site.id())) {
+            for (partition, part) in site.partitions().iter().enumerate() {
+                if let Some(key) = part.find(self.id, self.origin) {
+                    let seq = part.view(Time::ZERO).job(key).seq();
+                    self.at = Some((site.id(), partition, key, seq));
+                    return;
                 }
             }
         }
+    }
+
+    fn at_site(&self, grid: &Grid) -> Option<Place> {
         let (site, partition, key, _) = self.at?;
-        let here = grid.site(site)?;
-        let job = here.partitions().get(partition)?.view(Time::ZERO).job(key);
-        Some(match (job.phase(), job.first_start()) {
-            (Phase::Running | Phase::Starting, since) => {
-                self.started = self.started.or(since);
-                let since = self.started.unwrap_or_default();
-                Place::Runs { place: here.spec().name.clone(), since }
-            }
-            _ => Place::Site { site, partition, key },
-        })
+        let view: View<'_> = grid.site(site)?.partitions().get(partition)?.view(Time::ZERO);
+        let job = view.get(key)?;
+        if job.phase() != Phase::Running {
+            return Some(Place::Site { site, partition, key });
+        }
+        let number = job.attempts();
+        // What it has done of the attempt is recorded only where its rate or its processors have changed.
+        let known = self.tries.iter().rfind(|found| found.number == number);
+        let partition = PartitionId(partition as u32);
+        let (from, to) = (known.map_or(job.since(), |known| known.from), job.since());
+        Some(Place::Runs(Try { number, site, partition, procs: job.held(), from, to, lost: None }))
+    }
+
+    /// Which attempt a job at that place waits for; if it stands still within one, that one.
+    pub(super) fn next_try(&self, grid: &Grid, place: &Place) -> u32 {
+        let begun = self.tries.last().map_or(0, |last| last.number);
+        if let Place::Site { site, partition, key } = place
+            && let Some(part) = grid.site(*site).and_then(|site| site.partitions().get(*partition))
+            && let Some(job) = part.view(Time::ZERO).get(*key)
+        {
+            let within = matches!(job.phase(), Phase::Suspended | Phase::Halted);
+            return job.attempts() + u32::from(!within);
+        }
+        begun + 1
     }
 
     fn is_it(&self, id: JobId, origin: Origin, site: SiteId) -> bool {
         id == self.id && origin == self.origin && self.home.is_none_or(|home| home == site)
+    }
+
+    fn segment(&mut self, segment: &SegmentRecord) {
+        let SegmentRecord { attempt: number, site, partition, from, to, .. } = *segment;
+        let procs = segment.procs.len();
+        match self.tries.last_mut().filter(|last| last.number == number) {
+            Some(last) => (last.to, last.procs) = (to, procs),
+            None => self.tries.push(Try { number, site, partition, procs, from, to, lost: None }),
+        }
+    }
+
+    fn event(&mut self, event: &EventRecord) {
+        let EventRecord { kind, cause, attempt: number, site, time, procs, lost: work, .. } = *event;
+        if number == 0 || !matches!(kind, EventKind::GivenBack | EventKind::Requeued | EventKind::Failed) {
+            return;
+        }
+        if self.tries.last().is_none_or(|last| last.number < number) {
+            // It began at this very instant, and has left no segment.
+            let partition = event.partition.unwrap_or(PartitionId(0));
+            self.tries.push(Try { number, site, partition, procs, from: time, to: time, lost: None });
+        }
+        // A job that goes back from a queue has the number of the attempt before.
+        if let Some(last) = self.tries.last_mut().filter(|last| last.number == number && last.lost.is_none())
+        {
+            last.lost = Some(Lost { kind, cause, work });
+        }
     }
 }
 
 impl RecordSink for Watch {
     fn record(&mut self, record: Record) {
         match record {
-            Record::Job(JobRecord { id, origin, site, start, .. }) if self.is_it(id, origin, site) => {
-                self.over = true;
-                self.started = self.started.or(start);
-            }
-            Record::Segment(SegmentRecord { job, origin, site, from, ref procs, .. })
-                if self.is_it(job, origin, site) && !procs.is_empty() =>
+            Record::Job(job) if self.is_it(job.id, job.origin, job.site) => self.ended = Some(job),
+            Record::Segment(segment)
+                if self.is_it(segment.job, segment.origin, segment.site)
+                    && segment.cause != Cause::Staging
+                    && segment.attempt > 0 =>
             {
-                self.started = self.started.or(Some(from));
+                self.segment(&segment);
+            }
+            Record::Event(event)
+                if event.job.is_some_and(|job| self.is_it(job, event.origin, event.site)) =>
+            {
+                self.event(&event);
             }
             _ => {}
         }

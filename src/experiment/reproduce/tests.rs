@@ -52,8 +52,8 @@ fn measures_are_looked_at_before_anything_is_run() {
     assert_eq!(said(CLAIMS, MODEL).0, "it runs");
     let wrong = CLAIMS.replacen("\"mean_wait\"", "\"mean_wiat\"", 1);
     let expected = (
-        "2: claim `c`: the campaign has no measure `mean_wiat`".to_owned(),
-        "did you mean `mean_wait`?".to_owned(),
+        "2: claim `c`: the campaign does not measure `mean_wiat`".to_owned(),
+        "did you mean `mean_wait`? If not, add `mean_wiat` to the `measures` of model.toml".to_owned(),
     );
     assert_eq!(said(&wrong, MODEL), expected);
     // Also where the log is not at hand, so that nothing would be run here.
@@ -71,7 +71,7 @@ fn figures_are_looked_at_before_anything_is_run() {
     };
     assert_eq!(
         figure("here.mean_wait", "here.mean_wiat").0,
-        "10: a figure: the campaign has no measure `site.here.mean_wiat`"
+        "10: a figure: the campaign does not measure `site.here.mean_wiat`"
     );
     assert_eq!(
         figure("\"policy\"", "\"polcy\""),
@@ -88,4 +88,40 @@ fn figures_are_looked_at_before_anything_is_run() {
         figure("caption", "by = \"load\"\ncaption").0,
         "10: a figure: the campaign has no axis `load`; its axes are policy"
     );
+}
+
+#[test]
+fn a_measure_that_the_campaign_leaves_out_is_to_be_added() {
+    let other = CLAIMS.replacen("\"mean_wait\"", "\"utilization\"", 1);
+    let (said_so, hint) = said(&other, MODEL);
+    assert_eq!(said_so, "2: claim `c`: the campaign does not measure `utilization`");
+    assert!(hint.ends_with("add `utilization` to the `measures` of model.toml"), "{hint}");
+    // A campaign that names no measures has some all the same.
+    let none = MODEL.replace("measures = [\"mean_wait\", \"site.*.mean_wait\"]\n", "");
+    let figure = CLAIMS.replace("site.here.mean_wait", "makespan");
+    assert_eq!(said(&figure, &none).0, "it runs");
+    assert_eq!(said(CLAIMS, &none).0, "10: a figure: the campaign does not measure `site.here.mean_wait`");
+}
+
+#[test]
+fn only_a_replay_of_a_log_is_the_same_with_every_seed() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("jobs.swf"), "1 0 -1 10 1 -1 -1 1 20 -1 1 1 1 1 1 1 -1 -1\n").unwrap();
+    let drawn = |workload: &str, more: &str| {
+        let text = MODEL
+            .replace("{ lublin = { jobs = 60, load = 0.2 } }", workload)
+            .replace("[[axis]]", &format!("{more}\n[[axis]]"));
+        let file = folder.path().join("c.toml");
+        fs::write(&file, text).unwrap();
+        let campaign =
+            Campaign::load(&file, &[], &Registry::standard(), &BrokerRegistry::standard()).unwrap();
+        campaign.runs().iter().map(|run| run.drawn).collect::<Vec<_>>()
+    };
+    assert_eq!(drawn("{ log = \"jobs.swf\" }", ""), [false; 6]);
+    assert_eq!(drawn("{ log = \"jobs.swf\", estimates = \"exact\" }", ""), [false; 6]);
+    assert_eq!(drawn("{ log = \"jobs.swf\", estimates = \"tsafrir\" }", ""), [true; 6]);
+    let churn =
+        "churn = { up = \"exponential[mean=2 d]\", down = \"exponential[mean=1 h]\", running = \"requeue\" }";
+    assert_eq!(drawn("{ log = \"jobs.swf\" }", churn), [true; 6]);
+    assert_eq!(drawn("{ lublin = { jobs = 60, load = 0.2 } }", ""), [true; 6]);
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::keys::Engine;
-use crate::experiment::workload::Logs;
+use crate::experiment::workload::{EstimateSource, Logs};
 use crate::experiment::{CheckpointPlan, Opened, Progress, RunError, Shaping, Workload};
 use crate::metrics::Definitions;
 use crate::model::GridSpec;
@@ -34,6 +34,19 @@ pub struct Meaning {
     pub output: OutputPlan,
     /// Its snapshots; `None` for none.
     pub checkpoint: Option<CheckpointPlan>,
+}
+
+impl Meaning {
+    /// Whether anything may be drawn by chance: jobs, estimates, machines that leave, choices of a broker. If not, every seed gives the same run.
+    pub fn draws(&self) -> bool {
+        let logged = |planned: &PlannedWorkload| {
+            matches!(planned.workload, Workload::File(_) | Workload::Stdin)
+                && matches!(planned.shaping.estimates, EstimateSource::Plain(_))
+        };
+        let workloads = self.site_workloads.iter().flatten().chain(&self.portal);
+        let churns = self.grid.sites.iter().any(|site| site.churn.random.is_some());
+        churns || self.grid.broker.is_some() || !workloads.into_iter().all(logged)
+    }
 }
 
 /// Which jobs count.

@@ -45,6 +45,15 @@ impl Override {
         &self.key
     }
 
+    /// It as a part of a command, quoted for a shell where that is needed; of what was typed.
+    pub(in crate::experiment) fn typed_again(&self) -> String {
+        let shown = self.shown.trim_matches('`');
+        match shown.split_once(' ') {
+            Some((option, said)) => format!("{option} {}", shell_word(said)),
+            None => shown.to_owned(),
+        }
+    }
+
     /// The same of a key inside `table`.
     pub(in crate::experiment) fn under(&self, table: &str) -> Self {
         Self { key: format!("{table}.{}", self.key), ..self.clone() }
@@ -70,6 +79,15 @@ impl Override {
     ) -> Self {
         let (key, value) = (key.to_owned(), Some(value.to_owned()));
         Self { shown: value_at, key, value, key_shown: Some(key_at), folder }
+    }
+}
+
+/// A word of a command as a shell takes it.
+pub(in crate::experiment) fn shell_word(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
+    match text.chars().all(plain) && !text.is_empty() {
+        true => text.to_owned(),
+        false => format!("'{}'", text.replace('\'', "'\\''")),
     }
 }
 

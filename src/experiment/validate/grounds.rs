@@ -38,10 +38,10 @@ pub(super) fn find(
         GridFrom::Procs(procs) => {
             let spec = SiteSpec::plain("the machine", *procs, Named::bare("fcfs"));
             let mut found = of_sites(vec![Ground { spec, abilities: Abilities::PLAIN }], "as `--procs` says");
-            for rule in [Rule::Reservation, Rule::Work] {
-                let why = "`--procs` says how many processors there are, and nothing more".to_owned();
-                found.unchecked.insert(rule, why);
-            }
+            let why = "`--procs` says how many processors there are, and nothing more".to_owned();
+            found.unchecked.insert(Rule::Reservation, why);
+            let why = "how fast the processors are is not known, nor what the workload asked for".to_owned();
+            found.unchecked.insert(Rule::Work, why);
             Ok(found)
         }
         GridFrom::Folder => in_folder(folder, registry, brokers),

@@ -96,7 +96,7 @@ impl LocalPolicy for Fcfs {
             if needs <= free {
                 rule += ", which would do for this one";
             }
-            return Explanation { shadow: start, ..Explanation::new(Reason::Behind, rule, needs, free) }
+            return Explanation::new(Reason::Behind, rule, needs, free)
                 .blocked_by([view.waits(*waiting, start)])
                 .blocked_by(ends)
                 .blocked_by(started)

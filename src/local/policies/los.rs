@@ -201,7 +201,8 @@ impl LocalPolicy for Los {
             Dedicated::Reserved => self.cycle_around(view, &mut room, actions),
             Dedicated::Hybrid => self.hybrid_cycle(view, &mut room, actions),
         }
-        if let Some((start, ..)) = self.dedicated.first().filter(|(start, ..)| *start > view.now()) {
+        // Those whose start has come may still be there.
+        if let Some((start, ..)) = self.dedicated.iter().find(|(start, ..)| *start > view.now()) {
             actions.wake_at(*start);
         }
     }

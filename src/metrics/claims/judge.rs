@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::{Claim, Expects, Measured, Sample};
 use crate::metrics::comparison::ALPHA;
 use crate::metrics::statistics::{Evidence, Paired, holm, mean_interval, paired};
+use crate::units::unsigned_zero;
 
 /// What becomes of a claim.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -52,7 +53,7 @@ pub struct Judgement {
 pub struct JudgedPoint {
     /// The point.
     pub at: String,
-    /// Pairs, or runs.
+    /// Pairs, or runs; 1 if nothing in them is drawn, so that each is the same.
     pub n: usize,
     /// Mean of the claim's side.
     pub of: Option<f64>,
@@ -66,15 +67,20 @@ pub struct JudgedPoint {
     pub holds: Option<bool>,
     /// Whether there is a mean at all.
     pub counts: bool,
+    /// Of one run of one log, which has no interval: whether it is there as was published.
+    pub in_this_run: Option<bool>,
+    /// Whether there are too few seeds for a verdict.
+    pub few: bool,
     /// What is to be said of it.
     pub note: Option<String>,
 }
 
 /// Gives the verdicts on all claims of a page.
 ///
-/// `single` says of a claim whether its runs are of one log each: then there is one run a point, of the very log that the claim is
-/// about, and the figure is exact. Everywhere else a verdict needs 30 seeds. A sign is judged by a paired t test, corrected by Holm over all
-/// such tests of the page; a range or a number by an interval whose level is corrected for their number (Bonferroni).
+/// `drawn` says of a claim whether anything in its runs is drawn by chance. If nothing is, they replay logs, each as it is, and a number is exact:
+/// it is the published one or not. An order, a direction or a change between runs of one log is not: that log is one sample of what it is
+/// said of, one run of it has no interval, and the claim is undecided. Everywhere else a verdict needs 30 seeds. A sign is judged by a paired t test,
+/// corrected by Holm over all such tests of the page; a range or a number by an interval whose level is corrected for their number (Bonferroni).
 /// Where a page has tests of both kinds, each kind has half of [`ALPHA`]: all verdicts together are wrong by luck in at most 5 of 100 pages.
 /// A point without a mean (its backlog grows) is named, and what is said of every point is then undecided, unless it fails at another.
 pub fn judge(claims: &[(&Claim, &Measured, bool)]) -> Vec<Judgement> {
@@ -82,9 +88,8 @@ pub fn judge(claims: &[(&Claim, &Measured, bool)]) -> Vec<Judgement> {
         Measured::Samples(samples) => samples.clone(),
         Measured::Missing(_) => Vec::new(),
     };
-    // Whatever the log: where there are several runs, there is chance.
     let by_chance = |counts: &dyn Fn(&Claim) -> bool| {
-        let claims = claims.iter().filter(|(claim, ..)| counts(claim));
+        let claims = claims.iter().filter(|(claim, _, drawn)| *drawn && counts(claim));
         let all = claims.flat_map(|(_, measured, _)| samples(measured));
         all.filter(|sample| sample.of.len() > 1).count()
     };
@@ -94,8 +99,8 @@ pub fn judge(claims: &[(&Claim, &Measured, bool)]) -> Vec<Judgement> {
     let level = 1.0 - alpha / intervals.max(1) as f64;
     let mut points: Vec<Vec<JudgedPoint>> = claims
         .iter()
-        .map(|(claim, measured, single)| {
-            samples(measured).iter().map(|sample| point(claim, sample, *single, level)).collect()
+        .map(|(claim, measured, drawn)| {
+            samples(measured).iter().map(|sample| point(claim, sample, *drawn, level)).collect()
         })
         .collect();
     let raw: Vec<f64> = points.iter().flatten().filter_map(|point| point.adjusted_p).collect();
@@ -107,7 +112,7 @@ pub fn judge(claims: &[(&Claim, &Measured, bool)]) -> Vec<Judgement> {
         }
     }
     let tests = raw.len();
-    let judged = claims.iter().zip(points).map(|((claim, measured, single), points)| match measured {
+    let judged = claims.iter().zip(points).map(|((claim, measured, drawn), points)| match measured {
         Measured::Missing(why) => Judgement {
             verdict: Verdict::NotComparable,
             measured: "-".to_owned(),
@@ -115,7 +120,7 @@ pub fn judge(claims: &[(&Claim, &Measured, bool)]) -> Vec<Judgement> {
             reason: why.clone(),
             points: Vec::new(),
         },
-        Measured::Samples(_) => settle(claim, points, *single, (tests, alpha)),
+        Measured::Samples(_) => settle(claim, points, *drawn, (tests, alpha)),
     });
     judged.collect()
 }
@@ -125,7 +130,7 @@ fn is_sign(claim: &Claim) -> bool {
 }
 
 /// What one point says by itself. For a sign, `adjusted_p` is the raw p value, and `holds` what it says if it counts.
-fn point(claim: &Claim, sample: &Sample, single: bool, level: f64) -> JudgedPoint {
+fn point(claim: &Claim, sample: &Sample, drawn: bool, level: f64) -> JudgedPoint {
     let mean =
         |values: &[f64]| (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64);
     let (of, than) = (mean(&sample.of), mean(&sample.than));
@@ -138,35 +143,25 @@ fn point(claim: &Claim, sample: &Sample, single: bool, level: f64) -> JudgedPoin
         adjusted_p: None,
         holds: None,
         counts: of.is_some(),
+        in_this_run: None,
+        few: false,
         note: sample.note.clone(),
     };
     let Some(mean) = of else { return empty };
     if matches!(claim.expects, Expects::Shown { .. }) {
         return empty;
     }
-    if single && sample.of.len() == 1 {
-        let holds = match claim.expects {
-            Expects::Value { published, tolerance } => (mean - published).abs() <= tolerance,
-            Expects::Below | Expects::Falling => than.is_some_and(|than| mean < than),
-            Expects::Above | Expects::Rising => than.is_some_and(|than| mean > than),
-            Expects::Change { from, to } => {
-                let above = |end: Option<f64>| end.map(|share| share * than.unwrap_or(f64::NAN));
-                let change = mean - than.unwrap_or(f64::NAN);
-                than.is_some()
-                    && above(from).is_none_or(|low| change >= low)
-                    && above(to).is_none_or(|high| change <= high)
-            }
-            Expects::Shown { .. } => return empty,
+    if !drawn {
+        // Runs of other seeds would be the same run again.
+        let exact = matches!(claim.expects, Expects::Value { .. });
+        let so = Some(is_so(claim.expects, mean, than));
+        return match exact {
+            true => JudgedPoint { n: 1, holds: so, ..empty },
+            false => JudgedPoint { n: 1, in_this_run: so, ..empty },
         };
-        return JudgedPoint { holds: Some(holds), ..empty };
     }
     let enough = Evidence::of_seeds(sample.of.len()) == Evidence::Verdict;
-    let few = |point: JudgedPoint| JudgedPoint {
-        holds: None,
-        adjusted_p: None,
-        note: Some(format!("{} seeds, and a verdict needs {}", sample.of.len(), Evidence::VERDICT)),
-        ..point
-    };
+    let few = |point: JudgedPoint| JudgedPoint { holds: None, adjusted_p: None, few: true, ..point };
     let judged = match claim.expects {
         Expects::Value { published, tolerance } => {
             mean_interval(&sample.of, level).map(|found| JudgedPoint {
@@ -189,6 +184,23 @@ fn point(claim: &Claim, sample: &Sample, single: bool, level: f64) -> JudgedPoin
     };
     let judged = judged.unwrap_or(empty);
     if enough { judged } else { few(judged) }
+}
+
+/// Whether two means are as it was published, taken as they are.
+fn is_so(expects: Expects, of: f64, than: Option<f64>) -> bool {
+    let than = than.unwrap_or(f64::NAN);
+    match expects {
+        Expects::Value { published, tolerance } => (of - published).abs() <= tolerance,
+        Expects::Below | Expects::Falling => of < than,
+        Expects::Above | Expects::Rising => of > than,
+        Expects::Change { from, to } => {
+            let change = of - than;
+            change.is_finite()
+                && from.is_none_or(|from| change >= from * than)
+                && to.is_none_or(|to| change <= to * than)
+        }
+        Expects::Shown { .. } => true,
+    }
 }
 
 /// Whether an interval lies in a range: yes, no, or it crosses an end.
@@ -236,7 +248,7 @@ fn change(
     Some(((plain.low / plain.mean_a, plain.high / plain.mean_a), holds))
 }
 
-fn settle(claim: &Claim, points: Vec<JudgedPoint>, single: bool, (tests, alpha): (usize, f64)) -> Judgement {
+fn settle(claim: &Claim, points: Vec<JudgedPoint>, drawn: bool, (tests, alpha): (usize, f64)) -> Judgement {
     let measured = told(claim, &points);
     let brief = brief(claim, &points).unwrap_or_else(|| measured.clone());
     let counted: Vec<&JudgedPoint> = points.iter().filter(|point| point.counts).collect();
@@ -250,7 +262,7 @@ fn settle(claim: &Claim, points: Vec<JudgedPoint>, single: bool, (tests, alpha):
         })
         .collect();
     let odd = counted.iter().filter_map(|point| {
-        let note = point.note.as_deref().filter(|note| !note.contains("a verdict needs"))?;
+        let note = point.note.as_deref()?;
         Some(if point.at.is_empty() { note.to_owned() } else { format!("{}: {note}", point.at) })
     });
     let without = without.into_iter().chain(odd).collect::<Vec<_>>().join("; ");
@@ -261,6 +273,8 @@ fn settle(claim: &Claim, points: Vec<JudgedPoint>, single: bool, (tests, alpha):
     } else if !failing.is_empty() {
         let each: Vec<String> = failing.iter().map(|point| told_point(claim, point)).collect();
         (Verdict::Fails, each.join("; "))
+    } else if open.iter().any(|point| point.in_this_run.is_some()) {
+        (Verdict::Undecided, one_run(claim, &counted))
     } else if !open.is_empty() {
         let each: Vec<String> = open.iter().map(|point| told_point(claim, point)).collect();
         (Verdict::Undecided, each.join("; "))
@@ -270,18 +284,18 @@ fn settle(claim: &Claim, points: Vec<JudgedPoint>, single: bool, (tests, alpha):
         // What is said of every load is not shown by one of them.
         let (judged, all) = (counted.len(), points.len());
         (Verdict::Undecided, format!("it holds at {judged} of {all} points, and the others have no mean"))
-    } else if single && counted.iter().all(|point| point.n == 1) {
+    } else if !drawn {
         (Verdict::Holds, "one log: exact".to_owned())
     } else {
         let least = counted.iter().map(|point| point.n).min().unwrap_or(0);
         let at =
             if counted.len() > 1 { format!("at each of {} points, ", counted.len()) } else { String::new() };
         let by = if is_sign(claim) {
-            format!("p < {alpha} after Holm over {tests} tests")
+            format!("p < {alpha} after Holm over {}", counted_as(tests, "test"))
         } else {
             "the interval is inside".to_owned()
         };
-        (Verdict::Holds, format!("{at}{least} seeds, {by}"))
+        (Verdict::Holds, format!("{at}{}, {by}", counted_as(least, "seed")))
     };
     if !without.is_empty() {
         reason = if reason.is_empty() { without } else { format!("{reason}; {without}") };
@@ -289,15 +303,33 @@ fn settle(claim: &Claim, points: Vec<JudgedPoint>, single: bool, (tests, alpha):
     Judgement { verdict, measured, brief, reason, points }
 }
 
+/// Why an order in one run of one log is no verdict, and how it is there.
+fn one_run(claim: &Claim, points: &[&JudgedPoint]) -> String {
+    let of = if matches!(claim.expects, Expects::Falling | Expects::Rising) { "steps" } else { "points" };
+    let so = points.iter().filter(|point| point.in_this_run == Some(true)).count();
+    let there = match (so, points.len()) {
+        (1, 1) => "it is so in this run".to_owned(),
+        (0, 1) => "it is not so in this run".to_owned(),
+        (so, all) => format!("it is so at {so} of {all} {of} of this run"),
+    };
+    format!("one log, one run: no interval; {there}")
+}
+
+/// So many of something: `1 seed`, `30 seeds`.
+fn counted_as(number: usize, noun: &str) -> String {
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+}
+
 /// Why a point does not hold, or is open.
 fn told_point(claim: &Claim, point: &JudgedPoint) -> String {
     let at = if point.at.is_empty() { String::new() } else { format!("{}: ", point.at) };
-    let few = point.note.as_ref().filter(|note| note.contains("a verdict needs"));
-    if let Some(few) = few {
-        return format!("{at}{few}");
+    if point.few {
+        return format!("{at}{}, and a verdict needs {}", counted_as(point.n, "seed"), Evidence::VERDICT);
     }
     let share = matches!(claim.expects, Expects::Change { .. });
-    let shown = |value: f64| if share { format!("{:+.1} %", value * 100.0) } else { format!("{value:+.4}") };
+    let shown = |value: f64| {
+        unsigned_zero(if share { format!("{:+.1} %", value * 100.0) } else { format!("{value:+.4}") })
+    };
     match (point.interval, point.holds) {
         (Some((low, high)), Some(false)) if !matches!(claim.expects, Expects::Value { .. }) => {
             format!("{at}it is {} to {}", shown(low), shown(high))
@@ -308,8 +340,9 @@ fn told_point(claim: &Claim, point: &JudgedPoint) -> String {
         }
         (Some((low, high)), _) => format!("{at}the interval is {} to {}", shown(low), shown(high)),
         (None, Some(false)) => match (claim.expects, point.of, point.than) {
-            (Expects::Value { published, .. }, Some(of), _) => format!("{at}{:+.4} off", of - published),
-            (_, Some(of), Some(than)) => format!("{at}{} and not {}", figure(than, 3), figure(of, 3)),
+            (Expects::Value { published, .. }, Some(of), _) => {
+                format!("{at}{} off", unsigned_zero(format!("{:+.4}", of - published)))
+            }
             _ => format!("{at}it does not"),
         },
         _ => format!("{at}too few runs"),
@@ -317,7 +350,7 @@ fn told_point(claim: &Claim, point: &JudgedPoint) -> String {
 }
 
 fn figure(value: f64, places: usize) -> String {
-    format!("{value:.places$}")
+    unsigned_zero(format!("{value:.places$}"))
 }
 
 /// As many decimals as a published number has, four at least where none is published.
@@ -347,7 +380,7 @@ fn told(claim: &Claim, points: &[JudgedPoint]) -> String {
         Expects::Shown { published: None } => each(&|point| point.of.map(|of| figure(of, 4))),
         Expects::Below | Expects::Above | Expects::Change { .. } => each(&|point| {
             let (of, than) = (point.of?, point.than?);
-            Some(format!("{:+.1} %", (of / than - 1.0) * 100.0))
+            Some(unsigned_zero(format!("{:+.1} %", (of / than - 1.0) * 100.0)))
         }),
         Expects::Falling | Expects::Rising => row(points),
     }
@@ -360,7 +393,8 @@ fn brief(claim: &Claim, points: &[JudgedPoint]) -> Option<String> {
     match claim.expects {
         Expects::Falling | Expects::Rising => {
             let steps = claim.measures.len() - 1;
-            let holding = counted.iter().filter(|point| point.holds == Some(true)).count();
+            let holding =
+                counted.iter().filter(|point| point.holds.or(point.in_this_run) == Some(true)).count();
             (points.len() > steps).then(|| format!("{holding} of {} steps", counted.len()))
         }
         _ if counted.len() < 2 => None,
@@ -368,7 +402,8 @@ fn brief(claim: &Claim, points: &[JudgedPoint]) -> Option<String> {
             let shares: Vec<f64> = counted.iter().filter_map(share).collect();
             let (low, high) =
                 (shares.iter().copied().reduce(f64::min)?, shares.iter().copied().reduce(f64::max)?);
-            Some(format!("{low:+.1} to {high:+.1} % at {} points", shares.len()))
+            let [low, high] = [low, high].map(|share| unsigned_zero(format!("{share:+.1}")));
+            Some(format!("{low} to {high} % at {} points", shares.len()))
         }
         _ => None,
     }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use thiserror::Error;
 
 use super::{Claim, Expects, Side};
-use crate::metrics::{RunStatus, StudyRow, StudyTable};
+use crate::metrics::{RunStatus, StudyPoint, StudyRow, StudyTable};
 use crate::model::nearest;
 
 /// A claim that does not fit the study that it names.
@@ -113,34 +113,41 @@ pub fn measure_claim(claim: &Claim, table: &StudyTable) -> Result<Measured, Clai
         measures.push(table.measure(id).ok_or_else(missing)?);
     }
     let Some(first) = measures.first().copied() else { return Ok(Measured::Missing(String::new())) };
-    let of = runs_of(table, &claim.of, &claim.of);
     // What `of` fixes and `than` does not speak of is the same on both sides.
     let mut other = claim.of.clone();
     other.extend(claim.than.clone());
-    let than = runs_of(table, &other, &claim.of);
-    for (point, rows) in of.points.iter().chain(&than.points) {
-        let seeds: BTreeSet<u64> = rows.iter().map(|row| row.seed).collect();
-        if seeds.len() < rows.len() {
-            let at = named(&of.varying, point);
-            let said = format!("there are {} runs of {} seeds at `{at}`", rows.len(), seeds.len());
+    let points = table.points();
+    let varying: Vec<usize> = (0..table.axes.len())
+        .filter(|at| claim.of.get(&table.axes[*at]).is_none_or(|labels| labels.len() > 1))
+        .collect();
+    let of = side_of(table, &points, &claim.of, &varying);
+    let than: BTreeMap<Vec<&str>, &StudyPoint<'_>> =
+        side_of(table, &points, &other, &varying).into_iter().collect();
+    let named = |place: &[&str]| {
+        let named = varying.iter().zip(place).map(|(axis, label)| format!("{} {label}", table.axes[*axis]));
+        named.collect::<Vec<_>>().join(", ")
+    };
+    for (place, point) in of.iter().map(|(place, point)| (place, point)).chain(&than) {
+        let seeds: BTreeSet<u64> = point.runs.iter().map(|row| row.seed).collect();
+        if seeds.len() < point.runs.len() {
+            let said =
+                format!("there are {} runs of {} seeds at `{}`", point.runs.len(), seeds.len(), named(place));
             return Err(ClaimError::with_hint(claim, said, "a point has one run of each seed"));
         }
     }
     let mut samples = Vec::new();
-    for (point, runs) in &of.points {
-        let at = named(&of.varying, point);
+    for (place, point) in &of {
+        let at = named(place);
         match claim.expects {
-            Expects::Value { .. } | Expects::Shown { .. } => samples.push(alone(at, runs, first)),
+            Expects::Value { .. } | Expects::Shown { .. } => samples.push(alone(at, point, first)),
             Expects::Below | Expects::Above | Expects::Change { .. } => {
-                let other = than.points.iter().find(|(same, _)| same == point);
-                let other = other.map_or(&[][..], |(_, runs)| runs.as_slice());
-                samples.push(pairs(at, (runs, first), (other, first)));
+                samples.push(pairs(at, (point, first), than.get(place).map(|other| (*other, first))));
             }
             Expects::Falling | Expects::Rising => {
                 for (pair, ids) in measures.windows(2).zip(claim.measures.windows(2)) {
                     let step = format!("{} to {}", short(&ids[0]), short(&ids[1]));
                     let at = if at.is_empty() { step } else { format!("{at}, {step}") };
-                    samples.push(pairs(at, (runs, pair[1]), (runs, pair[0])));
+                    samples.push(pairs(at, (point, pair[1]), Some((point, pair[0]))));
                 }
             }
         }
@@ -154,35 +161,19 @@ fn short(id: &str) -> &str {
     inner.rsplit_once('.').map_or(inner, |(name, _)| name)
 }
 
-/// Runs by their point on the axes that vary.
-struct Runs<'a> {
-    varying: Vec<&'a str>,
-    points: Vec<(Vec<&'a str>, Vec<&'a StudyRow>)>,
-}
-
-/// The runs of a side. What varies is what the claim's first side does not fix on one label.
-fn runs_of<'a>(table: &'a StudyTable, side: &Side, fixed: &Side) -> Runs<'a> {
-    let varies = |axis: &str| fixed.get(axis).is_none_or(|labels| labels.len() > 1);
-    let at: Vec<usize> = (0..table.axes.len()).filter(|axis| varies(&table.axes[*axis])).collect();
-    let mut points: Vec<(Vec<&str>, Vec<&StudyRow>)> = Vec::new();
-    for row in &table.rows {
-        let meant = side
-            .iter()
-            .all(|(axis, labels)| table.axis(axis).is_some_and(|axis| labels.contains(&row.point[axis])));
-        if !meant {
-            continue;
-        }
-        let point: Vec<&str> = at.iter().map(|axis| row.point[*axis].as_str()).collect();
-        match points.iter_mut().find(|(same, _)| *same == point) {
-            Some((_, rows)) => rows.push(row),
-            None => points.push((point, vec![row])),
-        }
-    }
-    Runs { varying: at.into_iter().map(|axis| table.axes[axis].as_str()).collect(), points }
-}
-
-fn named(axes: &[&str], point: &[&str]) -> String {
-    axes.iter().zip(point).map(|(axis, label)| format!("{axis} {label}")).collect::<Vec<_>>().join(", ")
+/// The points of a side, each with its labels on the axes that vary, in the order of the table.
+fn side_of<'a, 'b>(
+    table: &'a StudyTable,
+    points: &'b [StudyPoint<'a>],
+    side: &Side,
+    varying: &[usize],
+) -> Vec<(Vec<&'a str>, &'b StudyPoint<'a>)> {
+    let axes: Vec<(usize, &Vec<String>)> =
+        side.iter().filter_map(|(axis, labels)| Some((table.axis(axis)?, labels))).collect();
+    let meant = |point: &&StudyPoint<'_>| axes.iter().all(|(at, labels)| labels.contains(&point.labels[*at]));
+    let placed =
+        |point: &'b StudyPoint<'a>| (varying.iter().map(|at| point.labels[*at].as_str()).collect(), point);
+    points.iter().filter(meant).map(placed).collect()
 }
 
 /// Why runs have no mean together, if they have none.
@@ -197,41 +188,43 @@ fn spoilt(rows: &[&StudyRow]) -> Option<String> {
     failed.or_else(grows)
 }
 
-fn alone(at: String, runs: &[&StudyRow], measure: usize) -> Sample {
-    let seeds = runs.len();
-    if let Some(note) = spoilt(runs) {
+fn alone(at: String, point: &StudyPoint<'_>, measure: usize) -> Sample {
+    let seeds = point.runs.len();
+    if let Some(note) = spoilt(&point.runs) {
         return Sample { at, of: Vec::new(), than: Vec::new(), note: Some(note), seeds };
     }
-    let of: Vec<f64> = runs.iter().filter_map(|row| row.values[measure]).collect();
+    let of = point.values(measure);
     let mut notes = Vec::new();
     if of.len() < seeds {
         notes.push(format!("{} of {seeds} runs have no such jobs", seeds - of.len()));
     }
     // There is no other side that these jobs would be compared with, so they are only told.
-    let out: u64 = runs.iter().map(|row| row.outcomes.rejected + row.outcomes.unfinished).sum();
+    let out: u64 = point.runs.iter().map(|row| row.outcomes.rejected + row.outcomes.unfinished).sum();
     if out > 0 {
         notes.push(format!("{out} jobs were rejected or never finished, and are not in it"));
     }
     Sample { at, of, than: Vec::new(), note: (!notes.is_empty()).then(|| notes.join("; ")), seeds }
 }
 
-fn pairs(at: String, of: (&[&StudyRow], usize), than: (&[&StudyRow], usize)) -> Sample {
-    let seeds = of.0.len();
+fn pairs(at: String, of: (&StudyPoint<'_>, usize), than: Option<(&StudyPoint<'_>, usize)>) -> Sample {
+    let seeds = of.0.runs.len();
+    let others = than.map_or(&[][..], |(point, _)| point.runs.as_slice());
     // In a row that falls or rises, both sides are the same runs.
-    let all: BTreeMap<u64, &StudyRow> = of.0.iter().chain(than.0).map(|row| (row.run, *row)).collect();
+    let all: BTreeMap<u64, &StudyRow> = of.0.runs.iter().chain(others).map(|row| (row.run, *row)).collect();
     let all: Vec<&StudyRow> = all.into_values().collect();
     if let Some(note) = spoilt(&all) {
         return Sample { at, of: Vec::new(), than: Vec::new(), note: Some(note), seeds };
     }
-    let others: BTreeMap<u64, &StudyRow> = than.0.iter().map(|row| (row.seed, *row)).collect();
-    let partner = |row: &&&StudyRow| others.get(&row.seed).copied();
-    let unlike =
-        of.0.iter().filter(|row| partner(row).is_some_and(|other| other.outcomes != row.outcomes)).count();
+    let others: BTreeMap<u64, &StudyRow> = others.iter().map(|row| (row.seed, *row)).collect();
+    let pairs: Vec<(&StudyRow, &StudyRow)> =
+        of.0.runs.iter().filter_map(|row| Some((*row, *others.get(&row.seed)?))).collect();
+    let unlike = pairs.iter().filter(|(row, other)| row.outcomes != other.outcomes).count();
     if unlike > 0 {
         let note = format!("jobs did not end alike in {unlike} of {seeds} pairs");
         return Sample { at, of: Vec::new(), than: Vec::new(), note: Some(note), seeds };
     }
-    let values = of.0.iter().filter_map(|row| Some((row.values[of.1]?, partner(&row)?.values[than.1]?)));
+    let measure = than.map_or(of.1, |(_, measure)| measure);
+    let values = pairs.iter().filter_map(|(row, other)| Some((row.values[of.1]?, other.values[measure]?)));
     let (of, than): (Vec<f64>, Vec<f64>) = values.unzip();
     let missing = seeds - of.len();
     let note = (missing > 0).then(|| format!("{missing} of {seeds} runs have no such jobs"));

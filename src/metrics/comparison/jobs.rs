@@ -51,6 +51,8 @@ pub struct JobQuestion {
     pub feedback: bool,
     /// Level of the intervals, 0.95 for 95 %.
     pub level: f64,
+    /// Which of wait, response and bounded slowdown; all if none is named.
+    pub measures: Vec<String>,
     /// How many of the jobs that gained and lost most are named.
     pub top: usize,
     /// Seed of the draws.
@@ -109,8 +111,8 @@ pub struct JobChange {
     pub variant_wait_s: f64,
 }
 
-/// Wait, response and bounded slowdown.
-const MEASURES: [&str; 3] = ["mean_wait", "mean_response", "mean_bounded_slowdown"];
+/// Wait, response and bounded slowdown: what jobs have one by one.
+pub const JOB_MEASURES: [&str; 3] = ["mean_wait", "mean_response", "mean_bounded_slowdown"];
 const WEEK: u64 = 7 * 86_400_000_000;
 /// Weeks from which on a log as a whole has intervals; a group of it may still have too few.
 const ENOUGH_WEEKS: usize = 15;
@@ -138,7 +140,8 @@ struct Pair<'a> {
 /// Holds the jobs of `variant` against the same jobs of `baseline`.
 ///
 /// A number alone does not make a job the same: two workloads of a model both have a job 1. A pair asks for as many processors
-/// on both sides, and was submitted at the same instant, unless users wait for their jobs.
+/// on both sides, and was submitted at the same instant, unless users wait for their jobs. A job stands once among the jobs of a
+/// run.
 ///
 /// A job of a run is no independent sample, so intervals come from [`block_bootstrap`], where the log is long enough for
 /// it. A group in which jobs did not end alike has no difference, unless the question says how to charge them. The
@@ -156,7 +159,8 @@ pub fn compare_jobs(
     let paired = paired.filter(|(a, b)| same(a, b));
     let mut pairs: Vec<Pair<'_>> = paired.map(|(a, b)| pair(a, b, last, question)).collect();
     pairs.sort_by_key(|pair| (pair.a.submit, key(pair.a)));
-    let unpaired = [baseline.1, variant.1].map(|jobs| counted(jobs, question).count() - pairs.len());
+    let unpaired =
+        [baseline.1, variant.1].map(|jobs| counted(jobs, question).count().saturating_sub(pairs.len()));
     let origin = pairs.first().map_or(Time::ZERO, |pair| pair.a.submit);
     let week = |pair: &Pair<'_>| (pair.a.submit.since(origin).micros() / WEEK) as usize;
     let weeks = pairs.last().map_or(0, |pair| week(pair) + 1);
@@ -166,18 +170,24 @@ pub fn compare_jobs(
         (!pair.a.site.is_empty() && pair.a.origin == Origin::Own).then(|| format!("users of {}", pair.a.site))
     }));
     groups.extend(grouped(&pairs, |pair| (pair.a.origin != Origin::Own).then(|| "grid".to_owned())));
-    // A group that holds all jobs says nothing new.
-    let all = pairs.len();
-    groups = groups
-        .into_iter()
-        .enumerate()
-        .filter(|(at, (_, of))| *at == 0 || of.len() < all)
-        .map(|(_, group)| group)
-        .collect();
+    // A group of the same jobs as one before it (all of them, the only class of a site's users) says nothing new.
+    let mut known: Vec<(String, Vec<&Pair<'_>>)> = Vec::new();
+    for (name, of) in groups {
+        let same = |other: &Vec<&Pair<'_>>| {
+            other.len() == of.len() && other.iter().zip(&of).all(|(a, b)| std::ptr::eq(*a, *b))
+        };
+        if !known.iter().any(|(_, other)| same(other)) {
+            known.push((name, of));
+        }
+    }
+    let groups = known;
     let mut cells = Vec::new();
     if unpaired == [0, 0] && !pairs.is_empty() {
         for (group, of) in &groups {
-            for (at, measure) in MEASURES.iter().enumerate() {
+            for (at, measure) in JOB_MEASURES.iter().enumerate() {
+                if !question.measures.is_empty() && !question.measures.iter().any(|asked| asked == measure) {
+                    continue;
+                }
                 let cell = Contrast::empty(vec![group.clone()], variant.0, measure);
                 cells.push(contrast(cell, of, at, weeks, &week, question));
             }
@@ -304,13 +314,18 @@ fn contrast(
             );
             return Contrast { note: Some(note), ..cell };
         }
-        (_, Some(Charge::LeaveOut)) => Some(format!("{unlike} jobs left out")),
-        (_, Some(Charge::ToTheEnd)) => Some(format!("{unlike} jobs charged to the end of the run")),
+        (_, Some(Charge::LeaveOut)) => Some(format!("{} left out", counted_jobs(unlike))),
+        (_, Some(Charge::ToTheEnd)) => Some(charged_note(group, unlike, question.tau)),
     };
     let sums = weeks_of(group, measure, weeks, week);
     let jobs: u64 = sums.iter().map(|week| week.jobs).sum();
     if jobs == 0 {
         return Contrast { note: Some("no job ran to its end".to_owned()), ..cell };
+    }
+    let same = |pair: &&Pair<'_>| pair.values.is_none_or(|[a, b]| a[measure] == b[measure]);
+    if group.iter().all(same) {
+        let mean = sums.iter().map(|week| week.sum_a).sum::<f64>() / jobs as f64;
+        return Contrast { note, ..cell.same(jobs as usize, mean) };
     }
     let purpose = format!("{}/{}", cell.of.join("/"), cell.measure);
     let cell = match bootstrap(&sums, question, &purpose) {
@@ -334,6 +349,22 @@ fn contrast(
         }
     };
     Contrast { note, ..cell }
+}
+
+/// How many of the jobs that did not end alike are charged: those that did not run to their end on one side. A job that was killed at its
+/// estimate did.
+fn charged_note(group: &[&Pair<'_>], unlike: usize, tau: Span) -> String {
+    let lost = |job: &JobOutcome| ran(job, tau).is_none();
+    let charged = group.iter().filter(|pair| !pair.alike && (lost(pair.a) || lost(pair.b))).count();
+    let told = format!("{} charged to the end of the run", counted_jobs(charged));
+    match (charged, unlike - charged) {
+        (_, 0) => told,
+        (_, ran) => format!("{told}; {ran} did not end alike, but ran on both sides (completed or killed)"),
+    }
+}
+
+fn counted_jobs(number: usize) -> String {
+    if number == 1 { "1 job".to_owned() } else { format!("{number} jobs") }
 }
 
 /// The jobs whose waits became shorter by most, and longer by most.

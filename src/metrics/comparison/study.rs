@@ -170,32 +170,34 @@ pub fn compare_study(table: &StudyTable, question: &StudyQuestion) -> Result<Stu
     }
     let measures = measures_of(table, question)?;
     let others: Vec<usize> = (0..table.axes.len()).filter(|axis| *axis != by).collect();
-    let mut points: Vec<Vec<String>> = Vec::new();
-    let mut runs: BTreeMap<(Vec<String>, &str, u64), &StudyRow> = BTreeMap::new();
     let mut failed = 0;
-    for row in &table.rows {
-        let wanted = others.iter().all(|at| counts(*at, &row.point[*at]));
-        let compared = row.point[by] == baseline || variants.contains(&row.point[by]);
+    // The points of the other axes in the order of the table, each with the runs of a label by their seeds.
+    let mut places: BTreeMap<Vec<&str>, usize> = BTreeMap::new();
+    let mut points: Vec<(Vec<&str>, BTreeMap<&str, Runs<'_>>)> = Vec::new();
+    for point in table.points() {
+        let wanted = others.iter().all(|at| counts(*at, &point.labels[*at]));
+        let compared = point.labels[by] == baseline || variants.contains(&point.labels[by]);
         if !wanted || !compared {
             continue;
         }
-        failed += usize::from(row.status != RunStatus::Done);
-        let point: Vec<String> = others.iter().map(|at| row.point[*at].clone()).collect();
-        if !points.contains(&point) {
-            points.push(point.clone());
+        failed += point.runs.len() - point.done().count();
+        let place: Vec<&str> = others.iter().map(|at| point.labels[*at].as_str()).collect();
+        let at = *places.entry(place.clone()).or_insert(points.len());
+        if at == points.len() {
+            points.push((place, BTreeMap::new()));
         }
-        runs.insert((point, &row.point[by], row.seed), row);
+        let runs = point.runs.iter().map(|row| (row.seed, *row)).collect();
+        points[at].1.insert(&point.labels[by], runs);
     }
+    let nobody = BTreeMap::new();
     let mut cells = Vec::new();
-    for point in &points {
+    for (place, runs) in &points {
+        let of = |label: &str| runs.get(label).unwrap_or(&nobody);
+        let place: Vec<String> = place.iter().map(|label| (*label).to_owned()).collect();
         for (name, at) in &measures {
             for variant in &variants {
-                let of = |label: &str| -> BTreeMap<u64, &StudyRow> {
-                    let same = runs.iter().filter(|((p, l, _), _)| p == point && *l == label);
-                    same.map(|((_, _, seed), row)| (*seed, *row)).collect()
-                };
-                let cell = Contrast::empty(point.clone(), variant, name);
-                cells.push(contrast(cell, &of(&baseline), &of(variant), *at, question));
+                let cell = Contrast::empty(place.clone(), variant, name);
+                cells.push(contrast(cell, of(&baseline), of(variant), *at, question));
             }
         }
     }
@@ -244,17 +246,19 @@ fn measures_of(table: &StudyTable, question: &StudyQuestion) -> Result<Vec<(Stri
     found.collect()
 }
 
+/// The runs of a label at a point, by their seeds.
+type Runs<'a> = BTreeMap<u64, &'a StudyRow>;
+
 /// Fills a cell from the runs of both sides by seed.
 fn contrast(
     cell: Contrast,
-    baseline: &BTreeMap<u64, &StudyRow>,
-    variant: &BTreeMap<u64, &StudyRow>,
+    baseline: &Runs<'_>,
+    variant: &Runs<'_>,
     measure: usize,
     question: &StudyQuestion,
 ) -> Contrast {
     let said = |cell: Contrast, note: String| Contrast { note: Some(note), ..cell };
-    let growing =
-        |rows: &BTreeMap<u64, &StudyRow>| rows.values().filter(|row| done(row) && row.grows).count();
+    let growing = |rows: &Runs<'_>| rows.values().filter(|row| done(row) && row.grows).count();
     let (grow_a, grow_b) = (growing(baseline), growing(variant));
     if grow_a + grow_b > 0 {
         let (runs_a, runs_b) = (baseline.len(), variant.len());
@@ -314,6 +318,11 @@ fn contrast(
     }
     if unpaired > 0 {
         notes.push(format!("{unpaired} runs have no partner with their seed"));
+    }
+    if a.len() > 1 && a == b {
+        let mean = a.iter().sum::<f64>() / a.len() as f64;
+        let cell = cell.same(a.len(), mean);
+        return Contrast { note: (!notes.is_empty()).then(|| notes.join("; ")), ..cell };
     }
     let cell = match paired(&a, &b, question.level) {
         Some(found) => cell.with_paired(&found),

@@ -35,11 +35,11 @@ pub struct WeekBootstrap {
     pub low: f64,
     /// Upper end of the interval of the difference.
     pub high: f64,
-    /// How likely a difference at least as large is if there is none in truth (two-sided).
+    /// One less the least level at which such an interval holds zero: below 0.05 where the interval of 95 % does not hold it, and only there.
     pub p_value: f64,
 }
 
-/// Draws of a bootstrap: enough for a p value of 0.0001, so for 0.05 in a table of 500 cells.
+/// Draws of a bootstrap: enough for a p value of 0.0002, so for 0.05 in a table of 250 cells.
 pub const DRAWS: usize = 9_999;
 
 /// Blocks that a log must be cut into at least.
@@ -74,7 +74,8 @@ pub fn block_length(weeks: &[Week]) -> usize {
 /// begin anywhere, cut to the length of the log; its difference of means is one possible outcome. Draws are
 /// centred on their own mean, since the first and the last weeks are in fewer blocks (S. N. Lahiri, Resampling Methods for
 /// Dependent Data, 2003, section 2.5), and widened by what Student's quantile for so many blocks exceeds the normal one: few
-/// blocks make intervals that are too narrow (T. Hesterberg, The American Statistician 69, 2015, section 5).
+/// blocks make intervals that are too narrow (T. Hesterberg, The American Statistician 69, 2015, section 5, who calls this the expanded
+/// percentile interval). The p value is that interval turned round: how far its level must go down for zero to be outside.
 ///
 /// What it says holds for this log only: how policies differ on such weeks, not on another machine.
 ///
@@ -102,10 +103,11 @@ pub fn block_bootstrap(
         drawn.extend(draw(weeks, block, stream).means().map(|(a, b)| b - a));
     }
     let centre = drawn.iter().sum::<f64>() / drawn.len() as f64;
-    let widen = widening(with_jobs as f64 / block as f64, level)?;
-    let mut errors: Vec<f64> = drawn.into_iter().map(|drawn| (drawn - centre) * widen).collect();
+    let blocks = with_jobs as f64 / block as f64;
+    let widen = widening(blocks, level)?;
+    let mut errors: Vec<f64> = drawn.into_iter().map(|drawn| drawn - centre).collect();
     errors.sort_by(f64::total_cmp);
-    let beyond = errors.iter().filter(|error| error.abs() >= difference.abs()).count();
+    let outside = outside(1.0 - level, errors.len()).min(errors.len() / 2);
     Some(WeekBootstrap {
         weeks: with_jobs,
         block,
@@ -113,9 +115,9 @@ pub fn block_bootstrap(
         mean_a,
         mean_b,
         difference,
-        low: difference + at(&errors, (1.0 - level) / 2.0),
-        high: difference + at(&errors, (1.0 + level) / 2.0),
-        p_value: (1 + beyond) as f64 / (1 + errors.len()) as f64,
+        low: difference + widen * errors[outside],
+        high: difference + widen * errors[errors.len() - 1 - outside],
+        p_value: p_value(&errors, difference, blocks),
     })
 }
 
@@ -161,10 +163,40 @@ fn widening(blocks: f64, level: f64) -> Option<f64> {
     Some(few / normal * (blocks / (blocks - 1.0)).sqrt())
 }
 
-/// The quantile of sorted values, the nearest rank.
-fn at(sorted: &[f64], share: f64) -> f64 {
-    let rank = libm::round(share * (sorted.len() - 1) as f64) as usize;
-    sorted[rank.min(sorted.len() - 1)]
+/// How many of the draws are left outside at each end of an interval that misses a share of `alpha`: fewer than half of that share, the
+/// log itself being one draw more.
+fn outside(alpha: f64, draws: usize) -> usize {
+    // The level is one less a decimal fraction, so the product may be a bit above the whole number that is meant.
+    let rank = libm::ceil(alpha / 2.0 * (draws + 1) as f64 - 1e-9) as usize;
+    rank.saturating_sub(2)
+}
+
+/// The least share that the interval around `difference` may miss without holding zero. `errors` are sorted.
+fn p_value(errors: &[f64], difference: f64, blocks: f64) -> f64 {
+    // Draws that are as far from the difference as zero is, on the side of zero.
+    let beyond = |widen: f64| {
+        let zero = -difference / widen;
+        match difference > 0.0 {
+            true => errors.partition_point(|error| *error <= zero),
+            false => errors.len() - errors.partition_point(|error| *error < zero),
+        }
+    };
+    let share = |count: usize| 2.0 * (count + 1) as f64 / (errors.len() + 1) as f64;
+    let excluded = |alpha: f64| {
+        let widen = widening(blocks, 1.0 - alpha).unwrap_or(f64::INFINITY);
+        share(beyond(widen)) < alpha
+    };
+    // The wider the interval, the more draws are beyond zero: so there is one place where it changes.
+    // An interval of less than one percent is a point, and its quantiles have few digits.
+    let (mut holds, mut misses) = (share(0) / 2.0, 0.99);
+    if difference == 0.0 || !excluded(misses) {
+        return 1.0;
+    }
+    for _ in 0..60 {
+        let middle = f64::midpoint(holds, misses);
+        if excluded(middle) { misses = middle } else { holds = middle }
+    }
+    misses
 }
 
 #[cfg(test)]
@@ -211,7 +243,7 @@ mod tests {
         assert_eq!((result.mean_a, result.mean_b, result.difference), (9.5, 10.5, 1.0));
         // Every block of four weeks is like any other: nothing is left to chance.
         assert_eq!((result.low, result.high), (1.0, 1.0));
-        assert_eq!(result.p_value, 1.0 / 500.0);
+        assert!((result.p_value - 2.0 / 500.0).abs() < 1e-12, "the least that 499 draws can say");
     }
 
     #[test]
@@ -274,13 +306,37 @@ mod tests {
     }
 
     #[test]
-    fn p_values_and_intervals_agree() {
+    fn a_p_value_is_below_5_percent_where_the_interval_of_95_percent_misses_zero() {
         let mut stream = Stream::new(9, "test", "series");
-        for trial in 0..50 {
-            let result = bootstrap(&series(60, 1.0, &mut stream), trial).unwrap();
-            let outside = result.low > 0.0 || result.high < 0.0;
-            // Draws are not symmetric, so the two may differ near the threshold.
-            assert!(outside == (result.p_value < 0.05) || (result.p_value - 0.05).abs() < 0.04, "{result:?}");
+        let (mut missed, mut near) = (0, 0);
+        for trial in 0..150 {
+            // Also weeks of other sizes and with a tail to one side, of which draws are not symmetric.
+            let mut weeks = series(30, 0.6, &mut stream);
+            for (at, week) in weeks.iter_mut().enumerate() {
+                let skew = if at % 5 == 0 { 4.0 } else { 0.5 };
+                (week.jobs, week.sum_b) =
+                    (week.jobs + at as u64, week.sum_a + skew * (week.sum_b - week.sum_a));
+            }
+            for (level, alpha) in [(0.95, 0.05), (0.99, 0.01), (0.8, 0.2)] {
+                let draw =
+                    |level| block_bootstrap(&weeks, level, 499, &mut Stream::new(trial, "test", "draws"));
+                let result = draw(level).unwrap();
+                let outside = result.low > 0.0 || result.high < 0.0;
+                assert_eq!(outside, result.p_value < alpha, "{level}: {result:?}");
+                assert_eq!(result.p_value, draw(0.5).unwrap().p_value, "it does not depend on the level");
+                missed += u32::from(outside);
+                near += u32::from((result.p_value - alpha).abs() < alpha / 2.0);
+            }
         }
+        assert!((50..400).contains(&missed) && near > 30, "{missed} of 450 miss zero, {near} nearly");
+    }
+
+    #[test]
+    fn an_interval_leaves_less_than_its_share_outside() {
+        // Of 9,999 draws and the log itself, 250 are 2.5 %: 248 draws beyond make a p value of 2 x 249 / 10,000, 249 one of 0.05.
+        assert_eq!(outside(1.0 - 0.95, 9_999), 248);
+        assert_eq!(outside(1.0 - 0.99, 9_999), 48);
+        assert_eq!(outside(1.0 - 0.95, 499), 11);
+        assert_eq!(outside(1e-9, 499), 0);
     }
 }

@@ -1,8 +1,7 @@
 //! A measure of a study along one of its axes.
 
-use super::legend::{self, Swatch};
-use super::plot::{Frame, Plot, label_space};
-use super::sheet::Sheet;
+use super::legend::{Entry, Swatch};
+use super::plot::Plot;
 use super::{Axis, Chart, ChartError, Ink, Paint};
 
 /// A point of a curve.
@@ -52,26 +51,18 @@ pub struct CurvesChart {
 
 impl Chart for CurvesChart {
     fn svg(&self, paint: Paint) -> Result<String, ChartError> {
-        let mut entries: Vec<legend::Entry> =
-            self.curves.iter().map(|curve| (curve.name.clone(), curve.ink, Swatch::Line)).collect();
+        let swatch = if self.apart { Swatch::Dot } else { Swatch::Line };
+        let mut entries: Vec<Entry> =
+            self.curves.iter().map(|curve| (curve.name.clone(), curve.ink, swatch)).collect();
+        // One curve is what the axis says.
+        if let [_] = &self.curves[..] {
+            entries.clear();
+        }
         if self.curves.iter().flat_map(|curve| &curve.points).any(|point| !point.hollow.is_empty()) {
             entries.push(("a run whose backlog still grew".to_owned(), Ink::Muted, Swatch::Hollow));
         }
-        let labels = label_space(&self.y);
-        let (width, height) = (self.size.0 as i32, self.size.1 as i32);
-        let above = legend::height(&entries, width - labels - 16) + 6;
-        let sheet = Sheet::new(self.size.0, self.size.1 + above as u32 + 4, paint, &self.title);
-        legend::draw(&sheet, &entries, labels, 2, width - labels - 16);
-        let frame = Frame {
-            left: 0,
-            top: above,
-            width: width - 22,
-            height,
-            labels,
-            x_labels: true,
-            mesh: (false, true),
-        };
-        let plot = Plot::draw(&sheet, frame, &self.x, &self.y)?;
+        let (sheet, plot) =
+            Plot::under_legend((&self.title, self.size, paint), (&self.x, &self.y), &entries, (false, true))?;
         for (number, curve) in self.curves.iter().enumerate() {
             // Places without an order have room beside each other.
             let aside = if self.apart {

@@ -1,8 +1,7 @@
 //! Distributions: which share of the jobs had at most a value.
 
-use super::legend::{self, Swatch};
-use super::plot::{Frame, Plot, label_space};
-use super::sheet::Sheet;
+use super::legend::{Entry, Swatch};
+use super::plot::Plot;
 use super::{Axis, Chart, ChartError, Ink, Paint};
 
 /// The distribution of one group.
@@ -35,25 +34,11 @@ impl Chart for EcdfChart {
     fn svg(&self, paint: Paint) -> Result<String, ChartError> {
         let entries = self.lines.iter();
         let swatch = |line: &EcdfLine| if line.dashed { Swatch::Dashed } else { Swatch::Line };
-        let entries: Vec<legend::Entry> =
-            entries.map(|line| (line.name.clone(), line.ink, swatch(line))).collect();
+        let entries: Vec<Entry> = entries.map(|line| (line.name.clone(), line.ink, swatch(line))).collect();
         let entries = if entries.len() > 1 { entries } else { Vec::new() };
         let y = Axis::linear("share of jobs", 0.0, 1.0, false);
-        let (width, height) = (self.size.0 as i32, self.size.1 as i32);
-        let labels = label_space(&y);
-        let above = legend::height(&entries, width - labels - 16) + 6;
-        let sheet = Sheet::new(self.size.0, self.size.1 + above as u32 + 4, paint, &self.title);
-        legend::draw(&sheet, &entries, labels, 2, width - labels - 16);
-        let frame = Frame {
-            left: 0,
-            top: above,
-            width: width - 22,
-            height,
-            labels,
-            x_labels: true,
-            mesh: (true, true),
-        };
-        let plot = Plot::draw(&sheet, frame, &self.x, &y)?;
+        let (sheet, plot) =
+            Plot::under_legend((&self.title, self.size, paint), (&self.x, &y), &entries, (true, true))?;
         for line in &self.lines {
             plot.line(&self.steps(line), line.ink, 1.6, line.dashed)?;
         }

@@ -78,7 +78,7 @@ pub struct GanttChart {
     pub rows: Vec<GanttRow>,
     /// Its bars.
     pub bars: Vec<GanttBar>,
-    /// Its joins.
+    /// Its joins; without any, lost attempts are only pale.
     pub joins: Vec<GanttJoin>,
     /// Its shadings.
     pub away: Vec<GanttShading>,
@@ -151,8 +151,11 @@ impl GanttChart {
         if !self.away.is_empty() {
             entries.push(("processors away".to_owned(), Ink::Away, Swatch::Faint));
         }
-        if self.bars.iter().any(|bar| bar.lost) {
+        if !self.joins.is_empty() {
             entries.push(("lost attempt, joined to the next".to_owned(), Ink::Lost, Swatch::Dashed));
+        } else if self.bars.iter().any(|bar| bar.lost) {
+            let ink = self.groups.first().map_or(Ink::Series(0), |(_, ink)| *ink);
+            entries.push(("lost attempt (pale)".to_owned(), ink, Swatch::Faint));
         }
         if self.bars.iter().any(|bar| bar.killed) {
             entries.push(("killed at its estimate".to_owned(), Ink::Lost, Swatch::Line));
@@ -230,7 +233,7 @@ impl GanttChart {
             for range in &bar.ranges {
                 boxed(&mut data, plot, (bar.from, bar.to), range, if single { 6 } else { 3 });
             }
-            if bar.lost && single {
+            if bar.lost && single && !self.joins.is_empty() {
                 lost.push_str(&data);
             }
             if bar.killed && single {
@@ -277,23 +280,24 @@ impl GanttChart {
     fn labels(&self, sheet: &Sheet, plots: &[Plot]) {
         for bar in &self.bars {
             let Some(plot) = plots.get(bar.row) else { continue };
-            let Some(range) = bar.ranges.iter().max_by_key(|range| range.end - range.start) else { continue };
-            let ((left, low), (right, high)) = corners(plot, (bar.from, bar.to), range);
-            let room = f64::from(low - high) / f64::from(UNIT);
-            let size = if room >= 14.0 { NORMAL } else { 9.0 };
-            if room < 10.5 || text_width(&bar.label, size) + 2 * UNIT > right - left {
-                continue;
+            for range in &bar.ranges {
+                let ((left, low), (right, high)) = corners(plot, (bar.from, bar.to), range);
+                let room = f64::from(low - high) / f64::from(UNIT);
+                let size = if room >= 14.0 { NORMAL } else { 9.0 };
+                if room < 10.5 || text_width(&bar.label, size) + 2 * UNIT > right - left {
+                    continue;
+                }
+                let ink = if bar.lost { Ink::Text } else { Ink::Paper };
+                let baseline = (low + high) / 2 + (size * 3.6) as i32;
+                sheet.text(
+                    &bar.label,
+                    ((left + right) / 2, baseline),
+                    size,
+                    ink.colour().2,
+                    Anchor::Middle,
+                    false,
+                );
             }
-            let ink = if bar.lost { Ink::Text } else { Ink::Paper };
-            let baseline = (low + high) / 2 + (size * 3.6) as i32;
-            sheet.text(
-                &bar.label,
-                ((left + right) / 2, baseline),
-                size,
-                ink.colour().2,
-                Anchor::Middle,
-                false,
-            );
         }
     }
 
@@ -320,7 +324,7 @@ impl GanttChart {
         let at = |(row, proc, time): (usize, f64, f64)| plots.get(row).map(|plot| plot.at(time, proc));
         let lines: String =
             self.joins.iter().filter_map(|join| Some(polyline([at(join.from)?, at(join.to)?]))).collect();
-        sheet.stroke(&lines, Ink::Lost.colour().2, if self.joins.len() > 100 { 0.4 } else { 0.9 }, 1.0);
+        sheet.stroke(&lines, Ink::Lost.colour().2, 0.9, 1.0);
         sheet.dash(false);
     }
 }

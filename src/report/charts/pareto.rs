@@ -1,8 +1,7 @@
 //! Two measures against each other, and what no other point beats in both.
 
-use super::legend::{self, Swatch};
-use super::plot::{Frame, Plot, label_space};
-use super::sheet::Sheet;
+use super::legend::{Entry, Swatch};
+use super::plot::Plot;
 use super::{Axis, Chart, ChartError, Ink, Paint};
 
 /// A point: one variant of a study.
@@ -43,7 +42,7 @@ pub struct ParetoChart {
 
 impl Chart for ParetoChart {
     fn svg(&self, paint: Paint) -> Result<String, ChartError> {
-        let mut entries: Vec<legend::Entry> = Vec::new();
+        let mut entries: Vec<Entry> = Vec::new();
         for point in &self.points {
             if !entries.iter().any(|(name, _, _)| *name == point.kind) {
                 entries.push((point.kind.clone(), point.ink, Swatch::Dot));
@@ -58,21 +57,8 @@ impl Chart for ParetoChart {
         if self.points.iter().any(|point| point.hollow) {
             entries.push(("backlog still grew".to_owned(), Ink::Muted, Swatch::Hollow));
         }
-        let labels = label_space(&self.y);
-        let (width, height) = (self.size.0 as i32, self.size.1 as i32);
-        let above = legend::height(&entries, width - labels - 16) + 6;
-        let sheet = Sheet::new(self.size.0, self.size.1 + above as u32 + 4, paint, &self.title);
-        legend::draw(&sheet, &entries, labels, 2, width - labels - 16);
-        let frame = Frame {
-            left: 0,
-            top: above,
-            width: width - 22,
-            height,
-            labels,
-            x_labels: true,
-            mesh: (true, true),
-        };
-        let plot = Plot::draw(&sheet, frame, &self.x, &self.y)?;
+        let (sheet, plot) =
+            Plot::under_legend((&self.title, self.size, paint), (&self.x, &self.y), &entries, (true, true))?;
         plot.line(&self.stairs(&front), Ink::Text, 1.2, true)?;
         for point in &self.points {
             plot.mark(

@@ -7,11 +7,11 @@ use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, Value
 use plotters::prelude::{Cartesian2d, ChartBuilder, DrawingArea, IntoDrawingArea, PathElement, Polygon};
 use plotters::style::{Color, FontDesc, FontFamily, FontStyle, IntoTextStyle, ShapeStyle, TextStyle};
 
-use super::ChartError;
 use super::axis::Axis;
 use super::backend::Backend;
 use super::palette::Ink;
 use super::sheet::{Anchor, Sheet, UNIT, text_width};
+use super::{ChartError, Paint, legend};
 
 /// Size of tick labels, in pixels.
 pub(super) const SMALL: f64 = 11.0;
@@ -50,6 +50,23 @@ pub(super) fn label_space(axis: &Axis) -> i32 {
 }
 
 impl Plot {
+    /// A sheet of its own for one pair of axes of a size in pixels, with a legend above it.
+    pub(super) fn under_legend(
+        (title, size, paint): (&str, (u32, u32), Paint),
+        (x, y): (&Axis, &Axis),
+        entries: &[legend::Entry],
+        mesh: (bool, bool),
+    ) -> Result<(Sheet, Self), ChartError> {
+        let labels = label_space(y);
+        let (width, height) = (size.0 as i32, size.1 as i32);
+        let above = legend::height(entries, width - labels - 16) + 6;
+        let sheet = Sheet::new(size.0, size.1 + above as u32 + 4, paint, title);
+        legend::draw(&sheet, entries, labels, 2, width - labels - 16);
+        let frame = Frame { left: 0, top: above, width: width - 22, height, labels, x_labels: true, mesh };
+        let plot = Self::draw(&sheet, frame, x, y)?;
+        Ok((sheet, plot))
+    }
+
     /// Draws the axes.
     pub(super) fn draw(sheet: &Sheet, frame: Frame, x: &Axis, y: &Axis) -> Result<Self, ChartError> {
         let root: DrawingArea<Backend, Shift> = Backend(sheet.clone()).into_drawing_area();

@@ -10,6 +10,7 @@ use crate::model::Outcome;
 use crate::report::figures::{count, duration, number};
 use crate::report::series::{Quantity, RunSeries};
 use crate::report::{FolderKind, RunFolder};
+use crate::units::unsigned_zero;
 
 /// The row of the folder.
 pub(super) const FOLDER: &str = "folder";
@@ -185,7 +186,7 @@ pub(super) fn all_jobs(titles: &[String], measures: &[BTreeMap<String, f64>]) ->
             row.push(match (values[0], values[1]) {
                 (Some(a), Some(b)) if a == b => "same".to_owned(),
                 (Some(a), Some(b)) if a != 0.0 => {
-                    format!("{:+.1} %", (b / a - 1.0) * 100.0).replace('-', "−")
+                    unsigned_zero(format!("{:+.1} %", (b / a - 1.0) * 100.0)).replace('-', "−")
                 }
                 _ => String::new(),
             });
@@ -216,6 +217,14 @@ pub(super) fn shown(id: &str, value: f64) -> String {
         _ => 2,
     };
     number(Some(value), decimals)
+}
+
+/// A mean with the half of its interval, in as many places as the mean deserves.
+pub(super) fn shown_with(id: &str, mean: f64, half: f64) -> String {
+    match mean.abs() {
+        large if large >= 1_000.0 => format!("{} ± {}", number(Some(mean), 0), number(Some(half), 0)),
+        _ => format!("{} ± {}", shown(id, mean), shown(id, half)),
+    }
 }
 
 /// A site a row.
@@ -298,17 +307,39 @@ fn group_table(caption: &str, first: &str, groups: Vec<(&str, &Value)>) -> Table
 
 /// What was lost to churn and to kills.
 pub(super) fn lost(summary: &Value) -> Option<Table> {
-    let lost = summary["churn"]["lost"].as_array().filter(|lost| !lost.is_empty())?;
-    let rows = lost.iter().map(|lost| {
-        vec![
+    let lost = summary["churn"]["lost"].as_array()?;
+    let some: Vec<&Value> = lost.iter().filter(|lost| lost["attempts"] != 0).collect();
+    if some.is_empty() {
+        return None;
+    }
+    let window = &summary["measure"];
+    let within = window["from"].as_f64().zip(window["to"].as_f64());
+    let within = within.map(|(from, to)| format!("from {} to {}", duration(from), duration(to)));
+    let left = |lost: &&Value| lost["cause"].as_str().is_some_and(|cause| cause.ends_with(" left"));
+    let caption = match within {
+        Some(within) if some.iter().all(left) => format!("Work that was lost {within}"),
+        Some(within) if some.iter().any(left) => {
+            format!("Work that was lost: to what left {within}; otherwise in the whole run")
+        }
+        Some(_) => "Work that was lost in the whole run".to_owned(),
+        None => "Work that was lost".to_owned(),
+    };
+    // What was lost in a part of the run is no share of what was in use in all of it.
+    let shares = some.iter().any(|lost| lost["share"].is_number());
+    let rows = some.iter().map(|lost| {
+        let mut row = vec![
             lost["cause"].as_str().unwrap_or_default().to_owned(),
             number(lost["attempts"].as_f64(), 0),
             number(lost["proc_s"].as_f64().map(|seconds| seconds / 3_600.0), 1),
-            lost["share"].as_f64().map_or_else(|| "–".to_owned(), |share| format!("{:.2} %", share * 100.0)),
-        ]
+        ];
+        if shares {
+            let share = lost["share"].as_f64();
+            row.push(share.map_or_else(|| "–".to_owned(), |share| format!("{:.2} %", share * 100.0)));
+        }
+        row
     });
     let head = ["cause", "attempts", "processor-hours", "of all in use"];
-    Some(table("Work that was lost", &head, rows.collect()))
+    Some(table(&caption, &head[..if shares { 4 } else { 3 }], rows.collect()))
 }
 
 fn table(caption: &str, head: &[&str], rows: Vec<Vec<String>>) -> Table {

@@ -57,8 +57,13 @@ pub(super) fn over_time(series: &mut RunSeries, tail: &str) -> Section {
     }
     let waiting = layer("waiting", Ink::Series(1), TimeStyle::Line, series.waiting.points(span, BINS, 1.0));
     let running = layer("running", Ink::Series(0), TimeStyle::Line, series.running.points(span, BINS, 1.0));
-    let caption = "Jobs in the system: those that run, and those that wait (wherever they are). A line is the mean over a pixel, its band from least to most.";
-    figures.push(time_figure(&format!("queue{tail}"), caption, span, "jobs", vec![running, waiting], None));
+    let mut caption =
+        "Jobs in the system: those that run, and those that wait (wherever they are).".to_owned();
+    // A short run is drawn as it was: there are no bands.
+    if [&running, &waiting].iter().any(|layer| layer.points.iter().any(|point| point.low < point.high)) {
+        caption += " A line is the mean over a pixel, its band from least to most.";
+    }
+    figures.push(time_figure(&format!("queue{tail}"), &caption, span, "jobs", vec![running, waiting], None));
     figures.extend(power(series, tail));
     if series.cost.sum() != 0 {
         let points = series.cost.points(1e-9);

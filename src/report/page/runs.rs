@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::over_time::{BINS, busy_share, layer, means, over_time, time_figure};
 use super::{Figure, Report, ReportError, ReportOptions, Section, facts, stem};
 use crate::model::Outcome;
-use crate::report::charts::{Axis, EcdfChart, EcdfLine, Ink, TimeStyle};
+use crate::report::charts::{Axis, EcdfChart, EcdfLine, GanttChart, Ink, TimeStyle};
 use crate::report::figures::{count, duration, jobs};
 use crate::report::series::{Quantity, RunSeries, ecdf, heat, ink};
 use crate::report::{FolderKind, RunFolder};
@@ -241,17 +241,17 @@ fn schedule(run: &mut Run<'_>, several: bool) -> Option<Section> {
                     "Each pixel is a stretch of time on some processors: its colour is that of the jobs that had them, its weight how far they were in use."
                 }
                 (false, true) => {
-                    "The number in a box is that of its job; what is known of it is told when you point at it."
+                    "The number in a box is that of its job, where there is room for one; what is known of it is told when you point at it."
                 }
                 (false, false) => "Each box is a stretch of a job.",
             };
             if run.series.lost_attempts > 0 {
                 caption += &format!(
-                    " {} attempts were lost and followed by another.",
+                    " In the whole run {} attempts were lost and followed by another.",
                     count(run.series.lost_attempts)
                 );
-                if chart.joins.is_empty() {
-                    caption += " They are too many to be joined in the picture.";
+                if !raster {
+                    caption += how_lost(&chart);
                 }
             }
             if !run.series.sized {
@@ -267,7 +267,10 @@ fn schedule(run: &mut Run<'_>, several: bool) -> Option<Section> {
         None => section.lead.push(no_schedule(run)),
     }
     if let Some(chart) = run.series.detail.take() {
-        let caption = "A part of it: around the time when most jobs waited. What is known of a job is told when you point at it.".to_owned();
+        let mut caption = "A part of it: around the time when most jobs waited. What is known of a job is told when you point at it.".to_owned();
+        if chart.bars.iter().any(|bar| bar.lost) {
+            caption += how_lost(&chart);
+        }
         section.figures.push(Figure {
             name: format!("gantt-detail{tail}"),
             caption,
@@ -284,6 +287,14 @@ fn schedule(run: &mut Run<'_>, several: bool) -> Option<Section> {
         );
     }
     Some(section)
+}
+
+/// How attempts look that were lost.
+const fn how_lost(chart: &GanttChart) -> &'static str {
+    match chart.joins.is_empty() {
+        true => " Lost attempts are pale: they are too many to be joined to those that followed.",
+        false => " Lost attempts are pale, and a broken line leads to those that followed.",
+    }
 }
 
 fn no_schedule(run: &Run<'_>) -> String {

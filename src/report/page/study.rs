@@ -29,7 +29,7 @@ pub(super) fn report(table: &StudyTable, options: &ReportOptions) -> Result<Repo
         Some((x, y)) => Some((find("measure", x, &table.measures)?, find("measure", y, &table.measures)?)),
         None => chosen_pair(table, &measures),
     };
-    let mut sections = vec![what(table), points(table, &measures)];
+    let mut sections = vec![what(table, &options.notes), points(table, &measures)];
     let layout = Layout::of(table, along);
     if let Some(layout) = &layout {
         sections.push(drawn(table, layout, &measures));
@@ -121,7 +121,7 @@ fn capital(text: &str) -> String {
     signs.next().map_or_else(String::new, |first| first.to_uppercase().chain(signs).collect())
 }
 
-fn what(table: &StudyTable) -> Section {
+fn what(table: &StudyTable, notes: &[String]) -> Section {
     let seeds: std::collections::BTreeSet<u64> = table.rows.iter().map(|row| row.seed).collect();
     let mut rows = vec![vec!["runs".to_owned(), count(table.rows.len() as u64)]];
     for (at, axis) in table.axes.iter().enumerate() {
@@ -133,7 +133,7 @@ fn what(table: &StudyTable) -> Section {
         _ => String::new(),
     };
     rows.push(vec!["seeds".to_owned(), seeds]);
-    let mut lead = Vec::new();
+    let mut lead: Vec<String> = notes.iter().map(|note| format!("Note: {note}.")).collect();
     let failed: Vec<(u64, &str)> = table
         .rows
         .iter()
@@ -202,9 +202,7 @@ fn points(table: &StudyTable, measures: &[usize]) -> Section {
                 None if values.is_empty() => "–".to_owned(),
                 None => "backlog grows".to_owned(),
                 Some(mean) => match mean_interval(&values, LEVEL) {
-                    Some(estimate) => {
-                        format!("{} ± {}", facts::shown(id, mean), facts::shown(id, estimate.high - mean))
-                    }
+                    Some(estimate) => facts::shown_with(id, mean, (estimate.high - estimate.low) / 2.0),
                     None => facts::shown(id, mean),
                 },
             });
@@ -219,7 +217,10 @@ fn points(table: &StudyTable, measures: &[usize]) -> Section {
 
 fn drawn(table: &StudyTable, layout: &Layout, measures: &[usize]) -> Section {
     let charts = layout.charts(table);
-    let mut lead = vec!["A line joins the means of the runs of each point; its band is the 95 % interval of the mean (Student's t, over seeds).".to_owned()];
+    let ordered = layout.is_ordered(table);
+    let lines = "A line joins the means of the runs of each point; its band is the 95 % interval of the mean (Student's t, over seeds).";
+    let marks = "A mark is the mean of the runs of a point; the line through it is the 95 % interval of the mean (Student's t, over seeds).";
+    let mut lead = vec![if ordered { lines } else { marks }.to_owned()];
     if charts.len() > CHARTS {
         lead.push(format!(
             "The axes that are kept apart have {} combinations, of which the first {CHARTS} are drawn; the table has all of them.",

@@ -89,12 +89,10 @@ impl Alike {
         }
     }
 
-    /// Whether the backlog grows: as the summary says, of its window; else by the rows, if they are enough to tell.
+    /// Whether the backlog grows: as the summary says, of its window; else by the rows.
     fn settle(&mut self, folder: &RunFolder) {
-        const ENOUGH: u64 = 100;
         self.grows = match folder.summary().and_then(|summary| summary.get("backlog")) {
             Some(backlog) => backlog["grows"].as_bool().unwrap_or(false),
-            None if self.in_it < ENOUGH => false,
             None => self.backlog.summary(Window::ALL, self.in_it).is_some_and(|backlog| backlog.grows),
         };
         self.backlog = Backlog::default();

@@ -13,7 +13,7 @@ use crate::report::figures::duration;
 /// Rectangles up to here are drawn; beyond them there is a raster.
 const BARS: usize = 20_000;
 /// Joins up to here are drawn: more hide what they join.
-const JOINS: usize = 1_000;
+const JOINS: usize = 40;
 /// Cells of a raster along the time.
 const COLUMNS: u32 = 960;
 /// Up to here jobs without groups have a colour each.

@@ -23,6 +23,11 @@ pub(in crate::report) struct Layout {
 }
 
 impl Layout {
+    /// Whether places along it have an order, so that lines may join them.
+    pub(in crate::report) fn is_ordered(&self, table: &StudyTable) -> bool {
+        places(table, self.along).is_some()
+    }
+
     /// A layout of a study, along the axis `along` if it is given: otherwise along the one with the most numbers.
     pub(in crate::report) fn of(table: &StudyTable, along: Option<usize>) -> Option<Self> {
         let varied: Vec<usize> = (0..table.axes.len()).filter(|axis| table.labels(*axis).len() > 1).collect();

@@ -12,6 +12,7 @@ use super::steps::{Accrual, Steps};
 use super::study::{Layout, curves, front, pareto};
 use crate::metrics::StudyTable;
 use crate::report::RunFolder;
+use crate::report::charts::{Chart as _, Paint, Theme};
 
 /// A step function as its value at each instant.
 fn by_definition(holds: &[(u64, u64, i64)], at: u64) -> i64 {
@@ -165,6 +166,32 @@ fn a_small_run_gives_what_can_be_worked_out_by_hand() {
     let away = &gantt.away[0];
     assert_eq!((away.from, away.to, away.ranges.len(), away.ranges[0].clone()), (10.0, 20.0, 1, 2..4));
     assert_eq!((gantt.rows[0].processors, gantt.rows[0].cores), (4, 2));
+}
+
+#[test]
+fn lost_attempts_are_joined_while_they_are_few() {
+    // A job that loses its attempt every second, so often.
+    let often = |lost: u64| {
+        let dir = tempfile::tempdir().unwrap();
+        let (attempts, end) = (lost + 1, lost + 1);
+        let jobs = format!("1,0,0,{end},4,a,completed,4,20,20,0,40,2,1,all,{attempts},2000,6,,p,local\n");
+        let segments: String = (0..attempts)
+            .map(|at| format!("1,{},a,p,4,{at},{},1,1,run,10,3,0-3,local\n", at + 1, at + 1))
+            .collect();
+        let run = RunSeries::read(&folder(dir.path(), &jobs, &segments, ""), None).unwrap();
+        let gantt = run.gantt.unwrap();
+        let svg = gantt.svg(Paint::File(Theme::Light)).unwrap();
+        let pale = gantt.bars.iter().filter(|bar| bar.lost).count() as u64;
+        (
+            run.lost_attempts,
+            pale,
+            gantt.joins.len(),
+            svg.contains("joined to the next"),
+            svg.contains("(pale)"),
+        )
+    };
+    assert_eq!(often(40), (40, 40, 40, true, false));
+    assert_eq!(often(41), (41, 41, 0, false, true));
 }
 
 #[test]

@@ -14,9 +14,13 @@ struct Ran {
 }
 
 fn campaign(folder: &Path, args: &[&str]) -> Ran {
+    gridemu(folder, &[&["campaign"], args].concat())
+}
+
+fn gridemu(folder: &Path, args: &[&str]) -> Ran {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut command = Command::new(cargo_bin!("gridemu"));
-    command.current_dir(folder).arg("campaign");
+    command.current_dir(folder);
     for arg in args {
         // Files of the tests, from wherever it is typed.
         if arg.ends_with(".toml") {
@@ -62,7 +66,7 @@ fn runs_are_listed_before_they_are_run() {
     insta::assert_snapshot!("list", ran.ends(0, &[]).out);
     assert!(!folder.path().join("small.campaign").exists(), "nothing was made");
     campaign(folder.path(), &["small.toml", "--shard", "2/9", "--store", "store"])
-        .ends(0, &["2 runs done now, 16 without a result"]);
+        .ends(0, &["part 2/9: 2 runs done now; of the other parts 0 runs have a result in this store, and 16 have none"]);
     let ran = campaign(folder.path(), &["small.toml", "--dry-run", "--store", "store", "--json"]);
     let json: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
     let done = json.as_array().unwrap().iter().filter(|run| run["state"] == "done").count();
@@ -86,7 +90,51 @@ fn parts_come_together() {
     campaign(folder.path(), &twice)
         .ends(2, &["overlap: both have run 1 (policy=fcfs, load=0.5, seed=1)", "hint: parts are made with"]);
     campaign(folder.path(), &["small.toml", "--merge", "nothing"])
-        .ends(2, &["there is no store at `nothing`"]);
+        .ends(2, &["there is no store at `nothing`", "hint: a store is made by `gridemu campaign FILE`"]);
+}
+
+#[test]
+fn parts_in_one_store_are_counted_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let part = |shard| campaign(folder.path(), &["small.toml", "--store", "one", "--shard", shard]);
+    part("1/3").ends(
+        0,
+        &["part 1/3: 6 runs done now; of the other parts 0 runs have a result in this store, and 12 have none"],
+    );
+    part("3/3").ends(
+        0,
+        &[
+            "part 3/3: 6 runs done now; of the other parts 6 runs have a result in this store, and 6 have none",
+            "the table of the 12 runs that have one is",
+        ],
+    );
+    let compared = gridemu(folder.path(), &["compare", "one", "--by", "policy"]);
+    compared.ends(0, &["note: an unfinished campaign: 12 of 18 runs are in its table; go on with"]);
+    part("1/3").ends(0, &["part 1/3: 0 runs done now, 6 kept from before; of the other parts 6 runs"]);
+    part("2/3")
+        .ends(0, &["of the other parts 12 runs have a result in this store; the table of all 18 runs is"]);
+    let compared = gridemu(folder.path(), &["compare", "one", "--by", "policy"]);
+    assert!(!compared.err.contains("unfinished"), "{}", compared.err);
+}
+
+#[test]
+fn an_unfinished_campaign_is_told_from_a_folder_without_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    campaign(folder.path(), &["small.toml", "--shard", "1/3", "--store", "killed"]).ends(0, &[]);
+    // What a process leaves that is killed before it has written its table.
+    let about = folder.path().join("killed/campaign.json");
+    let text = std::fs::read_to_string(&about).unwrap();
+    std::fs::write(&about, text.replace("\"tabled\": 6", "\"tabled\": null")).unwrap();
+    let told = ["`killed` is of an unfinished campaign: 6 results of 18 runs are there, and no table"];
+    let way = ["hint: go on with `gridemu campaign tests/it/scenarios/campaigns/small.toml --store killed`"];
+    for command in ["compare", "report"] {
+        gridemu(folder.path(), &[command, "killed"]).ends(2, &[told, way].concat());
+    }
+    // One of an earlier gridemu says less.
+    std::fs::remove_file(about).unwrap();
+    std::fs::remove_file(folder.path().join("killed/results.csv")).unwrap();
+    let way = "hint: go on with `gridemu campaign FILE --store killed`";
+    gridemu(folder.path(), &["report", "killed"]).ends(2, &["unfinished campaign: 6 results are there", way]);
 }
 
 #[test]
@@ -127,5 +175,12 @@ fn what_cannot_be_used_is_refused() {
     let marker = folder.path().join("small.campaign/gridemu-campaign");
     let text = std::fs::read_to_string(&marker).unwrap();
     std::fs::write(&marker, &text[..40]).unwrap();
-    campaign(folder.path(), &["small.toml"]).ends(2, &["the marker is cut short"]);
+    campaign(folder.path(), &["small.toml"])
+        .ends(2, &["the marker is cut short", "hint: delete the folder and run the campaign again"]);
+    campaign(folder.path(), &["small.toml", "--set", "seed=4", "--list"])
+        .ends(2, &["`--set seed=4` would change nothing: the seeds are those of", "such as `seeds = [4]`"]);
+    gridemu(folder.path(), &["run", "small.toml"]).ends(
+        2,
+        &["`scenario`: there is no such key", "hint: this looks like a campaign: `gridemu campaign "],
+    );
 }

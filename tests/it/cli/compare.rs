@@ -143,3 +143,39 @@ fn questions_that_make_no_sense_are_refused_with_a_hint() {
     fs::write(&cut, &whole[..whole.len() - 12]).unwrap();
     gridemu(&["compare", alone, cut.to_str().unwrap()]).ends(2, &["cut.csv", "breaks off there"]);
 }
+
+/// One run at a point, as a campaign of a log has it.
+const ONE_RUN: &str = "\
+run,policy,seed,status,jobs,completed,killed,failed,rejected,cancelled,unfinished,grows,scenario_hash,fingerprint,error,mean_wait
+1,fcfs,1,done,9,9,0,0,0,0,0,no,a,b,,10
+2,easy,1,done,9,9,0,0,0,0,0,no,a,b,,9
+";
+
+#[test]
+fn one_run_at_a_point_is_better_compared_job_by_job() {
+    let dir = tempfile::tempdir().unwrap();
+    let study = dir.path().join("results.csv");
+    fs::write(&study, ONE_RUN).unwrap();
+    let ran = gridemu(&["compare", study.to_str().unwrap()]);
+    let out = &ran.well().out;
+    assert!(out.contains("\n1 seed: too few to say anything"), "{out}");
+    assert!(out.contains("`gridemu campaign FILE --folders DIR`"), "{out}");
+}
+
+#[test]
+fn runs_are_compared_by_the_measures_asked_for() {
+    let dir = tempfile::tempdir().unwrap();
+    let (a, b) = (dir.path().join("a.csv"), dir.path().join("b.csv"));
+    jobs(&a, &[(1, 0, Some(0), 100, 100), (2, 10, Some(100), 200, 100)]);
+    jobs(&b, &[(1, 0, Some(0), 100, 100), (2, 10, Some(10), 110, 100)]);
+    let (a, b) = (a.to_str().unwrap(), b.to_str().unwrap());
+    let cells = |more: &[&str]| {
+        let json = gridemu(&[&["compare", a, b, "--json"], more].concat()).json();
+        json["runs"]["pairs"][0]["cells"].as_array().unwrap().len()
+    };
+    assert_eq!((cells(&[]), cells(&["--measure", "mean_wait"])), (3, 1));
+    gridemu(&["compare", a, b, "--measure", "mean_wiat"])
+        .ends(2, &["the runs have no measure `mean_wiat`", "did you mean `mean_wait`?"]);
+    gridemu(&["compare", a, b, "--by", "policy"])
+        .ends(2, &["`--by` and `--where` are for the table of a study"]);
+}

@@ -348,6 +348,11 @@ fn what_cannot_be_reported_is_refused() {
     );
     gridemu(&["report", &store, "--along", "lood"]).ends(2, &["no axis `lood` (did you mean `load`?)"]);
     gridemu(&["report", &store, "--pareto", "cost"]).ends(2, &["two measures are wanted"]);
+    // What is for runs, and what is for campaigns.
+    gridemu(&["report", &store, "--classes", "none"])
+        .ends(2, &["is a campaign, and `--classes` is for runs"]);
+    gridemu(&["report", &place.at("run"), "--measure", "mean_wait", "--along", "load"])
+        .ends(2, &["is a run, and `--measure`, `--along` are for campaigns", "hint: leave it out"]);
     gridemu(&["report", &store, &place.at("run")]).ends(2, &["is a campaign", "hint: give it alone"]);
     fs::write(place.path("tiny.campaign/results.csv"), "run,seed\n1,x\n").unwrap();
     gridemu(&["report", &store]).ends(2, &["results.csv", "no column `status`", "hint:"]);

@@ -147,7 +147,7 @@ fn a_measure_that_no_run_has_is_told_with_the_nearest() {
         gridemu(&["reproduce", folder.to_str().unwrap(), "--no-page", "--store", store.to_str().unwrap()]);
     ran.ends(
         2,
-        &["claim `easy-below`: the campaign has no measure `mean_wiat`", "did you mean `mean_wait`?"],
+        &["claim `easy-below`: the campaign does not measure `mean_wiat`", "did you mean `mean_wait`?"],
     );
     assert!(!store.exists(), "nothing was run");
 }

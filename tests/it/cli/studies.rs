@@ -71,7 +71,9 @@ fn the_table_of_a_folder_is_judged_as_the_folder() {
     // What was refused has its reason, and the folder is not accused.
     let told = gridemu(&["explain", &out, "--job", "2"]);
     let wanted = "never started, rejected (needs more processors than the partition has)";
-    assert!(told.well().out.contains(wanted) && !told.out.contains("another version"), "{}", told.out);
+    // Lines are at most 100 wide.
+    let out = told.well().out.replace('\n', " ");
+    assert!(out.contains(wanted) && !told.out.contains("another version"), "{}", told.out);
 }
 
 #[test]
@@ -93,4 +95,20 @@ fn a_trace_is_written_beside_the_files() {
 
     let path = file(folder.path(), "no-folder.toml", format!("{SITE}workload = 'lublin[jobs=3]'\n"));
     gridemu(&["run", &path, "--trace"]).ends(2, &["`--trace` writes to the folder", "--out DIR"]);
+}
+
+#[test]
+fn the_measures_of_a_campaign_are_listed() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "measures = ['rejected']\n[scenario]\n[[scenario.site]]\nname = 'delft'\nmachines = [{ class = 'node', count = 8 }]\nworkload = 'lublin[jobs=30,load=0.2]'\n";
+    let path = file(folder.path(), "study.toml", text);
+    gridemu(&["campaign", &path])
+        .ends(2, &["there is no measure `rejected` (did you mean `outcomes.rejected`?)", "--list-measures"]);
+    // Also while the file asks for what there is not.
+    let listed = gridemu(&["campaign", &path, "--list-measures"]);
+    let out = &listed.well().out;
+    assert!(out.contains("\n site.delft.mean_wait ") && out.contains("\n outcomes.rejected "), "{out}");
+    let json = gridemu(&["campaign", &path, "--list-measures", "--json"]).json();
+    let wait = json.as_array().unwrap().iter().find(|info| info["id"] == "mean_wait").unwrap();
+    assert_eq!((&wait["unit"], &wait["better"]), (&"s".into(), &"lower".into()));
 }

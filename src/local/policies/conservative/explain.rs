@@ -4,7 +4,7 @@ use super::{Conservative, Planned};
 use crate::local::explanation::processors;
 use crate::local::{Action, Actions, Blocker, Explanation, LocalPolicy, Phase, Profile, Reason, View};
 use crate::model::JobKey;
-use crate::units::{Span, Time};
+use crate::units::{Clock, Span, Time};
 
 /// What the pass at this instant decides for `job`, and why.
 pub(super) fn explain(policy: &Conservative, view: &View<'_>, job: JobKey) -> Explanation {
@@ -36,8 +36,8 @@ pub(super) fn explain(policy: &Conservative, view: &View<'_>, job: JobKey) -> Ex
     let end = now + planned.estimate;
     let Some((time, left)) = first_lack(&profile, end, needs) else {
         let rule = format!(
-            "its reservation stays at {} s although there is room before: reservations move up when a job ends early, {}",
-            planned.start,
+            "its reservation stays at {} although there is room before: reservations move up when a job ends early, {}",
+            Clock(planned.start),
             match policy.compress {
                 super::Compress::Submission => "each once, in order of submission",
                 super::Compress::Start => "each once, in order of reserved start",
@@ -47,10 +47,11 @@ pub(super) fn explain(policy: &Conservative, view: &View<'_>, job: JobKey) -> Ex
         return told(Reason::Kept, rule).blocked_by(planned_before(&twin, view, planned));
     };
     let holders = holders(&twin, view, &actions, time, planned);
-    let since = if time <= now { "now".to_owned() } else { format!("from {time} s on") };
+    let since = if time <= now { "now".to_owned() } else { format!("from {} on", Clock(time)) };
     let rule = format!(
-        "its reservation is at {} s: until {end} s it would need {}, and {since} {} left beside what runs and the reservations made before",
-        planned.start,
+        "its reservation is at {}: until {} it would need {}, and {since} {} left beside what runs and the reservations made before",
+        Clock(planned.start),
+        Clock(end),
         processors(needs),
         match left.max(0) {
             0 => "none is".to_owned(),

@@ -4,7 +4,7 @@ use super::{Easy, Room};
 use crate::local::explanation::{free_now, processors};
 use crate::local::{Entry, Explanation, Phase, Profile, Reason, View};
 use crate::model::JobKey;
-use crate::units::Time;
+use crate::units::{Clock, Time};
 
 /// What the pass at this instant decides for `job`, and why.
 pub(super) fn explain(easy: &Easy, view: &View<'_>, job: JobKey) -> Explanation {
@@ -96,7 +96,8 @@ impl Case<'_> {
                 .blocked_by(self.started_before());
         }
         let end = room.now + head.estimate;
-        let rule = format!("{own}: it is expected to run until {end} s, and processors are reserved before");
+        let rule =
+            format!("{own}: it is expected to run until {}, and processors are reserved before", Clock(end));
         told(Reason::Reserved, rule).blocked_by(view.booked(room.now, end.max(until)))
     }
 
@@ -125,14 +126,16 @@ impl Case<'_> {
         if let (true, Some(shadow), Some((time, left))) = (delays, *shadow, lack) {
             let left = u32::try_from(left).unwrap_or(0);
             let rule = format!(
-                "it would delay {who}, the first in line, which is to start at {shadow} s: it is expected to run until {end} s on {}, and {} spare {}",
+                "it would delay {who}, the first in line, which is to start at {}: it is expected to run until {} on {}, and {} spare {}",
+                Clock(shadow),
+                Clock(end),
                 processors(needs),
                 match left {
                     0 => "none is".to_owned(),
                     1 => "1 is".to_owned(),
                     many => format!("{many} are"),
                 },
-                if time == shadow { "then".to_owned() } else { format!("from {time} s on") }
+                if time == shadow { "then".to_owned() } else { format!("from {} on", Clock(time)) }
             );
             return Explanation { spare: Some(left), ..self.told(Reason::WouldDelay, rule, entry) }
                 .blocked_by([waits])
@@ -140,7 +143,7 @@ impl Case<'_> {
                 .blocked_by(view.booked(now, end))
                 .blocked_by(self.started_before());
         }
-        let rule = format!("it is expected to run until {end} s, and processors are reserved before");
+        let rule = format!("it is expected to run until {}, and processors are reserved before", Clock(end));
         self.told(Reason::Reserved, rule, entry).blocked_by(view.booked(now, end))
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! Where Algorithm 2 leaves something open: a head that has been skipped `C_s` times is started only if it fits, and otherwise has the
 //! reservation of Algorithm 1 (lines 35 to 37 do not ask); of dedicated jobs with one start that together are more than the machine, as many count
-//! as the machine holds (line 24 has no answer); a cycle that has moved or started a job goes on at once, except that on a full machine one
-//! dedicated job is moved in a cycle.
+//! as the machine holds (line 24 has no answer); a cycle that has moved or started a job goes on at once. So of dedicated jobs whose starts
+//! come while the machine is full the one with the latest start is first in the queue in the end (Algorithm 3 puts each before all others).
 
 use super::Los;
 use super::fill::{Freeze, Room};
@@ -58,12 +58,7 @@ impl Los {
             let head = self.queue.first().copied().filter(|_| room.free > 0);
             match head {
                 // Lines 39 to 42.
-                None if start <= now => {
-                    self.move_before_all(view, start, job);
-                    if room.free == 0 {
-                        return;
-                    }
-                }
+                None if start <= now => self.move_before_all(view, start, job),
                 None => return,
                 // Lines 35 to 38.
                 Some(head) if self.skips(head) >= self.options.skips => {

@@ -35,6 +35,7 @@ fn question() -> JobQuestion {
         window: Window::ALL,
         feedback: false,
         level: 0.95,
+        measures: Vec::new(),
         top: 2,
         seed: 1,
     }
@@ -134,6 +135,46 @@ fn jobs_that_did_not_end_alike_are_charged_as_said() {
     assert_eq!(charged(Charge::LeaveOut), (70.0, 20.0, 2));
     // As if it had started at 240 s: it waited 230 s.
     assert_eq!(charged(Charge::ToTheEnd), (160.0 / 3.0, 270.0 / 3.0, 3));
+}
+
+#[test]
+fn what_is_told_of_charges_is_what_was_charged() {
+    let killed = |mut job: JobOutcome| {
+        job.outcome = Outcome::Killed;
+        job
+    };
+    let note = |a: &[JobOutcome], b: &[JobOutcome]| {
+        let to_the_end = JobQuestion { charge: Some(Charge::ToTheEnd), ..question() };
+        cell(&compare(a, b, &to_the_end), "all", "mean_wait").note.clone().unwrap()
+    };
+    let a = [job(0, 0, 140), job(1, 10, 20), job(2, 20, 0)];
+    let lost = [job(0, 0, 40), rejected(job(1, 10, 0)), job(2, 20, 0)];
+    assert_eq!(note(&a, &lost), "1 job charged to the end of the run");
+    // A job that was killed at its estimate ran to its end, and has a wait of its own.
+    let cut = [job(0, 0, 40), killed(job(1, 10, 0)), job(2, 20, 0)];
+    assert_eq!(
+        note(&a, &cut),
+        "0 jobs charged to the end of the run; 1 did not end alike, but ran on both sides (completed or killed)"
+    );
+    let both = [job(0, 0, 40), rejected(job(1, 10, 0)), killed(job(2, 20, 0))];
+    assert!(note(&a, &both).starts_with("1 job charged to the end of the run; 1 did"), "{}", note(&a, &both));
+}
+
+#[test]
+fn a_group_says_nothing_that_another_has_said() {
+    // All even jobs are of one site, and all odd ones of the other: sites and classes are the same groups.
+    let at = |mut job: JobOutcome| {
+        job.site = if job.job.is_multiple_of(2) { "delft" } else { "leiden" }.into();
+        job
+    };
+    let jobs = |wait: u64| (0..4).map(|n| at(job(n, 10 * n, wait))).collect::<Vec<_>>();
+    let found =
+        compare(&jobs(5), &jobs(8), &JobQuestion { measures: vec!["mean_wait".to_owned()], ..question() });
+    let groups: Vec<&str> = found.cells.iter().map(|cell| cell.of[0].as_str()).collect();
+    assert_eq!(groups, ["all", "class even", "class odd"]);
+    // And what is the same for each job is no test.
+    let same = compare(&jobs(5), &jobs(5), &question());
+    assert!(same.cells.iter().all(|cell| cell.says == Says::Same && cell.p_value.is_none()));
 }
 
 #[test]

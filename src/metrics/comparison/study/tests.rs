@@ -1,42 +1,21 @@
-use super::super::Says;
+use super::super::{Says, tests_of};
 use super::*;
 use crate::metrics::Outcomes;
+use crate::metrics::samples::study;
 
 /// A table of `policy` x `load` with the seeds 1 to `seeds`: waits of `fcfs` are 100 + seed, those of `easy` are lower by `gain` and a bit
 /// that depends on the seed, those of `same` are scattered around those of `fcfs`.
 fn table(seeds: u64, gain: f64) -> StudyTable {
-    let mut rows = Vec::new();
-    for load in ["0.5", "0.9"] {
-        for policy in ["fcfs", "easy", "same"] {
-            for seed in 1..=seeds {
-                let base = 100.0 * seed as f64;
-                let bit = if seed % 2 == 0 { 1.0 } else { -1.0 };
-                let wait = match policy {
-                    "easy" => base - gain + 0.25 * bit,
-                    "same" => base + 3.0 * bit,
-                    _ => base,
-                };
-                rows.push(StudyRow {
-                    run: rows.len() as u64 + 1,
-                    point: vec![policy.to_owned(), load.to_owned()],
-                    seed,
-                    status: RunStatus::Done,
-                    jobs: 10,
-                    outcomes: Outcomes { completed: 10, ..Outcomes::default() },
-                    grows: false,
-                    scenario_hash: String::new(),
-                    fingerprint: String::new(),
-                    values: vec![Some(wait), Some(1.0 - wait / 10_000.0)],
-                });
-            }
-        }
-    }
-    StudyTable {
-        name: "study".to_owned(),
-        axes: vec!["policy".to_owned(), "load".to_owned()],
-        measures: vec!["mean_wait".to_owned(), "utilization".to_owned()],
-        rows,
-    }
+    study(&["fcfs", "easy", "same"], seeds, ["mean_wait", "utilization"], |policy, _, seed| {
+        let base = 100.0 * seed as f64;
+        let bit = if seed % 2 == 0 { 1.0 } else { -1.0 };
+        let wait = match policy {
+            "easy" => base - gain + 0.25 * bit,
+            "same" => base + 3.0 * bit,
+            _ => base,
+        };
+        [wait, 1.0 - wait / 10_000.0]
+    })
 }
 
 fn question() -> StudyQuestion {
@@ -72,6 +51,28 @@ fn pairs_by_seed_find_what_means_alone_would_not() {
     // Eight cells: each p value counts for more.
     let p = easy.p_value.unwrap();
     assert!(easy.adjusted_p.unwrap() >= 5.0 * p && easy.adjusted_p.unwrap() <= 8.0 * p);
+}
+
+#[test]
+fn one_test_under_several_names_is_corrected_for_once() {
+    // Of the only site, its users and all jobs, the mean wait is one number.
+    let mut table = table(30, 1.0);
+    let narrow = StudyQuestion { measures: vec!["mean_wait".to_owned()], ..question() };
+    let alone = compare_study(&table, &narrow).unwrap();
+    table.measures.extend(["local.mean_wait", "site.here.mean_wait"].map(str::to_owned));
+    for row in &mut table.rows {
+        let wait = row.values[0];
+        row.values.extend([wait, wait]);
+    }
+    let names = ["mean_wait", "local.mean_wait", "site.here.mean_wait"].map(str::to_owned).to_vec();
+    let all = compare_study(&table, &StudyQuestion { measures: names.clone(), ..question() }).unwrap();
+    assert_eq!((alone.cells.len(), all.cells.len()), (4, 12));
+    let tests = |found: &StudyComparison| tests_of(&found.cells.iter().collect::<Vec<_>>());
+    assert_eq!((tests(&alone), tests(&all)), (4, 4));
+    for name in &names {
+        let p = |found: &StudyComparison, name: &str| cell(found, "0.9", "easy", name).adjusted_p.unwrap();
+        assert_eq!(p(&all, name), p(&alone, "mean_wait"));
+    }
 }
 
 #[test]
@@ -191,6 +192,8 @@ fn what_is_asked_can_be_narrowed() {
     let found = compare_study(&table(30, 1.0), &by_load).unwrap();
     assert_eq!((found.axes, found.variants), (vec!["policy".to_owned()], vec!["0.9".to_owned()]));
     assert!(found.cells.iter().all(|cell| cell.difference == Some(0.0)));
+    // What is the same in every pair is no test.
+    assert!(found.cells.iter().all(|cell| cell.p_value.is_none() && cell.says == Says::Same));
 }
 
 #[test]
