@@ -41,8 +41,13 @@ pub struct SwfOptions {
     pub once: bool,
 }
 
+/// A job that is given, and its commands.
+type Given = (Request, Option<Box<[ElasticCommand]>>);
+
 /// The jobs of an SWF log, read as they are asked for: memory does not grow with the log, except for a note of each gap
 /// in its job numbers.
+///
+/// A log in the cloud workload format is read too; see [`crate::formats::cwf`] for its commands.
 ///
 /// Rows are put in order of submission if they stand at most some thousand rows behind their place. A row that
 /// cannot be read or run is skipped and counted ([`Source::notes`]). Job numbers are those of the log; a row without
@@ -289,7 +294,7 @@ impl SwfSource {
         }
     }
 
-    fn next_request(&mut self) -> Result<Option<(Request, Option<Box<[ElasticCommand]>>)>, SourceError> {
+    fn next_request(&mut self) -> Result<Option<Given>, SourceError> {
         if self.is_done() {
             return Ok(None);
         }

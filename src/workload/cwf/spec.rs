@@ -232,8 +232,8 @@ impl CwfSpec {
     }
 
     /// Units of the machine: the greatest size a job can draw.
-    pub const fn units(&self) -> u32 {
-        if self.unit == 0 { 0 } else { self.procs / self.unit }
+    pub fn units(&self) -> u32 {
+        self.procs.checked_div(self.unit).unwrap_or(0)
     }
 
     /// True if `barr` is looked for.
