@@ -1,6 +1,11 @@
-//! How fast workloads are made: jobs of the Lublin-Feitelson model a second.
+//! How fast workloads are made and read: jobs of the Lublin-Feitelson model and of the generator of the cloud workload
+//! format a second, and logs of that format.
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use gridemu::formats::cwf::Writer;
+use gridemu::formats::swf::{SwfOptions, SwfSource};
+use gridemu::workload::Source;
+use gridemu::workload::cwf::{Cwf, CwfSpec};
 use gridemu::workload::lublin::{Lublin, LublinSpec};
 
 /// Jobs an iteration; fewer than the pilot, so that a load doubles the work.
@@ -28,9 +33,52 @@ fn lublin(c: &mut Criterion) {
     group.finish();
 }
 
+fn drain(mut source: impl Source) -> usize {
+    let mut jobs = 0;
+    while let Ok(Some(_)) = source.next_job() {
+        jobs += 1;
+    }
+    jobs
+}
+
+fn cwf(c: &mut Criterion) {
+    let mut group = c.benchmark_group("cwf");
+    group.sample_size(10);
+    for (name, jobs, options) in [
+        ("batch", JOBS, ""),
+        ("elastic", JOBS, ",pd=0.5,pe=0.2,pr=0.1"),
+        // The load is found by dry runs.
+        ("paper", 500, ",load=0.9,pd=0.5,pe=0.2,pr=0.1"),
+    ] {
+        let spec: CwfSpec = match format!("cwf[jobs={jobs},seed=1{options}]").parse() {
+            Ok(spec) => spec,
+            Err(error) => panic!("{error}"),
+        };
+        group.throughput(Throughput::Elements(jobs));
+        group.bench_with_input(BenchmarkId::new("generate", name), &spec, |b, spec| {
+            b.iter(|| Cwf::new(spec.clone(), 0, "bench").map(drain));
+        });
+        let (mut text, mut writer) = (Vec::new(), Writer::default());
+        if let Ok(mut source) = Cwf::new(spec, 0, "bench") {
+            while let Ok(Some(job)) = source.next_job() {
+                writer.write_job(&mut text, &job);
+            }
+        }
+        writer.finish(&mut text);
+        let input = || Box::new(std::io::Cursor::new(text.clone()));
+        group.bench_function(BenchmarkId::new("read", name), |b| {
+            b.iter(|| {
+                let commands = SwfSource::gather_commands(input(), SwfOptions::default())?;
+                SwfSource::open(input(), SwfOptions::default()).map(|log| drain(log.with_commands(commands)))
+            });
+        });
+    }
+    group.finish();
+}
+
 criterion_group! {
     name = benches;
     config = Criterion::default().measurement_time(std::time::Duration::from_secs(2));
-    targets = lublin
+    targets = lublin, cwf
 }
 criterion_main!(benches);

@@ -4,5 +4,6 @@
 //! business of the shell. What the jobs mean, and how they are shaped, belongs to [`crate::workload`].
 
 pub mod batsim;
+pub mod cwf;
 mod input;
 pub mod swf;

@@ -5,6 +5,7 @@
 //! randomness of their own; how a file is spelled is the business of [`crate::formats`].
 
 mod census;
+pub mod cwf;
 mod feedback;
 pub mod lublin;
 mod merged;
@@ -15,7 +16,10 @@ mod shape;
 mod source;
 pub mod tsafrir;
 
-pub use census::{Census, ClassShare, Contents, HourReference, Hours, Quantity, Sizes};
+pub use census::{
+    Census, ClassShare, CommandContents, CommandKind, Contents, Dedicated, HourReference, Hours, Quantity,
+    Sizes,
+};
 pub use feedback::Feedback;
 pub use merged::Merged;
 pub use setting::Setting;

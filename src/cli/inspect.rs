@@ -11,8 +11,8 @@ use crate::workload::{Census, Contents};
 
 #[derive(Debug, ClapArgs)]
 pub(super) struct Args {
-    /// An SWF log (plain or gzipped), a Batsim workload (.json), `-` for an SWF log on standard input, or a generator:
-    /// `lublin[jobs=N,...]`, `poisson[...]`
+    /// A log in SWF or CWF (plain or gzipped), a Batsim workload (.json), `-` for a log on standard input, or a generator:
+    /// `lublin[jobs=N,...]`, `poisson[...]`, `cwf[...]`
     #[arg(value_name = "LOG|MODEL[...]")]
     workload: Workload,
 

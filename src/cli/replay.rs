@@ -27,7 +27,7 @@ Examples:
 #[derive(Debug, ClapArgs)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// An SWF log (plain or gzipped), a Batsim workload (.json), `-` for an SWF log on standard input, or a generator: `lublin[jobs=N,load=L,...]`, `poisson[...]`
+    /// A log in SWF or CWF (plain or gzipped), a Batsim workload (.json), `-` for a log on standard input, or a generator: `lublin[jobs=N,load=L,...]`, `poisson[...]`, `cwf[...]`
     #[arg(value_name = "LOG|MODEL[...]")]
     workload: Workload,
 

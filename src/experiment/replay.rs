@@ -511,8 +511,10 @@ impl Replay {
             notes.push(too_large(recorder.measured.too_large, opened.procs, options.quantum));
         }
         let estimates = match (&options.workload, &options.shaping.estimates) {
-            // The model has run times only.
-            (Workload::Lublin(_), EstimateSource::Plain(Estimates::Log)) => Estimates::Exact.to_string(),
+            // The models have run times only.
+            (Workload::Lublin(_) | Workload::Cwf(_), EstimateSource::Plain(Estimates::Log)) => {
+                Estimates::Exact.to_string()
+            }
             (_, estimates) => estimates.to_string(),
         };
         let facts = RunFacts {

@@ -1,6 +1,7 @@
 //! Opening a workload as a user names it: a log, standard input, a generator.
 
 mod generated;
+mod log;
 mod shared;
 
 use std::fs::File;
@@ -9,16 +10,17 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use generated::{open_lublin, open_poisson};
+use generated::{open_cwf, open_lublin, open_poisson};
 use serde::{Deserialize, Serialize};
 pub(super) use shared::Logs;
 
 use super::timed::{Read, Timed};
 use super::{Progress, RunError, archive};
 use crate::formats::batsim;
-use crate::formats::swf::{Clean, Header, SwfOptions, SwfSource};
+use crate::formats::swf::{Clean, Header};
 use crate::model::{Named, NamedError};
 use crate::units::Span;
+use crate::workload::cwf::CwfSpec;
 use crate::workload::lublin::LublinSpec;
 use crate::workload::poisson::PoissonSpec;
 use crate::workload::random::Stream;
@@ -29,14 +31,16 @@ use crate::workload::{Estimated, Estimates, Factor, Feedback, First, Jobs, Scale
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Workload {
-    /// A file: SWF, plain or gzipped, or Batsim's JSON.
+    /// A file: SWF or the cloud workload format, plain or gzipped, or Batsim's JSON.
     File(PathBuf),
-    /// SWF on standard input.
+    /// SWF or the cloud workload format on standard input.
     Stdin,
     /// The Lublin-Feitelson model with parameters.
     Lublin(Named),
     /// Jobs with exponential gaps, with parameters.
     Poisson(Named),
+    /// The generator of the cloud workload format, with parameters.
+    Cwf(Named),
 }
 
 /// Where estimates come from.
@@ -110,7 +114,7 @@ impl Workload {
                 name.strip_prefix(archive::PREFIX).unwrap_or(&name).to_owned()
             }
             Self::Stdin => "standard input".to_owned(),
-            Self::Lublin(named) | Self::Poisson(named) => named.to_string(),
+            Self::Lublin(named) | Self::Poisson(named) | Self::Cwf(named) => named.to_string(),
         }
     }
 }
@@ -118,7 +122,7 @@ impl Workload {
 impl FromStr for Workload {
     type Err = NamedError;
 
-    /// `-`, `lublin`, `poisson`, either with parameters, or else the path of a file.
+    /// `-`, `lublin`, `poisson` or `cwf`, with or without parameters, or else the path of a file.
     fn from_str(written: &str) -> Result<Self, NamedError> {
         let is = |name: &str| {
             written.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('['))
@@ -127,6 +131,7 @@ impl FromStr for Workload {
             "-" => Ok(Self::Stdin),
             _ if is(LublinSpec::NAME) => Ok(Self::Lublin(written.parse()?)),
             _ if is(PoissonSpec::NAME) => Ok(Self::Poisson(written.parse()?)),
+            _ if is(CwfSpec::NAME) => Ok(Self::Cwf(written.parse()?)),
             _ => Ok(Self::File(PathBuf::from(written))),
         }
     }
@@ -237,6 +242,7 @@ impl Workload {
             Self::Stdin => self.open_stdin(shaping)?,
             Self::Lublin(named) => open_lublin(named.clone(), entity, shaping, progress)?,
             Self::Poisson(named) => open_poisson(named.clone(), entity, shaping, progress)?,
+            Self::Cwf(named) => open_cwf(named.clone(), entity, shaping, progress)?,
         };
         let Base { mut source, name, procs, mut seed, header } = base;
         let Some(procs) = shaping.procs.or(procs) else {
@@ -283,7 +289,7 @@ impl Workload {
         match self {
             Self::Stdin => true,
             Self::File(path) => path.metadata().is_ok_and(|about| !about.is_file() && !about.is_dir()),
-            Self::Lublin(_) | Self::Poisson(_) => false,
+            Self::Lublin(_) | Self::Poisson(_) | Self::Cwf(_) => false,
         }
     }
 
@@ -302,13 +308,7 @@ impl Workload {
         let shared = logs.filter(|_| !self.is_once()).map(|logs| logs.open(path, shaping)).transpose()?;
         let mut base = match shared.flatten() {
             Some(base) => base,
-            None => {
-                let (file, length) = open_file(path)?;
-                progress.begin(length);
-                let name = file_name(path);
-                let counted = Counted { inner: file, progress: progress.clone() };
-                Base::of_log(open_swf(Box::new(counted), &name, shaping, self.is_once())?, name)
-            }
+            None => log::open(path, shaping, progress, self.is_once())?,
         };
         if let Some(factor) = factor {
             base.source = Box::new(Scaled::new(base.source, factor));
@@ -320,8 +320,7 @@ impl Workload {
         if shaping.load.is_some() {
             return Err(read_once("standard input", "`--load` needs"));
         }
-        let name = "standard input".to_owned();
-        Ok(Base::of_log(open_swf(Box::new(io::stdin()), &name, shaping, true)?, name))
+        log::open_stdin(shaping)
     }
 
     /// Reads the whole log once to find the factor that gives the wanted load.
@@ -356,35 +355,10 @@ struct Base {
 }
 
 impl Base {
-    /// Of a log.
-    fn of_log(log: SwfSource, name: String) -> Self {
-        let (procs, header) = (log.machine(), Some(log.header().clone()));
-        Self { source: Box::new(log), name, procs, seed: None, header }
-    }
-
     /// Of a generator; its jobs are still to come.
     fn of(name: String, procs: u32, seed: Option<u64>) -> Self {
         Self { source: Box::new(Jobs::new(Vec::new())), name, procs: Some(procs), seed, header: None }
     }
-}
-
-fn open_swf(
-    input: Box<dyn io::Read + Send>,
-    name: &str,
-    shaping: &Shaping,
-    once: bool,
-) -> Result<SwfSource, RunError> {
-    let options = SwfOptions {
-        name: name.to_owned(),
-        clean: shaping.clean,
-        machine: shaping.procs,
-        cap: shaping.cap,
-        first: shaping.first,
-        feedback: shaping.feedback,
-        partitions: false,
-        once,
-    };
-    SwfSource::open(input, options).map_err(|error| RunError::from_opening(&error))
 }
 
 fn open_batsim(path: &Path, shaping: &Shaping, once: bool) -> Result<Base, RunError> {
@@ -457,18 +431,4 @@ fn is_json(path: &Path) -> bool {
 
 fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
-}
-
-/// Counts the bytes of a log as they are read.
-struct Counted {
-    inner: File,
-    progress: Progress,
-}
-
-impl io::Read for Counted {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.inner.read(buffer)?;
-        self.progress.advance(read as u64);
-        Ok(read)
-    }
 }

@@ -9,6 +9,7 @@
 //! (column 5) if that is unknown; its estimate is the requested time (column 9), or its run time if that is unknown.
 
 mod clean;
+mod cloud;
 mod header;
 mod numbers;
 mod order;
@@ -21,6 +22,8 @@ mod write;
 
 pub use clean::Clean;
 pub use header::Header;
+pub(super) use row::Columns;
 pub use row::{Row, RowError};
 pub use source::{SwfOptions, SwfSource};
+pub(super) use write::write_columns;
 pub use write::{Heading, write_header, write_job};

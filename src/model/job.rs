@@ -228,6 +228,16 @@ impl Job {
         self
     }
 
+    /// Submits it at `at` instead. The start that it asks for and the commands of its user move along, as they are seen from
+    /// the submission.
+    pub fn resubmit(&mut self, at: Time) {
+        let submit = self.submit;
+        let moved = |time: Time| at + time.since(submit);
+        self.requested_start = self.requested_start.map(moved);
+        self.elastic.iter_mut().flatten().for_each(|command| command.at = moved(command.at));
+        self.submit = at;
+    }
+
     /// Checks what holds for a job on any machine.
     ///
     /// # Errors

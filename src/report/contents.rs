@@ -27,6 +27,18 @@ pub fn contents_table(name: &str, contents: &Contents) -> String {
         percent(Some(contents.exact_estimates)),
         percent(Some(contents.exceeded_estimates)),
     );
+    if let Some(dedicated) = &contents.dedicated {
+        text += &format!(" dedicated   {} ({} %)\n", jobs(dedicated.jobs), percent(Some(dedicated.share)));
+    }
+    if let Some(commands) = &contents.commands {
+        let kinds = commands.kinds.iter().map(|kind| format!("{} {}", count(kind.amount.count), kind.code));
+        text += &format!(
+            " commands    {}, to {} ({} %)\n",
+            kinds.collect::<Vec<_>>().join(", "),
+            jobs(commands.jobs),
+            percent(Some(commands.share)),
+        );
+    }
     if contents.by_class.len() > 1 {
         text += &format!("\n{}\n", classes(contents));
     }
@@ -42,14 +54,21 @@ fn users(number: u64) -> String {
 }
 
 fn quantities(contents: &Contents) -> String {
-    let rows: [(&str, &Quantity); 5] = [
+    let mut rows: Vec<(&str, &Quantity)> = vec![
         ("processors", &contents.sizes.processors),
         ("run time (s)", &contents.runtimes),
         ("estimate (s)", &contents.estimates),
         ("run time / estimate", &contents.accuracy),
         ("inter-arrival (s)", &contents.interarrivals),
     ];
-    let rows = rows.map(|(label, q)| {
+    rows.extend(
+        contents.dedicated.iter().map(|dedicated| ("submission to requested start (s)", &dedicated.lead)),
+    );
+    if let Some(commands) = &contents.commands {
+        rows.push(("submission to command (s)", &commands.after));
+        rows.extend(commands.kinds.iter().map(|kind| (amount_of(kind.code), &kind.amount)));
+    }
+    let rows = rows.into_iter().map(|(label, q)| {
         let places = decimals([Some(q.mean), Some(q.median)]);
         let figures = [q.min, q.mean, q.median, q.p90, q.max].map(|figure| number(Some(figure), places));
         let mut row = vec![label.to_owned()];
@@ -58,6 +77,15 @@ fn quantities(contents: &Contents) -> String {
         row
     });
     table(["", "min", "mean", "median", "p90", "max", "cv"], rows)
+}
+
+fn amount_of(code: &str) -> &'static str {
+    match code {
+        "ET" => "ET, time extended by (s)",
+        "RT" => "RT, time reduced by (s)",
+        "EP" => "EP, processors extended by",
+        _ => "RP, processors reduced by",
+    }
 }
 
 fn classes(contents: &Contents) -> String {

@@ -1,7 +1,9 @@
 //! What is in a workload.
 
+mod cloud;
 mod quantity;
 
+pub use cloud::{CommandContents, CommandKind, Dedicated};
 pub use quantity::Quantity;
 
 use serde::Serialize;
@@ -40,6 +42,7 @@ pub struct Census {
     by_class: Vec<(u64, u128)>,
     by_hour: [u64; 24],
     work: u128,
+    cloud: cloud::Counts,
 }
 
 /// What is in a workload. Times in seconds, work in processor-seconds, shares from 0 to 1.
@@ -82,6 +85,12 @@ pub struct Contents {
     pub by_class: Vec<ClassShare>,
     /// When jobs come in the course of a day.
     pub arrivals: Hours,
+    /// Dedicated jobs, if there are any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dedicated: Option<Dedicated>,
+    /// Elastic commands, if there are any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub commands: Option<CommandContents>,
 }
 
 /// Sizes of jobs, in processors.
@@ -150,6 +159,7 @@ impl Census {
             gaps: Values::default(),
             by_hour: [0; 24],
             work: 0,
+            cloud: cloud::Counts::default(),
         }
     }
 
@@ -188,6 +198,7 @@ impl Census {
         let second = (job.submit.micros() / 1_000_000) as i64 % DAY + self.unix_start.unwrap_or(0) % DAY;
         let hour = second.rem_euclid(DAY) / 3_600;
         self.by_hour[hour as usize % 24] += 1;
+        self.cloud.add(job);
     }
 
     /// What has been counted; `None` if there were no jobs.
@@ -234,6 +245,8 @@ impl Census {
                 },
                 shares: self.by_hour.map(share),
             },
+            dedicated: self.cloud.dedicated(jobs),
+            commands: self.cloud.commands(jobs),
         })
     }
 }
@@ -249,6 +262,7 @@ impl Contents {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::{Elastic, ElasticCommand};
     use crate::units::Span;
 
     fn job(id: u64, at: u64, procs: u32, run: u64, estimate: u64) -> Job {
@@ -283,6 +297,29 @@ mod tests {
         assert_eq!(found.arrivals.reference, HourReference::Utc);
         assert_eq!(found.factor_to_reach(0.3), "0.5".parse().ok());
         assert!(serde_json::to_string(&found).unwrap().contains("\"offered_load\":0.15"));
+        assert_eq!((found.dedicated, found.commands), (None, None));
+    }
+
+    #[test]
+    fn starts_and_commands_that_can_be_counted_by_hand() {
+        let at = Time::from_secs;
+        let command = |secs, change| ElasticCommand { at: at(secs), change };
+        let mut jobs =
+            [job(1, 10, 1, 50, 100), job(2, 20, 4, 100, 100), job(3, 30, 3, 50, 100), job(4, 40, 3, 5, 5)];
+        jobs[0].requested_start = Some(at(40));
+        jobs[1].requested_start = Some(at(30));
+        let extend = |secs| Elastic::ExtendTime(Span::from_secs(secs));
+        jobs[1].elastic = Some([command(20, extend(4)), command(60, Elastic::ReduceProcs(2))].into());
+        jobs[2].elastic = Some([command(50, extend(8))].into());
+        let mut census = Census::new(10, JobClasses::none(), None);
+        jobs.iter().for_each(|job| census.add(job));
+        let found = census.contents().unwrap();
+        let dedicated = found.dedicated.unwrap();
+        assert_eq!((dedicated.jobs, dedicated.share, dedicated.lead.mean), (2, 0.5, 20.0));
+        let commands = found.commands.unwrap();
+        assert_eq!((commands.jobs, commands.after.count, commands.after.mean), (2, 3, 20.0));
+        let kinds: Vec<_> = commands.kinds.iter().map(|k| (k.code, k.amount.count, k.amount.mean)).collect();
+        assert_eq!(kinds, [("ET", 2, 6.0), ("RP", 1, 2.0)]);
     }
 
     #[test]

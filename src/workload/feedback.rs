@@ -83,7 +83,7 @@ impl State {
                 let due = *end + think;
                 self.late += u64::from(due < self.now);
                 self.followed += 1;
-                job.submit = due;
+                job.resubmit(due);
             } else if self.outstanding.contains(&before.0) {
                 self.outstanding.insert(job.id.0);
                 self.waiting.entry(before.0).or_default().push((place, job));
@@ -99,7 +99,7 @@ impl State {
     }
 
     fn announce(&mut self, place: u64, mut job: Job) {
-        job.submit = job.submit.max(self.now);
+        job.resubmit(job.submit.max(self.now));
         self.ready.insert((job.submit, place), job);
     }
 
@@ -113,7 +113,7 @@ impl State {
             self.waiting_count -= 1;
             self.followed += 1;
             if let Some(after) = job.after {
-                job.submit = at + after.think;
+                job.resubmit(at + after.think);
             }
             self.announce(place, job);
         }
@@ -135,7 +135,7 @@ impl Source for Feedback {
         let Some((_, mut job)) = self.state.ready.pop_first() else {
             return self.failed.clone().map_or(Ok(None), Err);
         };
-        job.submit = job.submit.max(self.state.now);
+        job.resubmit(job.submit.max(self.state.now));
         self.state.now = job.submit;
         Ok(Some(job))
     }

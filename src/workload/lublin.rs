@@ -31,14 +31,18 @@ mod check;
 mod cycle;
 mod dice;
 mod generator;
+mod laws;
 mod params;
 mod source;
 mod spec;
 #[cfg(test)]
 mod tests;
 
+pub(super) use cycle::Clock;
 pub use cycle::{BUCKETS, weights};
 pub use generator::LublinJob;
+pub(super) use laws::{ArrivalLaw, RuntimeLaw};
+pub(super) use params::of_times;
 pub use params::{
     Allowed, ArrivalParams, JobParams, Kind, LublinParams, PARAMETERS, Parameter, RuntimeParams, SizeParams,
     Types,

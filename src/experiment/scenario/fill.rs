@@ -20,6 +20,7 @@ use crate::metrics::Definitions;
 use crate::model::{BrokerSpec, DayRates, JobClasses, Named};
 use crate::store::EngineKind;
 use crate::units::{Power, Span};
+use crate::workload::cwf;
 
 /// What a processor of speed 1 does unless the scenario says otherwise.
 pub(super) const REFERENCE_MIPS: f64 = 10_000.0;
@@ -134,11 +135,14 @@ impl Filler<'_> {
                 let named = |name: &str| {
                     text.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('['))
                 };
-                let generator = ["lublin", "poisson"].into_iter().find(|name| named(name));
+                let generator = ["lublin", "poisson", "cwf"].into_iter().find(|name| named(name));
                 match generator.map(|_| text.parse::<Named>()) {
                     None => WorkloadKeys { log: Some(text), ..WorkloadKeys::default() },
                     Some(Ok(named)) if named.name == "lublin" => {
                         WorkloadKeys { lublin: Some(GeneratorKeys(named.params)), ..WorkloadKeys::default() }
+                    }
+                    Some(Ok(named)) if named.name == "cwf" => {
+                        WorkloadKeys { cwf: Some(GeneratorKeys(named.params)), ..WorkloadKeys::default() }
                     }
                     Some(Ok(named)) => {
                         WorkloadKeys { poisson: Some(GeneratorKeys(named.params)), ..WorkloadKeys::default() }
@@ -189,10 +193,22 @@ impl Filler<'_> {
             }
             GeneratorKeys(params)
         });
+        let cwf = keys.cwf.map(|GeneratorKeys(mut params)| {
+            let mut default = |key: &str, value: &str| {
+                params.entry(key.to_owned()).or_insert_with(|| value.to_owned());
+            };
+            default("procs", &largest.to_string());
+            for key in ["jobs", "unit", "split", "ps", "pd", "pe", "pr", "start-hour"] {
+                let setting = cwf::SETTINGS.iter().find(|setting| setting.key == key);
+                setting.iter().for_each(|setting| default(key, setting.default));
+            }
+            GeneratorKeys(params)
+        });
         WorkloadKeys {
             log,
             lublin,
             poisson,
+            cwf,
             estimates: keys.estimates.or_else(|| Some(EstimatesKey::default())),
             clean: keys.clean.or_else(|| is_log.then_some(Clean::None)),
             cap: keys.cap.or_else(|| is_log.then_some(false)),

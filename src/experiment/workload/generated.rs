@@ -3,6 +3,7 @@
 use super::{Base, Shaping, only_for_logs};
 use crate::experiment::{Progress, RunError};
 use crate::model::Named;
+use crate::workload::cwf::{Cwf, CwfSpec};
 use crate::workload::lublin::{Lublin, LublinSpec};
 use crate::workload::poisson::{Poisson, PoissonSpec};
 use crate::workload::{First, Source};
@@ -38,6 +39,20 @@ pub(super) fn open_poisson(
     let spec = PoissonSpec::from_named(named).map_err(RunError::request)?;
     let (procs, seed, jobs) = (spec.procs, spec.seed, spec.jobs);
     let source = Poisson::new(spec, shaping.seed, entity).map_err(RunError::request)?;
+    Ok(generated(Box::new(source), jobs, shaping, progress, Base::of(name, procs, seed)))
+}
+
+pub(super) fn open_cwf(
+    named: Named,
+    entity: &str,
+    shaping: &Shaping,
+    progress: &Progress,
+) -> Result<Base, RunError> {
+    let named = generator(named, entity, "the generator of CWF", shaping)?;
+    let name = named.to_string();
+    let spec = CwfSpec::from_named(named).map_err(RunError::request)?;
+    let (procs, seed, jobs) = (spec.procs, spec.seed, spec.jobs);
+    let source = Cwf::new(spec, shaping.seed, entity).map_err(RunError::request)?;
     Ok(generated(Box::new(source), jobs, shaping, progress, Base::of(name, procs, seed)))
 }
 

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use super::{Base, Shaping, file_name, open_file, open_swf};
-use crate::experiment::RunError;
+use super::{Base, Shaping, file_name, log};
+use crate::experiment::{Progress, RunError};
 use crate::formats::swf::{Clean, Header};
 use crate::model::Job;
-use crate::workload::{Jobs, Source};
+use crate::workload::Jobs;
 
 /// Jobs that are kept at most, of all logs together: some 200 MB. Logs beyond it are read by each run for itself.
 const MOST_JOBS: usize = 1_000_000;
@@ -44,7 +44,7 @@ struct Log {
     jobs: Arc<Vec<Job>>,
     notes: Vec<String>,
     procs: Option<u32>,
-    header: Header,
+    header: Option<Header>,
 }
 
 impl Logs {
@@ -59,15 +59,13 @@ impl Logs {
         let log = kept.get_or_init(|| self.read(path, shaping)).clone()?;
         Ok(log.map(|log| {
             let jobs = Jobs::shared(Arc::clone(&log.jobs)).with_notes(log.notes.clone());
-            let header = Some(log.header.clone());
-            Base { source: Box::new(jobs), name: file_name(path), procs: log.procs, seed: None, header }
+            let (procs, header) = (log.procs, log.header.clone());
+            Base { source: Box::new(jobs), name: file_name(path), procs, seed: None, header }
         }))
     }
 
     fn read(&self, path: &Path, shaping: &Shaping) -> Result<Option<Arc<Log>>, RunError> {
-        let (file, _) = open_file(path)?;
-        let mut source = open_swf(Box::new(file), &file_name(path), shaping, false)?;
-        let (procs, header) = (source.machine(), source.header().clone());
+        let Base { mut source, procs, header, .. } = log::open(path, shaping, &Progress::default(), false)?;
         let mut jobs = Vec::new();
         while let Some(job) = source.next_job().map_err(|error| RunError::from_reading(&error))? {
             jobs.push(job);

@@ -47,6 +47,8 @@ pub(super) struct Request {
     pub(super) preceding: i64,
     /// Negative if unknown.
     pub(super) think: i64,
+    /// Negative if none is asked for.
+    pub(super) start: i64,
     pub(super) procs: u32,
     pub(super) user: i32,
     pub(super) group: i32,
@@ -95,6 +97,7 @@ impl Clean {
             wait: row.wait,
             preceding: row.preceding,
             think: row.think,
+            start: -1,
             procs,
             user: row.user,
             group: row.group,

@@ -20,6 +20,13 @@ impl Numbers {
         if self.take(wanted) { (wanted, true) } else { (MAX_NUMBER.saturating_add(line), false) }
     }
 
+    /// Whether `number` has been given.
+    pub(super) fn has(&self, number: u64) -> bool {
+        let within = |(first, last): (u64, u64)| (first..=last).contains(&number);
+        let below = self.below.range(..=number).next_back().map(|(first, last)| (*first, *last));
+        self.top.is_some_and(within) || below.is_some_and(within)
+    }
+
     /// Takes `number`; false if it is taken already.
     fn take(&mut self, number: u64) -> bool {
         match self.top {
@@ -74,6 +81,7 @@ mod tests {
             let mut set = std::collections::BTreeSet::new();
             for number in wanted {
                 prop_assert_eq!(numbers.take(number), set.insert(number));
+                prop_assert!((0..61).all(|number| numbers.has(number) == set.contains(&number)));
                 let runs = set.iter().filter(|n| !set.contains(&(*n + 1))).count();
                 prop_assert_eq!(numbers.below.len() + usize::from(numbers.top.is_some()), runs);
             }

@@ -58,6 +58,10 @@ pub enum RowError {
     NotANumber(u8),
     /// The column is a number that cannot be meant: too large, or half a processor.
     Absurd(u8),
+    /// A row of the cloud workload format has only this many columns.
+    Extended(u8),
+    /// The type of a row of the cloud workload format (column 20) is unknown.
+    Type,
 }
 
 impl fmt::Display for RowError {
@@ -68,6 +72,8 @@ impl fmt::Display for RowError {
             Self::TooLong => f.write_str("the line is too long"),
             Self::NotANumber(column) => write!(f, "column {column} is not a number"),
             Self::Absurd(column) => write!(f, "column {column} has a value that cannot be meant"),
+            Self::Extended(count) => write!(f, "{count} columns instead of {COLUMNS} or 21"),
+            Self::Type => f.write_str("column 20 is none of S, ET, RT, EP and RP"),
         }
     }
 }
@@ -79,8 +85,13 @@ impl Row {
     /// # Errors
     /// [`RowError`] tells the first thing that is wrong, from the left.
     pub fn parse(line: &[u8]) -> Result<Self, RowError> {
+        Self::parse_with_rest(line).map(|(row, _)| row)
+    }
+
+    /// The same, and what stands behind the 18 columns.
+    pub(super) fn parse_with_rest(line: &[u8]) -> Result<(Self, &[u8]), RowError> {
         let mut columns = Columns { line, at: 0, column: 0 };
-        Ok(Self {
+        let row = Self {
             number: columns.whole(MAX_NUMBER - 1)?,
             submit: columns.time()?,
             wait: columns.time()?,
@@ -103,7 +114,8 @@ impl Row {
             partition: columns.id()?,
             preceding: columns.whole(MAX_NUMBER - 1)?,
             think: columns.time()?,
-        })
+        };
+        Ok((row, &line[columns.at..]))
     }
 }
 
@@ -116,7 +128,7 @@ struct Decimal {
 }
 
 /// The columns of a line, from the left.
-struct Columns<'a> {
+pub(in crate::formats) struct Columns<'a> {
     line: &'a [u8],
     at: usize,
     /// The column taken last, from 1.
@@ -129,6 +141,11 @@ fn is_blank(byte: u8) -> bool {
 }
 
 impl<'a> Columns<'a> {
+    /// Those behind the columns of the standard.
+    pub(in crate::formats) fn behind(rest: &'a [u8]) -> Self {
+        Self { line: rest, at: 0, column: COLUMNS }
+    }
+
     fn skip_blanks(&mut self) -> Result<(), RowError> {
         while let Some(byte) = self.line.get(self.at) {
             if !is_blank(*byte) {
@@ -141,7 +158,7 @@ impl<'a> Columns<'a> {
     }
 
     /// The next column, whatever it holds.
-    fn token(&mut self) -> Result<&'a [u8], RowError> {
+    pub(in crate::formats) fn token(&mut self) -> Result<&'a [u8], RowError> {
         self.skip_blanks()?;
         Ok(self.rest_of_token(self.at))
     }
@@ -181,7 +198,7 @@ impl<'a> Columns<'a> {
     }
 
     /// A time in microseconds.
-    fn time(&mut self) -> Result<i64, RowError> {
+    pub(in crate::formats) fn time(&mut self) -> Result<i64, RowError> {
         let Decimal { negative, whole, millionths } = self.number()?;
         if whole > MAX_SECONDS {
             return Err(RowError::Absurd(self.column));
@@ -191,7 +208,7 @@ impl<'a> Columns<'a> {
     }
 
     /// A whole number up to `max`; all negative ones are −1.
-    fn whole(&mut self, max: u64) -> Result<i64, RowError> {
+    pub(in crate::formats) fn whole(&mut self, max: u64) -> Result<i64, RowError> {
         let Decimal { negative, whole, millionths } = self.number()?;
         if negative && (whole, millionths) != (0, 0) {
             Ok(-1)

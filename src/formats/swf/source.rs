@@ -5,13 +5,15 @@ use std::io::{self, Read};
 use xxhash_rust::xxh3::Xxh3;
 
 use super::clean::{Clean, Request};
+use super::cloud::Cloud;
 use super::header::Header;
 use super::numbers::Numbers;
 use super::order::{Place, Window};
 use super::row::{Row, RowError};
 use super::tally::{Event, Tally};
+use crate::formats::cwf::Extension;
 use crate::formats::input::{self, Lines};
-use crate::model::{Job, JobId, PartitionId, Predecessor, Size};
+use crate::model::{ElasticCommand, Job, JobId, PartitionId, Predecessor, Size};
 use crate::units::{Span, Time};
 use crate::workload::{Mark, Source, SourceError};
 
@@ -33,23 +35,31 @@ pub struct SwfOptions {
     pub feedback: bool,
     /// Bind each job to the partition of the log (column 16, where 1 is the site's first partition).
     pub partitions: bool,
+    /// The log is in the cloud workload format, even if its first row does not tell (see [`crate::formats::cwf`]).
+    pub cwf: bool,
     /// The input cannot be opened again (standard input), so that the source gives no marks.
     pub once: bool,
 }
 
+/// A job that is given, and its commands.
+type Given = (Request, Option<Box<[ElasticCommand]>>);
+
 /// The jobs of an SWF log, read as they are asked for: memory does not grow with the log, except for a note of each gap
 /// in its job numbers.
+///
+/// A log in the cloud workload format is read too; see [`crate::formats::cwf`] for its commands.
 ///
 /// Rows are put in order of submission if they stand at most some thousand rows behind their place. A row that
 /// cannot be read or run is skipped and counted ([`Source::notes`]). Job numbers are those of the log; a row without
 /// one is numbered by its place among the rows.
 pub struct SwfSource {
-    options: SwfOptions,
+    pub(super) options: SwfOptions,
     header: Header,
     lines: Lines,
     window: Window,
-    numbers: Numbers,
-    tally: Tally,
+    pub(super) numbers: Numbers,
+    pub(super) tally: Tally,
+    pub(super) cloud: Cloud,
     /// Rows that could be read.
     rows: u64,
     /// The number of the last row that was no part of another, and whether its status says that more follows.
@@ -69,6 +79,15 @@ impl SwfSource {
     /// [`SourceError::Read`] if reading fails before the first job, if no row is a job, or if the options need
     /// the machine's size and neither they nor the header tell it.
     pub fn open(input: Box<dyn Read + Send>, options: SwfOptions) -> Result<Self, SourceError> {
+        let cloud = Cloud::new(options.once);
+        Self::open_with(input, options, cloud)
+    }
+
+    pub(super) fn open_with(
+        input: Box<dyn Read + Send>,
+        options: SwfOptions,
+        cloud: Cloud,
+    ) -> Result<Self, SourceError> {
         let input = input::unpacked(input).map_err(|error| failure(&options.name, 1, &error))?;
         let mut source = Self {
             options,
@@ -77,6 +96,7 @@ impl SwfSource {
             window: Window::default(),
             numbers: Numbers::default(),
             tally: Tally::default(),
+            cloud,
             rows: 0,
             whole: None,
             machine: None,
@@ -134,8 +154,15 @@ impl SwfSource {
             None => {}
             Some(b';') if self.rows == 0 => self.header.add(number, bytes),
             Some(b';') => {}
-            Some(_) => match Row::parse(bytes) {
-                Ok(row) if !line.cut => self.take_in(&row, number)?,
+            Some(_) => match Row::parse_with_rest(bytes) {
+                Ok((row, rest)) if !line.cut => {
+                    // Nothing stands behind the rows of nearly all logs.
+                    let extension = match rest {
+                        [] => None,
+                        rest => Some((Extension::is_in(rest), Extension::parse(rest))),
+                    };
+                    self.take_in(&row, extension, number)?;
+                }
                 Ok(_) => self.tally.unreadable(RowError::TooLong, number),
                 Err(error) => self.tally.unreadable(error, number),
             },
@@ -143,11 +170,33 @@ impl SwfSource {
         Ok(true)
     }
 
-    fn take_in(&mut self, row: &Row, line: u64) -> Result<(), SourceError> {
+    /// Takes in a row. `extension` is whether its column 20 is one of the cloud workload format, and what stands there,
+    /// if anything stands behind column 18.
+    fn take_in(
+        &mut self,
+        row: &Row,
+        extension: Option<(bool, Result<Extension, RowError>)>,
+        line: u64,
+    ) -> Result<(), SourceError> {
+        let is_cloud = extension.is_some_and(|(is_in, _)| is_in);
         if self.rows == 0 {
             self.begin(line)?;
+            self.options.cwf |= is_cloud;
         }
         self.rows += 1;
+        let start = match extension.filter(|_| self.options.cwf) {
+            None if is_cloud => return Err(self.mixed(line)),
+            None => -1,
+            Some((_, Ok(Extension::Job { start }))) => start,
+            Some((_, Ok(Extension::Command(change)))) => {
+                self.hear(row, change, line);
+                return Ok(());
+            }
+            Some((_, Err(error))) => {
+                self.tally.extension(error, line);
+                return Ok(());
+            }
+        };
         if self.is_part(row, line) {
             self.tally.add(Event::Part, line);
             return Ok(());
@@ -159,6 +208,10 @@ impl SwfSource {
                 return Ok(());
             }
         };
+        request.start = start;
+        if (0..request.submit as i64).contains(&start) {
+            self.tally.add(Event::EarlyStart, line);
+        }
         if let Some(machine) = self.machine.filter(|machine| self.options.cap && request.procs > *machine) {
             self.tally.add(Event::Capped, line);
             request.procs = machine;
@@ -232,20 +285,25 @@ impl SwfSource {
         self.options.first.is_some_and(|first| self.given >= first)
     }
 
-    fn next_request(&mut self) -> Result<Option<Request>, SourceError> {
+    /// The next job of the log, whether it is to be given or not.
+    pub(super) fn next_row(&mut self) -> Result<Option<Request>, SourceError> {
+        self.fill();
+        match (self.window.pop(), &self.ended) {
+            (None, Some(Err(error))) => Err(error.clone()),
+            (request, _) => Ok(request),
+        }
+    }
+
+    fn next_request(&mut self) -> Result<Option<Given>, SourceError> {
         if self.is_done() {
             return Ok(None);
         }
-        self.fill();
-        let Some(request) = self.window.pop() else {
-            return match &self.ended {
-                Some(Err(error)) => Err(error.clone()),
-                _ => Ok(None),
-            };
-        };
+        let Some(request) = self.next_row()? else { return Ok(None) };
         self.given += 1;
         self.hash(&request);
-        Ok(Some(request))
+        let commands = self.commands_of(&request);
+        self.hash_cloud(request.start, commands.as_deref());
+        Ok(Some((request, commands)))
     }
 
     fn hash(&mut self, request: &Request) {
@@ -263,7 +321,18 @@ impl SwfSource {
         self.content.update(&bytes);
     }
 
-    fn job(&self, request: &Request) -> Job {
+    /// What SWF does not have; nothing for a plain job, so that the hash of a plain log is that of its 18 columns.
+    fn hash_cloud(&mut self, start: i64, commands: Option<&[ElasticCommand]>) {
+        if start >= 0 {
+            self.content.update(&start.to_le_bytes());
+        }
+        if let Some(commands) = commands {
+            // Nothing in a command cannot be written.
+            self.content.update(&postcard::to_stdvec(commands).unwrap_or_default());
+        }
+    }
+
+    pub(super) fn job(&self, request: &Request, elastic: Option<Box<[ElasticCommand]>>) -> Job {
         let known = |micros: i64| u64::try_from(micros).ok().map(Span::from_micros);
         let preceding = u64::try_from(request.preceding).ok().filter(|job| *job > 0 && self.options.feedback);
         let partition = u32::try_from(request.partition).ok().filter(|n| *n > 0 && self.options.partitions);
@@ -284,8 +353,10 @@ impl SwfSource {
             }),
             recorded_wait: known(request.wait),
             grid: None,
-            requested_start: None,
-            elastic: None,
+            requested_start: u64::try_from(request.start)
+                .ok()
+                .map(|start| Time::from_micros(start.max(request.submit))),
+            elastic,
             deadline: None,
         }
     }
@@ -309,11 +380,11 @@ impl Source for SwfSource {
     }
 
     fn next_job(&mut self) -> Result<Option<Job>, SourceError> {
-        Ok(self.next_request()?.map(|request| self.job(&request)))
+        Ok(self.next_request()?.map(|(request, commands)| self.job(&request, commands)))
     }
 
     fn notes(&self) -> Vec<String> {
-        self.tally.notes()
+        self.tally.notes().into_iter().chain(self.cloud.note()).collect()
     }
 
     fn mark(&self) -> Option<Mark> {
@@ -341,11 +412,11 @@ impl Source for SwfSource {
     }
 }
 
-fn place(name: &str, line: u64) -> String {
+pub(super) fn place(name: &str, line: u64) -> String {
     format!("`{name}`, line {line}")
 }
 
-fn failure(name: &str, line: u64, error: &io::Error) -> SourceError {
+pub(super) fn failure(name: &str, line: u64, error: &io::Error) -> SourceError {
     SourceError::Read {
         place: place(name, line),
         problem: error.to_string(),

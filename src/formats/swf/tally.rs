@@ -35,14 +35,26 @@ pub(super) enum Event {
     Late,
     /// A number that an earlier row has.
     Repeated,
+    /// Skipped: columns 19 to 21 are not those of the cloud workload format.
+    Extension,
+    /// Skipped: a command to a job that does not stand before it.
+    NoSuchJob,
+    /// Skipped: a command without a time.
+    NoCommandTime,
+    /// A command before its job's submission: given with it.
+    EarlyCommand,
+    /// A requested start before the submission: the submission is asked for.
+    EarlyStart,
 }
 
 impl Event {
-    const COUNT: usize = 15;
+    const COUNT: usize = 20;
 
     /// The sentence for `n` of them.
     fn sentence(self, n: u64) -> String {
         let jobs = if n == 1 { "1 job".to_owned() } else { format!("{n} jobs") };
+        let commands = if n == 1 { "1 command".to_owned() } else { format!("{n} commands") };
+        let is_word = if n == 1 { "that is" } else { "those are" };
         let rows = if n == 1 { "1 row".to_owned() } else { format!("{n} rows") };
         let (is, its) = if n == 1 { ("is", "its") } else { ("are", "their") };
         match self {
@@ -63,6 +75,15 @@ impl Event {
             Self::Sorted => format!("sorted {jobs} that stood after a later submission"),
             Self::Late => format!("submitted {jobs} later than logged: {its} place is too far behind"),
             Self::Repeated => format!("numbered {jobs} anew: {its} number was taken"),
+            Self::Extension => format!("skipped {rows} whose columns 19 to 21 cannot be read"),
+            Self::NoSuchJob => format!("skipped {commands} to a job that does not stand before it"),
+            Self::NoCommandTime => format!("skipped {commands} without a time"),
+            Self::EarlyCommand => {
+                format!("took {commands} as given with the submission of the job: {its} time is before it")
+            }
+            Self::EarlyStart => {
+                format!("took the submission of {jobs} as the requested start: {is_word} before it")
+            }
         }
     }
 }
@@ -72,6 +93,7 @@ impl Event {
 pub(super) struct Tally {
     counts: [(u64, u64); Event::COUNT],
     first_error: Option<RowError>,
+    first_extension: Option<RowError>,
 }
 
 impl Tally {
@@ -86,6 +108,11 @@ impl Tally {
     pub(super) fn unreadable(&mut self, error: RowError, line: u64) {
         self.first_error.get_or_insert(error);
         self.add(Event::Unreadable, line);
+    }
+
+    pub(super) fn extension(&mut self, error: RowError, line: u64) {
+        self.first_extension.get_or_insert(error);
+        self.add(Event::Extension, line);
     }
 
     /// One sentence an event that occurred.
@@ -107,11 +134,20 @@ impl Tally {
             Sorted,
             Late,
             Repeated,
+            Extension,
+            NoSuchJob,
+            NoCommandTime,
+            EarlyCommand,
+            EarlyStart,
         ];
         all.into_iter()
             .filter_map(|event| {
                 let (count, first) = self.counts[event as usize];
-                let why = self.first_error.filter(|_| event == Unreadable);
+                let why = match event {
+                    Unreadable => self.first_error,
+                    Extension => self.first_extension,
+                    _ => None,
+                };
                 let why = why.map(|error| format!(": {error}")).unwrap_or_default();
                 (count > 0).then(|| format!("{} (first at line {first}{why})", event.sentence(count)))
             })

@@ -247,6 +247,7 @@ fn a_heading_is_read_back() {
         computer: "model".to_owned(),
         max_procs: Some(64),
         max_jobs: Some(1),
+        max_records: Some(1),
         notes: vec!["lublin[seed=1]\nsecond line".to_owned()],
         unix_start: 0,
     };

@@ -12,6 +12,8 @@ pub struct Heading {
     pub max_procs: Option<u32>,
     /// Jobs that follow, if known beforehand.
     pub max_jobs: Option<u64>,
+    /// Rows that follow, if known beforehand.
+    pub max_records: Option<u64>,
     /// What made the log: generator, parameters, seed; one `Note` each.
     pub notes: Vec<String>,
     /// The instant 0 of the log in seconds since 1970.
@@ -30,7 +32,9 @@ pub fn write_header(out: &mut Vec<u8>, heading: &Heading) {
     line("Computer", &heading.computer);
     if let Some(jobs) = heading.max_jobs {
         line("MaxJobs", &jobs.to_string());
-        line("MaxRecords", &jobs.to_string());
+    }
+    if let Some(records) = heading.max_records {
+        line("MaxRecords", &records.to_string());
     }
     line("UnixStartTime", &heading.unix_start.to_string());
     if let Some(procs) = heading.max_procs {
@@ -43,6 +47,12 @@ pub fn write_header(out: &mut Vec<u8>, heading: &Heading) {
 /// Appends the row of a job: its (preferred) processors both as given and as requested, its estimate as requested
 /// time, status 1. Times are whole seconds where they are whole, else decimals to the microsecond.
 pub fn write_job(out: &mut Vec<u8>, job: &Job) {
+    write_columns(out, job);
+    out.push(b'\n');
+}
+
+/// Appends the 18 columns of a job.
+pub(in crate::formats) fn write_columns(out: &mut Vec<u8>, job: &Job) {
     let mut digits = itoa::Buffer::new();
     let mut int = |out: &mut Vec<u8>, value: i64| {
         out.extend_from_slice(digits.format(value).as_bytes());
@@ -75,5 +85,4 @@ pub fn write_job(out: &mut Vec<u8>, job: &Job) {
         }
         None => out.extend_from_slice(b"-1 -1"),
     }
-    out.push(b'\n');
 }

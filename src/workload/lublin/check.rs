@@ -1,8 +1,8 @@
 //! Whether parameters make sense, and whether draws with them end.
 
 use super::cycle::mass;
-use super::dice::{GAP_CAP, RUNTIME_CAP};
-use super::params::{JobParams, Kind, PARAMETERS, SizeParams};
+use super::laws::{GAP_CAP, RUNTIME_CAP};
+use super::params::{ArrivalParams, JobParams, Kind, PARAMETERS, RuntimeParams, SizeParams};
 use crate::model::NamedError;
 
 /// Draws beyond a cap are drawn again; below this share of draws within it, that would take too long.
@@ -40,37 +40,53 @@ impl JobParams {
         if !(ulow <= umed && umed <= uhi) {
             return fail("umed", umed, format!("from `ulow={ulow}` to `uhi={uhi}`"));
         }
-        self.check_caps(procs, fail)
+        self.arrival.check_draws(fail)?;
+        self.runtime.check_draws(procs, fail)
     }
+}
 
-    /// Refuses parameters with which hardly a draw stays below the model's caps.
-    fn check_caps<E>(&self, procs: u32, fail: impl Fn(&str, f64, String) -> Result<(), E>) -> Result<(), E> {
-        let arrival = &self.arrival;
+impl ArrivalParams {
+    /// Refuses parameters with which hardly a draw stays below the model's cap, or falls within a day.
+    pub(in crate::workload) fn check_draws<E>(
+        &self,
+        fail: impl Fn(&str, f64, String) -> Result<(), E>,
+    ) -> Result<(), E> {
         if self.gaps().cdf(GAP_CAP) < LEAST_ACCEPTED {
             let expected = format!(
                 "low enough with `barr={}` and `arar={}`: fewer than 1 % of the gaps are below the model's e^13 s",
-                arrival.barr, arrival.arar
+                self.barr, self.arar
             );
-            return fail("aarr", arrival.aarr, expected);
+            return fail("aarr", self.aarr, expected);
         }
+        if mass(self) < LEAST_ACCEPTED {
+            let expected = format!(
+                "a shape of a daily cycle with `bnum={}`: hardly a job falls within a day of 05:30",
+                self.bnum
+            );
+            return fail("anum", self.anum, expected);
+        }
+        Ok(())
+    }
+}
+
+impl RuntimeParams {
+    /// Refuses parameters with which hardly a draw for jobs of up to `largest` stays below the model's cap.
+    pub(in crate::workload) fn check_draws<E>(
+        &self,
+        largest: u32,
+        fail: impl Fn(&str, f64, String) -> Result<(), E>,
+    ) -> Result<(), E> {
         let [short, long] = self.stages().map(|stage| stage.cdf(RUNTIME_CAP));
         // The mix is monotone in the size, so its worst is at an end.
-        for size in [1, procs] {
+        for size in [1, largest] {
             let p = self.short_probability(size);
             if p * short + (1.0 - p) * long < LEAST_ACCEPTED {
-                let (key, value) = if p > 0.5 { ("a1", self.runtime.a1) } else { ("a2", self.runtime.a2) };
+                let (key, value) = if p > 0.5 { ("a1", self.a1) } else { ("a2", self.a2) };
                 let expected = format!(
                     "low enough: fewer than 1 % of the run times of jobs of size {size} are below the model's e^12 s"
                 );
                 return fail(key, value, expected);
             }
-        }
-        if mass(arrival) < LEAST_ACCEPTED {
-            let expected = format!(
-                "a shape of a daily cycle with `bnum={}`: hardly a job falls within a day of 05:30",
-                arrival.bnum
-            );
-            return fail("anum", arrival.anum, expected);
         }
         Ok(())
     }

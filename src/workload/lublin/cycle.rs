@@ -37,7 +37,7 @@ pub fn weights(arrival: &ArrivalParams) -> [f64; BUCKETS] {
 
 /// When the next job of one kind arrives.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct Clock {
+pub(in crate::workload) struct Clock {
     /// Half-hours that have ended since the start of the workload.
     ended: u64,
     /// Weight used up in the current half-hour.
@@ -45,7 +45,7 @@ pub(super) struct Clock {
     /// The same as a share of the half-hour.
     rest: f64,
     /// The arrival, in seconds since the start.
-    pub(super) arrival: f64,
+    pub(in crate::workload) arrival: f64,
 }
 
 impl Clock {
@@ -72,7 +72,7 @@ impl Clock {
     }
 
     /// True if it can stand in a workload; a damaged mark is told by this.
-    pub(super) fn is_sound(&self) -> bool {
+    pub(in crate::workload) fn is_sound(&self) -> bool {
         (0.0..=BUCKETS as f64).contains(&self.points)
             && (0.0..=1.0).contains(&self.rest)
             && (0.0..1e18).contains(&self.arrival)

@@ -2,12 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::laws::Draws;
 use crate::workload::random::{Gamma, Stream};
-
-/// Greatest ln of a run time in seconds; draws beyond are drawn again.
-pub(super) const RUNTIME_CAP: f64 = 12.0;
-/// Greatest ln of a gap in seconds; draws beyond are drawn again.
-pub(super) const GAP_CAP: f64 = 13.0;
 
 /// What a draw is for.
 #[derive(Copy, Clone, Debug)]
@@ -52,31 +48,16 @@ impl Dice {
         Self::Reference(Drand48::new(seed as u32))
     }
 
-    /// Uniform in [0, 1).
-    pub(super) fn uniform(&mut self, purpose: Purpose) -> f64 {
-        match self.stream(purpose) {
-            Ok(stream) => stream.uniform(),
-            Err(reference) => reference.uniform(),
-        }
-    }
-
-    /// A draw from `gamma`.
-    pub(super) fn gamma(&mut self, purpose: Purpose, gamma: &Gamma) -> f64 {
-        match self.stream(purpose) {
-            Ok(stream) => gamma.sample(stream),
-            Err(reference) => reference.gamma(gamma),
-        }
-    }
-
-    fn stream(&mut self, purpose: Purpose) -> Result<&mut Stream, &mut Drand48> {
+    /// What draws for `purpose` come from.
+    pub(super) fn of(&mut self, purpose: Purpose) -> &mut dyn Draws {
         match self {
-            Self::Streams { arrivals: [first, second], sizes, runtimes } => Ok(match purpose {
+            Self::Streams { arrivals: [first, second], sizes, runtimes } => match purpose {
                 Purpose::Arrival(0) => first,
                 Purpose::Arrival(_) => second,
                 Purpose::Size => sizes,
                 Purpose::Runtime => runtimes,
-            }),
-            Self::Reference(reference) => Err(reference),
+            },
+            Self::Reference(reference) => reference,
         }
     }
 }
@@ -91,14 +72,26 @@ impl Drand48 {
         Self(u64::from(seed) << 16 | 0x330e)
     }
 
+    fn exponential(&mut self) -> f64 {
+        -libm::log(self.uniform())
+    }
+
+    fn beta(&mut self, a: f64, b: f64) -> f64 {
+        loop {
+            let x = libm::pow(self.uniform(), 1.0 / a);
+            let y = libm::pow(self.uniform(), 1.0 / b);
+            if x + y <= 1.0 {
+                return x / (x + y);
+            }
+        }
+    }
+}
+
+impl Draws for Drand48 {
     fn uniform(&mut self) -> f64 {
         const BITS: u64 = 1 << 48;
         self.0 = self.0.wrapping_mul(0x5_deec_e66d).wrapping_add(11) % BITS;
         self.0 as f64 / BITS as f64
-    }
-
-    fn exponential(&mut self) -> f64 {
-        -libm::log(self.uniform())
     }
 
     /// The authors' way: an exponential for each whole unit of the shape, and for the fraction a beta draw
@@ -115,16 +108,6 @@ impl Drand48 {
             sum += beta * self.exponential();
         }
         sum * gamma.scale()
-    }
-
-    fn beta(&mut self, a: f64, b: f64) -> f64 {
-        loop {
-            let x = libm::pow(self.uniform(), 1.0 / a);
-            let y = libm::pow(self.uniform(), 1.0 / b);
-            if x + y <= 1.0 {
-                return x / (x + y);
-            }
-        }
     }
 }
 

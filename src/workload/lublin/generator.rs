@@ -2,13 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::cycle::{BUCKETS, Clock, weights};
-use super::dice::{Dice, GAP_CAP, Purpose, RUNTIME_CAP};
-use super::params::{JobParams, Kind};
+use super::cycle::Clock;
+use super::dice::{Dice, Purpose};
+use super::laws::{ArrivalLaw, RuntimeLaw};
+use super::params::{JobParams, Kind, SizeParams};
 use super::spec::LublinSpec;
 use crate::model::Job;
 use crate::units::{Span, Time};
-use crate::workload::random::Gamma;
 
 /// A job as the model makes it.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -51,17 +51,14 @@ pub(super) struct Model {
     populations: Vec<Population>,
     procs: u32,
     jobs: u64,
-    start: u64,
-    truncate: bool,
 }
 
 #[derive(Clone, Debug)]
 struct Population {
     kind: Kind,
-    params: JobParams,
-    stages: [Gamma; 2],
-    gaps: Gamma,
-    weights: [f64; BUCKETS],
+    size: SizeParams,
+    runtime: RuntimeLaw,
+    arrival: ArrivalLaw,
 }
 
 /// What changes: all that a mark holds.
@@ -85,17 +82,14 @@ impl Model {
     pub(super) fn new(spec: &LublinSpec) -> Self {
         let population = |(kind, params): (Kind, JobParams)| Population {
             kind,
-            params,
-            stages: params.stages(),
-            gaps: params.gaps(),
-            weights: weights(&params.arrival),
+            size: params.size,
+            runtime: RuntimeLaw::new(&params.runtime),
+            arrival: ArrivalLaw::new(&params.arrival, spec.start_hour, spec.truncate),
         };
         Self {
             populations: spec.params.kinds().into_iter().map(population).collect(),
             procs: spec.procs,
             jobs: spec.jobs,
-            start: u64::from(spec.start_hour) * 2,
-            truncate: spec.truncate,
         }
     }
 
@@ -124,7 +118,7 @@ impl Model {
         self.draw_arrival(state, at);
         let population = self.populations.get(at)?;
         let procs = self.draw_size(state, population);
-        let runtime = draw_runtime(&mut state.dice, population, procs);
+        let runtime = population.runtime.draw(procs, state.dice.of(Purpose::Runtime));
         if state.made == 0 {
             state.first = arrival;
         }
@@ -142,13 +136,13 @@ impl Model {
 
     fn draw_arrival(&self, state: &mut State, at: usize) {
         let Some(population) = self.populations.get(at).or(self.populations.first()) else { return };
-        let gap = below(GAP_CAP, || state.dice.gamma(Purpose::Arrival(at), &population.gaps));
-        state.clocks[at].advance(&population.weights, self.start, libm::exp(gap), self.truncate);
+        population.arrival.advance(&mut state.clocks[at], state.dice.of(Purpose::Arrival(at)));
     }
 
     fn draw_size(&self, state: &mut State, population: &Population) -> u32 {
-        let size = &population.params.size;
-        let mut uniform = || state.dice.uniform(Purpose::Size);
+        let size = &population.size;
+        let dice = state.dice.of(Purpose::Size);
+        let mut uniform = || dice.uniform();
         let shape = uniform();
         if shape <= size.serial {
             return 1;
@@ -163,26 +157,6 @@ impl Model {
         let procs = libm::floor(libm::exp2(exponent) + 0.5) as u32;
         state.held += u64::from(procs > self.procs);
         procs.clamp(1, self.procs)
-    }
-}
-
-fn draw_runtime(dice: &mut Dice, population: &Population, procs: u32) -> u64 {
-    let short = population.params.short_probability(procs);
-    // A draw beyond the cap throws both stages again, so the cap moves the mix as well as the tails.
-    let log = below(RUNTIME_CAP, || {
-        let stage = usize::from(dice.uniform(Purpose::Runtime) > short);
-        dice.gamma(Purpose::Runtime, &population.stages[stage])
-    });
-    (libm::exp(log) as u64).max(1)
-}
-
-/// Draws until a draw is at most `cap`. That this ends soon is checked with the parameters.
-fn below(cap: f64, mut draw: impl FnMut() -> f64) -> f64 {
-    loop {
-        let value = draw();
-        if value <= cap {
-            return value;
-        }
     }
 }
 

@@ -210,6 +210,14 @@ pub static PARAMETERS: [Parameter; 17] = {
     ]
 };
 
+/// Those of [`PARAMETERS`] that are of sizes stand first.
+const OF_SIZES: usize = 6;
+
+/// The parameters of run times and arrivals: what a model with sizes of its own takes over.
+pub(in crate::workload) fn of_times() -> &'static [Parameter] {
+    &PARAMETERS[OF_SIZES..]
+}
+
 /// log2 of the machine that the reference values are for.
 const REFERENCE_LOG2: f64 = 7.0;
 
@@ -296,21 +304,25 @@ impl JobParams {
         size.umed = (size.uhi - below).max(size.ulow);
         params
     }
+}
 
+impl ArrivalParams {
     /// ln of the gaps between arrivals, in seconds.
     pub(super) fn gaps(&self) -> Gamma {
-        Gamma::new(self.arrival.aarr * self.arrival.arar, self.arrival.barr)
+        Gamma::new(self.aarr * self.arar, self.barr)
     }
+}
 
+impl RuntimeParams {
     /// ln of the run times in seconds: the short stage and the long one.
     pub(super) fn stages(&self) -> [Gamma; 2] {
-        let RuntimeParams { a1, b1, a2, b2, .. } = self.runtime;
+        let Self { a1, b1, a2, b2, .. } = *self;
         [Gamma::new(a1, b1), Gamma::new(a2, b2)]
     }
 
-    /// Probability of the short stage for a job of `size` processors.
+    /// Probability of the short stage for a job of `size`.
     pub(super) fn short_probability(&self, size: u32) -> f64 {
-        (self.runtime.pa * f64::from(size) + self.runtime.pb).clamp(0.0, 1.0)
+        (self.pa * f64::from(size) + self.pb).clamp(0.0, 1.0)
     }
 }
 

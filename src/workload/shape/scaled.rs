@@ -99,7 +99,8 @@ impl From<Factor> for String {
 /// doubles the load.
 ///
 /// The first submission stays. Each submission is scaled from the log, not from the one before, so that nothing
-/// adds up. Run times and think times stay; with feedback this belongs beneath [`crate::workload::Feedback`].
+/// adds up. Run times and think times stay, and so do the times from a submission to the start that is asked for and to
+/// commands; with feedback this belongs beneath [`crate::workload::Feedback`].
 pub struct Scaled {
     inner: Box<dyn Source>,
     factor: Factor,
@@ -134,7 +135,8 @@ impl Source for Scaled {
 
     fn next_job(&mut self) -> Result<Option<Job>, SourceError> {
         let Some(mut job) = self.inner.next_job()? else { return Ok(None) };
-        job.submit = self.scale(job.submit)?;
+        let submit = self.scale(job.submit)?;
+        job.resubmit(submit);
         Ok(Some(job))
     }
 
@@ -164,6 +166,7 @@ impl Source for Scaled {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::{Elastic, ElasticCommand};
     use crate::units::Span;
     use crate::workload::Jobs;
 
@@ -192,5 +195,19 @@ mod tests {
             submits.push(time.micros());
         }
         assert_eq!(submits, [100_000_000, 101_000_000, 103_333_333]);
+    }
+
+    #[test]
+    fn starts_and_commands_keep_their_distance_from_the_submission() {
+        let at = Time::from_secs;
+        let command = |secs| ElasticCommand { at: at(secs), change: Elastic::ExtendProcs(1) };
+        let first = Job::rigid(1, at(100), 1, Span::SECOND);
+        let mut second = Job::rigid(2, at(110), 1, Span::SECOND);
+        (second.requested_start, second.elastic) = (Some(at(130)), Some([command(110), command(150)].into()));
+        let mut scaled = Scaled::new(Box::new(Jobs::new(vec![first, second])), "0.5".parse().unwrap());
+        scaled.next_job().unwrap();
+        let second = scaled.next_job().unwrap().unwrap();
+        assert_eq!((second.submit, second.requested_start), (at(105), Some(at(125))));
+        assert_eq!(second.elastic.as_deref(), Some(&[command(105), command(145)][..]));
     }
 }

@@ -196,11 +196,13 @@ fn nothing_that_is_asked_for_is_ignored() {
 
 #[test]
 fn models_and_policies_that_do_not_exist() {
-    let cases: [(&[&str], &[&str]); 6] = [
+    let cases: [(&[&str], &[&str]); 8] = [
         (&["generate", "lubln"], &["no model `lubln`", "`lublin`"]),
         (&["generate", "lublin", "jobs"], &["`jobs`", "key=value"]),
         (&["generate", "lublin", "jobs=5", "jobs=6"], &["`jobs` is given twice"]),
         (&["generate", "lublin", "uhii=5"], &["no parameter `uhii` (did you mean `uhi`?)"]),
+        (&["generate", "cwf", "procs=64"], &["`split=3`", "machine's 2 units"]),
+        (&["generate", "cwf", "load=0.001"], &["`load=0.001`", "any `barr`", "`calibrate=gaps`"]),
         (&["policies", "esy"], &["did you mean `easy`?"]),
         (&["replya"], &["replya", "replay"]),
     ];

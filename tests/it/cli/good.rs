@@ -167,6 +167,8 @@ fn a_generated_log_replays_like_the_model() {
         "lublin[jobs=150,types=typed,procs=64]",
         "lublin[jobs=100,reference=true]",
         "poisson[jobs=100,size=1..32]",
+        // Recognised by its first row, whatever its name.
+        "cwf[jobs=100,load=0.9,pd=0.4,pe=0.2,pr=0.1]",
     ] {
         let direct = replay(model, "");
         let text = gridemu(&["generate", model]).well().out.clone();
@@ -178,6 +180,32 @@ fn a_generated_log_replays_like_the_model() {
         assert_eq!(std::fs::read_to_string(&plain).unwrap(), text);
         assert_eq!(replay(&plain, ""), direct);
     }
+}
+
+#[test]
+fn inspection_of_a_cloud_workload() {
+    let model = "cwf[jobs=200,load=0.9,pd=0.5,pe=0.2,pr=0.1,seed=3]";
+    let shown = gridemu(&["inspect", model]).well().out.clone();
+    matches("inspect-cwf", &shown);
+    let folder = tempfile::tempdir().unwrap();
+    let log = argument(&folder.path().join("cloud.cwf"));
+    gridemu(&["generate", model, "--output", &log]).well();
+    let of_log = gridemu(&["inspect", &log]).well().out.clone();
+    assert_eq!(of_log.split_once(": ").unwrap().1.replace("(UTC)", ""), {
+        let of_model = shown.split_once(": ").unwrap().1;
+        of_model.replace("(since the start of the log, modulo a day)", "")
+    });
+    let found = gridemu(&["inspect", &log, "--json"]).json();
+    assert_eq!(found["commands"]["kinds"][0]["code"], "ET");
+    let gap = |load: &str| {
+        let shown = gridemu(&["inspect", &log, "--json", "--load", load]).json();
+        (shown["dedicated"]["lead"]["mean"].clone(), shown["interarrivals"]["mean"].as_f64().unwrap())
+    };
+    let ((lead, sparse), (same, dense)) = (gap("0.45"), gap("0.9"));
+    assert!(
+        lead == same && (sparse / dense - 2.0).abs() < 0.01,
+        "starts keep their distance: {sparse} {dense}"
+    );
 }
 
 #[test]

@@ -4,8 +4,10 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use gridemu::experiment::{EstimateSource, Progress, Shaping, Workload};
+use gridemu::formats::cwf::Writer;
 use gridemu::formats::swf::Clean;
 use gridemu::units::Bytes;
+use gridemu::workload::cwf::Cwf;
 use gridemu::workload::{Carrying, Merged, Source};
 use proptest::prelude::*;
 
@@ -50,6 +52,20 @@ fn repeated(log: &str, times: u64) -> String {
         }
     }
     text + "99999 999999 0 1 1 -1 -1 -1 -1 -1 1 1 1 1 1 1 -1 -1\n"
+}
+
+/// Jobs of 1 to 4 processors, half of them dedicated, many with commands.
+const CLOUD: &str = "cwf[jobs=800,procs=4,unit=1,split=2,load=0.9,pd=0.5,pe=0.4,pr=0.3]";
+
+/// Such jobs as a log.
+fn cloud(seed: u64) -> String {
+    let mut source = Cwf::new(CLOUD.parse().unwrap(), seed, "").unwrap();
+    let (mut text, mut writer) = (Vec::new(), Writer::default());
+    while let Some(job) = source.next_job().unwrap() {
+        writer.write_job(&mut text, &job);
+    }
+    writer.finish(&mut text);
+    String::from_utf8(text).unwrap()
 }
 
 fn write(folder: &Path, name: &str, text: &str) -> PathBuf {
@@ -102,6 +118,8 @@ fn shaping(jobs: bool) -> impl Strategy<Value = Shaping> {
 enum Kind {
     Swf(String, u64),
     Batsim(Vec<(u64, u64, u64, u32)>),
+    /// In the cloud workload format, with this seed.
+    Cwf(u64),
     Named(&'static str),
 }
 
@@ -111,10 +129,12 @@ fn workload() -> impl Strategy<Value = (Kind, Shaping, bool)> {
         "lublin[jobs=900,procs=4]",
         "lublin[jobs=60,procs=4,load=0.7]",
         "poisson[jobs=700,every=9 s,size=1..4,runtime=exponential[mean=1 min]]",
+        CLOUD,
     ]);
     prop_oneof![
         3 => (log(), 1_u64..12, shaping(true)).prop_map(|(log, times, shaping)| (Kind::Swf(log, times), shaping)),
         1 => (rows, shaping(false)).prop_map(|(rows, shaping)| (Kind::Batsim(rows), shaping)),
+        1 => (1_u64..9, shaping(true)).prop_map(|(seed, shaping)| (Kind::Cwf(seed), shaping)),
         2 => (named, shaping(false)).prop_map(|(named, shaping)| (Kind::Named(named), shaping)),
     ]
     .prop_flat_map(|(kind, shaping)| (Just(kind), Just(shaping), any::<bool>()))
@@ -143,6 +163,7 @@ proptest! {
                     Kind::Batsim(rows) => {
                         Workload::File(write(folder.path(), &format!("{number}.json"), &batsim(&rows)))
                     }
+                    Kind::Cwf(seed) => Workload::File(write(folder.path(), &format!("{number}.cwf"), &cloud(seed))),
                     Kind::Named(named) => named.parse().unwrap(),
                 };
                 Written { workload, shaping, data }

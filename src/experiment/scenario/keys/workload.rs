@@ -8,7 +8,7 @@ use crate::experiment::scenario::quantity::Written;
 use crate::formats::swf::Clean;
 use crate::units::Bytes;
 
-/// A workload: one of `log`, `lublin` and `poisson`, and what is done to it.
+/// A workload: one of `log`, `lublin`, `poisson` and `cwf`, and what is done to it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a table of a workload")]
 pub struct WorkloadKeys {
@@ -19,6 +19,9 @@ pub struct WorkloadKeys {
     pub lublin: Option<GeneratorKeys>,
     /// Jobs with exponential gaps: `{ jobs = 1000, every = "2 s", size = "1..32", runtime = "exponential[mean=10 min]" }`.
     pub poisson: Option<GeneratorKeys>,
+    /// The generator of the cloud workload format: batch and dedicated jobs whose users change their minds, with its parameters:
+    /// `{ jobs = 500, load = 0.9, ps = 0.2, pd = 0.5, pe = 0.2 }`. `procs` is the largest class of machines, unless given.
+    pub cwf: Option<GeneratorKeys>,
     /// Share of the processors, at their speeds, that the jobs ask for: of the site, or of all sites for what comes through the portal.
     /// Gaps between submissions are scaled for it. Default: as they come.
     pub load: Option<f64>,

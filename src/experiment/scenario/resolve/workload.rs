@@ -9,6 +9,7 @@ use crate::experiment::scenario::quantity::Or;
 use crate::experiment::scenario::tree::Path;
 use crate::experiment::{EstimateSource, Shaping, Workload, archive};
 use crate::model::{Named, NamedError, PartitionSpec, SiteSpec};
+use crate::workload::cwf::CwfSpec;
 use crate::workload::lublin::LublinSpec;
 use crate::workload::poisson::PoissonSpec;
 use crate::workload::tsafrir::TsafrirSpec;
@@ -92,17 +93,22 @@ impl Checker<'_> {
         room: Room,
         seed: u64,
     ) -> Option<PlannedWorkload> {
-        let (log, lublin, poisson) = (keys.log.as_ref(), keys.lublin.as_ref(), keys.poisson.as_ref());
-        let (key, workload) = match (log, lublin, poisson) {
-            (Some(log), None, None) => ("log", self.log(&path.key("log"), log)?),
-            (None, Some(params), None) => ("lublin", Workload::Lublin(named("lublin", params))),
-            (None, None, Some(params)) => ("poisson", Workload::Poisson(named("poisson", params))),
-            (None, None, None) => {
-                self.wrong(path, "nothing is submitted; say one of `log`, `lublin` and `poisson`");
+        let generators = [
+            ("lublin", &keys.lublin, Workload::Lublin as fn(Named) -> Workload),
+            ("poisson", &keys.poisson, Workload::Poisson),
+            ("cwf", &keys.cwf, Workload::Cwf),
+        ];
+        let mut given = generators.iter().filter_map(|(key, params, of)| Some((*key, params.as_ref()?, of)));
+        let (key, workload) = match (&keys.log, given.next(), given.next()) {
+            (Some(log), None, _) => ("log", self.log(&path.key("log"), log)?),
+            (None, Some((key, params, of)), None) => (key, of(named(key, params))),
+            (None, None, _) => {
+                self.wrong(path, "nothing is submitted; say one of `log`, `lublin`, `poisson` and `cwf`");
                 return None;
             }
             _ => {
-                self.wrong(path, "`log`, `lublin` and `poisson` are each a whole workload; say one of them");
+                let said = "`log`, `lublin`, `poisson` and `cwf` are each a whole workload; say one of them";
+                self.wrong(path, said);
                 return None;
             }
         };
@@ -169,7 +175,9 @@ impl Checker<'_> {
         room: Room,
     ) -> Option<Workload> {
         let within = |workload: &Workload| match workload {
-            Workload::Lublin(named) | Workload::Poisson(named) => named.params.get("load").cloned(),
+            Workload::Lublin(named) | Workload::Poisson(named) | Workload::Cwf(named) => {
+                named.params.get("load").cloned()
+            }
             _ => None,
         };
         let inside = within(&workload);
@@ -198,9 +206,14 @@ impl Checker<'_> {
             self.wrong(&path, format!("a load of {load} cannot be reached; it must be from 0.001 to 1000"));
             return None;
         }
-        let (Workload::Lublin(mut named) | Workload::Poisson(mut named)) = workload.clone() else {
-            shaping.load = Some(load * room.capacity / f64::from(room.largest));
-            return Some(workload);
+        let (of, mut named): (fn(Named) -> Workload, _) = match workload {
+            Workload::Lublin(named) => (Workload::Lublin, named),
+            Workload::Poisson(named) => (Workload::Poisson, named),
+            Workload::Cwf(named) => (Workload::Cwf, named),
+            Workload::File(_) | Workload::Stdin => {
+                shaping.load = Some(load * room.capacity / f64::from(room.largest));
+                return Some(workload);
+            }
         };
         if named.params.contains_key("every") {
             let said = format!("`load` and `{key}.every` both say how fast jobs come; leave one out");
@@ -217,10 +230,7 @@ impl Checker<'_> {
             return None;
         }
         named.params.insert("load".to_owned(), of_machine.to_string());
-        Some(match workload {
-            Workload::Lublin(_) => Workload::Lublin(named),
-            _ => Workload::Poisson(named),
-        })
+        Some(of(named))
     }
 
     /// Checks a generator's parameters, and that its jobs find room.
@@ -234,7 +244,11 @@ impl Checker<'_> {
                 Ok(spec) => (spec.size.largest(), "size"),
                 Err(error) => return self.parameter(path, &error),
             },
-            _ => return Some(()),
+            Workload::Cwf(named) => match CwfSpec::from_named(named.clone()) {
+                Ok(spec) => (spec.units() * spec.unit, "procs"),
+                Err(error) => return self.parameter(path, &error),
+            },
+            Workload::File(_) | Workload::Stdin => return Some(()),
         };
         if largest > room.ever {
             let said = format!(

@@ -1,0 +1,160 @@
+//! Columns 19 to 21 of a row.
+
+use crate::formats::swf::{Columns, RowError};
+use crate::model::Elastic;
+use crate::units::{Span, write_seconds};
+
+/// The codes of column 20, that of a submission first.
+const CODES: [&[u8]; 5] = [b"S", b"ET", b"RT", b"EP", b"RP"];
+
+/// What the three columns say.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(in crate::formats) enum Extension {
+    /// The row is a job that asks for a start, in microseconds since the log's start; negative if it asks for none.
+    Job {
+        /// The start.
+        start: i64,
+    },
+    /// The row is a command.
+    Command(Elastic),
+}
+
+impl Extension {
+    /// Reads what stands behind the 18 columns of a row. If that is nothing, the row is a batch job.
+    ///
+    /// # Errors
+    /// [`RowError`] tells the first thing that is wrong, from the left.
+    pub(in crate::formats) fn parse(rest: &[u8]) -> Result<Self, RowError> {
+        let mut columns = Columns::behind(rest);
+        let start = match columns.time() {
+            Ok(start) => start,
+            Err(RowError::Columns(18)) => return Ok(Self::Job { start: -1 }),
+            Err(error) => return Err(error),
+        };
+        let code = columns.token().map_err(extended)?;
+        let change = match code {
+            b"S" => {
+                // The amount of a submission means nothing, but a row that lacks it has lost something.
+                columns.token().map_err(extended)?;
+                return Ok(Self::Job { start });
+            }
+            b"ET" => Elastic::ExtendTime(span(&mut columns)?),
+            b"RT" => Elastic::ReduceTime(span(&mut columns)?),
+            b"EP" => Elastic::ExtendProcs(processors(&mut columns)?),
+            b"RP" => Elastic::ReduceProcs(processors(&mut columns)?),
+            _ => return Err(RowError::Type),
+        };
+        Ok(Self::Command(change))
+    }
+
+    /// Whether column 20 holds one of the format's codes, which no row of SWF does.
+    pub(in crate::formats) fn is_in(rest: &[u8]) -> bool {
+        let mut columns = Columns::behind(rest);
+        columns.token().and_then(|_| columns.token()).is_ok_and(|code| CODES.contains(&code))
+    }
+}
+
+fn span(columns: &mut Columns<'_>) -> Result<Span, RowError> {
+    let micros = columns.time().map_err(extended)?;
+    u64::try_from(micros).map(Span::from_micros).map_err(|_| RowError::Absurd(21))
+}
+
+fn processors(columns: &mut Columns<'_>) -> Result<u32, RowError> {
+    let number = columns.whole(u32::MAX.into()).map_err(extended)?;
+    u32::try_from(number).map_err(|_| RowError::Absurd(21))
+}
+
+fn extended(error: RowError) -> RowError {
+    match error {
+        RowError::Columns(count) => RowError::Extended(count),
+        other => other,
+    }
+}
+
+/// Appends the three columns of a job that asks for a start `start` microseconds after the log's, or for none.
+pub(super) fn write_submission(out: &mut Vec<u8>, start: Option<u64>) {
+    out.push(b' ');
+    match start {
+        Some(start) => write_seconds(out, start),
+        None => out.extend_from_slice(b"-1"),
+    }
+    out.extend_from_slice(b" S -1");
+}
+
+/// Appends the three columns of a command.
+pub(super) fn write_command(out: &mut Vec<u8>, change: Elastic) {
+    out.extend_from_slice(b" -1 ");
+    out.extend_from_slice(change.code().as_bytes());
+    out.push(b' ');
+    match change {
+        Elastic::ExtendTime(by) | Elastic::ReduceTime(by) => write_seconds(out, by.micros()),
+        Elastic::ExtendProcs(by) | Elastic::ReduceProcs(by) => {
+            out.extend_from_slice(itoa::Buffer::new().format(by).as_bytes());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_three_columns_are_read() {
+        let read = |rest: &str| Extension::parse(rest.as_bytes());
+        assert_eq!(read(" "), Ok(Extension::Job { start: -1 }));
+        assert_eq!(read(" -1 S -1"), Ok(Extension::Job { start: -1_000_000 }));
+        assert_eq!(read("\t2.5 S x 22nd"), Ok(Extension::Job { start: 2_500_000 }));
+        let command = |change| Ok(Extension::Command(change));
+        assert_eq!(read(" -1 ET 90"), command(Elastic::ExtendTime(Span::from_secs(90))));
+        assert_eq!(read(" -1 RT 0.5"), command(Elastic::ReduceTime(Span::from_micros(500_000))));
+        assert_eq!(read(" -1 EP 32"), command(Elastic::ExtendProcs(32)));
+        assert_eq!(read(" -1 RP 0"), command(Elastic::ReduceProcs(0)));
+    }
+
+    #[test]
+    fn what_is_wrong_is_told() {
+        for (rest, said) in [
+            (" -1", "19 columns instead of 18 or 21"),
+            (" -1 S", "20 columns instead of 18 or 21"),
+            (" -1 ET", "20 columns instead of 18 or 21"),
+            (" x S -1", "column 19 is not a number"),
+            (" -1 XT 5", "column 20 is none of S, ET, RT, EP and RP"),
+            (" -1 s -1", "column 20 is none of S, ET, RT, EP and RP"),
+            (" -1 ET five", "column 21 is not a number"),
+            (" -1 ET -5", "column 21 has a value that cannot be meant"),
+            (" -1 EP -5", "column 21 has a value that cannot be meant"),
+            (" -1 RP 1.5", "column 21 has a value that cannot be meant"),
+        ] {
+            let error = Extension::parse(rest.as_bytes()).unwrap_err();
+            assert_eq!(error.to_string(), said, "{rest}");
+        }
+    }
+
+    #[test]
+    fn a_code_tells_the_format() {
+        assert!([" -1 S -1", " 5 ET 1", " x RP"].iter().all(|rest| Extension::is_in(rest.as_bytes())));
+        assert!(!["", " -1", " 1 2 3", " -1 X -1"].iter().any(|rest| Extension::is_in(rest.as_bytes())));
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read(by in 0..10_000_000_000_u64, procs: u32, kind in 0..4_usize) {
+            let time = Span::from_micros(by);
+            let change = [
+                Elastic::ExtendTime(time),
+                Elastic::ReduceTime(time),
+                Elastic::ExtendProcs(procs),
+                Elastic::ReduceProcs(procs),
+            ][kind];
+            let mut out = Vec::new();
+            write_command(&mut out, change);
+            prop_assert_eq!(Extension::parse(&out), Ok(Extension::Command(change)));
+        }
+
+        #[test]
+        fn takes_any_bytes(rest in prop::collection::vec(any::<u8>(), 0..60)) {
+            let _ = (Extension::parse(&rest), Extension::is_in(&rest));
+        }
+    }
+}

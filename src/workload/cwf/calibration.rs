@@ -1,0 +1,132 @@
+//! Finding the pace that gives a load, by dry runs over the same draws.
+
+use super::generator::{Model, State};
+use super::spec::{CwfSpec, unreachable};
+use crate::model::NamedError;
+use crate::workload::lublin::{ArrivalParams, PILOT, Pace};
+
+/// Where `barr` is looked for: from gaps of some seconds to gaps of a day and more.
+const LOWEST: f64 = 0.02;
+const HIGHEST: f64 = 2.0;
+/// Steps until the load is met or `barr` known to its last digits.
+const STEPS: usize = 60;
+/// The load is met if it is off by less than this share.
+const NEAR: f64 = 1e-9;
+
+/// What a workload is made with: its model, what arrival times are multiplied by, and its first state.
+pub(super) fn settled(spec: &CwfSpec, seed: u64, entity: &str) -> Result<(Model, f64, State), NamedError> {
+    let model = Model::new(spec);
+    let state = model.begin(seed, entity);
+    let load = match spec.pace {
+        Pace::AsModelled => return Ok((model, 1.0, state)),
+        Pace::Factor(factor) => return Ok((model, factor, state)),
+        Pace::Load(load) => load,
+    };
+    let none = || {
+        let why = format!("possible with `jobs={}`: there is no time between their arrivals", spec.jobs);
+        unreachable(load, &why)
+    };
+    let area = area(spec, &model, state.clone());
+    let natural = |model: &Model| {
+        let span = span(spec, model, model.begin(seed, entity));
+        (span > 0.0).then(|| area / (f64::from(spec.procs) * span))
+    };
+    if !spec.finds_barr() {
+        let scale = natural(&model).ok_or_else(none)? / load;
+        return Ok((model, scale, state));
+    }
+    let with = |barr: f64| CwfSpec { arrival: ArrivalParams { barr, ..spec.arrival }, ..spec.clone() };
+    // Positive where jobs come too fast; the same draws come the slower the larger `barr` is.
+    let excess = |barr: f64| {
+        let model = Model::new(&with(barr));
+        natural(&model).map(|natural| libm::log(natural / load)).ok_or_else(none)
+    };
+    let barr = root(LOWEST, highest(spec), excess)?.ok_or_else(|| {
+        let (slow, fast) = (excess(highest(spec)), excess(LOWEST));
+        let at = |excess: Result<f64, NamedError>| excess.map_or(0.0, |excess| load * libm::exp(excess));
+        let why = format!(
+            "reached by any `barr`: from {:.3} to {:.3}, as these jobs are; `calibrate=gaps` has no bounds",
+            at(slow),
+            at(fast)
+        );
+        unreachable(load, &why)
+    })?;
+    let model = Model::new(&with(barr));
+    let scale = natural(&model).ok_or_else(none)? / load;
+    let state = model.begin(seed, entity);
+    Ok((model, scale, state))
+}
+
+/// The largest `barr` with which draws of gaps end.
+fn highest(spec: &CwfSpec) -> f64 {
+    let mut barr = HIGHEST;
+    let accepts = |barr| ArrivalParams { barr, ..spec.arrival }.check_draws(|_, _, _| Err(())).is_ok();
+    while barr > 2.0 * LOWEST && !accepts(barr) {
+        barr *= 0.9;
+    }
+    barr
+}
+
+/// Σ size × run time of the pilot's jobs, which does not depend on arrivals.
+fn area(spec: &CwfSpec, model: &Model, mut state: State) -> f64 {
+    for _ in 0..spec.jobs.min(PILOT) {
+        model.draw_request(&mut state);
+    }
+    state.area as f64
+}
+
+/// Time between the first and the last arrival of the pilot.
+fn span(spec: &CwfSpec, model: &Model, mut state: State) -> f64 {
+    while state.made < spec.jobs.min(PILOT) && model.pass(&mut state) {}
+    state.last - state.first
+}
+
+/// Where a falling function crosses zero, by the Illinois form of the false position method; `None` if it does not
+/// between `low` and `high`.
+fn root<E>(low: f64, high: f64, f: impl Fn(f64) -> Result<f64, E>) -> Result<Option<f64>, E> {
+    let (mut low, mut high) = ((low, f(low)?), (high, f(high)?));
+    if low.1 < 0.0 || high.1 > 0.0 {
+        return Ok(None);
+    }
+    let mut nearest = if low.1 < -high.1 { low } else { high };
+    for _ in 0..STEPS {
+        let at = low.0 + (high.0 - low.0) * low.1 / (low.1 - high.1);
+        // Not a number where both ends are zero.
+        if !(at > low.0 && at < high.0) {
+            break;
+        }
+        let value = f(at)?;
+        // At a step the later is the nearer, however high it is.
+        if value.abs() <= nearest.1.abs() {
+            nearest = (at, value);
+        }
+        if value.abs() < NEAR {
+            break;
+        }
+        // The end that stays counts half, or it would stay for good.
+        if value > 0.0 {
+            low = (at, value);
+            high.1 *= 0.5;
+        } else {
+            high = (at, value);
+            low.1 *= 0.5;
+        }
+    }
+    Ok(Some(nearest.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::root;
+
+    #[test]
+    fn the_root_of_a_falling_function_is_found() {
+        let find = |f: fn(f64) -> f64| root(0.0, 4.0, |x| Ok::<_, ()>(f(x))).unwrap();
+        assert!((find(|x| 2.0 - x * x).unwrap() - 2.0_f64.sqrt()).abs() < 1e-8);
+        assert!((find(|x| libm::exp(-x) - 0.1).unwrap() - libm::log(10.0)).abs() < 1e-7);
+        // A step is found, though it has no zero.
+        assert!((find(|x| if x < 3.25 { 1.0 } else { -2.0 }).unwrap() - 3.25).abs() < 1e-6);
+        assert_eq!(find(|x| -1.0 - x), None);
+        assert_eq!(find(|x| 9.0 - x), None);
+    }
+}

@@ -1,0 +1,160 @@
+//! The generator itself: one job after the other.
+
+use serde::{Deserialize, Serialize};
+
+use super::spec::{CwfSpec, Large, RuntimeSize};
+use crate::model::{Elastic, ElasticCommand, Job};
+use crate::units::{Span, Time};
+use crate::workload::lublin::{ArrivalLaw, Clock, RuntimeLaw};
+use crate::workload::random::Stream;
+
+/// What stays the same during a run.
+#[derive(Clone, Debug)]
+pub(super) struct Model {
+    spec: CwfSpec,
+    arrival: ArrivalLaw,
+    runtime: RuntimeLaw,
+}
+
+/// What changes: all that a mark holds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct State {
+    arrivals: Stream,
+    sizes: Stream,
+    runtimes: Stream,
+    dedicated: Stream,
+    commands: Stream,
+    clock: Clock,
+    /// Jobs made so far.
+    pub(super) made: u64,
+    /// Arrival of the first job in seconds, unscaled.
+    pub(super) first: f64,
+    /// Arrival of the latest job in seconds, unscaled.
+    pub(super) last: f64,
+    /// Σ size × run time so far, in processor seconds.
+    pub(super) area: u128,
+}
+
+impl Model {
+    pub(super) fn new(spec: &CwfSpec) -> Self {
+        let arrival = ArrivalLaw::new(&spec.arrival, spec.start_hour, false);
+        Self { arrival, runtime: RuntimeLaw::new(&spec.runtime), spec: spec.clone() }
+    }
+
+    /// The state before the first job of `entity` in the run seeded with `seed`; its arrival is drawn already.
+    pub(super) fn begin(&self, seed: u64, entity: &str) -> State {
+        let stream = |purpose| Stream::new(seed, entity, purpose);
+        let mut state = State {
+            arrivals: stream("cwf arrivals"),
+            sizes: stream("cwf sizes"),
+            runtimes: stream("cwf run times"),
+            dedicated: stream("cwf dedicated jobs"),
+            commands: stream("cwf commands"),
+            clock: Clock::default(),
+            made: 0,
+            first: 0.0,
+            last: 0.0,
+            area: 0,
+        };
+        self.draw_arrival(&mut state);
+        state
+    }
+
+    /// The scale of ln(gap).
+    pub(super) const fn barr(&self) -> f64 {
+        self.spec.arrival.barr
+    }
+
+    /// When the next job arrives, in seconds, unscaled; `None` after the last.
+    pub(super) fn pending(&self, state: &State) -> Option<f64> {
+        (state.made < self.spec.jobs).then_some(state.clock.arrival)
+    }
+
+    /// Draws the next job's arrival and nothing else of it; false after the last.
+    pub(super) fn pass(&self, state: &mut State) -> bool {
+        let Some(arrival) = self.pending(state) else { return false };
+        self.draw_arrival(state);
+        if state.made == 0 {
+            state.first = arrival;
+        }
+        state.made += 1;
+        state.last = arrival;
+        true
+    }
+
+    /// The next job, if there is one. Its submission is `scale` times its arrival, rounded down to a whole second.
+    pub(super) fn next(&self, state: &mut State, scale: f64) -> Option<Job> {
+        let arrival = self.pending(state)?;
+        let (procs, runtime) = self.draw_request(state);
+        self.pass(state);
+        let submit = Time::from_secs((arrival * scale) as u64);
+        let mut job = Job::rigid(state.made, submit, procs, Span::from_secs(runtime));
+        job.requested_start = self.draw_start(state, submit);
+        job.elastic = self.draw_commands(state, submit, runtime);
+        Some(job)
+    }
+
+    /// Processors and run time in seconds of the next job.
+    pub(super) fn draw_request(&self, state: &mut State) -> (u32, u64) {
+        let units = self.draw_units(&mut state.sizes);
+        let procs = units * self.spec.unit;
+        let size = match self.spec.runtime_size {
+            RuntimeSize::Units => units,
+            RuntimeSize::Procs => procs,
+        };
+        let runtime = self.runtime.draw(size, &mut state.runtimes);
+        state.area += u128::from(procs) * u128::from(runtime);
+        (procs, runtime)
+    }
+
+    fn draw_arrival(&self, state: &mut State) {
+        self.arrival.advance(&mut state.clock, &mut state.arrivals);
+    }
+
+    fn draw_units(&self, sizes: &mut Stream) -> u32 {
+        let spec = &self.spec;
+        let (stage, place) = (sizes.uniform(), sizes.uniform());
+        let between = |low: u32, high: u32| f64::from(low) + place * f64::from(high - low);
+        let nearest = |value: f64| libm::floor(value + 0.5) as u32;
+        if stage < spec.ps {
+            return nearest(between(1, spec.split));
+        }
+        let drawn = between(spec.split + 1, spec.units());
+        match spec.large {
+            Large::Floor => drawn as u32,
+            Large::Round => nearest(drawn),
+        }
+    }
+
+    /// Strictly after the submission, in whole seconds.
+    fn draw_start(&self, state: &mut State, submit: Time) -> Option<Time> {
+        let (chosen, lead) = (state.dedicated.uniform(), state.dedicated.exponential());
+        let lead = lead * self.spec.lead.as_secs_f64();
+        (chosen < self.spec.pd).then(|| submit + Span::from_secs(lead as u64 + 1))
+    }
+
+    fn draw_commands(&self, state: &mut State, submit: Time, runtime: u64) -> Option<Box<[ElasticCommand]>> {
+        let spec = &self.spec;
+        let requested = runtime as f64;
+        let mut draw = |share: f64, change: fn(Span) -> Elastic| {
+            let stream = &mut state.commands;
+            let (chosen, amount, place) = (stream.uniform(), stream.exponential(), stream.uniform());
+            // A command by nothing is none.
+            let amount = (libm::round(amount * spec.amount * requested) as u64).max(1);
+            let after = (place * spec.within * requested) as u64;
+            let at = submit + Span::from_secs(after);
+            (chosen < share).then(|| ElasticCommand { at, change: change(Span::from_secs(amount)) })
+        };
+        let drawn = [draw(spec.pe, Elastic::ExtendTime), draw(spec.pr, Elastic::ReduceTime)];
+        let mut commands: Vec<_> = drawn.into_iter().flatten().collect();
+        commands.sort_by_key(|command| command.at);
+        (!commands.is_empty()).then(|| commands.into())
+    }
+}
+
+impl State {
+    /// True if a workload of `jobs` jobs can be in this state.
+    pub(super) fn is_sound(&self, jobs: u64) -> bool {
+        self.made <= jobs && self.clock.is_sound()
+    }
+}

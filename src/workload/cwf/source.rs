@@ -1,0 +1,99 @@
+//! The generator as a source of jobs.
+
+use xxhash_rust::xxh3::xxh3_128;
+
+use super::calibration::settled;
+use super::generator::{Model, State};
+use super::spec::CwfSpec;
+use crate::model::{Job, NamedError};
+use crate::units::Time;
+use crate::workload::lublin::{PILOT, Pace};
+use crate::workload::{Mark, Source, SourceError};
+
+/// The jobs of a [`CwfSpec`], drawn one at a time. Estimates are exact.
+#[derive(Clone, Debug)]
+pub struct Cwf {
+    spec: CwfSpec,
+    model: Model,
+    state: State,
+    scale: f64,
+    identity: u128,
+}
+
+impl Cwf {
+    /// The workload `spec` of the entity named `entity` in the run seeded with `run_seed`. A seed in the
+    /// specification stands for both.
+    ///
+    /// # Errors
+    /// [`NamedError`] if the specification makes no sense, or if its load cannot be met.
+    pub fn new(spec: CwfSpec, run_seed: u64, entity: &str) -> Result<Self, NamedError> {
+        spec.check()?;
+        let (seed, entity) = spec.seed.map_or((run_seed, entity), |seed| (seed, ""));
+        let identity = xxh3_128(format!("{seed} {entity} {spec}").as_bytes());
+        let (model, scale, state) = settled(&spec, seed, entity)?;
+        Ok(Self { spec, model, state, scale, identity })
+    }
+
+    /// What is generated.
+    pub const fn spec(&self) -> &CwfSpec {
+        &self.spec
+    }
+
+    /// The scale of ln(gap) that jobs are drawn with: the one given, or the one found for the load.
+    pub fn barr(&self) -> f64 {
+        self.model.barr()
+    }
+
+    /// What arrival times are multiplied by.
+    pub const fn scale(&self) -> f64 {
+        self.scale
+    }
+
+    /// Offered load of the jobs drawn so far; `None` before two have arrived apart.
+    pub fn offered_load(&self) -> Option<f64> {
+        let span = self.scale * (self.state.last - self.state.first);
+        (span > 0.0).then(|| self.state.area as f64 / (f64::from(self.spec.procs) * span))
+    }
+}
+
+impl Source for Cwf {
+    fn peek_time(&mut self) -> Result<Option<Time>, SourceError> {
+        let pending = self.model.pending(&self.state);
+        Ok(pending.map(|arrival| Time::from_secs((arrival * self.scale) as u64)))
+    }
+
+    fn next_job(&mut self) -> Result<Option<Job>, SourceError> {
+        Ok(self.model.next(&mut self.state, self.scale))
+    }
+
+    fn notes(&self) -> Vec<String> {
+        match (self.spec.pace, self.spec.jobs > PILOT, self.offered_load()) {
+            (Pace::Load(load), true, Some(offered)) => vec![format!(
+                "cwf: arrivals are set for a load of {load} over the first {PILOT} jobs; the {} jobs drawn offer {offered:.4}",
+                self.state.made
+            )],
+            _ => Vec::new(),
+        }
+    }
+
+    fn mark(&self) -> Option<Mark> {
+        let state = postcard::to_stdvec(&self.state).ok()?;
+        Some(Mark { position: self.state.made, content: self.identity, state })
+    }
+
+    fn seek(&mut self, mark: &Mark) -> Result<(), SourceError> {
+        let fail = |problem: &str| SourceError::Mark {
+            place: CwfSpec::NAME.to_owned(),
+            problem: problem.to_owned(),
+        };
+        if mark.content != self.identity {
+            return Err(fail("the mark was made with other parameters or another seed"));
+        }
+        let state: State = postcard::from_bytes(&mark.state).map_err(|_| fail("the mark is damaged"))?;
+        if state.made != mark.position || !state.is_sound(self.spec.jobs) {
+            return Err(fail("the mark is damaged"));
+        }
+        self.state = state;
+        Ok(())
+    }
+}

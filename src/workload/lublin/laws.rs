@@ -1,0 +1,85 @@
+//! The laws of run times and arrivals, for this model and for those that take them over with other parameters.
+
+use super::cycle::{BUCKETS, Clock, weights};
+use super::params::{ArrivalParams, RuntimeParams};
+use crate::workload::random::{Gamma, Stream};
+
+/// Greatest ln of a run time in seconds; draws beyond are drawn again.
+pub(super) const RUNTIME_CAP: f64 = 12.0;
+/// Greatest ln of a gap in seconds; draws beyond are drawn again.
+pub(super) const GAP_CAP: f64 = 13.0;
+
+/// What a law draws from.
+pub(in crate::workload) trait Draws {
+    /// Uniform in [0, 1).
+    fn uniform(&mut self) -> f64;
+    /// A draw from `gamma`.
+    fn gamma(&mut self, gamma: &Gamma) -> f64;
+}
+
+impl Draws for Stream {
+    fn uniform(&mut self) -> f64 {
+        Self::uniform(self)
+    }
+
+    fn gamma(&mut self, gamma: &Gamma) -> f64 {
+        gamma.sample(self)
+    }
+}
+
+/// When jobs arrive.
+#[derive(Clone, Debug)]
+pub(in crate::workload) struct ArrivalLaw {
+    gaps: Gamma,
+    weights: [f64; BUCKETS],
+    /// The half-hour of the day at which the workload starts.
+    start: u64,
+    truncate: bool,
+}
+
+impl ArrivalLaw {
+    pub(in crate::workload) fn new(params: &ArrivalParams, start_hour: u32, truncate: bool) -> Self {
+        let (gaps, weights) = (params.gaps(), weights(params));
+        Self { gaps, weights, start: u64::from(start_hour) * 2, truncate }
+    }
+
+    /// Moves `clock` on to the next arrival.
+    pub(in crate::workload) fn advance(&self, clock: &mut Clock, draws: &mut (impl Draws + ?Sized)) {
+        let gap = below(GAP_CAP, || draws.gamma(&self.gaps));
+        clock.advance(&self.weights, self.start, libm::exp(gap), self.truncate);
+    }
+}
+
+/// How long jobs run.
+#[derive(Clone, Debug)]
+pub(in crate::workload) struct RuntimeLaw {
+    params: RuntimeParams,
+    stages: [Gamma; 2],
+}
+
+impl RuntimeLaw {
+    pub(in crate::workload) fn new(params: &RuntimeParams) -> Self {
+        Self { params: *params, stages: params.stages() }
+    }
+
+    /// The run time of a job of `size` in whole seconds, at least 1.
+    pub(in crate::workload) fn draw(&self, size: u32, draws: &mut (impl Draws + ?Sized)) -> u64 {
+        let short = self.params.short_probability(size);
+        // A draw beyond the cap throws both stages again, so the cap moves the mix as well as the tails.
+        let log = below(RUNTIME_CAP, || {
+            let stage = usize::from(draws.uniform() > short);
+            draws.gamma(&self.stages[stage])
+        });
+        (libm::exp(log) as u64).max(1)
+    }
+}
+
+/// Draws until a draw is at most `cap`. That this ends soon is checked with the parameters.
+fn below(cap: f64, mut draw: impl FnMut() -> f64) -> f64 {
+    loop {
+        let value = draw();
+        if value <= cap {
+            return value;
+        }
+    }
+}
