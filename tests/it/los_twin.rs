@@ -151,7 +151,7 @@ impl Slow {
     }
 
     /// Algorithm 3.
-    fn to_head(&mut self) {
+    fn move_to_head(&mut self) {
         let job = self.dedicated.remove(0);
         self.scount.insert(job, self.most_skips);
         self.batch.insert(0, job);
@@ -168,14 +168,14 @@ impl Slow {
                 if start > now {
                     return;
                 }
-                self.to_head();
+                self.move_to_head();
             } else if self.scount(self.batch[0]) >= self.most_skips {
                 if cycle.num(self.batch[0]) > cycle.m {
                     return self.around_head(cycle, actions);
                 }
                 cycle.activate(self.batch.remove(0), actions);
             } else if start <= now {
-                self.to_head();
+                self.move_to_head();
             } else {
                 // Lines 10 to 15: what ends at the start or later is still there.
                 let still: u32 =

@@ -3,8 +3,10 @@
 //! Both are defined by a table (Shmueli and Feitelson 2005, Algorithms 1 and 3; Kumar et al. 2012, section III-A). `U[i][c][e]` is the
 //! largest number of processors that a subset of the first `i` jobs can use, if `c` are free and `e` are spare at the freeze end:
 //!
-//!     U[0][c][e] = 0
-//!     U[i][c][e] = max(U[i-1][c][e], U[i-1][c - s_i][e - h_i] + s_i  if s_i <= c and h_i <= e)
+//! ```text
+//! U[0][c][e] = 0
+//! U[i][c][e] = max(U[i-1][c][e], U[i-1][c - s_i][e - h_i] + s_i  if s_i <= c and h_i <= e)
+//! ```
 //!
 //! where `s_i` is the size of job `i` and `h_i`, what it holds at the freeze end, is 0 or `s_i`. The subset is found by going back from the last
 //! job, passing over a job wherever `U[i-1][c][e] = U[i][c][e]`: of subsets that use the same number of processors, jobs nearer to the
