@@ -5,6 +5,7 @@
 //! which order they come, is the business of [`crate::entity`].
 
 mod adopt;
+mod agenda;
 mod apply;
 mod attempt;
 mod book;

@@ -84,7 +84,7 @@ pub(super) struct Recorder<M> {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct RecorderSave<M> {
     /// Of everything here and in the measures.
-    layout: Layout<1>,
+    layout: Layout<2>,
     /// The files; `None` if there are none.
     pub(super) output: Option<OutputMark>,
     measured: Skeleton<M>,

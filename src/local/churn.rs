@@ -321,7 +321,10 @@ impl Partition {
         job.seq = state.next_seq;
         state.next_seq += 1;
         job.prepare(&state.spec, &state.settings, state.capacity);
-        if job.procs > state.capacity {
+        if let Some(start) = job.early(state.abilities.dedicated, now) {
+            job.phase = Phase::Aside;
+            state.agenda.keep_back(start, job.seq, key);
+        } else if job.procs > state.capacity {
             job.phase = Phase::Aside;
             state.aside.push(key);
         } else {

@@ -20,7 +20,8 @@ pub enum Phase {
     Suspended,
     /// Stands still where it ran, until all its machines are back; to its policy it has ended.
     Halted,
-    /// Larger than what is there now: it waits for machines, and its policy does not know of it.
+    /// Larger than what is there now: it waits for machines; or it asks for a later start than now, under a policy that knows no
+    /// dedicated jobs. Its policy does not know of it.
     Aside,
 }
 

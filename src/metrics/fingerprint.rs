@@ -77,6 +77,10 @@ impl Fingerprint {
         fields.put(job.cost.nanos().to_le_bytes());
         fields.put_option(job.recorded_wait.map(|wait| wait.micros()));
         fields.put_sent(job.origin);
+        if let Some(start) = job.requested_start {
+            fields.put([b'D']);
+            fields.put(start.micros().to_le_bytes());
+        }
         self.add_hash(xxh3_128(fields.bytes()));
     }
 
@@ -187,8 +191,8 @@ impl<const N: usize> Fields<N> {
         self.put(field.unwrap_or(0).to_le_bytes());
     }
 
-    /// One byte for a job that was sent and none for a site's own: no other field has a length that varies, so the
-    /// two are told apart.
+    /// One byte for a job that was sent and none for a site's own: what comes behind it is longer than that, so all are told
+    /// apart.
     #[inline(always)]
     fn put_sent(&mut self, origin: Origin) {
         if origin == Origin::Sent {

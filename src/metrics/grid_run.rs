@@ -249,7 +249,11 @@ impl GridSummary {
             churn: measures.churn().summary(&ledger, recovery),
             fingerprint,
             classes: whole.by_class(),
-            definitions: definitions(whole.definitions(), measures.recovery.as_ref()),
+            definitions: {
+                let mut all = definitions(whole.definitions(), measures.recovery.as_ref());
+                all.extend(super::dedicated::definition(whole.has_dedicated()));
+                all
+            },
             measures: all,
             facts,
         }

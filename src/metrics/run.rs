@@ -121,7 +121,11 @@ impl RunSummary {
             fingerprint,
             classes: summary.by_class(),
             recorded_waits: waits.map(WaitComparison::rows).unwrap_or_default(),
-            definitions: definitions.all(),
+            definitions: {
+                let mut all = definitions.all();
+                all.extend(super::dedicated::definition(summary.has_dedicated()));
+                all
+            },
         }
     }
 }

@@ -27,6 +27,7 @@ pub(crate) fn job(id: u64, submit: u64, wait: u64, run: u64, procs: u32) -> JobR
         energy: Energy::ZERO,
         cost: Money::ZERO,
         recorded_wait: None,
+        requested_start: None,
         origin: Origin::Own,
     }
 }
@@ -171,6 +172,7 @@ prop_compose! {
             energy: Energy::from_nanojoules(energy),
             cost: Money::from_nanos(cost),
             recorded_wait: recorded.map(Span::from_micros),
+            requested_start: None,
         }
     }
 }

@@ -48,18 +48,31 @@ pub struct JobRecord {
     pub cost: Money,
     /// The wait that the workload's own machine recorded, for validation.
     pub recorded_wait: Option<Span>,
+    /// The start that it asked for, if it was a dedicated job.
+    pub requested_start: Option<Time>,
 }
 
 impl JobRecord {
-    /// Submission to first start; for a job that never started, to its end.
-    pub fn wait(&self) -> Span {
-        self.start.unwrap_or(self.end).since(self.submit)
+    /// When it could first have started: its submission, or the start that it asked for if that was later. A dedicated job that
+    /// starts when it asked to has waited for nothing.
+    pub fn ready(&self) -> Time {
+        ready(self.submit, self.requested_start)
     }
 
-    /// Submission to end.
-    pub fn response(&self) -> Span {
-        self.end.since(self.submit)
+    /// From when it was [ready](Self::ready) to its first start; for a job that never started, to its end.
+    pub fn wait(&self) -> Span {
+        self.start.unwrap_or(self.end).since(self.ready())
     }
+
+    /// From when it was [ready](Self::ready) to its end.
+    pub fn response(&self) -> Span {
+        self.end.since(self.ready())
+    }
+}
+
+/// When a job can first start: when it is submitted, or when it asks to if that is later. What it waits counts from here.
+pub fn ready(submit: Time, requested_start: Option<Time>) -> Time {
+    requested_start.map_or(submit, |start| start.max(submit))
 }
 
 /// Why processors were held during a segment.

@@ -6,7 +6,7 @@ use crate::metrics::Definitions;
 use crate::model::{Cause, EventRecord, JobRecord, MachineRecord, Origin, Outcome, SegmentRecord};
 
 /// The columns of `jobs.csv`.
-pub(super) const JOBS: &str = "job,submit,start,end,procs,site,outcome,requested,run,estimate,wait,response,bsld,user,class,attempts,energy_j,cost,reason,partition,origin";
+pub(super) const JOBS: &str = "job,submit,start,end,procs,site,outcome,requested,run,estimate,wait,response,bsld,user,class,attempts,energy_j,cost,reason,partition,origin,requested_start";
 /// The columns of `segments.csv`.
 pub(super) const SEGMENTS: &str =
     "job,attempt,site,partition,procs,from,to,rate,share,cause,energy_j,cost,processors,origin";
@@ -87,6 +87,10 @@ impl Columns {
         out.push(b',');
         self.names.partition(out, job.site, job.partition);
         self.origins[job.origin as usize].write(out);
+        match job.requested_start {
+            Some(start) => cells::seconds(out, start.micros()),
+            None => out.push(b','),
+        }
     }
 
     pub(super) fn segment(&self, out: &mut Vec<u8>, segment: &SegmentRecord) {

@@ -12,6 +12,7 @@ mod churn;
 mod churn_invariants;
 mod cli;
 mod commands;
+mod dedicated;
 mod driver;
 mod explaining;
 mod forks;

@@ -24,7 +24,7 @@ impl Site {
         }
     }
 
-    /// Ends, changes, wakes, arrivals, then one pass.
+    /// Ends, changes, wakes, arrivals (those whose requested start has come first), then one pass.
     fn handle_at_once(&mut self, now: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
         let time = now.time;
         for (at, partition) in self.partitions.iter_mut().enumerate() {
@@ -40,6 +40,11 @@ impl Site {
             self.touched[at] |= partition.wake(time);
         }
         self.report_ends(now, outbox)?;
+        for (at, partition) in self.partitions.iter_mut().enumerate() {
+            while partition.arrive_early(time) {
+                self.touched[at] = true;
+            }
+        }
         while let Some(arrival) = self.next_arrival(now)? {
             self.take(arrival, now, outbox)?;
         }
@@ -58,6 +63,10 @@ impl Site {
             self.partitions[at].begin_instant(time);
             self.touched[at] |= self.partitions[at].end_bookings(time, outbox);
             self.pass(at, time, outbox)?;
+            while self.partitions[at].arrive_early(time) {
+                self.touched[at] = true;
+                self.pass(at, time, outbox)?;
+            }
         }
         while let Some(arrival) = self.next_arrival(now)? {
             self.take(arrival, now, outbox)?;
@@ -266,5 +275,6 @@ fn refused(site: &Site, job: &Job, origin: Origin, now: Time) -> JobRecord {
         energy: Energy::ZERO,
         cost: Money::ZERO,
         recorded_wait: job.recorded_wait,
+        requested_start: job.requested_start,
     }
 }

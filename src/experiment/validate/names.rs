@@ -115,6 +115,7 @@ impl Names {
             energy: row.energy,
             cost: row.cost,
             recorded_wait: None,
+            requested_start: row.requested_start,
         })
     }
 

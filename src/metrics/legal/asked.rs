@@ -12,6 +12,8 @@ use crate::units::{Rate, Span, Time, Work};
 pub struct Asked {
     /// When it is submitted; without feedback, exactly then.
     pub submit: Time,
+    /// The start that it asks for, if it is a dedicated job.
+    pub start: Option<Time>,
     /// Processors.
     pub procs: u32,
     /// Run time at speed 1.
@@ -29,6 +31,7 @@ impl Asked {
     pub fn of(job: &Job, follows: bool) -> Self {
         Self {
             submit: job.submit,
+            start: job.requested_start,
             procs: job.size.preferred(),
             runtime: job.runtime,
             estimate: job.estimate,
@@ -83,6 +86,12 @@ impl Checker {
                     _ => {}
                 }
             }
+        }
+        // Batsim's columns do not say.
+        if let Some(start) = job.requested_start.filter(|start| Some(*start) != asked.start) {
+            let workload = asked.start.map_or("nothing of it".to_owned(), |asked| format!("{asked} s"));
+            let said = format!("{told} asks to start at {start} s, and its workload says {workload}");
+            found.push((Rule::Arrival, job.submit, said));
         }
         if job.requested != asked.procs {
             let said = format!(
