@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::attempt::Past;
-use crate::model::{EventCause, Job, JobId, JobKey, Origin, Outcome, ProcSet, Size};
+use crate::model::{EventCause, Job, JobId, JobKey, Origin, Outcome, ProcSet, Size, ready};
 use crate::platform::ProcTime;
 use crate::units::{Bytes, Energy, Money, Rate, Span, Time, Work};
 
@@ -118,6 +118,11 @@ impl LiveJob {
     /// The start it asks for, if it is a dedicated job.
     pub fn requested_start(&self) -> Option<Time> {
         self.job.requested_start
+    }
+
+    /// When it could first start: its submission, or its requested start.
+    pub fn ready(&self) -> Time {
+        ready(self.job.submit, self.job.requested_start)
     }
 
     /// What it asks for, as its workload states it.

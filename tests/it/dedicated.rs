@@ -147,3 +147,45 @@ fn the_book_and_dedicated_jobs_go_together() {
     let jobs: [Job; 2] = [job(1, 0, 2, 10).from(50), job(2, 0, 1, 100)];
     assert_eq!(starts(&spec, &jobs), [80, 0]);
 }
+
+#[test]
+fn easy_d_reserves_for_dedicated_jobs_and_backfills_around_them() {
+    // Job 1 (3 of 4) asks for 50. Job 2 (2) would run until 60 and waits for it; job 3 (2) is over by then; job 4 (1) fits beside it.
+    let jobs = [job(1, 0, 3, 10).from(50), job(2, 0, 2, 60), job(3, 1, 2, 40), job(4, 2, 1, 100)];
+    // Job 2 is the head and has the reservation at 60: from there on 4 - 2 - 1 are spare.
+    assert_eq!(starts(&site(4, "easy-d"), &jobs), [50, 60, 1, 2]);
+    // Who knows no dedicated jobs lets job 2 in, and job 1 waits for it.
+    assert_eq!(starts(&site(4, "easy"), &jobs), [60, 0, 1, 41]);
+    assert_eq!(starts(&site(4, "easy-de"), &jobs), [50, 60, 1, 2]);
+}
+
+#[test]
+fn under_easy_d_a_dedicated_job_without_room_stands_at_the_head_of_the_queue() {
+    // Job 1 was expected to be over at 20, but job 2 (dedicated, 4) asks for 10: it starts at 20, before job 3, which came long before it,
+    // and job 4 (dedicated, for 15), which comes behind it; job 5 (1) may run beside nobody.
+    let jobs = [
+        job(1, 0, 3, 20),
+        job(3, 1, 2, 5),
+        job(2, 2, 4, 10).from(10),
+        job(4, 3, 4, 10).from(15),
+        job(5, 4, 1, 16),
+    ];
+    assert_eq!(starts(&site(4, "easy-d"), &jobs), [0, 40, 20, 30, 4]);
+    // The plain twin: all that is dedicated comes to the end of the queue.
+    let late = [
+        job(1, 0, 3, 20),
+        job(3, 1, 2, 5),
+        job(2, 2, 4, 10).from(10),
+        job(4, 3, 4, 10).from(15),
+        job(5, 4, 1, 16),
+    ];
+    assert_eq!(starts(&site(4, "easy"), &late), [0, 20, 25, 35, 4]);
+}
+
+#[test]
+fn two_dedicated_jobs_of_one_start_that_do_not_fit_together_start_one_after_the_other() {
+    let jobs = [job(1, 0, 3, 10).from(50), job(2, 1, 3, 10).from(50), job(3, 2, 2, 100)];
+    for policy in ["easy-d", "los-d"] {
+        assert_eq!(starts(&site(4, policy), &jobs), [50, 60, 70], "{policy}");
+    }
+}

@@ -1,6 +1,7 @@
 //! Why a job waits under EASY: the pass by its definition, on the full profile, up to the job in question.
 
-use super::{Easy, Room};
+use super::Easy;
+use super::planned::Room;
 use crate::local::explanation::{free_now, processors};
 use crate::local::{Entry, Explanation, Phase, Profile, Reason, View};
 use crate::model::JobKey;
@@ -9,14 +10,24 @@ use crate::units::Time;
 /// What the pass at this instant decides for `job`, and why.
 pub(super) fn explain(easy: &Easy, view: &View<'_>, job: JobKey) -> Explanation {
     let now = view.now();
-    let mut room = Room { profile: view.profile(), now, free: view.free() };
-    let waiting: Vec<Entry> =
-        view.jobs_in(Phase::Waiting).into_iter().map(|waiting| easy.entry(view, waiting)).collect();
-    let mut waiting = waiting.into_iter();
+    let mut room = Room::new(view);
+    let (due, later) = easy.dedicated(view);
+    if let Some((start, entry)) = later.iter().find(|(_, entry)| entry.job == job) {
+        let rule = format!("it is a dedicated job, and asks to start at {start} s");
+        return Explanation::new(Reason::Early, rule, entry.procs, room.free).starting(Some(*start));
+    }
+    let mut batch = view.jobs_in(Phase::Waiting);
+    batch.retain(|waiting| !easy.is_dedicated(view, *waiting));
     let starts = |needs: u32, free: u32, rule: &str| Explanation::new(Reason::Starts, rule, needs, free);
-    // Those that the pass starts before the job.
+    // Those that the pass starts before the job: dedicated jobs whose start has come, then by arrival.
     let mut started = Vec::new();
+    let dedicated = due.len();
+    let mut waiting = due.into_iter().chain(batch.into_iter().map(|waiting| easy.entry(view, waiting)));
+    let mut at = 0;
     let head = loop {
+        if at == dedicated {
+            room.reserve_all(&later);
+        }
         let Some(first) = waiting.next() else { return view.explanation(job) };
         let free = room.free;
         if !room.start(first) {
@@ -26,14 +37,22 @@ pub(super) fn explain(easy: &Easy, view: &View<'_>, job: JobKey) -> Explanation 
             return starts(first.procs, free, "it is its turn, and it fits");
         }
         started.push(first);
+        at += 1;
     };
-    let shadow = room.profile.earliest(now, head.estimate, head.procs);
     let mut without_head = room.profile.clone();
-    if let Some(shadow) = shadow.filter(|_| head.job != job) {
-        room.profile.reserve(shadow, shadow + head.estimate, head.procs);
+    let shadow = room.profile.earliest(now, head.estimate, head.procs);
+    if head.job != job {
+        room.reserve(now, head);
+    }
+    if at < dedicated {
+        room.reserve_all(&later);
+        let mut around = Room { profile: without_head, ..Room::new(view) };
+        around.reserve_all(&later);
+        without_head = around.profile;
     }
     let mut others: Vec<Entry> = if head.job == job { vec![head] } else { waiting.collect() };
-    easy.order.sort(view, &mut others);
+    let behind = if head.job == job { 0 } else { dedicated.saturating_sub(at + 1) };
+    easy.order.sort(view, &mut others[behind..]);
     for entry in others {
         if entry.job == job {
             let case =
