@@ -11,6 +11,7 @@ mod attempt;
 mod book;
 mod checkpoint;
 mod churn;
+mod elastic;
 mod error;
 mod explanation;
 mod facts;

@@ -13,6 +13,7 @@ pub mod comparison;
 mod dedicated;
 mod definitions;
 mod distribution;
+mod elasticity;
 mod fingerprint;
 mod grid;
 mod grid_run;
@@ -41,6 +42,7 @@ pub use churn::{Attempts, Churn, ChurnSummary, Count, JobChanges, LostWork, Mach
 pub use dedicated::DedicatedMeasures;
 pub use definitions::{Definition, Definitions};
 pub use distribution::{EXACT_QUANTILES, Quantiles};
+pub use elasticity::{ElasticSummary, Elasticity};
 pub use fingerprint::{Fingerprint, FingerprintError};
 pub use grid::GridMeasures;
 pub use grid_run::{

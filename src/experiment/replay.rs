@@ -510,6 +510,7 @@ impl Replay {
         if recorder.measured.too_large > 0 {
             notes.push(too_large(recorder.measured.too_large, opened.procs, options.quantum));
         }
+        notes.extend(recorder.measured.elastic.note());
         let estimates = match (&options.workload, &options.shaping.estimates) {
             // The model has run times only.
             (Workload::Lublin(_), EstimateSource::Plain(Estimates::Log)) => Estimates::Exact.to_string(),
@@ -541,6 +542,7 @@ impl Replay {
             &ledger,
             recorder.fingerprint,
             has_recorded.then_some(&recorder.measured.waits),
+            &recorder.measured.elastic,
         )
     }
 }

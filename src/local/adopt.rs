@@ -207,6 +207,10 @@ impl State {
     fn wait_again(&mut self, key: JobKey, now: Time) {
         let Some(job) = self.table.get_mut(key) else { return };
         job.prepare(&self.spec, &self.settings, self.capacity);
+        if self.agenda.known(key).is_some() {
+            self.ask_as_told(key);
+        }
+        let Some(job) = self.table.get_mut(key) else { return };
         if let Some(start) = job.early(self.abilities.dedicated, now) {
             job.phase = Phase::Aside;
             self.agenda.keep_back(start, job.seq, key);

@@ -13,9 +13,9 @@ use super::state::{Load, State};
 use super::table::{Departed, Gone, LiveJob, Phase, Table};
 use super::{Book, BookError, View};
 use crate::model::{
-    Checkpointing, EventCause, EventKind, Fate, InstantOrder, Job, JobId, JobKey, Origin, Outcome,
-    PartitionId, PartitionSpec, Payer, ProcSet, Record, RecordSink, RejectReason, Reservation, SiteId,
-    SiteTariff,
+    Checkpointing, CommandRefusal, EventCause, EventKind, Fate, InstantOrder, Job, JobId, JobKey, Origin,
+    Outcome, PartitionId, PartitionSpec, Payer, ProcSet, Record, RecordSink, RejectReason, Reservation,
+    SiteId, SiteTariff,
 };
 use crate::platform::{Tariff, Usage};
 use crate::units::{Span, Time};
@@ -79,6 +79,10 @@ pub struct Tally {
     pub passes: u64,
     /// Reservations that had fewer processors than booked, from the beginning or when machines left.
     pub short_reservations: u64,
+    /// Elastic commands that were carried out.
+    pub commands: u64,
+    /// Those that were not, by reason, in the order of [`CommandRefusal::ALL`].
+    pub refused_commands: [u64; CommandRefusal::ALL.len()],
 }
 
 impl Tally {
@@ -247,7 +251,12 @@ impl Partition {
             state.joins_queue(live.area());
         }
         let seq = live.seq;
+        let elastic =
+            live.job.elastic.is_some() || live.job.grid.as_ref().is_some_and(|grid| grid.commands > 0);
         let key = state.table.insert(live);
+        if elastic {
+            state.meet_commands(key);
+        }
         if let Some(start) = early {
             state.agenda.keep_back(start, seq, key);
             return Admission::Taken;

@@ -167,6 +167,9 @@ impl State {
         now: Time,
         sink: &mut dyn RecordSink,
     ) -> Option<Departed> {
+        if self.table.get(key)?.job.elastic.is_some() || self.agenda.known(key).is_some() {
+            self.drop_commands(key, outcome, now, sink);
+        }
         let job = self.table.get(key)?;
         let ran = job.given > 0;
         let queued = (job.phase == Phase::Waiting).then(|| job.area());
@@ -231,9 +234,13 @@ impl State {
 
     /// Takes out a job of the grid that does not run; it goes back without a record.
     pub(super) fn give_up(&mut self, key: JobKey, why: EventCause) -> Option<Departed> {
-        let live = self.table.take(key)?;
+        let mut live = self.table.take(key)?;
         if live.phase == Phase::Waiting {
             self.leaves_queue(live.area());
+        }
+        if let (Some(known), Some(grid)) = (self.agenda.forget(key, live.next_command()), &mut live.job.grid)
+        {
+            grid.commands = known.carried;
         }
         self.tally.returned += 1;
         Some(live.returned(why))
@@ -254,6 +261,7 @@ impl State {
             attempt: 0,
             lost: 0,
             since_lost: None,
+            command: None,
         }
     }
 

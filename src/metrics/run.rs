@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    ClassMeasures, Definition, EnergySummary, Fingerprint, Ledger, Measures, Quantiles, RecordedWaits,
-    Summary, UsageSummary, WaitComparison,
+    ClassMeasures, Definition, ElasticSummary, Elasticity, EnergySummary, Fingerprint, Ledger, Measures,
+    Quantiles, RecordedWaits, Summary, UsageSummary, WaitComparison,
 };
 use crate::model::InstantOrder;
 
@@ -86,6 +86,9 @@ pub struct RunSummary {
     pub energy: EnergySummary,
     /// What the jobs paid.
     pub cost: f64,
+    /// Elastic commands, if there were any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub elastic: Option<ElasticSummary>,
     /// The fingerprint of all job and segment records.
     pub fingerprint: Fingerprint,
     /// The measures by class, if there are classes.
@@ -104,6 +107,7 @@ impl RunSummary {
         ledger: &Ledger,
         fingerprint: Fingerprint,
         waits: Option<&WaitComparison>,
+        elastic: &Elasticity,
     ) -> Self {
         let definitions = summary.definitions();
         Self {
@@ -118,6 +122,7 @@ impl RunSummary {
             usage: ledger.usage(),
             energy: ledger.energy(),
             cost: ledger.cost().as_f64(),
+            elastic: elastic.summary(),
             fingerprint,
             classes: summary.by_class(),
             recorded_waits: waits.map(WaitComparison::rows).unwrap_or_default(),

@@ -78,6 +78,7 @@ pub(crate) fn machines(kind: EventKind, secs: u64, machines: u32) -> EventRecord
         attempt: 0,
         lost: 0,
         since_lost: None,
+        command: None,
     }
 }
 
@@ -215,6 +216,7 @@ prop_compose! {
             attempt: of.attempts,
             lost,
             since_lost: since.map(Span::from_micros),
+            command: None,
         }
     }
 }

@@ -7,7 +7,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{JobId, Origin, Outcome, PartitionId, ProcSet, RejectReason, SiteId};
+use super::{CommandRefusal, Elastic, JobId, Origin, Outcome, PartitionId, ProcSet, RejectReason, SiteId};
 use crate::units::{Energy, Money, Rate, Span, Time};
 
 /// One line of `jobs.csv`, written when the job ends.
@@ -201,6 +201,12 @@ pub enum EventKind {
     Reassigned,
     /// A job was given up: nobody takes it, or its retries are used up.
     GivenUp,
+    /// A job got more time or more processors, by an elastic command.
+    Extended,
+    /// A job got less time or fewer processors, by an elastic command.
+    Reduced,
+    /// An elastic command was not carried out.
+    CommandRefused,
 }
 
 impl EventKind {
@@ -219,6 +225,9 @@ impl EventKind {
             Self::Recalled => "recalled",
             Self::Reassigned => "reassigned",
             Self::GivenUp => "given-up",
+            Self::Extended => "extended",
+            Self::Reduced => "reduced",
+            Self::CommandRefused => "command-refused",
         }
     }
 }
@@ -243,6 +252,8 @@ pub enum EventCause {
     Refused(RejectReason),
     /// The broker plans anew.
     Replanned,
+    /// An elastic command cannot be carried out.
+    Unheeded(CommandRefusal),
 }
 
 impl fmt::Display for EventCause {
@@ -257,6 +268,7 @@ impl fmt::Display for EventCause {
             Self::SiteLeft => "site-left",
             Self::Replanned => "replanned",
             Self::Refused(reason) => return reason.fmt(f),
+            Self::Unheeded(reason) => reason.name(),
         })
     }
 }
@@ -289,6 +301,8 @@ pub struct EventRecord {
     /// For a job whose earlier attempt was lost: how long it has not run since, told when it runs again (with
     /// [`EventKind::Continued`] or [`EventKind::Reassigned`]).
     pub since_lost: Option<Span>,
+    /// The elastic command that it is about, if it is about one.
+    pub command: Option<Elastic>,
 }
 
 /// Anything a run leaves behind.

@@ -15,7 +15,7 @@ pub(super) const MACHINES: &str = "time,site,partition,state,processors";
 
 /// The columns of `events.csv`.
 pub(super) const EVENTS: &str =
-    "time,event,cause,site,partition,machines,procs,job,origin,attempt,lost_proc_s,since_lost_s";
+    "time,event,cause,site,partition,machines,procs,job,origin,attempt,lost_proc_s,since_lost_s,command";
 
 /// In the order of declaration, so that an origin is its own index.
 const ORIGINS: [Origin; 2] = [Origin::Own, Origin::Sent];
@@ -145,6 +145,10 @@ impl Columns {
             Some(since) => cells::seconds(out, since.micros()),
             None => out.push(b','),
         }
+        if let Some(command) = event.command {
+            out.extend_from_slice(command.written().as_bytes());
+        }
+        out.push(b',');
     }
 }
 

@@ -3,7 +3,9 @@
 use comfy_table::{Cell, CellAlignment, ContentLineStyle, LineStyle, Table, TableStyle};
 
 use super::figures::{count, decimals, duration, jobs, number, percent};
-use crate::metrics::{ClassMeasures, GridSummary, Measures, Quantiles, RunSummary, UsageSummary};
+use crate::metrics::{
+    ClassMeasures, ElasticSummary, GridSummary, Measures, Quantiles, RunSummary, UsageSummary,
+};
 use crate::model::{InstantOrder, Outcome};
 
 /// Columns apart by blanks, one line under the header: readable anywhere, and easily taken apart by `awk`.
@@ -128,6 +130,7 @@ fn facts(run: &RunSummary) -> Vec<(&'static str, String)> {
     let times = &run.facts.times;
     let mut facts = vec![("outcomes", outcomes(&run.measures))];
     facts.extend(dedicated(&run.measures).map(|told| ("dedicated jobs", told)));
+    facts.extend(run.elastic.as_ref().map(|told| ("elastic commands", commands(told))));
     facts.push(("utilization", utilization(run)));
     facts.push(("processor time", processor_time(&run.usage)));
     let makespan = run.makespan.map_or("-".to_owned(), |secs| {
@@ -199,6 +202,18 @@ pub(super) fn dedicated(group: &Measures) -> Option<String> {
         out.push_str(&format!(", {} never started", count(never)));
     }
     Some(out)
+}
+
+/// What became of elastic commands: `97 carried out, 3 refused (no-job 2, no-room 1)`.
+pub(super) fn commands(told: &ElasticSummary) -> String {
+    let mut out = format!("{} carried out", count(told.accepted));
+    let refused: u64 = told.refused.values().sum();
+    if refused > 0 {
+        let reasons = told.refused.iter().map(|(why, jobs)| format!("{why} {}", count(*jobs)));
+        let reasons: Vec<String> = reasons.collect();
+        out.push_str(&format!(", {} refused ({})", count(refused), reasons.join(", ")));
+    }
+    out
 }
 
 fn utilization(run: &RunSummary) -> String {

@@ -69,6 +69,7 @@ fn event(time: u64, kind: EventKind, machines: (u32, u32)) -> EventRecord {
         attempt: 0,
         lost: 0,
         since_lost: None,
+        command: None,
     }
 }
 

@@ -1,7 +1,7 @@
 //! What became of the jobs, what the broker did, where the run's own time went: lines under the tables.
 
 use super::super::figures::{count, duration, number};
-use super::super::tables::{dedicated, outcomes, processor_time};
+use super::super::tables::{commands, dedicated, outcomes, processor_time};
 use super::WIDTH;
 use crate::metrics::{GridSummary, Quantiles};
 use crate::model::Replan;
@@ -14,6 +14,7 @@ pub(super) fn facts(run: &GridSummary) -> Vec<(&'static str, String)> {
         }
     }
     facts.extend(dedicated(&run.measures).map(|told| ("dedicated jobs", told)));
+    facts.extend(run.elastic.as_ref().map(|told| ("elastic commands", commands(told))));
     if let Some(broker) = broker(run) {
         facts.push(("broker", broker));
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::table::{Cells, Row, Wrong};
-use crate::model::{Cause, MachineState, Origin, Outcome, ProcSet, RejectReason, ready};
+use crate::model::{Cause, Elastic, MachineState, Origin, Outcome, ProcSet, RejectReason, ready};
 use crate::units::{Energy, Money, Rate, Span, Time};
 
 /// A row of `jobs.csv`, ours or Batsim's.
@@ -147,6 +147,8 @@ pub struct EventRow {
     pub lost_proc_s: Option<f64>,
     /// How long the job has not run since it lost an attempt, in seconds.
     pub since_lost_s: Option<f64>,
+    /// The elastic command that it is about.
+    pub command: Option<Elastic>,
 }
 
 const SECONDS: &str = "a time in seconds";
@@ -441,6 +443,7 @@ impl Row for EventRow {
         "lost_proc_s",
         "since_lost_s",
     ];
+    const OPTIONAL: &'static [&'static str] = &["command"];
 
     fn read(cells: &mut Cells<'_>) -> Result<Self, Wrong> {
         let origins = [("", None), ("local", Some(Origin::Own)), ("grid", Some(Origin::Sent))];
@@ -458,6 +461,13 @@ impl Row for EventRow {
             attempt: cells.maybe_whole()?.map(|attempt| attempt as u32),
             lost_proc_s: cells.maybe_figure()?,
             since_lost_s: cells.maybe_figure()?,
+            command: match cells.text() {
+                b"" => None,
+                text => {
+                    let command = std::str::from_utf8(text).ok().and_then(Elastic::read);
+                    Some(command.ok_or(cells.wrong("an elastic command, such as `ET 60`"))?)
+                }
+            },
         })
     }
 }

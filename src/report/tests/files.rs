@@ -47,6 +47,7 @@ pub(super) fn events() -> Vec<Record> {
         site: SiteId::GRID,
         partition: None,
         since_lost: Some(Span::from_micros(1_500_000)),
+        command: None,
         ..happened(EventKind::Reassigned, &first)
     };
     let refused = EventRecord {

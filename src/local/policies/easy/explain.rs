@@ -55,8 +55,15 @@ pub(super) fn explain(easy: &Easy, view: &View<'_>, job: JobKey) -> Explanation 
     easy.order.sort(view, &mut others[behind..]);
     for entry in others {
         if entry.job == job {
-            let case =
-                Case { view, room: &room, without_head: &without_head, head, shadow, started: &started };
+            let case = Case {
+                view,
+                room: &room,
+                without_head: &without_head,
+                head,
+                shadow,
+                started: &started,
+                later: &later,
+            };
             return match () {
                 () if head.job == job => case.first_in_line(),
                 () if entry.procs <= room.free && room.profile.fits(now, entry.estimate, entry.procs) => {
@@ -85,6 +92,8 @@ struct Case<'a> {
     shadow: Option<Time>,
     /// Those that the pass starts before.
     started: &'a [Entry],
+    /// Dedicated jobs that hold reservations at their starts.
+    later: &'a [(Time, Entry)],
 }
 
 impl Case<'_> {
@@ -93,6 +102,13 @@ impl Case<'_> {
         let steps = self.room.profile.steps().take_while(|(since, _)| *since <= until);
         let told = Explanation::new(reason, rule, entry.procs, self.room.free).over(steps);
         Explanation { shadow: self.shadow, ..told }
+    }
+
+    /// What is reserved in between, by the book and for dedicated jobs.
+    fn reserved(&self, from: Time, to: Time) -> Vec<crate::local::Blocker> {
+        let dedicated = self.later.iter().filter(|(start, _)| *start < to);
+        let dedicated = dedicated.map(|(start, entry)| self.view.waits(entry.job, Some(*start)));
+        self.view.booked(from, to).into_iter().chain(dedicated).collect()
     }
 
     fn started_before(&self) -> impl Iterator<Item = crate::local::Blocker> {
@@ -111,12 +127,12 @@ impl Case<'_> {
             let rule = format!("{own}: it needs {}, and {}", processors(head.procs), free_now(room.free));
             return told(Reason::NoRoom, rule)
                 .blocked_by(view.released_for(head.procs, room.free))
-                .blocked_by(view.booked(room.now, until))
+                .blocked_by(self.reserved(room.now, until))
                 .blocked_by(self.started_before());
         }
         let end = room.now + head.estimate;
         let rule = format!("{own}: it is expected to run until {end} s, and processors are reserved before");
-        told(Reason::Reserved, rule).blocked_by(view.booked(room.now, end.max(until)))
+        told(Reason::Reserved, rule).blocked_by(self.reserved(room.now, end.max(until)))
     }
 
     /// It is behind the first one, and is not backfilled.
@@ -156,10 +172,10 @@ impl Case<'_> {
             return Explanation { spare: Some(left), ..self.told(Reason::WouldDelay, rule, entry) }
                 .blocked_by([waits])
                 .blocked_by(view.released_for(head.procs, view.free()))
-                .blocked_by(view.booked(now, end))
+                .blocked_by(self.reserved(now, end))
                 .blocked_by(self.started_before());
         }
         let rule = format!("it is expected to run until {end} s, and processors are reserved before");
-        self.told(Reason::Reserved, rule, entry).blocked_by(view.booked(now, end))
+        self.told(Reason::Reserved, rule, entry).blocked_by(self.reserved(now, end))
     }
 }
