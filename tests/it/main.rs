@@ -14,6 +14,7 @@ mod cli;
 mod commands;
 mod dedicated;
 mod driver;
+mod elastic;
 mod explaining;
 mod forks;
 mod golden;
