@@ -167,14 +167,14 @@ impl Site {
         if !spec.reservations.is_empty() && !abilities.keeps_reservations {
             return Err(unable("does not keep reservations; `easy` and `conservative` do"));
         }
-        if spec.order == InstantOrder::Event && !abilities.space_sharing() {
-            return Err(unable(
-                "shares, preempts or chooses processors, for which one pass an event is not defined",
-            ));
-        }
         if spec.order == InstantOrder::Event && abilities.elastic > 0 {
             return Err(unable(
                 "processes elastic commands, which come between starts and ends, for which one pass an event is not defined",
+            ));
+        }
+        if spec.order == InstantOrder::Event && !abilities.space_sharing() {
+            return Err(unable(
+                "shares, preempts or chooses processors, for which one pass an event is not defined",
             ));
         }
         Ok((policy, abilities))

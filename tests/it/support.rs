@@ -7,8 +7,9 @@ use gridemu::grid::{Command, Grid, GridError};
 use gridemu::local::{Registry, Tally};
 use gridemu::metrics::legal::{Checker, Ground, Grounds, Row, Verdict};
 use gridemu::model::{
-    Cause, DayRates, InstantOrder, Job, JobId, JobRecord, MachineState, Outcome, PartitionId, PartitionSpec,
-    Record, RejectReason, Reservation, SegmentRecord, SiteId, SiteSpec, Size, Speedup,
+    Cause, DayRates, Elastic, EventKind, InstantOrder, Job, JobId, JobRecord, MachineState, Outcome,
+    PartitionId, PartitionSpec, Record, RejectReason, Reservation, SegmentRecord, SiteId, SiteSpec, Size,
+    Speedup,
 };
 use gridemu::platform::Usage;
 use gridemu::units::{Span, Time};
@@ -214,6 +215,7 @@ pub(crate) fn check(spec: &SiteSpec, jobs: &[Job], ran: &Ran, law: Law) {
     let none = Vec::new();
     for job in jobs {
         let record = ran.job(job.id.0);
+        let job = &after_commands(job, record, &ran.records);
         check_job(spec, job, record, segments.get(&job.id).unwrap_or(&none), law);
     }
     for (at, part) in spec.partitions.iter().enumerate() {
@@ -225,6 +227,37 @@ pub(crate) fn check(spec: &SiteSpec, jobs: &[Job], ran: &Ran, law: Law) {
             check_machines(spec, at, &here, ran);
         }
     }
+}
+
+/// The job as the elastic commands that were carried out have left it: the twin of what the partition does.
+fn after_commands(job: &Job, record: &JobRecord, records: &[Record]) -> Job {
+    let mut job = job.clone();
+    for record_of in records {
+        let Record::Event(event) = record_of else { continue };
+        if event.job != Some(job.id) || !matches!(event.kind, EventKind::Extended | EventKind::Reduced) {
+            continue;
+        }
+        match event.command.expect("it says which") {
+            Elastic::ExtendTime(by) => {
+                job.runtime = Span::from_micros(job.runtime.micros() + by.micros());
+                job.estimate = Span::from_micros(job.estimate.micros() + by.micros());
+            }
+            Elastic::ReduceTime(by) => {
+                assert!(by < job.estimate, "job {}: below zero", job.id);
+                job.estimate = Span::from_micros(job.estimate.micros() - by.micros());
+                job.runtime = job.runtime.min(job.estimate);
+                let ended = record.outcome == Outcome::Completed && record.end == event.time;
+                if ended && record.estimate > Span::ZERO {
+                    // It had run for longer: that is what it was given.
+                    let ran = u128::from(record.estimate.micros());
+                    job.runtime = job.runtime.max(Span::from_micros(ran as u64));
+                    job.estimate = job.estimate.max(job.runtime);
+                }
+            }
+            Elastic::ExtendProcs(_) | Elastic::ReduceProcs(_) => assert!(job.size.is_malleable()),
+        }
+    }
+    job
 }
 
 fn check_outcomes(jobs: &[Job], ran: &Ran) {
@@ -292,6 +325,8 @@ fn check_job(spec: &SiteSpec, job: &Job, record: &JobRecord, segments: &[&Segmen
         return;
     };
     assert!(start >= job.submit, "job {id} started before it was submitted");
+    assert!(job.requested_start.is_none_or(|asked| start >= asked), "job {id} started before it asked to");
+    assert_eq!(record.requested_start, job.requested_start, "job {id}");
     let quantum = part.quantum;
     let least = part.rounded(job.size.min());
     let most = part.rounded(job.size.max()).min(part.usable());
@@ -538,9 +573,13 @@ pub(crate) fn show(f: &mut std::fmt::Formatter<'_>, spec: &SiteSpec, jobs: &[Job
     for (partition, Reservation { start, end, procs, .. }) in &spec.reservations {
         writeln!(f, "  {partition}: {procs} reserved from {start} to {end}")?;
     }
-    for Job { id, submit, size, runtime, estimate, partition, requested_start, .. } in jobs {
+    for Job { id, submit, size, runtime, estimate, partition, requested_start, elastic, .. } in jobs {
         write!(f, "  job {id} at {submit}: {size:?} for {runtime} of {estimate}, {partition:?}")?;
-        writeln!(f, "{}", requested_start.map(|start| format!(", from {start}")).unwrap_or_default())?;
+        write!(f, "{}", requested_start.map(|start| format!(", from {start}")).unwrap_or_default())?;
+        for command in elastic.iter().flatten() {
+            write!(f, ", at {} {}", command.at, command.change.written())?;
+        }
+        writeln!(f)?;
     }
     Ok(())
 }
