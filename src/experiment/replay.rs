@@ -536,13 +536,13 @@ impl Replay {
         let has_recorded = matches!(options.shaping.estimates, EstimateSource::Plain(_))
             && options.shaping.load.is_none()
             && opened.header.is_some();
-        RunSummary::new(
+        let summary = RunSummary::new(
             facts,
             &recorder.measured.summary,
             &ledger,
             recorder.fingerprint,
             has_recorded.then_some(&recorder.measured.waits),
-            &recorder.measured.elastic,
-        )
+        );
+        RunSummary { elastic: recorder.measured.elastic.summary(), ..summary }
     }
 }

@@ -201,10 +201,11 @@ impl Partition {
                 self.asks_anew(key, before, Some(procs), now);
                 Ok(None)
             }
+            Phase::Running if procs == has => Ok(None),
             Phase::Running if self.state.slots == 1 => {
                 if procs > has {
                     self.grow(key, procs - has, now, sink)?;
-                } else if procs < has {
+                } else {
                     self.shrink(key, has - procs, now, sink)?;
                 }
                 self.ends_anew(key, before.end, now)?;

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    ClassMeasures, Definition, ElasticSummary, Elasticity, EnergySummary, Fingerprint, Ledger, Measures,
-    Quantiles, RecordedWaits, Summary, UsageSummary, WaitComparison,
+    ClassMeasures, Definition, ElasticSummary, EnergySummary, Fingerprint, Ledger, Measures, Quantiles,
+    RecordedWaits, Summary, UsageSummary, WaitComparison,
 };
 use crate::model::InstantOrder;
 
@@ -100,14 +100,13 @@ pub struct RunSummary {
 }
 
 impl RunSummary {
-    /// Puts together what the collectors of a run have seen.
+    /// Puts together what the collectors of a run have seen, but for elastic commands.
     pub fn new(
         facts: RunFacts,
         summary: &Summary,
         ledger: &Ledger,
         fingerprint: Fingerprint,
         waits: Option<&WaitComparison>,
-        elastic: &Elasticity,
     ) -> Self {
         let definitions = summary.definitions();
         Self {
@@ -122,7 +121,7 @@ impl RunSummary {
             usage: ledger.usage(),
             energy: ledger.energy(),
             cost: ledger.cost().as_f64(),
-            elastic: elastic.summary(),
+            elastic: None,
             fingerprint,
             classes: summary.by_class(),
             recorded_waits: waits.map(WaitComparison::rows).unwrap_or_default(),

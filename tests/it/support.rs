@@ -215,8 +215,8 @@ pub(crate) fn check(spec: &SiteSpec, jobs: &[Job], ran: &Ran, law: Law) {
     let none = Vec::new();
     for job in jobs {
         let record = ran.job(job.id.0);
-        let job = &after_commands(job, record, &ran.records);
-        check_job(spec, job, record, segments.get(&job.id).unwrap_or(&none), law);
+        let (job, cut) = after_commands(job, record, &ran.records);
+        check_job(spec, &job, record, segments.get(&job.id).unwrap_or(&none), law, cut);
     }
     for (at, part) in spec.partitions.iter().enumerate() {
         let here: Vec<&SegmentRecord> = ran.segments().filter(|s| s.partition.index() == at).collect();
@@ -229,9 +229,9 @@ pub(crate) fn check(spec: &SiteSpec, jobs: &[Job], ran: &Ran, law: Law) {
     }
 }
 
-/// The job as the elastic commands that were carried out have left it: the twin of what the partition does.
-fn after_commands(job: &Job, record: &JobRecord, records: &[Record]) -> Job {
-    let mut job = job.clone();
+/// The job as the elastic commands that were carried out have left it, and whether it ended by one: the twin of what the partition does.
+fn after_commands(job: &Job, record: &JobRecord, records: &[Record]) -> (Job, bool) {
+    let (mut job, mut cut) = (job.clone(), false);
     for record_of in records {
         let Record::Event(event) = record_of else { continue };
         if event.job != Some(job.id) || !matches!(event.kind, EventKind::Extended | EventKind::Reduced) {
@@ -246,18 +246,13 @@ fn after_commands(job: &Job, record: &JobRecord, records: &[Record]) -> Job {
                 assert!(by < job.estimate, "job {}: below zero", job.id);
                 job.estimate = Span::from_micros(job.estimate.micros() - by.micros());
                 job.runtime = job.runtime.min(job.estimate);
-                let ended = record.outcome == Outcome::Completed && record.end == event.time;
-                if ended && record.estimate > Span::ZERO {
-                    // It had run for longer: that is what it was given.
-                    let ran = u128::from(record.estimate.micros());
-                    job.runtime = job.runtime.max(Span::from_micros(ran as u64));
-                    job.estimate = job.estimate.max(job.runtime);
-                }
+                // It may have run for longer than that: then it has ended, and what it did is what it was given.
+                cut |= record.outcome == Outcome::Completed && record.end == event.time;
             }
             Elastic::ExtendProcs(_) | Elastic::ReduceProcs(_) => assert!(job.size.is_malleable()),
         }
     }
-    job
+    (job, cut)
 }
 
 fn check_outcomes(jobs: &[Job], ran: &Ran) {
@@ -285,7 +280,14 @@ pub(crate) fn speed_on(part: &PartitionSpec, size: &Size, procs: u32) -> u128 {
     of_size * u128::from(part.speed.units()) / SHARE
 }
 
-fn check_job(spec: &SiteSpec, job: &Job, record: &JobRecord, segments: &[&SegmentRecord], law: Law) {
+fn check_job(
+    spec: &SiteSpec,
+    job: &Job,
+    record: &JobRecord,
+    segments: &[&SegmentRecord],
+    law: Law,
+    cut: bool,
+) {
     let id = job.id;
     assert_eq!(record.submit, job.submit, "job {id}");
     assert_eq!(record.requested, job.size.preferred(), "job {id}");
@@ -366,6 +368,7 @@ fn check_job(spec: &SiteSpec, job: &Job, record: &JobRecord, segments: &[&Segmen
     let full = u128::from(job.runtime.micros()) * SHARE;
     let allowed = u128::from(job.estimate.micros()) * SHARE;
     let target = if spec.overrun { full } else { full.min(allowed) };
+    let target = if cut { target.max(work) } else { target };
     let last_rate = segments.last().map_or(0, |segment| u128::from(segment.rate.units()));
     match record.outcome {
         Outcome::Completed | Outcome::Killed => {

@@ -24,6 +24,8 @@ pub struct Asked {
     pub after: Option<(JobId, Span)>,
     /// Whether it takes exactly so many processors.
     pub rigid: bool,
+    /// Whether its user gives elastic commands: then run time and estimate are what they have made of them.
+    pub elastic: bool,
 }
 
 impl Asked {
@@ -37,6 +39,7 @@ impl Asked {
             estimate: job.estimate,
             after: job.after.filter(|_| follows).map(|after| (after.job, after.think)),
             rigid: matches!(job.size, Size::Rigid(_)),
+            elastic: job.elastic.is_some(),
         }
     }
 }
@@ -100,7 +103,10 @@ impl Checker {
             );
             found.push((Rule::Work, job.submit, said));
         }
+        let commanded = self.stories.get(&name).is_some_and(|story| story.commanded);
         if asked.rigid
+            && !asked.elastic
+            && !commanded
             && let Some((run, estimate, killed)) = self.owed(job, asked)
         {
             if job.run != run {
