@@ -395,7 +395,7 @@ impl LiveJob {
         let (mut work, mut done) = (Work::ZERO, self.done);
         if let Some(past) = &self.past {
             work = past.kept;
-            done = done - past.checkpoints.map_or(Work::ZERO, |checkpoints| checkpoints.overhead(done));
+            done -= past.checkpoints.map_or(Work::ZERO, |checkpoints| checkpoints.overhead(done));
         }
         let ran = Work::from_units(work.units() + done.units()).span_at(Rate::FULL).unwrap_or(Span::MAX);
         (self.job.runtime, self.job.estimate) = (ran, ran);

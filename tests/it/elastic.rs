@@ -3,10 +3,11 @@
 use gridemu::entity::Body;
 use gridemu::local::Registry;
 use gridemu::model::{
-    CommandRefusal, Elastic, ElasticCommand, EventCause, EventKind, EventRecord, InstantOrder, Job, JobId,
-    Outcome, Record, SiteSpec, Speedup,
+    CheckpointInterval, Checkpointing, ChurnAct, CommandRefusal, Elastic, ElasticCommand, EventCause,
+    EventKind, EventRecord, Fate, InstantOrder, Job, JobId, Machines, Outcome, PartitionId, PlannedChurn,
+    ProcSet, Record, SiteSpec, Speedup,
 };
-use gridemu::units::{Span, Time};
+use gridemu::units::{Rate, Span, Time};
 
 use crate::hand_worked::starts;
 use crate::support::{self, Ran, With, command, grid, job, reserve, site, through_bytes};
@@ -293,4 +294,48 @@ fn a_command_is_written_and_read_back() {
     assert_eq!(more(60).written(), "ET 60");
     assert_eq!(Elastic::read("XT 60"), None);
     assert_eq!(Elastic::read("EP 1.5"), None);
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(300))]
+
+    /// Machines come and go and are slow, jobs write checkpoints and lose attempts, and commands come: nothing panics, every job ends once, and
+    /// a judge who knows nothing of how it was made finds nothing wrong.
+    #[test]
+    fn commands_and_churn_go_together(
+        case in crate::invariants::cases(ELASTIC.map(str::to_owned).to_vec(), 25),
+        acts in proptest::collection::vec((0_u64..90, 0_u32..8, 0_u8..3), 0..10),
+        fate in proptest::sample::select(vec![Fate::Requeue, Fate::Wait, Fate::Fail]),
+        checkpoint in proptest::bool::ANY,
+    ) {
+        let mut spec = case.spec.clone();
+        spec.churn.running = fate;
+        spec.churn.checkpoint = checkpoint.then(|| Checkpointing {
+            interval: CheckpointInterval::Every(Span::from_secs(4)),
+            cost: Span::from_micros(700_000),
+        });
+        let act = |(at, machine, what): (u64, u32, u8)| {
+            let which = ProcSet::range(machine, machine + 2);
+            let machines = Machines { partition: PartitionId(0), which };
+            let act = match what {
+                0 => ChurnAct::Leave(machines),
+                1 => ChurnAct::Join(machines),
+                _ => ChurnAct::Slow { machines, factor: Rate::ratio(1, 2) },
+            };
+            PlannedChurn { at: Time::from_secs(at), act }
+        };
+        spec.churn.script = acts.into_iter().map(act).collect();
+        spec.churn.script.sort_by_key(|planned| planned.at);
+        let registry = Registry::standard();
+        if let Ok(mut grid) = grid(&registry, &spec, &case.jobs) {
+            let mut records = Vec::new();
+            // Those that wait for machines that do not come back are left.
+            grid.run_until(Time::from_secs(4_000), &mut records).expect("it runs");
+            grid.close(&mut records);
+            let ran = Ran::of(&grid, records);
+            proptest::prop_assert_eq!(ran.jobs().count(), case.jobs.len());
+            refused(&ran);
+            support::assert_legal(&registry, std::slice::from_ref(&spec), &case.jobs, &ran.records);
+        }
+    }
 }

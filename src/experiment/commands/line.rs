@@ -90,7 +90,7 @@ pub(super) fn read(line: &str, sites: &[SiteSpec], number: u64) -> Result<Option
         }
         (verb @ (Verb::Extend | Verb::Reduce), Target::Site, [job, by]) => {
             let job = JobId(value(job, "the number of a job, as in jobs.csv")?);
-            Body::Elastic { job, change: elastic(*by, verb == Verb::Extend, form)? }
+            Body::Elastic { job, change: elastic(by, verb == Verb::Extend, form)? }
         }
         (Verb::Extend | Verb::Reduce, Target::Site, [] | [_]) => {
             return Err(format!("which job, and by how much? it is written {form}"));
