@@ -220,7 +220,7 @@ fn one_that_is_kept_back_is_changed_too() {
         &[(10, more(10)), (20, Elastic::ReduceProcs(2))],
     );
     for policy in ["easy-e", "los-e", "easy-de", "hybrid-los-e"] {
-        let ran = run(policy, &[later.clone()]);
+        let ran = run(policy, std::slice::from_ref(&later));
         assert_eq!((ran.times(1), ran.job(1).procs), ((50, 90), 2), "{policy}");
     }
 }
