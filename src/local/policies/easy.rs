@@ -21,7 +21,7 @@ use crate::units::{Span, Time};
 ///
 /// The queue is indexed ([`Queue`]) and so is what runs ([`Releases`]), so that a pass over thousands of waiting jobs looks at
 /// few of them; and a pass at which neither the hole nor the first job has changed looks at new arrivals only. With
-/// reservations in the book it plans on the full [`Profile`] instead, which is slower and, without
+/// reservations in the book it plans on the full [`crate::local::Profile`] instead, which is slower and, without
 /// reservations, does the same (a property test holds the two against each other). So it does for as long as dedicated jobs wait, if it
 /// knows them.
 #[derive(Debug)]
