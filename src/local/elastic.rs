@@ -158,6 +158,14 @@ impl Partition {
             let rate = self.state.rate_of(live);
             let ends = Work::of_runtime(runtime).span_at(rate).and_then(|span| now.checked_add(span));
             ends.ok_or(CommandRefusal::TooLong)?;
+            let mut changed = live.clone();
+            (changed.job.runtime, changed.job.estimate) = (runtime, estimate);
+            changed.plan(&self.state.settings, self.state.machines_under(&live.place));
+            let left = (changed.estimated - live.done).span_at(rate).unwrap_or(Span::MAX);
+            let until = live.since.checked_add(left).unwrap_or(Time::NEVER);
+            if more.is_some() && self.is_booked(live.expected_end, until, live.held, now) {
+                return Err(CommandRefusal::NoRoom.into());
+            }
             self.state.settle(key, now, sink);
         }
         let machines = self.state.table.get(key).map_or(0, |live| self.state.machines_under(&live.place));
@@ -242,6 +250,13 @@ impl Partition {
         }
     }
 
+    /// Whether a job that was expected to end at `from` cannot keep so many processors until `to`, because the book has promised them.
+    fn is_booked(&self, from: Time, to: Time, procs: u32, now: Time) -> bool {
+        let view = self.view(now);
+        let from = from.max(now + Span::TICK);
+        !view.bookings().is_empty() && from < to && !view.profile().fits(from, to.since(from), procs)
+    }
+
     /// A running job takes the lowest free processors, if they stay free for as long as it needs them.
     fn grow(&mut self, key: JobKey, by: u32, now: Time, sink: &mut dyn RecordSink) -> Result<(), Trouble> {
         if by > self.state.unused {
@@ -273,6 +288,12 @@ impl Partition {
         let rate = rate.times(self.state.slowest(&kept));
         let ends = live.target.span_at(rate).and_then(|span| now.checked_add(span));
         ends.ok_or(CommandRefusal::TooLong)?;
+        let done = live.done + Work::done(live.rate, now.since(live.since));
+        let left = (live.estimated - done).span_at(rate).unwrap_or(Span::MAX);
+        let until = now.checked_add(left).unwrap_or(Time::NEVER);
+        if self.is_booked(live.expected_end, until, kept.len(), now) {
+            return Err(CommandRefusal::NoRoom.into());
+        }
         self.state.settle(key, now, sink);
         let Some(live) = self.state.table.get_mut(key) else { return Ok(()) };
         let mut less = std::mem::replace(&mut live.place, kept);
