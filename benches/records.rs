@@ -54,6 +54,7 @@ fn records(pieces: u32) -> Vec<Record> {
             energy: Energy::ZERO,
             cost: Money::ZERO,
             recorded_wait: Some(Span::from_secs(below(10_000))),
+            requested_start: None,
             origin: Origin::Own,
         };
         all.push(Record::Segment(SegmentRecord {

@@ -70,6 +70,7 @@ fn record(time: Time, site: SiteId, job: u64) -> Record {
         attempt: 1,
         lost: 0,
         since_lost: None,
+        command: None,
     })
 }
 

@@ -5,11 +5,13 @@
 //! which order they come, is the business of [`crate::entity`].
 
 mod adopt;
+mod agenda;
 mod apply;
 mod attempt;
 mod book;
 mod checkpoint;
 mod churn;
+mod elastic;
 mod error;
 mod explanation;
 mod facts;

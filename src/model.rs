@@ -23,7 +23,7 @@ pub use churn::{
     RandomChurn,
 };
 pub use class::{ClassError, JobClass, JobClasses, SizeBound};
-pub use elastic::{Elastic, ElasticCommand};
+pub use elastic::{CommandRefusal, Elastic, ElasticCommand};
 pub use grid::{BrokerSpec, GridSpec, Link, NetworkSpec, Payer, Replan};
 pub use ids::{JobId, JobKey, PartitionId, PoolId, SiteId};
 pub use job::{GridPart, Job, JobError, Origin, Predecessor, Size};
@@ -33,7 +33,7 @@ pub use outcome::{Outcome, RejectReason};
 pub use procset::{Intervals, ProcSet};
 pub use record::{
     Cause, EventCause, EventKind, EventRecord, JobRecord, MachineRecord, MachineState, Record, RecordSink,
-    SegmentRecord,
+    SegmentRecord, ready,
 };
 pub use site::{InstantOrder, MAX_PROCESSORS, PartitionSpec, Reservation, SiteError, SiteSpec};
 pub use speedup::{Speedup, SpeedupError};

@@ -450,6 +450,7 @@ pub(super) fn of_job(job: &Job, time: Time) -> EventRecord {
         attempt: job.grid.as_ref().map_or(0, |grid| grid.attempts),
         lost: 0,
         since_lost: None,
+        command: None,
     }
 }
 

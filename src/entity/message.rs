@@ -6,7 +6,9 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::broker::PoolReport;
-use crate::model::{ChurnAct, EventCause, Job, JobId, Outcome, PartitionId, PoolId, RecordSink, SiteId};
+use crate::model::{
+    ChurnAct, Elastic, EventCause, Job, JobId, Outcome, PartitionId, PoolId, RecordSink, SiteId,
+};
 use crate::units::{Bytes, Span, Time};
 
 /// A moment of the run: an instant and a round within it.
@@ -229,6 +231,13 @@ pub enum Body {
     Transferred {
         /// The dispatcher's number for it.
         id: u64,
+    },
+    /// Change the time or the processors of the job of that number, if its policy processes elastic commands. Outside to a site.
+    Elastic {
+        /// Which job.
+        job: JobId,
+        /// How.
+        change: Elastic,
     },
 }
 

@@ -167,6 +167,11 @@ impl Site {
         if !spec.reservations.is_empty() && !abilities.keeps_reservations {
             return Err(unable("does not keep reservations; `easy` and `conservative` do"));
         }
+        if spec.order == InstantOrder::Event && abilities.elastic > 0 {
+            return Err(unable(
+                "processes elastic commands, which come between starts and ends, for which one pass an event is not defined",
+            ));
+        }
         if spec.order == InstantOrder::Event && !abilities.space_sharing() {
             return Err(unable(
                 "shares, preempts or chooses processors, for which one pass an event is not defined",
@@ -200,6 +205,10 @@ impl Site {
             sum.passes += tally.passes;
             sum.short_reservations += tally.short_reservations;
             sum.returned += tally.returned;
+            sum.commands += tally.commands;
+            for (total, count) in sum.refused_commands.iter_mut().zip(tally.refused_commands) {
+                *total += count;
+            }
             for (total, count) in sum.outcomes.iter_mut().zip(tally.outcomes) {
                 *total += count;
             }

@@ -329,6 +329,7 @@ fn says_feedback(value: &toml::Value) -> bool {
 
 fn jobs_of(folder: &RunFolder) -> Result<Vec<JobOutcome>, RunError> {
     let outcome = |row: JobRow| JobOutcome {
+        ready: row.ready(),
         job: row.job,
         origin: row.origin,
         site: row.site,

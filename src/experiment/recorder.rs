@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::Progress;
 use super::clock::now;
 use crate::metrics::{
-    Block, BlockError, BlockId, Blocks, Definitions, Exact, Fingerprint, GridMeasures, Skeleton, Summary,
-    WaitComparison,
+    Block, BlockError, BlockId, Blocks, Definitions, Elasticity, Exact, Fingerprint, GridMeasures, Skeleton,
+    Summary, WaitComparison,
 };
 use crate::model::{Layout, Outcome, Record, RecordSink, RejectReason};
 use crate::report::{OutputDir, OutputError, OutputMark};
@@ -28,6 +28,7 @@ pub(super) struct OneSite {
     pub(super) waits: WaitComparison,
     /// Jobs that were rejected because they ask for more than the machine gives.
     pub(super) too_large: u64,
+    pub(super) elastic: Elasticity,
 }
 
 impl OneSite {
@@ -36,6 +37,7 @@ impl OneSite {
             summary: Summary::new(definitions.clone()),
             waits: WaitComparison::new(definitions.clone()),
             too_large: 0,
+            elastic: Elasticity::default(),
         }
     }
 }
@@ -50,10 +52,14 @@ impl Exact for OneSite {
 impl Measured for OneSite {
     #[inline]
     fn add(&mut self, record: &Record) {
-        if let Record::Job(job) = record {
-            self.summary.add(job);
-            self.waits.add(job);
-            self.too_large += u64::from(job.outcome == Outcome::Rejected(RejectReason::TooLarge));
+        match record {
+            Record::Job(job) => {
+                self.summary.add(job);
+                self.waits.add(job);
+                self.too_large += u64::from(job.outcome == Outcome::Rejected(RejectReason::TooLarge));
+            }
+            Record::Event(event) => self.elastic.add(event),
+            Record::Segment(_) | Record::Machine(_) => {}
         }
     }
 }
@@ -84,7 +90,7 @@ pub(super) struct Recorder<M> {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct RecorderSave<M> {
     /// Of everything here and in the measures.
-    layout: Layout<1>,
+    layout: Layout<2>,
     /// The files; `None` if there are none.
     pub(super) output: Option<OutputMark>,
     measured: Skeleton<M>,

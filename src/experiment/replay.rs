@@ -510,6 +510,7 @@ impl Replay {
         if recorder.measured.too_large > 0 {
             notes.push(too_large(recorder.measured.too_large, opened.procs, options.quantum));
         }
+        notes.extend(recorder.measured.elastic.note());
         let estimates = match (&options.workload, &options.shaping.estimates) {
             // The models have run times only.
             (Workload::Lublin(_) | Workload::Cwf(_), EstimateSource::Plain(Estimates::Log)) => {
@@ -537,12 +538,13 @@ impl Replay {
         let has_recorded = matches!(options.shaping.estimates, EstimateSource::Plain(_))
             && options.shaping.load.is_none()
             && opened.header.is_some();
-        RunSummary::new(
+        let summary = RunSummary::new(
             facts,
             &recorder.measured.summary,
             &ledger,
             recorder.fingerprint,
             has_recorded.then_some(&recorder.measured.waits),
-        )
+        );
+        RunSummary { elastic: recorder.measured.elastic.summary(), ..summary }
     }
 }

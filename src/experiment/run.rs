@@ -390,7 +390,13 @@ impl Run {
             broker: spec.broker.as_ref().map(BrokerFacts::of),
             times,
             wall_s: whole.as_secs_f64(),
-            notes: self.note.iter().cloned().chain(notes(grid, *measure)).collect(),
+            notes: self
+                .note
+                .iter()
+                .cloned()
+                .chain(notes(grid, *measure))
+                .chain(recorder.measured.elastic().note())
+                .collect(),
         };
         let ages = Ages::of(tally.assigned, tally.age_sum, tally.age_max);
         GridSummary::new(facts, &recorder.measured, &ledgers, &ages, recorder.fingerprint)

@@ -105,9 +105,9 @@ impl Kind {
     /// is read in [`Written::state`], or it is refused.
     fn version(self) -> u32 {
         match self {
-            Self::Portal | Self::Broker | Self::Dispatcher | Self::Directory | Self::Network | Self::Site => {
-                1
-            }
+            // 2: jobs carry elastic commands, and partitions have an agenda.
+            Self::Portal | Self::Broker | Self::Dispatcher | Self::Site => 2,
+            Self::Directory | Self::Network => 1,
         }
     }
 

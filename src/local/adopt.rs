@@ -171,15 +171,18 @@ impl State {
         self.recount();
         let fits = |procs: u32| procs <= self.capacity;
         let aside = std::mem::take(&mut self.aside);
+        // The policy may know dedicated jobs, or not know them any more.
+        let early = self.agenda.take_all();
         let waiting = self.on(|phase| phase == Phase::Waiting);
-        let queued =
-            waiting.into_iter().filter(|key| self.table.get(*key).is_some_and(|job| !fits(job.procs)));
+        let dedicated = self.abilities.dedicated;
+        let leaves = |job: &super::LiveJob| !fits(job.procs) || job.early(dedicated, now).is_some();
+        let queued = waiting.into_iter().filter(|key| self.table.get(*key).is_some_and(leaves));
         let queued: Vec<JobKey> = queued.collect();
         for key in &queued {
             let area = self.table.get(*key).map_or(0, super::LiveJob::area);
             self.leaves_queue(area);
         }
-        off.into_iter().chain(queued).chain(aside).for_each(|key| self.wait_again(key));
+        off.into_iter().chain(queued).chain(aside).chain(early).for_each(|key| self.wait_again(key, now));
     }
 
     /// Closes the account of an attempt whose job keeps what it has done.
@@ -201,10 +204,17 @@ impl State {
     }
 
     /// Puts a job that is nowhere back into the queue, at its old place.
-    fn wait_again(&mut self, key: JobKey) {
+    fn wait_again(&mut self, key: JobKey, now: Time) {
         let Some(job) = self.table.get_mut(key) else { return };
         job.prepare(&self.spec, &self.settings, self.capacity);
-        if job.procs > self.capacity {
+        if self.agenda.known(key).is_some() {
+            self.ask_as_told(key);
+        }
+        let Some(job) = self.table.get_mut(key) else { return };
+        if let Some(start) = job.early(self.abilities.dedicated, now) {
+            job.phase = Phase::Aside;
+            self.agenda.keep_back(start, job.seq, key);
+        } else if job.procs > self.capacity {
             job.phase = Phase::Aside;
             self.aside.push(key);
         } else {

@@ -324,6 +324,7 @@ impl Partition {
                     Phase::Running => "running",
                     Phase::Suspended => "suspended",
                     Phase::Halted => "standing still for a machine",
+                    Phase::Aside if self.is_early(key) => "waiting for the start that it asks for",
                     Phase::Aside => "waiting for machines",
                 };
                 Err(self.blame(now, describe(verb, Some(live.job.id), key), Violation::WrongPhase(phase)))

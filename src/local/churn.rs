@@ -321,7 +321,14 @@ impl Partition {
         job.seq = state.next_seq;
         state.next_seq += 1;
         job.prepare(&state.spec, &state.settings, state.capacity);
-        if job.procs > state.capacity {
+        if state.agenda.known(key).is_some() {
+            state.ask_as_told(key);
+        }
+        let Some(job) = state.table.get_mut(key) else { return };
+        if let Some(start) = job.early(state.abilities.dedicated, now) {
+            job.phase = Phase::Aside;
+            state.agenda.keep_back(start, job.seq, key);
+        } else if job.procs > state.capacity {
             job.phase = Phase::Aside;
             state.aside.push(key);
         } else {

@@ -337,6 +337,14 @@ impl Partition {
         let (needs, here) = (job.procs(), view.here().len());
         match job.phase() {
             Phase::Waiting | Phase::Suspended => Some(self.policy.explain(&view, key)),
+            Phase::Aside if self.is_early(key) => {
+                let start = job.requested_start();
+                let rule = format!(
+                    "it asks to start at {} s, and until then it is kept back from the queue",
+                    start.unwrap_or(now)
+                );
+                Some(Explanation::new(Reason::Early, rule, needs, view.free()).starting(start))
+            }
             Phase::Aside => {
                 let rule =
                     format!("it needs {}, and only {} can be given now", processors(needs), view.capacity());

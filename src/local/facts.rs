@@ -17,13 +17,15 @@ impl Partition {
 
     /// Processors × estimate of the jobs that wait (see [`Partition::waiting`]), in processor-microseconds.
     pub fn backlog(&self) -> u128 {
-        let aside = self.state.aside.iter().filter_map(|key| self.state.table.get(*key));
+        let aside = self.state.aside.iter().copied().chain(self.state.agenda.early());
+        let aside = aside.filter_map(|key| self.state.table.get(key));
         self.state.backlog + aside.map(super::LiveJob::area).sum::<u128>()
     }
 
-    /// Jobs that wait, those for which there are not enough machines now among them.
+    /// Jobs that wait, those for which there are not enough machines now and those that ask for a later start among them.
     pub fn waiting(&self) -> u32 {
-        u32::try_from(self.state.waiting + self.state.aside.len() as u64).unwrap_or(u32::MAX)
+        let aside = self.state.aside.len() + self.state.agenda.early().len();
+        u32::try_from(self.state.waiting + aside as u64).unwrap_or(u32::MAX)
     }
 
     /// Jobs that run.
@@ -50,9 +52,13 @@ impl Partition {
         self.state.tariff.price_at(now)
     }
 
-    /// Whether something will happen here by itself that moves a job: an end, a wake, a reservation that begins or ends.
+    /// Whether something will happen here by itself that moves a job: an end, a wake, a reservation that begins or ends, a requested
+    /// start.
     pub fn moves(&self) -> bool {
-        self.running() > 0 || self.wake.is_some() || self.state.book.next_change().is_some()
+        self.running() > 0
+            || self.wake.is_some()
+            || self.state.book.next_change().is_some()
+            || self.state.agenda.next().is_some()
     }
 
     /// The account of the processors begins now, if it has not begun.

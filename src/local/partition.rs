@@ -6,15 +6,16 @@ use std::collections::{BTreeMap, BinaryHeap};
 use serde::{Deserialize, Serialize};
 
 use super::adopt::metered;
+use super::agenda::Agenda;
 use super::policy::{Actions, Change, LocalPolicy};
 use super::registry::Abilities;
 use super::state::{Load, State};
 use super::table::{Departed, Gone, LiveJob, Phase, Table};
 use super::{Book, BookError, View};
 use crate::model::{
-    Checkpointing, EventCause, EventKind, Fate, InstantOrder, Job, JobId, JobKey, Origin, Outcome,
-    PartitionId, PartitionSpec, Payer, ProcSet, Record, RecordSink, RejectReason, Reservation, SiteId,
-    SiteTariff,
+    Checkpointing, CommandRefusal, EventCause, EventKind, Fate, InstantOrder, Job, JobId, JobKey, Origin,
+    Outcome, PartitionId, PartitionSpec, Payer, ProcSet, Record, RecordSink, RejectReason, Reservation,
+    SiteId, SiteTariff,
 };
 use crate::platform::{Tariff, Usage};
 use crate::units::{Span, Time};
@@ -78,6 +79,10 @@ pub struct Tally {
     pub passes: u64,
     /// Reservations that had fewer processors than booked, from the beginning or when machines left.
     pub short_reservations: u64,
+    /// Elastic commands that were carried out.
+    pub commands: u64,
+    /// Those that were not, by reason, in the order of [`CommandRefusal::ALL`].
+    pub refused_commands: [u64; CommandRefusal::ALL.len()],
 }
 
 impl Tally {
@@ -142,6 +147,7 @@ impl Partition {
                 missing: 0,
                 slow: BTreeMap::new(),
                 aside: Vec::new(),
+                agenda: Agenda::default(),
                 halted: 0,
                 resumed: ProcSet::new(),
                 told_away: false,
@@ -217,11 +223,13 @@ impl Partition {
             (Some(a), Some(b)) => Some(a.min(b)),
             (a, b) => a.or(b),
         };
-        sooner(sooner(self.state.next_end_time(), self.wake), self.state.book.next_change())
+        let own = sooner(self.state.next_end_time(), self.wake);
+        sooner(own, sooner(self.state.book.next_change(), self.state.agenda.next()))
     }
 
-    /// A job joins the queue, or steps aside until there are machines enough, or is refused on the spot: then one of the site's
-    /// own users ends as rejected, and one of the grid goes back.
+    /// A job joins the queue, or steps aside until there are machines enough or the start that it asks for has come (if the policy
+    /// knows no dedicated jobs), or is refused on the spot: then one of the site's own users ends as rejected, and one of the grid
+    /// goes back.
     pub fn arrive(&mut self, job: Job, origin: Origin, now: Time, sink: &mut dyn RecordSink) -> Admission {
         let state = &mut self.state;
         let malformed = job.check().is_err();
@@ -235,13 +243,24 @@ impl Partition {
         state.next_seq += 1;
         state.tally.arrived += 1;
         state.account_from(now);
-        let aside = live.procs > state.capacity || refused.is_some();
+        let early = live.early(state.abilities.dedicated, now).filter(|_| refused.is_none());
+        let aside = live.procs > state.capacity || refused.is_some() || early.is_some();
         if aside {
             live.phase = Phase::Aside;
         } else {
             state.joins_queue(live.area());
         }
+        let seq = live.seq;
+        let elastic =
+            live.job.elastic.is_some() || live.job.grid.as_ref().is_some_and(|grid| grid.commands > 0);
         let key = state.table.insert(live);
+        if elastic {
+            state.meet_commands(key);
+        }
+        if let Some(start) = early {
+            state.agenda.keep_back(start, seq, key);
+            return Admission::Taken;
+        }
         if let Some(reason) = refused {
             return match self.reject(key, reason, now, sink) {
                 Some(gone) => Admission::Gone(gone),
@@ -294,7 +313,7 @@ impl Partition {
                 self.forget_start(key);
                 self.tell(Change::Ended(key), now);
             }
-            _ => self.state.aside.retain(|aside| *aside != key),
+            _ => self.state.stand_by(key),
         }
         self.state.give_up(key, why)
     }
@@ -356,7 +375,7 @@ impl Partition {
                 self.state.settle_on(key, place, now, sink);
             }
             Phase::Starting => self.forget_start(key),
-            Phase::Aside => self.state.aside.retain(|aside| *aside != key),
+            Phase::Aside => self.state.stand_by(key),
             Phase::Halted => return self.end_halted(key, outcome, now, sink),
             Phase::Waiting | Phase::Suspended => {}
         }

@@ -4,6 +4,7 @@ use super::PolicyInfo;
 
 mod conservative;
 mod easy;
+mod elastic;
 mod equal_share;
 mod fcfs;
 mod los;
@@ -17,7 +18,10 @@ pub use los::{Dedicated, Los, LosOptions, ShadowRule};
 /// Every policy, in the order in which they are listed.
 pub(super) const ALL: &[&PolicyInfo] = &[
     &fcfs::INFO,
-    &easy::INFO,
+    &easy::EASY,
+    &easy::EASY_D,
+    &easy::EASY_E,
+    &easy::EASY_DE,
     &los::LOS,
     &los::LOS_D,
     &los::LOS_E,

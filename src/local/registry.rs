@@ -114,9 +114,10 @@ impl Abilities {
     }
 
     /// True if the policy only starts jobs on so many processors of their own, which is all that
-    /// [`crate::model::InstantOrder::Event`] is defined for: a start that takes effect later cannot say where.
+    /// [`crate::model::InstantOrder::Event`] is defined for: a start that takes effect later cannot say where, and a command could not
+    /// change it.
     pub const fn space_sharing(&self) -> bool {
-        self.slots == 1 && !self.preempts && !self.resizes && !self.picks_processors
+        self.elastic == 0 && self.slots == 1 && !self.preempts && !self.resizes && !self.picks_processors
     }
 }
 

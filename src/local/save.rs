@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 use serde::{Deserialize, Serialize};
 
 use super::adopt::{Closed, Terms};
+use super::agenda::Agenda;
 use super::error::PartitionError;
 use super::partition::{Partition, Tally};
 use super::state::{Load, State};
@@ -36,6 +37,7 @@ pub struct PartitionSave {
     /// Ascending.
     slow: Vec<(u32, Rate)>,
     aside: Vec<JobKey>,
+    agenda: Agenda,
     wake: Option<Time>,
     closed: Option<Closed>,
     terms: Terms,
@@ -89,6 +91,7 @@ impl Partition {
             told_away: state.told_away,
             slow: state.slow.iter().map(|(machine, factor)| (*machine, *factor)).collect(),
             aside: state.aside.clone(),
+            agenda: state.agenda.clone(),
             wake: self.wake,
             closed: state.closed,
             terms: self.terms(),
@@ -148,6 +151,7 @@ impl Partition {
         state.told_away = saved.told_away;
         state.slow = saved.slow.into_iter().collect();
         state.aside = saved.aside;
+        state.agenda = saved.agenda;
         (state.deferred, state.ending) = (0, 0);
         state.resumed = ProcSet::new();
         state.set_away(saved.away);

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 pub(super) use self::processors::Load;
 use super::Book;
 use super::adopt::Closed;
+use super::agenda::Agenda;
 use super::error::PartitionError;
 use super::partition::{Settings, Tally};
 use super::registry::Abilities;
@@ -69,6 +70,8 @@ pub(super) struct State {
     pub(super) slow: BTreeMap<u32, Rate>,
     /// Jobs that wait for machines, in the order in which they stepped aside.
     pub(super) aside: Vec<JobKey>,
+    /// Jobs that wait for their requested starts.
+    pub(super) agenda: Agenda,
     /// Jobs that stand still.
     pub(super) halted: u32,
     /// Processors on which a job goes on: the next pass must leave their shares in order. Empty unless processors are shared.
@@ -92,6 +95,14 @@ impl State {
     pub(super) fn leaves_queue(&mut self, area: u128) {
         self.waiting -= 1;
         self.backlog -= area;
+    }
+
+    /// A job that had stepped aside waits for nothing any more.
+    pub(super) fn stand_by(&mut self, key: JobKey) {
+        self.aside.retain(|aside| *aside != key);
+        if let Some(job) = self.table.get(key) {
+            self.agenda.let_go(key, job);
+        }
     }
 
     /// Under one pass an event, a running job whose expected end has come and that ends at this instant is free already.
@@ -156,6 +167,9 @@ impl State {
         now: Time,
         sink: &mut dyn RecordSink,
     ) -> Option<Departed> {
+        if self.table.get(key)?.job.elastic.is_some() || self.agenda.known(key).is_some() {
+            self.drop_commands(key, outcome, now, sink);
+        }
         let job = self.table.get(key)?;
         let ran = job.given > 0;
         let queued = (job.phase == Phase::Waiting).then(|| job.area());
@@ -193,6 +207,7 @@ impl State {
             energy,
             cost,
             recorded_wait: job.job.recorded_wait,
+            requested_start: job.job.requested_start,
         }));
         let mut departed = Departed {
             job: job.job.id,
@@ -219,9 +234,13 @@ impl State {
 
     /// Takes out a job of the grid that does not run; it goes back without a record.
     pub(super) fn give_up(&mut self, key: JobKey, why: EventCause) -> Option<Departed> {
-        let live = self.table.take(key)?;
+        let mut live = self.table.take(key)?;
         if live.phase == Phase::Waiting {
             self.leaves_queue(live.area());
+        }
+        if let (Some(known), Some(grid)) = (self.agenda.forget(key, live.next_command()), &mut live.job.grid)
+        {
+            grid.commands = known.carried;
         }
         self.tally.returned += 1;
         Some(live.returned(why))
@@ -242,6 +261,7 @@ impl State {
             attempt: 0,
             lost: 0,
             since_lost: None,
+            command: None,
         }
     }
 

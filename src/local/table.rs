@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::attempt::Past;
-use crate::model::{EventCause, Job, JobId, JobKey, Origin, Outcome, ProcSet, Size};
+use crate::model::{EventCause, Job, JobId, JobKey, Origin, Outcome, ProcSet, Size, ready};
 use crate::platform::ProcTime;
 use crate::units::{Bytes, Energy, Money, Rate, Span, Time, Work};
 
@@ -20,7 +20,8 @@ pub enum Phase {
     Suspended,
     /// Stands still where it ran, until all its machines are back; to its policy it has ended.
     Halted,
-    /// Larger than what is there now: it waits for machines, and its policy does not know of it.
+    /// Larger than what is there now: it waits for machines; or it asks for a later start than now, under a policy that knows no
+    /// dedicated jobs. Its policy does not know of it.
     Aside,
 }
 
@@ -117,6 +118,11 @@ impl LiveJob {
     /// The start it asks for, if it is a dedicated job.
     pub fn requested_start(&self) -> Option<Time> {
         self.job.requested_start
+    }
+
+    /// When it could first start: its submission, or its requested start.
+    pub fn ready(&self) -> Time {
+        ready(self.job.submit, self.job.requested_start)
     }
 
     /// What it asks for, as its workload states it.

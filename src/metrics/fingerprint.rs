@@ -9,7 +9,8 @@ use thiserror::Error;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::model::{
-    EventCause, EventRecord, JobRecord, Origin, Outcome, ProcSet, Record, RejectReason, SegmentRecord,
+    Elastic, EventCause, EventRecord, JobRecord, Origin, Outcome, ProcSet, Record, RejectReason,
+    SegmentRecord,
 };
 
 /// Goes up whenever the encoding below changes; every fingerprint changes with it.
@@ -77,6 +78,10 @@ impl Fingerprint {
         fields.put(job.cost.nanos().to_le_bytes());
         fields.put_option(job.recorded_wait.map(|wait| wait.micros()));
         fields.put_sent(job.origin);
+        if let Some(start) = job.requested_start {
+            fields.put([b'D']);
+            fields.put(start.micros().to_le_bytes());
+        }
         self.add_hash(xxh3_128(fields.bytes()));
     }
 
@@ -113,6 +118,16 @@ impl Fingerprint {
         fields.put(event.attempt.to_le_bytes());
         fields.put(event.lost.to_le_bytes());
         fields.put_option(event.since_lost.map(|since| since.micros()));
+        if let Some(command) = event.command {
+            let (kind, amount) = match command {
+                Elastic::ExtendTime(by) => (0, by.micros()),
+                Elastic::ReduceTime(by) => (1, by.micros()),
+                Elastic::ExtendProcs(by) => (2, u64::from(by)),
+                Elastic::ReduceProcs(by) => (3, u64::from(by)),
+            };
+            fields.put([b'C', kind]);
+            fields.put(amount.to_le_bytes());
+        }
         self.add_hash(fields.hash_with(&event.machines));
     }
 
@@ -148,6 +163,7 @@ const fn cause_code(cause: EventCause) -> [u8; 2] {
         EventCause::SiteLeft => [5, 0],
         EventCause::Refused(reason) => [6, reason_code(reason)],
         EventCause::Replanned => [7, 0],
+        EventCause::Unheeded(reason) => [8, reason as u8],
     }
 }
 
@@ -187,8 +203,8 @@ impl<const N: usize> Fields<N> {
         self.put(field.unwrap_or(0).to_le_bytes());
     }
 
-    /// One byte for a job that was sent and none for a site's own: no other field has a length that varies, so the
-    /// two are told apart.
+    /// One byte for a job that was sent and none for a site's own: what comes behind it is longer than that, so all are told
+    /// apart.
     #[inline(always)]
     fn put_sent(&mut self, origin: Origin) {
         if origin == Origin::Sent {

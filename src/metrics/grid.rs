@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Backlog, Churn, Definitions, DifferentDefinitions, Exact, Groups, Recovery, RecoveryRule, Window,
+    Backlog, Churn, Definitions, DifferentDefinitions, Elasticity, Exact, Groups, Recovery, RecoveryRule,
+    Window,
 };
 use crate::model::{ChurnSpec, PartitionSpec, Record, SiteSpec};
 
@@ -15,6 +16,7 @@ pub struct GridMeasures {
     pub(super) backlog: Backlog,
     pub(super) churn: Churn,
     pub(super) recovery: Option<Recovery>,
+    elastic: Elasticity,
 }
 
 impl GridMeasures {
@@ -28,6 +30,7 @@ impl GridMeasures {
             backlog: Backlog::default(),
             churn: Churn::new(window),
             recovery: None,
+            elastic: Elasticity::default(),
         };
         let none = ChurnSpec::default();
         let has_churn = |site: &SiteSpec| {
@@ -65,6 +68,7 @@ impl GridMeasures {
             }
             Record::Event(event) => {
                 self.churn.add_event(event);
+                self.elastic.add(event);
                 if let Some(recovery) = &mut self.recovery {
                     recovery.add_event(event);
                 }
@@ -84,6 +88,7 @@ impl GridMeasures {
         self.groups.merge(&other.groups)?;
         self.backlog.merge(&other.backlog);
         self.churn.merge(&other.churn);
+        self.elastic.merge(&other.elastic);
         if let (Some(mine), Some(theirs)) = (&mut self.recovery, &other.recovery) {
             mine.merge(theirs);
         }
@@ -98,6 +103,11 @@ impl GridMeasures {
     /// The jobs by site and origin.
     pub const fn groups(&self) -> &Groups {
         &self.groups
+    }
+
+    /// Elastic commands.
+    pub const fn elastic(&self) -> &Elasticity {
+        &self.elastic
     }
 
     /// What churn did.

@@ -3,8 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AgeSummary, Ages, BacklogSummary, ChurnSummary, ClassMeasures, Definition, Definitions, EnergySummary,
-    Fingerprint, GridMeasures, Ledger, Measures, Outcomes, Quantiles, Recovery, Times, UsageSummary, Window,
+    AgeSummary, Ages, BacklogSummary, ChurnSummary, ClassMeasures, Definition, Definitions, ElasticSummary,
+    EnergySummary, Fingerprint, GridMeasures, Ledger, Measures, Outcomes, Quantiles, Recovery, Times,
+    UsageSummary, Window,
 };
 use crate::model::{BrokerSpec, EventCause, Origin, Payer, Replan, SiteId, SiteSpec};
 use crate::platform::Usage;
@@ -99,6 +100,9 @@ pub struct GridSummary {
     pub nowhere: Measures,
     /// How old the picture was by which jobs were assigned.
     pub picture_age: AgeSummary,
+    /// Elastic commands, if there were any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub elastic: Option<ElasticSummary>,
     /// What churn did.
     pub churn: ChurnSummary,
     /// The fingerprint of all job, segment and event records.
@@ -247,9 +251,14 @@ impl GridSummary {
             nowhere: groups.summary(Some(SiteId::GRID), None).whole(),
             picture_age: ages.summary(),
             churn: measures.churn().summary(&ledger, recovery),
+            elastic: measures.elastic().summary(),
             fingerprint,
             classes: whole.by_class(),
-            definitions: definitions(whole.definitions(), measures.recovery.as_ref()),
+            definitions: {
+                let mut all = definitions(whole.definitions(), measures.recovery.as_ref());
+                all.extend(super::dedicated::definition(whole.has_dedicated()));
+                all
+            },
             measures: all,
             facts,
         }

@@ -99,7 +99,8 @@ impl Checker {
         let (site, now) = (event.site, event.time);
         if let Some(id) = event.job {
             let name = JobName::new(id, event.origin, site);
-            if !self.has_ended(name) {
+            // There may be no such job, and it changes none.
+            if event.kind != EventKind::CommandRefused && !self.has_ended(name) {
                 self.stories.entry(name).or_default().hear(event);
             }
             return;

@@ -30,17 +30,18 @@ pub struct MeasureInfo {
 }
 
 /// What stands before the dot of an id, and how many names follow it.
-const GROUPS: [(&str, bool); 6] = [
+const GROUPS: [(&str, bool); 7] = [
     ("class", true),
     ("site", true),
     ("local", false),
     ("grid", false),
     ("nowhere", false),
     ("outside", false),
+    ("dedicated", false),
 ];
 
 /// The last word of an id: its title, unit and direction. What is not here is shown by its id.
-const KNOWN: [(&str, &str, &str, Better); 41] = {
+const KNOWN: [(&str, &str, &str, Better); 45] = {
     use Better::{Higher, Lower, Neither};
     [
         ("jobs", "jobs", "", Neither),
@@ -64,6 +65,10 @@ const KNOWN: [(&str, &str, &str, Better); 41] = {
         ("median_bounded_slowdown", "median bounded slowdown", "", Lower),
         ("p95_bounded_slowdown", "95th percentile of the bounded slowdown", "", Lower),
         ("max_bounded_slowdown", "largest bounded slowdown", "", Lower),
+        ("on_time", "jobs that started when they asked to", "", Higher),
+        ("delayed", "jobs that started later than they asked to", "", Lower),
+        ("mean_delay", "mean delay", "s", Lower),
+        ("max_delay", "longest delay", "s", Lower),
         ("makespan", "makespan", "s", Lower),
         ("utilization", "utilization", "", Higher),
         ("utilization_available", "utilization of what was available", "", Higher),
@@ -123,7 +128,7 @@ impl MeasureInfo {
 
 /// Where the name that `text` begins with is over: before the longest end that is a measure or a section.
 fn name_end(text: &str) -> usize {
-    const SECTIONS: [&str; 6] = ["outcomes", "usage", "energy", "local", "grid", "churn"];
+    const SECTIONS: [&str; 7] = ["outcomes", "usage", "energy", "local", "grid", "churn", "dedicated"];
     let dots = text.char_indices().filter(|(_, sign)| *sign == '.').map(|(at, _)| at);
     let begins = |rest: &str| {
         let word = rest.split('.').next().unwrap_or(rest);

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    ClassMeasures, Definition, EnergySummary, Fingerprint, Ledger, Measures, Quantiles, RecordedWaits,
-    Summary, UsageSummary, WaitComparison,
+    ClassMeasures, Definition, ElasticSummary, EnergySummary, Fingerprint, Ledger, Measures, Quantiles,
+    RecordedWaits, Summary, UsageSummary, WaitComparison,
 };
 use crate::model::InstantOrder;
 
@@ -86,6 +86,9 @@ pub struct RunSummary {
     pub energy: EnergySummary,
     /// What the jobs paid.
     pub cost: f64,
+    /// Elastic commands, if there were any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub elastic: Option<ElasticSummary>,
     /// The fingerprint of all job and segment records.
     pub fingerprint: Fingerprint,
     /// The measures by class, if there are classes.
@@ -97,7 +100,7 @@ pub struct RunSummary {
 }
 
 impl RunSummary {
-    /// Puts together what the collectors of a run have seen.
+    /// Puts together what the collectors of a run have seen, but for elastic commands.
     pub fn new(
         facts: RunFacts,
         summary: &Summary,
@@ -118,10 +121,15 @@ impl RunSummary {
             usage: ledger.usage(),
             energy: ledger.energy(),
             cost: ledger.cost().as_f64(),
+            elastic: None,
             fingerprint,
             classes: summary.by_class(),
             recorded_waits: waits.map(WaitComparison::rows).unwrap_or_default(),
-            definitions: definitions.all(),
+            definitions: {
+                let mut all = definitions.all();
+                all.extend(super::dedicated::definition(summary.has_dedicated()));
+                all
+            },
         }
     }
 }

@@ -68,6 +68,7 @@ pub(crate) fn job(id: u64, submit: u64, wait: u64, run: u64, procs: u32) -> JobR
         energy: Energy::ZERO,
         cost: Money::ZERO,
         recorded_wait: None,
+        requested_start: None,
         origin: Origin::Own,
     }
 }
@@ -118,6 +119,7 @@ pub(crate) fn machines(kind: EventKind, secs: u64, machines: u32) -> EventRecord
         attempt: 0,
         lost: 0,
         since_lost: None,
+        command: None,
     }
 }
 
@@ -212,6 +214,7 @@ prop_compose! {
             energy: Energy::from_nanojoules(energy),
             cost: Money::from_nanos(cost),
             recorded_wait: recorded.map(Span::from_micros),
+            requested_start: None,
         }
     }
 }
@@ -254,6 +257,7 @@ prop_compose! {
             attempt: of.attempts,
             lost,
             since_lost: since.map(Span::from_micros),
+            command: None,
         }
     }
 }

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use super::dedicated::{Dedicated, DedicatedMeasures};
 use super::distribution::{ClassTable, Distribution, EXACT_QUANTILES, Scale};
 use super::{Definitions, Exact, Quantiles, Ratio};
 use crate::model::{JobRecord, Outcome};
@@ -21,6 +22,8 @@ const COLUMNS: [Scale; 3] = [Scale::Whole, Scale::Whole, Scale::Quotient];
 pub struct Summary {
     definitions: Definitions,
     outcomes: Vec<Outcomes>,
+    /// By class; empty until the first dedicated job.
+    dedicated: Vec<Dedicated>,
     table: ClassTable,
     first_submit: Time,
     last_end: Time,
@@ -81,6 +84,9 @@ pub struct Measures {
     pub p95_bounded_slowdown: Option<f64>,
     /// Largest bounded slowdown.
     pub max_bounded_slowdown: Option<f64>,
+    /// Those that asked for a start, if there are any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dedicated: Option<DedicatedMeasures>,
 }
 
 /// The measures of one class.
@@ -143,6 +149,7 @@ impl Summary {
         let classes = definitions.classes().count();
         Self {
             outcomes: vec![Outcomes::default(); classes],
+            dedicated: Vec::new(),
             table: ClassTable::new(classes, &COLUMNS, budget),
             definitions,
             first_submit: Time::NEVER,
@@ -154,6 +161,10 @@ impl Summary {
     pub fn add(&mut self, record: &JobRecord) {
         let class = self.definitions.class_of(record);
         self.outcomes[class].add(record.outcome);
+        if record.requested_start.is_some() {
+            self.dedicated.resize(self.outcomes.len(), Dedicated::default());
+            self.dedicated[class].add(record);
+        }
         if record.start.is_some() {
             self.first_submit = self.first_submit.min(record.submit);
             self.last_end = self.last_end.max(record.end);
@@ -172,6 +183,11 @@ impl Summary {
         }
     }
 
+    /// Whether any job asked for a start.
+    pub(super) fn has_dedicated(&self) -> bool {
+        !self.dedicated.is_empty()
+    }
+
     /// Gives up the single values: quantiles come from sketches from here on.
     pub(super) fn sketch(&mut self) {
         self.table.sketch();
@@ -187,6 +203,10 @@ impl Summary {
         }
         for (mine, theirs) in self.outcomes.iter_mut().zip(&other.outcomes) {
             mine.merge(theirs);
+        }
+        if !other.dedicated.is_empty() {
+            self.dedicated.resize(self.outcomes.len(), Dedicated::default());
+            self.dedicated.iter_mut().zip(&other.dedicated).for_each(|(mine, theirs)| mine.merge(theirs));
         }
         self.table.merge(&other.table);
         self.first_submit = self.first_submit.min(other.first_submit);
@@ -213,7 +233,9 @@ impl Summary {
     pub fn whole(&self) -> Measures {
         let mut outcomes = Outcomes::default();
         self.outcomes.iter().for_each(|class| outcomes.merge(class));
-        measures(outcomes, |column| self.table.whole(column))
+        let mut dedicated = Dedicated::default();
+        self.dedicated.iter().for_each(|class| dedicated.merge(class));
+        measures(outcomes, dedicated, |column| self.table.whole(column))
     }
 
     /// The measures by class, empty classes included; nothing if all jobs are one class.
@@ -223,7 +245,10 @@ impl Summary {
         }
         let class = |(at, outcomes): (usize, &Outcomes)| ClassMeasures {
             class: self.definitions.classes().label(at),
-            measures: measures(*outcomes, |column| self.table.cell(at, column)),
+            measures: {
+                let dedicated = self.dedicated.get(at).copied().unwrap_or_default();
+                measures(*outcomes, dedicated, |column| self.table.cell(at, column))
+            },
         };
         self.outcomes.iter().enumerate().map(class).collect()
     }
@@ -236,7 +261,7 @@ impl Exact for Summary {
 }
 
 /// One column at a time, so that one copy of the values is alive at a time.
-fn measures(outcomes: Outcomes, column: impl Fn(usize) -> Distribution) -> Measures {
+fn measures(outcomes: Outcomes, dedicated: Dedicated, column: impl Fn(usize) -> Distribution) -> Measures {
     const MICROS: f64 = 1e6;
     let figures = |of: usize, unit: f64, value: fn(u64) -> f64| {
         let mut values = column(of);
@@ -264,5 +289,6 @@ fn measures(outcomes: Outcomes, column: impl Fn(usize) -> Distribution) -> Measu
         median_bounded_slowdown,
         p95_bounded_slowdown,
         max_bounded_slowdown,
+        dedicated: dedicated.measures(),
     }
 }

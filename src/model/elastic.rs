@@ -40,6 +40,29 @@ impl Elastic {
     }
 }
 
+impl Elastic {
+    /// As in `events.csv`: the code and the amount, `ET 60` for a minute more.
+    pub fn written(self) -> String {
+        match self {
+            Self::ExtendTime(by) | Self::ReduceTime(by) => format!("{} {by}", self.code()),
+            Self::ExtendProcs(by) | Self::ReduceProcs(by) => format!("{} {by}", self.code()),
+        }
+    }
+
+    /// Reads what [`Elastic::written`] gives.
+    pub fn read(written: &str) -> Option<Self> {
+        let (code, amount) = written.split_once(' ')?;
+        let (time, procs) = (amount.parse::<Span>(), amount.parse::<u32>());
+        match code {
+            "ET" => time.ok().map(Self::ExtendTime),
+            "RT" => time.ok().map(Self::ReduceTime),
+            "EP" => procs.ok().map(Self::ExtendProcs),
+            "RP" => procs.ok().map(Self::ReduceProcs),
+            _ => None,
+        }
+    }
+}
+
 impl fmt::Display for Elastic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -47,6 +70,76 @@ impl fmt::Display for Elastic {
             Self::ReduceTime(by) => write!(f, "{by} s less"),
             Self::ExtendProcs(by) => write!(f, "{by} processors more"),
             Self::ReduceProcs(by) => write!(f, "{by} processors less"),
+        }
+    }
+}
+
+/// Why a command is not carried out.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum CommandRefusal {
+    /// The local policy processes no commands.
+    NoProcessor,
+    /// There is no such job at the site, or it has ended.
+    NoJob,
+    /// The job has had as many commands as the policy allows.
+    TooMany,
+    /// It would leave no time, or no processors.
+    BelowZero,
+    /// The job would not end on the axis of time.
+    TooLong,
+    /// Only malleable jobs change their processors.
+    NotMalleable,
+    /// More or fewer processors than the job can use, or than there are.
+    OutOfRange,
+    /// Not so many processors are free, or they are reserved.
+    NoRoom,
+    /// The job is neither waiting nor running, so its processors cannot change now.
+    NotNow,
+}
+
+impl CommandRefusal {
+    /// All of them, in the order of declaration.
+    pub const ALL: [Self; 9] = [
+        Self::NoProcessor,
+        Self::NoJob,
+        Self::TooMany,
+        Self::BelowZero,
+        Self::TooLong,
+        Self::NotMalleable,
+        Self::OutOfRange,
+        Self::NoRoom,
+        Self::NotNow,
+    ];
+
+    /// The word used in tables and files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::NoProcessor => "no-processor",
+            Self::NoJob => "no-job",
+            Self::TooMany => "too-many",
+            Self::BelowZero => "below-zero",
+            Self::TooLong => "too-long",
+            Self::NotMalleable => "not-malleable",
+            Self::OutOfRange => "out-of-range",
+            Self::NoRoom => "no-room",
+            Self::NotNow => "not-now",
+        }
+    }
+
+    /// What is wrong, as a sentence without its end.
+    pub const fn because(self) -> &'static str {
+        match self {
+            Self::NoProcessor => {
+                "the local policy processes no elastic commands (those whose names end in `-e` or `-de` do)"
+            }
+            Self::NoJob => "there is no such job, or it has ended",
+            Self::TooMany => "the job has had as many as the policy allows",
+            Self::BelowZero => "nothing would be left of its time or processors",
+            Self::TooLong => "the job would never end",
+            Self::NotMalleable => "only malleable jobs change their processors",
+            Self::OutOfRange => "the job cannot use so many or so few processors, or there are not so many",
+            Self::NoRoom => "not so many processors are free, or they are reserved",
+            Self::NotNow => "the job neither waits nor runs",
         }
     }
 }

@@ -80,6 +80,8 @@ pub struct GridPart {
     pub cost: Money,
     /// When the last attempt was lost to churn, if one was and no other has started since.
     pub lost_at: Option<Time>,
+    /// Elastic commands that have been carried out for it.
+    pub commands: u32,
 }
 
 /// The job that this one follows (SWF fields 17 and 18).

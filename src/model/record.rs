@@ -7,7 +7,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{JobId, Origin, Outcome, PartitionId, ProcSet, RejectReason, SiteId};
+use super::{CommandRefusal, Elastic, JobId, Origin, Outcome, PartitionId, ProcSet, RejectReason, SiteId};
 use crate::units::{Energy, Money, Rate, Span, Time};
 
 /// One line of `jobs.csv`, written when the job ends.
@@ -48,18 +48,31 @@ pub struct JobRecord {
     pub cost: Money,
     /// The wait that the workload's own machine recorded, for validation.
     pub recorded_wait: Option<Span>,
+    /// The start that it asked for, if it was a dedicated job.
+    pub requested_start: Option<Time>,
 }
 
 impl JobRecord {
-    /// Submission to first start; for a job that never started, to its end.
-    pub fn wait(&self) -> Span {
-        self.start.unwrap_or(self.end).since(self.submit)
+    /// When it could first have started: its submission, or the start that it asked for if that was later. A dedicated job that
+    /// starts when it asked to has waited for nothing.
+    pub fn ready(&self) -> Time {
+        ready(self.submit, self.requested_start)
     }
 
-    /// Submission to end.
-    pub fn response(&self) -> Span {
-        self.end.since(self.submit)
+    /// From when it was [ready](Self::ready) to its first start; for a job that never started, to its end.
+    pub fn wait(&self) -> Span {
+        self.start.unwrap_or(self.end).since(self.ready())
     }
+
+    /// From when it was [ready](Self::ready) to its end.
+    pub fn response(&self) -> Span {
+        self.end.since(self.ready())
+    }
+}
+
+/// When a job can first start: when it is submitted, or when it asks to if that is later. What it waits counts from here.
+pub fn ready(submit: Time, requested_start: Option<Time>) -> Time {
+    requested_start.map_or(submit, |start| start.max(submit))
 }
 
 /// Why processors were held during a segment.
@@ -188,6 +201,12 @@ pub enum EventKind {
     Reassigned,
     /// A job was given up: nobody takes it, or its retries are used up.
     GivenUp,
+    /// A job got more time or more processors, by an elastic command.
+    Extended,
+    /// A job got less time or fewer processors, by an elastic command.
+    Reduced,
+    /// An elastic command was not carried out.
+    CommandRefused,
 }
 
 impl EventKind {
@@ -206,6 +225,9 @@ impl EventKind {
             Self::Recalled => "recalled",
             Self::Reassigned => "reassigned",
             Self::GivenUp => "given-up",
+            Self::Extended => "extended",
+            Self::Reduced => "reduced",
+            Self::CommandRefused => "command-refused",
         }
     }
 }
@@ -230,6 +252,8 @@ pub enum EventCause {
     Refused(RejectReason),
     /// The broker plans anew.
     Replanned,
+    /// An elastic command cannot be carried out.
+    Unheeded(CommandRefusal),
 }
 
 impl fmt::Display for EventCause {
@@ -244,6 +268,7 @@ impl fmt::Display for EventCause {
             Self::SiteLeft => "site-left",
             Self::Replanned => "replanned",
             Self::Refused(reason) => return reason.fmt(f),
+            Self::Unheeded(reason) => reason.name(),
         })
     }
 }
@@ -276,6 +301,8 @@ pub struct EventRecord {
     /// For a job whose earlier attempt was lost: how long it has not run since, told when it runs again (with
     /// [`EventKind::Continued`] or [`EventKind::Reassigned`]).
     pub since_lost: Option<Span>,
+    /// The elastic command that it is about, if it is about one.
+    pub command: Option<Elastic>,
 }
 
 /// Anything a run leaves behind.

@@ -97,10 +97,10 @@ impl Batsim {
         out.push(b',');
         if let Some(start) = job.start {
             let execution = job.end.since(start).micros();
-            let stretch = Ratio::of(job.response().micros(), execution.max(SHORTEST_RUN_MICROS));
-            for micros in
-                [start.micros(), execution, job.end.micros(), job.wait().micros(), job.response().micros()]
-            {
+            // Batsim counts from the submission, and knows no dedicated jobs.
+            let [waiting, turnaround] = [start, job.end].map(|time| time.since(job.submit).micros());
+            let stretch = Ratio::of(turnaround, execution.max(SHORTEST_RUN_MICROS));
+            for micros in [start.micros(), execution, job.end.micros(), waiting, turnaround] {
                 cells::six_decimals(out, micros);
             }
             cells::ratio_six_decimals(out, stretch);

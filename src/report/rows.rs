@@ -6,7 +6,7 @@ use crate::metrics::Definitions;
 use crate::model::{Cause, EventRecord, JobRecord, MachineRecord, Origin, Outcome, SegmentRecord};
 
 /// The columns of `jobs.csv`.
-pub(super) const JOBS: &str = "job,submit,start,end,procs,site,outcome,requested,run,estimate,wait,response,bsld,user,class,attempts,energy_j,cost,reason,partition,origin";
+pub(super) const JOBS: &str = "job,submit,start,end,procs,site,outcome,requested,run,estimate,wait,response,bsld,user,class,attempts,energy_j,cost,reason,partition,origin,requested_start";
 /// The columns of `segments.csv`.
 pub(super) const SEGMENTS: &str =
     "job,attempt,site,partition,procs,from,to,rate,share,cause,energy_j,cost,processors,origin";
@@ -15,7 +15,7 @@ pub(super) const MACHINES: &str = "time,site,partition,state,processors";
 
 /// The columns of `events.csv`.
 pub(super) const EVENTS: &str =
-    "time,event,cause,site,partition,machines,procs,job,origin,attempt,lost_proc_s,since_lost_s";
+    "time,event,cause,site,partition,machines,procs,job,origin,attempt,lost_proc_s,since_lost_s,command";
 
 /// In the order of declaration, so that an origin is its own index.
 const ORIGINS: [Origin; 2] = [Origin::Own, Origin::Sent];
@@ -87,6 +87,10 @@ impl Columns {
         out.push(b',');
         self.names.partition(out, job.site, job.partition);
         self.origins[job.origin as usize].write(out);
+        match job.requested_start {
+            Some(start) => cells::seconds(out, start.micros()),
+            None => out.push(b','),
+        }
     }
 
     pub(super) fn segment(&self, out: &mut Vec<u8>, segment: &SegmentRecord) {
@@ -141,6 +145,10 @@ impl Columns {
             Some(since) => cells::seconds(out, since.micros()),
             None => out.push(b','),
         }
+        if let Some(command) = event.command {
+            out.extend_from_slice(command.written().as_bytes());
+        }
+        out.push(b',');
     }
 }
 

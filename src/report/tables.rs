@@ -3,7 +3,9 @@
 use comfy_table::{Cell, CellAlignment, ContentLineStyle, LineStyle, Table, TableStyle};
 
 use super::figures::{count, decimals, duration, jobs, number, percent};
-use crate::metrics::{ClassMeasures, GridSummary, Measures, Quantiles, RunSummary, UsageSummary};
+use crate::metrics::{
+    ClassMeasures, ElasticSummary, GridSummary, Measures, Quantiles, RunSummary, UsageSummary,
+};
 use crate::model::{InstantOrder, Outcome};
 
 /// Columns apart by blanks, one line under the header: readable anywhere, and easily taken apart by `awk`.
@@ -126,7 +128,10 @@ fn heading(run: &RunSummary) -> String {
 
 fn facts(run: &RunSummary) -> Vec<(&'static str, String)> {
     let times = &run.facts.times;
-    let mut facts = vec![("outcomes", outcomes(&run.measures)), ("utilization", utilization(run))];
+    let mut facts = vec![("outcomes", outcomes(&run.measures))];
+    facts.extend(dedicated(&run.measures).map(|told| ("dedicated jobs", told)));
+    facts.extend(run.elastic.as_ref().map(|told| ("elastic commands", commands(told))));
+    facts.push(("utilization", utilization(run)));
     facts.push(("processor time", processor_time(&run.usage)));
     let makespan = run.makespan.map_or("-".to_owned(), |secs| {
         let exact = number(Some(secs), if secs == libm::trunc(secs) { 0 } else { 6 });
@@ -179,6 +184,38 @@ pub(super) fn outcomes(group: &Measures) -> String {
     out
 }
 
+/// What became of dedicated jobs: `40: 37 started when they asked to, 3 later (by 12.5 s in the mean, at most 60 s)`.
+pub(super) fn dedicated(group: &Measures) -> Option<String> {
+    let told = group.dedicated.as_ref()?;
+    let mut out = format!("{}: {} started when they asked to", count(told.jobs), count(told.on_time));
+    if told.delayed > 0 {
+        let secs = |value: Option<f64>| number(value, decimals([value]));
+        out.push_str(&format!(
+            ", {} later (by {} s in the mean of all, at most {} s)",
+            count(told.delayed),
+            secs(told.mean_delay),
+            secs(told.max_delay)
+        ));
+    }
+    let never = told.jobs - told.on_time - told.delayed;
+    if never > 0 {
+        out.push_str(&format!(", {} never started", count(never)));
+    }
+    Some(out)
+}
+
+/// What became of elastic commands: `97 carried out, 3 refused (no-job 2, no-room 1)`.
+pub(super) fn commands(told: &ElasticSummary) -> String {
+    let mut out = format!("{} carried out", count(told.accepted));
+    let refused: u64 = told.refused.values().sum();
+    if refused > 0 {
+        let reasons = told.refused.iter().map(|(why, jobs)| format!("{why} {}", count(*jobs)));
+        let reasons: Vec<String> = reasons.collect();
+        out.push_str(&format!(", {} refused ({})", count(refused), reasons.join(", ")));
+    }
+    out
+}
+
 fn utilization(run: &RunSummary) -> String {
     if run.utilization.is_none() {
         return "-".to_owned();
@@ -212,7 +249,8 @@ pub(super) fn processor_time(usage: &UsageSummary) -> String {
 
 /// The meanings of the three measures in the table and of the utilization, a line each.
 fn definitions(run: &RunSummary) -> String {
-    let shown = |id: &str| matches!(id, "wait" | "response" | "utilization") || id.starts_with("bsld");
+    let shown =
+        |id: &str| matches!(id, "wait" | "response" | "utilization" | "submission") || id.starts_with("bsld");
     let listed = run.definitions.iter().filter(|definition| shown(&definition.id));
     let mut out: Vec<_> =
         listed.map(|definition| format!("{} = {}", definition.id, definition.meaning)).collect();

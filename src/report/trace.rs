@@ -54,8 +54,9 @@ pub fn write_trace(folder: &RunFolder, to: impl Write) -> Result<TraceFacts, Tra
     for job in folder.jobs()? {
         let job = job?;
         let until = job.start.unwrap_or(job.end);
-        if until > job.submit {
-            waiting.entry(job.site).or_default().extend([(job.submit, 1), (until, -1)]);
+        let ready = job.ready();
+        if until > ready {
+            waiting.entry(job.site).or_default().extend([(ready, 1), (until, -1)]);
         }
     }
     for (site, changes) in waiting {

@@ -145,7 +145,9 @@ impl Driver {
         self.touched |= self.partition.begin_bookings(now, &mut self.records);
         self.touched |= self.partition.wake(now);
         while self.act() {}
+        while self.arrive_early() {}
         while self.arrive() {}
+        self.obey();
         self.pass();
     }
 
@@ -157,7 +159,7 @@ impl Driver {
         while !self.script.acts_late && self.act() {
             self.pass();
         }
-        while self.arrive() {
+        while self.arrive_early() || self.arrive() {
             self.pass();
         }
         while self.act() {
@@ -173,6 +175,22 @@ impl Driver {
         self.touched |= self.partition.wake(now);
         self.pass();
         self.partition.end_instant(now, &mut self.records).expect("lawful starts");
+        self.obey();
+    }
+
+    /// One that was kept back joins the queue.
+    fn arrive_early(&mut self) -> bool {
+        let arrived = self.partition.arrive_early(self.now);
+        self.touched |= arrived;
+        arrived
+    }
+
+    /// Elastic commands of the workload.
+    fn obey(&mut self) {
+        let mut gone = Vec::new();
+        let obeyed = self.partition.obey_due(self.now, &mut self.records, &mut gone);
+        self.touched |= obeyed.expect("it ends on the axis");
+        gone.into_iter().for_each(|gone| self.leaves(gone));
     }
 
     fn end(&mut self) {

@@ -7,8 +7,8 @@ use gridemu::grid::{Grid, GridSave};
 use gridemu::local::policies::{Compress, Conservative};
 use gridemu::local::{Abilities, Action, Actions, Change, LocalPolicy, PolicyInfo, Registry, View};
 use gridemu::model::{
-    DayRates, InstantOrder, Job, JobId, PartitionSpec, Record, Reservation, SiteId, SiteSpec, SiteTariff,
-    Speedup,
+    DayRates, Elastic, ElasticCommand, InstantOrder, Job, JobId, PartitionSpec, Record, Reservation, SiteId,
+    SiteSpec, SiteTariff, Speedup,
 };
 use gridemu::units::{EnergyPrice, Power, Price, Rate, Span, Time};
 use gridemu::workload::{Jobs, Source};
@@ -114,7 +114,7 @@ fn tariff() -> impl Strategy<Value = SiteTariff> {
     )
 }
 
-type Raw = (u64, u32, u64, i64, (u8, u32, u32, u32), (Option<u32>, Option<u64>));
+type Raw = (u64, u32, u64, i64, (u8, u32, u32, u32), (Option<u32>, Option<u64>, Vec<(u64, u8, u64)>));
 
 /// Jobs of all kinds; some too large for any partition, some for a partition that is not there, some of no length, with
 /// times in fractions of seconds.
@@ -132,10 +132,13 @@ pub(crate) fn jobs(most: usize) -> impl Strategy<Value = Vec<Job>> {
     let to = prop_oneof![40 => Just(None), 1 => Just(Some(7)), 10 => (0_u32..2).prop_map(Some)];
     // Seconds from its submission, and five more, to the start that a dedicated job asks for.
     let asks = prop_oneof![5 => Just(None), 1 => (0_u64..60).prop_map(Some)];
-    vec((gap, procs, runtime, error, kind, (to, asks)), 0..most).prop_map(|raw| {
+    // Elastic commands: how long after the one before (the first: after its submission), of what kind, by how much.
+    let command = (prop_oneof![Just(0_u64), 0_u64..20_000_000], 0_u8..4, 0_u64..25_000_000);
+    let commands = prop_oneof![3 => Just(Vec::new()), 1 => vec(command, 1..4)];
+    vec((gap, procs, runtime, error, kind, (to, asks, commands)), 0..most).prop_map(|raw| {
         let mut submit = 0;
         let build = |(at, raw): (usize, Raw)| {
-            let (gap, procs, runtime, error, (kind, less, more, serial), (to, asks)) = raw;
+            let (gap, procs, runtime, error, (kind, less, more, serial), (to, asks, commands)) = raw;
             submit += gap;
             let job = job(1 + at as u64, 0, procs, 0);
             let mut job = size(job, kind, less, more, serial);
@@ -145,6 +148,20 @@ pub(crate) fn jobs(most: usize) -> impl Strategy<Value = Vec<Job>> {
             job.partition = to.map(gridemu::model::PartitionId);
             let start = |lead: u64| Time::from_micros((submit + lead * 1_000_000).saturating_sub(5_000_000));
             job.requested_start = asks.map(start);
+            let mut at = submit;
+            let command = |(later, kind, by): (u64, u8, u64)| {
+                at += later;
+                let (span, procs) = (Span::from_micros(by), (by % 7) as u32);
+                let change = match kind {
+                    0 => Elastic::ExtendTime(span),
+                    1 => Elastic::ReduceTime(span),
+                    2 => Elastic::ExtendProcs(procs),
+                    _ => Elastic::ReduceProcs(procs),
+                };
+                ElasticCommand { at: Time::from_micros(at), change }
+            };
+            let commands: Box<[ElasticCommand]> = commands.into_iter().map(command).collect();
+            job.elastic = (!commands.is_empty()).then_some(commands);
             job
         };
         raw.into_iter().enumerate().map(build).collect()

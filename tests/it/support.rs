@@ -7,8 +7,9 @@ use gridemu::grid::{Command, Grid, GridError};
 use gridemu::local::{Registry, Tally};
 use gridemu::metrics::legal::{Checker, Ground, Grounds, Row, Verdict};
 use gridemu::model::{
-    Cause, DayRates, InstantOrder, Job, JobId, JobRecord, MachineState, Outcome, PartitionId, PartitionSpec,
-    Record, RejectReason, Reservation, SegmentRecord, SiteId, SiteSpec, Size, Speedup,
+    Cause, DayRates, Elastic, EventKind, InstantOrder, Job, JobId, JobRecord, MachineState, Outcome,
+    PartitionId, PartitionSpec, Record, RejectReason, Reservation, SegmentRecord, SiteId, SiteSpec, Size,
+    Speedup,
 };
 use gridemu::platform::Usage;
 use gridemu::units::{Span, Time};
@@ -214,7 +215,8 @@ pub(crate) fn check(spec: &SiteSpec, jobs: &[Job], ran: &Ran, law: Law) {
     let none = Vec::new();
     for job in jobs {
         let record = ran.job(job.id.0);
-        check_job(spec, job, record, segments.get(&job.id).unwrap_or(&none), law);
+        let (job, cut) = after_commands(job, record, &ran.records);
+        check_job(spec, &job, record, segments.get(&job.id).unwrap_or(&none), law, cut);
     }
     for (at, part) in spec.partitions.iter().enumerate() {
         let here: Vec<&SegmentRecord> = ran.segments().filter(|s| s.partition.index() == at).collect();
@@ -225,6 +227,32 @@ pub(crate) fn check(spec: &SiteSpec, jobs: &[Job], ran: &Ran, law: Law) {
             check_machines(spec, at, &here, ran);
         }
     }
+}
+
+/// The job as the elastic commands that were carried out have left it, and whether it ended by one: the twin of what the partition does.
+fn after_commands(job: &Job, record: &JobRecord, records: &[Record]) -> (Job, bool) {
+    let (mut job, mut cut) = (job.clone(), false);
+    for record_of in records {
+        let Record::Event(event) = record_of else { continue };
+        if event.job != Some(job.id) || !matches!(event.kind, EventKind::Extended | EventKind::Reduced) {
+            continue;
+        }
+        match event.command.expect("it says which") {
+            Elastic::ExtendTime(by) => {
+                job.runtime = Span::from_micros(job.runtime.micros() + by.micros());
+                job.estimate = Span::from_micros(job.estimate.micros() + by.micros());
+            }
+            Elastic::ReduceTime(by) => {
+                assert!(by < job.estimate, "job {}: below zero", job.id);
+                job.estimate = Span::from_micros(job.estimate.micros() - by.micros());
+                job.runtime = job.runtime.min(job.estimate);
+                // It may have run for longer than that: then it has ended, and what it did is what it was given.
+                cut |= record.outcome == Outcome::Completed && record.end == event.time;
+            }
+            Elastic::ExtendProcs(_) | Elastic::ReduceProcs(_) => assert!(job.size.is_malleable()),
+        }
+    }
+    (job, cut)
 }
 
 fn check_outcomes(jobs: &[Job], ran: &Ran) {
@@ -252,7 +280,14 @@ pub(crate) fn speed_on(part: &PartitionSpec, size: &Size, procs: u32) -> u128 {
     of_size * u128::from(part.speed.units()) / SHARE
 }
 
-fn check_job(spec: &SiteSpec, job: &Job, record: &JobRecord, segments: &[&SegmentRecord], law: Law) {
+fn check_job(
+    spec: &SiteSpec,
+    job: &Job,
+    record: &JobRecord,
+    segments: &[&SegmentRecord],
+    law: Law,
+    cut: bool,
+) {
     let id = job.id;
     assert_eq!(record.submit, job.submit, "job {id}");
     assert_eq!(record.requested, job.size.preferred(), "job {id}");
@@ -292,6 +327,8 @@ fn check_job(spec: &SiteSpec, job: &Job, record: &JobRecord, segments: &[&Segmen
         return;
     };
     assert!(start >= job.submit, "job {id} started before it was submitted");
+    assert!(job.requested_start.is_none_or(|asked| start >= asked), "job {id} started before it asked to");
+    assert_eq!(record.requested_start, job.requested_start, "job {id}");
     let quantum = part.quantum;
     let least = part.rounded(job.size.min());
     let most = part.rounded(job.size.max()).min(part.usable());
@@ -331,6 +368,7 @@ fn check_job(spec: &SiteSpec, job: &Job, record: &JobRecord, segments: &[&Segmen
     let full = u128::from(job.runtime.micros()) * SHARE;
     let allowed = u128::from(job.estimate.micros()) * SHARE;
     let target = if spec.overrun { full } else { full.min(allowed) };
+    let target = if cut { target.max(work) } else { target };
     let last_rate = segments.last().map_or(0, |segment| u128::from(segment.rate.units()));
     match record.outcome {
         Outcome::Completed | Outcome::Killed => {
@@ -538,9 +576,13 @@ pub(crate) fn show(f: &mut std::fmt::Formatter<'_>, spec: &SiteSpec, jobs: &[Job
     for (partition, Reservation { start, end, procs, .. }) in &spec.reservations {
         writeln!(f, "  {partition}: {procs} reserved from {start} to {end}")?;
     }
-    for Job { id, submit, size, runtime, estimate, partition, requested_start, .. } in jobs {
+    for Job { id, submit, size, runtime, estimate, partition, requested_start, elastic, .. } in jobs {
         write!(f, "  job {id} at {submit}: {size:?} for {runtime} of {estimate}, {partition:?}")?;
-        writeln!(f, "{}", requested_start.map(|start| format!(", from {start}")).unwrap_or_default())?;
+        write!(f, "{}", requested_start.map(|start| format!(", from {start}")).unwrap_or_default())?;
+        for command in elastic.iter().flatten() {
+            write!(f, ", at {} {}", command.at, command.change.written())?;
+        }
+        writeln!(f)?;
     }
     Ok(())
 }

@@ -24,5 +24,6 @@ pub(in crate::entity) fn unplaced(job: &Job, outcome: Outcome, now: Time) -> Job
         energy: grid.energy,
         cost: grid.cost,
         recorded_wait: job.recorded_wait,
+        requested_start: job.requested_start,
     }
 }

@@ -24,7 +24,7 @@ impl Site {
         }
     }
 
-    /// Ends, changes, wakes, arrivals, then one pass.
+    /// Ends, changes, wakes, arrivals (those whose requested start has come first), elastic commands, then one pass.
     fn handle_at_once(&mut self, now: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
         let time = now.time;
         for (at, partition) in self.partitions.iter_mut().enumerate() {
@@ -40,10 +40,16 @@ impl Site {
             self.touched[at] |= partition.wake(time);
         }
         self.report_ends(now, outbox)?;
+        for (at, partition) in self.partitions.iter_mut().enumerate() {
+            while partition.arrive_early(time) {
+                self.touched[at] = true;
+            }
+        }
         while let Some(arrival) = self.next_arrival(now)? {
             self.take(arrival, now, outbox)?;
         }
         for at in 0..self.partitions.len() {
+            self.touched[at] |= self.partitions[at].obey_due(time, outbox, &mut self.ended)?;
             self.pass(at, time, outbox)?;
         }
         self.report_ends(now, outbox)
@@ -58,6 +64,10 @@ impl Site {
             self.partitions[at].begin_instant(time);
             self.touched[at] |= self.partitions[at].end_bookings(time, outbox);
             self.pass(at, time, outbox)?;
+            while self.partitions[at].arrive_early(time) {
+                self.touched[at] = true;
+                self.pass(at, time, outbox)?;
+            }
         }
         while let Some(arrival) = self.next_arrival(now)? {
             self.take(arrival, now, outbox)?;
@@ -76,6 +86,8 @@ impl Site {
             self.touched[at] |= self.partitions[at].wake(time);
             self.pass(at, time, outbox)?;
             self.partitions[at].end_instant(time, outbox)?;
+            // There is nobody here who could carry them out.
+            self.partitions[at].obey_due(time, outbox, &mut self.ended)?;
         }
         self.report_ends(now, outbox)
     }
@@ -151,6 +163,20 @@ impl Site {
                 }
                 self.report_ends(now, outbox)?;
             }
+            Arrival::Message(Body::Elastic { job, change }) => {
+                let mut known = false;
+                for (at, partition) in self.partitions.iter_mut().enumerate() {
+                    if let Some(obeyed) = partition.command(job, change, time, outbox, &mut self.ended)? {
+                        self.touched[at] |= obeyed;
+                        known = true;
+                        break;
+                    }
+                }
+                if let (false, Some(partition)) = (known, self.partitions.first_mut()) {
+                    partition.refuse_command(job, change, time, outbox);
+                }
+                self.report_ends(now, outbox)?;
+            }
             Arrival::Message(Body::Withdraw { number }) => {
                 let mut withdrawn = None;
                 for (at, partition) in self.partitions.iter_mut().enumerate() {
@@ -186,6 +212,7 @@ impl Site {
             attempt: job.grid.as_ref().map_or(0, |grid| grid.attempts),
             lost: 0,
             since_lost: None,
+            command: None,
         }));
         self.send(Address::Dispatcher, now, Body::Returned { job, why }, outbox);
     }
@@ -266,5 +293,6 @@ fn refused(site: &Site, job: &Job, origin: Origin, now: Time) -> JobRecord {
         energy: Energy::ZERO,
         cost: Money::ZERO,
         recorded_wait: job.recorded_wait,
+        requested_start: job.requested_start,
     }
 }

@@ -6,7 +6,7 @@ use crate::entity::Body;
 use crate::experiment::scenario::place::{Target, class_by_class, fraction, target};
 use crate::experiment::scenario::quantity::Written;
 use crate::experiment::scenario::{listed, near};
-use crate::model::{ChurnAct, Job, JobId, PartitionId, PartitionSpec, SiteId, SiteSpec};
+use crate::model::{ChurnAct, Elastic, Job, JobId, PartitionId, PartitionSpec, SiteId, SiteSpec};
 use crate::units::{Span, Time};
 
 /// The number of a job that the first command of a run submits; the `n`th, from 0 and of whatever kind, has the `n`th number
@@ -21,15 +21,19 @@ enum Verb {
     Slow,
     Cancel,
     Submit,
+    Extend,
+    Reduce,
 }
 
 /// The words that a command begins with, each with what one looks like.
-const FORMS: [(Verb, &str, &str); 5] = [
+const FORMS: [(Verb, &str, &str); 7] = [
     (Verb::Leave, "leave", "`leave SITE`, `leave SITE/CLASS` or `leave SITE/CLASS/0-15`"),
     (Verb::Join, "join", "`join SITE`, `join SITE/CLASS` or `join SITE/CLASS/0-15`"),
     (Verb::Slow, "slow", "`slow SITE/CLASS 0.5` or `slow SITE/CLASS/0-15 0.5`"),
     (Verb::Cancel, "cancel", "`cancel SITE 412` with the number of a job"),
     (Verb::Submit, "submit", "`submit SITE procs=4 run=10min`"),
+    (Verb::Extend, "extend", "`extend SITE 412 time=10min` or `extend SITE 412 procs=4`"),
+    (Verb::Reduce, "reduce", "`reduce SITE 412 time=10min` or `reduce SITE 412 procs=4`"),
 ];
 
 /// What can be said of a job.
@@ -79,6 +83,18 @@ pub(super) fn read(line: &str, sites: &[SiteSpec], number: u64) -> Result<Option
         (Verb::Cancel, Target::Site, [job]) => {
             Body::Cancel(JobId(value(job, "the number of a job, as in jobs.csv")?))
         }
+        (Verb::Extend | Verb::Reduce, Target::Machines(_), _) => {
+            return Err(format!(
+                "a job is named by its site, wherever it stands there: it is written {form}"
+            ));
+        }
+        (verb @ (Verb::Extend | Verb::Reduce), Target::Site, [job, by]) => {
+            let job = JobId(value(job, "the number of a job, as in jobs.csv")?);
+            Body::Elastic { job, change: elastic(by, verb == Verb::Extend, form)? }
+        }
+        (Verb::Extend | Verb::Reduce, Target::Site, [] | [_]) => {
+            return Err(format!("which job, and by how much? it is written {form}"));
+        }
         (Verb::Cancel, _, []) => return Err(format!("which job? it is written {form}")),
         (Verb::Submit, place, said) => {
             Body::Submit(Box::new(job(site, &place, said, JobId(FIRST_JOB + number))?))
@@ -86,6 +102,21 @@ pub(super) fn read(line: &str, sites: &[SiteSpec], number: u64) -> Result<Option
         (_, _, [.., last]) => return Err(format!("`{last}` is too much; it is written {form}")),
     };
     Ok(Some((SiteId(at as u32), body)))
+}
+
+/// How an elastic command changes a job.
+fn elastic(written: &str, extend: bool, form: &str) -> Result<Elastic, String> {
+    match written.split_once('=') {
+        Some(("time", by)) => {
+            let by = span("time", by)?;
+            Ok(if extend { Elastic::ExtendTime(by) } else { Elastic::ReduceTime(by) })
+        }
+        Some(("procs", by)) => {
+            let by = value(by, "a number of processors")?;
+            Ok(if extend { Elastic::ExtendProcs(by) } else { Elastic::ReduceProcs(by) })
+        }
+        _ => Err(format!("`{written}` is neither `time=` nor `procs=`; it is written {form}")),
+    }
 }
 
 /// A job of a site's own users, submitted when the command is carried out.

@@ -5,7 +5,7 @@ use crate::broker::BrokerRegistry;
 use crate::entity::Body;
 use crate::experiment::scenario::Scenario;
 use crate::local::Registry;
-use crate::model::{ChurnAct, Job, JobId, Machines, PartitionId, ProcSet, SiteId, SiteSpec, Size};
+use crate::model::{ChurnAct, Elastic, Job, JobId, Machines, PartitionId, ProcSet, SiteId, SiteSpec, Size};
 use crate::units::{Rate, Span, Time};
 
 const SCENARIO: &str = r#"
@@ -66,6 +66,12 @@ fn machines_and_sites_leave_join_and_slow_down() {
 #[test]
 fn jobs_are_cancelled_and_submitted() {
     assert_eq!(said("cancel delft 412"), Some((SiteId(0), Body::Cancel(JobId(412)))));
+    let elastic = |change| Some((SiteId(0), Body::Elastic { job: JobId(412), change }));
+    let minutes = Span::from_secs(600);
+    assert_eq!(said("extend delft 412 time=10min"), elastic(Elastic::ExtendTime(minutes)));
+    assert_eq!(said("reduce delft 412 time=10min"), elastic(Elastic::ReduceTime(minutes)));
+    assert_eq!(said("extend delft 412 procs=4"), elastic(Elastic::ExtendProcs(4)));
+    assert_eq!(said("reduce delft 412 procs=4"), elastic(Elastic::ReduceProcs(4)));
     let job = |line: &str| match said(line) {
         Some((SiteId(0), Body::Submit(job))) => *job,
         other => panic!("{line}: {other:?}"),
@@ -101,6 +107,11 @@ fn what_is_wrong_is_said_with_what_is_right() {
         "cancel delft job3",
         "cancel delft 3 4",
         "submit delft",
+        "extend delft 412",
+        "extend delft 412 10min",
+        "reduce delft 412 procs=-1",
+        "reduce delft/i7 412 procs=1",
+        "extend delft job time=10min",
         "submit delft procs=4",
         "submit delft procs=4 run=10",
         "submit delft procs=4 run=10 min",

@@ -115,6 +115,7 @@ impl Names {
             energy: row.energy,
             cost: row.cost,
             recorded_wait: None,
+            requested_start: row.requested_start,
         })
     }
 
@@ -146,12 +147,25 @@ impl Names {
     /// A row of `events.csv` as its record; `None` for one that says nothing of processors.
     pub(super) fn event(&mut self, row: &EventRow) -> Result<Option<EventRecord>, Stray> {
         use EventKind::{
-            Continued, Failed, GivenBack, GivenUp, Halted, Joined, Left, Reassigned, Recalled, Refused,
-            Requeued, Slowed,
+            CommandRefused, Continued, Extended, Failed, GivenBack, GivenUp, Halted, Joined, Left,
+            Reassigned, Recalled, Reduced, Refused, Requeued, Slowed,
         };
         let kinds = [
-            Left, Joined, Slowed, Requeued, GivenBack, Halted, Continued, Failed, Refused, Recalled,
-            Reassigned, GivenUp,
+            Left,
+            Joined,
+            Slowed,
+            Requeued,
+            GivenBack,
+            Halted,
+            Continued,
+            Failed,
+            Refused,
+            Recalled,
+            Reassigned,
+            GivenUp,
+            Extended,
+            Reduced,
+            CommandRefused,
         ];
         let Some(kind) = kinds.into_iter().find(|kind| kind.name() == &*row.event) else {
             let near = nearest(&row.event, kinds.iter().map(|kind| kind.name()));
@@ -177,6 +191,7 @@ impl Names {
             attempt: row.attempt.unwrap_or(0),
             lost: 0,
             since_lost: None,
+            command: row.command,
         }))
     }
 

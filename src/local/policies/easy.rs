@@ -2,39 +2,28 @@
 
 mod explain;
 mod order;
+mod planned;
+mod variants;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 pub use order::BackfillOrder;
 use smallvec::SmallVec;
+pub(super) use variants::{EASY, EASY_D, EASY_DE, EASY_E};
 
 use crate::local::{
-    Abilities, Actions, Change, Cursor, Entry, Explanation, Hole, LocalPolicy, ParamInfo, Phase, PolicyInfo,
-    Profile, Queue, Releases, View,
+    Actions, Change, Cursor, Entry, Explanation, Hole, LocalPolicy, Phase, Queue, Releases, View,
 };
-use crate::model::{JobKey, Named, NamedError};
+use crate::model::JobKey;
 use crate::units::{Span, Time};
-
-pub(super) const INFO: PolicyInfo = PolicyInfo {
-    name: "easy",
-    doc: "Starts jobs in order of arrival; when the first does not fit, it gets a reservation at the earliest time the estimates allow, and others may start now if they do not delay it.",
-    source: "Lifka 1995; Mu'alem and Feitelson 2001; as used by Kettimuthu 2003 and Kumar 2012",
-    params: &[ParamInfo {
-        key: "order",
-        values: "fcfs, sjf, ljf, saf or lxf",
-        default: "fcfs",
-        doc: "order in which jobs are tried for backfilling: arrival, shortest or longest estimate first, smallest area (processors × estimate) first, largest expansion factor (wait + estimate) / estimate first",
-    }],
-    abilities: |_| Abilities { keeps_reservations: true, ..Abilities::PLAIN },
-    build: |named| Ok(Box::new(Easy::from_named(named)?)),
-};
 
 /// EASY backfilling. Only the first job in order of arrival holds a reservation.
 ///
 /// The queue is indexed ([`Queue`]) and so is what runs ([`Releases`]), so that a pass over thousands of waiting jobs looks at
 /// few of them; and a pass at which neither the hole nor the first job has changed looks at new arrivals only. With
-/// reservations in the book it plans on the full [`Profile`] instead, which is slower and, without
-/// reservations, does the same (a property test holds the two against each other).
+/// reservations in the book it plans on the full [`crate::local::Profile`] instead, which is slower and, without
+/// reservations, does the same (a property test holds the two against each other). So it does for as long as dedicated jobs wait, if it
+/// knows them.
 #[derive(Debug)]
 pub struct Easy {
     order: BackfillOrder,
@@ -48,6 +37,8 @@ pub struct Easy {
     /// The hole of the last search; nothing that was in the queue then fits into it.
     searched: Option<Searched>,
     planned: bool,
+    /// Dedicated jobs that wait, by requested start, if they are the policy's business (EASY-D); they are nowhere else.
+    dedicated: Option<BTreeSet<(Time, u64, JobKey)>>,
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -69,13 +60,15 @@ impl Easy {
             fresh: Vec::new(),
             searched: None,
             planned: false,
+            dedicated: None,
         }
     }
 
-    fn from_named(mut named: Named) -> Result<Self, NamedError> {
-        let order = named.take_choice("order", &BackfillOrder::NAMES)?.unwrap_or_default();
-        named.finish(&["order"])?;
-        Ok(Self::new(order))
+    /// The same policy, which knows dedicated jobs (EASY-D): they hold reservations from their requested starts on.
+    #[must_use]
+    pub fn around_dedicated(mut self) -> Self {
+        self.dedicated = Some(BTreeSet::new());
+        self
     }
 
     /// The same policy, planning on the full profile at every pass: the slow twin of the tests.
@@ -89,6 +82,27 @@ impl Easy {
         let live = view.job(job);
         let rank = self.order.rank(live);
         Entry { rank, seq: live.seq(), job, procs: live.procs(), estimate: live.estimate() }
+    }
+
+    /// Takes a newcomer in.
+    fn insert(&mut self, view: &View<'_>, job: JobKey) {
+        match (&mut self.dedicated, view.job(job).requested_start()) {
+            (Some(dedicated), Some(start)) => {
+                dedicated.insert((start, view.job(job).seq(), job));
+            }
+            _ => self.fresh.push(self.entry(view, job)),
+        }
+    }
+
+    /// A job that waits asks for something else than `procs` and `estimate`: it keeps its place in the order of arrival.
+    fn alter(&mut self, view: &View<'_>, job: JobKey, procs: u32, estimate: Span) {
+        self.searched = None;
+        let entry = self.entry(view, job);
+        if let Some(fresh) = self.fresh.iter_mut().find(|fresh| fresh.seq == entry.seq) {
+            *fresh = entry;
+        } else if self.queue.remove(self.order.rank_of(procs, estimate), entry.seq).is_some() {
+            self.queue.insert(entry);
+        }
     }
 
     /// Puts those that came since the last pass, and did not start in this one, with the others that wait.
@@ -219,51 +233,6 @@ impl Easy {
             }
         }
     }
-
-    /// The same by the definition, on the full profile: needed where reservations are in the way.
-    fn schedule_planned(&mut self, view: &View<'_>, actions: &mut Actions) {
-        let mut room = Room { profile: view.profile(), now: view.now(), free: view.free() };
-        while let Some(head) = self.head(view) {
-            if !room.start(head) {
-                let start = room.profile.earliest(room.now, head.estimate, head.procs);
-                if let Some(start) = start {
-                    room.profile.reserve(start, start + head.estimate, head.procs);
-                }
-                break;
-            }
-            self.arrivals.pop_front();
-            self.queue.remove(head.rank, head.seq);
-            self.start(view, head, actions);
-        }
-        let Some(head) = self.head(view) else { return };
-        let mut others: Vec<Entry> =
-            self.queue.iter().filter(|entry| entry.seq != head.seq).copied().collect();
-        self.order.sort(view, &mut others);
-        for entry in others {
-            if room.start(entry) {
-                self.queue.remove(entry.rank, entry.seq);
-                self.start(view, entry, actions);
-            }
-        }
-    }
-}
-
-/// What is free, now and later, in a pass that plans.
-struct Room {
-    profile: Profile,
-    now: Time,
-    free: u32,
-}
-
-impl Room {
-    fn start(&mut self, entry: Entry) -> bool {
-        let fits = entry.procs <= self.free && self.profile.fits(self.now, entry.estimate, entry.procs);
-        if fits {
-            self.free -= entry.procs;
-            self.profile.reserve(self.now, self.now + entry.estimate, entry.procs);
-        }
-        fits
-    }
 }
 
 impl Hole {
@@ -279,11 +248,13 @@ impl Hole {
 impl LocalPolicy for Easy {
     fn on(&mut self, change: Change, view: &View<'_>) {
         match change {
-            Change::Arrived(job) => {
-                let entry = self.entry(view, job);
-                self.fresh.push(entry);
-            }
+            Change::Arrived(job) => self.insert(view, job),
+            Change::Altered { job, procs, estimate } => self.alter(view, job, procs, estimate),
             Change::Withdrawn(job) => {
+                let live = view.job(job);
+                if let (Some(dedicated), Some(start)) = (&mut self.dedicated, live.requested_start()) {
+                    dedicated.remove(&(start, live.seq(), job));
+                }
                 let entry = self.entry(view, job);
                 self.queue.remove(entry.rank, entry.seq);
                 self.fresh.retain(|other| other.seq != entry.seq);
@@ -297,7 +268,7 @@ impl LocalPolicy for Easy {
     }
 
     fn schedule(&mut self, view: &View<'_>, actions: &mut Actions) {
-        if self.planned || !view.bookings().is_empty() {
+        if self.planned || !view.bookings().is_empty() || self.has_dedicated() {
             self.enqueue_fresh();
             self.searched = None;
             return self.schedule_planned(view, actions);
@@ -313,8 +284,9 @@ impl LocalPolicy for Easy {
     }
 
     fn adopt(&mut self, view: &View<'_>) {
-        *self = Self { planned: self.planned, ..Self::new(self.order) };
-        self.fresh = view.jobs_in(Phase::Waiting).into_iter().map(|job| self.entry(view, job)).collect();
+        let dedicated = self.dedicated.as_ref().map(|_| BTreeSet::new());
+        *self = Self { planned: self.planned, dedicated, ..Self::new(self.order) };
+        view.jobs_in(Phase::Waiting).into_iter().for_each(|job| self.insert(view, job));
         self.enqueue_fresh();
         self.releases = Releases::of(view);
     }

@@ -25,6 +25,8 @@ pub struct JobOutcome {
     pub class: Arc<str>,
     /// When it was submitted.
     pub submit: Time,
+    /// When it could first have started: its submission, or the start that it asked for.
+    pub ready: Time,
     /// When it started, if it did.
     pub start: Option<Time>,
     /// When it ended.
@@ -126,7 +128,7 @@ fn measures(job: &JobOutcome, wait: Span, response: Span, tau: Span) -> [f64; 3]
 /// What a job counts for that ran to its end; `None` for others.
 fn ran(job: &JobOutcome, tau: Span) -> Option<[f64; 3]> {
     let start = job.start.filter(|_| matches!(job.outcome, Outcome::Completed | Outcome::Killed))?;
-    Some(measures(job, start.since(job.submit), job.end.since(job.submit), tau))
+    Some(measures(job, start.since(job.ready), job.end.since(job.ready), tau))
 }
 
 /// A job on both sides, and what it counts for.
@@ -238,7 +240,7 @@ fn pair<'a>(a: &'a JobOutcome, b: &'a JobOutcome, last: Time, question: &JobQues
     let alike = a.outcome.index() == b.outcome.index();
     let charged = |job: &JobOutcome| {
         ran(job, question.tau).or_else(|| {
-            let wait = last.since(job.submit);
+            let wait = last.since(job.ready);
             (!alike).then(|| {
                 measures(
                     job,
@@ -382,7 +384,7 @@ fn counted_jobs(number: usize) -> String {
 /// The jobs whose waits became shorter by most, and longer by most.
 fn changes(pairs: &[Pair<'_>], top: usize) -> (Vec<JobChange>, Vec<JobChange>) {
     let change = |pair: &Pair<'_>| {
-        let wait = |job: &JobOutcome| Some(job.start?.since(job.submit).as_secs_f64());
+        let wait = |job: &JobOutcome| Some(job.start?.since(job.ready).as_secs_f64());
         Some(JobChange {
             job: pair.a.job,
             origin: pair.a.origin.name().to_owned(),
@@ -395,7 +397,7 @@ fn changes(pairs: &[Pair<'_>], top: usize) -> (Vec<JobChange>, Vec<JobChange>) {
         })
     };
     // Only the few that are named become rows: a log has millions of jobs.
-    let wait = |job: &JobOutcome| Some(i128::from(job.start?.since(job.submit).micros()));
+    let wait = |job: &JobOutcome| Some(i128::from(job.start?.since(job.ready).micros()));
     let by = |(at, pair): (usize, &Pair<'_>)| Some((wait(pair.b)? - wait(pair.a)?, at));
     let mut order: Vec<(i128, usize)> = pairs.iter().enumerate().filter_map(by).collect();
     order.sort_unstable();

@@ -12,6 +12,8 @@ use crate::units::{Rate, Span, Time, Work};
 pub struct Asked {
     /// When it is submitted; without feedback, exactly then.
     pub submit: Time,
+    /// The start that it asks for, if it is a dedicated job.
+    pub start: Option<Time>,
     /// Processors.
     pub procs: u32,
     /// Run time at speed 1.
@@ -22,6 +24,8 @@ pub struct Asked {
     pub after: Option<(JobId, Span)>,
     /// Whether it takes exactly so many processors.
     pub rigid: bool,
+    /// Whether its user gives elastic commands: then run time and estimate are what they have made of them.
+    pub elastic: bool,
 }
 
 impl Asked {
@@ -29,11 +33,13 @@ impl Asked {
     pub fn of(job: &Job, follows: bool) -> Self {
         Self {
             submit: job.submit,
+            start: job.requested_start,
             procs: job.size.preferred(),
             runtime: job.runtime,
             estimate: job.estimate,
             after: job.after.filter(|_| follows).map(|after| (after.job, after.think)),
             rigid: matches!(job.size, Size::Rigid(_)),
+            elastic: job.elastic.is_some(),
         }
     }
 }
@@ -84,6 +90,12 @@ impl Checker {
                 }
             }
         }
+        // Batsim's columns do not say.
+        if let Some(start) = job.requested_start.filter(|start| Some(*start) != asked.start) {
+            let workload = asked.start.map_or("nothing of it".to_owned(), |asked| format!("{asked} s"));
+            let said = format!("{told} asks to start at {start} s, and its workload says {workload}");
+            found.push((Rule::Arrival, job.submit, said));
+        }
         if job.requested != asked.procs {
             let said = format!(
                 "{told} asks for {} processors, and for {} in its workload",
@@ -91,7 +103,10 @@ impl Checker {
             );
             found.push((Rule::Work, job.submit, said));
         }
+        let commanded = self.stories.get(&name).is_some_and(|story| story.commanded);
         if asked.rigid
+            && !asked.elastic
+            && !commanded
             && let Some((run, estimate, killed)) = self.owed(job, asked)
         {
             if job.run != run {

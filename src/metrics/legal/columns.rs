@@ -50,7 +50,7 @@ impl Checker {
             _ => {}
         };
         let started = |span: Span| job.start.map(|_| span);
-        span("wait", told.wait, job.start.map(|start| start.since(job.submit)));
+        span("wait", told.wait, started(job.wait()));
         span("response", told.response, started(job.response()));
         if let Some(start) = job.start.filter(|_| told.run_is_span) {
             span("run", Some(job.run), Some(job.end.since(start)));

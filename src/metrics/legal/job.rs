@@ -257,6 +257,10 @@ fn times(job: &JobRecord, told: Told<'_>, found: &mut Vec<(Rule, Time, String)>)
             let said = format!("{told} starts at {start} s, and is submitted only at {submit} s");
             found.push((Rule::Arrival, start, said));
         }
+        if let Some(asked) = job.requested_start.filter(|asked| start < *asked && start >= submit) {
+            let said = format!("{told} starts at {start} s, and asks to start at {asked} s");
+            found.push((Rule::Arrival, start, said));
+        }
         if end < start {
             found.push((
                 Rule::Outcome,

@@ -115,7 +115,8 @@ impl Checker {
             let said = format!("{told} stands still {}, in the middle of an attempt", stretch(last.to, from));
             self.fault(Rule::Attempts, last.to, vec![name], row, said);
         }
-        let may_move = abilities.is_some_and(|able| able.resizes || able.preempts && !able.same_processors);
+        let may_move = abilities
+            .is_some_and(|able| able.resizes || able.elastic > 0 || able.preempts && !able.same_processors);
         self.verdict.look(Rule::SameProcessors);
         let moved = last.procs != segment.procs || last.partition != segment.partition;
         if last.site != segment.site || moved && !may_move {

@@ -51,6 +51,7 @@ fn job(id: u64, submit: u64, start: u64, end: u64, procs: u32) -> JobRecord {
         energy: Energy::ZERO,
         cost: Money::ZERO,
         recorded_wait: None,
+        requested_start: None,
     }
 }
 
@@ -68,6 +69,7 @@ fn event(time: u64, kind: EventKind, machines: (u32, u32)) -> EventRecord {
         attempt: 0,
         lost: 0,
         since_lost: None,
+        command: None,
     }
 }
 

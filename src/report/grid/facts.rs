@@ -1,7 +1,7 @@
 //! What became of the jobs, what the broker did, where the run's own time went: lines under the tables.
 
 use super::super::figures::{count, duration, number};
-use super::super::tables::{outcomes, processor_time};
+use super::super::tables::{commands, dedicated, outcomes, processor_time};
 use super::WIDTH;
 use crate::metrics::{GridSummary, Quantiles};
 use crate::model::Replan;
@@ -13,6 +13,8 @@ pub(super) fn facts(run: &GridSummary) -> Vec<(&'static str, String)> {
             facts.push((name, outcomes(of)));
         }
     }
+    facts.extend(dedicated(&run.measures).map(|told| ("dedicated jobs", told)));
+    facts.extend(run.elastic.as_ref().map(|told| ("elastic commands", commands(told))));
     if let Some(broker) = broker(run) {
         facts.push(("broker", broker));
     }
@@ -86,7 +88,9 @@ fn broker(run: &GridSummary) -> Option<String> {
 
 fn definitions(run: &GridSummary) -> String {
     let shown = |id: &str| {
-        matches!(id, "wait" | "response") || id.starts_with("bsld") || (id == "lost" && run.has_churn())
+        matches!(id, "wait" | "response" | "submission")
+            || id.starts_with("bsld")
+            || (id == "lost" && run.has_churn())
     };
     let listed = run.definitions.iter().filter(|definition| shown(&definition.id));
     let mut out: Vec<_> =

@@ -16,7 +16,7 @@ use crate::units::unsigned_zero;
 pub(super) const FOLDER: &str = "folder";
 
 /// The measures of a table over all jobs, in its order.
-const MEASURES: [&str; 29] = [
+const MEASURES: [&str; 34] = [
     "jobs",
     "outcomes.completed",
     "outcomes.killed",
@@ -35,6 +35,11 @@ const MEASURES: [&str; 29] = [
     "median_bounded_slowdown",
     "p95_bounded_slowdown",
     "max_bounded_slowdown",
+    "dedicated.jobs",
+    "dedicated.on_time",
+    "dedicated.delayed",
+    "dedicated.mean_delay",
+    "dedicated.max_delay",
     "makespan",
     "utilization",
     "utilization_available",

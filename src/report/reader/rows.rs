@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::table::{Cells, Row, Wrong};
-use crate::model::{Cause, MachineState, Origin, Outcome, ProcSet, RejectReason};
+use crate::model::{Cause, Elastic, MachineState, Origin, Outcome, ProcSet, RejectReason, ready};
 use crate::units::{Energy, Money, Rate, Span, Time};
 
 /// A row of `jobs.csv`, ours or Batsim's.
@@ -31,9 +31,9 @@ pub struct JobRow {
     pub run: Span,
     /// Its estimate.
     pub estimate: Span,
-    /// Submission to first start; `None` if it never started.
+    /// From when it was ready to its first start; `None` if it never started.
     pub wait: Option<Span>,
-    /// Submission to end; `None` if it never started.
+    /// From when it was ready to its end; `None` if it never started.
     pub response: Option<Span>,
     /// Bounded slowdown; `None` if it is not measured, or the table does not say.
     pub bsld: Option<f64>,
@@ -53,8 +53,17 @@ pub struct JobRow {
     pub partition: Option<Arc<str>>,
     /// Whose job it is.
     pub origin: Origin,
+    /// The start that it asked for, if it was a dedicated job.
+    pub requested_start: Option<Time>,
     /// Its processors, where the table of jobs has them (Batsim's).
     pub allocated: Option<ProcSet>,
+}
+
+impl JobRow {
+    /// When it could first have started; see [`crate::model::JobRecord::ready`].
+    pub fn ready(&self) -> Time {
+        ready(self.submit, self.requested_start)
+    }
 }
 
 /// A row of `segments.csv`.
@@ -138,6 +147,8 @@ pub struct EventRow {
     pub lost_proc_s: Option<f64>,
     /// How long the job has not run since it lost an attempt, in seconds.
     pub since_lost_s: Option<f64>,
+    /// The elastic command that it is about.
+    pub command: Option<Elastic>,
 }
 
 const SECONDS: &str = "a time in seconds";
@@ -220,7 +231,7 @@ impl Row for OurJob {
         "energy_j",
         "cost",
     ];
-    const OPTIONAL: &'static [&'static str] = &["reason", "partition", "origin"];
+    const OPTIONAL: &'static [&'static str] = &["reason", "partition", "origin", "requested_start"];
 
     fn read(cells: &mut Cells<'_>) -> Result<JobRow, Wrong> {
         Ok(JobRow {
@@ -246,6 +257,7 @@ impl Row for OurJob {
             reason: cells.maybe_name()?,
             partition: cells.maybe_name()?,
             origin: cells.word(&[ORIGINS[0], ORIGINS[1], ("", Origin::Own)], "`local` or `grid`")?,
+            requested_start: maybe_time(cells)?,
             allocated: None,
         })
     }
@@ -343,6 +355,7 @@ impl Row for BatsimJob {
             reason: None,
             partition: None,
             origin: Origin::Own,
+            requested_start: None,
             allocated: Some(allocated),
         })
     }
@@ -430,6 +443,7 @@ impl Row for EventRow {
         "lost_proc_s",
         "since_lost_s",
     ];
+    const OPTIONAL: &'static [&'static str] = &["command"];
 
     fn read(cells: &mut Cells<'_>) -> Result<Self, Wrong> {
         let origins = [("", None), ("local", Some(Origin::Own)), ("grid", Some(Origin::Sent))];
@@ -447,6 +461,13 @@ impl Row for EventRow {
             attempt: cells.maybe_whole()?.map(|attempt| attempt as u32),
             lost_proc_s: cells.maybe_figure()?,
             since_lost_s: cells.maybe_figure()?,
+            command: match cells.text() {
+                b"" => None,
+                text => {
+                    let command = std::str::from_utf8(text).ok().and_then(Elastic::read);
+                    Some(command.ok_or(cells.wrong("an elastic command, such as `ET 60`"))?)
+                }
+            },
         })
     }
 }

@@ -173,12 +173,13 @@ impl Jobs {
         let group = self.groups.group(row);
         let Some(start) = row.start else { return };
         self.started += 1;
-        self.queue.hold(submit, start.micros(), 1);
+        let ready = row.ready().micros();
+        self.queue.hold(ready.min(start.micros()), start.micros(), 1);
         self.runs.push((start.micros(), end));
-        let wait = start.micros().saturating_sub(submit);
+        let wait = start.micros().saturating_sub(ready);
         let counts = matches!(row.outcome, Outcome::Completed | Outcome::Killed);
         if counts && window.is_none_or(|(from, to)| (from..to).contains(&row.submit)) {
-            let response = end.saturating_sub(submit);
+            let response = end.saturating_sub(ready);
             let slowdown = row.bsld.unwrap_or_else(|| bounded_slowdown(response, row.run.micros()));
             self.measured.add(group, wait, response, slowdown);
         }

@@ -47,6 +47,7 @@ pub(super) fn events() -> Vec<Record> {
         site: SiteId::GRID,
         partition: None,
         since_lost: Some(Span::from_micros(1_500_000)),
+        command: None,
         ..happened(EventKind::Reassigned, &first)
     };
     let refused = EventRecord {
@@ -75,17 +76,17 @@ fn the_files_of_a_grid_by_hand() {
     let folder = write(&events(), &everything());
     let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
     assert_snapshot!(read("events.csv"), @r#"
-    time,event,cause,site,partition,machines,procs,job,origin,attempt,lost_proc_s,since_lost_s
-    50,left,chance,kth,default,0-2,12,,,,,
-    50,given-back,machine-left,kth,default,,4,5,grid,1,1.333333,
-    50,reassigned,,grid,,,4,5,grid,1,0,1.5
-    50,refused,needs more processors than the partition has,"delft, ""i7""",fat,,4,5,grid,1,0,
-    55,joined,chance,kth,default,0-63,64,,,,,
+    time,event,cause,site,partition,machines,procs,job,origin,attempt,lost_proc_s,since_lost_s,command
+    50,left,chance,kth,default,0-2,12,,,,,,
+    50,given-back,machine-left,kth,default,,4,5,grid,1,1.333333,,
+    50,reassigned,,grid,,,4,5,grid,1,0,1.5,
+    50,refused,needs more processors than the partition has,"delft, ""i7""",fat,,4,5,grid,1,0,,
+    55,joined,chance,kth,default,0-63,64,,,,,,
     "#);
-    assert_snapshot!(read("jobs.csv"), @r"
-    job,submit,start,end,procs,site,outcome,requested,run,estimate,wait,response,bsld,user,class,attempts,energy_j,cost,reason,partition,origin
-    5,40,40,50,4,grid,failed,4,10,10,0,10,,7,all,2,0,0,,,grid
-    ");
+    assert_snapshot!(read("jobs.csv"), @r#"
+    job,submit,start,end,procs,site,outcome,requested,run,estimate,wait,response,bsld,user,class,attempts,energy_j,cost,reason,partition,origin,requested_start
+    5,40,40,50,4,grid,failed,4,10,10,0,10,,7,all,2,0,0,,,grid,
+    "#);
     assert_snapshot!(read("segments.csv"), @r#"
     job,attempt,site,partition,procs,from,to,rate,share,cause,energy_j,cost,processors,origin
     5,1,kth,default,4,40,50,1,1,run,0,0,8-11,grid
@@ -142,11 +143,11 @@ fn every_file_by_hand() {
     let folder = write(&records(), &options);
     let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
     assert_snapshot!(read("jobs.csv"), @r#"
-    job,submit,start,end,procs,site,outcome,requested,run,estimate,wait,response,bsld,user,class,attempts,energy_j,cost,reason,partition,origin
-    1,0,5,15,4,kth,completed,4,10,10,5,15,1.5,7,all,1,400.5,1.25,,default,local
-    2,10,100,103,12,kth,killed,12,3,3.5,90,93,9.3,7,all,1,0,0,,default,local
-    3,20,20,20,1,"delft, ""i7""",completed,1,0,0,0,0,1,7,all,2,0,0,,fat,local
-    4,30,,30,0,kth,rejected,101,100,100,,,,7,all,0,0,0,needs more processors than the partition has,default,local
+    job,submit,start,end,procs,site,outcome,requested,run,estimate,wait,response,bsld,user,class,attempts,energy_j,cost,reason,partition,origin,requested_start
+    1,0,5,15,4,kth,completed,4,10,10,5,15,1.5,7,all,1,400.5,1.25,,default,local,
+    2,10,100,103,12,kth,killed,12,3,3.5,90,93,9.3,7,all,1,0,0,,default,local,
+    3,20,20,20,1,"delft, ""i7""",completed,1,0,0,0,0,1,7,all,2,0,0,,fat,local,
+    4,30,,30,0,kth,rejected,101,100,100,,,,7,all,0,0,0,needs more processors than the partition has,default,local,
     "#);
     assert_snapshot!(read("segments.csv"), @r#"
     job,attempt,site,partition,procs,from,to,rate,share,cause,energy_j,cost,processors,origin

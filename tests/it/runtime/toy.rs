@@ -200,6 +200,7 @@ impl Toy {
             attempt: 0,
             lost: u128::from(self.count),
             since_lost: None,
+            command: None,
         })
     }
 

@@ -1,6 +1,7 @@
 //! Why a job waits under EASY: the pass by its definition, on the full profile, up to the job in question.
 
-use super::{Easy, Room};
+use super::Easy;
+use super::planned::Room;
 use crate::local::explanation::{free_now, processors};
 use crate::local::{Entry, Explanation, Phase, Profile, Reason, View};
 use crate::model::JobKey;
@@ -9,14 +10,24 @@ use crate::units::{Clock, Time};
 /// What the pass at this instant decides for `job`, and why.
 pub(super) fn explain(easy: &Easy, view: &View<'_>, job: JobKey) -> Explanation {
     let now = view.now();
-    let mut room = Room { profile: view.profile(), now, free: view.free() };
-    let waiting: Vec<Entry> =
-        view.jobs_in(Phase::Waiting).into_iter().map(|waiting| easy.entry(view, waiting)).collect();
-    let mut waiting = waiting.into_iter();
+    let mut room = Room::new(view);
+    let (due, later) = easy.dedicated(view);
+    if let Some((start, entry)) = later.iter().find(|(_, entry)| entry.job == job) {
+        let rule = format!("it is a dedicated job, and asks to start at {start} s");
+        return Explanation::new(Reason::Early, rule, entry.procs, room.free).starting(Some(*start));
+    }
+    let mut batch = view.jobs_in(Phase::Waiting);
+    batch.retain(|waiting| !easy.is_dedicated(view, *waiting));
     let starts = |needs: u32, free: u32, rule: &str| Explanation::new(Reason::Starts, rule, needs, free);
-    // Those that the pass starts before the job.
+    // Those that the pass starts before the job: dedicated jobs whose start has come, then by arrival.
     let mut started = Vec::new();
+    let dedicated = due.len();
+    let mut waiting = due.into_iter().chain(batch.into_iter().map(|waiting| easy.entry(view, waiting)));
+    let mut at = 0;
     let head = loop {
+        if at == dedicated {
+            room.reserve_all(&later);
+        }
         let Some(first) = waiting.next() else { return view.explanation(job) };
         let free = room.free;
         if !room.start(first) {
@@ -26,18 +37,33 @@ pub(super) fn explain(easy: &Easy, view: &View<'_>, job: JobKey) -> Explanation 
             return starts(first.procs, free, "it is its turn, and it fits");
         }
         started.push(first);
+        at += 1;
     };
-    let shadow = room.profile.earliest(now, head.estimate, head.procs);
     let mut without_head = room.profile.clone();
-    if let Some(shadow) = shadow.filter(|_| head.job != job) {
-        room.profile.reserve(shadow, shadow + head.estimate, head.procs);
+    let shadow = room.profile.earliest(now, head.estimate, head.procs);
+    if head.job != job {
+        room.reserve(now, head);
+    }
+    if at < dedicated {
+        room.reserve_all(&later);
+        let mut around = Room { profile: without_head, ..Room::new(view) };
+        around.reserve_all(&later);
+        without_head = around.profile;
     }
     let mut others: Vec<Entry> = if head.job == job { vec![head] } else { waiting.collect() };
-    easy.order.sort(view, &mut others);
+    let behind = if head.job == job { 0 } else { dedicated.saturating_sub(at + 1) };
+    easy.order.sort(view, &mut others[behind..]);
     for entry in others {
         if entry.job == job {
-            let case =
-                Case { view, room: &room, without_head: &without_head, head, shadow, started: &started };
+            let case = Case {
+                view,
+                room: &room,
+                without_head: &without_head,
+                head,
+                shadow,
+                started: &started,
+                later: &later,
+            };
             return match () {
                 () if head.job == job => case.first_in_line(),
                 () if entry.procs <= room.free && room.profile.fits(now, entry.estimate, entry.procs) => {
@@ -66,6 +92,8 @@ struct Case<'a> {
     shadow: Option<Time>,
     /// Those that the pass starts before.
     started: &'a [Entry],
+    /// Dedicated jobs that hold reservations at their starts.
+    later: &'a [(Time, Entry)],
 }
 
 impl Case<'_> {
@@ -74,6 +102,13 @@ impl Case<'_> {
         let steps = self.room.profile.steps().take_while(|(since, _)| *since <= until);
         let told = Explanation::new(reason, rule, entry.procs, self.room.free).over(steps);
         Explanation { shadow: self.shadow, ..told }
+    }
+
+    /// What is reserved in between, by the book and for dedicated jobs.
+    fn reserved(&self, from: Time, to: Time) -> Vec<crate::local::Blocker> {
+        let dedicated = self.later.iter().filter(|(start, _)| *start < to);
+        let dedicated = dedicated.map(|(start, entry)| self.view.waits(entry.job, Some(*start)));
+        self.view.booked(from, to).into_iter().chain(dedicated).collect()
     }
 
     fn started_before(&self) -> impl Iterator<Item = crate::local::Blocker> {
@@ -92,13 +127,13 @@ impl Case<'_> {
             let rule = format!("{own}: it needs {}, and {}", processors(head.procs), free_now(room.free));
             return told(Reason::NoRoom, rule)
                 .blocked_by(view.released_for(head.procs, room.free))
-                .blocked_by(view.booked(room.now, until))
+                .blocked_by(self.reserved(room.now, until))
                 .blocked_by(self.started_before());
         }
         let end = room.now + head.estimate;
         let rule =
             format!("{own}: it is expected to run until {}, and processors are reserved before", Clock(end));
-        told(Reason::Reserved, rule).blocked_by(view.booked(room.now, end.max(until)))
+        told(Reason::Reserved, rule).blocked_by(self.reserved(room.now, end.max(until)))
     }
 
     /// It is behind the first one, and is not backfilled.
@@ -140,10 +175,10 @@ impl Case<'_> {
             return Explanation { spare: Some(left), ..self.told(Reason::WouldDelay, rule, entry) }
                 .blocked_by([waits])
                 .blocked_by(view.released_for(head.procs, view.free()))
-                .blocked_by(view.booked(now, end))
+                .blocked_by(self.reserved(now, end))
                 .blocked_by(self.started_before());
         }
         let rule = format!("it is expected to run until {}, and processors are reserved before", Clock(end));
-        self.told(Reason::Reserved, rule, entry).blocked_by(view.booked(now, end))
+        self.told(Reason::Reserved, rule, entry).blocked_by(self.reserved(now, end))
     }
 }

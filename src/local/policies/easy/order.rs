@@ -2,6 +2,7 @@
 
 use super::by_estimate;
 use crate::local::{Entry, LiveJob, View};
+use crate::units::Span;
 
 /// The order in which waiting jobs are tried; ties go by arrival.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
@@ -35,11 +36,16 @@ impl BackfillOrder {
 
     /// The rank of a job in the queue; for an order that is not fixed, the order of arrival.
     pub(super) fn rank(self, job: &LiveJob) -> u128 {
+        self.rank_of(job.procs(), job.estimate())
+    }
+
+    /// The same of a job that asks for this.
+    pub(super) fn rank_of(self, procs: u32, estimate: Span) -> u128 {
         match self {
             Self::Fcfs | Self::Lxf => 0,
-            Self::Sjf => by_estimate(job.estimate()),
-            Self::Ljf => u128::MAX - by_estimate(job.estimate()),
-            Self::Saf => by_estimate(job.estimate()) * u128::from(job.procs()),
+            Self::Sjf => by_estimate(estimate),
+            Self::Ljf => u128::MAX - by_estimate(estimate),
+            Self::Saf => by_estimate(estimate) * u128::from(procs),
         }
     }
 
@@ -54,7 +60,7 @@ impl BackfillOrder {
         let mut keyed: Vec<_> = entries
             .iter()
             .map(|entry| {
-                let wait = view.now().since(view.job(entry.job).submit()).micros() as f64;
+                let wait = view.now().since(view.job(entry.job).ready()).micros() as f64;
                 let estimate = entry.estimate.micros();
                 let factor = if estimate == 0 { f64::INFINITY } else { wait / estimate as f64 };
                 (factor, *entry)

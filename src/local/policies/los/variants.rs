@@ -1,6 +1,7 @@
 //! The members of the family as they are named (Kumar et al. 2012, Table III), and their parameters.
 
 use super::Los;
+use crate::local::policies::elastic;
 use crate::local::{Abilities, LocalPolicy, ParamInfo, PolicyInfo};
 use crate::model::{Named, NamedError};
 
@@ -65,27 +66,11 @@ const SKIPS: ParamInfo = ParamInfo {
     doc: "C_s: how often the head of the queue is skipped before it starts as soon as it fits",
 };
 
-const COMMANDS: ParamInfo = ParamInfo {
-    key: "commands",
-    values: "1 or more",
-    default: "1000",
-    doc: "most elastic commands a job may have carried out",
-};
-
-/// Most elastic commands a job, unless `commands` says otherwise.
-const MOST_COMMANDS: u32 = 1000;
-
 const SOURCE: &str = "Shmueli and Feitelson 2005; Kumar, Shae and Jamjoom 2012";
 
 /// What the members of the family can do.
 const fn able(dedicated: bool) -> Abilities {
     Abilities { keeps_reservations: true, dedicated, ..Abilities::PLAIN }
-}
-
-/// With an ECC processor.
-fn elastic(abilities: Abilities, named: &Named) -> Abilities {
-    let most = named.params.get("commands").and_then(|most| most.parse().ok());
-    Abilities { elastic: most.unwrap_or(MOST_COMMANDS), ..abilities }
 }
 
 fn build(mut named: Named, dedicated: Dedicated) -> Result<Box<dyn LocalPolicy>, NamedError> {
@@ -111,10 +96,8 @@ fn build(mut named: Named, dedicated: Dedicated) -> Result<Box<dyn LocalPolicy>,
         options.skips = named.take("cs", "a number of times, 0 or more")?.unwrap_or(7);
     }
     if named.name.ends_with("-e") || named.name.ends_with("-de") {
-        known.push("commands");
-        if named.take::<u32>("commands", "a number of commands, 1 or more")? == Some(0) {
-            return Err(bad("commands", "a number of commands, 1 or more"));
-        }
+        known.push(elastic::COMMANDS.key);
+        elastic::check(&mut named)?;
     }
     named.finish(&known)?;
     Ok(Box::new(Los::new(options)))
@@ -145,8 +128,8 @@ pub(in crate::local::policies) const LOS_D: PolicyInfo = PolicyInfo {
 pub(in crate::local::policies) const LOS_E: PolicyInfo = PolicyInfo {
     name: "los-e",
     doc: "As `los`, with a processor of elastic commands.",
-    params: &[LOOKAHEAD, SHADOW, COMMANDS],
-    abilities: |named| elastic(able(false), named),
+    params: &[LOOKAHEAD, SHADOW, elastic::COMMANDS],
+    abilities: |named| elastic::able(able(false), named),
     ..LOS
 };
 
@@ -154,8 +137,8 @@ pub(in crate::local::policies) const LOS_E: PolicyInfo = PolicyInfo {
 pub(in crate::local::policies) const LOS_DE: PolicyInfo = PolicyInfo {
     name: "los-de",
     doc: "As `los-d`, with a processor of elastic commands.",
-    params: &[LOOKAHEAD, SHADOW, COMMANDS],
-    abilities: |named| elastic(able(true), named),
+    params: &[LOOKAHEAD, SHADOW, elastic::COMMANDS],
+    abilities: |named| elastic::able(able(true), named),
     ..LOS_D
 };
 
@@ -171,8 +154,8 @@ pub(in crate::local::policies) const DELAYED: PolicyInfo = PolicyInfo {
 pub(in crate::local::policies) const DELAYED_E: PolicyInfo = PolicyInfo {
     name: "delayed-los-e",
     doc: "As `delayed-los`, with a processor of elastic commands.",
-    params: &[SKIPS, LOOKAHEAD, SHADOW, COMMANDS],
-    abilities: |named| elastic(able(false), named),
+    params: &[SKIPS, LOOKAHEAD, SHADOW, elastic::COMMANDS],
+    abilities: |named| elastic::able(able(false), named),
     ..DELAYED
 };
 
@@ -189,7 +172,7 @@ pub(in crate::local::policies) const HYBRID: PolicyInfo = PolicyInfo {
 pub(in crate::local::policies) const HYBRID_E: PolicyInfo = PolicyInfo {
     name: "hybrid-los-e",
     doc: "As `hybrid-los`, with a processor of elastic commands.",
-    params: &[SKIPS, LOOKAHEAD, SHADOW, COMMANDS],
-    abilities: |named| elastic(able(true), named),
+    params: &[SKIPS, LOOKAHEAD, SHADOW, elastic::COMMANDS],
+    abilities: |named| elastic::able(able(true), named),
     ..HYBRID
 };

@@ -13,6 +13,7 @@ fn job(number: u64, submit: u64, wait: u64) -> JobOutcome {
         site: "delft".into(),
         class: if number.is_multiple_of(2) { "even" } else { "odd" }.into(),
         submit,
+        ready: submit,
         start: Some(submit + Span::from_secs(wait)),
         end: submit + Span::from_secs(wait + 100),
         procs: 1,

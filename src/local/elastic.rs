@@ -1,0 +1,425 @@
+//! Elastic commands: a user changes the time or the processors of a job that waits or runs (Kumar, Shae and Jamjoom 2012, section III-C).
+//!
+//! The partition is the ECC processor of figure 3: it carries commands out first come first served, and tells its policy of them.
+
+use super::agenda::Known;
+use super::error::PartitionError;
+use super::partition::Partition;
+use super::policy::Change;
+use super::state::State;
+use super::table::{Departed, LiveJob, Phase};
+use crate::model::{
+    CommandRefusal, Elastic, EventCause, EventKind, EventRecord, JobId, JobKey, Outcome, Record, RecordSink,
+};
+use crate::units::{Rate, Span, Time, Work};
+
+type Obeyed = Result<Option<Departed>, Trouble>;
+
+/// Why a command was not carried out.
+enum Trouble {
+    Refused(CommandRefusal),
+    Broken(PartitionError),
+}
+
+impl From<CommandRefusal> for Trouble {
+    fn from(refusal: CommandRefusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
+impl From<PartitionError> for Trouble {
+    fn from(error: PartitionError) -> Self {
+        Self::Broken(error)
+    }
+}
+
+impl Partition {
+    /// Carries out the commands of the workload's users whose time has come, by their times, then in the order in which their jobs came.
+    /// Jobs that end by them go to `gone`. True if any was carried out.
+    ///
+    /// # Errors
+    /// [`PartitionError::EndOfTime`] if a job would end beyond the time axis.
+    pub fn obey_due(
+        &mut self,
+        now: Time,
+        sink: &mut dyn RecordSink,
+        gone: &mut Vec<Departed>,
+    ) -> Result<bool, PartitionError> {
+        let mut any = false;
+        while let Some(key) = self.state.agenda.take_command(now) {
+            let Some(live) = self.state.table.get_mut(key) else { continue };
+            let Some(change) = live.take_command() else { continue };
+            self.state.await_command(key);
+            any |= self.obey(key, change, EventCause::None, now, sink, gone)?;
+        }
+        Ok(any)
+    }
+
+    /// A command from outside, for the job of that number; if several have it, for the one that came first. `None` if there is none;
+    /// else whether it was carried out.
+    ///
+    /// # Errors
+    /// [`PartitionError::EndOfTime`] if a job would end beyond the time axis.
+    pub fn command(
+        &mut self,
+        id: JobId,
+        change: Elastic,
+        now: Time,
+        sink: &mut dyn RecordSink,
+        gone: &mut Vec<Departed>,
+    ) -> Result<Option<bool>, PartitionError> {
+        let named = self.state.table.iter().filter(|(_, job)| job.job.id == id);
+        let Some(key) = named.min_by_key(|(_, job)| job.seq).map(|(key, _)| key) else { return Ok(None) };
+        self.obey(key, change, EventCause::Command, now, sink, gone).map(Some)
+    }
+
+    /// Refuses a command for a job that is not here.
+    pub fn refuse_command(&mut self, id: JobId, change: Elastic, now: Time, sink: &mut dyn RecordSink) {
+        let why = CommandRefusal::NoJob;
+        self.state.tally.refused_commands[why as usize] += 1;
+        let event = self.state.event(now, EventKind::CommandRefused, EventCause::Unheeded(why));
+        sink.record(Record::Event(EventRecord { job: Some(id), command: Some(change), ..event }));
+    }
+
+    /// Carries out a command, or refuses it; writes down which. True if it was carried out.
+    fn obey(
+        &mut self,
+        key: JobKey,
+        change: Elastic,
+        cause: EventCause,
+        now: Time,
+        sink: &mut dyn RecordSink,
+        gone: &mut Vec<Departed>,
+    ) -> Result<bool, PartitionError> {
+        let most = self.state.abilities.elastic;
+        let carried = self.state.agenda.carried(key);
+        let Some(live) = self.state.table.get(key) else { return Ok(false) };
+        // The job as it was: it may be gone afterwards.
+        let event = self.state.job_event(now, EventKind::CommandRefused, cause, live, live.asked());
+        let event = EventRecord { command: Some(change), ..event };
+        let obeyed = match () {
+            () if most == 0 => Err(CommandRefusal::NoProcessor.into()),
+            () if carried >= most => Err(CommandRefusal::TooMany.into()),
+            () => match change {
+                Elastic::ExtendTime(by) => self.change_time(key, Some(by), Span::ZERO, now, sink),
+                Elastic::ReduceTime(by) => self.change_time(key, None, by, now, sink),
+                Elastic::ExtendProcs(by) => self.change_procs(key, i64::from(by), now, sink),
+                Elastic::ReduceProcs(by) => self.change_procs(key, -i64::from(by), now, sink),
+            },
+        };
+        match obeyed {
+            Ok(departed) => {
+                let kind = match change {
+                    Elastic::ExtendTime(_) | Elastic::ExtendProcs(_) => EventKind::Extended,
+                    Elastic::ReduceTime(_) | Elastic::ReduceProcs(_) => EventKind::Reduced,
+                };
+                self.state.tally.commands += 1;
+                let procs = self.state.table.get(key).filter(|_| departed.is_none()).map(LiveJob::asked);
+                let procs = procs.unwrap_or(event.procs);
+                if departed.is_none() {
+                    self.state.agenda.know(key).carried += 1;
+                }
+                sink.record(Record::Event(EventRecord { kind, procs, ..event }));
+                gone.extend(departed);
+                Ok(true)
+            }
+            Err(Trouble::Refused(why)) => {
+                self.state.tally.refused_commands[why as usize] += 1;
+                sink.record(Record::Event(EventRecord { cause: EventCause::Unheeded(why), ..event }));
+                Ok(false)
+            }
+            Err(Trouble::Broken(error)) => Err(error),
+        }
+    }
+
+    /// ET (with `more`) and RT: estimate and run time change alike, and with them the kill limit. A job that has run for longer than is left of
+    /// it ends now.
+    fn change_time(
+        &mut self,
+        key: JobKey,
+        more: Option<Span>,
+        less: Span,
+        now: Time,
+        sink: &mut dyn RecordSink,
+    ) -> Obeyed {
+        let Some(live) = self.state.table.get(key) else { return Ok(None) };
+        let (runtime, estimate) = (live.job.runtime, live.job.estimate);
+        let (runtime, estimate) = match more {
+            Some(by) => (plus(runtime, by)?, plus(estimate, by)?),
+            None if less >= estimate => return Err(CommandRefusal::BelowZero.into()),
+            None => {
+                let left = Span::from_micros(estimate.micros() - less.micros());
+                (runtime.min(left), left)
+            }
+        };
+        let (before, phase) = (Asked::of(live), live.phase);
+        if phase == Phase::Running {
+            // It must end on the axis, with all that it may have to do still before it.
+            let rate = self.state.rate_of(live);
+            let ends = Work::of_runtime(runtime).span_at(rate).and_then(|span| now.checked_add(span));
+            ends.ok_or(CommandRefusal::TooLong)?;
+            let mut changed = live.clone();
+            (changed.job.runtime, changed.job.estimate) = (runtime, estimate);
+            changed.plan(&self.state.settings, self.state.machines_under(&live.place));
+            let left = (changed.estimated - live.done).span_at(rate).unwrap_or(Span::MAX);
+            let until = live.since.checked_add(left).unwrap_or(Time::NEVER);
+            if more.is_some() && self.is_booked(live.expected_end, until, live.held, now) {
+                return Err(CommandRefusal::NoRoom.into());
+            }
+            self.state.settle(key, now, sink);
+        }
+        let machines = self.state.table.get(key).map_or(0, |live| self.state.machines_under(&live.place));
+        let Some(live) = self.state.table.get_mut(key) else { return Ok(None) };
+        (live.job.runtime, live.job.estimate) = (runtime, estimate);
+        match phase {
+            Phase::Waiting | Phase::Starting | Phase::Aside => self.asks_anew(key, before, None, now),
+            Phase::Running | Phase::Suspended | Phase::Halted => {
+                live.plan(&self.state.settings, machines);
+                if live.done >= live.target {
+                    live.has_run_enough();
+                    return Ok(self.end_job(key, Outcome::Completed, now, sink));
+                }
+                self.ends_anew(key, before.end, now)?;
+            }
+        }
+        Ok(None)
+    }
+
+    /// EP and RP, in whole blocks: of a malleable job, within its limits; for one that runs, if so many are free and not reserved.
+    fn change_procs(&mut self, key: JobKey, by: i64, now: Time, sink: &mut dyn RecordSink) -> Obeyed {
+        let Some(live) = self.state.table.get(key) else { return Ok(None) };
+        let size = &live.job.size;
+        if !size.is_malleable() {
+            return Err(CommandRefusal::NotMalleable.into());
+        }
+        let has = live.asked();
+        let wanted = i64::from(has) + by;
+        if wanted <= 0 {
+            return Err(CommandRefusal::BelowZero.into());
+        }
+        let wanted = u32::try_from(wanted).map_err(|_| CommandRefusal::OutOfRange)?;
+        let procs = self.state.spec.rounded(wanted);
+        if wanted < size.min() || wanted > size.max() || procs > self.state.spec.usable() {
+            return Err(CommandRefusal::OutOfRange.into());
+        }
+        let (before, phase) = (Asked::of(live), live.phase);
+        match phase {
+            Phase::Waiting if procs > self.state.capacity => Err(CommandRefusal::NoRoom.into()),
+            Phase::Waiting | Phase::Aside => {
+                self.asks_anew(key, before, Some(procs), now);
+                Ok(None)
+            }
+            Phase::Running if procs == has => Ok(None),
+            Phase::Running if self.state.slots == 1 => {
+                if procs > has {
+                    self.grow(key, procs - has, now, sink)?;
+                } else {
+                    self.shrink(key, has - procs, now, sink)?;
+                }
+                self.ends_anew(key, before.end, now)?;
+                Ok(None)
+            }
+            Phase::Running | Phase::Starting | Phase::Suspended | Phase::Halted => {
+                Err(CommandRefusal::NotNow.into())
+            }
+        }
+    }
+
+    /// A job that does not run asks for something else from now on: its processors, or what follows from its estimate.
+    fn asks_anew(&mut self, key: JobKey, before: Asked, procs: Option<u32>, now: Time) {
+        if let Some(procs) = procs {
+            self.state.agenda.know(key).procs = Some(procs);
+        }
+        let early = self.is_early(key);
+        let state = &mut self.state;
+        let Some(live) = state.table.get_mut(key) else { return };
+        live.procs = procs.unwrap_or(live.procs);
+        live.foresee(&state.spec, &state.settings);
+        let (after, fits) = (live.area(), live.procs <= state.capacity);
+        match live.phase {
+            Phase::Waiting => {
+                state.backlog = state.backlog - before.area + after;
+                self.tell(Change::Altered { job: key, procs: before.procs, estimate: before.estimate }, now);
+            }
+            // There may be machines enough for it now.
+            Phase::Aside if fits && procs.is_some() && !early => {
+                self.state.stand_by(key);
+                self.enqueue(key, now);
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether a job that was expected to end at `from` cannot keep so many processors until `to`, because the book has promised them.
+    fn is_booked(&self, from: Time, to: Time, procs: u32, now: Time) -> bool {
+        let view = self.view(now);
+        let from = from.max(now + Span::TICK);
+        !view.bookings().is_empty() && from < to && !view.profile().fits(from, to.since(from), procs)
+    }
+
+    /// A running job takes the lowest free processors, if they stay free for as long as it needs them.
+    fn grow(&mut self, key: JobKey, by: u32, now: Time, sink: &mut dyn RecordSink) -> Result<(), Trouble> {
+        if by > self.state.unused {
+            return Err(CommandRefusal::NoRoom.into());
+        }
+        let Some(live) = self.state.table.get(key) else { return Ok(()) };
+        let until = live.expected_end.max(now + Span::TICK);
+        if !self.view(now).profile().fits(now, until.since(now), by) {
+            return Err(CommandRefusal::NoRoom.into());
+        }
+        let share = live.share;
+        let more = self.state.free.lowest(by).ok_or(CommandRefusal::NoRoom)?;
+        self.state.settle(key, now, sink);
+        self.state.occupy(&more, by, share, sink, now);
+        if let Some(live) = self.state.table.get_mut(key) {
+            live.place.insert_all(&more);
+            live.held += by;
+            live.given = live.held;
+        }
+        Ok(())
+    }
+
+    /// A running job gives its highest processors back, if it still ends on the axis without them.
+    fn shrink(&mut self, key: JobKey, by: u32, now: Time, sink: &mut dyn RecordSink) -> Result<(), Trouble> {
+        let Some(live) = self.state.table.get(key) else { return Ok(()) };
+        let (kept, share) = (live.place.lowest(live.held - by).ok_or(CommandRefusal::NotNow)?, live.share);
+        let size = &live.job.size;
+        let rate = size.rate_on(kept.len().min(size.max())).times(self.state.spec.speed).times(share);
+        let rate = rate.times(self.state.slowest(&kept));
+        let ends = live.target.span_at(rate).and_then(|span| now.checked_add(span));
+        ends.ok_or(CommandRefusal::TooLong)?;
+        let done = live.done + Work::done(live.rate, now.since(live.since));
+        let left = (live.estimated - done).span_at(rate).unwrap_or(Span::MAX);
+        let until = now.checked_add(left).unwrap_or(Time::NEVER);
+        if self.is_booked(live.expected_end, until, kept.len(), now) {
+            return Err(CommandRefusal::NoRoom.into());
+        }
+        self.state.settle(key, now, sink);
+        let Some(live) = self.state.table.get_mut(key) else { return Ok(()) };
+        let mut less = std::mem::replace(&mut live.place, kept);
+        less.remove_all(&live.place);
+        live.held -= by;
+        live.given = live.held;
+        self.state.vacate(&less, by, share, sink, now);
+        Ok(())
+    }
+
+    /// A running job ends at another time, or has other processors; its segment has been settled.
+    fn ends_anew(&mut self, key: JobKey, from: Time, now: Time) -> Result<(), PartitionError> {
+        if self.state.table.get(key).is_some_and(|live| live.phase == Phase::Running) {
+            self.state.set_rate(key, now)?;
+            self.tell(Change::Moved { job: key, from }, now);
+        }
+        Ok(())
+    }
+}
+
+/// What a job asked for before a command.
+#[derive(Copy, Clone)]
+struct Asked {
+    procs: u32,
+    estimate: Span,
+    area: u128,
+    end: Time,
+}
+
+impl Asked {
+    fn of(live: &LiveJob) -> Self {
+        let (procs, estimate, end) = (live.procs, live.estimate, live.expected_end);
+        Self { procs, estimate, area: live.area(), end }
+    }
+}
+
+/// As long as the axis holds it.
+fn plus(span: Span, by: Span) -> Result<Span, CommandRefusal> {
+    let sum = span.micros().checked_add(by.micros()).map(Span::from_micros);
+    sum.filter(|sum| *sum < Span::MAX).ok_or(CommandRefusal::TooLong)
+}
+
+impl State {
+    /// The next command of a job's workload will be looked at when its time comes.
+    pub(super) fn await_command(&mut self, key: JobKey) {
+        if let Some(next) = self.table.get(key).and_then(LiveJob::next_command) {
+            self.agenda.await_command(key, next);
+        }
+    }
+
+    /// A job with commands of its workload has come.
+    pub(super) fn meet_commands(&mut self, key: JobKey) {
+        let Some(live) = self.table.get(key) else { return };
+        let carried = live.job.grid.as_ref().map_or(0, |grid| grid.commands);
+        if live.next_command().is_some() || carried > 0 {
+            self.agenda.know(key).carried = carried;
+            self.await_command(key);
+        }
+    }
+
+    /// A job goes for good. The commands that its user would still have given are refused.
+    pub(super) fn drop_commands(
+        &mut self,
+        key: JobKey,
+        outcome: Outcome,
+        now: Time,
+        sink: &mut dyn RecordSink,
+    ) {
+        self.agenda.forget(key, self.table.get(key).and_then(LiveJob::next_command));
+        let Some(commands) = self.table.get_mut(key).and_then(|live| live.job.elastic.take()) else { return };
+        // Of one that is left when the run is over nobody knows.
+        if outcome == Outcome::Unfinished {
+            return;
+        }
+        let Some(live) = self.table.get(key) else { return };
+        let why = CommandRefusal::NoJob;
+        for command in &commands {
+            let cause = EventCause::Unheeded(why);
+            let event = self.job_event(now, EventKind::CommandRefused, cause, live, live.asked());
+            sink.record(Record::Event(EventRecord { command: Some(command.change), ..event }));
+        }
+        self.tally.refused_commands[why as usize] += commands.len() as u64;
+    }
+
+    /// A job that joins a queue anew asks for what a command made of it.
+    pub(super) fn ask_as_told(&mut self, key: JobKey) {
+        let Some(Known { procs: Some(procs), .. }) = self.agenda.known(key) else { return };
+        let capacity = self.capacity;
+        if let Some(live) = self.table.get_mut(key) {
+            let least = self.spec.rounded(live.job.size.min());
+            live.procs = procs.min(capacity).max(least);
+            live.foresee(&self.spec, &self.settings);
+        }
+    }
+}
+
+impl LiveJob {
+    /// Processors that it has, or asks for while it does not run.
+    fn asked(&self) -> u32 {
+        if self.phase == Phase::Running { self.held } else { self.procs }
+    }
+
+    /// When the next command of its workload comes.
+    pub(super) fn next_command(&self) -> Option<Time> {
+        self.job.elastic.as_ref()?.first().map(|command| command.at)
+    }
+
+    /// Takes it.
+    fn take_command(&mut self) -> Option<Elastic> {
+        let commands = self.job.elastic.take()?.into_vec();
+        let mut commands = commands.into_iter();
+        let first = commands.next()?;
+        let rest: Box<[_]> = commands.collect();
+        self.job.elastic = (!rest.is_empty()).then_some(rest);
+        Some(first.change)
+    }
+
+    /// It has run for as long as it may now: that is its run time and its estimate.
+    fn has_run_enough(&mut self) {
+        let (mut work, mut done) = (Work::ZERO, self.done);
+        if let Some(past) = &self.past {
+            work = past.kept;
+            done -= past.checkpoints.map_or(Work::ZERO, |checkpoints| checkpoints.overhead(done));
+        }
+        let ran = Work::from_units(work.units() + done.units()).span_at(Rate::FULL).unwrap_or(Span::MAX);
+        (self.job.runtime, self.job.estimate) = (ran, ran);
+        (self.target, self.estimated) = (self.done, self.done);
+    }
+}

@@ -1,0 +1,63 @@
+//! Elastic commands: how many were carried out, and why the others were not.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::{CommandRefusal, EventCause, EventKind, EventRecord};
+
+/// Counts elastic commands, one event at a time, in any order.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Elasticity {
+    accepted: u64,
+    refused: BTreeMap<CommandRefusal, u64>,
+}
+
+/// Elastic commands of a run (Kumar, Shae and Jamjoom 2012, section III-C).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ElasticSummary {
+    /// Those that were carried out.
+    pub accepted: u64,
+    /// Those that were not, by reason.
+    pub refused: BTreeMap<String, u64>,
+}
+
+impl Elasticity {
+    /// Adds an event; one that is about no command changes nothing.
+    #[inline]
+    pub fn add(&mut self, event: &EventRecord) {
+        match (event.kind, event.cause) {
+            (EventKind::Extended | EventKind::Reduced, _) => self.accepted += 1,
+            (EventKind::CommandRefused, EventCause::Unheeded(why)) => {
+                *self.refused.entry(why).or_default() += 1;
+            }
+            _ => {}
+        }
+    }
+
+    /// Adds up two counts.
+    pub fn merge(&mut self, other: &Self) {
+        self.accepted += other.accepted;
+        for (why, count) in &other.refused {
+            *self.refused.entry(*why).or_default() += count;
+        }
+    }
+
+    /// What was counted; `None` if there was no command.
+    pub fn summary(&self) -> Option<ElasticSummary> {
+        let refused = self.refused.iter().map(|(why, count)| (why.name().to_owned(), *count));
+        let summary = ElasticSummary { accepted: self.accepted, refused: refused.collect() };
+        (summary != ElasticSummary::default()).then_some(summary)
+    }
+
+    /// What a reader should know: how many commands were refused and why.
+    pub fn note(&self) -> Option<String> {
+        let refused: u64 = self.refused.values().sum();
+        let reasons: Vec<String> =
+            self.refused.iter().map(|(why, count)| format!("{count}: {}", why.because())).collect();
+        (refused > 0).then(|| {
+            let all = refused + self.accepted;
+            format!("{refused} of {all} elastic commands were refused ({})", reasons.join("; "))
+        })
+    }
+}
