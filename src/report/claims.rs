@@ -113,7 +113,7 @@ fn expected(claim: &ShownClaim<'_>) -> String {
         Expects::Below => "below".to_owned(),
         Expects::Above => "above".to_owned(),
         Expects::UpTo { published } => {
-            format!("up to {:.2} % along {}", published * 100.0, claim.along.as_deref().unwrap_or("the axis"))
+            format!("gains up to {:.2} %", published * 100.0)
         }
         Expects::Falling => "falling".to_owned(),
         Expects::Rising => "rising".to_owned(),

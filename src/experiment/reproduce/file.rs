@@ -365,9 +365,10 @@ fn relation(relation: &str, keys: &ClaimKeys, measures: &[String]) -> Result<Exp
         let share = keys.by.as_deref().and_then(percent);
         return match (share, &keys.along) {
             (Some(published), Some(_)) => Ok(Expects::UpTo { published }),
-            (None, _) => {
-                wrong("`gains-up-to` needs the greatest gain as `by`".to_owned(), "such as `by = \"31.88 %\"`")
-            }
+            (None, _) => wrong(
+                "`gains-up-to` needs the greatest gain as `by`".to_owned(),
+                "such as `by = \"31.88 %\"`",
+            ),
             (_, None) => wrong(
                 "`gains-up-to` needs an `along`".to_owned(),
                 "name the axis along which the gain is the greatest, such as `along = \"load\"`",

@@ -44,7 +44,9 @@ impl Meaning {
         let drawn = |planned: &PlannedWorkload| {
             let jobs = match &planned.workload {
                 Workload::File(_) | Workload::Stdin => false,
-                Workload::Lublin(model) | Workload::Poisson(model) => !model.params.contains_key("seed"),
+                Workload::Lublin(model) | Workload::Poisson(model) | Workload::Cwf(model) => {
+                    !model.params.contains_key("seed")
+                }
             };
             jobs || matches!(planned.shaping.estimates, EstimateSource::Tsafrir(_))
         };

@@ -77,8 +77,8 @@ pub(super) fn greatest(
     let of: Vec<f64> = whole.map(|(_, gain)| *gain).collect();
     let missing = seeds.saturating_sub(of.len());
     let note = (missing > 0).then(|| format!("{missing} of {seeds} seeds have no value at some point"));
-    let one_run = pairs.iter().all(|(of, than)| {
-        is_one(&of.runs, drawn) && than.is_none_or(|than| is_one(&than.runs, drawn))
-    });
+    let one_run = pairs
+        .iter()
+        .all(|(of, than)| is_one(&of.runs, drawn) && than.is_none_or(|than| is_one(&than.runs, drawn)));
     Sample { at, of, than: Vec::new(), note, seeds, one_run }
 }

@@ -134,7 +134,11 @@ fn check_gain(claim: &Claim, axes: &[&str]) -> Result<(), ClaimError> {
     let aimless = claim.measures.iter().find(|id| MeasureInfo::of(id).better == Better::Neither);
     if let (true, Some(id)) = (directed, aimless) {
         let said = format!("of two values of `{id}` none is the better one, so there is no gain");
-        return Err(ClaimError::with_hint(claim, said, "take a measure such as `mean_wait` or `utilization`"));
+        return Err(ClaimError::with_hint(
+            claim,
+            said,
+            "take a measure such as `mean_wait` or `utilization`",
+        ));
     }
     Ok(())
 }
@@ -311,9 +315,8 @@ pub(super) fn pairs_of(
         return Err(format!("jobs did not end alike in {unlike} of {} pairs", of.0.runs.len()));
     }
     let measure = than.map_or(of.1, |(_, measure)| measure);
-    let values = pairs
-        .iter()
-        .filter_map(|(row, other)| Some((row.seed, row.values[of.1]?, other.values[measure]?)));
+    let values =
+        pairs.iter().filter_map(|(row, other)| Some((row.seed, row.values[of.1]?, other.values[measure]?)));
     Ok(values.collect())
 }
 

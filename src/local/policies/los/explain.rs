@@ -5,6 +5,7 @@ use super::fill::Freeze;
 use crate::local::explanation::{free_now, processors};
 use crate::local::{Actions, Blocker, Entry, Explanation, LocalPolicy, Reason, View};
 use crate::model::JobKey;
+use crate::units::Clock;
 
 /// What a pass does.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,7 +78,7 @@ impl Case<'_> {
         let left = view.free().saturating_sub(started);
         let dedicated = live.requested_start().filter(|start| twin.dedicated.contains(&(*start, seq, *job)));
         if let Some(start) = dedicated.filter(|start| *start > now) {
-            let rule = format!("it is a dedicated job, and asks to start at {start} s");
+            let rule = format!("it is a dedicated job, and asks to start at {}", Clock(start));
             return Explanation::new(Reason::Early, rule, needs, left).starting(Some(start));
         }
         if needs > left && !matches!(steps.last(), Some(Step::Fill { free, .. }) if needs <= *free) {
@@ -93,7 +94,8 @@ impl Case<'_> {
         let end = now + live.estimate();
         if let Some(freeze) = freeze.filter(|freeze| freeze.head.is_some_and(|head| head.seq == seq)) {
             let rule = format!(
-                "it is the first in the queue and has the reservation: it is expected to run until {end} s, and processors are reserved before"
+                "it is the first in the queue and has the reservation: it is expected to run until {}, and processors are reserved before",
+                Clock(end)
             );
             let told = Explanation::new(Reason::Reserved, rule, needs, *free).blocked_by(self.reserved());
             return Explanation { shadow: Some(freeze.time), spare: Some(freeze.extra), ..told }
@@ -107,19 +109,21 @@ impl Case<'_> {
             return Explanation::new(Reason::Behind, rule, needs, *free).blocked_by(self.first());
         }
         if refused.contains(&seq) {
-            let rule = format!("it is expected to run until {end} s, and processors are reserved before");
+            let rule =
+                format!("it is expected to run until {}, and processors are reserved before", Clock(end));
             return Explanation::new(Reason::Reserved, rule, needs, *free).blocked_by(self.reserved());
         }
         let entry = Los::entry(view, *job, 0);
         if let Some(freeze) = freeze.filter(|freeze| needs > freeze.extra && twin.holds(now, entry, *freeze))
         {
             let rule = format!(
-                "it would delay {}, to start at {} s: it is expected to run until {end} s on {}, and {} spare then",
+                "it would delay {}, to start at {}: it is expected to run until {} on {}, and {} spare then",
                 match freeze.head {
                     Some(head) => format!("{}, the first in the queue", view.who(head.job)),
                     None => "dedicated jobs".to_owned(),
                 },
-                freeze.time,
+                Clock(freeze.time),
+                Clock(end),
                 processors(needs),
                 match freeze.extra {
                     0 => "none is".to_owned(),
