@@ -7,6 +7,7 @@
 mod gains;
 mod judge;
 mod measured;
+mod told;
 
 use std::collections::BTreeMap;
 
