@@ -122,7 +122,7 @@ fn write_figures(pages: &Path, found: &Reproduction) -> Result<Vec<PageFigure>, 
     let mut figures = Vec::new();
     for figure in &found.paper.figures {
         let Some(table) = found.tables.get(&figure.campaign) else { continue };
-        let drawn = study_figures(table, &figure.measure, &figure.along, figure.by.as_deref())
+        let drawn = study_figures(table, &figure.of, &figure.measure, &figure.along, figure.by.as_deref())
             .map_err(RunError::run)?;
         let Some(drawn) = drawn else {
             let said = format!(

@@ -3,6 +3,7 @@
 //! `claims.toml` of the folder says what was published and where; each claim names the campaign of the folder that measures it.
 //! What a claim is held against, and how, is the business of [`crate::metrics::claims`].
 
+mod figure;
 mod file;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,9 +19,9 @@ use crate::broker::BrokerRegistry;
 use crate::local::Registry;
 use crate::metrics::claims::{ClaimError, Judgement, Measured, check_claim, judge, measure_claim};
 use crate::metrics::{StudyTable, nearest_measure, stands_for};
-use crate::model::nearest;
 
-pub use file::{ClaimOnPage, Figure, Paper};
+pub use figure::Figure;
+pub use file::{ClaimOnPage, Paper};
 
 /// How a paper is reproduced.
 #[derive(Clone, Debug)]
@@ -107,16 +108,7 @@ pub fn reproduce(
             })?;
         }
         let Some(campaign) = campaigns.get(&figure.campaign) else { continue };
-        let axes: Vec<&str> = campaign.axes().collect();
-        for axis in [Some(&figure.along), figure.by.as_ref()].into_iter().flatten() {
-            if !axes.contains(&axis.as_str()) {
-                let said =
-                    format!("a figure: the campaign has no axis `{axis}`; its axes are {}", axes.join(", "));
-                let near = nearest(axis, axes.iter().copied());
-                let near = near.map(|near| format!("did you mean `{near}`?"));
-                return Err(at_line(folder, figure.line, &said, near));
-            }
-        }
+        figure::fits(figure, campaign).map_err(|(said, hint)| at_line(folder, figure.line, &said, hint))?;
     }
     let mut tables = BTreeMap::new();
     for (name, campaign) in &campaigns {
@@ -194,16 +186,18 @@ fn refused(error: &ClaimError, folder: &Path, claim: &ClaimOnPage) -> RunError {
 
 fn fits(claim: &ClaimOnPage, campaign: &Campaign) -> Result<(), ClaimError> {
     let axes: Vec<&str> = campaign.axes().collect();
-    let labels = |axis: usize| {
-        let mut labels: Vec<String> = Vec::new();
-        for run in campaign.runs() {
-            if !labels.contains(&run.point[axis]) {
-                labels.push(run.point[axis].clone());
-            }
+    check_claim(&claim.claim, &axes, &|axis| labels(campaign, axis))
+}
+
+/// The labels on an axis of a campaign.
+fn labels(campaign: &Campaign, axis: usize) -> Vec<String> {
+    let mut labels: Vec<String> = Vec::new();
+    for run in campaign.runs() {
+        if !labels.contains(&run.point[axis]) {
+            labels.push(run.point[axis].clone());
         }
-        labels
-    };
-    check_claim(&claim.claim, &axes, &labels)
+    }
+    labels
 }
 
 /// What is to be known of a campaign before it is loaded.

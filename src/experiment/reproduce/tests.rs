@@ -89,6 +89,16 @@ fn figures_are_looked_at_before_anything_is_run() {
         figure("caption", "by = \"load\"\ncaption").0,
         "10: a figure: the campaign has no axis `load`; its axes are policy"
     );
+    // The labels that are drawn, as those of a claim.
+    let of = |of: &str| figure("caption", &format!("of = {of}\ncaption"));
+    assert_eq!(of("{ policy = [\"easy\", \"fcfs\"] }").0, "it runs");
+    let (said_so, hint) = of("{ polcy = \"easy\" }");
+    assert_eq!(said_so, "10: a figure: the campaign has no axis `polcy`; its axes are policy");
+    assert_eq!(hint, "did you mean `policy`?");
+    let (said_so, hint) = of("{ policy = [\"easy\", \"fcsf\"] }");
+    assert_eq!(said_so, "10: a figure: axis `policy` has no `fcsf`; it has fcfs, easy");
+    assert_eq!(hint, "did you mean `fcfs`?");
+    assert_eq!(of("{ policy = [] }").0, "10: a figure: `of` names no label of axis `policy`");
 }
 
 #[test]
