@@ -2,7 +2,7 @@
 
 use super::palette::Ink;
 use super::plot::NORMAL;
-use super::sheet::{Anchor, Sheet, UNIT, fitted, rectangle, text_width};
+use super::sheet::{Anchor, Dash, Sheet, UNIT, fitted, rectangle, text_width};
 
 /// How an entry looks.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -10,7 +10,7 @@ pub(super) enum Swatch {
     Box,
     Faint,
     Line,
-    Dashed,
+    Dashed(Dash),
     Dot,
     Hollow,
 }
@@ -41,11 +41,11 @@ pub(super) fn draw(sheet: &Sheet, entries: &[Entry], left: i32, top: i32, width:
                 rectangle(&mut data, x, y + 4 * UNIT, SWATCH * UNIT, 10 * UNIT);
                 sheet.fill(&data, index, if *swatch == Swatch::Box { 1.0 } else { 0.35 }, None);
             }
-            Swatch::Line | Swatch::Dashed => {
-                sheet.dash(*swatch == Swatch::Dashed);
+            Swatch::Line | Swatch::Dashed(_) => {
+                sheet.dash(if let Swatch::Dashed(dash) = swatch { Some(*dash) } else { None });
                 let data = super::sheet::polyline([(x, middle), (x + SWATCH * UNIT, middle)]);
                 sheet.stroke(&data, index, 1.0, 2.0);
-                sheet.dash(false);
+                sheet.dash(None);
             }
             Swatch::Dot | Swatch::Hollow => {
                 sheet.circle((x + SWATCH * UNIT / 2, middle), 4 * UNIT, index, *swatch == Swatch::Dot, None);

@@ -21,6 +21,25 @@ pub(super) enum Anchor {
     End,
 }
 
+/// How a line is broken: kinds that can be told apart without colour.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) struct Dash(u8);
+
+impl Dash {
+    /// Even dashes.
+    pub(super) const EVEN: Self = Self(0);
+    const PATTERNS: [&'static str; 4] = ["5 3", "1.5 2.5", "7 2 1.5 2", "10 3"];
+
+    /// The kind of a line by its number; they repeat.
+    pub(super) const fn numbered(number: usize) -> Self {
+        Self((number % Self::PATTERNS.len()) as u8)
+    }
+
+    const fn pattern(self) -> &'static str {
+        Self::PATTERNS[self.0 as usize]
+    }
+}
+
 /// The document, shared by plotters' drawing areas and by what draws itself.
 #[derive(Clone, Debug)]
 pub(super) struct Sheet(Rc<RefCell<Document>>);
@@ -31,7 +50,7 @@ struct Document {
     width: i32,
     height: i32,
     paint: Paint,
-    dashed: bool,
+    dash: Option<Dash>,
 }
 
 impl Sheet {
@@ -57,7 +76,7 @@ impl Sheet {
             let _ = write!(body, "<rect width=\"100%\" height=\"100%\" {fill}/>");
         }
         body.push('\n');
-        Self(Rc::new(RefCell::new(Document { body, width, height, paint, dashed: false })))
+        Self(Rc::new(RefCell::new(Document { body, width, height, paint, dash: None })))
     }
 
     /// The finished document.
@@ -72,9 +91,9 @@ impl Sheet {
         (document.width as u32, document.height as u32)
     }
 
-    /// From now on lines are dashed, or not.
-    pub(super) fn dash(&self, dashed: bool) {
-        self.0.borrow_mut().dashed = dashed;
+    /// From now on lines are broken like this, or not at all.
+    pub(super) fn dash(&self, dash: Option<Dash>) {
+        self.0.borrow_mut().dash = dash;
     }
 
     /// A filled shape of path data in units, in a role's colour.
@@ -95,7 +114,8 @@ impl Sheet {
         }
         let mut document = self.0.borrow_mut();
         let paint = attribute(index, true, document.paint);
-        let dashes = if document.dashed { " stroke-dasharray=\"5 3\"" } else { "" };
+        let dashes = document.dash.map(|dash| format!(" stroke-dasharray=\"{}\"", dash.pattern()));
+        let dashes = dashes.unwrap_or_default();
         let _ = writeln!(
             document.body,
             "<path {paint}{} stroke-width=\"{width}\" stroke-linejoin=\"round\"{dashes} d=\"{data}\"/>",

@@ -126,6 +126,39 @@ fn a_page_gets_classes_and_a_file_gets_colours() {
 }
 
 #[test]
+fn what_has_no_place_on_the_axis_is_a_line_across() {
+    let point = |x: f64, mean: f64| CurvePoint {
+        x,
+        mean: Some(mean),
+        interval: Some((mean - 1.0, mean + 1.0)),
+        single: Vec::new(),
+        hollow: Vec::new(),
+        title: format!("{mean}"),
+    };
+    let curve = |name: &str, number: u8, points: Vec<CurvePoint>, level: bool| Curve {
+        name: name.into(),
+        ink: Ink::Series(number),
+        points,
+        level,
+    };
+    let chart = CurvesChart {
+        title: "mean wait by cs".into(),
+        x: Axis::linear("cs", 1.0, 3.0, true),
+        y: Axis::linear("mean wait (s)", 0.0, 10.0, false),
+        curves: vec![
+            curve("easy", 0, vec![point(0.0, 8.0)], true),
+            curve("los", 1, vec![point(0.0, 6.0)], true),
+            curve("delayed-los", 2, vec![point(1.0, 7.0), point(2.0, 4.0), point(3.0, 5.0)], false),
+        ],
+        apart: false,
+        size: (350, 200),
+    };
+    let svg = chart.svg(Paint::File(Theme::Light)).unwrap();
+    well_formed(&svg);
+    insta::assert_snapshot!(svg);
+}
+
+#[test]
 fn the_stairs_of_a_front_are_what_both_beat() {
     let point = |x: f64, y: f64| ParetoPoint {
         x,
