@@ -20,7 +20,8 @@ use crate::local::Registry;
 use crate::metrics::claims::{ClaimError, Judgement, Measured, check_claim, judge, measure_claim};
 use crate::metrics::{StudyTable, nearest_measure, stands_for};
 
-pub use figure::Figure;
+pub(crate) use figure::plain;
+pub use figure::{Figure, Shows};
 pub use file::{ClaimOnPage, Paper};
 
 /// How a paper is reproduced.
@@ -43,6 +44,9 @@ pub struct Reproduction {
     pub paper: Paper,
     /// Each claim with its verdict, in the order of the file.
     pub claims: Vec<(ClaimOnPage, Judgement)>,
+    /// What was measured for each claim, in the same order.
+    #[serde(skip)]
+    pub measured: Vec<Measured>,
     /// The campaigns that were run, by the names of their files.
     #[serde(skip)]
     pub tables: BTreeMap<String, StudyTable>,
@@ -102,13 +106,15 @@ pub fn reproduce(
         }
     }
     for figure in &paper.figures {
-        if let Some(measures) = asked.get(&figure.campaign) {
-            measured_by(&figure.campaign, measures, &figure.measure).map_err(|(said, hint)| {
+        let Shows::Curves { campaign, measure, .. } = &figure.shows else { continue };
+        if let Some(measures) = asked.get(campaign) {
+            measured_by(campaign, measures, measure).map_err(|(said, hint)| {
                 at_line(folder, figure.line, &format!("a figure: {said}"), Some(hint))
             })?;
         }
-        let Some(campaign) = campaigns.get(&figure.campaign) else { continue };
-        figure::fits(figure, campaign).map_err(|(said, hint)| at_line(folder, figure.line, &said, hint))?;
+        let Some(campaign) = campaigns.get(campaign) else { continue };
+        figure::fits(&figure.shows, campaign)
+            .map_err(|(said, hint)| at_line(folder, figure.line, &said, hint))?;
     }
     let mut tables = BTreeMap::new();
     for (name, campaign) in &campaigns {
@@ -156,6 +162,7 @@ pub fn reproduce(
         name: name.unwrap_or_else(|| "paper".to_owned()),
         paper,
         claims: claims.into_iter().zip(judgements).collect(),
+        measured,
         tables,
         missing,
         failed,

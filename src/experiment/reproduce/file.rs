@@ -184,10 +184,10 @@ pub(super) fn read(folder: &Path) -> Result<(Paper, Vec<ClaimOnPage>), RunError>
         return Err(RunError::request(format!("{}: there is no claim in it", path.display()))
             .with_hint("docs/papers.md says how a claim is written"));
     }
-    let mut figures = Vec::new();
+    let mut figures: Vec<Figure> = Vec::new();
     for keys in keys.figure {
         let line = line_of(keys.span().start);
-        let figure = figure::read(keys.into_inner(), line, &claims).map_err(|(said, hint)| {
+        let figure = figure::read(keys.into_inner(), line, &claims, &figures).map_err(|(said, hint)| {
             RunError::request(format!("{}:{line}: {said}", path.display())).with_maybe_hint(hint)
         })?;
         figures.push(figure);

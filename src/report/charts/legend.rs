@@ -13,6 +13,11 @@ pub(super) enum Swatch {
     Dashed(Dash),
     Dot,
     Hollow,
+    /// A dot as small as those of single values.
+    Point,
+    Diamond,
+    /// A box with a line in its middle.
+    Spread,
 }
 
 /// An entry of a legend.
@@ -49,6 +54,17 @@ pub(super) fn draw(sheet: &Sheet, entries: &[Entry], left: i32, top: i32, width:
             }
             Swatch::Dot | Swatch::Hollow => {
                 sheet.circle((x + SWATCH * UNIT / 2, middle), 4 * UNIT, index, *swatch == Swatch::Dot, None);
+            }
+            Swatch::Point => sheet.dots([(x + SWATCH * UNIT / 2, middle)], index, 1.0, 2.8),
+            Swatch::Diamond => sheet.diamond((x + SWATCH * UNIT / 2, middle), index, 6),
+            Swatch::Spread => {
+                let mut data = String::new();
+                rectangle(&mut data, x, y + 4 * UNIT, SWATCH * UNIT, 10 * UNIT);
+                sheet.fill(&data, index, 0.3, None);
+                sheet.stroke(&data, index, 1.0, 1.2);
+                let half = x + SWATCH * UNIT / 2;
+                let line = super::sheet::polyline([(half, y + 4 * UNIT), (half, y + 14 * UNIT)]);
+                sheet.stroke(&line, index, 1.0, 2.6);
             }
         }
         let room = (width - SWATCH - 6) * UNIT;

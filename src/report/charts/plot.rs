@@ -156,6 +156,11 @@ impl Plot {
         self.sheet.circle(self.at(x, y), (radius * f64::from(UNIT)) as i32, index, !hollow, title);
     }
 
+    /// A filled mark with four corners on an edge of paper, so many pixels from its middle to a corner.
+    pub(super) fn diamond(&self, (x, y): (f64, f64), ink: Ink, radius: i32) {
+        self.sheet.diamond(self.at(x, y), ink.colour().2, radius);
+    }
+
     /// A note in the middle of an empty plot.
     pub(super) fn note(&self, text: &str) {
         let (left, top, right, bottom) = self.bounds();

@@ -140,6 +140,37 @@ impl Sheet {
         document.close("circle", title);
     }
 
+    /// A filled mark with four corners on an edge of paper, so many pixels from its middle to a corner.
+    pub(super) fn diamond(&self, (x, y): (i32, i32), index: u8, radius: i32) {
+        for (index, radius) in [(Ink::Paper.colour().2, radius + 2), (index, radius)] {
+            let radius = radius * UNIT;
+            self.fill(
+                &polyline([(x, y - radius), (x + radius, y), (x, y + radius), (x - radius, y)]),
+                index,
+                1.0,
+                None,
+            );
+        }
+    }
+
+    /// Many small round dots of a width in pixels, as one element.
+    pub(super) fn dots(&self, at: impl IntoIterator<Item = (i32, i32)>, index: u8, alpha: f64, width: f64) {
+        let mut data = String::new();
+        for (x, y) in at {
+            let _ = write!(data, "M{} {}h0", tenths(x), tenths(y));
+        }
+        if data.is_empty() {
+            return;
+        }
+        let mut document = self.0.borrow_mut();
+        let paint = attribute(index, true, document.paint);
+        let _ = writeln!(
+            document.body,
+            "<path {paint}{} stroke-width=\"{width}\" stroke-linecap=\"round\" d=\"{data}\"/>",
+            opacity(alpha)
+        );
+    }
+
     /// A line of text whose baseline is at `y`; turned by a quarter to the left if `upright`.
     pub(super) fn text(
         &self,
