@@ -118,7 +118,8 @@ impl Chart for SpreadChart {
                     sheet.dots(row.values.iter().enumerate().map(dot), Ink::Muted.colour().2, 0.6, DOT);
                 }
             } else {
-                let middle = at(self.x.from).1 + 4 * UNIT;
+                // Below the mark, which may be anywhere.
+                let middle = at(self.x.from).1 + (STRIP + 6) * UNIT;
                 let (left, _, right, _) = plot.bounds();
                 let ink = Ink::Muted.colour().2;
                 let note = fitted(&row.note, NORMAL, right - left - 40 * UNIT).unwrap_or_default();
