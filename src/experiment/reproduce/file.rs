@@ -35,6 +35,8 @@ pub struct ClaimOnPage {
     pub id: String,
     /// Key of the paper.
     pub paper: Option<String>,
+    /// The heading that it stands under.
+    pub group: Option<String>,
     /// Place in the paper.
     pub source: String,
     /// What it says.
@@ -78,6 +80,7 @@ struct PaperKeys {
 struct ClaimKeys {
     id: Option<String>,
     paper: Option<String>,
+    group: Option<String>,
     source: Option<String>,
     says: Option<String>,
     campaign: Option<String>,
@@ -263,6 +266,7 @@ fn checked(keys: ClaimKeys, line: usize, papers: &BTreeMap<String, String>) -> R
     Ok(ClaimOnPage {
         id,
         paper: keys.paper,
+        group: keys.group,
         source,
         says,
         expects,

@@ -41,7 +41,8 @@ pub(super) fn settled(spec: &CwfSpec, seed: u64, entity: &str) -> Result<(Model,
     }
     // Positive where jobs come too fast; the same draws come the slower the larger `barr` is.
     let excess = |barr: f64| natural(barr).map(|natural| libm::log(natural / load)).ok_or_else(none);
-    let barr = root(LOWEST, highest(spec), excess)?.ok_or_else(|| {
+    let (low, high) = around(spec.arrival.barr, (LOWEST, highest(spec)), excess)?;
+    let barr = root(low, high, excess)?.ok_or_else(|| {
         let (slow, fast) = (excess(highest(spec)), excess(LOWEST));
         let at = |excess: Result<f64, NamedError>| excess.map_or(0.0, |excess| load * libm::exp(excess));
         let why = format!(
@@ -109,6 +110,28 @@ impl Tape {
     }
 }
 
+/// Places near `start` between which a falling function crosses zero, if it does within `bounds`. Far from the load that is looked for draws
+/// beyond the cap are many, and so is the work.
+fn around<E>(
+    start: f64,
+    (least, most): (f64, f64),
+    f: impl Fn(f64) -> Result<f64, E>,
+) -> Result<(f64, f64), E> {
+    const STEP: f64 = 1.25;
+    let start = start.clamp(least, most);
+    let (mut low, mut high) = (start, start);
+    if f(start)? > 0.0 {
+        while high < most && f(high)? > 0.0 {
+            (low, high) = (high, (high * STEP).min(most));
+        }
+    } else {
+        while low > least && f(low)? <= 0.0 {
+            (low, high) = ((low / STEP).max(least), low);
+        }
+    }
+    Ok((low, high))
+}
+
 /// Where a falling function crosses zero, by the Illinois form of the false position method; `None` if it does not
 /// between `low` and `high`.
 fn root<E>(low: f64, high: f64, f: impl Fn(f64) -> Result<f64, E>) -> Result<Option<f64>, E> {
@@ -145,7 +168,23 @@ fn root<E>(low: f64, high: f64, f: impl Fn(f64) -> Result<f64, E>) -> Result<Opt
 
 #[cfg(test)]
 mod tests {
-    use super::root;
+    use super::{around, root};
+
+    #[test]
+    fn a_crossing_is_looked_for_from_where_it_is_expected() {
+        let find = |start: f64, zero: f64| {
+            let (low, high) = around(start, (0.5, 4.0), |x| Ok::<_, ()>(zero - x)).unwrap();
+            assert!(low <= high && high <= low * 1.2501, "{low} to {high}");
+            (low, high)
+        };
+        for (start, zero) in [(1.0, 3.0), (3.0, 1.0), (1.0, 1.0), (1.0, 1.1), (9.0, 3.9), (0.1, 0.6)] {
+            let (low, high) = find(start, zero);
+            assert!(low <= zero && zero <= high, "{zero} is not in {low} to {high}");
+        }
+        // It stops at the bounds.
+        assert_eq!(find(1.0, 5.0).1, 4.0);
+        assert_eq!(find(1.0, 0.1).0, 0.5);
+    }
 
     #[test]
     fn the_root_of_a_falling_function_is_found() {
