@@ -10,7 +10,7 @@ use super::{talk, told};
 use crate::experiment::RunError;
 use crate::formats::cwf;
 use crate::formats::swf::{self, Heading};
-use crate::model::{Job, Named, NamedError, nearest};
+use crate::model::{Job, Named, NamedError, did_you_mean, nearest};
 use crate::report::hint_for;
 use crate::workload::cwf::{Cwf, CwfSpec};
 use crate::workload::lublin::{Lublin, LublinSpec, Pace};
@@ -144,8 +144,7 @@ fn model(named: Named) -> Result<(Box<dyn Source>, Log), RunError> {
         }
         name => {
             let known = [LublinSpec::NAME, PoissonSpec::NAME, CwfSpec::NAME];
-            let near =
-                nearest(name, known).map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default();
+            let near = did_you_mean(nearest(name, known));
             Err(RunError::request(format!(
                 "there is no model `{name}`{near}; there are `{}`",
                 known.join("`, `")

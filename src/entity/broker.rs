@@ -120,8 +120,9 @@ impl Broker {
         feedback: bool,
         registry: &BrokerRegistry,
     ) -> Result<Self, EntityError> {
-        let policy = registry.build(&spec.policy, seed)?;
-        let abilities = registry.find(&spec.policy.name)?.abilities;
+        let unknown = EntityError::Broker;
+        let policy = registry.build(&spec.policy, seed).map_err(unknown)?;
+        let abilities = registry.find(&spec.policy.name).map_err(unknown)?.abilities;
         let mut first_pool = Vec::new();
         for (at, pool) in pools.iter().enumerate() {
             if first_pool.len() <= pool.facts.id.site.index() {

@@ -41,7 +41,7 @@ pub enum NamedError {
         written: String,
     },
     /// A key that the named thing does not have.
-    #[error("`{name}` has no parameter `{key}`{}; it has {}", near(hint), listed(valid))]
+    #[error("`{name}` has no parameter `{key}`{}; it has {}", did_you_mean(hint.as_deref()), listed(valid))]
     UnknownKey {
         /// The named thing.
         name: String,
@@ -66,8 +66,9 @@ pub enum NamedError {
     },
 }
 
-fn near(hint: &Option<String>) -> String {
-    hint.as_ref().map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default()
+/// Behind a name that is not known, which was meant: ` (did you mean ...?)`, or nothing.
+pub fn did_you_mean(near: Option<&str>) -> String {
+    near.map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default()
 }
 
 fn listed(valid: &[String]) -> String {
