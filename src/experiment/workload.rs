@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use generated::{open_cwf, open_lublin, open_poisson};
+use generated::{one_pace, open};
 use serde::{Deserialize, Serialize};
 pub(super) use shared::Logs;
 
@@ -25,7 +25,7 @@ use crate::workload::lublin::LublinSpec;
 use crate::workload::poisson::PoissonSpec;
 use crate::workload::random::Stream;
 use crate::workload::tsafrir::{self, TsafrirSpec};
-use crate::workload::{Estimated, Estimates, Factor, Feedback, First, Jobs, Scaled, Source};
+use crate::workload::{Estimated, Estimates, Factor, Feedback, First, Jobs, Scaled, Source, Spec};
 
 /// A workload as a user names it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -115,6 +115,22 @@ impl Workload {
             }
             Self::Stdin => "standard input".to_owned(),
             Self::Lublin(named) | Self::Poisson(named) | Self::Cwf(named) => named.to_string(),
+        }
+    }
+
+    /// The generator that makes it, if one does.
+    pub(super) const fn generator(&self) -> Option<&Named> {
+        match self {
+            Self::File(_) | Self::Stdin => None,
+            Self::Lublin(named) | Self::Poisson(named) | Self::Cwf(named) => Some(named),
+        }
+    }
+
+    /// The same, to be given parameters.
+    pub(super) const fn generator_mut(&mut self) -> Option<&mut Named> {
+        match self {
+            Self::File(_) | Self::Stdin => None,
+            Self::Lublin(named) | Self::Poisson(named) | Self::Cwf(named) => Some(named),
         }
     }
 }
@@ -240,9 +256,12 @@ impl Workload {
             Self::File(path) if is_json(path) => open_batsim(path, shaping, self.is_once())?,
             Self::File(path) => self.open_log(path, shaping, progress, logs)?,
             Self::Stdin => self.open_stdin(shaping)?,
-            Self::Lublin(named) => open_lublin(named.clone(), entity, shaping, progress)?,
-            Self::Poisson(named) => open_poisson(named.clone(), entity, shaping, progress)?,
-            Self::Cwf(named) => open_cwf(named.clone(), entity, shaping, progress)?,
+            Self::Lublin(named) => open::<LublinSpec>(named, "the Lublin model", entity, shaping, progress)?,
+            Self::Poisson(named) => {
+                one_pace(named, shaping)?;
+                open::<PoissonSpec>(named, "generated jobs", entity, shaping, progress)?
+            }
+            Self::Cwf(named) => open::<CwfSpec>(named, "the generator of CWF", entity, shaping, progress)?,
         };
         let Base { mut source, name, procs, mut seed, header } = base;
         let Some(procs) = shaping.procs.or(procs) else {
@@ -352,13 +371,6 @@ struct Base {
     procs: Option<u32>,
     seed: Option<u64>,
     header: Option<Header>,
-}
-
-impl Base {
-    /// Of a generator; its jobs are still to come.
-    fn of(name: String, procs: u32, seed: Option<u64>) -> Self {
-        Self { source: Box::new(Jobs::new(Vec::new())), name, procs: Some(procs), seed, header: None }
-    }
 }
 
 fn open_batsim(path: &Path, shaping: &Shaping, once: bool) -> Result<Base, RunError> {

@@ -85,6 +85,18 @@ pub fn nearest<'a>(written: &str, candidates: impl IntoIterator<Item = &'a str>)
         .map(|(_, candidate)| candidate)
 }
 
+impl NamedError {
+    /// That `key` of `name` has a value that is not `expected`.
+    pub fn bad_value(name: &str, key: &str, value: impl fmt::Display, expected: &str) -> Self {
+        Self::BadValue {
+            name: name.to_owned(),
+            key: key.to_owned(),
+            value: value.to_string(),
+            expected: expected.to_owned(),
+        }
+    }
+}
+
 impl Named {
     /// A bare name.
     pub fn bare(name: &str) -> Self {
@@ -100,12 +112,7 @@ impl Named {
         let Some(value) = self.params.remove(key) else { return Ok(None) };
         match value.parse() {
             Ok(parsed) => Ok(Some(parsed)),
-            Err(_) => Err(NamedError::BadValue {
-                name: self.name.clone(),
-                key: key.to_owned(),
-                value,
-                expected: expected.to_owned(),
-            }),
+            Err(_) => Err(NamedError::bad_value(&self.name, key, value, expected)),
         }
     }
 
@@ -124,7 +131,7 @@ impl Named {
             None => {
                 let words: Vec<_> = choices.iter().map(|(word, _)| *word).collect();
                 let expected = format!("one of `{}`", words.join("`, `"));
-                Err(NamedError::BadValue { name: self.name.clone(), key: key.to_owned(), value, expected })
+                Err(NamedError::bad_value(&self.name, key, value, &expected))
             }
         }
     }
