@@ -48,7 +48,7 @@ pub(super) enum Event {
 }
 
 impl Event {
-    const COUNT: usize = 20;
+    const COUNT: usize = Self::EarlyStart as usize + 1;
 
     /// The sentence for `n` of them.
     fn sentence(self, n: u64) -> String {
@@ -88,21 +88,27 @@ impl Event {
     }
 }
 
-/// Counts of all events, each with the line of its first.
+/// An event that occurred.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+struct Seen {
+    event: Event,
+    count: u64,
+    /// The line of the first.
+    first: u64,
+}
+
+/// Counts of all events, in their order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Tally {
-    counts: [(u64, u64); Event::COUNT],
+    seen: [Option<Seen>; Event::COUNT],
     first_error: Option<RowError>,
     first_extension: Option<RowError>,
 }
 
 impl Tally {
     pub(super) fn add(&mut self, event: Event, line: u64) {
-        let (count, first) = &mut self.counts[event as usize];
-        if *count == 0 {
-            *first = line;
-        }
-        *count += 1;
+        let seen = self.seen[event as usize].get_or_insert(Seen { event, count: 0, first: line });
+        seen.count += 1;
     }
 
     pub(super) fn unreadable(&mut self, error: RowError, line: u64) {
@@ -117,41 +123,16 @@ impl Tally {
 
     /// One sentence an event that occurred.
     pub(super) fn notes(&self) -> Vec<String> {
-        use Event::*;
-        let all: [Event; Event::COUNT] = [
-            Unreadable,
-            Part,
-            NoSubmission,
-            NoRunTime,
-            ZeroRunTime,
-            NoProcessors,
-            TooLarge,
-            NoRequestedTime,
-            RunCut,
-            NoEstimate,
-            Capped,
-            PartsOnly,
-            Sorted,
-            Late,
-            Repeated,
-            Extension,
-            NoSuchJob,
-            NoCommandTime,
-            EarlyCommand,
-            EarlyStart,
-        ];
-        all.into_iter()
-            .filter_map(|event| {
-                let (count, first) = self.counts[event as usize];
-                let why = match event {
-                    Unreadable => self.first_error,
-                    Extension => self.first_extension,
-                    _ => None,
-                };
-                let why = why.map(|error| format!(": {error}")).unwrap_or_default();
-                (count > 0).then(|| format!("{} (first at line {first}{why})", event.sentence(count)))
-            })
-            .collect()
+        let told = self.seen.iter().flatten().map(|Seen { event, count, first }| {
+            let why = match event {
+                Event::Unreadable => self.first_error,
+                Event::Extension => self.first_extension,
+                _ => None,
+            };
+            let why = why.map(|error| format!(": {error}")).unwrap_or_default();
+            format!("{} (first at line {first}{why})", event.sentence(*count))
+        });
+        told.collect()
     }
 }
 
