@@ -22,7 +22,7 @@ pub use census::{
     Sizes,
 };
 pub use feedback::Feedback;
-pub use generator::Generator;
+pub use generator::{Drawn, Generator};
 pub use merged::Merged;
 pub use shape::{Carrying, Estimated, Estimates, Factor, First, Scaled, ShapeError};
 pub use source::{Jobs, Mark, Source, SourceError};

@@ -12,14 +12,8 @@ pub trait Generator: Spec {
     /// The source of those jobs.
     type Jobs: Source + 'static;
 
-    /// How many jobs.
-    fn jobs(&self) -> u64;
-
-    /// Processors of the machine that they are for.
-    fn procs(&self) -> u32;
-
-    /// A seed of its own; the jobs then do not depend on the run's seed nor on where they are used.
-    fn seed(&self) -> Option<u64>;
+    /// What every such spec says.
+    fn drawn(&self) -> Drawn;
 
     /// The jobs of the entity named `entity` in the run seeded with `run_seed`.
     ///
@@ -28,9 +22,20 @@ pub trait Generator: Spec {
     fn source(self, run_seed: u64, entity: &str) -> Result<Self::Jobs, NamedError>;
 }
 
+/// What every spec of jobs that are drawn says.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Drawn {
+    /// How many jobs.
+    pub jobs: u64,
+    /// Processors of the machine that they are for.
+    pub procs: u32,
+    /// A seed of its own; the jobs then do not depend on the run's seed nor on where they are used.
+    pub seed: Option<u64>,
+}
+
 /// The seed and the entity that the jobs of `spec` are drawn with, and the identity of those jobs: no others have the same.
 pub(super) fn drawn_by<'a>(spec: &impl Generator, run_seed: u64, entity: &'a str) -> (u64, &'a str, u128) {
-    let (seed, entity) = spec.seed().map_or((run_seed, entity), |seed| (seed, ""));
+    let (seed, entity) = spec.drawn().seed.map_or((run_seed, entity), |seed| (seed, ""));
     (seed, entity, xxh3_128(format!("{seed} {entity} {}", spec.to_named()).as_bytes()))
 }
 

@@ -15,7 +15,7 @@ pub use spec::{Pace, PoissonSpec};
 
 use super::generator::{drawn_by, mark, marked};
 use super::random::Stream;
-use super::{Generator, Mark, Source, SourceError, Spec};
+use super::{Drawn, Generator, Mark, Source, SourceError, Spec};
 use crate::model::{Job, NamedError};
 use crate::units::{Span, Time};
 
@@ -76,16 +76,8 @@ impl Poisson {
 impl Generator for PoissonSpec {
     type Jobs = Poisson;
 
-    fn jobs(&self) -> u64 {
-        self.jobs
-    }
-
-    fn procs(&self) -> u32 {
-        self.procs
-    }
-
-    fn seed(&self) -> Option<u64> {
-        self.seed
+    fn drawn(&self) -> Drawn {
+        Drawn { jobs: self.jobs, procs: self.procs, seed: self.seed }
     }
 
     fn source(self, run_seed: u64, entity: &str) -> Result<Poisson, NamedError> {

@@ -3,7 +3,7 @@
 use super::{Base, Shaping, only_for_logs};
 use crate::experiment::{Progress, RunError};
 use crate::model::Named;
-use crate::workload::{First, Generator, Source};
+use crate::workload::{Drawn, First, Generator, Source};
 
 /// The jobs of the generator `G`, which are called `what` in a sentence.
 pub(super) fn open<G: Generator>(
@@ -16,7 +16,7 @@ pub(super) fn open<G: Generator>(
     let named = completed(named.clone(), entity, what, shaping)?;
     let name = named.to_string();
     let spec = G::from_named(named).map_err(RunError::request)?;
-    let (procs, seed, jobs) = (spec.procs(), spec.seed(), spec.jobs());
+    let Drawn { jobs, procs, seed } = spec.drawn();
     let drawn = spec.source(shaping.seed, entity).map_err(RunError::request)?;
     let mut source: Box<dyn Source> = Box::new(drawn);
     progress.begin_jobs(shaping.first.map_or(jobs, |first| first.min(jobs)));

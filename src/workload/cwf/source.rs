@@ -7,7 +7,7 @@ use crate::model::{Job, NamedError};
 use crate::units::Time;
 use crate::workload::generator::{drawn_by, mark, marked};
 use crate::workload::lublin::{PILOT, Pace};
-use crate::workload::{Generator, Mark, Source, SourceError, Spec};
+use crate::workload::{Drawn, Generator, Mark, Source, SourceError, Spec};
 
 /// The jobs of a [`CwfSpec`], drawn one at a time. Estimates are exact.
 #[derive(Clone, Debug)]
@@ -57,16 +57,8 @@ impl Cwf {
 impl Generator for CwfSpec {
     type Jobs = Cwf;
 
-    fn jobs(&self) -> u64 {
-        self.jobs
-    }
-
-    fn procs(&self) -> u32 {
-        self.procs
-    }
-
-    fn seed(&self) -> Option<u64> {
-        self.seed
+    fn drawn(&self) -> Drawn {
+        Drawn { jobs: self.jobs, procs: self.procs, seed: self.seed }
     }
 
     fn source(self, run_seed: u64, entity: &str) -> Result<Cwf, NamedError> {

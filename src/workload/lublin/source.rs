@@ -6,7 +6,7 @@ use super::spec::{LublinSpec, Pace};
 use crate::model::{Job, NamedError};
 use crate::units::Time;
 use crate::workload::generator::{drawn_by, mark, marked};
-use crate::workload::{Generator, Mark, Source, SourceError, Spec};
+use crate::workload::{Drawn, Generator, Mark, Source, SourceError, Spec};
 
 /// The most jobs that are drawn beforehand to find the scale of the arrival times for a load.
 pub const PILOT: u64 = 200_000;
@@ -92,16 +92,8 @@ impl Iterator for Lublin {
 impl Generator for LublinSpec {
     type Jobs = Lublin;
 
-    fn jobs(&self) -> u64 {
-        self.jobs
-    }
-
-    fn procs(&self) -> u32 {
-        self.procs
-    }
-
-    fn seed(&self) -> Option<u64> {
-        self.seed
+    fn drawn(&self) -> Drawn {
+        Drawn { jobs: self.jobs, procs: self.procs, seed: self.seed }
     }
 
     fn source(self, run_seed: u64, entity: &str) -> Result<Lublin, NamedError> {
