@@ -91,6 +91,7 @@ fn shown(found: &Reproduction) -> Vec<ShownClaim<'_>> {
     let shown = found.claims.iter().map(|(claim, judgement)| ShownClaim {
         id: &claim.id,
         paper: claim.paper.as_deref(),
+        group: claim.group.as_deref(),
         source: &claim.source,
         says: &claim.says,
         expects: claim.expects,

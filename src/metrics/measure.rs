@@ -41,7 +41,7 @@ const GROUPS: [(&str, bool); 7] = [
 ];
 
 /// The last word of an id: its title, unit and direction. What is not here is shown by its id.
-const KNOWN: [(&str, &str, &str, Better); 45] = {
+const KNOWN: [(&str, &str, &str, Better); 46] = {
     use Better::{Higher, Lower, Neither};
     [
         ("jobs", "jobs", "", Neither),
@@ -65,6 +65,7 @@ const KNOWN: [(&str, &str, &str, Better); 45] = {
         ("median_bounded_slowdown", "median bounded slowdown", "", Lower),
         ("p95_bounded_slowdown", "95th percentile of the bounded slowdown", "", Lower),
         ("max_bounded_slowdown", "largest bounded slowdown", "", Lower),
+        ("slowdown_of_means", "mean response time over mean time from start to end", "", Lower),
         ("on_time", "jobs that started when they asked to", "", Higher),
         ("delayed", "jobs that started later than they asked to", "", Lower),
         ("mean_delay", "mean delay", "s", Lower),

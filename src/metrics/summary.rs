@@ -84,6 +84,10 @@ pub struct Measures {
     pub p95_bounded_slowdown: Option<f64>,
     /// Largest bounded slowdown.
     pub max_bounded_slowdown: Option<f64>,
+    /// Mean response time over mean time from start to end: a ratio of means, which Kumar and others (2012), section V, call slowdown.
+    /// Unlike the mean of the ratios it is not ruled by the short jobs.
+    #[serde(default)]
+    pub slowdown_of_means: Option<f64>,
     /// Those that asked for a start, if there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dedicated: Option<DedicatedMeasures>,
@@ -289,6 +293,10 @@ fn measures(outcomes: Outcomes, dedicated: Dedicated, column: impl Fn(usize) -> 
         median_bounded_slowdown,
         p95_bounded_slowdown,
         max_bounded_slowdown,
+        slowdown_of_means: mean_response
+            .zip(mean_wait)
+            .filter(|(response, wait)| response > wait)
+            .map(|(response, wait)| response / (response - wait)),
         dedicated: dedicated.measures(),
     }
 }

@@ -52,6 +52,11 @@ fn four_jobs_by_hand() {
         ],
         [Some(3.875), Some(1.0), Some(9.5), Some(9.5)]
     );
+    assert_eq!(
+        whole.slowdown_of_means,
+        Some(99.0 / 39.0),
+        "mean response 99, mean run (100 + 5 + 50 + 1) / 4"
+    );
     // The killed job ends last, at 250; the first submission is at 0.
     assert_eq!(summary.makespan(), Some(Span::from_secs(250)));
     assert_eq!(summary.by_class(), []);

@@ -10,6 +10,8 @@ pub struct ShownClaim<'a> {
     pub id: &'a str,
     /// Key of its paper.
     pub paper: Option<&'a str>,
+    /// The heading that it stands under.
+    pub group: Option<&'a str>,
     /// Place in the paper.
     pub source: &'a str,
     /// What it says.
@@ -150,20 +152,18 @@ pub fn claims_page(page: &Page<'_>) -> String {
         if let Some((_, cite)) = cite {
             out.push_str(&format!("{cite}.\n\n"));
         }
-        out.push_str(
-            "| claim | place | it says | paper | measured | verdict | why |\n|---|---|---|---|---|---|---|\n",
-        );
-        for claim in page.claims.iter().filter(|claim| claim.paper == key) {
-            let cells = [
-                format!("`{}`", claim.id),
-                escaped(claim.source),
-                escaped(claim.says),
-                escaped(&expected(claim)),
-                escaped(&claim.judgement.measured),
-                format!("**{}**", claim.judgement.verdict.name()),
-                escaped(&claim.judgement.reason),
-            ];
-            out.push_str(&format!("| {} |\n", cells.join(" | ")));
+        let of_paper: Vec<&ShownClaim<'_>> = page.claims.iter().filter(|claim| claim.paper == key).collect();
+        let mut groups: Vec<Option<&str>> = Vec::new();
+        for claim in &of_paper {
+            if !groups.contains(&claim.group) {
+                groups.push(claim.group);
+            }
+        }
+        for group in groups {
+            if let Some(group) = group {
+                out.push_str(&format!("\n### {group}\n\n"));
+            }
+            rows(&mut out, of_paper.iter().filter(|claim| claim.group == group));
         }
     }
     if let Some(findings) = page.findings {
@@ -176,6 +176,25 @@ pub fn claims_page(page: &Page<'_>) -> String {
         out.push_str(&format!("\n![{}]({})\n\n{}\n", escaped(&figure.caption), figure.path, figure.caption));
     }
     out
+}
+
+/// Claims as a Markdown table.
+fn rows<'a>(out: &mut String, claims: impl Iterator<Item = &'a &'a ShownClaim<'a>>) {
+    out.push_str(
+        "| claim | place | it says | paper | measured | verdict | why |\n|---|---|---|---|---|---|---|\n",
+    );
+    for claim in claims {
+        let cells = [
+            format!("`{}`", claim.id),
+            escaped(claim.source),
+            escaped(claim.says),
+            escaped(&expected(claim)),
+            escaped(&claim.judgement.measured),
+            format!("**{}**", claim.judgement.verdict.name()),
+            escaped(&claim.judgement.reason),
+        ];
+        out.push_str(&format!("| {} |\n", cells.join(" | ")));
+    }
 }
 
 /// Text in a cell of a Markdown table.
@@ -198,7 +217,16 @@ mod tests {
     }
 
     fn claim<'a>(id: &'a str, expects: Expects, judgement: &'a Judgement) -> ShownClaim<'a> {
-        ShownClaim { id, paper: Some("who-2001"), source: "Table 1", says: "a | b", expects, judgement }
+        let group = (id == "gain").then_some("Gains");
+        ShownClaim {
+            id,
+            paper: Some("who-2001"),
+            group,
+            source: "Table 1",
+            says: "a | b",
+            expects,
+            judgement,
+        }
     }
 
     #[test]
@@ -225,6 +253,7 @@ mod tests {
         assert!(page.contains(
             "| `digits` | Table 1 | a \\| b | 92.58 ± 5e-9 | 92.58 | **holds** | one log: exact |"
         ));
+        assert!(page.contains("\n### Gains\n\n| claim |"), "{page}");
         assert!(page.contains("## Findings\n\nIt is so.\n") && page.contains("![A](x/a.svg)"));
     }
 

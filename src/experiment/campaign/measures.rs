@@ -8,14 +8,17 @@ use super::Campaign;
 use super::file::Wanted;
 use super::outcome::Outcome;
 use crate::experiment::{Run, RunError};
-use crate::metrics::{BacklogSummary, RecoverySummary, flat_measures, nearest_measure, stands_for};
+use crate::metrics::{
+    BacklogSummary, DedicatedMeasures, ElasticSummary, RecoverySummary, flat_measures, nearest_measure,
+    stands_for,
+};
 use crate::model::did_you_mean;
 
 /// Stands for any name between the dots of an id.
 const ANY: &str = "*";
 
 /// Lists that only a run fills, with names that only it knows: anything may be below.
-const OPEN: [&str; 3] = ["churn.lost", "churn.attempts", "churn.refusals"];
+const OPEN: [&str; 4] = ["churn.lost", "churn.attempts", "churn.refusals", "elastic.refused"];
 
 /// Measures that a run can have, as far as that is known before it.
 struct Known {
@@ -44,6 +47,12 @@ impl Known {
                 *value = empty;
             }
         }
+        // Only a run tells whether its jobs ask for a start, or change.
+        with_dedicated(summary, &of_a_run(serde_json::to_value(DedicatedMeasures::default()))?);
+        if let Some(entries) = summary.as_object_mut() {
+            let elastic = of_a_run(serde_json::to_value(ElasticSummary::default()))?;
+            entries.entry("elastic").or_insert(elastic);
+        }
         // What is not in the scenario, as a whole, is no figure that is still to come.
         if let Some(entries) = summary.as_object_mut() {
             entries.retain(|key, value| !(value.is_null() && ["broker", "measure"].contains(&key.as_str())));
@@ -55,6 +64,20 @@ impl Known {
     fn has(&self, wanted: &str) -> bool {
         self.ids.iter().any(|id| stands_for(wanted, id))
             || OPEN.iter().any(|open| wanted.strip_prefix(open).is_some_and(|rest| rest.starts_with('.')))
+    }
+}
+
+/// Puts the measures of dedicated jobs beside those of all jobs of a group, wherever they are not there.
+fn with_dedicated(value: &mut Value, measures: &Value) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(|item| with_dedicated(item, measures)),
+        Value::Object(entries) => {
+            entries.values_mut().for_each(|entry| with_dedicated(entry, measures));
+            if entries.contains_key("mean_wait") {
+                entries.entry("dedicated").or_insert_with(|| measures.clone());
+            }
+        }
+        _ => {}
     }
 }
 
@@ -178,6 +201,8 @@ mod tests {
         assert!(known.has("mean_wait") && known.has("site.a.cost") && known.has("site.*.cost"));
         assert!(known.has("backlog.at_end") && known.has("churn.recovery.losses"));
         assert!(known.has("churn.lost.machine left.attempts"));
+        assert!(known.has("dedicated.mean_delay") && known.has("elastic.accepted"));
+        assert!(known.has("elastic.refused.not-now") && !known.has("elastic.delayed"));
         assert!(!known.has("mean_waits") && !known.has("site.b.cost"));
         // Nothing is below a number, nor below an object what it has not.
         for wrong in [

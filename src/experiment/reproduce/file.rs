@@ -53,6 +53,8 @@ pub struct ClaimOnPage {
     pub id: String,
     /// Key of the paper.
     pub paper: Option<String>,
+    /// The heading that it stands under.
+    pub group: Option<String>,
     /// Place in the paper.
     pub source: String,
     /// What it says.
@@ -96,6 +98,7 @@ struct PaperKeys {
 struct ClaimKeys {
     id: Option<String>,
     paper: Option<String>,
+    group: Option<String>,
     source: Option<String>,
     says: Option<String>,
     campaign: Option<String>,
@@ -292,6 +295,7 @@ fn checked(keys: ClaimKeys, line: usize, papers: &BTreeMap<String, String>) -> R
     Ok(ClaimOnPage {
         id,
         paper: keys.paper,
+        group: keys.group,
         source,
         says,
         expects,

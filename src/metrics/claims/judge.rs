@@ -71,6 +71,8 @@ pub struct JudgedPoint {
     pub counts: bool,
     /// Of one run of one log, which has no interval: whether it is there as was published.
     pub in_this_run: Option<bool>,
+    /// In how many of the pairs it is as was published: the order, or a gain as high.
+    pub pairs_so: Option<usize>,
     /// Whether there are too few seeds for a verdict.
     pub few: bool,
     /// What is to be said of it.
@@ -148,6 +150,7 @@ fn point(claim: &Claim, sample: &Sample, level: f64) -> JudgedPoint {
         holds: None,
         counts: of.is_some(),
         in_this_run: None,
+        pairs_so: None,
         few: false,
         note: sample.note.clone(),
     };
@@ -164,6 +167,7 @@ fn point(claim: &Claim, sample: &Sample, level: f64) -> JudgedPoint {
             false => JudgedPoint { in_this_run: so, ..empty },
         };
     }
+    let empty = JudgedPoint { pairs_so: pairs_so(claim.expects, sample), ..empty };
     let enough = Evidence::of_seeds(sample.of.len()) == Evidence::Verdict;
     let few = |point: JudgedPoint| JudgedPoint { holds: None, adjusted_p: None, few: true, ..point };
     let judged = match claim.expects {
@@ -190,6 +194,17 @@ fn point(claim: &Claim, sample: &Sample, level: f64) -> JudgedPoint {
     };
     let judged = judged.unwrap_or(empty);
     if enough { judged } else { few(judged) }
+}
+
+/// In how many pairs the order is as was published, or in how many seeds a gain is as high; of others that is not asked.
+fn pairs_so(expects: Expects, sample: &Sample) -> Option<usize> {
+    let pairs = sample.of.iter().zip(&sample.than);
+    match expects {
+        Expects::Below => Some(pairs.filter(|(of, than)| of < than).count()),
+        Expects::Above => Some(pairs.filter(|(of, than)| of > than).count()),
+        Expects::UpTo { published } => Some(sample.of.iter().filter(|gain| **gain >= published).count()),
+        _ => None,
+    }
 }
 
 /// Whether two means are as it was published, taken as they are.

@@ -69,7 +69,7 @@ impl Sample {
 /// Sees whether the axes and labels that a claim names are there, and whether `than` names runs that can be paired.
 ///
 /// What `of` names and `than` leaves out counts for both. What `of` leaves open is a point each, at which both sides must have runs:
-/// so `than` may not choose there.
+/// so `than` may not choose there. Where `of` names several labels, `than` may name one, which each of them is held against.
 ///
 /// # Errors
 /// [`ClaimError`] with the nearest name that there is.
@@ -94,10 +94,10 @@ pub fn check_claim(
         if claim.best.as_ref() == Some(axis) && wanted.len() == 1 {
             continue;
         }
-        if fixed.is_none_or(|labels| labels.len() > 1 && labels != wanted) {
+        if fixed.is_none_or(|labels| labels.len() > 1 && wanted.len() > 1 && labels != wanted) {
             let said =
                 format!("`than` chooses on axis `{axis}`, and `of` leaves it open: there is nothing to pair");
-            let hint = format!("name one label of `{axis}` in `of` too, or leave it out of `than`");
+            let hint = format!("name labels of `{axis}` in `of` too, or leave it out of `than`");
             return Err(ClaimError::with_hint(claim, said, &hint));
         }
         if fixed.is_some_and(|labels| labels.len() == 1) && wanted.len() > 1 {
@@ -182,17 +182,32 @@ pub fn measure_claim(
         Some(best) => best.iter().map(|(place, point)| (place.clone(), point)).collect(),
         None => side_of(table, &points, &claim.of, &varying),
     };
+    // Where `than` has one label for several of `of`, it is the same at each of them.
+    let fixed = |at: &usize| {
+        let axis = &table.axes[*at];
+        claim.than.get(axis).is_some_and(|labels| labels.len() == 1)
+    };
+    let shared: Vec<usize> = varying.iter().copied().filter(|at| !fixed(at)).collect();
     let than: BTreeMap<Vec<&str>, &StudyPoint<'_>> =
-        side_of(table, &points, &other, &varying).into_iter().collect();
-    let named = |place: &[&str]| {
-        let named = varying.iter().zip(place).map(|(axis, label)| format!("{} {label}", table.axes[*axis]));
+        side_of(table, &points, &other, &shared).into_iter().collect();
+    let opposite = |place: &[&str]| {
+        let kept = varying.iter().zip(place).filter(|(at, _)| shared.contains(at));
+        than.get(&kept.map(|(_, label)| *label).collect::<Vec<_>>()).copied()
+    };
+    let named = |axes: &[usize], place: &[&str]| {
+        let named = axes.iter().zip(place).map(|(axis, label)| format!("{} {label}", table.axes[*axis]));
         named.collect::<Vec<_>>().join(", ")
     };
-    for (place, point) in of.iter().map(|(place, point)| (place, point)).chain(&than) {
+    let sides = of.iter().map(|(place, point)| (&varying, place, *point));
+    for (axes, place, point) in sides.chain(than.iter().map(|(place, point)| (&shared, place, *point))) {
         let seeds: BTreeSet<u64> = point.runs.iter().map(|row| row.seed).collect();
         if seeds.len() < point.runs.len() {
-            let said =
-                format!("there are {} runs of {} seeds at `{}`", point.runs.len(), seeds.len(), named(place));
+            let said = format!(
+                "there are {} runs of {} seeds at `{}`",
+                point.runs.len(),
+                seeds.len(),
+                named(axes, place)
+            );
             return Err(ClaimError::with_hint(claim, said, "a point has one run of each seed"));
         }
     }
@@ -204,7 +219,7 @@ pub fn measure_claim(
         };
         let mut groups: Vec<(String, Vec<Against<'_, '_>>)> = Vec::new();
         for (place, point) in &of {
-            let (at, pair) = (without(place), (*point, than.get(place).copied()));
+            let (at, pair) = (without(place), (*point, opposite(place)));
             match groups.iter_mut().find(|(other, _)| *other == at) {
                 Some((_, pairs)) => pairs.push(pair),
                 None => groups.push((at, vec![pair])),
@@ -215,13 +230,13 @@ pub fn measure_claim(
     }
     let mut samples = Vec::new();
     for (place, point) in &of {
-        let at = named(place);
+        let at = named(&varying, place);
         match claim.expects {
             // Its axis has been seen to be there.
             Expects::UpTo { .. } => {}
             Expects::Value { .. } | Expects::Shown { .. } => samples.push(alone(at, point, first, drawn)),
             Expects::Below | Expects::Above | Expects::Change { .. } => {
-                samples.push(pairs(at, (point, first), than.get(place).map(|other| (*other, first)), drawn));
+                samples.push(pairs(at, (point, first), opposite(place).map(|other| (other, first)), drawn));
             }
             Expects::Falling | Expects::Rising => {
                 for (pair, ids) in measures.windows(2).zip(claim.measures.windows(2)) {

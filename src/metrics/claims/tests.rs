@@ -61,7 +61,10 @@ fn a_direction_holds_where_every_point_shows_it() {
     let undecided = verdict(&below, &table(30), true);
     // At load 0.9 the difference is -1 with a standard error of 4 x sqrt(30 / 29) / sqrt(30) = 0.74.
     assert_eq!(undecided.verdict, Verdict::Undecided);
-    assert_eq!(undecided.measured, "load 0.5: -20.0 %; load 0.9: -1.0 %");
+    assert_eq!(
+        undecided.measured,
+        "load 0.5: -20.0 % (so in 30 of 30 seeds); load 0.9: -1.0 % (so in 15 of 30 seeds)"
+    );
     assert!(
         undecided.reason.starts_with("load 0.9: the difference is -2.5192 to +0.5192"),
         "{}",
@@ -270,7 +273,8 @@ fn the_other_side_is_at_the_same_point() {
     // `than` says nothing of the load: it is that of `of`.
     let at_half = Claim { of: side(&[("policy", "easy"), ("load", "0.5")]), ..claim(Expects::Below) };
     let both = Claim { than: side(&[("policy", "fcfs"), ("load", "0.5")]), ..at_half.clone() };
-    let mut table = table(30);
+    let fresh = table(30);
+    let mut table = fresh.clone();
     // Runs at the other load that would be taken for those of this one.
     table.rows.iter_mut().filter(|row| row.point[1] == "0.9").for_each(|row| row.values[0] = Some(10.0));
     assert_eq!(measured(&at_half, &table).unwrap(), measured(&both, &table).unwrap());
@@ -280,6 +284,18 @@ fn the_other_side_is_at_the_same_point() {
         said(&chooses, &table),
         "claim `claim`: `than` chooses on axis `load`, and `of` leaves it open: there is nothing to pair"
     );
+    // One label of `than` for several of `of`: each is held against it.
+    let labels = |labels: &[&str]| labels.iter().map(|label| (*label).to_owned()).collect::<Vec<_>>();
+    let against_one = Claim {
+        of: [("policy".to_owned(), labels(&["easy"])), ("load".to_owned(), labels(&["0.5", "0.9"]))].into(),
+        than: side(&[("policy", "easy"), ("load", "0.9")]),
+        ..claim(Expects::Below)
+    };
+    let Measured::Samples(samples) = measured(&against_one, &fresh).unwrap() else { panic!() };
+    let means = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+    let found: Vec<_> =
+        samples.iter().map(|sample| (sample.at.as_str(), means(&sample.of), means(&sample.than))).collect();
+    assert_eq!(found, [("load 0.5", 80.0, 99.0), ("load 0.9", 99.0, 99.0)]);
     let mut several = claim(Expects::Below);
     several.than.insert("policy".to_owned(), vec!["fcfs".to_owned(), "easy".to_owned()]);
     assert!(said(&several, &table).contains("several labels of axis `policy` for one of `of`"));
@@ -398,13 +414,16 @@ fn the_greatest_gain_along_an_axis_is_one_of_the_kind_of_the_seeds() {
     let up_to = |published| Claim { along: Some("load".to_owned()), ..claim(Expects::UpTo { published }) };
     let holds = verdict(&up_to(0.2), &table(100), true);
     assert_eq!(holds.verdict, Verdict::Holds, "{}", holds.reason);
-    assert_eq!(holds.measured, "+20.00 % in the mean, +16.0 to +24.0 % in 95 of 100 seeds");
+    let measured = "+20.00 % in the mean, +16.0 to +24.0 % in 95 of 100 seeds; as high in 50 of 100";
+    assert_eq!(holds.measured, measured);
     assert_eq!(holds.reason, "100 seeds, one of their kind");
     let fails = verdict(&up_to(0.3), &table(100), true);
     assert_eq!(fails.verdict, Verdict::Fails);
     assert_eq!(fails.reason, "it is +16.0 % to +24.0 %");
     // With 2 (0 + 1) / 31 = 0.065 thirty seeds cannot rule it out.
-    assert_eq!(verdict(&up_to(0.3), &table(30), true).verdict, Verdict::Undecided);
+    let open = verdict(&up_to(0.3), &table(30), true);
+    assert_eq!(open.verdict, Verdict::Undecided);
+    assert_eq!(open.reason, "it is beyond all 30 seeds, too few to rule it out");
     assert_eq!(verdict(&up_to(0.2), &table(29), true).verdict, Verdict::Undecided, "a verdict needs 30");
 }
 
@@ -418,10 +437,12 @@ fn the_best_of_several_is_chosen_seed_by_seed() {
         ..claim(Expects::UpTo { published: 0.2 })
     };
     let chosen = verdict(&best, &table(100), true);
-    assert_eq!(chosen.measured, "+20.00 % in the mean, +16.0 to +24.0 % in 95 of 100 seeds");
+    assert!(chosen.measured.starts_with("+20.00 % in the mean, +16.0 to +24.0 %"), "{}", chosen.measured);
     let at_high = Claim { along: None, expects: Expects::Below, ..best.clone() };
     // 95 or 100 against 100: 2.5 % less in the mean.
-    assert!(verdict(&at_high, &table(100), true).measured.ends_with("load 0.9: -2.5 %"));
+    assert!(
+        verdict(&at_high, &table(100), true).measured.ends_with("load 0.9: -2.5 % (so in 50 of 100 seeds)")
+    );
     let nothing_to_choose = Claim { of: side(&[("policy", "easy")]), ..best.clone() };
     let refused = measure_claim(&nothing_to_choose, &table(30), &|_| true).unwrap_err();
     assert!(

@@ -43,6 +43,9 @@ pub(super) fn told_point(claim: &Claim, point: &JudgedPoint) -> String {
             let p = point.adjusted_p.map_or_else(String::new, |p| format!(", p {p:.4}"));
             format!("{at}the difference is {} to {}{p}", shown(low), shown(high))
         }
+        (Some(_), None) if matches!(claim.expects, Expects::UpTo { .. }) => {
+            format!("{at}it is beyond all {}, too few to rule it out", counted_as(point.n, "seed"))
+        }
         (Some((low, high)), _) => format!("{at}the interval is {} to {}", shown(low), shown(high)),
         (None, Some(false)) => match (claim.expects, point.of, point.than) {
             (Expects::Value { published, .. }, Some(of), _) => {
@@ -86,12 +89,17 @@ pub(super) fn told(claim: &Claim, points: &[JudgedPoint]) -> String {
             let mean = unsigned_zero(format!("{:+.2}", point.of? * 100.0));
             let Some((low, high)) = point.interval else { return Some(format!("{mean} %")) };
             let [low, high] = [low, high].map(|share| unsigned_zero(format!("{:+.1}", share * 100.0)));
-            Some(format!("{mean} % in the mean, {low} to {high} % in 95 of 100 seeds"))
+            let so =
+                point.pairs_so.map_or_else(String::new, |so| format!("; as high in {so} of {}", point.n));
+            Some(format!("{mean} % in the mean, {low} to {high} % in 95 of 100 seeds{so}"))
         }),
         Expects::Shown { published: None } => each(&|point| point.of.map(|of| figure(of, 4))),
         Expects::Below | Expects::Above | Expects::Change { .. } => each(&|point| {
             let (of, than) = (point.of?, point.than?);
-            Some(unsigned_zero(format!("{:+.1} %", (of / than - 1.0) * 100.0)))
+            let change = unsigned_zero(format!("{:+.1} %", (of / than - 1.0) * 100.0));
+            let so =
+                point.pairs_so.map_or_else(String::new, |so| format!(" (so in {so} of {} seeds)", point.n));
+            Some(change + &so)
         }),
         Expects::Falling | Expects::Rising => row(points),
     }
@@ -114,7 +122,13 @@ pub(super) fn brief(claim: &Claim, points: &[JudgedPoint]) -> Option<String> {
             let (low, high) =
                 (shares.iter().copied().reduce(f64::min)?, shares.iter().copied().reduce(f64::max)?);
             let [low, high] = [low, high].map(|share| unsigned_zero(format!("{share:+.1}")));
-            Some(format!("{low} to {high} % at {} points", shares.len()))
+            let told = format!("{low} to {high} % at {} points", shares.len());
+            let so = counted.iter().filter_map(|point| Some(100 * point.pairs_so? / point.n.max(1)));
+            let so: Vec<usize> = so.collect();
+            Some(match (so.iter().min(), so.iter().max()) {
+                (Some(least), Some(most)) => format!("{told}, so in {least} to {most} % of seeds"),
+                _ => told,
+            })
         }
         _ => None,
     }

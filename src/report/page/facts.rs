@@ -16,7 +16,7 @@ use crate::units::unsigned_zero;
 pub(super) const FOLDER: &str = "folder";
 
 /// The measures of a table over all jobs, in its order.
-const MEASURES: [&str; 34] = [
+const MEASURES: [&str; 35] = [
     "jobs",
     "outcomes.completed",
     "outcomes.killed",
@@ -35,6 +35,7 @@ const MEASURES: [&str; 34] = [
     "median_bounded_slowdown",
     "p95_bounded_slowdown",
     "max_bounded_slowdown",
+    "slowdown_of_means",
     "dedicated.jobs",
     "dedicated.on_time",
     "dedicated.delayed",

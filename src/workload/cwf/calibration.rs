@@ -1,9 +1,12 @@
 //! Finding the pace that gives a load, by dry runs over the same draws.
 
-use super::generator::{Model, State};
+use std::cell::RefCell;
+
+use super::generator::{ARRIVALS, Model, State};
 use super::spec::{CwfSpec, unreachable};
 use crate::model::NamedError;
-use crate::workload::lublin::{ArrivalParams, PILOT, Pace};
+use crate::workload::lublin::{ArrivalLaw, ArrivalParams, Clock, PILOT, Pace};
+use crate::workload::random::{Gamma, Stream};
 
 /// Where `barr` is looked for: from gaps of some seconds to gaps of a day and more.
 const LOWEST: f64 = 0.02;
@@ -27,21 +30,19 @@ pub(super) fn settled(spec: &CwfSpec, seed: u64, entity: &str) -> Result<(Model,
         unreachable(load, &why)
     };
     let area = area(spec, &model, state.clone());
-    let natural = |model: &Model| {
-        let span = span(spec, model, model.begin(seed, entity));
+    let tape = RefCell::new(Tape::new(Stream::new(seed, entity, ARRIVALS)));
+    let natural = |barr: f64| {
+        let span = span(spec, &model.arrivals_with(barr), &mut tape.borrow_mut());
         (span > 0.0).then(|| area / (f64::from(spec.procs) * span))
     };
     if !spec.finds_barr() {
-        let scale = natural(&model).ok_or_else(none)? / load;
+        let scale = natural(spec.arrival.barr).ok_or_else(none)? / load;
         return Ok((model, scale, state));
     }
-    let with = |barr: f64| CwfSpec { arrival: ArrivalParams { barr, ..spec.arrival }, ..spec.clone() };
     // Positive where jobs come too fast; the same draws come the slower the larger `barr` is.
-    let excess = |barr: f64| {
-        let model = Model::new(&with(barr));
-        natural(&model).map(|natural| libm::log(natural / load)).ok_or_else(none)
-    };
-    let barr = root(LOWEST, highest(spec), excess)?.ok_or_else(|| {
+    let excess = |barr: f64| natural(barr).map(|natural| libm::log(natural / load)).ok_or_else(none);
+    let (low, high) = around(spec.arrival.barr, (LOWEST, highest(spec)), excess)?;
+    let barr = root(low, high, excess)?.ok_or_else(|| {
         let (slow, fast) = (excess(highest(spec)), excess(LOWEST));
         let at = |excess: Result<f64, NamedError>| excess.map_or(0.0, |excess| load * libm::exp(excess));
         let why = format!(
@@ -51,8 +52,8 @@ pub(super) fn settled(spec: &CwfSpec, seed: u64, entity: &str) -> Result<(Model,
         );
         unreachable(load, &why)
     })?;
-    let model = Model::new(&with(barr));
-    let scale = natural(&model).ok_or_else(none)? / load;
+    let scale = natural(barr).ok_or_else(none)? / load;
+    let model = model.with_arrivals(barr);
     let state = model.begin(seed, entity);
     Ok((model, scale, state))
 }
@@ -76,9 +77,59 @@ fn area(spec: &CwfSpec, model: &Model, mut state: State) -> f64 {
 }
 
 /// Time between the first and the last arrival of the pilot.
-fn span(spec: &CwfSpec, model: &Model, mut state: State) -> f64 {
-    while state.made < spec.jobs.min(PILOT) && model.pass(&mut state) {}
-    state.last - state.first
+fn span(spec: &CwfSpec, arrivals: &ArrivalLaw, tape: &mut Tape) -> f64 {
+    tape.at = 0;
+    let mut clock = Clock::default();
+    let mut next = || {
+        arrivals.advance(&mut clock, |gaps| tape.draw(gaps));
+        clock.arrival
+    };
+    let first = next();
+    (1..spec.jobs.min(PILOT)).map(|_| next()).last().unwrap_or(first) - first
+}
+
+/// The draws of arrivals at scale 1, each made once: a dry run with another `barr` differs in the scale only.
+struct Tape {
+    stream: Stream,
+    drawn: Vec<f64>,
+    at: usize,
+}
+
+impl Tape {
+    const fn new(stream: Stream) -> Self {
+        Self { stream, drawn: Vec::new(), at: 0 }
+    }
+
+    /// The same as `gaps.sample` from the beginning of the stream.
+    fn draw(&mut self, gaps: &Gamma) -> f64 {
+        if self.at == self.drawn.len() {
+            self.drawn.push(Gamma::new(gaps.shape(), 1.0).sample(&mut self.stream));
+        }
+        self.at += 1;
+        self.drawn[self.at - 1] * gaps.scale()
+    }
+}
+
+/// Places near `start` between which a falling function crosses zero, if it does within `bounds`. Far from the load that is looked for draws
+/// beyond the cap are many, and so is the work.
+fn around<E>(
+    start: f64,
+    (least, most): (f64, f64),
+    f: impl Fn(f64) -> Result<f64, E>,
+) -> Result<(f64, f64), E> {
+    const STEP: f64 = 1.25;
+    let start = start.clamp(least, most);
+    let (mut low, mut high) = (start, start);
+    if f(start)? > 0.0 {
+        while high < most && f(high)? > 0.0 {
+            (low, high) = (high, (high * STEP).min(most));
+        }
+    } else {
+        while low > least && f(low)? <= 0.0 {
+            (low, high) = ((low / STEP).max(least), low);
+        }
+    }
+    Ok((low, high))
 }
 
 /// Where a falling function crosses zero, by the Illinois form of the false position method; `None` if it does not
@@ -117,7 +168,23 @@ fn root<E>(low: f64, high: f64, f: impl Fn(f64) -> Result<f64, E>) -> Result<Opt
 
 #[cfg(test)]
 mod tests {
-    use super::root;
+    use super::{around, root};
+
+    #[test]
+    fn a_crossing_is_looked_for_from_where_it_is_expected() {
+        let find = |start: f64, zero: f64| {
+            let (low, high) = around(start, (0.5, 4.0), |x| Ok::<_, ()>(zero - x)).unwrap();
+            assert!(low <= high && high <= low * 1.2501, "{low} to {high}");
+            (low, high)
+        };
+        for (start, zero) in [(1.0, 3.0), (3.0, 1.0), (1.0, 1.0), (1.0, 1.1), (9.0, 3.9), (0.1, 0.6)] {
+            let (low, high) = find(start, zero);
+            assert!(low <= zero && zero <= high, "{zero} is not in {low} to {high}");
+        }
+        // It stops at the bounds.
+        assert_eq!(find(1.0, 5.0).1, 4.0);
+        assert_eq!(find(1.0, 0.1).0, 0.5);
+    }
 
     #[test]
     fn the_root_of_a_falling_function_is_found() {

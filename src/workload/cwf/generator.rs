@@ -5,8 +5,11 @@ use serde::{Deserialize, Serialize};
 use super::spec::{CwfSpec, Large, RuntimeSize};
 use crate::model::{Elastic, ElasticCommand, Job};
 use crate::units::{Span, Time};
-use crate::workload::lublin::{ArrivalLaw, Clock, RuntimeLaw};
+use crate::workload::lublin::{ArrivalLaw, ArrivalParams, Clock, RuntimeLaw};
 use crate::workload::random::Stream;
+
+/// The stream that arrivals are drawn from.
+pub(super) const ARRIVALS: &str = "cwf arrivals";
 
 /// What stays the same during a run.
 #[derive(Clone, Debug)]
@@ -41,11 +44,23 @@ impl Model {
         Self { arrival, runtime: RuntimeLaw::new(&spec.runtime), spec: spec.clone() }
     }
 
+    /// When jobs arrive if the scale of ln(gap) is `barr`.
+    pub(super) fn arrivals_with(&self, barr: f64) -> ArrivalLaw {
+        self.arrival.with_gaps(&ArrivalParams { barr, ..self.spec.arrival })
+    }
+
+    /// The same with another scale of ln(gap).
+    pub(super) fn with_arrivals(mut self, barr: f64) -> Self {
+        self.arrival = self.arrivals_with(barr);
+        self.spec.arrival.barr = barr;
+        self
+    }
+
     /// The state before the first job of `entity` in the run seeded with `seed`; its arrival is drawn already.
     pub(super) fn begin(&self, seed: u64, entity: &str) -> State {
         let stream = |purpose| Stream::new(seed, entity, purpose);
         let mut state = State {
-            arrivals: stream("cwf arrivals"),
+            arrivals: stream(ARRIVALS),
             sizes: stream("cwf sizes"),
             runtimes: stream("cwf run times"),
             dedicated: stream("cwf dedicated jobs"),
@@ -108,7 +123,7 @@ impl Model {
     }
 
     fn draw_arrival(&self, state: &mut State) {
-        self.arrival.advance(&mut state.clock, &mut state.arrivals);
+        self.arrival.advance(&mut state.clock, |gaps| gaps.sample(&mut state.arrivals));
     }
 
     fn draw_units(&self, sizes: &mut Stream) -> u32 {

@@ -136,7 +136,8 @@ impl Model {
 
     fn draw_arrival(&self, state: &mut State, at: usize) {
         let Some(population) = self.populations.get(at).or(self.populations.first()) else { return };
-        population.arrival.advance(&mut state.clocks[at], state.dice.of(Purpose::Arrival(at)));
+        let dice = state.dice.of(Purpose::Arrival(at));
+        population.arrival.advance(&mut state.clocks[at], |gaps| dice.gamma(gaps));
     }
 
     fn draw_size(&self, state: &mut State, population: &Population) -> u32 {

@@ -43,9 +43,14 @@ impl ArrivalLaw {
         Self { gaps, weights, start: u64::from(start_hour) * 2, truncate }
     }
 
-    /// Moves `clock` on to the next arrival.
-    pub(in crate::workload) fn advance(&self, clock: &mut Clock, draws: &mut (impl Draws + ?Sized)) {
-        let gap = below(GAP_CAP, || draws.gamma(&self.gaps));
+    /// The same day with the gaps of `params`.
+    pub(in crate::workload) fn with_gaps(&self, params: &ArrivalParams) -> Self {
+        Self { gaps: params.gaps(), ..self.clone() }
+    }
+
+    /// Moves `clock` on to the next arrival, which takes draws from one gamma distribution and no others.
+    pub(in crate::workload) fn advance(&self, clock: &mut Clock, mut draw: impl FnMut(&Gamma) -> f64) {
+        let gap = below(GAP_CAP, || draw(&self.gaps));
         clock.advance(&self.weights, self.start, libm::exp(gap), self.truncate);
     }
 }
