@@ -41,8 +41,19 @@ pub struct SwfOptions {
     pub once: bool,
 }
 
-/// A job that is given, and its commands.
-type Given = (Request, Option<Box<[ElasticCommand]>>);
+/// What stands behind the 18 columns of SWF.
+struct Behind {
+    /// Whether its second column is one of the cloud workload format.
+    is_cloud: bool,
+    extension: Result<Extension, RowError>,
+}
+
+impl Behind {
+    #[cold]
+    fn read(rest: &[u8]) -> Self {
+        Self { is_cloud: Extension::is_in(rest), extension: Extension::parse(rest) }
+    }
+}
 
 /// The jobs of an SWF log, read as they are asked for: memory does not grow with the log, except for a note of each gap
 /// in its job numbers.
@@ -157,10 +168,7 @@ impl SwfSource {
             Some(_) => match Row::parse_with_rest(bytes) {
                 Ok((row, rest)) if !line.cut => {
                     // Nothing stands behind the rows of nearly all logs.
-                    let extension = match rest {
-                        [] => None,
-                        rest => Some((Extension::is_in(rest), Extension::parse(rest))),
-                    };
+                    let extension = if rest.is_empty() { None } else { Some(Behind::read(rest)) };
                     self.take_in(&row, extension, number)?;
                 }
                 Ok(_) => self.tally.unreadable(RowError::TooLong, number),
@@ -170,33 +178,18 @@ impl SwfSource {
         Ok(true)
     }
 
-    /// Takes in a row. `extension` is whether its column 20 is one of the cloud workload format, and what stands there,
-    /// if anything stands behind column 18.
-    fn take_in(
-        &mut self,
-        row: &Row,
-        extension: Option<(bool, Result<Extension, RowError>)>,
-        line: u64,
-    ) -> Result<(), SourceError> {
-        let is_cloud = extension.is_some_and(|(is_in, _)| is_in);
+    /// Takes in a row, and what stands behind its column 18 if anything does.
+    fn take_in(&mut self, row: &Row, behind: Option<Behind>, line: u64) -> Result<(), SourceError> {
         if self.rows == 0 {
             self.begin(line)?;
-            self.options.cwf |= is_cloud;
+            self.options.cwf |= behind.as_ref().is_some_and(|behind| behind.is_cloud);
         }
         self.rows += 1;
-        let start = match extension.filter(|_| self.options.cwf) {
-            None if is_cloud => return Err(self.mixed(line)),
-            None => -1,
-            Some((_, Ok(Extension::Job { start }))) => start,
-            Some((_, Ok(Extension::Command(change)))) => {
-                self.hear(row, change, line);
-                return Ok(());
-            }
-            Some((_, Err(error))) => {
-                self.tally.extension(error, line);
-                return Ok(());
-            }
+        let start = match behind {
+            None => Some(-1),
+            Some(behind) => self.extend(row, &behind, line)?,
         };
+        let Some(start) = start else { return Ok(()) };
         if self.is_part(row, line) {
             self.tally.add(Event::Part, line);
             return Ok(());
@@ -227,6 +220,24 @@ impl SwfSource {
             Place::Late => self.tally.add(Event::Late, line),
         }
         Ok(())
+    }
+
+    /// The start that a row asks for, −1 if none; `None` if it is no job.
+    #[cold]
+    fn extend(&mut self, row: &Row, behind: &Behind, line: u64) -> Result<Option<i64>, SourceError> {
+        match behind.extension {
+            _ if !self.options.cwf && behind.is_cloud => Err(self.mixed(line)),
+            _ if !self.options.cwf => Ok(Some(-1)),
+            Ok(Extension::Job { start }) => Ok(Some(start)),
+            Ok(Extension::Command(change)) => {
+                self.hear(row, change, line);
+                Ok(None)
+            }
+            Err(error) => {
+                self.tally.extension(error, line);
+                Ok(None)
+            }
+        }
     }
 
     /// The header is complete: settles what depends on it.
@@ -294,16 +305,25 @@ impl SwfSource {
         }
     }
 
-    fn next_request(&mut self) -> Result<Option<Given>, SourceError> {
+    /// The next job that is to be given. Its commands are to be [taken](Self::take_commands) before the next is asked for.
+    fn next_request(&mut self) -> Result<Option<Request>, SourceError> {
         if self.is_done() {
             return Ok(None);
         }
-        let Some(request) = self.next_row()? else { return Ok(None) };
-        self.given += 1;
-        self.hash(&request);
-        let commands = self.commands_of(&request);
+        let request = self.next_row()?;
+        if let Some(request) = &request {
+            self.given += 1;
+            self.hash(request);
+        }
+        Ok(request)
+    }
+
+    /// The commands of the job that is given now.
+    #[inline]
+    fn take_commands(&mut self, request: &Request) -> Option<Box<[ElasticCommand]>> {
+        let commands = if self.cloud.has_commands() { self.commands_of(request) } else { None };
         self.hash_cloud(request.start, commands.as_deref());
-        Ok(Some((request, commands)))
+        commands
     }
 
     fn hash(&mut self, request: &Request) {
@@ -323,6 +343,14 @@ impl SwfSource {
 
     /// What SWF does not have; nothing for a plain job, so that the hash of a plain log is that of its 18 columns.
     fn hash_cloud(&mut self, start: i64, commands: Option<&[ElasticCommand]>) {
+        if start < 0 && commands.is_none() {
+            return;
+        }
+        self.hash_extension(start, commands);
+    }
+
+    #[cold]
+    fn hash_extension(&mut self, start: i64, commands: Option<&[ElasticCommand]>) {
         if start >= 0 {
             self.content.update(&start.to_le_bytes());
         }
@@ -380,7 +408,9 @@ impl Source for SwfSource {
     }
 
     fn next_job(&mut self) -> Result<Option<Job>, SourceError> {
-        Ok(self.next_request()?.map(|(request, commands)| self.job(&request, commands)))
+        let Some(request) = self.next_request()? else { return Ok(None) };
+        let commands = self.take_commands(&request);
+        Ok(Some(self.job(&request, commands)))
     }
 
     fn notes(&self) -> Vec<String> {
@@ -399,10 +429,11 @@ impl Source for SwfSource {
             return Err(self.mark_error(format!("it is at job {} already, past the mark", self.given)));
         }
         while self.given < mark.position {
-            if self.next_request()?.is_none() {
+            let Some(request) = self.next_request()? else {
                 let problem = format!("the mark is at job {}, but there are {}", mark.position, self.given);
                 return Err(self.mark_error(problem));
-            }
+            };
+            self.take_commands(&request);
         }
         if self.content.digest128() != mark.content {
             let problem = "its jobs up to the mark are not those that were read when the mark was made";
