@@ -39,7 +39,18 @@ impl Partition {
     ///
     /// # Errors
     /// [`PartitionError::EndOfTime`] if a job would end beyond the time axis.
+    #[inline]
     pub fn obey_due(
+        &mut self,
+        now: Time,
+        sink: &mut dyn RecordSink,
+        gone: &mut Vec<Departed>,
+    ) -> Result<bool, PartitionError> {
+        // Asked at every moment, and nearly always in vain.
+        if self.state.agenda.has_commands() { self.obey_those_due(now, sink, gone) } else { Ok(false) }
+    }
+
+    fn obey_those_due(
         &mut self,
         now: Time,
         sink: &mut dyn RecordSink,
@@ -355,6 +366,7 @@ impl State {
     }
 
     /// A job goes for good. The commands that its user would still have given are refused.
+    #[cold]
     pub(super) fn drop_commands(
         &mut self,
         key: JobKey,

@@ -35,16 +35,14 @@ impl Site {
         }
         self.churn_due(now, outbox)?;
         for (at, partition) in self.partitions.iter_mut().enumerate() {
-            self.touched[at] |= partition.end_bookings(time, outbox);
-            self.touched[at] |= partition.begin_bookings(time, outbox);
+            self.touched[at] |= partition.follow_book(time, outbox);
             self.touched[at] |= partition.wake(time);
-        }
-        self.report_ends(now, outbox)?;
-        for (at, partition) in self.partitions.iter_mut().enumerate() {
+            // They come after the ends are told, but nobody outside can tell: so one walk over the partitions will do.
             while partition.arrive_early(time) {
                 self.touched[at] = true;
             }
         }
+        self.report_ends(now, outbox)?;
         while let Some(arrival) = self.next_arrival(now)? {
             self.take(arrival, now, outbox)?;
         }

@@ -41,9 +41,6 @@ pub struct SwfOptions {
     pub once: bool,
 }
 
-/// A job that is given, and its commands.
-type Given = (Request, Option<Box<[ElasticCommand]>>);
-
 /// The jobs of an SWF log, read as they are asked for: memory does not grow with the log, except for a note of each gap
 /// in its job numbers.
 ///
@@ -142,16 +139,25 @@ impl SwfSource {
         }
     }
 
-    fn next_request(&mut self) -> Result<Option<Given>, SourceError> {
+    /// The next job that is to be given. Its commands are to be [taken](Self::take_commands) before the next is asked for.
+    fn next_request(&mut self) -> Result<Option<Request>, SourceError> {
         if self.is_done() {
             return Ok(None);
         }
-        let Some(request) = self.next_row()? else { return Ok(None) };
-        self.given += 1;
-        self.hash(&request);
-        let commands = self.commands_of(&request);
+        let request = self.next_row()?;
+        if let Some(request) = &request {
+            self.given += 1;
+            self.hash(request);
+        }
+        Ok(request)
+    }
+
+    /// The commands of the job that is given now.
+    #[inline]
+    fn take_commands(&mut self, request: &Request) -> Option<Box<[ElasticCommand]>> {
+        let commands = if self.cloud.has_commands() { self.commands_of(request) } else { None };
         self.hash_cloud(request.start, commands.as_deref());
-        Ok(Some((request, commands)))
+        commands
     }
 
     fn hash(&mut self, request: &Request) {
@@ -171,6 +177,14 @@ impl SwfSource {
 
     /// What SWF does not have; nothing for a plain job, so that the hash of a plain log is that of its 18 columns.
     fn hash_cloud(&mut self, start: i64, commands: Option<&[ElasticCommand]>) {
+        if start < 0 && commands.is_none() {
+            return;
+        }
+        self.hash_extension(start, commands);
+    }
+
+    #[cold]
+    fn hash_extension(&mut self, start: i64, commands: Option<&[ElasticCommand]>) {
         if start >= 0 {
             self.content.update(&start.to_le_bytes());
         }
@@ -228,7 +242,9 @@ impl Source for SwfSource {
     }
 
     fn next_job(&mut self) -> Result<Option<Job>, SourceError> {
-        Ok(self.next_request()?.map(|(request, commands)| self.job(&request, commands)))
+        let Some(request) = self.next_request()? else { return Ok(None) };
+        let commands = self.take_commands(&request);
+        Ok(Some(self.job(&request, commands)))
     }
 
     fn notes(&self) -> Vec<String> {
@@ -247,10 +263,11 @@ impl Source for SwfSource {
             return Err(self.mark_error(format!("it is at job {} already, past the mark", self.given)));
         }
         while self.given < mark.position {
-            if self.next_request()?.is_none() {
+            let Some(request) = self.next_request()? else {
                 let problem = format!("the mark is at job {}, but there are {}", mark.position, self.given);
                 return Err(self.mark_error(problem));
-            }
+            };
+            self.take_commands(&request);
         }
         if self.content.digest128() != mark.content {
             let problem = "its jobs up to the mark are not those that were read when the mark was made";

@@ -8,6 +8,20 @@ use crate::formats::swf::row::{Row, RowError};
 use crate::formats::swf::tally::Event;
 use crate::workload::SourceError;
 
+/// What stands behind the 18 columns of SWF.
+struct Behind {
+    /// Whether its second column is one of the cloud workload format.
+    is_cloud: bool,
+    extension: Result<Extension, RowError>,
+}
+
+impl Behind {
+    #[cold]
+    fn read(rest: &[u8]) -> Self {
+        Self { is_cloud: Extension::is_in(rest), extension: Extension::parse(rest) }
+    }
+}
+
 impl SwfSource {
     /// Reads until the window is full or there is nothing more.
     pub(super) fn fill(&mut self) {
@@ -37,10 +51,7 @@ impl SwfSource {
             Some(_) => match Row::parse_with_rest(bytes) {
                 Ok((row, rest)) if !line.cut => {
                     // Nothing stands behind the rows of nearly all logs.
-                    let extension = match rest {
-                        [] => None,
-                        rest => Some((Extension::is_in(rest), Extension::parse(rest))),
-                    };
+                    let extension = if rest.is_empty() { None } else { Some(Behind::read(rest)) };
                     self.take_in(&row, extension, number)?;
                 }
                 Ok(_) => self.tally.unreadable(RowError::TooLong, number),
@@ -50,33 +61,18 @@ impl SwfSource {
         Ok(true)
     }
 
-    /// Takes in a row. `extension` is whether its column 20 is one of the cloud workload format, and what stands there,
-    /// if anything stands behind column 18.
-    fn take_in(
-        &mut self,
-        row: &Row,
-        extension: Option<(bool, Result<Extension, RowError>)>,
-        line: u64,
-    ) -> Result<(), SourceError> {
-        let is_cloud = extension.is_some_and(|(is_in, _)| is_in);
+    /// Takes in a row, and what stands behind its column 18 if anything does.
+    fn take_in(&mut self, row: &Row, behind: Option<Behind>, line: u64) -> Result<(), SourceError> {
         if self.rows == 0 {
             self.begin(line)?;
-            self.options.cwf |= is_cloud;
+            self.options.cwf |= behind.as_ref().is_some_and(|behind| behind.is_cloud);
         }
         self.rows += 1;
-        let start = match extension.filter(|_| self.options.cwf) {
-            None if is_cloud => return Err(self.mixed(line)),
-            None => -1,
-            Some((_, Ok(Extension::Job { start }))) => start,
-            Some((_, Ok(Extension::Command(change)))) => {
-                self.hear(row, change, line);
-                return Ok(());
-            }
-            Some((_, Err(error))) => {
-                self.tally.extension(error, line);
-                return Ok(());
-            }
+        let start = match behind {
+            None => Some(-1),
+            Some(behind) => self.extend(row, &behind, line)?,
         };
+        let Some(start) = start else { return Ok(()) };
         if self.is_part(row, line) {
             self.tally.add(Event::Part, line);
             return Ok(());
@@ -107,6 +103,24 @@ impl SwfSource {
             Place::Late => self.tally.add(Event::Late, line),
         }
         Ok(())
+    }
+
+    /// The start that a row asks for, −1 if none; `None` if it is no job.
+    #[cold]
+    fn extend(&mut self, row: &Row, behind: &Behind, line: u64) -> Result<Option<i64>, SourceError> {
+        match behind.extension {
+            _ if !self.options.cwf && behind.is_cloud => Err(self.mixed(line)),
+            _ if !self.options.cwf => Ok(Some(-1)),
+            Ok(Extension::Job { start }) => Ok(Some(start)),
+            Ok(Extension::Command(change)) => {
+                self.hear(row, change, line);
+                Ok(None)
+            }
+            Err(error) => {
+                self.tally.extension(error, line);
+                Ok(None)
+            }
+        }
     }
 
     /// The header is complete: settles what depends on it.
