@@ -54,6 +54,14 @@ impl Extension {
     }
 }
 
+impl Extension {
+    /// Whether more stands behind these columns.
+    pub(in crate::formats) fn goes_on(rest: &[u8]) -> bool {
+        let mut columns = Columns::behind(rest);
+        (19..=22).all(|_| columns.token().is_ok())
+    }
+}
+
 fn span(columns: &mut Columns<'_>) -> Result<Span, RowError> {
     let micros = columns.time().map_err(extended)?;
     u64::try_from(micros).map(Span::from_micros).map_err(|_| RowError::Absurd(21))

@@ -17,6 +17,27 @@ use crate::model::{ElasticCommand, Job, JobId, PartitionId, Predecessor, Size};
 use crate::units::{Span, Time};
 use crate::workload::{Mark, Source, SourceError};
 
+/// What stands behind column 18 of a row.
+#[derive(Copy, Clone, Debug)]
+struct Behind {
+    /// Whether column 20 is one of the cloud workload format.
+    is_cloud: bool,
+    /// Columns 19 to 21.
+    read: Result<Extension, RowError>,
+    /// Whether there are more.
+    goes_on: bool,
+}
+
+impl Behind {
+    fn of(rest: &[u8]) -> Self {
+        Self {
+            is_cloud: Extension::is_in(rest),
+            read: Extension::parse(rest),
+            goes_on: Extension::goes_on(rest),
+        }
+    }
+}
+
 /// How a log is read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SwfOptions {
@@ -157,11 +178,11 @@ impl SwfSource {
             Some(_) => match Row::parse_with_rest(bytes) {
                 Ok((row, rest)) if !line.cut => {
                     // Nothing stands behind the rows of nearly all logs.
-                    let extension = match rest {
+                    let behind = match rest {
                         [] => None,
-                        rest => Some((Extension::is_in(rest), Extension::parse(rest))),
+                        rest => Some(Behind::of(rest)),
                     };
-                    self.take_in(&row, extension, number)?;
+                    self.take_in(&row, behind, number)?;
                 }
                 Ok(_) => self.tally.unreadable(RowError::TooLong, number),
                 Err(error) => self.tally.unreadable(error, number),
@@ -170,29 +191,27 @@ impl SwfSource {
         Ok(true)
     }
 
-    /// Takes in a row. `extension` is whether its column 20 is one of the cloud workload format, and what stands there,
-    /// if anything stands behind column 18.
-    fn take_in(
-        &mut self,
-        row: &Row,
-        extension: Option<(bool, Result<Extension, RowError>)>,
-        line: u64,
-    ) -> Result<(), SourceError> {
-        let is_cloud = extension.is_some_and(|(is_in, _)| is_in);
+    /// Takes in a row. `behind` is what stands behind its column 18, if anything does.
+    fn take_in(&mut self, row: &Row, behind: Option<Behind>, line: u64) -> Result<(), SourceError> {
+        let is_cloud = behind.is_some_and(|behind| behind.is_cloud);
         if self.rows == 0 {
             self.begin(line)?;
             self.options.cwf |= is_cloud;
         }
         self.rows += 1;
-        let start = match extension.filter(|_| self.options.cwf) {
+        let behind = behind.filter(|_| self.options.cwf);
+        if behind.is_some_and(|behind| behind.goes_on && behind.read.is_ok()) {
+            self.tally.add(Event::Beyond, line);
+        }
+        let start = match behind.map(|behind| behind.read) {
             None if is_cloud => return Err(self.mixed(line)),
             None => -1,
-            Some((_, Ok(Extension::Job { start }))) => start,
-            Some((_, Ok(Extension::Command(change)))) => {
+            Some(Ok(Extension::Job { start })) => start,
+            Some(Ok(Extension::Command(change))) => {
                 self.hear(row, change, line);
                 return Ok(());
             }
-            Some((_, Err(error))) => {
+            Some(Err(error)) => {
                 self.tally.extension(error, line);
                 return Ok(());
             }

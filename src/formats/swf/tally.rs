@@ -45,10 +45,12 @@ pub(super) enum Event {
     EarlyCommand,
     /// A requested start before the submission: the submission is asked for.
     EarlyStart,
+    /// More than 21 columns of the cloud workload format.
+    Beyond,
 }
 
 impl Event {
-    const COUNT: usize = 20;
+    const COUNT: usize = 21;
 
     /// The sentence for `n` of them.
     fn sentence(self, n: u64) -> String {
@@ -81,6 +83,7 @@ impl Event {
             Self::EarlyCommand => {
                 format!("took {commands} as given with the submission of the job: {its} time is before it")
             }
+            Self::Beyond => format!("passed over what stands behind column 21 of {rows}"),
             Self::EarlyStart => {
                 format!("took the submission of {jobs} as the requested start: {is_word} before it")
             }
@@ -93,7 +96,8 @@ impl Event {
 pub(super) struct Tally {
     counts: [(u64, u64); Event::COUNT],
     first_error: Option<RowError>,
-    first_extension: Option<RowError>,
+    /// What is wrong with columns 19 to 21, in the order in which it was met: how often, and the line of the first.
+    extensions: Vec<(RowError, u64, u64)>,
 }
 
 impl Tally {
@@ -111,11 +115,13 @@ impl Tally {
     }
 
     pub(super) fn extension(&mut self, error: RowError, line: u64) {
-        self.first_extension.get_or_insert(error);
-        self.add(Event::Extension, line);
+        match self.extensions.iter_mut().find(|(other, ..)| *other == error) {
+            Some((_, count, _)) => *count += 1,
+            None => self.extensions.push((error, 1, line)),
+        }
     }
 
-    /// One sentence an event that occurred.
+    /// One sentence an event that occurred, and one a thing that was wrong with columns 19 to 21.
     pub(super) fn notes(&self) -> Vec<String> {
         use Event::*;
         let all: [Event; Event::COUNT] = [
@@ -139,17 +145,25 @@ impl Tally {
             NoCommandTime,
             EarlyCommand,
             EarlyStart,
+            Beyond,
         ];
         all.into_iter()
-            .filter_map(|event| {
-                let (count, first) = self.counts[event as usize];
-                let why = match event {
-                    Unreadable => self.first_error,
-                    Extension => self.first_extension,
-                    _ => None,
+            .flat_map(|event| {
+                let told = |count: u64, first: u64, why: Option<RowError>| {
+                    let why = why.map(|error| format!(": {error}")).unwrap_or_default();
+                    format!("{} (first at line {first}{why})", event.sentence(count))
                 };
-                let why = why.map(|error| format!(": {error}")).unwrap_or_default();
-                (count > 0).then(|| format!("{} (first at line {first}{why})", event.sentence(count)))
+                let (count, first) = self.counts[event as usize];
+                match event {
+                    Extension => self
+                        .extensions
+                        .iter()
+                        .map(|(why, count, first)| told(*count, *first, Some(*why)))
+                        .collect(),
+                    Unreadable if count > 0 => vec![told(count, first, self.first_error)],
+                    _ if count > 0 => vec![told(count, first, None)],
+                    _ => Vec::new(),
+                }
             })
             .collect()
     }
