@@ -87,6 +87,8 @@ pub struct Opened {
     pub seed: Option<u64>,
     /// What a log says of itself.
     pub header: Option<Header>,
+    /// Whether its jobs may have elastic commands.
+    pub elastic: bool,
     pub(super) read: Arc<Mutex<Read>>,
 }
 
@@ -244,7 +246,7 @@ impl Workload {
             Self::Poisson(named) => open_poisson(named.clone(), entity, shaping, progress)?,
             Self::Cwf(named) => open_cwf(named.clone(), entity, shaping, progress)?,
         };
-        let Base { mut source, name, procs, mut seed, header } = base;
+        let Base { mut source, name, procs, mut seed, header, elastic } = base;
         let Some(procs) = shaping.procs.or(procs) else {
             let said = header.as_ref().and_then(|header| header.with_line("MaxProcs"));
             let problem = match said {
@@ -269,7 +271,7 @@ impl Workload {
             }
         }
         let (timed, read) = Timed::new(source);
-        Ok(Opened { source: Box::new(timed), name, procs, seed, header, read })
+        Ok(Opened { source: Box::new(timed), name, procs, seed, header, elastic, read })
     }
 
     /// The file that it is in: of a log of an archive, wherever this machine has it; `None` if it is in none.
@@ -352,12 +354,14 @@ struct Base {
     procs: Option<u32>,
     seed: Option<u64>,
     header: Option<Header>,
+    elastic: bool,
 }
 
 impl Base {
     /// Of a generator; its jobs are still to come.
     fn of(name: String, procs: u32, seed: Option<u64>) -> Self {
-        Self { source: Box::new(Jobs::new(Vec::new())), name, procs: Some(procs), seed, header: None }
+        let source = Box::new(Jobs::new(Vec::new()));
+        Self { source, name, procs: Some(procs), seed, header: None, elastic: false }
     }
 }
 
@@ -373,7 +377,7 @@ fn open_batsim(path: &Path, shaping: &Shaping, once: bool) -> Result<Base, RunEr
     if let Some(first) = shaping.first {
         source = Box::new(First::new(source, first));
     }
-    Ok(Base { source, name, procs: Some(read.nb_res), seed: None, header: None })
+    Ok(Base { source, name, procs: Some(read.nb_res), seed: None, header: None, elastic: false })
 }
 
 /// Refuses what only a log can have done to it, so that nothing that was asked for is ignored.

@@ -157,7 +157,7 @@ fn cancel(_: u64) -> Body {
 
 /// The first command submits a job, which is changed; and there is no job of the other number.
 fn extend(_: u64) -> Body {
-    Body::Elastic { job: JobId(900_000_000), change: Elastic::ExtendTime(Span::from_secs(40 * 86_400)) }
+    Body::Elastic { job: JobId(900_000_000), change: Elastic::ExtendTime(Span::from_secs(20 * 86_400)) }
 }
 
 fn reduce(_: u64) -> Body {
@@ -377,10 +377,15 @@ fn a_run_that_was_told_things_is_killed_and_does_them_again() {
 fn elastic_commands_of_a_file_are_done_again_by_a_run_that_was_killed() {
     const SET: &str = "site.delft.policy=easy-de";
     const ORDERS: [Order; 4] = [
-        ("submit delft procs=1 run=10min", 1, |number| {
-            Body::Submit(Box::new(Job::rigid(900_000_000 + number, Time::NEVER, 1, Span::from_secs(600))))
+        ("submit delft procs=1 run=20d", 1, |number| {
+            Body::Submit(Box::new(Job::rigid(
+                900_000_000 + number,
+                Time::NEVER,
+                1,
+                Span::from_secs(20 * 86_400),
+            )))
         }),
-        ("extend delft 900000000 time=40d", 1, extend),
+        ("extend delft 900000000 time=20d", 1, extend),
         ("reduce delft 899999999 procs=2", 1, reduce_nothing),
         ("reduce delft 900000000 time=30d", 1, reduce),
     ];
@@ -432,7 +437,7 @@ fn elastic_commands_of_a_file_are_done_again_by_a_run_that_was_killed() {
     assert_eq!(summary["elastic"], serde_json::json!({ "accepted": 2, "refused": { "no-job": 1 } }));
     let [job] = &of("jobs.csv", "900000000,")[..] else { panic!("one row") };
     assert!(job.contains(",completed,"), "{job}");
-    assert_eq!(of("events.csv", "ET 3456000").len(), 1);
+    assert_eq!(of("events.csv", "ET 1728000").len(), 1);
     assert_eq!(of("events.csv", "RT 2592000").len(), 1);
     assert!(of("events.csv", "RP 2")[0].contains("command-refused,no-job,delft,"));
     drop(folder);

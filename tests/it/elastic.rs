@@ -229,12 +229,12 @@ fn one_that_is_kept_back_is_changed_too() {
 /// Commands are carried out first come first served, and what their policy plans is planned anew around them: a dedicated job may be late.
 #[test]
 fn plans_give_way_to_commands() {
-    // Job 2 (4) is to start at 20, when job 1 (3) is over; at 10 that gets 15 s more. Job 3 (1, until 31) was in the way, and is not now.
-    let jobs = [with(job(1, 0, 3, 20), &[(10, more(15))]), job(2, 0, 4, 10).from(20), job(3, 11, 1, 20)];
+    // Job 2 (4) is to start at 25, when job 1 (3) is over; at 10 that gets 15 s more. Job 3 (1, until 31) was in the way, and is not now.
+    let jobs = [with(job(1, 0, 3, 20), &[(10, more(15))]), job(2, 0, 4, 10).from(25), job(3, 11, 1, 20)];
     for policy in ["easy-de", "los-de", "hybrid-los-e"] {
         assert_eq!(starts(&site(4, policy), &jobs), [0, 35, 11], "{policy}");
         let plain = [job(1, 0, 3, 20), jobs[1].clone(), jobs[2].clone()];
-        assert_eq!(starts(&site(4, policy), &plain), [0, 20, 30], "{policy}");
+        assert_eq!(starts(&site(4, policy), &plain), [0, 25, 35], "{policy}");
     }
     // Job 1 takes the two processors that job 2 was to have from 20 on, and is over at 25.
     let grows = with(job(1, 0, 2, 40).malleable(1, 4, Speedup::Linear), &[(10, Elastic::ExtendProcs(2))]);

@@ -40,7 +40,7 @@ fn orders_are_carried_out_at_their_times() {
         (10, 1, more(5)),
         (10, 7, JobAct::Cancel), // There is none.
         (12, 3, JobAct::Cancel),
-        (90, 1, more(1)), // It is over; and so is the run.
+        (90, 1, more(1)), // It is over.
         (95, 9, JobAct::Cancel),
     ];
     let jobs = [job(1, 0, 4, 30), job(2, 0, 4, 30), job(3, 0, 4, 30)];
@@ -57,8 +57,8 @@ fn orders_are_carried_out_at_their_times() {
             (0, 2, EventCause::Script),
             (10, 1, EventCause::Script),
             (10, 7, none),
-            (55, 1, none),
-            (55, 9, none),
+            (90, 1, none),
+            (95, 9, none),
         ];
         assert_eq!(
             told,
@@ -66,6 +66,14 @@ fn orders_are_carried_out_at_their_times() {
             "{policy}"
         );
     }
+    // A run of a grid is over with its last job: what would come later is refused then.
+    let spec = ordered(site(4, "easy-e"), &orders);
+    let mut grid = grid(&Registry::standard(), &spec, &jobs).expect("a grid");
+    let mut records = Vec::new();
+    grid.run_to(None, WindowOptions::default(), &mut records).expect("it ends");
+    let ran = Ran::of(&grid, records);
+    assert_eq!(refused(&ran), [CommandRefusal::NoJob; 3]);
+    assert!(events(&ran).iter().all(|event| event.time <= Time::from_secs(60)));
     let ran = support::run(&ordered(site(4, "easy"), &orders[1..2]), &jobs);
     assert_eq!((ran.times(1), refused(&ran)), ((0, 30), vec![CommandRefusal::NoProcessor]));
 }
@@ -77,7 +85,11 @@ fn of_two_jobs_with_a_number_the_one_that_was_submitted_first_is_meant() {
     // The same number in two partitions.
     let jobs = [job(1, 0, 4, 30).on(1), job(1, 5, 4, 30).on(0)];
     let ends = |act| {
-        let ran = support::run(&ordered(spec.clone(), &[(10, 1, act)]), &jobs);
+        let spec = ordered(spec.clone(), &[(10, 1, act)]);
+        let mut grid = grid(&Registry::standard(), &spec, &jobs).expect("a grid");
+        let mut records = Vec::new();
+        grid.run(&mut records).expect("it ends");
+        let ran = Ran::of(&grid, records);
         let mut ends: Vec<_> = ran.jobs().map(|job| (job.partition.0, job.end, job.outcome)).collect();
         ends.sort_unstable_by_key(|end| end.0);
         ends
@@ -161,7 +173,7 @@ fn commands_of_a_job_that_ends_at_the_broker_are_refused() {
 /// Jobs that are nearly all malleable, often dedicated, and commanded while they run and wait.
 fn commanded() -> impl Strategy<Value = Vec<Job>> {
     let command = (0_u64..50, 0_u8..4, 1_u64..25);
-    let job = (
+    let raw = (
         0_u64..8,
         1_u32..7,
         1_u64..40,
@@ -170,7 +182,7 @@ fn commanded() -> impl Strategy<Value = Vec<Job>> {
         (0_u32..3, 0_u32..8),
         vec(command, 0..5),
     );
-    vec(job, 1..16).prop_map(|raw| {
+    vec(raw, 1..16).prop_map(|raw| {
         let mut now = 0;
         let jobs = (1..).zip(raw).map(
             |(id, (gap, procs, runtime, over, (dedicated, lead), (less, more), commands))| {

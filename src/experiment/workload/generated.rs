@@ -53,7 +53,8 @@ pub(super) fn open_cwf(
     let spec = CwfSpec::from_named(named).map_err(RunError::request)?;
     let (procs, seed, jobs) = (spec.procs, spec.seed, spec.jobs);
     let source = Cwf::new(spec, shaping.seed, entity).map_err(RunError::request)?;
-    Ok(generated(Box::new(source), jobs, shaping, progress, Base::of(name, procs, seed)))
+    let base = Base { elastic: true, ..Base::of(name, procs, seed) };
+    Ok(generated(Box::new(source), jobs, shaping, progress, base))
 }
 
 /// Refuses what a generator cannot do, and gives it what its name does not say.

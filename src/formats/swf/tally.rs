@@ -115,6 +115,8 @@ impl Tally {
     }
 
     pub(super) fn extension(&mut self, error: RowError, line: u64) {
+        // One sentence is for both.
+        let error = if error == RowError::NotANumber(21) { RowError::Absurd(21) } else { error };
         match self.extensions.iter_mut().find(|(other, ..)| *other == error) {
             Some((_, count, _)) => *count += 1,
             None => self.extensions.push((error, 1, line)),
