@@ -24,7 +24,7 @@ pub use churn::{
     RandomChurn,
 };
 pub use class::{ClassError, JobClass, JobClasses, SizeBound};
-pub use elastic::{CommandRefusal, Elastic, ElasticCommand};
+pub use elastic::{CommandRefusal, Elastic, ElasticCommand, JobAct, PlannedJobAct};
 pub use grid::{BrokerSpec, GridSpec, Link, NetworkSpec, Payer, Replan};
 pub use ids::{JobId, JobKey, PartitionId, PoolId, SiteId};
 pub use job::{GridPart, Job, JobError, Origin, Predecessor, Size};

@@ -7,7 +7,7 @@ mod unplaced;
 use serde::{Deserialize, Serialize};
 
 use self::assigned::Flights;
-pub(super) use self::unplaced::unplaced;
+pub(super) use self::unplaced::{refuse_commands, unplaced};
 use super::mailbox::{self, Mailbox, Moments};
 use super::{Address, Body, Entity, EntityError, Message, Outbox, Pending, SiteReport, Stamp};
 use crate::broker::{
@@ -298,6 +298,7 @@ impl Broker {
             cause: EventCause::Refused(reason),
             ..of_job(job, now.time)
         }));
+        refuse_commands(job, now.time, outbox);
         outbox.record(Record::Job(unplaced(job, Outcome::Rejected(reason), now.time)));
         if self.feedback {
             let number = job.grid.as_ref().map_or(u64::MAX, |grid| grid.number);

@@ -310,6 +310,8 @@ impl Replay {
         let description = Description::Replay { folder: typed_in, options: Box::new(alone) };
         let options = OutputOptions {
             machines: self.options.machines,
+            // Machines stand in a replay: only commands to jobs are events.
+            events: opened.elastic,
             replay: serde_json::to_string_pretty(&description).ok().map(|text| text + "\n"),
             batsim: self.options.batsim.then(|| opened.name.clone()),
             ..OutputOptions::default()

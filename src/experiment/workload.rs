@@ -39,6 +39,8 @@ pub struct Opened {
     pub seed: Option<u64>,
     /// What a log says of itself.
     pub header: Option<Header>,
+    /// Whether its jobs may have elastic commands.
+    pub elastic: bool,
     pub(super) read: Arc<Mutex<Read>>,
 }
 
@@ -123,9 +125,12 @@ impl Workload {
                 one_pace(named, shaping)?;
                 open::<PoissonSpec>(named, "generated jobs", entity, shaping, progress)?
             }
-            Self::Cwf(named) => open::<CwfSpec>(named, "the generator of CWF", entity, shaping, progress)?,
+            Self::Cwf(named) => Base {
+                elastic: true,
+                ..open::<CwfSpec>(named, "the generator of CWF", entity, shaping, progress)?
+            },
         };
-        let Base { mut source, name, procs, mut seed, header } = base;
+        let Base { mut source, name, procs, mut seed, header, elastic } = base;
         let Some(procs) = shaping.procs.or(procs) else {
             let said = header.as_ref().and_then(|header| header.with_line("MaxProcs"));
             let problem = match said {
@@ -150,7 +155,7 @@ impl Workload {
             }
         }
         let (timed, read) = Timed::new(source);
-        Ok(Opened { source: Box::new(timed), name, procs, seed, header, read })
+        Ok(Opened { source: Box::new(timed), name, procs, seed, header, elastic, read })
     }
 
     fn open_log(
@@ -212,6 +217,7 @@ struct Base {
     procs: Option<u32>,
     seed: Option<u64>,
     header: Option<Header>,
+    elastic: bool,
 }
 
 fn open_batsim(path: &Path, shaping: &Shaping, once: bool) -> Result<Base, RunError> {
@@ -226,7 +232,7 @@ fn open_batsim(path: &Path, shaping: &Shaping, once: bool) -> Result<Base, RunEr
     if let Some(first) = shaping.first {
         source = Box::new(First::new(source, first));
     }
-    Ok(Base { source, name, procs: Some(read.nb_res), seed: None, header: None })
+    Ok(Base { source, name, procs: Some(read.nb_res), seed: None, header: None, elastic: false })
 }
 
 /// Refuses what only a log can have done to it, so that nothing that was asked for is ignored.

@@ -418,8 +418,7 @@ impl Partition {
     /// Withdraws a job by its number: from the queue, or from its processors. If several have the number, the one that
     /// came first. `None` if there is none.
     pub fn cancel(&mut self, id: JobId, now: Time, sink: &mut dyn RecordSink) -> Option<Departed> {
-        let named = self.state.table.iter().filter(|(_, job)| job.job.id == id);
-        let key = named.min_by_key(|(_, job)| job.seq)?.0;
+        let key = self.named(id)?;
         self.end_job(key, Outcome::Cancelled, now, sink)
     }
 

@@ -23,7 +23,7 @@ pub(super) fn open<G: Generator>(
     if let Some(first) = shaping.first {
         source = Box::new(First::new(source, first));
     }
-    Ok(Base { source, name, procs: Some(procs), seed, header: None })
+    Ok(Base { source, name, procs: Some(procs), seed, header: None, elastic: false })
 }
 
 /// Refuses two words on how fast jobs come.

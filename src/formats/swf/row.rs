@@ -65,6 +65,9 @@ impl fmt::Display for RowError {
             Self::Columns(1) => write!(f, "1 column instead of {COLUMNS}"),
             Self::Columns(count) => write!(f, "{count} columns instead of {COLUMNS}"),
             Self::TooLong => f.write_str("the line is too long"),
+            Self::Absurd(21) | Self::NotANumber(21) => f.write_str(
+                "column 21 is no amount from 0 on, of seconds for ET and RT and of whole processors for EP and RP",
+            ),
             Self::NotANumber(column) => write!(f, "column {column} is not a number"),
             Self::Absurd(column) => write!(f, "column {column} has a value that cannot be meant"),
             Self::Extended(count) => write!(f, "{count} columns instead of {COLUMNS} or 21"),

@@ -57,6 +57,7 @@ impl Checker<'_> {
             },
             record_machines: output.machines.unwrap_or(false),
             record_segments: output.segments.unwrap_or(true),
+            orders: Vec::new(),
         };
         for (at, reservation) in keys.reservation.iter().flatten().enumerate() {
             self.reservation(&path.key("reservation").item(at), reservation, &mut spec);

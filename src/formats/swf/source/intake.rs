@@ -8,17 +8,25 @@ use crate::formats::swf::row::{Row, RowError};
 use crate::formats::swf::tally::Event;
 use crate::workload::SourceError;
 
-/// What stands behind the 18 columns of SWF.
+/// What stands behind column 18 of a row.
+#[derive(Copy, Clone, Debug)]
 struct Behind {
-    /// Whether its second column is one of the cloud workload format.
+    /// Whether column 20 is one of the cloud workload format.
     is_cloud: bool,
-    extension: Result<Extension, RowError>,
+    /// Columns 19 to 21.
+    read: Result<Extension, RowError>,
+    /// Whether there are more.
+    goes_on: bool,
 }
 
 impl Behind {
     #[cold]
-    fn read(rest: &[u8]) -> Self {
-        Self { is_cloud: Extension::is_in(rest), extension: Extension::parse(rest) }
+    fn of(rest: &[u8]) -> Self {
+        Self {
+            is_cloud: Extension::is_in(rest),
+            read: Extension::parse(rest),
+            goes_on: Extension::goes_on(rest),
+        }
     }
 }
 
@@ -51,8 +59,8 @@ impl SwfSource {
             Some(_) => match Row::parse_with_rest(bytes) {
                 Ok((row, rest)) if !line.cut => {
                     // Nothing stands behind the rows of nearly all logs.
-                    let extension = if rest.is_empty() { None } else { Some(Behind::read(rest)) };
-                    self.take_in(&row, extension, number)?;
+                    let behind = if rest.is_empty() { None } else { Some(Behind::of(rest)) };
+                    self.take_in(&row, behind, number)?;
                 }
                 Ok(_) => self.tally.unreadable(RowError::TooLong, number),
                 Err(error) => self.tally.unreadable(error, number),
@@ -108,9 +116,13 @@ impl SwfSource {
     /// The start that a row asks for, −1 if none; `None` if it is no job.
     #[cold]
     fn extend(&mut self, row: &Row, behind: &Behind, line: u64) -> Result<Option<i64>, SourceError> {
-        match behind.extension {
-            _ if !self.options.cwf && behind.is_cloud => Err(self.mixed(line)),
-            _ if !self.options.cwf => Ok(Some(-1)),
+        if !self.options.cwf {
+            return if behind.is_cloud { Err(self.mixed(line)) } else { Ok(Some(-1)) };
+        }
+        if behind.goes_on && behind.read.is_ok() {
+            self.tally.add(Event::Beyond, line);
+        }
+        match behind.read {
             Ok(Extension::Job { start }) => Ok(Some(start)),
             Ok(Extension::Command(change)) => {
                 self.hear(row, change, line);
