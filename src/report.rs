@@ -16,6 +16,7 @@ mod explained;
 mod figures;
 mod folder;
 mod futures;
+mod gains_figure;
 mod grid;
 mod lines;
 mod mark;
@@ -47,6 +48,7 @@ pub use explained::{
 };
 pub use folder::{OutputDir, OutputOptions};
 pub use futures::{Branch, Difference, Futures, futures_table};
+pub use gains_figure::{ShownGains, gains_figure};
 pub use grid::grid_tables;
 pub use mark::{FileMark, OutputMark, OutputSync};
 #[cfg(feature = "parquet")]

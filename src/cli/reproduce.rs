@@ -1,14 +1,19 @@
 //! `gridemu reproduce`
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args as ClapArgs;
 
 use super::{progress, say, signals, talk};
-use crate::experiment::reproduce::{ReproduceOptions, Reproduction, reproduce};
+use crate::experiment::reproduce::{ReproduceOptions, Reproduction, Shows, plain, reproduce};
 use crate::experiment::{Control, Progress, RunError};
-use crate::report::{Page, PageFigure, ShownClaim, claims_page, claims_table, hint_for, study_figures};
+use crate::metrics::claims::Expects;
+use crate::report::{
+    Page, PageFigure, ShownClaim, ShownGains, claims_page, claims_table, gains_figure, hint_for,
+    study_figures,
+};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -118,26 +123,18 @@ fn write_page(args: &Args, found: &Reproduction, claims: &[ShownClaim<'_>]) -> R
     Ok(page)
 }
 
-/// Draws the figures of the campaigns that were run, into a folder beside the page.
+/// Draws the figures of what was run, into a folder beside the page.
 fn write_figures(pages: &Path, found: &Reproduction) -> Result<Vec<PageFigure>, RunError> {
     let mut figures = Vec::new();
+    let mut names = BTreeSet::new();
     for figure in &found.paper.figures {
-        let Some(table) = found.tables.get(&figure.campaign) else { continue };
-        let drawn = study_figures(table, &figure.measure, &figure.along, figure.by.as_deref())
-            .map_err(RunError::run)?;
-        let Some(drawn) = drawn else {
-            let said = format!(
-                "a figure of {} names a measure (`{}`) or an axis (`{}`) that is not there",
-                figure.campaign, figure.measure, figure.along
-            );
-            return Err(RunError::request(said).with_hint("a figure names what its campaign has"));
-        };
-        for (of, svg) in drawn {
-            let stem = figure.campaign.trim_end_matches(".toml");
-            let parts: Vec<&str> =
-                [stem, &figure.measure, &of].into_iter().filter(|part| !part.is_empty()).collect();
-            let plain = |sign: char| if sign.is_ascii_alphanumeric() || sign == '.' { sign } else { '-' };
-            let name: String = parts.join("-").chars().map(plain).collect();
+        for (of, svg) in drawn(found, &figure.shows)? {
+            let stem =
+                if of.is_empty() { figure.name.clone() } else { format!("{}-{}", figure.name, plain(&of)) };
+            // The name of one figure may be that of a part of another.
+            let numbered = |number: u32| if number == 1 { stem.clone() } else { format!("{stem}-{number}") };
+            let free = (1..).map(numbered).find(|name| names.insert(name.to_ascii_lowercase()));
+            let name = free.unwrap_or(stem);
             write(&pages.join(&found.name).join(format!("{name}.svg")), &svg)?;
             let caption =
                 if of.is_empty() { figure.caption.clone() } else { format!("{} ({of})", figure.caption) };
@@ -145,6 +142,35 @@ fn write_figures(pages: &Path, found: &Reproduction) -> Result<Vec<PageFigure>, 
         }
     }
     Ok(figures)
+}
+
+/// The pictures of a figure, each with what is apart in it; none if nothing of it was run.
+fn drawn(found: &Reproduction, shows: &Shows) -> Result<Vec<(String, String)>, RunError> {
+    match shows {
+        Shows::Curves { campaign, measure, of, along, by } => {
+            let Some(table) = found.tables.get(campaign) else { return Ok(Vec::new()) };
+            let drawn = study_figures(table, of, measure, along, by.as_deref()).map_err(RunError::run)?;
+            drawn.ok_or_else(|| {
+                let said = format!(
+                    "a figure of {campaign} names a measure (`{measure}`) or an axis (`{along}`) that is not there"
+                );
+                RunError::request(said).with_hint("a figure names what its campaign has")
+            })
+        }
+        Shows::Gains { claims, labels } => {
+            let shown = |id: &String| {
+                let at = found.claims.iter().position(|(claim, _)| claim.id == *id)?;
+                let claim = &found.claims[at].0.claim;
+                let Expects::UpTo { published } = claim.expects else { return None };
+                let name = labels.get(id).unwrap_or(&claim.id);
+                let along = claim.along.as_deref().unwrap_or_default();
+                Some(ShownGains { name, published, along, measured: found.measured.get(at)? })
+            };
+            let shown: Vec<ShownGains<'_>> = claims.iter().filter_map(shown).collect();
+            let drawn = gains_figure(&shown).map_err(RunError::run)?;
+            Ok(drawn.map(|svg| (String::new(), svg)).into_iter().collect())
+        }
+    }
 }
 
 fn write(path: &Path, text: &str) -> Result<(), RunError> {

@@ -3,6 +3,7 @@
 //! `claims.toml` of the folder says what was published and where; each claim names the campaign of the folder that measures it.
 //! What a claim is held against, and how, is the business of [`crate::metrics::claims`].
 
+mod figure;
 mod file;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,9 +19,10 @@ use crate::broker::BrokerRegistry;
 use crate::local::Registry;
 use crate::metrics::claims::{ClaimError, Judgement, Measured, check_claim, judge, measure_claim};
 use crate::metrics::{StudyTable, nearest_measure, stands_for};
-use crate::model::nearest;
 
-pub use file::{ClaimOnPage, Figure, Paper};
+pub(crate) use figure::plain;
+pub use figure::{Figure, Shows};
+pub use file::{ClaimOnPage, Paper};
 
 /// How a paper is reproduced.
 #[derive(Clone, Debug)]
@@ -42,6 +44,9 @@ pub struct Reproduction {
     pub paper: Paper,
     /// Each claim with its verdict, in the order of the file.
     pub claims: Vec<(ClaimOnPage, Judgement)>,
+    /// What was measured for each claim, in the same order.
+    #[serde(skip)]
+    pub measured: Vec<Measured>,
     /// The campaigns that were run, by the names of their files.
     #[serde(skip)]
     pub tables: BTreeMap<String, StudyTable>,
@@ -101,22 +106,15 @@ pub fn reproduce(
         }
     }
     for figure in &paper.figures {
-        if let Some(measures) = asked.get(&figure.campaign) {
-            measured_by(&figure.campaign, measures, &figure.measure).map_err(|(said, hint)| {
+        let Shows::Curves { campaign, measure, .. } = &figure.shows else { continue };
+        if let Some(measures) = asked.get(campaign) {
+            measured_by(campaign, measures, measure).map_err(|(said, hint)| {
                 at_line(folder, figure.line, &format!("a figure: {said}"), Some(hint))
             })?;
         }
-        let Some(campaign) = campaigns.get(&figure.campaign) else { continue };
-        let axes: Vec<&str> = campaign.axes().collect();
-        for axis in [Some(&figure.along), figure.by.as_ref()].into_iter().flatten() {
-            if !axes.contains(&axis.as_str()) {
-                let said =
-                    format!("a figure: the campaign has no axis `{axis}`; its axes are {}", axes.join(", "));
-                let near = nearest(axis, axes.iter().copied());
-                let near = near.map(|near| format!("did you mean `{near}`?"));
-                return Err(at_line(folder, figure.line, &said, near));
-            }
-        }
+        let Some(campaign) = campaigns.get(campaign) else { continue };
+        figure::fits(&figure.shows, campaign)
+            .map_err(|(said, hint)| at_line(folder, figure.line, &said, hint))?;
     }
     let mut tables = BTreeMap::new();
     for (name, campaign) in &campaigns {
@@ -164,6 +162,7 @@ pub fn reproduce(
         name: name.unwrap_or_else(|| "paper".to_owned()),
         paper,
         claims: claims.into_iter().zip(judgements).collect(),
+        measured,
         tables,
         missing,
         failed,
@@ -194,16 +193,18 @@ fn refused(error: &ClaimError, folder: &Path, claim: &ClaimOnPage) -> RunError {
 
 fn fits(claim: &ClaimOnPage, campaign: &Campaign) -> Result<(), ClaimError> {
     let axes: Vec<&str> = campaign.axes().collect();
-    let labels = |axis: usize| {
-        let mut labels: Vec<String> = Vec::new();
-        for run in campaign.runs() {
-            if !labels.contains(&run.point[axis]) {
-                labels.push(run.point[axis].clone());
-            }
+    check_claim(&claim.claim, &axes, &|axis| labels(campaign, axis))
+}
+
+/// The labels on an axis of a campaign.
+fn labels(campaign: &Campaign, axis: usize) -> Vec<String> {
+    let mut labels: Vec<String> = Vec::new();
+    for run in campaign.runs() {
+        if !labels.contains(&run.point[axis]) {
+            labels.push(run.point[axis].clone());
         }
-        labels
-    };
-    check_claim(&claim.claim, &axes, &labels)
+    }
+    labels
 }
 
 /// What is to be known of a campaign before it is loaded.

@@ -18,6 +18,7 @@ mod plot;
 mod png;
 mod raster;
 mod sheet;
+mod spread;
 #[cfg(test)]
 mod tests;
 
@@ -32,6 +33,7 @@ pub(super) use palette::{classes, variables};
 pub use pareto::{ParetoChart, ParetoPoint};
 pub use png::{ChartError, png};
 pub use raster::Raster;
+pub use spread::{Spread, SpreadChart, SpreadRow};
 
 /// Width of a chart over the whole page, in pixels.
 pub const WIDTH: u32 = 1080;

@@ -2,6 +2,7 @@
 //! cut down to what can be seen.
 
 mod account;
+mod along;
 mod churn;
 mod distribution;
 mod groups;

@@ -3,12 +3,14 @@
 use super::charts::{Chart, ChartError, Paint, Theme};
 use super::series::{Layout, curves};
 use crate::metrics::StudyTable;
+use crate::metrics::claims::Side;
 
 /// Width and height of a figure, in pixels.
 const SIZE: (u32, u32) = (760, 380);
 
 /// The curves of a measure along an axis, a curve for each label of the axis `by` (one is chosen if it is not said), and a chart for each
-/// combination of the others: what is drawn apart in it (empty if nothing is), and the picture as SVG.
+/// combination of the others: what is drawn apart in it (empty if nothing is), and the picture as SVG. Only the runs `of` these labels are
+/// drawn, and labels stand in their order there; an axis that it does not name is drawn whole.
 ///
 /// `None` if the table has no such measure or axis.
 ///
@@ -16,12 +18,14 @@ const SIZE: (u32, u32) = (760, 380);
 /// [`ChartError`] if a picture cannot be drawn.
 pub fn study_figures(
     table: &StudyTable,
+    of: &Side,
     measure: &str,
     along: &str,
     by: Option<&str>,
 ) -> Result<Option<Vec<(String, String)>>, ChartError> {
+    let Some(table) = part(table, of) else { return Ok(None) };
     let (Some(measure), Some(axis)) = (table.measure(measure), table.axis(along)) else { return Ok(None) };
-    let Some(mut layout) = Layout::of(table, Some(axis)) else { return Ok(None) };
+    let Some(mut layout) = Layout::of(&table, Some(axis)) else { return Ok(None) };
     if let Some(by) = by {
         let Some(by) = table.axis(by) else { return Ok(None) };
         layout.apart.extend(layout.colour.filter(|colour| *colour != by));
@@ -29,9 +33,68 @@ pub fn study_figures(
         layout.apart.sort_unstable();
         layout.colour = Some(by);
     }
-    let charts = layout.charts(table).into_iter().map(|chart| {
-        let drawn = curves(table, &layout, measure, &chart, SIZE).svg(Paint::File(Theme::Light))?;
+    let charts = layout.charts(&table).into_iter().map(|chart| {
+        let drawn = curves(&table, &layout, measure, &chart, SIZE).svg(Paint::File(Theme::Light))?;
         Ok((chart.1, drawn))
     });
     charts.collect::<Result<Vec<_>, _>>().map(Some)
+}
+
+/// The runs with these labels, ordered so that each axis has its labels in this order. `None` if an axis is not there.
+fn part(table: &StudyTable, of: &Side) -> Option<StudyTable> {
+    let mut axes = Vec::new();
+    for (axis, labels) in of {
+        axes.push((table.axis(axis)?, labels));
+    }
+    let place = |point: &[String]| {
+        let on_axis =
+            |(at, labels): &(usize, &Vec<String>)| labels.iter().position(|label| *label == point[*at]);
+        axes.iter().map(on_axis).collect::<Option<Vec<usize>>>()
+    };
+    let mut rows: Vec<_> =
+        table.rows.iter().filter_map(|row| Some((place(&row.point)?, row.clone()))).collect();
+    rows.sort_by(|a, b| a.0.cmp(&b.0));
+    Some(StudyTable { rows: rows.into_iter().map(|(_, row)| row).collect(), ..table.clone() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metrics::samples::run_of_a_study;
+
+    #[test]
+    fn a_part_of_a_study_has_its_labels_in_the_order_that_is_asked_for() {
+        let points = [
+            ["fcfs", "0.5"],
+            ["easy", "0.5"],
+            ["los", "0.5"],
+            ["fcfs", "0.9"],
+            ["easy", "0.9"],
+            ["los", "0.9"],
+        ];
+        let row = |(at, labels): (usize, &[&str; 2])| {
+            run_of_a_study(at as u64 + 1, labels, 1, vec![Some(at as f64)])
+        };
+        let table = StudyTable {
+            name: String::new(),
+            axes: vec!["policy".to_owned(), "load".to_owned()],
+            measures: vec!["mean_wait".to_owned()],
+            rows: points.iter().enumerate().map(row).collect(),
+        };
+        let of = |labels: &[&str]| {
+            Side::from([("policy".to_owned(), labels.iter().map(|label| (*label).to_owned()).collect())])
+        };
+        let some = part(&table, &of(&["los", "fcfs"])).unwrap();
+        assert_eq!(some.labels(0), ["los", "fcfs"]);
+        assert_eq!(some.labels(1), ["0.5", "0.9"], "an axis that is not named is whole");
+        assert_eq!(some.rows.iter().map(|row| row.run).collect::<Vec<_>>(), [3, 6, 1, 4]);
+        assert_eq!(part(&table, &Side::new()).unwrap(), table);
+        assert_eq!(part(&table, &[("laod".to_owned(), vec!["1".to_owned()])].into()), None);
+        // Curves in that order, and no third.
+        let drawn = study_figures(&table, &of(&["los", "fcfs"]), "mean_wait", "load", None).unwrap().unwrap();
+        let [(apart, svg)] = &drawn[..] else { panic!("{} charts", drawn.len()) };
+        let at = |name: &str| svg.find(&format!(">{name}</text>"));
+        assert_eq!(apart, "");
+        assert!(at("los").unwrap() < at("fcfs").unwrap() && at("easy").is_none(), "{svg}");
+    }
 }

@@ -7,6 +7,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
+use super::figure::{self, Figure, FigureKeys};
 use crate::experiment::RunError;
 use crate::metrics::claims::{Claim, Expects, Side};
 use crate::model::nearest;
@@ -25,25 +26,6 @@ pub struct Paper {
     pub papers: BTreeMap<String, String>,
     /// The figures.
     pub figures: Vec<Figure>,
-}
-
-/// A figure of a page: measures of a campaign along an axis.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Figure {
-    /// The campaign's file.
-    pub campaign: String,
-    /// Id of the measure.
-    pub measure: String,
-    /// The axis along which it is drawn.
-    pub along: String,
-    /// The axis whose labels have a curve each; one is chosen if it is not said.
-    pub by: Option<String>,
-    /// What stands below it.
-    pub caption: String,
-    /// Line of the file.
-    #[serde(skip)]
-    pub line: usize,
 }
 
 /// A claim as its page shows it.
@@ -84,7 +66,7 @@ struct FileKeys {
     #[serde(default)]
     claim: Vec<Spanned<ClaimKeys>>,
     #[serde(default)]
-    figure: Vec<Spanned<Figure>>,
+    figure: Vec<Spanned<FigureKeys>>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -117,16 +99,18 @@ struct ClaimKeys {
     not_comparable: Option<String>,
 }
 
+/// Labels of an axis, one or several.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
-enum Labels {
+pub(super) enum Labels {
     One(Label),
     Several(Vec<Label>),
 }
 
+/// A label, as text or as a number.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
-enum Label {
+pub(super) enum Label {
     Text(String),
     Whole(i64),
     Number(f64),
@@ -149,7 +133,7 @@ impl Label {
     }
 }
 
-fn side(labels: BTreeMap<String, Labels>) -> Side {
+pub(super) fn side(labels: BTreeMap<String, Labels>) -> Side {
     let texts = |labels| match labels {
         Labels::One(label) => vec![label],
         Labels::Several(labels) => labels,
@@ -203,33 +187,20 @@ pub(super) fn read(folder: &Path) -> Result<(Paper, Vec<ClaimOnPage>), RunError>
         return Err(RunError::request(format!("{}: there is no claim in it", path.display()))
             .with_hint("docs/papers.md says how a claim is written"));
     }
-    let figures = keys.figure.into_iter().map(|figure| {
-        let line = line_of(figure.span().start);
-        Figure { line, ..figure.into_inner() }
-    });
-    let figures: Vec<Figure> = figures.collect();
-    for figure in &figures {
-        let measured = || claims.iter().filter_map(|claim| claim.campaign.as_deref());
-        if !measured().any(|campaign| campaign == figure.campaign) {
-            let said = format!(
-                "{}:{}: no claim names the campaign `{}`",
-                path.display(),
-                figure.line,
-                figure.campaign
-            );
-            let hint = nearest(&figure.campaign, measured()).map_or_else(
-                || "a figure shows what a claim is measured by".to_owned(),
-                |near| format!("did you mean `{near}`?"),
-            );
-            return Err(RunError::request(said).with_hint(hint));
-        }
+    let mut figures: Vec<Figure> = Vec::new();
+    for keys in keys.figure {
+        let line = line_of(keys.span().start);
+        let figure = figure::read(keys.into_inner(), line, &claims, &figures).map_err(|(said, hint)| {
+            RunError::request(format!("{}:{line}: {said}", path.display())).with_maybe_hint(hint)
+        })?;
+        figures.push(figure);
     }
     let paper = Paper { title: keys.title, text: keys.text, papers, figures };
     Ok((paper, claims))
 }
 
 /// What is wrong, and what to do about it.
-type Wrong = (String, Option<String>);
+pub(super) type Wrong = (String, Option<String>);
 
 fn checked(keys: ClaimKeys, line: usize, papers: &BTreeMap<String, String>) -> Result<ClaimOnPage, Wrong> {
     let wrong = |said: String, hint: &str| (said, Some(hint.to_owned()));

@@ -89,6 +89,100 @@ fn figures_are_looked_at_before_anything_is_run() {
         figure("caption", "by = \"load\"\ncaption").0,
         "10: a figure: the campaign has no axis `load`; its axes are policy"
     );
+    // The labels that are drawn, as those of a claim.
+    let of = |of: &str| figure("caption", &format!("of = {of}\ncaption"));
+    assert_eq!(of("{ policy = [\"easy\", \"fcfs\"] }").0, "it runs");
+    let (said_so, hint) = of("{ polcy = \"easy\" }");
+    assert_eq!(said_so, "10: a figure: the campaign has no axis `polcy`; its axes are policy");
+    assert_eq!(hint, "did you mean `policy`?");
+    let (said_so, hint) = of("{ policy = [\"easy\", \"fcsf\"] }");
+    assert_eq!(said_so, "10: a figure: axis `policy` has no `fcsf`; it has fcfs, easy");
+    assert_eq!(hint, "did you mean `fcfs`?");
+    assert_eq!(of("{ policy = [] }").0, "10: a figure: `of` names no label of axis `policy`");
+}
+
+/// A claim on a greatest gain at line 2; what comes after it begins at line 14.
+const GAIN: &str = "\
+title = \"A paper\"
+[[claim]]
+id = \"gain-easy\"
+source = \"Table 4\"
+says = \"so\"
+campaign = \"model.toml\"
+measure = \"mean_wait\"
+of = { policy = \"easy\" }
+than = { policy = \"fcfs\" }
+relation = \"gains-up-to\"
+by = \"30 %\"
+along = \"load\"
+
+";
+
+#[test]
+fn a_figure_of_gains_is_of_claims_on_greatest_gains() {
+    let campaign = format!(
+        "{MODEL}[[axis]]\nname = \"load\"\nkey = \"site.here.workload.lublin.load\"\nvalues = [0.2, 0.3]\n"
+    );
+    let below = "[[claim]]\nid = \"other\"\nsource = \"x\"\nsays = \"so\"\nnot_comparable = \"it is\"\n";
+    let figure = |keys: &str| said(&format!("{GAIN}[[figure]]\n{keys}\n{below}"), &campaign);
+    assert_eq!(figure("kind = \"gains\"\nclaims = \"gain-*\"\ncaption = \"c\"").0, "it runs");
+    let labelled = "labels = { gain-easy = \"wait\" }";
+    let gains = |more: &str| figure(&format!("kind = \"gains\"\n{more}\ncaption = \"c\""));
+    assert_eq!(gains(&format!("claims = [\"gain-easy\"]\n{labelled}")).0, "it runs");
+    let refused = |more: &str, says: &str, hints: &str| {
+        let (said_so, hint) = gains(more);
+        assert_eq!((said_so.as_str(), hint.as_str()), (format!("14: a figure: {says}").as_str(), hints));
+    };
+    refused("claims = \"gain-eazy\"", "there is no claim `gain-eazy`", "did you mean `gain-easy`?");
+    let only = "a figure of gains is of claims with `relation = \"gains-up-to\"`";
+    refused("claims = \"table-*\"", "there is no claim `table-*`", only);
+    refused("claims = [\"gain-easy\", \"other\"]", "claim `other` is not on a greatest gain", only);
+    refused("claims = []", "`claims` names none", only);
+    refused("", "it has no `claims`", "docs/papers.md says what a figure is made of");
+    refused(
+        "claims = \"gain-*\"\nlabels = { gain-esay = \"x\" }",
+        "`labels` names `gain-esay`, which is not in it",
+        "did you mean `gain-easy`?",
+    );
+    refused(
+        "claims = \"gain-*\"\nalong = \"load\"",
+        "`along` is not of `kind = \"gains\"`",
+        "leave it out, or write `kind = \"curves\"`",
+    );
+    assert_eq!(
+        figure("kind = \"gain\"\ncaption = \"c\""),
+        ("14: a figure: there is no kind `gain`".to_owned(), "did you mean `gains`?".to_owned())
+    );
+    let curves = "campaign = \"model.toml\"\nmeasure = \"mean_wait\"\ncaption = \"c\"";
+    assert_eq!(figure(curves).0, "14: a figure: it has no `along`");
+    assert_eq!(
+        figure(&format!("{curves}\nalong = \"load\"\nclaims = \"gain-*\"")).1,
+        "leave it out, or write `kind = \"gains\"`"
+    );
+}
+
+#[test]
+fn figures_have_files_of_their_own() {
+    let at = CLAIMS.find("[[figure]]").unwrap();
+    let two = |name: &str, other: &str| {
+        let (first, second) = (&CLAIMS[at..], format!("{}{other}\n", &CLAIMS[at..]));
+        said(&format!("{}{first}{name}\n{second}", &CLAIMS[..at]), MODEL)
+    };
+    let (said_so, hint) = two("", "of = { policy = \"easy\" }");
+    assert_eq!(
+        said_so,
+        "16: a figure: its file would be `model-site.here.mean-wait`, as that of the figure at line 10"
+    );
+    assert_eq!(hint, "give it a name of its own: `name = \"...\"`");
+    assert_eq!(two("", "name = \"easy-alone\"").0, "it runs");
+    assert_eq!(two("name = \"x\"", "").0, "it runs");
+    assert_eq!(
+        two("name = \"x\"", "name = \"X\"").0,
+        "16: a figure: its file would be `X`, as that of the figure at line 10"
+    );
+    let (said_so, hint) = two("", "name = \"../x\"");
+    assert_eq!(said_so, "16: a figure: `name = \"../x\"` is no name of a file");
+    assert_eq!(hint, "letters, digits, `-`, `_` and `.` may be in it");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use super::legend::{Entry, Swatch};
 use super::plot::Plot;
+use super::sheet::Dash;
 use super::{Axis, Chart, ChartError, Ink, Paint};
 
 /// A point of a curve.
@@ -30,6 +31,8 @@ pub struct Curve {
     pub ink: Ink,
     /// Its points, along the axis.
     pub points: Vec<CurvePoint>,
+    /// Whether it has no place on the axis: the mean of its one point is a line across the whole width.
+    pub level: bool,
 }
 
 /// Curves with bands.
@@ -51,9 +54,14 @@ pub struct CurvesChart {
 
 impl Chart for CurvesChart {
     fn svg(&self, paint: Paint) -> Result<String, ChartError> {
-        let swatch = if self.apart { Swatch::Dot } else { Swatch::Line };
+        let mut levels = 0..;
+        let dashes: Vec<Option<Dash>> = self
+            .curves
+            .iter()
+            .map(|curve| if curve.level { levels.next().map(Dash::numbered) } else { None })
+            .collect();
         let mut entries: Vec<Entry> =
-            self.curves.iter().map(|curve| (curve.name.clone(), curve.ink, swatch)).collect();
+            self.curves.iter().zip(&dashes).map(|(curve, dash)| self.entry(curve, *dash)).collect();
         // One curve is what the axis says.
         if let [_] = &self.curves[..] {
             entries.clear();
@@ -63,8 +71,17 @@ impl Chart for CurvesChart {
         }
         let (sheet, plot) =
             Plot::under_legend((&self.title, self.size, paint), (&self.x, &self.y), &entries, (false, true))?;
+        // What is all across lies below the curves.
+        for (curve, dash) in self.curves.iter().zip(&dashes) {
+            if let Some(dash) = dash {
+                self.level(&plot, curve, *dash)?;
+            }
+        }
         for (number, curve) in self.curves.iter().enumerate() {
             // Places without an order have room beside each other.
+            if curve.level {
+                continue;
+            }
             let aside = if self.apart {
                 (number as f64 - (self.curves.len() as f64 - 1.0) / 2.0)
                     * (0.7 / self.curves.len() as f64).min(0.12)
@@ -86,6 +103,31 @@ impl Chart for CurvesChart {
 }
 
 impl CurvesChart {
+    fn entry(&self, curve: &Curve, dash: Option<Dash>) -> Entry {
+        let Some(dash) = dash else {
+            let swatch = if self.apart { Swatch::Dot } else { Swatch::Line };
+            return (curve.name.clone(), curve.ink, swatch);
+        };
+        // Where it would be is known of no run: runs that grow have values, but no level.
+        let grows = curve.points.iter().any(|point| point.mean.is_none());
+        let name =
+            if grows { format!("{} (no mean: a backlog grew)", curve.name) } else { curve.name.clone() };
+        (name, curve.ink, Swatch::Dashed(dash))
+    }
+
+    fn level(&self, plot: &Plot, curve: &Curve, dash: Dash) -> Result<(), ChartError> {
+        let (from, to) = (self.x.from, self.x.to);
+        for point in &curve.points {
+            if let Some((low, high)) = point.interval {
+                plot.polygon(&[(from, low), (to, low), (to, high), (from, high)], curve.ink, 0.08)?;
+            }
+            if let Some(mean) = point.mean {
+                plot.line(&[(from, mean), (to, mean)], curve.ink, 1.8, Some(dash))?;
+            }
+        }
+        Ok(())
+    }
+
     fn curve(&self, plot: &Plot, curve: &Curve, aside: f64) -> Result<(), ChartError> {
         // A gap where there is no mean: nothing is drawn across it.
         for stretch in curve.points.split(|point| point.mean.is_none()) {
@@ -102,13 +144,13 @@ impl CurvesChart {
                     plot.polygon(&shape, curve.ink, 0.18)?;
                 }
                 let line: Vec<_> = stretch.iter().filter_map(|point| Some((point.x, point.mean?))).collect();
-                plot.line(&line, curve.ink, 1.8, false)?;
+                plot.line(&line, curve.ink, 1.8, None)?;
             }
         }
         for point in &curve.points {
             let x = point.x + aside;
             if let (Some((low, high)), true) = (point.interval, self.apart || curve.points.len() == 1) {
-                plot.line(&[(x, low), (x, high)], curve.ink, 1.4, false)?;
+                plot.line(&[(x, low), (x, high)], curve.ink, 1.4, None)?;
             }
             if let Some(mean) = point.mean {
                 plot.mark((x, mean), curve.ink, 3.4, false, &point.title);

@@ -2,6 +2,7 @@
 
 use super::legend::{Entry, Swatch};
 use super::plot::Plot;
+use super::sheet::Dash;
 use super::{Axis, Chart, ChartError, Ink, Paint};
 
 /// The distribution of one group.
@@ -33,14 +34,14 @@ pub struct EcdfChart {
 impl Chart for EcdfChart {
     fn svg(&self, paint: Paint) -> Result<String, ChartError> {
         let entries = self.lines.iter();
-        let swatch = |line: &EcdfLine| if line.dashed { Swatch::Dashed } else { Swatch::Line };
+        let swatch = |line: &EcdfLine| if line.dashed { Swatch::Dashed(Dash::EVEN) } else { Swatch::Line };
         let entries: Vec<Entry> = entries.map(|line| (line.name.clone(), line.ink, swatch(line))).collect();
         let entries = if entries.len() > 1 { entries } else { Vec::new() };
         let y = Axis::linear("share of jobs", 0.0, 1.0, false);
         let (sheet, plot) =
             Plot::under_legend((&self.title, self.size, paint), (&self.x, &y), &entries, (true, true))?;
         for line in &self.lines {
-            plot.line(&self.steps(line), line.ink, 1.6, line.dashed)?;
+            plot.line(&self.steps(line), line.ink, 1.6, line.dashed.then_some(Dash::EVEN))?;
         }
         if self.lines.iter().all(|line| line.points.is_empty()) {
             plot.note("no job is measured");

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::legend::{self, Swatch};
 use super::plot::{Frame, NORMAL, Plot, SMALL};
-use super::sheet::{Anchor, Sheet, UNIT, fitted, polyline, rectangle, text_width};
+use super::sheet::{Anchor, Dash, Sheet, UNIT, fitted, polyline, rectangle, text_width};
 use super::{Axis, Chart, ChartError, Ink, Paint, Raster, Theme, WIDTH};
 
 /// A strip: the processors of one partition.
@@ -152,7 +152,11 @@ impl GanttChart {
             entries.push(("processors away".to_owned(), Ink::Away, Swatch::Faint));
         }
         if !self.joins.is_empty() {
-            entries.push(("lost attempt, joined to the next".to_owned(), Ink::Lost, Swatch::Dashed));
+            entries.push((
+                "lost attempt, joined to the next".to_owned(),
+                Ink::Lost,
+                Swatch::Dashed(Dash::EVEN),
+            ));
         } else if self.bars.iter().any(|bar| bar.lost) {
             let ink = self.groups.first().map_or(Ink::Series(0), |(_, ink)| *ink);
             entries.push(("lost attempt (pale)".to_owned(), ink, Swatch::Faint));
@@ -254,9 +258,9 @@ impl GanttChart {
         }
         if single {
             self.outlines(sheet, plots);
-            sheet.dash(true);
+            sheet.dash(Some(Dash::EVEN));
             sheet.stroke(&lost, Ink::Lost.colour().2, 1.0, 1.0);
-            sheet.dash(false);
+            sheet.dash(None);
             sheet.stroke(&killed, Ink::Lost.colour().2, 1.0, 2.5);
             self.labels(sheet, plots);
         }
@@ -320,12 +324,12 @@ impl GanttChart {
     }
 
     fn joins(&self, sheet: &Sheet, plots: &[Plot]) {
-        sheet.dash(true);
+        sheet.dash(Some(Dash::EVEN));
         let at = |(row, proc, time): (usize, f64, f64)| plots.get(row).map(|plot| plot.at(time, proc));
         let lines: String =
             self.joins.iter().filter_map(|join| Some(polyline([at(join.from)?, at(join.to)?]))).collect();
         sheet.stroke(&lines, Ink::Lost.colour().2, 0.9, 1.0);
-        sheet.dash(false);
+        sheet.dash(None);
     }
 }
 

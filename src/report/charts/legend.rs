@@ -2,7 +2,7 @@
 
 use super::palette::Ink;
 use super::plot::NORMAL;
-use super::sheet::{Anchor, Sheet, UNIT, fitted, rectangle, text_width};
+use super::sheet::{Anchor, Dash, Sheet, UNIT, fitted, rectangle, text_width};
 
 /// How an entry looks.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -10,9 +10,14 @@ pub(super) enum Swatch {
     Box,
     Faint,
     Line,
-    Dashed,
+    Dashed(Dash),
     Dot,
     Hollow,
+    /// A dot as small as those of single values.
+    Point,
+    Diamond,
+    /// A box with a line in its middle.
+    Spread,
 }
 
 /// An entry of a legend.
@@ -41,14 +46,25 @@ pub(super) fn draw(sheet: &Sheet, entries: &[Entry], left: i32, top: i32, width:
                 rectangle(&mut data, x, y + 4 * UNIT, SWATCH * UNIT, 10 * UNIT);
                 sheet.fill(&data, index, if *swatch == Swatch::Box { 1.0 } else { 0.35 }, None);
             }
-            Swatch::Line | Swatch::Dashed => {
-                sheet.dash(*swatch == Swatch::Dashed);
+            Swatch::Line | Swatch::Dashed(_) => {
+                sheet.dash(if let Swatch::Dashed(dash) = swatch { Some(*dash) } else { None });
                 let data = super::sheet::polyline([(x, middle), (x + SWATCH * UNIT, middle)]);
                 sheet.stroke(&data, index, 1.0, 2.0);
-                sheet.dash(false);
+                sheet.dash(None);
             }
             Swatch::Dot | Swatch::Hollow => {
                 sheet.circle((x + SWATCH * UNIT / 2, middle), 4 * UNIT, index, *swatch == Swatch::Dot, None);
+            }
+            Swatch::Point => sheet.dots([(x + SWATCH * UNIT / 2, middle)], index, 1.0, 2.8),
+            Swatch::Diamond => sheet.diamond((x + SWATCH * UNIT / 2, middle), index, 6),
+            Swatch::Spread => {
+                let mut data = String::new();
+                rectangle(&mut data, x, y + 4 * UNIT, SWATCH * UNIT, 10 * UNIT);
+                sheet.fill(&data, index, 0.3, None);
+                sheet.stroke(&data, index, 1.0, 1.2);
+                let half = x + SWATCH * UNIT / 2;
+                let line = super::sheet::polyline([(half, y + 4 * UNIT), (half, y + 14 * UNIT)]);
+                sheet.stroke(&line, index, 1.0, 2.6);
             }
         }
         let room = (width - SWATCH - 6) * UNIT;

@@ -2,6 +2,7 @@
 
 use super::legend::{self, Swatch};
 use super::plot::{Frame, Plot, label_space};
+use super::sheet::Dash;
 use super::sheet::Sheet;
 use super::{Axis, Chart, ChartError, Ink, Paint, WIDTH};
 
@@ -69,7 +70,7 @@ impl Chart for TimeChart {
             .map(|layer| {
                 let swatch = match layer.style {
                     TimeStyle::Line => Swatch::Line,
-                    TimeStyle::Dashed => Swatch::Dashed,
+                    TimeStyle::Dashed => Swatch::Dashed(Dash::EVEN),
                     TimeStyle::Area => Swatch::Box,
                     TimeStyle::Faint => Swatch::Faint,
                 };
@@ -132,7 +133,7 @@ impl TimeChart {
                     band.extend(stepped(|point| point.low).into_iter().rev());
                     plot.polygon(&band, layer.ink, 0.22)?;
                 }
-                plot.line(&mean, layer.ink, 1.5, layer.style == TimeStyle::Dashed)
+                plot.line(&mean, layer.ink, 1.5, (layer.style == TimeStyle::Dashed).then_some(Dash::EVEN))
             }
         }
     }

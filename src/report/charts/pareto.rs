@@ -2,6 +2,7 @@
 
 use super::legend::{Entry, Swatch};
 use super::plot::Plot;
+use super::sheet::Dash;
 use super::{Axis, Chart, ChartError, Ink, Paint};
 
 /// A point: one variant of a study.
@@ -52,14 +53,14 @@ impl Chart for ParetoChart {
             self.points.iter().filter(|point| point.front).map(|point| (point.x, point.y)).collect();
         front.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
         if !front.is_empty() {
-            entries.push(("not dominated".to_owned(), Ink::Text, Swatch::Dashed));
+            entries.push(("not dominated".to_owned(), Ink::Text, Swatch::Dashed(Dash::EVEN)));
         }
         if self.points.iter().any(|point| point.hollow) {
             entries.push(("backlog still grew".to_owned(), Ink::Muted, Swatch::Hollow));
         }
         let (sheet, plot) =
             Plot::under_legend((&self.title, self.size, paint), (&self.x, &self.y), &entries, (true, true))?;
-        plot.line(&self.stairs(&front), Ink::Text, 1.2, true)?;
+        plot.line(&self.stairs(&front), Ink::Text, 1.2, Some(Dash::EVEN))?;
         for point in &self.points {
             plot.mark(
                 (point.x, point.y),

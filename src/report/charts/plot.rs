@@ -10,7 +10,7 @@ use plotters::style::{Color, FontDesc, FontFamily, FontStyle, IntoTextStyle, Sha
 use super::axis::Axis;
 use super::backend::Backend;
 use super::palette::Ink;
-use super::sheet::{Anchor, Sheet, UNIT, text_width};
+use super::sheet::{Anchor, Dash, Sheet, UNIT, text_width};
 use super::{ChartError, Paint, legend};
 
 /// Size of tick labels, in pixels.
@@ -123,20 +123,20 @@ impl Plot {
         points.iter().map(|(x, y)| (self.x.place(*x), self.y.place(*y))).collect()
     }
 
-    /// A line through points.
+    /// A line through points, broken or not.
     pub(super) fn line(
         &self,
         points: &[(f64, f64)],
         ink: Ink,
         width: f64,
-        dashed: bool,
+        dash: Option<Dash>,
     ) -> Result<(), ChartError> {
         if points.len() < 2 {
             return Ok(());
         }
-        self.sheet.dash(dashed);
+        self.sheet.dash(dash);
         let drawn = self.area.draw(&PathElement::new(self.placed(points), stroke(ink, 1.0, width)));
-        self.sheet.dash(false);
+        self.sheet.dash(None);
         Ok(drawn?)
     }
 
@@ -154,6 +154,11 @@ impl Plot {
         let index = ink.colour().2;
         let title = (!title.is_empty()).then_some(title);
         self.sheet.circle(self.at(x, y), (radius * f64::from(UNIT)) as i32, index, !hollow, title);
+    }
+
+    /// A filled mark with four corners on an edge of paper, so many pixels from its middle to a corner.
+    pub(super) fn diamond(&self, (x, y): (f64, f64), ink: Ink, radius: i32) {
+        self.sheet.diamond(self.at(x, y), ink.colour().2, radius);
     }
 
     /// A note in the middle of an empty plot.

@@ -21,6 +21,25 @@ pub(super) enum Anchor {
     End,
 }
 
+/// How a line is broken: kinds that can be told apart without colour.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) struct Dash(u8);
+
+impl Dash {
+    /// Even dashes.
+    pub(super) const EVEN: Self = Self(0);
+    const PATTERNS: [&'static str; 4] = ["5 3", "1.5 2.5", "7 2 1.5 2", "10 3"];
+
+    /// The kind of a line by its number; they repeat.
+    pub(super) const fn numbered(number: usize) -> Self {
+        Self((number % Self::PATTERNS.len()) as u8)
+    }
+
+    const fn pattern(self) -> &'static str {
+        Self::PATTERNS[self.0 as usize]
+    }
+}
+
 /// The document, shared by plotters' drawing areas and by what draws itself.
 #[derive(Clone, Debug)]
 pub(super) struct Sheet(Rc<RefCell<Document>>);
@@ -31,7 +50,7 @@ struct Document {
     width: i32,
     height: i32,
     paint: Paint,
-    dashed: bool,
+    dash: Option<Dash>,
 }
 
 impl Sheet {
@@ -57,7 +76,7 @@ impl Sheet {
             let _ = write!(body, "<rect width=\"100%\" height=\"100%\" {fill}/>");
         }
         body.push('\n');
-        Self(Rc::new(RefCell::new(Document { body, width, height, paint, dashed: false })))
+        Self(Rc::new(RefCell::new(Document { body, width, height, paint, dash: None })))
     }
 
     /// The finished document.
@@ -72,9 +91,9 @@ impl Sheet {
         (document.width as u32, document.height as u32)
     }
 
-    /// From now on lines are dashed, or not.
-    pub(super) fn dash(&self, dashed: bool) {
-        self.0.borrow_mut().dashed = dashed;
+    /// From now on lines are broken like this, or not at all.
+    pub(super) fn dash(&self, dash: Option<Dash>) {
+        self.0.borrow_mut().dash = dash;
     }
 
     /// A filled shape of path data in units, in a role's colour.
@@ -95,7 +114,8 @@ impl Sheet {
         }
         let mut document = self.0.borrow_mut();
         let paint = attribute(index, true, document.paint);
-        let dashes = if document.dashed { " stroke-dasharray=\"5 3\"" } else { "" };
+        let dashes = document.dash.map(|dash| format!(" stroke-dasharray=\"{}\"", dash.pattern()));
+        let dashes = dashes.unwrap_or_default();
         let _ = writeln!(
             document.body,
             "<path {paint}{} stroke-width=\"{width}\" stroke-linejoin=\"round\"{dashes} d=\"{data}\"/>",
@@ -118,6 +138,37 @@ impl Sheet {
         let width = if filled { "" } else { " stroke-width=\"1.5\"" };
         let _ = write!(document.body, "<circle {paint}{width} cx=\"{x}\" cy=\"{y}\" r=\"{radius}\"");
         document.close("circle", title);
+    }
+
+    /// A filled mark with four corners on an edge of paper, so many pixels from its middle to a corner.
+    pub(super) fn diamond(&self, (x, y): (i32, i32), index: u8, radius: i32) {
+        for (index, radius) in [(Ink::Paper.colour().2, radius + 2), (index, radius)] {
+            let radius = radius * UNIT;
+            self.fill(
+                &polyline([(x, y - radius), (x + radius, y), (x, y + radius), (x - radius, y)]),
+                index,
+                1.0,
+                None,
+            );
+        }
+    }
+
+    /// Many small round dots of a width in pixels, as one element.
+    pub(super) fn dots(&self, at: impl IntoIterator<Item = (i32, i32)>, index: u8, alpha: f64, width: f64) {
+        let mut data = String::new();
+        for (x, y) in at {
+            let _ = write!(data, "M{} {}h0", tenths(x), tenths(y));
+        }
+        if data.is_empty() {
+            return;
+        }
+        let mut document = self.0.borrow_mut();
+        let paint = attribute(index, true, document.paint);
+        let _ = writeln!(
+            document.body,
+            "<path {paint}{} stroke-width=\"{width}\" stroke-linecap=\"round\" d=\"{data}\"/>",
+            opacity(alpha)
+        );
     }
 
     /// A line of text whose baseline is at `y`; turned by a quarter to the left if `upright`.

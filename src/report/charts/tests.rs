@@ -71,6 +71,14 @@ fn bare() -> Vec<Box<dyn Chart>> {
             apart: true,
             size,
         }),
+        Box::new(SpreadChart {
+            title: "s".into(),
+            x: Axis::linear("x", 0.0, 0.0, false),
+            rows: Vec::new(),
+            value: "seed".into(),
+            mark: "published".into(),
+            width: 350,
+        }),
         Box::new(ParetoChart {
             title: "p".into(),
             x: Axis::log_time("x", 0.0, 0.0),
@@ -123,6 +131,80 @@ fn a_page_gets_classes_and_a_file_gets_colours() {
     let page = chart.svg(Paint::Page).unwrap();
     assert!(!page.contains('#') && !page.contains("http"), "{page}");
     insta::assert_snapshot!(chart.svg(Paint::File(Theme::Light)).unwrap());
+}
+
+#[test]
+fn what_has_no_place_on_the_axis_is_a_line_across() {
+    let point = |x: f64, mean: f64| CurvePoint {
+        x,
+        mean: Some(mean),
+        interval: Some((mean - 1.0, mean + 1.0)),
+        single: Vec::new(),
+        hollow: Vec::new(),
+        title: format!("{mean}"),
+    };
+    let curve = |name: &str, number: u8, points: Vec<CurvePoint>, level: bool| Curve {
+        name: name.into(),
+        ink: Ink::Series(number),
+        points,
+        level,
+    };
+    let chart = CurvesChart {
+        title: "mean wait by cs".into(),
+        x: Axis::linear("cs", 1.0, 3.0, true),
+        y: Axis::linear("mean wait (s)", 0.0, 10.0, false),
+        curves: vec![
+            curve("easy", 0, vec![point(0.0, 8.0)], true),
+            curve("los", 1, vec![point(0.0, 6.0)], true),
+            curve("delayed-los", 2, vec![point(1.0, 7.0), point(2.0, 4.0), point(3.0, 5.0)], false),
+        ],
+        apart: false,
+        size: (350, 200),
+    };
+    let svg = chart.svg(Paint::File(Theme::Light)).unwrap();
+    well_formed(&svg);
+    insta::assert_snapshot!(svg);
+}
+
+#[test]
+fn a_spread_is_a_box_with_whiskers_and_dots_and_a_mark() {
+    let row = |name: &str, values: Vec<f64>, mark: f64, note: &str| SpreadRow {
+        name: name.into(),
+        values,
+        mark: Some(mark),
+        note: note.into(),
+        title: name.into(),
+    };
+    let chart = SpreadChart {
+        title: "greatest gain".into(),
+        x: Axis::linear("greatest gain (%)", -10.0, 30.0, false),
+        rows: vec![
+            row("wait", vec![12.0, -4.0, 8.0, 20.0, 9.0, 13.0, 11.0, 10.0, 15.0], 25.0, ""),
+            row("one", vec![5.0], 5.0, ""),
+            row("utilization", Vec::new(), 3.1, "not measured: `x.swf` is not at hand"),
+        ],
+        value: "seed".into(),
+        mark: "published".into(),
+        width: 700,
+    };
+    for paint in [Paint::Page, Paint::File(Theme::Dark)] {
+        well_formed(&chart.svg(paint).unwrap());
+    }
+    let svg = chart.svg(Paint::File(Theme::Light)).unwrap();
+    assert_eq!(svg.matches("h0").count(), 9 + 1 + 1, "a dot for each value, and one in the legend");
+    insta::assert_snapshot!(svg);
+    // More values than can be told apart: no dots.
+    let many = SpreadChart { rows: vec![row("many", (0..401).map(f64::from).collect(), 1.0, "")], ..chart };
+    assert_eq!(many.svg(Paint::Page).unwrap().matches("h0").count(), 0);
+}
+
+#[test]
+fn the_figures_of_a_spread_are_values_by_rank() {
+    let values: Vec<f64> = (0..=200).rev().map(f64::from).chain([f64::NAN]).collect();
+    let spread = Spread { low: 5.0, lower: 50.0, median: 100.0, upper: 150.0, high: 195.0 };
+    assert_eq!(Spread::of(&values), Some(spread));
+    assert_eq!(Spread::of(&[3.0]).map(|spread| (spread.low, spread.high)), Some((3.0, 3.0)));
+    assert_eq!(Spread::of(&[]), None);
 }
 
 #[test]

@@ -221,6 +221,11 @@ fn drawn(table: &StudyTable, layout: &Layout, measures: &[usize]) -> Section {
     let lines = "A line joins the means of the runs of each point; its band is the 95 % interval of the mean (Student's t, over seeds).";
     let marks = "A mark is the mean of the runs of a point; the line through it is the 95 % interval of the mean (Student's t, over seeds).";
     let mut lead = vec![if ordered { lines } else { marks }.to_owned()];
+    if layout.has_levels(table) {
+        lead.push(
+            "A broken line across the whole width is a label that has no place on the axis.".to_owned(),
+        );
+    }
     if charts.len() > CHARTS {
         lead.push(format!(
             "The axes that are kept apart have {} combinations, of which the first {CHARTS} are drawn; the table has all of them.",

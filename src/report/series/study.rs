@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::along::{Along, places};
 use super::groups::ink;
 use crate::metrics::statistics::mean_interval;
 use crate::metrics::{Better, MeasureInfo, StudyPoint, StudyRow, StudyTable};
@@ -25,13 +26,21 @@ pub(in crate::report) struct Layout {
 impl Layout {
     /// Whether places along it have an order, so that lines may join them.
     pub(in crate::report) fn is_ordered(&self, table: &StudyTable) -> bool {
-        places(table, self.along).is_some()
+        !Along::of(table, self.along).apart
+    }
+
+    /// Whether some labels on it are drawn as level lines.
+    pub(in crate::report) fn has_levels(&self, table: &StudyTable) -> bool {
+        Along::of(table, self.along).tracks.iter().any(|track| track.level)
     }
 
     /// A layout of a study, along the axis `along` if it is given: otherwise along the one with the most numbers.
     pub(in crate::report) fn of(table: &StudyTable, along: Option<usize>) -> Option<Self> {
         let varied: Vec<usize> = (0..table.axes.len()).filter(|axis| table.labels(*axis).len() > 1).collect();
-        let numbers = |axis: &usize| places(table, *axis).is_some().then(|| table.labels(*axis).len());
+        let numbers = |axis: &usize| {
+            let labels = table.labels(*axis);
+            places(&labels).map(|_| labels.len())
+        };
         let most = varied
             .iter()
             .copied()
@@ -69,20 +78,6 @@ impl Layout {
     }
 }
 
-/// The labels of an axis as numbers, if they all are.
-fn places(table: &StudyTable, axis: usize) -> Option<BTreeMap<String, f64>> {
-    let number = |label: &str| {
-        let word = label.split_once(' ').map_or(label, |(number, _)| number);
-        word.trim_end_matches('%').parse::<f64>().ok().filter(|number| number.is_finite())
-    };
-    // Units after the number have to be the same: "10 s" and "1 min" are no places in a row.
-    let unit = |label: &str| label.split_once(' ').map(|(_, unit)| unit.to_owned());
-    let labels = table.labels(axis);
-    let first = unit(labels.first()?);
-    labels.iter().map(|label| (unit(label) == first).then_some(())).collect::<Option<()>>()?;
-    labels.into_iter().map(|label| Some((label.to_owned(), number(label)?))).collect()
-}
-
 /// A measure and its unit, for an axis.
 pub(in crate::report) fn title(id: &str) -> String {
     let info = MeasureInfo::of(id);
@@ -97,12 +92,7 @@ pub(in crate::report) fn curves(
     (labels, name): &(Vec<String>, String),
     size: (u32, u32),
 ) -> CurvesChart {
-    let numbers = places(table, layout.along);
-    let order = table.labels(layout.along);
-    let x_of = |label: &str| match &numbers {
-        Some(numbers) => numbers.get(label).copied().unwrap_or(0.0),
-        None => order.iter().position(|found| *found == label).unwrap_or(0) as f64,
-    };
+    let along = Along::of(table, layout.along);
     let colours = layout.colour.map_or_else(|| vec![""], |axis| table.labels(axis));
     // Axes that are no part of the layout have one label, so this is one point of the study each.
     let runs_at: BTreeMap<(&str, &str), StudyPoint<'_>> = table
@@ -115,66 +105,38 @@ pub(in crate::report) fn curves(
         })
         .collect();
     let mut curves = Vec::new();
-    for (at, colour) in colours.iter().enumerate() {
-        let mut points = Vec::new();
-        for place in &order {
-            let Some(runs) = runs_at.get(&(*colour, *place)) else { continue };
-            let values = runs.values(measure);
-            if values.is_empty() {
-                continue;
-            }
-            // Without the runs that still grow a mean would be of the lucky ones: there is none.
-            let value = |row: &StudyRow| row.values.get(measure).copied().flatten();
-            let growing: Vec<f64> = runs.done().filter(|row| row.grows).filter_map(value).collect();
-            let steady: Vec<f64> = runs.done().filter(|row| !row.grows).filter_map(value).collect();
-            let estimate = mean_interval(&values, LEVEL);
-            let mean = runs.mean(measure);
-            let shown = |value: f64| number(Some(value), if value.abs() < 100.0 { 3 } else { 1 });
-            let along = &table.axes[layout.along];
-            let title = match (mean, &estimate) {
-                (Some(mean), Some(e)) => format!(
-                    "{colour}\n{along} {place}\nmean {} of {} runs, 95 % from {} to {}",
-                    shown(mean),
-                    values.len(),
-                    shown(e.low),
-                    shown(e.high)
-                ),
-                (Some(mean), None) => format!("{colour}\n{along} {place}\n{} (one run)", shown(mean)),
-                (None, _) => format!(
-                    "{colour}\n{along} {place}\nno mean: in {} of {} runs the backlog still grew",
-                    growing.len(),
-                    values.len()
-                ),
+    for colour in &colours {
+        for track in &along.tracks {
+            let mut points: Vec<CurvePoint> = track
+                .places
+                .iter()
+                .filter_map(|(label, x)| {
+                    let runs = runs_at.get(&(*colour, *label))?;
+                    let at = format!("{colour}\n{} {label}", table.axes[layout.along]);
+                    curve_point(runs, measure, *x, at.trim_start())
+                })
+                .collect();
+            let name = match (colour.is_empty(), track.name.is_empty()) {
+                (true, true) => MeasureInfo::of(&table.measures[measure]).title,
+                (true, false) => track.name.clone(),
+                (false, true) => (*colour).to_owned(),
+                (false, false) => format!("{}, {colour}", track.name),
             };
-            points.push(CurvePoint {
-                x: x_of(place),
-                mean,
-                interval: mean.and(estimate).map(|estimate| (estimate.low, estimate.high)),
-                single: if mean.is_some() { Vec::new() } else { steady },
-                hollow: growing,
-                title: title.trim_start().to_owned(),
-            });
+            // A level that has no mean has no place where single runs could be drawn: the legend says so.
+            for point in points.iter_mut().filter(|point| track.level && point.mean.is_none()) {
+                (point.single, point.hollow) = (Vec::new(), Vec::new());
+            }
+            curves.push(Curve { name, ink: ink(curves.len()), points, level: track.level });
         }
-        points.sort_by(|a, b| a.x.total_cmp(&b.x));
-        let name = if colour.is_empty() {
-            MeasureInfo::of(&table.measures[measure]).title
-        } else {
-            (*colour).to_owned()
-        };
-        curves.push(Curve { name, ink: ink(at), points });
     }
     let info = title(&table.measures[measure]);
-    let along = table.axes.get(layout.along).map_or("", String::as_str);
     CurvesChart {
         title: if name.is_empty() {
-            format!("{info} by {along}")
+            format!("{info} by {}", along.axis.title)
         } else {
-            format!("{info} by {along}; {name}")
+            format!("{info} by {}; {name}", along.axis.title)
         },
-        x: match &numbers {
-            Some(numbers) => numeric_axis(along, numbers, &order),
-            None => Axis::places(along, &order.iter().map(|label| (*label).to_owned()).collect::<Vec<_>>()),
-        },
+        x: along.axis,
         y: measure_axis(
             &info,
             curves.iter().flat_map(|curve| &curve.points).flat_map(|point| {
@@ -188,22 +150,45 @@ pub(in crate::report) fn curves(
             }),
         ),
         curves,
-        apart: numbers.is_none(),
+        apart: along.apart,
         size,
     }
 }
 
-/// An axis with a tick at each of a study's values, if they are few.
-fn numeric_axis(title: &str, numbers: &BTreeMap<String, f64>, labels: &[&str]) -> Axis {
-    let low = numbers.values().copied().fold(f64::INFINITY, f64::min);
-    let high = numbers.values().copied().fold(f64::NEG_INFINITY, f64::max);
-    if numbers.len() > 9 {
-        return Axis::linear(title, low, high, false);
+/// The runs at a place; `None` if none has the measure. `at` says in words where it is.
+fn curve_point(runs: &StudyPoint<'_>, measure: usize, x: f64, at: &str) -> Option<CurvePoint> {
+    let values = runs.values(measure);
+    if values.is_empty() {
+        return None;
     }
-    let ticks =
-        labels.iter().filter_map(|label| Some((*numbers.get(*label)?, (*label).to_owned()))).collect();
-    let room = if high > low { (high - low) * 0.04 } else { 0.5 };
-    Axis { title: title.to_owned(), from: low - room, to: high + room, ticks, log: false }
+    // Without the runs that still grow a mean would be of the lucky ones: there is none.
+    let value = |row: &StudyRow| row.values.get(measure).copied().flatten();
+    let growing: Vec<f64> = runs.done().filter(|row| row.grows).filter_map(value).collect();
+    let steady: Vec<f64> = runs.done().filter(|row| !row.grows).filter_map(value).collect();
+    let estimate = mean_interval(&values, LEVEL);
+    let mean = runs.mean(measure);
+    let shown = |value: f64| number(Some(value), if value.abs() < 100.0 { 3 } else { 1 });
+    let title = match (mean, &estimate) {
+        (Some(mean), Some(e)) => format!(
+            "{at}\nmean {} of {} runs, 95 % from {} to {}",
+            shown(mean),
+            values.len(),
+            shown(e.low),
+            shown(e.high)
+        ),
+        (Some(mean), None) => format!("{at}\n{} (one run)", shown(mean)),
+        (None, _) => {
+            format!("{at}\nno mean: in {} of {} runs the backlog still grew", growing.len(), values.len())
+        }
+    };
+    Some(CurvePoint {
+        x,
+        mean,
+        interval: mean.and(estimate).map(|estimate| (estimate.low, estimate.high)),
+        single: if mean.is_some() { Vec::new() } else { steady },
+        hollow: growing,
+        title,
+    })
 }
 
 /// An axis over values: logarithmic where they span more than two decades, from zero where that is near.

@@ -283,3 +283,46 @@ fn a_point_that_grows_has_no_mean_in_any_picture() {
     let means: Vec<_> = chart.curves[0].points.iter().map(|point| point.mean).collect();
     assert_eq!(means, [None, Some(3.0)]);
 }
+
+/// `easy` has no number of `cs`: it goes all across; where one of its runs grows it has no level, and no marks either.
+#[test]
+fn labels_without_a_number_are_level_lines() {
+    let table = |grows: &str| {
+        let row = |run: u32, policy: &str, seed: u32, wait: u32, grows: &str| {
+            format!("{run},{policy},{seed},done,1,1,0,0,0,0,0,{grows},0,1:0,,{wait}\n")
+        };
+        let head = "run,policy,seed,status,jobs,completed,killed,failed,rejected,cancelled,unfinished,grows,scenario_hash,fingerprint,error,mean_wait\n";
+        let rows = [
+            row(1, "easy", 1, 6, "no"),
+            row(2, "easy", 2, 8, grows),
+            row(3, "los[cs=10]", 1, 3, "no"),
+            row(4, "los[cs=2]", 1, 5, "no"),
+        ];
+        StudyTable::read_csv("tiny", format!("{head}{}", rows.concat()).as_bytes()).unwrap()
+    };
+    let drawn = |table: &StudyTable| {
+        let layout = Layout::of(table, None).unwrap();
+        assert!(layout.is_ordered(table) && layout.has_levels(table));
+        curves(table, &layout, 0, &layout.charts(table)[0], (300, 200))
+    };
+    let chart = drawn(&table("no"));
+    let told: Vec<_> = chart
+        .curves
+        .iter()
+        .map(|curve| {
+            let points: Vec<_> = curve.points.iter().map(|point| (point.x, point.mean)).collect();
+            (curve.name.as_str(), curve.level, points)
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [("easy", true, vec![(0.0, Some(7.0))]), ("los", false, vec![(2.0, Some(5.0)), (10.0, Some(3.0))])]
+    );
+    assert_eq!((chart.x.title.as_str(), chart.x.ticks.len(), chart.apart), ("cs", 2, false));
+    assert!(chart.curves[1].points[0].title.starts_with("policy los[cs=2]\n"));
+    let svg = chart.svg(Paint::File(Theme::Light)).unwrap();
+    assert_eq!(svg.matches("stroke-dasharray").count(), 2, "the line and its entry in the legend:\n{svg}");
+    let svg = drawn(&table("yes")).svg(Paint::File(Theme::Light)).unwrap();
+    assert!(svg.contains("easy (no mean: a backlog grew)"), "{svg}");
+    assert_eq!(svg.matches("<circle").count(), 2, "the points of the curve:\n{svg}");
+}

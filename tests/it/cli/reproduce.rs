@@ -151,3 +151,78 @@ fn a_measure_that_no_run_has_is_told_with_the_nearest() {
     );
     assert!(!store.exists(), "nothing was run");
 }
+
+/// Curves of some labels, and the gains of the seeds; a part of one figure has the name of another.
+#[test]
+fn a_page_has_figures_with_names_of_their_own() {
+    let dir = tempfile::tempdir().unwrap();
+    let (folder, pages, store) = (dir.path().join("who"), dir.path().join("pages"), dir.path().join("store"));
+    let axes = "\n[[axis]]\nname = \"load\"\nkey = \"site.here.workload.lublin.load\"\nvalues = [0.2, 0.9]\n";
+    let figures = "\
+[[claim]]
+id = \"gain\"
+source = \"Table 3\"
+says = \"up to a tenth less\"
+campaign = \"model.toml\"
+measure = \"mean_wait\"
+of = { policy = \"easy\" }
+than = { policy = \"fcfs\" }
+relation = \"gains-up-to\"
+by = \"10 %\"
+along = \"load\"
+
+[[figure]]
+kind = \"gains\"
+claims = \"gain*\"
+labels = { gain = \"mean wait, over FCFS\" }
+caption = \"Gains.\"
+
+[[figure]]
+name = \"wait-count-9\"
+campaign = \"model.toml\"
+measure = \"mean_wait\"
+along = \"load\"
+of = { policy = \"easy\", count = [9, 8] }
+by = \"count\"
+caption = \"EASY.\"
+
+[[figure]]
+name = \"wait\"
+campaign = \"model.toml\"
+measure = \"mean_wait\"
+along = \"load\"
+by = \"policy\"
+of = { policy = [\"easy\", \"fcfs\"] }
+caption = \"Both.\"
+";
+    paper(&folder, &format!("{CLAIMS}\n{figures}"));
+    let counts = "\n[[axis]]\nkey = \"site.here.machines.node.count\"\nvalues = [8, 9]\n";
+    fs::write(folder.join("model.toml"), format!("{CAMPAIGN}{axes}{counts}")).unwrap();
+    let path = |path: &Path| path.to_str().unwrap().to_owned();
+    let args = ["reproduce", &path(&folder), "--store", &path(&store), "--pages", &path(&pages), "--json"];
+    let found = gridemu(&args).json();
+    let figures = &found["paper"]["figures"];
+    assert_eq!((&figures[0]["kind"], &figures[0]["claims"][0]), (&"gains".into(), &"gain".into()));
+    assert_eq!((&figures[1]["kind"], &figures[1]["name"]), (&"curves".into(), &"wait-count-9".into()));
+    let page = fs::read_to_string(pages.join("who.md")).unwrap();
+    let shown: Vec<&str> = page.lines().filter(|line| line.starts_with("![")).collect();
+    assert_eq!(
+        shown,
+        [
+            "![Gains.](who/gains.svg)",
+            "![EASY.](who/wait-count-9.svg)",
+            "![Both. (count 8)](who/wait-count-8.svg)",
+            "![Both. (count 9)](who/wait-count-9-2.svg)",
+        ]
+    );
+    let svg = |name: &str| fs::read_to_string(pages.join("who").join(name)).unwrap();
+    let gains = svg("gains.svg");
+    // A claim without `count` is one at each count.
+    for row in ["mean wait, over FCFS, count 8", "mean wait, over FCFS, count 9", "greatest gain by load (%)"]
+    {
+        assert!(gains.contains(&format!(">{row}</text>")), "{row}: {gains}");
+    }
+    let both = svg("wait-count-8.svg");
+    assert!(both.find(">easy<").unwrap() < both.find(">fcfs<").unwrap(), "in the order of `of`: {both}");
+    assert!(!svg("wait-count-9.svg").contains("fcfs"));
+}

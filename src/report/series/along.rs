@@ -1,0 +1,245 @@
+//! Where the labels of an axis of a study stand when curves go along it.
+
+use std::collections::BTreeMap;
+
+use crate::metrics::StudyTable;
+use crate::report::charts::Axis;
+
+/// What is drawn along an axis of a study.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Along<'a> {
+    /// Its curves and level lines, in the order of their labels.
+    pub(super) tracks: Vec<Track<'a>>,
+    /// The axis as it is drawn.
+    pub(super) axis: Axis,
+    /// Whether its places have no order, so that no line joins them.
+    pub(super) apart: bool,
+}
+
+/// Labels of an axis that are one curve, or one level line.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Track<'a> {
+    /// What they have in common; empty if all labels are one curve.
+    pub(super) name: String,
+    /// The labels and their places.
+    pub(super) places: Vec<(&'a str, f64)>,
+    /// Whether its one label has no place, and is drawn across the whole width.
+    pub(super) level: bool,
+}
+
+impl<'a> Along<'a> {
+    /// The labels of an axis of a study: numbers at their places; labels that are the same but for the number of one parameter, such as
+    /// `p[k=1]` and `p[k=2]`, along that number, the others as level lines; other labels side by side.
+    pub(super) fn of(table: &'a StudyTable, axis: usize) -> Self {
+        let title = table.axes.get(axis).map_or("", String::as_str);
+        let labels = table.labels(axis);
+        let one = |places| vec![Track { name: String::new(), places, level: false }];
+        if let Some(numbers) = places(&labels) {
+            let axis = numeric_axis(title, &numbers);
+            return Self { tracks: one(numbers), axis, apart: false };
+        }
+        if let Some((tracks, title)) = patterns(&labels) {
+            let mut numbers: Vec<(String, f64)> = Vec::new();
+            for (_, place) in tracks.iter().filter(|track| !track.level).flat_map(|track| &track.places) {
+                if numbers.iter().all(|(_, known)| known != place) {
+                    numbers.push((place.to_string(), *place));
+                }
+            }
+            let numbers: Vec<(&str, f64)> =
+                numbers.iter().map(|(text, place)| (text.as_str(), *place)).collect();
+            let axis = numeric_axis(&title, &numbers);
+            return Self { tracks, axis, apart: false };
+        }
+        let names: Vec<String> = labels.iter().map(|label| (*label).to_owned()).collect();
+        let places = labels.into_iter().enumerate().map(|(place, label)| (label, place as f64)).collect();
+        Self { tracks: one(places), axis: Axis::places(title, &names), apart: true }
+    }
+}
+
+/// Labels as numbers, if they all are.
+pub(super) fn places<'a>(labels: &[&'a str]) -> Option<Vec<(&'a str, f64)>> {
+    let number = |label: &str| {
+        let word = label.split_once(' ').map_or(label, |(number, _)| number);
+        word.trim_end_matches('%').parse::<f64>().ok().filter(|number| number.is_finite())
+    };
+    // Units after the number have to be the same: "10 s" and "1 min" are no places in a row.
+    let unit = |label: &str| label.split_once(' ').map(|(_, unit)| unit.to_owned());
+    let first = unit(labels.first()?);
+    labels.iter().map(|label| (unit(label) == first).then_some(())).collect::<Option<()>>()?;
+    labels.iter().map(|label| Some((*label, number(label)?))).collect()
+}
+
+/// A number of a parameter in a label, and the text around it: of `p[k=7]` it is `p[k=`, 7 and `]`.
+type Parameter<'a> = (&'a str, f64, &'a str);
+
+/// The numbers that are all of what stands after an equals sign, or are followed by a unit.
+fn parameters(label: &str) -> Vec<Parameter<'_>> {
+    let mut found = Vec::new();
+    for (equals, _) in label.match_indices('=') {
+        let (before, after) = label.split_at(equals + 1);
+        let length = after.find(|sign: char| !(sign.is_ascii_digit() || sign == '.' || sign == '-'));
+        let (number, rest) = after.split_at(length.unwrap_or(after.len()));
+        let ends = rest.is_empty() || rest.starts_with([',', ']', ')', ' ', '%']);
+        if let (Ok(number), true) = (number.parse::<f64>(), ends) {
+            found.push((before, number, rest));
+        }
+    }
+    found
+}
+
+/// The name of the parameter at the end of a text such as `p[k=`.
+fn key_of(before: &str) -> &str {
+    let before = before.trim_end_matches('=').trim_end();
+    let from = before.rfind(|sign: char| !(sign.is_alphanumeric() || sign == '_' || sign == '-'));
+    from.map_or(before, |at| before[at..].trim_start_matches(|sign: char| !sign.is_alphanumeric()))
+}
+
+/// Curves of the labels that are the same but for the number of a parameter, level lines of the others, and the title of their axis. `None`
+/// if no two labels are.
+fn patterns<'a>(labels: &[&'a str]) -> Option<(Vec<Track<'a>>, String)> {
+    let mut left: Vec<usize> = (0..labels.len()).collect();
+    // Of each track the first of its labels, by which they are ordered.
+    let mut tracks: Vec<(usize, Track<'_>)> = Vec::new();
+    let mut titles: Vec<String> = Vec::new();
+    loop {
+        let mut alike: BTreeMap<(&str, &str), Vec<(usize, f64)>> = BTreeMap::new();
+        for at in &left {
+            for (before, number, after) in parameters(labels[*at]) {
+                alike.entry((before, after)).or_default().push((*at, number));
+            }
+        }
+        // The one of the most labels; of several, along a parameter that there is already; then the first.
+        let rank = |(before, _): &(&str, &str), of: &[(usize, f64)]| {
+            let known = titles.iter().any(|title| title == key_of(before));
+            (of.len(), known, usize::MAX - of[0].0)
+        };
+        let longest =
+            alike.into_iter().filter(|(_, of)| of.len() > 1).max_by_key(|(text, of)| rank(text, of));
+        let Some(((before, after), mut of)) = longest else { break };
+        left.retain(|at| of.iter().all(|(taken, _)| taken != at));
+        let key = key_of(before).to_owned();
+        let (first, name) = (of[0].0, without_parameter(before, &key, after));
+        if !titles.contains(&key) {
+            titles.push(key);
+        }
+        of.sort_by(|a, b| a.1.total_cmp(&b.1));
+        let places = of.into_iter().map(|(at, number)| (labels[at], number)).collect();
+        tracks.push((first, Track { name, places, level: false }));
+    }
+    if tracks.is_empty() {
+        return None;
+    }
+    for at in left {
+        let places = vec![(labels[at], 0.0)];
+        tracks.push((at, Track { name: labels[at].to_owned(), places, level: true }));
+    }
+    tracks.sort_by_key(|(first, _)| *first);
+    Some((tracks.into_iter().map(|(_, track)| track).collect(), titles.join(", ")))
+}
+
+/// What is left of a label without a parameter: `p[a=1]` of `p[a=1,k=7]`, `p` of `p[k=7]`.
+fn without_parameter(before: &str, key: &str, after: &str) -> String {
+    let head = before.trim_end_matches('=').trim_end();
+    let head = head[..head.len() - key.len()].trim_end();
+    // A unit goes with its number.
+    let tail = &after[after.find([',', ']', ')']).unwrap_or(after.len())..];
+    let (head, tail) = match (head.strip_suffix(','), tail.strip_prefix(',')) {
+        (Some(head), _) => (head, tail),
+        (None, Some(tail)) => (head, tail.trim_start()),
+        (None, None) => (head, tail),
+    };
+    let text = format!("{head}{tail}");
+    text.replace("[]", "").replace("()", "").trim().to_owned()
+}
+
+/// An axis with a tick at each of a study's values, if they are few.
+fn numeric_axis(title: &str, numbers: &[(&str, f64)]) -> Axis {
+    let low = numbers.iter().map(|(_, place)| *place).fold(f64::INFINITY, f64::min);
+    let high = numbers.iter().map(|(_, place)| *place).fold(f64::NEG_INFINITY, f64::max);
+    if numbers.len() > 9 && !(are_even(numbers) && signs(numbers) <= 64) {
+        return Axis::linear(title, low, high, false);
+    }
+    let ticks = numbers.iter().map(|(label, place)| (*place, (*label).to_owned())).collect();
+    let room = if high > low { (high - low) * 0.04 } else { 0.5 };
+    Axis { title: title.to_owned(), from: low - room, to: high + room, ticks, log: false }
+}
+
+/// Signs that the labels and the gaps between them take in a line.
+fn signs(numbers: &[(&str, f64)]) -> usize {
+    numbers.iter().map(|(label, _)| label.chars().count() + 1).sum()
+}
+
+/// Whether steps between numbers are alike.
+fn are_even(numbers: &[(&str, f64)]) -> bool {
+    let mut sorted: Vec<f64> = numbers.iter().map(|(_, place)| *place).collect();
+    sorted.sort_by(f64::total_cmp);
+    let [first, .., last] = sorted[..] else { return true };
+    let step = (last - first) / (sorted.len() - 1) as f64;
+    sorted.windows(2).all(|pair| (pair[1] - pair[0] - step).abs() <= step * 1e-6)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(labels: &[&str]) -> Option<(Vec<String>, String)> {
+        let (tracks, title) = patterns(labels)?;
+        let told = tracks.iter().map(|track| {
+            let places =
+                track.places.iter().map(|(_, place)| place.to_string()).collect::<Vec<_>>().join(" ");
+            if track.level { format!("{} -", track.name) } else { format!("{}: {places}", track.name) }
+        });
+        Some((told.collect(), title))
+    }
+
+    #[test]
+    fn labels_that_are_the_same_but_for_a_number_are_a_curve() {
+        let expected = |tracks: &[&str], title: &str| {
+            Some((tracks.iter().map(|track| (*track).to_owned()).collect::<Vec<_>>(), title.to_owned()))
+        };
+        assert_eq!(
+            told(&["easy", "d-los[cs=10]", "los", "d-los[cs=2]", "d-los[cs=1]"]),
+            expected(&["easy -", "d-los: 1 2 10", "los -"], "cs")
+        );
+        // Several patterns, and a label with a number that fits none.
+        assert_eq!(
+            told(&["a[cs=1]", "b[cs=1]", "a[cs=2]", "b[cs=2]", "c[cs=1]"]),
+            expected(&["a: 1 2", "b: 1 2", "c[cs=1] -"], "cs")
+        );
+        assert_eq!(told(&["a[x=1]", "b[y=1]", "a[x=2]", "b[y=2]"]), expected(&["a: 1 2", "b: 1 2"], "x, y"));
+        // Of two parameters the one that has the most labels, wherever it stands.
+        assert_eq!(
+            told(&["p[a=1,k=0.5]", "p[a=1,k=1]", "p[a=1,k=2]", "p[a=2,k=2]"]),
+            expected(&["p[a=1]: 0.5 1 2", "p[a=2,k=2] -"], "k")
+        );
+        assert_eq!(told(&["p[k=1, a=x]", "p[k=3, a=x]"]), expected(&["p[a=x]: 1 3"], "k"));
+        assert_eq!(
+            told(&["p[a=1,k=1]", "p[a=1,k=2]", "p[a=2,k=1]", "p[a=2,k=2]"]).unwrap().1.len(),
+            1,
+            "along one of both"
+        );
+        // With a unit.
+        assert_eq!(told(&["up[mean=1 h]", "up[mean=2 h]"]), expected(&["up: 1 2"], "mean"));
+        assert_eq!(told(&["up[mean=1 h]", "up[mean=2 d]"]), None);
+    }
+
+    #[test]
+    fn each_of_some_even_steps_has_a_tick() {
+        let labels: Vec<String> = (1..=20).map(|number| number.to_string()).collect();
+        let mut numbers: Vec<(&str, f64)> =
+            labels.iter().enumerate().map(|(at, label)| (label.as_str(), at as f64 + 1.0)).collect();
+        assert_eq!(numeric_axis("cs", &numbers).ticks.len(), 20);
+        numbers[19].1 = 1000.0;
+        let axis = numeric_axis("cs", &numbers);
+        assert_eq!((axis.ticks.len(), axis.to), (6, 1000.0), "{axis:?}");
+    }
+
+    #[test]
+    fn names_with_numbers_in_them_are_names() {
+        assert_eq!(told(&["das2-32", "das2-72"]), None);
+        assert_eq!(told(&["easy", "los", "d-los[cs=7]"]), None);
+        assert_eq!(told(&["p[order=1st]", "p[order=2nd]"]), None);
+        assert_eq!(told(&["p[k=1-2]", "p[k=..]", "p[k=]", "="]), None);
+        assert_eq!(told(&[]), None);
+    }
+}
