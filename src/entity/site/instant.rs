@@ -38,7 +38,7 @@ impl Site {
         for (at, partition) in self.partitions.iter_mut().enumerate() {
             self.touched[at] |= partition.follow_book(time, outbox);
             self.touched[at] |= partition.wake(time);
-            // They come after the ends are told, but nobody outside can tell: so one walk over the partitions will do.
+            // These are arrivals, and so come after ends are told; but neither bears on the other, and this walk is made already.
             while partition.arrive_early(time) {
                 self.touched[at] = true;
             }
