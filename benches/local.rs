@@ -1,10 +1,11 @@
-//! What local scheduling costs: the profile, the indexed queue, the shadow time, processor sets, and whole runs
-//! on a machine that is always full. `cargo bench --bench local`.
+//! What local scheduling costs: the profile, the indexed queue, the shadow time, processor sets, the dynamic programs of
+//! the LOS family, and whole runs on a machine that is always full. `cargo bench --bench local`.
 
 use std::hint::black_box;
 
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use gridemu::grid::Grid;
+use gridemu::local::policies::packing::{Item, Packer};
 use gridemu::local::{Cursor, Entry, Hole, Profile, Queue, Registry, Releases};
 use gridemu::model::{Job, JobKey, ProcSet, Record, RecordSink, SiteSpec};
 use gridemu::units::{Span, Time};
@@ -140,6 +141,37 @@ fn procset(c: &mut Criterion) {
     group.finish();
 }
 
+/// Basic_DP and Reservation_DP over 50 candidates, on 1,152 processors as they are and on 320 in units of 32. Sizes are such that all
+/// together are some times what is free, so that the table cannot be left out; every second job holds its processors at the freeze end,
+/// and a third of what is free now is spare then.
+fn packing(c: &mut Criterion) {
+    const CANDIDATES: usize = 50;
+    let mut group = c.benchmark_group("packing");
+    for (name, free, largest) in [("1152", 1_152_u32, 128), ("320_in_32s", 10, 10)] {
+        let mut draw = Draw(7);
+        let sizes: Vec<u32> = (0..CANDIDATES).map(|_| 1 + draw.below(largest) as u32).collect();
+        let items = |holds: fn(usize) -> bool| -> Vec<Item> {
+            let item = |(at, units): (usize, &u32)| Item { units: *units, holds: holds(at) };
+            sizes.iter().enumerate().map(item).collect()
+        };
+        let (basic, reservation) = (items(|_| false), items(|at| at % 2 == 0));
+        let (mut packer, mut chosen) = (Packer::default(), Vec::new());
+        group.bench_function(BenchmarkId::new("basic_dp", name), |b| {
+            b.iter(|| {
+                packer.pack(black_box(&basic), free, 0, &mut chosen);
+                chosen.len()
+            });
+        });
+        group.bench_function(BenchmarkId::new("reservation_dp", name), |b| {
+            b.iter(|| {
+                packer.pack(black_box(&reservation), free, free / 3, &mut chosen);
+                chosen.len()
+            });
+        });
+    }
+    group.finish();
+}
+
 /// Jobs that come faster than 256 processors can run them, so that the queue grows all the time.
 fn saturating(jobs: u64) -> Vec<Job> {
     let mut draw = Draw(6);
@@ -168,7 +200,15 @@ fn runs(c: &mut Criterion) {
     let registry = Registry::standard();
     let mut group = c.benchmark_group("saturated_run");
     group.sample_size(20).throughput(Throughput::Elements(JOBS));
-    for written in ["fcfs", "easy", "easy[order=lxf]", "conservative", "conservative[compress=none]"] {
+    for written in [
+        "fcfs",
+        "easy",
+        "easy[order=lxf]",
+        "los",
+        "delayed-los",
+        "conservative",
+        "conservative[compress=none]",
+    ] {
         group.bench_function(written, |b| {
             b.iter_batched(
                 || {
@@ -189,5 +229,5 @@ fn runs(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, profile, queue, releases, procset, runs);
+criterion_group!(benches, profile, queue, releases, procset, packing, runs);
 criterion_main!(benches);

@@ -32,6 +32,8 @@ if [ "${GRIDEMU_DATA:-}" ]; then
     row 'SDSC-SP2, EASY' "$(log SDSC-SP2-1998-4.2-cln)" --policy easy
     row 'SDSC-BLUE-4.2, EASY' "$(log SDSC-BLUE-2000-4.2-cln)" --policy easy
     row 'RICC, EASY' "$(log RICC-2010-2)" --policy easy
+    row 'KTH-SP2, LOS' "$(log KTH-SP2-1996-2.1-cln)" --policy los
+    row 'SDSC-BLUE-4.2, LOS' "$(log SDSC-BLUE-2000-4.2-cln)" --policy los
     row 'KTH-SP2, conservative' "$(log KTH-SP2-1996-2.1-cln)" --policy conservative
     row 'SDSC-SP2, conservative' "$(log SDSC-SP2-1998-4.2-cln)" --policy conservative
     row 'SDSC-BLUE-4.2, conservative' "$(log SDSC-BLUE-2000-4.2-cln)" --policy conservative

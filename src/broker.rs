@@ -16,4 +16,4 @@ pub use absent::Absent;
 pub use picture::{Picture, Plan, Planned, WaitingJob};
 pub use policy::{BrokerEvent, BrokerPolicy};
 pub use pool::{InFlight, Pool, PoolFacts, PoolReport};
-pub use registry::{BrokerAbilities, BrokerPolicyInfo, BrokerRegistry, BrokerRegistryError};
+pub use registry::{BrokerAbilities, BrokerPolicyInfo, BrokerRegistry};

@@ -11,6 +11,7 @@ mod commands;
 mod compare;
 mod error;
 mod explain;
+mod files;
 mod fork;
 mod progress;
 mod recorder;

@@ -38,7 +38,7 @@ pub use partition::{Admission, Partition, Settings, Tally};
 pub use policy::{Action, Actions, Change, LocalPolicy, Place, Slot, SlotRequest};
 pub use profile::Profile;
 pub use queue::{Cursor, Entry, Hole, Queue};
-pub use registry::{Abilities, ParamInfo, PolicyInfo, Registry, RegistryError};
+pub use registry::{Abilities, PolicyInfo, Registry};
 pub use releases::{Releases, Shadow};
 pub use save::PartitionSave;
 pub use table::{Departed, Gone, LiveJob, Phase};

@@ -14,6 +14,7 @@ mod named;
 mod outcome;
 mod procset;
 mod record;
+mod registry;
 mod site;
 mod speedup;
 mod tariff;
@@ -23,18 +24,19 @@ pub use churn::{
     RandomChurn,
 };
 pub use class::{ClassError, JobClass, JobClasses, SizeBound};
-pub use elastic::{CommandRefusal, Elastic, ElasticCommand};
+pub use elastic::{CommandRefusal, Elastic, ElasticCommand, JobAct, PlannedJobAct};
 pub use grid::{BrokerSpec, GridSpec, Link, NetworkSpec, Payer, Replan};
 pub use ids::{JobId, JobKey, PartitionId, PoolId, SiteId};
 pub use job::{GridPart, Job, JobError, Origin, Predecessor, Size};
 pub use layout::Layout;
-pub use named::{Named, NamedError, named_params, nearest};
+pub use named::{Named, NamedError, did_you_mean, named_params, nearest};
 pub use outcome::{Outcome, RejectReason};
 pub use procset::{Intervals, ProcSet};
 pub use record::{
     Cause, EventCause, EventKind, EventRecord, JobRecord, MachineRecord, MachineState, Record, RecordSink,
     SegmentRecord, ready,
 };
+pub use registry::{Info, ParamInfo, Registry, RegistryError};
 pub use site::{InstantOrder, MAX_PROCESSORS, PartitionSpec, Reservation, SiteError, SiteSpec};
 pub use speedup::{Speedup, SpeedupError};
 pub use tariff::{DayRates, DayRatesError, SiteTariff};

@@ -7,13 +7,14 @@
 mod census;
 pub mod cwf;
 mod feedback;
+mod generator;
 pub mod lublin;
 mod merged;
 pub mod poisson;
 pub mod random;
-mod setting;
 mod shape;
 mod source;
+mod spec;
 pub mod tsafrir;
 
 pub use census::{
@@ -21,7 +22,8 @@ pub use census::{
     Sizes,
 };
 pub use feedback::Feedback;
+pub use generator::{Drawn, Generator};
 pub use merged::Merged;
-pub use setting::Setting;
 pub use shape::{Carrying, Estimated, Estimates, Factor, First, Scaled, ShapeError};
 pub use source::{Jobs, Mark, Source, SourceError};
+pub use spec::{Field, Key, Reading, Setting, Spec, Word};

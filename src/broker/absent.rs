@@ -1,8 +1,7 @@
 //! What becomes of a job that fits nowhere now, but would with all machines there.
 
 use super::Picture;
-use crate::local::ParamInfo;
-use crate::model::{Named, NamedError};
+use crate::model::{Named, NamedError, ParamInfo};
 
 /// What a policy does with a job for which no pool has enough processors present, while one has them when all its
 /// machines are there.

@@ -4,11 +4,9 @@
 mod tests;
 
 use serde::Serialize;
-use thiserror::Error;
 
 use super::{BrokerPolicy, policies};
-use crate::local::ParamInfo;
-use crate::model::{Named, NamedError, nearest};
+use crate::model::{self, Info, Named, NamedError, ParamInfo, RegistryError};
 
 /// A policy's description: the one line that a policy adds to the registry.
 #[derive(Debug)]
@@ -57,75 +55,24 @@ impl BrokerAbilities {
     }
 }
 
-/// A name that is no broker policy, or wrong parameters.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum BrokerRegistryError {
-    /// No policy of that name.
-    #[error("there is no broker policy `{name}`{}; there are {}", hint.as_ref().map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default(), known.join(", "))]
-    Unknown {
-        /// As written.
-        name: String,
-        /// The nearest name.
-        hint: Option<String>,
-        /// All names.
-        known: Vec<String>,
-    },
-    /// A parameter is wrong.
-    #[error(transparent)]
-    Param(#[from] NamedError),
-}
-
 /// The broker policies that can be named.
-#[derive(Clone, Debug)]
-pub struct BrokerRegistry {
-    policies: Vec<&'static BrokerPolicyInfo>,
-}
+pub type BrokerRegistry = model::Registry<BrokerPolicyInfo>;
 
-impl Default for BrokerRegistry {
-    fn default() -> Self {
-        Self::standard()
+impl Info for BrokerPolicyInfo {
+    const KIND: &'static str = "broker policy";
+    const ALL: &'static [&'static Self] = policies::ALL;
+
+    fn name(&self) -> &'static str {
+        self.name
     }
 }
 
 impl BrokerRegistry {
-    /// All policies that come with the library.
-    pub fn standard() -> Self {
-        Self { policies: policies::ALL.to_vec() }
-    }
-
-    /// The same with one more, which hides an older one of the same name.
-    #[must_use]
-    pub fn with(mut self, info: &'static BrokerPolicyInfo) -> Self {
-        self.policies.retain(|other| other.name != info.name);
-        self.policies.push(info);
-        self
-    }
-
-    /// All descriptions.
-    pub fn all(&self) -> &[&'static BrokerPolicyInfo] {
-        &self.policies
-    }
-
-    /// The description of the policy of that name.
+    /// Builds a policy from the way it is written; what it draws is drawn by `seed`.
     ///
     /// # Errors
-    /// [`BrokerRegistryError::Unknown`] with the nearest name.
-    pub fn find(&self, name: &str) -> Result<&'static BrokerPolicyInfo, BrokerRegistryError> {
-        self.policies.iter().copied().find(|info| info.name == name).ok_or_else(|| {
-            let known: Vec<_> = self.policies.iter().map(|info| info.name).collect();
-            BrokerRegistryError::Unknown {
-                name: name.to_owned(),
-                hint: nearest(name, known.iter().copied()).map(str::to_owned),
-                known: known.into_iter().map(str::to_owned).collect(),
-            }
-        })
-    }
-
-    /// Builds a policy from the way it is written.
-    ///
-    /// # Errors
-    /// [`BrokerRegistryError`] if the name or a parameter is wrong.
-    pub fn build(&self, written: &Named, seed: u64) -> Result<Box<dyn BrokerPolicy>, BrokerRegistryError> {
+    /// [`RegistryError`] if the name or a parameter is wrong.
+    pub fn build(&self, written: &Named, seed: u64) -> Result<Box<dyn BrokerPolicy>, RegistryError> {
         Ok((self.find(&written.name)?.build)(written.clone(), seed)?)
     }
 }

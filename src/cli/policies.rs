@@ -6,8 +6,8 @@ use serde::Serialize;
 use super::say;
 use crate::broker::{BrokerPolicyInfo, BrokerRegistry};
 use crate::experiment::RunError;
-use crate::local::{ParamInfo, PolicyInfo, Registry};
-use crate::model::{Named, nearest};
+use crate::local::{PolicyInfo, Registry};
+use crate::model::{Named, ParamInfo, did_you_mean, nearest};
 
 #[derive(Debug, ClapArgs)]
 pub(super) struct Args {
@@ -74,8 +74,7 @@ pub(super) fn run(args: &Args) -> Result<(), RunError> {
     if let Some(name) = &args.name {
         let known: Vec<_> = all.iter().map(|told| told.name).collect();
         if !known.contains(&name.as_str()) {
-            let near = nearest(name, known.iter().copied());
-            let near = near.map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default();
+            let near = did_you_mean(nearest(name, known.iter().copied()));
             return Err(RunError::request(format!(
                 "there is no policy `{name}`{near}; there are {}",
                 known.join(", ")

@@ -1,30 +1,23 @@
 //! The broker: who decides which job of the grid goes to which pool.
 
 mod assigned;
+mod planning;
 mod unplaced;
 
 use serde::{Deserialize, Serialize};
-use smallvec::SmallVec;
 
-use self::assigned::{Assigned, Flights};
-pub(super) use self::unplaced::unplaced;
-use super::mailbox::{self, MOST_ROUNDS, Mailbox, Moments};
+use self::assigned::Flights;
+pub(super) use self::unplaced::{refuse_commands, unplaced};
+use super::mailbox::{self, Mailbox, Moments};
 use super::{Address, Body, Entity, EntityError, Message, Outbox, Pending, SiteReport, Stamp};
 use crate::broker::{
-    BrokerAbilities, BrokerEvent, BrokerPolicy, BrokerRegistry, InFlight, Picture, Plan, Planned, Pool,
-    PoolFacts, WaitingJob,
+    BrokerAbilities, BrokerEvent, BrokerPolicy, BrokerRegistry, InFlight, Pool, PoolFacts, WaitingJob,
 };
 use crate::model::{
     BrokerSpec, EventCause, EventKind, EventRecord, Job, JobId, Origin, Outcome, PartitionId, PoolId,
     ProcSet, Record, RecordSink, RejectReason, Replan, SiteId,
 };
 use crate::units::{Span, Time};
-
-/// Rounds until an assignment comes back as a report: dispatcher, site, directory, broker.
-const THERE_AND_BACK: u32 = 4;
-/// Beyond this round of an instant the broker plans what is left of it without waiting for reports, before the instant is
-/// given up as stalled.
-const MOST_LOOKS: u32 = MOST_ROUNDS / 2;
 
 /// Plans with its policy over what the directory last told, whenever jobs wait and something has changed.
 ///
@@ -120,8 +113,9 @@ impl Broker {
         feedback: bool,
         registry: &BrokerRegistry,
     ) -> Result<Self, EntityError> {
-        let policy = registry.build(&spec.policy, seed)?;
-        let abilities = registry.find(&spec.policy.name)?.abilities;
+        let unknown = EntityError::Broker;
+        let policy = registry.build(&spec.policy, seed).map_err(unknown)?;
+        let abilities = registry.find(&spec.policy.name).map_err(unknown)?.abilities;
         let mut first_pool = Vec::new();
         for (at, pool) in pools.iter().enumerate() {
             if first_pool.len() <= pool.facts.id.site.index() {
@@ -304,6 +298,7 @@ impl Broker {
             cause: EventCause::Refused(reason),
             ..of_job(job, now.time)
         }));
+        refuse_commands(job, now.time, outbox);
         outbox.record(Record::Job(unplaced(job, Outcome::Rejected(reason), now.time)));
         if self.feedback {
             let number = job.grid.as_ref().map_or(u64::MAX, |grid| grid.number);
@@ -336,102 +331,6 @@ impl Broker {
             pool.in_flight = self.state.flights.unseen_sum(at);
         }
         pool.facts.id
-    }
-
-    /// Takes back what has not left the dispatcher, or does not run yet.
-    fn recall(&mut self, now: Stamp, outbox: &mut dyn Outbox) {
-        let queued = self.spec.recall_queued;
-        let numbers: Vec<u64> = self.state.flights.recallable(queued).collect();
-        for number in numbers {
-            let body = Body::Recall { number, queued };
-            self.state.mail.send(Address::Broker, Address::Dispatcher, now, Span::ZERO, body, outbox);
-            self.state.tally.recalled += 1;
-        }
-    }
-
-    /// Asks the policy about some of the waiting jobs, by their places.
-    fn ask(&mut self, jobs: std::ops::Range<usize>, now: Stamp) -> Plan {
-        let State { waiting, pools, .. } = &mut self.state;
-        // Most often it is one job.
-        let seen: SmallVec<[WaitingJob<'_>; 4]> =
-            waiting[jobs].iter().map(|waiting| WaitingJob::new(&waiting.job, &waiting.refused)).collect();
-        let mut picture = Picture::new(now.time, pools, &seen, self.spec.count_in_flight);
-        self.policy.plan(&mut picture);
-        picture.into_plan()
-    }
-
-    fn plan(&mut self, now: Stamp, outbox: &mut dyn Outbox) {
-        self.state.tally.plans += 1;
-        if self.spec.picture.is_zero() && !self.abilities.batch {
-            return self.plan_one_by_one(now, outbox);
-        }
-        let plan = self.ask(0..self.state.waiting.len(), now);
-        if plan.is_empty() {
-            return;
-        }
-        let mut left: Vec<Option<Waiting>> =
-            std::mem::take(&mut self.state.waiting).into_iter().map(Some).collect();
-        for planned in plan {
-            if let Some(waiting) = left[planned.job].take() {
-                self.assign(waiting, planned, now, outbox);
-            }
-        }
-        self.state.waiting.extend(left.into_iter().flatten());
-    }
-
-    /// Sites report at every change: each assignment is made in sight of the ones before it, as far as reports take no time.
-    fn plan_one_by_one(&mut self, now: Stamp, outbox: &mut dyn Outbox) {
-        let mut at = 0;
-        while at < self.state.waiting.len() {
-            let Some(planned) = self.ask(at..at + 1, now).first().copied() else {
-                at += 1;
-                continue;
-            };
-            self.state.last = now.time;
-            let waiting = self.state.waiting.remove(at);
-            let prompt = self.state.pools[planned.pool].facts.latency.is_zero();
-            self.assign(waiting, planned, now, outbox);
-            if prompt && now.round < MOST_LOOKS && !self.state.waiting.is_empty() {
-                self.state.again = Some(Stamp { round: now.round + THERE_AND_BACK, ..now });
-                return;
-            }
-        }
-    }
-
-    fn assign(&mut self, waiting: Waiting, planned: Planned, now: Stamp, outbox: &mut dyn Outbox) {
-        let Waiting { mut job, refused } = waiting;
-        self.moved(&job, now);
-        let pool = &self.state.pools[planned.pool];
-        let seen = WaitingJob::new(&job, &refused);
-        let (procs, run) = (pool.procs_for(&seen), pool.run_of(&seen));
-        let age = now.time.since(pool.measured);
-        let id = pool.facts.id;
-        // What the dispatcher will do unless it says otherwise.
-        let arrival = now.next_round().after(pool.facts.latency);
-        let grid = job.grid.get_or_insert_default();
-        grid.try_number += 1;
-        let (number, again) = (grid.number, grid.try_number > 1);
-        let tally = &mut self.state.tally;
-        tally.assigned += 1;
-        tally.age_sum += u128::from(age.micros());
-        tally.age_max = tally.age_max.max(age);
-        if again {
-            tally.reassigned += 1;
-            outbox.record(Record::Event(EventRecord {
-                kind: EventKind::Reassigned,
-                site: id.site,
-                partition: Some(id.partition),
-                procs,
-                ..of_job(&job, now.time)
-            }));
-        }
-        let area = u128::from(procs) * u128::from(run.micros());
-        self.state
-            .flights
-            .insert(number, Assigned { pool: planned.pool, procs, area, arrival: Some(arrival), refused });
-        job.partition = Some(id.partition);
-        let body = Body::Assign { job, pool: id };
-        self.state.mail.send(Address::Broker, Address::Dispatcher, now, Span::ZERO, body, outbox);
     }
 }
 

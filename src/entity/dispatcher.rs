@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, VecDeque};
 use serde::{Deserialize, Serialize};
 
 use self::waits::Waits;
-use super::broker::{of_job, unplaced};
+use super::broker::{of_job, refuse_commands, unplaced};
 use super::mailbox::{self, Mailbox, Moments};
 use super::{Address, Body, Entity, EntityError, Message, Outbox, Pending, Sender, Stamp};
 use crate::model::{
@@ -389,6 +389,7 @@ impl Dispatcher {
             cause: why,
             ..of_job(job, now.time)
         }));
+        refuse_commands(job, now.time, outbox);
         outbox.record(Record::Job(unplaced(job, outcome, now.time)));
         let body = Body::Ended { number: number(job), job: job.id, outcome, output: Bytes::ZERO };
         self.tell_broker(now, body, outbox);

@@ -3,9 +3,8 @@
 use thiserror::Error;
 
 use super::Stamp;
-use crate::broker::BrokerRegistryError;
-use crate::local::{PartitionError, RegistryError};
-use crate::model::SiteError;
+use crate::local::PartitionError;
+use crate::model::{RegistryError, SiteError};
 use crate::workload::SourceError;
 
 /// What ends a run.
@@ -29,7 +28,7 @@ pub enum EntityError {
     },
     /// A broker policy that is not there, or its parameters.
     #[error(transparent)]
-    Broker(#[from] BrokerRegistryError),
+    Broker(RegistryError),
     /// Something in a partition.
     #[error(transparent)]
     Partition(#[from] PartitionError),

@@ -2,6 +2,7 @@
 
 mod churn;
 mod instant;
+mod orders;
 mod save;
 mod uplink;
 
@@ -38,6 +39,8 @@ pub struct Site {
     /// The next moment at which something happens.
     next: Option<Stamp>,
     churn: Churn,
+    /// How many of the orders that its description plans have been carried out. It follows from what has passed, and is not saved.
+    ordered: usize,
     /// What the grid is told, if the site is part of one.
     uplink: Option<Reporting>,
     counts: Counts,
@@ -137,6 +140,7 @@ impl Site {
             mail: Mailbox::default(),
             next: None,
             churn,
+            ordered: 0,
             uplink: None,
             counts: Counts::default(),
             whole_run: false,
@@ -230,6 +234,7 @@ impl Site {
     pub fn close(&mut self, now: Time, outbox: &mut dyn Outbox) {
         let now = now.max(self.mail.passed().time);
         self.told.drain(..).for_each(|record| outbox.record(record));
+        self.refuse_orders_to_come(now, outbox);
         // What is here ends here, also what came through the portal and nobody else will count.
         self.counts.done += self.live() as u64;
         for job in self.mail.jobs() {
@@ -276,9 +281,10 @@ impl Site {
         self.partitions.iter().any(Partition::moves)
     }
 
-    /// Whether machines may still come or leave by themselves.
+    /// Whether something may still happen by itself that lets jobs start or end that nothing else does: machines come or leave, or an order is
+    /// carried out.
     fn may(&self) -> bool {
-        self.churn.next(&self.spec).is_some()
+        self.churn.next(&self.spec).is_some() || self.next_order().is_some()
     }
 
     fn who(&self) -> String {
@@ -287,12 +293,14 @@ impl Site {
 
     /// Works out the next moment at which something happens here by itself or has been announced.
     fn refresh(&mut self) {
+        let order = self.next_order();
         let own = self
             .partitions
             .iter_mut()
             .filter_map(Partition::next_event)
             .chain(self.source.next)
             .chain(self.churn.next(&self.spec))
+            .chain(order)
             .chain(self.uplink.as_ref().and_then(Reporting::next_tick))
             .chain((!self.told.is_empty()).then(|| self.mail.passed().time))
             .min()

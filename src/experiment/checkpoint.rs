@@ -14,5 +14,5 @@ pub use plan::CheckpointPlan;
 
 pub(super) use begin::{create_store, here, options};
 pub(super) use description::Description;
-pub(super) use state::{Restored, Saved, Snapshot};
+pub(super) use state::{Saved, Snapshot};
 pub(super) use taker::Taker;

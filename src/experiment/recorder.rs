@@ -52,14 +52,12 @@ impl Exact for OneSite {
 impl Measured for OneSite {
     #[inline]
     fn add(&mut self, record: &Record) {
-        match record {
-            Record::Job(job) => {
-                self.summary.add(job);
-                self.waits.add(job);
-                self.too_large += u64::from(job.outcome == Outcome::Rejected(RejectReason::TooLarge));
-            }
-            Record::Event(event) => self.elastic.add(event),
-            Record::Segment(_) | Record::Machine(_) => {}
+        if let Record::Job(job) = record {
+            self.summary.add(job);
+            self.waits.add(job);
+            self.too_large += u64::from(job.outcome == Outcome::Rejected(RejectReason::TooLarge));
+        } else if let Record::Event(event) = record {
+            self.elastic.add(event);
         }
     }
 }

@@ -1,137 +1,26 @@
 //! Replaying one workload at one site, under one policy or several.
 
+mod options;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+pub use options::ReplayOptions;
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::checkpoint::{Anew, Description, Restored, Snapshot, Taker, create_store, here};
+use super::checkpoint::{Anew, Description, Snapshot, Taker, create_store, here};
+use super::files::Files;
 use super::recorder::{OneSite, Recorder};
-use super::resume::seen_from;
-use super::underway::{Driver, Spent, Underway};
-use super::workload::{EstimateSource, Opened, Shaping, Workload, read_once};
-use super::{CheckpointPlan, Control, Progress, RunError, archive};
+use super::underway::{Driver, Underway};
+use super::workload::{EstimateSource, Opened, Workload, read_once};
+use super::{CheckpointPlan, Control, Progress, RunError};
 use crate::entity::Site;
-use crate::grid::{Grid, GridError, Merge};
+use crate::grid::{Grid, GridError};
 use crate::local::Registry;
 use crate::metrics::{Definitions, Ledger, OfferedLoad, RunFacts, RunSummary, Times};
-use crate::model::{
-    InstantOrder, JobClasses, MAX_PROCESSORS, Named, PartitionSpec, RecordSink, Reservation, SiteSpec,
-};
-use crate::report::{OutputDir, OutputMark, OutputOptions};
-use crate::units::{Power, Price, Rate, Span};
+use crate::model::{MAX_PROCESSORS, Named, PartitionSpec, RecordSink, SiteSpec};
+use crate::report::{OutputMark, OutputOptions};
 use crate::workload::Estimates;
-
-/// What to replay, on what, and what to leave behind.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct ReplayOptions {
-    /// The workload.
-    pub workload: Workload,
-    /// What is done to it.
-    pub shaping: Shaping,
-    /// The local policies, one run each.
-    pub policies: Vec<Named>,
-    /// What happens first at one instant.
-    pub order: InstantOrder,
-    /// Whether jobs may run beyond their estimate.
-    pub overrun: bool,
-    /// Processors are given in blocks of this many.
-    pub quantum: u32,
-    /// Speed of a processor.
-    pub speed: Rate,
-    /// Blocks of processors that are not the queue's.
-    pub reservations: Vec<Reservation>,
-    /// Power of an idle processor.
-    pub idle: Power,
-    /// Power of a busy processor.
-    pub busy: Power,
-    /// Power usage effectiveness × 10⁶.
-    pub pue_ppm: u64,
-    /// Price a processor-hour.
-    pub price: Price,
-    /// The bound of the bounded slowdown.
-    pub tau: Span,
-    /// Job classes of the summary.
-    pub classes: JobClasses,
-    /// Where files go; with several policies, a folder each inside.
-    pub out: Option<PathBuf>,
-    /// Also write changes of machine state.
-    pub machines: bool,
-    /// Also write Batsim's columns.
-    pub batsim: bool,
-    /// Its snapshots; `None` for none.
-    pub checkpoint: Option<CheckpointPlan>,
-}
-
-impl ReplayOptions {
-    /// A plain replay of `workload` under `policies`.
-    pub fn new(workload: Workload, policies: Vec<Named>) -> Self {
-        Self {
-            workload,
-            shaping: Shaping::default(),
-            policies,
-            order: InstantOrder::Instant,
-            overrun: false,
-            quantum: 1,
-            speed: Rate::FULL,
-            reservations: Vec::new(),
-            idle: Power::ZERO,
-            busy: Power::ZERO,
-            pue_ppm: 1_000_000,
-            price: Price::ZERO,
-            tau: Definitions::TAU,
-            classes: JobClasses::none(),
-            out: None,
-            machines: false,
-            batsim: false,
-            checkpoint: None,
-        }
-    }
-
-    /// Paths as they were seen from `folder`.
-    pub(super) fn see_from(&mut self, folder: &Path) {
-        // A log of an archive is wherever the machine has it.
-        if let Workload::File(path) = &mut self.workload
-            && !path.to_str().is_some_and(archive::names)
-        {
-            seen_from(folder, path);
-        }
-        if let Some(out) = &mut self.out {
-            seen_from(folder, out);
-        }
-    }
-
-    /// What changes the result and differs from a plain replay, as it is typed. Policy, estimates and order of an instant are told
-    /// apart from these.
-    fn typed(&self) -> Vec<String> {
-        let plain = Self::new(self.workload.clone(), Vec::new());
-        let Shaping { clean, cap, first, load, estimates: _, feedback, procs: _, seed: _ } = &self.shaping;
-        let flags = [
-            (*clean != plain.shaping.clean, "--clean strict"),
-            (*cap, "--cap"),
-            (*feedback, "--feedback"),
-            (self.overrun, "--overrun"),
-        ];
-        let values = [
-            ("load", load.map(|load| load.to_string())),
-            ("first", first.map(|first| first.to_string())),
-            ("quantum", (self.quantum != plain.quantum).then(|| self.quantum.to_string())),
-            ("speed", (self.speed != plain.speed).then(|| self.speed.to_string())),
-            ("idle", (self.idle != plain.idle).then(|| format!("'{}'", self.idle))),
-            ("busy", (self.busy != plain.busy).then(|| format!("'{}'", self.busy))),
-            ("pue", (self.pue_ppm != plain.pue_ppm).then(|| (self.pue_ppm as f64 / 1e6).to_string())),
-            ("price", (self.price != plain.price).then(|| self.price.to_string())),
-        ];
-        let flags = flags.iter().filter(|(set, _)| *set).map(|(_, flag)| (*flag).to_owned());
-        let values =
-            values.into_iter().filter_map(|(name, value)| value.map(|value| format!("--{name} {value}")));
-        let reservations = self.reservations.iter().map(|reservation| {
-            format!("--reserve {}..{}:{}", reservation.start, reservation.end, reservation.procs)
-        });
-        flags.chain(values).chain(reservations).collect()
-    }
-}
 
 /// Why jobs were rejected, and what there is to do about it.
 fn too_large(jobs: u64, procs: u32, quantum: u32) -> String {
@@ -298,21 +187,10 @@ impl Replay {
         prepare: impl FnOnce(&Path, &OutputMark) -> Result<(), RunError>,
     ) -> Result<Begun, RunError> {
         let policy = &self.options.policies[0];
-        let Restored { grid: saved, merge, recorder, spent } = from.read()?;
+        let read = from.read()?;
         let (opened, spec, mut grid) = self.build(policy, progress)?;
-        from.put_into(&mut grid, saved, adopt)?;
-        let merge = Merge::restore(merge).map_err(|error| RunError::from_restoring(&error))?;
-        let definitions = Definitions::new(self.options.tau, self.options.classes.clone(), opened.procs);
-        let output = match (self.folder(policy), &recorder.output) {
-            (Some(folder), Some(mark)) => {
-                prepare(&folder, mark)?;
-                let (files, sites) = (self.files(&opened, policy), std::slice::from_ref(&spec));
-                let resumed = OutputDir::resume(&folder, sites, definitions, &files, mark);
-                Some(resumed.map_err(|error| RunError::from_resuming(&error))?)
-            }
-            _ => None,
-        };
-        let recorder = from.recorder(recorder, output, progress.clone())?;
+        let files = self.files(&opened, &spec, policy);
+        let (merge, recorder, spent) = from.put_back(read, &mut grid, adopt, files, prepare, progress)?;
         let reads = vec![Arc::clone(&opened.read)];
         let underway = Underway::new(grid, recorder, Driver::Alone, None, reads);
         Ok(Begun { opened, underway: underway.gone_on(merge, spent) })
@@ -354,12 +232,8 @@ impl Replay {
 
     fn begin(&self, policy: &Named, built: Built, progress: &Progress) -> Result<Begun, RunError> {
         let (opened, spec, grid) = built;
-        let definitions = Definitions::new(self.options.tau, self.options.classes.clone(), opened.procs);
-        let output = match self.folder(policy) {
-            None => None,
-            Some(folder) => Some(self.create(&folder, &spec, &definitions, &opened, policy)?),
-        };
-        let recorder = Recorder::new(OneSite::new(&definitions), output, progress.clone());
+        let output = self.files(&opened, &spec, policy).map(Files::create).transpose()?;
+        let recorder = Recorder::new(OneSite::new(&self.definitions(&opened)), output, progress.clone());
         let reads = vec![Arc::clone(&opened.read)];
         Ok(Begun { opened, underway: Underway::new(grid, recorder, Driver::Alone, None, reads) })
     }
@@ -368,38 +242,15 @@ impl Replay {
         &self,
         policy: &Named,
         begun: Begun,
-        mut taker: Option<Taker>,
+        taker: Option<Taker>,
         progress: &Progress,
         control: &Control,
     ) -> Result<RunSummary, RunError> {
-        let Begun { opened, mut underway } = begun;
-        let before = opened.read().elapsed;
-        let ran = underway.go(taker.as_mut(), control);
-        let Spent { driven, read } = underway.spent();
-        let recorder = &mut underway.recorder;
-        // What was read before the run began was not read in it.
-        let elsewhere = recorder.elapsed + read.saturating_sub(before);
-
-        let finished = recorder.finish();
-        let output = match (ran, finished) {
-            (Err(stopped @ RunError::Stopped { .. }), _) => return Err(stopped),
-            (_, Err(error)) => return Err(error.into()),
-            (Err(error), Ok(_)) => return Err(self.failed(error, policy, progress)),
-            (Ok(()), Ok(output)) => output,
-        };
-        let times = Times {
-            read_s: read.as_secs_f64(),
-            schedule_s: driven.saturating_sub(elsewhere).as_secs_f64(),
-            write_s: recorder.elapsed.as_secs_f64(),
-        };
-        let summary = self.summary(&underway.grid, &underway.recorder, &opened, policy, times);
-        if let Some(output) = output {
-            if taker.is_some() { output.finish_for_good(&summary)? } else { output.finish(&summary)? }
-        }
-        if let Some(taker) = &mut taker {
-            taker.finish(&summary, progress);
-        }
-        Ok(summary)
+        let Begun { opened, underway } = begun;
+        let folder = self.folder(policy);
+        underway.carry_out(taker, progress, control, folder.as_deref(), |run, times, _| {
+            self.summary(&run.grid, &run.recorder, &opened, policy, times)
+        })
     }
 
     /// A hash of what is replayed, but for what changes no result.
@@ -442,47 +293,35 @@ impl Replay {
         }
     }
 
-    fn create(
-        &self,
-        folder: &Path,
-        spec: &SiteSpec,
-        definitions: &Definitions,
-        opened: &Opened,
-        policy: &Named,
-    ) -> Result<OutputDir, RunError> {
-        let files = self.files(opened, policy);
-        // A folder that cannot be made is found out before anything runs.
-        OutputDir::create(folder, std::slice::from_ref(spec), definitions.clone(), &files)
-            .map_err(|error| RunError::request(&error).with_hint(error.hint()))
+    fn definitions(&self, opened: &Opened) -> Definitions {
+        Definitions::new(self.options.tau, self.options.classes.clone(), opened.procs)
     }
 
-    fn files(&self, opened: &Opened, policy: &Named) -> OutputOptions {
+    fn files<'a>(&self, opened: &Opened, spec: &'a SiteSpec, policy: &Named) -> Option<Files<'a>> {
         let alone = ReplayOptions {
             policies: vec![policy.clone()],
             out: None,
             checkpoint: None,
             ..self.options.clone()
         };
+        let folder = self.folder(policy)?;
         // A folder that cannot say where it was made can still be read.
-        let folder = here().unwrap_or_default();
-        let description = Description::Replay { folder, options: Box::new(alone) };
-        OutputOptions {
+        let typed_in = here().unwrap_or_default();
+        let description = Description::Replay { folder: typed_in, options: Box::new(alone) };
+        let options = OutputOptions {
             machines: self.options.machines,
+            // Machines stand in a replay: only commands to jobs are events.
+            events: opened.elastic,
             replay: serde_json::to_string_pretty(&description).ok().map(|text| text + "\n"),
             batsim: self.options.batsim.then(|| opened.name.clone()),
             ..OutputOptions::default()
-        }
-    }
-
-    fn failed(&self, failed: RunError, policy: &Named, progress: &Progress) -> RunError {
-        match self.folder(policy) {
-            Some(folder) => failed.and(&format!(
-                "{} jobs had ended by then; their rows are in `{}`",
-                progress.jobs(),
-                folder.display()
-            )),
-            None => failed,
-        }
+        };
+        Some(Files {
+            folder,
+            sites: std::slice::from_ref(spec),
+            definitions: self.definitions(opened),
+            options,
+        })
     }
 
     fn summary(

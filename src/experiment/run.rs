@@ -5,22 +5,23 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use super::checkpoint::{Anew, Description, Restored, Snapshot, Taker, create_store, here};
+use super::checkpoint::{Anew, Description, Snapshot, Taker, create_store, here};
+use super::files::Files;
 use super::recorder::Recorder;
-use super::scenario::{Clock, Engine, Meaning, Measure, OutputPlan, Scenario, ScenarioError};
+use super::scenario::{Clock, Engine, Meaning, Measure, Scenario, ScenarioError};
 use super::timed::Read;
-use super::underway::{Driver, Spent, Underway};
+use super::underway::{Driver, Underway};
 use super::workload::{Logs, Opened};
 use super::{Commands, Control, Progress, RunError};
 use crate::broker::BrokerRegistry;
 use crate::entity::{Broker, Portal, Site};
-use crate::grid::{Grid, Merge};
+use crate::grid::Grid;
 use crate::local::Registry;
 use crate::metrics::{
-    Ages, BrokerFacts, Definitions, GridFacts, GridMeasures, GridSummary, Ledger, RecoveryRule, Times, Window,
+    Ages, BrokerFacts, GridFacts, GridMeasures, GridSummary, Ledger, RecoveryRule, Times, Window,
 };
 use crate::model::{RecordSink, SiteSpec};
-use crate::report::{OutputDir, OutputMark, OutputOptions};
+use crate::report::{OutputMark, OutputOptions};
 use crate::workload::{Carrying, Merged, Source};
 
 /// A scenario that is ready to run.
@@ -46,14 +47,13 @@ pub struct Inputs {
 
 /// A run that can go on.
 pub(super) struct Begun {
-    inputs: Inputs,
     underway: Underway<GridMeasures>,
 }
 
 impl Begun {
     /// The same, with somebody who looks at the records on their way.
     pub(super) fn witnessed(self, witness: Box<dyn RecordSink + Send>) -> Self {
-        Self { underway: self.underway.witnessed(witness), ..self }
+        Self { underway: self.underway.witnessed(witness) }
     }
 
     /// The same, listening to commands, which `taker` writes down if there is one.
@@ -73,7 +73,7 @@ impl Begun {
             // Nobody goes on with a run that has no store.
             None => commands.listen(sites, next, |_| Ok(()), progress)?,
         };
-        Ok(Self { underway: self.underway.listening(outside), ..self })
+        Ok(Self { underway: self.underway.listening(outside) })
     }
 }
 
@@ -211,25 +211,13 @@ impl Run {
         adopt: bool,
         prepare: impl FnOnce(&Path, &OutputMark) -> Result<(), RunError>,
     ) -> Result<Begun, RunError> {
-        let Restored { grid: saved, merge, recorder, spent } = from.read()?;
+        let read = from.read()?;
         let (mut grid, inputs) = self.build(progress)?;
-        from.put_into(&mut grid, saved, adopt)?;
-        let merge = Merge::restore(merge).map_err(|error| RunError::from_restoring(&error))?;
-        let plan = &self.scenario.meaning.output;
-        let output = match (&plan.folder, &recorder.output) {
-            (Some(folder), Some(mark)) => {
-                prepare(folder, mark)?;
-                let (files, sites) = (self.files(plan), &self.scenario.meaning.grid.sites);
-                let resumed =
-                    OutputDir::resume(folder, sites, self.scenario.meaning.definitions.clone(), &files, mark);
-                Some(resumed.map_err(|error| RunError::from_resuming(&error))?)
-            }
-            _ => None,
-        };
-        let recorder = from.recorder(recorder, output, progress.clone())?;
+        let (merge, recorder, spent) =
+            from.put_back(read, &mut grid, adopt, self.files(), prepare, progress)?;
         let underway =
-            Underway::new(grid, recorder, self.driver(), self.scenario.meaning.until, inputs.reads.clone());
-        Ok(Begun { inputs, underway: underway.gone_on(merge, spent) })
+            Underway::new(grid, recorder, self.driver(), self.scenario.meaning.until, inputs.reads);
+        Ok(Begun { underway: underway.gone_on(merge, spent) })
     }
 
     /// The grid as it was when the snapshot of these sections was taken.
@@ -267,14 +255,13 @@ impl Run {
 
     /// A run at its beginning. If it is `told` things, machines may leave that would not by themselves.
     fn begin(&self, (grid, inputs): (Grid, Inputs), progress: &Progress) -> Result<Begun, RunError> {
-        let Meaning { grid: spec, output: plan, measure, until, clock, .. } = &self.scenario.meaning;
+        let Meaning { grid: spec, measure, until, clock, .. } = &self.scenario.meaning;
         let definitions = self.scenario.meaning.definitions.clone();
         let window = match measure {
             Measure::All => Window::ALL,
             Measure::Window { from, to } => Window::new(*from, *to).unwrap_or(Window::ALL),
         };
-        let output =
-            plan.folder.as_ref().map(|folder| self.create(folder, plan, &definitions)).transpose()?;
+        let output = self.files().map(Files::create).transpose()?;
         let present = grid.sites().flat_map(Site::partitions).map(|part| u64::from(part.present())).sum();
         let mut measures = GridMeasures::new(definitions, window, &spec.sites);
         // A run that follows the wall clock may be told of churn, now or when it is resumed.
@@ -282,45 +269,20 @@ impl Run {
             measures = measures.watching(RecoveryRule::default(), present);
         }
         let recorder = Recorder::new(measures, output, progress.clone());
-        let underway = Underway::new(grid, recorder, self.driver(), *until, inputs.reads.clone());
-        Ok(Begun { inputs, underway })
+        Ok(Begun { underway: Underway::new(grid, recorder, self.driver(), *until, inputs.reads) })
     }
 
     pub(super) fn carry_out(
         &self,
         begun: Begun,
-        mut taker: Option<Taker>,
+        taker: Option<Taker>,
         progress: &Progress,
         control: &Control,
     ) -> Result<GridSummary, RunError> {
-        let Begun { inputs, mut underway } = begun;
-        let before = inputs.elapsed();
-        let ran = underway.go(taker.as_mut(), control);
-        let Spent { driven: whole, read } = underway.spent();
-        let recorder = &mut underway.recorder;
-        // What was read before the run began was not read in it.
-        let elsewhere = recorder.elapsed + read.saturating_sub(before);
-        let finished = recorder.finish();
-        let output = match (ran, finished) {
-            (Err(stopped @ RunError::Stopped { .. }), _) => return Err(stopped),
-            (_, Err(error)) => return Err(error.into()),
-            (Err(error), Ok(_)) => return Err(self.failed(error, progress)),
-            (Ok(()), Ok(output)) => output,
-        };
-        let times = Times {
-            read_s: read.as_secs_f64(),
-            // With actors, writing overlaps scheduling, and the difference may be nothing.
-            schedule_s: whole.saturating_sub(elsewhere).as_secs_f64(),
-            write_s: recorder.elapsed.as_secs_f64(),
-        };
-        let summary = self.summary(&underway.grid, &underway.recorder, times, whole);
-        if let Some(output) = output {
-            if taker.is_some() { output.finish_for_good(&summary)? } else { output.finish(&summary)? }
-        }
-        if let Some(taker) = &mut taker {
-            taker.finish(&summary, progress);
-        }
-        Ok(summary)
+        let folder = self.scenario.meaning.output.folder.as_deref();
+        begun.underway.carry_out(taker, progress, control, folder, |run, times, whole| {
+            self.summary(&run.grid, &run.recorder, times, whole)
+        })
     }
 
     fn driver(&self) -> Driver {
@@ -334,36 +296,20 @@ impl Run {
         }
     }
 
-    fn files(&self, plan: &OutputPlan) -> OutputOptions {
-        OutputOptions {
-            machines: plan.machines,
-            events: true,
-            scenario: Some(self.scenario.text.clone()),
-            replay: None,
-            batsim: plan.batsim.then(|| self.scenario.meaning.name.clone()),
-        }
-    }
-
-    fn create(
-        &self,
-        folder: &Path,
-        plan: &OutputPlan,
-        definitions: &Definitions,
-    ) -> Result<OutputDir, RunError> {
-        let files = self.files(plan);
-        OutputDir::create(folder, &self.scenario.meaning.grid.sites, definitions.clone(), &files)
-            .map_err(|error| RunError::request(&error).with_hint(error.hint()))
-    }
-
-    fn failed(&self, error: RunError, progress: &Progress) -> RunError {
-        match &self.scenario.meaning.output.folder {
-            Some(folder) => error.and(&format!(
-                "{} jobs had ended by then; their rows are in `{}`",
-                progress.jobs(),
-                folder.display()
-            )),
-            None => error,
-        }
+    fn files(&self) -> Option<Files<'_>> {
+        let Meaning { name, grid, output: plan, definitions, .. } = &self.scenario.meaning;
+        Some(Files {
+            folder: plan.folder.clone()?,
+            sites: &grid.sites,
+            definitions: definitions.clone(),
+            options: OutputOptions {
+                machines: plan.machines,
+                events: true,
+                scenario: Some(self.scenario.text.clone()),
+                replay: None,
+                batsim: plan.batsim.then(|| name.clone()),
+            },
+        })
     }
 
     fn summary(

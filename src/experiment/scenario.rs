@@ -124,7 +124,7 @@ impl Scenario {
             None => ", no broker".to_owned(),
         };
         let own = meaning.site_workloads.iter().flatten().count();
-        let events: usize = sites.iter().map(|site| site.churn.script.len()).sum();
+        let events: usize = sites.iter().map(|site| site.churn.script.len() + site.orders.len()).sum();
         let churning = sites.iter().filter(|site| site.churn.random.is_some()).count();
         for (count, text) in [
             (meaning.portal.len(), counted(meaning.portal.len(), "workload") + " through the portal"),

@@ -1,17 +1,19 @@
 //! A run between its beginning and its end: it goes in legs, between which it can be saved.
 
 use std::num::NonZeroUsize;
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use super::RunError;
 use super::checkpoint::{Control, Saved, Taker};
 use super::clock::now;
 use super::recorder::Recorder;
 use super::timed::Read;
+use super::{Progress, RunError};
 use crate::grid::{Grid, Halt, Leg, Merge, WindowOptions};
+use crate::metrics::Times;
 use crate::model::{Record, RecordSink};
 use crate::runtime::{self, Outside, RuntimeOptions};
 use crate::units::Time;
@@ -104,18 +106,61 @@ impl<M: Saved> Underway<M> {
         Self { merge, earlier, ..self }
     }
 
+    /// How long reading and generating have taken so far in this process.
+    fn read(&self) -> Duration {
+        let elapsed = |read: &Arc<Mutex<Read>>| read.lock().unwrap_or_else(PoisonError::into_inner).elapsed;
+        self.reads.iter().map(elapsed).sum()
+    }
+
     /// Where the time has gone so far.
     pub(super) fn spent(&self) -> Spent {
         let Spent { driven, read } = self.earlier;
-        let elapsed = |read: &Arc<Mutex<Read>>| read.lock().unwrap_or_else(PoisonError::into_inner).elapsed;
-        Spent { driven: driven + self.driven, read: read + self.reads.iter().map(elapsed).sum::<Duration>() }
+        Spent { driven: driven + self.driven, read: read + self.read() }
     }
 
-    /// Runs to the end, with snapshots if there is somebody to take them.
+    /// Runs to the end, with snapshots if there is somebody to take them, closes its files, which are in `folder`, and gives the
+    /// `summary` of where its times and all the time of driving have gone; it stands in the files and in the store too.
     ///
     /// # Errors
-    /// [`RunError::Run`] if the run breaks; [`RunError::Stopped`] if it was asked to stop, after a last snapshot.
-    pub(super) fn go(&mut self, mut taker: Option<&mut Taker>, control: &Control) -> Result<(), RunError> {
+    /// [`RunError::Run`] if the run breaks, with what was finished in `folder`; [`RunError::Stopped`] if it was asked to stop, after a
+    /// last snapshot.
+    pub(super) fn carry_out<S: Serialize>(
+        mut self,
+        mut taker: Option<Taker>,
+        progress: &Progress,
+        control: &Control,
+        folder: Option<&Path>,
+        summary: impl FnOnce(&Self, Times, Duration) -> S,
+    ) -> Result<S, RunError> {
+        let before = self.read();
+        let ran = self.go(taker.as_mut(), control);
+        let Spent { driven, read } = self.spent();
+        // What was read before the run began was not read in it.
+        let elsewhere = self.recorder.elapsed + read.saturating_sub(before);
+        let finished = self.recorder.finish();
+        let output = match (ran, finished) {
+            (Err(stopped @ RunError::Stopped { .. }), _) => return Err(stopped),
+            (_, Err(error)) => return Err(error.into()),
+            (Err(error), Ok(_)) => return Err(failed(error, folder, progress)),
+            (Ok(()), Ok(output)) => output,
+        };
+        let times = Times {
+            read_s: read.as_secs_f64(),
+            // With actors, writing overlaps scheduling, and the difference may be nothing.
+            schedule_s: driven.saturating_sub(elsewhere).as_secs_f64(),
+            write_s: self.recorder.elapsed.as_secs_f64(),
+        };
+        let summary = summary(&self, times, driven);
+        if let Some(output) = output {
+            if taker.is_some() { output.finish_for_good(&summary)? } else { output.finish(&summary)? }
+        }
+        if let Some(taker) = &mut taker {
+            taker.finish(&summary, progress);
+        }
+        Ok(summary)
+    }
+
+    fn go(&mut self, mut taker: Option<&mut Taker>, control: &Control) -> Result<(), RunError> {
         if let Some(taker) = taker.as_deref_mut() {
             taker.begin(self)?;
         }
@@ -189,6 +234,18 @@ impl<M: Saved> Underway<M> {
                 ran.map_err(|error| RunError::from_actors(&error))
             }
         }
+    }
+}
+
+/// A run that broke, and where its files are.
+fn failed(error: RunError, folder: Option<&Path>, progress: &Progress) -> RunError {
+    match folder {
+        Some(folder) => error.and(&format!(
+            "{} jobs had ended by then; their rows are in `{}`",
+            progress.jobs(),
+            folder.display()
+        )),
+        None => error,
     }
 }
 

@@ -1,79 +1,31 @@
 //! Opening a workload as a user names it: a log, standard input, a generator.
 
+mod asked;
 mod generated;
 mod log;
 mod shared;
 
 use std::fs::File;
 use std::io;
-use std::path::{Path, PathBuf};
-use std::str::FromStr;
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use generated::{open_cwf, open_lublin, open_poisson};
-use serde::{Deserialize, Serialize};
+pub use asked::{EstimateSource, Shaping, Workload};
+use generated::{one_pace, open};
 pub(super) use shared::Logs;
 
 use super::timed::{Read, Timed};
-use super::{Progress, RunError, archive};
+use super::{Progress, RunError};
 use crate::formats::batsim;
 use crate::formats::swf::{Clean, Header};
-use crate::model::{Named, NamedError};
+use crate::model::Named;
 use crate::units::Span;
 use crate::workload::cwf::CwfSpec;
 use crate::workload::lublin::LublinSpec;
 use crate::workload::poisson::PoissonSpec;
 use crate::workload::random::Stream;
 use crate::workload::tsafrir::{self, TsafrirSpec};
-use crate::workload::{Estimated, Estimates, Factor, Feedback, First, Jobs, Scaled, Source};
-
-/// A workload as a user names it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Workload {
-    /// A file: SWF or the cloud workload format, plain or gzipped, or Batsim's JSON.
-    File(PathBuf),
-    /// SWF or the cloud workload format on standard input.
-    Stdin,
-    /// The Lublin-Feitelson model with parameters.
-    Lublin(Named),
-    /// Jobs with exponential gaps, with parameters.
-    Poisson(Named),
-    /// The generator of the cloud workload format, with parameters.
-    Cwf(Named),
-}
-
-/// Where estimates come from.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum EstimateSource {
-    /// The log's, exact, or a factor.
-    Plain(Estimates),
-    /// Tsafrir's model of user estimates, with its parameters. Unless they say it, the longest estimate is the longest of
-    /// the workload, in whole hours.
-    Tsafrir(Named),
-}
-
-/// What is done to a workload before it is run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Shaping {
-    /// Which rows are skipped.
-    pub clean: Clean,
-    /// Cut jobs larger than the machine to its size.
-    pub cap: bool,
-    /// Only the first so many jobs.
-    pub first: Option<u64>,
-    /// Offered load to reach by scaling the gaps between submissions.
-    pub load: Option<f64>,
-    /// Estimates.
-    pub estimates: EstimateSource,
-    /// A job comes its think time after the job it follows.
-    pub feedback: bool,
-    /// Processors of the machine; if not given, what the workload says.
-    pub procs: Option<u32>,
-    /// Seed of whatever is drawn, unless the generator names its own.
-    pub seed: u64,
-}
+use crate::workload::{Estimated, Estimates, Factor, Feedback, First, Jobs, Scaled, Source, Spec};
 
 /// A workload that is ready to run.
 pub struct Opened {
@@ -87,81 +39,9 @@ pub struct Opened {
     pub seed: Option<u64>,
     /// What a log says of itself.
     pub header: Option<Header>,
+    /// Whether its jobs may have elastic commands.
+    pub elastic: bool,
     pub(super) read: Arc<Mutex<Read>>,
-}
-
-impl Default for Shaping {
-    fn default() -> Self {
-        Self {
-            clean: Clean::None,
-            cap: false,
-            first: None,
-            load: None,
-            estimates: EstimateSource::Plain(Estimates::Log),
-            feedback: false,
-            procs: None,
-            seed: 1,
-        }
-    }
-}
-
-impl Workload {
-    /// How it is called in a line: without the folders of a file.
-    pub(super) fn title(&self) -> String {
-        match self {
-            Self::File(path) => {
-                let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
-                name.strip_prefix(archive::PREFIX).unwrap_or(&name).to_owned()
-            }
-            Self::Stdin => "standard input".to_owned(),
-            Self::Lublin(named) | Self::Poisson(named) | Self::Cwf(named) => named.to_string(),
-        }
-    }
-}
-
-impl FromStr for Workload {
-    type Err = NamedError;
-
-    /// `-`, `lublin`, `poisson` or `cwf`, with or without parameters, or else the path of a file.
-    fn from_str(written: &str) -> Result<Self, NamedError> {
-        let is = |name: &str| {
-            written.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('['))
-        };
-        match written {
-            "-" => Ok(Self::Stdin),
-            _ if is(LublinSpec::NAME) => Ok(Self::Lublin(written.parse()?)),
-            _ if is(PoissonSpec::NAME) => Ok(Self::Poisson(written.parse()?)),
-            _ if is(CwfSpec::NAME) => Ok(Self::Cwf(written.parse()?)),
-            _ => Ok(Self::File(PathBuf::from(written))),
-        }
-    }
-}
-
-impl FromStr for EstimateSource {
-    type Err = String;
-
-    /// `log`, `exact`, `factor:F` or `tsafrir[...]`.
-    fn from_str(written: &str) -> Result<Self, String> {
-        match written.strip_prefix(TsafrirSpec::NAME) {
-            Some(rest) if rest.is_empty() || rest.starts_with('[') => {
-                written.parse().map(Self::Tsafrir).map_err(|error: NamedError| error.to_string())
-            }
-            _ => written.parse().map(Self::Plain).map_err(|_| {
-                format!(
-                    "`{written}` is none of `log`, `exact`, `factor:F` (such as `factor:2.5`) and `tsafrir`"
-                )
-            }),
-        }
-    }
-}
-
-impl std::fmt::Display for EstimateSource {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Plain(estimates) => estimates.fmt(f),
-            Self::Tsafrir(named) => named.fmt(f),
-        }
-    }
 }
 
 impl Opened {
@@ -240,11 +120,17 @@ impl Workload {
             Self::File(path) if is_json(path) => open_batsim(path, shaping, self.is_once())?,
             Self::File(path) => self.open_log(path, shaping, progress, logs)?,
             Self::Stdin => self.open_stdin(shaping)?,
-            Self::Lublin(named) => open_lublin(named.clone(), entity, shaping, progress)?,
-            Self::Poisson(named) => open_poisson(named.clone(), entity, shaping, progress)?,
-            Self::Cwf(named) => open_cwf(named.clone(), entity, shaping, progress)?,
+            Self::Lublin(named) => open::<LublinSpec>(named, "the Lublin model", entity, shaping, progress)?,
+            Self::Poisson(named) => {
+                one_pace(named, shaping)?;
+                open::<PoissonSpec>(named, "generated jobs", entity, shaping, progress)?
+            }
+            Self::Cwf(named) => Base {
+                elastic: true,
+                ..open::<CwfSpec>(named, "the generator of CWF", entity, shaping, progress)?
+            },
         };
-        let Base { mut source, name, procs, mut seed, header } = base;
+        let Base { mut source, name, procs, mut seed, header, elastic } = base;
         let Some(procs) = shaping.procs.or(procs) else {
             let said = header.as_ref().and_then(|header| header.with_line("MaxProcs"));
             let problem = match said {
@@ -269,28 +155,7 @@ impl Workload {
             }
         }
         let (timed, read) = Timed::new(source);
-        Ok(Opened { source: Box::new(timed), name, procs, seed, header, read })
-    }
-
-    /// The file that it is in: of a log of an archive, wherever this machine has it; `None` if it is in none.
-    ///
-    /// # Errors
-    /// If the log of an archive is not at hand.
-    pub(super) fn file(&self) -> Result<Option<PathBuf>, String> {
-        let Self::File(path) = self else { return Ok(None) };
-        match path.to_str().filter(|name| archive::names(name)) {
-            Some(name) => archive::find(name).map(Some),
-            None => Ok(Some(path.clone())),
-        }
-    }
-
-    /// True if the workload can be read only once: standard input, a pipe.
-    pub fn is_once(&self) -> bool {
-        match self {
-            Self::Stdin => true,
-            Self::File(path) => path.metadata().is_ok_and(|about| !about.is_file() && !about.is_dir()),
-            Self::Lublin(_) | Self::Poisson(_) | Self::Cwf(_) => false,
-        }
+        Ok(Opened { source: Box::new(timed), name, procs, seed, header, elastic, read })
     }
 
     fn open_log(
@@ -352,13 +217,7 @@ struct Base {
     procs: Option<u32>,
     seed: Option<u64>,
     header: Option<Header>,
-}
-
-impl Base {
-    /// Of a generator; its jobs are still to come.
-    fn of(name: String, procs: u32, seed: Option<u64>) -> Self {
-        Self { source: Box::new(Jobs::new(Vec::new())), name, procs: Some(procs), seed, header: None }
-    }
+    elastic: bool,
 }
 
 fn open_batsim(path: &Path, shaping: &Shaping, once: bool) -> Result<Base, RunError> {
@@ -373,7 +232,7 @@ fn open_batsim(path: &Path, shaping: &Shaping, once: bool) -> Result<Base, RunEr
     if let Some(first) = shaping.first {
         source = Box::new(First::new(source, first));
     }
-    Ok(Base { source, name, procs: Some(read.nb_res), seed: None, header: None })
+    Ok(Base { source, name, procs: Some(read.nb_res), seed: None, header: None, elastic: false })
 }
 
 /// Refuses what only a log can have done to it, so that nothing that was asked for is ignored.

@@ -10,6 +10,7 @@
 
 mod clean;
 mod cloud;
+mod columns;
 mod header;
 mod numbers;
 mod order;
@@ -21,8 +22,8 @@ mod tests;
 mod write;
 
 pub use clean::Clean;
+pub(super) use columns::Columns;
 pub use header::Header;
-pub(super) use row::Columns;
 pub use row::{Row, RowError};
 pub use source::{SwfOptions, SwfSource};
 pub(super) use write::write_columns;

@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use crate::model::{
     BrokerSpec, ChurnSpec, Distribution, Fate, GridSpec, InstantOrder, Link, PartitionSpec, Payer,
-    PlannedChurn, RandomChurn, Replan, SiteSpec, SiteTariff,
+    PlannedChurn, PlannedJobAct, RandomChurn, Replan, SiteSpec, SiteTariff,
 };
 use crate::units::{Span, Time};
 
@@ -143,6 +143,25 @@ impl Found {
             ));
         }
         self.churn(&site, &old.churn, &new.churn);
+        self.orders(&site, &old.orders, &new.orders);
+    }
+
+    fn orders(&mut self, site: &str, old: &[PlannedJobAct], new: &[PlannedJobAct]) {
+        let split = |orders: &[PlannedJobAct]| orders.partition_point(|order| order.at < self.at);
+        let (before, after) = (old.split_at(split(old)), new.split_at(split(new)));
+        if before.0 != after.0 {
+            self.refuse(format!(
+                "{site}: what is done to its jobs differs before {} s, and what has happened has happened",
+                self.at
+            ));
+        }
+        if before.1 != after.1 {
+            self.changes.push(format!(
+                "{site}: what is done to its jobs: {} instead of {}",
+                acts(after.1.len(), before.1.len() == after.1.len()),
+                acts(before.1.len(), false)
+            ));
+        }
     }
 
     fn partition(&mut self, site: &str, old: &PartitionSpec, new: &PartitionSpec) {

@@ -34,6 +34,21 @@ pub(super) struct Known {
 }
 
 impl Agenda {
+    /// True if nothing will ever be due.
+    pub(super) fn is_empty(&self) -> bool {
+        self.early.is_empty() && self.commands.is_empty()
+    }
+
+    /// Whether any command is to come.
+    pub(super) fn has_commands(&self) -> bool {
+        !self.commands.is_empty()
+    }
+
+    /// Whether any job here has commands to come, or had some.
+    pub(super) fn knows_any(&self) -> bool {
+        !self.known.is_empty()
+    }
+
     /// When something is due next.
     pub(super) fn next(&self) -> Option<Time> {
         let first = |of: &BTreeSet<(Time, u64, JobKey)>| of.first().map(|(time, ..)| *time);
@@ -126,7 +141,12 @@ impl LiveJob {
 
 impl Partition {
     /// The next of the jobs that were kept back and whose start has come joins the queue, as a newcomer. False if there is none.
+    #[inline]
     pub fn arrive_early(&mut self, now: Time) -> bool {
+        !self.state.agenda.early.is_empty() && self.arrive_next_early(now)
+    }
+
+    fn arrive_next_early(&mut self, now: Time) -> bool {
         let Some(key) = self.state.agenda.take_due(now) else { return false };
         self.enqueue(key, now);
         true

@@ -39,7 +39,18 @@ impl Partition {
     ///
     /// # Errors
     /// [`PartitionError::EndOfTime`] if a job would end beyond the time axis.
+    #[inline]
     pub fn obey_due(
+        &mut self,
+        now: Time,
+        sink: &mut dyn RecordSink,
+        gone: &mut Vec<Departed>,
+    ) -> Result<bool, PartitionError> {
+        // Asked at every moment, and nearly always in vain.
+        if self.state.agenda.has_commands() { self.obey_those_due(now, sink, gone) } else { Ok(false) }
+    }
+
+    fn obey_those_due(
         &mut self,
         now: Time,
         sink: &mut dyn RecordSink,
@@ -55,8 +66,19 @@ impl Partition {
         Ok(any)
     }
 
-    /// A command from outside, for the job of that number; if several have it, for the one that came first. `None` if there is none;
-    /// else whether it was carried out.
+    /// When the job of that number was submitted; if several have it, the one that came first. `None` if there is none.
+    pub fn submitted(&self, id: JobId) -> Option<Time> {
+        self.named(id).and_then(|key| self.state.table.get(key)).map(LiveJob::submit)
+    }
+
+    /// The job of that number; if several have it, the one that came first.
+    pub(super) fn named(&self, id: JobId) -> Option<JobKey> {
+        let named = self.state.table.iter().filter(|(_, job)| job.job.id == id);
+        named.min_by_key(|(_, job)| job.seq).map(|(key, _)| key)
+    }
+
+    /// A command that is not of its workload, for the job of that number; if several have it, for the one that came first. `None` if there
+    /// is none; else whether it was carried out. `cause` is who gave it.
     ///
     /// # Errors
     /// [`PartitionError::EndOfTime`] if a job would end beyond the time axis.
@@ -64,21 +86,27 @@ impl Partition {
         &mut self,
         id: JobId,
         change: Elastic,
+        cause: EventCause,
         now: Time,
         sink: &mut dyn RecordSink,
         gone: &mut Vec<Departed>,
     ) -> Result<Option<bool>, PartitionError> {
-        let named = self.state.table.iter().filter(|(_, job)| job.job.id == id);
-        let Some(key) = named.min_by_key(|(_, job)| job.seq).map(|(key, _)| key) else { return Ok(None) };
-        self.obey(key, change, EventCause::Command, now, sink, gone).map(Some)
+        let Some(key) = self.named(id) else { return Ok(None) };
+        self.obey(key, change, cause, now, sink, gone).map(Some)
     }
 
-    /// Refuses a command for a job that is not here.
-    pub fn refuse_command(&mut self, id: JobId, change: Elastic, now: Time, sink: &mut dyn RecordSink) {
+    /// Refuses a command for a job that is not here; without a change, it was to be cancelled.
+    pub fn refuse_command(
+        &mut self,
+        id: JobId,
+        change: Option<Elastic>,
+        now: Time,
+        sink: &mut dyn RecordSink,
+    ) {
         let why = CommandRefusal::NoJob;
         self.state.tally.refused_commands[why as usize] += 1;
         let event = self.state.event(now, EventKind::CommandRefused, EventCause::Unheeded(why));
-        sink.record(Record::Event(EventRecord { job: Some(id), command: Some(change), ..event }));
+        sink.record(Record::Event(EventRecord { job: Some(id), command: change, ..event }));
     }
 
     /// Carries out a command, or refuses it; writes down which. True if it was carried out.
@@ -355,6 +383,7 @@ impl State {
     }
 
     /// A job goes for good. The commands that its user would still have given are refused.
+    #[cold]
     pub(super) fn drop_commands(
         &mut self,
         key: JobKey,

@@ -224,7 +224,8 @@ impl Partition {
             (a, b) => a.or(b),
         };
         let own = sooner(self.state.next_end_time(), self.wake);
-        sooner(own, sooner(self.state.book.next_change(), self.state.agenda.next()))
+        let own = if self.state.agenda.is_empty() { own } else { sooner(own, self.state.agenda.next()) };
+        sooner(own, self.state.book.next_change())
     }
 
     /// A job joins the queue, or steps aside until there are machines enough or the start that it asks for has come (if the policy
@@ -257,6 +258,10 @@ impl Partition {
         if elastic {
             state.meet_commands(key);
         }
+        if !aside {
+            self.tell(Change::Arrived(key), now);
+            return Admission::Taken;
+        }
         if let Some(start) = early {
             state.agenda.keep_back(start, seq, key);
             return Admission::Taken;
@@ -267,12 +272,8 @@ impl Partition {
                 None => Admission::Taken,
             };
         }
-        if aside {
-            self.tell_away(now, sink);
-            self.state.aside.push(key);
-        } else {
-            self.tell(Change::Arrived(key), now);
-        }
+        self.tell_away(now, sink);
+        self.state.aside.push(key);
         Admission::Taken
     }
 
@@ -417,8 +418,7 @@ impl Partition {
     /// Withdraws a job by its number: from the queue, or from its processors. If several have the number, the one that
     /// came first. `None` if there is none.
     pub fn cancel(&mut self, id: JobId, now: Time, sink: &mut dyn RecordSink) -> Option<Departed> {
-        let named = self.state.table.iter().filter(|(_, job)| job.job.id == id);
-        let key = named.min_by_key(|(_, job)| job.seq)?.0;
+        let key = self.named(id)?;
         self.end_job(key, Outcome::Cancelled, now, sink)
     }
 
@@ -440,6 +440,13 @@ impl Partition {
             self.tell(Change::Reserved, now);
         }
         changed
+    }
+
+    /// Ends what the book says is over at `now`, then begins what is due. True if anything was.
+    #[inline]
+    pub fn follow_book(&mut self, now: Time, sink: &mut dyn RecordSink) -> bool {
+        let due = self.state.book.next_change().is_some_and(|due| due <= now);
+        due && (self.end_bookings(now, sink) | self.begin_bookings(now, sink))
     }
 
     /// Clears the wake if it is due. True if it was.

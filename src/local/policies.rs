@@ -13,7 +13,7 @@ pub use conservative::{Compress, Conservative};
 pub use easy::{BackfillOrder, Easy};
 pub use equal_share::EqualShare;
 pub use fcfs::Fcfs;
-pub use los::{Dedicated, Los, LosOptions, ShadowRule};
+pub use los::{Dedicated, Los, LosOptions, ShadowRule, packing};
 
 /// Every policy, in the order in which they are listed.
 pub(super) const ALL: &[&PolicyInfo] = &[

@@ -48,7 +48,7 @@ pub struct Cursor {
 }
 
 /// Waiting jobs in ascending `(rank, seq)`, in blocks that know their smallest size and shortest estimate: a block in
-/// which nothing can fit costs one comparison.
+/// which nothing can fit costs one comparison. Only the last block that there is may be empty: the next job finds it.
 #[derive(Clone, Debug, Default)]
 pub struct Queue {
     blocks: Vec<Block>,
@@ -168,10 +168,11 @@ impl Queue {
     /// # Panics
     /// If the cursor does not come from a search of this queue as it stands.
     pub fn remove_at(&mut self, cursor: Cursor) -> Entry {
+        let last = self.blocks.len() == 1;
         let block = &mut self.blocks[cursor.block];
         let gone = block.entries.remove(cursor.entry);
         self.len -= 1;
-        if block.entries.is_empty() {
+        if block.entries.is_empty() && !last {
             self.blocks.remove(cursor.block);
         } else if gone.procs == block.least_procs || gone.estimate == block.least_estimate {
             block.refresh();

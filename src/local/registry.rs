@@ -4,11 +4,10 @@
 mod tests;
 
 use serde::Serialize;
-use thiserror::Error;
 
 use super::LocalPolicy;
 use super::policies;
-use crate::model::{Named, NamedError, nearest};
+use crate::model::{self, Info, Named, NamedError, ParamInfo, RegistryError};
 
 /// A policy's description: the one line that a policy adds to the registry.
 #[derive(Debug)]
@@ -25,19 +24,6 @@ pub struct PolicyInfo {
     pub abilities: fn(&Named) -> Abilities,
     /// Builds it, taking its parameters out of the name.
     pub build: fn(Named) -> Result<Box<dyn LocalPolicy>, NamedError>,
-}
-
-/// A parameter's description.
-#[derive(Copy, Clone, Debug, Serialize)]
-pub struct ParamInfo {
-    /// The key.
-    pub key: &'static str,
-    /// What it takes.
-    pub values: &'static str,
-    /// What it is if not given.
-    pub default: &'static str,
-    /// What it means.
-    pub doc: &'static str,
 }
 
 /// What a policy can do. A policy that does what it has not declared is refused in the act.
@@ -121,70 +107,19 @@ impl Abilities {
     }
 }
 
-/// A name that is no policy, or parameters that are not its own.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum RegistryError {
-    /// No policy of that name.
-    #[error("there is no local policy `{name}`{}; there are {}", hint.as_ref().map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default(), known.join(", "))]
-    Unknown {
-        /// As written.
-        name: String,
-        /// The nearest name.
-        hint: Option<String>,
-        /// All names.
-        known: Vec<String>,
-    },
-    /// A parameter is wrong.
-    #[error(transparent)]
-    Param(#[from] NamedError),
-}
+/// The local policies that can be named.
+pub type Registry = model::Registry<PolicyInfo>;
 
-/// The policies that can be named.
-#[derive(Clone, Debug)]
-pub struct Registry {
-    policies: Vec<&'static PolicyInfo>,
-}
+impl Info for PolicyInfo {
+    const KIND: &'static str = "local policy";
+    const ALL: &'static [&'static Self] = policies::ALL;
 
-impl Default for Registry {
-    fn default() -> Self {
-        Self::standard()
+    fn name(&self) -> &'static str {
+        self.name
     }
 }
 
 impl Registry {
-    /// All policies that come with the library.
-    pub fn standard() -> Self {
-        Self { policies: policies::ALL.to_vec() }
-    }
-
-    /// The same with one more, which hides an older one of the same name.
-    #[must_use]
-    pub fn with(mut self, info: &'static PolicyInfo) -> Self {
-        self.policies.retain(|other| other.name != info.name);
-        self.policies.push(info);
-        self
-    }
-
-    /// All descriptions.
-    pub fn all(&self) -> &[&'static PolicyInfo] {
-        &self.policies
-    }
-
-    /// The description of the policy of that name.
-    ///
-    /// # Errors
-    /// [`RegistryError::Unknown`] with the nearest name.
-    pub fn find(&self, name: &str) -> Result<&'static PolicyInfo, RegistryError> {
-        self.policies.iter().copied().find(|info| info.name == name).ok_or_else(|| {
-            let known: Vec<_> = self.policies.iter().map(|info| info.name).collect();
-            RegistryError::Unknown {
-                name: name.to_owned(),
-                hint: nearest(name, known.iter().copied()).map(str::to_owned),
-                known: known.into_iter().map(str::to_owned).collect(),
-            }
-        })
-    }
-
     /// Builds a policy from the way it is written.
     ///
     /// # Errors

@@ -167,7 +167,7 @@ impl State {
         now: Time,
         sink: &mut dyn RecordSink,
     ) -> Option<Departed> {
-        if self.table.get(key)?.job.elastic.is_some() || self.agenda.known(key).is_some() {
+        if self.agenda.knows_any() {
             self.drop_commands(key, outcome, now, sink);
         }
         let job = self.table.get(key)?;

@@ -57,7 +57,7 @@ impl Elasticity {
             self.refused.iter().map(|(why, count)| format!("{count}: {}", why.because())).collect();
         (refused > 0).then(|| {
             let all = refused + self.accepted;
-            format!("{refused} of {all} elastic commands were refused ({})", reasons.join("; "))
+            format!("{refused} of {all} commands to jobs were refused ({})", reasons.join("; "))
         })
     }
 }

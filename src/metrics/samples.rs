@@ -139,21 +139,6 @@ pub(crate) fn happened(kind: EventKind, to: &JobRecord) -> EventRecord {
     }
 }
 
-pub(crate) const KINDS: [EventKind; 12] = [
-    EventKind::Left,
-    EventKind::Joined,
-    EventKind::Slowed,
-    EventKind::Requeued,
-    EventKind::GivenBack,
-    EventKind::Halted,
-    EventKind::Continued,
-    EventKind::Failed,
-    EventKind::Refused,
-    EventKind::Recalled,
-    EventKind::Reassigned,
-    EventKind::GivenUp,
-];
-
 pub(crate) const EVENT_CAUSES: [EventCause; 11] = [
     EventCause::None,
     EventCause::Chance,
@@ -239,7 +224,7 @@ prop_compose! {
 prop_compose! {
     /// Any event, of machines or of a job.
     pub(crate) fn any_event()(
-        of in any_job(), micros in 0_u64..1 << 45, kind in prop::sample::select(&KINDS[..]),
+        of in any_job(), micros in 0_u64..1 << 45, kind in prop::sample::select(&EventKind::ALL[..]),
         cause in prop::sample::select(&EVENT_CAUSES[..]), nowhere in any::<bool>(), procs in 0_u32..200,
         machines in prop::collection::btree_set(0_u32..100, 0..10), of_job in any::<bool>(),
         lost in 0_u128..1 << 100, since in prop::option::of(0_u64..1 << 40),

@@ -166,8 +166,7 @@ impl Summary {
         let class = self.definitions.class_of(record);
         self.outcomes[class].add(record.outcome);
         if record.requested_start.is_some() {
-            self.dedicated.resize(self.outcomes.len(), Dedicated::default());
-            self.dedicated[class].add(record);
+            self.add_dedicated(class, record);
         }
         if record.start.is_some() {
             self.first_submit = self.first_submit.min(record.submit);
@@ -185,6 +184,12 @@ impl Summary {
                 ],
             );
         }
+    }
+
+    #[cold]
+    fn add_dedicated(&mut self, class: usize, record: &JobRecord) {
+        self.dedicated.resize(self.outcomes.len(), Dedicated::default());
+        self.dedicated[class].add(record);
     }
 
     /// Whether any job asked for a start.

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::{Named, NamedError, nearest};
+use super::{Named, NamedError, did_you_mean, nearest};
 use crate::units::Span;
 
 /// Cuts of jobs by run time and by size. A job belongs to the first class whose upper bound (inclusive) holds
@@ -44,7 +44,7 @@ pub struct JobClass {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ClassError {
     /// A preset that does not exist.
-    #[error("there are no job classes `{written}`; the presets are {}, and own ones are written like `{}`{}", JobClasses::PRESETS.join(", "), JobClasses::EXAMPLE, hint.as_ref().map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default())]
+    #[error("there are no job classes `{written}`; the presets are {}, and own ones are written like `{}`{}", JobClasses::PRESETS.join(", "), JobClasses::EXAMPLE, did_you_mean(hint.as_deref()))]
     Unknown {
         /// What was written.
         written: String,

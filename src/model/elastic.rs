@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::JobId;
 use crate::units::{Span, Time};
 
 /// An elastic control command (ECC; Kumar, Shae and Jamjoom 2012, section III-C and figure 4).
@@ -26,6 +27,26 @@ pub struct ElasticCommand {
     pub at: Time,
     /// What.
     pub change: Elastic,
+}
+
+/// What somebody who is not its workload does to a job.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum JobAct {
+    /// It ends, cancelled, wherever it stands.
+    Cancel,
+    /// It is changed.
+    Change(Elastic),
+}
+
+/// Something that is done to a job of a site at a given time.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlannedJobAct {
+    /// When.
+    pub at: Time,
+    /// The number of the job in its workload. If several jobs of the site have it, the one that came first is meant.
+    pub job: JobId,
+    /// What.
+    pub act: JobAct,
 }
 
 impl Elastic {

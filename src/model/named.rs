@@ -41,7 +41,7 @@ pub enum NamedError {
         written: String,
     },
     /// A key that the named thing does not have.
-    #[error("`{name}` has no parameter `{key}`{}; it has {}", near(hint), listed(valid))]
+    #[error("`{name}` has no parameter `{key}`{}; it has {}", did_you_mean(hint.as_deref()), listed(valid))]
     UnknownKey {
         /// The named thing.
         name: String,
@@ -66,8 +66,9 @@ pub enum NamedError {
     },
 }
 
-fn near(hint: &Option<String>) -> String {
-    hint.as_ref().map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default()
+/// Behind a name that is not known, which was meant: ` (did you mean ...?)`, or nothing.
+pub fn did_you_mean(near: Option<&str>) -> String {
+    near.map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default()
 }
 
 fn listed(valid: &[String]) -> String {
@@ -82,6 +83,18 @@ pub fn nearest<'a>(written: &str, candidates: impl IntoIterator<Item = &'a str>)
         .filter(|(likeness, _)| *likeness > 0.75)
         .max_by(|a, b| a.0.total_cmp(&b.0))
         .map(|(_, candidate)| candidate)
+}
+
+impl NamedError {
+    /// That `key` of `name` has a value that is not `expected`.
+    pub fn bad_value(name: &str, key: &str, value: impl fmt::Display, expected: &str) -> Self {
+        Self::BadValue {
+            name: name.to_owned(),
+            key: key.to_owned(),
+            value: value.to_string(),
+            expected: expected.to_owned(),
+        }
+    }
 }
 
 impl Named {
@@ -99,12 +112,7 @@ impl Named {
         let Some(value) = self.params.remove(key) else { return Ok(None) };
         match value.parse() {
             Ok(parsed) => Ok(Some(parsed)),
-            Err(_) => Err(NamedError::BadValue {
-                name: self.name.clone(),
-                key: key.to_owned(),
-                value,
-                expected: expected.to_owned(),
-            }),
+            Err(_) => Err(NamedError::bad_value(&self.name, key, value, expected)),
         }
     }
 
@@ -123,7 +131,7 @@ impl Named {
             None => {
                 let words: Vec<_> = choices.iter().map(|(word, _)| *word).collect();
                 let expected = format!("one of `{}`", words.join("`, `"));
-                Err(NamedError::BadValue { name: self.name.clone(), key: key.to_owned(), value, expected })
+                Err(NamedError::bad_value(&self.name, key, value, &expected))
             }
         }
     }

@@ -210,6 +210,25 @@ pub enum EventKind {
 }
 
 impl EventKind {
+    /// All of them, in the order of declaration.
+    pub const ALL: [Self; 15] = [
+        Self::Left,
+        Self::Joined,
+        Self::Slowed,
+        Self::Requeued,
+        Self::GivenBack,
+        Self::Halted,
+        Self::Continued,
+        Self::Failed,
+        Self::Refused,
+        Self::Recalled,
+        Self::Reassigned,
+        Self::GivenUp,
+        Self::Extended,
+        Self::Reduced,
+        Self::CommandRefused,
+    ];
+
     /// The word used in `events.csv`.
     pub const fn name(self) -> &'static str {
         match self {
@@ -344,5 +363,19 @@ pub trait RecordSink {
 impl RecordSink for Vec<Record> {
     fn record(&mut self, record: Record) {
         self.push(record);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_kinds_of_events_are_listed_in_their_order_under_names_of_their_own() {
+        assert!(EventKind::ALL.into_iter().enumerate().all(|(at, kind)| kind as usize == at));
+        // A kind that is added goes last.
+        assert_eq!(EventKind::CommandRefused as usize + 1, EventKind::ALL.len());
+        let names: std::collections::BTreeSet<&str> = EventKind::ALL.iter().map(|kind| kind.name()).collect();
+        assert_eq!(names.len(), EventKind::ALL.len());
     }
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::{ChurnSpec, Named, SiteTariff};
+use super::{ChurnSpec, Named, PlannedJobAct, SiteTariff};
 use crate::units::{EnergyPrice, Power, Price, Rate, Span, Time};
 
 /// The most power a core may draw: 1 MW.
@@ -92,6 +92,9 @@ pub struct SiteSpec {
     pub record_machines: bool,
     /// Whether segments are recorded.
     pub record_segments: bool,
+    /// What is done to its jobs at given times, in order of time. Left out of the hash of a description where there is nothing of it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub orders: Vec<PlannedJobAct>,
 }
 
 /// A site description that makes no sense.
@@ -224,6 +227,7 @@ impl SiteSpec {
             churn: ChurnSpec::default(),
             record_machines: false,
             record_segments: true,
+            orders: Vec::new(),
         }
     }
 

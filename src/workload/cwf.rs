@@ -44,4 +44,4 @@ mod spec;
 mod tests;
 
 pub use source::Cwf;
-pub use spec::{Calibrate, CwfSpec, Large, RuntimeSize, SETTINGS};
+pub use spec::{Calibrate, CwfSpec, Large, RuntimeSize};

@@ -48,4 +48,5 @@ pub use params::{
     Types,
 };
 pub use source::{Lublin, PILOT};
-pub use spec::{LublinSpec, Pace, SETTINGS};
+pub(super) use spec::{FACTOR, HOUR};
+pub use spec::{LublinSpec, Pace};

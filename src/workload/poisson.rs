@@ -8,14 +8,14 @@ mod sizes;
 mod spec;
 
 use serde::{Deserialize, Serialize};
-use xxhash_rust::xxh3::xxh3_128;
 
 pub use lengths::Lengths;
 pub use sizes::Sizes;
-pub use spec::{Pace, PoissonSpec, SETTINGS};
+pub use spec::{Pace, PoissonSpec};
 
+use super::generator::{drawn_by, mark, marked};
 use super::random::Stream;
-use super::{Mark, Source, SourceError};
+use super::{Drawn, Generator, Mark, Source, SourceError, Spec};
 use crate::model::{Job, NamedError};
 use crate::units::{Span, Time};
 
@@ -47,8 +47,7 @@ impl Poisson {
     /// [`NamedError`] if the specification makes no sense.
     pub fn new(spec: PoissonSpec, run_seed: u64, entity: &str) -> Result<Self, NamedError> {
         spec.check()?;
-        let (seed, entity) = spec.seed.map_or((run_seed, entity), |seed| (seed, ""));
-        let identity = xxh3_128(format!("{seed} {entity} {spec}").as_bytes());
+        let (seed, entity, identity) = drawn_by(&spec, run_seed, entity);
         let stream = |purpose: &str| Stream::new(seed, entity, purpose);
         let state = State {
             made: 0,
@@ -71,6 +70,18 @@ impl Poisson {
         let gap = libm::round(self.gap * self.state.gaps.exponential());
         // A cast saturates, and so does the sum.
         self.state.next += Span::from_micros(gap as u64);
+    }
+}
+
+impl Generator for PoissonSpec {
+    type Jobs = Poisson;
+
+    fn drawn(&self) -> Drawn {
+        Drawn { jobs: self.jobs, procs: self.procs, seed: self.seed }
+    }
+
+    fn source(self, run_seed: u64, entity: &str) -> Result<Poisson, NamedError> {
+        Poisson::new(self, run_seed, entity)
     }
 }
 
@@ -99,23 +110,13 @@ impl Source for Poisson {
     }
 
     fn mark(&self) -> Option<Mark> {
-        let state = postcard::to_stdvec(&self.state).ok()?;
-        Some(Mark { position: self.state.made, content: self.identity, state })
+        mark(self.state.made, self.identity, &self.state)
     }
 
     fn seek(&mut self, mark: &Mark) -> Result<(), SourceError> {
-        let fail = |problem: &str| SourceError::Mark {
-            place: PoissonSpec::NAME.to_owned(),
-            problem: problem.to_owned(),
-        };
-        if mark.content != self.identity {
-            return Err(fail("the mark was made with other parameters or another seed"));
-        }
-        let state: State = postcard::from_bytes(&mark.state).map_err(|_| fail("the mark is damaged"))?;
-        if state.made != mark.position || state.made > self.spec.jobs {
-            return Err(fail("the mark is damaged"));
-        }
-        self.state = state;
+        self.state = marked::<PoissonSpec, State>(mark, self.identity, |state| {
+            state.made == mark.position && state.made <= self.spec.jobs
+        })?;
         Ok(())
     }
 }

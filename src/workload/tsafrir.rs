@@ -23,4 +23,4 @@ mod spec;
 pub use assign::{Assigned, TsafrirError};
 pub use histogram::{Bin, HEAD, distinct_values};
 pub use source::Estimated;
-pub use spec::{SETTINGS, TsafrirSpec};
+pub use spec::TsafrirSpec;

@@ -1,6 +1,7 @@
 //! Whole commands: what they print, what they leave, and how they refuse.
 
 mod bad;
+mod cloud;
 mod compare;
 mod engines;
 mod good;

@@ -16,7 +16,7 @@ use gridemu::experiment::{Progress, Run};
 use gridemu::grid::{self, Grid, WindowOptions};
 use gridemu::local::Registry;
 use gridemu::metrics::{Definitions, Fingerprint};
-use gridemu::model::{ChurnAct, Job, JobId, Machines, PartitionId, ProcSet, Record, SiteId};
+use gridemu::model::{ChurnAct, Elastic, Job, JobId, Machines, PartitionId, ProcSet, Record, SiteId};
 use gridemu::report::{OutputDir, OutputOptions};
 use gridemu::units::{Rate, Span, Time};
 
@@ -155,6 +155,19 @@ fn cancel(_: u64) -> Body {
     Body::Cancel(JobId(900_000_000))
 }
 
+/// The first command submits a job, which is changed; and there is no job of the other number.
+fn extend(_: u64) -> Body {
+    Body::Elastic { job: JobId(900_000_000), change: Elastic::ExtendTime(Span::from_secs(20 * 86_400)) }
+}
+
+fn reduce(_: u64) -> Body {
+    Body::Elastic { job: JobId(900_000_000), change: Elastic::ReduceTime(Span::from_secs(30 * 86_400)) }
+}
+
+fn reduce_nothing(_: u64) -> Body {
+    Body::Elastic { job: JobId(899_999_999), change: Elastic::ReduceProcs(2) }
+}
+
 /// A command as it was carried out.
 type Done = (Time, usize, Body);
 
@@ -163,9 +176,9 @@ fn carried_out(at: Time, order: &Order, number: usize) -> Done {
 }
 
 /// The files and the fingerprint of a run that knew these commands before it began.
-fn twin(done: &[Done], folder: &Path) -> String {
+fn twin(done: &[Done], folder: &Path, set: &str) -> String {
     let (registry, brokers) = (Registry::standard(), BrokerRegistry::standard());
-    let sets = [Override::set("output.machines=true")];
+    let sets = [Override::set("output.machines=true"), Override::set(set)];
     let scenario = Scenario::load(&scenario(), &sets, &registry, &brokers).expect("a scenario");
     let run = Run::new(scenario, 1, registry, brokers);
     let inputs = run.open(&Progress::default()).expect("its workloads");
@@ -190,8 +203,13 @@ fn twin(done: &[Done], folder: &Path) -> String {
 
 /// The folder holds what the twin of the run left.
 fn same_as_twin(folder: &Path, done: &[Done]) {
+    same_as_twin_with(folder, done, "output.segments=true");
+}
+
+/// The same of a run with another setting.
+fn same_as_twin_with(folder: &Path, done: &[Done], set: &str) {
     let expected = tempfile::tempdir().unwrap();
-    let fingerprint = twin(done, expected.path());
+    let fingerprint = twin(done, expected.path(), set);
     same_files(folder, expected.path(), |text| text.to_owned());
     let summary: serde_json::Value =
         serde_json::from_str(&fs::read_to_string(folder.join("summary.json")).unwrap()).unwrap();
@@ -271,17 +289,23 @@ fn a_run_that_is_told_things_is_one_that_knew_them_before() {
 
 #[test]
 fn commands_are_events_whose_times_are_not_known_before() {
-    let orders: [(&str, &str); 5] = [
+    let orders: [(&str, &str); 10] = [
+        ("extend delft 3 time=2h", "extend = \"delft\"\njob = 3\ntime = \"2 h\""),
+        ("reduce windsor 2 time=10min", "reduce = \"windsor\"\njob = 2\ntime = \"10 min\""),
+        ("extend windsor 412 procs=3", "extend = \"windsor\"\njob = 412\nprocs = 3"),
+        ("cancel windsor 899999999", "cancel = \"windsor\"\njob = 899999999"),
         ("slow windsor/node 0.5", "slow = \"windsor/node\"\nfactor = 0.5"),
         ("leave delft/node/0-15", "leave = \"delft/node/0-15\""),
         ("leave windsor", "leave = \"windsor\""),
         ("join windsor", "join = \"windsor\""),
         ("join delft/0-15", "join = \"delft/0-15\""),
+        ("cancel delft 14", "cancel = \"delft\"\njob = 14"),
     ];
+    let sets = ["--set", "site.delft.policy=easy-e", "--set", "site.windsor.policy=los-de"];
     let (folder, text) = in_time(|pace| {
         let file = scenario();
         let folder = tempfile::tempdir().unwrap();
-        let mut running = Running::start(folder.path(), &args(file.to_str().unwrap(), pace, &[]));
+        let mut running = Running::start(folder.path(), &args(file.to_str().unwrap(), pace, &sets));
         let mut text = fs::read_to_string(&file).unwrap();
         for (line, event) in orders {
             let at = running.order(line)?;
@@ -292,7 +316,8 @@ fn commands_are_events_whose_times_are_not_known_before() {
     });
     fs::write(folder.path().join("events.toml"), text).unwrap();
     let more = ["run", "events.toml", "--out", "known", "--set", "output.machines=true"];
-    let known = Command::new(cargo_bin!("gridemu")).current_dir(folder.path()).args(more).output().unwrap();
+    let mut known = Command::new(cargo_bin!("gridemu"));
+    let known = known.current_dir(folder.path()).args(more).args(sets).output().unwrap();
     assert!(known.status.success(), "{}", String::from_utf8_lossy(&known.stderr));
     let [out, known] = ["out", "known"].map(|name| folder.path().join(name));
     // An event has another cause, and nothing else is different.
@@ -345,6 +370,77 @@ fn a_run_that_was_told_things_is_killed_and_does_them_again() {
         same_as_twin(&folder.path().join("out"), &done);
         Some(())
     });
+}
+
+/// Jobs are changed by the lines of a file, which a run reads at its first moment; it is killed, and does it again.
+#[test]
+fn elastic_commands_of_a_file_are_done_again_by_a_run_that_was_killed() {
+    const SET: &str = "site.delft.policy=easy-de";
+    const ORDERS: [Order; 4] = [
+        ("submit delft procs=1 run=20d", 1, |number| {
+            Body::Submit(Box::new(Job::rigid(
+                900_000_000 + number,
+                Time::NEVER,
+                1,
+                Span::from_secs(20 * 86_400),
+            )))
+        }),
+        ("extend delft 900000000 time=20d", 1, extend),
+        ("reduce delft 899999999 procs=2", 1, reduce_nothing),
+        ("reduce delft 900000000 time=30d", 1, reduce),
+    ];
+    let file = scenario();
+    let file = file.to_str().unwrap();
+    let (folder, out) = in_time(|pace| {
+        let folder = tempfile::tempdir().unwrap();
+        let lines: Vec<&str> = ORDERS.iter().map(|order| order.0).collect();
+        fs::write(folder.path().join("orders.txt"), lines.join("\n")).unwrap();
+        let args = [
+            "run",
+            file,
+            "--pace",
+            pace,
+            "--commands",
+            "orders.txt",
+            "--out",
+            "out",
+            "--set",
+            "output.machines=true",
+            "--set",
+            SET,
+            "--checkpoint",
+            "store",
+            "--checkpoint-every",
+            "250 ms",
+        ];
+        let mut running = Running::start(folder.path(), &args);
+        let mut done = Vec::new();
+        for (line, order) in (1..).zip(&ORDERS) {
+            let said = running.hear(&format!("line {line} of `orders.txt`, at "))?;
+            let (_, rest) = said.split_once(", at ")?;
+            let at: Span = format!("{} s", rest.split_once(" s of the run")?.0).parse().expect("a time");
+            done.push(carried_out(Time::ZERO + at, order, done.len()));
+        }
+        running.kill();
+        let said = Running::start(folder.path(), &["resume", "store"]).ends_well();
+        assert!(said.contains("goes on from snapshot"), "{said}");
+        let out = folder.path().join("out");
+        same_as_twin_with(&out, &done, SET);
+        Some((folder, out))
+    });
+    let of = |name: &str, part: &str| {
+        let text = fs::read_to_string(out.join(name)).unwrap();
+        text.lines().filter(|line| line.contains(part)).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let summary = fs::read_to_string(out.join("summary.json")).unwrap();
+    let summary: serde_json::Value = serde_json::from_str(&summary).unwrap();
+    assert_eq!(summary["elastic"], serde_json::json!({ "accepted": 2, "refused": { "no-job": 1 } }));
+    let [job] = &of("jobs.csv", "900000000,")[..] else { panic!("one row") };
+    assert!(job.contains(",completed,"), "{job}");
+    assert_eq!(of("events.csv", "ET 1728000").len(), 1);
+    assert_eq!(of("events.csv", "RT 2592000").len(), 1);
+    assert!(of("events.csv", "RP 2")[0].contains("command-refused,no-job,delft,"));
+    drop(folder);
 }
 
 #[test]

@@ -28,7 +28,7 @@ pub(crate) fn with(mut job: Job, commands: &[(u64, Elastic)]) -> Job {
     job
 }
 
-fn events(ran: &Ran) -> Vec<&EventRecord> {
+pub(crate) fn events(ran: &Ran) -> Vec<&EventRecord> {
     ran.records
         .iter()
         .filter_map(|record| match record {
@@ -39,7 +39,7 @@ fn events(ran: &Ran) -> Vec<&EventRecord> {
 }
 
 /// Reasons of the commands that were refused, by the tally and by the events.
-fn refused(ran: &Ran) -> Vec<CommandRefusal> {
+pub(crate) fn refused(ran: &Ran) -> Vec<CommandRefusal> {
     let told: Vec<CommandRefusal> = events(ran)
         .into_iter()
         .filter_map(|event| match event.cause {
@@ -64,7 +64,8 @@ fn run(policy: &str, jobs: &[Job]) -> Ran {
     support::run(&site(4, policy), jobs)
 }
 
-const ELASTIC: [&str; 6] = ["easy-e", "easy-de", "los-e", "los-de", "delayed-los-e", "hybrid-los-e"];
+pub(crate) const ELASTIC: [&str; 6] =
+    ["easy-e", "easy-de", "los-e", "los-de", "delayed-los-e", "hybrid-los-e"];
 
 #[test]
 fn a_running_job_gets_more_time_and_its_kill_limit_moves() {
@@ -222,6 +223,49 @@ fn one_that_is_kept_back_is_changed_too() {
     for policy in ["easy-e", "los-e", "easy-de", "hybrid-los-e"] {
         let ran = run(policy, std::slice::from_ref(&later));
         assert_eq!((ran.times(1), ran.job(1).procs), ((50, 90), 2), "{policy}");
+    }
+}
+
+/// Commands are carried out first come first served, and what their policy plans is planned anew around them: a dedicated job may be late.
+#[test]
+fn plans_give_way_to_commands() {
+    // Job 2 (4) is to start at 25, when job 1 (3) is over; at 10 that gets 15 s more. Job 3 (1, until 31) was in the way, and is not now.
+    let jobs = [with(job(1, 0, 3, 20), &[(10, more(15))]), job(2, 0, 4, 10).from(25), job(3, 11, 1, 20)];
+    for policy in ["easy-de", "los-de", "hybrid-los-e"] {
+        assert_eq!(starts(&site(4, policy), &jobs), [0, 35, 11], "{policy}");
+        let plain = [job(1, 0, 3, 20), jobs[1].clone(), jobs[2].clone()];
+        assert_eq!(starts(&site(4, policy), &plain), [0, 25, 35], "{policy}");
+    }
+    // Job 1 takes the two processors that job 2 was to have from 20 on, and is over at 25.
+    let grows = with(job(1, 0, 2, 40).malleable(1, 4, Speedup::Linear), &[(10, Elastic::ExtendProcs(2))]);
+    let jobs = [grows.clone(), job(2, 0, 2, 10).from(20)];
+    for policy in ELASTIC {
+        let ran = run(policy, &jobs);
+        assert_eq!((ran.times(1), ran.times(2), refused(&ran)), ((0, 25), (25, 35), vec![]), "{policy}");
+    }
+    // What the site has promised gives way to nobody.
+    let spec = reserve(site(4, "los-de"), "r", 20, 30, 2);
+    let ran = support::run(&spec, &[grows]);
+    assert_eq!((ran.times(1), refused(&ran)), ((0, 40), vec![CommandRefusal::NoRoom]));
+}
+
+/// A job that stands still for a machine keeps its processors, and can only be given another time.
+#[test]
+fn one_that_stands_still_keeps_its_processors() {
+    let machines = || Machines { partition: PartitionId(0), which: ProcSet::range(0, 1) };
+    for policy in ELASTIC {
+        let mut spec = site(4, policy);
+        spec.churn.running = Fate::Wait;
+        spec.churn.script = vec![
+            PlannedChurn { at: Time::from_secs(5), act: ChurnAct::Leave(machines()) },
+            PlannedChurn { at: Time::from_secs(20), act: ChurnAct::Join(machines()) },
+        ];
+        let commands =
+            [(10, Elastic::ExtendProcs(1)), (11, Elastic::ReduceProcs(1)), (12, more(7)), (13, less(2))];
+        let ran = support::run(&spec, &[with(job(1, 0, 2, 30).malleable(1, 4, Speedup::Linear), &commands)]);
+        assert_eq!(refused(&ran), [CommandRefusal::NotNow; 2], "{policy}");
+        // 35 s of work, and 15 s of standing still.
+        assert_eq!((ran.times(1), ran.job(1).procs), ((0, 50), 2), "{policy}");
     }
 }
 

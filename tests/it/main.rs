@@ -33,6 +33,7 @@ mod los;
 mod los_twin;
 mod omniscient;
 mod oracle;
+mod orders;
 mod outside;
 mod runtime;
 mod saved_before;

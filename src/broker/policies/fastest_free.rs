@@ -1,7 +1,7 @@
 //! The fastest pool with free processors.
 
 use crate::broker::{Absent, BrokerAbilities, BrokerPolicy, BrokerPolicyInfo, Picture};
-use crate::local::ParamInfo;
+use crate::model::ParamInfo;
 
 const FULL: ParamInfo = ParamInfo {
     key: "full",

@@ -2,7 +2,7 @@
 
 use super::Thrift;
 use crate::broker::{BrokerAbilities, BrokerPolicy, BrokerPolicyInfo, Picture};
-use crate::local::ParamInfo;
+use crate::model::ParamInfo;
 
 const POWER: ParamInfo = ParamInfo {
     key: "power",

@@ -2,7 +2,7 @@
 
 use crate::broker::pool::spread;
 use crate::broker::{Absent, BrokerAbilities, BrokerPolicy, BrokerPolicyInfo, Picture};
-use crate::local::ParamInfo;
+use crate::model::ParamInfo;
 
 const BY: ParamInfo = ParamInfo {
     key: "by",

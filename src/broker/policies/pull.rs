@@ -1,7 +1,7 @@
 //! Pools ask for work.
 
 use crate::broker::{BrokerAbilities, BrokerPolicy, BrokerPolicyInfo, Picture};
-use crate::local::ParamInfo;
+use crate::model::ParamInfo;
 
 const PASS: ParamInfo = ParamInfo {
     key: "pass",

@@ -3,8 +3,7 @@
 use std::str::FromStr;
 
 use crate::broker::{Absent, Picture, Pool, WaitingJob};
-use crate::local::ParamInfo;
-use crate::model::{Named, NamedError};
+use crate::model::{Named, NamedError, ParamInfo};
 use crate::units::{Span, Time, UnitError};
 
 /// The least of something, in time. A job goes to the pool where it costs least among those that promise its completion by

@@ -77,7 +77,7 @@ fn every_policy_refuses_a_parameter_that_it_does_not_describe() {
         let mut written = with_defaults(info);
         written.params.insert("no-such-key".to_owned(), "1".to_owned());
         let refused = registry.build(&written, 1).map(|_| ()).expect_err(info.name);
-        let BrokerRegistryError::Param(NamedError::UnknownKey { valid, .. }) = &refused else {
+        let RegistryError::Param(NamedError::UnknownKey { valid, .. }) = &refused else {
             panic!("{refused}")
         };
         let described: Vec<_> = info.params.iter().map(|param| param.key).collect();
@@ -93,7 +93,7 @@ fn every_parameter_refuses_a_value_that_it_does_not_describe() {
             let mut written = with_defaults(info);
             written.params.insert(param.key.to_owned(), "no-such-value".to_owned());
             let refused = registry.build(&written, 1).map(|_| ()).expect_err(info.name);
-            assert!(matches!(refused, BrokerRegistryError::Param(NamedError::BadValue { .. })), "{refused}");
+            assert!(matches!(refused, RegistryError::Param(NamedError::BadValue { .. })), "{refused}");
         }
     }
 }

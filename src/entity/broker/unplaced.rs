@@ -1,6 +1,10 @@
 //! The record of a job that ended at no site.
 
-use crate::model::{Job, JobRecord, Origin, Outcome, PartitionId, SiteId};
+use super::of_job;
+use crate::model::{
+    CommandRefusal, EventCause, EventKind, EventRecord, Job, JobRecord, Origin, Outcome, PartitionId, Record,
+    RecordSink, SiteId,
+};
 use crate::units::Time;
 
 /// What is recorded of a job of the grid that ends with the broker or the dispatcher.
@@ -25,5 +29,17 @@ pub(in crate::entity) fn unplaced(job: &Job, outcome: Outcome, now: Time) -> Job
         cost: grid.cost,
         recorded_wait: job.recorded_wait,
         requested_start: job.requested_start,
+    }
+}
+
+/// A job ends before it has found a place: the elastic commands that its user would still have given are refused.
+pub(in crate::entity) fn refuse_commands(job: &Job, now: Time, sink: &mut dyn RecordSink) {
+    for command in job.elastic.iter().flatten() {
+        sink.record(Record::Event(EventRecord {
+            kind: EventKind::CommandRefused,
+            cause: EventCause::Unheeded(CommandRefusal::NoJob),
+            command: Some(command.change),
+            ..of_job(job, now)
+        }));
     }
 }

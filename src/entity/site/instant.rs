@@ -4,14 +4,15 @@ use super::{EntityError, Outbox, Sender, Site, Stamp};
 use crate::entity::{Address, Body};
 use crate::local::{Admission, Departed, Gone, Partition};
 use crate::model::{
-    EventCause, EventKind, EventRecord, InstantOrder, Job, JobRecord, Origin, Outcome, ProcSet, Record,
-    RejectReason,
+    EventCause, EventKind, EventRecord, InstantOrder, Job, JobAct, JobId, JobRecord, Origin, Outcome,
+    ProcSet, Record, RejectReason,
 };
 use crate::units::{Bytes, Energy, Money, Time};
 
 /// What arrives: a job of the site's own workload (by far the most), or a message.
 enum Arrival {
     Own(Job),
+    Order(JobId, JobAct),
     Message(Body),
 }
 
@@ -35,16 +36,14 @@ impl Site {
         }
         self.churn_due(now, outbox)?;
         for (at, partition) in self.partitions.iter_mut().enumerate() {
-            self.touched[at] |= partition.end_bookings(time, outbox);
-            self.touched[at] |= partition.begin_bookings(time, outbox);
+            self.touched[at] |= partition.follow_book(time, outbox);
             self.touched[at] |= partition.wake(time);
-        }
-        self.report_ends(now, outbox)?;
-        for (at, partition) in self.partitions.iter_mut().enumerate() {
+            // These are arrivals, and so come after ends are told; but neither bears on the other, and this walk is made already.
             while partition.arrive_early(time) {
                 self.touched[at] = true;
             }
         }
+        self.report_ends(now, outbox)?;
         while let Some(arrival) = self.next_arrival(now)? {
             self.take(arrival, now, outbox)?;
         }
@@ -101,7 +100,7 @@ impl Site {
 
     /// Tells the source and the grid which of their jobs have left.
     #[inline]
-    fn report_ends(&mut self, now: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
+    pub(super) fn report_ends(&mut self, now: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
         if self.ended.is_empty() { Ok(()) } else { self.report_some_ends(now, outbox) }
     }
 
@@ -122,7 +121,7 @@ impl Site {
         self.source.refresh()
     }
 
-    /// What arrives next at this moment: the site's own jobs first, then messages.
+    /// What arrives next at this moment: the site's own jobs first, then orders that are planned, then messages.
     fn next_arrival(&mut self, now: Stamp) -> Result<Option<Arrival>, EntityError> {
         if self.source.next.is_some_and(|time| time <= now.time)
             && let Some(source) = &mut self.source.source
@@ -132,6 +131,9 @@ impl Site {
             if let Some(job) = job {
                 return Ok(Some(Arrival::Own(job)));
             }
+        }
+        if let Some(order) = self.take_order(now.time) {
+            return Ok(Some(Arrival::Order(order.job, order.act)));
         }
         let message = self.mail.take(now);
         if message.as_ref().is_some_and(|message| message.sender == Sender::Outside) {
@@ -144,6 +146,7 @@ impl Site {
         let time = now.time;
         match arrival {
             Arrival::Own(job) => self.submit(job, Origin::Own, now, outbox)?,
+            Arrival::Order(job, act) => self.order(job, act, EventCause::Script, now, outbox)?,
             Arrival::Message(Body::Submit(mut job)) => {
                 // Sent before it claims to have been submitted: it cannot start before that.
                 job.submit = job.submit.min(time);
@@ -154,28 +157,11 @@ impl Site {
                     self.submit(*job, origin, now, outbox)?;
                 }
             }
-            Arrival::Message(Body::Cancel(id)) => {
-                for (at, partition) in self.partitions.iter_mut().enumerate() {
-                    if let Some(gone) = partition.cancel(id, time, outbox) {
-                        self.touched[at] = true;
-                        self.ended.push(gone);
-                    }
-                }
-                self.report_ends(now, outbox)?;
+            Arrival::Message(Body::Cancel(job)) => {
+                self.order(job, JobAct::Cancel, EventCause::Command, now, outbox)?;
             }
             Arrival::Message(Body::Elastic { job, change }) => {
-                let mut known = false;
-                for (at, partition) in self.partitions.iter_mut().enumerate() {
-                    if let Some(obeyed) = partition.command(job, change, time, outbox, &mut self.ended)? {
-                        self.touched[at] |= obeyed;
-                        known = true;
-                        break;
-                    }
-                }
-                if let (false, Some(partition)) = (known, self.partitions.first_mut()) {
-                    partition.refuse_command(job, change, time, outbox);
-                }
-                self.report_ends(now, outbox)?;
+                self.order(job, JobAct::Change(change), EventCause::Command, now, outbox)?;
             }
             Arrival::Message(Body::Withdraw { number }) => {
                 let mut withdrawn = None;
@@ -248,6 +234,9 @@ impl Site {
             }
             None => {
                 self.refused += 1;
+                for command in job.elastic.iter().flatten() {
+                    self.refuse(job.id, JobAct::Change(command.change), now, outbox);
+                }
                 outbox.record(Record::Job(refused(self, &job, origin, now)));
                 let how = Gone::Ended(Outcome::Rejected(RejectReason::NoSuchPartition));
                 let (job, number) = (job.id, job.grid.as_ref().map(|grid| grid.number));

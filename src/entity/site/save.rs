@@ -67,6 +67,7 @@ impl Site {
         if let Some(moment) = adopt {
             self.mail.pass(moment);
         }
+        self.find_order();
         let now = self.mail.passed().time;
         let mut told = saved.told;
         for (partition, saved) in self.partitions.iter_mut().zip(saved.partitions) {

@@ -12,6 +12,7 @@ use crate::metrics::{
     BacklogSummary, DedicatedMeasures, ElasticSummary, RecoverySummary, flat_measures, nearest_measure,
     stands_for,
 };
+use crate::model::did_you_mean;
 
 /// Stands for any name between the dots of an id.
 const ANY: &str = "*";
@@ -106,8 +107,7 @@ pub(super) fn check(campaign: &Campaign) -> Result<(), RunError> {
         all.extend(known.ids);
     }
     let Some(wanted) = missing.first() else { return Ok(()) };
-    let near = nearest_measure(&wanted.id, all.iter().map(String::as_str));
-    let near = near.map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default();
+    let near = did_you_mean(nearest_measure(&wanted.id, all.iter().map(String::as_str)));
     let said = format!("{}, `measures`: there is no measure `{}`{near}", wanted.place, wanted.id);
     let hint = format!(
         "there are {} for this scenario, such as `mean_wait`, `utilization`, `energy.meter_kwh` and `site.*.mean_wait`; \

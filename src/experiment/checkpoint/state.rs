@@ -1,14 +1,17 @@
 //! What is in a snapshot of a run.
 
+use std::path::Path;
+
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::experiment::files::Files;
 use crate::experiment::recorder::{Measured, Recorder, RecorderSave};
 use crate::experiment::underway::{Spent, Underway};
 use crate::experiment::{Progress, RunError};
-use crate::grid::{Grid, GridSave, MergeSave, Told};
+use crate::grid::{Grid, GridSave, Merge, MergeSave, Told};
 use crate::metrics::{Block, BlockId};
-use crate::report::OutputDir;
+use crate::report::{OutputDir, OutputMark};
 use crate::store::{Section, Store};
 
 /// Measures that can be saved.
@@ -105,11 +108,35 @@ impl Snapshot<'_> {
         restored.map_err(|error| RunError::from_restoring(&error))
     }
 
+    /// Puts what was `read` of a run into its grid, as [`Snapshot::put_into`] does, and its past into its files, which `prepare` sees to
+    /// first. What is left is what else there is of the run.
+    ///
+    /// # Errors
+    /// [`RunError::Request`] if it does not fit, or if the files are not what they were.
+    pub(in crate::experiment) fn put_back<M: Saved>(
+        &self,
+        read: Restored<M>,
+        grid: &mut Grid,
+        adopt: bool,
+        files: Option<Files<'_>>,
+        prepare: impl FnOnce(&Path, &OutputMark) -> Result<(), RunError>,
+        progress: &Progress,
+    ) -> Result<(Merge, Recorder<M>, Spent), RunError> {
+        let Restored { grid: saved, merge, recorder, spent } = read;
+        self.put_into(grid, saved, adopt)?;
+        let merge = Merge::restore(merge).map_err(|error| RunError::from_restoring(&error))?;
+        let output = match (files, &recorder.output) {
+            (Some(files), Some(mark)) => Some(files.resume(mark, prepare)?),
+            _ => None,
+        };
+        Ok((merge, self.recorder(recorder, output, progress.clone())?, spent))
+    }
+
     /// The recorder, with its blocks and its files.
     ///
     /// # Errors
     /// [`RunError::Request`] if a block is missing or damaged.
-    pub(in crate::experiment) fn recorder<M: Saved>(
+    fn recorder<M: Saved>(
         &self,
         saved: RecorderSave<M>,
         output: Option<OutputDir>,

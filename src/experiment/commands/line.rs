@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use crate::entity::Body;
-use crate::experiment::scenario::place::{Target, class_by_class, fraction, target};
+use crate::experiment::scenario::place::{Target, by_procs, by_time, class_by_class, fraction, target};
 use crate::experiment::scenario::quantity::Written;
 use crate::experiment::scenario::{listed, near};
 use crate::model::{ChurnAct, Elastic, Job, JobId, PartitionId, PartitionSpec, SiteId, SiteSpec};
@@ -107,14 +107,8 @@ pub(super) fn read(line: &str, sites: &[SiteSpec], number: u64) -> Result<Option
 /// How an elastic command changes a job.
 fn elastic(written: &str, extend: bool, form: &str) -> Result<Elastic, String> {
     match written.split_once('=') {
-        Some(("time", by)) => {
-            let by = span("time", by)?;
-            Ok(if extend { Elastic::ExtendTime(by) } else { Elastic::ReduceTime(by) })
-        }
-        Some(("procs", by)) => {
-            let by = value(by, "a number of processors")?;
-            Ok(if extend { Elastic::ExtendProcs(by) } else { Elastic::ReduceProcs(by) })
-        }
+        Some(("time", by)) => by_time(extend, span("time", by)?),
+        Some(("procs", by)) => by_procs(extend, value(by, "a number of processors")?),
         _ => Err(format!("`{written}` is neither `time=` nor `procs=`; it is written {form}")),
     }
 }

@@ -8,7 +8,7 @@ use super::catalogue::{CATALOGUE, from_catalogue};
 use super::resolve::MOST_SITES;
 use super::set::{Override, Set, Stage};
 use super::tree::{Entry, Node, Origins, Path, Place, Table, Value};
-use crate::model::nearest;
+use crate::model::{did_you_mean, nearest};
 
 /// All that was written, as one tree.
 #[derive(Clone, Debug)]
@@ -210,8 +210,7 @@ fn find(
     if let Some(file) = from_catalogue(name) {
         return Ok((format!("{} of the catalogue", file.path), file.text.to_owned(), PathBuf::new()));
     }
-    let near = nearest(name, CATALOGUE.iter().map(|file| file.path));
-    let near = near.map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default();
+    let near = did_you_mean(nearest(name, CATALOGUE.iter().map(|file| file.path)));
     let listed: Vec<_> = CATALOGUE.iter().map(|file| file.path).collect();
     Err(format!(
         "there is no file `{}`, and no `{name}` in the catalogue{near}; the catalogue has `{}`",

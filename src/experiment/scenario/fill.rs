@@ -20,7 +20,10 @@ use crate::metrics::Definitions;
 use crate::model::{BrokerSpec, DayRates, JobClasses, Named};
 use crate::store::EngineKind;
 use crate::units::{Power, Span};
-use crate::workload::cwf;
+use crate::workload::Spec;
+use crate::workload::cwf::CwfSpec;
+use crate::workload::lublin::LublinSpec;
+use crate::workload::poisson::PoissonSpec;
 
 /// What a processor of speed 1 does unless the scenario says otherwise.
 pub(super) const REFERENCE_MIPS: f64 = 10_000.0;
@@ -170,39 +173,20 @@ impl Filler<'_> {
             let path = folder.join(log);
             std::path::absolute(&path).unwrap_or(path).display().to_string()
         });
-        let lublin = keys.lublin.map(|GeneratorKeys(mut params)| {
-            let mut default = |key: &str, value: String| {
-                params.entry(key.to_owned()).or_insert(value);
-            };
-            default("jobs", "10000".to_owned());
-            default("procs", largest.to_string());
-            default("types", "typeless".to_owned());
-            default("start-hour", "0".to_owned());
-            GeneratorKeys(params)
-        });
-        let poisson = keys.poisson.map(|GeneratorKeys(mut params)| {
-            let mut default = |key: &str, value: &str| {
-                params.entry(key.to_owned()).or_insert_with(|| value.to_owned());
-            };
-            default("jobs", "10000");
-            default("size", "1");
-            default("runtime", "exponential[mean=10 min]");
-            default("procs", &largest.to_string());
-            if keys.load.is_none() && !params.contains_key("load") {
-                params.entry("every".to_owned()).or_insert_with(|| "60 s".to_owned());
+        let lublin =
+            keys.lublin.map(|keys| generator::<LublinSpec>(keys, largest, &["jobs", "types", "start-hour"]));
+        let poisson = keys.poisson.map(|params| {
+            let mut told = vec!["jobs", "size"];
+            if keys.load.is_none() && !params.0.contains_key("load") {
+                told.push("every");
             }
-            GeneratorKeys(params)
+            let mut params = generator::<PoissonSpec>(params, largest, &told);
+            params.0.entry("runtime".to_owned()).or_insert_with(|| "exponential[mean=10 min]".to_owned());
+            params
         });
-        let cwf = keys.cwf.map(|GeneratorKeys(mut params)| {
-            let mut default = |key: &str, value: &str| {
-                params.entry(key.to_owned()).or_insert_with(|| value.to_owned());
-            };
-            default("procs", &largest.to_string());
-            for key in ["jobs", "unit", "split", "ps", "pd", "pe", "pr", "start-hour"] {
-                let setting = cwf::SETTINGS.iter().find(|setting| setting.key == key);
-                setting.iter().for_each(|setting| default(key, setting.default));
-            }
-            GeneratorKeys(params)
+        let cwf = keys.cwf.map(|keys| {
+            let told = ["jobs", "unit", "split", "ps", "pd", "pe", "pr", "start-hour"];
+            generator::<CwfSpec>(keys, largest, &told)
         });
         WorkloadKeys {
             log,
@@ -216,6 +200,15 @@ impl Filler<'_> {
             ..keys
         }
     }
+}
+
+/// The parameters of a generator with those defaults of its that are worth telling, for a machine of so many processors.
+fn generator<S: Spec>(GeneratorKeys(mut params): GeneratorKeys, procs: u32, told: &[&str]) -> GeneratorKeys {
+    params.entry("procs".to_owned()).or_insert_with(|| procs.to_string());
+    for key in told {
+        params.entry((*key).to_owned()).or_insert_with(|| S::default_of(key).to_owned());
+    }
+    GeneratorKeys(params)
 }
 
 fn machines(keys: MachineKeys) -> MachineKeys {

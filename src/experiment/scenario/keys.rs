@@ -161,7 +161,7 @@ pub struct BrokerKeys {
     pub lost_attempts: Option<Payer>,
 }
 
-/// Something that happens at a given time: one of `leave`, `join` and `slow`.
+/// Something that happens at a given time: one of `leave`, `join` and `slow`, or to a job: one of `cancel`, `extend` and `reduce`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a table of an event")]
 pub struct EventKeys {
@@ -176,6 +176,18 @@ pub struct EventKeys {
     pub slow: Option<String>,
     /// The fraction, above 0; 1 is full speed again. Only with `slow`.
     pub factor: Option<f64>,
+    /// The site at which a job ends, cancelled; with `job`.
+    pub cancel: Option<String>,
+    /// The site at which a job gets more time or processors by an elastic command; with `job`, and `time` or `procs`.
+    pub extend: Option<String>,
+    /// The site at which a job gets less; written like `extend`.
+    pub reduce: Option<String>,
+    /// The number of the job, as in jobs.csv. If several jobs at the site have it, the one that came first is meant.
+    pub job: Option<u64>,
+    /// By how much time, at speed 1.
+    pub time: Option<Written<Span>>,
+    /// By how many processors.
+    pub procs: Option<u32>,
 }
 
 /// What a bandwidth is written like.

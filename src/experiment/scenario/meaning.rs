@@ -42,13 +42,9 @@ impl Meaning {
     /// choices of a broker that draws. If not, every seed gives the same run.
     pub fn draws(&self, brokers: &BrokerRegistry) -> bool {
         let drawn = |planned: &PlannedWorkload| {
-            let jobs = match &planned.workload {
-                Workload::File(_) | Workload::Stdin => false,
-                Workload::Lublin(model) | Workload::Poisson(model) | Workload::Cwf(model) => {
-                    !model.params.contains_key("seed")
-                }
-            };
-            jobs || matches!(planned.shaping.estimates, EstimateSource::Tsafrir(_))
+            let model = planned.workload.generator();
+            model.is_some_and(|model| !model.params.contains_key("seed"))
+                || matches!(planned.shaping.estimates, EstimateSource::Tsafrir(_))
         };
         let mut workloads = self.site_workloads.iter().flatten().chain(&self.portal);
         let churns = self.grid.sites.iter().any(|site| site.churn.random.is_some());

@@ -1,8 +1,8 @@
 //! Places of a grid as they are written: a site, a class of its machines, some of them; and what can be said of them.
 
 use super::resolve::{listed, near, there};
-use crate::model::{Machines, PartitionId, ProcSet, SiteSpec};
-use crate::units::Rate;
+use crate::model::{Elastic, Machines, PartitionId, ProcSet, SiteSpec};
+use crate::units::{Rate, Span};
 
 /// What a name such as `delft/i7/0-15` stands for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -95,6 +95,30 @@ fn numbers(written: &str, site: &SiteSpec, partition: usize) -> Result<ProcSet, 
 pub(in crate::experiment) fn fraction(factor: f64) -> Result<Rate, String> {
     let rate = Rate::from_f64(factor).filter(|_| (0.001..=1.0).contains(&factor));
     rate.ok_or_else(|| format!("`{factor}` is no fraction; it must be from 0.001 to 1"))
+}
+
+/// The elastic command that extends or reduces the time of a job.
+///
+/// # Errors
+/// If nothing would change.
+pub(in crate::experiment) fn by_time(extend: bool, by: Span) -> Result<Elastic, String> {
+    match (by.is_zero(), extend) {
+        (true, _) => Err("no time more or less changes nothing; say how much, such as `10 min`".to_owned()),
+        (false, true) => Ok(Elastic::ExtendTime(by)),
+        (false, false) => Ok(Elastic::ReduceTime(by)),
+    }
+}
+
+/// The same of its processors.
+///
+/// # Errors
+/// If nothing would change.
+pub(in crate::experiment) fn by_procs(extend: bool, by: u32) -> Result<Elastic, String> {
+    match (by, extend) {
+        (0, _) => Err("no processor more or less changes nothing; say 1 or more".to_owned()),
+        (_, true) => Ok(Elastic::ExtendProcs(by)),
+        (_, false) => Ok(Elastic::ReduceProcs(by)),
+    }
 }
 
 /// Why a whole site cannot slow down.

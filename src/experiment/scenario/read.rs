@@ -9,7 +9,7 @@ use serde::de::{
 
 use super::Problem;
 use super::tree::{Entry, Node, Origins, Path, Place, Step, Value};
-use crate::model::nearest;
+use crate::model::{did_you_mean, nearest};
 
 /// What does not fit, and where.
 #[derive(Debug)]
@@ -92,8 +92,7 @@ impl de::Error for Flaw {
 }
 
 fn unknown(what: &str, written: &str, expected: &[&str]) -> String {
-    let near = nearest(written, expected.iter().copied());
-    let near = near.map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default();
+    let near = did_you_mean(nearest(written, expected.iter().copied()));
     match expected {
         [] => what.to_owned(),
         [only] => format!("{what}{near}; it must be `{only}`"),

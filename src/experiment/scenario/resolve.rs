@@ -16,7 +16,7 @@ use super::tree::Path;
 use crate::broker::BrokerRegistry;
 use crate::local::Registry;
 use crate::metrics::Definitions;
-use crate::model::{GridSpec, JobClasses, SiteSpec, nearest};
+use crate::model::{GridSpec, JobClasses, RegistryError, SiteSpec, did_you_mean, nearest};
 use crate::units::{Span, Time};
 
 /// The most sites: every two of them have a connection.
@@ -128,6 +128,17 @@ impl Checker<'_> {
         self.problems.push(self.document.problem(path, said));
     }
 
+    /// The policy at `path` is not there, or its parameters are not its own.
+    fn no_policy(&mut self, path: &Path, error: &RegistryError) {
+        let problem = self.document.problem(path, error.to_string());
+        self.problems.push(match error {
+            RegistryError::Unknown { .. } => {
+                problem.with_hint("`gridemu policies` lists them with their parameters")
+            }
+            RegistryError::Param(_) => problem,
+        });
+    }
+
     fn measure(&mut self, window: Option<&WindowKeys>) -> Measure {
         let Some(WindowKeys { from, to }) = window else { return Measure::All };
         if to.0 <= from.0 {
@@ -156,7 +167,7 @@ impl Checker<'_> {
 
 /// ` (did you mean ...?)`, or nothing.
 pub(in crate::experiment) fn near<'a>(written: &str, known: impl IntoIterator<Item = &'a str>) -> String {
-    nearest(written, known).map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default()
+    did_you_mean(nearest(written, known))
 }
 
 /// `there is only ...`, `there are ...`.

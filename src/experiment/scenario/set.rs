@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::Problem;
 use super::tree::{Entry, Node, Origins, Place, Step, Table, Value};
-use crate::model::{Named, nearest};
+use crate::model::{Named, did_you_mean, nearest};
 
 /// When a `--set` is applied.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -219,8 +219,7 @@ fn into<'a>(node: &'a mut Node, step: &Step, said: &str, at: Place) -> Result<&'
                     Err(format!("`{said}` is a list; say `{said}[0]` for its first item"))
                 }
                 _ => {
-                    let near = nearest(key, names.iter().map(String::as_str));
-                    let near = near.map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default();
+                    let near = did_you_mean(nearest(key, names.iter().map(String::as_str)));
                     Err(format!("there is no `{key}` in `{said}`{near}; there are `{}`", names.join("`, `")))
                 }
             }

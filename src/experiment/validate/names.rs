@@ -146,29 +146,8 @@ impl Names {
 
     /// A row of `events.csv` as its record; `None` for one that says nothing of processors.
     pub(super) fn event(&mut self, row: &EventRow) -> Result<Option<EventRecord>, Stray> {
-        use EventKind::{
-            CommandRefused, Continued, Extended, Failed, GivenBack, GivenUp, Halted, Joined, Left,
-            Reassigned, Recalled, Reduced, Refused, Requeued, Slowed,
-        };
-        let kinds = [
-            Left,
-            Joined,
-            Slowed,
-            Requeued,
-            GivenBack,
-            Halted,
-            Continued,
-            Failed,
-            Refused,
-            Recalled,
-            Reassigned,
-            GivenUp,
-            Extended,
-            Reduced,
-            CommandRefused,
-        ];
-        let Some(kind) = kinds.into_iter().find(|kind| kind.name() == &*row.event) else {
-            let near = nearest(&row.event, kinds.iter().map(|kind| kind.name()));
+        let Some(kind) = EventKind::ALL.into_iter().find(|kind| kind.name() == &*row.event) else {
+            let near = nearest(&row.event, EventKind::ALL.iter().map(|kind| kind.name()));
             let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
             return Err(Stray { jobs: Vec::new(), said: format!("`{}` is no event{near}", row.event) });
         };

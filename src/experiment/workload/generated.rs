@@ -3,61 +3,40 @@
 use super::{Base, Shaping, only_for_logs};
 use crate::experiment::{Progress, RunError};
 use crate::model::Named;
-use crate::workload::cwf::{Cwf, CwfSpec};
-use crate::workload::lublin::{Lublin, LublinSpec};
-use crate::workload::poisson::{Poisson, PoissonSpec};
-use crate::workload::{First, Source};
+use crate::workload::{Drawn, First, Generator, Source};
 
-pub(super) fn open_lublin(
-    named: Named,
+/// The jobs of the generator `G`, which are called `what` in a sentence.
+pub(super) fn open<G: Generator>(
+    named: &Named,
+    what: &str,
     entity: &str,
     shaping: &Shaping,
     progress: &Progress,
 ) -> Result<Base, RunError> {
-    let named = generator(named, entity, "the Lublin model", shaping)?;
+    let named = completed(named.clone(), entity, what, shaping)?;
     let name = named.to_string();
-    let spec = LublinSpec::from_named(named).map_err(RunError::request)?;
-    let (procs, seed, jobs) = (spec.procs, spec.seed, spec.jobs);
-    let source = Lublin::new(spec, shaping.seed, entity).map_err(RunError::request)?;
-    Ok(generated(Box::new(source), jobs, shaping, progress, Base::of(name, procs, seed)))
-}
-
-pub(super) fn open_poisson(
-    mut named: Named,
-    entity: &str,
-    shaping: &Shaping,
-    progress: &Progress,
-) -> Result<Base, RunError> {
-    if shaping.load.is_some() && named.params.contains_key("every") {
-        return Err(RunError::request(format!(
-            "`--load` and `every` in `{named}` both say how fast jobs come"
-        ))
-        .with_hint("leave one of them out"));
+    let spec = G::from_named(named).map_err(RunError::request)?;
+    let Drawn { jobs, procs, seed } = spec.drawn();
+    let drawn = spec.source(shaping.seed, entity).map_err(RunError::request)?;
+    let mut source: Box<dyn Source> = Box::new(drawn);
+    progress.begin_jobs(shaping.first.map_or(jobs, |first| first.min(jobs)));
+    if let Some(first) = shaping.first {
+        source = Box::new(First::new(source, first));
     }
-    named = generator(named, entity, "generated jobs", shaping)?;
-    let name = named.to_string();
-    let spec = PoissonSpec::from_named(named).map_err(RunError::request)?;
-    let (procs, seed, jobs) = (spec.procs, spec.seed, spec.jobs);
-    let source = Poisson::new(spec, shaping.seed, entity).map_err(RunError::request)?;
-    Ok(generated(Box::new(source), jobs, shaping, progress, Base::of(name, procs, seed)))
+    Ok(Base { source, name, procs: Some(procs), seed, header: None, elastic: false })
 }
 
-pub(super) fn open_cwf(
-    named: Named,
-    entity: &str,
-    shaping: &Shaping,
-    progress: &Progress,
-) -> Result<Base, RunError> {
-    let named = generator(named, entity, "the generator of CWF", shaping)?;
-    let name = named.to_string();
-    let spec = CwfSpec::from_named(named).map_err(RunError::request)?;
-    let (procs, seed, jobs) = (spec.procs, spec.seed, spec.jobs);
-    let source = Cwf::new(spec, shaping.seed, entity).map_err(RunError::request)?;
-    Ok(generated(Box::new(source), jobs, shaping, progress, Base::of(name, procs, seed)))
+/// Refuses two words on how fast jobs come.
+pub(super) fn one_pace(named: &Named, shaping: &Shaping) -> Result<(), RunError> {
+    if shaping.load.is_none() || !named.params.contains_key("every") {
+        return Ok(());
+    }
+    Err(RunError::request(format!("`--load` and `every` in `{named}` both say how fast jobs come"))
+        .with_hint("leave one of them out"))
 }
 
 /// Refuses what a generator cannot do, and gives it what its name does not say.
-fn generator(mut named: Named, entity: &str, what: &str, shaping: &Shaping) -> Result<Named, RunError> {
+fn completed(mut named: Named, entity: &str, what: &str, shaping: &Shaping) -> Result<Named, RunError> {
     only_for_logs(&[("--cap", shaping.cap), ("--feedback", shaping.feedback)], shaping, what)?;
     if shaping.load.is_some() && named.params.contains_key("load") {
         return Err(RunError::request(format!("`--load` and `{named}` both say the load"))
@@ -73,18 +52,4 @@ fn generator(mut named: Named, entity: &str, what: &str, shaping: &Shaping) -> R
     // Jobs of nobody in particular are those of a log that `generate` writes with the same seed.
     default("seed", entity.is_empty().then(|| shaping.seed.to_string()));
     Ok(named)
-}
-
-fn generated(
-    mut source: Box<dyn Source>,
-    jobs: u64,
-    shaping: &Shaping,
-    progress: &Progress,
-    base: Base,
-) -> Base {
-    progress.begin_jobs(shaping.first.map_or(jobs, |first| first.min(jobs)));
-    if let Some(first) = shaping.first {
-        source = Box::new(First::new(source, first));
-    }
-    Base { source, ..base }
 }

@@ -52,10 +52,10 @@ fn options(name: &str, shaping: &Shaping, cwf: bool, once: bool) -> SwfOptions {
 }
 
 fn base(log: SwfSource, name: String, once: bool) -> Result<Base, RunError> {
-    let (procs, header) = (log.machine(), Some(log.header().clone()));
+    let (procs, header, elastic) = (log.machine(), Some(log.header().clone()), log.is_cwf());
     let source: Box<dyn Source> =
         if log.is_cwf() && once { Box::new(log.into_jobs().map_err(refused)?) } else { Box::new(log) };
-    Ok(Base { source, name, procs, seed: None, header })
+    Ok(Base { source, name, procs, seed: None, header, elastic })
 }
 
 fn refused(error: crate::workload::SourceError) -> RunError {

@@ -60,7 +60,8 @@ impl Logs {
         Ok(log.map(|log| {
             let jobs = Jobs::shared(Arc::clone(&log.jobs)).with_notes(log.notes.clone());
             let (procs, header) = (log.procs, log.header.clone());
-            Base { source: Box::new(jobs), name: file_name(path), procs, seed: None, header }
+            let elastic = log.jobs.iter().any(|job| job.elastic.is_some());
+            Base { source: Box::new(jobs), name: file_name(path), procs, seed: None, header, elastic }
         }))
     }
 

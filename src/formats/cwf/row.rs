@@ -54,6 +54,14 @@ impl Extension {
     }
 }
 
+impl Extension {
+    /// Whether more stands behind these columns.
+    pub(in crate::formats) fn goes_on(rest: &[u8]) -> bool {
+        let mut columns = Columns::behind(rest);
+        (19..=22).all(|_| columns.token().is_ok())
+    }
+}
+
 fn span(columns: &mut Columns<'_>) -> Result<Span, RowError> {
     let micros = columns.time().map_err(extended)?;
     u64::try_from(micros).map(Span::from_micros).map_err(|_| RowError::Absurd(21))
@@ -114,6 +122,7 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_told() {
+        let amount = "column 21 is no amount from 0 on, of seconds for ET and RT and of whole processors for EP and RP";
         for (rest, said) in [
             (" -1", "19 columns instead of 18 or 21"),
             (" -1 S", "20 columns instead of 18 or 21"),
@@ -121,14 +130,18 @@ mod tests {
             (" x S -1", "column 19 is not a number"),
             (" -1 XT 5", "column 20 is none of S, ET, RT, EP and RP"),
             (" -1 s -1", "column 20 is none of S, ET, RT, EP and RP"),
-            (" -1 ET five", "column 21 is not a number"),
-            (" -1 ET -5", "column 21 has a value that cannot be meant"),
-            (" -1 EP -5", "column 21 has a value that cannot be meant"),
-            (" -1 RP 1.5", "column 21 has a value that cannot be meant"),
+            (" -1 ET five", amount),
+            (" -1 ET -5", amount),
+            (" -1 EP -5", amount),
+            (" -1 RP 1.5", amount),
         ] {
             let error = Extension::parse(rest.as_bytes()).unwrap_err();
             assert_eq!(error.to_string(), said, "{rest}");
         }
+        assert!(Extension::goes_on(b" -1 S -1 4") && Extension::goes_on(b" -1 S -1 x y"));
+        assert!(
+            ![" -1 S -1", " -1 S -1  ", " -1", ""].iter().any(|rest| Extension::goes_on(rest.as_bytes()))
+        );
     }
 
     #[test]

@@ -172,23 +172,37 @@ fn mistakes_are_counted_and_told_once() {
         command(4, 90, "-1 RP 1"),
         command(4, 50, "-1 EP 2"),
         row(6, 95, "120 S -1"),
+        command(1, 100, "-1 RP -5"), // Line 19.
+        command(1, 100, "-1 ET nan"),
+        command(1, 100, "-1 ET 1e300"),
+        command(1, 100, "-1 RT 99999999999999999999"),
+        command(1, 100, "-1 EP 1.5 7"),
+        row(7, 100, "nan S -1"), // Line 24.
+        row(7, 100, "inf S -1"),
+        row(7, 100, "-1 S -1 4"), // Line 26: 22 columns.
+        command(7, 101, "-1 EP 99999999999"),
     ];
     let (jobs, notes) = read(&text.concat());
     assert_eq!(
         notes,
         [
-            "skipped 5 rows whose columns 19 to 21 cannot be read (first at line 4: 19 columns instead of 18 or 21)",
+            "skipped 1 row whose columns 19 to 21 cannot be read (first at line 4: 19 columns instead of 18 or 21)",
+            "skipped 1 row whose columns 19 to 21 cannot be read (first at line 5: 20 columns instead of 18 or 21)",
+            "skipped 1 row whose columns 19 to 21 cannot be read (first at line 8: column 20 is none of S, ET, RT, EP and RP)",
+            "skipped 8 rows whose columns 19 to 21 cannot be read (first at line 9: column 21 is no amount from 0 on, of seconds for ET and RT and of whole processors for EP and RP)",
+            "skipped 2 rows whose columns 19 to 21 cannot be read (first at line 24: column 19 is not a number)",
             "skipped 4 commands to a job that does not stand before it (first at line 2)",
             "skipped 1 command without a time (first at line 14)",
             "took 1 command as given with the submission of the job: its time is before it (first at line 15)",
             "took the submission of 1 job as the requested start: that is before it (first at line 7)",
+            "passed over what stands behind column 21 of 1 row (first at line 26)",
         ]
     );
     let at = Time::from_secs;
-    assert_eq!(jobs.iter().map(|job| job.id.0).collect::<Vec<_>>(), [1, 4, 5, 6]);
+    assert_eq!(jobs.iter().map(|job| job.id.0).collect::<Vec<_>>(), [1, 4, 5, 6, 7]);
     assert_eq!(
         jobs.iter().map(|job| job.requested_start).collect::<Vec<_>>(),
-        [None, None, Some(at(20)), Some(at(120))]
+        [None, None, Some(at(20)), Some(at(120)), None]
     );
     let commands: Vec<_> =
         jobs.iter().map(|job| job.elastic.as_deref().unwrap_or_default().to_vec()).collect();
@@ -197,7 +211,7 @@ fn mistakes_are_counted_and_told_once() {
         ElasticCommand { at: at(50), change: Elastic::ExtendProcs(2) },
         ElasticCommand { at: at(90), change: Elastic::ReduceProcs(1) },
     ];
-    assert_eq!(commands, [vec![], expected.to_vec(), vec![], vec![]]);
+    assert_eq!(commands, [vec![], expected.to_vec(), vec![], vec![], vec![]]);
 }
 
 #[test]

@@ -27,6 +27,11 @@ impl Cloud {
         Self { commands: gathers.then(Commands::default), gathers, read: (0, 0) }
     }
 
+    /// Whether there are commands that jobs carry.
+    pub(super) const fn has_commands(&self) -> bool {
+        self.commands.is_some()
+    }
+
     /// What to say of commands that nobody has gathered.
     pub(super) fn note(&self) -> Option<String> {
         let (count, first) = self.read;

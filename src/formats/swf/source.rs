@@ -1,5 +1,7 @@
 //! A log as a stream of jobs.
 
+mod intake;
+
 use std::io::{self, Read};
 
 use xxhash_rust::xxh3::Xxh3;
@@ -8,10 +10,8 @@ use super::clean::{Clean, Request};
 use super::cloud::Cloud;
 use super::header::Header;
 use super::numbers::Numbers;
-use super::order::{Place, Window};
-use super::row::{Row, RowError};
-use super::tally::{Event, Tally};
-use crate::formats::cwf::Extension;
+use super::order::Window;
+use super::tally::Tally;
 use crate::formats::input::{self, Lines};
 use crate::model::{ElasticCommand, Job, JobId, PartitionId, Predecessor, Size};
 use crate::units::{Span, Time};
@@ -40,9 +40,6 @@ pub struct SwfOptions {
     /// The input cannot be opened again (standard input), so that the source gives no marks.
     pub once: bool,
 }
-
-/// A job that is given, and its commands.
-type Given = (Request, Option<Box<[ElasticCommand]>>);
 
 /// The jobs of an SWF log, read as they are asked for: memory does not grow with the log, except for a note of each gap
 /// in its job numbers.
@@ -129,158 +126,6 @@ impl SwfSource {
         self.rows
     }
 
-    /// Reads until the window is full or there is nothing more.
-    fn fill(&mut self) {
-        while self.ended.is_none() && !self.window.is_full() {
-            match self.read_line() {
-                Ok(true) => {}
-                Ok(false) => self.ended = Some(Ok(())),
-                Err(error) => self.ended = Some(Err(error)),
-            }
-        }
-    }
-
-    /// Takes in one line; false at the end of the log.
-    fn read_line(&mut self) -> Result<bool, SourceError> {
-        let line = match self.lines.next() {
-            Ok(Some(line)) => line,
-            Ok(None) => return Ok(false),
-            Err(error) => return Err(failure(&self.options.name, self.lines.number(), &error)),
-        };
-        let bytes = line.bytes.trim_ascii_start();
-        let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-        let number = line.number;
-        match bytes.first() {
-            None => {}
-            Some(b';') if self.rows == 0 => self.header.add(number, bytes),
-            Some(b';') => {}
-            Some(_) => match Row::parse_with_rest(bytes) {
-                Ok((row, rest)) if !line.cut => {
-                    // Nothing stands behind the rows of nearly all logs.
-                    let extension = match rest {
-                        [] => None,
-                        rest => Some((Extension::is_in(rest), Extension::parse(rest))),
-                    };
-                    self.take_in(&row, extension, number)?;
-                }
-                Ok(_) => self.tally.unreadable(RowError::TooLong, number),
-                Err(error) => self.tally.unreadable(error, number),
-            },
-        }
-        Ok(true)
-    }
-
-    /// Takes in a row. `extension` is whether its column 20 is one of the cloud workload format, and what stands there,
-    /// if anything stands behind column 18.
-    fn take_in(
-        &mut self,
-        row: &Row,
-        extension: Option<(bool, Result<Extension, RowError>)>,
-        line: u64,
-    ) -> Result<(), SourceError> {
-        let is_cloud = extension.is_some_and(|(is_in, _)| is_in);
-        if self.rows == 0 {
-            self.begin(line)?;
-            self.options.cwf |= is_cloud;
-        }
-        self.rows += 1;
-        let start = match extension.filter(|_| self.options.cwf) {
-            None if is_cloud => return Err(self.mixed(line)),
-            None => -1,
-            Some((_, Ok(Extension::Job { start }))) => start,
-            Some((_, Ok(Extension::Command(change)))) => {
-                self.hear(row, change, line);
-                return Ok(());
-            }
-            Some((_, Err(error))) => {
-                self.tally.extension(error, line);
-                return Ok(());
-            }
-        };
-        if self.is_part(row, line) {
-            self.tally.add(Event::Part, line);
-            return Ok(());
-        }
-        let mut request = match self.options.clean.request(row, self.machine, line, &mut self.tally) {
-            Ok(request) => request,
-            Err(event) => {
-                self.tally.add(event, line);
-                return Ok(());
-            }
-        };
-        request.start = start;
-        if (0..request.submit as i64).contains(&start) {
-            self.tally.add(Event::EarlyStart, line);
-        }
-        if let Some(machine) = self.machine.filter(|machine| self.options.cap && request.procs > *machine) {
-            self.tally.add(Event::Capped, line);
-            request.procs = machine;
-        }
-        let (id, free) = self.numbers.give(u64::try_from(row.number).unwrap_or(self.rows), line);
-        request.id = id;
-        if !free {
-            self.tally.add(Event::Repeated, line);
-        }
-        match self.window.push(request) {
-            Place::InOrder => {}
-            Place::Sorted => self.tally.add(Event::Sorted, line),
-            Place::Late => self.tally.add(Event::Late, line),
-        }
-        Ok(())
-    }
-
-    /// The header is complete: settles what depends on it.
-    fn begin(&mut self, line: u64) -> Result<(), SourceError> {
-        self.machine = self.options.machine.or(self.header.max_procs());
-        let needs_machine = self.options.cap || self.options.clean == Clean::Strict;
-        if needs_machine && self.machine.is_none() {
-            return Err(SourceError::Read {
-                place: place(&self.options.name, line),
-                problem: "the header does not tell the machine's processors (`MaxProcs`), and without them larger jobs \
-                          are not known"
-                    .to_owned(),
-                hint: "give the number of processors".to_owned(),
-            });
-        }
-        Ok(())
-    }
-
-    /// Whether a row tells a part of the job before it. The standard gives a job that ran in parts (status 2 to 4)
-    /// one row as a whole and then a row a part, all with the same number. The number decides: Sandia-Ross has
-    /// exit codes for status, so that a 2 alone does not make a part.
-    fn is_part(&mut self, row: &Row, line: u64) -> bool {
-        if let Some((number, more)) = &mut self.whole
-            && *number == row.number
-            && row.number >= 0
-            && matches!(row.status, 2..=4)
-        {
-            if *more {
-                self.tally.add(Event::PartsOnly, line);
-                *more = false;
-            }
-            return true;
-        }
-        self.whole = Some((row.number, row.status == 2));
-        false
-    }
-
-    fn no_jobs(&self) -> SourceError {
-        let (problem, hint) = if self.rows > 0 {
-            let notes = self.tally.notes().join("; ");
-            (format!("no row is a job that can be run: {notes}"), "")
-        } else if self.lines.number() == 0 {
-            ("the file is empty".to_owned(), "fetch it again")
-        } else {
-            let notes = self.tally.notes().join("; ");
-            let why = if notes.is_empty() { notes } else { format!(": {notes}") };
-            (
-                format!("no row is a job in SWF{why}"),
-                "a row has 18 numbers; see https://www.cs.huji.ac.il/labs/parallel/workload/swf.html",
-            )
-        };
-        SourceError::Read { place: format!("`{}`", self.options.name), problem, hint: hint.to_owned() }
-    }
-
     fn is_done(&self) -> bool {
         self.options.first.is_some_and(|first| self.given >= first)
     }
@@ -294,16 +139,25 @@ impl SwfSource {
         }
     }
 
-    fn next_request(&mut self) -> Result<Option<Given>, SourceError> {
+    /// The next job that is to be given. Its commands are to be [taken](Self::take_commands) before the next is asked for.
+    fn next_request(&mut self) -> Result<Option<Request>, SourceError> {
         if self.is_done() {
             return Ok(None);
         }
-        let Some(request) = self.next_row()? else { return Ok(None) };
-        self.given += 1;
-        self.hash(&request);
-        let commands = self.commands_of(&request);
+        let request = self.next_row()?;
+        if let Some(request) = &request {
+            self.given += 1;
+            self.hash(request);
+        }
+        Ok(request)
+    }
+
+    /// The commands of the job that is given now.
+    #[inline]
+    fn take_commands(&mut self, request: &Request) -> Option<Box<[ElasticCommand]>> {
+        let commands = if self.cloud.has_commands() { self.commands_of(request) } else { None };
         self.hash_cloud(request.start, commands.as_deref());
-        Ok(Some((request, commands)))
+        commands
     }
 
     fn hash(&mut self, request: &Request) {
@@ -323,6 +177,14 @@ impl SwfSource {
 
     /// What SWF does not have; nothing for a plain job, so that the hash of a plain log is that of its 18 columns.
     fn hash_cloud(&mut self, start: i64, commands: Option<&[ElasticCommand]>) {
+        if start < 0 && commands.is_none() {
+            return;
+        }
+        self.hash_extension(start, commands);
+    }
+
+    #[cold]
+    fn hash_extension(&mut self, start: i64, commands: Option<&[ElasticCommand]>) {
         if start >= 0 {
             self.content.update(&start.to_le_bytes());
         }
@@ -380,7 +242,9 @@ impl Source for SwfSource {
     }
 
     fn next_job(&mut self) -> Result<Option<Job>, SourceError> {
-        Ok(self.next_request()?.map(|(request, commands)| self.job(&request, commands)))
+        let Some(request) = self.next_request()? else { return Ok(None) };
+        let commands = self.take_commands(&request);
+        Ok(Some(self.job(&request, commands)))
     }
 
     fn notes(&self) -> Vec<String> {
@@ -399,10 +263,11 @@ impl Source for SwfSource {
             return Err(self.mark_error(format!("it is at job {} already, past the mark", self.given)));
         }
         while self.given < mark.position {
-            if self.next_request()?.is_none() {
+            let Some(request) = self.next_request()? else {
                 let problem = format!("the mark is at job {}, but there are {}", mark.position, self.given);
                 return Err(self.mark_error(problem));
-            }
+            };
+            self.take_commands(&request);
         }
         if self.content.digest128() != mark.content {
             let problem = "its jobs up to the mark are not those that were read when the mark was made";

@@ -45,10 +45,12 @@ pub(super) enum Event {
     EarlyCommand,
     /// A requested start before the submission: the submission is asked for.
     EarlyStart,
+    /// More than 21 columns of the cloud workload format.
+    Beyond,
 }
 
 impl Event {
-    const COUNT: usize = 20;
+    const COUNT: usize = Self::Beyond as usize + 1;
 
     /// The sentence for `n` of them.
     fn sentence(self, n: u64) -> String {
@@ -81,6 +83,7 @@ impl Event {
             Self::EarlyCommand => {
                 format!("took {commands} as given with the submission of the job: {its} time is before it")
             }
+            Self::Beyond => format!("passed over what stands behind column 21 of {rows}"),
             Self::EarlyStart => {
                 format!("took the submission of {jobs} as the requested start: {is_word} before it")
             }
@@ -88,21 +91,28 @@ impl Event {
     }
 }
 
-/// Counts of all events, each with the line of its first.
+/// An event that occurred.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+struct Seen {
+    event: Event,
+    count: u64,
+    /// The line of the first.
+    first: u64,
+}
+
+/// Counts of all events, in their order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Tally {
-    counts: [(u64, u64); Event::COUNT],
+    seen: [Option<Seen>; Event::COUNT],
     first_error: Option<RowError>,
-    first_extension: Option<RowError>,
+    /// What is wrong with columns 19 to 21, in the order in which it was met: how often, and the line of the first.
+    extensions: Vec<(RowError, u64, u64)>,
 }
 
 impl Tally {
     pub(super) fn add(&mut self, event: Event, line: u64) {
-        let (count, first) = &mut self.counts[event as usize];
-        if *count == 0 {
-            *first = line;
-        }
-        *count += 1;
+        let seen = self.seen[event as usize].get_or_insert(Seen { event, count: 0, first: line });
+        seen.count += 1;
     }
 
     pub(super) fn unreadable(&mut self, error: RowError, line: u64) {
@@ -111,47 +121,30 @@ impl Tally {
     }
 
     pub(super) fn extension(&mut self, error: RowError, line: u64) {
-        self.first_extension.get_or_insert(error);
+        // One sentence is for both.
+        let error = if error == RowError::NotANumber(21) { RowError::Absurd(21) } else { error };
+        match self.extensions.iter_mut().find(|(other, ..)| *other == error) {
+            Some((_, count, _)) => *count += 1,
+            None => self.extensions.push((error, 1, line)),
+        }
         self.add(Event::Extension, line);
     }
 
-    /// One sentence an event that occurred.
+    /// One sentence an event that occurred, and one a thing that was wrong with columns 19 to 21.
     pub(super) fn notes(&self) -> Vec<String> {
-        use Event::*;
-        let all: [Event; Event::COUNT] = [
-            Unreadable,
-            Part,
-            NoSubmission,
-            NoRunTime,
-            ZeroRunTime,
-            NoProcessors,
-            TooLarge,
-            NoRequestedTime,
-            RunCut,
-            NoEstimate,
-            Capped,
-            PartsOnly,
-            Sorted,
-            Late,
-            Repeated,
-            Extension,
-            NoSuchJob,
-            NoCommandTime,
-            EarlyCommand,
-            EarlyStart,
-        ];
-        all.into_iter()
-            .filter_map(|event| {
-                let (count, first) = self.counts[event as usize];
-                let why = match event {
-                    Unreadable => self.first_error,
-                    Extension => self.first_extension,
-                    _ => None,
-                };
-                let why = why.map(|error| format!(": {error}")).unwrap_or_default();
-                (count > 0).then(|| format!("{} (first at line {first}{why})", event.sentence(count)))
-            })
-            .collect()
+        let told = |event: Event, count: u64, first: u64, why: Option<RowError>| {
+            let why = why.map(|error| format!(": {error}")).unwrap_or_default();
+            format!("{} (first at line {first}{why})", event.sentence(count))
+        };
+        let notes = self.seen.iter().flatten().flat_map(|&Seen { event, count, first }| match event {
+            Event::Extension => {
+                let each = self.extensions.iter();
+                each.map(|(why, count, first)| told(event, *count, *first, Some(*why))).collect()
+            }
+            Event::Unreadable => vec![told(event, count, first, self.first_error)],
+            _ => vec![told(event, count, first, None)],
+        });
+        notes.collect()
     }
 }
 

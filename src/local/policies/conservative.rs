@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::local::{
-    Abilities, Actions, Change, Explanation, LiveJob, LocalPolicy, Outlook, ParamInfo, Phase, PolicyInfo,
-    Profile, Slot, SlotRequest, View,
+    Abilities, Actions, Change, Explanation, LiveJob, LocalPolicy, Outlook, Phase, PolicyInfo, Profile, Slot,
+    SlotRequest, View,
 };
-use crate::model::{JobKey, Named, NamedError};
+use crate::model::{JobKey, Named, NamedError, ParamInfo};
 use crate::units::{Span, Time};
 
 pub(super) const INFO: PolicyInfo = PolicyInfo {

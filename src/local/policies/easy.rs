@@ -85,6 +85,7 @@ impl Easy {
     }
 
     /// Takes a newcomer in.
+    #[inline]
     fn insert(&mut self, view: &View<'_>, job: JobKey) {
         match (&mut self.dedicated, view.job(job).requested_start()) {
             (Some(dedicated), Some(start)) => {

@@ -1,7 +1,7 @@
 //! What the members of a family have in common that process elastic commands (Kumar, Shae and Jamjoom 2012, section III-C).
 
-use crate::local::{Abilities, ParamInfo};
-use crate::model::{Named, NamedError};
+use crate::local::Abilities;
+use crate::model::{Named, NamedError, ParamInfo};
 
 /// The parameter of all of them.
 pub(super) const COMMANDS: ParamInfo = ParamInfo {

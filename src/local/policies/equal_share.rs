@@ -4,10 +4,10 @@ use std::collections::VecDeque;
 
 use crate::local::explanation::processors;
 use crate::local::{
-    Abilities, Action, Actions, Blocker, Change, Explanation, LocalPolicy, Outlook, ParamInfo, Phase, Place,
-    PolicyInfo, Reason, View,
+    Abilities, Action, Actions, Blocker, Change, Explanation, LocalPolicy, Outlook, Phase, Place, PolicyInfo,
+    Reason, View,
 };
-use crate::model::{JobKey, NamedError, ProcSet};
+use crate::model::{JobKey, NamedError, ParamInfo, ProcSet};
 use crate::units::{Rate, Time};
 
 const DEFAULT_MPL: u32 = 2;

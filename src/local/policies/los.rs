@@ -8,7 +8,7 @@ mod bits;
 mod dedicated;
 mod explain;
 mod fill;
-mod packing;
+pub mod packing;
 mod variants;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 pub(super) use variants::{DELAYED, DELAYED_E, HYBRID, HYBRID_E, LOS, LOS_D, LOS_DE, LOS_E};
 pub use variants::{Dedicated, LosOptions, ShadowRule};
 
-use self::fill::{Freeze, Room};
+use self::fill::{Freeze, Lists, Room};
 use self::packing::Packer;
 use crate::local::{Actions, Change, Entry, Explanation, LocalPolicy, Phase, Queue, Releases, View};
 use crate::model::JobKey;
@@ -44,6 +44,7 @@ pub struct Los {
     /// `A`: what runs.
     releases: Releases,
     packer: Packer,
+    lists: Lists,
     /// What the pass has done, if it is asked to explain itself.
     steps: Option<Vec<explain::Step>>,
 }
@@ -66,6 +67,7 @@ impl Los {
             dedicated: BTreeSet::new(),
             releases: Releases::new(),
             packer: Packer::default(),
+            lists: Lists::default(),
             steps: None,
         }
     }
@@ -151,8 +153,7 @@ impl Los {
                 self.start_head(view, room, head, actions);
                 continue;
             }
-            let chosen = self.fill(view, room, None, actions);
-            if !chosen.contains(&head.seq) {
+            if !self.fill(view, room, None, head, actions) {
                 self.skip(head);
             }
             return;
@@ -163,7 +164,7 @@ impl Los {
     fn fill_before(&mut self, view: &View<'_>, room: &mut Room, head: Entry, actions: &mut Actions) {
         if let Some(freeze) = self.freeze_for(view, room, head) {
             let freeze = dedicated::sooner(freeze, room);
-            self.fill(view, room, Some(freeze), actions);
+            self.fill(view, room, Some(freeze), head, actions);
         }
     }
 

@@ -18,6 +18,7 @@ pub(in crate::local) struct Load {
 
 impl State {
     /// Takes processors for a job.
+    #[inline(always)]
     pub(in crate::local) fn occupy(
         &mut self,
         place: &ProcSet,

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
+use crate::model::did_you_mean;
 use crate::report::charts::ChartError;
 use crate::report::{ReadError, hint_for};
 
@@ -31,7 +32,7 @@ pub enum ReportError {
     #[error("there is nothing to report: no run")]
     Nothing,
     /// A study that has not what was asked for.
-    #[error("the study has no {what} `{name}`{}", near.as_ref().map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default())]
+    #[error("the study has no {what} `{name}`{}", did_you_mean(near.as_deref()))]
     Unknown {
         /// `axis` or `measure`.
         what: &'static str,

@@ -1,14 +1,13 @@
 //! The generator as a source of jobs.
 
-use xxhash_rust::xxh3::xxh3_128;
-
 use super::calibration::settled;
 use super::generator::{Model, State};
 use super::spec::CwfSpec;
 use crate::model::{Job, NamedError};
 use crate::units::Time;
+use crate::workload::generator::{drawn_by, mark, marked};
 use crate::workload::lublin::{PILOT, Pace};
-use crate::workload::{Mark, Source, SourceError};
+use crate::workload::{Drawn, Generator, Mark, Source, SourceError, Spec};
 
 /// The jobs of a [`CwfSpec`], drawn one at a time. Estimates are exact.
 #[derive(Clone, Debug)]
@@ -28,8 +27,7 @@ impl Cwf {
     /// [`NamedError`] if the specification makes no sense, or if its load cannot be met.
     pub fn new(spec: CwfSpec, run_seed: u64, entity: &str) -> Result<Self, NamedError> {
         spec.check()?;
-        let (seed, entity) = spec.seed.map_or((run_seed, entity), |seed| (seed, ""));
-        let identity = xxh3_128(format!("{seed} {entity} {spec}").as_bytes());
+        let (seed, entity, identity) = drawn_by(&spec, run_seed, entity);
         let (model, scale, state) = settled(&spec, seed, entity)?;
         Ok(Self { spec, model, state, scale, identity })
     }
@@ -56,6 +54,18 @@ impl Cwf {
     }
 }
 
+impl Generator for CwfSpec {
+    type Jobs = Cwf;
+
+    fn drawn(&self) -> Drawn {
+        Drawn { jobs: self.jobs, procs: self.procs, seed: self.seed }
+    }
+
+    fn source(self, run_seed: u64, entity: &str) -> Result<Cwf, NamedError> {
+        Cwf::new(self, run_seed, entity)
+    }
+}
+
 impl Source for Cwf {
     fn peek_time(&mut self) -> Result<Option<Time>, SourceError> {
         let pending = self.model.pending(&self.state);
@@ -77,23 +87,13 @@ impl Source for Cwf {
     }
 
     fn mark(&self) -> Option<Mark> {
-        let state = postcard::to_stdvec(&self.state).ok()?;
-        Some(Mark { position: self.state.made, content: self.identity, state })
+        mark(self.state.made, self.identity, &self.state)
     }
 
     fn seek(&mut self, mark: &Mark) -> Result<(), SourceError> {
-        let fail = |problem: &str| SourceError::Mark {
-            place: CwfSpec::NAME.to_owned(),
-            problem: problem.to_owned(),
-        };
-        if mark.content != self.identity {
-            return Err(fail("the mark was made with other parameters or another seed"));
-        }
-        let state: State = postcard::from_bytes(&mark.state).map_err(|_| fail("the mark is damaged"))?;
-        if state.made != mark.position || !state.is_sound(self.spec.jobs) {
-            return Err(fail("the mark is damaged"));
-        }
-        self.state = state;
+        self.state = marked::<CwfSpec, State>(mark, self.identity, |state| {
+            state.made == mark.position && state.is_sound(self.spec.jobs)
+        })?;
         Ok(())
     }
 }

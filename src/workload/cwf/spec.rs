@@ -1,12 +1,12 @@
 //! How a workload of the generator is written, and what it means.
 
-use std::fmt;
-use std::str::FromStr;
-
 use crate::model::{MAX_PROCESSORS, Named, NamedError};
 use crate::units::Span;
-use crate::workload::Setting;
-use crate::workload::lublin::{ArrivalParams, JobParams, Kind, Pace, Parameter, RuntimeParams, of_times};
+use crate::workload::lublin::{
+    ArrivalParams, FACTOR, HOUR, JobParams, Kind, Pace, Parameter, RuntimeParams, of_times,
+};
+use crate::workload::spec::{MOST_JOBS, SEED, spec_text};
+use crate::workload::{Field, Key, Reading, Setting, Spec, Word};
 
 /// How large jobs get a whole number of units from their draw.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
@@ -83,38 +83,11 @@ pub struct CwfSpec {
     pub arrival: ArrivalParams,
 }
 
-/// Every setting besides the parameters of run times and arrivals, which are those of `lublin` from `a1` to `arar`.
-pub static SETTINGS: [Setting; 18] = [
-    Setting::new("jobs", "500", "number of jobs"),
-    Setting::new("procs", "320", "processors of the machine"),
-    Setting::new("unit", "32", "processors of a unit: every size is a multiple"),
-    Setting::new("split", "3", "units of the largest small job; large ones have more, up to the machine"),
-    Setting::new("seed", "", "a seed of its own, instead of the run's"),
-    Setting::new("load", "", "offered load of the machine"),
-    Setting::new("factor", "", "scales arrival times by this, instead of `load`"),
-    Setting::new("calibrate", "barr", "how `load` is reached: `barr` (as the paper) or `gaps` (scaled)"),
-    Setting::new("ps", "0.5", "P_S: share of small jobs"),
-    Setting::new("pd", "0", "P_D: share of dedicated jobs"),
-    Setting::new("pe", "0", "P_E: share of jobs with a command that extends their time"),
-    Setting::new("pr", "0", "P_R: share of jobs with a command that reduces their time"),
-    Setting::new("large", "floor", "whole units of large jobs: `floor` (as the paper's means) or `round`"),
-    Setting::new("runtime-size", "units", "size that run times depend on: `units` or `procs`"),
-    Setting::new("lead", "3600 s", "mean time from submission to the start that a dedicated job asks for"),
-    Setting::new("amount", "0.2", "mean amount of a command, as a share of the requested time"),
-    Setting::new("within", "2", "commands come within so many run times of the submission"),
-    Setting::new("start-hour", "0", "hour of the day at which the workload starts, 0 to 23"),
-];
-
-const LARGE: [(&str, Large); 2] = [("floor", Large::Floor), ("round", Large::Round)];
-const RUNTIME_SIZE: [(&str, RuntimeSize); 2] = [("units", RuntimeSize::Units), ("procs", RuntimeSize::Procs)];
-const CALIBRATE: [(&str, Calibrate); 2] = [("barr", Calibrate::Barr), ("gaps", Calibrate::Gaps)];
-
 /// Where the paper's parameters differ from those of the model that they are from.
 const TABLE_II: [(&str, f64); 4] = [("aarr", 13.2303), ("barr", 0.5101), ("anum", 15.1737), ("bnum", 0.9631)];
 
 const LOAD: &str = "a load from 0.001 to 1000, such as 0.9";
-const FACTOR: &str = "a factor from 0.000001 to 1000000";
-const HOUR: &str = "an hour from 0 to 23";
+const PROCS: &str = "a whole number of processors";
 const SHARE: &str = "a share from 0 to 1";
 const LEAD: &str = "a mean time up to 10 years, such as `1 h`";
 const TIMES: &str = "a number from 0 to 1000";
@@ -153,70 +126,22 @@ impl Default for CwfSpec {
 }
 
 impl CwfSpec {
-    /// The name it is written under.
-    pub const NAME: &'static str = "cwf";
-
-    /// Reads and checks the parameters of `cwf[...]`; what is not given has its default.
-    ///
-    /// # Errors
-    /// [`NamedError`] for a parameter that does not exist, does not parse or makes no sense, with what would be
-    /// right.
-    pub fn from_named(mut named: Named) -> Result<Self, NamedError> {
-        let mut spec = Self::default();
-        let name = &mut named;
-        put(name, "jobs", "a whole number of jobs", &mut spec.jobs)?;
-        put(name, "procs", "a whole number of processors", &mut spec.procs)?;
-        put(name, "unit", "a whole number of processors", &mut spec.unit)?;
-        put(name, "split", "a whole number of units", &mut spec.split)?;
-        spec.seed = name.take("seed", "a whole number from 0 to 18446744073709551615")?;
-        let (load, factor) = (name.take("load", LOAD)?, name.take("factor", FACTOR)?);
-        let calibrate = name.take_choice("calibrate", &CALIBRATE)?;
-        spec.calibrate = calibrate.unwrap_or_default();
-        spec.pace = match (load, factor) {
-            (None, None) => Pace::AsModelled,
-            (Some(load), None) => Pace::Load(load),
-            (None, Some(factor)) => Pace::Factor(factor),
-            (Some(_), Some(factor)) => {
-                let factor: f64 = factor;
-                return Err(bad("factor", factor, "possible beside `load`: both say how fast jobs come"));
-            }
-        };
-        if load.is_some()
-            && spec.calibrate == Calibrate::Barr
-            && let Some(barr) = name.params.get("barr")
+    /// How the load is reached, once it is known how fast jobs come.
+    fn read_calibrate(&mut self, reading: &mut Reading) -> Result<(), NamedError> {
+        self.calibrate = reading.take_word("calibrate")?.unwrap_or_default();
+        if let Pace::Factor(factor) = self.pace
+            && reading.given("load").is_some()
         {
-            return Err(bad(
-                "barr",
-                barr,
-                "possible beside `load`, which it is found for; say `calibrate=gaps` too",
-            ));
+            let said = "possible beside `load`: both say how fast jobs come";
+            return Err(Self::bad("factor", factor, said));
         }
-        put(name, "ps", SHARE, &mut spec.ps)?;
-        put(name, "pd", SHARE, &mut spec.pd)?;
-        put(name, "pe", SHARE, &mut spec.pe)?;
-        put(name, "pr", SHARE, &mut spec.pr)?;
-        spec.large = name.take_choice("large", &LARGE)?.unwrap_or_default();
-        spec.runtime_size = name.take_choice("runtime-size", &RUNTIME_SIZE)?.unwrap_or_default();
-        put(name, "lead", LEAD, &mut spec.lead)?;
-        put(name, "amount", TIMES, &mut spec.amount)?;
-        put(name, "within", TIMES, &mut spec.within)?;
-        put(name, "start-hour", HOUR, &mut spec.start_hour)?;
-        let mut params = spec.params();
-        for parameter in of_times() {
-            if let Some(value) = name.take(parameter.key, &parameter.allowed.to_string())? {
-                parameter.set(&mut params, value);
-            }
+        if self.finds_barr()
+            && let Some(barr) = reading.given("barr")
+        {
+            let said = "possible beside `load`, which it is found for; say `calibrate=gaps` too";
+            return Err(Self::bad("barr", barr, said));
         }
-        (spec.runtime, spec.arrival) = (params.runtime, params.arrival);
-        named.finish(&Self::keys())?;
-        spec.check()?;
-        Ok(spec)
-    }
-
-    /// Every key.
-    pub fn keys() -> Vec<&'static str> {
-        let settings = SETTINGS.iter().map(|setting| setting.key);
-        settings.chain(of_times().iter().map(|parameter| parameter.key)).collect()
+        Ok(())
     }
 
     /// The parameters that are in tables; there are none of sizes among those.
@@ -240,57 +165,126 @@ impl CwfSpec {
     pub(super) fn finds_barr(&self) -> bool {
         self.calibrate == Calibrate::Barr && matches!(self.pace, Pace::Load(_))
     }
+}
 
-    /// Checks that the workload makes sense.
-    ///
-    /// # Errors
-    /// [`NamedError::BadValue`] names what does not and says what would.
-    pub fn check(&self) -> Result<(), NamedError> {
-        const JOBS: u64 = 1_000_000_000_000;
-        let whole = |key: &str, value: u64, most: u64, what: &str| {
-            let said = || bad(key, value, &format!("a number of {what} from 1 to {most}"));
-            (1..=most).contains(&value).then_some(()).ok_or_else(said)
-        };
-        whole("jobs", self.jobs, JOBS, "jobs")?;
-        whole("procs", self.procs.into(), MAX_PROCESSORS.into(), "processors")?;
-        whole("unit", self.unit.into(), self.procs.into(), "processors")?;
+impl Spec for CwfSpec {
+    const NAME: &'static str = "cwf";
+
+    /// All besides the parameters of run times and arrivals, which are those of `lublin` from `a1` to `arar`.
+    const KEYS: &'static [Key<Self>] = &[
+        Setting::new("jobs", "500", "number of jobs").field("a whole number of jobs", |s| &mut s.jobs),
+        Setting::new("procs", "320", "processors of the machine").field(PROCS, |s| &mut s.procs),
+        Setting::new("unit", "32", "processors of a unit: every size is a multiple")
+            .field(PROCS, |s| &mut s.unit),
+        Setting::new("split", "3", "units of the largest small job; large ones have more, up to the machine")
+            .field("a whole number of units", |s| &mut s.split),
+        Setting::new("seed", "", "a seed of its own, instead of the run's").field(SEED, |s| &mut s.seed),
+        Setting::new("load", "", "offered load of the machine").own(
+            |s, reading| {
+                s.pace = reading.take("load", LOAD)?.map_or(s.pace, Pace::Load);
+                Ok(())
+            },
+            |s| s.pace.load(),
+        ),
+        Setting::new("factor", "", "scales arrival times by this, instead of `load`").own(
+            |s, reading| {
+                s.pace = reading.take("factor", FACTOR)?.map_or(s.pace, Pace::Factor);
+                Ok(())
+            },
+            |s| s.pace.factor(),
+        ),
+        Setting::new("calibrate", "barr", "how `load` is reached: `barr` (as the paper) or `gaps` (scaled)")
+            .own(Self::read_calibrate, |s| s.calibrate.written()),
+        Setting::new("ps", "0.5", "P_S: share of small jobs").field(SHARE, |s| &mut s.ps),
+        Setting::new("pd", "0", "P_D: share of dedicated jobs").field(SHARE, |s| &mut s.pd),
+        Setting::new("pe", "0", "P_E: share of jobs with a command that extends their time")
+            .field(SHARE, |s| &mut s.pe),
+        Setting::new("pr", "0", "P_R: share of jobs with a command that reduces their time")
+            .field(SHARE, |s| &mut s.pr),
+        Setting::new(
+            "large",
+            "floor",
+            "whole units of large jobs: `floor` (as the paper's means) or `round`",
+        )
+        .word(|s| &mut s.large),
+        Setting::new("runtime-size", "units", "size that run times depend on: `units` or `procs`")
+            .word(|s| &mut s.runtime_size),
+        Setting::new(
+            "lead",
+            "3600 s",
+            "mean time from submission to the start that a dedicated job asks for",
+        )
+        .field(LEAD, |s| &mut s.lead),
+        Setting::new("amount", "0.2", "mean amount of a command, as a share of the requested time")
+            .field(TIMES, |s| &mut s.amount),
+        Setting::new("within", "2", "commands come within so many run times of the submission")
+            .field(TIMES, |s| &mut s.within),
+        Setting::new("start-hour", "0", "hour of the day at which the workload starts, 0 to 23")
+            .field(HOUR, |s| &mut s.start_hour),
+    ];
+
+    fn unread() -> Self {
+        Self::default()
+    }
+
+    fn more_keys(&self) -> Vec<String> {
+        of_times().iter().map(|parameter| parameter.key.to_owned()).collect()
+    }
+
+    fn read_more(&mut self, reading: &mut Reading) -> Result<(), NamedError> {
+        let mut params = self.params();
+        for parameter in of_times() {
+            if let Some(value) = reading.take(parameter.key, &parameter.allowed.to_string())? {
+                parameter.set(&mut params, value);
+            }
+        }
+        (self.runtime, self.arrival) = (params.runtime, params.arrival);
+        Ok(())
+    }
+
+    fn write_more(&self, named: &mut Named) {
+        for (parameter, value) in self.parameters() {
+            if !(parameter.key == "barr" && self.finds_barr()) {
+                named.params.insert(parameter.key.to_owned(), value.to_string());
+            }
+        }
+    }
+
+    fn check(&self) -> Result<(), NamedError> {
+        Self::check_number("jobs", self.jobs, MOST_JOBS, "jobs")?;
+        Self::check_number("procs", self.procs.into(), MAX_PROCESSORS.into(), "processors")?;
+        Self::check_number("unit", self.unit.into(), self.procs.into(), "processors")?;
         if self.ps < 1.0 && !(1..self.units()).contains(&self.split) {
             let (units, unit, procs) = (self.units(), self.unit, self.procs);
             let expected = format!(
                 "from 1 to fewer than the machine's {units} units (`procs={procs}` by `unit={unit}`): large jobs have more"
             );
-            return Err(bad("split", self.split, &expected));
+            return Err(Self::bad("split", self.split, &expected));
         }
-        whole("split", self.split.into(), self.units().into(), "units")?;
+        Self::check_number("split", self.split.into(), self.units().into(), "units")?;
         for (key, share) in [("ps", self.ps), ("pd", self.pd), ("pe", self.pe), ("pr", self.pr)] {
             if !(0.0..=1.0).contains(&share) {
-                return Err(bad(key, share, SHARE));
+                return Err(Self::bad(key, share, SHARE));
             }
         }
         for (key, value) in [("amount", self.amount), ("within", self.within)] {
             if !(0.0..=1000.0).contains(&value) {
-                return Err(bad(key, value, TIMES));
+                return Err(Self::bad(key, value, TIMES));
             }
         }
         if self.lead > LONGEST_LEAD {
-            return Err(bad("lead", format!("{} s", self.lead), LEAD));
+            return Err(Self::bad("lead", format!("{} s", self.lead), LEAD));
         }
         if self.start_hour > 23 {
-            return Err(bad("start-hour", self.start_hour, HOUR));
+            return Err(Self::bad("start-hour", self.start_hour, HOUR));
         }
-        match self.pace {
-            Pace::Load(load) if !(0.001..=1000.0).contains(&load) => return Err(bad("load", load, LOAD)),
-            Pace::Factor(factor) if !(1e-6..=1e6).contains(&factor) => {
-                return Err(bad("factor", factor, FACTOR));
-            }
-            _ => {}
-        }
+        self.pace.check::<Self>(LOAD)?;
         for (parameter, value) in self.parameters() {
             if !parameter.allowed.holds(value) {
-                return Err(bad(parameter.key, value, &parameter.allowed.to_string()));
+                return Err(Self::bad(parameter.key, value, &parameter.allowed.to_string()));
             }
         }
-        let fail = |key: &str, value: f64, expected: String| Err(bad(key, value, &expected));
+        let fail = |key: &str, value: f64, expected: String| Err(Self::bad(key, value, &expected));
         self.arrival.check_draws(fail)?;
         let largest = match self.runtime_size {
             RuntimeSize::Units => self.units(),
@@ -298,84 +292,23 @@ impl CwfSpec {
         };
         self.runtime.check_draws(largest, fail)
     }
-
-    /// With every parameter, as it would be written.
-    pub fn to_named(&self) -> Named {
-        let mut named = Named::bare(Self::NAME);
-        let mut put = |key: &str, value: String| named.params.insert(key.to_owned(), value);
-        put("jobs", self.jobs.to_string());
-        put("procs", self.procs.to_string());
-        put("unit", self.unit.to_string());
-        put("split", self.split.to_string());
-        if let Some(seed) = self.seed {
-            put("seed", seed.to_string());
-        }
-        match self.pace {
-            Pace::AsModelled => None,
-            Pace::Load(load) => put("load", load.to_string()),
-            Pace::Factor(factor) => put("factor", factor.to_string()),
-        };
-        put("calibrate", word(&CALIBRATE, self.calibrate));
-        put("ps", self.ps.to_string());
-        put("pd", self.pd.to_string());
-        put("pe", self.pe.to_string());
-        put("pr", self.pr.to_string());
-        put("large", word(&LARGE, self.large));
-        put("runtime-size", word(&RUNTIME_SIZE, self.runtime_size));
-        put("lead", format!("{} s", self.lead));
-        put("amount", self.amount.to_string());
-        put("within", self.within.to_string());
-        put("start-hour", self.start_hour.to_string());
-        for (parameter, value) in self.parameters() {
-            if !(parameter.key == "barr" && self.finds_barr()) {
-                put(parameter.key, value.to_string());
-            }
-        }
-        named
-    }
 }
 
-fn bad(key: &str, value: impl fmt::Display, expected: &str) -> NamedError {
-    NamedError::BadValue {
-        name: CwfSpec::NAME.to_owned(),
-        key: key.to_owned(),
-        value: value.to_string(),
-        expected: expected.to_owned(),
-    }
+spec_text!(CwfSpec);
+
+impl Word for Large {
+    const WORDS: &'static [(&'static str, Self)] = &[("floor", Self::Floor), ("round", Self::Round)];
+}
+
+impl Word for RuntimeSize {
+    const WORDS: &'static [(&'static str, Self)] = &[("units", Self::Units), ("procs", Self::Procs)];
+}
+
+impl Word for Calibrate {
+    const WORDS: &'static [(&'static str, Self)] = &[("barr", Self::Barr), ("gaps", Self::Gaps)];
 }
 
 /// What the calibration cannot reach.
 pub(super) fn unreachable(load: f64, why: &str) -> NamedError {
-    bad("load", load, why)
-}
-
-fn word<T: Copy + PartialEq>(words: &[(&str, T)], value: T) -> String {
-    words.iter().find(|(_, is)| *is == value).map_or("", |(word, _)| word).to_owned()
-}
-
-/// Takes `key` out of `named` into `value`, if it is given.
-fn put<T: FromStr>(named: &mut Named, key: &str, expected: &str, value: &mut T) -> Result<(), NamedError> {
-    if let Some(given) = named.take(key, expected)? {
-        *value = given;
-    }
-    Ok(())
-}
-
-impl FromStr for CwfSpec {
-    type Err = NamedError;
-
-    fn from_str(written: &str) -> Result<Self, NamedError> {
-        let named: Named = written.parse()?;
-        if named.name == Self::NAME {
-            Self::from_named(named)
-        } else {
-            Err(NamedError::Syntax(written.to_owned()))
-        }
-    }
-}
-
-impl fmt::Display for CwfSpec {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.to_named().fmt(f)
-    }
+    CwfSpec::bad("load", load, why)
 }

@@ -4,7 +4,8 @@ use super::*;
 use crate::model::{Elastic, Job};
 use crate::units::{Span, Time};
 use crate::workload::lublin::{Pace, weights};
-use crate::workload::{Mark, Source};
+use crate::workload::spec::assert_defaults;
+use crate::workload::{Mark, Source, Spec};
 
 fn spec(written: &str) -> CwfSpec {
     written.parse().unwrap_or_else(|error| panic!("{error}"))
@@ -298,14 +299,7 @@ fn what_is_written_out_reads_back_as_itself() {
     }
     let named = spec("cwf").to_named();
     assert_eq!(spec("cwf"), CwfSpec::default());
-    for setting in &SETTINGS {
-        assert_eq!(
-            named.params.get(setting.key).map_or("", |value| value),
-            setting.default,
-            "{}",
-            setting.key
-        );
-    }
+    assert_defaults::<CwfSpec>("cwf", &[]);
     // Tables I and II.
     for (key, value) in [
         ("a1", "4.2"),

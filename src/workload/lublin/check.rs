@@ -3,7 +3,9 @@
 use super::cycle::mass;
 use super::laws::{GAP_CAP, RUNTIME_CAP};
 use super::params::{ArrivalParams, JobParams, Kind, PARAMETERS, RuntimeParams, SizeParams};
+use super::spec::LublinSpec;
 use crate::model::NamedError;
+use crate::workload::Spec;
 
 /// Draws beyond a cap are drawn again; below this share of draws within it, that would take too long.
 const LEAST_ACCEPTED: f64 = 0.01;
@@ -15,8 +17,7 @@ impl JobParams {
     /// [`NamedError::BadValue`] names the parameter and what would be right.
     pub fn check(&self, kind: Kind, procs: u32) -> Result<(), NamedError> {
         let fail = |key: &str, value: f64, expected: String| {
-            let (name, key) = ("lublin".to_owned(), format!("{}{key}", kind.prefix()));
-            Err(NamedError::BadValue { name, key, value: value.to_string(), expected })
+            Err(LublinSpec::bad(&format!("{}{key}", kind.prefix()), value, &expected))
         };
         for parameter in &PARAMETERS {
             let value = parameter.get(self);

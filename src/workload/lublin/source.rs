@@ -1,13 +1,12 @@
 //! The model as a source of jobs.
 
-use xxhash_rust::xxh3::xxh3_128;
-
 use super::dice::Dice;
 use super::generator::{LublinJob, Model, State};
 use super::spec::{LublinSpec, Pace};
 use crate::model::{Job, NamedError};
 use crate::units::Time;
-use crate::workload::{Mark, Source, SourceError};
+use crate::workload::generator::{drawn_by, mark, marked};
+use crate::workload::{Drawn, Generator, Mark, Source, SourceError, Spec};
 
 /// The most jobs that are drawn beforehand to find the scale of the arrival times for a load.
 pub const PILOT: u64 = 200_000;
@@ -34,9 +33,8 @@ impl Lublin {
     /// at once.
     pub fn new(spec: LublinSpec, run_seed: u64, entity: &str) -> Result<Self, NamedError> {
         spec.check()?;
-        let (seed, entity) = spec.seed.map_or((run_seed, entity), |seed| (seed, ""));
+        let (seed, entity, identity) = drawn_by(&spec, run_seed, entity);
         let dice = if spec.reference { Dice::reference(seed) } else { Dice::streams(seed, entity) };
-        let identity = xxh3_128(format!("{seed} {entity} {spec}").as_bytes());
         let model = Model::new(&spec);
         let state = model.begin(dice);
         let scale = match spec.pace {
@@ -72,11 +70,9 @@ fn load_of(state: &State, procs: u32) -> Option<f64> {
 /// The scale of the arrival times for an offered load of `load`, from a dry run.
 fn scale_for(load: f64, spec: &LublinSpec, model: &Model, mut state: State) -> Result<f64, NamedError> {
     while state.made < PILOT && model.next(&mut state, 1.0).is_some() {}
-    load_of(&state, spec.procs).map(|natural| natural / load).ok_or_else(|| NamedError::BadValue {
-        name: LublinSpec::NAME.to_owned(),
-        key: "load".to_owned(),
-        value: load.to_string(),
-        expected: format!("possible with `jobs={}`: there is no time between their arrivals", spec.jobs),
+    load_of(&state, spec.procs).map(|natural| natural / load).ok_or_else(|| {
+        let expected = format!("possible with `jobs={}`: there is no time between their arrivals", spec.jobs);
+        LublinSpec::bad("load", load, &expected)
     })
 }
 
@@ -90,6 +86,18 @@ impl Iterator for Lublin {
     fn size_hint(&self) -> (usize, Option<usize>) {
         let left = usize::try_from(self.spec.jobs - self.state.made);
         (left.unwrap_or(usize::MAX), left.ok())
+    }
+}
+
+impl Generator for LublinSpec {
+    type Jobs = Lublin;
+
+    fn drawn(&self) -> Drawn {
+        Drawn { jobs: self.jobs, procs: self.procs, seed: self.seed }
+    }
+
+    fn source(self, run_seed: u64, entity: &str) -> Result<Lublin, NamedError> {
+        Lublin::new(self, run_seed, entity)
     }
 }
 
@@ -124,24 +132,13 @@ impl Source for Lublin {
     }
 
     fn mark(&self) -> Option<Mark> {
-        // Plain numbers into memory: there is nothing that could fail, and without a state there is no mark.
-        let state = postcard::to_stdvec(&self.state).ok()?;
-        Some(Mark { position: self.state.made, content: self.identity, state })
+        mark(self.state.made, self.identity, &self.state)
     }
 
     fn seek(&mut self, mark: &Mark) -> Result<(), SourceError> {
-        let fail = |problem: &str| SourceError::Mark {
-            place: LublinSpec::NAME.to_owned(),
-            problem: problem.to_owned(),
-        };
-        if mark.content != self.identity {
-            return Err(fail("the mark was made with other parameters or another seed"));
-        }
-        let state: State = postcard::from_bytes(&mark.state).map_err(|_| fail("the mark is damaged"))?;
-        if state.made != mark.position || !state.is_sound(self.spec.jobs) {
-            return Err(fail("the mark is damaged"));
-        }
-        self.state = state;
+        self.state = marked::<LublinSpec, State>(mark, self.identity, |state| {
+            state.made == mark.position && state.is_sound(self.spec.jobs)
+        })?;
         Ok(())
     }
 }

@@ -1,11 +1,9 @@
 //! How a workload of the model is written, and what it means.
 
-use std::fmt;
-use std::str::FromStr;
-
-use super::params::{JobParams, Kind, LublinParams, PARAMETERS, Types};
+use super::params::{JobParams, Kind, LublinParams, PARAMETERS, Parameter, Types};
 use crate::model::{MAX_PROCESSORS, Named, NamedError};
-use crate::workload::Setting;
+use crate::workload::spec::{MOST_JOBS, SEED, spec_text};
+use crate::workload::{Field, Key, Reading, Setting, Spec, Word};
 
 /// How fast jobs come.
 #[derive(Copy, Clone, Debug, Default, PartialEq)]
@@ -42,32 +40,7 @@ pub struct LublinSpec {
     pub params: LublinParams,
 }
 
-/// Every setting besides the model's parameters, which are in [`PARAMETERS`].
-pub static SETTINGS: [Setting; 9] = [
-    Setting::new("jobs", "10000", "number of jobs"),
-    Setting::new("procs", "128", "processors of the machine"),
-    Setting::new("types", "typeless", "`typeless` (one population) or `typed` (batch and interactive jobs)"),
-    Setting::new("seed", "", "a seed of its own, instead of the run's"),
-    Setting::new("load", "", "offered load of the machine, by scaling arrival times"),
-    Setting::new("factor", "", "scales arrival times by this, instead of `load`"),
-    Setting::new("start-hour", "0", "hour of the day at which the workload starts, 0 to 23"),
-    Setting::new("truncate", "false", "keep the clock in whole seconds, as the authors' program does"),
-    Setting::new(
-        "reference",
-        "false",
-        "draw as the authors' program does (drand48); `truncate` is then the default",
-    ),
-];
-
-/// The words for [`Types`].
-const TYPES: [(&str, Types); 2] = [("typeless", Types::Typeless), ("typed", Types::Typed)];
-/// The words for a switch.
-const SWITCH: [(&str, bool); 2] = [("true", true), ("false", false)];
-
 impl LublinSpec {
-    /// The name it is written under.
-    pub const NAME: &'static str = "lublin";
-
     /// `jobs` jobs for a machine of `procs` processors with the reference parameters, unscaled.
     pub fn new(types: Types, jobs: u64, procs: u32) -> Self {
         Self {
@@ -82,131 +55,163 @@ impl LublinSpec {
         }
     }
 
-    /// Reads and checks the parameters of `lublin[...]`; what is not given has its default.
-    ///
-    /// # Errors
-    /// [`NamedError`] for a parameter that does not exist, does not parse or makes no sense, with what would be
-    /// right.
-    pub fn from_named(mut named: Named) -> Result<Self, NamedError> {
-        let jobs = named.take("jobs", "a whole number of jobs")?.unwrap_or(10_000);
-        let procs = named.take("procs", "a whole number of processors")?.unwrap_or(128);
-        let types = named.take_choice("types", &TYPES)?.unwrap_or_default();
-        // The model's parameters depend on these two.
-        let mut spec = Self { jobs, procs, ..Self::new(types, jobs, procs) };
-        spec.seed = named.take("seed", "a whole number from 0 to 18446744073709551615")?;
-        let load = named.take("load", LOAD)?;
-        let factor: Option<f64> = named.take("factor", FACTOR)?;
-        spec.pace = match (load, factor) {
-            (None, None) => Pace::AsModelled,
-            (Some(load), None) => Pace::Load(load),
-            (None, Some(factor)) => Pace::Factor(factor),
-            (Some(_), Some(factor)) => {
-                return Err(bad("factor", factor, "possible beside `load`: both scale the arrival times"));
-            }
-        };
-        spec.start_hour = named.take("start-hour", HOUR)?.unwrap_or(0);
-        spec.reference = named.take_choice("reference", &SWITCH)?.unwrap_or(false);
-        spec.truncate = named.take_choice("truncate", &SWITCH)?.unwrap_or(spec.reference);
-        let mut take = |kind| take_params(&mut named, kind, procs);
-        spec.params = match types {
-            Types::Typeless => LublinParams::Typeless(take(Kind::Typeless)?),
-            Types::Typed => LublinParams::Typed { batch: take(Kind::Batch)?, active: take(Kind::Active)? },
-        };
-        refuse_rest(named, types)?;
-        spec.check()?;
-        Ok(spec)
-    }
-
-    /// Every key that a workload of these types can have.
-    pub fn keys(types: Types) -> Vec<String> {
+    /// The keys of the model's parameters.
+    fn parameter_keys(types: Types) -> Vec<String> {
         let kinds: &[Kind] = match types {
             Types::Typeless => &[Kind::Typeless],
             Types::Typed => &[Kind::Batch, Kind::Active],
         };
-        let mut keys: Vec<String> = SETTINGS.iter().map(|setting| setting.key.to_owned()).collect();
-        for kind in kinds {
-            keys.extend(PARAMETERS.iter().map(|parameter| format!("{}{}", kind.prefix(), parameter.key)));
-        }
-        keys
+        let keys = |kind: Kind| PARAMETERS.iter().map(move |parameter| key_of(kind, parameter));
+        kinds.iter().copied().flat_map(keys).collect()
+    }
+}
+
+impl Spec for LublinSpec {
+    const NAME: &'static str = "lublin";
+
+    /// All besides the model's parameters, which are in [`PARAMETERS`].
+    const KEYS: &'static [Key<Self>] = &[
+        Setting::new("jobs", "10000", "number of jobs").field("a whole number of jobs", |s| &mut s.jobs),
+        Setting::new("procs", "128", "processors of the machine")
+            .field("a whole number of processors", |s| &mut s.procs),
+        Setting::new(
+            "types",
+            "typeless",
+            "`typeless` (one population) or `typed` (batch and interactive jobs)",
+        )
+        .own(
+            |s, reading| {
+                let types = reading.take_word("types")?.unwrap_or_default();
+                s.params = LublinParams::reference(types, s.procs);
+                Ok(())
+            },
+            |s| s.params.types().written(),
+        ),
+        Setting::new("seed", "", "a seed of its own, instead of the run's").field(SEED, |s| &mut s.seed),
+        Setting::new("load", "", "offered load of the machine, by scaling arrival times").own(
+            |s, reading| {
+                s.pace = reading.take("load", LOAD)?.map_or(s.pace, Pace::Load);
+                Ok(())
+            },
+            |s| s.pace.load(),
+        ),
+        Setting::new("factor", "", "scales arrival times by this, instead of `load`").own(
+            |s, reading| match (s.pace, reading.take("factor", FACTOR)?) {
+                (_, None) => Ok(()),
+                (Pace::Load(_), Some(factor)) => {
+                    let factor: f64 = factor;
+                    Err(Self::bad("factor", factor, "possible beside `load`: both scale the arrival times"))
+                }
+                (_, Some(factor)) => {
+                    s.pace = Pace::Factor(factor);
+                    Ok(())
+                }
+            },
+            |s| s.pace.factor(),
+        ),
+        Setting::new("start-hour", "0", "hour of the day at which the workload starts, 0 to 23")
+            .field(HOUR, |s| &mut s.start_hour),
+        Setting::new("truncate", "false", "keep the clock in whole seconds, as the authors' program does")
+            .own(
+                |s, reading| {
+                    // It is the default of this one.
+                    s.reference = reading.take_word("reference")?.unwrap_or(false);
+                    s.truncate = reading.take_word("truncate")?.unwrap_or(s.reference);
+                    Ok(())
+                },
+                |s| s.truncate.written(),
+            ),
+        Setting::new(
+            "reference",
+            "false",
+            "draw as the authors' program does (drand48); `truncate` is then the default",
+        )
+        .word(|s| &mut s.reference),
+    ];
+
+    fn unread() -> Self {
+        Self::new(Types::default(), 10_000, 128)
     }
 
-    /// Checks that the workload makes sense.
-    ///
-    /// # Errors
-    /// [`NamedError::BadValue`] names what does not and says what would.
-    pub fn check(&self) -> Result<(), NamedError> {
-        const JOBS: u64 = 1_000_000_000_000;
-        if !(1..=JOBS).contains(&self.jobs) {
-            return Err(bad("jobs", self.jobs, "a number of jobs from 1 to 1000000000000"));
-        }
-        if !(1..=MAX_PROCESSORS).contains(&self.procs) {
-            let expected = format!("a number of processors from 1 to {MAX_PROCESSORS}");
-            return Err(bad("procs", self.procs, &expected));
-        }
-        if self.start_hour > 23 {
-            return Err(bad("start-hour", self.start_hour, HOUR));
-        }
-        match self.pace {
-            Pace::Load(load) if !(0.001..=1000.0).contains(&load) => return Err(bad("load", load, LOAD)),
-            Pace::Factor(factor) if !(1e-6..=1e6).contains(&factor) => {
-                return Err(bad("factor", factor, FACTOR));
-            }
-            _ => {}
-        }
-        self.params.kinds().iter().try_for_each(|(kind, params)| params.check(*kind, self.procs))
+    fn more_keys(&self) -> Vec<String> {
+        Self::parameter_keys(self.params.types())
     }
 
-    /// With every parameter, as it would be written.
-    pub fn to_named(&self) -> Named {
-        let mut named = Named::bare(Self::NAME);
-        let mut put = |key: String, value: String| named.params.insert(key, value);
-        let word = |types| TYPES.iter().find(|(_, is)| *is == types).map_or("", |(word, _)| word);
-        put("jobs".to_owned(), self.jobs.to_string());
-        put("procs".to_owned(), self.procs.to_string());
-        put("types".to_owned(), word(self.params.types()).to_owned());
-        if let Some(seed) = self.seed {
-            put("seed".to_owned(), seed.to_string());
-        }
-        match self.pace {
-            Pace::AsModelled => None,
-            Pace::Load(load) => put("load".to_owned(), load.to_string()),
-            Pace::Factor(factor) => put("factor".to_owned(), factor.to_string()),
+    fn read_more(&mut self, reading: &mut Reading) -> Result<(), NamedError> {
+        let types = self.params.types();
+        let mut take = |kind| take_params(reading, kind, self.procs);
+        self.params = match types {
+            Types::Typeless => LublinParams::Typeless(take(Kind::Typeless)?),
+            Types::Typed => LublinParams::Typed { batch: take(Kind::Batch)?, active: take(Kind::Active)? },
         };
-        put("start-hour".to_owned(), self.start_hour.to_string());
-        put("truncate".to_owned(), self.truncate.to_string());
-        put("reference".to_owned(), self.reference.to_string());
+        refuse_rest(reading.left().clone(), self)
+    }
+
+    fn write_more(&self, named: &mut Named) {
         for (kind, params) in self.params.kinds() {
             for parameter in &PARAMETERS {
-                put(format!("{}{}", kind.prefix(), parameter.key), parameter.get(&params).to_string());
+                named.params.insert(key_of(kind, parameter), parameter.get(&params).to_string());
             }
         }
-        named
+    }
+
+    fn check(&self) -> Result<(), NamedError> {
+        Self::check_number("jobs", self.jobs, MOST_JOBS, "jobs")?;
+        Self::check_number("procs", self.procs.into(), MAX_PROCESSORS.into(), "processors")?;
+        if self.start_hour > 23 {
+            return Err(Self::bad("start-hour", self.start_hour, HOUR));
+        }
+        self.pace.check::<Self>(LOAD)?;
+        self.params.kinds().iter().try_for_each(|(kind, params)| params.check(*kind, self.procs))
+    }
+}
+
+spec_text!(LublinSpec);
+
+impl Word for Types {
+    const WORDS: &'static [(&'static str, Self)] = &[("typeless", Self::Typeless), ("typed", Self::Typed)];
+}
+
+impl Pace {
+    /// The load, as it is written.
+    pub(in crate::workload) fn load(&self) -> Option<String> {
+        if let Self::Load(load) = self { load.written() } else { None }
+    }
+
+    /// The factor, as it is written.
+    pub(in crate::workload) fn factor(&self) -> Option<String> {
+        if let Self::Factor(factor) = self { factor.written() } else { None }
+    }
+
+    /// Checks that it can be kept. `expected` says which loads can.
+    pub(in crate::workload) fn check<S: Spec>(self, expected: &str) -> Result<(), NamedError> {
+        match self {
+            Self::Load(load) if !(0.001..=1000.0).contains(&load) => Err(S::bad("load", load, expected)),
+            Self::Factor(factor) if !(1e-6..=1e6).contains(&factor) => Err(S::bad("factor", factor, FACTOR)),
+            _ => Ok(()),
+        }
     }
 }
 
 const LOAD: &str = "a load from 0.001 to 1000, such as 0.7";
-const FACTOR: &str = "a factor from 0.000001 to 1000000";
-const HOUR: &str = "an hour from 0 to 23";
+pub(in crate::workload) const FACTOR: &str = "a factor from 0.000001 to 1000000";
+pub(in crate::workload) const HOUR: &str = "an hour from 0 to 23";
 
-fn bad(key: &str, value: impl fmt::Display, expected: &str) -> NamedError {
-    NamedError::BadValue {
-        name: LublinSpec::NAME.to_owned(),
-        key: key.to_owned(),
-        value: value.to_string(),
-        expected: expected.to_owned(),
-    }
+fn key_of(kind: Kind, parameter: &Parameter) -> String {
+    format!("{}{}", kind.prefix(), parameter.key)
 }
 
 /// Refuses what was not taken; a parameter of the other types is told how it would be right.
-fn refuse_rest(named: Named, types: Types) -> Result<(), NamedError> {
-    let valid = LublinSpec::keys(types);
-    let meant = named.params.keys().next().and_then(|key| match types {
+fn refuse_rest(left: Named, spec: &LublinSpec) -> Result<(), NamedError> {
+    let valid = spec.keys();
+    let meant = left.params.keys().next().and_then(|key| match spec.params.types() {
         Types::Typed => PARAMETERS.iter().any(|p| p.key == key).then(|| format!("batch-{key}")),
         Types::Typeless => {
-            LublinSpec::keys(Types::Typed).contains(key).then(|| format!("{key}` with `types=typed"))
+            let typed = LublinSpec::parameter_keys(Types::Typed);
+            typed.contains(key).then(|| format!("{key}` with `types=typed"))
         }
     });
-    match named.finish(&valid.iter().map(String::as_str).collect::<Vec<_>>()) {
+    match left.finish(&valid.iter().map(String::as_str).collect::<Vec<_>>()) {
         Err(NamedError::UnknownKey { name, key, hint, valid }) => {
             Err(NamedError::UnknownKey { name, key, hint: meant.or(hint), valid })
         }
@@ -214,11 +219,11 @@ fn refuse_rest(named: Named, types: Types) -> Result<(), NamedError> {
     }
 }
 
-fn take_params(named: &mut Named, kind: Kind, procs: u32) -> Result<JobParams, NamedError> {
+fn take_params(reading: &mut Reading, kind: Kind, procs: u32) -> Result<JobParams, NamedError> {
     let mut given = Vec::with_capacity(PARAMETERS.len());
     for parameter in &PARAMETERS {
-        let key = format!("{}{}", kind.prefix(), parameter.key);
-        given.push((parameter, named.take::<f64>(&key, &parameter.allowed.to_string())?));
+        let value = reading.take::<f64>(&key_of(kind, parameter), &parameter.allowed.to_string())?;
+        given.push((parameter, value));
     }
     let uhi = given.iter().find(|(parameter, _)| parameter.key == "uhi").and_then(|(_, value)| *value);
     let mut params = JobParams::reference(kind, procs, uhi);
@@ -230,28 +235,10 @@ fn take_params(named: &mut Named, kind: Kind, procs: u32) -> Result<JobParams, N
     Ok(params)
 }
 
-impl FromStr for LublinSpec {
-    type Err = NamedError;
-
-    fn from_str(written: &str) -> Result<Self, NamedError> {
-        let named: Named = written.parse()?;
-        if named.name == Self::NAME {
-            Self::from_named(named)
-        } else {
-            Err(NamedError::Syntax(written.to_owned()))
-        }
-    }
-}
-
-impl fmt::Display for LublinSpec {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.to_named().fmt(f)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::workload::spec::assert_defaults;
 
     fn read(written: &str) -> LublinSpec {
         written.parse().unwrap_or_else(|error| panic!("{error}"))
@@ -277,15 +264,7 @@ mod tests {
     fn defaults_are_those_of_the_table() {
         let spec = read("lublin");
         assert_eq!(spec, LublinSpec::new(Types::Typeless, 10_000, 128));
-        let named = spec.to_named();
-        for setting in &SETTINGS {
-            assert_eq!(
-                named.params.get(setting.key).map_or("", |value| value),
-                setting.default,
-                "{}",
-                setting.key
-            );
-        }
+        assert_defaults::<LublinSpec>("lublin", &[]);
         for types in [Types::Typeless, Types::Typed] {
             let params = LublinParams::reference(types, 128);
             for (kind, params) in params.kinds() {

@@ -1,12 +1,10 @@
 //! How the model is written, and what that means.
 
-use std::fmt;
-use std::str::FromStr;
-
 use super::histogram::HEAD;
-use crate::model::{Named, NamedError};
+use crate::model::NamedError;
 use crate::units::Span;
-use crate::workload::Setting;
+use crate::workload::spec::spec_text;
+use crate::workload::{Key, Reading, Setting, Spec};
 
 /// Estimates by the model, resolved: `tsafrir[max=36h]`.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,23 +21,6 @@ pub struct TsafrirSpec {
     pub popular: Vec<Span>,
 }
 
-/// Every setting.
-pub static SETTINGS: [Setting; 5] = [
-    Setting::new("max", "", "the longest estimate that the machine takes, such as `36h`; must be given"),
-    Setting::new("values", "", "number of distinct values, instead of what the number of jobs suggests"),
-    Setting::new("head", "0.89", "share of the jobs that use one of the twenty most popular values"),
-    Setting::new(
-        "max-share",
-        "",
-        "share of the jobs at the limit, instead of what the other popular values leave",
-    ),
-    Setting::new(
-        "popular",
-        "",
-        "popular values below the limit, such as `5min/1h/12h`, instead of the usual ones",
-    ),
-];
-
 /// The values that were popular in all four logs of the paper, in minutes.
 const USUAL: [u64; 15] = [5, 10, 15, 20, 30, 60, 120, 180, 240, 300, 360, 480, 600, 720, 1_080];
 
@@ -50,86 +31,85 @@ const VALUES: &str = "a number of values from 1 to 100000";
 const POPULAR: &str = "at most 19 durations of whole seconds below `max`, such as `5min/1h/12h`";
 
 impl TsafrirSpec {
-    /// The name it is written under.
-    pub const NAME: &'static str = "tsafrir";
-
     /// The model as published, for a machine that takes estimates up to `max`.
     pub fn new(max: Span) -> Self {
         let popular = USUAL.iter().map(|minutes| Span::from_secs(60 * minutes)).filter(|value| *value < max);
         Self { max, values: None, head: 0.89, max_share: None, popular: popular.collect() }
     }
 
-    /// Reads and checks the parameters of `tsafrir[...]`.
-    ///
-    /// # Errors
-    /// [`NamedError`] for a parameter that is missing, does not exist, does not parse or makes no sense, with what
-    /// would be right.
-    pub fn from_named(mut named: Named) -> Result<Self, NamedError> {
-        let Some(max) = named.take("max", MAX)? else {
-            return Err(bad("max", "", "optional: give the longest estimate that the machine takes"));
-        };
-        let mut spec = Self::new(max);
-        spec.values = named.take("values", VALUES)?;
-        spec.head = named.take("head", HEAD_SHARE)?.unwrap_or(spec.head);
-        spec.max_share = named.take("max-share", SHARE)?;
-        if let Some(written) = named.take::<String>("popular", POPULAR)? {
-            let values: Result<Vec<Span>, _> = written.split('/').map(str::parse).collect();
-            spec.popular = values.map_err(|_| bad("popular", &written, POPULAR))?;
-            spec.popular.sort_unstable();
-            spec.popular.dedup();
-        }
-        named.finish(&SETTINGS.map(|setting| setting.key))?;
-        spec.check()?;
-        Ok(spec)
+    fn read_popular(&mut self, reading: &mut Reading) -> Result<(), NamedError> {
+        let Some(written) = reading.take::<String>("popular", POPULAR)? else { return Ok(()) };
+        let values: Result<Vec<Span>, _> = written.split('/').map(str::parse).collect();
+        self.popular = values.map_err(|_| Self::bad("popular", &written, POPULAR))?;
+        self.popular.sort_unstable();
+        self.popular.dedup();
+        Ok(())
+    }
+}
+
+impl Spec for TsafrirSpec {
+    const NAME: &'static str = "tsafrir";
+
+    const KEYS: &'static [Key<Self>] = &[
+        Setting::new("max", "", "the longest estimate that the machine takes, such as `36h`; must be given")
+            .own(
+                |s, reading| {
+                    let given = reading.take("max", MAX)?;
+                    let missing = "optional: give the longest estimate that the machine takes";
+                    *s = Self::new(given.ok_or_else(|| Self::bad("max", "", missing))?);
+                    Ok(())
+                },
+                |s| Some(s.max.to_string()),
+            ),
+        Setting::new("values", "", "number of distinct values, instead of what the number of jobs suggests")
+            .field(VALUES, |s| &mut s.values),
+        Setting::new("head", "0.89", "share of the jobs that use one of the twenty most popular values")
+            .field(HEAD_SHARE, |s| &mut s.head),
+        Setting::new(
+            "max-share",
+            "",
+            "share of the jobs at the limit, instead of what the other popular values leave",
+        )
+        .field(SHARE, |s| &mut s.max_share),
+        Setting::new(
+            "popular",
+            "",
+            "popular values below the limit, such as `5min/1h/12h`, instead of the usual ones",
+        )
+        .own(Self::read_popular, |s| (!s.popular.is_empty()).then(|| popular(&s.popular))),
+    ];
+
+    fn unread() -> Self {
+        Self::new(Span::ZERO)
     }
 
-    /// Checks that the parameters make sense.
-    ///
-    /// # Errors
-    /// [`NamedError::BadValue`] names what does not and says what would.
-    pub fn check(&self) -> Result<(), NamedError> {
+    fn check(&self) -> Result<(), NamedError> {
         // Up to a century, so that no sum of estimates overflows.
         let range = Span::from_secs(3_600)..=Span::from_secs(3_155_760_000);
         if !range.contains(&self.max) || !is_whole(self.max) {
-            return Err(bad("max", self.max, MAX));
+            return Err(Self::bad("max", self.max, MAX));
         }
         if self.values.is_some_and(|values| !(1..=100_000).contains(&values)) {
-            return Err(bad("values", self.values.unwrap_or(0), VALUES));
+            return Err(Self::bad("values", self.values.unwrap_or(0), VALUES));
         }
         if !(0.7..=1.0).contains(&self.head) {
-            return Err(bad("head", self.head, HEAD_SHARE));
+            return Err(Self::bad("head", self.head, HEAD_SHARE));
         }
         if let Some(share) = self.max_share
             && !(0.0..=self.head).contains(&share)
         {
-            return Err(bad("max-share", share, &format!("a share from 0 to `head={}`", self.head)));
+            return Err(Self::bad("max-share", share, &format!("a share from 0 to `head={}`", self.head)));
         }
         let ascending = self.popular.windows(2).all(|pair| pair[0] < pair[1]);
         let possible = |value: &Span| !value.is_zero() && *value < self.max && is_whole(*value);
         if self.popular.len() >= HEAD || !ascending || !self.popular.iter().all(possible) {
-            return Err(bad("popular", popular(&self.popular), POPULAR));
+            return Err(Self::bad("popular", popular(&self.popular), POPULAR));
         }
         Ok(())
     }
-
-    /// With every parameter, as it would be written.
-    pub fn to_named(&self) -> Named {
-        let mut named = Named::bare(Self::NAME);
-        let mut put = |key: &str, value: String| named.params.insert(key.to_owned(), value);
-        put("max", self.max.to_string());
-        if let Some(values) = self.values {
-            put("values", values.to_string());
-        }
-        put("head", self.head.to_string());
-        if let Some(share) = self.max_share {
-            put("max-share", share.to_string());
-        }
-        if !self.popular.is_empty() {
-            put("popular", popular(&self.popular));
-        }
-        named
-    }
 }
+
+spec_text!(TsafrirSpec);
 
 fn is_whole(span: Span) -> bool {
     span.micros().is_multiple_of(Span::SECOND.micros())
@@ -139,37 +119,10 @@ fn popular(values: &[Span]) -> String {
     values.iter().map(Span::to_string).collect::<Vec<_>>().join("/")
 }
 
-fn bad(key: &str, value: impl fmt::Display, expected: &str) -> NamedError {
-    NamedError::BadValue {
-        name: TsafrirSpec::NAME.to_owned(),
-        key: key.to_owned(),
-        value: value.to_string(),
-        expected: expected.to_owned(),
-    }
-}
-
-impl FromStr for TsafrirSpec {
-    type Err = NamedError;
-
-    fn from_str(written: &str) -> Result<Self, NamedError> {
-        let named: Named = written.parse()?;
-        if named.name == Self::NAME {
-            Self::from_named(named)
-        } else {
-            Err(NamedError::Syntax(written.to_owned()))
-        }
-    }
-}
-
-impl fmt::Display for TsafrirSpec {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.to_named().fmt(f)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::workload::spec::assert_defaults;
 
     #[test]
     fn what_is_written_out_reads_back_as_itself() {
@@ -179,6 +132,11 @@ mod tests {
             let spec: TsafrirSpec = written.parse().unwrap();
             assert_eq!(spec.to_string().parse(), Ok(spec));
         }
+    }
+
+    #[test]
+    fn defaults_are_those_of_the_table() {
+        assert_defaults::<TsafrirSpec>("tsafrir[max=36h]", &["max", "popular"]);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use gridemu::experiment::scenario::{Measure, Scenario};
 use gridemu::experiment::{Progress, Run, Workload};
-use gridemu::model::{ChurnAct, Fate, Link, PartitionId, ProcSet};
+use gridemu::model::{ChurnAct, Elastic, Fate, JobAct, JobId, Link, PartitionId, PlannedJobAct, ProcSet};
 use gridemu::units::{Bandwidth, Bytes, Power, Rate, Span, Time};
 use gridemu::workload::Source;
 
@@ -85,6 +85,31 @@ fn events_become_scripts_in_order_of_time() {
         (machines.partition, machines.which.clone()),
         (PartitionId(1), ProcSet::from_iter([0, 1, 2, 5]))
     );
+}
+
+#[test]
+fn events_of_jobs_become_orders_in_order_of_time() {
+    let text = format!(
+        "{}{}",
+        site("a", "policy = 'los-de'"),
+        "[[event]]\nat = '2 h'\nextend = 'a'\njob = 17\ntime = '30 min'\n\
+         [[event]]\nat = '1 h'\nreduce = 'a'\njob = 3\nprocs = 4\n\
+         [[event]]\nat = '2 h'\ncancel = 'a'\njob = 17\n"
+    );
+    let scenario = fine(&text, &[]);
+    assert!(scenario.line().contains("3 events"), "{}", scenario.line());
+    let hours = |hours: u64| Time::from_secs(hours * 3_600);
+    let order = |at, job, act| PlannedJobAct { at: hours(at), job: JobId(job), act };
+    let orders = [
+        order(1, 3, JobAct::Change(Elastic::ReduceProcs(4))),
+        order(2, 17, JobAct::Change(Elastic::ExtendTime(Span::from_secs(1_800)))),
+        order(2, 17, JobAct::Cancel),
+    ];
+    assert_eq!(scenario.meaning.grid.sites[0].orders, orders);
+    assert!(scenario.meaning.grid.sites[0].churn.script.is_empty(), "no machine moves");
+    // What is shown reads back as the same.
+    assert!(scenario.text.contains("extend = \"a\"") && scenario.text.contains("time = \"30 min\""));
+    assert_eq!(fine(&scenario.text, &[]).meaning.grid.sites[0].orders, orders);
 }
 
 #[test]

@@ -13,7 +13,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::experiment::EstimateSource;
 use crate::experiment::scenario::quantity::{Quantity, Words, Written, textual};
 use crate::experiment::scenario::schema;
-use crate::model::{ClassError, DayRates, DayRatesError, Distribution, JobClasses, Named, nearest};
+use crate::model::{
+    ClassError, DayRates, DayRatesError, Distribution, JobClasses, Named, did_you_mean, nearest,
+};
 use crate::units::{EnergyPrice, Power};
 use crate::workload::Estimates;
 
@@ -146,8 +148,7 @@ impl Dist {
     fn from_named(named: &Named) -> Result<Self, String> {
         let known = Self::PARAMS.iter().find(|(name, _)| *name == named.name);
         let Some((_, params)) = known else {
-            let near = nearest(&named.name, Self::PARAMS.iter().map(|(name, _)| *name));
-            let near = near.map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default();
+            let near = did_you_mean(nearest(&named.name, Self::PARAMS.iter().map(|(name, _)| *name)));
             return Err(format!(
                 "there is no distribution `{}`{near}; write {}",
                 named.name,
@@ -156,8 +157,7 @@ impl Dist {
         };
         let params = if params[0] == params[1] { &params[..1] } else { params };
         if let Some(unknown) = named.params.keys().find(|key| !params.contains(&key.as_str())) {
-            let near = nearest(unknown, params.iter().copied());
-            let near = near.map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default();
+            let near = did_you_mean(nearest(unknown, params.iter().copied()));
             let has = params.join("` and `");
             return Err(format!("`{}` has no parameter `{unknown}`{near}; it has `{has}`", named.name));
         }

@@ -1,7 +1,6 @@
 //! The broker.
 
 use super::Checker;
-use crate::broker::BrokerRegistryError;
 use crate::experiment::scenario::keys::{AnyNumber, BrokerKeys};
 use crate::experiment::scenario::tree::Path;
 use crate::model::{BrokerSpec, Named};
@@ -10,13 +9,7 @@ impl Checker<'_> {
     pub(super) fn broker(&mut self, path: &Path, keys: &BrokerKeys, seed: u64) -> BrokerSpec {
         let policy = keys.policy.clone().unwrap_or_else(|| Named::bare("mct"));
         if let Err(error) = self.brokers.build(&policy, seed) {
-            let problem = self.document.problem(&path.key("policy"), error.to_string());
-            self.problems.push(match error {
-                BrokerRegistryError::Unknown { .. } => {
-                    problem.with_hint("`gridemu policies` lists them with their parameters")
-                }
-                BrokerRegistryError::Param(_) => problem,
-            });
+            self.no_policy(&path.key("policy"), &error);
         }
         let plain = BrokerSpec::new(policy);
         let backoff = keys.backoff.map_or(plain.backoff, |backoff| backoff.0);

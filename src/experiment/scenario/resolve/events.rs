@@ -1,12 +1,20 @@
-//! What happens at given times: machines and sites that leave, come and slow down.
+//! What happens at given times: machines and sites that leave, come and slow down, and what is done to jobs.
 
-use super::Checker;
+use super::{Checker, listed};
 use crate::experiment::scenario::keys::EventKeys;
-use crate::experiment::scenario::place::{Target, class_by_class, fraction, target};
+use crate::experiment::scenario::place::{Target, by_procs, by_time, class_by_class, fraction, target};
 use crate::experiment::scenario::quantity::Quantity;
 use crate::experiment::scenario::tree::Path;
-use crate::model::{ChurnAct, PlannedChurn, ProcSet, SiteSpec};
+use crate::model::{ChurnAct, JobAct, JobId, PlannedChurn, PlannedJobAct, ProcSet, SiteSpec};
 use crate::units::{Rate, Span, Time};
+
+/// What an event is.
+enum Planned {
+    /// To machines: what, and how the place was written.
+    Churn(ChurnAct, String),
+    /// To a job.
+    Job(JobId, JobAct),
+}
 
 /// What the script has done to a site so far.
 struct Presence {
@@ -34,10 +42,19 @@ impl Checker<'_> {
         let mut planned: Vec<(usize, usize, PlannedChurn, String)> = Vec::new();
         for (at, keys) in written.iter().enumerate() {
             let path = path.item(at);
-            if let Some((site, act, target)) = self.event(&path, keys, sites) {
-                planned.push((at, site, PlannedChurn { at: Time::ZERO + keys.at.0, act }, target));
+            let time = Time::ZERO + keys.at.0;
+            match self.event(&path, keys, sites) {
+                Some((site, Planned::Churn(act, target))) => {
+                    planned.push((at, site, PlannedChurn { at: time, act }, target));
+                }
+                Some((site, Planned::Job(job, act))) => {
+                    sites[site].orders.push(PlannedJobAct { at: time, job, act });
+                }
+                None => {}
             }
         }
+        // Those of one instant in the order in which they are written.
+        sites.iter_mut().for_each(|site| site.orders.sort_by_key(|order| order.at));
         planned.sort_by_key(|(at, _, planned, _)| (planned.at, *at));
         let mut presence: Vec<Presence> = sites.iter().map(Presence::of).collect();
         for (at, site, event, target) in planned {
@@ -48,17 +65,19 @@ impl Checker<'_> {
         }
     }
 
-    /// The site, what is done to it, and how that was written.
-    fn event(
-        &mut self,
-        path: &Path,
-        keys: &EventKeys,
-        sites: &[SiteSpec],
-    ) -> Option<(usize, ChurnAct, String)> {
-        let acts = [("leave", &keys.leave), ("join", &keys.join), ("slow", &keys.slow)];
+    /// The site, and what happens there.
+    fn event(&mut self, path: &Path, keys: &EventKeys, sites: &[SiteSpec]) -> Option<(usize, Planned)> {
+        let acts = [
+            ("leave", &keys.leave),
+            ("join", &keys.join),
+            ("slow", &keys.slow),
+            ("cancel", &keys.cancel),
+            ("extend", &keys.extend),
+            ("reduce", &keys.reduce),
+        ];
         let given: Vec<_> = acts.iter().filter_map(|(key, value)| Some((*key, value.as_ref()?))).collect();
         let [(key, written)] = given.as_slice() else {
-            self.wrong(path, "an event is one of `leave`, `join` and `slow`");
+            self.wrong(path, "an event is one of `leave`, `join`, `slow`, `cancel`, `extend` and `reduce`");
             return None;
         };
         let (site, target) = match target(written, sites) {
@@ -68,24 +87,75 @@ impl Checker<'_> {
                 return None;
             }
         };
-        if keys.factor.is_some() && *key != "slow" {
-            self.wrong(&path.key("factor"), format!("a factor is for `slow`, not for `{key}`"));
-        }
+        self.only_what_is_used(path, keys, key);
         let act = match (*key, target) {
             ("leave", Target::Site) => ChurnAct::LeaveSite,
             ("leave", Target::Machines(machines)) => ChurnAct::Leave(machines),
             ("join", Target::Site) => ChurnAct::JoinSite,
             ("join", Target::Machines(machines)) => ChurnAct::Join(machines),
-            (_, Target::Machines(machines)) => {
+            ("slow", Target::Machines(machines)) => {
                 ChurnAct::Slow { machines, factor: self.factor(path, keys.factor)? }
             }
-            (_, Target::Site) => {
+            ("slow", Target::Site) => {
                 let said = class_by_class(&sites[site]);
                 self.wrong(&path.key(key), said);
                 return None;
             }
+            (_, Target::Machines(_)) => {
+                let name = &sites[site].name;
+                let said =
+                    format!("a job is named by its site, wherever it stands there: `{key} = \"{name}\"`");
+                self.wrong(&path.key(key), said);
+                return None;
+            }
+            (_, Target::Site) => return self.order(path, keys, key).map(|order| (site, order)),
         };
-        Some((site, act, (*written).clone()))
+        Some((site, Planned::Churn(act, (*written).clone())))
+    }
+
+    /// What is done to a job by an event of this kind.
+    fn order(&mut self, path: &Path, keys: &EventKeys, kind: &str) -> Option<Planned> {
+        let extend = kind == "extend";
+        let act = match (kind, keys.time, keys.procs) {
+            ("cancel", ..) => Ok(JobAct::Cancel),
+            (_, Some(by), None) => {
+                by_time(extend, by.0).map(JobAct::Change).map_err(|said| (path.key("time"), said))
+            }
+            (_, None, Some(by)) => {
+                by_procs(extend, by).map(JobAct::Change).map_err(|said| (path.key("procs"), said))
+            }
+            (_, Some(_), Some(_)) => {
+                let said = "a command changes the `time` of a job or its `procs`; write an event for each";
+                Err((path.key("procs"), said.to_owned()))
+            }
+            (_, None, None) => {
+                let said = format!("`{kind}` needs to know by how much: `time = \"30 min\"` or `procs = 4`");
+                Err((path.clone(), said))
+            }
+        };
+        let act = act.map_err(|(path, said)| self.wrong(&path, said)).ok();
+        if keys.job.is_none() {
+            let said = format!("`{kind}` needs the number of a `job`, as in jobs.csv, such as `job = 412`");
+            self.wrong(path, said);
+        }
+        Some(Planned::Job(JobId(keys.job?), act?))
+    }
+
+    /// Refuses what another kind of event would use.
+    fn only_what_is_used(&mut self, path: &Path, keys: &EventKeys, kind: &str) {
+        let changes: &[&str] = &["extend", "reduce"];
+        let of_jobs: &[&str] = &["cancel", "extend", "reduce"];
+        for (key, given, what, kinds) in [
+            ("factor", keys.factor.is_some(), "a factor", &["slow"][..]),
+            ("job", keys.job.is_some(), "a job", of_jobs),
+            ("time", keys.time.is_some(), "a time", changes),
+            ("procs", keys.procs.is_some(), "a number of processors", changes),
+        ] {
+            if given && !kinds.contains(&kind) {
+                let kinds = listed(kinds.iter().copied());
+                self.wrong(&path.key(key), format!("{what} is for {kinds}, not for `{kind}`"));
+            }
+        }
     }
 
     fn factor(&mut self, path: &Path, factor: Option<f64>) -> Option<Rate> {

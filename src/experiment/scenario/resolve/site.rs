@@ -8,7 +8,6 @@ use crate::experiment::scenario::keys::{
 };
 use crate::experiment::scenario::quantity::{Or, Quantity};
 use crate::experiment::scenario::tree::Path;
-use crate::local::RegistryError;
 use crate::model::{
     CheckpointInterval, Checkpointing, ChurnSpec, DayRates, MAX_PROCESSORS, Named, PartitionSpec,
     RandomChurn, Reservation, SiteError, SiteSpec, SiteTariff,
@@ -58,6 +57,7 @@ impl Checker<'_> {
             },
             record_machines: output.machines.unwrap_or(false),
             record_segments: output.segments.unwrap_or(true),
+            orders: Vec::new(),
         };
         for (at, reservation) in keys.reservation.iter().flatten().enumerate() {
             self.reservation(&path.key("reservation").item(at), reservation, &mut spec);
@@ -299,15 +299,7 @@ impl Checker<'_> {
     pub(super) fn policy(&mut self, path: &Path, spec: &SiteSpec) {
         match Site::check_policy(spec, self.registry) {
             Ok(_) => {}
-            Err(EntityError::Registry(error)) => {
-                let problem = self.document.problem(&path.key("policy"), error.to_string());
-                self.problems.push(match error {
-                    RegistryError::Unknown { .. } => {
-                        problem.with_hint("`gridemu policies` lists them with their parameters")
-                    }
-                    RegistryError::Param(_) => problem,
-                });
-            }
+            Err(EntityError::Registry(error)) => self.no_policy(&path.key("policy"), &error),
             Err(EntityError::Unable { problem, .. }) => {
                 self.wrong(&path.key("policy"), format!("`{}` {problem}", spec.policy));
             }

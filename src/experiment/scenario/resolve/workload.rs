@@ -9,6 +9,7 @@ use crate::experiment::scenario::quantity::Or;
 use crate::experiment::scenario::tree::Path;
 use crate::experiment::{EstimateSource, Shaping, Workload, archive};
 use crate::model::{Named, NamedError, PartitionSpec, SiteSpec};
+use crate::workload::Spec;
 use crate::workload::cwf::CwfSpec;
 use crate::workload::lublin::LublinSpec;
 use crate::workload::poisson::PoissonSpec;
@@ -170,17 +171,11 @@ impl Checker<'_> {
         path: &Path,
         key: &str,
         load: Option<f64>,
-        workload: Workload,
+        mut workload: Workload,
         shaping: &mut Shaping,
         room: Room,
     ) -> Option<Workload> {
-        let within = |workload: &Workload| match workload {
-            Workload::Lublin(named) | Workload::Poisson(named) | Workload::Cwf(named) => {
-                named.params.get("load").cloned()
-            }
-            _ => None,
-        };
-        let inside = within(&workload);
+        let inside = workload.generator().and_then(|named| named.params.get("load").cloned());
         let (load, path) = match (load, inside) {
             (None, None) => return Some(workload),
             (Some(load), None) => (load, path.key("load")),
@@ -206,14 +201,9 @@ impl Checker<'_> {
             self.wrong(&path, format!("a load of {load} cannot be reached; it must be from 0.001 to 1000"));
             return None;
         }
-        let (of, mut named): (fn(Named) -> Workload, _) = match workload {
-            Workload::Lublin(named) => (Workload::Lublin, named),
-            Workload::Poisson(named) => (Workload::Poisson, named),
-            Workload::Cwf(named) => (Workload::Cwf, named),
-            Workload::File(_) | Workload::Stdin => {
-                shaping.load = Some(load * room.capacity / f64::from(room.largest));
-                return Some(workload);
-            }
+        let Some(named) = workload.generator_mut() else {
+            shaping.load = Some(load * room.capacity / f64::from(room.largest));
+            return Some(workload);
         };
         if named.params.contains_key("every") {
             let said = format!("`load` and `{key}.every` both say how fast jobs come; leave one out");
@@ -230,25 +220,26 @@ impl Checker<'_> {
             return None;
         }
         named.params.insert("load".to_owned(), of_machine.to_string());
-        Some(of(named))
+        Some(workload)
     }
 
     /// Checks a generator's parameters, and that its jobs find room.
     fn generator(&mut self, path: &Path, workload: &Workload, who: &str, room: Room) -> Option<()> {
-        let (largest, key) = match workload {
-            Workload::Lublin(named) => match LublinSpec::from_named(named.clone()) {
-                Ok(spec) => (spec.procs, "procs"),
-                Err(error) => return self.parameter(path, &error),
-            },
-            Workload::Poisson(named) => match PoissonSpec::from_named(named.clone()) {
-                Ok(spec) => (spec.size.largest(), "size"),
-                Err(error) => return self.parameter(path, &error),
-            },
-            Workload::Cwf(named) => match CwfSpec::from_named(named.clone()) {
-                Ok(spec) => (spec.units() * spec.unit, "procs"),
-                Err(error) => return self.parameter(path, &error),
-            },
+        let read = match workload {
+            Workload::Lublin(named) => {
+                LublinSpec::from_named(named.clone()).map(|spec| (spec.procs, "procs"))
+            }
+            Workload::Poisson(named) => {
+                PoissonSpec::from_named(named.clone()).map(|spec| (spec.size.largest(), "size"))
+            }
+            Workload::Cwf(named) => {
+                CwfSpec::from_named(named.clone()).map(|spec| (spec.units() * spec.unit, "procs"))
+            }
             Workload::File(_) | Workload::Stdin => return Some(()),
+        };
+        let (largest, key) = match read {
+            Ok(read) => read,
+            Err(error) => return self.parameter(path, &error),
         };
         if largest > room.ever {
             let said = format!(

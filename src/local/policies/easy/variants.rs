@@ -2,8 +2,8 @@
 
 use super::{BackfillOrder, Easy};
 use crate::local::policies::elastic;
-use crate::local::{Abilities, LocalPolicy, ParamInfo, PolicyInfo};
-use crate::model::{Named, NamedError};
+use crate::local::{Abilities, LocalPolicy, PolicyInfo};
+use crate::model::{Named, NamedError, ParamInfo};
 
 const ORDER: ParamInfo = ParamInfo {
     key: "order",

@@ -29,7 +29,7 @@ impl Los {
                 let freeze = self.freeze_for(view, room, head);
                 self.reserve_dedicated(view, room);
                 if let Some(freeze) = freeze {
-                    self.fill(view, room, Some(sooner(freeze, room)), actions);
+                    self.fill(view, room, Some(sooner(freeze, room)), head, actions);
                 }
                 return;
             }
@@ -72,8 +72,7 @@ impl Los {
                 // Lines 8 to 33.
                 Some(head) => {
                     let freeze = self.dedicated_freeze(view, room, start);
-                    let chosen = self.fill(view, room, freeze, actions);
-                    if !chosen.contains(&head.seq) {
+                    if !self.fill(view, room, freeze, head, actions) {
                         self.skip(head);
                     }
                     return;

@@ -24,6 +24,17 @@ impl Room {
     }
 }
 
+/// What a search for the best set works on, kept from one to the next for its memory alone.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Lists {
+    /// Jobs that may be chosen.
+    among: Vec<Entry>,
+    /// What they are to the search.
+    items: Vec<Item>,
+    /// Places of those that are chosen.
+    chosen: Vec<usize>,
+}
+
 /// The freeze end (shadow time) of a job that waits for processors, or of dedicated jobs.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) struct Freeze {
@@ -46,15 +57,15 @@ impl Los {
     }
 
     /// The first `lookahead` jobs of the queue that fit on the free processors.
-    fn candidates(&self, free: u32) -> Vec<Entry> {
+    fn candidates(&self, free: u32) -> impl Iterator<Item = Entry> {
         let hole = Hole { free, window: Span::MAX, extra: free };
         let mut cursor = Cursor::default();
-        let next = || {
+        let next = move || {
             let (at, entry) = self.queue.find(cursor, hole)?;
             cursor = Queue::after(at);
             Some(entry)
         };
-        std::iter::from_fn(next).take(self.options.lookahead as usize).collect()
+        std::iter::from_fn(next).take(self.options.lookahead as usize)
     }
 
     /// True if a job that starts now is still there at the freeze end.
@@ -66,7 +77,7 @@ impl Los {
         }
     }
 
-    /// Basic_DP, or with a freeze Reservation_DP: starts the set that uses the free processors best, and returns it.
+    /// Basic_DP, or with a freeze Reservation_DP: starts the set that uses the free processors best. True if the head of the queue is in it.
     ///
     /// Where there is a plan, the set is held against it in the order of the queue. A job that does not fit in is taken out of the
     /// candidates, and the best set of the others is looked for.
@@ -75,20 +86,24 @@ impl Los {
         view: &View<'_>,
         room: &mut Room,
         freeze: Option<Freeze>,
+        head: Entry,
         actions: &mut Actions,
-    ) -> Vec<u64> {
+    ) -> bool {
         let (now, quantum) = (view.now(), view.quantum().max(1));
-        let mut among = self.candidates(room.free);
+        let mut lists = std::mem::take(&mut self.lists);
+        let Lists { among, items, chosen } = &mut lists;
+        among.clear();
+        among.extend(self.candidates(room.free));
         let looked_at = if self.steps.is_some() { among.clone() } else { Vec::new() };
         let (free, spare) = (room.free / quantum, freeze.map_or(0, |freeze| freeze.extra / quantum));
-        let mut chosen = Vec::new();
         loop {
             let item = |entry: &Entry| Item {
                 units: entry.procs / quantum,
                 holds: freeze.is_some_and(|freeze| self.holds(now, *entry, freeze)),
             };
-            let items: Vec<Item> = among.iter().map(item).collect();
-            self.packer.pack(&items, free, spare, &mut chosen);
+            items.clear();
+            items.extend(among.iter().map(item));
+            self.packer.pack(items, free, spare, chosen);
             let Some(plan) = &room.plan else { break };
             let mut with = plan.clone();
             let refused = chosen.iter().copied().find(|at| {
@@ -105,18 +120,20 @@ impl Los {
                 }
             }
         }
-        let chosen: Vec<Entry> = chosen.into_iter().map(|at| among[at]).collect();
         if let Some(steps) = &mut self.steps {
-            let chosen = chosen.iter().map(|entry| entry.seq).collect();
             let planned: Vec<u64> = among.iter().map(|entry| entry.seq).collect();
             let refused =
                 looked_at.iter().map(|entry| entry.seq).filter(|seq| !planned.contains(seq)).collect();
             let looked_at = looked_at.iter().map(|entry| entry.seq).collect();
+            let chosen = chosen.iter().map(|at| planned[*at]).collect();
             steps.push(explain::Step::Fill { free: room.free, freeze, looked_at, refused, chosen });
         }
-        for entry in &chosen {
-            self.start(view, room, *entry, actions);
+        let mut has_head = false;
+        for at in chosen.iter() {
+            has_head |= among[*at].seq == head.seq;
+            self.start(view, room, among[*at], actions);
         }
-        chosen.into_iter().map(|entry| entry.seq).collect()
+        self.lists = lists;
+        has_head
     }
 }

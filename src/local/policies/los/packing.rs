@@ -21,16 +21,16 @@ use super::bits;
 
 /// A job that may be chosen.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(super) struct Item {
+pub struct Item {
     /// Its size, in allocation units.
-    pub(super) units: u32,
+    pub units: u32,
     /// Whether it still holds its processors at the freeze end.
-    pub(super) holds: bool,
+    pub holds: bool,
 }
 
 /// Works out which jobs to start, and keeps its rows from one time to the next.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Packer {
+pub struct Packer {
     /// Sums of jobs that hold.
     holding: Vec<u64>,
     /// `n - sum` for the sums of jobs that do not hold, `n` being the free units.
@@ -42,15 +42,14 @@ pub(super) struct Packer {
 impl Packer {
     /// Chooses among `items`, in the order of the queue, if `free` units are free now and `spare` of them may be held beyond the freeze end;
     /// puts the places of those that are chosen into `chosen`, in ascending order.
-    pub(super) fn pack(&mut self, items: &[Item], free: u32, spare: u32, chosen: &mut Vec<usize>) {
+    pub fn pack(&mut self, items: &[Item], free: u32, spare: u32, chosen: &mut Vec<usize>) {
         chosen.clear();
         let spare = spare.min(free);
         let can = |item: &Item| item.units <= if item.holds { spare } else { free };
-        let sum = |holds: bool| -> u64 {
-            let of_kind = items.iter().filter(|item| item.holds == holds && can(item));
-            of_kind.map(|item| u64::from(item.units)).sum()
-        };
-        let (held, passed) = (sum(true), sum(false));
+        let (mut held, mut passed) = (0_u64, 0_u64);
+        for item in items.iter().filter(|item| can(item)) {
+            *(if item.holds { &mut held } else { &mut passed }) += u64::from(item.units);
+        }
         if held + passed <= u64::from(free) && held <= u64::from(spare) {
             chosen.extend((0..items.len()).filter(|at| can(&items[*at])));
             return;

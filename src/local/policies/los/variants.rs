@@ -2,8 +2,8 @@
 
 use super::Los;
 use crate::local::policies::elastic;
-use crate::local::{Abilities, LocalPolicy, ParamInfo, PolicyInfo};
-use crate::model::{Named, NamedError};
+use crate::local::{Abilities, LocalPolicy, PolicyInfo};
+use crate::model::{Named, NamedError, ParamInfo};
 
 /// What is done about dedicated jobs.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]

@@ -1,0 +1,92 @@
+//! What is done to jobs of a site from outside of their workload: by the script of the scenario, and by commands.
+
+use super::Site;
+use crate::entity::{EntityError, Outbox, Stamp};
+use crate::local::Partition;
+use crate::model::{EventCause, JobAct, JobId, PlannedJobAct};
+use crate::units::Time;
+
+impl Site {
+    /// When the next order of the script is carried out.
+    pub(super) fn next_order(&self) -> Option<Time> {
+        self.spec.orders.get(self.ordered).map(|order| order.at)
+    }
+
+    /// The next order of the script that is due.
+    pub(super) fn take_order(&mut self, now: Time) -> Option<PlannedJobAct> {
+        let next = self.spec.orders.get(self.ordered).filter(|order| order.at <= now)?;
+        self.ordered += 1;
+        Some(*next)
+    }
+
+    /// Which order is the next, after what has passed: those of an instant are carried out in its first round.
+    pub(super) fn find_order(&mut self) {
+        let passed = self.mail.passed();
+        self.ordered = self.spec.orders.partition_point(|order| Stamp::at(order.at) < passed);
+    }
+
+    /// Does it to the job of that number; if several have it, to the one that was submitted first. If there is none, that is told.
+    pub(super) fn order(
+        &mut self,
+        job: JobId,
+        act: JobAct,
+        cause: EventCause,
+        now: Stamp,
+        outbox: &mut dyn Outbox,
+    ) -> Result<(), EntityError> {
+        let time = now.time;
+        match self.partition_of(job) {
+            None => self.refuse(job, act, time, outbox),
+            Some(at) => {
+                let partition = &mut self.partitions[at];
+                match act {
+                    JobAct::Cancel => {
+                        if let Some(gone) = partition.cancel(job, time, outbox) {
+                            self.touched[at] = true;
+                            self.ended.push(gone);
+                        }
+                    }
+                    JobAct::Change(change) => {
+                        let done = partition.command(job, change, cause, time, outbox, &mut self.ended)?;
+                        self.touched[at] |= done == Some(true);
+                    }
+                }
+            }
+        }
+        self.report_ends(now, outbox)
+    }
+
+    /// The run is over: orders that would still have come are for jobs that have ended, or that never came. Of a job that is left nobody
+    /// knows.
+    pub(super) fn refuse_orders_to_come(&mut self, now: Time, outbox: &mut dyn Outbox) {
+        if self.more() {
+            return;
+        }
+        let rest: Vec<PlannedJobAct> = self.spec.orders.get(self.ordered..).unwrap_or_default().to_vec();
+        self.ordered = self.spec.orders.len();
+        for order in rest {
+            if self.partition_of(order.job).is_none() {
+                self.refuse(order.job, order.act, now, outbox);
+            }
+        }
+    }
+
+    /// A command for a job that is not here: the first partition counts it.
+    pub(super) fn refuse(&mut self, job: JobId, act: JobAct, now: Time, outbox: &mut dyn Outbox) {
+        let change = match act {
+            JobAct::Cancel => None,
+            JobAct::Change(change) => Some(change),
+        };
+        if let Some(partition) = self.partitions.first_mut() {
+            partition.refuse_command(job, change, now, outbox);
+        }
+    }
+
+    /// Where the job of that number is that was submitted first.
+    fn partition_of(&self, job: JobId) -> Option<usize> {
+        let came = |partition: &Partition| partition.submitted(job);
+        let found =
+            self.partitions.iter().enumerate().filter_map(|(at, partition)| Some((came(partition)?, at)));
+        found.min().map(|(_, at)| at)
+    }
+}

@@ -1,0 +1,174 @@
+//! What a user asks for: a workload, its estimates, and what is done to it.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::experiment::archive;
+use crate::formats::swf::Clean;
+use crate::model::{Named, NamedError};
+use crate::workload::cwf::CwfSpec;
+use crate::workload::lublin::LublinSpec;
+use crate::workload::poisson::PoissonSpec;
+use crate::workload::tsafrir::TsafrirSpec;
+use crate::workload::{Estimates, Spec};
+
+/// A workload as a user names it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Workload {
+    /// A file: SWF or the cloud workload format, plain or gzipped, or Batsim's JSON.
+    File(PathBuf),
+    /// SWF or the cloud workload format on standard input.
+    Stdin,
+    /// The Lublin-Feitelson model with parameters.
+    Lublin(Named),
+    /// Jobs with exponential gaps, with parameters.
+    Poisson(Named),
+    /// The generator of the cloud workload format, with parameters.
+    Cwf(Named),
+}
+
+/// Where estimates come from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EstimateSource {
+    /// The log's, exact, or a factor.
+    Plain(Estimates),
+    /// Tsafrir's model of user estimates, with its parameters. Unless they say it, the longest estimate is the longest of
+    /// the workload, in whole hours.
+    Tsafrir(Named),
+}
+
+/// What is done to a workload before it is run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Shaping {
+    /// Which rows are skipped.
+    pub clean: Clean,
+    /// Cut jobs larger than the machine to its size.
+    pub cap: bool,
+    /// Only the first so many jobs.
+    pub first: Option<u64>,
+    /// Offered load to reach by scaling the gaps between submissions.
+    pub load: Option<f64>,
+    /// Estimates.
+    pub estimates: EstimateSource,
+    /// A job comes its think time after the job it follows.
+    pub feedback: bool,
+    /// Processors of the machine; if not given, what the workload says.
+    pub procs: Option<u32>,
+    /// Seed of whatever is drawn, unless the generator names its own.
+    pub seed: u64,
+}
+
+impl Default for Shaping {
+    fn default() -> Self {
+        Self {
+            clean: Clean::None,
+            cap: false,
+            first: None,
+            load: None,
+            estimates: EstimateSource::Plain(Estimates::Log),
+            feedback: false,
+            procs: None,
+            seed: 1,
+        }
+    }
+}
+
+impl Workload {
+    /// How it is called in a line: without the folders of a file.
+    pub(in crate::experiment) fn title(&self) -> String {
+        match self {
+            Self::File(path) => {
+                let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+                name.strip_prefix(archive::PREFIX).unwrap_or(&name).to_owned()
+            }
+            Self::Stdin => "standard input".to_owned(),
+            Self::Lublin(named) | Self::Poisson(named) | Self::Cwf(named) => named.to_string(),
+        }
+    }
+
+    /// The generator that makes it, if one does.
+    pub(in crate::experiment) const fn generator(&self) -> Option<&Named> {
+        match self {
+            Self::File(_) | Self::Stdin => None,
+            Self::Lublin(named) | Self::Poisson(named) | Self::Cwf(named) => Some(named),
+        }
+    }
+
+    /// The same, to be given parameters.
+    pub(in crate::experiment) const fn generator_mut(&mut self) -> Option<&mut Named> {
+        match self {
+            Self::File(_) | Self::Stdin => None,
+            Self::Lublin(named) | Self::Poisson(named) | Self::Cwf(named) => Some(named),
+        }
+    }
+
+    /// The file that it is in: of a log of an archive, wherever this machine has it; `None` if it is in none.
+    ///
+    /// # Errors
+    /// If the log of an archive is not at hand.
+    pub(in crate::experiment) fn file(&self) -> Result<Option<PathBuf>, String> {
+        let Self::File(path) = self else { return Ok(None) };
+        match path.to_str().filter(|name| archive::names(name)) {
+            Some(name) => archive::find(name).map(Some),
+            None => Ok(Some(path.clone())),
+        }
+    }
+
+    /// True if the workload can be read only once: standard input, a pipe.
+    pub fn is_once(&self) -> bool {
+        match self {
+            Self::Stdin => true,
+            Self::File(path) => path.metadata().is_ok_and(|about| !about.is_file() && !about.is_dir()),
+            Self::Lublin(_) | Self::Poisson(_) | Self::Cwf(_) => false,
+        }
+    }
+}
+
+impl FromStr for Workload {
+    type Err = NamedError;
+
+    /// `-`, `lublin`, `poisson` or `cwf`, with or without parameters, or else the path of a file.
+    fn from_str(written: &str) -> Result<Self, NamedError> {
+        let is = |name: &str| {
+            written.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('['))
+        };
+        match written {
+            "-" => Ok(Self::Stdin),
+            _ if is(LublinSpec::NAME) => Ok(Self::Lublin(written.parse()?)),
+            _ if is(PoissonSpec::NAME) => Ok(Self::Poisson(written.parse()?)),
+            _ if is(CwfSpec::NAME) => Ok(Self::Cwf(written.parse()?)),
+            _ => Ok(Self::File(PathBuf::from(written))),
+        }
+    }
+}
+
+impl FromStr for EstimateSource {
+    type Err = String;
+
+    /// `log`, `exact`, `factor:F` or `tsafrir[...]`.
+    fn from_str(written: &str) -> Result<Self, String> {
+        match written.strip_prefix(TsafrirSpec::NAME) {
+            Some(rest) if rest.is_empty() || rest.starts_with('[') => {
+                written.parse().map(Self::Tsafrir).map_err(|error: NamedError| error.to_string())
+            }
+            _ => written.parse().map(Self::Plain).map_err(|_| {
+                format!(
+                    "`{written}` is none of `log`, `exact`, `factor:F` (such as `factor:2.5`) and `tsafrir`"
+                )
+            }),
+        }
+    }
+}
+
+impl std::fmt::Display for EstimateSource {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Plain(estimates) => estimates.fmt(f),
+            Self::Tsafrir(named) => named.fmt(f),
+        }
+    }
+}
