@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use super::gains::{Against, best_of, greatest};
 use super::{Claim, Expects, Side};
-use crate::metrics::{Better, MeasureInfo, RunStatus, StudyPoint, StudyRow, StudyTable, one_run};
+use crate::metrics::{Better, MeasureInfo, Outcomes, RunStatus, StudyPoint, StudyRow, StudyTable, one_run};
 use crate::model::nearest;
 
 /// A claim that does not fit the study that it names.
@@ -310,6 +310,12 @@ fn alone(at: String, point: &StudyPoint<'_>, measure: usize, drawn: &dyn Fn(u64)
     Sample { at, of, than: Vec::new(), note, seeds, one_run: is_one(&point.runs, drawn) }
 }
 
+/// Whether the jobs of two runs ended alike: as many in each way, or all of them completed, however many they were.
+fn alike(one: &Outcomes, other: &Outcomes) -> bool {
+    let all_completed = |of: &Outcomes| of.completed == of.total();
+    one == other || (all_completed(one) && all_completed(other))
+}
+
 /// The values of both sides by seed, or why they cannot be held against each other. In a row that falls or rises, both sides are the
 /// same runs.
 pub(super) fn pairs_of(
@@ -325,7 +331,7 @@ pub(super) fn pairs_of(
     let others: BTreeMap<u64, &StudyRow> = others.iter().map(|row| (row.seed, *row)).collect();
     let pairs: Vec<(&StudyRow, &StudyRow)> =
         of.0.runs.iter().filter_map(|row| Some((*row, *others.get(&row.seed)?))).collect();
-    let unlike = pairs.iter().filter(|(row, other)| row.outcomes != other.outcomes).count();
+    let unlike = pairs.iter().filter(|(row, other)| !alike(&row.outcomes, &other.outcomes)).count();
     if unlike > 0 {
         return Err(format!("jobs did not end alike in {unlike} of {} pairs", of.0.runs.len()));
     }

@@ -96,7 +96,10 @@ pub(super) fn told(claim: &Claim, points: &[JudgedPoint]) -> String {
         Expects::Shown { published: None } => each(&|point| point.of.map(|of| figure(of, 4))),
         Expects::Below | Expects::Above | Expects::Change { .. } => each(&|point| {
             let (of, than) = (point.of?, point.than?);
-            let change = unsigned_zero(format!("{:+.1} %", (of / than - 1.0) * 100.0));
+            let change = match than == 0.0 {
+                true => format!("{} against 0", figure(of, 1)),
+                false => unsigned_zero(format!("{:+.1} %", (of / than - 1.0) * 100.0)),
+            };
             let so =
                 point.pairs_so.map_or_else(String::new, |so| format!(" (so in {so} of {} seeds)", point.n));
             Some(change + &so)
