@@ -52,6 +52,27 @@ fn the_best_set_starts_and_not_the_first_that_fits() {
 }
 
 #[test]
+fn what_was_not_looked_at_is_looked_at_next() {
+    // 60 jobs of one processor on 64: the best set of 50 leaves 14 free, and the other ten fit on them.
+    let all: Vec<Job> = (1..=60).map(|id| job(id, 0, 1, 1_000)).collect();
+    for policy in ["los", "delayed-los", "hybrid-los", "delayed-los[lookahead=1]", "los-d[lookahead=7]"] {
+        assert_eq!(starts(&site(64, policy), &all), [0; 60], "{policy}");
+    }
+    // The same beside a head that does not fit: of 9 that are free, 5 are spare when it starts at 100. Two at a time, three of five that are longer
+    // start (2 + 2 + 1), and of two that are over in time both.
+    let mut jobs = vec![job(1, 0, 11, 100), job(2, 1, 15, 10)];
+    jobs.extend(
+        [(3, 2, 500), (4, 2, 500), (5, 1, 500), (6, 1, 500), (7, 1, 500), (8, 2, 50), (9, 2, 50)]
+            .map(|(id, procs, runtime)| job(id, 1, procs, runtime)),
+    );
+    let at_once = [1, 1, 1, 110, 110, 1, 1];
+    assert_eq!(starts(&site(20, "los[lookahead=2]"), &jobs)[2..], at_once);
+    // A head that is passed over has been skipped once, however many sets were started.
+    let jobs = [job(1, 0, 7, 100), job(2, 0, 5, 30), job(3, 0, 5, 30), job(4, 1, 5, 30), job(5, 1, 5, 30)];
+    assert_eq!(starts(&site(10, "delayed-los[cs=1,lookahead=3]"), &jobs), [30, 0, 0, 130, 130]);
+}
+
+#[test]
 fn the_first_does_not_fit_and_is_not_delayed() {
     // Job 2 needs 8: the shadow time is 100, and 2 are spare then.
     let jobs = |last: u64| {

@@ -48,6 +48,17 @@ pub(super) struct Freeze {
     pub(super) dedicated: usize,
 }
 
+/// What a set was.
+#[derive(Copy, Clone, Debug)]
+struct Filled {
+    /// The head of the queue is in it.
+    has_head: bool,
+    /// Processors of those that are still there at the freeze end.
+    held: u32,
+    /// Others may fit that were not looked at.
+    more: bool,
+}
+
 impl Los {
     /// What is free at the beginning of a pass.
     pub(super) fn room(&self, view: &View<'_>) -> Room {
@@ -56,9 +67,18 @@ impl Los {
         Room { free: view.free(), plan: planned.then(|| view.profile()), dedicated: None }
     }
 
-    /// The first `lookahead` jobs of the queue that fit on the free processors.
-    fn candidates(&self, free: u32) -> impl Iterator<Item = Entry> {
-        let hole = Hole { free, window: Span::MAX, extra: free };
+    /// The first `lookahead` jobs of the queue that may be chosen: they fit on the free processors, and at a freeze end they are over
+    /// or fit on those that are spare then.
+    fn candidates(&self, now: Time, free: u32, freeze: Option<Freeze>) -> impl Iterator<Item = Entry> {
+        let over_by = |freeze: Freeze| match self.options.shadow {
+            ShadowRule::Before => freeze.time.since(now) - Span::TICK,
+            ShadowRule::By => freeze.time.since(now),
+        };
+        let hole = Hole {
+            free,
+            window: freeze.map_or(Span::MAX, over_by),
+            extra: freeze.map_or(free, |freeze| freeze.extra),
+        };
         let mut cursor = Cursor::default();
         let next = move || {
             let (at, entry) = self.queue.find(cursor, hole)?;
@@ -79,8 +99,8 @@ impl Los {
 
     /// Basic_DP, or with a freeze Reservation_DP: starts the set that uses the free processors best. True if the head of the queue is in it.
     ///
-    /// Where there is a plan, the set is held against it in the order of the queue. A job that does not fit in is taken out of the
-    /// candidates, and the best set of the others is looked for.
+    /// Nothing that fits is left out by the best set of all jobs, but it may be by that of the first `lookahead` ones: while there are as many, and a
+    /// set of them starts, the next ones are looked at.
     pub(super) fn fill(
         &mut self,
         view: &View<'_>,
@@ -89,11 +109,37 @@ impl Los {
         head: Entry,
         actions: &mut Actions,
     ) -> bool {
+        let (mut freeze, mut has_head) = (freeze, false);
+        loop {
+            let filled = self.fill_once(view, room, freeze, head, actions);
+            has_head |= filled.has_head;
+            if !filled.more || room.free == 0 {
+                return has_head;
+            }
+            if let Some(freeze) = &mut freeze {
+                freeze.extra = freeze.extra.saturating_sub(filled.held);
+            }
+        }
+    }
+
+    /// Starts the best set of the first `lookahead` jobs.
+    ///
+    /// Where there is a plan, the set is held against it in the order of the queue. A job that does not fit in is taken out of the
+    /// candidates, and the best set of the others is looked for.
+    fn fill_once(
+        &mut self,
+        view: &View<'_>,
+        room: &mut Room,
+        freeze: Option<Freeze>,
+        head: Entry,
+        actions: &mut Actions,
+    ) -> Filled {
         let (now, quantum) = (view.now(), view.quantum().max(1));
         let mut lists = std::mem::take(&mut self.lists);
         let Lists { among, items, chosen } = &mut lists;
         among.clear();
-        among.extend(self.candidates(room.free));
+        among.extend(self.candidates(now, room.free, freeze));
+        let whole_window = among.len() == self.options.lookahead as usize;
         let looked_at = if self.steps.is_some() { among.clone() } else { Vec::new() };
         let (free, spare) = (room.free / quantum, freeze.map_or(0, |freeze| freeze.extra / quantum));
         loop {
@@ -128,12 +174,14 @@ impl Los {
             let chosen = chosen.iter().map(|at| planned[*at]).collect();
             steps.push(explain::Step::Fill { free: room.free, freeze, looked_at, refused, chosen });
         }
-        let mut has_head = false;
+        let more = whole_window && !chosen.is_empty();
+        let mut filled = Filled { has_head: false, held: 0, more };
         for at in chosen.iter() {
-            has_head |= among[*at].seq == head.seq;
+            filled.has_head |= among[*at].seq == head.seq;
+            filled.held += if items[*at].holds { among[*at].procs } else { 0 };
             self.start(view, room, among[*at], actions);
         }
         self.lists = lists;
-        has_head
+        filled
     }
 }
