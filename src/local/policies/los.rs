@@ -47,6 +47,8 @@ pub struct Los {
     lists: Lists,
     /// What the pass has done, if it is asked to explain itself.
     steps: Option<Vec<explain::Step>>,
+    /// When the last pass was, if nothing has happened since; for explanations alone.
+    passed: Option<Time>,
 }
 
 /// What [`LocalPolicy::save`] keeps: of jobs that were moved or skipped, rank and count.
@@ -69,6 +71,7 @@ impl Los {
             packer: Packer::default(),
             lists: Lists::default(),
             steps: None,
+            passed: None,
         }
     }
 
@@ -185,6 +188,10 @@ impl Los {
 
 impl LocalPolicy for Los {
     fn on(&mut self, change: Change, view: &View<'_>) {
+        // What has just been started may be told to end at another time; nothing has happened by that.
+        if !matches!(change, Change::Moved { .. }) {
+            self.passed = None;
+        }
         match change {
             Change::Arrived(job) => self.insert(view, job),
             Change::Withdrawn(job) => self.remove(view, job),
@@ -206,6 +213,7 @@ impl LocalPolicy for Los {
         if let Some((start, ..)) = self.dedicated.iter().find(|(start, ..)| *start > view.now()) {
             actions.wake_at(*start);
         }
+        self.passed = Some(view.now());
     }
 
     fn explain(&self, view: &View<'_>, job: JobKey) -> Explanation {

@@ -50,6 +50,12 @@ pub(super) fn explain(los: &Los, view: &View<'_>, job: JobKey) -> Explanation {
             }
             _ => continue,
         };
+        if los.passed == Some(view.now()) {
+            // That pass is over. The next one would be another: somebody has been skipped once more.
+            let rule = "the pass of this instant has chosen others, so as not to delay dedicated jobs; the next one would start it";
+            let dedicated = los.dedicated.iter().map(|(start, _, job)| view.waits(*job, Some(*start)));
+            return Explanation::new(Reason::Packed, rule, needs, free).blocked_by(dedicated);
+        }
         return Explanation::new(Reason::Starts, rule, needs, free);
     }
     let started = actions.as_slice().iter().filter_map(|action| match action {
@@ -101,13 +107,6 @@ impl Case<'_> {
             return Explanation { shadow: Some(freeze.time), spare: Some(freeze.extra), ..told }
                 .starting(Some(freeze.time));
         }
-        if !looked_at.contains(&seq) {
-            let rule = format!(
-                "only the first {} waiting jobs that fit are looked at, and it is behind them",
-                twin.options.lookahead
-            );
-            return Explanation::new(Reason::Behind, rule, needs, *free).blocked_by(self.first());
-        }
         if refused.contains(&seq) {
             let rule =
                 format!("it is expected to run until {}, and processors are reserved before", Clock(end));
@@ -135,13 +134,17 @@ impl Case<'_> {
             return Explanation { shadow: Some(freeze.time), spare: Some(freeze.extra), ..told }
                 .blocked_by(self.frozen(&freeze));
         }
+        if !looked_at.contains(&seq) {
+            let rule = format!(
+                "only the first {} waiting jobs that fit are looked at, and it is behind them",
+                twin.options.lookahead
+            );
+            return Explanation::new(Reason::Behind, rule, needs, *free).blocked_by(self.first());
+        }
         let skips = twin.skips(Los::entry(view, *job, 0));
         let rule = match skips {
             0 => "another set of waiting jobs fills the free processors better, or as well and is nearer to the head of the queue".to_owned(),
-            _ => format!(
-                "another set of waiting jobs fills the free processors better; it is the first in the queue and has been skipped {skips} of {} times",
-                twin.options.skips
-            ),
+            _ => format!("another set of waiting jobs fills the free processors as well or better; {}", self.skipped(skips)),
         };
         let others = self.started.iter().filter(|other| chosen.contains(&view.job(**other).seq()));
         Explanation::new(Reason::Packed, rule, needs, *free)
@@ -155,7 +158,11 @@ impl Case<'_> {
             Some(Step::Fill { free, .. }) => *free,
             _ => left,
         };
-        let rule = format!("it needs {}, and {}", processors(needs), free_now(free));
+        let mut rule = format!("it needs {}, and {}", processors(needs), free_now(free));
+        let skips = self.twin.skips(Los::entry(view, *job, 0));
+        if skips > 0 {
+            rule = format!("{rule}; {}", self.skipped(skips));
+        }
         let told = Explanation::new(Reason::NoRoom, rule, needs, free)
             .blocked_by(view.released_for(needs, free))
             .blocked_by(self.started.iter().map(|job| view.waits(*job, Some(view.now()))));
@@ -170,9 +177,14 @@ impl Case<'_> {
         }
     }
 
-    /// The first in the queue after the pass.
+    /// How often the first in the queue was passed over.
+    fn skipped(&self, times: u32) -> String {
+        format!("it has been skipped {times} of {} times", self.twin.options.skips)
+    }
+
+    /// The first in the queue after the pass; nobody is before the first itself.
     fn first(&self) -> Option<Blocker> {
-        let first = self.twin.queue.iter().find(|entry| entry.job != self.job)?;
+        let first = self.twin.queue.first().filter(|entry| entry.job != self.job)?;
         Some(self.view.waits(first.job, None))
     }
 
