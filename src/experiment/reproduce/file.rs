@@ -297,6 +297,10 @@ fn expects(keys: &ClaimKeys, measures: &[String]) -> Result<Expects, Wrong> {
             "neither `published` nor `relation`".to_owned(),
             "give the number that was published with a `tolerance`, or a `relation`",
         ),
+        (Some(_), None) if !keys.than.is_empty() || keys.by.is_some() || keys.along.is_some() => wrong(
+            "`than`, `by` or `along` beside `published`".to_owned(),
+            "a number stands for itself: these are of a `relation`",
+        ),
         (Some(published), None) => match &keys.tolerance {
             Some(Tolerance::Number(tolerance)) if *tolerance >= 0.0 => {
                 Ok(Expects::Value { published, tolerance: *tolerance })

@@ -73,6 +73,8 @@ pub struct JudgedPoint {
     pub in_this_run: Option<bool>,
     /// In how many of the pairs it is as was published: the order, or a gain as high.
     pub pairs_so: Option<usize>,
+    /// In how many both sides are alike, where an order was published.
+    pub pairs_alike: usize,
     /// Whether there are too few seeds for a verdict.
     pub few: bool,
     /// What is to be said of it.
@@ -151,6 +153,7 @@ fn point(claim: &Claim, sample: &Sample, level: f64) -> JudgedPoint {
         counts: of.is_some(),
         in_this_run: None,
         pairs_so: None,
+        pairs_alike: 0,
         few: false,
         note: sample.note.clone(),
     };
@@ -167,7 +170,9 @@ fn point(claim: &Claim, sample: &Sample, level: f64) -> JudgedPoint {
             false => JudgedPoint { in_this_run: so, ..empty },
         };
     }
-    let empty = JudgedPoint { pairs_so: pairs_so(claim.expects, sample), ..empty };
+    let alike = sample.of.iter().zip(&sample.than).filter(|(of, than)| of == than).count();
+    let pairs_alike = if is_sign(claim) { alike } else { 0 };
+    let empty = JudgedPoint { pairs_so: pairs_so(claim.expects, sample), pairs_alike, ..empty };
     let enough = Evidence::of_seeds(sample.of.len()) == Evidence::Verdict;
     let few = |point: JudgedPoint| JudgedPoint { holds: None, adjusted_p: None, few: true, ..point };
     let judged = match claim.expects {
@@ -227,21 +232,28 @@ fn is_so(expects: Expects, of: f64, than: Option<f64>) -> bool {
 }
 
 /// The published gain of a single run among those of the seeds: the range that 95 of 100 seeds have, and whether it is one of their
-/// kind. The chance that one more run is as far out as the published one is, at most, two times the share of runs that are as far out on the same side;
-/// below `alpha` it is not of their kind. Where so few seeds cannot rule it out, a value beyond all of them is open.
-fn gain_among(gains: &[f64], published: f64, alpha: f64) -> Option<((f64, f64), Option<bool>)> {
+/// kind. The chance that one more run is as far out as the published one is, at most, two times the share of runs that are as far out on the same side.
+/// It is of their kind if that is [`ALPHA`] or more, which no number of other claims changes; not of their kind if it is below `alpha`, which is corrected for
+/// them; between the two it is open.
+pub(super) fn gain_among(gains: &[f64], published: f64, alpha: f64) -> Option<((f64, f64), Option<bool>)> {
     let mut sorted = gains.to_vec();
     sorted.sort_by(f64::total_cmp);
     let (first, last) = (*sorted.first()?, *sorted.last()?);
     let at = |share: f64| sorted[(share * (sorted.len() - 1) as f64).round() as usize];
-    let above = sorted.iter().filter(|gain| **gain >= published).count();
-    let below = sorted.iter().filter(|gain| **gain <= published).count();
-    let chance = 2.0 * (above.min(below) + 1) as f64 / (sorted.len() + 1) as f64;
-    let holds = match chance < alpha {
-        true => Some(false),
-        false => (first <= published && published <= last).then_some(true),
+    let chance = 2.0 * (as_far_out(gains, published) + 1) as f64 / (sorted.len() + 1) as f64;
+    let holds = if chance < alpha {
+        Some(false)
+    } else {
+        (chance >= ALPHA && first <= published && published <= last).then_some(true)
     };
     Some(((at(0.025), at(0.975)), holds))
+}
+
+/// How many are as far out as the published gain, on the same side.
+fn as_far_out(gains: &[f64], published: f64) -> usize {
+    let above = gains.iter().filter(|gain| **gain >= published).count();
+    let below = gains.iter().filter(|gain| **gain <= published).count();
+    above.min(below)
 }
 
 /// Whether an interval lies in a range: yes, no, or it crosses an end.

@@ -83,6 +83,10 @@ pub fn check_claim(
             let said = format!("the campaign has no axis `{axis}`; its axes are {}", axes.join(", "));
             return Err(ClaimError::new(claim, said, nearest(axis, axes.iter().copied())));
         };
+        if wanted.is_empty() {
+            let said = format!("no label of axis `{axis}` is named, so it is about no run");
+            return Err(ClaimError::with_hint(claim, said, "name labels, or leave the axis out"));
+        }
         let known = labels(at);
         if let Some(label) = wanted.iter().find(|label| !known.contains(label)) {
             let said = format!("axis `{axis}` has no `{label}`; it has {}", known.join(", "));
@@ -99,6 +103,17 @@ pub fn check_claim(
                 format!("`than` chooses on axis `{axis}`, and `of` leaves it open: there is nothing to pair");
             let hint = format!("name labels of `{axis}` in `of` too, or leave it out of `than`");
             return Err(ClaimError::with_hint(claim, said, &hint));
+        }
+        let several = fixed.is_some_and(|labels| labels.len() > 1 && labels.contains(&wanted[0]));
+        if several
+            && wanted.len() == 1
+            && claim
+                .than
+                .iter()
+                .all(|(other, labels)| other == axis || claim.of.get(other).is_none_or(|of| of == labels))
+        {
+            let said = format!("`{}` of axis `{axis}` would be held against itself", wanted[0]);
+            return Err(ClaimError::with_hint(claim, said, "leave it out of `of`"));
         }
         if fixed.is_some_and(|labels| labels.len() == 1) && wanted.len() > 1 {
             let said =
@@ -129,6 +144,14 @@ fn check_gain(claim: &Claim, axes: &[&str]) -> Result<(), ClaimError> {
             let said = format!("`{key} = \"{axis}\"`: `of` leaves nothing to choose there");
             return Err(ClaimError::with_hint(claim, said, hint));
         }
+    }
+    if let Some(axis) = claim.best.as_ref().filter(|_| !claim.than.is_empty())
+        && claim.than.get(axis).is_none_or(|labels| labels.len() != 1)
+    {
+        let said = format!(
+            "`best = \"{axis}\"`: `than` must say which one label of `{axis}` the best is held against"
+        );
+        return Err(ClaimError::with_hint(claim, said, "name one label of it in `than`"));
     }
     let directed = claim.best.is_some() || claim.along.is_some();
     let aimless = claim.measures.iter().find(|id| MeasureInfo::of(id).better == Better::Neither);

@@ -288,14 +288,16 @@ fn the_other_side_is_at_the_same_point() {
     let labels = |labels: &[&str]| labels.iter().map(|label| (*label).to_owned()).collect::<Vec<_>>();
     let against_one = Claim {
         of: [("policy".to_owned(), labels(&["easy"])), ("load".to_owned(), labels(&["0.5", "0.9"]))].into(),
-        than: side(&[("policy", "easy"), ("load", "0.9")]),
+        than: side(&[("policy", "fcfs"), ("load", "0.9")]),
         ..claim(Expects::Below)
     };
+    let itself = Claim { than: side(&[("load", "0.9")]), ..against_one.clone() };
+    assert!(said(&itself, &fresh).contains("`0.9` of axis `load` would be held against itself"));
     let Measured::Samples(samples) = measured(&against_one, &fresh).unwrap() else { panic!() };
     let means = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
     let found: Vec<_> =
         samples.iter().map(|sample| (sample.at.as_str(), means(&sample.of), means(&sample.than))).collect();
-    assert_eq!(found, [("load 0.5", 80.0, 99.0), ("load 0.9", 99.0, 99.0)]);
+    assert_eq!(found, [("load 0.5", 80.0, 100.0), ("load 0.9", 99.0, 100.0)]);
     let mut several = claim(Expects::Below);
     several.than.insert("policy".to_owned(), vec!["fcfs".to_owned(), "easy".to_owned()]);
     assert!(said(&several, &table).contains("several labels of axis `policy` for one of `of`"));
@@ -454,4 +456,18 @@ fn the_best_of_several_is_chosen_seed_by_seed() {
         measure_claim(&no_axis, &table(30), &|_| true).unwrap_err().hint(),
         Some("did you mean `load`?")
     );
+}
+
+#[test]
+fn whether_a_gain_is_one_of_the_kind_of_the_seeds_is_not_up_to_other_claims() {
+    let gains: Vec<f64> = (0..200).map(f64::from).collect();
+    let holds = |published, alpha| super::judge::gain_among(&gains, published, alpha).unwrap().1;
+    // Three of 200 are as high: 2 (3 + 1) / 201 = 0.04. Six: 0.07.
+    assert_eq!(holds(197.0, 0.05), Some(false));
+    assert_eq!(holds(197.0, 0.001), None);
+    assert_eq!(holds(194.0, 0.001), Some(true));
+    // As low: 2 (3 + 1) / 201.
+    assert_eq!(holds(2.0, 0.001), None);
+    assert_eq!(holds(900.0, 0.001), None, "200 seeds cannot say so at this level");
+    assert_eq!(holds(900.0, 0.01), Some(false));
 }

@@ -44,7 +44,14 @@ pub(super) fn told_point(claim: &Claim, point: &JudgedPoint) -> String {
             format!("{at}the difference is {} to {}{p}", shown(low), shown(high))
         }
         (Some(_), None) if matches!(claim.expects, Expects::UpTo { .. }) => {
-            format!("{at}it is beyond all {}, too few to rule it out", counted_as(point.n, "seed"))
+            let above = point.pairs_so.unwrap_or(0);
+            match above.min(point.n - above) {
+                0 => format!("{at}it is beyond all {}, too few to rule it out", counted_as(point.n, "seed")),
+                out => format!(
+                    "{at}{out} of {} are as far out, too few to rule it out",
+                    counted_as(point.n, "seed")
+                ),
+            }
         }
         (Some((low, high)), _) => format!("{at}the interval is {} to {}", shown(low), shown(high)),
         (None, Some(false)) => match (claim.expects, point.of, point.than) {
@@ -126,8 +133,8 @@ pub(super) fn brief(claim: &Claim, points: &[JudgedPoint]) -> Option<String> {
                 (shares.iter().copied().reduce(f64::min)?, shares.iter().copied().reduce(f64::max)?);
             let [low, high] = [low, high].map(|share| unsigned_zero(format!("{share:+.1}")));
             let told = format!("{low} to {high} % at {} points", shares.len());
-            let so = counted.iter().filter_map(|point| Some(100 * point.pairs_so? / point.n.max(1)));
-            let so: Vec<usize> = so.collect();
+            let so: Vec<usize> =
+                counted.iter().filter_map(|point| Some(percent(point.pairs_so?, point.n))).collect();
             Some(match (so.iter().min(), so.iter().max()) {
                 (Some(least), Some(most)) => format!("{told}, so in {least} to {most} % of seeds"),
                 _ => told,
@@ -135,6 +142,12 @@ pub(super) fn brief(claim: &Claim, points: &[JudgedPoint]) -> Option<String> {
         }
         _ => None,
     }
+}
+
+/// A share in whole percent: 0 is none, and 100 is all.
+fn percent(of: usize, all: usize) -> usize {
+    let rounded = (200 * of + all) / (2 * all).max(1);
+    if of == 0 || of == all { rounded } else { rounded.clamp(1, 99) }
 }
 
 /// The means of a row that should fall or rise, point by point: `load 0.4: 2.60, 1.26, 1.13`.
