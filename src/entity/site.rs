@@ -169,7 +169,9 @@ impl Site {
             problem: problem.to_owned(),
         };
         if !spec.reservations.is_empty() && !abilities.keeps_reservations {
-            return Err(unable("does not keep reservations; `easy` and `conservative` do"));
+            return Err(unable(
+                "does not keep reservations; `easy`, `conservative` and the LOS family do (`gridemu policies` says it of each)",
+            ));
         }
         if spec.order == InstantOrder::Event && abilities.elastic > 0 {
             return Err(unable(

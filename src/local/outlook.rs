@@ -78,13 +78,25 @@ impl View<'_> {
         })
     }
 
-    /// When those that wait would be worked off by all processors together: now, if nobody waits.
+    /// When those that wait would be worked off by all processors together: now, if nobody waits. A dedicated job counts from the start
+    /// on that it asks for.
     pub fn turn(&self) -> Time {
         if self.state.waiting == 0 {
             return self.now;
         }
-        let micros = self.state.backlog.div_ceil(u128::from(self.capacity().max(1)));
+        let backlog = self.state.backlog - self.early();
+        let micros = backlog.div_ceil(u128::from(self.capacity().max(1)));
         self.now + Span::from_micros(u64::try_from(micros).unwrap_or(u64::MAX))
+    }
+
+    /// The part of the backlog that asks for a later start. Policies that do not know of such jobs never see them before.
+    fn early(&self) -> u128 {
+        if !self.state.abilities.dedicated {
+            return 0;
+        }
+        let waiting = self.jobs_in(Phase::Waiting).into_iter().map(|key| self.job(key));
+        let early = waiting.filter(|job| job.requested_start().is_some_and(|start| start > self.now));
+        early.map(super::LiveJob::area).sum()
     }
 
     /// Expected end and processors of what runs, in no order.

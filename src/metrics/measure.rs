@@ -41,7 +41,7 @@ const GROUPS: [(&str, bool); 7] = [
 ];
 
 /// The last word of an id: its title, unit and direction. What is not here is shown by its id.
-const KNOWN: [(&str, &str, &str, Better); 46] = {
+const KNOWN: [(&str, &str, &str, Better); 47] = {
     use Better::{Higher, Lower, Neither};
     [
         ("jobs", "jobs", "", Neither),
@@ -66,6 +66,7 @@ const KNOWN: [(&str, &str, &str, Better); 46] = {
         ("p95_bounded_slowdown", "95th percentile of the bounded slowdown", "", Lower),
         ("max_bounded_slowdown", "largest bounded slowdown", "", Lower),
         ("slowdown_of_means", "mean response time over mean time from start to end", "", Lower),
+        ("accepted", "elastic commands that were carried out", "", Neither),
         ("on_time", "jobs that started when they asked to", "", Higher),
         ("delayed", "jobs that started later than they asked to", "", Lower),
         ("mean_delay", "mean delay", "s", Lower),
@@ -102,6 +103,13 @@ impl MeasureInfo {
             known.map_or((last, "", Better::Neither), |(_, title, unit, better)| (*title, *unit, *better));
         let title = if of.is_empty() { title.to_owned() } else { format!("{title}, {}", of.join(", ")) };
         Self { id: id.to_owned(), title, unit, better }
+    }
+
+    /// Whether it is a figure of each job that is in it, such as a wait, and not of the whole run.
+    pub fn of_jobs(&self) -> bool {
+        let last = Self::parts(&self.id).1;
+        ["_wait", "_response", "_slowdown", "_delay"].iter().any(|end| last.ends_with(end))
+            || last == "slowdown_of_means"
     }
 
     /// Whose measure it is (`VS Seq`, `delft`, `local jobs`), and its own name.

@@ -124,6 +124,12 @@ pub(super) fn read(
     let shows = match (keys.campaign, keys.measure, keys.along, keys.claims) {
         (Some(campaign), Some(measure), Some(along), _) => {
             measured(&campaign, claims)?;
+            if keys.by.as_ref() == Some(&along) {
+                return wrong(
+                    format!("`by` is the axis of `along`, `{along}`"),
+                    "leave `by` out, or name another axis",
+                );
+            }
             Shows::Curves { campaign, measure, of: side(keys.of.unwrap_or_default()), along, by: keys.by }
         }
         (.., Some(ids)) => {

@@ -257,7 +257,10 @@ pub fn measure_claim(
         match claim.expects {
             // Its axis has been seen to be there.
             Expects::UpTo { .. } => {}
-            Expects::Value { .. } | Expects::Shown { .. } => samples.push(alone(at, point, first, drawn)),
+            Expects::Value { .. } | Expects::Shown { .. } => {
+                let of_jobs = MeasureInfo::of(&claim.measures[0]).of_jobs();
+                samples.push(alone(at, point, (first, of_jobs), drawn));
+            }
             Expects::Below | Expects::Above | Expects::Change { .. } => {
                 samples.push(pairs(at, (point, first), opposite(place).map(|other| (other, first)), drawn));
             }
@@ -314,7 +317,12 @@ pub(super) fn is_one(rows: &[&StudyRow], drawn: &dyn Fn(u64) -> bool) -> bool {
     }
 }
 
-fn alone(at: String, point: &StudyPoint<'_>, measure: usize, drawn: &dyn Fn(u64) -> bool) -> Sample {
+fn alone(
+    at: String,
+    point: &StudyPoint<'_>,
+    (measure, of_jobs): (usize, bool),
+    drawn: &dyn Fn(u64) -> bool,
+) -> Sample {
     let seeds = point.runs.len();
     if let Some(note) = spoilt(&point.runs) {
         return Sample::nothing(at, seeds, note);
@@ -324,9 +332,9 @@ fn alone(at: String, point: &StudyPoint<'_>, measure: usize, drawn: &dyn Fn(u64)
     if of.len() < seeds {
         notes.push(format!("{} of {seeds} runs have no such jobs", seeds - of.len()));
     }
-    // There is no other side that these jobs would be compared with, so they are only told.
+    // There is no other side that these jobs would be compared with, so they are only told. What is used and what it costs is of all jobs.
     let out: u64 = point.runs.iter().map(|row| row.outcomes.rejected + row.outcomes.unfinished).sum();
-    if out > 0 {
+    if out > 0 && of_jobs {
         notes.push(format!("{out} jobs were rejected or never finished, and are not in it"));
     }
     let note = (!notes.is_empty()).then(|| notes.join("; "));

@@ -33,15 +33,20 @@ pub(super) fn told_point(claim: &Claim, point: &JudgedPoint) -> String {
     }
     let share = matches!(claim.expects, Expects::Change { .. } | Expects::UpTo { .. });
     let shown = |value: f64| {
-        unsigned_zero(if share { format!("{:+.1} %", value * 100.0) } else { format!("{value:+.4}") })
+        unsigned_zero(match share {
+            true => format!("{:+.1} %", value * 100.0),
+            // Seconds do not need the digits that a share or a slowdown needs.
+            false if value.abs() >= 100.0 => format!("{value:+.0}"),
+            false => format!("{value:+.4}"),
+        })
     };
     match (point.interval, point.holds) {
         (Some((low, high)), Some(false)) if !matches!(claim.expects, Expects::Value { .. }) => {
             format!("{at}it is {} to {}", shown(low), shown(high))
         }
         (Some((low, high)), _) if is_sign(claim) => {
-            let p = point.adjusted_p.map_or_else(String::new, |p| format!(", p {p:.4}"));
-            format!("{at}the difference is {} to {}{p}", shown(low), shown(high))
+            let p = point.adjusted_p.map_or_else(String::new, |p| format!(", p {p:.4} after Holm"));
+            format!("{at}the difference is {} to {} by itself{p}", shown(low), shown(high))
         }
         (Some(_), None) if matches!(claim.expects, Expects::UpTo { .. }) => {
             let above = point.pairs_so.unwrap_or(0);
