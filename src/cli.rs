@@ -60,7 +60,7 @@ enum Command {
     Validate(validate::Args),
     /// Say why a job of a run did not start before it did: the rule, and who held it back
     Explain(explain::Args),
-    /// Write a workload made by a model, as SWF, to standard output or a file
+    /// Write a workload made by a model, as SWF or CWF, to standard output or a file
     Generate(generate::Args),
     /// Say what is in a workload: jobs, load, users, sizes, run times, arrivals
     Inspect(inspect::Args),

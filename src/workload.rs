@@ -24,6 +24,6 @@ pub use census::{
 pub use feedback::Feedback;
 pub use generator::{Drawn, Generator};
 pub use merged::Merged;
-pub use shape::{Carrying, Estimated, Estimates, Factor, First, Scaled, ShapeError};
+pub use shape::{Carrying, Estimated, Estimates, Factor, First, Resizable, Scaled, ShapeError};
 pub use source::{Jobs, Mark, Source, SourceError};
 pub use spec::{Field, Key, Reading, Setting, Spec, Word};

@@ -53,6 +53,11 @@ pub(super) struct Args {
     #[arg(long)]
     feedback: bool,
 
+    /// Let the processors of its jobs be changed (`EP` and `RP` of a log, under a policy that processes elastic commands): from one to the whole
+    /// machine, with run times in inverse proportion
+    #[arg(long)]
+    malleable: bool,
+
     /// Bound of the bounded slowdown, in seconds or with a unit
     #[arg(long, value_name = "TIME", default_value = "10 s", allow_negative_numbers = true)]
     tau: Span,
@@ -184,6 +189,7 @@ impl ShapingArgs {
             load: self.load,
             estimates: self.estimates.clone(),
             feedback: false,
+            malleable: false,
             procs: self.procs,
             seed: self.seed,
         }
@@ -196,7 +202,7 @@ impl Args {
             Reservation { name: format!("reservation-{number}"), start, end, procs }
         });
         ReplayOptions {
-            shaping: Shaping { feedback: self.feedback, ..self.shaping.shaping() },
+            shaping: Shaping { feedback: self.feedback, malleable: self.malleable, ..self.shaping.shaping() },
             order: match self.order {
                 OrderArg::Instant => InstantOrder::Instant,
                 OrderArg::Event => InstantOrder::Event,

@@ -130,6 +130,11 @@ impl Replay {
         self.options.shaping.procs
     }
 
+    /// Whether its jobs may have other processors than they asked for.
+    pub(super) const fn resizes(&self) -> bool {
+        self.options.shaping.malleable
+    }
+
     /// Where its files go.
     pub(super) fn out(&self) -> Option<&Path> {
         self.options.out.as_deref()

@@ -46,7 +46,7 @@ pub fn validate(
     let segments = tables.has_segments() || batsim;
     let grounds = Grounds {
         sites: found.sites.clone(),
-        rigid: true,
+        rigid: found.rigid,
         segments,
         events: tables.has_events(),
         has_local: found.has_local,

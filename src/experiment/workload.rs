@@ -25,7 +25,7 @@ use crate::workload::lublin::LublinSpec;
 use crate::workload::poisson::PoissonSpec;
 use crate::workload::random::Stream;
 use crate::workload::tsafrir::{self, TsafrirSpec};
-use crate::workload::{Estimated, Estimates, Factor, Feedback, First, Jobs, Scaled, Source, Spec};
+use crate::workload::{Estimated, Estimates, Factor, Feedback, First, Jobs, Resizable, Scaled, Source, Spec};
 
 /// A workload that is ready to run.
 pub struct Opened {
@@ -153,6 +153,9 @@ impl Workload {
                 // A generator's own seed is in its name.
                 seed = Some(shaping.seed);
             }
+        }
+        if shaping.malleable {
+            source = Box::new(Resizable::new(source, procs));
         }
         let (timed, read) = Timed::new(source);
         Ok(Opened { source: Box::new(timed), name, procs, seed, header, elastic, read })

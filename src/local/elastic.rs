@@ -15,6 +15,13 @@ use crate::units::{Rate, Span, Time, Work};
 
 type Obeyed = Result<Option<Departed>, Trouble>;
 
+/// The longest that a command may make a job, here and alone on its machines: some 570 years. So hundreds of such jobs may run one after the
+/// other, or one at a place that is as much slower, before time is over.
+const LONGEST: Span = Span::from_micros(u64::MAX / 1_024);
+
+/// When such a job must have ended, if it starts as early as it can: at half time.
+const LATEST: Time = Time::from_micros(u64::MAX / 2);
+
 /// Why a command was not carried out.
 enum Trouble {
     Refused(CommandRefusal),
@@ -160,8 +167,8 @@ impl Partition {
         }
     }
 
-    /// ET (with `more`) and RT: estimate and run time change alike, and with them the kill limit. A job that has run for longer than is left of
-    /// it ends now.
+    /// ET (with `more`): estimate and run time grow alike. RT: the estimate shrinks, and the run time to no more than that. The kill limit
+    /// is always the estimate. A job that has run for longer than is left of it ends now.
     fn change_time(
         &mut self,
         key: JobKey,
@@ -181,14 +188,14 @@ impl Partition {
             }
         };
         let (before, phase) = (Asked::of(live), live.phase);
+        let mut changed = live.clone();
+        (changed.job.runtime, changed.job.estimate) = (runtime, estimate);
+        self.state.replan(&mut changed);
+        if more.is_some() && !self.state.ends_in_time(&changed, now) {
+            return Err(CommandRefusal::TooLong.into());
+        }
         if phase == Phase::Running {
-            // It must end on the axis, with all that it may have to do still before it.
             let rate = self.state.rate_of(live);
-            let ends = Work::of_runtime(runtime).span_at(rate).and_then(|span| now.checked_add(span));
-            ends.ok_or(CommandRefusal::TooLong)?;
-            let mut changed = live.clone();
-            (changed.job.runtime, changed.job.estimate) = (runtime, estimate);
-            changed.plan(&self.state.settings, self.state.machines_under(&live.place));
             let left = (changed.estimated - live.done).span_at(rate).unwrap_or(Span::MAX);
             let until = live.since.checked_add(left).unwrap_or(Time::NEVER);
             if more.is_some() && self.is_booked(live.expected_end, until, live.held, now) {
@@ -227,17 +234,22 @@ impl Partition {
         }
         let wanted = u32::try_from(wanted).map_err(|_| CommandRefusal::OutOfRange)?;
         let procs = self.state.spec.rounded(wanted);
-        if wanted < size.min() || wanted > size.max() || procs > self.state.spec.usable() {
+        // Less than a block changes nothing.
+        if wanted < size.min() || wanted > size.max() || procs > self.state.spec.usable() || procs == has {
             return Err(CommandRefusal::OutOfRange.into());
         }
         let (before, phase) = (Asked::of(live), live.phase);
         match phase {
             Phase::Waiting if procs > self.state.capacity => Err(CommandRefusal::NoRoom.into()),
+            Phase::Waiting | Phase::Aside
+                if !self.state.ends_in_time(&self.state.with_procs(live, procs), now) =>
+            {
+                Err(CommandRefusal::TooLong.into())
+            }
             Phase::Waiting | Phase::Aside => {
                 self.asks_anew(key, before, Some(procs), now);
                 Ok(None)
             }
-            Phase::Running if procs == has => Ok(None),
             Phase::Running if self.state.slots == 1 => {
                 if procs > has {
                     self.grow(key, procs - has, now, sink)?;
@@ -311,11 +323,11 @@ impl Partition {
     fn shrink(&mut self, key: JobKey, by: u32, now: Time, sink: &mut dyn RecordSink) -> Result<(), Trouble> {
         let Some(live) = self.state.table.get(key) else { return Ok(()) };
         let (kept, share) = (live.place.lowest(live.held - by).ok_or(CommandRefusal::NotNow)?, live.share);
-        let size = &live.job.size;
-        let rate = size.rate_on(kept.len().min(size.max())).times(self.state.spec.speed).times(share);
-        let rate = rate.times(self.state.slowest(&kept));
-        let ends = live.target.span_at(rate).and_then(|span| now.checked_add(span));
-        ends.ok_or(CommandRefusal::TooLong)?;
+        let smaller = LiveJob { place: kept.clone(), held: kept.len(), ..live.clone() };
+        if !self.state.ends_in_time(&smaller, now) {
+            return Err(CommandRefusal::TooLong.into());
+        }
+        let rate = self.state.rate_of(&smaller);
         let done = live.done + Work::done(live.rate, now.since(live.since));
         let left = (live.estimated - done).span_at(rate).unwrap_or(Span::MAX);
         let until = now.checked_add(left).unwrap_or(Time::NEVER);
@@ -365,6 +377,39 @@ fn plus(span: Span, by: Span) -> Result<Span, CommandRefusal> {
 }
 
 impl State {
+    /// Works out anew what a job does whose run time or estimate has been changed.
+    fn replan(&self, changed: &mut LiveJob) {
+        match changed.phase {
+            Phase::Waiting | Phase::Starting | Phase::Aside => changed.foresee(&self.spec, &self.settings),
+            Phase::Running | Phase::Suspended | Phase::Halted => {
+                changed.plan(&self.settings, self.machines_under(&changed.place));
+            }
+        }
+    }
+
+    /// The job as it would be if it asked for so many processors.
+    fn with_procs(&self, live: &LiveJob, procs: u32) -> LiveJob {
+        let mut changed = LiveJob { procs, ..live.clone() };
+        changed.foresee(&self.spec, &self.settings);
+        changed
+    }
+
+    /// Whether a job, as a command would make it, ends far enough from the end of time: with all that it may have to do still before it,
+    /// from now or from the start that it asks for, and at the rate that it has if it runs. What is far beyond time is no reason to end a run.
+    fn ends_in_time(&self, changed: &LiveJob, now: Time) -> bool {
+        let size = &changed.job.size;
+        let procs = if changed.phase == Phase::Running { changed.held } else { changed.procs };
+        let alone = size.rate_on(procs.min(size.max())).times(self.spec.speed);
+        let work = changed.target.max(changed.estimated);
+        let Some(span) = work.span_at(alone).filter(|span| *span <= LONGEST) else { return false };
+        let span = match changed.phase {
+            Phase::Running => work.span_at(self.rate_of(changed)),
+            _ => Some(span),
+        };
+        let ends = span.and_then(|span| now.max(changed.ready()).checked_add(span));
+        ends.is_some_and(|end| end <= LATEST)
+    }
+
     /// The next command of a job's workload will be looked at when its time comes.
     pub(super) fn await_command(&mut self, key: JobKey) {
         if let Some(next) = self.table.get(key).and_then(LiveJob::next_command) {

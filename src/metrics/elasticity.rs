@@ -57,7 +57,35 @@ impl Elasticity {
             self.refused.iter().map(|(why, count)| format!("{count}: {}", why.because())).collect();
         (refused > 0).then(|| {
             let all = refused + self.accepted;
-            format!("{refused} of {all} commands to jobs were refused ({})", reasons.join("; "))
+            let reasons = reasons.join("; ");
+            match (refused, all) {
+                (1, 1) => format!("the only command to a job was refused ({reasons})"),
+                (1, _) => format!("1 of {all} commands to jobs was refused ({reasons})"),
+                _ => format!("{refused} of {all} commands to jobs were refused ({reasons})"),
+            }
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_command_is_told_in_the_singular() {
+        let refused = |accepted, no_job| {
+            let refused = BTreeMap::from([(CommandRefusal::NoJob, no_job)]);
+            Elasticity { accepted, refused }.note().expect("some were refused")
+        };
+        assert_eq!(
+            refused(0, 1),
+            "the only command to a job was refused (1: there is no such job, or it has ended)"
+        );
+        assert_eq!(
+            refused(1, 1),
+            "1 of 2 commands to jobs was refused (1: there is no such job, or it has ended)"
+        );
+        assert!(refused(1, 2).starts_with("2 of 3 commands to jobs were refused (2: "));
+        assert_eq!(Elasticity { accepted: 1, ..Elasticity::default() }.note(), None);
     }
 }

@@ -10,9 +10,10 @@ use crate::units::{Span, Time};
 /// An elastic control command (ECC; Kumar, Shae and Jamjoom 2012, section III-C and figure 4).
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Elastic {
-    /// ET: it runs so much longer, and may.
+    /// ET: its run time and its estimate grow by so much: it runs longer, and may.
     ExtendTime(Span),
-    /// RT: it runs so much less, and may.
+    /// RT: its estimate shrinks by so much, and its run time to no more than what is left of that: a job that would have been over before
+    /// runs as long as it would have.
     ReduceTime(Span),
     /// EP: it wants so many processors more.
     ExtendProcs(u32),
@@ -106,11 +107,11 @@ pub enum CommandRefusal {
     TooMany,
     /// It would leave no time, or no processors.
     BelowZero,
-    /// The job would not end on the axis of time.
+    /// The job would last for more than some 570 years, or not end in the first half of the axis of time.
     TooLong,
     /// Only malleable jobs change their processors.
     NotMalleable,
-    /// More or fewer processors than the job can use, or than there are.
+    /// More or fewer processors than the job can use, or than there are; or less than a block, which changes nothing.
     OutOfRange,
     /// Not so many processors are free, or they are reserved.
     NoRoom,
@@ -156,9 +157,11 @@ impl CommandRefusal {
             Self::NoJob => "there is no such job, or it has ended",
             Self::TooMany => "the job has had as many as the policy allows",
             Self::BelowZero => "nothing would be left of its time or processors",
-            Self::TooLong => "the job would never end",
+            Self::TooLong => "the job would run for centuries",
             Self::NotMalleable => "only malleable jobs change their processors",
-            Self::OutOfRange => "the job cannot use so many or so few processors, or there are not so many",
+            Self::OutOfRange => {
+                "the job cannot use so many or so few processors, there are not so many, or they are less than a block"
+            }
             Self::NoRoom => "not so many processors are free, or they are reserved",
             Self::NotNow => "the job neither waits nor runs",
         }

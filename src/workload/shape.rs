@@ -1,15 +1,17 @@
 //! Shapers: sources that change the jobs of another source on their way.
 //!
-//! They are stacked like pipes: log, then [`First`], [`Scaled`] and [`Estimated`] in any order, then [`super::Feedback`].
+//! They are stacked like pipes: log, then [`First`], [`Scaled`] and [`Estimated`] in any order, [`Resizable`], then [`super::Feedback`].
 
 mod carrying;
 mod estimates;
 mod first;
+mod resizable;
 mod scaled;
 
 pub use carrying::Carrying;
 pub use estimates::{Estimated, Estimates};
 pub use first::First;
+pub use resizable::Resizable;
 pub use scaled::{Factor, Scaled};
 
 use serde::Serialize;

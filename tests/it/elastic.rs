@@ -208,10 +208,70 @@ fn one_that_waits_asks_for_other_processors() {
 fn processors_come_in_whole_blocks() {
     let mut spec = site(8, "easy-e");
     spec.partitions[0].quantum = 2;
-    let job = with(job(1, 0, 2, 40).malleable(1, 8, Speedup::Linear), &[(10, Elastic::ExtendProcs(1))]);
-    let ran = support::run(&spec, &[job]);
+    let grows = with(job(1, 0, 2, 40).malleable(1, 8, Speedup::Linear), &[(10, Elastic::ExtendProcs(1))]);
+    let ran = support::run(&spec, &[grows]);
     // 3 are 4 in blocks of 2: the 30 s that are left take 15.
     assert_eq!((ran.times(1), ran.job(1).procs), ((0, 25), 4));
+    // Less than a block changes nothing, and is refused: it uses up none of the commands. For one that runs, and for one that waits.
+    let mut spec = site(128, "easy-e[commands=1]");
+    spec.partitions[0].quantum = 32;
+    let tenfold = |job: Job| {
+        let commands = [(10, Elastic::ReduceProcs(10)), (11, Elastic::ReduceProcs(32)), (12, more(5))];
+        with(job.malleable(1, 128, Speedup::Linear), &commands)
+    };
+    let runs = support::run(&spec, &[tenfold(job(1, 0, 64, 41))]);
+    assert_eq!(refused(&runs), [CommandRefusal::OutOfRange, CommandRefusal::TooMany]);
+    assert_eq!((runs.times(1), runs.job(1).procs), ((0, 71), 32));
+    let waits = support::run(&spec, &[job(2, 0, 128, 20), tenfold(job(1, 0, 64, 41))]);
+    assert_eq!(refused(&waits), [CommandRefusal::OutOfRange, CommandRefusal::TooMany]);
+    assert_eq!((waits.times(1), waits.job(1).procs), ((20, 102), 32));
+}
+
+/// Whatever a command asks for, the run goes on: a job that would last for centuries stays as it was.
+#[test]
+fn no_command_makes_a_job_last_beyond_all_reason() {
+    let century = 100 * 365 * 86_400;
+    let (ages, reason) = (18_446_744_073_000, vec![CommandRefusal::TooLong]);
+    for policy in ELASTIC {
+        // It waits.
+        let jobs = [job(1, 0, 4, 1_000), with(job(2, 0, 4, 10), &[(10, more(ages))])];
+        let ran = run(policy, &jobs);
+        assert_eq!((ran.times(2), refused(&ran)), ((1_000, 1_010), reason.clone()), "{policy}");
+        // It is kept back, or is reserved for.
+        let ran = run(policy, &[with(job(1, 0, 4, 10).from(50), &[(10, more(ages))])]);
+        assert_eq!((ran.times(1), refused(&ran)), ((50, 60), reason.clone()), "{policy}");
+        // It runs, and stands still.
+        let ran = run(policy, &[with(job(1, 0, 4, 20), &[(10, more(ages))])]);
+        assert_eq!((ran.times(1), refused(&ran)), ((0, 20), reason.clone()), "{policy}");
+        let machines = || Machines { partition: PartitionId(0), which: ProcSet::range(0, 1) };
+        let mut spec = site(4, policy);
+        spec.churn.running = Fate::Wait;
+        spec.churn.script = vec![
+            PlannedChurn { at: Time::from_secs(5), act: ChurnAct::Leave(machines()) },
+            PlannedChurn { at: Time::from_secs(20), act: ChurnAct::Join(machines()) },
+        ];
+        let ran = support::run(&spec, &[with(job(1, 0, 4, 20), &[(10, more(ages))])]);
+        assert_eq!((ran.times(1), refused(&ran)), ((0, 35), reason.clone()), "{policy}");
+    }
+    // Many that are in reason by themselves: five centuries and no more, and at a tenth of the speed half of one.
+    for (speed, by, carried) in [(10, century, 5), (1, century / 10, 5)] {
+        let commands: Vec<(u64, Elastic)> = (10..30).map(|at| (at, more(by))).collect();
+        for first in [5, 1_000] {
+            let mut spec = site(4, "easy-e");
+            spec.partitions[0].speed = Rate::ratio(speed, 10);
+            let jobs = [job(1, 0, 4, first), with(job(2, 0, 4, 100), &commands), job(3, 0, 4, 10)];
+            let ran = support::run(&spec, &jobs);
+            assert_eq!(refused(&ran), vec![CommandRefusal::TooLong; 20 - carried], "{speed}, {first}");
+            assert_eq!(ran.job(3).outcome, Outcome::Completed);
+        }
+    }
+    // Fewer processors make it longer, too.
+    let wide = job(2, 0, 4, 3 * century).malleable(1, 4, Speedup::Linear);
+    for first in [5, 1_000] {
+        let commands = [(10, Elastic::ReduceProcs(3)), (11, Elastic::ReduceProcs(1))];
+        let ran = run("los-e", &[job(1, 0, 4, first), with(wide.clone(), &commands)]);
+        assert_eq!((refused(&ran), ran.job(2).procs), (reason.clone(), 3), "{first}");
+    }
 }
 
 #[test]

@@ -94,11 +94,13 @@ impl ReplayOptions {
     /// apart from these.
     pub(super) fn typed(&self) -> Vec<String> {
         let plain = Self::new(self.workload.clone(), Vec::new());
-        let Shaping { clean, cap, first, load, estimates: _, feedback, procs: _, seed: _ } = &self.shaping;
+        let Shaping { clean, cap, first, load, estimates: _, feedback, malleable, procs: _, seed: _ } =
+            &self.shaping;
         let flags = [
             (*clean != plain.shaping.clean, "--clean strict"),
             (*cap, "--cap"),
             (*feedback, "--feedback"),
+            (*malleable, "--malleable"),
             (self.overrun, "--overrun"),
         ];
         let values = [

@@ -117,7 +117,7 @@ fn expected_words(expected: &dyn Expected) -> String {
     let written = expected.to_string();
     let said = match written.as_str() {
         "u32" => "a whole number from 0 to 4294967295",
-        "u64" => "a whole number from 0 to 18446744073709551615",
+        "u64" => "a whole number from 0 to 9223372036854775807",
         "f64" => "a number",
         "a boolean" => "`true` or `false`",
         "a string" => "a text in quotes",
@@ -133,10 +133,9 @@ impl<'de> Deserializer<'de> for &Node {
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Flaw> {
         let done = match &self.value {
             Value::Text(text) | Value::Bare(text) => visitor.visit_str(text),
-            Value::Integer(digits) => match (digits.parse::<i64>(), digits.parse::<u64>()) {
-                (Ok(number), _) => visitor.visit_i64(number),
-                (_, Ok(number)) => visitor.visit_u64(number),
-                _ => Err(Flaw::new(format!("`{digits}` is beyond all reason"))),
+            Value::Integer(digits) => match digits.parse::<i64>() {
+                Ok(number) => visitor.visit_i64(number),
+                Err(_) => Err(Flaw::new(format!("`{digits}` is beyond all reason"))),
             },
             Value::Float(number) => visitor.visit_f64(*number),
             Value::Bool(value) => visitor.visit_bool(*value),
@@ -175,9 +174,13 @@ impl<'de> Deserializer<'de> for &Node {
 
     fn deserialize_u64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Flaw> {
         match &self.value {
-            Value::Bare(text) => match (text.parse::<u64>(), text.parse::<i64>()) {
-                (Ok(number), _) => visitor.visit_u64(number).map_err(|flaw: Flaw| flaw.at(self.at)),
-                (_, Ok(number)) => visitor.visit_i64(number).map_err(|flaw: Flaw| flaw.at(self.at)),
+            Value::Bare(text) | Value::Integer(text) => match (text.parse::<i64>(), text.parse::<u64>()) {
+                (Ok(number), _) => visitor.visit_i64(number).map_err(|flaw: Flaw| flaw.at(self.at)),
+                // A number of TOML has 63 bits and a sign: what is larger cannot be written back.
+                (_, Ok(number)) => {
+                    let flaw: Flaw = de::Error::invalid_value(Unexpected::Unsigned(number), &visitor);
+                    Err(flaw.at(self.at))
+                }
                 _ => self.deserialize_any(visitor),
             },
             _ => self.deserialize_any(visitor),

@@ -19,6 +19,8 @@ pub(super) struct Found {
     pub(super) told: String,
     /// Whether sites have users of their own.
     pub(super) has_local: bool,
+    /// Whether every job takes exactly what it asks for.
+    pub(super) rigid: bool,
     pub(super) unchecked: BTreeMap<Rule, String>,
 }
 
@@ -67,7 +69,8 @@ fn in_folder(folder: &RunFolder, registry: &Registry, brokers: &BrokerRegistry) 
             return Err(RunError::request(said).with_hint("give the folder, or say how many: `--procs N`"));
         };
         let spec = replay.site(policy, procs);
-        return Ok(of_sites(vec![ground(spec, registry)?], "as its replay.json says"));
+        let found = of_sites(vec![ground(spec, registry)?], "as its replay.json says");
+        return Ok(if replay.resizes() { resizable(found) } else { found });
     }
     let hint = "say what it ran on: `--procs N` for one machine, or `--scenario FILE`";
     let told = match folder.kind() {
@@ -83,7 +86,16 @@ fn of_scenario(scenario: &Scenario, registry: &Registry) -> Result<Found, RunErr
     let sites: Vec<Ground> = sites.collect::<Result<_, _>>()?;
     let told = format!("as `{}` says", scenario.file.display());
     let has_local = meaning.site_workloads.iter().any(Option::is_some);
-    Ok(Found { has_local, ..of_sites(sites, &told) })
+    let found = Found { has_local, ..of_sites(sites, &told) };
+    let mut workloads = meaning.site_workloads.iter().flatten().chain(&meaning.portal);
+    Ok(if workloads.any(|workload| workload.shaping.malleable) { resizable(found) } else { found })
+}
+
+/// A grid of which some jobs may have had other processors than they asked for.
+fn resizable(mut found: Found) -> Found {
+    let why = "jobs of this run are malleable, so neither their sizes nor their rates are looked at, nor what they have done".to_owned();
+    found.unchecked.insert(Rule::Work, why);
+    Found { rigid: false, ..found }
 }
 
 fn ground(spec: SiteSpec, registry: &Registry) -> Result<Ground, RunError> {
@@ -99,5 +111,5 @@ fn of_sites(sites: Vec<Ground>, source: &str) -> Found {
         count => format!("{count} sites"),
     };
     let told = format!("{count}, {processors} processors, {source}");
-    Found { sites, told, has_local: true, unchecked: BTreeMap::new() }
+    Found { sites, told, has_local: true, rigid: true, unchecked: BTreeMap::new() }
 }

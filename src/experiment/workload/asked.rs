@@ -56,6 +56,9 @@ pub struct Shaping {
     pub estimates: EstimateSource,
     /// A job comes its think time after the job it follows.
     pub feedback: bool,
+    /// Its jobs can do with any number of processors up to the largest machine's, also while they run.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub malleable: bool,
     /// Processors of the machine; if not given, what the workload says.
     pub procs: Option<u32>,
     /// Seed of whatever is drawn, unless the generator names its own.
@@ -71,6 +74,7 @@ impl Default for Shaping {
             load: None,
             estimates: EstimateSource::Plain(Estimates::Log),
             feedback: false,
+            malleable: false,
             procs: None,
             seed: 1,
         }

@@ -35,7 +35,7 @@ impl Ground {
 pub struct Grounds {
     /// Its sites, in their order.
     pub sites: Vec<Ground>,
-    /// Whether every job takes exactly the processors that it asks for, as the jobs of all logs and generators do.
+    /// Whether every job takes exactly the processors that it asks for, as the jobs of all logs and generators do that are not made malleable.
     pub rigid: bool,
     /// Whether segments are told. Without them only those jobs are placed whose rows say where they ran.
     pub segments: bool,

@@ -106,3 +106,66 @@ fn a_generated_cloud_workload_leaves_a_legal_schedule_under_the_whole_family() {
         assert_eq!(carried_out.count() > 0, policy != "easy", "{policy}: {events}");
     }
 }
+
+/// Jobs of a log, and of a scenario, whose processors may be changed. Two jobs of 100 s on 16 processors: job 1 (8) has all from 20 on and is over
+/// at 60; job 3 (16) asks for 8 from 35 on, and takes twice as long. Job 2 is larger than the machine.
+#[test]
+fn processors_of_malleable_jobs_change() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows = [
+        "; MaxProcs: 16\n".to_owned(),
+        job(1, 0, 8, "-1 S -1"),
+        command(1, 20, "EP 8"),
+        job(2, 30, 20, "-1 S -1"),
+        job(3, 30, 16, "-1 S -1"),
+        command(3, 35, "RP 8"),
+    ];
+    let log = file(folder.path(), "wide.cwf", rows.concat().into_bytes());
+    let jobs = |out: &std::path::Path| -> Vec<String> {
+        let table = std::fs::read_to_string(out.join("jobs.csv")).unwrap();
+        table.lines().skip(1).map(|line| line.split(',').take(5).collect::<Vec<_>>().join(",")).collect()
+    };
+    let resized = ["2,30,,30,0", "1,0,0,60,16", "3,30,60,260,8"];
+    for policy in ["easy-e", "hybrid-los-e"] {
+        let out = folder.path().join(policy);
+        let ran = gridemu(&["replay", &log, "--policy", policy, "--malleable", "--out", &argument(&out)]);
+        assert!(ran.well().out.contains("with --malleable"), "{}", ran.out);
+        assert!(ran.out.contains(" elastic commands  2 carried out\n"), "{}", ran.out);
+        assert_eq!(jobs(&out), resized, "{policy}");
+    }
+    let plain = gridemu(&["replay", &log, "--policy", "easy-e"]);
+    let note =
+        "note: 2 of 2 commands to jobs were refused (2: only malleable jobs change their processors)\n";
+    assert!(plain.well().out.contains(note), "{}", plain.out);
+
+    // The same with one more processor by an event, and four blocks of four.
+    let scenario = |malleable: bool| {
+        let text = format!(
+            "[[site]]\nname = \"delft\"\npolicy = \"easy-e\"\n\
+             machines = [{{ class = \"node\", count = 16, quantum = 4 }}]\n\
+             workload = {{ log = \"wide.cwf\", malleable = {malleable} }}\n\n\
+             [[event]]\nat = \"70 s\"\nextend = \"delft\"\njob = 3\nprocs = 1\n\n\
+             [[event]]\nat = \"71 s\"\nreduce = \"delft\"\njob = 3\nprocs = 3\n"
+        );
+        file(folder.path(), &format!("{malleable}.toml"), text.into_bytes())
+    };
+    let shown = gridemu(&["check", &scenario(true), "--show"]);
+    assert!(shown.well().out.contains("malleable = true"), "{}", shown.out);
+    let out = folder.path().join("run");
+    let ran = gridemu(&["run", &scenario(true), "--out", &argument(&out)]);
+    assert!(
+        ran.well().out.contains(" elastic commands  3 carried out, 1 refused (out-of-range 1)\n"),
+        "{}",
+        ran.out
+    );
+    // 1600 s of its work: 80 by 70, and 12 processors from then on.
+    assert_eq!(jobs(&out), ["2,30,,30,0", "1,0,0,60,16", "3,30,60,196.666667,12"]);
+    let out = folder.path().join("rigid");
+    let ran = gridemu(&["run", &scenario(false), "--out", &argument(&out)]);
+    assert!(
+        ran.well().out.contains(" elastic commands  0 carried out, 4 refused (not-malleable 4)\n"),
+        "{}",
+        ran.out
+    );
+    assert_eq!(jobs(&out), ["2,30,,30,0", "1,0,0,100,8", "3,30,100,200,16"]);
+}

@@ -95,10 +95,10 @@ fn shaping(jobs: bool) -> impl Strategy<Value = Shaping> {
         prop::option::of(1_u64..1_500),
         estimates,
         prop::option::of(prop::sample::select(vec![0.3, 0.9])),
-        (any::<bool>(), any::<bool>(), any::<bool>()),
+        (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>()),
         1_u64..4,
     )
-        .prop_map(move |(first, estimates, load, (clean, cap, feedback), seed)| {
+        .prop_map(move |(first, estimates, load, (clean, cap, feedback, malleable), seed)| {
             let estimates: EstimateSource = estimates.parse().unwrap();
             Shaping {
                 clean: if jobs && clean { Clean::Strict } else { Clean::None },
@@ -107,6 +107,7 @@ fn shaping(jobs: bool) -> impl Strategy<Value = Shaping> {
                 load: load.filter(|_| jobs),
                 estimates,
                 feedback: jobs && feedback,
+                malleable,
                 procs: Some(4),
                 seed,
             }

@@ -38,6 +38,9 @@ pub struct WorkloadKeys {
     pub cap: Option<bool>,
     /// Submit a job its think time after the job that it follows has ended (SWF columns 17 and 18). Default: false.
     pub feedback: Option<bool>,
+    /// Whether the processors of its jobs may be changed (`extend` and `reduce` by `procs`, `EP` and `RP` of a log): from one to the largest
+    /// class of machines, with run times in inverse proportion. Default: false.
+    pub malleable: Option<bool>,
     /// Data that must be at the site before a job can start, for each job; only through the portal. Default: 0 B.
     pub input: Option<Written<Bytes>>,
     /// Data that goes back to the portal when a job has completed; only through the portal. Default: 0 B.

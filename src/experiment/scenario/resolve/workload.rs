@@ -133,6 +133,7 @@ impl Checker<'_> {
             load: None,
             estimates: keys.estimates.clone().unwrap_or_default().0,
             feedback: keys.feedback.unwrap_or(false),
+            malleable: keys.malleable.unwrap_or(false),
             procs: Some(room.largest),
             seed,
         };
