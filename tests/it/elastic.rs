@@ -193,6 +193,14 @@ fn a_malleable_job_gets_and_gives_back_processors() {
     assert_eq!((refused(&ran), ran.times(1)), (vec![], (0, 30)));
 }
 
+/// What it got at the instant of its end it has in its row, and in no segment; that is legal.
+#[test]
+fn a_job_that_grows_and_ends_at_one_instant_is_legal() {
+    let commands = [(10, Elastic::ExtendProcs(2)), (10, less(35))];
+    let ran = run("easy-e", &[with(job(1, 0, 2, 40).malleable(1, 4, Speedup::Linear), &commands)]);
+    assert_eq!((ran.times(1), ran.job(1).procs, refused(&ran)), ((0, 10), 4, vec![]));
+}
+
 #[test]
 fn one_that_waits_asks_for_other_processors() {
     // Job 2 asks for 4 and waits for job 1 (2); from 5 on it asks for 2, and takes twice as long: 20.

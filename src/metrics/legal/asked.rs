@@ -103,7 +103,7 @@ impl Checker {
             );
             found.push((Rule::Work, job.submit, said));
         }
-        let commanded = self.stories.get(&name).is_some_and(|story| story.commanded);
+        let commanded = self.stories.get(&name).is_some_and(|story| story.commanded.is_some());
         if asked.rigid
             && !asked.elastic
             && !commanded

@@ -165,7 +165,8 @@ impl Checker {
                     self.grounds.place(last.site, last.partition)
                 );
                 found.push((Rule::Rows, last.from, said));
-            } else if last.procs.len() != job.procs {
+            // What a command gave at the instant of the end was held for no time, and has no segment.
+            } else if last.procs.len() != job.procs && story.commanded != Some(job.end) {
                 let said = format!(
                     "{told} has {} processors by its row, and {} by its last segment",
                     job.procs,

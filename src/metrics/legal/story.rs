@@ -26,8 +26,8 @@ pub(super) struct Story {
     pub(super) staged: Option<Time>,
     /// Stretches in which it stood still for a machine since its last segment; the last may still go on.
     pub(super) halts: Vec<(Time, Time)>,
-    /// Whether an elastic command has changed it.
-    pub(super) commanded: bool,
+    /// When an elastic command has last changed it.
+    pub(super) commanded: Option<Time>,
 }
 
 /// The end of a segment, and where.
@@ -76,7 +76,7 @@ impl Story {
             {
                 self.losses.push((event.attempt, event.time));
             }
-            EventKind::Extended | EventKind::Reduced => self.commanded = true,
+            EventKind::Extended | EventKind::Reduced => self.commanded = Some(event.time),
             EventKind::Halted => self.halts.push((event.time, Time::NEVER)),
             EventKind::Continued => {
                 if let Some((_, to)) = self.halts.last_mut().filter(|(_, to)| *to == Time::NEVER) {
