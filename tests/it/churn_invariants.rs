@@ -260,10 +260,11 @@ fn sizes(capacity: u32) -> Vec<u32> {
     sizes
 }
 
-/// When everybody who waits is worked off.
+/// When everybody who waits is worked off, but for those who want to start later.
 fn turn(view: &View<'_>) -> Time {
+    let wants_to = |key: &_| view.job(*key).requested_start().is_none_or(|start| start <= view.now());
     let area = |key| u128::from(view.job(key).procs()) * u128::from(view.job(key).estimate().micros());
-    let backlog: u128 = view.jobs_in(Phase::Waiting).into_iter().map(area).sum();
+    let backlog: u128 = view.jobs_in(Phase::Waiting).into_iter().filter(wants_to).map(area).sum();
     let all = u128::from(view.capacity().max(1));
     view.now() + Span::from_micros(backlog.div_ceil(all) as u64)
 }
