@@ -1,26 +1,20 @@
 //! Elastic commands: a user changes the time or the processors of a job that waits or runs (Kumar, Shae and Jamjoom 2012, section III-C).
 //!
-//! The partition is the ECC processor of figure 3: it carries commands out first come first served, and tells its policy of them.
+//! The partition is the ECC processor of figure 3: it carries commands out first come first served, and tells its policy of them. What a
+//! command makes of a job is in `change`.
 
-use super::agenda::Known;
+mod change;
+
 use super::error::PartitionError;
 use super::partition::Partition;
-use super::policy::Change;
 use super::state::State;
 use super::table::{Departed, LiveJob, Phase};
 use crate::model::{
     CommandRefusal, Elastic, EventCause, EventKind, EventRecord, JobId, JobKey, Outcome, Record, RecordSink,
 };
-use crate::units::{Rate, Span, Time, Work};
+use crate::units::{Span, Time};
 
 type Obeyed = Result<Option<Departed>, Trouble>;
-
-/// The longest that a command may make a job, here and alone on its machines: some 570 years. So hundreds of such jobs may run one after the
-/// other, or one at a place that is as much slower, before time is over.
-const LONGEST: Span = Span::from_micros(u64::MAX / 1_024);
-
-/// When such a job must have ended, if it starts as early as it can: at half time.
-const LATEST: Time = Time::from_micros(u64::MAX / 2);
 
 /// Why a command was not carried out.
 enum Trouble {
@@ -166,250 +160,9 @@ impl Partition {
             Err(Trouble::Broken(error)) => Err(error),
         }
     }
-
-    /// ET (with `more`): estimate and run time grow alike. RT: the estimate shrinks, and the run time to no more than that. The kill limit
-    /// is always the estimate. A job that has run for longer than is left of it ends now.
-    fn change_time(
-        &mut self,
-        key: JobKey,
-        more: Option<Span>,
-        less: Span,
-        now: Time,
-        sink: &mut dyn RecordSink,
-    ) -> Obeyed {
-        let Some(live) = self.state.table.get(key) else { return Ok(None) };
-        let (runtime, estimate) = (live.job.runtime, live.job.estimate);
-        let (runtime, estimate) = match more {
-            Some(by) => (plus(runtime, by)?, plus(estimate, by)?),
-            None if less >= estimate => return Err(CommandRefusal::BelowZero.into()),
-            None => {
-                let left = Span::from_micros(estimate.micros() - less.micros());
-                (runtime.min(left), left)
-            }
-        };
-        let (before, phase) = (Asked::of(live), live.phase);
-        let mut changed = live.clone();
-        (changed.job.runtime, changed.job.estimate) = (runtime, estimate);
-        self.state.replan(&mut changed);
-        if more.is_some() && !self.state.ends_in_time(&changed, now) {
-            return Err(CommandRefusal::TooLong.into());
-        }
-        if phase == Phase::Running {
-            let rate = self.state.rate_of(live);
-            let left = (changed.estimated - live.done).span_at(rate).unwrap_or(Span::MAX);
-            let until = live.since.checked_add(left).unwrap_or(Time::NEVER);
-            if more.is_some() && self.is_booked(live.expected_end, until, live.held, now) {
-                return Err(CommandRefusal::NoRoom.into());
-            }
-            self.state.settle(key, now, sink);
-        }
-        let machines = self.state.table.get(key).map_or(0, |live| self.state.machines_under(&live.place));
-        let Some(live) = self.state.table.get_mut(key) else { return Ok(None) };
-        (live.job.runtime, live.job.estimate) = (runtime, estimate);
-        match phase {
-            Phase::Waiting | Phase::Starting | Phase::Aside => self.asks_anew(key, before, None, now),
-            Phase::Running | Phase::Suspended | Phase::Halted => {
-                live.plan(&self.state.settings, machines);
-                if live.done >= live.target {
-                    live.has_run_enough();
-                    return Ok(self.end_job(key, Outcome::Completed, now, sink));
-                }
-                self.ends_anew(key, before.end, now)?;
-            }
-        }
-        Ok(None)
-    }
-
-    /// EP and RP, in whole blocks: of a malleable job, within its limits; for one that runs, if so many are free and not reserved.
-    fn change_procs(&mut self, key: JobKey, by: i64, now: Time, sink: &mut dyn RecordSink) -> Obeyed {
-        let Some(live) = self.state.table.get(key) else { return Ok(None) };
-        let size = &live.job.size;
-        if !size.is_malleable() {
-            return Err(CommandRefusal::NotMalleable.into());
-        }
-        let has = live.asked();
-        let wanted = i64::from(has) + by;
-        if wanted <= 0 {
-            return Err(CommandRefusal::BelowZero.into());
-        }
-        let wanted = u32::try_from(wanted).map_err(|_| CommandRefusal::OutOfRange)?;
-        let procs = self.state.spec.rounded(wanted);
-        // Less than a block changes nothing.
-        if wanted < size.min() || wanted > size.max() || procs > self.state.spec.usable() || procs == has {
-            return Err(CommandRefusal::OutOfRange.into());
-        }
-        let (before, phase) = (Asked::of(live), live.phase);
-        match phase {
-            Phase::Waiting if procs > self.state.capacity => Err(CommandRefusal::NoRoom.into()),
-            Phase::Waiting | Phase::Aside
-                if !self.state.ends_in_time(&self.state.with_procs(live, procs), now) =>
-            {
-                Err(CommandRefusal::TooLong.into())
-            }
-            Phase::Waiting | Phase::Aside => {
-                self.asks_anew(key, before, Some(procs), now);
-                Ok(None)
-            }
-            Phase::Running if self.state.slots == 1 => {
-                if procs > has {
-                    self.grow(key, procs - has, now, sink)?;
-                } else {
-                    self.shrink(key, has - procs, now, sink)?;
-                }
-                self.ends_anew(key, before.end, now)?;
-                Ok(None)
-            }
-            Phase::Running | Phase::Starting | Phase::Suspended | Phase::Halted => {
-                Err(CommandRefusal::NotNow.into())
-            }
-        }
-    }
-
-    /// A job that does not run asks for something else from now on: its processors, or what follows from its estimate.
-    fn asks_anew(&mut self, key: JobKey, before: Asked, procs: Option<u32>, now: Time) {
-        if let Some(procs) = procs {
-            self.state.agenda.know(key).procs = Some(procs);
-        }
-        let early = self.is_early(key);
-        let state = &mut self.state;
-        let Some(live) = state.table.get_mut(key) else { return };
-        live.procs = procs.unwrap_or(live.procs);
-        live.foresee(&state.spec, &state.settings);
-        let (after, fits) = (live.area(), live.procs <= state.capacity);
-        match live.phase {
-            Phase::Waiting => {
-                state.backlog = state.backlog - before.area + after;
-                self.tell(Change::Altered { job: key, procs: before.procs, estimate: before.estimate }, now);
-            }
-            // There may be machines enough for it now.
-            Phase::Aside if fits && procs.is_some() && !early => {
-                self.state.stand_by(key);
-                self.enqueue(key, now);
-            }
-            _ => {}
-        }
-    }
-
-    /// Whether a job that was expected to end at `from` cannot keep so many processors until `to`, because the book has promised them.
-    fn is_booked(&self, from: Time, to: Time, procs: u32, now: Time) -> bool {
-        let view = self.view(now);
-        let from = from.max(now + Span::TICK);
-        !view.bookings().is_empty() && from < to && !view.profile().fits(from, to.since(from), procs)
-    }
-
-    /// A running job takes the lowest free processors, if they stay free for as long as it needs them.
-    fn grow(&mut self, key: JobKey, by: u32, now: Time, sink: &mut dyn RecordSink) -> Result<(), Trouble> {
-        if by > self.state.unused {
-            return Err(CommandRefusal::NoRoom.into());
-        }
-        let Some(live) = self.state.table.get(key) else { return Ok(()) };
-        let until = live.expected_end.max(now + Span::TICK);
-        if !self.view(now).profile().fits(now, until.since(now), by) {
-            return Err(CommandRefusal::NoRoom.into());
-        }
-        let share = live.share;
-        let more = self.state.free.lowest(by).ok_or(CommandRefusal::NoRoom)?;
-        self.state.settle(key, now, sink);
-        self.state.occupy(&more, by, share, sink, now);
-        if let Some(live) = self.state.table.get_mut(key) {
-            live.place.insert_all(&more);
-            live.held += by;
-            live.given = live.held;
-        }
-        Ok(())
-    }
-
-    /// A running job gives its highest processors back, if it still ends on the axis without them.
-    fn shrink(&mut self, key: JobKey, by: u32, now: Time, sink: &mut dyn RecordSink) -> Result<(), Trouble> {
-        let Some(live) = self.state.table.get(key) else { return Ok(()) };
-        let (kept, share) = (live.place.lowest(live.held - by).ok_or(CommandRefusal::NotNow)?, live.share);
-        let smaller = LiveJob { place: kept.clone(), held: kept.len(), ..live.clone() };
-        if !self.state.ends_in_time(&smaller, now) {
-            return Err(CommandRefusal::TooLong.into());
-        }
-        let rate = self.state.rate_of(&smaller);
-        let done = live.done + Work::done(live.rate, now.since(live.since));
-        let left = (live.estimated - done).span_at(rate).unwrap_or(Span::MAX);
-        let until = now.checked_add(left).unwrap_or(Time::NEVER);
-        if self.is_booked(live.expected_end, until, kept.len(), now) {
-            return Err(CommandRefusal::NoRoom.into());
-        }
-        self.state.settle(key, now, sink);
-        let Some(live) = self.state.table.get_mut(key) else { return Ok(()) };
-        let mut less = std::mem::replace(&mut live.place, kept);
-        less.remove_all(&live.place);
-        live.held -= by;
-        live.given = live.held;
-        self.state.vacate(&less, by, share, sink, now);
-        Ok(())
-    }
-
-    /// A running job ends at another time, or has other processors; its segment has been settled.
-    fn ends_anew(&mut self, key: JobKey, from: Time, now: Time) -> Result<(), PartitionError> {
-        if self.state.table.get(key).is_some_and(|live| live.phase == Phase::Running) {
-            self.state.set_rate(key, now)?;
-            self.tell(Change::Moved { job: key, from }, now);
-        }
-        Ok(())
-    }
-}
-
-/// What a job asked for before a command.
-#[derive(Copy, Clone)]
-struct Asked {
-    procs: u32,
-    estimate: Span,
-    area: u128,
-    end: Time,
-}
-
-impl Asked {
-    fn of(live: &LiveJob) -> Self {
-        let (procs, estimate, end) = (live.procs, live.estimate, live.expected_end);
-        Self { procs, estimate, area: live.area(), end }
-    }
-}
-
-/// As long as the axis holds it.
-fn plus(span: Span, by: Span) -> Result<Span, CommandRefusal> {
-    let sum = span.micros().checked_add(by.micros()).map(Span::from_micros);
-    sum.filter(|sum| *sum < Span::MAX).ok_or(CommandRefusal::TooLong)
 }
 
 impl State {
-    /// Works out anew what a job does whose run time or estimate has been changed.
-    fn replan(&self, changed: &mut LiveJob) {
-        match changed.phase {
-            Phase::Waiting | Phase::Starting | Phase::Aside => changed.foresee(&self.spec, &self.settings),
-            Phase::Running | Phase::Suspended | Phase::Halted => {
-                changed.plan(&self.settings, self.machines_under(&changed.place));
-            }
-        }
-    }
-
-    /// The job as it would be if it asked for so many processors.
-    fn with_procs(&self, live: &LiveJob, procs: u32) -> LiveJob {
-        let mut changed = LiveJob { procs, ..live.clone() };
-        changed.foresee(&self.spec, &self.settings);
-        changed
-    }
-
-    /// Whether a job, as a command would make it, ends far enough from the end of time: with all that it may have to do still before it,
-    /// from now or from the start that it asks for, and at the rate that it has if it runs. What is far beyond time is no reason to end a run.
-    fn ends_in_time(&self, changed: &LiveJob, now: Time) -> bool {
-        let size = &changed.job.size;
-        let procs = if changed.phase == Phase::Running { changed.held } else { changed.procs };
-        let alone = size.rate_on(procs.min(size.max())).times(self.spec.speed);
-        let work = changed.target.max(changed.estimated);
-        let Some(span) = work.span_at(alone).filter(|span| *span <= LONGEST) else { return false };
-        let span = match changed.phase {
-            Phase::Running => work.span_at(self.rate_of(changed)),
-            _ => Some(span),
-        };
-        let ends = span.and_then(|span| now.max(changed.ready()).checked_add(span));
-        ends.is_some_and(|end| end <= LATEST)
-    }
-
     /// The next command of a job's workload will be looked at when its time comes.
     pub(super) fn await_command(&mut self, key: JobKey) {
         if let Some(next) = self.table.get(key).and_then(LiveJob::next_command) {
@@ -451,17 +204,6 @@ impl State {
         }
         self.tally.refused_commands[why as usize] += commands.len() as u64;
     }
-
-    /// A job that joins a queue anew asks for what a command made of it.
-    pub(super) fn ask_as_told(&mut self, key: JobKey) {
-        let Some(Known { procs: Some(procs), .. }) = self.agenda.known(key) else { return };
-        let capacity = self.capacity;
-        if let Some(live) = self.table.get_mut(key) {
-            let least = self.spec.rounded(live.job.size.min());
-            live.procs = procs.min(capacity).max(least);
-            live.foresee(&self.spec, &self.settings);
-        }
-    }
 }
 
 impl LiveJob {
@@ -483,17 +225,5 @@ impl LiveJob {
         let rest: Box<[_]> = commands.collect();
         self.job.elastic = (!rest.is_empty()).then_some(rest);
         Some(first.change)
-    }
-
-    /// It has run for as long as it may now: that is its run time and its estimate.
-    fn has_run_enough(&mut self) {
-        let (mut work, mut done) = (Work::ZERO, self.done);
-        if let Some(past) = &self.past {
-            work = past.kept;
-            done -= past.checkpoints.map_or(Work::ZERO, |checkpoints| checkpoints.overhead(done));
-        }
-        let ran = Work::from_units(work.units() + done.units()).span_at(Rate::FULL).unwrap_or(Span::MAX);
-        (self.job.runtime, self.job.estimate) = (ran, ran);
-        (self.target, self.estimated) = (self.done, self.done);
     }
 }

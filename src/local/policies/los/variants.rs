@@ -83,9 +83,9 @@ fn build(mut named: Named, dedicated: Dedicated) -> Result<Box<dyn LocalPolicy>,
         value: written.params.get(key).cloned().unwrap_or_default(),
         expected: expected.to_owned(),
     };
-    if let Some(lookahead) = named.take("lookahead", "a number of jobs, 1 or more")? {
+    if let Some(lookahead) = named.take("lookahead", "a number of jobs, from 1 to 4294967295")? {
         if lookahead == 0 {
-            return Err(bad("lookahead", "a number of jobs, 1 or more"));
+            return Err(bad("lookahead", "a number of jobs, from 1 to 4294967295"));
         }
         options.lookahead = lookahead;
     }
@@ -93,7 +93,7 @@ fn build(mut named: Named, dedicated: Dedicated) -> Result<Box<dyn LocalPolicy>,
     options.shadow = named.take_choice("shadow", &rules)?.unwrap_or_default();
     if !named.name.starts_with("los") {
         known.push("cs");
-        options.skips = named.take("cs", "a number of times, 0 or more")?.unwrap_or(7);
+        options.skips = named.take("cs", "a number of times, from 0 to 4294967295")?.unwrap_or(7);
     }
     if named.name.ends_with("-e") || named.name.ends_with("-de") {
         known.push(elastic::COMMANDS.key);
