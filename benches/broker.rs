@@ -1,15 +1,15 @@
-//! What a broker's plan costs: one job, as most often, and a thousand, as after an outage, over twenty pools.
-//! `cargo bench --bench broker`.
+//! Cost of a broker's plan over twenty pools: for one job, the common case, and for a thousand, as after an outage. `cargo bench
+//! --bench broker`.
 
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use gridemu::broker::{BrokerRegistry, Picture, Pool, PoolFacts, PoolReport, WaitingJob};
-use gridemu::local::Outlook;
+use gridemu::broker::{BrokerRegistry, GridView, Pool, PoolFacts, PoolReport, WaitingJob};
+use gridemu::local::StartEstimates;
 use gridemu::model::{Job, Named, PartitionId, PoolId, SiteId};
 use gridemu::units::{Power, Price, Rate, Span, Time};
 
-/// A small generator of our own, so that the benchmarks measure the same thing in every version.
+/// A small random generator, so that the benchmarks measure the same thing in every version.
 struct Draw(u64);
 
 impl Draw {
@@ -21,15 +21,15 @@ impl Draw {
 
 const NOW: Time = Time::from_secs(1_000_000);
 
-/// A site of 256 processors that reported within the last minute: half of them free and nobody waiting, or all taken and
-/// up to a day's queue.
+/// A site of 256 processors that reported within the last minute: either half of them are free and no job waits, or all are in use
+/// and the queue holds up to a day of work.
 fn pool(number: u32, draw: &mut Draw) -> Pool {
     let facts = PoolFacts {
         id: PoolId { site: SiteId(number), partition: PartitionId(0) },
         site: format!("site {number}"),
         partition: "default".to_owned(),
         processors: 256,
-        quantum: 1,
+        allocation_unit: 1,
         speed: Rate::ratio(50 + draw.below(200), 100),
         idle: Power::from_milliwatts(5_000),
         busy: Power::from_milliwatts(10_000 + draw.below(10_000)),
@@ -49,7 +49,7 @@ fn pool(number: u32, draw: &mut Draw) -> Pool {
         backlog: u128::from(wait) * 256_000_000,
         price: Price::from_nanos(draw.below(1_000_000_000)),
         power: Power::ZERO,
-        outlook: Outlook { steps: steps.collect() },
+        start_estimates: StartEstimates { steps: steps.collect() },
     };
     Pool { report, measured, asked: if full { 0 } else { 128 }, ..Pool::unheard_of(facts) }
 }
@@ -64,16 +64,17 @@ fn plans(c: &mut Criterion) {
         let waiting: Vec<WaitingJob<'_>> = jobs.iter().map(|job| WaitingJob::new(job, &[])).collect();
         let mut group = c.benchmark_group("plan_over_20_pools");
         group.throughput(Throughput::Elements(count));
-        for info in registry.all() {
-            let mut policy =
-                registry.build(&Named::bare(info.name), 7).expect("every policy is built with its defaults");
-            group.bench_function(BenchmarkId::new(info.name, count), |b| {
+        for name in registry.names() {
+            let (mut policy, _) =
+                registry.build(&Named::bare(name), 7).expect("every policy is built with its defaults");
+            group.bench_function(BenchmarkId::new(name, count), |b| {
                 let mut now = pools.clone();
                 b.iter(|| {
-                    let mut picture = Picture::new(NOW, black_box(&mut now), black_box(&waiting), true);
-                    policy.plan(&mut picture);
-                    let plan = picture.into_plan();
-                    // As if it had not been: what assigning changes is set back.
+                    let mut monitoring_interval =
+                        GridView::new(NOW, black_box(&mut now), black_box(&waiting), true);
+                    policy.plan(&mut monitoring_interval);
+                    let plan = monitoring_interval.into_plan();
+                    // Undoes the changes of the assignment.
                     for (pool, before) in now.iter_mut().zip(&pools) {
                         (pool.in_flight, pool.asked) = (before.in_flight, before.asked);
                     }

@@ -1,19 +1,18 @@
-//! Campaigns: what a run costs beside itself: resolving its scenario, keeping its result, its row in the table.
+//! Campaigns: the overhead of a run: resolving its scenario, storing its result, and its row in the table.
 
 use std::path::Path;
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
-use gridemu::broker::BrokerRegistry;
 use gridemu::experiment::Progress;
-use gridemu::experiment::campaign::{Campaign, CampaignOptions};
-use gridemu::experiment::scenario::Override;
-use gridemu::local::Registry;
+use gridemu::grid::Policies;
+use gridemu::scenario::Override;
+use gridemu::study::campaign::{Campaign, CampaignOptions};
 
-/// The campaign of the repository, with so many jobs a run.
+/// The campaign of the repository, with `jobs` jobs in each run.
 fn campaign(jobs: u32) -> Campaign {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("configs/campaigns/backfilling.toml");
     let sets = [Override::set(&format!("site.cluster.workload.lublin.jobs={jobs}"))];
-    Campaign::load(&file, &sets, &Registry::standard(), &BrokerRegistry::standard()).expect("a campaign")
+    Campaign::load(&file, &sets, &Policies::standard()).expect("a campaign")
 }
 
 fn options(folder: &tempfile::TempDir) -> CampaignOptions {

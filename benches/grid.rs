@@ -1,15 +1,13 @@
-//! A grid under a broker: what a job costs on its whole way.
+//! A grid under a broker: the cost of a job from its submission to its end.
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
-use gridemu::broker::BrokerRegistry;
-use gridemu::grid::Grid;
-use gridemu::local::Registry;
+use gridemu::grid::{Grid, Policies};
 use gridemu::model::{BrokerSpec, GridSpec, Job, Link, NetworkSpec, Record, RecordSink, SiteSpec};
 use gridemu::units::{Span, Time};
 use gridemu::workload::Jobs;
 use gridemu::workload::random::Stream;
 
-/// Counts and forgets.
+/// Counts records and discards them.
 #[derive(Default)]
 struct Count(u64);
 
@@ -19,7 +17,7 @@ impl RecordSink for Count {
     }
 }
 
-/// Jobs with exponential gaps of 2 s in the mean, 1 to 32 processors and 7 minutes in the mean.
+/// Jobs with exponential gaps (mean 2 s), 1 to 32 processors and a mean run time of 7 minutes.
 fn jobs(count: u64) -> Vec<Job> {
     let mut stream = Stream::new(1, "portal", "bench");
     let mut at = 0.0;
@@ -32,7 +30,7 @@ fn jobs(count: u64) -> Vec<Job> {
     (1..=count).map(&mut job).collect()
 }
 
-/// Twenty sites of 256 processors, 50 ms away, picture 60 s.
+/// Twenty sites of 256 processors, with 50 ms latency and a `monitoring_interval` of 60 s.
 fn grid(policy: &str, jobs: Vec<Job>) -> Grid {
     let link = Link { latency: Span::from_micros(50_000), bandwidth: None };
     let spec = GridSpec {
@@ -43,8 +41,8 @@ fn grid(policy: &str, jobs: Vec<Job>) -> Grid {
         network: NetworkSpec::uniform(20, link),
         broker: Some(BrokerSpec::new(policy.parse().expect("a policy"))),
     };
-    let (local, brokers) = (Registry::standard(), BrokerRegistry::standard());
-    Grid::build(&spec, Vec::new(), Some(Box::new(Jobs::new(jobs))), &local, &brokers).expect("a grid")
+    let policies = Policies::standard();
+    Grid::build(&spec, Vec::new(), Some(Box::new(Jobs::new(jobs))), &policies).expect("a grid")
 }
 
 fn whole_way(criterion: &mut Criterion) {

@@ -1,17 +1,17 @@
-//! What local scheduling costs: the profile, the indexed queue, the shadow time, processor sets, the dynamic programs of
-//! the LOS family, and whole runs on a machine that is always full. `cargo bench --bench local`.
+//! Cost of local scheduling: the profile, the indexed queue, the shadow time, processor sets, the dynamic programs of the LOS
+//! family, and whole runs on a machine that is always full. `cargo bench --bench local`.
 
 use std::hint::black_box;
 
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use gridemu::grid::Grid;
 use gridemu::local::policies::packing::{Item, Packer};
-use gridemu::local::{Cursor, Entry, Hole, Profile, Queue, Registry, Releases};
+use gridemu::local::{BackfillWindow, Cursor, Entry, Profile, Queue, Registry, Releases};
 use gridemu::model::{Job, JobKey, ProcSet, Record, RecordSink, SiteSpec};
 use gridemu::units::{Span, Time};
 use gridemu::workload::Jobs;
 
-/// A small generator of our own, so that the benchmarks measure the same thing in every version.
+/// A small random generator, so that the benchmarks measure the same thing in every version.
 struct Draw(u64);
 
 impl Draw {
@@ -21,13 +21,13 @@ impl Draw {
     }
 }
 
-/// A profile of `steps` steps in a random order of free processors, between 0 and 63 of 64, one a minute.
+/// A profile of `steps` steps, one per minute, with between 0 and 63 of 64 processors free in random order.
 fn profile_of(steps: u64) -> Profile {
     let mut draw = Draw(1);
     let mut profile = Profile::new(Time::ZERO, 64);
     let mut before = 0;
     for step in 1..steps {
-        // Never the same twice in a row, so that no step is joined to the one before.
+        // Consecutive values differ, so that no steps are merged.
         let taken = 1 + (before + draw.below(62)) % 63;
         profile.reserve(Time::from_secs(60 * step), Time::from_secs(60 * (step + 1)), taken as u32);
         before = taken;
@@ -65,7 +65,7 @@ fn queue(c: &mut Criterion) {
     for waiting in [100_u64, 10_000] {
         let (mut draw, mut queue) = (Draw(4), Queue::new());
         for seq in 0..waiting {
-            // One in a thousand is small enough for the hole below, and short enough.
+            // One in a thousand is small and short enough for the backfill window below.
             let small = seq % 1_000 == 999;
             queue.insert(Entry {
                 rank: 0,
@@ -75,7 +75,7 @@ fn queue(c: &mut Criterion) {
                 estimate: Span::from_secs(if small { 60 } else { 3_600 + draw.below(80_000) }),
             });
         }
-        let hole = |free| Hole { free, window: Span::from_secs(600), extra: 0 };
+        let hole = |free| BackfillWindow { free, window: Span::from_secs(600), extra: 0 };
         group.bench_function(BenchmarkId::new("find_nothing", waiting), |b| {
             b.iter(|| queue.find(Cursor::default(), black_box(hole(1))));
         });
@@ -141,9 +141,9 @@ fn procset(c: &mut Criterion) {
     group.finish();
 }
 
-/// Basic_DP and Reservation_DP over 50 candidates, on 1,152 processors as they are and on 320 in units of 32. Sizes are such that all
-/// together are some times what is free, so that the table cannot be left out; every second job holds its processors at the freeze end,
-/// and a third of what is free now is spare then.
+/// Basic_DP and Reservation_DP over 50 candidates, on 1,152 processors and on 320 in units of 32. The candidates together request
+/// several times the free processors, so that the table cannot be skipped; every second job holds its processors at the freeze end,
+/// and a third of the processors that are free now is spare then.
 fn packing(c: &mut Criterion) {
     const CANDIDATES: usize = 50;
     let mut group = c.benchmark_group("packing");
@@ -172,7 +172,7 @@ fn packing(c: &mut Criterion) {
     group.finish();
 }
 
-/// Jobs that come faster than 256 processors can run them, so that the queue grows all the time.
+/// Jobs that arrive faster than 256 processors can run them, so that the queue keeps growing.
 fn saturating(jobs: u64) -> Vec<Job> {
     let mut draw = Draw(6);
     let job = |id: u64| {

@@ -1,5 +1,5 @@
-//! What a record costs: to sum up, to fingerprint, to write. Figures are times a job (a job and its segment
-//! where segments are written).
+//! Cost of a record: aggregating, fingerprinting and writing it. Figures are times per job (a job and its segment where segments
+//! are written).
 
 use std::hint::black_box;
 
@@ -11,16 +11,15 @@ use gridemu::model::{
     Cause, JobClasses, JobId, JobRecord, Origin, Outcome, PartitionId, ProcSet, Record, SegmentRecord,
     SiteId, SiteSpec,
 };
-use gridemu::report::{OutputDir, OutputOptions};
+use gridemu::output::{OutputDir, OutputOptions};
 use gridemu::units::{Energy, Money, Rate, Span, Time};
 
-/// Records are summed up and written while they are warm, so a batch is what fits in the cache and comes round
-/// again and again.
+/// Records are aggregated and written while they are in the cache, so a batch is what fits into it, and is used repeatedly.
 const BATCH: u64 = 1_024;
 const ROUNDS: u64 = 100;
 const JOBS: u64 = BATCH * ROUNDS;
 
-/// Jobs and segments as a replayed log leaves them: whole seconds, sizes that are mostly powers of two.
+/// Jobs and segments like those of a replayed log: whole seconds, sizes that are mostly powers of two.
 fn records(pieces: u32) -> Vec<Record> {
     let mut draw = 12_345_u64;
     let mut below = |limit: u64| {
@@ -55,7 +54,7 @@ fn records(pieces: u32) -> Vec<Record> {
             cost: Money::ZERO,
             recorded_wait: Some(Span::from_secs(below(10_000))),
             requested_start: None,
-            origin: Origin::Own,
+            origin: Origin::Local,
         };
         all.push(Record::Segment(SegmentRecord {
             job: job.id,
@@ -80,7 +79,7 @@ fn records(pieces: u32) -> Vec<Record> {
 fn jobs_of(records: &[Record]) -> Vec<&JobRecord> {
     let jobs = records.iter().filter_map(|record| match record {
         Record::Job(job) => Some(job),
-        Record::Segment(_) | Record::Machine(_) | Record::Event(_) => None,
+        _ => None,
     });
     jobs.collect()
 }

@@ -1,12 +1,13 @@
-//! Whole replays, from reading to the last record, without files: the figures of `docs/performance.md`, and a synthetic log that
-//! needs nothing from outside. Archive logs are taken from `$GRIDEMU_DATA/swf`, where that is set.
+//! Whole replays, from reading to the last record, without output files: the figures of `docs/performance.md`, and a synthetic log
+//! that needs no download. Archive logs are read from `$GRIDEMU_DATA/swf`, if that is set.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use gridemu::experiment::{Progress, Replay, ReplayOptions, Workload};
-use gridemu::local::Registry;
+use gridemu::experiment::{Progress, ReplayScenario};
+use gridemu::grid::Policies;
+use gridemu::scenario::{Override, Workload};
 
 const LOGS: [(&str, &str); 4] = [
     ("KTH-SP2-1996-2.1-cln", "easy"),
@@ -16,12 +17,13 @@ const LOGS: [(&str, &str); 4] = [
 ];
 
 fn replay(bench: &mut Criterion, name: &str, workload: &Workload, policy: &str) {
-    let policy = policy.parse().expect("a policy");
-    let options = ReplayOptions::new(workload.clone(), vec![policy]);
-    let replay = Replay::new(options, Registry::standard()).expect("a replay that can be run");
+    let sets = [Override::set(&format!("site.site.policy={policy}"))];
+    let replay = ReplayScenario::new(workload.clone());
+    let run = replay.run(&sets, &Policies::standard());
+    let run = run.expect("a replay that can be run");
     let progress = Progress::default();
     bench.bench_function(name, |timer| {
-        timer.iter(|| replay.run(&replay.policies()[0], &progress).expect("it runs").measures.jobs);
+        timer.iter(|| run.run(&progress).expect("it runs").measures.jobs);
     });
 }
 

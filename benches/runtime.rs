@@ -1,5 +1,5 @@
-//! What it costs to drive entities that do next to nothing, by the plain loop and as actors: a call, a window, an event; and
-//! what a second thread gives. `cargo bench --bench runtime`.
+//! Cost of driving entities that do almost nothing, by the plain loop and as actors, for each call, window, event and run segment;
+//! and the gain from a second thread. `cargo bench --bench runtime`.
 
 use std::collections::BTreeMap;
 
@@ -14,16 +14,16 @@ use gridemu::units::{Bytes, Span, Time};
 
 const LATENCY: Span = Span::from_micros(50_000);
 
-/// An entity of a grid whose jobs always take as long as each other.
+/// An entity of a grid whose jobs all take the same time.
 struct Relay {
     address: Address,
-    /// Jobs that are still to come (the portal).
+    /// Jobs that have not been submitted yet (only the portal).
     jobs: u64,
     sites: u32,
     sequence: u64,
-    /// When the next job comes, or the next report is due.
+    /// Time of the next job, or of the next report.
     tick: Option<Time>,
-    /// When jobs end here.
+    /// Ends of the jobs that run here.
     ends: BTreeMap<(Time, u64), ()>,
     inbox: Vec<Message>,
 }
@@ -66,7 +66,7 @@ fn record(time: Time, site: SiteId, job: u64) -> Record {
         machines: ProcSet::default(),
         procs: 1,
         job: Some(JobId(job)),
-        origin: Origin::Sent,
+        origin: Origin::Grid,
         attempt: 1,
         lost: 0,
         since_lost: None,
@@ -113,7 +113,7 @@ impl Entity for Relay {
     }
 }
 
-/// A portal, a broker, a dispatcher and sites; so many jobs, each six calls and four messages.
+/// A portal, a broker, a dispatcher and sites. Each job causes six calls and four messages.
 fn grid(sites: u32, jobs: u64) -> (Vec<Relay>, Vec<Group>) {
     let central = [Address::Portal, Address::Broker, Address::Dispatcher];
     let addresses = central.into_iter().chain((0..sites).map(|site| Address::Site(SiteId(site))));
@@ -141,7 +141,8 @@ impl RecordSink for Count {
     }
 }
 
-/// An entity that only ticks: so many times, every so many microseconds, each with a record and so much to reckon.
+/// An entity that only ticks: `ticks` times at a fixed interval in microseconds, each time with a record and `work` units of
+/// computation.
 struct Clock {
     site: u32,
     ticks: u64,
@@ -177,7 +178,7 @@ impl Entity for Clock {
     }
 }
 
-/// Clocks that tick together, or one after the other if that many microseconds lie `between`; windows as long as one tick.
+/// Clocks that tick together, or `between` microseconds after each other; windows are as long as one tick, or as `between`.
 fn clocks(count: u32, ticks: u64, work: u64, between: u64) -> (Vec<Clock>, Vec<Group>) {
     let every = Span::from_micros(1_000);
     let clock = |site: u32| {
@@ -207,7 +208,7 @@ fn actors<E: Entity + Send + 'static>((entities, groups): (Vec<E>, Vec<Group>), 
     sink.0
 }
 
-/// The same in legs that end at each full minute, until nothing is left; how many there were.
+/// Runs the entities in segments that end at each full minute; returns the number of segments.
 fn in_legs<E: Entity + Send + 'static>(engine: usize, (mut entities, groups): (Vec<E>, Vec<Group>)) -> u64 {
     let (mut merge, mut sink) = (Merge::new(entities.len()), Count::default());
     let mut legs = 0;
@@ -230,7 +231,7 @@ fn in_legs<E: Entity + Send + 'static>(engine: usize, (mut entities, groups): (V
     legs
 }
 
-/// One of `0` for the plain loop, or a number of threads.
+/// Runs the entities in the plain loop if `engine` is `0`, otherwise on that number of threads.
 fn by<E: Entity + Send + 'static>(engine: usize, of: (Vec<E>, Vec<Group>)) -> u64 {
     if engine == 0 { plain(of) } else { actors(of, engine) }
 }
@@ -243,7 +244,7 @@ fn name(engine: usize) -> String {
     }
 }
 
-/// Seven calls a job, in four windows: portal, broker, dispatcher; the site; the site again; dispatcher, broker.
+/// Seven calls for each job, in four windows: portal, broker, dispatcher; the site; the site again; dispatcher, broker.
 fn a_call(c: &mut Criterion) {
     const JOBS: u64 = 10_000;
     let mut group = c.benchmark_group("a call");
@@ -258,8 +259,8 @@ fn a_call(c: &mut Criterion) {
     group.finish();
 }
 
-/// Legs of a virtual minute, in each of which come thirty jobs: what a leg costs beyond that is what is more than `a call` has of
-/// 210 calls.
+/// Run segments of a virtual minute with thirty jobs each: the overhead of a segment is its time less that of 210 calls of `a
+/// call`.
 fn a_leg(c: &mut Criterion) {
     const JOBS: u64 = 3_000;
     let mut group = c.benchmark_group("a leg");
@@ -282,7 +283,7 @@ fn a_leg(c: &mut Criterion) {
     group.finish();
 }
 
-/// One entity a window, and nothing to do for it.
+/// A window with one entity that has nothing to do.
 fn a_window(c: &mut Criterion) {
     const TICKS: u64 = 2_000;
     let mut group = c.benchmark_group("a window");
@@ -310,7 +311,7 @@ fn an_event(c: &mut Criterion) {
     group.finish();
 }
 
-/// Eight entities at once, each with something to reckon: whether a second thread is worth its hops.
+/// Eight entities at the same time, each with some computation: whether a second thread pays for its hand-overs.
 fn at_once(c: &mut Criterion) {
     const TICKS: u64 = 500;
     let mut group = c.benchmark_group("eight at once, work a call");

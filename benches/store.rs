@@ -1,6 +1,6 @@
-//! What a snapshot costs once its bytes are there: to write, durably, to read and to list; and what space it takes.
+//! Cost of a snapshot once its bytes exist: writing it durably, reading it and listing it; and its size on disk.
 //!
-//! The disk is that of the system's folder for temporary files.
+//! Snapshots are in the system's folder for temporary files, so its disk is measured.
 
 use std::hint::black_box;
 use std::io::Write;
@@ -12,7 +12,7 @@ use gridemu::units::Time;
 
 const SIZES: [usize; 4] = [10_000, 100_000, 1_000_000, 20_000_000];
 
-/// Bytes that nothing can be left out of.
+/// Incompressible bytes.
 fn sections(len: usize) -> Vec<Section> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let bytes = (0..len).map(|_| {

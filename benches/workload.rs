@@ -1,5 +1,5 @@
-//! How fast workloads are made and read: jobs of the Lublin-Feitelson model and of the generator of the cloud workload
-//! format a second, and logs of that format.
+//! Throughput of generating and reading workloads, in jobs per second: the Lublin-Feitelson model, the generator of the cloud
+//! workload format, and logs of that format.
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use gridemu::formats::cwf::Writer;
@@ -8,7 +8,7 @@ use gridemu::workload::Source;
 use gridemu::workload::cwf::{Cwf, CwfSpec};
 use gridemu::workload::lublin::{Lublin, LublinSpec};
 
-/// Jobs an iteration; fewer than the pilot, so that a load doubles the work.
+/// Jobs per iteration; fewer than the pilot run, so that `load` doubles the work.
 const JOBS: u64 = 100_000;
 
 fn lublin(c: &mut Criterion) {
@@ -47,7 +47,7 @@ fn cwf(c: &mut Criterion) {
     for (name, jobs, options) in [
         ("batch", JOBS, ""),
         ("elastic", JOBS, ",pd=0.5,pe=0.2,pr=0.1"),
-        // The load is found by dry runs.
+        // The load is calibrated by dry runs.
         ("paper", 500, ",load=0.9,pd=0.5,pe=0.2,pr=0.1"),
     ] {
         let spec: CwfSpec = match format!("cwf[jobs={jobs},seed=1{options}]").parse() {

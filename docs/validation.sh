@@ -11,10 +11,12 @@ set -eu
 gridemu=${GRIDEMU:-target/release/gridemu}
 logs='KTH-SP2-1996-2.1-cln CTC-SP2-1996-3.1-cln SDSC-SP2-1998-4.2-cln SDSC-BLUE-2000-4.2-cln HPC2N-2002-2.2-cln LANL-CM5-1994-4.1-cln'
 
-# An array of summaries, one a policy.
+# An array of summaries, one per policy.
 replay() {
     "$gridemu" replay "$@" --json 2>/dev/null | jq 'if type == "array" then . else [.] end'
 }
+# KTH-SP2-1996-2.1-cln is KTH-SP2.
+short() { echo "${1%-[0-9][0-9][0-9][0-9]-*}"; }
 swf() { echo "$GRIDEMU_DATA/swf/$1.swf.gz"; }
 
 echo '## Published digits'
@@ -39,30 +41,26 @@ replay "$GRIDEMU_DATA/reference/batsim-medium_late.json" --policy easy --policy 
 
 echo
 echo '## Six logs'
+echo
+echo '| log | estimates | policy | mean wait (s) | mean response (s) | bsld mean | bsld median | bsld p95 | utilization (%) | makespan (s) | killed | fingerprint |'
+echo '|---|---|---|--:|--:|--:|--:|--:|--:|--:|--:|---|'
 for log in $logs; do
-    echo
-    echo "### $log"
-    echo
-    echo '| estimates | policy | mean wait (s) | mean response (s) | bsld mean | bsld median | bsld p95 | utilization (%) | makespan (s) | killed | fingerprint |'
-    echo '|---|---|--:|--:|--:|--:|--:|--:|--:|--:|---|'
     for estimates in log exact; do
         replay "$(swf "$log")" --estimates $estimates --policy fcfs --policy easy --policy conservative |
             jq -r '.[] | [.estimates, .policy, .mean_wait, .mean_response, .mean_bounded_slowdown, .median_bounded_slowdown, .p95_bounded_slowdown, .utilization * 100, .makespan, .outcomes.killed, .fingerprint] | @tsv' |
-            awk -F'\t' '{ printf "| %s | %s | %.1f | %.1f | %.2f | %.2f | %.2f | %.3f | %.0f | %d | `%s` |\n", $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11 }'
+            awk -F'\t' -v log_="$(short "$log")" '{ printf "| %s | %s | %s | %.1f | %.1f | %.2f | %.2f | %.2f | %.3f | %.0f | %d | `%s` |\n", log_, $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11 }'
     done
 done
 
 echo
 echo '## Emulated and recorded waits, EASY and conservative, estimates of the log'
+echo
+echo '| log | policy | class | jobs | mean emulated (s) | recorded | median emulated | recorded | p90 emulated | recorded |'
+echo '|---|---|---|--:|--:|--:|--:|--:|--:|--:|'
 for log in $logs; do
-    echo
-    echo "### $log"
-    echo
-    echo '| policy | class | jobs | mean emulated (s) | recorded | median emulated | recorded | p90 emulated | recorded |'
-    echo '|---|---|--:|--:|--:|--:|--:|--:|--:|'
     replay "$(swf "$log")" --classes kettimuthu-4 --policy easy --policy conservative |
         jq -r '.[] | .policy as $policy | .recorded_waits[] | select($policy == "easy" or .class == "all") | [$policy, .class, .jobs, .emulated_mean, .recorded_mean, .emulated_median, .recorded_median, .emulated_p90, .recorded_p90] | @tsv' |
-        awk -F'\t' '{ printf "| %s | %s | %d | %.0f | %.0f | %.0f | %.0f | %.0f | %.0f |\n", $1, $2, $3, $4, $5, $6, $7, $8, $9 }'
+        awk -F'\t' -v log_="$(short "$log")" '{ printf "| %s | %s | %s | %d | %.0f | %.0f | %.0f | %.0f | %.0f | %.0f |\n", log_, $1, $2, $3, $4, $5, $6, $7, $8, $9 }'
 done
 
 echo
@@ -75,7 +73,7 @@ for log in $logs; do
         for estimates in log exact; do
             replay "$(swf "$log")" --clean strict --estimates $estimates --policy "$policy" |
                 jq '.[] | .mean_bounded_slowdown, .mean_response'
-        done | paste -s - | awk -F'\t' -v log_="$log" -v policy="$policy" '
+        done | paste -s - | awk -F'\t' -v log_="$(short "$log")" -v policy="$policy" '
             function change(from, to) { return (to / from - 1) * 100 }
             { printf "| %s | `%s` | %.3f | %.3f | %.1f | %.0f | %.0f | %.1f |\n",
               log_, policy, $1, $3, change($1, $3), $2, $4, change($2, $4) }'
@@ -85,17 +83,17 @@ done
 echo
 echo '## Order of events: EASY, mean bounded slowdown'
 echo
-echo '| log | one pass an instant | one pass an event | difference (%) | fingerprint of one pass an event |'
+echo '| log | one pass per instant | one pass per event | difference (%) | fingerprint, one pass per event |'
 echo '|---|--:|--:|--:|---|'
 for log in $logs; do
     for order in instant event; do
         replay "$(swf "$log")" --policy easy --order $order | jq -r '.[] | .mean_bounded_slowdown, .fingerprint'
-    done | paste -s - | awk -F'\t' -v log_="$log" \
+    done | paste -s - | awk -F'\t' -v log_="$(short "$log")" \
         '{ printf "| %s | %.4f | %.4f | %.3f | `%s` |\n", log_, $1, $3, ($1 / $3 - 1) * 100, $4 }'
 done
 
 echo
-echo '## Engines: one line a scenario if all five runs have one fingerprint and the same rows'
+echo '## Engines: one line per scenario if all five runs have one fingerprint and the same rows'
 echo
 echo '| scenario | fingerprint |'
 echo '|---|---|'
@@ -110,7 +108,7 @@ for scenario in two-sites quickstart churn das2 sharcnet modern; do
 done
 
 echo
-echo '## Outages and submissions: one line a scenario if no change changes them'
+echo '## Outages and submissions: one line per scenario if no change changes them'
 echo
 echo '| scenario | outages (lines) | their checksum | checksum of submissions |'
 echo '|---|--:|--:|--:|'
@@ -125,6 +123,6 @@ outages() {
     done | sort -u
 }
 outages quickstart '6 d' broker.policy=mct broker.policy=random broker.policy=pull site.delft.policy=fcfs \
-    site.delft.churn.running=wait 'broker.picture=10 min'
-outages churn '12 d' broker.policy=mct broker.policy=random churn.checkpoint=none churn.running=requeue \
+    site.delft.churn.on_failure=wait 'broker.monitoring_interval=10 min'
+outages churn '12 d' broker.policy=mct broker.policy=random churn.checkpoint=none churn.on_failure=requeue \
     site.cluster.policy=conservative

@@ -1,10 +1,10 @@
-//! A grid as a library object: two sites under a broker, one of which leaves while it runs a job.
+//! A grid as a library object: two sites under a broker, one of which goes down while it runs a job.
 //!
 //! `cargo run --example grid`
 //!
 //! ```text
 //! jobs --> portal --> broker --> dispatcher --1 s--> [ windsor: 4 processors ]
-//!                       ^                     \-1 s--> [ delft: 4 processors, away from 50 s to 200 s ]
+//!                       ^                     \-1 s--> [ delft: 4 processors, down from 50 s to 200 s ]
 //!                       '---- a report of each site every 10 s, 1 s old when it comes
 //! ```
 
@@ -12,23 +12,21 @@
 
 use std::error::Error;
 
-use gridemu::broker::BrokerRegistry;
-use gridemu::grid::Grid;
-use gridemu::local::Registry;
+use gridemu::grid::{Grid, Policies};
 use gridemu::model::{
-    BrokerSpec, ChurnAct, ChurnSpec, Fate, GridSpec, Job, JobRecord, Link, NetworkSpec, PlannedChurn, Record,
-    SiteSpec,
+    BrokerSpec, ChurnAct, ChurnSpec, FailureAction, GridSpec, Job, JobRecord, Link, NetworkSpec,
+    PlannedChurn, Record, SiteSpec,
 };
 use gridemu::units::{Span, Time};
 use gridemu::workload::Jobs;
 
-/// Both sites are free when job 1 comes, and the first of equals gets it. Job 2 goes to `delft`, loses its machines at 50 s,
-/// and comes back; after 10 s of rest it is sent to `windsor`, where it waits for job 1.
+/// Both sites are free when job 1 arrives, and ties go to the first site. Job 2 is sent to `delft`, fails when the site leaves at
+/// 50 s, and returns to the broker; 10 s later it is sent to `windsor`, where it waits for job 1.
 fn run() -> Result<Vec<Record>, Box<dyn Error>> {
     let (seconds, span) = (Time::from_secs, Span::from_secs);
     let mut delft = SiteSpec::plain("delft", 4, "easy".parse()?);
     delft.churn = ChurnSpec {
-        running: Fate::GiveBack,
+        on_failure: FailureAction::Resubmit,
         script: vec![
             PlannedChurn { at: seconds(50), act: ChurnAct::LeaveSite },
             PlannedChurn { at: seconds(200), act: ChurnAct::JoinSite },
@@ -39,11 +37,11 @@ fn run() -> Result<Vec<Record>, Box<dyn Error>> {
         seed: 1,
         sites: vec![SiteSpec::plain("windsor", 4, "easy".parse()?), delft],
         network: NetworkSpec::uniform(2, Link { latency: span(1), bandwidth: None }),
-        broker: Some(BrokerSpec { picture: span(10), ..BrokerSpec::new("mct".parse()?) }),
+        broker: Some(BrokerSpec { monitoring_interval: span(10), ..BrokerSpec::new("mct".parse()?) }),
     };
     let jobs = vec![Job::rigid(1, seconds(0), 4, span(100)), Job::rigid(2, seconds(20), 4, span(50))];
-    let (local, brokers) = (Registry::standard(), BrokerRegistry::standard());
-    let mut grid = Grid::build(&spec, Vec::new(), Some(Box::new(Jobs::new(jobs))), &local, &brokers)?;
+    let policies = Policies::standard();
+    let mut grid = Grid::build(&spec, Vec::new(), Some(Box::new(Jobs::new(jobs))), &policies)?;
     let mut records = Vec::new();
     grid.run(&mut records)?;
     Ok(records)
@@ -78,8 +76,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 mod tests {
     use super::*;
 
-    /// A second on the way each: job 1 runs 1 to 101, job 2 21 to 50; it is back at 51, planned at 61, there at 62, and runs
-    /// 101 to 151.
+    /// Each message takes a second. Job 1 runs from 1 to 101, job 2 from 21 to 50; job 2 is back at the broker at 51, planned again
+    /// at 61, at `windsor` at 62, and runs from 101 to 151.
     #[test]
     fn a_job_that_lost_its_site_ends_at_the_other() {
         let records = run().unwrap();
@@ -97,6 +95,6 @@ mod tests {
                 _ => None,
             })
             .collect();
-        assert_eq!(events, [(50, "left"), (50, "given-back"), (61, "reassigned"), (101, "continued")]);
+        assert_eq!(events, [(50, "left"), (50, "returned"), (61, "reassigned"), (101, "continued")]);
     }
 }

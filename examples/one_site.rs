@@ -1,4 +1,4 @@
-//! The grid as a library: step by step, up to an instant, a command from outside, and two futures from one snapshot.
+//! The grid as a library: steps, a run up to an instant, a command from outside, and two futures of one snapshot.
 //!
 //! `cargo run --example one_site`
 //!
@@ -21,8 +21,8 @@ use gridemu::workload::Jobs;
 
 const PROCESSORS: u32 = 4;
 
-/// The grid at its beginning. Job 1 leaves one processor free. Job 2 wants all four and waits, with a reservation at 60 s.
-/// Job 3 is over by then and is backfilled. Job 4 would not be over, and waits behind job 2.
+/// The grid at its beginning. Job 1 leaves one processor free. Job 2 requests all four and waits, with a reservation at 60 s. Job 3
+/// ends before that and is backfilled. Job 4 would run past it, and waits behind job 2.
 fn grid() -> Result<Grid, Box<dyn Error>> {
     let job = |id, submit, procs, run| Job::rigid(id, Time::from_secs(submit), procs, Span::from_secs(run));
     let jobs = vec![job(1, 0, 3, 60), job(2, 5, 4, 30), job(3, 10, 1, 40), job(4, 15, 1, 100)];
@@ -30,7 +30,7 @@ fn grid() -> Result<Grid, Box<dyn Error>> {
     Ok(Grid::new(vec![(site, Some(Box::new(Jobs::new(jobs))))], &Registry::standard())?)
 }
 
-/// What happens from a snapshot on, with one more command if any.
+/// Continues from a snapshot, with one more command if given, and returns the records.
 fn future(from: &GridSave, command: Option<Command>) -> Result<Vec<Record>, Box<dyn Error>> {
     let mut grid = grid()?;
     grid.restore(from.clone(), false)?;
@@ -58,7 +58,7 @@ fn jobs(records: &[Record]) -> Vec<&JobRecord> {
     jobs
 }
 
-/// A line a job, then a line a processor: every character is 5 s, and the digit is the job that has the processor.
+/// Prints a line for each job, then one for each processor: a character is 5 s, and the digit is the job that holds the processor.
 fn show(records: &[Record]) {
     for job in jobs(records) {
         let start = job.start.map_or_else(|| "never".to_owned(), |at| at.to_string());
@@ -126,11 +126,11 @@ mod tests {
 
         let alone = future(&snapshot, None).unwrap();
         assert_eq!(starts(&alone), [(1, at(0)), (2, at(60)), (3, at(10)), (4, at(90))]);
-        // Without job 2 in front, job 4 starts as soon as job 3 gives its processor back.
+        // Without job 2 ahead of it, job 4 starts as soon as job 3 releases its processor.
         let cancelled = future(&snapshot, Some(cancel())).unwrap();
         assert_eq!(starts(&cancelled), [(1, at(0)), (2, None), (3, at(10)), (4, at(50))]);
 
-        // The straight run leaves what the continued one does.
+        // The uninterrupted run has the same records as the continued one.
         grid.run(&mut records).unwrap();
         assert_eq!(records, alone);
     }

@@ -1,7 +1,7 @@
 //! The command line: arguments, progress, exit codes.
 //!
-//! Data goes to standard output, talk to standard error. Exit code 0 is success, 2 a request that cannot be carried out (nothing
-//! was done), 1 a run that failed.
+//! Results go to standard output, messages to standard error. Exit code 0 means success, 2 a request that cannot be carried out
+//! (nothing was done), 1 a run that failed.
 
 mod campaign;
 mod check;
@@ -28,7 +28,8 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use crate::experiment::RunError;
-use crate::report::hint_for;
+use crate::grid::Policies;
+use crate::output::hint_for;
 
 /// A grid broker emulator: sites with local schedulers, and a broker above them, in exact virtual time.
 #[derive(Debug, Parser)]
@@ -40,31 +41,31 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Run a scenario: sites under a broker, machines that come and go
+    /// Run a scenario: sites under a broker, with churn
     Run(run::Args),
-    /// Replay a workload at one site under one or several local policies
+    /// Replay a workload on one site under one or several local policies
     Replay(Box<replay::Args>),
-    /// Go on with a run from its snapshots
+    /// Resume a run from its snapshots
     Resume(resume::Args),
-    /// Branch off another future of a run from a snapshot, and compare the two
+    /// Run another future of a run from a snapshot, and compare the two
     Fork(Box<fork::Args>),
-    /// Compare runs job by job, or the variants of a study seed by seed
+    /// Compare runs job by job, or the variants of a campaign seed by seed
     Compare(compare::Args),
-    /// Run a paper's experiments, and hold what was published against what is measured
+    /// Run a paper's experiments, and compare the published results with the measured ones
     Reproduce(reproduce::Args),
-    /// List the snapshots of a run, look into one, or remove some
+    /// List, inspect or remove the snapshots of a run
     Snapshots(snapshots::Args),
-    /// Run many scenarios: a base and what varies, on all cores, into one table
+    /// Run many variations of a scenario on all cores, into one table
     Campaign(Box<campaign::Args>),
-    /// Say whether what a run has left is a legal schedule on its grid
+    /// Check that the output of a run is a valid schedule on its grid
     Validate(validate::Args),
-    /// Say why a job of a run did not start before it did: the rule, and who held it back
+    /// Explain why a job of a run did not start earlier: the rule, and the jobs in its way
     Explain(explain::Args),
-    /// Write a workload made by a model, as SWF or CWF, to standard output or a file
+    /// Generate a workload from a model, as SWF or CWF
     Generate(generate::Args),
-    /// Say what is in a workload: jobs, load, users, sizes, run times, arrivals
+    /// Print statistics of a workload: jobs, load, users, sizes, run times, arrivals
     Inspect(inspect::Args),
-    /// Make a page of tables and pictures of runs, or of a campaign
+    /// Make an HTML page with tables and figures of runs or of a campaign
     Report(report::Args),
     /// List the policies, or describe one
     Policies(policies::Args),
@@ -74,26 +75,39 @@ enum Command {
     Schema(check::SchemaArgs),
 }
 
-/// Runs the command line of this process.
-pub fn main() -> ExitCode {
+/// Runs the command line of this process; all commands accept these policies.
+///
+/// A program with policies of its own is a crate that depends on this library and calls this function:
+///
+/// ```no_run
+/// use gridemu::grid::Policies;
+/// use gridemu::local::policies::{BackfillOrder, Easy};
+/// use gridemu::local::{Abilities, PolicyInfo};
+///
+/// fn main() -> std::process::ExitCode {
+///     let mine = PolicyInfo::new("mine", |_| Ok((Box::new(Easy::new(BackfillOrder::Saf)), Abilities::PLAIN)));
+///     gridemu::cli::main_with(Policies::standard().with_local(mine))
+/// }
+/// ```
+pub fn main_with(policies: Policies) -> ExitCode {
     let cli = Cli::parse();
     let done = match cli.command {
-        Command::Run(args) => run::run(&args),
-        Command::Replay(args) => replay::run(*args),
-        Command::Resume(args) => resume::run(&args),
-        Command::Fork(args) => fork::run(*args),
+        Command::Run(args) => run::run(&args, &policies),
+        Command::Replay(args) => replay::run(*args, &policies),
+        Command::Resume(args) => resume::run(&args, &policies),
+        Command::Fork(args) => fork::run(*args, &policies),
         Command::Compare(args) => compare::run(args),
-        Command::Reproduce(args) => reproduce::run(&args),
-        Command::Snapshots(args) => snapshots::run(&args),
-        Command::Campaign(args) => campaign::run(&args),
-        Command::Validate(args) => validate::run(&args),
-        Command::Explain(args) => explain::run(&args),
+        Command::Reproduce(args) => reproduce::run(&args, &policies),
+        Command::Snapshots(args) => snapshots::run(&args, &policies),
+        Command::Campaign(args) => campaign::run(&args, &policies),
+        Command::Validate(args) => validate::run(&args, &policies),
+        Command::Explain(args) => explain::run(&args, &policies),
         Command::Generate(args) => generate::run(&args),
         Command::Inspect(args) => inspect::run(&args),
         Command::Report(args) => report::run(&args),
-        Command::Policies(args) => policies::run(&args),
-        Command::Check(args) => check::run(&args),
-        Command::Schema(args) => check::schema(&args),
+        Command::Policies(args) => policies::run(&args, &policies),
+        Command::Check(args) => check::run(&args, &policies),
+        Command::Schema(args) => check::schema(&args, &policies),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -106,14 +120,14 @@ pub fn main() -> ExitCode {
 
 fn complain(error: &RunError) {
     let mut talk = io::stderr().lock();
-    // Nobody is left to tell if standard error is closed.
+    // A closed standard error leaves no way to report anything.
     let _ = writeln!(talk, "error: {error}");
     if let Some(hint) = error.hint() {
         let _ = writeln!(talk, "hint: {hint}");
     }
 }
 
-/// Writes data to standard output. A reader that has had enough (`| head`) is no failure.
+/// Writes results to standard output. A reader that closes the pipe early (`| head`) is not an error.
 fn say(text: &str) -> Result<(), RunError> {
     let mut out = io::stdout().lock();
     let written = out
@@ -132,7 +146,7 @@ fn told(written: io::Result<()>) -> Result<(), RunError> {
     }
 }
 
-/// Talk on standard error.
+/// Writes a message to standard error.
 fn talk(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{text}");
 }

@@ -1,14 +1,20 @@
-//! Running: a scenario, or a workload and policies, in; files and summaries out.
+//! One run: from a scenario, or a workload and policies, to files and summaries.
 //!
-//! The first room that opens files and reads the clock. What it is asked for is checked before anything runs, so that a
-//! bad request ([`RunError::Request`]) is told from a run that failed ([`RunError::Run`]).
+//! This is the first module that opens files and reads the wall clock. A request is checked before anything runs, so that
+//! a bad request ([`RunError::Request`]) can be distinguished from a run that failed ([`RunError::Run`]).
+//!
+//! A run that has begun, an `ActiveRun`, goes in *run segments*. A segment ends at a *barrier*: an instant such that
+//! everything before it has happened everywhere and nothing at or after it has. Between two segments `checkpoint` saves
+//! the run. A store keeps a description of its run (the scenario with every default, and the folder in which the command
+//! was typed). `resume` builds the run anew from that description, loads the newest usable snapshot, replays the journal
+//! of commands written since, and continues. `fork` does the same twice, the second time under a changed scenario:
+//! `grid::changes` decides what may change in the middle of a run, and a witness beside the recorder compares the records
+//! of both futures as they are written.
 
-pub mod archive;
-pub mod campaign;
+mod active_run;
 mod checkpoint;
 mod clock;
 mod commands;
-mod compare;
 mod error;
 mod explain;
 mod files;
@@ -16,30 +22,27 @@ mod fork;
 mod progress;
 mod recorder;
 mod replay;
-pub mod reproduce;
 mod rerun;
 mod resume;
 mod run;
-pub mod scenario;
+mod single;
 mod snapshots;
-mod study;
 mod timed;
-mod underway;
 mod validate;
-mod workload;
+pub(crate) mod workload;
 
-pub use checkpoint::{Anew, CheckpointPlan, Control};
+pub use checkpoint::{Anew, Control};
 pub use commands::Commands;
-pub use compare::{CompareOptions, Comparison, compare};
-pub use error::RunError;
-pub use explain::{ExplainOptions, explain};
-pub use fork::{ForkOptions, fork};
+pub use error::{Details, RunError};
+pub use explain::{
+    At, AtState, Attempt, ExplainOptions, Explained, ExplainedJob, Stretch, WaitPlace, explain,
+};
+pub use fork::{Branch, Difference, ForkOptions, Futures, fork};
 pub use progress::{Notice, Progress, RunsDone};
-pub use replay::{Replay, ReplayOptions};
+pub use replay::ReplayScenario;
 pub use rerun::rerun;
-pub use resume::{Ended, ResumePoint, Stored, StoredRun};
+pub use resume::{ResumePoint, Stored};
 pub use run::{Inputs, Run};
-pub use snapshots::{look_into, look_up, prune};
-pub use study::{is_study, read_study, study_note};
+pub use snapshots::{PlaceFacts, SnapshotFacts, SnapshotRow, StoreFacts, look_into, look_up, prune};
 pub use validate::{GridFrom, validate};
-pub use workload::{EstimateSource, Opened, Shaping, Workload};
+pub use workload::Opened;

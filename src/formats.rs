@@ -1,7 +1,7 @@
-//! How workloads are spelled in files: one module a format.
+//! File formats of workloads, one module a format.
 //!
-//! Readers are handed an open [`std::io::Read`] and a name for messages; which file to open, and whether to, is the
-//! business of the shell. What the jobs mean, and how they are shaped, belongs to [`crate::workload`].
+//! Readers take an open [`std::io::Read`] and a name for messages; the caller chooses and opens the file. The meaning
+//! of jobs, and how they are shaped, belongs to [`crate::workload`].
 
 pub mod batsim;
 pub mod cwf;

@@ -1,19 +1,32 @@
-//! The grid as a library object: entities driven by a plain loop, without actors.
+//! The grid as a library object: a [`Grid`] owns the entities, whichever engine drives them.
 //!
-//! This is the engine for single logs and light campaigns, and the oracle that the actors are tested against.
+//! The plain loop ([`Grid::run`]) drives them without actors. It is the engine for single logs and light campaigns, and the oracle that the
+//! actors of [`crate::runtime`] are tested against: these take the entities out of the grid and put them back, so a snapshot is of
+//! the grid and not of the engine.
+//!
+//! | submodule | contents |
+//! |---|---|
+//! | `windows` | how far entities may go on without waiting for each other |
+//! | `segment` | run segments and barriers |
+//! | `ending` | the end of a run |
+//! | `merge` | records of all entities in one order |
+//! | `save`, `changes` | snapshots; resuming and forking |
+//! | `moments` | the oracle of the tests, without windows |
 
 mod center;
 mod changes;
 mod drive;
 mod ending;
 mod error;
-mod least;
-mod leg;
+mod halt;
+mod journal_entry;
 mod merge;
+mod min_tree;
 mod moments;
 mod node;
+mod policies;
 mod save;
-mod told;
+mod segment;
 mod windows;
 
 use serde::{Deserialize, Serialize};
@@ -21,22 +34,24 @@ use serde::{Deserialize, Serialize};
 pub use changes::{ChangeError, changes};
 pub use drive::{DriveError, drive};
 pub use error::{GridError, Waiter};
-pub use leg::{Callers, Halt, Leg};
+pub use halt::{Callers, Halt};
+pub use journal_entry::JournalEntry;
 pub use merge::{Merge, MergeSave};
 pub use moments::drive_by_moments;
 pub use node::Node;
+pub use policies::Policies;
 pub use save::{GridSave, NodeSave};
-pub use told::Told;
+pub use segment::RunSegment;
 pub use windows::{Call, Group, Over, WindowEnds, WindowError, WindowOptions, Windows};
 
 use self::center::Center;
 use self::ending::{Left, Verdict};
+use self::moments::{by_moments, moment};
 use self::save::described;
 
-use crate::broker::BrokerRegistry;
 use crate::entity::{
-    Address, Body, Broker, Dispatcher, Entity, EntityError, Message, Outbox, Pending, Portal, Sender, Site,
-    Stamp,
+    Address, Body, Broker, Dispatcher, Entity, EntityError, Message, Outbox, Portal, Quiescence, Sender,
+    Site, Stamp,
 };
 use crate::local::{Registry, Tally};
 use crate::model::{GridSpec, Record, RecordSink, SiteId, SiteSpec};
@@ -62,90 +77,79 @@ use crate::workload::{Jobs, Source};
 /// ```
 #[derive(Debug)]
 pub struct Grid {
-    /// The sites, then the others.
+    /// The sites, then the entities of the center.
     nodes: Vec<Node>,
-    /// How many of them are sites.
+    /// The number of sites.
     sites: usize,
     /// Everything before this moment has happened.
     passed: Stamp,
     sequence: u64,
-    /// How long news may take to get around.
+    /// The longest time that news takes to reach every entity.
     quiet: Span,
     /// A hash of the description.
     described: u128,
-    /// The first full minute at which this description was asked whether the run is over: news that gets around sooner than under the
-    /// one before does not end it in the past.
+    /// The first full minute at which the verdict was asked for under this description: a fork whose news travels faster must not end the
+    /// run in the past.
     forked: Time,
 }
 
-/// What somebody outside tells the grid to do.
+/// A command to the grid from outside.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Command {
-    /// When; not before the grid's present, and at the present after all that has happened.
+    /// The time at which it is carried out: not before the grid's present, and at the present after all that has happened.
     pub at: Time,
-    /// To which site.
+    /// The site that carries it out.
     pub site: SiteId,
-    /// What.
+    /// The command itself.
     pub body: Body,
 }
 
 /// A site's description and its own users' workload.
 pub type SiteWithSource = (SiteSpec, Option<Box<dyn Source>>);
 
-/// Passes records on, and keeps messages until they are delivered.
-struct Post<'a> {
-    sink: &'a mut dyn RecordSink,
-    sent: Vec<(Address, Message)>,
-}
+/// An outbox that passes records on, for entities that send no messages.
+struct Mailroom<'a>(&'a mut dyn RecordSink);
 
-impl<'a> Post<'a> {
-    fn new(sink: &'a mut dyn RecordSink) -> Self {
-        Self { sink, sent: Vec::new() }
-    }
-}
-
-impl RecordSink for Post<'_> {
+impl RecordSink for Mailroom<'_> {
     fn record(&mut self, record: Record) {
-        self.sink.record(record);
+        self.0.record(record);
     }
 
     fn is_closed(&self) -> bool {
-        self.sink.is_closed()
+        self.0.is_closed()
     }
 }
 
-impl Outbox for Post<'_> {
-    fn send(&mut self, to: Address, message: Message) {
-        self.sent.push((to, message));
-    }
+impl Outbox for Mailroom<'_> {
+    fn send(&mut self, _: Address, _: Message) {}
 }
 
 impl Grid {
-    /// Sites without a broker, at the beginning.
+    /// A grid of sites without a broker, at the beginning of its run.
     ///
     /// # Errors
-    /// [`GridError`] if a description makes no sense or a workload cannot be read.
+    /// [`GridError`] if a description is invalid or a workload cannot be read.
     pub fn new(sites: Vec<SiteWithSource>, registry: &Registry) -> Result<Self, GridError> {
         let sites = build_sites(sites, 0, registry)?;
         let described = described(&sites.iter().map(Site::spec).collect::<Vec<_>>());
         Ok(Self::of(sites, None, Span::ZERO, described))
     }
 
-    /// The grid that `spec` describes, at the beginning. `sources` are the workloads of the sites' own users, in the order of the
-    /// sites; `portal` is what comes through the portal.
+    /// The grid that `spec` describes, at the beginning of its run. `sources` are the workloads of the sites' own users, in the order of
+    /// the sites; `portal` is the workload of the grid.
     ///
     /// # Errors
-    /// [`GridError`] if a description makes no sense or a workload cannot be read.
+    /// [`GridError`] if a description is invalid or a workload cannot be read.
     pub fn build(
         spec: &GridSpec,
         sources: Vec<Option<Box<dyn Source>>>,
         portal: Option<Box<dyn Source>>,
-        registry: &Registry,
-        brokers: &BrokerRegistry,
+        policies: &Policies,
     ) -> Result<Self, GridError> {
         let described = described(spec);
         let sources = sources.into_iter().chain(std::iter::repeat_with(|| None));
-        let mut sites = build_sites(spec.sites.iter().cloned().zip(sources).collect(), spec.seed, registry)?;
+        let mut sites =
+            build_sites(spec.sites.iter().cloned().zip(sources).collect(), spec.seed, &policies.local)?;
         let Some(broker) = &spec.broker else {
             return if portal.is_some() {
                 Err(GridError::NoBroker)
@@ -154,10 +158,10 @@ impl Grid {
             };
         };
         let portal = portal.unwrap_or_else(|| Box::new(Jobs::new(Vec::new())));
-        let center = Center::build(spec, broker, portal, &mut sites, brokers)?;
+        let center = Center::build(spec, broker, portal, &mut sites, &policies.broker)?;
         let slowest = (1..=sites.len()).map(|at| spec.network.link(0, at).latency).max().unwrap_or_default();
-        // News gets around within a report, and a few messages there and back.
-        let quiet = broker.picture * 2 + slowest * 10;
+        // News reaches every entity within a report and a few messages there and back.
+        let quiet = broker.monitoring_interval * 2 + slowest * 10;
         let mut grid = Self::of(sites, Some(center), quiet, described);
         grid.nodes.iter_mut().filter_map(Node::site_mut).for_each(Site::account_from_the_beginning);
         Ok(grid)
@@ -194,9 +198,14 @@ impl Grid {
         self.nodes[..self.sites].get(site.index())?.as_site()
     }
 
-    /// All entities: the sites, then what stands between portal and sites.
+    /// All entities: the sites, then the center.
     pub fn nodes(&self) -> &[Node] {
         &self.nodes
+    }
+
+    /// From now on each decision of a site records its facts, for [`crate::local::Partition::explain`].
+    pub fn trace_decisions(&mut self) {
+        self.nodes.iter_mut().filter_map(Node::site_mut).for_each(Site::trace_decisions);
     }
 
     /// The broker, if there is one.
@@ -214,26 +223,19 @@ impl Grid {
         self.nodes.iter().find_map(Node::as_portal)
     }
 
-    /// When something happens next; `None` if nothing does. Reports and machines that come and leave never end: a run does
+    /// The moment of the next event; `None` if there is none. Reports and churn never end, but a run does
     /// ([`Grid::run`]).
     pub fn next_event(&self) -> Option<Stamp> {
         self.nodes.iter().filter_map(Entity::next_event).min()
     }
 
-    /// Handles the next moment at which something happens, and returns it; `None` if nothing happens any more.
+    /// Handles the next moment at which something happens, and returns it; `None` if no event is left.
     ///
     /// # Errors
     /// [`GridError`] says what broke, where and when.
     pub fn step(&mut self, sink: &mut dyn RecordSink) -> Result<Option<Stamp>, GridError> {
         let Some(next) = self.next_event() else { return Ok(None) };
-        let post = &mut Post::new(sink);
-        for node in &mut self.nodes {
-            if node.next_event() == Some(next) {
-                node.advance(next.next_round(), post)?;
-            }
-        }
-        let sent = std::mem::take(&mut post.sent);
-        self.deliver(sent)?;
+        moment(&mut self.nodes, next, &mut Vec::new(), |_, record| sink.record(record))?;
         self.passed = self.passed.max(next.next_round());
         Ok(Some(next))
     }
@@ -244,7 +246,7 @@ impl Grid {
     /// [`GridError`] says what broke, where and when.
     pub fn run_until(&mut self, time: Time, sink: &mut dyn RecordSink) -> Result<(), GridError> {
         if self.is_simple() {
-            self.run_alone(time, sink)?;
+            self.alone(Stamp::at(time + Span::TICK), None, sink)?;
         } else {
             while self.next_event().is_some_and(|next| next.time <= time) {
                 self.step(sink)?;
@@ -257,17 +259,17 @@ impl Grid {
         Ok(())
     }
 
-    /// The windows of a run of this grid, to `until` at the latest, chosen as `options` say beyond that.
+    /// The windows of a run of this grid, to `until` at the latest, otherwise as `options` say.
     pub fn windows(&self, until: Option<Time>, options: WindowOptions) -> WindowOptions {
         let (quiet, callers) = (self.quiet, options.callers.clone());
-        let over = move |pending: &[Pending], minute| {
+        let over = move |pending: &[Quiescence], minute| {
             Left::of(pending).told_by(callers.as_ref()).verdict(quiet).is_over_at(minute)
         };
         let until = until.map_or(options.until, |until| Stamp::at(until).min(options.until));
         WindowOptions { over: Some(Over::new(over)), until, ..options }
     }
 
-    /// Who talks to whom without delay: the portal and those behind it are one group.
+    /// The groups of entities that exchange messages without delay: the portal and the rest of the center are one.
     pub fn groups(&self) -> Vec<Group> {
         let mut groups: Vec<Group> =
             self.sites().map(|site| Group { members: 1, latency: site.latency() }).collect();
@@ -278,48 +280,30 @@ impl Grid {
         groups
     }
 
-    /// The same, one moment of the whole grid after the other: slow, and plain to see.
+    /// Runs one moment of the whole grid after the other, as an oracle: slow, and obviously correct.
     ///
     /// # Errors
     /// As [`Grid::run`].
     pub fn run_stepwise(&mut self, until: Option<Time>, sink: &mut dyn RecordSink) -> Result<(), GridError> {
-        let merge = &mut Merge::new(self.nodes.len());
-        let mut end = Time::NEVER;
-        let mut last = None;
-        loop {
-            let now = self.next_event().map(|next| next.time);
-            // Between the rounds of an instant, what was said without delay is still on its way.
+        let (quiet, mut last, mut end) = (self.quiet, None, Stamp::END);
+        let ends = |nodes: &[Node], next: Option<Stamp>| {
+            let now = next.map(|next| next.time);
+            // Between the rounds of an instant, messages without delay have not arrived yet.
             if now != last || now.is_none() {
-                end = match self.left().verdict(self.quiet) {
+                let over = match left(nodes).verdict(quiet) {
                     Verdict::GoOn => Time::NEVER,
                     Verdict::Done(end) | Verdict::Stuck(end) => end,
                 };
+                end = Stamp::at(until.map_or(over, |until| until.min(over)));
                 last = now;
             }
-            let end = Stamp::at(until.map_or(end, |until| until.min(end)));
-            let Some(next) = self.next_event().filter(|next| *next < end) else {
-                merge.finish(sink);
-                return self.finish(until, sink);
-            };
-            merge.emit(next.time, sink);
-            let mut sent = Vec::new();
-            for (at, node) in self.nodes.iter_mut().enumerate() {
-                if node.next_event() == Some(next) {
-                    let records = &mut Vec::new();
-                    let post = &mut Post { sink: records, sent };
-                    node.advance(next.next_round(), post)?;
-                    sent = std::mem::take(&mut post.sent);
-                    records.drain(..).for_each(|record| merge.push(at, record, sink));
-                }
-            }
-            self.deliver(sent)?;
-            if sink.is_closed() {
-                return Err(GridError::SinkClosed);
-            }
-        }
+            end
+        };
+        by_moments(&mut self.nodes, ends, sink)?;
+        self.finish(until, sink)
     }
 
-    /// Everything before the end of the run has happened: closes all accounts and sums up.
+    /// Closes all accounts and adds them up, after everything before the end of the run has happened.
     ///
     /// # Errors
     /// As [`Grid::run`].
@@ -330,39 +314,39 @@ impl Grid {
             (Verdict::Stuck(end), Some(until)) if until < end => (until, false),
             (Verdict::Stuck(end), _) => (end, true),
             (Verdict::GoOn, Some(until)) => (until, false),
-            // Nothing ever happens again, whatever was said.
+            // No event is left, whatever entities reported.
             (Verdict::GoOn, None) => (left.minute(), left.jobs() > 0),
         };
         let end = end.max(self.forked);
         let waiters = self.waiters();
         self.passed = Stamp::at(end);
         self.close(sink);
-        let (let_in, done) = self.left().counts();
-        if let_in != done {
-            return Err(GridError::Unbalanced { who: "the grid".to_owned(), arrived: let_in, ended: done });
+        let (admitted, done) = self.left().counts();
+        if admitted != done {
+            return Err(GridError::Unbalanced { who: "the grid".to_owned(), arrived: admitted, ended: done });
         }
         if stuck { Err(GridError::stuck(end, waiters)) } else { Ok(()) }
     }
 
-    /// Takes all entities out, for somebody else to drive; to be put back with [`Grid::put_back`].
+    /// Takes all entities out for another driver, which returns them with [`Grid::put_back`].
     pub(crate) fn take_out(&mut self) -> Vec<Node> {
         std::mem::take(&mut self.nodes)
     }
 
-    /// Puts the entities back that were taken out.
+    /// Returns the entities that were taken out.
     pub(crate) fn put_back(&mut self, nodes: Vec<Node>) {
         self.nodes = nodes;
     }
 
-    /// Ends the run here: whatever still waits or runs is recorded as unfinished.
+    /// Ends the run here: jobs that still wait or run are recorded as unfinished.
     pub fn close(&mut self, sink: &mut dyn RecordSink) {
-        let (now, post) = (self.now(), &mut Post::new(sink));
+        let (now, post) = (self.now(), &mut Mailroom(sink));
         for node in &mut self.nodes {
             node.close(now, post);
         }
     }
 
-    /// Tells the grid to do something.
+    /// Gives the grid a command.
     ///
     /// # Errors
     /// [`GridError`] if there is no such site or the time has passed.
@@ -380,23 +364,12 @@ impl Grid {
         Ok(())
     }
 
-    fn deliver(&mut self, sent: Vec<(Address, Message)>) -> Result<(), GridError> {
-        for (to, message) in sent {
-            let to =
-                self.nodes.iter_mut().find(|node| node.address() == to).ok_or(GridError::NoSuchEntity(to))?;
-            to.deliver(message)?;
-        }
-        Ok(())
-    }
-
-    /// What all entities have left to do.
+    /// The quiescence of all entities together.
     fn left(&self) -> Left {
-        let mut left = Left::default();
-        self.nodes.iter().for_each(|node| left.add(node.pending()));
-        left
+        left(&self.nodes)
     }
 
-    /// Jobs that wait, run or stand still somewhere.
+    /// Jobs that wait, run or are suspended anywhere.
     fn waiters(&self) -> Vec<Waiter> {
         let at_sites = self.sites().flat_map(|site| {
             let name = &site.spec().name;
@@ -411,25 +384,16 @@ impl Grid {
         at_sites.chain(with_broker).collect()
     }
 
-    /// One site, or sites that say nothing to each other, whose machines stay: each can run on by itself, and ends by itself.
+    /// Whether the grid is a single site, or sites that exchange no messages, without churn: each can then run, and end, on its own.
     fn is_simple(&self) -> bool {
         self.sites == self.nodes.len() && !self.sites().any(Site::churns)
     }
+}
 
-    /// Handles everything up to and including `time`, one site after the other.
-    fn run_alone(&mut self, time: Time, sink: &mut dyn RecordSink) -> Result<(), GridError> {
-        let post = &mut Post::new(sink);
-        for site in self.nodes.iter_mut().filter_map(Node::site_mut) {
-            while let Some(next) = site.next_event().filter(|next| next.time <= time) {
-                site.advance(next.next_round(), post)?;
-                self.passed = self.passed.max(next.next_round());
-                if post.is_closed() {
-                    return Err(GridError::SinkClosed);
-                }
-            }
-        }
-        Ok(())
-    }
+fn left(nodes: &[Node]) -> Left {
+    let mut left = Left::default();
+    nodes.iter().for_each(|node| left.add(node.pending()));
+    left
 }
 
 fn build_sites(sites: Vec<SiteWithSource>, seed: u64, registry: &Registry) -> Result<Vec<Site>, GridError> {
@@ -446,7 +410,7 @@ fn build_sites(sites: Vec<SiteWithSource>, seed: u64, registry: &Registry) -> Re
     Ok(built)
 }
 
-/// Every job has one end.
+/// Checks that every job has ended once.
 fn balanced(site: &str, tally: Tally) -> Result<(), GridError> {
     let (arrived, ended) = (tally.arrived, tally.ended() + tally.returned);
     if arrived == ended {

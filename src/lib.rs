@@ -1,7 +1,6 @@
 //! gridemu: a grid broker emulator.
 //!
-//! The rooms of this library, ground floor first; a room uses only the rooms above it in this list.
-//! `ARCHITECTURE.md` in the repository is the map.
+//! The modules of this library; a module uses only the modules above it in this list. `ARCHITECTURE.md` in the repository is the map.
 
 pub mod units;
 
@@ -27,8 +26,16 @@ pub mod runtime;
 
 pub mod metrics;
 
-pub mod report;
+pub mod output;
+
+pub mod verify;
+
+pub mod scenario;
 
 pub mod experiment;
+
+pub mod study;
+
+pub mod report;
 
 pub mod cli;

@@ -1,45 +1,62 @@
 //! Local scheduling: what a site's scheduler sees, what it may do, and the schedulers themselves.
 //!
-//! A [`LocalPolicy`] is told of every [`Change`], answers a pass with [`Action`]s, and never touches the state: the
-//! [`Partition`] checks each action and carries it out, or says what is wrong with it. Which events there are, and in
-//! which order they come, is the business of [`crate::entity`].
+//! A [`LocalPolicy`] decides for one partition. The [`Partition`] notifies it of every [`Change`]; in a scheduling pass the
+//! policy reads the [`View`] and answers with [`Action`]s. It never touches the state: the partition checks each action, and
+//! carries it out or reports what is wrong with it. The events of a site and their order are defined in [`crate::entity`].
+//!
+//! # Example
+//!
+//! A partition of 4 processors; job 1 runs on 3 of them, and job 2, which needs 2, arrives. First come, first served:
+//!
+//! ```text
+//! partition -> policy   on(Change::Arrived(job 2), view)
+//! partition -> policy   schedule(view, actions)
+//! policy                view.free() is 1, job 2 needs 2: no action
+//! ...
+//! partition -> policy   on(Change::Ended(job 1), view)
+//! partition -> policy   schedule(view, actions)
+//! policy                view.free() is 4: actions.start(job 2, 2)
+//! partition             checks the action, and starts job 2 on processors 0 and 1
+//! ```
+//!
+//! A policy is one file in [`policies`] and one line in their list; [`policies::Fcfs`] is the shortest.
 
-mod adopt;
+mod abilities;
 mod agenda;
-mod apply;
 mod attempt;
 mod book;
 mod checkpoint;
-mod churn;
-mod elastic;
+mod decision;
 mod error;
+mod explain;
 mod explanation;
-mod facts;
-mod outlook;
 mod partition;
 mod policy;
+mod prices;
 mod profile;
 mod queue;
 mod registry;
 mod releases;
-mod save;
+mod settings;
+mod start_estimates;
 mod state;
 mod table;
 mod view;
 
 pub mod policies;
 
+pub use abilities::Abilities;
 pub use book::{Book, BookError, Booking, BookingState};
+pub use decision::{Compress, Decision, FreezeFacts, Packing, Rule};
 pub use error::{PartitionError, PolicyError, Violation};
-pub(crate) use explanation::processors;
-pub use explanation::{Blocker, Explanation, Reason, Who};
-pub use outlook::Outlook;
-pub use partition::{Admission, Partition, Settings, Tally};
-pub use policy::{Action, Actions, Change, LocalPolicy, Place, Slot, SlotRequest};
-pub use profile::Profile;
-pub use queue::{Cursor, Entry, Hole, Queue};
-pub use registry::{Abilities, PolicyInfo, Registry};
+pub use explanation::{Blocker, Explanation, Reason, Skipped, Who, Why};
+pub use partition::{Admission, Partition, PartitionSave};
+pub use policy::{Action, Actions, Change, LocalPolicy, Place};
+pub use profile::{Profile, Slot, SlotRequest};
+pub use queue::{BackfillWindow, Cursor, Entry, Queue};
+pub use registry::{Built, Local, PolicyInfo, Registry};
 pub use releases::{Releases, Shadow};
-pub use save::PartitionSave;
-pub use table::{Departed, Gone, LiveJob, Phase};
+pub use settings::{Settings, Tally};
+pub use start_estimates::StartEstimates;
+pub use table::{Exit, ExitKind, LiveJob, Phase};
 pub use view::View;

@@ -2,6 +2,8 @@
 
 use std::process::ExitCode;
 
+use gridemu::grid::Policies;
+
 fn main() -> ExitCode {
-    gridemu::cli::main()
+    gridemu::cli::main_with(Policies::standard())
 }

@@ -1,7 +1,7 @@
 //! The nouns of the grid: jobs, machines, sites, processor sets, outcomes and records.
 //!
-//! Plain data with its own arithmetic and validation. Nothing here decides anything: scheduling lives in
-//! [`crate::local`], what happens over time in [`crate::entity`].
+//! Plain data with arithmetic and validation. Nothing here decides anything: scheduling lives in
+//! [`crate::local`], and behaviour over time in [`crate::entity`].
 
 mod churn;
 mod class;
@@ -20,23 +20,24 @@ mod speedup;
 mod tariff;
 
 pub use churn::{
-    CheckpointInterval, Checkpointing, ChurnAct, ChurnSpec, Distribution, Fate, Machines, PlannedChurn,
-    RandomChurn,
+    CheckpointInterval, Checkpointing, ChurnAct, ChurnSpec, Distribution, FailureAction, Machines,
+    PlannedChurn, RandomChurn,
 };
 pub use class::{ClassError, JobClass, JobClasses, SizeBound};
 pub use elastic::{CommandRefusal, Elastic, ElasticCommand, JobAct, PlannedJobAct};
 pub use grid::{BrokerSpec, GridSpec, Link, NetworkSpec, Payer, Replan};
 pub use ids::{JobId, JobKey, PartitionId, PoolId, SiteId};
-pub use job::{GridPart, Job, JobError, Origin, Predecessor, Size};
+pub use job::{GridContext, Job, JobError, Origin, Predecessor, Size};
 pub use layout::Layout;
-pub use named::{Named, NamedError, did_you_mean, named_params, nearest};
+pub use named::{Named, NamedError, did_you_mean, nearest};
 pub use outcome::{Outcome, RejectReason};
 pub use procset::{Intervals, ProcSet};
 pub use record::{
     Cause, EventCause, EventKind, EventRecord, JobRecord, MachineRecord, MachineState, Record, RecordSink,
     SegmentRecord, ready,
 };
-pub use registry::{Info, ParamInfo, Registry, RegistryError};
+pub(crate) use registry::standard_policies;
+pub use registry::{About, Alias, Entry, Kind, ParamInfo, Registry, RegistryError};
 pub use site::{InstantOrder, MAX_PROCESSORS, PartitionSpec, Reservation, SiteError, SiteSpec};
 pub use speedup::{Speedup, SpeedupError};
 pub use tariff::{DayRates, DayRatesError, SiteTariff};

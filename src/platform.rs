@@ -1,8 +1,8 @@
-//! The physical grid: machines that come and go, links that are shared, and what processors were used for, what they drew
-//! and what they cost.
+//! The physical grid: machines that come and go, links that are shared, tariffs, and the account of what processors were used for, what
+//! they drew and what they cost.
 //!
-//! Pure arithmetic and small state machines over integer time; who leaves with which job, and what is done about it, is
-//! told by [`crate::entity`] and [`crate::local`].
+//! Pure arithmetic and small state machines over integer time. Which jobs a departing machine interrupts, and what becomes of them, is the
+//! task of [`crate::entity`] and [`crate::local`].
 
 mod churn;
 mod day;

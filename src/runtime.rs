@@ -1,31 +1,47 @@
-//! The emulation proper: each entity an actor with a mailbox of its own, under a conductor.
+//! The grid as actors: each entity is an actor with a mailbox of its own, under a conductor.
 //!
-//! The conductor keeps the same books as the plain loop ([`Windows`]): it asks entities to go on, at most one request on
-//! its way to each, waits for what they answer, and takes the answers in the order of entities. So nothing depends on
-//! mailboxes, wakers or threads, and a run leaves the records of the plain loop, on one thread or many, paced or not.
+//! ```text
+//! caller's thread           conductor's thread                       threads of actors
+//! ───────────────           ──────────────────                       ─────────────────
+//! Watch ◀──batches of──── Conductor ──Advance { until, inbox }──▶ Player (actor) ─▶ Entity
+//!   │        records        │    ▲                                     │
+//!   ▼      (bounded)        ▼    └──────── the same request: ──────────┘
+//! Merge ─▶ RecordSink     Windows             sent, records, next event
+//! ```
 //!
-//! The actors run on threads of their own. The thread that calls [`run`] takes the records, so that writing goes on beside
-//! scheduling, and watches: an entity that panics, does not answer or does not come back ends the run with an error that
-//! names it and the moment, and never hangs.
+//! [`run`] is the plain loop ([`drive`](crate::grid::drive())) with the call replaced by a message: the conductor keeps the same
+//! [`Windows`], has at most one request on its way to each entity, and takes the answers in the order of entities, whatever the order in
+//! which they arrive. So nothing depends on mailboxes, wakers or threads, and a run leaves the records of the plain loop, on one
+//! thread or many, paced or not.
 //!
-//! This room reads the clock and starts threads; no result depends on either.
+//! The thread that calls [`run`] takes the records, so that writing goes on beside scheduling, and watches: an entity that panics, does
+//! not answer or does not return ends the run with an error that names it and the moment; the run never hangs.
+//!
+//! | submodule | contents |
+//! |---|---|
+//! | `conductor` | the loop that asks entities to go on, and the paced clock |
+//! | `request`, `player` | what is asked of an entity, with its answer; the actor of an entity |
+//! | `watch`, `board` | the caller's thread, and the signs of life that it reads |
+//! | `outside` | commands from outside |
+//!
+//! This module reads the clock and starts threads; no result depends on either.
 
 mod board;
 mod clock;
 mod conductor;
-mod errand;
 mod error;
 mod grid;
 mod options;
 mod outside;
 mod player;
+mod request;
 mod watch;
 
 use std::sync::Arc;
 use std::sync::mpsc;
 
 pub use error::RuntimeError;
-pub use grid::{run_grid, run_leg};
+pub use grid::{run_grid, run_segment};
 pub use options::RuntimeOptions;
 pub use outside::{Answer, Caller, Outside, Refusal};
 
@@ -36,29 +52,29 @@ use crate::entity::{Entity, Stamp};
 use crate::grid::{Group, Merge, Windows};
 use crate::model::{Record, RecordSink};
 
-/// Batches of records that wait for being written before the conductor waits with them.
+/// The number of batches that may wait to be written before the conductor waits as well.
 const BATCHES: usize = 4;
 
-/// What is left after a run.
+/// The outcome of [`run`].
 #[derive(Debug)]
 pub struct Ended<E> {
-    /// The entities in their order: all of them after a run that went well, otherwise those that could be brought back.
+    /// The entities in their order: all of them after a run without an error, otherwise those that could be recovered.
     pub entities: Vec<E>,
     /// Everything before this moment has happened, as far as is known.
     pub passed: Stamp,
-    /// Whether the run is over before its time, as [`WindowOptions::over`](crate::grid::WindowOptions::over) says.
+    /// Whether the run has ended before its `until`, as [`WindowOptions::over`](crate::grid::WindowOptions::over) decides.
     pub over: bool,
-    /// How it ended.
+    /// The error that ended the run, if one did.
     pub result: Result<(), RuntimeError>,
 }
 
-/// What the conductor tells the thread that waits for it.
+/// A message of the conductor to the thread that waits for it.
 enum Word<E> {
-    /// Records, each with the place of its entity; and everything before the moment has been written.
+    /// Records, each with the place of its entity; everything before the moment has been recorded.
     Records(Vec<(usize, Record)>, Stamp),
-    /// The run is over before its time.
+    /// The run ends with an error.
     Failed(RuntimeError),
-    /// The entities are back.
+    /// The entities have returned.
     Done(Vec<E>, Reached),
 }
 
@@ -67,16 +83,16 @@ enum Word<E> {
 struct Reached {
     /// Everything before this moment has happened, as far as is known.
     passed: Stamp,
-    /// Whether the run is over before its time.
+    /// Whether the run has ended before its `until`.
     over: bool,
 }
 
 /// Runs entities as actors until everything before the end of the run has happened.
+/// Groups divide the entities, which are in the order of their addresses, into consecutive runs that exchange messages without delay.
+/// Records go through `merge` to `sink`, in the same order as in [`drive`](crate::grid::drive()); those of the last instant wait in
+/// `merge`. Messages that have not arrived by the end are delivered all the same.
 ///
-/// Groups cut the entities, which are in the order of their addresses, into runs that talk to each other without delay.
-/// Records go through `merge` to `sink`, in the same order as in [`drive`](crate::grid::drive()); those of the last
-/// instant wait in `merge`. Messages that have not arrived by the end are delivered all the same.
-///
+/// An entity that never answers keeps its thread; the run ends without it.
 /// An entity that never answers keeps its thread; the run ends without it.
 pub fn run<E: Entity + Send + 'static>(
     entities: Vec<E>,

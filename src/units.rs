@@ -1,9 +1,9 @@
 //! Quantities as integers: time, rates and work, power and energy, money, data.
 //!
-//! Every quantity is a newtype over an integer, so that sums are exact and a result does not depend on the
-//! order in which it was summed or on the machine. Text such as `"10 min"` or `"350 W"` is read and written
-//! here; a conversion that would lose something is an error. What the quantities *mean* for a job or a
-//! machine is the business of [`crate::model`].
+//! Every quantity is a newtype over an integer, so sums are exact and a result does not depend on the
+//! order of summation or on the machine. Text such as `"10 min"` or `"350 W"` is read and written
+//! here; a lossy conversion is an error. What the quantities *mean* for a job or a
+//! machine belongs to [`crate::model`].
 
 mod data;
 mod energy;

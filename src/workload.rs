@@ -1,8 +1,8 @@
-//! Where jobs come from: sources, generators and shapers.
+//! Sources of jobs: generators, shapers and what a workload contains.
 //!
-//! A [`Source`] yields jobs in order of submission, one at a time, so that memory follows the jobs in the system
-//! and not the length of the log. Generators and shapers (estimates, load) are sources over a stream of
-//! randomness of their own; how a file is spelled is the business of [`crate::formats`].
+//! A [`Source`] yields jobs in order of submission, one at a time, so that memory follows the jobs in the system and
+//! not the length of the log. Generators and shapers (estimates, load) are sources too, each with its own random
+//! streams. File formats are read and written in [`crate::formats`].
 
 mod census;
 pub mod cwf;

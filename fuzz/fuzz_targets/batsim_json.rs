@@ -1,4 +1,4 @@
-//! Any bytes as a Batsim workload: no panic, and jobs that make sense.
+//! Parses arbitrary bytes as a Batsim workload and checks that there is no panic and that jobs are valid.
 //!
 //! `cargo +nightly fuzz run batsim_json corpus/batsim_json seeds/batsim_json`
 #![no_main]

@@ -1,5 +1,6 @@
-//! Any bytes as a log in the cloud workload format: no panic, jobs in order with starts and commands after their submission, what
-//! is read as a stream is what is read as a whole, and a mark in the middle is found again.
+//! Parses arbitrary bytes as a log in the cloud workload format and checks that there is no panic, that jobs are in order with
+//! starts and commands after their submission, that streaming gives the same jobs as reading the whole log, and that reading can
+//! continue from a mark in the middle.
 //!
 //! `cargo +nightly fuzz run cwf corpus/cwf seeds/cwf`
 #![no_main]

@@ -1,4 +1,5 @@
-//! Any bytes as a log: no panic, jobs in order, and a mark in the middle is found again.
+//! Parses arbitrary bytes as a log and checks that there is no panic, that jobs are in order, and that reading can continue from a
+//! mark in the middle.
 //!
 //! `cargo +nightly fuzz run swf corpus/swf seeds/swf`
 #![no_main]

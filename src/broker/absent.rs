@@ -1,48 +1,48 @@
-//! What becomes of a job that fits nowhere now, but would with all machines there.
+//! What happens to a job that fits no pool now, but would if all machines were up.
 
-use super::Picture;
+use super::GridView;
 use crate::model::{Named, NamedError, ParamInfo};
 
-/// What a policy does with a job for which no pool has enough processors present, while one has them when all its
-/// machines are there.
+/// What a policy does with a job for which no pool has enough processors present, while one would have them if all its
+/// machines were up.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub enum Absent {
-    /// It goes on waiting with the broker, which can send it anywhere once it fits.
+    /// It waits with the broker, which can send it to any pool once it fits.
     #[default]
     Wait,
-    /// It goes to a pool that would have the processors, to wait there for machines to come back.
+    /// It goes to a pool that would have the processors, and waits there until machines come back.
     Queue,
 }
 
 impl Absent {
-    /// The parameter's description.
+    /// The description of the parameter.
     pub const PARAM: ParamInfo = ParamInfo {
         key: "absent",
         values: "wait or queue",
         default: "wait",
-        doc: "a job for which no pool has enough processors present, but one would with all its machines, waits with the broker, or is sent to queue at such a pool",
+        doc: "a job that fits in no pool now, but would if all machines were up: it waits at the broker, or is sent to the queue of such a pool",
     };
 
     /// Takes the parameter out of a policy's name.
     ///
     /// # Errors
-    /// [`NamedError::BadValue`] if it is neither word.
+    /// [`NamedError::BadValue`] if its value is not one of the two words.
     pub fn take(named: &mut Named) -> Result<Self, NamedError> {
         let words = [("wait", Self::Wait), ("queue", Self::Queue)];
         Ok(named.take_choice(Self::PARAM.key, &words)?.unwrap_or_default())
     }
 
-    /// The pool where such a job should queue: that of the least key among those that would have the processors. `None` if
-    /// it should wait. For jobs that fit nowhere now; see [`Picture::least`].
+    /// The pool where such a job should queue: the one with the least key among those that would have the processors. `None` if
+    /// it should wait. For jobs that fit no pool now; see [`GridView::least`].
     pub fn least<K: Ord>(
         self,
-        picture: &Picture<'_>,
+        view: &GridView<'_>,
         job: usize,
         key: impl FnMut(usize) -> Option<K>,
     ) -> Option<usize> {
         match self {
             Self::Wait => None,
-            Self::Queue => picture.least(job, false, key),
+            Self::Queue => view.least(job, false, key),
         }
     }
 }

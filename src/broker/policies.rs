@@ -1,13 +1,5 @@
-//! The broker policies that come with the library, one file each, and the list that the registry reads.
+//! The broker policies of the library: one file and one line in this list for each.
 
-mod cheapest;
-mod fastest_free;
-mod greenest;
-mod least_loaded;
-mod mct;
-mod pull;
-mod random;
-mod round_robin;
 mod thrift;
 
 pub use cheapest::Cheapest;
@@ -20,16 +12,15 @@ pub use random::Random;
 pub use round_robin::RoundRobin;
 pub use thrift::Thrift;
 
-use super::BrokerPolicyInfo;
+use super::BrokerRegistry;
 
-/// Every policy adds one line here.
-pub(super) const ALL: &[&BrokerPolicyInfo] = &[
-    &random::INFO,
-    &round_robin::INFO,
-    &least_loaded::INFO,
-    &fastest_free::INFO,
-    &mct::INFO,
-    &cheapest::INFO,
-    &greenest::INFO,
-    &pull::INFO,
-];
+crate::model::standard_policies! { BrokerRegistry:
+    random
+    round_robin
+    least_loaded
+    fastest_free
+    mct
+    cheapest
+    greenest
+    pull
+}

@@ -1,57 +1,58 @@
-//! The contract of a broker policy.
+//! The interface of a broker policy: events and a grid view in, a plan out.
 
 use serde::{Deserialize, Serialize};
 
-use super::Picture;
+use super::GridView;
 use crate::model::{JobId, Outcome, PoolId};
 
-/// Something that the broker has learnt, told to its policy before the planning that follows it.
+/// An event that the broker has received, of which its policy is notified before the planning that follows it.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum BrokerEvent {
-    /// A job has come to wait with the broker: new, or back from a site.
+    /// A job has arrived at the broker: it is new, or it has returned from a site.
     Arrived(JobId),
-    /// A job has ended, as far as the broker is told.
+    /// The broker has been notified that a job has ended.
     Ended {
         /// The job.
         job: JobId,
-        /// Where.
+        /// The pool where it ended.
         pool: PoolId,
-        /// How.
+        /// Its outcome.
         outcome: Outcome,
     },
-    /// A job has come back from a pool without having ended.
+    /// A job has returned from a pool without having ended.
     Returned {
         /// The job.
         job: JobId,
-        /// From where.
+        /// The pool that it returned from.
         pool: PoolId,
     },
-    /// A new picture is there.
-    Pictured,
+    /// The grid view has been updated.
+    ViewUpdated,
 }
 
 /// A mapping algorithm.
 ///
-/// It decides from the [`Picture`] and from what it was told; it reads no clock, and draws only from streams named by the
-/// seed that its constructor was given. It is asked whenever jobs wait and something has changed: a job came, a picture
-/// came, a pool asked for work.
+/// It decides from the [`GridView`] and from the events it was notified of; it reads no clock, and draws only from streams named
+/// by the seed that its constructor was given. It is asked whenever jobs wait and something has changed: a job has arrived, a
+/// view has arrived, or a pool has asked for work.
 ///
-/// The picture holds all waiting jobs; but where reports are so prompt that each assignment is seen before the next one
+/// The view holds all waiting jobs. One exception: where each assignment is reported before the next one is made
 /// (sites report at every change and messages take no time), a policy that does not plan them together
-/// ([`super::BrokerAbilities::batch`]) is shown one after the other.
+/// ([`super::BrokerAbilities::batch`]) sees them one after the other.
 pub trait BrokerPolicy: Send {
-    /// Told of what the broker has learnt.
+    /// Notifies the policy of an event at the broker.
     fn on(&mut self, _event: &BrokerEvent) {}
 
-    /// Assigns waiting jobs to pools, as many as it likes; the others go on waiting.
-    fn plan(&mut self, picture: &mut Picture<'_>);
+    /// Assigns waiting jobs to pools, any number of them; the others go on waiting.
+    fn plan(&mut self, view: &mut GridView<'_>);
 
-    /// Its own state for a snapshot.
+    /// The policy's own state for a snapshot.
     fn save(&self) -> Vec<u8> {
         Vec::new()
     }
 
-    /// Takes back what [`BrokerPolicy::save`] gave.
+    /// Restores what [`BrokerPolicy::save`] returned.
     ///
     /// # Errors
     /// A sentence on what is wrong with the saved state.

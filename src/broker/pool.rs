@@ -1,43 +1,43 @@
-//! A pool as the broker knows it: what it is, what it reported last, and what is on its way there.
+//! A pool in the broker's view: its description, its last report, and the jobs on their way there.
 
 use serde::{Deserialize, Serialize};
 
 use super::WaitingJob;
-use crate::local::Outlook;
+use crate::local::StartEstimates;
 use crate::model::{PoolId, Size};
 use crate::units::{Bandwidth, Bytes, Power, Price, Rate, Span, Time};
 
-/// What does not change about a pool.
+/// The constant properties of a pool.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PoolFacts {
-    /// Which it is.
+    /// The pool's id.
     pub id: PoolId,
     /// The site's name.
     pub site: String,
     /// The partition's name.
     pub partition: String,
-    /// Processors when all machines are there, in whole allocation blocks.
+    /// Processors with all machines up, in whole allocation blocks.
     pub processors: u32,
-    /// Processors are given in blocks of this many.
-    pub quantum: u32,
+    /// Processors are given in blocks of this many: the allocation unit.
+    pub allocation_unit: u32,
     /// Speed of a processor.
     pub speed: Rate,
     /// Power of an idle processor.
     pub idle: Power,
     /// Power of a busy processor.
     pub busy: Power,
-    /// Facility over IT energy × 10⁶.
+    /// Facility energy / IT energy (PUE) × 10⁶.
     pub pue_ppm: u64,
-    /// How long a message from the broker takes.
+    /// How long a message from the broker to the site takes.
     pub latency: Span,
-    /// What transfers between portal and site share; `None` for as much as anybody wants.
+    /// The bandwidth that transfers between portal and site share; `None` if it is unlimited.
     pub bandwidth: Option<Bandwidth>,
 }
 
-/// What a site says of one of its partitions.
+/// A site's report of one of its partitions.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PoolReport {
-    /// Processors that are there now, in whole allocation blocks.
+    /// Processors that are up now, in whole allocation blocks.
     pub present: u32,
     /// Processors that a job could start on now.
     pub free: u32,
@@ -47,18 +47,18 @@ pub struct PoolReport {
     pub running: u32,
     /// Processors × estimate of the jobs that wait, in processor-microseconds at the speed of the pool.
     pub backlog: u128,
-    /// Price a core-hour now.
+    /// Price of a core-hour now.
     pub price: Price,
-    /// What the processors draw now, without PUE.
+    /// Power that the processors draw now, without PUE.
     pub power: Power,
-    /// When a newcomer could start.
-    pub outlook: Outlook,
+    /// When an arriving job could start.
+    pub start_estimates: StartEstimates,
 }
 
-/// Assignments that the last report does not show yet.
+/// Assignments that the last report does not include yet.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InFlight {
-    /// Jobs.
+    /// The number of jobs.
     pub jobs: u32,
     /// Their processors.
     pub procs: u64,
@@ -66,31 +66,31 @@ pub struct InFlight {
     pub area: u128,
 }
 
-/// A pool as the broker knows it.
+/// A pool in the broker's view.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pool {
-    /// What does not change.
+    /// Its constant properties.
     pub facts: PoolFacts,
-    /// What was measured last.
+    /// Its last report.
     pub report: PoolReport,
-    /// When.
+    /// When the last report was measured.
     pub measured: Time,
-    /// Whether the site takes jobs of the grid.
+    /// Whether the site takes grid jobs.
     pub open: bool,
-    /// What the report does not show yet; nothing unless the broker counts its own dispatches.
+    /// Jobs that the report does not include yet; none unless the broker counts its own dispatches.
     pub in_flight: InFlight,
-    /// Processors for which the pool has asked for work and not got any yet (only under a policy that is asked).
+    /// Processors for which the pool has asked for work and not received any yet (only under a policy with pull).
     pub asked: u32,
 }
 
 impl Pool {
-    /// A pool of which nothing has been heard: all processors are there and free.
+    /// A pool that has not reported yet: all processors are up and free.
     pub fn unheard_of(facts: PoolFacts) -> Self {
         let (present, free) = (facts.processors, facts.processors);
-        let outlook = Outlook { steps: vec![(present, Time::ZERO)] };
+        let start_estimates = StartEstimates { steps: vec![(present, Time::ZERO)] };
         Self {
             facts,
-            report: PoolReport { present, free, outlook, ..PoolReport::default() },
+            report: PoolReport { present, free, start_estimates, ..PoolReport::default() },
             measured: Time::ZERO,
             open: true,
             in_flight: InFlight::default(),
@@ -98,25 +98,25 @@ impl Pool {
         }
     }
 
-    /// Processors that the pool would give the job: its preferred size in whole blocks, or less if it has no more.
+    /// Processors that the pool would give the job: its preferred size in whole blocks, or all that it has if that is less.
     pub fn procs_for(&self, job: &WaitingJob<'_>) -> u32 {
-        let quantum = self.facts.quantum;
+        let allocation_unit = self.facts.allocation_unit;
         let (least, preferred) = (job.size().min(), job.size().preferred());
-        if quantum <= 1 {
+        if allocation_unit <= 1 {
             return preferred.min(self.facts.processors).max(least);
         }
-        let rounded = |procs: u32| procs.div_ceil(quantum).saturating_mul(quantum);
+        let rounded = |procs: u32| procs.div_ceil(allocation_unit).saturating_mul(allocation_unit);
         rounded(preferred).min(self.facts.processors).max(rounded(least))
     }
 
-    /// How long the job says it still runs there, at least a microsecond, as sites plan it.
+    /// How long the job is estimated to run there, at least a microsecond, as sites plan it.
     pub fn run_of(&self, job: &WaitingJob<'_>) -> Span {
         let rate = match job.size() {
             Size::Rigid(_) => self.facts.speed,
             size => size.rate_on(self.procs_for(job).min(size.max())).times(self.facts.speed),
         };
         let work = job.work_left();
-        // Within a few months of reference time the division is one of 64 bits.
+        // Within a few months of reference time a 64-bit division is enough.
         let span = match u64::try_from(work.units()) {
             Ok(units) if rate > Rate::ZERO => Some(Span::from_micros(units.div_ceil(rate.units()))),
             _ => work.span_at(rate),
@@ -124,7 +124,7 @@ impl Pool {
         span.unwrap_or(Span::MAX).max(Span::TICK)
     }
 
-    /// When the job's input would be there, if nobody shared the connection.
+    /// When the job's input would be there, if no other transfer shared the connection.
     pub fn ready(&self, job: &WaitingJob<'_>, now: Time) -> Time {
         let input = job.input();
         if input == Bytes::ZERO {
@@ -140,30 +140,30 @@ impl Pool {
         now + self.facts.latency + staging + self.facts.latency
     }
 
-    /// When, by its report, the pool could give a newcomer so many processors: at once if nobody waits and as many are free,
-    /// else by its outlook, which tells it for some sizes only. `None` if they are not present.
+    /// When, by its report, the pool could give an arriving job so many processors: at once if no job waits and as many are free,
+    /// otherwise by its start-time estimates, which cover some sizes only. `None` if they are not present.
     pub fn said(&self, procs: u32) -> Option<Time> {
         if self.report.waiting == 0 && procs <= self.report.free {
             return Some(self.measured);
         }
-        self.report.outlook.start(procs)
+        self.report.start_estimates.start(procs)
     }
 
-    /// Processors that are taken as far as is known: by what runs there, and by what is on its way.
+    /// Processors that are in use according to the view: by running jobs, and by jobs on their way.
     pub fn taken(&self) -> u64 {
         let busy = self.report.present.saturating_sub(self.report.free);
         self.in_flight.procs.saturating_add(u64::from(busy))
     }
 
-    /// Processors × estimate of what waits there as far as is known, in processor-microseconds at the speed of the pool:
+    /// Processors × estimate of the queue according to the view, in processor-microseconds at the speed of the pool:
     /// of the jobs that wait, and of those on their way unless all of them will find free processors and an empty queue.
     pub fn queued(&self) -> u128 {
         let at_once = self.report.waiting == 0 && self.in_flight.procs <= u64::from(self.report.free);
         if at_once { self.report.backlog } else { self.report.backlog.saturating_add(self.in_flight.area) }
     }
 
-    /// Whether so many processors are free, by its report and with what is on its way there. `said` is when it said they
-    /// could be had.
+    /// True if so many processors are free, by its report and with the jobs on their way there. `said` is when the report expects
+    /// them to be free.
     pub(super) fn has_room(&self, procs: u32, said: Time) -> bool {
         let left = u64::from(self.report.free).saturating_sub(self.in_flight.procs);
         said <= self.measured && left >= u64::from(procs)
@@ -173,7 +173,7 @@ impl Pool {
 /// How long so many processors take for an area of processors × microseconds, rounded down.
 pub(super) fn spread(area: u128, procs: u32) -> Span {
     let procs = procs.max(1);
-    // Areas beyond 64 bits are half a million processor-years.
+    // Areas beyond 64 bits are above half a million processor-years.
     Span::from_micros(match u64::try_from(area) {
         Ok(area) => area / u64::from(procs),
         Err(_) => u64::try_from(area / u128::from(procs)).unwrap_or(u64::MAX),

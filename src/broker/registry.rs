@@ -1,78 +1,78 @@
-//! What broker policies there are, with their parameters and abilities.
+//! The registry of broker policies, with their parameters and abilities.
 
-#[cfg(test)]
-mod tests;
+use std::borrow::Cow;
+use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::{BrokerPolicy, policies};
-use crate::model::{self, Info, Named, NamedError, ParamInfo, RegistryError};
+use super::BrokerPolicy;
+use crate::model::{self, Entry, Kind, Named, NamedError, RegistryError};
 
-/// A policy's description: the one line that a policy adds to the registry.
+/// Broker policies, as a kind of named thing in a registry.
 #[derive(Debug)]
-pub struct BrokerPolicyInfo {
-    /// How it is written in a scenario.
-    pub name: &'static str,
-    /// What it does, in a sentence.
-    pub doc: &'static str,
-    /// Where it comes from.
-    pub source: &'static str,
-    /// Its parameters.
-    pub params: &'static [ParamInfo],
-    /// What it needs.
-    pub abilities: BrokerAbilities,
-    /// Builds it, taking its parameters out of the name; the number is the seed of what it draws.
-    pub build: fn(Named, u64) -> Result<Box<dyn BrokerPolicy>, NamedError>,
+pub enum Brokers {}
+
+/// A broker policy that has been built, and what it needs of the grid.
+pub type BrokerBuilt = (Box<dyn BrokerPolicy>, BrokerAbilities);
+
+impl Kind for Brokers {
+    const NAME: &'static str = "broker policy";
+    type Build = dyn Fn(&mut Named, u64) -> Result<BrokerBuilt, NamedError> + Send + Sync;
 }
 
-/// What a broker policy needs of the grid.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct BrokerAbilities {
-    /// Pools ask for work when they are idle, and jobs go only where they were asked for.
-    pub pulls: bool,
-    /// Draws at random.
-    pub random: bool,
-    /// Plans the waiting jobs together: what becomes of one depends on the others that wait. All else decide about each job
-    /// by itself, in order, from the picture as those before have left it (batch and immediate mode: Maheswaran et al.
-    /// 1999).
-    pub batch: bool,
-}
+/// A broker policy's description and constructor: its entry in the registry.
+pub type BrokerPolicyInfo = Entry<Brokers>;
 
-impl BrokerAbilities {
-    /// Decides about each job from the picture alone, whenever it is asked.
-    pub const PLAIN: Self = Self { pulls: false, random: false, batch: false };
+/// The registry of broker policies.
+pub type BrokerRegistry = model::Registry<Brokers>;
 
-    /// What a policy needs beyond the picture, in words: `waits to be asked, draws at random`.
-    pub fn words(self) -> String {
-        let Self { pulls, random, batch } = self;
-        let all = [
-            (pulls, "waits to be asked"),
-            (random, "draws at random"),
-            (batch, "plans waiting jobs together"),
-        ];
-        let words: Vec<&str> = all.into_iter().filter_map(|(able, word)| able.then_some(word)).collect();
-        if words.is_empty() { "plans from the picture".to_owned() } else { words.join(", ") }
-    }
-}
-
-/// The broker policies that can be named.
-pub type BrokerRegistry = model::Registry<BrokerPolicyInfo>;
-
-impl Info for BrokerPolicyInfo {
-    const KIND: &'static str = "broker policy";
-    const ALL: &'static [&'static Self] = policies::ALL;
-
-    fn name(&self) -> &'static str {
-        self.name
+impl BrokerPolicyInfo {
+    /// A policy with this `name`. `build` takes the policy's parameters out of the name
+    /// that it is given, and the seed for the policy's random draws; it may own data that it needs.
+    pub fn new(
+        name: impl Into<Cow<'static, str>>,
+        build: impl Fn(&mut Named, u64) -> Result<BrokerBuilt, NamedError> + Send + Sync + 'static,
+    ) -> Self {
+        Self::of(name, Arc::new(build))
     }
 }
 
 impl BrokerRegistry {
-    /// Builds a policy from the way it is written; what it draws is drawn by `seed`.
+    /// Builds a policy from its written form; `seed` is for its random draws.
     ///
     /// # Errors
     /// [`RegistryError`] if the name or a parameter is wrong.
-    pub fn build(&self, written: &Named, seed: u64) -> Result<Box<dyn BrokerPolicy>, RegistryError> {
-        Ok((self.find(&written.name)?.build)(written.clone(), seed)?)
+    pub fn build(&self, written: &Named, seed: u64) -> Result<BrokerBuilt, RegistryError> {
+        self.built(written, |build, named| build(named, seed))
+    }
+}
+
+/// What a broker policy needs of the grid, and how it plans.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct BrokerAbilities {
+    /// Pull: pools ask for work when they are idle, and jobs go only to pools that asked.
+    pub pulls: bool,
+    /// Draws at random.
+    pub random: bool,
+    /// Plans the waiting jobs together, so that the assignment of one depends on the others that wait. All other policies decide
+    /// about each job by itself, in order, from the view as the jobs before have left it (batch and immediate mode: Maheswaran et
+    /// al. 1999).
+    pub batch: bool,
+}
+
+impl BrokerAbilities {
+    /// Decides about each job from the view alone, whenever it is asked.
+    pub const PLAIN: Self = Self { pulls: false, random: false, batch: false };
+
+    /// The needs beyond the view, in words: `waits to be asked, draws at random`.
+    pub fn words(self) -> String {
+        let Self { pulls, random, batch } = self;
+        let all = [
+            (pulls, "waits for requests of pools"),
+            (random, "draws at random"),
+            (batch, "plans in batches"),
+        ];
+        let words: Vec<&str> = all.into_iter().filter_map(|(able, word)| able.then_some(word)).collect();
+        if words.is_empty() { "plans job by job from the grid view".to_owned() } else { words.join(", ") }
     }
 }

@@ -8,12 +8,11 @@ use clap::Args as ClapArgs;
 
 use super::check::SetArgs;
 use super::{progress, say, signals, talk};
-use crate::broker::BrokerRegistry;
-use crate::experiment::campaign::{Campaign, CampaignOptions, CampaignRan, Shard};
 use crate::experiment::{Progress, RunError};
-use crate::local::Registry;
-use crate::metrics::StudyTable;
+use crate::grid::Policies;
 use crate::report::{measure_list, study_list, study_table};
+use crate::study::StudyTable;
+use crate::study::campaign::{Campaign, CampaignOptions, CampaignRan, Shard};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -26,20 +25,20 @@ Examples:
 
 Exit code 0: every run has a result. 1: some runs failed; their errors are in the table. 2: nothing was run.";
 
-/// Failed runs of which more than the number is told.
+/// Maximum number of failed runs that are listed individually.
 const TOLD: usize = 5;
 
 #[derive(Debug, ClapArgs)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// The file of the campaign (docs/campaigns.md says what is in one)
+    /// The file of the campaign (see docs/campaigns.md)
     #[arg(value_name = "FILE")]
     campaign: PathBuf,
 
     #[command(flatten)]
     sets: SetArgs,
 
-    /// Keep the results in this folder, and do only what is not there [default: NAME.campaign]
+    /// Store the results in this folder, and do only the missing runs [default: NAME.campaign]
     #[arg(long, value_name = "DIR")]
     store: Option<PathBuf>,
 
@@ -47,11 +46,11 @@ pub(super) struct Args {
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 
-    /// Also write the files of each run (jobs.csv, summary.json, ...) to a folder of its own in this one
+    /// Also write the files of each run (jobs.csv, summary.json, ...) to its own folder inside this one
     #[arg(long, value_name = "DIR", conflicts_with = "merge")]
     folders: Option<PathBuf>,
 
-    /// Do only the I-th of N parts, in a store of its own; `--merge` puts them together
+    /// Do only part I of N, in its own store; `--merge` joins the parts
     #[arg(long, value_name = "I/N", conflicts_with = "merge")]
     shard: Option<Shard>,
 
@@ -59,7 +58,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "STORE", num_args = 1..)]
     merge: Vec<PathBuf>,
 
-    /// Runs at a time [default: as many as there are cores]
+    /// Parallel runs [default: number of cores]
     #[arg(long, value_name = "N", conflicts_with = "merge", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
 
@@ -67,7 +66,7 @@ pub(super) struct Args {
     #[arg(long, visible_alias = "dry-run", conflicts_with = "merge")]
     list: bool,
 
-    /// List the measures that its table can have, each as `measures` of the file names it; runs nothing
+    /// List the measures that `measures` can name; runs nothing
     #[arg(long, conflicts_with_all = ["merge", "list", "shard", "out", "folders"])]
     list_measures: bool,
 
@@ -76,20 +75,19 @@ pub(super) struct Args {
     json: bool,
 }
 
-pub(super) fn run(args: &Args) -> Result<(), RunError> {
+pub(super) fn run(args: &Args, policies: &Policies) -> Result<(), RunError> {
     if let Some(out) = &args.out {
         check_out(out)?;
     }
-    let (registry, brokers) = (Registry::standard(), BrokerRegistry::standard());
     if args.list_measures {
-        let found = Campaign::measures_of(&args.campaign, &args.sets.overrides(), &registry, &brokers)?;
+        let found = Campaign::measures_of(&args.campaign, &args.sets.overrides(), policies)?;
         return say(&if args.json {
             serde_json::to_string_pretty(&found).map_err(RunError::run)?
         } else {
             measure_list(&found)
         });
     }
-    let campaign = Campaign::load(&args.campaign, &args.sets.overrides(), &registry, &brokers)?;
+    let campaign = Campaign::load(&args.campaign, &args.sets.overrides(), policies)?;
     let store = args.store.clone().unwrap_or_else(|| default_store(campaign.name(), args.shard));
     if !args.json {
         talk(&format!("{}: {}", args.campaign.display(), campaign.line()));
@@ -122,7 +120,7 @@ pub(super) fn run(args: &Args) -> Result<(), RunError> {
     failed(&ran)
 }
 
-/// Where results are kept unless it is said: beside where the command is typed.
+/// Default store of the results, in the working directory.
 fn default_store(name: &str, shard: Option<Shard>) -> PathBuf {
     let part = shard.map(|shard| format!("-{}", shard.to_string().replace('/', "-of-"))).unwrap_or_default();
     PathBuf::from(format!("{name}.campaign{part}"))
@@ -142,9 +140,9 @@ fn json(table: &StudyTable) -> Result<String, RunError> {
     serde_json::to_string_pretty(table).map_err(RunError::run)
 }
 
-/// What was done, and where it is.
+/// Summary of what was done, with the path of the table.
 fn told(ran: &CampaignRan, options: &CampaignOptions) -> String {
-    let mut line = format!("{} runs done now", ran.ran);
+    let mut line = format!("{} runs done", ran.ran);
     if ran.kept > 0 {
         line += &format!(", {} kept from before", ran.kept);
     }
@@ -166,7 +164,7 @@ fn told(ran: &CampaignRan, options: &CampaignOptions) -> String {
     format!("{line}; {what} is `{}`", options.store.join("results.csv").display())
 }
 
-/// Some runs that failed are the failure of the command, once all others are done.
+/// Reports failed runs as an error of the command, after all others are done.
 fn failed(ran: &CampaignRan) -> Result<(), RunError> {
     let failed: Vec<(u64, &str)> = ran.failed().collect();
     if failed.is_empty() {
@@ -182,7 +180,7 @@ fn failed(ran: &CampaignRan) -> Result<(), RunError> {
     Err(RunError::run(said).with_hint("the others are in the table; the same command tries these again"))
 }
 
-/// Refuses a file that cannot be written, before anything is run.
+/// Rejects a table file that cannot be written, before any run starts.
 fn check_out(out: &Path) -> Result<(), RunError> {
     let said = |said: String| Err(RunError::request(said));
     match out.extension().and_then(|ending| ending.to_str()) {
@@ -193,7 +191,7 @@ fn check_out(out: &Path) -> Result<(), RunError> {
             return Err(RunError::request(said)
                 .with_hint("write a .csv, or build it with `cargo build --release --features parquet`"));
         }
-        _ => return said(format!("`{}` is no table; its name must end in .csv or .parquet", out.display())),
+        _ => return said(format!("the name of the table `{}` must end in .csv or .parquet", out.display())),
     }
     let folder = out.parent().filter(|folder| !folder.as_os_str().is_empty());
     match folder.filter(|folder| !folder.is_dir()) {
@@ -208,7 +206,7 @@ fn write(table: &StudyTable, out: &Path) -> Result<(), RunError> {
     let file = File::create(out).map_err(|error| fail(&error))?;
     #[cfg(feature = "parquet")]
     if out.extension().is_some_and(|ending| ending == "parquet") {
-        return crate::report::write_parquet(table, file).map_err(|error| fail(&error));
+        return crate::study::write_parquet(table, file).map_err(|error| fail(&error));
     }
     table.write_csv(BufWriter::new(file)).map_err(|error| fail(&error))
 }

@@ -5,10 +5,9 @@ use std::path::PathBuf;
 use clap::Args as ClapArgs;
 
 use super::say;
-use crate::broker::BrokerRegistry;
 use crate::experiment::RunError;
-use crate::experiment::scenario::{Override, Scenario, schema_json};
-use crate::local::Registry;
+use crate::grid::Policies;
+use crate::scenario::{Override, Scenario, schema_json};
 
 #[derive(Debug, ClapArgs)]
 #[command(
@@ -30,7 +29,7 @@ pub(super) struct Args {
 /// What is said instead of what is written.
 #[derive(Debug, ClapArgs)]
 pub(super) struct SetArgs {
-    /// Give a key of the scenario another value: `seed=9`, `broker.policy=mct`, `site.delft.policy=easy[order=sjf]`,
+    /// Override a key of the scenario: `seed=9`, `broker.policy=mct`, `site.delft.policy=easy[order=sjf]`,
     /// `site[0].machines[0].count=8`; may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     sets: Vec<String>,
@@ -42,9 +41,8 @@ impl SetArgs {
     }
 }
 
-pub(super) fn run(args: &Args) -> Result<(), RunError> {
-    let (registry, brokers) = (Registry::standard(), BrokerRegistry::standard());
-    let scenario = Scenario::load(&args.scenario, &args.sets.overrides(), &registry, &brokers)?;
+pub(super) fn run(args: &Args, policies: &Policies) -> Result<(), RunError> {
+    let scenario = Scenario::load(&args.scenario, &args.sets.overrides(), policies)?;
     if args.show {
         return say(&scenario.shown());
     }
@@ -54,6 +52,6 @@ pub(super) fn run(args: &Args) -> Result<(), RunError> {
 #[derive(Debug, ClapArgs)]
 pub(super) struct SchemaArgs {}
 
-pub(super) fn schema(_: &SchemaArgs) -> Result<(), RunError> {
-    say(&schema_json().map_err(RunError::run)?)
+pub(super) fn schema(_: &SchemaArgs, policies: &Policies) -> Result<(), RunError> {
+    say(&schema_json(policies).map_err(RunError::run)?)
 }

@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use clap::{Args as ClapArgs, ValueEnum};
 
 use super::{say, talk};
-use crate::experiment::{CompareOptions, Comparison, RunError, compare, study_note};
-use crate::metrics::comparison::Charge;
+use crate::experiment::RunError;
 use crate::report::{runs_contrasts, study_contrasts};
+use crate::study::comparison::Charge;
+use crate::study::{CompareOptions, Comparison, compare, study_note};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -20,19 +21,19 @@ Examples:
 #[derive(Debug, ClapArgs)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// Folders of runs, the first of them the baseline; or the table of a study (`gridemu campaign`)
+    /// Folders of runs, the first of them the baseline; or a campaign (its store or table)
     #[arg(value_name = "FOLDER|TABLE", required = true)]
     paths: Vec<PathBuf>,
 
-    /// Of a study: the axis that is compared [default: the only one, or `policy`]
+    /// For a campaign: the axis to compare [default: the only one, or `policy`]
     #[arg(long, value_name = "AXIS")]
     by: Option<String>,
 
-    /// What the others are held against: a label on the axis, or the name of a folder [default: the first]
+    /// The baseline: a label on the axis, or the name of a folder [default: the first]
     #[arg(long, value_name = "NAME")]
     baseline: Option<String>,
 
-    /// Of a study: only runs with this label on another axis; may be repeated
+    /// For a campaign: only runs with this label on another axis; may be repeated
     #[arg(long = "where", value_name = "AXIS=LABEL", value_parser = axis_label)]
     only: Vec<(String, String)>,
 
@@ -40,7 +41,7 @@ pub(super) struct Args {
     #[arg(long = "measure", value_name = "MEASURE")]
     measures: Vec<String>,
 
-    /// How jobs count that did not end alike on both sides; without it, there is no ranking where there are such jobs
+    /// How to count jobs with different outcomes on the two sides; without it, there is no verdict where there are such jobs
     #[arg(long, value_enum, value_name = "HOW")]
     charge: Option<ChargeArg>,
 
@@ -48,7 +49,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "PERCENT", default_value = "95", value_parser = percent)]
     level: f64,
 
-    /// How many of the jobs that gained and lost most are shown
+    /// Number of jobs with the largest differences to show
     #[arg(long, value_name = "N", default_value_t = 5)]
     top: usize,
 
@@ -63,20 +64,20 @@ pub(super) struct Args {
 
 #[derive(Copy, Clone, Debug, ValueEnum)]
 enum ChargeArg {
-    /// Leave them out of both sides; of a study, leave out the seeds that have such jobs
+    /// Leave them out of both sides; for a campaign, leave out the seeds with such jobs
     LeaveOut,
-    /// Where a job did not run to its end, as if it had started when the longer run was over
+    /// On the side where a job did not run to its end, as if it had started at the end of the longer run
     ToTheEnd,
 }
 
 fn axis_label(text: &str) -> Result<(String, String), String> {
     let (axis, label) =
-        text.split_once('=').ok_or("say an axis and one of its labels, such as `load=0.7`")?;
+        text.split_once('=').ok_or("give an axis and one of its labels, such as `load=0.7`")?;
     Ok((axis.trim().to_owned(), label.trim().to_owned()))
 }
 
 fn percent(text: &str) -> Result<f64, String> {
-    let percent: f64 = text.parse().map_err(|_| "this is no number")?;
+    let percent: f64 = text.parse().map_err(|_| "this is not a number")?;
     if percent > 0.0 && percent < 100.0 { Ok(percent / 100.0) } else { Err("between 0 and 100".to_owned()) }
 }
 

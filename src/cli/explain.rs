@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use clap::{Args as ClapArgs, ValueEnum};
 
 use super::{progress, say};
-use crate::broker::BrokerRegistry;
 use crate::experiment::{ExplainOptions, Progress, RunError, explain};
-use crate::local::Registry;
+use crate::grid::Policies;
 use crate::model::Origin;
-use crate::report::{RunFolder, explained_text};
+use crate::output::RunFolder;
+use crate::report::explained_text;
 use crate::units::Clock;
 
 const EXAMPLES: &str = "\
@@ -22,7 +22,7 @@ Examples:
 #[derive(Debug, ClapArgs)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// A folder that `run --out` or `replay --out` has left; of several policies, the folder of one
+    /// A folder that `run --out` or `replay --out` wrote; with several policies, the folder of one
     #[arg(value_name = "DIR")]
     dir: PathBuf,
 
@@ -30,11 +30,11 @@ pub(super) struct Args {
     #[arg(long, value_name = "J", value_parser = number, allow_hyphen_values = true)]
     job: u64,
 
-    /// Whose job it is, where several have the number
+    /// Origin of the job, if several have the number
     #[arg(long, value_enum)]
     origin: Option<OriginArg>,
 
-    /// The site at which it ended, where several have the number
+    /// The site at which it ended, if several have the number
     #[arg(long, value_name = "S")]
     site: Option<String>,
 
@@ -42,11 +42,11 @@ pub(super) struct Args {
     #[arg(long, value_name = "T", allow_hyphen_values = true)]
     at: Option<Clock>,
 
-    /// Tell every attempt and every stretch of a wait, however many there are
+    /// Show every attempt and every period of a wait
     #[arg(long, conflicts_with = "json")]
     all: bool,
 
-    /// Print JSON, with every attempt and every stretch
+    /// Print JSON, with every attempt and every period
     #[arg(long)]
     json: bool,
 }
@@ -57,28 +57,26 @@ enum OriginArg {
     Grid,
 }
 
-pub(super) fn run(args: &Args) -> Result<(), RunError> {
+pub(super) fn run(args: &Args, policies: &Policies) -> Result<(), RunError> {
     let mut folders = RunFolder::all_in(&args.dir)?;
     if let [one, other, ..] = &folders[..] {
         let (one, other) = (one.dir().display(), other.dir().display());
         return Err(RunError::request(format!("`{}` holds several runs", args.dir.display()))
-            .with_hint(format!("say which: `{one}`, `{other}`, ...")));
+            .with_hint(format!("give one: `{one}`, `{other}`, ...")));
     }
     let Some(folder) = folders.pop() else { return Err(RunError::request("there is no run")) };
     let options = ExplainOptions {
         job: args.job,
         origin: args.origin.map(|origin| match origin {
-            OriginArg::Local => Origin::Own,
-            OriginArg::Grid => Origin::Sent,
+            OriginArg::Local => Origin::Local,
+            OriginArg::Grid => Origin::Grid,
         }),
         site: args.site.clone(),
         at: args.at.map(|Clock(at)| at),
     };
-    let (registry, brokers, progress) =
-        (Registry::standard(), BrokerRegistry::standard(), Progress::default());
-    let told = progress::shown("running it again", &progress, || {
-        explain(&folder, &options, &registry, &brokers, &progress)
-    })?;
+    let progress = Progress::default();
+    let told =
+        progress::shown("repeating the run", &progress, || explain(&folder, &options, policies, &progress))?;
     if args.json {
         let text = serde_json::to_string_pretty(&told).map_err(RunError::run)?;
         return say(&text);
@@ -86,10 +84,8 @@ pub(super) fn run(args: &Args) -> Result<(), RunError> {
     say(&explained_text(&told, args.all))
 }
 
-/// The number of a job.
+/// Parses the number of a job.
 fn number(written: &str) -> Result<u64, String> {
-    let wrong = || {
-        format!("`{written}` is no number of a job; jobs.csv has them in its column `job`, such as `1203`")
-    };
+    let wrong = || format!("`{written}` is not a job number; see the column `job` of jobs.csv");
     written.trim().parse().map_err(|_| wrong())
 }

@@ -6,9 +6,8 @@ use clap::Args as ClapArgs;
 
 use super::check::SetArgs;
 use super::{progress, say};
-use crate::broker::BrokerRegistry;
 use crate::experiment::{ForkOptions, Progress, RunError, Stored, fork};
-use crate::local::Registry;
+use crate::grid::Policies;
 use crate::model::Named;
 use crate::report::futures_table;
 use crate::units::{Span, Time};
@@ -26,14 +25,14 @@ pub(super) struct Args {
     #[arg(value_name = "STORE")]
     store: PathBuf,
 
-    /// Fork at the last snapshot that is not after this time of the run, such as `3 d`
+    /// Fork at the last snapshot at or before this time of the run, such as `3 d`
     #[arg(long, value_name = "TIME")]
     at: Span,
 
     #[command(flatten)]
     sets: SetArgs,
 
-    /// Another local policy, for a replay
+    /// Another local policy, for a run of one site
     #[arg(long, value_name = "POLICY")]
     policy: Option<Named>,
 
@@ -46,8 +45,8 @@ pub(super) struct Args {
     json: bool,
 }
 
-pub(super) fn run(args: Args) -> Result<(), RunError> {
-    let stored = Stored::open(&args.store, Registry::standard(), BrokerRegistry::standard())?;
+pub(super) fn run(args: Args, policies: &Policies) -> Result<(), RunError> {
+    let stored = Stored::open(&args.store, policies)?;
     let options = ForkOptions {
         at: Time::ZERO + args.at,
         sets: args.sets.overrides(),
@@ -57,7 +56,8 @@ pub(super) fn run(args: Args) -> Result<(), RunError> {
     let progress = Progress::default();
     let futures = progress::shown("both futures", &progress, || fork(&stored, &options, &progress))?;
     if args.json {
-        return say(&serde_json::to_string_pretty(&futures).map_err(RunError::run)?);
+        let grid = serde_json::json!({ "grid": futures });
+        return say(&serde_json::to_string_pretty(&grid).map_err(RunError::run)?);
     }
     say(&futures_table(&futures))
 }

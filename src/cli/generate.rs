@@ -11,13 +11,13 @@ use crate::experiment::RunError;
 use crate::formats::cwf;
 use crate::formats::swf::{self, Heading};
 use crate::model::{Job, Named, NamedError, did_you_mean, nearest};
-use crate::report::hint_for;
+use crate::output::hint_for;
 use crate::workload::cwf::CwfSpec;
 use crate::workload::lublin::{LublinSpec, Pace};
 use crate::workload::poisson::PoissonSpec;
 use crate::workload::{Drawn, Generator, Source, SourceError, Spec};
 
-/// Written at a time.
+/// Bytes that are written at a time.
 const BLOCK: usize = 1 << 16;
 
 #[derive(Debug, ClapArgs)]
@@ -52,7 +52,7 @@ pub(super) fn run(args: &Args) -> Result<(), RunError> {
             }));
         }
     }
-    // The seed that `replay` has by default, so that a log and a run of the same model are the same jobs.
+    // The default seed of `replay`, so that a generated log and a run of the same model have the same jobs.
     named.params.entry("seed".to_owned()).or_insert_with(|| "1".to_owned());
     let (jobs, mut log) = model(named)?;
     match &args.output {
@@ -75,7 +75,7 @@ pub(super) fn run(args: &Args) -> Result<(), RunError> {
     }
 }
 
-/// A log that is written: its heading, and how its rows are spelled.
+/// The format of the generated log, with its header.
 enum Log {
     Swf(Heading),
     Cwf(Heading, cwf::Writer),
@@ -103,7 +103,7 @@ impl Log {
     }
 }
 
-/// The jobs of a model, and the log that they make.
+/// The jobs of a model, and the format of the log.
 fn model(named: Named) -> Result<(Box<dyn Source>, Log), RunError> {
     match named.name.as_str() {
         LublinSpec::NAME => {
@@ -121,7 +121,7 @@ fn model(named: Named) -> Result<(Box<dyn Source>, Log), RunError> {
                 let found = format!("for the load: barr={barr}, and arrival times multiplied by {scale}");
                 heading.notes.push(found);
             }
-            // How many commands there are is seen when they have been drawn.
+            // The number of commands is only known when all of them have been drawn.
             heading.max_records = None;
             Ok((Box::new(jobs), Log::Cwf(heading, cwf::Writer::default())))
         }
@@ -136,7 +136,7 @@ fn model(named: Named) -> Result<(Box<dyn Source>, Log), RunError> {
     }
 }
 
-/// The jobs of the generator `G`, and the heading of a log of them.
+/// The jobs of the generator `G`, and the header of a log of them.
 fn drawn<G: Generator>(named: Named, computer: &str) -> Result<(G::Jobs, Heading), RunError> {
     let spec = G::from_named(named).map_err(RunError::request)?;
     let Drawn { jobs, procs, .. } = spec.drawn();

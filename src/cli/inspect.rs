@@ -4,9 +4,10 @@ use clap::Args as ClapArgs;
 
 use super::replay::ShapingArgs;
 use super::{progress, say, talk};
-use crate::experiment::{Progress, RunError, Workload};
+use crate::experiment::{Progress, RunError};
 use crate::model::JobClasses;
 use crate::report;
+use crate::scenario::Workload;
 use crate::workload::{Census, Contents};
 
 #[derive(Debug, ClapArgs)]
@@ -43,7 +44,7 @@ fn count(args: &Args, progress: &Progress) -> Result<(Contents, String, Vec<Stri
     let mut opened = args.workload.open(&args.shaping.shaping(), progress)?;
     let start = opened.header.as_ref().and_then(|header| header.unix_start());
     let mut census = Census::new(opened.procs, args.classes.clone(), start);
-    // A broken log is told, with its place; what came before it is not shown, since it is not what is in the file.
+    // An invalid log is an error that names the place; jobs before it are not printed, since they are not the whole file.
     while let Some(job) = opened.source.next_job().map_err(|error| RunError::from_reading(&error))? {
         census.add(&job);
     }

@@ -4,10 +4,9 @@ use clap::Args as ClapArgs;
 use serde::Serialize;
 
 use super::say;
-use crate::broker::{BrokerPolicyInfo, BrokerRegistry};
 use crate::experiment::RunError;
-use crate::local::{PolicyInfo, Registry};
-use crate::model::{Named, ParamInfo, did_you_mean, nearest};
+use crate::grid::Policies;
+use crate::model::{About, Named, did_you_mean, nearest};
 
 #[derive(Debug, ClapArgs)]
 pub(super) struct Args {
@@ -19,60 +18,65 @@ pub(super) struct Args {
     json: bool,
 }
 
-/// A policy of either kind, as it is told.
+/// A policy of either kind, as the command prints it.
 #[derive(Serialize)]
-struct Told {
-    /// `local` at a site, `broker` for the grid.
+struct Shown<'a> {
+    /// `local` for a site, `broker` for the grid.
     kind: &'static str,
-    name: &'static str,
-    doc: &'static str,
-    source: &'static str,
-    params: &'static [ParamInfo],
+    #[serde(flatten)]
+    about: &'a About,
     abilities: String,
 }
 
-impl Told {
-    fn local(info: &PolicyInfo) -> Self {
-        let abilities = (info.abilities)(&Named::bare(info.name)).words();
-        let PolicyInfo { name, doc, source, params, .. } = *info;
-        Self { kind: "local", name, doc, source, params, abilities }
-    }
-
-    fn broker(info: &BrokerPolicyInfo) -> Self {
-        let BrokerPolicyInfo { name, doc, source, params, abilities, .. } = *info;
-        let words = [(abilities.pulls, "sites ask for work"), (abilities.random, "draws at random")];
-        let words: Vec<_> = words.into_iter().filter(|(able, _)| *able).map(|(_, word)| word).collect();
-        let abilities = if words.is_empty() { "plans over the picture".to_owned() } else { words.join(", ") };
-        Self { kind: "broker", name, doc, source, params, abilities }
-    }
-
-    /// As it would be written with all its defaults, and what it does.
+impl Shown<'_> {
+    /// The policy with all its defaults written out, its description, and its other names.
     fn line(&self) -> String {
-        let params: Vec<_> =
-            self.params.iter().map(|param| format!("{}={}", param.key, param.default)).collect();
+        let About { name, doc, params, aliases, .. } = self.about;
+        let params: Vec<_> = params.iter().map(|param| format!("{}={}", param.key, param.default)).collect();
         let params = if params.is_empty() { String::new() } else { format!("[{}]", params.join(",")) };
-        format!("{}{params}\n    {}", self.name, self.doc)
+        let aliases = aliases.iter().map(|alias| format!("\n    {} = {}", alias.name, alias.stands_for));
+        format!("{name}{params}\n    {doc}{}", aliases.collect::<String>())
     }
 
     fn described(&self) -> String {
-        let kind = if self.kind == "local" { "local policy" } else { "broker policy" };
-        let mut text = format!("{} ({kind})\n  {}\n  Source: {}\n", self.name, self.doc, self.source);
-        for param in self.params {
+        let About { name, doc, source, params, aliases, .. } = self.about;
+        let mut text = format!("{name} ({} policy)\n  {doc}\n", self.kind);
+        if !source.is_empty() {
+            text += &format!("  Source: {source}\n");
+        }
+        for param in &**params {
             text += &format!(
                 "\n  {} = {}   (default {})\n      {}\n",
                 param.key, param.values, param.default, param.doc
             );
         }
+        for alias in aliases {
+            text += &format!("\n  {} = {}\n      {}\n", alias.name, alias.stands_for, alias.doc);
+        }
         text + &format!("\n  Abilities: {}", self.abilities)
     }
 }
 
-pub(super) fn run(args: &Args) -> Result<(), RunError> {
-    let (registry, brokers) = (Registry::standard(), BrokerRegistry::standard());
-    let local = registry.all().iter().map(|info| Told::local(info));
-    let mut all: Vec<Told> = local.chain(brokers.all().iter().map(|info| Told::broker(info))).collect();
+/// All policies; their abilities are those with default parameters.
+fn all(policies: &Policies) -> Result<Vec<Shown<'_>>, RunError> {
+    let mut all = Vec::new();
+    for info in policies.local.all() {
+        let (_, abilities) =
+            policies.local.build(&Named::bare(&info.about.name)).map_err(RunError::request)?;
+        all.push(Shown { kind: "local", about: &info.about, abilities: abilities.words() });
+    }
+    for info in policies.broker.all() {
+        let built = policies.broker.build(&Named::bare(&info.about.name), 0);
+        let (_, abilities) = built.map_err(RunError::request)?;
+        all.push(Shown { kind: "broker", about: &info.about, abilities: abilities.words() });
+    }
+    Ok(all)
+}
+
+pub(super) fn run(args: &Args, policies: &Policies) -> Result<(), RunError> {
+    let mut all = all(policies)?;
     if let Some(name) = &args.name {
-        let known: Vec<_> = all.iter().map(|told| told.name).collect();
+        let known: Vec<_> = all.iter().flat_map(|shown| shown.about.names()).collect();
         if !known.contains(&name.as_str()) {
             let near = did_you_mean(nearest(name, known.iter().copied()));
             return Err(RunError::request(format!(
@@ -80,20 +84,20 @@ pub(super) fn run(args: &Args) -> Result<(), RunError> {
                 known.join(", ")
             )));
         }
-        all.retain(|told| told.name == name);
+        all.retain(|shown| shown.about.names().any(|own| own == name));
     }
     if args.json {
         return say(&serde_json::to_string_pretty(&all).map_err(RunError::run)?);
     }
     if args.name.is_some() {
-        let described: Vec<_> = all.iter().map(Told::described).collect();
+        let described: Vec<_> = all.iter().map(Shown::described).collect();
         return say(&described.join("\n\n"));
     }
     let mut text = String::new();
     for (kind, heading) in
-        [("local", "Local policies, of a site"), ("broker", "Broker policies, of the grid")]
+        [("local", "Local policies (of a site)"), ("broker", "Broker policies (of the grid)")]
     {
-        let lines: Vec<_> = all.iter().filter(|told| told.kind == kind).map(Told::line).collect();
+        let lines: Vec<_> = all.iter().filter(|shown| shown.kind == kind).map(Shown::line).collect();
         let apart = if text.is_empty() { "" } else { "\n\n" };
         text += &format!("{apart}{heading}\n\n{}", lines.join("\n"));
     }

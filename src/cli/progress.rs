@@ -1,4 +1,4 @@
-//! A progress bar on a terminal, a line now and then elsewhere.
+//! Progress of a run: a bar on a terminal, otherwise a line at intervals.
 
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
@@ -10,17 +10,17 @@ use super::{is_watched, talk};
 use crate::experiment::{Notice, Progress, RunsDone};
 
 const REDRAW: Duration = Duration::from_millis(100);
-/// Without a terminal.
+/// Interval of checks for warnings, without a terminal.
 const GLANCE: Duration = Duration::from_millis(100);
-/// Glances between two lines, and only for runs that take that long.
+/// Number of checks between two lines; shorter runs print no line.
 const LINE: u32 = 100;
 
-/// Does `work` while showing how far it has come.
+/// Runs `work` and shows its progress.
 pub(super) fn shown<T: Send>(label: &str, progress: &Progress, work: impl FnOnce() -> T + Send) -> T {
     shown_beside(false, label, progress, work)
 }
 
-/// The same beside somebody who may be `typing`, whom a bar would disturb.
+/// Runs `work` and shows its progress, without a bar if the user may be `typing` commands, which a bar would disturb.
 pub(super) fn shown_beside<T: Send>(
     typing: bool,
     label: &str,
@@ -39,7 +39,7 @@ pub(super) fn shown_beside<T: Send>(
     })
 }
 
-/// How far a campaign has come, and how long it will take.
+/// Progress of a campaign, and an estimate of the remaining time.
 fn campaign(runs: RunsDone, elapsed: Duration) -> String {
     let failed = if runs.failed > 0 { format!(", {} failed", runs.failed) } else { String::new() };
     let left = runs.left(elapsed).filter(|_| runs.done < runs.total);
@@ -48,7 +48,7 @@ fn campaign(runs: RunsDone, elapsed: Duration) -> String {
 }
 
 fn bar(label: &str, progress: &Progress, wait: &mpsc::Receiver<()>) {
-    // A run that is over before the first drawing shows no bar at all.
+    // A run that ends before the first drawing shows no bar.
     if wait.recv_timeout(REDRAW) != Err(RecvTimeoutError::Timeout) {
         return;
     }
@@ -66,7 +66,7 @@ fn bar(label: &str, progress: &Progress, wait: &mpsc::Receiver<()>) {
             }
             continue;
         }
-        // Nothing about the time that is left: a log is read in few large pieces, far ahead of the jobs that end.
+        // The remaining time is unknown: a log is read in a few large pieces, far ahead of the jobs that end.
         let (read, total) = progress.done();
         bar.set_message(format!("{} jobs have ended", progress.jobs()));
         bar.set_length(total.max(1));
@@ -81,7 +81,7 @@ fn bar(label: &str, progress: &Progress, wait: &mpsc::Receiver<()>) {
 
 fn lines(label: &str, progress: &Progress, wait: &mpsc::Receiver<()>) {
     let mut glances = 0;
-    // Only to know how long it has been.
+    // Only measures the elapsed time.
     let bar = ProgressBar::hidden();
     while wait.recv_timeout(GLANCE) == Err(RecvTimeoutError::Timeout) {
         warn(progress);
@@ -97,7 +97,7 @@ fn lines(label: &str, progress: &Progress, wait: &mpsc::Receiver<()>) {
     }
 }
 
-/// What has to be said while the run goes on.
+/// Prints the notes and warnings of the run so far.
 fn warn(progress: &Progress) {
     for told in progress.told() {
         match told {

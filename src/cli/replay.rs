@@ -1,21 +1,19 @@
 //! `gridemu replay`
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use clap::{Args as ClapArgs, ValueEnum};
 
 use super::report::Asked;
 use super::{progress, say, signals, talk, trace};
-use crate::experiment::{
-    Anew, CheckpointPlan, Control, EstimateSource, Progress, Replay, ReplayOptions, RunError, Shaping,
-    Workload,
-};
+use crate::experiment::{Anew, Control, Progress, ReplayScenario, Run, RunError};
 use crate::formats::swf::Clean;
-use crate::local::Registry;
-use crate::metrics::RunSummary;
-use crate::model::{InstantOrder, JobClasses, Named, Reservation};
+use crate::grid::Policies;
+use crate::metrics::GridSummary;
+use crate::model::{JobClasses, Named, PartitionSpec};
 use crate::report;
+use crate::scenario::kind::quantity::Quantity;
+use crate::scenario::{EstimateSource, Override, Shaping, Workload};
 use crate::units::{Power, Price, Rate, Span, Time};
 
 const EXAMPLES: &str = "\
@@ -41,19 +39,19 @@ pub(super) struct Args {
     #[command(flatten)]
     machine: MachineArgs,
 
-    /// What happens first at one instant: one scheduling pass an instant, or one an event with arrivals before ends
+    /// Order within an instant: one scheduling pass per instant, or one per event with arrivals before ends
     #[arg(long, value_enum, default_value_t = OrderArg::Instant)]
     order: OrderArg,
 
-    /// Let jobs run beyond their estimate, instead of killing them there as is the default
+    /// Let jobs run beyond their estimate, instead of killing them there
     #[arg(long)]
     overrun: bool,
 
-    /// Submit a job its think time after the job it follows has ended (SWF columns 17 and 18)
+    /// Submit a job its think time after the end of the preceding job (SWF columns 17 and 18)
     #[arg(long)]
     feedback: bool,
 
-    /// Let the processors of its jobs be changed (`EP` and `RP` of a log, under a policy that processes elastic commands): from one to the whole
+    /// Make jobs malleable: commands may change their processors (`EP` and `RP` of a log, under a policy that processes elastic commands): from one to the whole
     /// machine, with run times in inverse proportion
     #[arg(long)]
     malleable: bool,
@@ -66,7 +64,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "CLASSES", default_value = "none")]
     classes: JobClasses,
 
-    /// Write jobs.csv, segments.csv and summary.json to this folder (one folder a policy inside, if there are several)
+    /// Write jobs.csv, segments.csv and summary.json to this folder (one folder per policy inside, if there are several)
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 
@@ -82,11 +80,11 @@ pub(super) struct Args {
     #[arg(long, requires = "out")]
     trace: bool,
 
-    /// Take snapshots into this folder, from which an interrupted replay goes on (`gridemu resume`)
+    /// Store snapshots in this folder, for `gridemu resume`
     #[arg(long, value_name = "STORE")]
     checkpoint: Option<PathBuf>,
 
-    /// How often, by the wall clock
+    /// Interval of snapshots, in wall-clock time
     #[arg(long, value_name = "TIME", default_value = "30 s", requires = "checkpoint", value_parser = interval)]
     checkpoint_every: Span,
 
@@ -94,11 +92,11 @@ pub(super) struct Args {
     #[arg(long, value_name = "TIME", requires = "checkpoint", value_parser = interval)]
     checkpoint_keep_at: Vec<Span>,
 
-    /// Remove an earlier run's snapshots from the folder, instead of refusing to begin
+    /// Remove an earlier run's snapshots from the folder, instead of refusing to start
     #[arg(long, requires = "checkpoint")]
     checkpoint_anew: bool,
 
-    /// Also make a page of tables and pictures (`gridemu report`) [default: report.html in the output folder, or here without one]
+    /// Also make an HTML page with tables and figures (`gridemu report`) [default: report.html in the output folder, or here without one]
     #[arg(long, value_name = "FILE.html", num_args = 0..=1, require_equals = true)]
     report: Option<Option<PathBuf>>,
 
@@ -119,12 +117,12 @@ pub(super) struct ShapingArgs {
     #[arg(long, value_name = "HOW", default_value = "log")]
     estimates: EstimateSource,
 
-    /// Which rows of a log are left out: `none` only those that cannot be run, `strict` also jobs without a requested time or larger
+    /// Which rows of a log are skipped: `none` only those that cannot be run, `strict` also jobs without a requested time or larger
     /// than the machine, and cuts run times to the request (the filter of the studies on predicted run times)
     #[arg(long, value_name = "HOW", default_value = "none")]
     clean: Clean,
 
-    /// Cut jobs of a log that are larger than the machine to its size, instead of rejecting them
+    /// Reduce jobs of a log that are larger than the machine to its size, instead of rejecting them
     #[arg(long)]
     cap: bool,
 
@@ -136,7 +134,7 @@ pub(super) struct ShapingArgs {
     #[arg(long, value_name = "N")]
     first: Option<u64>,
 
-    /// Seed of whatever is drawn, unless the generator names its own
+    /// Seed of all random draws, unless the generator has its own
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
 }
@@ -144,15 +142,15 @@ pub(super) struct ShapingArgs {
 /// What the machine is like.
 #[derive(Debug, ClapArgs)]
 struct MachineArgs {
-    /// Give processors in blocks of this many: sizes are rounded up, and what is given counts as used
+    /// Allocate processors in multiples of this number: sizes are rounded up, and allocated processors count as used
     #[arg(long, value_name = "Q", default_value_t = 1)]
-    quantum: u32,
+    allocation_unit: u32,
 
     /// Speed of a processor; run times and estimates of the workload are at speed 1
     #[arg(long, value_name = "V", default_value = "1", value_parser = speed, allow_negative_numbers = true)]
     speed: Rate,
 
-    /// Keep processors from the queue, from and to an instant of the workload's own clock (for a log since its start, which may be
+    /// Reserve processors, from and to an instant of the workload's own clock (for a log since its start, which may be
     /// long before its first job): `7200..14400:64`, `2h..4h:64`, `10d..12d:100`; may be repeated
     #[arg(long = "reserve", value_name = "FROM..TO:PROCS", value_parser = reservation)]
     reservations: Vec<(Time, Time, u32)>,
@@ -169,12 +167,12 @@ struct MachineArgs {
     #[arg(long, value_name = "PUE", default_value = "1", value_parser = pue, allow_negative_numbers = true)]
     pue: u64,
 
-    /// Price of a processor-hour, in whatever currency
+    /// Price of a processor-hour, in any currency
     #[arg(long, value_name = "PRICE", default_value = "0", allow_negative_numbers = true)]
     price: Price,
 }
 
-#[derive(Copy, Clone, Debug, ValueEnum)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
 enum OrderArg {
     Instant,
     Event,
@@ -197,75 +195,158 @@ impl ShapingArgs {
 }
 
 impl Args {
-    fn options(self) -> ReplayOptions {
-        let reservations = (1..).zip(self.machine.reservations).map(|(number, (start, end, procs))| {
-            Reservation { name: format!("reservation-{number}"), start, end, procs }
-        });
-        ReplayOptions {
-            shaping: Shaping { feedback: self.feedback, malleable: self.malleable, ..self.shaping.shaping() },
-            order: match self.order {
-                OrderArg::Instant => InstantOrder::Instant,
-                OrderArg::Event => InstantOrder::Event,
-            },
-            overrun: self.overrun,
-            quantum: self.machine.quantum,
-            speed: self.machine.speed,
-            reservations: reservations.collect(),
-            idle: self.machine.idle,
-            busy: self.machine.busy,
-            pue_ppm: self.machine.pue,
-            price: self.machine.price,
-            tau: self.tau,
-            classes: self.classes,
-            out: self.out,
-            machines: self.machines,
-            batsim: self.batsim,
-            checkpoint: self.checkpoint.map(|store| CheckpointPlan {
-                every: Some(Duration::from_micros(self.checkpoint_every.micros())),
-                keep_at: sorted(&self.checkpoint_keep_at),
-                ..CheckpointPlan::new(store)
-            }),
-            ..ReplayOptions::new(self.workload, self.policies)
+    /// Converts the options to the keys of the scenario that they stand for, so they become part of it.
+    fn overrides(&self) -> Vec<Override> {
+        let mut overrides = Vec::new();
+        let mut set = |option: &str, shown: &str, key: &str, value: &str| {
+            overrides.push(Override::option(format!("{option} {shown}").trim(), key, value));
+        };
+        let flags = [
+            ("--overrun", "site.site.overrun", self.overrun),
+            ("--machines", "output.machines", self.machines),
+            ("--batsim", "output.batsim", self.batsim),
+        ];
+        for (option, key, _) in flags.iter().filter(|(.., given)| *given) {
+            set(option, "", key, "true");
         }
+        let (machine, plain) = (&self.machine, PartitionSpec::plain(1));
+        let class = "site.site.machines.default";
+        let (idle, busy) = (format!("{}/core", machine.idle), format!("{}/core", machine.busy));
+        let powered = machine.idle != plain.idle || machine.busy != plain.busy;
+        let pue = machine.pue as f64 / 1e6;
+        let values = [
+            (
+                "--order",
+                "site.site.order",
+                Some("event".to_owned()).filter(|_| self.order == OrderArg::Event),
+            ),
+            ("--tau", "tau", Some(self.tau.text())),
+            ("--classes", "classes", Some(self.classes.name().to_owned())),
+            (
+                "--allocation-unit",
+                &format!("{class}.allocation_unit"),
+                (machine.allocation_unit != plain.allocation_unit)
+                    .then(|| machine.allocation_unit.to_string()),
+            ),
+            ("--idle", &format!("{class}.idle"), powered.then_some(idle)),
+            ("--busy", &format!("{class}.busy"), powered.then_some(busy)),
+            ("--pue", "site.site.pue", (machine.pue != 1_000_000).then(|| pue.to_string())),
+            (
+                "--price",
+                &format!("{class}.price"),
+                (machine.price != plain.price).then(|| machine.price.text()),
+            ),
+        ];
+        for (option, key, value) in values {
+            if let Some(value) = value {
+                set(option, &value, key, &value);
+            }
+        }
+        if !machine.reservations.is_empty() {
+            let secs = |time: Time| time.since(Time::ZERO).text();
+            let each = machine.reservations.iter().map(|(from, to, procs)| {
+                format!("{{ from = \"{}\", to = \"{}\", procs = {procs} }}", secs(*from), secs(*to))
+            });
+            let list = format!("[{}]", each.collect::<Vec<_>>().join(", "));
+            set("--reserve", "", "site.site.reservation", &list);
+        }
+        if let Some(store) = &self.checkpoint {
+            set("--checkpoint", "", "checkpoint.store", &store.display().to_string());
+            set("--checkpoint-every", "", "checkpoint.every", &self.checkpoint_every.text());
+            let keep: Vec<String> =
+                self.checkpoint_keep_at.iter().map(|time| format!("{:?}", time.text())).collect();
+            set("--checkpoint-keep-at", "", "checkpoint.keep_at", &format!("[{}]", keep.join(", ")));
+        }
+        overrides
+    }
+
+    /// The folder for the files of one policy.
+    fn folder(&self, policy: &Named) -> Option<PathBuf> {
+        let out = self.out.as_ref()?;
+        if self.policies.len() == 1 {
+            return Some(out.clone());
+        }
+        // Brackets and commas are awkward to type in a shell.
+        let plain: String = policy.to_string().replace(['[', ','], "-").replace([']', ' '], "");
+        Some(out.join(plain))
+    }
+
+    /// A run for each policy; their scenarios are otherwise equal.
+    ///
+    /// # Errors
+    /// Returns [`RunError::Request`] if one of them cannot be run.
+    fn runs(&self, policies: &Policies) -> Result<Vec<Run>, RunError> {
+        for (at, policy) in self.policies.iter().enumerate() {
+            if self.policies[..at].contains(policy) {
+                return Err(RunError::request(format!("the policy `{policy}` is given twice")));
+            }
+        }
+        let several = self.policies.len() > 1;
+        if several && self.workload.is_once() {
+            let name = match &self.workload {
+                Workload::File(path) => path.display().to_string(),
+                _ => "standard input".to_owned(),
+            };
+            return Err(RunError::request(format!("{name} cannot be read twice, as several policies need"))
+                .with_hint("write it to a file first"));
+        }
+        if several && self.checkpoint.is_some() {
+            return Err(RunError::request("a store holds one run, and there are several policies")
+                .with_hint("replay each policy with its own `--checkpoint`"));
+        }
+        if self.checkpoint.is_some() && self.workload.is_once() {
+            return Err(RunError::request("a workload that can be read only once cannot be resumed")
+                .with_hint("give it as a file, or leave `--checkpoint` out"));
+        }
+        let shaping =
+            Shaping { feedback: self.feedback, malleable: self.malleable, ..self.shaping.shaping() };
+        let (workload, speed) = (self.workload.clone(), self.machine.speed);
+        let replay = ReplayScenario { workload, shaping, speed };
+        let overrides = self.overrides();
+        let run = |policy: &Named| {
+            let mut sets = overrides.clone();
+            sets.push(Override::option("--policy", "site.site.policy", &policy.to_string()));
+            let folder = self.folder(policy).map(|folder| folder.display().to_string());
+            sets.extend(folder.map(|folder| Override::option("--out", "output.folder", &folder)));
+            replay.run(&sets, policies)
+        };
+        self.policies.iter().map(run).collect()
     }
 }
 
-pub(super) fn run(args: Args) -> Result<(), RunError> {
+pub(super) fn run(mut args: Args, policies: &Policies) -> Result<(), RunError> {
     let (json, traced) = (args.json, args.trace);
     let anew = if args.checkpoint_anew { Anew::Remove } else { Anew::Refuse };
     let asked =
         args.report.as_ref().map(|page| Asked::of(page.as_deref(), args.out.as_deref())).transpose()?;
-    let mut options = args.options();
     if let Some(scratch) = asked.as_ref().and_then(Asked::scratch) {
-        options.out = Some(scratch.to_owned());
+        args.out = Some(scratch.to_owned());
     }
-    let replay = Replay::new(options, Registry::standard())?;
-    let several = replay.policies().len() > 1;
+    let runs = args.runs(policies)?;
+    let several = runs.len() > 1;
     let control = Control::new();
-    if replay.checkpoint().is_some() {
+    if args.checkpoint.is_some() {
         signals::stop_cleanly(&control);
     }
-    let mut summaries: Vec<RunSummary> = Vec::new();
-    for policy in replay.policies() {
+    let mut summaries: Vec<GridSummary> = Vec::new();
+    for (policy, run) in args.policies.iter().zip(&runs) {
         let progress = Progress::default();
         let label = policy.to_string();
-        let summary = progress::shown(&label, &progress, || {
-            replay.run_with_snapshots(policy, &progress, &control, anew)
-        })?;
+        let summary =
+            progress::shown(&label, &progress, || run.run_with_snapshots(&progress, &control, anew, None))?;
         if json {
             summary.facts.notes.iter().for_each(|note| talk(&format!("note: {note}")));
         } else {
             let apart = if summaries.is_empty() { "" } else { "\n" };
-            say(&format!("{apart}{}", report::summary_table(&summary)))?;
+            say(&format!("{apart}{}", report::grid_tables(&summary)))?;
         }
         summaries.push(summary);
-        if let Some(folder) = replay.folder(policy).filter(|_| traced) {
+        if let Some(folder) = args.folder(policy).filter(|_| traced) {
             trace::write(&folder)?;
         }
     }
     if let Some(asked) = &asked {
-        let folders: Vec<PathBuf> =
-            replay.policies().iter().filter_map(|policy| replay.folder(policy)).collect();
+        let folders: Vec<PathBuf> = args.policies.iter().filter_map(|policy| args.folder(policy)).collect();
         asked.write(&folders)?;
     }
     if json {
@@ -279,21 +360,14 @@ pub(super) fn run(args: Args) -> Result<(), RunError> {
 
 fn speed(written: &str) -> Result<Rate, String> {
     let value: f64 = written.parse().map_err(|_| "it is not a number".to_owned())?;
-    // In steps of 2⁻²⁰: from a thousandth on, a speed is right to a thousandth.
+    // Speeds are multiples of 2⁻²⁰, so from 0.001 on the rounding error is at most a thousandth.
     let rate = Rate::from_f64(value).filter(|_| (0.001..=1e6).contains(&value));
     rate.ok_or_else(|| "it must be above 0: from 0.001 to 1000000".to_owned())
 }
 
-fn sorted(times: &[Span]) -> Vec<Time> {
-    let mut times: Vec<Time> = times.iter().map(|span| Time::ZERO + *span).collect();
-    times.sort_unstable();
-    times.dedup();
-    times
-}
-
 fn interval(written: &str) -> Result<Span, String> {
     let span: Span = written.parse().map_err(|error: crate::units::UnitError| error.to_string())?;
-    if span.is_zero() { Err("snapshots all the time leave no time for the run".to_owned()) } else { Ok(span) }
+    if span.is_zero() { Err("it must be above 0".to_owned()) } else { Ok(span) }
 }
 
 fn pue(written: &str) -> Result<u64, String> {

@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 use clap::{Args as ClapArgs, ValueEnum};
 
 use super::{say, talk};
-use crate::experiment::{RunError, is_study, read_study, study_note};
+use crate::experiment::RunError;
 use crate::model::JobClasses;
-use crate::report::RunFolder;
-use crate::report::charts::Theme;
+use crate::output::RunFolder;
+use crate::report::charts::{ChartError, PNG_BUILT_IN, Theme};
 use crate::report::page::{Report, ReportError, ReportOptions};
+use crate::study::{is_study, read_study, study_note};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -24,27 +25,27 @@ pub(super) struct Args {
     #[arg(value_name = "DIR|STORE|results.csv", required = true)]
     paths: Vec<PathBuf>,
 
-    /// The page [default: report.html in the first folder; of a table, its name with .html where you are]
+    /// The page [default: report.html in the first folder; for a table, its name with .html in the working directory]
     #[arg(long, value_name = "FILE.html")]
     out: Option<PathBuf>,
 
-    /// Also write each picture as SVG to this folder
+    /// Also write each figure as SVG to this folder
     #[arg(long, value_name = "DIR")]
     svg: Option<PathBuf>,
 
-    /// Also write each picture as PNG to this folder
+    /// Also write each figure as PNG to this folder (a build with the feature `png`)
     #[arg(long, value_name = "DIR")]
     png: Option<PathBuf>,
 
-    /// Light or dark [default: the page follows the reader's system, pictures are light]
+    /// Light or dark [default: the page follows the reader's system, figures are light]
     #[arg(long, value_enum)]
     theme: Option<ThemeArg>,
 
-    /// Measures of a campaign that are drawn, by their columns; may be repeated [default: the first six]
+    /// Measures of a campaign to draw, by their columns; may be repeated [default: the first six]
     #[arg(long = "measure", value_name = "ID")]
     measures: Vec<String>,
 
-    /// The axis of a campaign that curves go along [default: the one with the most numbers]
+    /// The axis of a campaign along which curves run [default: the one with the most numbers]
     #[arg(long, value_name = "AXIS")]
     along: Option<String>,
 
@@ -69,6 +70,9 @@ enum ThemeArg {
 }
 
 pub(super) fn run(args: &Args) -> Result<(), RunError> {
+    if args.png.is_some() && !PNG_BUILT_IN {
+        return Err(refused(ChartError::NotBuiltIn.into()));
+    }
     let options = ReportOptions {
         classes: args.classes.clone(),
         theme: args.theme.map(|theme| match theme {
@@ -91,7 +95,7 @@ pub(super) fn run(args: &Args) -> Result<(), RunError> {
         paths => {
             if let Some(study) = paths.iter().find(|path| is_study(path)) {
                 return Err(RunError::request(format!(
-                    "`{}` is a campaign: its report has a page of its own",
+                    "`{}` is a campaign: it has its own page",
                     study.display()
                 ))
                 .with_hint("give it alone, or give folders of runs"));
@@ -113,30 +117,30 @@ pub(super) fn run(args: &Args) -> Result<(), RunError> {
     ] {
         if let (Some(folder), Some(written)) = (folder, written) {
             let written = written.map_err(failed)?;
-            talk(&format!("{} pictures in {}", written.len(), folder.display()));
+            talk(&format!("{} figures in {}", written.len(), folder.display()));
         }
     }
     Ok(())
 }
 
-/// `--report` of a run: where the page goes, and a folder for the files of the run if it keeps none.
+/// `--report` of a run: the path of the page, and a temporary folder for the files of the run if it has no output folder.
 pub(super) struct Asked {
     page: PathBuf,
     scratch: Option<Scratch>,
 }
 
-/// A folder that is removed in the end.
+/// A temporary folder that is removed on drop.
 struct Scratch(PathBuf);
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // Nobody is told of a folder that nobody was told of.
+        // The user does not know of this folder, so a failure is not reported.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 
 impl Asked {
-    /// What `--report` or `--report=FILE` of a run with the output folder `out` asks for.
+    /// Parses `--report` or `--report=FILE` of a run with the output folder `out`.
     pub(super) fn of(asked: Option<&Path>, out: Option<&Path>) -> Result<Self, RunError> {
         let named = |default: PathBuf| asked.map_or(default, Path::to_owned);
         if let Some(out) = out {
@@ -145,12 +149,12 @@ impl Asked {
         let folder = std::env::temp_dir().join(format!("gridemu-report-{}", std::process::id()));
         std::fs::create_dir(&folder).map_err(|error| {
             RunError::request(format!("cannot create the folder `{}`: {error}", folder.display()))
-                .with_hint("say where the files of the run go: `--out DIR`")
+                .with_hint("add `--out DIR` for the files of the run")
         })?;
         Ok(Self { page: named(PathBuf::from("report.html")), scratch: Some(Scratch(folder)) })
     }
 
-    /// The folder for the files of the run, if it keeps none itself.
+    /// The temporary folder for the files of the run, if it has no output folder.
     pub(super) fn scratch(&self) -> Option<&Path> {
         self.scratch.as_ref().map(|scratch| scratch.0.as_path())
     }
@@ -168,12 +172,12 @@ impl Asked {
 }
 
 fn pair(written: &str) -> Result<(String, String), String> {
-    let (x, y) = written.split_once(',').ok_or("two measures are wanted, such as `mean_wait,cost`")?;
+    let (x, y) = written.split_once(',').ok_or("give two measures, such as `mean_wait,cost`")?;
     Ok((x.trim().to_owned(), y.trim().to_owned()))
 }
 
-/// Where the page goes if nobody says it: into the folder of a run or a campaign; of a file, which may lie among others, to where the
-/// command is typed.
+/// Default path of the page: in the folder of a run or a campaign, but in the working directory for a table file, which may be
+/// among unrelated files.
 fn default_page(path: &Path) -> PathBuf {
     match path.file_stem().filter(|_| !path.is_dir()) {
         Some(stem) => PathBuf::from(stem).with_added_extension("html"),
@@ -181,7 +185,7 @@ fn default_page(path: &Path) -> PathBuf {
     }
 }
 
-/// Refuses options that are for the other kind of report.
+/// Rejects options that only apply to the other kind of report.
 fn check_options(args: &Args, of_study: bool) -> Result<(), RunError> {
     let of_studies = [
         ("--measure", !args.measures.is_empty()),

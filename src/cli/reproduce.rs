@@ -7,13 +7,14 @@ use std::path::{Path, PathBuf};
 use clap::Args as ClapArgs;
 
 use super::{progress, say, signals, talk};
-use crate::experiment::reproduce::{ReproduceOptions, Reproduction, Shows, plain, reproduce};
 use crate::experiment::{Control, Progress, RunError};
-use crate::metrics::claims::Expects;
+use crate::grid::Policies;
+use crate::output::hint_for;
 use crate::report::{
-    Page, PageFigure, ShownClaim, ShownGains, claims_page, claims_table, gains_figure, hint_for,
-    study_figures,
+    Page, PageFigure, ShownClaim, ShownGains, claims_page, claims_table, gains_figure, study_figures,
 };
+use crate::study::claims::Expects;
+use crate::study::reproduce::{ReproduceOptions, Reproduction, Shows, plain, reproduce};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -26,11 +27,11 @@ Exit code 0: every claim has a verdict, whatever it is. 1: some runs failed. 2: 
 #[derive(Debug, ClapArgs)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// The folder of a paper: `claims.toml`, and the campaigns that it names (docs/papers.md says what is in them)
+    /// The folder of a paper: `claims.toml`, and the campaigns that it names (see docs/papers.md)
     #[arg(value_name = "FOLDER")]
     paper: PathBuf,
 
-    /// Keep the results of its campaigns in this folder, and run only what is not there [default: NAME.paper]
+    /// Store the results of its campaigns in this folder, and run only what is missing [default: NAME.paper]
     #[arg(long, value_name = "DIR")]
     store: Option<PathBuf>,
 
@@ -42,7 +43,7 @@ pub(super) struct Args {
     #[arg(long, conflicts_with = "pages")]
     no_page: bool,
 
-    /// Runs at a time [default: as many as there are cores]
+    /// Parallel runs [default: number of cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
 
@@ -51,12 +52,12 @@ pub(super) struct Args {
     json: bool,
 }
 
-pub(super) fn run(args: &Args) -> Result<(), RunError> {
+pub(super) fn run(args: &Args, policies: &Policies) -> Result<(), RunError> {
     let store = args.store.clone().unwrap_or_else(|| default_store(&args.paper));
     let control = Control::new();
     signals::stop_campaign(&control);
     let options = ReproduceOptions { store, threads: args.threads.map(usize::from), control };
-    let found = reproduce(&args.paper, &options, |campaign, options| {
+    let found = reproduce(&args.paper, &options, policies, |campaign, options| {
         talk(&format!("{}: {}", campaign.name(), campaign.line()));
         let progress = Progress::default();
         progress::shown(campaign.name(), &progress, || campaign.run(options, &progress))
@@ -86,7 +87,7 @@ pub(super) fn run(args: &Args) -> Result<(), RunError> {
     }
 }
 
-/// Beside where the command is typed.
+/// Default store of the results, in the working directory.
 fn default_store(paper: &Path) -> PathBuf {
     let name = paper.file_name().map_or_else(|| "paper".into(), |name| name.to_string_lossy());
     PathBuf::from(format!("{name}.paper"))
@@ -123,7 +124,7 @@ fn write_page(args: &Args, found: &Reproduction, claims: &[ShownClaim<'_>]) -> R
     Ok(page)
 }
 
-/// Draws the figures of what was run, into a folder beside the page.
+/// Draws the figures of the measured results into a folder beside the page.
 fn write_figures(pages: &Path, found: &Reproduction) -> Result<Vec<PageFigure>, RunError> {
     let mut figures = Vec::new();
     let mut names = BTreeSet::new();
@@ -131,7 +132,7 @@ fn write_figures(pages: &Path, found: &Reproduction) -> Result<Vec<PageFigure>, 
         for (of, svg) in drawn(found, &figure.shows)? {
             let stem =
                 if of.is_empty() { figure.name.clone() } else { format!("{}-{}", figure.name, plain(&of)) };
-            // The name of one figure may be that of a part of another.
+            // Numbers keep the files apart if one figure has the name of a part of another.
             let numbered = |number: u32| if number == 1 { stem.clone() } else { format!("{stem}-{number}") };
             let free = (1..).map(numbered).find(|name| names.insert(name.to_ascii_lowercase()));
             let name = free.unwrap_or(stem);
@@ -144,13 +145,12 @@ fn write_figures(pages: &Path, found: &Reproduction) -> Result<Vec<PageFigure>, 
     Ok(figures)
 }
 
-/// The pictures of a figure, each with what is apart in it; none if nothing of it was run.
+/// The charts of a figure, each with the labels that distinguish it; empty if its campaign was not run.
 fn drawn(found: &Reproduction, shows: &Shows) -> Result<Vec<(String, String)>, RunError> {
     match shows {
         Shows::Curves { campaign, measure, of, along, by } => {
             let Some(table) = found.tables.get(campaign) else { return Ok(Vec::new()) };
-            let drawn = study_figures(table, of, measure, along, by.as_deref()).map_err(RunError::run)?;
-            drawn.ok_or_else(|| {
+            study_figures(table, of, measure, along, by.as_deref()).ok_or_else(|| {
                 let said = format!(
                     "a figure of {campaign} names a measure (`{measure}`) or an axis (`{along}`) that is not there"
                 );
@@ -167,8 +167,7 @@ fn drawn(found: &Reproduction, shows: &Shows) -> Result<Vec<(String, String)>, R
                 Some(ShownGains { name, published, along, measured: found.measured.get(at)? })
             };
             let shown: Vec<ShownGains<'_>> = claims.iter().filter_map(shown).collect();
-            let drawn = gains_figure(&shown).map_err(RunError::run)?;
-            Ok(drawn.map(|svg| (String::new(), svg)).into_iter().collect())
+            Ok(gains_figure(&shown).map(|svg| (String::new(), svg)).into_iter().collect())
         }
     }
 }

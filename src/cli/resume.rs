@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use clap::Args as ClapArgs;
 
 use super::{progress, say, signals, talk};
-use crate::broker::BrokerRegistry;
-use crate::experiment::{Commands, Control, Ended, Progress, ResumePoint, RunError, Stored};
-use crate::local::Registry;
-use crate::report::{self, grid_json, grid_tables};
+use crate::experiment::{Commands, Control, Progress, ResumePoint, RunError, Stored};
+use crate::grid::Policies;
+use crate::metrics::GridSummary;
+use crate::report::{grid_tables, json};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -22,8 +22,8 @@ pub(super) struct Args {
     #[arg(value_name = "STORE")]
     store: PathBuf,
 
-    /// Take commands while it runs, a line each: from a file, a named pipe, or `-` for standard input. What it was told
-    /// before is done again by itself
+    /// Take commands while it runs, a line each: from a file, a named pipe, or `-` for standard input. Earlier commands
+    /// are repeated automatically
     #[arg(long, value_name = "PATH")]
     commands: Option<PathBuf>,
 
@@ -32,10 +32,10 @@ pub(super) struct Args {
     json: bool,
 }
 
-pub(super) fn run(args: &Args) -> Result<(), RunError> {
-    let stored = Stored::open(&args.store, Registry::standard(), BrokerRegistry::standard())?;
+pub(super) fn run(args: &Args, policies: &Policies) -> Result<(), RunError> {
+    let stored = Stored::open(&args.store, policies)?;
     if let Some(ended) = stored.ended()? {
-        talk(&format!("the run of `{}` is over; this is what it ended in", args.store.display()));
+        talk(&format!("the run of `{}` is finished; its result was", args.store.display()));
         return show(&ended, args.json);
     }
     let commands = args.commands.as_deref().map(Commands::open).transpose()?;
@@ -56,32 +56,25 @@ fn tell(title: &str, store: &Path, from: &ResumePoint) {
     let ResumePoint { number, cut, .. } = from;
     let fallen_back = if from.skipped.is_empty() { "" } else { " before it" };
     talk(&format!(
-        "{title}: goes on from snapshot {number}{fallen_back}, at {} s of the run, after {} jobs",
+        "{title}: resumes from snapshot {number}{fallen_back}, at {} s of the run, after {} jobs",
         cut.at, cut.jobs
     ));
     match from.commands_again {
         0 => {}
-        1 => talk("note: the command that came after it is carried out again, at its time"),
-        count => talk(&format!(
-            "note: the {count} commands that came after it are carried out again, at their times"
-        )),
+        1 => talk("note: the command after it will be repeated at its time"),
+        count => talk(&format!("note: the {count} commands after it will be repeated at their times")),
     }
     if from.torn {
-        talk("note: a last command was not written down to its end, so nobody has used it: it is left out");
+        talk("note: the last command in the journal is incomplete and was never used; it is ignored");
     }
 }
 
-pub(super) fn show(ended: &Ended, json: bool) -> Result<(), RunError> {
-    match (ended, json) {
-        (Ended::Run(summary), true) => {
-            let text = grid_json(summary)
-                .map_err(|error| RunError::run(format!("cannot write the summary: {error}")))?;
-            say(&text)
-        }
-        (Ended::Run(summary), false) => say(&grid_tables(summary)),
-        (Ended::Replay(summary), true) => {
-            say(&report::json(std::slice::from_ref(summary)).map_err(RunError::run)?)
-        }
-        (Ended::Replay(summary), false) => say(&report::summary_table(summary)),
+pub(super) fn show(summary: &GridSummary, as_json: bool) -> Result<(), RunError> {
+    if as_json {
+        let text = json(std::slice::from_ref(summary))
+            .map_err(|error| RunError::run(format!("cannot write the summary: {error}")))?;
+        say(&text)
+    } else {
+        say(&grid_tables(summary))
     }
 }

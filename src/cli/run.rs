@@ -6,12 +6,11 @@ use clap::{Args as ClapArgs, ValueEnum};
 
 use super::check::SetArgs;
 use super::report::Asked;
-use super::{progress, say, signals, talk, trace};
-use crate::broker::BrokerRegistry;
-use crate::experiment::scenario::{Override, Scenario};
+use super::{progress, signals, talk, trace};
+use crate::cli::resume;
 use crate::experiment::{Anew, Commands, Control, Progress, Run, RunError};
-use crate::local::Registry;
-use crate::report::{grid_json, grid_tables};
+use crate::grid::Policies;
+use crate::scenario::{Override, Scenario};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -24,23 +23,23 @@ Examples:
 #[derive(Debug, ClapArgs)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// The scenario file (docs/scenarios.md says what is in one)
+    /// The scenario file (see docs/scenarios.md)
     #[arg(value_name = "FILE")]
     scenario: PathBuf,
 
     #[command(flatten)]
     sets: SetArgs,
 
-    /// Write files to this folder, whatever the scenario's `output.folder` says
+    /// Write files to this folder; overrides `output.folder`
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 
-    /// Take snapshots into this folder, from which an interrupted run goes on (`gridemu resume`); how often is said by
+    /// Store snapshots in this folder, for `gridemu resume`; their interval is set by
     /// `--checkpoint-every`, or by the scenario's `[checkpoint]`
     #[arg(long, value_name = "STORE")]
     checkpoint: Option<PathBuf>,
 
-    /// How often, by the wall clock [default: 30 s]
+    /// Interval of snapshots, in wall-clock time [default: 30 s]
     #[arg(long, value_name = "TIME")]
     checkpoint_every: Option<String>,
 
@@ -48,11 +47,11 @@ pub(super) struct Args {
     #[arg(long, value_name = "TIME")]
     checkpoint_keep_at: Vec<String>,
 
-    /// Remove an earlier run's snapshots from the folder, instead of refusing to begin
+    /// Remove an earlier run's snapshots from the folder, instead of refusing to start
     #[arg(long)]
     checkpoint_anew: bool,
 
-    /// Also make a page of tables and pictures (`gridemu report`) [default: report.html in the output folder, or here without one]
+    /// Also make an HTML page with tables and figures (`gridemu report`) [default: report.html in the output folder, or here without one]
     #[arg(long, value_name = "FILE.html", num_args = 0..=1, require_equals = true)]
     report: Option<Option<PathBuf>>,
 
@@ -60,12 +59,12 @@ pub(super) struct Args {
     #[arg(long)]
     json: bool,
 
-    /// Follow the wall clock, so many seconds a second: 60 is a minute a second
+    /// Pace the run by the wall clock, in virtual seconds per second: 60 is a minute per second
     #[arg(long, value_name = "X", allow_negative_numbers = true)]
     pace: Option<String>,
 
     /// Take commands while it runs, a line each, such as `leave delft/i7/0-15`: from a file, a named pipe, or `-` for standard
-    /// input (docs/grid.md says what can be said)
+    /// input (see docs/commands.md)
     #[arg(long, value_name = "PATH")]
     commands: Option<PathBuf>,
 
@@ -73,11 +72,11 @@ pub(super) struct Args {
     #[arg(long, value_enum)]
     engine: Option<EngineArg>,
 
-    /// Threads that the actors are spread over
+    /// Number of threads for the actors
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: u16,
 
-    /// Seed of all that is drawn
+    /// Seed of all random draws
     #[arg(long, value_name = "N")]
     seed: Option<String>,
 
@@ -93,7 +92,7 @@ enum EngineArg {
 }
 
 impl Args {
-    /// Options are keys in short: what they say is part of the scenario.
+    /// Converts the options to the keys of the scenario that they stand for, so they become part of it.
     fn overrides(&self) -> Vec<Override> {
         let mut overrides = self.sets.overrides();
         let engine = self.engine.map(|engine| match engine {
@@ -122,23 +121,21 @@ impl Args {
     }
 }
 
-pub(super) fn run(args: &Args) -> Result<(), RunError> {
-    let (registry, brokers) = (Registry::standard(), BrokerRegistry::standard());
-    let mut scenario = Scenario::load(&args.scenario, &args.overrides(), &registry, &brokers)?;
-    let folder = scenario.meaning.output.folder.clone();
+pub(super) fn run(args: &Args, policies: &Policies) -> Result<(), RunError> {
+    let mut scenario = Scenario::load(&args.scenario, &args.overrides(), policies)?;
+    let folder = scenario.resolved.output.folder.clone();
     if args.trace && folder.is_none() {
-        return Err(RunError::request(
-            "`--trace` writes to the folder of the run's files, and there is none",
-        )
-        .with_hint("say where they go: `--out DIR`"));
+        return Err(
+            RunError::request("`--trace` needs the folder of the run's files").with_hint("add `--out DIR`")
+        );
     }
     let asked = args
         .report
         .as_ref()
-        .map(|page| Asked::of(page.as_deref(), scenario.meaning.output.folder.as_deref()));
+        .map(|page| Asked::of(page.as_deref(), scenario.resolved.output.folder.as_deref()));
     let asked = asked.transpose()?;
     if let Some(scratch) = asked.as_ref().and_then(Asked::scratch) {
-        scenario.meaning.output.folder = Some(scratch.to_owned());
+        scenario.resolved.output.folder = Some(scratch.to_owned());
     }
     if !args.json {
         talk(&format!("{}: {}", args.scenario.display(), scenario.line()));
@@ -149,31 +146,25 @@ pub(super) fn run(args: &Args) -> Result<(), RunError> {
         ("--checkpoint-anew", args.checkpoint_anew),
     ];
     if let (None, Some((option, _))) =
-        (&scenario.meaning.checkpoint, of_a_store.iter().find(|(_, given)| *given))
+        (&scenario.resolved.checkpoint, of_a_store.iter().find(|(_, given)| *given))
     {
-        return Err(RunError::request(format!("`{option}` is about snapshots, and there is no store"))
-            .with_hint("say where they go: `--checkpoint STORE`"));
+        return Err(RunError::request(format!("`{option}` needs a store of snapshots"))
+            .with_hint("add `--checkpoint STORE`"));
     }
-    let run = Run::new(scenario, usize::from(args.threads), registry, brokers);
+    let run = Run::new(scenario, usize::from(args.threads), policies);
     let commands = args.commands.as_deref().map(Commands::open).transpose()?;
     let (progress, control) = (Progress::default(), Control::new());
-    if run.scenario().meaning.checkpoint.is_some() {
+    if run.scenario().resolved.checkpoint.is_some() {
         signals::stop_cleanly(&control);
     }
     let anew = if args.checkpoint_anew { Anew::Remove } else { Anew::Refuse };
     let summary =
-        progress::shown_beside(commands.is_some(), &run.scenario().meaning.name, &progress, || {
+        progress::shown_beside(commands.is_some(), &run.scenario().resolved.name, &progress, || {
             run.run_with_snapshots(&progress, &control, anew, commands)
         })?;
-    if let (Some(asked), Some(folder)) = (&asked, &run.scenario().meaning.output.folder) {
+    if let (Some(asked), Some(folder)) = (&asked, &run.scenario().resolved.output.folder) {
         asked.write(std::slice::from_ref(folder))?;
     }
-    if args.json {
-        let text = grid_json(&summary)
-            .map_err(|error| RunError::run(format!("cannot write the summary: {error}")))?;
-        say(&text)?;
-    } else {
-        say(&grid_tables(&summary))?;
-    }
+    resume::show(&summary, args.json)?;
     folder.filter(|_| args.trace).map_or(Ok(()), |folder| trace::write(&folder))
 }

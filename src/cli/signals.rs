@@ -1,4 +1,4 @@
-//! Ctrl-C and SIGTERM.
+//! Handlers for Ctrl-C and SIGTERM.
 
 use std::process;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,22 +6,22 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::talk;
 use crate::experiment::Control;
 
-/// From now on the first Ctrl-C or SIGTERM asks the run to stop after a last snapshot; the second ends the process.
+/// Installs a handler: the first Ctrl-C or SIGTERM asks the run to stop after a last snapshot; the second ends the process.
 ///
-/// Which of the two it was cannot be told, and does not matter.
+/// The handler cannot distinguish the two signals, and need not.
 pub(super) fn stop_cleanly(control: &Control) {
-    stop(control, "stopping after a last snapshot; once more to stop at once");
+    stop(control, "stopping after a last snapshot; press again to stop at once");
 }
 
-/// The same for a campaign: it stops when the runs that are going on have ended.
+/// Does the same for a campaign, which stops when its current runs have ended.
 pub(super) fn stop_campaign(control: &Control) {
-    stop(control, "stopping when the runs that have begun are done; once more to stop at once");
+    stop(control, "stopping when the current runs are done; press again to stop at once");
 }
 
 fn stop(control: &Control, said: &'static str) {
     static ASKED: AtomicBool = AtomicBool::new(false);
     let control = control.clone();
-    // Without a handler the process ends at once, which loses nothing that the last snapshot holds.
+    // Without a handler the process ends at once, which is safe: the last snapshot remains valid.
     let _ = ctrlc::set_handler(move || {
         if ASKED.swap(true, Ordering::SeqCst) {
             process::exit(130);

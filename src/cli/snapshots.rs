@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use clap::Args as ClapArgs;
 
 use super::{say, talk};
-use crate::experiment::{RunError, look_into, look_up, prune};
-use crate::report::{self, SnapshotFacts, StoreFacts};
+use crate::experiment::{RunError, SnapshotFacts, StoreFacts, look_into, look_up, prune};
+use crate::grid::Policies;
+use crate::report;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -21,15 +22,15 @@ pub(super) struct Args {
     #[arg(value_name = "STORE")]
     store: PathBuf,
 
-    /// Say what is in the snapshot with this number
+    /// Inspect the snapshot with this number
     #[arg(long, value_name = "N", conflicts_with = "prune")]
     inspect: Option<u64>,
 
-    /// Remove all snapshots but the newest N and those that are kept for good
+    /// Remove all snapshots but the newest N and the permanent ones
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     prune: Option<u32>,
 
-    /// Remove the snapshot with this number, even if it is kept for good; may be repeated
+    /// Remove the snapshot with this number, even if it is permanent; may be repeated
     #[arg(long, value_name = "N", conflicts_with = "inspect")]
     remove: Vec<u64>,
 
@@ -38,7 +39,7 @@ pub(super) struct Args {
     json: bool,
 }
 
-pub(super) fn run(args: &Args) -> Result<(), RunError> {
+pub(super) fn run(args: &Args, policies: &Policies) -> Result<(), RunError> {
     if args.prune.is_some() || !args.remove.is_empty() {
         let gone = prune(&args.store, args.prune.map(|last| last as usize), &args.remove)?;
         talk(&match gone.len() {
@@ -48,7 +49,7 @@ pub(super) fn run(args: &Args) -> Result<(), RunError> {
         });
     }
     if let Some(number) = args.inspect {
-        let facts: SnapshotFacts = look_into(&args.store, number)?;
+        let facts: SnapshotFacts = look_into(&args.store, number, policies)?;
         return say(&if args.json { json(&facts)? } else { report::snapshot_table(&facts) });
     }
     let facts: StoreFacts = look_up(&args.store)?;

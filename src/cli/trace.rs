@@ -6,12 +6,12 @@ use std::path::Path;
 
 use super::talk;
 use crate::experiment::RunError;
-use crate::report::{RunFolder, TraceError, hint_for, write_trace};
+use crate::output::{RunFolder, TraceError, hint_for, write_trace};
 
-/// The name of a trace in the folder of its run.
+/// File name of a trace in the folder of its run.
 const NAME: &str = "trace.json";
 
-/// Writes the trace of the finished run in `folder`, beside its files.
+/// Writes the trace of the finished run in `folder` to that folder.
 pub(super) fn write(folder: &Path) -> Result<(), RunError> {
     let read = RunFolder::open(folder).map_err(RunError::run)?;
     let (part, path) = (folder.join(format!("{NAME}.part")), folder.join(NAME));
@@ -22,7 +22,7 @@ pub(super) fn write(folder: &Path) -> Result<(), RunError> {
         Ok(facts) => {
             let arrows = match facts.reruns {
                 0 => String::new(),
-                reruns => format!(" and {reruns} arrows to reruns"),
+                reruns => format!(" and {reruns} arrows to restarts"),
             };
             talk(&format!(
                 "`{}`: {} slices{arrows}; open it in https://ui.perfetto.dev or chrome://tracing",
@@ -32,7 +32,7 @@ pub(super) fn write(folder: &Path) -> Result<(), RunError> {
             Ok(())
         }
         Err(error) => {
-            // Half a trace opens nowhere.
+            // No viewer opens an incomplete trace.
             let _ = fs::remove_file(&part);
             let failed = RunError::run(format!("cannot write `{}`: {error}", path.display()));
             Err(match &error {

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use clap::Args as ClapArgs;
 
 use super::{say, talk};
-use crate::broker::BrokerRegistry;
 use crate::experiment::{GridFrom, RunError, validate};
-use crate::local::Registry;
-use crate::report::{RunFolder, validation_json, validation_table};
+use crate::grid::Policies;
+use crate::output::RunFolder;
+use crate::report::{validation_complaint, validation_json, validation_table};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -19,15 +19,15 @@ Examples:
 #[derive(Debug, ClapArgs)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// A folder that `run --out` or `replay --out` has left, one with Batsim's out_jobs.csv, or such a table itself
+    /// A folder that `run --out` or `replay --out` wrote, one with Batsim's out_jobs.csv, or such a table itself
     #[arg(value_name = "DIR")]
     dir: PathBuf,
 
-    /// Hold it against the grid of this scenario, and not of the one in the folder
+    /// Check against the grid of this scenario, instead of the one in the folder
     #[arg(long, value_name = "FILE", conflicts_with = "procs")]
     scenario: Option<PathBuf>,
 
-    /// Hold it against one machine of so many processors
+    /// Check against one machine with this number of processors
     #[arg(long, value_name = "N")]
     procs: Option<u32>,
 
@@ -36,18 +36,19 @@ pub(super) struct Args {
     json: bool,
 }
 
-pub(super) fn run(args: &Args) -> Result<(), RunError> {
+pub(super) fn run(args: &Args, policies: &Policies) -> Result<(), RunError> {
     let from = match (&args.scenario, args.procs) {
         (Some(file), _) => GridFrom::Scenario(file.clone()),
         (None, Some(procs)) => GridFrom::Procs(procs),
         (None, None) => GridFrom::Folder,
     };
-    let (registry, brokers) = (Registry::standard(), BrokerRegistry::standard());
     let mut complaints = Vec::new();
     let mut found = Vec::new();
     for folder in RunFolder::all_in(&args.dir)? {
-        let validation = validate(&folder, &from, &registry, &brokers)?;
-        complaints.extend(validation.complaint().map(|said| format!("`{}`: {said}", folder.dir().display())));
+        let validation = validate(&folder, &from, policies)?;
+        complaints.extend(
+            validation_complaint(&validation).map(|said| format!("`{}`: {said}", folder.dir().display())),
+        );
         found.push(validation);
     }
     if args.json {

@@ -1,4 +1,4 @@
-//! The broker: who decides which job of the grid goes to which pool.
+//! The broker: decides which grid job goes to which pool.
 
 mod assigned;
 mod planning;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use self::assigned::Flights;
 pub(super) use self::unplaced::{refuse_commands, unplaced};
 use super::mailbox::{self, Mailbox, Moments};
-use super::{Address, Body, Entity, EntityError, Message, Outbox, Pending, SiteReport, Stamp};
+use super::{Address, Body, Entity, EntityError, Message, Outbox, Quiescence, SiteReport, Stamp};
 use crate::broker::{
     BrokerAbilities, BrokerEvent, BrokerPolicy, BrokerRegistry, InFlight, Pool, PoolFacts, WaitingJob,
 };
@@ -19,21 +19,21 @@ use crate::model::{
 };
 use crate::units::{Span, Time};
 
-/// Plans with its policy over what the directory last told, whenever jobs wait and something has changed.
+/// Plans with its policy over the grid view that the directory sent last, whenever jobs wait and something has changed.
 ///
-/// In a moment it first takes everything that arrives (jobs, pictures, asks, news of the dispatcher), then plans once. If its
-/// picture is never stale (sites report at every change, messages take no time), it assigns one job and plans the next when
-/// that has been reported, so that jobs of one instant see each other.
+/// In a moment it first takes everything that arrives (jobs, grid views, requests for work, notifications of the dispatcher),
+/// then plans once. If its view is never stale (sites report at every change, messages take no time), it assigns one job and
+/// plans the next when that has been reported, so that jobs of one instant see each other.
 pub struct Broker {
     spec: BrokerSpec,
     policy: Box<dyn BrokerPolicy>,
     abilities: BrokerAbilities,
-    /// Place among the pools of each site's first partition.
+    /// For each site, the place of its first partition among the pools.
     first_pool: Vec<usize>,
-    /// Whether the portal wants to hear of ends.
+    /// Whether the portal must be notified of ends.
     feedback: bool,
     state: State,
-    /// Something has changed since the last planning.
+    /// Whether something has changed since the last planning.
     fresh: bool,
 }
 
@@ -43,7 +43,7 @@ struct State {
     pools: Vec<Pool>,
     waiting: Vec<Waiting>,
     flights: Flights,
-    /// When the report of what has just been assigned is there, if it comes at this very instant.
+    /// When the report of what has just been assigned arrives, if it comes at this very instant.
     again: Option<Stamp>,
     done: u64,
     last: Time,
@@ -54,34 +54,34 @@ struct State {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Waiting {
     job: Box<Job>,
-    /// Pools that would not take it.
+    /// Pools that have refused it.
     refused: Vec<PoolId>,
 }
 
-/// Counts of what the broker did.
+/// Counts of the broker.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BrokerTally {
-    /// How often the policy was asked.
+    /// How often the policy was asked for a plan.
     pub plans: u64,
-    /// Assignments.
+    /// Assignments made.
     pub assigned: u64,
     /// Assignments of jobs that had been assigned before.
     pub reassigned: u64,
-    /// Assignments that the broker asked to be taken back; what had left by then stays.
+    /// Assignments that the broker has recalled; a job that had left by then stays at its site.
     pub recalled: u64,
     /// Jobs given up because no pool takes them.
     pub given_up: u64,
-    /// Sum over assignments of the age of the picture of the chosen pool.
+    /// Sum over assignments of the age of the view of the chosen pool.
     pub age_sum: u128,
-    /// The oldest picture that an assignment was based on.
+    /// The age of the oldest view that an assignment was based on.
     pub age_max: Span,
     /// Most jobs that waited with the broker at once.
     pub longest_queue: u64,
-    /// Assignments to a pool whose site had left or lost the processors, as it turned out.
+    /// Assignments to a pool whose site turned out to be down, or to have lost the processors.
     pub landed_nowhere: u64,
 }
 
-/// A broker in a snapshot.
+/// The state of a broker in a snapshot.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BrokerSave {
     spec: BrokerSpec,
@@ -96,13 +96,13 @@ impl std::fmt::Debug for Broker {
 }
 
 impl Broker {
-    /// Whether the job waits to be assigned.
+    /// True if the job waits to be assigned.
     pub fn waits(&self, id: JobId) -> bool {
         self.state.waiting.iter().any(|waiting| waiting.job.id == id)
     }
 
-    /// A broker that knows of the pools what their descriptions say. `pools` are in order of sites and partitions; `seed` is of
-    /// what the policy draws.
+    /// A broker that has no reports yet, only the pools' descriptions. `pools` are in order of sites and partitions; `seed` is
+    /// for the policy's random draws.
     ///
     /// # Errors
     /// [`EntityError::Broker`] if the policy does not exist or its parameters are wrong.
@@ -113,9 +113,7 @@ impl Broker {
         feedback: bool,
         registry: &BrokerRegistry,
     ) -> Result<Self, EntityError> {
-        let unknown = EntityError::Broker;
-        let policy = registry.build(&spec.policy, seed).map_err(unknown)?;
-        let abilities = registry.find(&spec.policy.name).map_err(unknown)?.abilities;
+        let (policy, abilities) = registry.build(&spec.policy, seed).map_err(EntityError::Broker)?;
         let mut first_pool = Vec::new();
         for (at, pool) in pools.iter().enumerate() {
             if first_pool.len() <= pool.facts.id.site.index() {
@@ -127,7 +125,7 @@ impl Broker {
         Ok(Self { spec, policy, abilities, first_pool, feedback, state, fresh: false })
     }
 
-    /// What its policy needs.
+    /// The abilities of its policy.
     pub fn abilities(&self) -> BrokerAbilities {
         self.abilities
     }
@@ -137,17 +135,17 @@ impl Broker {
         self.state.tally
     }
 
-    /// The pools as it knows them.
+    /// The pools in its view.
     pub fn pools(&self) -> &[Pool] {
         &self.state.pools
     }
 
-    /// Jobs that wait here.
+    /// Jobs that wait with the broker.
     pub fn waiting(&self) -> impl Iterator<Item = &Job> {
         self.state.waiting.iter().map(|waiting| &*waiting.job)
     }
 
-    /// The run is over: what waits here ends as unfinished.
+    /// Ends the run: jobs that wait here end as unfinished.
     pub fn close(&mut self, now: Time, sink: &mut dyn RecordSink) {
         let waiting = std::mem::take(&mut self.state.waiting).into_iter().map(|waiting| waiting.job);
         for job in waiting.chain(self.state.mail.jobs()) {
@@ -161,8 +159,8 @@ impl Broker {
         BrokerSave { spec: self.spec.clone(), state: self.state.clone(), policy: self.policy.save() }
     }
 
-    /// Takes back a state. With `adopt`, settings, prices and latencies may be others from that moment on, and waiting jobs are then
-    /// looked at anew; another policy begins with what it finds.
+    /// Restores a state. With `adopt`, settings, prices and latencies may change from that moment on, and waiting jobs are then
+    /// planned anew; another policy begins with the jobs and the view that it finds.
     ///
     /// # Errors
     /// [`EntityError::BadSave`] if the state does not fit.
@@ -206,15 +204,14 @@ impl Broker {
                 self.policy.on(&BrokerEvent::Arrived(job.id));
                 self.wait(Waiting { job, refused: Vec::new() }, now, outbox);
             }
-            Body::Picture(reports) => {
+            Body::GridView(reports) => {
                 let mut churned = false;
                 for report in reports {
                     churned |= self.learn(report);
                 }
-                self.policy.on(&BrokerEvent::Pictured);
+                self.policy.on(&BrokerEvent::ViewUpdated);
                 self.fresh = true;
-                if self.spec.replan == Replan::EveryPicture
-                    || (churned && self.spec.replan == Replan::OnChurn)
+                if self.spec.replan == Replan::EveryReport || (churned && self.spec.replan == Replan::OnChurn)
                 {
                     self.recall(now, outbox);
                 }
@@ -244,14 +241,14 @@ impl Broker {
         }
     }
 
-    /// A job moves. One that is only taken back and sent out again may do so for ever: that gets nobody anywhere.
+    /// Notes that a job moves. A job that is only recalled and sent out again may do so for ever: that is not progress.
     fn moved(&mut self, job: &Job, now: Stamp) {
         if job.grid.as_ref().is_none_or(|grid| grid.excused == 0) {
             self.state.last = now.time;
         }
     }
 
-    /// A job that has come back.
+    /// Handles a job that has returned.
     fn back(&mut self, job: Box<Job>, why: EventCause, now: Stamp, outbox: &mut dyn Outbox) {
         self.moved(&job, now);
         let number = job.grid.as_ref().map_or(u64::MAX, |grid| grid.number);
@@ -276,7 +273,7 @@ impl Broker {
         self.wait(Waiting { job, refused }, now, outbox);
     }
 
-    /// A job joins those that wait here, if there is a pool that could ever take it.
+    /// Adds a job to those that wait here, if there is a pool that could ever take it.
     fn wait(&mut self, waiting: Waiting, now: Stamp, outbox: &mut dyn Outbox) {
         let seen = WaitingJob::new(&waiting.job, &waiting.refused);
         let possible = |pool: &Pool| {
@@ -308,7 +305,7 @@ impl Broker {
         }
     }
 
-    /// Takes a report in. True if the site has gained or lost processors since the last one.
+    /// Takes a report into the view. Returns true if the site has gained or lost processors since the last one.
     fn learn(&mut self, report: SiteReport) -> bool {
         let Some(&first) = self.first_pool.get(report.site.index()) else { return false };
         let mut churned = false;
@@ -324,7 +321,7 @@ impl Broker {
         churned
     }
 
-    /// Brings a pool's figures in line with what is on its way there.
+    /// Updates the sum of the jobs on their way to a pool.
     fn settle(&mut self, at: usize) -> PoolId {
         let pool = &mut self.state.pools[at];
         if self.spec.count_in_flight {
@@ -334,7 +331,7 @@ impl Broker {
     }
 }
 
-/// An event record of a job of the grid, to be completed.
+/// An event record of a grid job, to be completed by the caller.
 pub(super) fn of_job(job: &Job, time: Time) -> EventRecord {
     EventRecord {
         time,
@@ -345,7 +342,7 @@ pub(super) fn of_job(job: &Job, time: Time) -> EventRecord {
         machines: ProcSet::new(),
         procs: job.size.preferred(),
         job: Some(job.id),
-        origin: Origin::Sent,
+        origin: Origin::Grid,
         attempt: job.grid.as_ref().map_or(0, |grid| grid.attempts),
         lost: 0,
         since_lost: None,
@@ -400,9 +397,9 @@ impl Entity for Broker {
         self.state.mail.put(message, || Address::Broker.to_string())
     }
 
-    fn pending(&self) -> Pending {
-        Pending {
-            let_in: 0,
+    fn pending(&self) -> Quiescence {
+        Quiescence {
+            admitted: 0,
             done: self.state.done,
             more: false,
             last: self.state.last,

@@ -1,28 +1,28 @@
-//! The directory: what the grid knows of itself, always a little stale.
+//! The directory: collects the sites' reports for the broker; its information is usually a little stale.
 
 use serde::{Deserialize, Serialize};
 
 use super::mailbox::{self, Mailbox, Moments};
-use super::{Address, Body, Entity, EntityError, Message, Outbox, Pending, SiteReport, Stamp};
+use super::{Address, Body, Entity, EntityError, Message, Outbox, Quiescence, SiteReport, Stamp};
 use crate::model::SiteId;
 use crate::units::Span;
 
-/// Takes the sites' reports and hands those of one moment to the broker together.
+/// Receives the sites' reports and sends those of one moment to the broker together.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Directory {
     mail: Mailbox,
-    /// When each site last measured itself, as far as is known here.
+    /// When each site last measured itself, according to the reports received.
     measured: Vec<Option<Stamp>>,
     reports: u64,
 }
 
 impl Directory {
-    /// A directory of so many sites that knows nothing yet.
+    /// A directory of so many sites that has no reports yet.
     pub fn new(sites: usize) -> Self {
         Self { measured: vec![None; sites], ..Self::default() }
     }
 
-    /// Takes back a state of a directory of the same grid.
+    /// Restores the state of a directory of the same grid.
     ///
     /// # Errors
     /// [`EntityError::BadSave`] if the state does not fit.
@@ -35,12 +35,12 @@ impl Directory {
         Ok(())
     }
 
-    /// When a site last measured itself, as far as is known here.
+    /// When a site last measured itself, according to the reports received.
     pub fn measured(&self, site: SiteId) -> Option<Stamp> {
         self.measured.get(site.index()).copied().flatten()
     }
 
-    /// Reports so far.
+    /// The number of reports so far.
     pub fn reports(&self) -> u64 {
         self.reports
     }
@@ -60,7 +60,7 @@ impl Moments for Directory {
         while let Some(message) = self.mail.take(now) {
             let Body::Report(report) = message.body else { continue };
             self.reports += 1;
-            // Where messages take less time than before, a newer one may have overtaken it.
+            // Where messages take less time than before, a newer report may have overtaken this one.
             if self.measured(report.site).is_some_and(|measured| measured > report.measured) {
                 continue;
             }
@@ -79,7 +79,7 @@ impl Moments for Directory {
                 Address::Broker,
                 now,
                 Span::ZERO,
-                Body::Picture(batch),
+                Body::GridView(batch),
                 outbox,
             );
         }
@@ -108,7 +108,7 @@ impl Entity for Directory {
         self.mail.put(message, || Address::Directory.to_string())
     }
 
-    fn pending(&self) -> Pending {
-        Pending::default()
+    fn pending(&self) -> Quiescence {
+        Quiescence::default()
     }
 }

@@ -1,4 +1,4 @@
-//! The dispatcher: who carries the plan out.
+//! The dispatcher: carries out the broker's plan.
 
 mod waits;
 
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use self::waits::Waits;
 use super::broker::{of_job, refuse_commands, unplaced};
 use super::mailbox::{self, Mailbox, Moments};
-use super::{Address, Body, Entity, EntityError, Message, Outbox, Pending, Sender, Stamp};
+use super::{Address, Body, Entity, EntityError, Message, Outbox, Quiescence, Sender, Stamp};
 use crate::model::{
     BrokerSpec, Cause, EventCause, EventKind, EventRecord, Job, JobId, Origin, Outcome, PartitionId, PoolId,
     ProcSet, Record, RecordSink, RejectReason, SegmentRecord, SiteId,
@@ -19,38 +19,39 @@ use crate::units::{Bytes, Energy, Money, Rate, Span, Time};
 /// Most doublings of the back-off.
 const MOST_DOUBLINGS: u32 = 6;
 
-/// Stages input, submits, stages output, holds back what a site may not have yet, and tries again what came back.
+/// Stages input, submits jobs, stages output, holds back jobs that a site may not have yet, and retries jobs that came back.
 ///
-/// A job assigned to a site goes through: waiting for a place at the site (if there is a cap); input on its way; the dispatch
-/// itself, one after the other if each takes time; then it is at the site until the site sends word.
+/// A job assigned to a site goes through these stages: it is held until the site may have it (if the number of its grid jobs is
+/// limited); its input is transferred; it is dispatched, one after the other if each dispatch takes time; then it is at the site
+/// until the site sends a notification.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Dispatcher {
     spec: BrokerSpec,
     /// How long a message to each site takes.
     latency: Vec<Span>,
     mail: Mailbox,
-    /// Jobs of the grid that each site has been given a place for.
+    /// Grid jobs that each site has: from their admission until the site reports that they have ended or returned.
     at_site: Vec<u32>,
-    /// Assigned, but the site has no place for them yet.
+    /// Jobs that are assigned, but held back until the site may have more.
     held: Vec<VecDeque<Box<Job>>>,
-    /// Transfers under way, by number.
+    /// Transfers in progress, by number.
     staging: BTreeMap<u64, Staging>,
     next_transfer: u64,
-    /// Ready to go, in order, with the instant at which each has been dispatched.
+    /// Jobs to be dispatched, in order, with the instant at which the dispatch of each is done.
     outgoing: VecDeque<(Time, Box<Job>, PoolId)>,
     busy_until: Time,
-    /// Sent to a site and not heard of since: number and site.
-    away: BTreeMap<u64, SiteId>,
-    /// Came back and rest before they are planned again.
+    /// Jobs sent to a site that has not notified the dispatcher of them since: number and site.
+    down: BTreeMap<u64, SiteId>,
+    /// Jobs that came back and rest before they are planned again.
     resting: Waits,
-    /// When to look again who may go, because more may.
+    /// When to check again which held jobs may go, because the limit allows more.
     again: Option<Stamp>,
     done: u64,
     last: Time,
     tally: DispatchTally,
 }
 
-/// Data on its way.
+/// A transfer in progress.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Staging {
     Input { job: Box<Job>, pool: PoolId, since: Time },
@@ -60,24 +61,24 @@ enum Staging {
 /// Where the dispatcher has a job that is at no site.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Whereabouts {
-    /// Assigned to the site, which has as many jobs of the grid as it may.
+    /// Assigned to the site, which already has as many grid jobs as it may.
     Held(SiteId),
-    /// Its input is on its way to the site.
+    /// Its input is being transferred to the site.
     Input(SiteId),
-    /// Its dispatch to the site takes its time, one after the other.
+    /// It waits for its dispatch to the site, which takes time for each job, one after the other.
     Outgoing(SiteId),
     /// It came back, and rests before it is planned again.
     Resting,
 }
 
-/// Counts of what the dispatcher did.
+/// Counts of the dispatcher.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DispatchTally {
-    /// Jobs sent to sites, each time counted.
+    /// Jobs sent to sites; each dispatch counts.
     pub dispatched: u64,
     /// Jobs that came back without having ended.
     pub returned: u64,
-    /// Those of them that the broker had called back.
+    /// Returned jobs that the broker had recalled.
     pub recalled: u64,
     /// Jobs given up because their retries were used up.
     pub given_up: u64,
@@ -90,7 +91,7 @@ pub struct DispatchTally {
 }
 
 impl Dispatcher {
-    /// A dispatcher for sites that a message reaches after `latency` each.
+    /// A dispatcher for sites with these message latencies.
     pub fn new(spec: BrokerSpec, latency: Vec<Span>) -> Self {
         let sites = latency.len();
         Self {
@@ -103,7 +104,7 @@ impl Dispatcher {
             next_transfer: 0,
             outgoing: VecDeque::new(),
             busy_until: Time::ZERO,
-            away: BTreeMap::new(),
+            down: BTreeMap::new(),
             resting: Waits::default(),
             again: None,
             done: 0,
@@ -117,7 +118,7 @@ impl Dispatcher {
         self.tally
     }
 
-    /// Where it has a job of the grid.
+    /// Where the dispatcher has a grid job, if it has it.
     pub fn whereabouts(&self, id: JobId) -> Option<Whereabouts> {
         let is_it = |job: &Job| job.id == id;
         let held = self.held.iter().position(|held| held.iter().any(|job| is_it(job)));
@@ -138,14 +139,14 @@ impl Dispatcher {
         self.resting.jobs().any(is_it).then_some(Whereabouts::Resting)
     }
 
-    /// Jobs of the grid that the site has been given a place for and has not sent word of.
+    /// Grid jobs that the site has: from their admission until the site reports that they have ended or returned.
     pub fn at_site(&self, site: SiteId) -> u32 {
         self.at_site.get(site.index()).copied().unwrap_or(0)
     }
 
-    /// The run is over: what is here ends as unfinished.
+    /// Ends the run: jobs that are here end as unfinished.
     pub fn close(&mut self, now: Time, sink: &mut dyn RecordSink) {
-        // Their sites have recorded them; the word of it is still on its way.
+        // Their sites have recorded them; the notifications are still on their way.
         self.done += self.mail.ends();
         let staging = std::mem::take(&mut self.staging).into_values().filter_map(|staging| match staging {
             Staging::Input { job, .. } => Some(job),
@@ -167,8 +168,8 @@ impl Dispatcher {
         }
     }
 
-    /// Takes back a state of a dispatcher of the same grid. With `adopt`, latencies and the broker's settings may be others from that
-    /// moment on.
+    /// Restores the state of a dispatcher of the same grid. With `adopt`, latencies and the broker's settings may change from
+    /// that moment on.
     ///
     /// # Errors
     /// [`EntityError::BadSave`] if the state does not fit.
@@ -213,7 +214,7 @@ impl Dispatcher {
                 let Sender::Entity(Address::Site(site)) = message.sender else { return };
                 self.last = now.time;
                 self.left(number, site, now, outbox);
-                // Data goes home only from where it was made, and only if it was made.
+                // Output is transferred only from the site where the job ran, and only if the job has completed.
                 if outcome == Outcome::Completed && output > Bytes::ZERO {
                     let pool = PoolId { site, partition: PartitionId::default() };
                     let staging = Staging::Output { job, attempt: 0, pool, since: now.time };
@@ -233,7 +234,7 @@ impl Dispatcher {
         }
     }
 
-    /// A job gets a place at its site: its input is staged, or it goes. `prompt` if it has just been assigned.
+    /// Admits a job to its site: its input is staged, or it is dispatched. `prompt` if it has just been assigned.
     fn admit(&mut self, job: Box<Job>, pool: PoolId, now: Stamp, prompt: bool, outbox: &mut dyn Outbox) {
         self.at_site[pool.site.index()] += 1;
         let input = job.grid.as_ref().map_or(Bytes::ZERO, |grid| grid.input);
@@ -248,7 +249,7 @@ impl Dispatcher {
         }
     }
 
-    /// The dispatch itself, behind those before it.
+    /// Queues a job for its dispatch, behind those before it.
     fn queue_out(&mut self, job: Box<Job>, pool: PoolId, now: Stamp, prompt: bool, outbox: &mut dyn Outbox) {
         if self.spec.overhead.is_zero() {
             self.send_out(job, pool, now, !prompt, outbox);
@@ -270,7 +271,7 @@ impl Dispatcher {
             self.last = now.time;
         }
         self.tally.dispatched += 1;
-        self.away.insert(number(&job), pool.site);
+        self.down.insert(number(&job), pool.site);
         self.mail.send(
             Address::Dispatcher,
             Address::Site(pool.site),
@@ -315,15 +316,15 @@ impl Dispatcher {
         }
     }
 
-    /// A job has left its site: there is a place for another.
+    /// Notes that a job has left its site, so that another may go there.
     fn left(&mut self, number: u64, site: SiteId, now: Stamp, outbox: &mut dyn Outbox) {
-        self.away.remove(&number);
+        self.down.remove(&number);
         let places = &mut self.at_site[site.index()];
         *places = places.saturating_sub(1);
         self.fill_places(site, now, outbox);
     }
 
-    /// Lets go who is held back, as far as there are places.
+    /// Admits jobs that are held back, as many as the site may have.
     fn fill_places(&mut self, site: SiteId, now: Stamp, outbox: &mut dyn Outbox) {
         let room = |this: &Self| this.spec.in_flight.is_none_or(|cap| this.at_site[site.index()] < cap);
         while room(self) {
@@ -340,14 +341,14 @@ impl Dispatcher {
         });
         if let Some(job) = found {
             self.came_back(job, EventCause::Replanned, now, outbox);
-        } else if let Some(site) = self.away.get(&wanted).copied().filter(|_| queued) {
+        } else if let Some(site) = self.down.get(&wanted).copied().filter(|_| queued) {
             let latency = self.latency[site.index()];
             let body = Body::Withdraw { number: wanted };
             self.mail.send(Address::Dispatcher, Address::Site(site), now, latency, body, outbox);
         }
     }
 
-    /// A job has come back without having ended: it rests and is planned again, or is given up.
+    /// Handles a job that has come back without having ended: it rests and is planned again, or is given up.
     fn came_back(&mut self, job: Box<Job>, why: EventCause, now: Stamp, outbox: &mut dyn Outbox) {
         self.tally.returned += 1;
         if why == EventCause::Replanned {
@@ -357,7 +358,7 @@ impl Dispatcher {
                 cause: why,
                 ..of_job(&job, now.time)
             }));
-            // It was not at fault: no try is counted and no time lost.
+            // The job did not cause this: no assignment is counted, and it does not rest.
             let mut job = job;
             if let Some(grid) = &mut job.grid {
                 grid.excused += 1;
@@ -400,11 +401,11 @@ fn number(job: &Job) -> u64 {
     job.grid.as_ref().map_or(u64::MAX, |grid| grid.number)
 }
 
-/// Data that moved for a job. It holds no processors and costs nothing.
+/// The segment record of a transfer for a job. It holds no processors and costs nothing.
 fn staged(job: JobId, attempt: u32, pool: PoolId, from: Time, to: Time) -> SegmentRecord {
     SegmentRecord {
         job,
-        origin: Origin::Sent,
+        origin: Origin::Grid,
         attempt,
         site: pool.site,
         partition: pool.partition,
@@ -468,11 +469,11 @@ impl Entity for Dispatcher {
         self.mail.put(message, || Address::Dispatcher.to_string())
     }
 
-    fn pending(&self) -> Pending {
+    fn pending(&self) -> Quiescence {
         let moves = !self.outgoing.is_empty()
             || self.resting.next().is_some()
             || !self.staging.is_empty()
             || self.again.is_some();
-        Pending { let_in: 0, done: self.done, more: false, last: self.last, moves, may: false }
+        Quiescence { admitted: 0, done: self.done, more: false, last: self.last, moves, may: false }
     }
 }

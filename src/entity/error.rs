@@ -1,4 +1,4 @@
-//! What can break in an entity.
+//! Errors of an entity.
 
 use thiserror::Error;
 
@@ -7,68 +7,69 @@ use crate::local::PartitionError;
 use crate::model::{RegistryError, SiteError};
 use crate::workload::SourceError;
 
-/// What ends a run.
+/// An error that ends a run.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum EntityError {
-    /// A description that makes no sense.
+    /// The description is invalid.
     #[error(transparent)]
     Site(#[from] SiteError),
-    /// A policy that is not there, or its parameters.
+    /// There is no such policy, or its parameters are invalid.
     #[error(transparent)]
     Registry(#[from] RegistryError),
-    /// The policy does not do what the scenario needs.
+    /// The policy lacks an ability that the scenario needs.
     #[error("policy `{policy}` of site `{site}` {problem}")]
     Unable {
         /// The policy.
         policy: String,
         /// The site.
         site: String,
-        /// What it cannot do.
+        /// What it lacks.
         problem: String,
     },
-    /// A broker policy that is not there, or its parameters.
+    /// There is no such broker policy, or its parameters are invalid.
     #[error(transparent)]
     Broker(RegistryError),
-    /// Something in a partition.
+    /// An error in a partition.
     #[error(transparent)]
     Partition(#[from] PartitionError),
     /// The workload cannot be read any further.
     #[error(transparent)]
     Source(#[from] SourceError),
-    /// Too many rounds at one instant: something goes round in a circle.
-    #[error("{who} does not get past {at}: {rounds} rounds at one instant")]
+    /// Too many rounds at one instant: messages go round in a cycle.
+    #[error("{who} does not get beyond {at}: {rounds} rounds at one instant")]
     Stalled {
-        /// Who.
+        /// The entity.
         who: String,
-        /// Where it stands.
+        /// The moment that it has reached.
         at: Stamp,
         /// Rounds so far.
         rounds: u32,
     },
     /// A message for a time that has passed.
-    #[error("{who} has passed {now} and cannot take a message for {arrival}")]
+    #[error("{who} is at {now} already and cannot take a message for {arrival}")]
     Late {
-        /// Who.
+        /// The receiver.
         who: String,
-        /// Where it stands.
+        /// The moment that it has reached.
         now: Stamp,
         /// When the message was to arrive.
         arrival: Stamp,
     },
-    /// Two messages of one sender with one number: one of them would be lost.
+    /// Two messages of one sender with the same number: one of them would be lost.
     #[error("{who} has been sent two messages number {sequence} by one sender for {arrival}")]
     Repeated {
-        /// Who.
+        /// The receiver.
         who: String,
         /// When both were to arrive.
         arrival: Stamp,
         /// Their number.
         sequence: u64,
     },
-    /// A snapshot that does not fit.
-    #[error("the saved state of {who} cannot be taken back: {problem}")]
+    /// The saved state does not fit the entity.
+    #[error("the saved state of {who} cannot be restored: {problem}")]
     BadSave {
-        /// Who.
+        /// The entity.
         who: String,
         /// What is wrong.
         problem: String,

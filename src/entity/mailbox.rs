@@ -1,4 +1,4 @@
-//! What every entity does with messages: keeps them in order, hands them out moment by moment, numbers its own.
+//! The mailbox of an entity: keeps messages in order, hands them out moment by moment, and numbers the messages that are sent.
 
 use std::collections::VecDeque;
 
@@ -11,10 +11,10 @@ use crate::units::{Span, Time};
 /// Rounds at one instant before the run is given up as stalled.
 pub(super) const MOST_ROUNDS: u32 = 10_000;
 
-/// Messages that have not been handled, what has been handled, and the number of the next message of one's own.
+/// Messages that have not been handled, the moment up to which all have been, and the number of the next message to send.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Mailbox {
-    /// In order. New ones nearly always come last.
+    /// Messages in order. New ones nearly always come last.
     letters: VecDeque<Message>,
     /// Everything before this moment has been handled.
     passed: Stamp,
@@ -31,17 +31,17 @@ impl Mailbox {
         self.letters.front().map(|first| first.arrival)
     }
 
-    /// Everything before this moment has been handled.
+    /// The moment before which everything has been handled.
     pub(super) fn passed(&self) -> Stamp {
         self.passed
     }
 
-    /// A moment of one's own at an instant: the first round that has not been handled.
+    /// The moment of the entity's own event at an instant: the first round that has not been handled.
     pub(super) fn own(&self, time: Time) -> Stamp {
         Stamp::at(time).max(self.passed)
     }
 
-    /// Takes a message in.
+    /// Adds a message in its order.
     pub(super) fn put(&mut self, message: Message, who: impl Fn() -> String) -> Result<(), EntityError> {
         if message.arrival < self.passed {
             return Err(EntityError::Late { who: who(), now: self.passed, arrival: message.arrival });
@@ -60,12 +60,12 @@ impl Mailbox {
         Ok(())
     }
 
-    /// The next message that belongs to this moment.
+    /// Takes out the next message that belongs to this moment.
     pub(super) fn take(&mut self, now: Stamp) -> Option<Message> {
         self.letters.pop_front_if(|first| first.arrival <= now)
     }
 
-    /// The first message of this moment that comes from outside and is of the kind wanted, before its turn.
+    /// Takes out the first message of this moment that comes from outside and is `wanted`, before its turn.
     pub(super) fn take_first(&mut self, now: Stamp, wanted: impl Fn(&Body) -> bool) -> Option<Message> {
         let due = self.letters.iter().take_while(|letter| letter.arrival <= now);
         let at = due.enumerate().find(|(_, letter)| wanted(&letter.body)).map(|(at, _)| at)?;
@@ -78,7 +78,7 @@ impl Mailbox {
         outside.map(|letter| letter.arrival.time).max()
     }
 
-    /// Jobs in messages that will not be handled any more, because the run is over.
+    /// Takes out the jobs in messages that will not be handled any more, because the run is over.
     pub(super) fn jobs(&mut self) -> impl Iterator<Item = Box<Job>> + use<> {
         let letters = std::mem::take(&mut self.letters).into_iter();
         letters.filter_map(|letter| match letter.body {
@@ -87,22 +87,22 @@ impl Mailbox {
         })
     }
 
-    /// Messages that say that a job has ended.
+    /// The number of messages that report the end of a job.
     pub(super) fn ends(&self) -> u64 {
         self.letters.iter().filter(|letter| matches!(letter.body, Body::Ended { .. })).count() as u64
     }
 
-    /// A moment has been handled.
+    /// Notes that a moment has been handled.
     pub(super) fn handled(&mut self, now: Stamp) {
         self.passed = now.next_round();
     }
 
-    /// Everything earlier than `until` has been handled.
+    /// Notes that everything earlier than `until` has been handled.
     pub(super) fn pass(&mut self, until: Stamp) {
         self.passed = self.passed.max(until.min(Stamp::at(Time::NEVER)));
     }
 
-    /// Sends a message that takes `latency`.
+    /// Sends a message that arrives after `latency`.
     pub(super) fn send(
         &mut self,
         from: Address,
@@ -119,9 +119,9 @@ impl Mailbox {
     }
 }
 
-/// An entity that handles moment after moment.
+/// An entity that handles one moment after the other.
 pub(super) trait Moments {
-    /// Its messages.
+    /// Its mailbox.
     fn mail(&mut self) -> &mut Mailbox;
 
     /// The next moment at which there is something to do.
@@ -130,7 +130,7 @@ pub(super) trait Moments {
     /// Handles everything that belongs to one moment.
     fn handle(&mut self, now: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError>;
 
-    /// How it is called in errors.
+    /// Its name in errors.
     fn who(&self) -> String;
 }
 

@@ -24,7 +24,7 @@ pub struct Stamp {
 }
 
 impl Stamp {
-    /// After everything that happens.
+    /// A moment after every event.
     pub const END: Self = Self { time: Time::NEVER, round: u32::MAX };
 
     /// Round 0 of an instant.
@@ -32,7 +32,7 @@ impl Stamp {
         Self { time, round: 0 }
     }
 
-    /// The moment as one number, in the same order. Two registers side by side: comparing costs no branch.
+    /// The moment as one number, in the same order. It fits two registers, and comparing it costs no branch.
     pub(crate) const fn key(self) -> u128 {
         (self.time.micros() as u128) << 64 | self.round as u128
     }
@@ -100,15 +100,15 @@ impl fmt::Display for Stamp {
 /// An entity of the grid. The order of the variants is the order in which messages of one moment are handled.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Address {
-    /// Where work enters.
+    /// The portal, where jobs are submitted to the grid.
     Portal,
-    /// Who decides.
+    /// The broker, which assigns jobs to pools.
     Broker,
-    /// Who carries out.
+    /// The dispatcher, which carries out assignments.
     Dispatcher,
-    /// What the grid knows of itself.
+    /// The directory, which collects the sites' reports.
     Directory,
-    /// Who moves data.
+    /// The network, which transfers data.
     Network,
     /// A site.
     Site(SiteId),
@@ -127,16 +127,16 @@ impl fmt::Display for Address {
     }
 }
 
-/// Who sends. The order of the variants is the order in which messages of one moment are handled.
+/// The sender of a message. The order of the variants is the order in which messages of one moment are handled.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Sender {
-    /// Whoever drives the grid: a program, a script, a person.
+    /// The driver of the grid: a program, a script, a person.
     Outside,
     /// An entity of the grid.
     Entity(Address),
 }
 
-/// A message. Those of one moment are handled in the order of `(sender, sequence)`.
+/// A message. Messages of one moment are handled in the order of `(sender, sequence)`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Message {
     /// When it arrives.
@@ -145,112 +145,113 @@ pub struct Message {
     pub sender: Sender,
     /// Its number among the sender's messages; no two are equal.
     pub sequence: u64,
-    /// What it says.
+    /// Its content.
     pub body: Body,
 }
 
-/// What a message says.
+/// The content of a message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum Body {
     /// Take this job. Portal to broker, dispatcher to site, outside to a site.
     Submit(Box<Job>),
-    /// Withdraw the job of that number, wherever it stands. Outside to a site.
+    /// Cancel the job of that number in any phase. Outside to a site.
     Cancel(JobId),
-    /// Machines leave, come, slow down. Outside to a site.
+    /// Machines go down, come up, or change their speed. Outside to a site.
     Churn(ChurnAct),
-    /// Send the job back if it still waits. Dispatcher to site.
+    /// Return the job if it still waits. Dispatcher to site.
     Withdraw {
         /// The job's number at the portal.
         number: u64,
     },
-    /// A job has ended for good. Site to dispatcher, dispatcher to broker, broker to portal if that wants to hear of it.
+    /// A job has ended. Site to dispatcher, dispatcher to broker, broker to portal if the workload has feedback.
     Ended {
         /// The job's number at the portal.
         number: u64,
         /// Its number in the workload.
         job: JobId,
-        /// How.
+        /// Its outcome.
         outcome: Outcome,
-        /// What it leaves behind for the portal.
+        /// The output that it leaves for the portal.
         output: Bytes,
     },
-    /// A job comes back without having ended. Site to dispatcher, dispatcher to broker.
+    /// A job returns without having ended. Site to dispatcher, dispatcher to broker.
     Returned {
-        /// The job, with what it carries.
+        /// The job, with the data that it carries.
         job: Box<Job>,
-        /// Why.
+        /// The cause of its return.
         why: EventCause,
     },
-    /// What a site measured of itself. Site to directory.
+    /// A site's report of its own state. Site to directory.
     Report(Box<SiteReport>),
-    /// The newest reports, a site at most once. Directory to broker.
-    Picture(Vec<SiteReport>),
+    /// The newest reports, at most one per site. Directory to broker.
+    GridView(Vec<SiteReport>),
     /// Send the job to the pool. Broker to dispatcher.
     Assign {
         /// The job.
         job: Box<Job>,
-        /// Where.
+        /// The pool that it is assigned to.
         pool: PoolId,
     },
-    /// Take the assignment back: at once if it has not left, else (with `queued`) if it still waits at its site. Broker
+    /// Recall the assignment: at once if the job has not left, otherwise (with `queued`) if it still waits at its site. Broker
     /// to dispatcher.
     Recall {
         /// The job's number at the portal.
         number: u64,
-        /// Also if it waits at its site.
+        /// Also recall the job if it waits at its site.
         queued: bool,
     },
-    /// An assignment did not leave at once, or has left after all. Dispatcher to broker.
+    /// An assignment was not sent at once, or has been sent after all. Dispatcher to broker.
     Sent {
         /// The job's number at the portal.
         number: u64,
-        /// When it reaches its site; `None` while it is held back.
+        /// When the job reaches its site; `None` while it is held back.
         arrival: Option<Stamp>,
     },
-    /// Processors have nothing to do. Site to broker, if the broker's policy is one that is asked.
+    /// A request for work: processors are idle. Site to broker, if the broker's policy uses pull.
     Ask {
-        /// Which pool.
+        /// The partition that asks.
         partition: PartitionId,
         /// Processors without work.
         procs: u32,
-        /// When that was.
+        /// When they were counted.
         measured: Stamp,
     },
-    /// Move data between two places. Dispatcher to network.
+    /// Transfer data between two places. Dispatcher to network.
     Transfer {
-        /// The dispatcher's number for it.
+        /// The dispatcher's number for the transfer.
         id: u64,
-        /// From this place (0 is the portal, `i + 1` is site `i`).
+        /// The source (0 is the portal, `i + 1` is site `i`).
         from: u32,
-        /// To this place.
+        /// The destination, numbered likewise.
         to: u32,
-        /// How much.
+        /// The amount of data.
         data: Bytes,
     },
-    /// The data is there. Network to dispatcher.
+    /// A transfer has arrived. Network to dispatcher.
     Transferred {
-        /// The dispatcher's number for it.
+        /// The dispatcher's number for the transfer.
         id: u64,
     },
     /// Change the time or the processors of the job of that number, if its policy processes elastic commands. Outside to a site.
     Elastic {
-        /// Which job.
+        /// The job's number in the workload.
         job: JobId,
-        /// How.
+        /// The command.
         change: Elastic,
     },
 }
 
-/// What a site says of itself at one moment.
+/// A site's report of its state at one moment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SiteReport {
-    /// Who.
+    /// The site.
     pub site: SiteId,
-    /// When it was measured: after everything of this moment.
+    /// When it was measured: after all events of this moment.
     pub measured: Stamp,
-    /// Whether it takes jobs of the grid at all; false once the whole site has left.
+    /// Whether it takes grid jobs at all; false once the whole site is down.
     pub open: bool,
-    /// Its partitions, in order.
+    /// The reports of its partitions, in order.
     pub pools: Vec<PoolReport>,
 }
 
@@ -261,7 +262,7 @@ impl SiteReport {
     }
 }
 
-/// Where an entity puts what it has to say.
+/// Receives the messages and the records of an entity.
 pub trait Outbox: RecordSink {
     /// Sends a message.
     fn send(&mut self, to: Address, message: Message);

@@ -1,15 +1,15 @@
-//! The network: who moves data between places, on links that are shared fairly.
+//! The network: transfers data between places, on links that are shared fairly.
 
 use serde::{Deserialize, Serialize};
 
 use super::mailbox::{self, Mailbox, Moments};
-use super::{Address, Body, Entity, EntityError, Message, Outbox, Pending, Stamp};
+use super::{Address, Body, Entity, EntityError, Message, Outbox, Quiescence, Stamp};
 use crate::model::NetworkSpec;
 use crate::platform::Links;
 use crate::units::Span;
 
-/// Owns all transfers of data; tells the dispatcher when each has arrived. Messages do not pass here: they take the latency of
-/// their link and nothing more.
+/// Owns all data transfers, and notifies the dispatcher when each has arrived. Messages do not pass through it: they take the
+/// latency of their link and no more.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Network {
     mail: Mailbox,
@@ -22,7 +22,7 @@ impl Network {
         Self { mail: Mailbox::default(), links: Links::new(spec) }
     }
 
-    /// Takes back a state of a network of the same grid. With `adopt`, its connections may be others from that moment on.
+    /// Restores the state of a network of the same grid. With `adopt`, its connections may change from that moment on.
     ///
     /// # Errors
     /// [`EntityError::BadSave`] if the state does not fit.
@@ -85,7 +85,7 @@ impl Entity for Network {
         self.mail.put(message, || Address::Network.to_string())
     }
 
-    fn pending(&self) -> Pending {
-        Pending { moves: self.links.next().is_some(), ..Pending::default() }
+    fn pending(&self) -> Quiescence {
+        Quiescence { moves: self.links.next().is_some(), ..Quiescence::default() }
     }
 }

@@ -1,20 +1,20 @@
-//! The portal: where work enters the grid.
+//! The portal: where jobs are submitted to the grid.
 
 use serde::{Deserialize, Serialize};
 
 use super::mailbox::{self, Mailbox, Moments};
-use super::{Address, Body, Entity, EntityError, Message, Outbox, Pending, Stamp};
-use crate::model::GridPart;
+use super::{Address, Body, Entity, EntityError, Message, Outbox, Quiescence, Stamp};
+use crate::model::GridContext;
 use crate::units::{Span, Time};
 use crate::workload::{Mark, Source, SourceError};
 
-/// Hands the jobs of the grid's workload to the broker when they are submitted.
+/// Sends the jobs of the grid's workload to the broker when they are submitted.
 ///
-/// Users submit in round 1 of an instant, when what ended at that instant has ended: so a broker whose picture is never stale
-/// sees the grid as it is when the job comes.
+/// Users submit in round 1 of an instant, when the ends of that instant have been handled: so a broker whose view is never stale
+/// sees the grid as it is when the job arrives.
 pub struct Portal {
     source: Box<dyn Source>,
-    /// Whether the source wants to hear of ends.
+    /// Whether the source must be notified of ends.
     feedback: bool,
     next: Option<Time>,
     state: State,
@@ -23,11 +23,11 @@ pub struct Portal {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct State {
     mail: Mailbox,
-    let_in: u64,
+    admitted: u64,
     last: Time,
 }
 
-/// A portal in a snapshot.
+/// The state of a portal in a snapshot.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PortalSave {
     state: State,
@@ -52,25 +52,25 @@ impl Portal {
         Ok(portal)
     }
 
-    /// What the workload has to tell at the end of the run.
+    /// Notes of the workload for the end of the run.
     pub fn notes(&self) -> Vec<String> {
         self.source.notes()
     }
 
-    /// Whether the workload wants to hear of ends.
+    /// Whether the workload must be notified of ends.
     pub fn has_feedback(&self) -> bool {
         self.feedback
     }
 
-    /// Jobs let in so far.
-    pub fn let_in(&self) -> u64 {
-        self.state.let_in
+    /// The number of jobs submitted so far.
+    pub fn admitted(&self) -> u64 {
+        self.state.admitted
     }
 
     fn refresh(&mut self) -> Result<(), EntityError> {
         self.next = self.source.peek_time()?;
         match self.next {
-            // It would never come, and nobody would miss it.
+            // The job would never be submitted, and the run would not show that it is missing.
             Some(Time::NEVER) => Err(SourceError::beyond_the_axis().into()),
             _ => Ok(()),
         }
@@ -88,7 +88,7 @@ impl Portal {
         Ok(PortalSave { state: self.state.clone(), mark })
     }
 
-    /// Takes back a state, with a freshly opened source.
+    /// Restores a state, with a freshly opened source.
     ///
     /// # Errors
     /// [`EntityError`] if the state does not fit.
@@ -122,12 +122,12 @@ impl Moments for Portal {
             let job = self.source.next_job()?;
             self.refresh()?;
             let Some(mut job) = job else { break };
-            let number = self.state.let_in;
-            self.state.let_in += 1;
-            // Partitions are the broker's choice.
+            let number = self.state.admitted;
+            self.state.admitted += 1;
+            // The broker chooses the partition.
             job.partition = None;
-            let part = job.grid.take().map_or_else(GridPart::default, |part| *part);
-            job.grid = Some(Box::new(GridPart { number, ..part }));
+            let part = job.grid.take().map_or_else(GridContext::default, |part| *part);
+            job.grid = Some(Box::new(GridContext { number, ..part }));
             let body = Body::Submit(Box::new(job));
             self.state.mail.send(Address::Portal, Address::Broker, now, Span::ZERO, body, outbox);
         }
@@ -156,9 +156,9 @@ impl Entity for Portal {
         self.state.mail.put(message, || Address::Portal.to_string())
     }
 
-    fn pending(&self) -> Pending {
-        Pending {
-            let_in: self.state.let_in,
+    fn pending(&self) -> Quiescence {
+        Quiescence {
+            admitted: self.state.admitted,
             done: 0,
             more: self.next.is_some(),
             last: self.state.last,

@@ -1,4 +1,4 @@
-//! A site: partitions, its own workload, and the order in which things happen.
+//! A site: its partitions, its own workload, and the order in which its events happen.
 
 mod churn;
 mod instant;
@@ -13,10 +13,10 @@ use self::churn::Churn;
 use self::uplink::Reporting;
 use super::broker::unplaced;
 use super::mailbox::{self, Mailbox, Moments};
-use super::{Address, Entity, EntityError, Message, Outbox, Pending, Sender, Stamp};
+use super::{Address, Entity, EntityError, Message, Outbox, Quiescence, Sender, Stamp};
 use serde::{Deserialize, Serialize};
 
-use crate::local::{Abilities, Departed, LocalPolicy, Partition, Registry, Settings, Tally};
+use crate::local::{Abilities, Exit, LocalPolicy, Partition, Registry, Settings, Tally};
 use crate::model::{
     InstantOrder, Origin, Outcome, PartitionId, Payer, Record, RejectReason, Reservation, SiteId, SiteSpec,
 };
@@ -25,9 +25,9 @@ use crate::workload::{Source, SourceError};
 
 /// A site with its local scheduler, as a state machine.
 ///
-/// At one moment `(t, round)` it handles, in this order: ends; what changes (machines come and leave, reservations end and
-/// begin); wakes; what arrives (its own workload's jobs, then messages by sender and sequence); then one pass in every
-/// partition that something happened in; then it reports, if it is time to. Under [`InstantOrder::Event`] each event has a
+/// At one moment `(t, round)` it handles, in this order: ends; changes (machines go down and come up, reservations end and
+/// begin); wakes; arrivals (its own workload's jobs, then messages by sender and sequence); then one pass in every
+/// partition where something happened; then its report, if it is due. Under [`InstantOrder::Event`] each event has a
 /// pass of its own, and the order is: machines, reservations that are over, arrivals, ends, reservations that begin, wakes.
 #[derive(Debug)]
 pub struct Site {
@@ -39,27 +39,28 @@ pub struct Site {
     /// The next moment at which something happens.
     next: Option<Stamp>,
     churn: Churn,
-    /// How many of the orders that its description plans have been carried out. It follows from what has passed, and is not saved.
+    /// How many of the orders in its description have been carried out. It follows from the time that has passed, and is not
+    /// saved.
     ordered: usize,
-    /// What the grid is told, if the site is part of one.
+    /// The site's reports to the grid, if the site is part of one.
     uplink: Option<Reporting>,
     counts: Counts,
-    /// Whether the accounts are of the whole run.
+    /// Whether the accounts cover the whole run.
     whole_run: bool,
     /// Jobs refused because they name a partition that is not there.
     refused: u64,
-    /// Records of what changed when the state was taken back, to be written first.
+    /// Records of what changed when the state was restored, to be written first.
     told: Vec<Record>,
     /// Scratch: jobs that left in the current step.
-    ended: Vec<Departed>,
+    ended: Vec<Exit>,
     /// Scratch: partitions that need a pass.
     touched: Vec<bool>,
 }
 
-/// What the site counts for the whole run's end: jobs that did not come through the portal.
+/// The site's counts of jobs that were not submitted through the portal, to detect the end of the run.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Counts {
-    let_in: u64,
+    admitted: u64,
     done: u64,
     /// Messages from outside that have not been handled.
     outside: u64,
@@ -79,10 +80,10 @@ impl std::fmt::Debug for SourceState {
 }
 
 impl Site {
-    /// A site with nothing in it. `source` is its own users' workload, `seed` is of the machines that come and go by chance.
+    /// An empty site. `source` is its own users' workload, `seed` is for random outages of machines.
     ///
     /// # Errors
-    /// [`EntityError`] if the description makes no sense, the policy does not exist or cannot do what is asked of it, or
+    /// [`EntityError`] if the description is invalid, the policy does not exist or lacks an ability that is needed, or
     /// the first job cannot be read.
     pub fn new(
         id: SiteId,
@@ -111,12 +112,12 @@ impl Site {
                 pue_ppm: spec.pue_ppm,
                 record_segments: spec.record_segments,
                 record_machines: spec.record_machines,
-                fate: spec.churn.running,
+                on_failure: spec.churn.on_failure,
                 return_queued: spec.churn.return_queued,
                 attempts: spec.churn.attempts,
                 checkpoint: spec.churn.checkpoint,
                 mean_up: spec.churn.random.map(|random| random.up.mean()),
-                lost_attempts: Payer::default(),
+                failed_attempts: Payer::default(),
             };
             partitions.push(Partition::new(
                 settings,
@@ -154,7 +155,7 @@ impl Site {
         Ok(site)
     }
 
-    /// Builds the policy of a site and checks that it can do what the site asks of it.
+    /// Builds the policy of a site and checks that it has the abilities which the site needs.
     ///
     /// # Errors
     /// [`EntityError::Registry`] or [`EntityError::Unable`].
@@ -170,17 +171,17 @@ impl Site {
         };
         if !spec.reservations.is_empty() && !abilities.keeps_reservations {
             return Err(unable(
-                "does not keep reservations; `easy`, `conservative` and the LOS family do (`gridemu policies` says it of each)",
+                "does not support reservations; `easy`, `conservative` and the LOS family do (see `gridemu policies`)",
             ));
         }
         if spec.order == InstantOrder::Event && abilities.elastic > 0 {
             return Err(unable(
-                "processes elastic commands, which come between starts and ends, for which one pass an event is not defined",
+                "processes elastic commands, which `order = \"event\"` (one pass per event) does not support",
             ));
         }
         if spec.order == InstantOrder::Event && !abilities.space_sharing() {
             return Err(unable(
-                "shares, preempts or chooses processors, for which one pass an event is not defined",
+                "shares, preempts or chooses processors, which `order = \"event\"` (one pass per event) does not support",
             ));
         }
         Ok((policy, abilities))
@@ -189,6 +190,11 @@ impl Site {
     /// Its place in the grid.
     pub fn id(&self) -> SiteId {
         self.id
+    }
+
+    /// Makes each pass here record the facts of its decision from now on.
+    pub(crate) fn trace_decisions(&mut self) {
+        self.partitions.iter_mut().for_each(Partition::trace_decisions);
     }
 
     /// Its description.
@@ -201,7 +207,7 @@ impl Site {
         &self.partitions
     }
 
-    /// Counts over all partitions, and jobs that found none.
+    /// Counts over all partitions, and jobs that were refused because they named none of them.
     pub fn tally(&self) -> Tally {
         let mut sum = Tally { arrived: self.refused, ..Tally::default() };
         sum.outcomes[Outcome::Rejected(RejectReason::NoSuchPartition).index()] = self.refused;
@@ -222,29 +228,29 @@ impl Site {
         sum
     }
 
-    /// What the workload has to tell at the end of the run.
+    /// Notes of the workload for the end of the run.
     pub fn notes(&self) -> Vec<String> {
         self.source.source.as_ref().map(|source| source.notes()).unwrap_or_default()
     }
 
-    /// Jobs that wait, run or are suspended.
+    /// The number of jobs that wait, run, are suspended or are stalled.
     pub fn live(&self) -> usize {
         self.partitions.iter().map(Partition::live).sum()
     }
 
-    /// The run is over at `now`: everything that is still here ends as unfinished.
+    /// Ends the run at `now`: all jobs that are still here end as unfinished.
     pub fn close(&mut self, now: Time, outbox: &mut dyn Outbox) {
         let now = now.max(self.mail.passed().time);
         self.told.drain(..).for_each(|record| outbox.record(record));
         self.refuse_orders_to_come(now, outbox);
-        // What is here ends here, also what came through the portal and nobody else will count.
+        // All jobs here end here, also those from the portal, which no other entity will count.
         self.counts.done += self.live() as u64;
         for job in self.mail.jobs() {
-            self.counts.let_in += u64::from(job.grid.is_none());
+            self.counts.admitted += u64::from(job.grid.is_none());
             self.counts.done += 1;
             let mut record = unplaced(&job, Outcome::Unfinished, now);
             if job.grid.is_none() {
-                (record.origin, record.site, record.submit) = (Origin::Own, self.id, job.submit.min(now));
+                (record.origin, record.site, record.submit) = (Origin::Local, self.id, job.submit.min(now));
             }
             outbox.record(Record::Job(record));
         }
@@ -256,34 +262,34 @@ impl Site {
         }
     }
 
-    /// When the last of the commands from outside that wait for their time is carried out.
+    /// When the last of the commands from outside that are not yet due is carried out.
     pub(crate) fn last_command(&self) -> Option<Time> {
         self.mail.last_from_outside()
     }
 
-    /// Whether machines ever come or leave here.
+    /// Whether machines ever go down or come up here.
     pub fn churns(&self) -> bool {
         self.spec.churn.random.is_some() || !self.spec.churn.script.is_empty()
     }
 
-    /// The accounts of the processors begin now and end when the run does, not with the first and the last job.
+    /// Makes the accounts of the processors begin now and end with the run, not with the first and the last job.
     pub(crate) fn account_from_the_beginning(&mut self) {
         self.whole_run = true;
         let now = self.mail.passed().time;
         self.partitions.iter_mut().for_each(|partition| partition.open_account(now));
     }
 
-    /// Whether jobs may still come of which only the site knows.
+    /// Whether jobs may still arrive that only the site can announce.
     fn more(&self) -> bool {
         self.source.next.is_some() || self.counts.outside > 0
     }
 
-    /// Whether something will happen here by itself that may move a job.
+    /// Whether an event to come here may move a job.
     fn moves(&self) -> bool {
         self.partitions.iter().any(Partition::moves)
     }
 
-    /// Whether something may still happen by itself that lets jobs start or end that nothing else does: machines come or leave, or an order is
+    /// Whether an event to come may start or end jobs that nothing else does: machines go down or come up, or an order is
     /// carried out.
     fn may(&self) -> bool {
         self.churn.next(&self.spec).is_some() || self.next_order().is_some()
@@ -293,7 +299,7 @@ impl Site {
         format!("site `{}`", self.spec.name)
     }
 
-    /// Works out the next moment at which something happens here by itself or has been announced.
+    /// Computes the next moment at which something happens here or a message arrives.
     fn refresh(&mut self) {
         let order = self.next_order();
         let own = self
@@ -318,7 +324,7 @@ impl SourceState {
             Some(source) => source.peek_time()?,
             None => None,
         };
-        // It would never come, and nobody would miss it.
+        // The job would never be submitted, and the run would not show that it is missing.
         if self.next == Some(Time::NEVER) {
             return Err(SourceError::beyond_the_axis().into());
         }
@@ -340,7 +346,7 @@ impl Moments for Site {
         let (more, may, moves) = (self.more(), self.may(), self.moves());
         self.handle_moment(now, outbox)?;
         self.report(now, outbox);
-        // What could still come has come: whoever waited for it waits from now on.
+        // The last possible cause has ceased: a job that still waits for one waits in vain from now on.
         if (more && !self.more()) || (may && !self.may()) || (moves && !self.moves()) {
             self.counts.last = now.time;
         }
@@ -375,8 +381,8 @@ impl Entity for Site {
         Ok(())
     }
 
-    fn pending(&self) -> Pending {
-        let Counts { let_in, done, last, .. } = self.counts;
-        Pending { let_in, done, more: self.more(), last, moves: self.moves(), may: self.may() }
+    fn pending(&self) -> Quiescence {
+        let Counts { admitted, done, last, .. } = self.counts;
+        Quiescence { admitted, done, more: self.more(), last, moves: self.moves(), may: self.may() }
     }
 }

@@ -1,4 +1,4 @@
-//! The wall clock, for telling where a run's time went; no result depends on it.
+//! The wall clock, which measures how long parts of a run take; no result depends on it.
 
 use std::time::Instant;
 

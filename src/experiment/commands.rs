@@ -1,4 +1,4 @@
-//! Commands from outside, a line each, while a run that follows the wall clock goes on.
+//! Commands from outside, one per line, to a run that follows the wall clock.
 
 mod line;
 #[cfg(test)]
@@ -10,30 +10,30 @@ use std::path::Path;
 use std::thread;
 
 use super::progress::Notice as Said;
-use super::scenario::{Clock, Meaning};
 use super::{Progress, RunError};
 use crate::entity::Body;
-use crate::grid::Told;
+use crate::grid::JournalEntry;
 use crate::model::SiteSpec;
 use crate::runtime::{Caller, Outside, Refusal};
+use crate::scenario::{Clock, ResolvedScenario};
 
-/// Where commands are read, and by what name it is told of.
+/// An input of commands, and the name that messages give it.
 pub struct Commands {
     name: String,
     input: Box<dyn BufRead + Send>,
 }
 
 impl Commands {
-    /// Commands from `input`, which is called `name` when there is something to say of a line.
+    /// Reads commands from `input`; messages about a line call it `name`.
     pub fn new(name: impl Into<String>, input: impl BufRead + Send + 'static) -> Self {
         Self { name: name.into(), input: Box::new(input) }
     }
 
-    /// Commands from a file or a named pipe, or from standard input if `path` is `-`. A named pipe is read again and again, as
-    /// long as the run goes on.
+    /// Reads commands from a file or a named pipe, or from standard input if `path` is `-`. A named pipe is read until
+    /// the run ends, however often its writer closes it.
     ///
     /// # Errors
-    /// [`RunError::Request`] if there is nothing that can be read.
+    /// [`RunError::Request`] if `path` cannot be read.
     pub fn open(path: &Path) -> Result<Self, RunError> {
         if path == Path::new("-") {
             return Ok(Self::new("standard input", BufReader::new(io::stdin())));
@@ -46,35 +46,35 @@ impl Commands {
         Ok(Self::new(name, BufReader::new(opened)))
     }
 
-    /// Whether a run of `meaning` can be told anything.
+    /// Checks that a run of `resolved` can take commands.
     ///
     /// # Errors
-    /// [`RunError::Request`] if it follows no clock.
-    pub(super) fn check(meaning: &Meaning) -> Result<(), RunError> {
-        if matches!(meaning.clock, Clock::Paced(_)) {
+    /// [`RunError::Request`] if it does not follow the wall clock.
+    pub(super) fn check(resolved: &ResolvedScenario) -> Result<(), RunError> {
+        if matches!(resolved.clock, Clock::Paced(_)) {
             return Ok(());
         }
-        Err(RunError::request("`--commands` is for a run that follows the wall clock, and this one does not").with_hint(
-            "say how fast it goes with `--pace X`, in seconds a second; what happens at known times is an `[[event]]` of \
+        Err(RunError::request("`--commands` needs a paced run").with_hint(
+            "add `--pace X`, in virtual seconds per second; for events at known times use `[[event]]` in \
              the scenario",
         ))
     }
 
-    /// Reads them in a thread of its own, as long as the run goes on. `next` is the number of the next command of the run, and
-    /// `journal` writes it down before it is used.
+    /// Reads commands in a thread of its own until the run ends. `next` is the number of the next command of the run, and
+    /// `journal` writes each command down before it is used.
     ///
     /// # Errors
-    /// [`RunError::Run`] if there is no thread.
+    /// [`RunError::Run`] if the thread cannot be started.
     pub(super) fn listen(
         self,
         sites: Vec<SiteSpec>,
         next: u64,
-        journal: impl FnMut(&Told) -> Result<(), String> + Send + 'static,
+        journal: impl FnMut(&JournalEntry) -> Result<(), String> + Send + 'static,
         progress: &Progress,
     ) -> Result<Outside, RunError> {
         let (caller, outside) = Outside::new(journal);
         let reader = Reader { name: self.name, sites, next, caller, progress: progress.clone() };
-        // Nobody waits for its end: it may wait for a line for ever.
+        // The thread is not joined: it may wait for a line for ever.
         let spawned =
             thread::Builder::new().name("commands".to_owned()).spawn(move || reader.read(self.input));
         spawned.map_err(|error| {
@@ -84,7 +84,7 @@ impl Commands {
     }
 }
 
-/// Reads commands and tells the run.
+/// Reads commands and passes them to the run.
 struct Reader {
     name: String,
     sites: Vec<SiteSpec>,
@@ -112,7 +112,7 @@ impl Reader {
         }
     }
 
-    /// Tells the run what a line says. False if nobody listens any more.
+    /// Passes the command of a line to the run. Returns false if the run has ended.
     fn take(&mut self, number: u64, text: &str) -> bool {
         let place = format!("line {number} of {}", self.name);
         let (site, body) = match line::read(text, &self.sites, self.next) {
@@ -124,7 +124,7 @@ impl Reader {
             }
         };
         match self.caller.tell(site, body).wait() {
-            Ok(Told { number, command }) => {
+            Ok(JournalEntry { number, command }) => {
                 self.next = number + 1;
                 let job = match &command.body {
                     Body::Submit(job) => format!(", which is job {}", job.id),
@@ -135,7 +135,7 @@ impl Reader {
                 true
             }
             Err(Refusal::Over) => {
-                self.warn(&format!("{place} comes too late: the run is over"));
+                self.warn(&format!("{place} came too late: the run has ended"));
                 false
             }
             Err(refusal) => {
@@ -150,13 +150,14 @@ impl Reader {
     }
 }
 
-/// Opens what commands are read from.
+/// Opens the input of commands.
 fn open(path: &Path) -> io::Result<File> {
     let kind = fs::metadata(path)?.file_type();
     if kind.is_dir() {
         return Err(io::Error::from(io::ErrorKind::IsADirectory));
     }
-    // A pipe that is also open for writing does not end when whoever writes to it goes, and does not wait for the first.
+    // A pipe that this process has also open for writing does not end when its writer closes it, and opening it does not wait for a
+    // writer.
     OpenOptions::new().read(true).write(is_pipe(kind)).open(path)
 }
 

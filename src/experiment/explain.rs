@@ -1,56 +1,53 @@
-//! What became of a job, and why did it not start before it did? The run of a folder is built anew and run to the job's submission,
-//! then one instant after the other until it ends; at each at which it does not run, the policy of the site where it waits is asked.
+//! Explains what happened to a job and why it did not start earlier. The run of an output folder is built anew and run to
+//! the job's submission, then instant by instant until the job ends; at each instant at which it does not run, the facts
+//! of the last decision at its place of waiting are read.
 
+mod facts;
 mod found;
 mod stretches;
 mod watch;
 
-use super::{Progress, RunError, StoredRun, rerun};
-use crate::broker::BrokerRegistry;
+use super::{Progress, RunError, rerun};
 use crate::entity::Site;
-use crate::grid::{Grid, Merge, WindowOptions};
-use crate::local::Registry;
+use crate::grid::{Grid, Merge, Policies, WindowOptions};
 use crate::model::{EventCause, JobId, Origin, Outcome, PartitionId, SiteId};
-use crate::report::{At, AtState, Attempt, Explained, ExplainedJob, JobRow, RunFolder};
+use crate::output::{JobRow, RunFolder};
 use crate::units::{Span, Time};
+pub use facts::{At, AtState, Attempt, Explained, ExplainedJob, Stretch, WaitPlace};
 use stretches::Stretches;
 use watch::{Place, Try, Watch};
 
-/// Which job, and when.
+/// The job to explain, and the instant.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExplainOptions {
-    /// Its number.
+    /// The number of the job.
     pub job: u64,
-    /// Whose job it is, where several have the number.
+    /// The origin of the job, where several jobs have the number.
     pub origin: Option<Origin>,
-    /// The site at which it ended, where several have the number.
+    /// The site at which the job ended, where several jobs have the number.
     pub site: Option<String>,
-    /// The instant asked about; its whole life if there is none.
+    /// The instant to explain; `None` for the job's whole life.
     pub at: Option<Time>,
 }
 
-/// After so many questions only every second instant is looked at, after as many again every fourth, and so on.
+/// After this number of questions only every second instant is looked at, after as many again every fourth, and so on.
 const LOOKS: u64 = 8_192;
 
-/// Explains a job of the run that left `folder`: its attempts, and what it waited for before each.
+/// Explains a job of the run that left `folder`: its attempts, and the reasons of its wait before each.
 ///
 /// # Errors
-/// [`RunError::Request`] if there is no such job, or the folder does not say what was run; [`RunError::Run`] if the run breaks.
+/// [`RunError::Request`] if there is no such job, or the folder does not contain its scenario; [`RunError::Run`] if the run fails.
 pub fn explain(
     folder: &RunFolder,
     options: &ExplainOptions,
-    registry: &Registry,
-    brokers: &BrokerRegistry,
+    policies: &Policies,
     progress: &Progress,
 ) -> Result<Explained, RunError> {
     let row = found::find(folder, options)?;
-    let stored = rerun(folder, registry.clone(), brokers.clone())?;
-    let (mut grid, until, alone) = match &stored {
-        StoredRun::Run(run) => (run.begun(progress)?, run.scenario().meaning.until, false),
-        StoredRun::Replay(replay) => (replay.begun(progress)?, None, true),
-    };
+    let run = rerun(folder, policies)?;
+    let mut grid = run.begun(progress)?;
     let site = grid.sites().find(|site| site.spec().name == *row.site).map(Site::id);
-    let mut watch = Watch::new(JobId(row.job), row.origin, site.filter(|_| row.origin == Origin::Own));
+    let mut watch = Watch::new(JobId(row.job), row.origin, site.filter(|_| row.origin == Origin::Local));
     let mut explained = Explained {
         job: ExplainedJob::new(row.job, row.origin, &row.site, grid.sites().len() > 1),
         submit_s: row.submit.as_secs_f64(),
@@ -66,15 +63,13 @@ pub fn explain(
         looks: 0,
         notes: Vec::new(),
     };
+    grid.trace_decisions();
     let cut = options.at.map_or(row.submit, |at| at + Span::TICK);
     let mut merge = Merge::new(grid.nodes().len());
-    let ran = if alone {
-        grid.replay_leg(Some(cut), None, &mut watch)
-    } else {
-        grid.run_leg(until, Some(cut), WindowOptions::default(), &mut merge, &mut watch)
-    };
+    let until = run.scenario().resolved.until;
+    let ran = grid.run_segment(until, Some(cut), WindowOptions::default(), &mut merge, &mut watch);
     ran.map_err(|error| RunError::from_running(&error))?;
-    // Records may be held back until all entities have passed them; nothing follows on them here.
+    // Records may be held back until all entities have passed them; no further events follow here.
     merge.finish(&mut watch);
     match options.at {
         Some(at) => at_instant(&grid, &mut watch, &row, at, &mut explained),
@@ -83,7 +78,7 @@ pub fn explain(
     Ok(explained)
 }
 
-/// From its submission to its end.
+/// Follows the job from its submission to its end.
 fn follow(
     grid: &mut Grid,
     watch: &mut Watch,
@@ -92,7 +87,7 @@ fn follow(
 ) -> Result<(), RunError> {
     let mut stretches = Stretches::default();
     let (mut every, mut looks, mut seen) = (1, 0, 0_u64);
-    // What is unfinished was cut off before whatever would have happened then.
+    // For an unfinished job, the run ended before the events of its last instant.
     let unfinished = row.outcome == Outcome::Unfinished;
     let is_due = |time: Time| time < row.end || (time == row.end && !unfinished);
     let mut runs = None;
@@ -105,8 +100,8 @@ fn follow(
         }
         let place = watch.find(grid);
         runs = match place {
-            // What ends without having started was refused, cancelled or given up. Of what has started the records now tell all, the
-            // loss of a last attempt too.
+            // A job that ends without having started was refused, cancelled or given up. For one that has started the
+            // records are now complete, including the failure of a last attempt.
             Place::Over => {
                 stretches.end(now);
                 runs = None;
@@ -135,7 +130,7 @@ fn follow(
     explained.stretches = stretches.into_told();
     if every > 1 {
         explained.notes.push(format!(
-            "the policy was asked at every instant at first, and at every {every}th in the end: shorter changes of the reason may be missing"
+            "decisions were looked at at every instant at first, and at every {every}th in the end: shorter changes of the reason may be missing"
         ));
     }
     compare(row, watch, runs.as_ref(), explained);
@@ -143,7 +138,7 @@ fn follow(
     Ok(())
 }
 
-/// The state right after what happens at an instant.
+/// Describes the state of the job right after the events of an instant.
 fn at_instant(grid: &Grid, watch: &mut Watch, row: &JobRow, at: Time, explained: &mut Explained) {
     let place = watch.find(grid);
     let mut stretches = Stretches::default();
@@ -184,7 +179,7 @@ fn at_instant(grid: &Grid, watch: &mut Watch, row: &JobRow, at: Time, explained:
     explained.attempts = attempts(grid, watch, row, runs, at >= row.end);
 }
 
-/// The attempts that have been seen, with the one that `runs`; if the job's life is `over` by then, with the last one's end.
+/// The attempts seen so far, including the one that `runs`; if the job is `over` by then, with the end of the last one.
 fn attempts(grid: &Grid, watch: &Watch, row: &JobRow, runs: Option<Try>, over: bool) -> Vec<Attempt> {
     let mut tries = watch.tries.clone();
     if let Some(now) = runs {
@@ -195,7 +190,7 @@ fn attempts(grid: &Grid, watch: &Watch, row: &JobRow, runs: Option<Try>, over: b
     if let Some(ended) = watch.ended.as_ref().filter(|ended| ended.start.is_some())
         && tries.last().is_none_or(|last| last.number < ended.attempts)
     {
-        // It took no time at all, and has left no segment.
+        // The attempt took no time at all, and has left no segment.
         tries.push(Try {
             number: ended.attempts,
             site: ended.site,
@@ -236,7 +231,7 @@ fn attempts(grid: &Grid, watch: &Watch, row: &JobRow, runs: Option<Try>, over: b
                 .map(|lost| lost.cause)
                 .filter(|cause| *cause != EventCause::None)
                 .map(|cause| cause.to_string()),
-            lost_proc_s: one.lost.map_or(0.0, |lost| lost.work as f64 / (1_u64 << 20) as f64 / 1e6),
+            wasted_proc_s: one.lost.map_or(0.0, |lost| lost.work as f64 / (1_u64 << 20) as f64 / 1e6),
         }
     });
     told.collect()
@@ -246,25 +241,25 @@ fn partition(site: &Site, partition: PartitionId) -> String {
     site.partitions().get(partition.index()).map_or_else(String::new, |found| found.spec().name.clone())
 }
 
-/// Whether the run built anew is the one of the folder, as far as this job tells.
+/// Checks that the rebuilt run agrees with the folder, as far as this job shows it.
 fn compare(row: &JobRow, watch: &Watch, runs: Option<&Try>, explained: &mut Explained) {
     let word = |time: Option<Time>| time.map_or("never".to_owned(), |time| format!("at {time} s"));
-    // What still runs in its first attempt is in no record yet.
+    // A job that still runs in its first attempt has no record yet.
     let started = watch.started().or(runs.map(|now| now.from));
     let ended = watch.ended.as_ref();
     let differs = if started != row.start {
-        format!("run again, the job starts {}, and by the folder {}", word(started), word(row.start))
+        format!("the repeated run starts the job {}, the folder says {}", word(started), word(row.start))
     } else if let Some(ended) = ended.filter(|ended| (ended.end, ended.attempts) != (row.end, row.attempts)) {
         format!(
-            "run again, the job ends at {} s after {} attempts, and by the folder at {} s after {}",
+            "the repeated run ends the job at {} s after {} attempts, the folder says at {} s after {}",
             ended.end, ended.attempts, row.end, row.attempts
         )
     } else if ended.is_none() && explained.at.is_none() && row.outcome != Outcome::Unfinished {
-        format!("run again, the job goes on, and by the folder it ended at {} s", row.end)
+        format!("in the repeated run the job has not ended, the folder says that it ended at {} s", row.end)
     } else {
         return;
     };
     explained.notes.push(format!(
-        "{differs}: the folder is of another version of gridemu, of another log, or was given commands; this explains the run as it is now"
+        "{differs}: the folder is from another version of gridemu or another log, or the run received commands; this explains the repeated run"
     ));
 }

@@ -1,13 +1,13 @@
-//! Where a run leaves its files.
+//! The output files of a run.
 
 use std::path::{Path, PathBuf};
 
 use super::RunError;
 use crate::metrics::Definitions;
 use crate::model::SiteSpec;
-use crate::report::{OutputDir, OutputMark, OutputOptions};
+use crate::output::{OutputDir, OutputMark, OutputOptions};
 
-/// The files of a run, to be made or gone on with.
+/// The output files of a run, to be created or continued.
 pub(super) struct Files<'a> {
     pub(super) folder: PathBuf,
     pub(super) sites: &'a [SiteSpec],
@@ -16,13 +16,13 @@ pub(super) struct Files<'a> {
 }
 
 impl Files<'_> {
-    /// Makes them. A folder that cannot be made is found out before anything runs.
+    /// Creates the files. A folder that cannot be created is reported before anything runs.
     pub(super) fn create(self) -> Result<OutputDir, RunError> {
         OutputDir::create(&self.folder, self.sites, self.definitions, &self.options)
             .map_err(|error| RunError::request(&error).with_hint(error.hint()))
     }
 
-    /// Goes on with them from a mark, after `prepare` has seen to their folder.
+    /// Continues the files from a mark, after `prepare` has prepared their folder.
     pub(super) fn resume(
         self,
         mark: &OutputMark,

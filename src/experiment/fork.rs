@@ -1,44 +1,46 @@
-//! Forks: another future of a run, from a snapshot on.
+//! Forks: an alternative future of a run, from a snapshot on.
 
+mod futures;
 mod witness;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::checkpoint::Snapshot;
-use super::resume::{Ended, Stored, StoredRun};
-use super::scenario::{Clock, Override, Scenario};
+use super::resume::Stored;
 use super::{Control, Notice, Progress, Run, RunError};
 use crate::grid;
 use crate::metrics::{Fingerprint, GridMeasures, Window};
 use crate::model::{Named, Record, RecordSink};
-use crate::report::{Branch, Difference, Futures, OutputDir};
+use crate::output::OutputDir;
+use crate::scenario::{Clock, Override, Scenario};
 use crate::units::Time;
+pub use futures::{Branch, Difference, Futures};
 use witness::{Compared, Remembered, Since};
 
-/// What another future is like.
+/// The alternative future.
 #[derive(Clone, Debug, Default)]
 pub struct ForkOptions {
-    /// The fork is at the last snapshot that is not after this.
+    /// The fork is at the last snapshot that is not later than this.
     pub at: Time,
     /// Other values of keys of the scenario.
     pub sets: Vec<Override>,
-    /// Another local policy, for a replay.
+    /// Another local policy, for a run with one site.
     pub policy: Option<Named>,
-    /// Where the files of both futures go, each in a folder of its own.
+    /// The folder for the files of both futures, each in a folder of its own.
     pub out: Option<PathBuf>,
 }
 
-/// The folder of the future as it was.
+/// The folder of the unchanged future.
 const AS_IT_WAS: &str = "as-it-was";
 /// The folder of the changed future.
 const CHANGED: &str = "changed";
 
-/// Runs both futures of the run of a store, from its last snapshot before a given time: as it was, and changed.
+/// Runs both futures of a stored run, unchanged and changed, from its last snapshot that is not later than a given time.
 ///
 /// # Errors
-/// [`RunError::Request`] if there is no such snapshot, or what is to change cannot change in the middle of a run;
-/// [`RunError::Run`] if a future breaks.
+/// [`RunError::Request`] if there is no such snapshot, or a change is not possible in the middle of a run;
+/// [`RunError::Run`] if a future fails.
 pub fn fork(stored: &Stored, options: &ForkOptions, progress: &Progress) -> Result<Futures, RunError> {
     let refused = |error| RunError::from_store(&error);
     let newest = stored.store.newest_before(|cut| cut.at <= options.at).map_err(|error| {
@@ -47,20 +49,20 @@ pub fn fork(stored: &Stored, options: &ForkOptions, progress: &Progress) -> Resu
         let refused = refused(error);
         match first {
             Some(first) if first > options.at => RunError::request(format!(
-                "the first snapshot that is left was taken at {first} s, after {} s",
+                "the first remaining snapshot was taken at {first} s, after {} s",
                 options.at
             ))
-            .with_hint("fork later, or run anew with snapshots that stay: `--checkpoint-keep-at '1 d'`"),
+            .with_hint("fork later, or run again and keep a snapshot: `--checkpoint-keep-at '1 d'`"),
             _ => refused,
         }
     })?;
-    // The journal is of the run as it was: both futures are told the same.
+    // The journal belongs to the unchanged run: both futures replay it.
     let (told, torn) = stored.told(newest.number)?;
     for (number, why) in &newest.skipped {
         progress.tell(Notice::Warning(format!("snapshot {number} cannot be used: {why}")));
     }
     if torn {
-        let said = "a last command was not written down to its end, so nobody has used it: it is left out";
+        let said = "the last command in the journal is incomplete and was never used; it is ignored";
         progress.tell(Notice::Note(said.to_owned()));
     }
     let from = Snapshot { sections: &newest.sections, told: &told, store: &stored.store };
@@ -72,71 +74,70 @@ pub fn fork(stored: &Stored, options: &ForkOptions, progress: &Progress) -> Resu
         jobs: newest.cut.jobs,
         changes: Vec::new(),
     };
-    match &stored.run {
-        StoredRun::Run(run) => {
-            if options.policy.is_some() {
-                return Err(RunError::request("`--policy` is for a replay").with_hint(
-                    "say which site or broker: `--set site.delft.policy=...`, `--set broker.policy=...`",
-                ));
-            }
-            of_run(stored, run, &from, options, progress, (newest.cut.at, branch))
-        }
-        StoredRun::Replay(_) => of_replay(stored, &from, options, progress, branch),
+    let mut sets = options.sets.clone();
+    if let Some(policy) = &options.policy {
+        let [site] = &stored.run.scenario().resolved.grid.sites[..] else {
+            return Err(RunError::request("`--policy` is for a run of one site")
+                .with_hint("use `--set site.delft.policy=...`, `--set broker.policy=...`"));
+        };
+        let key = format!("site.{}.policy", site.name);
+        sets.push(Override::option("--policy", &key, &policy.to_string()));
     }
+    of_run(stored, &sets, &from, options, progress, (newest.cut.at, branch))
 }
 
 fn of_run(
     stored: &Stored,
-    run: &Run,
+    sets: &[Override],
     from: &Snapshot<'_>,
     options: &ForkOptions,
     progress: &Progress,
     (at, mut branch): (Time, Branch),
 ) -> Result<Futures, RunError> {
+    let run = &stored.run;
     let old = run.scenario();
-    let sets = at_each_site(old, &options.sets)?;
+    let sets = at_each_site(old, sets)?;
     let file = stored.typed_in.join("scenario.toml");
-    let mut new = Scenario::read(&file, &stored.text, &sets, run.registry(), run.brokers())?;
+    let mut new = Scenario::read(&file, &stored.text, &sets, run.policies())?;
     let refuse = |said: &str| {
-        Err(RunError::request(format!("a run cannot go on like this: {said}"))
-            .with_hint("change it back, or run the other scenario from its beginning"))
+        Err(RunError::request(format!("the run cannot continue with these changes: {said}"))
+            .with_hint("undo the change, or run the other scenario from its beginning"))
     };
-    branch.changes = grid::changes(&old.meaning.grid, &new.meaning.grid, at)
+    branch.changes = grid::changes(&old.resolved.grid, &new.resolved.grid, at)
         .map_err(|error| RunError::request(&error).with_hint(error.hint()))?;
-    if (&new.meaning.site_workloads, &new.meaning.portal)
-        != (&old.meaning.site_workloads, &old.meaning.portal)
+    if (&new.resolved.site_workloads, &new.resolved.portal)
+        != (&old.resolved.site_workloads, &old.resolved.portal)
     {
-        return refuse("its workload differs, of which a part has been run");
+        return refuse("its workload differs, and a part of it has already been run");
     }
-    if new.meaning.measure != old.meaning.measure {
-        return refuse("other jobs would count than those that have been counted");
+    if new.resolved.measure != old.resolved.measure {
+        return refuse("the measurement window differs, and jobs have already been counted");
     }
-    if new.meaning.until != old.meaning.until {
-        if new.meaning.until.is_some_and(|until| until <= at) {
+    if new.resolved.until != old.resolved.until {
+        if new.resolved.until.is_some_and(|until| until <= at) {
             return refuse("it would have ended before the fork");
         }
         let until = |until: Option<Time>| until.map_or("done".to_owned(), |until| format!("{until} s"));
         branch.changes.push(format!(
             "end of the run: {} instead of {}",
-            until(new.meaning.until),
-            until(old.meaning.until)
+            until(new.resolved.until),
+            until(old.resolved.until)
         ));
     }
-    let past = old.meaning.output.folder.clone();
+    let past = old.resolved.output.folder.clone();
     let adopt = !branch.changes.is_empty();
     let mut origin = old.clone();
     for (scenario, name) in [(&mut origin, AS_IT_WAS), (&mut new, CHANGED)] {
-        scenario.meaning.checkpoint = None;
-        // Nobody watches: as fast as it goes.
-        scenario.meaning.clock = Clock::Virtual;
-        scenario.meaning.output.folder = folder(options, past.as_deref(), name)?;
+        scenario.resolved.checkpoint = None;
+        // A fork need not follow the wall clock: it runs as fast as possible.
+        scenario.resolved.clock = Clock::Virtual;
+        scenario.resolved.output.folder = folder(options, past.as_deref(), name)?;
     }
-    let [origin, changed] = [origin, new]
-        .map(|scenario| Run::new(scenario, run.threads(), run.registry().clone(), run.brokers().clone()));
+    let [origin, changed] = [origin, new].map(|scenario| Run::new(scenario, run.threads(), run.policies()));
     let changed = if adopt { changed.noting(note(stored, &branch)) } else { changed };
     let measures = || {
-        let meaning = &run.scenario().meaning;
-        Since::new(GridMeasures::new(meaning.definitions.clone(), Window::ALL, &meaning.grid.sites))
+        let resolved = &run.scenario().resolved;
+        Since::new(GridMeasures::new(resolved.definitions.clone(), Window::ALL, &resolved.grid.sites))
     };
     let remembered = Arc::new(Mutex::new(Remembered::default()));
     let compared = Arc::new(Mutex::new(Compared::default()));
@@ -157,59 +158,13 @@ fn of_run(
     let changed = ran.map_err(|error| error.within("the changed future"))?;
     let [first, second] = &since;
     let difference = lock(&compared).difference(&changed.sites);
-    let after = Some(Box::new([lock(first).summary(), lock(second).summary()]));
-    Ok(Futures::Grid {
-        branch,
-        as_it_was: Box::new(as_it_was),
-        changed: Box::new(changed),
-        after,
-        difference,
-    })
+    let after = [lock(first).summary(), lock(second).summary()];
+    Ok(Futures { branch, as_it_was, changed, after, difference })
 }
 
-fn of_replay(
-    stored: &Stored,
-    from: &Snapshot<'_>,
-    options: &ForkOptions,
-    progress: &Progress,
-    mut branch: Branch,
-) -> Result<Futures, RunError> {
-    let StoredRun::Replay(replay) = &stored.run else {
-        return Err(RunError::request("this store is not of a replay"));
-    };
-    if !options.sets.is_empty() {
-        return Err(RunError::request("`--set` is for the keys of a scenario, and this run is a replay")
-            .with_hint("say another local policy with `--policy`"));
-    }
-    let old = replay.policies()[0].clone();
-    let new = options.policy.clone().unwrap_or_else(|| old.clone());
-    let adopt = new != old;
-    if adopt {
-        branch.changes.push(format!("local policy: `{new}` instead of `{old}`"));
-    }
-    let past = replay.out().map(Path::to_owned);
-    let origin = replay.under(old, folder(options, past.as_deref(), AS_IT_WAS)?)?;
-    let changed = replay.under(new, folder(options, past.as_deref(), CHANGED)?)?;
-    let changed = if adopt { changed.noting(note(stored, &branch)) } else { changed };
-    let remembered = Arc::new(Mutex::new(Remembered::default()));
-    let compared = Arc::new(Mutex::new(Compared::default()));
-    let prepare = |to: &Path, mark: &_| copy(past.as_deref(), to, mark);
-
-    let begun =
-        origin.branched(from, progress, false, prepare)?.witnessed(Box::new(Tell(vec![share(&remembered)])));
-    let as_it_was = origin.go_on(begun, None, progress, &Control::new())?;
-    check(stored, as_it_was.fingerprint, progress)?;
-    lock(&compared).against(std::mem::take(&mut *lock(&remembered)));
-    let begun =
-        changed.branched(from, progress, adopt, prepare)?.witnessed(Box::new(Tell(vec![share(&compared)])));
-    let changed = changed.go_on(begun, None, progress, &Control::new())?;
-    let difference: Option<Difference> = lock(&compared).difference(&[]);
-    Ok(Futures::Site { branch, as_it_was: Box::new(as_it_was), changed: Box::new(changed), difference })
-}
-
-/// Keys of the scenario's own `[churn]` have been written out at each site: those of each site that has churn.
+/// Applies keys of the scenario's own `[churn]` to each site that has churn, where the resolved scenario has them.
 fn at_each_site(scenario: &Scenario, sets: &[Override]) -> Result<Vec<Override>, RunError> {
-    let sites = &scenario.meaning.grid.sites;
+    let sites = &scenario.resolved.grid.sites;
     let mut all = Vec::new();
     for set in sets {
         if !set.key().starts_with("churn.") {
@@ -221,16 +176,16 @@ fn at_each_site(scenario: &Scenario, sets: &[Override]) -> Result<Vec<Override>,
         all.extend(with_churn.map(|site| set.under(&format!("site.{}", site.name))));
         if all.len() == before {
             let name = &sites[0].name;
-            return Err(RunError::request("no site has churn by chance, so its keys would change nothing")
+            return Err(RunError::request("no site has random outages, so this key would have no effect")
                 .with_hint(format!(
-                    "say whose machines fail: `site.{name}.churn={{up=\"45 h\",down=\"1 h\"}}`"
+                    "give one site churn: `site.{name}.churn={{up=\"45 h\",down=\"1 h\"}}`"
                 )));
         }
     }
     Ok(all)
 }
 
-/// What the summary of the changed future has to tell: it is not that of a run under one description.
+/// The note in the summary of the changed future: it is not that of a run under one description.
 fn note(stored: &Stored, branch: &Branch) -> String {
     format!(
         "forked at {} s from snapshot {} of `{}`; from then on: {}",
@@ -241,14 +196,14 @@ fn note(stored: &Stored, branch: &Branch) -> String {
     )
 }
 
-/// Where the files of a future go.
+/// The folder for the files of a future.
 fn folder(options: &ForkOptions, past: Option<&Path>, name: &str) -> Result<Option<PathBuf>, RunError> {
     match (&options.out, past) {
         (None, _) => Ok(None),
-        (Some(_), None) => Err(RunError::request(
-            "the run wrote no files, so that those of its futures would lack their past",
-        )
-        .with_hint("leave `--out` out, or run anew with `--out`")),
+        (Some(_), None) => {
+            Err(RunError::request("the run wrote no files, so the files of its futures would lack the past")
+                .with_hint("omit `--out`, or run again with `--out`"))
+        }
         (Some(out), Some(_)) if out.join("gridemu-store").exists() => {
             Err(RunError::request(format!("`{}` is a store, not a place for files", out.display())))
         }
@@ -256,7 +211,7 @@ fn folder(options: &ForkOptions, past: Option<&Path>, name: &str) -> Result<Opti
     }
 }
 
-fn copy(past: Option<&Path>, to: &Path, mark: &crate::report::OutputMark) -> Result<(), RunError> {
+fn copy(past: Option<&Path>, to: &Path, mark: &crate::output::OutputMark) -> Result<(), RunError> {
     let Some(past) = past else { return Ok(()) };
     OutputDir::copy_past(past, to, mark).map_err(|error| {
         RunError::from_resuming(&error)
@@ -264,13 +219,11 @@ fn copy(past: Option<&Path>, to: &Path, mark: &crate::report::OutputMark) -> Res
     })
 }
 
-/// A future in which nothing was changed is what the run ended in, if it has ended.
+/// Checks that the unchanged future ends as the run ended, if it has ended.
 fn check(stored: &Stored, found: Fingerprint, progress: &Progress) -> Result<(), RunError> {
     // A damaged summary is no reason to refuse a fork.
-    let ended = match stored.ended().unwrap_or(None) {
-        None => return Ok(()),
-        Some(Ended::Run(summary)) => summary.fingerprint,
-        Some(Ended::Replay(summary)) => summary.fingerprint,
+    let Some(ended) = stored.ended().unwrap_or(None).map(|summary| summary.fingerprint) else {
+        return Ok(());
     };
     if ended != found {
         progress.tell(Notice::Warning(format!(
@@ -280,7 +233,7 @@ fn check(stored: &Stored, found: Fingerprint, progress: &Progress) -> Result<(),
     Ok(())
 }
 
-/// Tells several.
+/// Passes records to several sinks.
 struct Tell(Vec<Box<dyn RecordSink + Send>>);
 
 impl RecordSink for Tell {
@@ -289,7 +242,7 @@ impl RecordSink for Tell {
     }
 }
 
-/// One end of a sink that somebody else reads later.
+/// A sink whose other owner reads it later.
 struct Shared<T>(Arc<Mutex<T>>);
 
 impl<T: RecordSink> RecordSink for Shared<T> {

@@ -1,10 +1,10 @@
-//! How far a run has come, told to whoever shows it.
+//! The progress of a run, for a display.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// A counter that a run moves on and a progress bar reads.
+/// A counter that a run advances and a progress bar reads.
 #[derive(Clone, Debug, Default)]
 pub struct Progress(Arc<Counters>);
 
@@ -18,30 +18,31 @@ struct Counters {
     told: Mutex<Vec<Notice>>,
 }
 
-/// What has to be said while a run goes on.
+/// A message of a run that goes on.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Notice {
-    /// Something to know.
+    /// Information.
     Note(String),
-    /// Something to look at.
+    /// Something to check before trusting the result.
     Warning(String),
 }
 
-/// How far a campaign has come.
+/// The progress of a campaign.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunsDone {
     /// Runs that have a result.
     pub done: u64,
-    /// Those of them that had one before this process began.
+    /// Runs of `done` that had a result before this process began.
     pub before: u64,
-    /// Those of them that failed.
+    /// Runs of `done` that failed.
     pub failed: u64,
     /// Runs in all.
     pub total: u64,
 }
 
 impl RunsDone {
-    /// How long the rest will take, if it goes on as in the `elapsed` time since it began; `None` as long as nothing is done.
+    /// The remaining time, extrapolated from the `elapsed` time since the campaign began; `None` until a run is done.
     pub fn left(&self, elapsed: Duration) -> Option<Duration> {
         let here = self.done.saturating_sub(self.before);
         let rest = self.total.saturating_sub(self.done);
@@ -50,27 +51,27 @@ impl RunsDone {
 }
 
 impl Progress {
-    /// How far the campaign has come; `None` if it is about a single run.
+    /// The progress of the campaign; `None` for a single run.
     pub fn runs(&self) -> Option<RunsDone> {
         *self.0.runs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A campaign of `total` runs, of which `before` are done already.
-    pub(super) fn begin_runs(&self, total: u64, before: u64) {
+    /// Begins a campaign of `total` runs, of which `before` are done already.
+    pub(crate) fn begin_runs(&self, total: u64, before: u64) {
         let runs = RunsDone { done: before, before, failed: 0, total };
         *self.0.runs.lock().unwrap_or_else(PoisonError::into_inner) = Some(runs);
     }
 
-    /// One more run of a campaign is done, well or not.
-    pub(super) fn run_ended(&self, failed: bool) {
+    /// Counts a run of a campaign that has ended, successfully or not.
+    pub(crate) fn run_ended(&self, failed: bool) {
         if let Some(runs) = &mut *self.0.runs.lock().unwrap_or_else(PoisonError::into_inner) {
             runs.done += 1;
             runs.failed += u64::from(failed);
         }
     }
 
-    /// How much is done, out of how much (0 if that is not known): of logs the bytes that have been read, otherwise of
-    /// generators the jobs that have ended.
+    /// The work done and the total (0 if unknown): for logs the bytes that have been read, otherwise for generators the jobs that have
+    /// ended.
     pub fn done(&self) -> (u64, u64) {
         match self.0.total.load(Ordering::Relaxed) {
             0 => (self.jobs(), self.0.to_come.load(Ordering::Relaxed)),
@@ -83,30 +84,30 @@ impl Progress {
         self.0.jobs.load(Ordering::Relaxed)
     }
 
-    /// What has to be said while the run goes on, since this was last asked.
+    /// The messages since the last call.
     pub fn told(&self) -> Vec<Notice> {
         std::mem::take(&mut self.0.told.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    pub(super) fn tell(&self, said: Notice) {
+    pub(crate) fn tell(&self, said: Notice) {
         self.0.told.lock().unwrap_or_else(PoisonError::into_inner).push(said);
     }
 
-    /// One more log, of so many bytes.
-    pub(super) fn begin(&self, bytes: u64) {
+    /// Adds a log of this size in bytes.
+    pub(crate) fn begin(&self, bytes: u64) {
         self.0.total.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// One more generator, of so many jobs.
-    pub(super) fn begin_jobs(&self, jobs: u64) {
+    /// Adds a generator of this number of jobs.
+    pub(crate) fn begin_jobs(&self, jobs: u64) {
         self.0.to_come.fetch_add(jobs, Ordering::Relaxed);
     }
 
-    pub(super) fn advance(&self, by: u64) {
+    pub(crate) fn advance(&self, by: u64) {
         self.0.done.fetch_add(by, Ordering::Relaxed);
     }
 
-    pub(super) fn ended(&self, jobs: u64) {
+    pub(crate) fn ended(&self, jobs: u64) {
         self.0.jobs.fetch_add(jobs, Ordering::Relaxed);
     }
 }
@@ -123,7 +124,7 @@ mod tests {
         progress.begin_jobs(20);
         progress.ended(30);
         assert_eq!(progress.done(), (30, 120));
-        // Beside a log, generators are told by nothing.
+        // Beside a log, generators do not count.
         progress.begin(5_000);
         progress.begin(1_000);
         progress.advance(1_500);

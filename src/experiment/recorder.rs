@@ -1,4 +1,4 @@
-//! Takes a run's records: sums them up and writes them, in batches, measured.
+//! Records a run: sums its records up and writes them, in batches, and measures the time it takes.
 
 use std::time::Duration;
 
@@ -6,108 +6,52 @@ use serde::{Deserialize, Serialize};
 
 use super::Progress;
 use super::clock::now;
-use crate::metrics::{
-    Block, BlockError, BlockId, Blocks, Definitions, Elasticity, Exact, Fingerprint, GridMeasures, Skeleton,
-    Summary, WaitComparison,
-};
-use crate::model::{Layout, Outcome, Record, RecordSink, RejectReason};
-use crate::report::{OutputDir, OutputError, OutputMark};
+use crate::metrics::{Block, BlockError, BlockId, Blocks, Fingerprint, GridMeasures, Skeleton};
+use crate::model::{Layout, Record, RecordSink};
+use crate::output::{OutputDir, OutputError, OutputMark};
 
-/// Records handled at a time: enough that looking at the clock costs nothing, few enough to stay in the cache.
+/// Records handled at a time: enough that reading the clock costs next to nothing, few enough to stay in the cache.
 const BATCH: usize = 256;
 
-/// What is measured over the records of a run.
-pub(super) trait Measured: Exact + Clone {
-    fn add(&mut self, record: &Record);
-}
-
-/// What is measured of one site.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct OneSite {
-    pub(super) summary: Summary,
-    pub(super) waits: WaitComparison,
-    /// Jobs that were rejected because they ask for more than the machine gives.
-    pub(super) too_large: u64,
-    pub(super) elastic: Elasticity,
-}
-
-impl OneSite {
-    pub(super) fn new(definitions: &Definitions) -> Self {
-        Self {
-            summary: Summary::new(definitions.clone()),
-            waits: WaitComparison::new(definitions.clone()),
-            too_large: 0,
-            elastic: Elasticity::default(),
-        }
-    }
-}
-
-impl Exact for OneSite {
-    fn exact(&mut self, each: &mut dyn FnMut(&mut Vec<u64>)) {
-        self.summary.exact(each);
-        self.waits.exact(each);
-    }
-}
-
-impl Measured for OneSite {
-    #[inline]
-    fn add(&mut self, record: &Record) {
-        if let Record::Job(job) = record {
-            self.summary.add(job);
-            self.waits.add(job);
-            self.too_large += u64::from(job.outcome == Outcome::Rejected(RejectReason::TooLarge));
-        } else if let Record::Event(event) = record {
-            self.elastic.add(event);
-        }
-    }
-}
-
-impl Measured for GridMeasures {
-    #[inline]
-    fn add(&mut self, record: &Record) {
-        Self::add(self, record);
-    }
-}
-
-/// The end of all records of a run.
-pub(super) struct Recorder<M> {
+/// The sink of all records of a run.
+pub(super) struct Recorder {
     batch: Vec<Record>,
     progress: Progress,
     output: Option<OutputDir>,
-    pub(super) measured: M,
+    pub(super) measured: GridMeasures,
     pub(super) fingerprint: Fingerprint,
     pub(super) elapsed: Duration,
     /// Jobs that have ended.
     jobs: u64,
-    /// Blocks of measures that were given out with earlier saves.
+    /// Blocks of measures that earlier saves have already handed out.
     blocks: Blocks,
     failed: Option<OutputError>,
 }
 
-/// How far a recorder was. Its measures are whole only with the blocks that they name.
+/// The saved state of a recorder. Its measures are complete only with the blocks that they name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct RecorderSave<M> {
-    /// Of everything here and in the measures.
-    layout: Layout<2>,
-    /// The files; `None` if there are none.
+pub(super) struct RecorderSave {
+    /// The layout version of all fields here and in the measures.
+    layout: Layout<3>,
+    /// The position in the files; `None` if the run writes none.
     pub(super) output: Option<OutputMark>,
-    measured: Skeleton<M>,
+    measured: Skeleton<GridMeasures>,
     pub(super) fingerprint: Fingerprint,
     /// Jobs that had ended.
     pub(super) jobs: u64,
-    /// How long writing took.
+    /// Time spent writing.
     elapsed: Duration,
 }
 
-impl<M: Measured> RecorderSave<M> {
-    /// Whether it is whole only with blocks.
+impl RecorderSave {
+    /// True if the state is complete only with blocks.
     pub(super) fn has_blocks(&self) -> bool {
         self.measured.blocks().next().is_some()
     }
 }
 
-impl<M: Measured> Recorder<M> {
-    pub(super) fn new(measured: M, output: Option<OutputDir>, progress: Progress) -> Self {
+impl Recorder {
+    pub(super) fn new(measured: GridMeasures, output: Option<OutputDir>, progress: Progress) -> Self {
         Self {
             batch: Vec::with_capacity(BATCH),
             progress,
@@ -121,10 +65,10 @@ impl<M: Measured> Recorder<M> {
         }
     }
 
-    /// Handles what is left, hands the rows to the system and says how far everything is, with the blocks of measures
-    /// that are new since the last time: these must be safe before what is saved counts, also if
-    /// saving it fails and the next one is tried.
-    pub(super) fn save(&mut self) -> Result<(RecorderSave<M>, Vec<Block>), OutputError> {
+    /// Handles the records that are left, hands the rows to the operating system and returns the state, with the blocks
+    /// of measures that are new since the last save. The blocks must be stored before the saved state is valid, even if
+    /// storing this state fails and the next one is tried.
+    pub(super) fn save(&mut self) -> Result<(RecorderSave, Vec<Block>), OutputError> {
         self.flush();
         let started = now();
         let output = match self.failed.take() {
@@ -144,10 +88,10 @@ impl<M: Measured> Recorder<M> {
         Ok((save, new))
     }
 
-    /// Goes on from what was saved, with the blocks that `read` finds and with the output
-    /// [resumed](OutputDir::resume). The progress has begun; it is told of the jobs that had ended.
+    /// Continues from a saved state, with the blocks that `read` finds and with the output [resumed](OutputDir::resume).
+    /// The progress has begun; the jobs that had ended are added to it.
     pub(super) fn restore<E>(
-        save: RecorderSave<M>,
+        save: RecorderSave,
         read: impl FnMut(BlockId) -> Result<Vec<u8>, E>,
         output: Option<OutputDir>,
         progress: Progress,
@@ -168,12 +112,12 @@ impl<M: Measured> Recorder<M> {
         self.jobs
     }
 
-    /// The files, to be synced.
+    /// The output files, to be synced.
     pub(super) const fn output(&self) -> Option<&OutputDir> {
         self.output.as_ref()
     }
 
-    /// Handles what is left and hands the rows to the disk; gives the output back for the summary.
+    /// Handles the records that are left and hands the rows to the disk; returns the output for the summary.
     pub(super) fn finish(&mut self) -> Result<Option<OutputDir>, OutputError> {
         self.flush();
         let started = now();
@@ -204,7 +148,7 @@ impl<M: Measured> Recorder<M> {
     }
 }
 
-impl<M: Measured> RecordSink for Recorder<M> {
+impl RecordSink for Recorder {
     fn record(&mut self, record: Record) {
         self.batch.push(record);
         if self.batch.len() >= BATCH {

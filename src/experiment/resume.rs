@@ -1,86 +1,56 @@
-//! Going on with a run from its store.
+//! Resumes a run from its store.
 
 use std::path::{Path, PathBuf};
 
-use serde::de::DeserializeOwned;
-
-use super::checkpoint::{Description, Snapshot, Taker, options};
-use super::scenario::Scenario;
-use super::{CheckpointPlan, Commands, Control, Progress, Replay, Run, RunError};
-use crate::broker::BrokerRegistry;
-use crate::grid::{Grid, Told};
-use crate::local::Registry;
-use crate::metrics::{GridSummary, RunSummary};
+use super::checkpoint::{Checkpointer, Description, Snapshot, options};
+use super::{Commands, Control, Progress, Run, RunError};
+use crate::grid::{Grid, JournalEntry, Policies};
+use crate::metrics::GridSummary;
+use crate::scenario::{CheckpointPlan, Scenario};
 use crate::store::{Cut, Entries, Section, Store};
 
-/// A store that has been opened, and what it says of its run.
+/// An open store with the description of its run.
 pub struct Stored {
     pub(super) store: Store,
-    pub(super) run: StoredRun,
-    /// The scenario as the store has it.
+    pub(super) run: Run,
+    /// The scenario text in the store.
     pub(super) text: String,
     /// The folder in which the command was typed.
     pub(super) typed_in: PathBuf,
 }
 
-/// The run of a store.
-pub enum StoredRun {
-    /// Of a scenario.
-    Run(Box<Run>),
-    /// Of a replay.
-    Replay(Box<Replay>),
-}
-
-/// What a run that was gone on with ends in.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Ended {
-    /// Of a scenario.
-    Run(Box<GridSummary>),
-    /// Of a replay.
-    Replay(Box<RunSummary>),
-}
-
-/// Where a run goes on from.
+/// The point from which a run continues.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResumePoint {
     /// The number of the snapshot.
     pub number: u64,
-    /// Where it was cut.
+    /// The instant and the counts of the snapshot.
     pub cut: Cut,
-    /// Newer snapshots that cannot be used, and why.
+    /// Newer snapshots that cannot be used, with the reason.
     pub skipped: Vec<(u64, String)>,
-    /// How many commands came after it, which are told again.
+    /// The number of commands after the snapshot, which are replayed.
     pub commands_again: usize,
-    /// A command after these was not written down to its end: nobody has used it.
+    /// True if the journal ends with an incomplete command: it was never used.
     pub torn: bool,
 }
 
 impl Stored {
-    /// Opens the store in `folder` and reads what its run is.
+    /// Opens the store in `folder` and reads the description of its run.
     ///
     /// # Errors
-    /// [`RunError::Request`] if there is no store, it cannot be read, or its run can no longer be built: a log is gone, say.
-    pub fn open(folder: &Path, registry: Registry, brokers: BrokerRegistry) -> Result<Self, RunError> {
+    /// [`RunError::Request`] if there is no store, it cannot be read, or its run can no longer be built, for example because a log is
+    /// gone.
+    pub fn open(folder: &Path, policies: &Policies) -> Result<Self, RunError> {
         let plan = CheckpointPlan::new(folder.to_owned());
         let store = Store::open(folder, &options(&plan)).map_err(|error| RunError::from_store(&error))?;
-        let (run, text, typed_in) = match Description::read(folder, store.about())? {
-            Description::Run { folder: from, scenario, threads } => {
-                let run = build_run(folder, &store, &from, &scenario, threads, registry, brokers)?;
-                (StoredRun::Run(Box::new(run)), scenario, from)
-            }
-            Description::Replay { folder: from, mut options } => {
-                options.see_from(&from);
-                if let Some(plan) = &mut options.checkpoint {
-                    plan.store = folder.to_owned();
-                }
-                (StoredRun::Replay(Box::new(Replay::new(*options, registry)?)), String::new(), from)
-            }
-        };
+        let Description::Run { folder: typed_in, scenario: text, threads } =
+            Description::read(folder, store.about())?;
+        let run = build_run(folder, &store, &typed_in, &text, threads, policies)?;
         Ok(Self { store, run, text, typed_in })
     }
 
-    /// What is run.
-    pub const fn run(&self) -> &StoredRun {
+    /// The run as described in the store.
+    pub const fn run(&self) -> &Run {
         &self.run
     }
 
@@ -89,22 +59,22 @@ impl Stored {
         &self.store
     }
 
-    /// What the run ended in, if it is over.
+    /// The summary of the run, if it has ended.
     ///
     /// # Errors
     /// [`RunError::Request`] if the summary is damaged.
-    pub fn ended(&self) -> Result<Option<Ended>, RunError> {
-        let Some(bytes) = self.store.finished().map_err(|error| RunError::from_store(&error))? else {
-            return Ok(None);
+    pub fn ended(&self) -> Result<Option<GridSummary>, RunError> {
+        let bytes = self.store.finished().map_err(|error| RunError::from_store(&error))?;
+        let read = |bytes: Vec<u8>| {
+            serde_json::from_slice(&bytes).map_err(|error| {
+                RunError::request(format!("the summary in the store cannot be read: {error}"))
+            })
         };
-        Ok(Some(match &self.run {
-            StoredRun::Run(_) => Ended::Run(Box::new(summary(&bytes)?)),
-            StoredRun::Replay(_) => Ended::Replay(Box::new(summary(&bytes)?)),
-        }))
+        bytes.map(read).transpose()
     }
 
-    /// What came from outside after a snapshot, and whether a last entry was not written to its end.
-    pub(super) fn told(&self, number: u64) -> Result<(Vec<Told>, bool), RunError> {
+    /// The commands after a snapshot, and whether the last entry is incomplete.
+    pub(super) fn told(&self, number: u64) -> Result<(Vec<JournalEntry>, bool), RunError> {
         let Entries { entries, torn } =
             self.store.journal(number).map_err(|error| RunError::from_store(&error))?;
         let read = |entry: &Vec<u8>| {
@@ -112,41 +82,31 @@ impl Stored {
                 RunError::request(format!("a command in the journal of the store cannot be read: {error}"))
             })
         };
-        let told: Vec<Told> = entries.iter().map(read).collect::<Result<_, _>>()?;
+        let told: Vec<JournalEntry> = entries.iter().map(read).collect::<Result<_, _>>()?;
         Ok((told, torn))
     }
 
-    /// The grid as it was when the snapshot of these sections was taken.
+    /// The grid at the snapshot of these sections.
     pub(super) fn grid(&self, sections: &[Section]) -> Result<Grid, RunError> {
-        let from = Snapshot { sections, told: &[], store: &self.store };
-        match &self.run {
-            StoredRun::Run(run) => run.grid_of(&from),
-            StoredRun::Replay(replay) => replay.grid_of(&from),
-        }
+        self.run.grid_of(&Snapshot { sections, told: &[], store: &self.store })
     }
 
-    /// Goes on from the newest snapshot that can be used, which is told to `say` first, and runs to the end, with snapshots
-    /// as before. What it was told is told again, then what `commands` say.
+    /// Continues from the newest usable snapshot, which is passed to `say` first, and runs to the end, with snapshots as
+    /// before. The journal is replayed first, then the run takes `commands`.
     ///
     /// # Errors
-    /// [`RunError::Request`] if no snapshot can be used, the workload or a file of the run is not what it was, or there are commands
-    /// and the run follows no clock;
-    /// [`RunError::Run`] if the run breaks; [`RunError::Stopped`] if it is stopped again.
+    /// [`RunError::Request`] if no snapshot can be used, the workload or a file of the run has changed, or there are commands and
+    /// the run does not follow the wall clock; [`RunError::Run`] if the run fails; [`RunError::Stopped`] if it is stopped again.
     pub fn resume(
         mut self,
         progress: &Progress,
         control: &Control,
         commands: Option<Commands>,
         say: impl FnOnce(&ResumePoint),
-    ) -> Result<Ended, RunError> {
-        match &self.run {
-            StoredRun::Run(run) if commands.is_some() => Commands::check(&run.scenario().meaning)?,
-            StoredRun::Replay(_) if commands.is_some() => {
-                return Err(RunError::request(
-                    "`--commands` is for the run of a scenario, and this one is a replay",
-                ));
-            }
-            _ => {}
+    ) -> Result<GridSummary, RunError> {
+        let resolved = &self.run.scenario().resolved;
+        if commands.is_some() {
+            Commands::check(resolved)?;
         }
         let refused = |error| RunError::from_store(&error);
         let newest = self.store.newest().map_err(refused)?;
@@ -156,71 +116,47 @@ impl Stored {
         say(&ResumePoint { number: newest.number, cut: newest.cut, skipped, commands_again, torn });
         let plan = CheckpointPlan::new(self.store.folder().to_owned());
         let from = Snapshot { sections: &newest.sections, told: &told, store: &self.store };
-        let taker = |plan: CheckpointPlan, store: Store| {
-            Taker::new(plan, store, control, progress).resuming(newest.number)
-        };
-        Ok(match self.run {
-            StoredRun::Run(run) => {
-                let mut begun = run.restored(&from, progress)?;
-                let meaning = &run.scenario().meaning;
-                let taker = taker(meaning.checkpoint.clone().unwrap_or(plan), self.store);
-                if let Some(commands) = commands {
-                    begun = begun.listening(commands, &meaning.grid.sites, Some(&taker), progress)?;
-                }
-                Ended::Run(Box::new(run.carry_out(begun, Some(taker), progress, control)?))
-            }
-            StoredRun::Replay(replay) => {
-                let begun = replay.restored(&from, progress)?;
-                self.store.go_on_from(newest.number).map_err(refused)?;
-                let taker = taker(replay.checkpoint().cloned().unwrap_or(plan), self.store);
-                Ended::Replay(Box::new(replay.go_on(begun, Some(taker), progress, control)?))
-            }
-        })
+        let mut begun = self.run.restored(&from, progress)?;
+        self.store.go_on_from(newest.number).map_err(refused)?;
+        let plan = resolved.checkpoint.clone().unwrap_or(plan);
+        let checkpointer = Checkpointer::new(plan, self.store, control, progress).resuming(newest.number);
+        if let Some(commands) = commands {
+            begun = begun.listening(commands, &resolved.grid.sites, Some(&checkpointer), progress)?;
+        }
+        self.run.carry_out(begun, Some(checkpointer), progress, control)
     }
 }
 
-/// The run of a scenario as it was described when it began.
+/// Builds the run from the scenario with which it began.
 fn build_run(
     store: &Path,
     opened: &Store,
     from: &Path,
     text: &str,
     threads: usize,
-    registry: Registry,
-    brokers: BrokerRegistry,
+    policies: &Policies,
 ) -> Result<Run, RunError> {
     let about = opened.about();
-    // Places in the text are of no use to anybody: it was right when the run began.
+    // The text was valid when the run began, so places of errors in it are of no use.
     let mut scenario = Scenario::read(
         &PathBuf::from(format!("the scenario kept in {}", store.display())),
         text,
         &[],
-        &registry,
-        &brokers,
+        policies,
     )?;
     if scenario.hash != about.hash {
         return Err(RunError::request(format!(
-            "the scenario of `{}` means something else to this gridemu than to the one that began the run",
+            "this version of gridemu interprets the scenario of `{}` differently than the version that began the run",
             store.display()
         ))
         .with_hint(format!("resume it with gridemu {}", about.program)));
     }
-    if let Some(folder) = &mut scenario.meaning.output.folder {
+    if let Some(folder) = &mut scenario.resolved.output.folder {
         *folder = from.join(&*folder);
     }
-    if let Some(plan) = &mut scenario.meaning.checkpoint {
-        // It may have been moved.
+    if let Some(plan) = &mut scenario.resolved.checkpoint {
+        // The store may have been moved.
         plan.store = store.to_owned();
     }
-    Ok(Run::new(scenario, threads, registry, brokers))
-}
-
-fn summary<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, RunError> {
-    serde_json::from_slice(bytes)
-        .map_err(|error| RunError::request(format!("the summary in the store cannot be read: {error}")))
-}
-
-/// `path` as it was seen from `folder`.
-pub(super) fn seen_from(folder: &Path, path: &mut PathBuf) {
-    *path = folder.join(&*path);
+    Ok(Run::new(scenario, threads, policies))
 }

@@ -1,27 +1,27 @@
-//! Running a scenario.
+//! Runs a scenario.
 
 use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use super::checkpoint::{Anew, Description, Snapshot, Taker, create_store, here};
+use super::active_run::{ActiveRun, Driver};
+use super::checkpoint::{Anew, Checkpointer, Description, Snapshot, create_store, here};
 use super::files::Files;
 use super::recorder::Recorder;
-use super::scenario::{Clock, Engine, Meaning, Measure, Scenario, ScenarioError};
 use super::timed::Read;
-use super::underway::{Driver, Underway};
 use super::workload::{Logs, Opened};
 use super::{Commands, Control, Progress, RunError};
-use crate::broker::BrokerRegistry;
-use crate::entity::{Broker, Portal, Site};
-use crate::grid::Grid;
-use crate::local::Registry;
+use crate::entity::{Broker, Site};
+use crate::experiment::single::{notes, single, too_large};
+use crate::experiment::workload::Given;
+use crate::grid::{Grid, Policies};
 use crate::metrics::{
     Ages, BrokerFacts, GridFacts, GridMeasures, GridSummary, Ledger, RecoveryRule, Times, Window,
 };
 use crate::model::{RecordSink, SiteSpec};
-use crate::report::{OutputMark, OutputOptions};
+use crate::output::{OutputMark, OutputOptions};
+use crate::scenario::{Clock, Engine, Measure, ResolvedScenario, Scenario, ScenarioError};
 use crate::workload::{Carrying, Merged, Source};
 
 /// A scenario that is ready to run.
@@ -29,56 +29,58 @@ use crate::workload::{Carrying, Merged, Source};
 pub struct Run {
     scenario: Scenario,
     threads: usize,
-    registry: Registry,
-    brokers: BrokerRegistry,
+    policies: Policies,
     note: Option<String>,
-    /// Logs that other runs read too.
+    /// Logs that other runs share.
     logs: Option<Logs>,
+    /// The workload of the first site, if it can be opened only once and has been.
+    given: Given,
 }
 
 /// The opened workloads of a scenario.
 pub struct Inputs {
-    /// What each site's own users submit.
+    /// The workloads of each site's local users.
     pub sites: Vec<Option<Opened>>,
-    /// What comes through the portal, all of it in one source; `None` if nothing does.
+    /// The workload of the portal, merged into one source; `None` if there is none.
     pub portal: Option<Box<dyn Source>>,
     reads: Vec<Arc<Mutex<Read>>>,
 }
 
-/// A run that can go on.
+/// A run that has begun and can continue.
 pub(super) struct Begun {
-    underway: Underway<GridMeasures>,
+    active: ActiveRun,
+    inputs: Inputs,
 }
 
 impl Begun {
-    /// The same, with somebody who looks at the records on their way.
+    /// The same run with a witness that sees each record.
     pub(super) fn witnessed(self, witness: Box<dyn RecordSink + Send>) -> Self {
-        Self { underway: self.underway.witnessed(witness) }
+        Self { active: self.active.witnessed(witness), ..self }
     }
 
-    /// The same, listening to commands, which `taker` writes down if there is one.
+    /// The same run with commands, which `checkpointer` writes to the journal if there is one.
     ///
     /// # Errors
-    /// [`RunError::Run`] if nobody can be started to read them.
+    /// [`RunError::Run`] if the reading thread cannot be started.
     pub(super) fn listening(
         self,
         commands: Commands,
         sites: &[SiteSpec],
-        taker: Option<&Taker>,
+        checkpointer: Option<&Checkpointer>,
         progress: &Progress,
     ) -> Result<Self, RunError> {
-        let (sites, next) = (sites.to_vec(), self.underway.grid.commands());
-        let outside = match taker {
-            Some(taker) => commands.listen(sites, next, taker.journal(), progress)?,
-            // Nobody goes on with a run that has no store.
+        let (sites, next) = (sites.to_vec(), self.active.grid.commands());
+        let outside = match checkpointer {
+            Some(checkpointer) => commands.listen(sites, next, checkpointer.journal(), progress)?,
+            // A run without a store cannot be resumed, so it needs no journal.
             None => commands.listen(sites, next, |_| Ok(()), progress)?,
         };
-        Ok(Self { underway: self.underway.listening(outside) })
+        Ok(Self { active: self.active.listening(outside), ..self })
     }
 }
 
 impl Inputs {
-    /// How long reading and generating have taken so far, sites and portal together.
+    /// Time that reading and generating have taken so far, sites and portal together.
     pub fn elapsed(&self) -> Duration {
         let elapsed = |read: &Arc<Mutex<Read>>| read.lock().unwrap_or_else(PoisonError::into_inner).elapsed;
         self.reads.iter().map(elapsed).sum()
@@ -87,38 +89,45 @@ impl Inputs {
 
 impl Run {
     /// The run of `scenario` on `threads` threads, at least one.
-    pub fn new(scenario: Scenario, threads: usize, registry: Registry, brokers: BrokerRegistry) -> Self {
-        Self { scenario, threads: threads.max(1), registry, brokers, note: None, logs: None }
+    pub fn new(scenario: Scenario, threads: usize, policies: &Policies) -> Self {
+        Self {
+            scenario,
+            threads: threads.max(1),
+            policies: policies.clone(),
+            note: None,
+            logs: None,
+            given: Given::default(),
+        }
     }
 
-    /// The same with something that a reader of its summary must know.
+    /// The same run with a note for its summary.
     pub(super) fn noting(self, note: String) -> Self {
         Self { note: Some(note), ..self }
     }
 
-    /// The same reading logs that other runs read too.
-    pub(super) fn sharing(self, logs: &Logs) -> Self {
+    /// The same run with logs shared between runs.
+    pub(crate) fn sharing(self, logs: &Logs) -> Self {
         Self { logs: Some(logs.clone()), ..self }
     }
 
-    /// What is run.
+    /// The same run with the workload of its first site, if it can be opened only once and has been.
+    pub(super) fn given(self, opened: Option<Opened>) -> Self {
+        Self { given: Given::new(opened), ..self }
+    }
+
+    /// The scenario.
     pub const fn scenario(&self) -> &Scenario {
         &self.scenario
     }
 
-    /// On how many threads.
+    /// The number of threads.
     pub const fn threads(&self) -> usize {
         self.threads
     }
 
     /// The local policies that sites may name.
-    pub const fn registry(&self) -> &Registry {
-        &self.registry
-    }
-
-    /// The broker policies that the broker may name.
-    pub const fn brokers(&self) -> &BrokerRegistry {
-        &self.brokers
+    pub const fn policies(&self) -> &Policies {
+        &self.policies
     }
 
     /// Opens all workloads.
@@ -126,14 +135,17 @@ impl Run {
     /// # Errors
     /// [`RunError::Request`] names the workload that cannot be opened.
     pub fn open(&self, progress: &Progress) -> Result<Inputs, RunError> {
-        let meaning = &self.scenario.meaning;
-        let sites = meaning.site_workloads.iter().zip(&meaning.grid.sites).map(|(planned, site)| {
+        let resolved = &self.scenario.resolved;
+        let sites = resolved.site_workloads.iter().zip(&resolved.grid.sites).map(|(planned, site)| {
             let opened = planned.as_ref().map(|planned| planned.open_with(progress, self.logs.as_ref()));
             opened.transpose().map_err(|error| error.within(&format!("the workload of site `{}`", site.name)))
         });
-        let sites: Vec<Option<Opened>> = sites.collect::<Result<_, _>>()?;
+        let sites: Vec<Option<Opened>> = match self.given.take() {
+            Some(opened) => vec![Some(opened)],
+            None => sites.collect::<Result<_, _>>()?,
+        };
         let mut reads: Vec<_> = sites.iter().flatten().map(|opened| Arc::clone(&opened.read)).collect();
-        let portal = meaning.portal.iter().enumerate().map(|(at, planned)| {
+        let portal = resolved.portal.iter().enumerate().map(|(at, planned)| {
             let opened = planned.open_with(progress, self.logs.as_ref());
             let opened = opened.map_err(|error| error.within(&format!("`workload[{at}]`")))?;
             reads.push(opened.read);
@@ -152,17 +164,18 @@ impl Run {
     /// Runs to the end, without snapshots.
     ///
     /// # Errors
-    /// [`RunError::Request`] if a workload cannot be opened, [`RunError::Run`] if the run breaks, with what was finished in the
-    /// output folder.
+    /// [`RunError::Request`] if a workload cannot be opened, [`RunError::Run`] if the run fails, with the completed
+    /// results in the output folder.
     pub fn run(&self, progress: &Progress) -> Result<GridSummary, RunError> {
         let built = self.build(progress)?;
         self.carry_out(self.begin(built, progress)?, None, progress, &Control::new())
     }
 
-    /// Runs to the end, with the snapshots that the scenario asks for, and told what `commands` say.
+    /// Runs to the end, with the snapshots that the scenario requests, and takes `commands`.
     ///
     /// # Errors
-    /// As [`Run::run`]; [`RunError::Request`] if there are commands and it follows no clock; [`RunError::Stopped`] if `control` was asked to stop it, after a last snapshot.
+    /// As [`Run::run`]; [`RunError::Request`] if there are commands and the run does not follow the wall clock;
+    /// [`RunError::Stopped`] if `control` was asked to stop it, after a last snapshot.
     pub fn run_with_snapshots(
         &self,
         progress: &Progress,
@@ -170,40 +183,45 @@ impl Run {
         anew: Anew,
         commands: Option<Commands>,
     ) -> Result<GridSummary, RunError> {
-        let meaning = &self.scenario.meaning;
+        let resolved = &self.scenario.resolved;
         if commands.is_some() {
-            Commands::check(meaning)?;
+            Commands::check(resolved)?;
         }
-        // What cannot be opened is found out before anything is made or removed.
+        let mut planned = resolved.site_workloads.iter().flatten().chain(&resolved.portal);
+        if resolved.checkpoint.is_some() && planned.any(|planned| planned.workload.is_once()) {
+            return Err(RunError::request("a workload that can be read only once cannot be resumed")
+                .with_hint("give it as a file, or leave `--checkpoint` out"));
+        }
+        // Inputs that cannot be opened are reported before anything is created or removed.
         let built = self.build(progress)?;
-        let taker = meaning.checkpoint.as_ref().map(|plan| {
+        let checkpointer = resolved.checkpoint.as_ref().map(|plan| {
             let scenario = self.scenario.text.clone();
             let description = Description::Run { folder: here()?, scenario, threads: self.threads };
             let store = create_store(
                 plan,
                 &description,
-                &meaning.name,
+                &resolved.name,
                 self.scenario.hash,
                 anew,
-                meaning.output.folder.as_deref(),
+                resolved.output.folder.as_deref(),
             )?;
-            Ok::<_, RunError>(Taker::new(plan.clone(), store, control, progress))
+            Ok::<_, RunError>(Checkpointer::new(plan.clone(), store, control, progress))
         });
-        let taker = taker.transpose()?;
+        let checkpointer = checkpointer.transpose()?;
         let mut begun = self.begin(built, progress)?;
         if let Some(commands) = commands {
-            begun = begun.listening(commands, &meaning.grid.sites, taker.as_ref(), progress)?;
+            begun = begun.listening(commands, &resolved.grid.sites, checkpointer.as_ref(), progress)?;
         }
-        self.carry_out(begun, taker, progress, control)
+        self.carry_out(begun, checkpointer, progress, control)
     }
 
-    /// A run as it was when the snapshot was taken, going on with its own files.
+    /// The run at its snapshot, continuing with its own files.
     pub(super) fn restored(&self, from: &Snapshot<'_>, progress: &Progress) -> Result<Begun, RunError> {
         self.branched(from, progress, false, |_, _| Ok(()))
     }
 
-    /// The same under another description if `adopt` is set. `prepare` is given the folder of the files of this run, and what the
-    /// files of the run that was saved held.
+    /// The same under another description if `adopt` is set. `prepare` is given the folder of the files of this run, and
+    /// the mark of the files of the saved run.
     pub(super) fn branched(
         &self,
         from: &Snapshot<'_>,
@@ -215,15 +233,15 @@ impl Run {
         let (mut grid, inputs) = self.build(progress)?;
         let (merge, recorder, spent) =
             from.put_back(read, &mut grid, adopt, self.files(), prepare, progress)?;
-        let underway =
-            Underway::new(grid, recorder, self.driver(), self.scenario.meaning.until, inputs.reads);
-        Ok(Begun { underway: underway.gone_on(merge, spent) })
+        let active =
+            ActiveRun::new(grid, recorder, self.driver(), self.scenario.resolved.until, inputs.reads.clone());
+        Ok(Begun { active: active.gone_on(merge, spent), inputs })
     }
 
-    /// The grid as it was when the snapshot of these sections was taken.
+    /// The grid at the snapshot `from`.
     pub(super) fn grid_of(&self, from: &Snapshot<'_>) -> Result<Grid, RunError> {
         let (mut grid, _) = self.build(&Progress::default())?;
-        let saved = from.read::<GridMeasures>()?.grid;
+        let saved = from.read()?.grid;
         from.put_into(&mut grid, saved, false)?;
         Ok(grid)
     }
@@ -235,28 +253,29 @@ impl Run {
 
     fn build(&self, progress: &Progress) -> Result<(Grid, Inputs), RunError> {
         let mut inputs = self.open(progress)?;
-        let spec = &self.scenario.meaning.grid;
+        let spec = &self.scenario.resolved.grid;
         let sources =
             inputs.sites.iter_mut().map(|opened| opened.as_mut().map(Opened::take_source)).collect();
-        let grid = Grid::build(spec, sources, inputs.portal.take(), &self.registry, &self.brokers)
+        let grid = Grid::build(spec, sources, inputs.portal.take(), &self.policies)
             .map_err(|error| RunError::from_building(&error))?;
         Ok((grid, inputs))
     }
 
-    /// The summary before anything has happened: which figures there are to be.
-    pub(super) fn outline(&self) -> Result<GridSummary, RunError> {
-        let Meaning { grid: spec, .. } = &self.scenario.meaning;
-        let grid = Grid::build(spec, Vec::new(), None, &self.registry, &self.brokers)
+    /// The summary before the first event: it has every figure of the run.
+    pub(crate) fn outline(&self) -> Result<GridSummary, RunError> {
+        let ResolvedScenario { grid: spec, .. } = &self.scenario.resolved;
+        let grid = Grid::build(spec, Vec::new(), None, &self.policies)
             .map_err(|error| RunError::from_building(&error))?;
-        let measures = GridMeasures::new(self.scenario.meaning.definitions.clone(), Window::ALL, &spec.sites);
+        let measures =
+            GridMeasures::new(self.scenario.resolved.definitions.clone(), Window::ALL, &spec.sites);
         let recorder = Recorder::new(measures, None, Progress::default());
-        Ok(self.summary(&grid, &recorder, Times::default(), Duration::ZERO))
+        Ok(self.summary(&grid, &recorder, None, Times::default(), Duration::ZERO))
     }
 
-    /// A run at its beginning. If it is `told` things, machines may leave that would not by themselves.
+    /// The run at its beginning.
     fn begin(&self, (grid, inputs): (Grid, Inputs), progress: &Progress) -> Result<Begun, RunError> {
-        let Meaning { grid: spec, measure, until, clock, .. } = &self.scenario.meaning;
-        let definitions = self.scenario.meaning.definitions.clone();
+        let ResolvedScenario { grid: spec, measure, until, clock, .. } = &self.scenario.resolved;
+        let definitions = self.scenario.resolved.definitions.clone();
         let window = match measure {
             Measure::All => Window::ALL,
             Measure::Window { from, to } => Window::new(*from, *to).unwrap_or(Window::ALL),
@@ -264,40 +283,44 @@ impl Run {
         let output = self.files().map(Files::create).transpose()?;
         let present = grid.sites().flat_map(Site::partitions).map(|part| u64::from(part.present())).sum();
         let mut measures = GridMeasures::new(definitions, window, &spec.sites);
-        // A run that follows the wall clock may be told of churn, now or when it is resumed.
+        // A run that follows the wall clock may get churn commands, now or after it is resumed.
         if *clock != Clock::Virtual || grid.sites().any(Site::churns) {
             measures = measures.watching(RecoveryRule::default(), present);
         }
         let recorder = Recorder::new(measures, output, progress.clone());
-        Ok(Begun { underway: Underway::new(grid, recorder, self.driver(), *until, inputs.reads) })
+        let active = ActiveRun::new(grid, recorder, self.driver(), *until, inputs.reads.clone());
+        Ok(Begun { active, inputs })
     }
 
     pub(super) fn carry_out(
         &self,
         begun: Begun,
-        taker: Option<Taker>,
+        checkpointer: Option<Checkpointer>,
         progress: &Progress,
         control: &Control,
     ) -> Result<GridSummary, RunError> {
-        let folder = self.scenario.meaning.output.folder.as_deref();
-        begun.underway.carry_out(taker, progress, control, folder, |run, times, whole| {
-            self.summary(&run.grid, &run.recorder, times, whole)
+        let folder = self.scenario.resolved.output.folder.as_deref();
+        let Begun { active, inputs } = begun;
+        let own = inputs.sites.first().and_then(Option::as_ref);
+        active.carry_out(checkpointer, progress, control, folder, |run, times, whole| {
+            self.summary(&run.grid, &run.recorder, own, times, whole)
         })
     }
 
     fn driver(&self) -> Driver {
-        let Meaning { engine, clock, .. } = &self.scenario.meaning;
+        let ResolvedScenario { engine, clock, .. } = &self.scenario.resolved;
         let threads = NonZeroUsize::new(self.threads).unwrap_or(NonZeroUsize::MIN);
         match (engine, clock) {
+            (Engine::Direct, Clock::Virtual) if self.scenario.resolved.runs_alone() => Driver::Alone,
             (Engine::Direct, Clock::Virtual) => Driver::Loop,
             (Engine::Actors, Clock::Virtual) => Driver::Actors { threads, pace: None },
-            // Only the actors wait for the wall clock.
+            // Only the actors follow the wall clock.
             (_, Clock::Paced(pace)) => Driver::Actors { threads, pace: Some(*pace) },
         }
     }
 
     fn files(&self) -> Option<Files<'_>> {
-        let Meaning { name, grid, output: plan, definitions, .. } = &self.scenario.meaning;
+        let ResolvedScenario { name, grid, output: plan, definitions, .. } = &self.scenario.resolved;
         Some(Files {
             folder: plan.folder.clone()?,
             sites: &grid.sites,
@@ -306,7 +329,6 @@ impl Run {
                 machines: plan.machines,
                 events: true,
                 scenario: Some(self.scenario.text.clone()),
-                replay: None,
                 batsim: plan.batsim.then(|| name.clone()),
             },
         })
@@ -315,11 +337,12 @@ impl Run {
     fn summary(
         &self,
         grid: &Grid,
-        recorder: &Recorder<GridMeasures>,
+        recorder: &Recorder,
+        own: Option<&Opened>,
         times: Times,
         whole: Duration,
     ) -> GridSummary {
-        let Meaning { name, grid: spec, engine, measure, .. } = &self.scenario.meaning;
+        let ResolvedScenario { name, grid: spec, engine, measure, .. } = &self.scenario.resolved;
         let ledgers = grid.sites().map(|site| {
             let mut ledger = Ledger::default();
             site.partitions().iter().for_each(|part| ledger.add(&part.usage(), site.spec().pue_ppm));
@@ -327,6 +350,7 @@ impl Run {
         });
         let ledgers: Vec<(SiteSpec, Ledger)> = ledgers.collect();
         let tally = grid.broker().map(Broker::tally).unwrap_or_default();
+        let single = single(&self.scenario.resolved, grid, &recorder.measured, own);
         let facts = GridFacts {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             scenario: name.clone(),
@@ -340,34 +364,14 @@ impl Run {
                 .note
                 .iter()
                 .cloned()
-                .chain(notes(grid, *measure))
+                .chain(notes(grid, *measure, single.is_some()))
+                .chain(single.iter().filter_map(|_| too_large(&spec.sites[0], &recorder.measured)))
                 .chain(recorder.measured.elastic().note())
                 .collect(),
         };
         let ages = Ages::of(tally.assigned, tally.age_sum, tally.age_max);
-        GridSummary::new(facts, &recorder.measured, &ledgers, &ages, recorder.fingerprint)
+        GridSummary::new(facts, single, &recorder.measured, &ledgers, &ages, recorder.fingerprint)
     }
-}
-
-/// What a reader must know before trusting the result.
-fn notes(grid: &Grid, measure: Measure) -> Vec<String> {
-    let mut notes = grid.portal().map(Portal::notes).unwrap_or_default();
-    for site in grid.sites() {
-        let name = &site.spec().name;
-        notes.extend(site.notes().into_iter().map(|note| format!("site `{name}`: {note}")));
-        let short = site.tally().short_reservations;
-        if short > 0 {
-            notes
-                .push(format!("site `{name}`: {short} reservations began with fewer processors than booked"));
-        }
-    }
-    if measure != Measure::All {
-        notes.push(
-            "utilization, energy and cost are of the whole run; jobs, waits and what churn took are of the measured window"
-                .to_owned(),
-        );
-    }
-    notes
 }
 
 impl From<ScenarioError> for RunError {

@@ -1,20 +1,23 @@
-//! Looking into a store, and tidying it.
+//! Describes the snapshots of a store, and removes some.
+
+mod facts;
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::time::{Duration, UNIX_EPOCH};
 
-use jiff::Timestamp;
+use humantime::format_rfc3339_seconds;
 
+use super::RunError;
 use super::checkpoint::options;
 use super::resume::Stored;
-use super::{CheckpointPlan, RunError};
-use crate::broker::BrokerRegistry;
-use crate::grid::Grid;
-use crate::local::Registry;
-use crate::report::{PlaceFacts, SnapshotFacts, SnapshotRow, StoreFacts};
+use crate::grid::{Grid, Policies};
+use crate::scenario::CheckpointPlan;
 use crate::store::{SnapshotInfo, State, Store, StoreError};
 
-/// What is in the store in `folder`.
+pub use facts::{PlaceFacts, SnapshotFacts, SnapshotRow, StoreFacts};
+
+/// Describes the store in `folder`.
 ///
 /// # Errors
 /// [`RunError::Request`] if it cannot be opened.
@@ -29,19 +32,19 @@ pub fn look_up(folder: &Path) -> Result<StoreFacts, RunError> {
         scenario_hash: format!("{:032x}", about.hash),
         version: about.program.clone(),
         database: store.engine().to_string(),
-        // A damaged summary is told by who reads it.
+        // A damaged summary is reported when it is read.
         finished: store.finished().map_or(true, |summary| summary.is_some()),
         on_disk: store.size_on_disk().map_err(refused)?,
         snapshots: store.snapshots().map_err(refused)?.iter().map(row).collect(),
     })
 }
 
-/// What is in the snapshot `number` of the store in `folder`.
+/// Describes the snapshot `number` of the store in `folder`.
 ///
 /// # Errors
-/// [`RunError::Request`] if there is no such snapshot, it cannot be used, or its run can no longer be built.
-pub fn look_into(folder: &Path, number: u64) -> Result<SnapshotFacts, RunError> {
-    let stored = Stored::open(folder, Registry::standard(), BrokerRegistry::standard())?;
+/// [`RunError::Request`] if there is no such snapshot, it is damaged, or its run can no longer be built.
+pub fn look_into(folder: &Path, number: u64, policies: &Policies) -> Result<SnapshotFacts, RunError> {
+    let stored = Stored::open(folder, policies)?;
     let (info, sections) = stored.store().read(number).map_err(|error| RunError::from_store(&error))?;
     let grid = stored.grid(&sections)?;
     Ok(SnapshotFacts {
@@ -51,16 +54,16 @@ pub fn look_into(folder: &Path, number: u64) -> Result<SnapshotFacts, RunError> 
     })
 }
 
-/// Removes snapshots: those with the numbers in `remove`, then all but the newest `last` and those that are kept for good.
-/// Returns the numbers of those that went.
+/// Removes snapshots: those with the numbers in `remove`, then all but the newest `last` and those that are kept for
+/// good. Returns the numbers of the removed ones.
 ///
 /// # Errors
-/// [`RunError::Request`] if there is no such snapshot, or it is the only one that can be used.
+/// [`RunError::Request`] if there is no such snapshot, or it is the only usable one.
 pub fn prune(folder: &Path, last: Option<usize>, remove: &[u64]) -> Result<Vec<u64>, RunError> {
     let mut store = open(folder)?;
     let refused = |error| RunError::from_store(&error);
     let remove: BTreeSet<u64> = remove.iter().copied().collect();
-    // All or nothing, as far as can be known.
+    // All numbers are checked before anything is removed.
     for number in &remove {
         store.read(*number).map(|_| ()).or_else(|error| match error {
             StoreError::Unknown { .. } => Err(refused(error)),
@@ -80,11 +83,10 @@ fn open(folder: &Path) -> Result<Store, RunError> {
 }
 
 fn row(info: &SnapshotInfo) -> SnapshotRow {
-    let taken = i64::try_from(info.taken).ok().and_then(|secs| Timestamp::from_second(secs).ok());
     SnapshotRow {
         number: info.number,
         at_s: info.cut.map(|cut| cut.at.as_secs_f64()),
-        taken: taken.map(|time| time.to_string()).unwrap_or_default(),
+        taken: utc(info.taken),
         jobs: info.cut.map(|cut| cut.jobs),
         records: info.cut.map(|cut| cut.records),
         bytes: info.bytes,
@@ -94,6 +96,14 @@ fn row(info: &SnapshotInfo) -> SnapshotRow {
             State::Damaged(why) => Some(why.clone()),
         },
     }
+}
+
+/// A time in seconds since 1970 as a date; an empty string if its year has more than four digits.
+fn utc(secs: u64) -> String {
+    if secs >= 253_402_300_800 {
+        return String::new();
+    }
+    format_rfc3339_seconds(UNIX_EPOCH + Duration::from_secs(secs)).to_string()
 }
 
 fn places(grid: &Grid) -> Vec<PlaceFacts> {
@@ -116,4 +126,17 @@ fn places(grid: &Grid) -> Vec<PlaceFacts> {
         running: None,
     });
     sites.chain(broker).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::utc;
+
+    #[test]
+    fn seconds_are_dates() {
+        assert_eq!(utc(0), "1970-01-01T00:00:00Z");
+        assert_eq!(utc(1_709_164_800), "2024-02-29T00:00:00Z");
+        assert_eq!(utc(253_402_300_799), "9999-12-31T23:59:59Z");
+        assert_eq!(utc(253_402_300_800), "");
+    }
 }

@@ -1,4 +1,4 @@
-//! A source that knows how long reading took and what it offered.
+//! A source that measures the time spent reading and the load it offered.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,10 +11,10 @@ use crate::model::Job;
 use crate::units::Time;
 use crate::workload::{Mark, Source, SourceError};
 
-/// Jobs read at a time: enough that looking at the clock costs nothing.
+/// Jobs read at a time: enough that reading the clock costs next to nothing.
 const BATCH: usize = 512;
 
-/// What a source has given so far.
+/// The jobs that a source has given so far, and the time it took.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Read {
     /// Time spent reading or generating.
@@ -22,7 +22,7 @@ pub(super) struct Read {
     given: Given,
 }
 
-/// The jobs that have been read.
+/// Totals of the jobs that have been read.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Given {
     first: Option<Time>,
@@ -32,7 +32,7 @@ struct Given {
 }
 
 impl Read {
-    /// Processors × run time of all jobs over `procs` × the span of submissions; `None` if they all came at once.
+    /// Processors × run time of all jobs over `procs` × the span of submissions; `None` if all were submitted at once.
     pub(super) fn offered_load(&self, procs: u32) -> Option<f64> {
         let Given { first, last, work, .. } = self.given;
         let span = last.since(first?).micros();
@@ -48,10 +48,10 @@ impl Given {
     }
 }
 
-/// Reads ahead in batches, measured. Goes under [`crate::workload::Feedback`], which needs no batches.
+/// Reads ahead in batches and measures the time. It goes under [`crate::workload::Feedback`], which needs no batches.
 pub(super) struct Timed {
     inner: Box<dyn Source>,
-    /// Where the inner source stood before the batch, and what had been read by then.
+    /// The position of the inner source before the batch, and what had been read by then.
     before: Option<(Mark, Given)>,
     batch: VecDeque<Job>,
     taken: u64,
@@ -153,8 +153,8 @@ impl Source for Timed {
             problem: problem.to_owned(),
         };
         let state: State = postcard::from_bytes(&mark.state).map_err(|_| fail("the mark is damaged"))?;
-        // Whoever builds a grid looks at the first job of each source, and a log cannot be read backwards: if the batch is the
-        // one that the mark is in, it is at hand.
+        // Building a grid looks at the first job of each source, and a log cannot be read backwards: if the mark lies in
+        // the current batch, its jobs are still in memory.
         let at_hand = |(before, _): &(Mark, Given)| self.taken == 0 && *before == state.before;
         if self.batch.is_empty() || !self.before.as_ref().is_some_and(at_hand) {
             self.inner.seek(&state.before)?;

@@ -1,50 +1,42 @@
-//! Is what a folder holds a legal schedule on its grid? Reads the rows, knows where the grid is described, and lets
-//! [`crate::metrics::legal`] judge.
+//! Checks whether the rows of a folder are a valid schedule on its grid. This module reads the rows and finds the
+//! description of the grid; [`crate::verify`] does the checks.
 
 mod asked;
-mod grounds;
-mod names;
-mod rows;
+mod platform;
 
 use std::path::PathBuf;
 
 use super::{RunError, rerun};
-use crate::broker::BrokerRegistry;
-use crate::local::Registry;
-use crate::metrics::legal::{Checker, Grounds, JobName, Row, Rule, Verdict, Violation};
-use crate::report::{FolderKind, RunFolder, Validation};
+use crate::grid::Policies;
+use crate::output::{FolderKind, RunFolder};
 use crate::units::{Span, Time};
+use crate::verify::names::Names;
+use crate::verify::rows::{self, Rowed, Tables};
+use crate::verify::{Checker, JobName, Platform, Row, Rule, Validation, Verdict, Violation};
 use asked::Workloads;
-use names::Names;
-use rows::{Rowed, Tables};
 
-/// Where the grid is described that a schedule is held against.
+/// The description of the grid with which a schedule is compared.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum GridFrom {
     /// In the folder itself.
     #[default]
     Folder,
-    /// In a scenario file.
+    /// A scenario file.
     Scenario(PathBuf),
-    /// Nowhere: one machine of so many processors.
+    /// No description: one machine with this number of processors.
     Procs(u32),
 }
 
-/// Holds the schedule in `folder` against its grid.
+/// Checks the schedule in `folder` against its grid.
 ///
 /// # Errors
-/// [`RunError::Request`] if the folder's tables cannot be read, or nothing says what the grid is.
-pub fn validate(
-    folder: &RunFolder,
-    from: &GridFrom,
-    registry: &Registry,
-    brokers: &BrokerRegistry,
-) -> Result<Validation, RunError> {
-    let found = grounds::find(folder, from, registry, brokers)?;
+/// [`RunError::Request`] if the folder's tables cannot be read, or there is no description of the grid.
+pub fn validate(folder: &RunFolder, from: &GridFrom, policies: &Policies) -> Result<Validation, RunError> {
+    let found = platform::find(folder, from, policies)?;
     let mut tables = Tables::open(folder)?;
     let batsim = folder.kind() == FolderKind::Batsim;
     let segments = tables.has_segments() || batsim;
-    let grounds = Grounds {
+    let platform = Platform {
         sites: found.sites.clone(),
         rigid: found.rigid,
         segments,
@@ -55,23 +47,23 @@ pub fn validate(
     };
     let adopt = matches!(from, GridFrom::Procs(_));
     let mut names = Names::new(&found.sites, adopt);
-    let mut checker = Checker::new(grounds);
+    let mut checker = Checker::new(platform);
     let mut tally = Tally::default();
     let tau = folder.summary().and_then(|summary| summary["tau"].as_f64());
     let lows = tables.lows(folder)?;
     let mut told: u64 = 0;
     let mut asked = match *from {
-        GridFrom::Folder if !batsim => rerun(folder, registry.clone(), brokers.clone())
-            .map_err(|error| error.to_string())
-            .and_then(Workloads::open),
-        _ => Err("it is not known what the workload asked for".to_owned()),
+        GridFrom::Folder if !batsim => {
+            rerun(folder, policies).map_err(|error| error.to_string()).and_then(|run| Workloads::open(&run))
+        }
+        _ => Err("the workload is not known".to_owned()),
     };
     if asked.as_ref().is_ok_and(Workloads::has_feedback) {
         checker.remember_ends();
     }
     while let Some((row, now)) = tables.next()? {
         if told.is_multiple_of(rows::STRIDE) {
-            // Events at `now` and later are still to come.
+            // Events at `now` and later may still follow.
             checker.forget_before(lows.at(tables.blocks_done()).min(now));
         }
         told += 1;
@@ -150,7 +142,7 @@ pub fn validate(
         unchecked.insert(Rule::SameProcessors, "the folder has no segments.csv".to_owned());
     }
     if !tables.has_events() && !batsim && folder.kind() == FolderKind::Run {
-        unchecked.insert(Rule::Away, "the folder has no events.csv".to_owned());
+        unchecked.insert(Rule::Down, "the folder has no events.csv".to_owned());
     }
     for rule in Rule::ALL {
         if !verdict.checked.contains_key(&rule) && !verdict.broken.contains_key(&rule) {
@@ -166,7 +158,7 @@ pub fn validate(
     })
 }
 
-/// Rows of a folder, counted.
+/// Counts of the rows of a folder.
 #[derive(Debug, Default)]
 struct Tally {
     events: u64,
@@ -174,7 +166,7 @@ struct Tally {
     outcomes: [u64; 6],
 }
 
-/// Whether the summary counts what the tables hold.
+/// Checks that the counts of the summary agree with the tables.
 fn agree_with_summary(folder: &RunFolder, tally: &Tally, last: Time, verdict: &mut Verdict) {
     let Some(summary) = folder.summary() else { return };
     let row = Row { file: "summary.json", line: 0 };
@@ -200,10 +192,10 @@ fn agree_with_summary(folder: &RunFolder, tally: &Tally, last: Time, verdict: &m
 fn nothing_to_see(rule: Rule) -> &'static str {
     match rule {
         Rule::Reservation => "the grid has no reservations",
-        Rule::Away => "the machines of this run stand",
-        Rule::Precedence => "no job of this run waits for the end of another",
+        Rule::Down => "no machine of this run leaves or joins",
+        Rule::Precedence => "no job of this run depends on the end of another",
         Rule::SameProcessors => "no attempt has more than one segment",
-        Rule::Work => "nothing says how long the jobs should have run",
-        _ => "there was nothing to look at",
+        Rule::Work => "the run times of the workload are not known",
+        _ => "there was nothing to check",
     }
 }

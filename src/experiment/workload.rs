@@ -1,6 +1,5 @@
-//! Opening a workload as a user names it: a log, standard input, a generator.
+//! Opens a workload as a user names it: a log, standard input, or a generator.
 
-mod asked;
 mod generated;
 mod log;
 mod shared;
@@ -10,15 +9,12 @@ use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-pub use asked::{EstimateSource, Shaping, Workload};
-use generated::{one_pace, open};
-pub(super) use shared::Logs;
-
 use super::timed::{Read, Timed};
 use super::{Progress, RunError};
 use crate::formats::batsim;
 use crate::formats::swf::{Clean, Header};
 use crate::model::Named;
+use crate::scenario::{EstimateSource, PlannedWorkload, Shaping, Workload};
 use crate::units::Span;
 use crate::workload::cwf::CwfSpec;
 use crate::workload::lublin::LublinSpec;
@@ -26,31 +22,47 @@ use crate::workload::poisson::PoissonSpec;
 use crate::workload::random::Stream;
 use crate::workload::tsafrir::{self, TsafrirSpec};
 use crate::workload::{Estimated, Estimates, Factor, Feedback, First, Jobs, Resizable, Scaled, Source, Spec};
+use generated::{completed, one_pace, open};
+
+pub(super) use shared::Given;
+pub(crate) use shared::Logs;
 
 /// A workload that is ready to run.
 pub struct Opened {
     /// The jobs.
     pub source: Box<dyn Source>,
-    /// How it is named in results.
+    /// The name of the workload in results.
     pub name: String,
-    /// Processors of the machine.
+    /// Processors of the workload's machine.
     pub procs: u32,
-    /// The seed, if anything is drawn.
+    /// The seed, if anything is drawn at random.
     pub seed: Option<u64>,
-    /// What a log says of itself.
+    /// The header of a log.
     pub header: Option<Header>,
-    /// Whether its jobs may have elastic commands.
+    /// True if its jobs may have elastic commands.
     pub elastic: bool,
     pub(super) read: Arc<Mutex<Read>>,
 }
 
+/// A workload that has been inspected before the run.
+pub(super) struct Looked {
+    /// The workload with all parameters that follow from its shaping.
+    pub(super) workload: Workload,
+    /// The name of the workload.
+    pub(super) name: String,
+    /// Processors of the workload's machine.
+    pub(super) procs: u32,
+    /// The opened workload, if it can be opened only once.
+    pub(super) opened: Option<Opened>,
+}
+
 impl Opened {
-    /// The jobs, once.
-    pub(super) fn take_source(&mut self) -> Box<dyn Source> {
+    /// Takes the source of jobs; it can be taken once.
+    pub(crate) fn take_source(&mut self) -> Box<dyn Source> {
         std::mem::replace(&mut self.source, Box::new(Jobs::new(Vec::new())))
     }
 
-    /// Processors × run time of what has been read over the machine × the span of submissions.
+    /// The offered load so far: processors × run time of the jobs read, over the machine × the span of submissions.
     pub fn offered_load(&self) -> Option<f64> {
         self.read().offered_load(self.procs)
     }
@@ -60,16 +72,33 @@ impl Opened {
     }
 }
 
+impl Shaping {
+    /// Refuses shapings that are invalid for every workload.
+    fn check(&self) -> Result<(), RunError> {
+        if let Some(load) = self.load.filter(|load| !(0.001..=1000.0).contains(load)) {
+            let problem = format!("a load of {load} cannot be reached; it must be from 0.001 to 1000");
+            return Err(RunError::request(problem));
+        }
+        if self.first == Some(0) {
+            return Err(RunError::request("`first` must be 1 or more"));
+        }
+        if self.procs == Some(0) {
+            return Err(RunError::request("the number of processors must be 1 or more"));
+        }
+        Ok(())
+    }
+}
+
 impl Workload {
     /// Opens the workload and shapes it.
     ///
     /// # Errors
-    /// [`RunError::Request`] if it cannot be opened, is no workload, or cannot be shaped like that.
+    /// [`RunError::Request`] if it cannot be opened, is not a workload, or cannot be shaped like that.
     pub fn open(&self, shaping: &Shaping, progress: &Progress) -> Result<Opened, RunError> {
         self.open_for("", shaping, progress)
     }
 
-    /// Opens the workload of `entity`, whose name is in the names of its random streams, so that two entities with the same
+    /// Opens the workload of `entity`. Random streams are named by the entity, so that two entities with the same
     /// generator have different jobs. With an empty name the seed is that of the generator, as in [`Workload::open`].
     ///
     /// # Errors
@@ -78,8 +107,8 @@ impl Workload {
         self.open_with(entity, shaping, progress, None)
     }
 
-    /// The same with logs that other runs read too.
-    pub(super) fn open_with(
+    /// As [`Workload::open_for`], with logs shared between runs.
+    pub(crate) fn open_with(
         &self,
         entity: &str,
         shaping: &Shaping,
@@ -93,24 +122,15 @@ impl Workload {
         Ok(opened)
     }
 
-    /// The same with jobs that say whom they follow under feedback, and do not wait for it.
-    pub(super) fn open_unfollowed(
+    /// As [`Workload::open_with`], but jobs only name the job that they follow under feedback, and do not wait for it.
+    pub(crate) fn open_unfollowed(
         &self,
         entity: &str,
         shaping: &Shaping,
         progress: &Progress,
         logs: Option<&Logs>,
     ) -> Result<Opened, RunError> {
-        if let Some(load) = shaping.load.filter(|load| !(0.001..=1000.0).contains(load)) {
-            let problem = format!("a load of {load} cannot be reached; it must be from 0.001 to 1000");
-            return Err(RunError::request(problem));
-        }
-        if shaping.first == Some(0) {
-            return Err(RunError::request("of the first 0 jobs there are no jobs to run"));
-        }
-        if shaping.procs == Some(0) {
-            return Err(RunError::request("a machine of 0 processors runs nothing"));
-        }
+        shaping.check()?;
         if let (Self::File(path), Some(found)) = (self, self.file().map_err(RunError::request)?)
             && found != *path
         {
@@ -120,37 +140,30 @@ impl Workload {
             Self::File(path) if is_json(path) => open_batsim(path, shaping, self.is_once())?,
             Self::File(path) => self.open_log(path, shaping, progress, logs)?,
             Self::Stdin => self.open_stdin(shaping)?,
-            Self::Lublin(named) => open::<LublinSpec>(named, "the Lublin model", entity, shaping, progress)?,
+            Self::Lublin(named) => open::<LublinSpec>(named, entity, shaping, progress)?,
             Self::Poisson(named) => {
                 one_pace(named, shaping)?;
-                open::<PoissonSpec>(named, "generated jobs", entity, shaping, progress)?
+                open::<PoissonSpec>(named, entity, shaping, progress)?
             }
-            Self::Cwf(named) => Base {
-                elastic: true,
-                ..open::<CwfSpec>(named, "the generator of CWF", entity, shaping, progress)?
-            },
+            Self::Cwf(named) => Base { elastic: true, ..open::<CwfSpec>(named, entity, shaping, progress)? },
         };
         let Base { mut source, name, procs, mut seed, header, elastic } = base;
         let Some(procs) = shaping.procs.or(procs) else {
             let said = header.as_ref().and_then(|header| header.with_line("MaxProcs"));
             let problem = match said {
-                None => format!("`{name}` does not say how many processors its machine has"),
+                None => format!("`{name}` does not contain the number of processors of its machine"),
                 Some((value, line)) => {
-                    format!("{name}, line {line}: `MaxProcs: {value}` is no number of processors")
+                    format!("{name}, line {line}: `MaxProcs: {value}` is not a number of processors")
                 }
             };
-            return Err(RunError::request(problem).with_hint("say it with `--procs N`"));
+            return Err(RunError::request(problem).with_hint("add `--procs N`"));
         };
         match &shaping.estimates {
             EstimateSource::Plain(Estimates::Log) => {}
             EstimateSource::Plain(estimates) => source = Box::new(Estimated::new(source, *estimates)),
             EstimateSource::Tsafrir(named) => {
-                source = estimated_by_users(
-                    source,
-                    named.clone(),
-                    Stream::new(shaping.seed, entity, "estimates"),
-                )?;
-                // A generator's own seed is in its name.
+                source = estimated_by_users(source, named.clone(), shaping.seed, entity)?;
+                // The seed of a generator is part of its name.
                 seed = Some(shaping.seed);
             }
         }
@@ -159,6 +172,46 @@ impl Workload {
         }
         let (timed, read) = Timed::new(source);
         Ok(Opened { source: Box::new(timed), name, procs, seed, header, elastic, read })
+    }
+
+    /// Inspects the workload before a replay: a generator gets all its random parameters.
+    ///
+    /// # Errors
+    /// As [`Workload::open`].
+    pub(super) fn look(&self, shaping: &Shaping) -> Result<Looked, RunError> {
+        shaping.check()?;
+        let drawn = |named: Named, procs: u32, of: fn(Named) -> Self| {
+            let name = named.to_string();
+            Looked { workload: of(named), name, procs: shaping.procs.unwrap_or(procs), opened: None }
+        };
+        match self {
+            Self::Lublin(named) => {
+                let (named, procs) = completed::<LublinSpec>(named, "", shaping)?;
+                Ok(drawn(named, procs, Self::Lublin))
+            }
+            Self::Poisson(named) => {
+                one_pace(named, shaping)?;
+                let (named, procs) = completed::<PoissonSpec>(named, "", shaping)?;
+                Ok(drawn(named, procs, Self::Poisson))
+            }
+            Self::Cwf(named) => {
+                let (named, procs) = completed::<CwfSpec>(named, "", shaping)?;
+                Ok(drawn(named, procs, Self::Cwf))
+            }
+            Self::File(_) | Self::Stdin => {
+                let once = self.is_once();
+                // Shaping that needs the whole log is left to the run.
+                let light = Shaping {
+                    load: None,
+                    estimates: EstimateSource::Plain(Estimates::Log),
+                    malleable: false,
+                    ..shaping.clone()
+                };
+                let opened = self.open(if once { shaping } else { &light }, &Progress::default())?;
+                let (name, procs) = (opened.name.clone(), opened.procs);
+                Ok(Looked { workload: self.clone(), name, procs, opened: Some(opened).filter(|_| once) })
+            }
+        }
     }
 
     fn open_log(
@@ -191,7 +244,7 @@ impl Workload {
         log::open_stdin(shaping)
     }
 
-    /// Reads the whole log once to find the factor that gives the wanted load.
+    /// Reads the whole log once to find the factor that gives the requested load.
     fn factor_for(&self, load: f64, shaping: &Shaping, logs: Option<&Logs>) -> Result<Factor, RunError> {
         let plain = Shaping {
             load: None,
@@ -208,8 +261,23 @@ impl Workload {
     }
 }
 
-/// A pipe has been asked to be read again.
-pub(super) fn read_once(name: impl std::fmt::Display, who: &str) -> RunError {
+impl PlannedWorkload {
+    /// Opens the workload.
+    ///
+    /// # Errors
+    /// [`RunError::Request`] if it cannot be opened or shaped like that.
+    pub fn open(&self, progress: &Progress) -> Result<Opened, RunError> {
+        self.workload.open_for(&self.entity, &self.shaping, progress)
+    }
+
+    /// As [`PlannedWorkload::open`], with logs shared between runs.
+    pub(crate) fn open_with(&self, progress: &Progress, logs: Option<&Logs>) -> Result<Opened, RunError> {
+        self.workload.open_with(&self.entity, &self.shaping, progress, logs)
+    }
+}
+
+/// The error of a pipe that would have to be read a second time.
+pub(crate) fn read_once(name: impl std::fmt::Display, who: &str) -> RunError {
     RunError::request(format!("{name} cannot be read twice, as {who}")).with_hint("write it to a file first")
 }
 
@@ -238,7 +306,7 @@ fn open_batsim(path: &Path, shaping: &Shaping, once: bool) -> Result<Base, RunEr
     Ok(Base { source, name, procs: Some(read.nb_res), seed: None, header: None, elastic: false })
 }
 
-/// Refuses what only a log can have done to it, so that nothing that was asked for is ignored.
+/// Refuses options that only a log supports, so that no option is ignored silently.
 fn only_for_logs(options: &[(&str, bool)], shaping: &Shaping, what: &str) -> Result<(), RunError> {
     let strict = ("--clean strict", shaping.clean != Clean::None);
     match options.iter().chain([&strict]).find(|(_, asked)| *asked) {
@@ -247,11 +315,12 @@ fn only_for_logs(options: &[(&str, bool)], shaping: &Shaping, what: &str) -> Res
     }
 }
 
-/// Gives the jobs estimates as users would. All jobs must be known for it.
+/// Gives the jobs estimates as users would. All jobs must be known beforehand.
 fn estimated_by_users(
     mut source: Box<dyn Source>,
     mut named: Named,
-    stream: Stream,
+    seed: u64,
+    entity: &str,
 ) -> Result<Box<dyn Source>, RunError> {
     let once = source.mark().is_none();
     let mut jobs = Vec::new();
@@ -263,6 +332,9 @@ fn estimated_by_users(
         format!("{} h", longest.micros().div_ceil(Span::from_secs(3_600).micros()).max(1))
     });
     let spec = TsafrirSpec::from_named(named).map_err(RunError::request)?;
+    // A seed given for the estimates makes them the same for every entity.
+    let (seed, entity) = spec.seed.map_or((seed, entity), |own| (own, ""));
+    let stream = Stream::new(seed, entity, "estimates");
     let drained = Jobs::new(jobs).with_notes(source.notes()).had_once(once);
     let estimated = tsafrir::Estimated::new(&spec, drained, stream)
         .map_err(|error| RunError::request(&error).with_maybe_hint(error.hint()))?;
@@ -274,7 +346,7 @@ fn open_file(path: &Path) -> Result<(File, u64), RunError> {
         let problem = RunError::request(format!("cannot open `{}`: {error}", path.display()));
         problem.with_hint(match error.kind() {
             io::ErrorKind::NotFound => "give a log, or a generator such as `lublin[jobs=1000]`",
-            io::ErrorKind::PermissionDenied => "make it readable for you, or pipe it in and say `-`",
+            io::ErrorKind::PermissionDenied => "make it readable, or pipe it in and give `-`",
             _ => "check the disk and the path",
         })
     };

@@ -1,7 +1,7 @@
 //! Batsim's workloads: JSON with jobs and profiles (Batsim 4 and 5).
 //!
-//! Read are profiles of type `delay`, which are rigid jobs of a given run time; all others describe computations and transfers
-//! on a platform of SimGrid, which has no counterpart here, and are refused.
+//! Only profiles of type `delay` are read: rigid jobs of a given run time. All others describe computations and
+//! transfers on a platform of SimGrid, which has no counterpart here, and are errors.
 
 use std::collections::BTreeMap;
 use std::io::{BufReader, Read};
@@ -14,10 +14,10 @@ use super::input;
 use crate::model::Job;
 use crate::units::{Span, Time};
 
-/// Times beyond three centuries are no times.
+/// The longest time that is accepted, three centuries.
 const MAX_SPAN: Span = Span::from_secs(10_000_000_000);
 
-/// What a workload file holds.
+/// The content of a workload file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BatsimWorkload {
     /// Machines of the platform that the workload is made for.
@@ -26,20 +26,21 @@ pub struct BatsimWorkload {
     pub jobs: Vec<Job>,
 }
 
-/// A workload that cannot be read.
+/// Why a workload cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum BatsimError {
     /// Reading failed.
     #[error("`{name}`: {problem}")]
     Read {
         /// The file.
         name: String,
-        /// What went wrong.
+        /// What is wrong.
         problem: String,
-        /// What to do.
+        /// What the user can do.
         hint: String,
     },
-    /// Not JSON, or not of the form of a workload.
+    /// The file is not JSON, or does not have the form of a workload.
     #[error("`{name}` is not a Batsim workload: {problem}")]
     Form {
         /// The file.
@@ -47,17 +48,17 @@ pub enum BatsimError {
         /// What is wrong, with line and column.
         problem: String,
     },
-    /// A job that names a profile that is not there.
+    /// A job names a profile that does not exist.
     #[error("`{name}`: job `{job}` has the profile `{profile}`, which the file does not define")]
     NoProfile {
         /// The file.
         name: String,
         /// The job.
         job: String,
-        /// The profile it names.
+        /// The name of the profile.
         profile: String,
     },
-    /// A profile of another type than `delay`.
+    /// A profile has another type than `delay`.
     #[error("`{name}`: job `{job}` has the profile `{profile}` of type `{kind}`; only `delay` is supported")]
     ProfileType {
         /// The file.
@@ -69,7 +70,7 @@ pub enum BatsimError {
         /// The type of the profile.
         kind: String,
     },
-    /// A value that makes no sense.
+    /// A value makes no sense.
     #[error("`{name}`: job `{job}`: `{field}` is {value}, not {expected}")]
     Value {
         /// The file.
@@ -98,7 +99,7 @@ impl BatsimError {
     }
 }
 
-/// The file as it is written. Unknown fields are let pass: Batsim 4 allows any.
+/// The file as it is written. Unknown fields are ignored: Batsim 4 allows any.
 #[derive(Deserialize)]
 struct Written {
     nb_res: u32,
@@ -129,10 +130,10 @@ struct Profile {
     delay: Option<f64>,
 }
 
-/// Reads a workload, plain or packed with gzip; `name` is what messages call it. The whole file is held in memory.
+/// Reads a workload, plain or compressed with gzip; `name` is its name in messages. The whole file is held in memory.
 ///
-/// Times are rounded to the microsecond. A job without a wall time (or with −1) has its run time as estimate. The number
-/// of a job is its id, or what stands behind the `!` of `workload!job`.
+/// Times are rounded to the microsecond. A job without a wall time (or with −1) has its run time as estimate. The
+/// number of a job is its id, or what follows the `!` of `workload!job`.
 ///
 /// # Errors
 /// [`BatsimError`] names the file and, where there is one, the job.

@@ -1,16 +1,16 @@
-//! What all readers share: unpacking and lines.
+//! Decompression and lines, shared by all readers.
 
 use std::io::{self, BufReader, Read};
 
 use flate2::bufread::MultiGzDecoder;
 
-/// Read at once from a plain file, and what a gzip stream is read and inflated in.
+/// The number of bytes read at once from a plain file, and the size of the buffers of a gzip stream.
 const CHUNK: usize = 128 * 1024;
 
-/// A line longer than this is no line of any format here; the rest of it is dropped unread.
+/// The longest line of any format here; the rest of a longer one is dropped unread.
 pub(crate) const MAX_LINE: usize = 64 * 1024;
 
-/// Compressions that are recognised to be named, not read.
+/// Compressions that are recognised only to be named in an error.
 const FOREIGN: [(&[u8], &str); 5] = [
     (b"\xfd7zXZ", "xz"),
     (b"BZh", "bzip2"),
@@ -19,10 +19,10 @@ const FOREIGN: [(&[u8], &str); 5] = [
     (b"\x1f\x9d", "compress"),
 ];
 
-/// `input` as plain bytes: inflated if it begins like a gzip stream (of one member or several), else as it is.
+/// `input` as plain bytes: decompressed if it begins like a gzip stream (of one member or several), else as it is.
 ///
 /// # Errors
-/// What reading the first bytes fails with; [`io::ErrorKind::Unsupported`] names a compression that is not read.
+/// The error of reading the first bytes; [`io::ErrorKind::Unsupported`] names a compression that is not supported.
 pub(crate) fn unpacked(mut input: Box<dyn Read + Send>) -> io::Result<Box<dyn Read + Send>> {
     let mut magic = Vec::with_capacity(5);
     input.by_ref().take(5).read_to_end(&mut magic)?;
@@ -53,21 +53,21 @@ pub(crate) fn hint(error: &io::Error) -> &'static str {
 pub(crate) struct Line<'a> {
     /// Its bytes, at most [`MAX_LINE`] of them.
     pub bytes: &'a [u8],
-    /// Its place in the file, from 1.
+    /// Its number in the file, from 1.
     pub number: u64,
-    /// True if there was more of it.
+    /// True if the line was longer.
     pub cut: bool,
 }
 
-/// Lines of a stream, in one buffer that is used again and again.
+/// The lines of a stream, in one buffer that is reused.
 pub(crate) struct Lines {
     input: Box<dyn Read + Send>,
     buffer: Vec<u8>,
-    /// What is read but not yet given out: `buffer[start..end]`.
+    /// The bytes read but not yet returned: `buffer[start..end]`.
     start: usize,
     end: usize,
     finished: bool,
-    /// Lines begun so far.
+    /// Number of lines begun so far.
     number: u64,
 }
 
@@ -76,16 +76,16 @@ impl Lines {
         Self { input, buffer: vec![0; CHUNK], start: 0, end: 0, finished: false, number: 0 }
     }
 
-    /// The line taken last, or the one that failed; 0 before the first.
+    /// The number of the line returned last, or of the one that failed; 0 before the first.
     pub(crate) fn number(&self) -> u64 {
         self.number
     }
 
-    /// The next line; `None` at the end.
+    /// Returns the next line; `None` at the end.
     ///
     /// # Errors
-    /// What the stream fails with. What there is of a line that the failure interrupts is dropped: half a
-    /// number is no number.
+    /// The error of the stream. The beginning of a line that the failure interrupts is dropped: half a number is not
+    /// a number.
     pub(crate) fn next(&mut self) -> io::Result<Option<Line<'_>>> {
         self.number += 1;
         let mut searched = 0;
@@ -103,7 +103,7 @@ impl Lines {
                     self.number -= 1;
                     return Ok(None);
                 }
-                // A line that is cut is kept at the head of the buffer while the rest of it goes by.
+                // The beginning of a truncated line is kept at the head of the buffer while the rest is read over.
                 self.buffer.copy_within(self.start..self.start + searched.min(MAX_LINE), 0);
                 let cut = searched > MAX_LINE;
                 (self.start, self.end) = (self.end, self.end);
@@ -120,7 +120,7 @@ impl Lines {
         Line { bytes: &self.buffer[from..to], number: self.number, cut }
     }
 
-    /// Reads more behind what is there, which is moved to the head of the buffer.
+    /// Reads more bytes after those present, which are moved to the head of the buffer.
     fn fill(&mut self) -> io::Result<()> {
         self.buffer.copy_within(self.start..self.end, 0);
         (self.start, self.end) = (0, self.end - self.start);
@@ -141,7 +141,7 @@ impl Lines {
         }
     }
 
-    /// Drops everything up to and with the next line feed; the first [`MAX_LINE`] bytes of the buffer stay.
+    /// Drops everything up to and including the next line feed; the first [`MAX_LINE`] bytes of the buffer stay.
     fn skip_rest_of_line(&mut self) -> io::Result<()> {
         while !self.finished {
             (self.start, self.end) = (MAX_LINE, MAX_LINE);
@@ -161,7 +161,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Gives what it has in pieces of at most `step` bytes, as pipes do.
+    /// Returns its bytes in pieces of at most `step` bytes, as pipes do.
     struct Dribble(Vec<u8>, usize, usize);
 
     impl Read for Dribble {

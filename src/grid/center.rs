@@ -1,4 +1,4 @@
-//! Putting a grid together from its description.
+//! Builds the center of a grid from its description.
 
 use super::{GridError, Node};
 use crate::broker::{BrokerRegistry, Pool, PoolFacts};
@@ -7,7 +7,7 @@ use crate::model::{BrokerSpec, GridSpec, PartitionId, PoolId, SiteId};
 use crate::units::{Span, Time};
 use crate::workload::Source;
 
-/// What stands between the portal and the sites.
+/// The entities between the portal's workload and the sites: portal, broker, dispatcher, directory and network.
 #[derive(Debug)]
 pub(super) struct Center {
     pub(super) portal: Box<Portal>,
@@ -18,7 +18,7 @@ pub(super) struct Center {
 }
 
 impl Center {
-    /// The center of a described grid; connects the sites to it.
+    /// Builds the center of the described grid and connects the sites to it.
     pub(super) fn build(
         spec: &GridSpec,
         broker: &BrokerSpec,
@@ -35,9 +35,9 @@ impl Center {
         for (site, latency) in sites.iter_mut().zip(&latency) {
             site.connect(Uplink {
                 latency: *latency,
-                picture: broker.picture,
+                monitoring_interval: broker.monitoring_interval,
                 asks,
-                lost_attempts: broker.lost_attempts,
+                failed_attempts: broker.failed_attempts,
             });
         }
         Ok(Self {
@@ -49,7 +49,7 @@ impl Center {
         })
     }
 
-    /// In the order in which they stand behind the sites.
+    /// The entities, in the order in which they follow the sites.
     pub(super) fn into_nodes(self) -> [Node; 5] {
         [
             Node::Portal(self.portal),
@@ -61,7 +61,7 @@ impl Center {
     }
 }
 
-/// The pools of a site as the broker knows them before anything is reported.
+/// The pools of a site as the broker knows them before the first report.
 fn pools(spec: &GridSpec, at: usize, site: &Site) -> Vec<Pool> {
     let link = spec.network.link(0, at + 1);
     let described = &spec.sites[at];
@@ -73,7 +73,7 @@ fn pools(spec: &GridSpec, at: usize, site: &Site) -> Vec<Pool> {
             site: described.name.clone(),
             partition: part.name.clone(),
             processors: part.usable(),
-            quantum: part.quantum,
+            allocation_unit: part.allocation_unit,
             speed: part.speed,
             idle: part.idle,
             busy: part.busy,

@@ -1,38 +1,38 @@
-//! What changes when a grid goes on in the middle of a run under another description, and what cannot.
+//! What changes when a run continues under another description, and what cannot.
 
 use std::fmt::Display;
 
 use thiserror::Error;
 
 use crate::model::{
-    BrokerSpec, ChurnSpec, Distribution, Fate, GridSpec, InstantOrder, Link, PartitionSpec, Payer,
+    BrokerSpec, ChurnSpec, Distribution, FailureAction, GridSpec, InstantOrder, Link, PartitionSpec, Payer,
     PlannedChurn, PlannedJobAct, RandomChurn, Replan, SiteSpec, SiteTariff,
 };
 use crate::units::{Span, Time};
 
-/// What the description of a run that goes on cannot change.
+/// The changes of a description that a run cannot continue with.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("a run cannot go on like this: {}", .refused.join("; "))]
+#[error("the run cannot continue with these changes: {}", .refused.join("; "))]
 pub struct ChangeError {
-    /// A sentence each: what differs, and why it must not.
+    /// A sentence for each: what differs, and why it must not.
     pub refused: Vec<String>,
 }
 
 impl ChangeError {
-    /// What the user can do about it.
+    /// What the user can do.
     pub fn hint(&self) -> &'static str {
-        "change it back, or run the other grid from its beginning"
+        "undo the change, or run the other grid from its beginning"
     }
 }
 
-/// What is different from `at` on if a run of `old` goes on as `new`, a sentence each; empty if nothing is.
+/// What differs from `at` on if a run of `old` goes on as `new`, a sentence each; empty if nothing does.
 ///
-/// Policies, churn, prices, power, connections and the broker's settings may change. Stretches that have begun by chance keep
-/// their ends, transfers and messages that are on their way arrive, and what has been charged stays charged.
+/// Policies, churn, prices, power, connections and the broker's settings may change. Up and down times that have begun by chance keep
+/// their ends, transfers and messages in transit arrive, and past charges stay.
 ///
 /// # Errors
-/// [`ChangeError`] names everything that cannot change in the middle of a run: which sites, partitions and machines there
-/// are, what is recorded, and what has happened before `at`.
+/// [`ChangeError`] names everything that cannot change during a run: the sites, partitions and machines, what is recorded, and
+/// everything before `at`.
 pub fn changes(old: &GridSpec, new: &GridSpec, at: Time) -> Result<Vec<String>, ChangeError> {
     let mut found = Found { at, ..Found::default() };
     found.seed(old, new);
@@ -45,7 +45,7 @@ pub fn changes(old: &GridSpec, new: &GridSpec, at: Time) -> Result<Vec<String>, 
         found.network(old, new);
     } else {
         found.refuse(format!(
-            "it has the sites {}, not {}; sites neither come nor go in the middle of a run, except by churn",
+            "it has the sites {}, not {}; sites cannot be added or removed in the middle of a run, only leave and join by churn",
             listed(&names(new)),
             listed(&names(old)),
         ));
@@ -53,13 +53,13 @@ pub fn changes(old: &GridSpec, new: &GridSpec, at: Time) -> Result<Vec<String>, 
     match (&old.broker, &new.broker) {
         (Some(old), Some(new)) => found.broker(old, new),
         (None, None) => {}
-        (Some(_), None) => found.refuse("it has no broker any more, which holds jobs".to_owned()),
-        (None, Some(_)) => found.refuse("it has a broker, which was not there at the beginning".to_owned()),
+        (Some(_), None) => found.refuse("the broker cannot be removed: it holds jobs".to_owned()),
+        (None, Some(_)) => found.refuse("a broker cannot be added in the middle of a run".to_owned()),
     }
     if found.refused.is_empty() { Ok(found.changes) } else { Err(ChangeError { refused: found.refused }) }
 }
 
-/// What has been found so far.
+/// The differences found so far.
 #[derive(Default)]
 struct Found {
     at: Time,
@@ -72,14 +72,14 @@ impl Found {
         self.refused.push(problem);
     }
 
-    /// Something that may change.
+    /// Compares something that may change.
     fn may<T: PartialEq>(&mut self, what: impl Display, old: &T, new: &T, show: impl Fn(&T) -> String) {
         if old != new {
             self.changes.push(format!("{what}: {} instead of {}", show(new), show(old)));
         }
     }
 
-    /// Something that must not.
+    /// Compares something that must not change.
     fn must_not<T: PartialEq>(
         &mut self,
         what: impl Display,
@@ -94,7 +94,7 @@ impl Found {
     }
 
     fn seed(&mut self, old: &GridSpec, new: &GridSpec) {
-        self.may("seed of what is drawn from now on", &old.seed, &new.seed, u64::to_string);
+        self.may("seed of later draws", &old.seed, &new.seed, u64::to_string);
     }
 
     fn site(&mut self, old: &SiteSpec, new: &SiteSpec) {
@@ -107,7 +107,7 @@ impl Found {
                 self.partition(&site, old, new);
             }
         } else {
-            let why = "partitions are what jobs run in";
+            let why = "jobs run in them";
             self.must_not(
                 format!("{site}: its partitions"),
                 &names(old),
@@ -117,13 +117,11 @@ impl Found {
             );
         }
         self.may(format!("{site}: local policy"), &old.policy, &new.policy, quoted);
-        self.may(format!("{site}: what happens first at one instant"), &old.order, &new.order, |order| {
-            match order {
-                InstantOrder::Instant => "one pass an instant".to_owned(),
-                InstantOrder::Event => "one pass an event".to_owned(),
-            }
+        self.may(format!("{site}: order within an instant"), &old.order, &new.order, |order| match order {
+            InstantOrder::Instant => "one pass per instant".to_owned(),
+            InstantOrder::Event => "one pass per event".to_owned(),
         });
-        let why = "when a job ends is settled when it starts";
+        let why = "the end of a job is decided at its start";
         self.must_not(
             format!("{site}: jobs beyond their estimate"),
             &old.overrun,
@@ -135,11 +133,11 @@ impl Found {
         self.must_not(format!("{site}: its PUE"), &old.pue_ppm, &new.pue_ppm, |ppm| decimal(*ppm), why);
         self.tariff(&site, &old.tariff, &new.tariff);
         if old.reservations != new.reservations {
-            self.refuse(format!("{site}: its reservations differ, but they were booked at the beginning"));
+            self.refuse(format!("{site}: its reservations differ, but they were made at the beginning"));
         }
         if (old.record_machines, old.record_segments) != (new.record_machines, new.record_segments) {
             self.refuse(format!(
-                "{site}: other records would be written, and the files would tell half a story"
+                "{site}: other records would be written, and the files would be inconsistent"
             ));
         }
         self.churn(&site, &old.churn, &new.churn);
@@ -151,13 +149,13 @@ impl Found {
         let (before, after) = (old.split_at(split(old)), new.split_at(split(new)));
         if before.0 != after.0 {
             self.refuse(format!(
-                "{site}: what is done to its jobs differs before {} s, and what has happened has happened",
+                "{site}: scripted commands to jobs differ before {} s, which is in the past",
                 self.at
             ));
         }
         if before.1 != after.1 {
             self.changes.push(format!(
-                "{site}: what is done to its jobs: {} instead of {}",
+                "{site}: scripted commands to jobs: {} instead of {}",
                 acts(after.1.len(), before.1.len() == after.1.len()),
                 acts(before.1.len(), false)
             ));
@@ -166,11 +164,11 @@ impl Found {
 
     fn partition(&mut self, site: &str, old: &PartitionSpec, new: &PartitionSpec) {
         let place = format!("{site}, partition `{}`", old.name);
-        let why = "machines are what the run began with; churn may take them away";
+        let why = "machines cannot be added or removed in the middle of a run, only leave and join by churn";
         self.must_not(format!("{place}: machines"), &old.machines, &new.machines, u32::to_string, why);
         self.must_not(format!("{place}: absent machines"), &old.absent, &new.absent, u32::to_string, why);
         self.must_not(format!("{place}: cores"), &old.cores, &new.cores, u32::to_string, why);
-        let why = "jobs run at the speed and in the blocks that they were started with";
+        let why = "running jobs keep the speed and the allocation units of their start";
         self.must_not(
             format!("{place}: speed"),
             &old.speed,
@@ -178,7 +176,13 @@ impl Found {
             |speed| format!("{:.6}", speed.units() as f64 / crate::units::Rate::FULL.units() as f64),
             why,
         );
-        self.must_not(format!("{place}: quantum"), &old.quantum, &new.quantum, u32::to_string, why);
+        self.must_not(
+            format!("{place}: allocation unit"),
+            &old.allocation_unit,
+            &new.allocation_unit,
+            u32::to_string,
+            why,
+        );
         self.may(format!("{place}: power of an idle core"), &old.idle, &new.idle, |power| power.to_string());
         self.may(format!("{place}: power of a busy core"), &old.busy, &new.busy, |power| power.to_string());
         self.may(format!("{place}: price"), &old.price, &new.price, |price| price.to_string());
@@ -209,52 +213,47 @@ impl Found {
     }
 
     fn churn(&mut self, site: &str, old: &ChurnSpec, new: &ChurnSpec) {
-        self.may(
-            format!("{site}: machines that come and go by chance"),
-            &old.random,
-            &new.random,
-            |random| match random {
-                None => "none".to_owned(),
-                Some(RandomChurn { up, down }) => {
-                    let shown = |law: &Distribution| format!("`{law}`");
-                    format!("up {}, down {}", shown(up), shown(down))
-                }
-            },
-        );
+        self.may(format!("{site}: random outages"), &old.random, &new.random, |random| match random {
+            None => "none".to_owned(),
+            Some(RandomChurn { up, down }) => {
+                let shown = |law: &Distribution| format!("`{law}`");
+                format!("up {}, down {}", shown(up), shown(down))
+            }
+        });
         let past = |script: &[PlannedChurn]| script.partition_point(|act| act.at < self.at);
         let (before, after) =
             (old.script.split_at(past(&old.script)), new.script.split_at(past(&new.script)));
         if before.0 != after.0 {
             self.refuse(format!(
-                "{site}: the script of its churn differs before {} s, and what has happened has happened",
+                "{site}: scripted events of machines differ before {} s, which is in the past",
                 self.at
             ));
         }
         if before.1 != after.1 {
             self.changes.push(format!(
-                "{site}: script of churn: {} instead of {}",
+                "{site}: scripted events of machines: {} instead of {}",
                 acts(after.1.len(), before.1.len() == after.1.len()),
                 acts(before.1.len(), false)
             ));
         }
-        self.may(format!("{site}: a job whose machine leaves"), &old.running, &new.running, |fate| {
-            match fate {
-                Fate::Requeue => "is requeued",
-                Fate::GiveBack => "goes back",
-                Fate::Wait => "waits",
-                Fate::Fail => "fails",
+        self.may(format!("{site}: failure action"), &old.on_failure, &new.on_failure, |action| {
+            match action {
+                FailureAction::Requeue => "requeue",
+                FailureAction::Resubmit => "resubmit",
+                FailureAction::Wait => "wait",
+                FailureAction::Fail => "fail",
             }
             .to_owned()
         });
         self.may(
-            format!("{site}: jobs of the grid that wait when the site leaves"),
+            format!("{site}: waiting grid jobs when the site leaves"),
             &old.return_queued,
             &new.return_queued,
-            |back| if *back { "go back".to_owned() } else { "stay".to_owned() },
+            |back| if *back { "return to the broker".to_owned() } else { "stay".to_owned() },
         );
-        self.may(format!("{site}: attempts of a job at most"), &old.attempts, &new.attempts, unlimited);
+        self.may(format!("{site}: maximum number of attempts"), &old.attempts, &new.attempts, unlimited);
         self.may(
-            format!("{site}: checkpoints of attempts to come"),
+            format!("{site}: checkpoints of later attempts"),
             &old.checkpoint,
             &new.checkpoint,
             |wanted| {
@@ -294,30 +293,35 @@ impl Found {
     fn broker(&mut self, old: &BrokerSpec, new: &BrokerSpec) {
         let yes = |yes: &bool| if *yes { "yes".to_owned() } else { "no".to_owned() };
         self.may("broker: policy", &old.policy, &new.policy, quoted);
-        self.may("broker: sites report", &old.picture, &new.picture, |every| {
+        self.may("broker: sites report", &old.monitoring_interval, &new.monitoring_interval, |every| {
             if every.is_zero() { "at every change".to_owned() } else { format!("every {every} s") }
         });
-        self.may("broker: counts what is in flight", &old.count_in_flight, &new.count_in_flight, yes);
+        self.may("broker: counts jobs in flight", &old.count_in_flight, &new.count_in_flight, yes);
         self.may("broker: replans", &old.replan, &new.replan, |replan| {
             match replan {
                 Replan::Never => "never",
                 Replan::OnChurn => "on churn",
-                Replan::EveryPicture => "with every picture",
+                Replan::EveryReport => "with every report",
             }
             .to_owned()
         });
-        self.may("broker: takes back what waits at sites", &old.recall_queued, &new.recall_queued, yes);
+        self.may("broker: recalls jobs that wait at sites", &old.recall_queued, &new.recall_queued, yes);
         self.may("broker: retries", &old.retries, &new.retries, u32::to_string);
         self.may("broker: back-off", &old.backoff, &new.backoff, seconds);
-        self.may("broker: jobs at a site at most", &old.in_flight, &new.in_flight, unlimited);
-        self.may("broker: what a dispatch takes", &old.overhead, &new.overhead, seconds);
-        self.may("broker: who pays for lost attempts", &old.lost_attempts, &new.lost_attempts, |payer| {
-            match payer {
-                Payer::User => "the job",
-                Payer::Site => "the site",
-            }
-            .to_owned()
-        });
+        self.may("broker: maximum number of grid jobs at a site", &old.in_flight, &new.in_flight, unlimited);
+        self.may("broker: time of a dispatch", &old.overhead, &new.overhead, seconds);
+        self.may(
+            "broker: who pays for failed attempts",
+            &old.failed_attempts,
+            &new.failed_attempts,
+            |payer| {
+                match payer {
+                    Payer::User => "the user",
+                    Payer::Site => "the site",
+                }
+                .to_owned()
+            },
+        );
     }
 }
 
@@ -342,7 +346,7 @@ fn decimal(ppm: u64) -> String {
     (ppm as f64 / 1e6).to_string()
 }
 
-/// So many acts that are to come.
+/// The number of acts still to come, in words.
 fn acts(count: usize, other: bool) -> String {
     let noun = if count == 1 { "act" } else { "acts" };
     format!("{count} {}{noun} to come", if other { "other " } else { "" })

@@ -7,25 +7,26 @@ use super::windows::{Call, WindowError, Windows};
 use crate::entity::{Address, Entity, EntityError, Message, Outbox};
 use crate::model::{Record, RecordSink};
 
-/// What ends a drive before its time.
+/// An error that ends a drive.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum DriveError {
-    /// Something in an entity.
+    /// An error in an entity.
     #[error(transparent)]
     Entity(#[from] EntityError),
-    /// Somebody did not keep to what the others rely on.
+    /// A violation of the rules that windows rely on.
     #[error(transparent)]
     Window(#[from] WindowError),
-    /// The records cannot be taken any more; whoever takes them knows why.
-    #[error("the records of the run cannot be taken any more")]
+    /// The sink accepts no more records; its owner knows the cause.
+    #[error("the records of the run cannot be written any more")]
     SinkClosed,
 }
 
 /// Advances entities until everything before the end of the run has happened.
 ///
-/// Records go through `merge` to `sink`. Those of the last instant wait there, since another run may add to it; call
-/// [`Merge::finish`] when none will. Messages that have not arrived by the end are delivered all the same, so that
-/// everything that is left to happen is in the entities.
+/// Records go through `merge` to `sink`. Those of the last instant wait there, since another drive may add to it; call
+/// [`Merge::finish`] at the end of the run. Messages that have not arrived by the end are delivered all the same, so the entities
+/// hold everything that is left to happen.
 ///
 /// # Errors
 /// [`DriveError`] says what broke, where and when; entities then stand at different moments.
@@ -75,17 +76,17 @@ fn carry_out<E: Entity>(
     while let Some(message) = inbox.pop() {
         entity.deliver(message)?;
     }
-    let mut post = Post { from: call.entity, windows, merge, sink, failed: None };
+    let mut post = Mailroom { from: call.entity, windows, merge, sink, failed: None };
     entity.advance(call.until, &mut post)?;
     if let Some(failed) = post.failed {
         return Err(failed.into());
     }
     windows.left(call.entity, entity.pending());
-    Ok(windows.answer(call.entity, entity.next_event(), entity.promise())?)
+    Ok(windows.answer(call.entity, entity.next_event())?)
 }
 
-/// Where the entity that is being advanced puts what it has to say.
-struct Post<'a> {
+/// The outbox of the entity that is being advanced.
+struct Mailroom<'a> {
     from: usize,
     windows: &'a mut Windows,
     merge: &'a mut Merge,
@@ -93,7 +94,7 @@ struct Post<'a> {
     failed: Option<WindowError>,
 }
 
-impl RecordSink for Post<'_> {
+impl RecordSink for Mailroom<'_> {
     fn record(&mut self, record: Record) {
         self.merge.push(self.from, record, self.sink);
     }
@@ -103,7 +104,7 @@ impl RecordSink for Post<'_> {
     }
 }
 
-impl Outbox for Post<'_> {
+impl Outbox for Mailroom<'_> {
     fn send(&mut self, to: Address, message: Message) {
         if self.failed.is_none() {
             self.failed = self.windows.post(self.from, to, message).err();

@@ -1,22 +1,33 @@
-//! When a run is over, and when it can go no further.
+//! The end of a run: when no job is left, or when no job can move any more.
 //!
-//! Sites go on reporting, and machines on coming and leaving, for ever; a run ends when no job is left. All sites' accounts are
-//! closed at one instant that depends on what happened and on nothing else: not on the windows in which it was worked out.
+//! Reports and churn never end, so the end is a [`Verdict`] over the [`Quiescence`] of all entities. `admitted - done` jobs are in the
+//! system, wherever they are, also in messages.
+//!
+//! - No job is left and none is to come: [`Verdict::Done`] at the first full minute after a job last moved.
+//! - Jobs are left, none is to come, and no entity reports an event of its own that will move one: [`Verdict::Stuck`] after the time in
+//!   which news can reach every entity (twice the monitoring interval and ten times the largest latency), or after 365 days while machines
+//!   may still come or leave, or while a caller may still give commands. If a job moves before, the verdict no longer holds. A job that the
+//!   broker recalls and assigns again has not moved.
+//! - The verdict is asked for at full minutes only, when all entities have passed the minute. So the accounts of all sites are
+//!   closed at one instant, which depends on what happened and not on the windows in which it was computed.
+//!
+//! Jobs that are left at `until`, or when the run is stuck, are recorded as unfinished by the entity that holds them, messages in its
+//! inbox included (`Grid::close`).
 
-use super::Callers;
-use crate::entity::Pending;
+use super::halt::Callers;
+use crate::entity::Quiescence;
 use crate::units::{Span, Time};
 
-/// Accounts are closed at a full minute.
+/// Accounts are closed at multiples of this.
 const MINUTE: Span = Span::from_secs(60);
 
-/// How long a grid in which no job moves may wait for machines to come back.
+/// How long a grid in which no job moves waits for machines to come back.
 const PATIENCE: Span = Span::from_secs(365 * 86_400);
 
-/// What all entities together have left to do.
+/// The quiescence of all entities together.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Left {
-    let_in: u64,
+    admitted: u64,
     done: u64,
     more: bool,
     moves: bool,
@@ -24,14 +35,14 @@ pub(super) struct Left {
     last: Time,
 }
 
-/// What to do about it.
+/// Whether the run goes on.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// Go on.
+    /// The run goes on.
     GoOn,
-    /// No job is left: handle everything before this instant and close.
+    /// No job is left: handle everything before this instant and close the accounts.
     Done(Time),
-    /// Jobs are left and nothing has moved one: handle everything before this instant, and if still nothing has, close.
+    /// Jobs are left and no event will move one: handle everything before this instant, and if still no job has moved, close the accounts.
     Stuck(Time),
 }
 
@@ -46,14 +57,14 @@ impl Verdict {
 }
 
 impl Left {
-    pub(super) fn of(pending: &[Pending]) -> Self {
+    pub(super) fn of(pending: &[Quiescence]) -> Self {
         let mut left = Self::default();
         pending.iter().for_each(|pending| left.add(*pending));
         left
     }
 
-    pub(super) fn add(&mut self, pending: Pending) {
-        self.let_in += pending.let_in;
+    pub(super) fn add(&mut self, pending: Quiescence) {
+        self.admitted += pending.admitted;
         self.done += pending.done;
         self.more |= pending.more;
         self.moves |= pending.moves;
@@ -61,27 +72,27 @@ impl Left {
         self.last = self.last.max(pending.last);
     }
 
-    /// The same of a run that `callers` may still tell to let machines come.
+    /// The same for a run whose `callers` may still give commands, which may let machines come.
     pub(super) fn told_by(self, callers: Option<&Callers>) -> Self {
         Self { may: self.may || callers.is_some_and(Callers::are_there), ..self }
     }
 
-    /// The full minute after a job last moved.
+    /// The first full minute after a job last moved.
     pub(super) fn minute(&self) -> Time {
         next_minute(self.last)
     }
 
-    /// The jobs in the system.
+    /// The number of jobs in the system.
     pub(super) fn jobs(&self) -> u64 {
-        self.let_in.saturating_sub(self.done)
+        self.admitted.saturating_sub(self.done)
     }
 
-    /// Jobs let in and jobs done.
+    /// The numbers of jobs admitted and of jobs done.
     pub(super) fn counts(&self) -> (u64, u64) {
-        (self.let_in, self.done)
+        (self.admitted, self.done)
     }
 
-    /// `quiet` is how long news may take to get around.
+    /// The verdict, where `quiet` is the longest time that news takes to reach every entity.
     pub(super) fn verdict(&self, quiet: Span) -> Verdict {
         if self.jobs() == 0 && !self.more {
             Verdict::Done(next_minute(self.last))
@@ -98,7 +109,7 @@ pub(super) fn last_minute(time: Time) -> Time {
     Time::from_micros(time.micros() / MINUTE.micros() * MINUTE.micros())
 }
 
-/// Whether a minute is full.
+/// Whether an instant is a full minute.
 pub(super) fn is_minute(time: Time) -> bool {
     time.micros().is_multiple_of(MINUTE.micros())
 }
@@ -116,12 +127,12 @@ mod tests {
     #[test]
     fn accounts_close_at_the_minute_after_the_last_job() {
         let mut left = Left::default();
-        left.add(Pending { let_in: 3, last: Time::from_secs(100), ..Pending::default() });
-        left.add(Pending { done: 2, last: Time::from_secs(130), ..Pending::default() });
+        left.add(Quiescence { admitted: 3, last: Time::from_secs(100), ..Quiescence::default() });
+        left.add(Quiescence { done: 2, last: Time::from_secs(130), ..Quiescence::default() });
         assert_eq!(left.verdict(MINUTE), Verdict::Stuck(Time::from_secs(240)));
-        left.add(Pending { done: 1, last: Time::from_secs(180), ..Pending::default() });
+        left.add(Quiescence { done: 1, last: Time::from_secs(180), ..Quiescence::default() });
         assert_eq!(left.verdict(MINUTE), Verdict::Done(Time::from_secs(240)));
-        left.add(Pending { more: true, ..Pending::default() });
+        left.add(Quiescence { more: true, ..Quiescence::default() });
         assert_eq!(left.verdict(MINUTE), Verdict::GoOn);
     }
 }

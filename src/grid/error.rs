@@ -1,83 +1,81 @@
-//! What can go wrong with a grid.
+//! Errors of a grid.
 
 use thiserror::Error;
 
 use super::{DriveError, WindowError};
-use crate::entity::{Address, EntityError};
+use crate::entity::EntityError;
 use crate::model::{JobId, SiteId};
 use crate::units::Time;
 
-/// A job that nothing will ever start.
+/// A job that will never start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Waiter {
     /// The job.
     pub job: JobId,
     /// The site where it waits; `None` if it waits with the broker.
     pub site: Option<String>,
-    /// For how many processors.
+    /// The processors that it needs.
     pub procs: u32,
 }
 
-/// What ends a run of a grid.
+/// An error that ends a run of a grid.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum GridError {
-    /// Nothing to run on.
+    /// A grid without sites.
     #[error("the grid has no site")]
     NoSite,
-    /// Names must be unique.
+    /// Two sites with one name.
     #[error("two sites are called `{0}`")]
     TwoSites(String),
-    /// A command to nobody.
+    /// A command to a site that does not exist.
     #[error("there is no site number {0}")]
     NoSuchSite(SiteId),
-    /// Commands are told again, and one of them is lost.
-    #[error("command number {expected} is missing: the next one that was written down is number {found}")]
+    /// A gap in the journal of commands.
+    #[error("command number {expected} is missing in the journal: the next one is number {found}")]
     MissingCommand {
-        /// The first that is missing.
+        /// The first number that is missing.
         expected: u64,
-        /// The one that was found.
+        /// The number that was found.
         found: u64,
     },
-    /// A message to nobody.
-    #[error("there is no such entity: {0}")]
-    NoSuchEntity(Address),
-    /// A workload for the portal, and nobody to take it.
+    /// A workload for the portal in a grid without a broker.
     #[error("jobs come through the portal, but the grid has no broker")]
     NoBroker,
-    /// Something in an entity.
+    /// An error in an entity.
     #[error(transparent)]
     Entity(#[from] EntityError),
-    /// Nothing moves any more and jobs are left.
-    #[error("at {at} s nothing moves any more, but {}: {}", left(*.total), list(.first, *.total))]
+    /// Jobs are left and none of them can move any more.
+    #[error("stuck at {at} s: nothing can happen any more, but {}: {}", left(*.total), list(.first, *.total))]
     Stuck {
-        /// When the last thing happened.
+        /// The end of the run.
         at: Time,
-        /// Jobs that are left.
+        /// The number of jobs that are left.
         total: usize,
         /// The first of them.
         first: Vec<Waiter>,
     },
     /// The outcomes do not sum to what was submitted: a mistake in this library.
-    #[error("{who} was given {arrived} jobs and recorded the end of {ended}; this is a bug of gridemu")]
+    #[error("{who} received {arrived} jobs and recorded the end of {ended}; this is a bug of gridemu")]
     Unbalanced {
-        /// Who.
+        /// The site, or the grid.
         who: String,
-        /// Jobs that arrived.
+        /// The number of jobs that arrived.
         arrived: u64,
-        /// Jobs that ended, in whatever way.
+        /// The number of jobs that ended, in whatever way.
         ended: u64,
     },
-    /// Somebody did not keep to what the others rely on, or the grid goes round in a circle.
+    /// A violation of the rules that windows rely on, or messages that go round in a circle.
     #[error(transparent)]
     Window(#[from] WindowError),
-    /// The records cannot be taken any more; whoever takes them knows why.
-    #[error("the records of the run cannot be taken any more")]
+    /// The sink accepts no more records; its owner knows the cause.
+    #[error("the records of the run cannot be written any more")]
     SinkClosed,
-    /// Not one site by itself.
-    #[error("only one site without a broker and without churn can be run and cut without windows")]
-    NoReplay,
-    /// A snapshot that does not fit.
-    #[error("the saved state cannot be taken back: {0}")]
+    /// A grid that is not a single site.
+    #[error("only a single site without a broker and without churn can be run and saved without windows")]
+    NotSingle,
+    /// A snapshot that does not fit the grid.
+    #[error("the saved state cannot be restored: {0}")]
     BadSave(String),
 }
 
@@ -104,7 +102,7 @@ fn list(first: &[Waiter], total: usize) -> String {
             };
             match &waiter.site {
                 Some(site) => format!("job {} waits for {processors} of `{site}`", waiter.job),
-                None => format!("job {} waits with the broker for {processors}", waiter.job),
+                None => format!("job {} waits at the broker for {processors}", waiter.job),
             }
         })
         .collect();

@@ -1,24 +1,24 @@
-//! Records of many entities, put into one order.
+//! Merges the records of many entities into one order.
 
 use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
 use super::GridError;
-use super::least::Least;
+use super::min_tree::MinTree;
 use crate::model::{Record, RecordSink};
 use crate::units::Time;
 
 /// Merges records by time, then by the order of entities, then in the order in which their entity wrote them.
 ///
-/// Records wait until every entity has passed their time, so the order does not depend on who was driven first or how
-/// far. What a single entity writes is in order already and does not wait.
+/// Records wait until every entity has passed their time, so the order does not depend on which entity was driven first or how
+/// far. The records of a single entity are in order already and do not wait.
 #[derive(Debug)]
 pub struct Merge {
     waiting: Vec<VecDeque<Record>>,
-    /// When the first record of each entity was written, then its place; equal keys do not exist.
-    heads: Least,
-    /// No record counts as written before one that its entity wrote earlier.
+    /// The time of the first waiting record of each entity, then its place; no two keys are equal.
+    heads: MinTree,
+    /// The time of each entity's latest record: no record counts as written before an earlier one of its entity.
     latest: Vec<Time>,
     count: usize,
 }
@@ -26,7 +26,7 @@ pub struct Merge {
 /// Raised whenever anything in a [`MergeSave`] changes its layout.
 const SAVE_VERSION: u32 = 1;
 
-/// What a [`Merge`] holds, between two legs of a run: little, since all records before the cut have been handed on.
+/// The state of a [`Merge`] between two run segments: small, since all records before the barrier have been passed on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MergeSave {
     version: u32,
@@ -35,22 +35,22 @@ pub struct MergeSave {
 }
 
 impl Merge {
-    /// For so many entities.
+    /// A merge of the records of `entities` entities.
     pub fn new(entities: usize) -> Self {
         Self {
             waiting: vec![VecDeque::new(); entities],
-            heads: Least::new(entities),
+            heads: MinTree::new(entities),
             latest: vec![Time::ZERO; entities],
             count: 0,
         }
     }
 
-    /// Records that wait.
+    /// The number of records that wait.
     pub fn waiting(&self) -> usize {
         self.count
     }
 
-    /// What waits, and what the order of what comes depends on.
+    /// The records that wait, and what the order of later ones depends on.
     pub fn save(&self) -> MergeSave {
         let waiting = self.waiting.iter().map(|queue| queue.iter().cloned().collect()).collect();
         MergeSave { version: SAVE_VERSION, waiting, latest: self.latest.clone() }
@@ -59,7 +59,7 @@ impl Merge {
     /// The merge that was saved.
     ///
     /// # Errors
-    /// [`GridError::BadSave`] if it is of another version of gridemu, or makes no sense.
+    /// [`GridError::BadSave`] if another version of gridemu wrote it, or if it is inconsistent.
     pub fn restore(saved: MergeSave) -> Result<Self, GridError> {
         let MergeSave { version, waiting, latest } = saved;
         if version != SAVE_VERSION {
@@ -85,7 +85,7 @@ impl Merge {
         Ok(merge)
     }
 
-    /// Whether it is of so many entities.
+    /// Checks that the merge has this number of entities.
     pub(crate) fn check(&self, entities: usize) -> Result<(), GridError> {
         let found = self.waiting.len();
         if found == entities {
@@ -97,7 +97,7 @@ impl Merge {
         }
     }
 
-    /// Takes a record of an entity, the next in its order. What need not wait goes straight to `sink`.
+    /// Takes the next record of an entity, in the entity's order. A record that need not wait goes straight to `sink`.
     pub fn push(&mut self, entity: usize, record: Record, sink: &mut dyn RecordSink) {
         if self.waiting.len() == 1 {
             sink.record(record);
@@ -111,7 +111,7 @@ impl Merge {
         self.count += 1;
     }
 
-    /// Hands on all records written before `passed`, which every entity has passed.
+    /// Passes on all records written before `passed`, which every entity has passed.
     pub fn emit(&mut self, passed: Time, sink: &mut dyn RecordSink) {
         let bound = u128::from(passed.micros()) << 64;
         while self.heads.least() < bound {
@@ -120,7 +120,7 @@ impl Merge {
         }
     }
 
-    /// Hands on all that waits.
+    /// Passes on all records that wait.
     pub fn finish(&mut self, sink: &mut dyn RecordSink) {
         while self.count > 0 {
             let entity = self.heads.least() as u64 as usize;
@@ -128,15 +128,15 @@ impl Merge {
         }
     }
 
-    /// Hands on the records of an entity until another may come first.
+    /// Passes on the records of an entity up to the first that another entity may precede.
     fn emit_run(&mut self, entity: usize, sink: &mut dyn RecordSink) {
         let (queue, latest) = (&mut self.waiting[entity], &mut self.latest[entity]);
         let now = *latest;
         while let Some(record) = queue.pop_front() {
             sink.record(record);
             self.count -= 1;
-            let key = queue.front().map_or(Least::NONE, |next| head(latest, entity, next));
-            if key == Least::NONE || *latest > now {
+            let key = queue.front().map_or(MinTree::NONE, |next| head(latest, entity, next));
+            if key == MinTree::NONE || *latest > now {
                 self.heads.set(entity, key);
                 return;
             }
@@ -144,7 +144,7 @@ impl Merge {
     }
 }
 
-/// The key of an entity whose first record this is.
+/// The key of an entity with this first record.
 fn head(latest: &mut Time, entity: usize, record: &Record) -> u128 {
     *latest = record.written().max(*latest);
     u128::from(latest.micros()) << 64 | entity as u128
@@ -158,12 +158,12 @@ mod tests {
     use super::*;
     use crate::model::{MachineRecord, MachineState, PartitionId, ProcSet, SiteId};
 
-    /// What a merge of three entities is told.
+    /// A step of a test with three entities.
     #[derive(Clone, Copy, Debug)]
     enum Step {
         Push(usize, u64),
         Emit(u64),
-        /// Another process goes on.
+        /// Saves the merge, and goes on with the restored one.
         Anew,
     }
 

@@ -1,23 +1,23 @@
-//! Any entity of a grid, so that one driver can hold them all.
+//! Any entity of a grid, so that one driver can hold all of them.
 
 use crate::entity::{
-    Address, Broker, Directory, Dispatcher, Entity, EntityError, Message, Network, Outbox, Pending, Portal,
-    Site, Stamp,
+    Address, Broker, Directory, Dispatcher, Entity, EntityError, Message, Network, Outbox, Portal,
+    Quiescence, Site, Stamp,
 };
 use crate::units::Time;
 
 /// An entity of a grid.
 #[derive(Debug)]
 pub enum Node {
-    /// Where work enters.
+    /// The portal, where the grid's jobs enter.
     Portal(Box<Portal>),
-    /// Who decides.
+    /// The broker, which assigns jobs to pools.
     Broker(Box<Broker>),
-    /// Who carries out.
+    /// The dispatcher, which carries assignments out.
     Dispatcher(Box<Dispatcher>),
-    /// What the grid knows of itself.
+    /// The directory, which gathers reports of sites.
     Directory(Box<Directory>),
-    /// Who moves data.
+    /// The network, which transfers data.
     Network(Box<Network>),
     /// A site.
     Site(Box<Site>),
@@ -37,7 +37,7 @@ macro_rules! each {
 }
 
 impl Node {
-    /// The site that it is.
+    /// The site, if it is one.
     pub fn as_site(&self) -> Option<&Site> {
         if let Self::Site(site) = self { Some(site) } else { None }
     }
@@ -46,22 +46,22 @@ impl Node {
         if let Self::Site(site) = self { Some(site) } else { None }
     }
 
-    /// The broker that it is.
+    /// The broker, if it is one.
     pub fn as_broker(&self) -> Option<&Broker> {
         if let Self::Broker(broker) = self { Some(broker) } else { None }
     }
 
-    /// The dispatcher that it is.
+    /// The dispatcher, if it is one.
     pub fn as_dispatcher(&self) -> Option<&Dispatcher> {
         if let Self::Dispatcher(dispatcher) = self { Some(dispatcher) } else { None }
     }
 
-    /// The portal that it is.
+    /// The portal, if it is one.
     pub fn as_portal(&self) -> Option<&Portal> {
         if let Self::Portal(portal) = self { Some(portal) } else { None }
     }
 
-    /// The run is over at `now`: what is still here ends as unfinished, and the accounts are closed.
+    /// Ends the run at `now`: jobs that are still here end as unfinished, and the accounts are closed.
     pub(super) fn close(&mut self, now: Time, outbox: &mut dyn Outbox) {
         match self {
             Self::Broker(broker) => broker.close(now, outbox),
@@ -81,11 +81,7 @@ impl Entity for Node {
         each!(self, entity => entity.next_event())
     }
 
-    fn promise(&self) -> Stamp {
-        each!(self, entity => entity.promise())
-    }
-
-    fn pending(&self) -> Pending {
+    fn pending(&self) -> Quiescence {
         each!(self, entity => entity.pending())
     }
 

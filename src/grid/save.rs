@@ -1,7 +1,16 @@
-//! A grid in a snapshot.
+//! The state of a grid in a snapshot.
 //!
-//! Each entity is written as what it is, the version of its layout, and bytes. So the layout of one kind of entity can change
-//! without the others, an older one can be read by itself, and what cannot be read is refused by name.
+//! Each entity is written as its kind, the version of that kind's layout, and bytes. So the layout of one kind of entity can change
+//! without the others, an older one can be read separately, and one that cannot be read is refused by name. A change to a field of an
+//! entity, or of a job, a message or a mark, raises the version of the kinds that hold it ([`Kind::version`]). A snapshot of the
+//! present layouts lies in `tests/it/data`; a test restores it and runs on to a known fingerprint, so that no layout changes
+//! unnoticed.
+//!
+//! [`GridSave`] carries a hash of the description. `Grid::restore(saved, false)`, a resume, accepts only a state of the very same
+//! description. `Grid::restore(saved, true)`, a fork, goes on under another description, after [`super::changes`] has listed what differs
+//! and refused what cannot change (`docs/forks.md`). Each entity compares the description that it was saved under with its own: what is
+//! equal is restored as in a resume, what differs takes effect at that instant (`local/adopt.rs`: another policy, other prices; `platform`:
+//! links, outages). So a fork that changes nothing is the same run. A site keeps the records of the change until its first moment.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -12,15 +21,15 @@ use super::{Grid, GridError, Node};
 use crate::entity::{BrokerSave, Directory, Dispatcher, EntityError, Network, PortalSave, SiteSave, Stamp};
 use crate::units::Time;
 
-/// Raised whenever [`GridSave`] itself changes its layout; what is in it has versions of its own ([`Kind::version`]).
+/// Raised whenever the layout of [`GridSave`] itself changes; its parts have versions of their own ([`Kind::version`]).
 const SAVE_VERSION: u32 = 3;
 
 /// The whole state of a grid between two moments.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GridSave {
-    /// Layout of this.
+    /// The version of this layout.
     version: u32,
-    /// A hash of the description of the grid that it is of.
+    /// A hash of the grid's description.
     described: u128,
     passed: Stamp,
     sequence: u64,
@@ -28,7 +37,7 @@ pub struct GridSave {
     nodes: Vec<NodeSave>,
 }
 
-/// An entity in a snapshot: its state, or that as it was read and not looked at yet.
+/// An entity in a snapshot: its state, or the bytes as they were read and have not been decoded yet.
 #[derive(Clone, Debug)]
 pub struct NodeSave(Content);
 
@@ -49,7 +58,7 @@ enum NodeState {
     Site(Box<SiteSave>),
 }
 
-/// The same as it is written.
+/// The state of an entity as it is written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Written {
     kind: Kind,
@@ -58,7 +67,7 @@ struct Written {
     state: Vec<u8>,
 }
 
-/// Bytes at once and not one by one.
+/// Writes bytes as one block and not one by one.
 mod serde_bytes {
     use std::fmt;
 
@@ -87,7 +96,7 @@ mod serde_bytes {
     }
 }
 
-/// What an entity is.
+/// The kind of an entity.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Kind {
     Portal,
@@ -99,10 +108,10 @@ enum Kind {
 }
 
 impl Kind {
-    /// Raised whenever anything changes in what is saved of such an entity: its own fields, those of what is in it (jobs,
-    /// messages, reports, marks of workloads, what policies save), or their meaning. `tests/it/data` holds a snapshot of the present
-    /// layouts, which a test restores; a change that makes it unreadable raises a version here, and either the old layout
-    /// is read in [`Written::state`], or it is refused.
+    /// The version of the layout. It is raised whenever anything changes in what is saved of such an entity: its own fields, those of its
+    /// contents (jobs, messages, reports, marks of workloads, what policies save), or their meaning. `tests/it/data` holds a snapshot of
+    /// the present layouts, which a test restores; a change that makes it unreadable raises a version here, and either [`Written::state`]
+    /// reads the old layout, or refuses it.
     fn version(self) -> u32 {
         match self {
             // 2: jobs carry elastic commands, and partitions have an agenda.
@@ -149,7 +158,7 @@ impl NodeState {
 }
 
 impl Written {
-    /// Reads the state. `who` names the entity in messages.
+    /// Decodes the state. `who` names the entity in messages.
     fn state(&self, who: &str) -> Result<NodeState, EntityError> {
         let (known, found) = (self.kind.version(), self.version);
         if found != known {
@@ -201,7 +210,7 @@ impl NodeSave {
 }
 
 impl PartialEq for NodeSave {
-    /// By what is written.
+    /// Compares what is written.
     fn eq(&self, other: &Self) -> bool {
         matches!((self.written(), other.written()), (Ok(a), Ok(b)) if a == b)
     }
@@ -237,8 +246,8 @@ impl Node {
         })))
     }
 
-    /// Takes back a state that an entity of the same description gave. With `adopt`, what [`super::changes`] allows may be
-    /// different from that moment on.
+    /// Restores a state that an entity of the same description has saved. With `adopt`, what [`super::changes`] allows may differ from that
+    /// moment on.
     ///
     /// # Errors
     /// [`EntityError`] if the state does not fit.
@@ -283,17 +292,17 @@ impl Grid {
         })
     }
 
-    /// Takes back a state that a grid of the same description gave; the sources must be freshly opened.
+    /// Restores a state that a grid of the same description has saved; the sources must be freshly opened.
     ///
-    /// With `adopt`, the grid goes on as this description says: ask [`super::changes`] before what may differ. Whoever goes by other
-    /// rules from then on is brought in line at that very moment; what has not changed goes on as if nothing had been.
+    /// With `adopt`, the grid goes on as this description says: ask [`super::changes`] before what may differ. Entities with other rules
+    /// adopt them at that very moment; what has not changed goes on as if there had been no restore.
     ///
     /// # Errors
-    /// [`GridError`] if the state does not fit; some entities may then have it already, so begin anew.
+    /// [`GridError`] if the state does not fit; some entities may then have been restored already, so build the grid anew.
     pub fn restore(&mut self, saved: GridSave, adopt: bool) -> Result<(), GridError> {
         if saved.version != SAVE_VERSION {
             return Err(GridError::BadSave(format!(
-                "it has layout {}, this version of gridemu reads {SAVE_VERSION}; go on with the version that began the run",
+                "it has layout {}, this version of gridemu reads {SAVE_VERSION}; resume it with the version of gridemu that began the run",
                 saved.version
             )));
         }
@@ -323,8 +332,8 @@ impl Grid {
     }
 }
 
-/// Tells one description from another.
+/// A hash that distinguishes descriptions.
 pub(super) fn described(description: &impl Serialize) -> u128 {
-    // Nothing in a description cannot be written.
+    // Every description can be serialized.
     xxh3_128(&postcard::to_stdvec(description).unwrap_or_default())
 }

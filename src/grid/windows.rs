@@ -1,95 +1,111 @@
 //! Windows: how far entities may go on without waiting for each other.
 //!
-//! Let `out` of an entity be a moment before which it sends nothing: the earliest message on its way to it, or its
-//! promise, whichever comes first. Nothing that is sent from now on can arrive before the least of `out + latency` over
-//! all groups of entities, so everything earlier than that moment, the end of the *window*, may happen in any order, or at
-//! once. Only those who may have something to say before it are called. The others lag behind, up to a limit, and are
-//! brought up when a message reaches them.
+//! An entity sends nothing before its next event or the arrival of the next message to it, whichever comes first. So nothing that is
+//! sent from now on can arrive before
 //!
-//! A group is a run of entities that talk to each other without delay. It goes through a window moment by moment, so that
-//! its latency is that of its messages to others. A group of one goes through a window in one call.
+//! ```text
+//! W = least over all groups of (next event of the group + latency of the group)
+//! ```
 //!
-//! This is bookkeeping only: who drives the entities (a plain loop, or a conductor of actors) asks for calls and tells the
-//! answers. No result depends on where a window ends.
+//! and everything earlier than `W`, the *window*, may happen in any order, or at once. The `latency` of a group is its lookahead in the
+//! sense of conservative parallel discrete-event simulation.
+//!
+//! - A *group* is a run of entities that exchange messages without delay: portal, broker, dispatcher, directory and network are one
+//!   group, each site is a group of its own. A group of several goes through a window moment by moment, and at each moment only those
+//!   entities are called to which something happens. A group of one goes through a window in one call. A group with a latency of zero
+//!   makes windows of one round: slower, with the same records.
+//! - An ordinary window calls only groups that may send something in it. A group that never sends anything ends no window; it lags
+//!   behind, until a window calls all entities and brings them to its end. Then all records before that end are passed on. How far an
+//!   entity may lag adapts to the number of records that wait, which bounds memory, and never goes beyond the next full minute of a run
+//!   that may end there.
+//! - Every message is compared with the latency of its sender's group ([`WindowError::TooSoon`]) and with what its receiver has passed
+//!   ([`WindowError::Late`]).
+//! - No result depends on where a window ends: not the records, not their order, not the end of the run. A test draws ends at random;
+//!   [`drive_by_moments`](super::drive_by_moments) is the slow twin, without windows.
+//! - The state is an [entity clock](EntityClock) for each entity and a small tournament of group bounds ([`MinTree`]): no map, no
+//!   allocation per window; messages are moved and never copied.
+//!
+//! [`Windows`] is bookkeeping only: a driver (the plain loop, or the conductor of the actors) asks it for calls and passes the answers
+//! to it. At the end of a drive the driver delivers the messages that have not arrived yet, so the entities are the whole state, and
+//! each drive makes its windows anew.
 
+mod entity_clock;
 mod error;
 mod meanwhile;
 mod options;
 mod places;
-mod seat;
 
 pub use error::WindowError;
 pub use options::{Group, Over, WindowEnds, WindowOptions};
 
+use self::entity_clock::{EntityClock, Unit};
 use self::options::Lag;
 use self::places::Places;
-use self::seat::{Seat, Unit};
 use super::ending::is_minute;
-use super::least::Least;
-use super::leg::Halt;
-use crate::entity::{Address, Message, Pending, Stamp};
+use super::halt::Halt;
+use super::min_tree::MinTree;
+use crate::entity::{Address, Message, Quiescence, Stamp};
 use crate::units::{Span, Time};
 
-/// Rounds at one instant before the run is given up as stalled.
+/// The number of rounds at one instant after which the run ends as stalled.
 pub(super) const MOST_ROUNDS: u32 = 10_000;
 
-/// Messages that a stall names.
+/// The number of messages that the error of a stall names.
 const TALK: u32 = 8;
 
-/// Somebody is to be advanced, after the messages of its [inbox](Windows::inbox) have been delivered to it.
+/// A request to advance an entity, after the messages of its [inbox](Windows::inbox) have been delivered to it.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// Who, by its place among the entities.
+    /// The entity, by its place.
     pub entity: usize,
-    /// Up to here.
+    /// The entity handles everything before this moment.
     pub until: Stamp,
 }
 
-/// Who stands where, and who may go on up to when.
+/// How far each entity has come, and how far it may go on.
 ///
 /// A window is [opened](Self::open), which gives calls that can be carried out in any order, or at once;
 /// [stepped](Self::step) as long as that gives calls, each batch of which must have been answered before the next; and
-/// [closed](Self::close) when everything has been answered. The messages that a call brings forth are
-/// [posted](Self::post), then it is [answered](Self::answer).
+/// [closed](Self::close) when everything has been answered. The driver [posts](Self::post) the messages that a call causes, then
+/// [answers](Self::answer) the call.
 #[derive(Debug)]
 pub struct Windows {
-    seats: Vec<Seat>,
+    clocks: Vec<EntityClock>,
     units: Vec<Unit>,
     places: Places,
-    /// When what a unit sends can arrive first.
-    bounds: Least,
-    /// The largest latency of any unit that sends anything.
+    /// The earliest moment at which a message of each unit can arrive.
+    bounds: MinTree,
+    /// The largest latency of the units that send anything.
     widest: Span,
     until: Stamp,
-    /// No window in which nothing happens goes beyond this.
+    /// No window without events goes beyond this moment.
     reach: Stamp,
     halt: Option<Halt>,
-    promises: bool,
     ends: Option<WindowEnds>,
     lag: Lag,
     /// What each entity has left to do.
-    pending: Vec<Pending>,
+    pending: Vec<Quiescence>,
     over: Option<Over>,
-    /// The run is over before its time.
+    /// Whether the run has ended before `until`.
     done: bool,
     /// Everything before this moment has happened everywhere.
     passed: Stamp,
-    /// Nobody has got further than this.
+    /// No entity has gone beyond this moment.
     furthest: Stamp,
-    /// A window that ends here or later leaves nobody behind.
+    /// A window that ends here or later brings all entities to its end.
     horizon: Stamp,
     /// The end of the window that was opened last.
     end: Stamp,
-    /// Whether that window leaves nobody behind.
+    /// Whether that window brings all entities to its end.
     whole: bool,
-    /// Groups of several that are not through that window yet.
+    /// Groups of several entities that have not finished that window.
     teams: Vec<usize>,
-    /// Who sent to whom in the last rounds before a stall.
+    /// Sender and receiver of the messages in the last rounds before a stall.
     talk: Vec<(Address, Address)>,
 }
 
 impl Windows {
-    /// Entities in their order, each with the moment of its next event. Groups cut them into consecutive runs.
+    /// Windows over `entities`, in their order, each with the moment of its next event. Groups divide them into consecutive runs.
     ///
     /// # Errors
     /// [`WindowError::Groups`] if the groups have more or fewer members than there are entities,
@@ -99,12 +115,12 @@ impl Windows {
         groups: &[Group],
         options: WindowOptions,
     ) -> Result<Self, WindowError> {
-        let seats = entities.into_iter().map(|(address, next)| Seat::new(address, next));
-        let mut seats: Vec<Seat> = seats.collect();
-        let units = Unit::cut(groups, &mut seats)?;
+        let clocks = entities.into_iter().map(|(address, next)| EntityClock::new(address, next));
+        let mut clocks: Vec<EntityClock> = clocks.collect();
+        let units = Unit::cut(groups, &mut clocks)?;
         let mut windows = Self {
-            places: Places::new(&seats)?,
-            bounds: Least::new(units.len()),
+            places: Places::new(&clocks)?,
+            bounds: MinTree::new(units.len()),
             widest: units
                 .iter()
                 .map(|unit| unit.latency)
@@ -114,10 +130,9 @@ impl Windows {
             until: options.until.min(Stamp::at(Time::NEVER)),
             reach: Stamp::END,
             halt: options.halt,
-            promises: options.promises,
             ends: options.ends,
             lag: Lag::new(options.lag, options.over.is_some()),
-            pending: vec![Pending::default(); seats.len()],
+            pending: vec![Quiescence::default(); clocks.len()],
             over: options.over,
             done: false,
             passed: options.begin,
@@ -127,13 +142,13 @@ impl Windows {
             whole: false,
             teams: Vec::with_capacity(units.len()),
             talk: Vec::new(),
-            seats,
+            clocks,
             units,
         };
         for at in 0..windows.units.len() {
             let members = windows.units[at].members.clone();
-            let out = windows.seats[members].iter().map(|seat| seat.out).min();
-            windows.settle(at, out.unwrap_or(Stamp::END));
+            let moment = windows.clocks[members].iter().map(|clock| clock.moment).min();
+            windows.settle(at, moment.unwrap_or(Stamp::END));
         }
         Ok(windows)
     }
@@ -143,14 +158,14 @@ impl Windows {
         self.passed
     }
 
-    /// Whether the run is over before its time, as it was asked to say; see [`WindowOptions::over`].
+    /// Whether the run has ended before `until`, as [`WindowOptions::over`] answered.
     pub fn is_over(&self) -> bool {
         self.done
     }
 
-    /// What an entity has left to do: to be told before the first window and with every answer, where it matters when the run
-    /// is over.
-    pub fn left(&mut self, entity: usize, pending: Pending) {
+    /// Sets what an entity has left to do. The driver calls this before the first window and with every answer, if
+    /// [`WindowOptions::over`] is set.
+    pub fn left(&mut self, entity: usize, pending: Quiescence) {
         self.pending[entity] = pending;
     }
 
@@ -161,29 +176,29 @@ impl Windows {
 
     /// The address of an entity.
     pub fn address(&self, entity: usize) -> Address {
-        self.seats[entity].address
+        self.clocks[entity].address
     }
 
-    /// The first moment at which something happens to anybody; [`Stamp::END`] for none.
+    /// The first moment at which something happens to any entity; [`Stamp::END`] for none.
     pub fn first(&self) -> Stamp {
-        self.seats.iter().map(|seat| seat.moment).min().unwrap_or(Stamp::END)
+        self.clocks.iter().map(|clock| clock.moment).min().unwrap_or(Stamp::END)
     }
 
     /// Whether an entity is the only one of its group.
     pub fn is_alone(&self, entity: usize) -> bool {
-        self.units[self.seats[entity].unit].members.len() == 1
+        self.units[self.clocks[entity].unit].members.len() == 1
     }
 
-    /// When something next happens to an entity, by itself or because a message reaches it; [`Stamp::END`] for never.
+    /// The moment at which something next happens to an entity, by itself or because a message arrives; [`Stamp::END`] for never.
     pub fn moment(&self, entity: usize) -> Stamp {
-        self.seats[entity].moment
+        self.clocks[entity].moment
     }
 
-    /// Opens the next window: adds the calls of those who go through it in one, and gets the others ready to be
+    /// Opens the next window: adds the calls of the groups that go through it in one call, and prepares the others to be
     /// [stepped](Self::step). False if everything before the end of the run has happened.
     ///
     /// # Errors
-    /// [`WindowError::Stalled`] if a round too many comes next.
+    /// [`WindowError::Stalled`] if an instant has too many rounds.
     pub fn open(&mut self, calls: &mut Vec<Call>) -> Result<bool, WindowError> {
         if self.done {
             return Ok(false);
@@ -194,7 +209,7 @@ impl Windows {
             let first = self.first();
             let edge = self.lag.edge(first.min(self.until).min(self.reach));
             if edge > self.passed {
-                // Nothing happens before the last full minute: a window without calls gets everybody there.
+                // Nothing happens before the last full minute: a window without calls brings all entities there.
                 self.end = edge;
                 return Ok(true);
             }
@@ -205,73 +220,69 @@ impl Windows {
             end = end.min(self.lag.after(first));
         }
         if let Some(ends) = &mut self.ends {
-            let first = self.units.iter().map(|unit| unit.out).min().unwrap_or(Stamp::END);
+            let first = self.units.iter().map(|unit| unit.moment).min().unwrap_or(Stamp::END);
             let first = if self.whole { self.passed } else { first };
             end = ends.choose(first, end);
         }
         self.end = end;
         let mut stalled = None;
-        let Self { seats, units, teams, bounds, .. } = self;
-        let mut enter = |at: usize, seats: &mut [Seat]| {
+        let Self { clocks, units, teams, bounds, .. } = self;
+        let mut enter = |at: usize, clocks: &mut [EntityClock]| {
             let unit = &mut units[at];
-            if !self.whole && unit.out >= end {
+            if !self.whole && unit.moment >= end {
                 return;
             }
             unit.until = end;
             if unit.members.len() == 1 {
                 let entity = unit.members.start;
-                let seat = &mut seats[entity];
-                if seat.moment.round >= MOST_ROUNDS {
+                let clock = &mut clocks[entity];
+                if clock.moment.round >= MOST_ROUNDS {
                     stalled.get_or_insert(entity);
                 }
-                seat.enter(end);
+                clock.enter(end);
                 calls.push(Call { entity, until: end });
             } else {
                 teams.push(at);
             }
         };
         if self.whole {
-            // Who is not on their way out lags behind: look at everybody.
+            // A group that never sends anything lags behind: look at all entities.
             let mut last = None;
-            for at in 0..seats.len() {
-                if seats[at].moment < end && last != Some(seats[at].unit) {
-                    last = Some(seats[at].unit);
-                    enter(seats[at].unit, seats);
+            for at in 0..clocks.len() {
+                if clocks[at].moment < end && last != Some(clocks[at].unit) {
+                    last = Some(clocks[at].unit);
+                    enter(clocks[at].unit, clocks);
                 }
             }
         } else {
-            // Who sends nothing in this window can wait for another. Whoever sends something can be heard by then.
-            bounds.up_to(end.after(self.widest).key(), |at| enter(at, seats));
+            // Anything that a group sends in this window arrives by then.
+            bounds.up_to(end.after(self.widest).key(), |at| enter(at, clocks));
         }
         stalled.map_or(Ok(true), |entity| Err(self.stalled(entity)))
     }
 
-    /// The next moment of a group of several that is not through the open window: adds the calls of those to whom something
-    /// happens. False once all are through.
+    /// Advances a group of several by one moment: adds the calls of those entities to which something happens. False once all groups
+    /// have finished the window.
     ///
     /// # Errors
-    /// [`WindowError::Stalled`] if it is a round too many.
+    /// [`WindowError::Stalled`] if an instant has too many rounds.
     pub fn step(&mut self, calls: &mut Vec<Call>) -> Result<bool, WindowError> {
         while let Some(&at) = self.teams.last() {
             let unit = &mut self.units[at];
-            let (mut moment, mut out) = (Stamp::END, Stamp::END);
-            for seat in &self.seats[unit.members.clone()] {
-                moment = moment.min(seat.moment);
-                out = out.min(seat.out);
-            }
-            // What sends nothing in this window can wait for another.
-            if (if self.whole { moment } else { out }) >= self.end {
+            let moments = self.clocks[unit.members.clone()].iter().map(|clock| clock.moment);
+            let moment = moments.min().unwrap_or(Stamp::END);
+            if moment >= self.end {
                 unit.until = self.end;
                 self.teams.pop();
-                self.settle(at, out);
+                self.settle(at, moment);
                 continue;
             }
             let until = moment.next_round();
             unit.until = until;
             let (begun, members) = (calls.len(), unit.members.clone());
-            for (entity, seat) in members.clone().zip(&mut self.seats[members]) {
-                if seat.moment == moment {
-                    seat.enter(until);
+            for (entity, clock) in members.clone().zip(&mut self.clocks[members]) {
+                if clock.moment == moment {
+                    clock.enter(until);
                     calls.push(Call { entity, until });
                 }
             }
@@ -283,74 +294,66 @@ impl Windows {
         Ok(false)
     }
 
-    /// The messages to be delivered to an entity before it is advanced; whoever asks empties it.
+    /// The messages to be delivered to an entity before it is advanced; the caller empties it.
     pub fn inbox(&mut self, entity: usize) -> &mut Vec<Message> {
-        self.seats[entity].inbox()
+        self.clocks[entity].inbox()
     }
 
-    /// An entity that was called sends a message.
+    /// Takes a message that an entity has sent during its call.
     ///
     /// # Errors
-    /// [`WindowError`] if there is no receiver, if the message should not have been sent yet, or if it comes too late.
+    /// [`WindowError`] if there is no receiver, if the message is faster than its group's latency, or if it arrives too late.
     pub fn post(&mut self, from: usize, to: Address, message: Message) -> Result<(), WindowError> {
-        let sender = &self.seats[from];
+        let sender = &self.clocks[from];
         let unit = &self.units[sender.unit];
         let Some(place) = self.places.find(to) else {
             return Err(WindowError::NoReceiver { from: sender.address, to });
         };
-        let inside = self.seats[place].unit == sender.unit;
+        let inside = self.clocks[place].unit == sender.unit;
         let latency = if inside { Span::ZERO } else { unit.latency };
         let arrival = message.arrival;
-        if arrival < sender.silent.after(latency) {
-            let (entity, promised) = (sender.address, sender.silent);
-            return Err(WindowError::PromiseBroken {
-                entity,
-                to,
-                promised,
-                sent: left(arrival, latency),
-                arrival,
-            });
+        let earliest = sender.entered.after(latency);
+        if arrival < earliest {
+            return Err(WindowError::TooSoon { from: sender.address, to, arrival, earliest });
         }
         let passed = if inside { unit.until } else { self.end };
         if arrival < passed {
             return Err(WindowError::Late { from: sender.address, to, arrival, passed });
         }
         if arrival.round > MOST_ROUNDS - TALK {
-            // The last ones are kept.
+            // Only the last messages are kept.
             let surplus = (self.talk.len() + 1).saturating_sub(TALK as usize);
             self.talk.drain(..surplus);
             self.talk.push((sender.address, to));
         }
-        let seat = &mut self.seats[place];
-        if seat.put(message) && !inside {
-            let unit = seat.unit;
-            self.settle(unit, arrival.min(self.units[unit].out));
+        let clock = &mut self.clocks[place];
+        if clock.put(message) && !inside {
+            let unit = clock.unit;
+            self.settle(unit, arrival.min(self.units[unit].moment));
         }
         Ok(())
     }
 
-    /// A call has been carried out, and all it sent has been posted: when the entity next does something by itself, and a
-    /// moment before which it sends nothing.
+    /// Takes the answer to a call, after all messages of the call have been posted. `next` is the entity's next event.
     ///
     /// # Errors
-    /// [`WindowError::Behind`] if there is something that it should have done already.
-    pub fn answer(&mut self, entity: usize, next: Option<Stamp>, promise: Stamp) -> Result<(), WindowError> {
-        let seat = &mut self.seats[entity];
+    /// [`WindowError::Behind`] if `next` lies before the end of the call.
+    pub fn answer(&mut self, entity: usize, next: Option<Stamp>) -> Result<(), WindowError> {
+        let clock = &mut self.clocks[entity];
         let next = next.unwrap_or(Stamp::END);
-        if next < seat.until {
-            return Err(WindowError::Behind { entity: seat.address, until: seat.until, next });
+        if next < clock.until {
+            return Err(WindowError::Behind { entity: clock.address, until: clock.until, next });
         }
-        // Nobody sends anything before anything happens to it.
-        seat.answer(next, if self.promises { promise.max(next) } else { next });
-        let (unit, out) = (seat.unit, seat.out);
-        // A group of several is settled when it is through.
+        clock.answer(next);
+        let (unit, moment) = (clock.unit, clock.moment);
+        // A group of several is settled when it has finished the window.
         if self.units[unit].members.len() == 1 {
-            self.settle(unit, out);
+            self.settle(unit, moment);
         }
         Ok(())
     }
 
-    /// Everybody who was called has answered. Returns whether everybody has now got as far as the end of the window.
+    /// Closes the window, after all calls have been answered. Returns whether all entities have now reached its end.
     pub fn close(&mut self) -> bool {
         self.furthest = self.furthest.max(self.end);
         if self.is_halted() {
@@ -367,34 +370,23 @@ impl Windows {
         self.whole
     }
 
-    /// Tells how many records had to wait until everybody had passed them, so that not many more will.
+    /// Adapts how far entities may lag behind to the number of records that waited until all entities had passed them.
     pub fn adapt(&mut self, waited: usize) {
         self.lag.adapt(waited);
         self.horizon = self.lag.after(self.passed);
     }
 
-    /// A group is silent until then.
-    fn settle(&mut self, at: usize, out: Stamp) {
+    /// Sets the moment before which nothing happens to a group.
+    fn settle(&mut self, at: usize, moment: Stamp) {
         let unit = &mut self.units[at];
-        if out != unit.out {
-            unit.out = out;
-            self.bounds.set(at, out.after(unit.latency).key());
+        if moment != unit.moment {
+            unit.moment = moment;
+            self.bounds.set(at, moment.after(unit.latency).key());
         }
     }
 
     fn stalled(&self, entity: usize) -> WindowError {
-        let Seat { address, moment, .. } = self.seats[entity];
+        let EntityClock { address, moment, .. } = self.clocks[entity];
         WindowError::Stalled { entity: address, at: moment, talk: self.talk.clone() }
-    }
-}
-
-/// The latest moment at which a message can have left.
-fn left(arrival: Stamp, latency: Span) -> Stamp {
-    let Stamp { time, round } = arrival;
-    if latency.is_zero() {
-        Stamp { time, round: round.saturating_sub(1) }
-    } else {
-        let left = time.micros().saturating_sub(latency.micros());
-        Stamp::at(Time::from_micros(left))
     }
 }

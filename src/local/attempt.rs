@@ -1,47 +1,16 @@
-//! Attempts of a job: what it asks for when it joins a queue, and what it carries from one attempt to the next.
-
-use serde::{Deserialize, Serialize};
+//! Attempts of a job: what it requests when it joins a queue, and what it carries from one attempt to the next.
 
 use super::checkpoint::Checkpoints;
-use super::partition::Settings;
-use super::table::{Departed, Gone, LiveJob, Phase};
-use crate::model::{EventCause, GridPart, Job, Origin, PartitionSpec, ProcSet};
-use crate::platform::{ProcTime, Usage};
+use super::settings::Settings;
+use super::table::{Exit, ExitKind, LiveJob, Past, Phase};
+use crate::model::{EventCause, GridContext, Job, Origin, PartitionSpec, ProcSet};
+use crate::platform::Usage;
 use crate::units::{Bytes, Energy, Money, Rate, Span, Time, Work};
 
-/// What a job has behind it, and the checkpoints of its present attempt.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Past {
-    /// Progress that checkpoints of earlier attempts hold.
-    pub(super) kept: Work,
-    /// Energy charged for earlier attempts.
-    pub(super) energy: Energy,
-    /// Money charged for earlier attempts.
-    pub(super) cost: Money,
-    /// When the last attempt was lost, if one was and no other has started since.
-    pub(super) lost_at: Option<Time>,
-    /// The checkpoints of the present attempt; while the job waits, as far as can be foreseen.
-    pub(super) checkpoints: Option<Checkpoints>,
-    /// Processor time of the present attempt that went into writing them.
-    pub(super) overhead: ProcTime,
-    /// The rest of its processor time up to the last one that was finished.
-    pub(super) secured: ProcTime,
-    /// What the present attempt was charged under other prices.
-    pub(super) charged: Option<Charged>,
-}
-
-/// What an attempt was charged before prices or power changed, and for how much processor time.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Charged {
-    pub(super) time: ProcTime,
-    pub(super) energy: Energy,
-    pub(super) cost: Money,
-}
-
 impl Past {
-    /// What a job brings from other sites; `None` if that is nothing.
-    fn of(grid: &GridPart) -> Option<Self> {
-        let GridPart { kept, energy, cost, lost_at, .. } = *grid;
+    /// What a job carries over from other sites; `None` if there is nothing.
+    fn of(grid: &GridContext) -> Option<Self> {
+        let GridContext { kept, energy, cost, lost_at, .. } = *grid;
         let past = Self { kept, energy, cost, lost_at, ..Self::default() };
         (past != Self::default()).then_some(past)
     }
@@ -80,8 +49,8 @@ impl LiveJob {
         }
     }
 
-    /// Works out what the job asks for when it joins the queue of a partition in which `capacity` processors can be given now: a
-    /// moldable job no more than these, if it can do with less than it prefers. The fewest that it can do with.
+    /// Computes what the job requests when it joins the queue of a partition in which `capacity` processors can be given now: a
+    /// moldable job requests no more than these, if it can run on fewer than it prefers. Returns the fewest that it can run on.
     #[inline(always)]
     pub(super) fn prepare(&mut self, spec: &PartitionSpec, settings: &Settings, capacity: u32) -> u32 {
         let size = &self.job.size;
@@ -91,7 +60,7 @@ impl LiveJob {
         least
     }
 
-    /// Works out what the job does on the processors that it asks for.
+    /// Computes the job's work and estimate on the processors that it requests.
     #[inline(always)]
     pub(super) fn foresee(&mut self, spec: &PartitionSpec, settings: &Settings) {
         let size = &self.job.size;
@@ -101,19 +70,19 @@ impl LiveJob {
         } else {
             self.plan(settings, self.procs.div_ceil(spec.cores.max(1)));
         }
-        // Of whatever says that it takes no time at all: one tick, so that plans are never empty.
+        // Even a job that is estimated to take no time counts as one tick, so that plans are never empty.
         self.estimate = self.estimated.span_at(rate).unwrap_or(Span::MAX).max(Span::TICK);
         self.share = Rate::FULL;
     }
 
-    /// Work that all attempts together may do, all of it or as much as the estimate allows; and work that the estimate covers.
+    /// Work that all attempts together may do (all of it, or as much as the estimate allows), and work that the estimate covers.
     #[inline]
     pub(super) fn limits(&self, overrun: bool) -> (Work, Work) {
         let (work, estimated) = (Work::of_runtime(self.job.runtime), Work::of_runtime(self.job.estimate));
         (if overrun { work } else { work.min(estimated) }, estimated)
     }
 
-    /// Works out what the next (or just beginning) attempt does, on so many machines: what is left, with its checkpoints.
+    /// Plans the next (or just beginning) attempt on so many machines: the remaining work, with its checkpoints.
     pub(super) fn plan(&mut self, settings: &Settings, machines: u32) {
         (self.target, self.estimated) = self.limits(settings.overrun);
         let wanted = settings.checkpoint.as_ref();
@@ -131,19 +100,19 @@ impl LiveJob {
         }
     }
 
-    /// Its rate on the processors and with the share that it has, where no machine is slowed down.
+    /// Its rate on its present processors with its present share, if no machine is slowed down.
     pub(super) fn unhindered(&self, speed: Rate) -> Rate {
         self.job.size.rate_on(self.held.min(self.job.size.max())).times(speed).times(self.share)
     }
 
-    /// Takes the checkpoints into account that fall into a stretch of `span` at the present rate.
+    /// Accounts for the checkpoints that fall into a stretch of `span` at the present rate.
     pub(super) fn settle_checkpoints(&mut self, span: Span) {
         let Some(past) = &mut self.past else { return };
         let Some(checkpoints) = past.checkpoints else { return };
         let (rate, from) = (u128::from(self.rate.units().max(1)), self.done);
-        // The last microsecond may do too much, but writes nothing.
+        // The last microsecond may do too much work, but it writes no checkpoint.
         let to = (from + Work::done(self.rate, span)).min(self.target);
-        // The processor time of a part of the stretch: with the quotient first, for products that do not overflow.
+        // The processor time of a part of the stretch: the quotient comes first, so that products do not overflow.
         let procs = Usage::proc_time(self.held, self.share, Span::TICK);
         let time = |work: Work| work.units() / rate * procs + work.units() % rate * procs / rate;
         let writing = |work: Work| checkpoints.overhead(work);
@@ -155,13 +124,13 @@ impl LiveJob {
         past.overhead += time(writing(to) - writing(from));
     }
 
-    /// Its number at the portal, if it came through there.
+    /// Its number at the portal, if it was submitted there.
     pub(super) fn number(&self) -> Option<u64> {
         self.job.grid.as_ref().map(|grid| grid.number)
     }
 
-    /// What is told of a job of the grid that goes back.
-    pub(super) fn returned(self, why: EventCause) -> Departed {
+    /// The exit of a grid job that returns to the broker.
+    pub(super) fn returned(self, why: EventCause) -> Exit {
         let (number, Self { mut job, origin, past, attempts, first_start, .. }) = (self.number(), self);
         if let Some(grid) = &mut job.grid {
             (grid.attempts, grid.first_start) = (attempts, first_start);
@@ -171,6 +140,6 @@ impl LiveJob {
             }
         }
         let (id, job) = (job.id, Box::new(job));
-        Departed { job: id, origin, number, output: Bytes::ZERO, how: Gone::Returned { job, why } }
+        Exit { job: id, origin, number, output: Bytes::ZERO, how: ExitKind::Returned { job, why } }
     }
 }

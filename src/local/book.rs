@@ -6,17 +6,17 @@ use thiserror::Error;
 use crate::model::{ProcSet, Reservation};
 use crate::units::Time;
 
-/// How far a reservation has come.
+/// The state of a reservation.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum BookingState {
-    /// Promised until the lease expires.
+    /// Held until the lease expires.
     Held {
-        /// First instant at which the promise is gone.
+        /// First instant at which the hold has expired.
         lease: Time,
     },
-    /// Fixed.
+    /// Committed: it stays without a lease.
     Committed,
-    /// Begun.
+    /// It has begun.
     Active,
 }
 
@@ -25,53 +25,54 @@ pub enum BookingState {
 pub struct Booking {
     /// Name, unique among the reservations of the partition that have not ended.
     pub name: String,
-    /// First instant.
+    /// First instant of the reservation.
     pub start: Time,
     /// First instant after it.
     pub end: Time,
-    /// Processors, in whole blocks.
+    /// Processors reserved, in whole blocks.
     pub procs: u32,
-    /// How far it has come.
+    /// Its state.
     pub state: BookingState,
-    /// Processors it has, once begun.
+    /// Processors that it holds, once begun.
     pub taken: ProcSet,
-    /// Processors it should have by now and has not, because a job overran or machines left.
+    /// Processors that it should hold by now and does not, because a job overran or machines went down.
     pub owed: u32,
-    /// Whether it has ever lacked some.
+    /// Whether it has ever lacked processors.
     pub short: bool,
 }
 
-/// What the book refuses.
+/// Why the book refuses a request.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum BookError {
     /// The name belongs to another reservation.
     #[error("the name `{0}` belongs to another reservation")]
     Taken(String),
     /// Nothing is held under the name, or its lease has expired.
-    #[error("nothing is held under `{0}`; its lease may have expired")]
+    #[error("there is no reservation `{0}`; its lease may have expired")]
     NotHeld(String),
-    /// It wants no processors, or more than there are.
-    #[error("`{0}` wants no processors, or more than there are")]
+    /// It requests no processors, or more than there are.
+    #[error("`{0}` requests no processors, or more than there are")]
     NoRoom(String),
     /// It ends before it begins, or it is over.
     #[error("`{0}` is not in the future")]
     NotInFuture(String),
 }
 
-/// All reservations of a partition that have not ended: hold under a lease, commit, release, each idempotent by name, so
-/// that a repeated message does no harm (two-phase, as in GARA). Whether there is room is asked before, of the
-/// policy's offers.
+/// All reservations of a partition that have not ended, with the operations hold (under a lease), commit and release, each
+/// idempotent by name, so that a repeated message does no harm (two-phase, as in GARA). Whether enough processors are free is
+/// asked before, through the policy's offers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Book {
-    /// In order of start, then name.
+    /// Reservations that have not ended, in order of start, then name.
     pending: Vec<Booking>,
 }
 
 impl Book {
-    /// Promises processors until `lease` expires. Holding the same again renews the lease.
+    /// Holds processors until `lease` expires. Holding the same reservation again renews the lease.
     ///
     /// # Errors
-    /// [`BookError`] if the name is another's or the time is past.
+    /// [`BookError`] if the name belongs to another reservation or the time is past.
     pub fn hold(
         &mut self,
         wanted: &Reservation,
@@ -108,10 +109,10 @@ impl Book {
         Ok(())
     }
 
-    /// Fixes what is held. Committing twice is committing once.
+    /// Commits what is held. Committing twice has the effect of committing once.
     ///
     /// # Errors
-    /// [`BookError::NotHeld`] if nothing is held under the name at `now`; a lease that expires at `now` is gone.
+    /// [`BookError::NotHeld`] if nothing is held under the name at `now`; a lease that expires at `now` has expired.
     pub fn commit(&mut self, name: &str, now: Time) -> Result<(), BookError> {
         let not_held = || BookError::NotHeld(name.to_owned());
         let booking = self.find(name).ok_or_else(not_held)?;
@@ -125,7 +126,7 @@ impl Book {
         }
     }
 
-    /// Takes a reservation out, whatever its state; `None` if there is none under the name.
+    /// Removes a reservation in any state; `None` if there is none under the name.
     pub fn release(&mut self, name: &str) -> Option<Booking> {
         let at = self.pending.iter().position(|booking| booking.name == name)?;
         Some(self.pending.remove(at))
@@ -136,7 +137,7 @@ impl Book {
         self.pending.iter().find(|booking| booking.name == name)
     }
 
-    /// All that have not ended, in order of start.
+    /// All reservations that have not ended, in order of start.
     pub fn pending(&self) -> &[Booking] {
         &self.pending
     }
@@ -153,7 +154,7 @@ impl Book {
             .min()
     }
 
-    /// Takes out what is over at `now`: reservations that have ended, and holds that were not committed in time.
+    /// Removes what is over at `now`: reservations that have ended, and holds that were not committed in time.
     pub(super) fn expire(&mut self, now: Time) -> Vec<Booking> {
         let over = |booking: &mut Booking| match booking.state {
             BookingState::Held { lease } => lease.min(booking.start) <= now,

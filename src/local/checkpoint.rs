@@ -2,7 +2,7 @@
 //!
 //! They are planned in the job's work, not in time: after every `interval` of progress the job writes one, which takes as long
 //! as `cost` of progress would. So a job that is slowed down, shared or suspended writes neither more nor fewer of them, and
-//! what it has kept follows from what it has done alone.
+//! the progress that it has kept depends only on the work that it has done.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,14 +12,14 @@ use crate::units::{Span, Work};
 /// When an attempt writes checkpoints.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Checkpoints {
-    /// Progress between two; above zero.
+    /// Progress between two checkpoints; above zero.
     interval: Work,
-    /// What writing one takes.
+    /// The work that writing one takes.
     cost: Work,
 }
 
-/// Young's interval √(2 C M) for checkpoints that take `cost`, where something fails every `mtbf` in the mean (Young 1974, "A
-/// first order approximation to the optimum checkpoint interval"); both in any one unit.
+/// Young's interval √(2 C M) for checkpoints that take `cost`, where the mean time between failures is `mtbf` (Young 1974, "A
+/// first order approximation to the optimum checkpoint interval"); both in the same unit.
 fn young(cost: f64, mtbf: f64) -> f64 {
     libm::sqrt(2.0 * cost * mtbf)
 }
@@ -32,12 +32,12 @@ fn daly(cost: f64, mtbf: f64) -> f64 {
 }
 
 impl Checkpoints {
-    /// Those of a job on so many machines, each of which is up for `mean_up` in the mean: together they fail that many times as
-    /// often. `None` if nothing is known of their failures and the interval depends on them.
+    /// The checkpoints of a job on so many machines, each with a mean up time of `mean_up`: together they fail that many times as
+    /// often. `None` if the interval depends on failures and nothing is known of them.
     pub(super) fn plan(wanted: &Checkpointing, mean_up: Option<Span>, machines: u32) -> Option<Self> {
         let optimum = |rule: fn(f64, f64) -> f64| {
             let mtbf = mean_up?.micros() as f64 / f64::from(machines.max(1));
-            // A cast saturates, and what is not above zero becomes the shortest interval.
+            // The cast saturates, and a result that is not above zero becomes the shortest interval.
             Some(Span::from_micros(libm::round(rule(wanted.cost.micros() as f64, mtbf)) as u64))
         };
         let interval = match wanted.interval {
@@ -49,29 +49,29 @@ impl Checkpoints {
         Some(Self { interval, cost: Work::of_runtime(wanted.cost) })
     }
 
-    /// What `work` costs with its checkpoints: none is written at the end.
+    /// The work of an attempt that does `work` and writes its checkpoints; none is written at the end.
     pub(super) fn stretched(self, work: Work) -> Work {
         let count = work.units().saturating_sub(1) / self.interval.units();
         Work::from_units(work.units().saturating_add(count.saturating_mul(self.cost.units())))
     }
 
-    /// Of what an attempt has done, the progress that its checkpoints hold.
+    /// The progress that the checkpoints hold, after an attempt has done `done`.
     pub(super) fn kept(self, done: Work) -> Work {
         Work::from_units(self.written(done) * self.interval.units())
     }
 
-    /// Of what an attempt has done, the writing of checkpoints, finished or not.
+    /// The part of `done` that went into writing checkpoints, finished or not.
     pub(super) fn overhead(self, done: Work) -> Work {
         let (whole, part) = (self.written(done), done.units() % self.cycle());
         Work::from_units(whole * self.cost.units() + part.saturating_sub(self.interval.units()))
     }
 
-    /// What an attempt had done when it finished its last checkpoint.
+    /// The work that an attempt had done when it finished its last checkpoint.
     pub(super) fn last(self, done: Work) -> Work {
         Work::from_units(self.written(done) * self.cycle())
     }
 
-    /// Checkpoints that have been finished.
+    /// The number of checkpoints that have been finished.
     fn written(self, done: Work) -> u128 {
         done.units() / self.cycle()
     }
@@ -104,11 +104,11 @@ mod tests {
         let rounded = |secs: f64| libm::round(secs * 10.0) / 10.0;
         assert_eq!(rounded(young(60.0, 86_400.0)), 3219.9);
         assert_eq!(rounded(daly(60.0, 86_400.0)), 3180.1);
-        // Too dear to pay: as seldom as things fail.
+        // Checkpoints that cost too much: one is written as seldom as machines fail.
         assert_eq!(daly(200.0, 100.0), 100.0);
     }
 
-    /// A machine is up for 86400 s · 4 in the mean, so that of four one fails every 86400 s.
+    /// The mean up time of a machine is 86400 s · 4, so that of four machines one fails every 86400 s.
     #[test]
     fn more_machines_fail_more_often() {
         let wanted = |interval| Checkpointing { interval, cost: Span::from_secs(60) };
@@ -124,7 +124,7 @@ mod tests {
         );
     }
 
-    /// Every 10 s of progress one that takes 2 s.
+    /// A checkpoint of 2 s after every 10 s of progress.
     #[test]
     fn none_is_written_at_the_end() {
         let every = every(10, 2);
@@ -140,7 +140,7 @@ mod tests {
     }
 
     proptest! {
-        /// The slow twin does a unit of work after the other.
+        /// The slow reference implementation does one unit of work after the other.
         #[test]
         fn agrees_with_doing_it_step_by_step(interval in 1_u128..9, cost in 0_u128..5, work in 0_u128..60, stop in 0_usize..200) {
             let every = Checkpoints { interval: Work::from_units(interval), cost: Work::from_units(cost) };
@@ -159,7 +159,7 @@ mod tests {
             let writing = steps[..stop].iter().filter(|step| step.is_none()).count();
             prop_assert_eq!(every.overhead(done).units(), writing as u128);
             let kept = every.kept(done).units();
-            // A checkpoint holds as soon as it is written; the step after it says so.
+            // A checkpoint holds as soon as it is written; the next step records that.
             let held = steps.get(stop).copied().flatten().unwrap_or(kept);
             if stop < steps.len() && steps[stop].is_some() {
                 prop_assert_eq!(kept, held);

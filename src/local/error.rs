@@ -1,11 +1,11 @@
-//! What can be wrong in a partition.
+//! Errors of a partition.
 
 use thiserror::Error;
 
 use crate::model::{JobId, JobKey};
 use crate::units::Time;
 
-/// A policy asked for something that cannot be done: a mistake in the policy, not in the scenario.
+/// A policy requested an action that cannot be carried out: an error of the policy, not of the scenario.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("policy `{policy}` of site `{site}` at {time} s: {action}: {reason}")]
 pub struct PolicyError {
@@ -13,67 +13,69 @@ pub struct PolicyError {
     pub policy: String,
     /// The site.
     pub site: String,
-    /// When.
+    /// The instant of the pass.
     pub time: Time,
-    /// What it asked for.
+    /// The action that the policy requested.
     pub action: String,
-    /// Why that cannot be.
+    /// Why it cannot be carried out.
     pub reason: Violation,
 }
 
 /// The rule that an action breaks.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum Violation {
     /// The key names no live job.
     #[error("there is no such job")]
     NoSuchJob,
-    /// The job is not in the phase that the action needs.
+    /// The job is not in the phase that the action requires.
     #[error("the job is {0}")]
     WrongPhase(&'static str),
-    /// Fewer free processors than asked for.
+    /// Fewer processors are free than the action needs.
     #[error("it needs {needed} processors and {free} are free")]
     NotEnough {
-        /// Asked for.
+        /// Processors needed.
         needed: u32,
-        /// Free.
+        /// Processors free.
         free: u32,
     },
-    /// A processor that is taken, reserved or does not exist.
-    #[error("processor {0} is taken, reserved or not there")]
+    /// A processor that is in use or reserved, or does not exist.
+    #[error("processor {0} is in use, reserved or down")]
     NotFree(u32),
     /// A number of processors that the job cannot use, or not whole blocks.
     #[error("the job cannot run on {0} processors")]
     BadSize(u32),
-    /// Processors are given in whole allocation blocks, and only a part of this one's block was asked for.
-    #[error("processor {0} would be given without the rest of its allocation block")]
+    /// Processors are given in whole allocation blocks, and only a part of this one's block was requested.
+    #[error("processor {0} would be allocated without the rest of its allocation unit")]
     PartOfBlock(u32),
-    /// The policy said that jobs are resumed where they were, and this one is not.
+    /// The policy has declared that it resumes jobs where they were, and this job is not.
     #[error("the job must be resumed on the processors it had")]
     OtherProcessors,
-    /// No share at all, or more than a whole.
+    /// The share is zero, or more than one.
     #[error("the share must be above 0 and at most 1")]
     BadShare,
     /// The shares on a processor sum to more than one.
     #[error("the shares on processor {0} sum to more than 1")]
     Oversubscribed(u32),
-    /// More jobs on a processor than the policy has slots.
-    #[error("processor {0} would run more jobs than the policy has slots")]
+    /// More jobs on a processor than the policy's multiprogramming level.
+    #[error("processor {0} would run more jobs than the multiprogramming level of the policy")]
     NoSlot(u32),
     /// Only malleable jobs change their size.
     #[error("the job is not malleable")]
     NotMalleable,
-    /// The policy did not declare that it does this.
+    /// The policy has not declared this ability.
     #[error("the policy's description does not declare that it {0}")]
     NotDeclared(&'static str),
-    /// A wake that is not in the future.
+    /// The policy requested a wake that is not in the future.
     #[error("a wake must be strictly later than now")]
     WakeNotLater,
 }
 
-/// What ends a run in a partition.
+/// An error in a partition that ends the run.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum PartitionError {
-    /// See [`PolicyError`].
+    /// An invalid action; see [`PolicyError`].
     #[error(transparent)]
     Policy(#[from] Box<PolicyError>),
     /// A job that would end beyond the time axis.
@@ -86,8 +88,8 @@ pub enum PartitionError {
         /// When it started.
         time: Time,
     },
-    /// A snapshot that does not fit.
-    #[error("the saved state of site `{site}` cannot be taken back: {problem}")]
+    /// The saved state does not fit the partition.
+    #[error("the saved state of site `{site}` cannot be restored: {problem}")]
     BadSave {
         /// The site.
         site: String,

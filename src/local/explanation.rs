@@ -1,40 +1,41 @@
-//! Why a job waits: what a policy says of its own decision.
+//! The explanation of why a job waits; [`crate::report`] puts it into words.
 
 use std::fmt;
 
 use serde::Serialize;
 
-use super::{Partition, Phase, View};
+use super::{Compress, Phase, Profile, View};
 use crate::model::{JobId, JobKey, Origin};
-use crate::units::{Clock, Span, Time};
+use crate::units::{Span, Time};
 
-/// What keeps a job from starting.
+/// The reason why a job does not start.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Reason {
-    /// Nothing: a pass at this instant starts it.
+    /// None: a pass at this instant starts it.
     Starts,
-    /// It is its turn, or it may overtake, and fewer processors are free than it needs.
+    /// It is its turn, or it may overtake, but fewer processors are free than it needs.
     NoRoom,
-    /// Others are before it, and nobody overtakes.
+    /// Other jobs are before it, and none may be overtaken.
     Behind,
     /// It would delay the reservation of another job.
     WouldDelay,
     /// It has a reservation of its own, and those made before it fill the time until then.
     Planned,
-    /// There is room before its own reservation, which stays where it is until reservations move up again.
+    /// It would fit before its own reservation, which stays where it is until reservations move up again.
     Kept,
-    /// Others that wait fill the free processors better, or as well and came first.
+    /// Other waiting jobs fill the free processors better, or as well and came first.
     Packed,
-    /// It asks for a start that has not come yet.
+    /// Its requested start has not come yet.
     Early,
-    /// Processors that are reserved in the book are in its way.
+    /// Processors reserved in the book are in its way.
     Reserved,
-    /// Processors have as many jobs as they may.
+    /// The processors have reached the multiprogramming level.
     Level,
-    /// Machines are away that it needs.
+    /// Machines that it needs are down.
     Machines,
-    /// The policy does not say.
+    /// The policy records no reason.
     Unsaid,
 }
 
@@ -43,59 +44,183 @@ pub enum Reason {
 pub struct Who {
     /// Number in its workload.
     pub job: JobId,
-    /// Whose job it is: numbers are unique within one origin only.
+    /// The origin of the job: numbers are unique within one origin only.
     pub origin: Origin,
 }
 
-/// Who or what has the processors that a job would need.
+/// A holder of processors that a job would need.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Blocker {
-    /// A job that runs.
+    /// A running job.
     Running {
-        /// Which.
+        /// The job.
         who: Who,
         /// Its processors.
         procs: u32,
         /// When it is expected to have ended.
         until: Time,
     },
-    /// A job that waits, and comes first.
+    /// A waiting job that comes first.
     Waiting {
-        /// Which.
+        /// The job.
         who: Who,
-        /// Processors that it asks for.
+        /// Processors that it requests.
         procs: u32,
-        /// How long it is expected to run.
+        /// Its estimated run time.
         estimate: Span,
-        /// When it is to start, as far as the policy plans.
+        /// When it is to start, according to the policy's plan.
         start: Option<Time>,
     },
     /// A reservation in the book.
     Booking {
         /// Its name.
         name: String,
-        /// First instant.
+        /// First instant of the reservation.
         from: Time,
         /// First instant after it.
         to: Time,
-        /// Processors.
+        /// Processors reserved.
         procs: u32,
     },
-    /// Machines that are away, or are kept by a job that stands still.
-    Away {
+    /// Machines that are down, or kept by a stalled job.
+    Down {
         /// Their processors.
         procs: u32,
     },
 }
 
+/// The rule by which a job waits, with its facts; [`Reason`] is its name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Why {
+    /// None: the pass has started it.
+    Starts,
+    /// It is the first in line, and fewer processors are free than it needs.
+    FirstInLine {
+        /// It has a reservation, and others may overtake it.
+        reserved: bool,
+    },
+    /// It may overtake the first in line, and fewer processors are free than it needs.
+    MayOvertake {
+        /// The job that has the reservation.
+        first: Who,
+    },
+    /// Fewer processors are free than it needs.
+    TooFew {
+        /// How often it has been skipped as the first of the queue, if it has.
+        skipped: Option<Skipped>,
+    },
+    /// The first in line cannot be overtaken.
+    NobodyOvertakes {
+        /// The first in line.
+        first: Who,
+        /// Processors that it needs.
+        needs: u32,
+        /// Whether the free processors would be enough for this job.
+        would_do: bool,
+    },
+    /// It is the first in line, and too few processors have fewer than `most` jobs.
+    FirstForPlaces {
+        /// The multiprogramming level.
+        most: u32,
+    },
+    /// The first in line does not find processors with fewer than `most` jobs, and cannot be overtaken.
+    PlacesBefore {
+        /// The first in line.
+        first: Who,
+        /// Processors that it needs.
+        needs: u32,
+        /// The multiprogramming level.
+        most: u32,
+    },
+    /// It requests a later start.
+    AsksForLater {
+        /// The requested start.
+        start: Time,
+        /// Whether the policy is not notified of it before then.
+        kept_back: bool,
+    },
+    /// Processors are reserved before it would end.
+    ReservedBefore {
+        /// When it would end.
+        end: Time,
+        /// Whether it is the first in line and has a reservation itself.
+        first: bool,
+    },
+    /// It would delay jobs that have a reservation.
+    WouldDelay {
+        /// The first in line, or dedicated jobs.
+        first: Option<Who>,
+        /// When the reservation begins.
+        start: Time,
+        /// When this job would end.
+        end: Time,
+        /// Processors that are spare in the reservation.
+        spare: u32,
+        /// From when on no more are spare, if that is later than its beginning.
+        from: Option<Time>,
+    },
+    /// It has a reservation, and running jobs and the reservations made before it fill the time until then.
+    Planned {
+        /// When its reservation begins.
+        start: Time,
+        /// When it would end if it started now.
+        end: Time,
+        /// The first instant at which too few processors are left for it; `None` for now.
+        from: Option<Time>,
+        /// Processors that are left then.
+        left: u32,
+        /// What takes the others: waiting jobs, the book, or running jobs.
+        reason: Reason,
+    },
+    /// It has a reservation, which stays where it is although the job would fit before.
+    Kept {
+        /// When its reservation begins.
+        start: Time,
+        /// How reservations move up when a job ends early.
+        compress: Compress,
+    },
+    /// Its requested start has come, but the first job of the queue has been skipped as often as it may be and goes before it.
+    AfterSkipped,
+    /// It is behind so many jobs that fit, and the policy considers no more.
+    BeyondLookahead {
+        /// The lookahead.
+        most: u32,
+    },
+    /// Another set of waiting jobs fills the free processors better, or as well and came first.
+    Packed {
+        /// How often it has been skipped as the first of the queue, if it has.
+        skipped: Option<Skipped>,
+    },
+    /// Other jobs came before it; nothing more is known.
+    OthersBefore,
+    /// Nothing is known.
+    Unsaid,
+    /// It needs more processors than can be given now.
+    NotThere {
+        /// Processors that can be given now.
+        capacity: u32,
+    },
+    /// It is stalled where it ran, until all its machines are back.
+    StandsStill,
+}
+
+/// How often a job has been skipped as the first of the queue.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Skipped {
+    /// How often it has been skipped.
+    pub times: u32,
+    /// How often it may be skipped.
+    pub most: u32,
+}
+
 /// Why a waiting job does or does not start now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explanation {
-    /// In a word.
-    pub reason: Reason,
-    /// The rule, as a sentence without its end.
-    pub rule: String,
+    /// The rule.
+    pub why: Why,
     /// Processors that the job needs.
     pub needs: u32,
     /// Processors that are free for it now.
@@ -104,20 +229,56 @@ pub struct Explanation {
     pub shadow: Option<Time>,
     /// Processors that are spare then.
     pub spare: Option<u32>,
-    /// When it is to start at the latest, as far as the policy plans and estimates hold.
+    /// When it starts at the latest, according to the policy's plan and the estimates.
     pub start: Option<Time>,
-    /// Who holds it back: those that wait, those that run in the order of their ends, the book.
+    /// What holds it back: waiting jobs, running jobs in the order of their ends, the book.
     pub blockers: Vec<Blocker>,
-    /// Free processors from now on, as the policy plans with them without the job itself: since when, and how many.
+    /// Free processors from now on, without the job itself, as the policy plans with them: `(since, processors)`.
     pub profile: Vec<(Time, i32)>,
 }
 
+impl Why {
+    /// The name of the rule.
+    pub fn reason(&self) -> Reason {
+        match self {
+            Self::Starts => Reason::Starts,
+            Self::FirstInLine { .. } | Self::MayOvertake { .. } | Self::TooFew { .. } => Reason::NoRoom,
+            Self::NobodyOvertakes { .. }
+            | Self::PlacesBefore { .. }
+            | Self::AfterSkipped
+            | Self::BeyondLookahead { .. }
+            | Self::OthersBefore => Reason::Behind,
+            Self::FirstForPlaces { .. } => Reason::Level,
+            Self::AsksForLater { .. } => Reason::Early,
+            Self::ReservedBefore { .. } => Reason::Reserved,
+            Self::WouldDelay { .. } => Reason::WouldDelay,
+            Self::Planned { reason, .. } => *reason,
+            Self::Kept { .. } => Reason::Kept,
+            Self::Packed { .. } => Reason::Packed,
+            Self::Unsaid => Reason::Unsaid,
+            Self::NotThere { .. } | Self::StandsStill => Reason::Machines,
+        }
+    }
+
+    /// True if it is the same rule, with whatever numbers and times, and whichever job is first.
+    pub fn is_like(&self, other: &Self) -> bool {
+        let form = |why: &Self| match why {
+            Self::FirstInLine { reserved: form }
+            | Self::ReservedBefore { first: form, .. }
+            | Self::NobodyOvertakes { would_do: form, .. } => *form,
+            Self::WouldDelay { from, .. } | Self::Planned { from, .. } => from.is_some(),
+            _ => false,
+        };
+        let kind = |why: &Self| (std::mem::discriminant(why), why.reason(), form(why));
+        kind(self) == kind(other)
+    }
+}
+
 impl Explanation {
-    /// One with nothing but a reason and a rule.
-    pub fn new(reason: Reason, rule: impl Into<String>, needs: u32, free: u32) -> Self {
+    /// An explanation with a rule and no further facts.
+    pub fn new(why: Why, needs: u32, free: u32) -> Self {
         Self {
-            reason,
-            rule: rule.into(),
+            why,
             needs,
             free,
             shadow: None,
@@ -128,47 +289,59 @@ impl Explanation {
         }
     }
 
-    /// True if a pass at this instant starts the job.
-    pub fn starts(&self) -> bool {
-        self.reason == Reason::Starts
+    /// The name of its rule.
+    pub fn reason(&self) -> Reason {
+        self.why.reason()
     }
 
-    /// With these blockers.
+    /// True if the pass has started the job.
+    pub fn starts(&self) -> bool {
+        self.why == Why::Starts
+    }
+
+    /// Adds these blockers.
     #[must_use]
     pub fn blocked_by(mut self, blockers: impl IntoIterator<Item = Blocker>) -> Self {
         self.blockers.extend(blockers);
         self
     }
 
-    /// With this start.
+    /// Sets the latest start.
     #[must_use]
     pub fn starting(self, start: Option<Time>) -> Self {
         Self { start, ..self }
     }
 
-    /// With these steps of free processors.
+    /// Sets the shadow time, at which so many processors are spare.
     #[must_use]
-    pub fn over(self, profile: impl IntoIterator<Item = (Time, i32)>) -> Self {
-        Self { profile: profile.into_iter().collect(), ..self }
+    pub fn shadowed(self, shadow: Option<Time>, spare: Option<u32>) -> Self {
+        Self { shadow, spare, ..self }
+    }
+
+    /// Sets the free processors up to and including `until`.
+    #[must_use]
+    pub fn over(self, profile: &Profile, until: Option<Time>) -> Self {
+        let steps = profile.steps().take_while(|(since, _)| until.is_none_or(|until| *since <= until));
+        Self { profile: steps.collect(), ..self }
     }
 }
 
 impl Blocker {
-    /// When it is expected to give its processors back.
+    /// When it is expected to release its processors.
     pub fn until(&self) -> Option<Time> {
         match self {
             Self::Running { until, .. } => Some(*until),
             Self::Booking { to, .. } => Some(*to),
             Self::Waiting { start, estimate, .. } => start.map(|start| start + *estimate),
-            Self::Away { .. } => None,
+            Self::Down { .. } => None,
         }
     }
 
-    /// The job, if it is one.
+    /// The job, if the blocker is one.
     pub const fn who(&self) -> Option<Who> {
         match self {
             Self::Running { who, .. } | Self::Waiting { who, .. } => Some(*who),
-            Self::Booking { .. } | Self::Away { .. } => None,
+            Self::Booking { .. } | Self::Down { .. } => None,
         }
     }
 }
@@ -176,8 +349,8 @@ impl Blocker {
 impl fmt::Display for Who {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.origin {
-            Origin::Own => write!(f, "job {}", self.job),
-            Origin::Sent => write!(f, "grid job {}", self.job),
+            Origin::Local => write!(f, "job {}", self.job),
+            Origin::Grid => write!(f, "grid job {}", self.job),
         }
     }
 }
@@ -192,30 +365,16 @@ impl fmt::Display for Reason {
             Self::Planned => "planned later",
             Self::Kept => "kept its place",
             Self::Packed => "others fill better",
-            Self::Early => "asks for later",
+            Self::Early => "requested start later",
             Self::Reserved => "reserved",
-            Self::Level => "all slots taken",
-            Self::Machines => "machines away",
-            Self::Unsaid => "not said",
+            Self::Level => "multiprogramming level",
+            Self::Machines => "machines down",
+            Self::Unsaid => "unknown",
         })
     }
 }
 
-/// So many processors that are free, in words.
-pub(in crate::local) fn free_now(count: u32) -> String {
-    match count {
-        0 => "none is free".to_owned(),
-        1 => "1 is free".to_owned(),
-        many => format!("{many} are free"),
-    }
-}
-
-/// So many processors, in words.
-pub(crate) fn processors(count: u32) -> String {
-    if count == 1 { "1 processor".to_owned() } else { format!("{count} processors") }
-}
-
-/// What policies put explanations together from.
+/// The facts that explanations are built from.
 impl View<'_> {
     /// A live job as an explanation names it.
     pub fn who(&self, key: JobKey) -> Who {
@@ -239,10 +398,10 @@ impl View<'_> {
         Blocker::Waiting { who: self.who(key), procs: job.procs(), estimate: job.estimate(), start }
     }
 
-    /// What runs, in the order of expected ends.
+    /// Running jobs, in the order of expected ends.
     pub fn releases(&self) -> Vec<Blocker> {
         let mut running = self.jobs_in(Phase::Running);
-        // What ends at this very instant may count as free already.
+        // A job that ends at this very instant may count as free already.
         running.retain(|key| !self.ends_now(*key));
         running.extend(self.jobs_in(Phase::Starting));
         let mut running: Vec<(Time, u64, Blocker)> = running
@@ -257,7 +416,7 @@ impl View<'_> {
         running.into_iter().map(|(.., blocker)| blocker).collect()
     }
 
-    /// Those of what runs whose ends bring `needs` processors together, if `free` are free now.
+    /// The running jobs whose ends bring the free processors from `free` to `needs`, in the order of their ends.
     pub fn released_for(&self, needs: u32, free: u32) -> Vec<Blocker> {
         let (mut have, mut last) = (free, None);
         let mut found = Vec::new();
@@ -273,7 +432,7 @@ impl View<'_> {
         found
     }
 
-    /// Reservations of the book that want processors between `from` and `to`.
+    /// Reservations of the book that need processors between `from` and `to`.
     pub fn booked(&self, from: Time, to: Time) -> Vec<Blocker> {
         let due = self.bookings().iter().filter(|booking| booking.start < to && from < booking.end);
         let told = due.map(|booking| Blocker::Booking {
@@ -283,81 +442,5 @@ impl View<'_> {
             procs: booking.procs,
         });
         told.collect()
-    }
-
-    /// What can be said of a waiting job without knowing its policy: too few processors, a reservation in the way, others that
-    /// came first. It never says that the job starts.
-    pub fn explanation(&self, key: JobKey) -> Explanation {
-        let job = self.job(key);
-        let (needs, free) = (job.procs(), self.free());
-        let profile = self.profile();
-        let start = profile.earliest(self.now, job.estimate(), needs);
-        let until = start.unwrap_or(Time::NEVER);
-        let told = |reason, rule: String| {
-            Explanation::new(reason, rule, needs, free)
-                .over(profile.steps().take_while(|(since, _)| *since <= until))
-        };
-        if needs > free {
-            let rule = format!("it needs {}, and {}", processors(needs), free_now(free));
-            let blockers = self.released_for(needs, free);
-            return told(Reason::NoRoom, rule).blocked_by(blockers).blocked_by(self.booked(self.now, until));
-        }
-        if !profile.fits(self.now, job.estimate(), needs) {
-            let end = self.now + job.estimate();
-            let rule =
-                format!("it is expected to run until {}, and processors are reserved before", Clock(end));
-            return told(Reason::Reserved, rule).blocked_by(self.booked(self.now, end)).starting(start);
-        }
-        let before =
-            self.jobs_in(Phase::Waiting).into_iter().filter(|other| self.job(*other).seq() < job.seq());
-        let before: Vec<Blocker> = before.map(|other| self.waits(other, None)).collect();
-        if before.is_empty() {
-            return told(
-                Reason::Unsaid,
-                "there is room for it, and its policy does not say why it waits".to_owned(),
-            );
-        }
-        told(Reason::Behind, "others came before it, and its policy does not say more".to_owned())
-            .blocked_by(before)
-    }
-}
-
-impl Partition {
-    /// The live job of that number.
-    pub fn find(&self, id: JobId, origin: Origin) -> Option<JobKey> {
-        let named = self.state.table.iter().filter(|(_, job)| job.job.id == id && job.origin == origin);
-        named.min_by_key(|(_, job)| job.seq).map(|(key, _)| key)
-    }
-
-    /// Why a job that waits here does or does not start in a pass at this instant, in the words of the policy. `None` if there is no
-    /// such job, or it runs.
-    pub fn explain(&self, key: JobKey, now: Time) -> Option<Explanation> {
-        let view = self.view(now);
-        let job = view.get(key)?;
-        let (needs, here) = (job.procs(), view.here().len());
-        match job.phase() {
-            Phase::Waiting | Phase::Suspended => Some(self.policy.explain(&view, key)),
-            Phase::Aside if self.is_early(key) => {
-                let start = job.requested_start();
-                let rule = format!(
-                    "it asks to start at {} s, and until then it is kept back from the queue",
-                    start.unwrap_or(now)
-                );
-                Some(Explanation::new(Reason::Early, rule, needs, view.free()).starting(start))
-            }
-            Phase::Aside => {
-                let rule =
-                    format!("it needs {}, and only {} can be given now", processors(needs), view.capacity());
-                let away = Blocker::Away { procs: view.processors().saturating_sub(view.capacity()) };
-                Some(Explanation::new(Reason::Machines, rule, needs, view.free()).blocked_by([away]))
-            }
-            Phase::Halted => {
-                let gone = job.place().iter().filter(|proc| !view.here().contains(*proc)).count() as u32;
-                let rule = "it stands still where it ran, until all its machines are back".to_owned();
-                let away = Blocker::Away { procs: gone.min(view.processors() - here.min(view.processors())) };
-                Some(Explanation::new(Reason::Machines, rule, needs, view.free()).blocked_by([away]))
-            }
-            Phase::Starting | Phase::Running => None,
-        }
     }
 }

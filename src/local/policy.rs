@@ -1,132 +1,154 @@
-//! The contract of a local policy.
+//! The interface of a local policy: changes in, actions out.
 
-use serde::{Deserialize, Serialize};
-
-use super::{Explanation, Outlook, View};
+use super::{Decision, Slot, SlotRequest, StartEstimates, View};
 use crate::model::{JobKey, ProcSet};
 use crate::units::{Rate, Span, Time};
 
-/// Something that happened in the partition, told to its policy when it happens.
+/// A change in the partition, of which its policy is notified when it happens.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Change {
-    /// The job has joined the queue, at its end: it is new, or lost its attempt with a machine, or had stepped aside for want
-    /// of machines. Its [`super::LiveJob::seq`] is new in any case.
+    /// The job has joined the end of the queue: it is new, or its attempt failed with a machine, or it had been ineligible for
+    /// lack of machines. Its [`super::LiveJob::seq`] is new in any case.
     Arrived(JobKey),
-    /// The job, which had started, runs no more: it has ended, or it has lost its machine. Its processors are free, unless
-    /// they have left. The job can still be looked at as it ran, but its key will be reused.
+    /// A job that had started does not run any more: it has ended, or it has lost its machine. Its processors are free, unless
+    /// they are down. The job can still be looked up as it ran, but its key will be reused.
     Ended(JobKey),
-    /// The job has left the queue without having started, for good or because it is larger than what is there.
+    /// The job has left the queue without having started, for good or because it is larger than the present capacity.
     Withdrawn(JobKey),
-    /// The waiting job asks for something else than before, by an elastic command; it keeps its place. Told only to policies that
-    /// have [`super::Abilities::elastic`].
+    /// An elastic command has changed the request of the waiting job, which keeps its place. Sent only to policies with
+    /// [`super::Abilities::elastic`].
     Altered {
-        /// The job, which asks for the new processors and estimate already.
+        /// The job, with its new processors and estimate.
         job: JobKey,
-        /// Processors it asked for before.
+        /// Processors it requested before.
         procs: u32,
         /// Its estimate before.
         estimate: Span,
     },
     /// The reservation book changed, or a reservation began or ended.
     Reserved,
-    /// There is less: [`View::capacity`] and [`View::here`] are smaller. What ran on it has been told as ended before.
+    /// [`View::capacity`] and [`View::here`] have become smaller. The jobs that ran there have been reported as ended before.
     Left,
-    /// There is more: machines are back, or what a job kept that stood still.
+    /// The capacity has grown: machines are back, or processors that a stalled job had kept.
     Joined,
-    /// The job runs that the policy has not started now: it stood still for a machine (and had been told as ended), and goes on
-    /// where it ran. On shared processors the next pass must leave the shares in order, its own among them.
+    /// A job runs that the policy has not started now: it was stalled because of a machine (and had been reported as ended), and
+    /// continues where it ran. On shared processors the next pass must leave the shares valid, its own among them.
     Continued(JobKey),
-    /// The running job is expected to end at another time than it was: a machine has changed its speed. Told right after a start
-    /// too, if the job's machines are slowed down, or its checkpoints are others than could be foreseen.
+    /// The running job is expected to end at another time than before: a machine has changed its speed, or an elastic command has
+    /// changed the job. Also sent right after a start if the job's machines are slowed down, or if its checkpoints differ from
+    /// those that were foreseen.
     Moved {
-        /// The job; [`super::LiveJob::expected_end`] tells the new time.
+        /// The job; [`super::LiveJob::expected_end`] is the new time.
         job: JobKey,
-        /// When it was expected to end. After a start on its [`super::LiveJob::procs`] processors with a full share: its
-        /// estimate from now.
+        /// When it was expected to end. Right after a start on its [`super::LiveJob::procs`] processors with a full share: now
+        /// plus its estimate.
         from: Time,
     },
 }
 
-/// Where to put a job.
+/// The processors to place a job on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// On this many processors, the lowest free ones.
+    /// This many processors, the lowest free ones.
     Any(u32),
-    /// On exactly these.
+    /// Exactly these processors.
     On(ProcSet),
 }
 
-/// What a policy wants done. The partition checks each one.
+/// An action of a policy. The partition checks each one before it carries it out.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Action {
     /// Start a waiting job, with this share of its processors' time.
     Start {
         /// The job.
         job: JobKey,
-        /// Where.
+        /// The processors to start it on.
         place: Place,
         /// [`Rate::FULL`] unless processors are time-shared.
         share: Rate,
     },
     /// Take a running job off its processors; it keeps the work it has done.
     Suspend {
-        /// The job.
+        /// The job to suspend.
         job: JobKey,
     },
-    /// Put a suspended job back.
+    /// Put a suspended job on processors again.
     Resume {
-        /// The job.
+        /// The job to resume.
         job: JobKey,
-        /// Where.
+        /// The processors to resume it on.
         place: Place,
         /// Its share from now on.
         share: Rate,
     },
-    /// Give a running malleable job other processors.
+    /// Give a running malleable job another set of processors.
     Resize {
-        /// The job.
+        /// The job to resize.
         job: JobKey,
-        /// Where from now on; may hold processors it has now.
+        /// Its processors from now on; they may include some that it has now.
         place: Place,
     },
     /// Change a running job's share.
     SetShare {
-        /// The job.
+        /// The job whose share changes.
         job: JobKey,
         /// Its share from now on.
         share: Rate,
     },
     /// End a started job.
     Kill {
-        /// The job.
+        /// The job to kill.
         job: JobKey,
     },
     /// Refuse a waiting job.
     Reject {
-        /// The job.
+        /// The job to refuse.
         job: JobKey,
     },
 }
 
-/// The actions of one pass, in order, and the one wake.
+/// The actions of one pass, in order; its wake; and, if requested, the facts of its decision.
 #[derive(Debug, Default)]
 pub struct Actions {
     pub(super) list: Vec<Action>,
     pub(super) wake: Option<Time>,
+    pub(super) trace: Option<Box<Decision>>,
 }
 
 impl Actions {
+    /// The actions of a pass at `now` that records the facts of its decision.
+    pub fn traced(now: Time) -> Self {
+        Self { trace: Some(Box::new(Decision { at: now, ..Decision::default() })), ..Self::default() }
+    }
+
+    /// Where the pass records the facts of its decision; `None`, the usual case, if they were not requested.
+    #[inline]
+    pub fn trace(&mut self) -> Option<&mut Decision> {
+        self.trace.as_deref_mut()
+    }
+
+    /// The facts of the decision, after the pass, if they were requested.
+    pub fn decision(&self) -> Option<&Decision> {
+        self.trace.as_deref()
+    }
+
     /// Starts a waiting job on `procs` dedicated processors, the lowest free ones.
     pub fn start(&mut self, job: JobKey, procs: u32) {
-        self.list.push(Action::Start { job, place: Place::Any(procs), share: Rate::FULL });
+        self.push(Action::Start { job, place: Place::Any(procs), share: Rate::FULL });
     }
 
     /// Adds any action.
+    #[inline]
     pub fn push(&mut self, action: Action) {
+        if let (Some(trace), Action::Start { job, .. }) = (&mut self.trace, &action) {
+            trace.started.push(*job);
+        }
         self.list.push(action);
     }
 
-    /// Asks for a pass at `at`, strictly later than now. The earliest wish of a pass counts; each pass replaces the wake
+    /// Requests a pass at `at`, strictly later than now. The earliest request of a pass counts; each pass replaces the wake
     /// of the one before.
     pub fn wake_at(&mut self, at: Time) {
         self.wake = Some(self.wake.map_or(at, |earlier| earlier.min(at)));
@@ -137,62 +159,41 @@ impl Actions {
         &self.list
     }
 
-    pub(super) fn clear(&mut self) {
+    /// The time of the pass that has been requested so far, if any.
+    pub fn wake(&self) -> Option<Time> {
+        self.wake
+    }
+
+    pub(super) fn begin(&mut self, now: Time) {
         self.list.clear();
         self.wake = None;
+        if let Some(trace) = &mut self.trace {
+            trace.begin(now);
+        }
     }
-}
-
-/// A question for a slot: when could `procs` processors be had for `duration`?
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SlotRequest {
-    /// Processors.
-    pub procs: u32,
-    /// How long.
-    pub duration: Span,
-    /// Not before.
-    pub earliest: Time,
-    /// How many alternatives at most.
-    pub alternatives: u32,
-}
-
-/// An answer: `procs` processors from `start` for the duration asked for.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Slot {
-    /// First instant.
-    pub start: Time,
-    /// Processors.
-    pub procs: u32,
 }
 
 /// A scheduling algorithm of a partition.
 ///
-/// A policy decides from what it is told and from the [`View`]; it reads no clock and draws nothing. Each partition of a site
-/// has an instance of its own.
+/// A policy decides from the changes it is notified of and from the [`View`]; it reads no clock and draws no random numbers.
+/// Each partition of a site has an instance of its own.
 pub trait LocalPolicy: Send {
-    /// Told of a change, before the pass that follows it. Several changes of one instant may come before one pass.
+    /// Notifies the policy of a change, before the pass that follows it. Several changes of one instant may precede one pass.
     fn on(&mut self, change: Change, view: &View<'_>);
 
-    /// One scheduling pass: what should be done now.
+    /// One scheduling pass: records what should be done now; and, if [`Actions::trace`] is there, the facts of the decision.
     fn schedule(&mut self, view: &View<'_>, actions: &mut Actions);
 
-    /// When the queue as it stands would leave room for a slot, earliest first. The default looks at what runs and
-    /// what is reserved, and at nothing that waits.
+    /// When the present queue would leave enough processors for the requested slot, earliest first. The default considers running
+    /// jobs and reservations, but no waiting job.
     fn offers(&self, view: &View<'_>, request: &SlotRequest) -> Vec<Slot> {
         view.profile().offers(request)
     }
 
-    /// When a newcomer could start, by size. The default is [`View::outlook`]: ends of what runs, the book, and the
-    /// backlog; a policy that has a plan can tell better.
-    fn outlook(&self, view: &View<'_>) -> Outlook {
-        view.outlook()
-    }
-
-    /// Why the waiting job `job` does or does not start in a pass at this instant, in the policy's own words. Asked before a pass
-    /// (when all changes have been told) and after one, and changes nothing. The default is [`View::explanation`], which knows what
-    /// runs and what is reserved, and not what the policy prefers.
-    fn explain(&self, view: &View<'_>, job: JobKey) -> Explanation {
-        view.explanation(job)
+    /// When an arriving job could start, by size. The default is [`View::start_estimates`]: expected ends of running jobs, the
+    /// reservation book, and the backlog; a policy that has a plan can estimate better.
+    fn start_estimates(&self, view: &View<'_>) -> StartEstimates {
+        view.start_estimates()
     }
 
     /// The policy's own state for a snapshot, beyond what [`LocalPolicy::adopt`] rebuilds from the view.
@@ -200,7 +201,8 @@ pub trait LocalPolicy: Send {
         Vec::new()
     }
 
-    /// Takes back what [`LocalPolicy::save`] gave, in the state that it was saved in. The default adopts.
+    /// Restores what [`LocalPolicy::save`] returned, in the state in which it was saved. The default calls
+    /// [`LocalPolicy::adopt`].
     ///
     /// # Errors
     /// A sentence on what is wrong with the saved state.
@@ -209,7 +211,7 @@ pub trait LocalPolicy: Send {
         Ok(())
     }
 
-    /// Takes over a partition in the middle of a run, forgetting whatever it knew: jobs wait and run that it never
-    /// heard of.
+    /// Takes over a partition in the middle of a run and drops all earlier state: there are waiting and running jobs that the
+    /// policy has not been notified of.
     fn adopt(&mut self, view: &View<'_>);
 }

@@ -1,7 +1,30 @@
 //! The availability profile: free processors from now on.
 
-use super::{Slot, SlotRequest};
+use serde::{Deserialize, Serialize};
+
 use crate::units::{Span, Time};
+
+/// A request for a slot: `procs` processors for `duration`.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SlotRequest {
+    /// Processors needed.
+    pub procs: u32,
+    /// How long they are needed.
+    pub duration: Span,
+    /// The slot must not start before this.
+    pub earliest: Time,
+    /// The number of alternative slots at most.
+    pub alternatives: u32,
+}
+
+/// A slot: `procs` processors from `start` for the requested duration.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Slot {
+    /// First instant.
+    pub start: Time,
+    /// Processors of the slot.
+    pub procs: u32,
+}
 
 /// Free processors as a step function of time, from some instant to the end of time.
 ///
@@ -15,12 +38,12 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// `capacity` free processors from `start` on.
+    /// A profile with `capacity` free processors from `start` on.
     pub fn new(start: Time, capacity: u32) -> Self {
         Self { times: vec![start], free: vec![signed(capacity)] }
     }
 
-    /// Forgets what was before `now`.
+    /// Drops all steps before `now`.
     pub fn advance(&mut self, now: Time) {
         let at = self.step_at(now);
         self.times.drain(..at);
@@ -33,7 +56,7 @@ impl Profile {
         self.add(from, to, -signed(procs));
     }
 
-    /// Gives back `procs` processors during `[from, to)`.
+    /// Releases `procs` processors during `[from, to)`.
     pub fn release(&mut self, from: Time, to: Time, procs: u32) {
         self.add(from, to, signed(procs));
     }
@@ -57,14 +80,14 @@ impl Profile {
     }
 
     /// As [`Profile::earliest`], but the start must be before `own`, where a reservation of the same `procs` and `duration`
-    /// begins that is in the profile already and may be given up for the new one. From `own` on the room is
-    /// there by that very reservation, so only what lies before is looked at.
+    /// begins that is already in the profile and may be replaced by the new one. From `own` on the processors are available
+    /// through that very reservation, so only the time before it is searched.
     pub fn earliest_before(&self, from: Time, own: Time, duration: Span, procs: u32) -> Option<Time> {
         let procs = signed(procs);
         let mut at = self.step_at(from);
         let mut start = from;
         loop {
-            // To the first step with enough.
+            // Skip to the first step with enough processors.
             if self.free[at] < procs {
                 at += 1 + self.free[at + 1..].iter().position(|free| *free >= procs)?;
                 start = self.times[at];
@@ -72,7 +95,7 @@ impl Profile {
             if start >= own {
                 return None;
             }
-            // From there to the first step with too little.
+            // From there, find the first step with too few.
             let end = (start + duration).min(own);
             loop {
                 at += 1;
@@ -88,7 +111,7 @@ impl Profile {
         }
     }
 
-    /// Up to as many slots as asked for, earliest first, each at a breakpoint (or at the earliest instant).
+    /// Up to the requested number of slots, earliest first, each starting at a breakpoint (or at the earliest instant).
     pub fn offers(&self, request: &SlotRequest) -> Vec<Slot> {
         let mut slots = Vec::new();
         let mut from = request.earliest.max(self.times[0]);
@@ -103,7 +126,7 @@ impl Profile {
         slots
     }
 
-    /// The steps, as `(since, free processors)`.
+    /// The steps, as `(start, free processors)`.
     pub fn steps(&self) -> impl Iterator<Item = (Time, i32)> + '_ {
         self.times.iter().copied().zip(self.free.iter().copied())
     }
@@ -113,14 +136,14 @@ impl Profile {
         self.times.len()
     }
 
-    /// Never: there is always a last step.
+    /// Always false: there is always a last step.
     pub fn is_empty(&self) -> bool {
         false
     }
 
     /// Index of the step that holds at `time`; the first if `time` is before it.
     fn step_at(&self, time: Time) -> usize {
-        // Most questions are about now, the first step.
+        // Most queries are about now, the first step.
         if self.times.get(1).is_none_or(|second| time < *second) {
             return 0;
         }
@@ -137,7 +160,7 @@ impl Profile {
         for free in &mut self.free[first..end] {
             *free += procs;
         }
-        // Only at the two cuts can neighbours have become equal.
+        // Only at the two ends of the interval can neighbours have become equal.
         self.join(end);
         self.join(first);
     }
@@ -183,7 +206,7 @@ mod tests {
 
     const END: u64 = 60;
 
-    /// The slow twin: an array with an entry a tick.
+    /// The slow reference implementation: an array with one entry per tick.
     #[derive(Clone)]
     struct Ticks(Vec<i32>);
 
@@ -226,7 +249,7 @@ mod tests {
             }
             prop_assert!(profile.free.windows(2).all(|pair| pair[0] != pair[1]), "no empty steps");
             prop_assert!(profile.times.windows(2).all(|pair| pair[0] < pair[1]));
-            // All tick times beyond END hold the capacity again.
+            // All tick times beyond END have the full capacity again.
             let span = Span::from_micros(duration);
             prop_assert_eq!(profile.fits(time(from), span, procs), ticks.fits(from, duration, procs as i32)
                 && (from + duration <= END || procs <= capacity));
@@ -236,7 +259,7 @@ mod tests {
                 }
             });
             prop_assert_eq!(profile.earliest(time(from), span, procs), slow.map(time));
-            // A reservation of its own at `own` lends its room.
+            // A reservation of its own at `own` makes its processors available.
             let mut with_own = profile.clone();
             with_own.reserve(time(own), time(own + duration), procs);
             let mut without = with_own.clone();

@@ -6,25 +6,25 @@ use crate::units::Span;
 /// Entries in a block before it is split in two.
 const FULL: usize = 128;
 
-/// A waiting job as a queue knows it.
+/// A waiting job as an entry of a queue.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// Rank in the queue's order; ties go by arrival.
     pub rank: u128,
-    /// Place in the order of arrival, unique.
+    /// Place in the order of arrival, which is unique.
     pub seq: u64,
     /// The job.
     pub job: JobKey,
     /// Processors it needs.
     pub procs: u32,
-    /// How long it says it runs.
+    /// Its estimated run time.
     pub estimate: Span,
 }
 
-/// What fits: a job of at most `free` processors that is over within `window` or leaves the `extra` processors
-/// untouched that are not needed at the shadow time.
+/// A backfill window: it takes a job of at most `free` processors that ends within `window`, or that leaves enough of the `extra`
+/// processors, which are not needed at the shadow time.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct Hole {
+pub struct BackfillWindow {
     /// Free processors.
     pub free: u32,
     /// Time until the shadow time.
@@ -33,22 +33,22 @@ pub struct Hole {
     pub extra: u32,
 }
 
-impl Hole {
-    /// True if a job of this size and estimate can be backfilled.
+impl BackfillWindow {
+    /// True if a job of this size and estimate can be backfilled into the window.
     pub fn takes(&self, procs: u32, estimate: Span) -> bool {
         procs <= self.free && (estimate <= self.window || procs <= self.extra)
     }
 }
 
-/// Where a search goes on.
+/// A position in a queue, from which a search continues.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cursor {
     block: usize,
     entry: usize,
 }
 
-/// Waiting jobs in ascending `(rank, seq)`, in blocks that know their smallest size and shortest estimate: a block in
-/// which nothing can fit costs one comparison. Only the last block that there is may be empty: the next job finds it.
+/// Waiting jobs in ascending `(rank, seq)`, in blocks that store their smallest size and shortest estimate: a block in
+/// which no job can fit costs one comparison. Only the last block may be empty: the next job goes there.
 #[derive(Clone, Debug, Default)]
 pub struct Queue {
     blocks: Vec<Block>,
@@ -81,17 +81,17 @@ impl Queue {
         Self::default()
     }
 
-    /// Number of jobs.
+    /// The number of jobs.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// True if nobody waits.
+    /// True if no job waits.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Forgets everything.
+    /// Removes all jobs.
     pub fn clear(&mut self) {
         self.blocks.clear();
         self.len = 0;
@@ -107,7 +107,7 @@ impl Queue {
         self.blocks.iter().flat_map(|block| &block.entries)
     }
 
-    /// Adds a job at its place.
+    /// Inserts a job at its place.
     pub fn insert(&mut self, entry: Entry) {
         self.len += 1;
         let place = (entry.rank, entry.seq);
@@ -145,8 +145,9 @@ impl Queue {
         entries.get(at).filter(|found| (found.rank, found.seq) == (rank, seq))
     }
 
-    /// The first job at or after `cursor` that the hole takes, and where it stands.
-    pub fn find(&self, cursor: Cursor, hole: Hole) -> Option<(Cursor, Entry)> {
+    /// The first job at or after `cursor` that fits into the window, with its position.
+    #[inline]
+    pub fn find(&self, cursor: Cursor, hole: BackfillWindow) -> Option<(Cursor, Entry)> {
         let mut from = cursor.entry;
         for (at, block) in self.blocks.iter().enumerate().skip(cursor.block) {
             if hole.takes(block.least_procs, block.least_estimate) {
@@ -163,10 +164,10 @@ impl Queue {
         None
     }
 
-    /// Removes the job at `cursor`, which then points at the one that came after.
+    /// Removes the job at `cursor`, which then points at the job after it.
     ///
     /// # Panics
-    /// If the cursor does not come from a search of this queue as it stands.
+    /// If the cursor does not come from a search of this queue in its present state.
     pub fn remove_at(&mut self, cursor: Cursor) -> Entry {
         let last = self.blocks.len() == 1;
         let block = &mut self.blocks[cursor.block];
@@ -180,13 +181,13 @@ impl Queue {
         gone
     }
 
-    /// The cursor after one job.
+    /// The position after one job.
     pub fn after(cursor: Cursor) -> Cursor {
         Cursor { entry: cursor.entry + 1, ..cursor }
     }
 
     fn block_of(&self, place: (u128, u64)) -> usize {
-        // Most that come go to the end, and most that go stand at the beginning.
+        // Most jobs are inserted at the end and removed at the beginning.
         let before = |block: &Block| block.entries.last().is_some_and(|last| (last.rank, last.seq) < place);
         if self.blocks.first().is_none_or(|first| !before(first)) {
             return 0;
@@ -205,7 +206,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// The slow twin is a sorted vector with a linear scan.
+        /// The slow reference implementation: a sorted vector with a linear scan.
         #[test]
         fn agrees_with_a_sorted_vector(
             jobs in proptest::collection::vec((0_u128..50, 1_u32..40, 0_u64..100), 0..400),
@@ -230,7 +231,7 @@ mod tests {
                 }
             }
             for (free, window, extra) in holes {
-                let hole = Hole { free, window: Span::from_micros(window), extra };
+                let hole = BackfillWindow { free, window: Span::from_micros(window), extra };
                 let (mut cursor, mut from) = (Cursor::default(), 0);
                 // One scan that takes every other job that fits.
                 let mut take = false;

@@ -1,4 +1,4 @@
-//! When running jobs are expected to give their processors back: what EASY needs to find the shadow time.
+//! When running jobs are expected to release their processors: what EASY needs to find the shadow time.
 
 use super::{Change, Phase, View};
 use crate::model::JobKey;
@@ -28,7 +28,7 @@ struct Release {
     procs: u32,
 }
 
-/// When the first job in the queue can start, and what is left over then.
+/// The shadow: when the first job in the queue can start, and how many processors are left over then.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Shadow {
     /// The shadow time: the earliest instant at which enough processors are expected to be free.
@@ -38,17 +38,17 @@ pub struct Shadow {
 }
 
 impl Releases {
-    /// Nothing runs.
+    /// An empty list: no job runs.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Forgets everything.
+    /// Removes all jobs.
     pub fn clear(&mut self) {
         self.blocks.clear();
     }
 
-    /// A job started that is expected to end at `end`.
+    /// Adds a job that has started and is expected to end at `end`.
     pub fn insert(&mut self, end: Time, job: JobKey, procs: u32) {
         let release = Release { end, job, procs };
         if self.blocks.is_empty() {
@@ -67,7 +67,7 @@ impl Releases {
         }
     }
 
-    /// A job that was expected to end at `end` has ended. Unknown jobs are ignored.
+    /// Removes a job that was expected to end at `end` and has ended. Unknown jobs are ignored.
     #[inline]
     pub fn remove(&mut self, end: Time, job: JobKey) {
         let at = self.block_of(end, job);
@@ -81,7 +81,7 @@ impl Releases {
         }
     }
 
-    /// What a change says of jobs that run. True if it said something.
+    /// Applies a change that concerns running jobs. Returns true if it did.
     pub fn follow(&mut self, change: Change, view: &View<'_>) -> bool {
         match change {
             Change::Ended(job) | Change::Moved { job, .. } => {
@@ -106,7 +106,7 @@ impl Releases {
         }
     }
 
-    /// Everything that runs in this partition.
+    /// The releases of all running jobs of a partition.
     pub fn of(view: &View<'_>) -> Self {
         let mut releases = Self::new();
         for job in view.jobs_in(Phase::Running) {
@@ -116,8 +116,8 @@ impl Releases {
         releases
     }
 
-    /// Processors of jobs that are expected to end earlier than `time`, overdue ones one second from now. Those that `counted` says
-    /// are free already are left out.
+    /// Processors of jobs that are expected to end earlier than `time`, overdue ones one second from now. Jobs for which
+    /// `counted` is true are free already and are left out.
     pub fn freed_before(&self, now: Time, time: Time, counted: impl Fn(JobKey) -> bool) -> u64 {
         let overdue_end = now + Span::SECOND;
         let end = |entry: &Release| if entry.end <= now { overdue_end } else { entry.end };
@@ -128,9 +128,9 @@ impl Releases {
             .sum()
     }
 
-    /// The shadow of a job that needs `needed` processors, more than the `free` ones. Jobs that end at the shadow
-    /// time all count. Overdue jobs are expected to end one second from now, except those that `counted` says are
-    /// among the `free` already. `None` if the running jobs together do not have enough.
+    /// The shadow of a job that needs `needed` processors, more than the `free` ones. Jobs that end exactly at the shadow
+    /// time all count. Overdue jobs are expected to end one second from now, except those for which `counted` is true, which are
+    /// among the `free` already. `None` if all running jobs together do not release enough.
     pub fn shadow(
         &self,
         now: Time,
@@ -154,7 +154,7 @@ impl Releases {
         let mut found: Option<Time> = None;
         for block in &self.blocks {
             let last = block.entries.last().map_or(Time::ZERO, |entry| entry.end);
-            // The whole block can be counted at once if it neither holds the shadow time nor straddles an edge.
+            // The whole block can be counted at once if it neither contains the shadow time nor straddles an edge.
             let first = block.entries.first().map_or(Time::ZERO, |entry| entry.end);
             let plain = first > now && (overdue == 0 || last < overdue_end);
             if found.is_none() && plain && available + block.procs < needed {
@@ -185,7 +185,7 @@ impl Releases {
         found.map(|time| reached(time, available))
     }
 
-    /// Index of the block that holds, or would hold, `(end, job)`.
+    /// Index of the block that contains, or would contain, `(end, job)`.
     fn block_of(&self, end: Time, job: JobKey) -> usize {
         self.blocks.partition_point(|block| {
             block.entries.last().is_some_and(|entry| (entry.end, entry.job) < (end, job))
@@ -203,7 +203,7 @@ mod tests {
 
     use super::*;
 
-    /// The slow twin: by definition.
+    /// The slow reference implementation, by the definition.
     fn slow(running: &[(u64, u32)], now: u64, free: u32, needed: u32, counted: bool) -> Option<Shadow> {
         let ends: Vec<(u64, u32)> = running
             .iter()

@@ -1,19 +1,21 @@
-//! Everything in a partition but its policy: what the policy's [`super::View`] shows, and how it changes.
+//! The state of a partition without its policy: what the policy's [`super::View`] shows, and how it changes.
 
 mod account;
+mod commands;
 mod processors;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
-pub(super) use self::processors::Load;
-use super::Book;
-use super::adopt::Closed;
+use serde::{Deserialize, Serialize};
+
+use super::abilities::Abilities;
 use super::agenda::Agenda;
+use super::book::Book;
 use super::error::PartitionError;
-use super::partition::{Settings, Tally};
-use super::registry::Abilities;
-use super::table::{Departed, Gone, LiveJob, Phase, Table};
+use super::prices::Closed;
+use super::settings::{Settings, Tally};
+use super::table::{Exit, ExitKind, LiveJob, Phase, Table};
 use crate::model::{
     EventCause, EventKind, EventRecord, InstantOrder, JobKey, JobRecord, Origin, Outcome, PartitionSpec,
     ProcSet, Record, RecordSink,
@@ -21,23 +23,23 @@ use crate::model::{
 use crate::platform::{ProcTime, Tariff, Usage, WeighedTime};
 use crate::units::{Bytes, Rate, Span, Time, Work};
 
-/// Everything but the policy: what the policy's [`super::View`] shows.
+/// The state of a partition without its policy, which the policy's [`super::View`] shows.
 #[derive(Debug)]
 pub(super) struct State {
     pub(super) settings: Settings,
     pub(super) spec: PartitionSpec,
     pub(super) tariff: Tariff,
     pub(super) abilities: Abilities,
-    pub(super) slots: u32,
+    pub(super) multiprogramming_level: u32,
     pub(super) table: Table,
     pub(super) free: ProcSet,
-    /// Members of `free`.
+    /// The number of processors in `free`.
     pub(super) unused: u32,
-    /// Decided starts that take effect at the end of the instant.
+    /// Processors of decided starts that take effect at the end of the instant.
     pub(super) deferred: u32,
     /// Processors of jobs that end at this instant and are expected to.
     pub(super) ending: u32,
-    /// Empty unless processors are shared.
+    /// The use of each processor; empty unless processors are shared.
     pub(super) load: Vec<Load>,
     pub(super) book: Book,
     pub(super) ends: BinaryHeap<Reverse<(Time, u64, JobKey)>>,
@@ -47,37 +49,46 @@ pub(super) struct State {
     pub(super) tally: Tally,
     /// Reserved processor time since the account began, settled up to `settled`.
     pub(super) reserved: ProcTime,
-    /// The same of processors that are away.
+    /// Processor time that was down since the account began, settled up to `settled`.
     pub(super) away_time: ProcTime,
-    /// `away_time` weighed; see [`Tariff::weigh`].
-    pub(super) away_weighed: WeighedTime,
+    /// `away_time` weighed by price; see [`Tariff::weigh`].
+    pub(super) down_weighed: WeighedTime,
     pub(super) settled: Time,
-    /// The account when prices last changed, if they ever did.
+    /// The account when prices last changed; `None` if they have not.
     pub(super) closed: Option<Closed>,
     pub(super) waiting: u64,
     /// Processors × estimate of the jobs that wait, in processor-microseconds.
     pub(super) backlog: u128,
     pub(super) running: u32,
-    /// Processors of machines that are away.
-    pub(super) away: ProcSet,
-    /// Members of `away`.
+    /// Processors of machines that are down.
+    pub(super) down: ProcSet,
+    /// The number of processors in `down`.
     pub(super) missing: u32,
-    /// Usable processors that are there, in whole allocation blocks.
+    /// Usable processors that are up, in whole allocation blocks.
     pub(super) here: ProcSet,
-    /// Members of `here` that are not kept by a job that stands still (unless processors are shared).
+    /// The number of processors in `here` that no stalled job keeps (all of them where processors are shared).
     pub(super) capacity: u32,
-    /// Machines that go on at another speed.
+    /// Machines that run at another speed than usual, with their factors.
     pub(super) slow: BTreeMap<u32, Rate>,
-    /// Jobs that wait for machines, in the order in which they stepped aside.
+    /// Jobs that wait for machines, in the order in which they became ineligible.
     pub(super) aside: Vec<JobKey>,
-    /// Jobs that wait for their requested starts.
+    /// Jobs that wait for their requested starts, and elastic commands to come.
     pub(super) agenda: Agenda,
-    /// Jobs that stand still.
+    /// The number of stalled jobs.
     pub(super) halted: u32,
-    /// Processors on which a job goes on: the next pass must leave their shares in order. Empty unless processors are shared.
+    /// Processors on which a job has continued: the next pass must leave valid shares there. Empty unless processors are shared.
     pub(super) resumed: ProcSet,
-    /// Whether it has been recorded which machines are away from the beginning.
+    /// Whether the machines that are down from the beginning have been recorded.
     pub(super) told_away: bool,
+}
+
+/// The use of one processor where processors are shared.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Load {
+    /// Jobs on it, including stalled ones.
+    pub(super) jobs: u16,
+    /// Sum of shares in units of 2⁻²⁰; a stalled job has none.
+    pub(super) share: u32,
 }
 
 impl State {
@@ -85,19 +96,19 @@ impl State {
         (self.unused + self.ending).saturating_sub(self.deferred)
     }
 
-    /// A job of this area stands in the queue from now on.
+    /// Counts a job of this area that joins the queue.
     pub(super) fn joins_queue(&mut self, area: u128) {
         self.waiting += 1;
         self.backlog += area;
     }
 
-    /// A job of this area does not stand in the queue any more.
+    /// Counts a job of this area that leaves the queue.
     pub(super) fn leaves_queue(&mut self, area: u128) {
         self.waiting -= 1;
         self.backlog -= area;
     }
 
-    /// A job that had stepped aside waits for nothing any more.
+    /// Removes an ineligible job from those that wait for machines or for their requested start.
     pub(super) fn stand_by(&mut self, key: JobKey) {
         self.aside.retain(|aside| *aside != key);
         if let Some(job) = self.table.get(key) {
@@ -105,7 +116,7 @@ impl State {
         }
     }
 
-    /// Under one pass an event, a running job whose expected end has come and that ends at this instant is free already.
+    /// Under one pass per event, a running job whose expected end has come and that ends at this instant counts as free already.
     pub(super) fn counts_as_free(&self, job: &LiveJob, now: Time) -> bool {
         self.settings.order == InstantOrder::Event
             && job.phase == Phase::Running
@@ -113,13 +124,13 @@ impl State {
             && job.end == now
     }
 
-    /// The rate of a running job: that of its size, at the speed of its slowest machine, for its share of the time.
+    /// The rate of a running job: that of its size, at the speed of its slowest machine, times its share.
     pub(super) fn rate_of(&self, job: &LiveJob) -> Rate {
         let rate = job.unhindered(self.spec.speed);
         if self.slow.is_empty() { rate } else { rate.times(self.slowest(&job.place)) }
     }
 
-    /// Sets a running job's rate and works out when it ends; its segment must have been settled.
+    /// Sets a running job's rate and computes when it ends; its segment must have been settled.
     pub(super) fn set_rate(&mut self, key: JobKey, now: Time) -> Result<(), PartitionError> {
         let hindered =
             if self.slow.is_empty() { None } else { self.table.get(key).map(|job| self.slowest(&job.place)) };
@@ -144,7 +155,7 @@ impl State {
         Ok(())
     }
 
-    /// The next valid end, dropping outdated ones.
+    /// The next valid end in the queue; drops outdated entries.
     pub(super) fn next_end_time(&mut self) -> Option<Time> {
         while let Some(Reverse((time, seq, key))) = self.ends.peek().copied() {
             if self.is_current(seq, key) {
@@ -159,14 +170,14 @@ impl State {
         self.table.get(key).is_some_and(|job| job.phase == Phase::Running && job.end_seq == seq)
     }
 
-    /// Takes a job out and writes its record.
+    /// Takes a job out of the table and writes its record.
     pub(super) fn finish(
         &mut self,
         key: JobKey,
         outcome: Outcome,
         now: Time,
         sink: &mut dyn RecordSink,
-    ) -> Option<Departed> {
+    ) -> Option<Exit> {
         if self.agenda.knows_any() {
             self.drop_commands(key, outcome, now, sink);
         }
@@ -209,12 +220,12 @@ impl State {
             recorded_wait: job.job.recorded_wait,
             requested_start: job.job.requested_start,
         }));
-        let mut departed = Departed {
+        let mut departed = Exit {
             job: job.job.id,
             origin: job.origin,
             number: None,
             output: Bytes::ZERO,
-            how: Gone::Ended(outcome),
+            how: ExitKind::Ended(outcome),
         };
         if let Some(grid) = &job.job.grid {
             departed.number = Some(grid.number);
@@ -232,8 +243,8 @@ impl State {
         Some(departed)
     }
 
-    /// Takes out a job of the grid that does not run; it goes back without a record.
-    pub(super) fn give_up(&mut self, key: JobKey, why: EventCause) -> Option<Departed> {
+    /// Takes a grid job that does not run out of the table; it returns to the broker without a record.
+    pub(super) fn give_up(&mut self, key: JobKey, why: EventCause) -> Option<Exit> {
         let mut live = self.table.take(key)?;
         if live.phase == Phase::Waiting {
             self.leaves_queue(live.area());
@@ -246,7 +257,7 @@ impl State {
         Some(live.returned(why))
     }
 
-    /// Something that happened here, to be filled in.
+    /// An event record of this partition, to be completed by the caller.
     pub(super) fn event(&self, time: Time, kind: EventKind, cause: EventCause) -> EventRecord {
         EventRecord {
             time,
@@ -265,7 +276,7 @@ impl State {
         }
     }
 
-    /// The same, to a job on its `procs` processors.
+    /// An event record of a job on its `procs` processors.
     pub(super) fn job_event(
         &self,
         time: Time,

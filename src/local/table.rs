@@ -1,14 +1,15 @@
-//! The jobs that are in a partition now.
+//! The table of the jobs that are in a partition now.
 
 use serde::{Deserialize, Serialize};
 
-use super::attempt::Past;
+use super::checkpoint::Checkpoints;
 use crate::model::{EventCause, Job, JobId, JobKey, Origin, Outcome, ProcSet, Size, ready};
 use crate::platform::ProcTime;
 use crate::units::{Bytes, Energy, Money, Rate, Span, Time, Work};
 
-/// Where a live job stands.
+/// The phase of a live job.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum Phase {
     /// In the queue.
     Waiting,
@@ -16,60 +17,60 @@ pub enum Phase {
     Starting,
     /// On processors.
     Running,
-    /// Taken off its processors, with work done.
+    /// Taken off its processors; it keeps the work it has done.
     Suspended,
-    /// Stands still where it ran, until all its machines are back; to its policy it has ended.
-    Halted,
-    /// Larger than what is there now: it waits for machines; or it asks for a later start than now, under a policy that knows no
-    /// dedicated jobs. Its policy does not know of it.
-    Aside,
+    /// Stopped where it ran, until all its machines are back; for its policy it has ended.
+    Stalled,
+    /// It is larger than the present capacity and waits for machines; or it requests a later start, under a policy that does not
+    /// support dedicated jobs. Its policy has not been notified of it.
+    Ineligible,
 }
 
-/// A job that has left a partition.
+/// The exit of a job from a partition.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Departed {
-    /// Its number.
+pub struct Exit {
+    /// Its number in the workload.
     pub job: JobId,
-    /// Where it had come from: numbers are unique within one origin only.
+    /// The origin of the job: numbers are unique within one origin only.
     pub origin: Origin,
-    /// Its number at the portal, if it came through there.
+    /// Its number at the portal, if it was submitted there.
     pub number: Option<u64>,
-    /// What it leaves behind for the portal: its output if it has completed.
+    /// The output that it leaves for the portal: none unless it has completed.
     pub output: Bytes,
     /// How it left.
-    pub how: Gone,
+    pub how: ExitKind,
 }
 
 /// How a job left a partition.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Gone {
-    /// For good, and with a record.
+pub enum ExitKind {
+    /// It has ended, and its record is written.
     Ended(Outcome),
-    /// Only from here: a job of the grid that may be tried elsewhere. There is no record of it yet.
+    /// A grid job returns to the broker, which may assign it to another site. It has no record yet.
     Returned {
-        /// The job, with what it carries brought up to date.
+        /// The job, with the data that it carries brought up to date.
         job: Box<Job>,
-        /// Why.
+        /// The cause of its return.
         why: EventCause,
     },
 }
 
-/// A job that waits, runs, is suspended or stands still, as its partition keeps it.
+/// A job that waits, runs, is suspended or is stalled, as its partition keeps it.
 ///
-/// What a scheduler may know is public through the getters; how long the job will really run is not.
+/// The getters give what a scheduler may know; how long the job will really run is not public.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LiveJob {
     pub(super) job: Job,
     pub(super) origin: Origin,
     pub(super) seq: u64,
     pub(super) phase: Phase,
-    /// Whole blocks for the preferred size.
+    /// Processors of the preferred size, in whole blocks.
     pub(super) procs: u32,
     pub(super) estimate: Span,
-    /// Held now (running) or held last (suspended).
+    /// Processors held now (running) or held last (suspended).
     pub(super) place: ProcSet,
     pub(super) held: u32,
-    /// Processors it was given last, whether or not it still holds them.
+    /// The number of processors that it was given last, whether or not it still holds them.
     pub(super) given: u32,
     pub(super) share: Rate,
     pub(super) rate: Rate,
@@ -82,30 +83,59 @@ pub struct LiveJob {
     pub(super) estimated: Work,
     pub(super) expected_end: Time,
     pub(super) end: Time,
-    /// Which entry of the end queue is the valid one.
+    /// The number of the valid entry in the end queue.
     pub(super) end_seq: u64,
     pub(super) attempts: u32,
     pub(super) proc_time: ProcTime,
-    /// What it counts for the price; see [`crate::platform::Tariff::charge`].
+    /// Processor time weighed for the price; see [`crate::platform::Tariff::charge`].
     pub(super) charge: ProcTime,
     pub(super) energy: Energy,
     pub(super) cost: Money,
-    /// Earlier attempts and checkpoints, for the few that have any.
+    /// Earlier attempts and checkpoints, for the few jobs that have any.
     pub(super) past: Option<Box<Past>>,
 }
 
+/// The earlier attempts of a job, and the checkpoints of its present attempt.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Past {
+    /// Progress that checkpoints of earlier attempts hold.
+    pub(super) kept: Work,
+    /// Energy charged for earlier attempts.
+    pub(super) energy: Energy,
+    /// Money charged for earlier attempts.
+    pub(super) cost: Money,
+    /// When the last attempt failed, if one did and no other has started since.
+    pub(super) lost_at: Option<Time>,
+    /// The checkpoints of the present attempt; while the job waits, as far as they can be foreseen.
+    pub(super) checkpoints: Option<Checkpoints>,
+    /// Processor time of the present attempt that was spent on writing them.
+    pub(super) overhead: ProcTime,
+    /// Other processor time of the present attempt, up to the last checkpoint that was finished.
+    pub(super) secured: ProcTime,
+    /// What the present attempt was charged under earlier prices.
+    pub(super) charged: Option<Charged>,
+}
+
+/// What an attempt was charged before prices or power changed, and for how much processor time.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Charged {
+    pub(super) time: ProcTime,
+    pub(super) energy: Energy,
+    pub(super) cost: Money,
+}
+
 impl LiveJob {
-    /// Processors × estimate: its part in the backlog, in processor-microseconds.
+    /// Processors × estimate: its part of the backlog, in processor-microseconds.
     pub(super) fn area(&self) -> u128 {
         u128::from(self.procs) * u128::from(self.estimate.micros())
     }
 
-    /// Number in the workload.
+    /// Its number in the workload.
     pub fn id(&self) -> JobId {
         self.job.id
     }
 
-    /// Place in the order of arrival at the partition. Unique and never reused.
+    /// Its place in the order of arrival at the partition. Unique and never reused.
     pub fn seq(&self) -> u64 {
         self.seq
     }
@@ -115,7 +145,7 @@ impl LiveJob {
         self.job.submit
     }
 
-    /// The start it asks for, if it is a dedicated job.
+    /// Its requested start, if it is a dedicated job.
     pub fn requested_start(&self) -> Option<Time> {
         self.job.requested_start
     }
@@ -125,7 +155,7 @@ impl LiveJob {
         ready(self.job.submit, self.job.requested_start)
     }
 
-    /// What it asks for, as its workload states it.
+    /// Its requested size, as its workload states it.
     pub fn size(&self) -> &Size {
         &self.job.size
     }
@@ -135,52 +165,52 @@ impl LiveJob {
         self.job.user
     }
 
-    /// Processors for its preferred size, in whole allocation blocks.
+    /// Processors of its preferred size, in whole allocation blocks.
     pub fn procs(&self) -> u32 {
         self.procs
     }
 
-    /// How long it says it runs on its preferred size here, without sharing.
+    /// Its estimated run time on its preferred size here, without sharing.
     pub fn estimate(&self) -> Span {
         self.estimate
     }
 
-    /// Where it stands.
+    /// Its phase.
     pub fn phase(&self) -> Phase {
         self.phase
     }
 
-    /// When it first started, at whatever site.
+    /// When it first started, at any site.
     pub fn first_start(&self) -> Option<Time> {
         self.first_start
     }
 
-    /// Attempts that have begun, at whatever site.
+    /// Attempts that have begun, at all sites.
     pub fn attempts(&self) -> u32 {
         self.attempts
     }
 
-    /// Since when it runs as it does now: in a segment that has not been recorded yet.
+    /// Since when it runs as it does now: the start of the segment that has not been recorded yet.
     pub fn since(&self) -> Time {
         self.since
     }
 
-    /// Processors it holds; those it held last if it is suspended, and those it waits for if it stands still.
+    /// Processors it holds; if it is suspended, those it held last; if it is stalled, those it waits for.
     pub fn place(&self) -> &ProcSet {
         &self.place
     }
 
-    /// Number of processors it holds now.
+    /// The number of processors it holds now.
     pub fn held(&self) -> u32 {
         self.held
     }
 
-    /// Its share of its processors' time.
+    /// Its share of the time of its processors.
     pub fn share(&self) -> Rate {
         self.share
     }
 
-    /// When it ends if its estimate is right and its rate stays; in the past if it is overdue.
+    /// When it ends if its estimate is right and its rate stays the same; in the past if it is overdue.
     /// [`Time::NEVER`] unless it runs.
     pub fn expected_end(&self) -> Time {
         self.expected_end
@@ -190,25 +220,28 @@ impl LiveJob {
 /// A slab: dense keys; the one freed last is reused first.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Table {
-    slots: Vec<Option<LiveJob>>,
+    multiprogramming_level: Vec<Option<LiveJob>>,
     free: Vec<JobKey>,
 }
 
 impl Table {
+    #[inline]
     pub(super) fn insert(&mut self, job: LiveJob) -> JobKey {
         if let Some(key) = self.free.pop() {
-            self.slots[key.index()] = Some(job);
+            self.multiprogramming_level[key.index()] = Some(job);
             key
         } else {
-            let key =
-                JobKey(u32::try_from(self.slots.len()).expect("fewer than 2^32 jobs at once fit in memory"));
-            self.slots.push(Some(job));
+            let key = JobKey(
+                u32::try_from(self.multiprogramming_level.len())
+                    .expect("fewer than 2^32 jobs at once fit in memory"),
+            );
+            self.multiprogramming_level.push(Some(job));
             key
         }
     }
 
     pub(super) fn remove(&mut self, key: JobKey) {
-        if let Some(slot) = self.slots.get_mut(key.index()).filter(|slot| slot.is_some()) {
+        if let Some(slot) = self.multiprogramming_level.get_mut(key.index()).filter(|slot| slot.is_some()) {
             *slot = None;
             self.free.push(key);
         }
@@ -216,28 +249,31 @@ impl Table {
 
     /// Removes a job and returns it.
     pub(super) fn take(&mut self, key: JobKey) -> Option<LiveJob> {
-        let job = self.slots.get_mut(key.index())?.take()?;
+        let job = self.multiprogramming_level.get_mut(key.index())?.take()?;
         self.free.push(key);
         Some(job)
     }
 
     pub(super) fn get(&self, key: JobKey) -> Option<&LiveJob> {
-        self.slots.get(key.index())?.as_ref()
+        self.multiprogramming_level.get(key.index())?.as_ref()
     }
 
     pub(super) fn get_mut(&mut self, key: JobKey) -> Option<&mut LiveJob> {
-        self.slots.get_mut(key.index())?.as_mut()
+        self.multiprogramming_level.get_mut(key.index())?.as_mut()
     }
 
     pub(super) fn len(&self) -> usize {
-        self.slots.len() - self.free.len()
+        self.multiprogramming_level.len() - self.free.len()
     }
 
     pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut LiveJob> {
-        self.slots.iter_mut().filter_map(Option::as_mut)
+        self.multiprogramming_level.iter_mut().filter_map(Option::as_mut)
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = (JobKey, &LiveJob)> {
-        self.slots.iter().enumerate().filter_map(|(at, job)| Some((JobKey(at as u32), job.as_ref()?)))
+        self.multiprogramming_level
+            .iter()
+            .enumerate()
+            .filter_map(|(at, job)| Some((JobKey(at as u32), job.as_ref()?)))
     }
 }

@@ -1,4 +1,4 @@
-//! What a policy may look at.
+//! The view: what a policy may look at.
 
 use super::state::State;
 use super::table::{LiveJob, Phase};
@@ -19,55 +19,55 @@ impl<'a> View<'a> {
         self.now
     }
 
-    /// What happens first at one instant here.
+    /// The order in which the events of one instant happen in this partition.
     pub fn order(&self) -> InstantOrder {
         self.state.settings.order
     }
 
-    /// Processors that can be given at all now: of machines that are there, in whole allocation blocks, and not kept by a job
-    /// that stands still (which, where processors are shared, only keeps its place on them). No job in the queue asks for
+    /// Processors that can be given at all now: those of machines that are up, in whole allocation blocks, without those that a
+    /// stalled job keeps (where processors are shared, it only keeps its place on them). No job in the queue requests
     /// more.
     pub fn capacity(&self) -> u32 {
         self.state.capacity
     }
 
-    /// Processors of machines that are there, in whole allocation blocks.
+    /// Processors of machines that are up, in whole allocation blocks.
     pub fn here(&self) -> &'a ProcSet {
         &self.state.here
     }
 
-    /// Processors that could be given if all machines were there. Their numbers are below this.
+    /// Processors that could be given if all machines were up. Their numbers are below this.
     pub fn processors(&self) -> u32 {
         self.state.spec.usable()
     }
 
-    /// Processors are given in blocks of this many.
-    pub fn quantum(&self) -> u32 {
-        self.state.spec.quantum
+    /// Processors are given in blocks of this many: the allocation unit.
+    pub fn allocation_unit(&self) -> u32 {
+        self.state.spec.allocation_unit
     }
 
-    /// Processors that a job may be started on now: nobody's, and not reserved. Under
-    /// [`InstantOrder::Event`] those of jobs that end at this very instant count, and those of starts already
-    /// decided do not.
+    /// Processors that a job may be started on now: neither in use nor reserved. Under
+    /// [`InstantOrder::Event`] those of jobs that end at this very instant are included, and those of starts already
+    /// decided are not.
     pub fn free(&self) -> u32 {
         self.state.free_count()
     }
 
-    /// Which processors are nobody's.
+    /// The processors that are not in use.
     pub fn free_set(&self) -> &'a ProcSet {
         &self.state.free
     }
 
     /// How many jobs may share a processor.
-    pub fn slots(&self) -> u32 {
-        self.state.slots
+    pub fn multiprogramming_level(&self) -> u32 {
+        self.state.multiprogramming_level
     }
 
-    /// How many jobs (or reservations, which are one) are on a processor now, those that stand still among them. As many as may
-    /// be if its machine is away.
+    /// How many jobs (or reservations, which count as one) are on a processor now, including stalled jobs. The multiprogramming
+    /// level if its machine is down.
     pub fn load(&self, proc: u32) -> u32 {
         if !self.state.here.contains(proc) {
-            return self.state.slots;
+            return self.state.multiprogramming_level;
         }
         match self.state.load.get(proc as usize) {
             Some(load) if load.jobs > 0 => u32::from(load.jobs),
@@ -75,7 +75,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// True if a running job is beyond its expected end. Never, unless the site allows overrun.
+    /// True if a running job is beyond its expected end. Always false unless the site allows overrun.
     pub fn any_overdue(&self) -> bool {
         let overdue = |job: &LiveJob| {
             job.phase == Phase::Running
@@ -85,15 +85,15 @@ impl<'a> View<'a> {
         self.state.settings.overrun && self.state.table.iter().any(|(_, job)| overdue(job))
     }
 
-    /// A live job.
+    /// The live job under a key.
     ///
     /// # Panics
-    /// If `key` was kept beyond the job's end: a mistake of the policy's author.
+    /// If `key` was kept beyond the job's end, which is an error of the policy.
     pub fn job(&self, key: JobKey) -> &'a LiveJob {
         self.get(key).expect("a key is dropped when its job has ended")
     }
 
-    /// A live job, or `None` if there is none under that key.
+    /// The live job under a key, or `None` if there is none.
     pub fn get(&self, key: JobKey) -> Option<&'a LiveJob> {
         self.state.table.get(key)
     }
@@ -117,7 +117,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Jobs in a phase, in order of arrival. Walks the whole table: for adopting, not for every pass.
+    /// Jobs in a phase, in order of arrival. Walks the whole table: meant for adopting, not for every pass.
     pub fn jobs_in(&self, phase: Phase) -> Vec<JobKey> {
         let mut found: Vec<_> = self
             .state
@@ -135,13 +135,13 @@ impl<'a> View<'a> {
         self.state.book.pending()
     }
 
-    /// Free processors from now on, as far as what runs and what is reserved tell: the ground on which policies plan.
-    /// Built anew at each call.
+    /// Free processors from now on, given the running jobs and the reservations: the basis on which policies plan.
+    /// Computed anew at each call.
     pub fn profile(&self) -> Profile {
         self.profile_until(|key, _| self.expected_end(key))
     }
 
-    /// The same as a plan has it that was made before: a job that has become overdue since is expected to have ended.
+    /// The same profile as in a plan that was made before: a job that has become overdue since is expected to have ended.
     pub fn profile_of_before(&self) -> Profile {
         self.profile_until(|_, job| job.expected_end)
     }

@@ -1,4 +1,4 @@
-//! The jobs in the system over time, and whether they become ever more.
+//! The jobs in the system over time, and whether the backlog grows.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,15 +6,16 @@ use super::Window;
 use crate::model::JobRecord;
 use crate::units::Time;
 
-/// Most instants at which jobs are counted; from half as many on they stand twice as far apart.
+/// The largest number of instants at which jobs are counted; beyond it, the distance between instants doubles.
 const INSTANTS: u64 = 4_096;
-/// Fewer instants in a window say nothing about it.
+/// The least number of instants in a window for a verdict.
 const LEAST_INSTANTS: usize = 30;
-/// Fewer jobs cannot tell: of three that come one after the other, the last third of the time has the most.
+/// The least number of jobs for a verdict: of three jobs one after the other, the last third of the time always has
+/// the most.
 const ENOUGH: u64 = 100;
 
-/// Counts jobs by when they were submitted and when they ended, in equal steps of time of a power of two of
-/// microseconds that grows with the run. So memory is bounded and the counts have no order.
+/// Counts jobs by submission and by end, in equal time steps whose length is a power of two of microseconds and grows
+/// with the run. So memory is bounded and the counts do not depend on an order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Backlog {
     /// A step is 2^`shift` microseconds.
@@ -27,11 +28,10 @@ pub struct Backlog {
 
 /// Jobs in the system (submitted and not ended) in a window: at the end, and their means over its thirds.
 ///
-/// The backlog *grows* if it does so from each third to the next, in the last is at least half as large again as in
-/// the first, and the growth is at least 2 % of the jobs submitted in the window, of which there are 100 or more (fewer cannot
-/// tell). A machine that is offered more
-/// than it can do keeps a constant share of what is submitted waiting, so its growth follows the number of jobs;
-/// the ups and downs of a queue that is stable do not.
+/// The backlog is *unstable* if it grows from each third to the next, in the last is at least half as large again as
+/// in the first, and the growth is at least 2 % of the jobs submitted in the window, of which there must be 100 or
+/// more. A machine that is offered more than it can do keeps a constant share of the submitted jobs waiting, so that
+/// growth follows the number of jobs; the fluctuations of a stable queue do not.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct BacklogSummary {
     /// Mean over the first third.
@@ -42,8 +42,8 @@ pub struct BacklogSummary {
     pub last_third: f64,
     /// At the end of the window.
     pub at_end: u64,
-    /// Whether it still grows: then the figures of the run depend on how long it is, and it is *not stationary*.
-    pub grows: bool,
+    /// Whether the backlog is unstable: then the figures of the run depend on its length, and it is *not stationary*.
+    pub unstable: bool,
 }
 
 impl Backlog {
@@ -52,7 +52,7 @@ impl Backlog {
         self.add_stay(job.submit, job.end);
     }
 
-    /// Adds a job of which only this is known: when it was submitted, and when it ended.
+    /// Adds a job of which only the submission and the end are known.
     pub fn add_stay(&mut self, submitted: Time, ended: Time) {
         let (submit, end) = (submitted.micros(), ended.max(submitted).micros());
         while end >> self.shift >= INSTANTS {
@@ -63,7 +63,7 @@ impl Backlog {
         self.submitted = joined(self.submitted, Some((submitted, submitted)));
     }
 
-    /// Adds everything that `other` has seen.
+    /// Adds everything that `other` has collected.
     pub fn merge(&mut self, other: &Self) {
         while self.shift < other.shift {
             self.coarsen();
@@ -77,7 +77,7 @@ impl Backlog {
         self.submitted = joined(self.submitted, other.submitted);
     }
 
-    /// Steps of twice the length.
+    /// Doubles the length of the steps.
     fn coarsen(&mut self) {
         self.shift += 1;
         for counts in [&mut self.came, &mut self.went] {
@@ -85,12 +85,12 @@ impl Backlog {
         }
     }
 
-    /// The backlog in the window (in [`Window::ALL`]: from the first to the last submission), in which `jobs` were
-    /// submitted; `None` if it is too short to tell.
+    /// The backlog in the window (in [`Window::ALL`]: from the first to the last submission), in which `jobs` jobs
+    /// were submitted; `None` if the window is too short for a verdict.
     pub fn summary(&self, window: Window, jobs: u64) -> Option<BacklogSummary> {
         let (first, last) = self.submitted?;
         let (from, to) = (window.from().max(first), window.to().min(last));
-        // Shares of the window are compared as products, which do not round.
+        // Shares of the window are compared as products, which are exact.
         let length = u128::from(to.since(from).micros());
         let (mut thirds, mut at_end) = ([(0_u64, 0_usize); 3], 0);
         let mut inside = 0_u64;
@@ -110,12 +110,12 @@ impl Backlog {
             return None;
         }
         let [first, second, third] = thirds.map(|(sum, instants)| sum as f64 / instants as f64);
-        let grows = first < second
+        let unstable = first < second
             && second < third
             && third >= 1.5 * first
             && (third - first) * 50.0 >= jobs as f64
             && jobs >= ENOUGH;
-        Some(BacklogSummary { first_third: first, second_third: second, last_third: third, at_end, grows })
+        Some(BacklogSummary { first_third: first, second_third: second, last_third: third, at_end, unstable })
     }
 }
 
@@ -142,7 +142,7 @@ mod tests {
     use super::*;
     use crate::units::Span;
 
-    /// A job every 10 s whose response is given.
+    /// A job every 10 s, with the given response.
     fn every_ten_seconds(jobs: u64, response: impl Fn(u64) -> u64) -> Backlog {
         let mut backlog = Backlog::default();
         for at in 0..jobs {
@@ -155,7 +155,7 @@ mod tests {
     fn a_constant_backlog_is_stationary() {
         // 6 jobs at a time: response 60 s, one every 10 s.
         let summary = every_ten_seconds(1_000, |_| 60).summary(Window::ALL, 1_000).unwrap();
-        assert!(!summary.grows);
+        assert!(!summary.unstable);
         assert_eq!(summary.at_end, 6);
         assert!((summary.second_third - 6.0).abs() < 0.2, "{summary:?}");
     }
@@ -165,30 +165,30 @@ mod tests {
         // One job at a time that takes 11 s: job n ends at 11 (n + 1), so of n jobs n / 11 wait.
         let backlog = every_ten_seconds(1_000, |at| 11 * (at + 1) - 10 * at);
         let summary = backlog.summary(Window::ALL, 1_000).unwrap();
-        assert!(summary.grows, "{summary:?}");
+        assert!(summary.unstable, "{summary:?}");
         assert!(summary.at_end.abs_diff(91) <= 1, "{summary:?}");
         assert!((summary.last_third - 5.0 * summary.first_third).abs() < 5.0, "{summary:?}");
-        // In its last tenth the backlog is nearly what it was, but a window sees only itself.
+        // In its last tenth the backlog hardly changes, and a window sees only itself.
         let late = Window::new(Time::from_secs(9_000), Time::from_secs(10_000)).unwrap();
-        assert!(!backlog.summary(late, 100).unwrap().grows);
+        assert!(!backlog.summary(late, 100).unwrap().unstable);
     }
 
     #[test]
     fn few_jobs_cannot_tell() {
-        // Each third of the time has more of them than the one before, and so has any run at its begin.
-        let grows = |jobs| {
+        // The backlog grows from each third to the next, as it does at the beginning of any run.
+        let unstable = |jobs| {
             let backlog = every_ten_seconds(jobs, |_| 20 * jobs);
-            backlog.summary(Window::ALL, jobs).unwrap().grows
+            backlog.summary(Window::ALL, jobs).unwrap().unstable
         };
-        assert!(!grows(60) && !grows(99));
-        assert!(grows(100));
+        assert!(!unstable(60) && !unstable(99));
+        assert!(unstable(100));
     }
 
     #[test]
     fn a_burst_that_is_worked_off_is_stationary() {
         // The hundred jobs in the middle wait up to 1000 s.
         let backlog = every_ten_seconds(1_000, |at| if (450..550).contains(&at) { 1_000 } else { 60 });
-        assert!(!backlog.summary(Window::ALL, 1_000).unwrap().grows);
+        assert!(!backlog.summary(Window::ALL, 1_000).unwrap().unstable);
     }
 
     #[test]
@@ -199,7 +199,7 @@ mod tests {
     }
 
     proptest! {
-        /// The slow twin counts the jobs that are there at each instant.
+        /// The slow twin counts the jobs in the system at each instant.
         #[test]
         fn means_are_those_of_counting(
             jobs in prop::collection::vec(any_job(), 1..40), cut in any::<prop::sample::Index>(),

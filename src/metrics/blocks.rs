@@ -1,8 +1,14 @@
-//! Saving measures often, although they keep a value for each job that has ended.
+//! Frequent snapshots of measures that keep a value for each job that has ended.
 //!
-//! Values are kept in vectors that only grow. So what is saved of them once need not be saved again: each full *block*
-//! of values is given out once in a run, under an identity that is its content's, and what is saved each time
-//! (the [`Skeleton`]) names the blocks and holds the few values of those that are not full.
+//! Exact values are kept in vectors that only grow ([`Exact`] lists them in a fixed order), so a value that has been
+//! saved need not be saved again. Each full *block* of 1,024 values is handed out once in a run. Its identity is the
+//! hash of its content, so that storing the same block twice is harmless. The [`Skeleton`], which is saved every
+//! time, names the blocks and holds the values of those that are not full. Sums, counts and sketches are of bounded
+//! size and part of it. So a snapshot costs what is new, however many jobs have ended.
+//!
+//! The recorder of a run saves the skeleton with the fingerprint and the marks of the output files
+//! ([`crate::output`]). Its format begins with a layout version, which is raised when the format changes; tests pin
+//! the bytes.
 
 use std::fmt;
 
@@ -10,14 +16,14 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use xxhash_rust::xxh3::xxh3_128;
 
-/// Values in a block.
+/// Number of values in a block.
 const VALUES: usize = 1_024;
-/// Bytes in a block.
+/// Number of bytes in a block.
 const BYTES: usize = VALUES * size_of::<u64>();
 
 /// Measures that keep exact values.
 pub(crate) trait Exact {
-    /// Hands over each vector of values, always the same ones in the same order. Between two calls a vector
+    /// Passes each vector of values to `each`, always the same vectors in the same order. Between two calls a vector
     /// either grows at its end or is emptied for good.
     fn exact(&mut self, each: &mut dyn FnMut(&mut Vec<u64>));
 }
@@ -31,7 +37,7 @@ impl BlockId {
         Self(xxh3_128(bytes))
     }
 
-    /// The identity as a key.
+    /// The identity as a key of a store.
     pub(crate) const fn bytes(self) -> [u8; 16] {
         self.0.to_be_bytes()
     }
@@ -43,7 +49,7 @@ impl fmt::Display for BlockId {
     }
 }
 
-/// A block on its way to where it is kept.
+/// A full block, to be stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Block {
     /// Its identity.
@@ -52,7 +58,7 @@ pub(crate) struct Block {
     pub(crate) bytes: Vec<u8>,
 }
 
-/// The blocks that were given out, by vector.
+/// The blocks that have been handed out, by vector.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Blocks(Vec<Vec<BlockId>>);
 
@@ -63,13 +69,13 @@ pub(crate) struct Skeleton<M> {
     blocks: Blocks,
 }
 
-/// Why measures cannot be put together again.
+/// Why measures cannot be restored.
 #[derive(Debug, Error)]
 pub(crate) enum BlockError<E> {
-    /// A block cannot be had.
+    /// A block cannot be read.
     #[error(transparent)]
     Read(E),
-    /// A block is not what it was.
+    /// The content of a block does not match its identity.
     #[error("block {0} of the measures is damaged")]
     Damaged(BlockId),
     /// The skeleton names blocks of vectors that the measures do not have.
@@ -78,11 +84,11 @@ pub(crate) enum BlockError<E> {
 }
 
 impl<M: Exact + Clone> Skeleton<M> {
-    /// Saves `measures`, with the blocks that have become full since the last time. The skeleton is whole only with all the blocks it
-    /// names, so these must be safe before it is.
+    /// Saves `measures`, with the blocks that have become full since the last call. The skeleton is complete only
+    /// with all the blocks it names, so these must be stored before it is.
     pub(crate) fn of(measures: &mut M, given: &mut Blocks) -> (Self, Vec<Block>) {
         let (mut new, mut aside, mut at) = (Vec::new(), Vec::new(), 0);
-        // The full blocks are set aside while the rest is copied, so that a save costs what is new.
+        // The full blocks are moved out while the rest is copied, so that a save costs only what is new.
         measures.exact(&mut |values| {
             let full = values.len() / VALUES;
             let given = given.vector(at);
@@ -103,12 +109,13 @@ impl<M: Exact + Clone> Skeleton<M> {
         (skeleton, new)
     }
 
-    /// The blocks without which this is not whole.
+    /// The blocks that this skeleton needs.
     pub(crate) fn blocks(&self) -> impl Iterator<Item = BlockId> {
         self.blocks.0.iter().flatten().copied()
     }
 
-    /// The measures as they were saved, with the blocks that `read` finds, and which were given out by then.
+    /// Restores the measures as they were saved, with the blocks that `read` finds, and returns which blocks had been
+    /// handed out by then.
     pub(crate) fn put_back<E>(
         self,
         mut read: impl FnMut(BlockId) -> Result<Vec<u8>, E>,

@@ -1,4 +1,4 @@
-//! What churn did: work lost, jobs sent back and sent elsewhere.
+//! The effects of churn: wasted work, and jobs that were restarted or resubmitted.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::platform::{ProcTime, Usage};
 pub struct Churn {
     window: Window,
     counts: BTreeMap<(SiteId, EventKind, EventCause), Count>,
-    /// How long jobs that lost an attempt did not run.
+    /// How long jobs with a failed attempt did not run.
     since_lost: ClassTable,
     /// Jobs by the number of their attempts.
     attempts: BTreeMap<u32, u64>,
@@ -23,104 +23,104 @@ pub struct Churn {
 /// Events of one site, kind and cause.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Count {
-    /// How many.
+    /// Number of events.
     pub events: u64,
-    /// The processors they concern, added up.
+    /// The processors they concern, summed.
     pub procs: u64,
-    /// How many of them lost processor time.
+    /// Number of events that wasted processor time.
     pub losses: u64,
-    /// The processor time lost.
+    /// The wasted processor time.
     pub lost: ProcTime,
 }
 
-/// What churn did in the measured window.
+/// The effects of churn in the measured window.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ChurnSummary {
-    /// Machines that came and went.
+    /// Machines that came and left.
     pub machines: MachineChanges,
-    /// Work that was lost, by cause; every cause is listed.
-    pub lost: Vec<LostWork>,
-    /// What became of jobs on their way.
+    /// Wasted work by cause; every cause is listed.
+    pub wasted: Vec<WastedWork>,
+    /// What happened to jobs.
     pub jobs: JobChanges,
     /// Jobs by the number of attempts that were started, in order.
     pub attempts: Vec<Attempts>,
-    /// How long jobs that had lost an attempt did not run.
-    pub runs_again: SpanSummary,
-    /// Assignments that were taken back or made anew, for each event of machines; `None` without one.
+    /// How long jobs with a failed attempt did not run.
+    pub restarts: SpanSummary,
+    /// Assignments that were recalled or made anew, for each event of machines; `None` without such an event.
     pub changes_per_event: Option<f64>,
-    /// Refusals by reason, those that occurred.
+    /// Refusals by reason; only reasons that occurred are listed.
     pub refusals: Vec<Refusals>,
-    /// Throughput after big losses; `None` if it was not watched.
+    /// Recovery of throughput after major outages; `None` if it was not measured.
     pub recovery: Option<RecoverySummary>,
 }
 
-/// Machines that came and went.
+/// Machines that came and left.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MachineChanges {
-    /// Events of machines that left.
+    /// Number of events of machines that left.
     pub left: u64,
-    /// Their processors, added up.
+    /// Their processors, summed.
     pub processors_left: u64,
-    /// Events of machines that came.
+    /// Number of events of machines that came.
     pub joined: u64,
-    /// Their processors, added up.
+    /// Their processors, summed.
     pub processors_joined: u64,
-    /// Events of machines that went on at another speed.
+    /// Number of events of machines that continued at another speed.
     pub slowed: u64,
 }
 
-/// Work that was lost to one cause.
+/// Work that was wasted for one cause.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct LostWork {
+pub struct WastedWork {
     /// The cause.
     pub cause: String,
-    /// Attempts that lost work (of jobs that had not ended) or jobs that ended so.
+    /// Failed attempts with wasted work (of jobs that had not ended), or jobs that ended for this cause.
     pub attempts: u64,
-    /// Processor-seconds.
+    /// Wasted processor-seconds.
     pub proc_s: f64,
-    /// Share of all processor time in use in the whole run; `None` if there was none, or if what was lost is that of a part of the run,
-    /// the measured window.
+    /// Share of all processor time in use in the whole run; `None` if there was none, or if the wasted work is
+    /// counted in the measured window only.
     pub share: Option<f64>,
 }
 
-/// What became of jobs on their way.
+/// What happened to jobs, as numbers of events.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobChanges {
-    /// Lost an attempt and waited at their site again.
+    /// An attempt failed and the job waited at its site again.
     pub requeued: u64,
-    /// Went back to the broker.
-    pub given_back: u64,
-    /// Stood still until their machine was back.
-    pub halted: u64,
-    /// Went on.
+    /// The job returned to the broker.
+    pub returned: u64,
+    /// The job stood still until its machine was up again.
+    pub stalled: u64,
+    /// The job continued after it had stood still.
     pub continued: u64,
-    /// Failed with their attempt.
+    /// The job failed with its attempt.
     pub failed: u64,
-    /// Would not be taken by a site.
+    /// A site refused the job.
     pub refused: u64,
-    /// Were taken back by the broker.
+    /// The broker recalled the job.
     pub recalled: u64,
-    /// Were assigned again.
+    /// The job was assigned again.
     pub reassigned: u64,
-    /// Were given up.
+    /// The grid gave up on the job.
     pub given_up: u64,
 }
 
-/// Jobs of one number of attempts.
+/// The jobs with one number of attempts.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attempts {
-    /// Attempts that were started.
+    /// Number of attempts that were started.
     pub attempts: u32,
-    /// Jobs.
+    /// Number of jobs.
     pub jobs: u64,
 }
 
-/// Refusals for one reason.
+/// The refusals for one reason.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refusals {
     /// The reason.
     pub reason: String,
-    /// How many.
+    /// Number of refusals.
     pub count: u64,
 }
 
@@ -134,7 +134,7 @@ impl Count {
 }
 
 impl Churn {
-    /// Nothing yet.
+    /// Creates an empty collector.
     pub fn new(window: Window) -> Self {
         Self {
             window,
@@ -168,7 +168,7 @@ impl Churn {
         }
     }
 
-    /// Adds everything that `other` has seen in the same window.
+    /// Adds everything that `other` has collected in the same window.
     pub fn merge(&mut self, other: &Self) {
         for (key, count) in &other.counts {
             self.counts.entry(*key).or_default().merge(count);
@@ -179,7 +179,7 @@ impl Churn {
         }
     }
 
-    /// The sum of what happened at the sites and for the causes that `of` wants.
+    /// The sum over the events of `kind` whose site and cause `of` accepts.
     pub fn count(&self, kind: EventKind, of: impl Fn(SiteId, EventCause) -> bool) -> Count {
         let mut sum = Count::default();
         for ((site, other, cause), count) in &self.counts {
@@ -190,23 +190,23 @@ impl Churn {
         sum
     }
 
-    /// Attempts that were lost while their job went on, because of `causes`, at `site` or anywhere.
-    pub(super) fn lost_attempts(&self, site: Option<SiteId>, causes: fn(EventCause) -> bool) -> Count {
+    /// Attempts that failed for `causes` while their job continued, at `site` or anywhere.
+    pub(super) fn failed_attempts(&self, site: Option<SiteId>, causes: fn(EventCause) -> bool) -> Count {
         let of = |at, cause| site.is_none_or(|site| site == at) && causes(cause);
         let mut sum = self.count(EventKind::Requeued, of);
-        sum.merge(&self.count(EventKind::GivenBack, of));
+        sum.merge(&self.count(EventKind::Returned, of));
         sum
     }
 
-    /// What happened, with the `ledger` of the whole grid, which knows what ended jobs had used.
+    /// The summary, with the `ledger` of the whole grid, which has the processor time of jobs that ended.
     pub fn summary(&self, ledger: &Ledger, recovery: Option<RecoverySummary>) -> ChurnSummary {
         let sum = |kind| self.count(kind, |_, _| true);
         let events = |kind| sum(kind).events;
         let (left, joined) = (sum(EventKind::Left), sum(EventKind::Joined));
         let jobs = JobChanges {
             requeued: events(EventKind::Requeued),
-            given_back: events(EventKind::GivenBack),
-            halted: events(EventKind::Halted),
+            returned: events(EventKind::Returned),
+            stalled: events(EventKind::Stalled),
             continued: events(EventKind::Continued),
             failed: events(EventKind::Failed),
             refused: events(EventKind::Refused),
@@ -224,35 +224,35 @@ impl Churn {
                 processors_joined: joined.procs,
                 slowed: events(EventKind::Slowed),
             },
-            lost: self.lost_work(ledger),
+            wasted: self.lost_work(ledger),
             jobs,
             attempts: self.attempts.iter().map(|(&attempts, &jobs)| Attempts { attempts, jobs }).collect(),
-            runs_again: SpanSummary::of(self.since_lost.cell(0, 0)),
+            restarts: SpanSummary::of(self.since_lost.cell(0, 0)),
             changes_per_event: (machine_events > 0).then(|| changes / machine_events as f64),
             refusals: self.refusals(),
             recovery,
         }
     }
 
-    fn lost_work(&self, ledger: &Ledger) -> Vec<LostWork> {
+    fn lost_work(&self, ledger: &Ledger) -> Vec<WastedWork> {
         let by_site = |cause| cause == EventCause::SiteLeft;
         let (machine, site) = (
-            self.lost_attempts(None, |cause| cause != EventCause::SiteLeft),
-            self.lost_attempts(None, by_site),
+            self.failed_attempts(None, |cause| cause != EventCause::SiteLeft),
+            self.failed_attempts(None, by_site),
         );
         let wasted = ledger.wasted_by();
         let rows = [
-            ("a machine left", machine.losses, machine.lost),
-            ("a site left", site.losses, site.lost),
+            ("machine left", machine.losses, machine.lost),
+            ("site left", site.losses, site.lost),
             ("killed at the estimate", wasted.killed.0, wasted.killed.1),
             ("cancelled", wasted.cancelled.0, wasted.cancelled.1),
             ("failed", wasted.failed.0, wasted.failed.1),
             ("unfinished", wasted.unfinished.0, wasted.unfinished.1),
         ];
         let in_use = ledger.in_use();
-        // What churn took is counted in the window, what was in use in the whole run.
+        // Work wasted by machines is counted in the window, but time in use in the whole run.
         let whole = |cause: &str| self.window == Window::ALL || !cause.ends_with(" left");
-        let row = |(cause, attempts, lost): (&str, u64, ProcTime)| LostWork {
+        let row = |(cause, attempts, lost): (&str, u64, ProcTime)| WastedWork {
             cause: cause.to_owned(),
             attempts,
             proc_s: lost as f64 / Usage::PROC_SECOND as f64,
@@ -270,7 +270,7 @@ impl Churn {
         }
         let named = |(cause, count): (EventCause, u64)| {
             let reason = match cause {
-                EventCause::None => "not told".to_owned(),
+                EventCause::None => "no reason given".to_owned(),
                 EventCause::SiteLeft => "the site had left".to_owned(),
                 cause => cause.to_string(),
             };

@@ -1,4 +1,4 @@
-//! Dedicated jobs: who started when it asked to.
+//! Dedicated jobs: how many started at the requested time.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,24 +11,24 @@ pub(super) struct Dedicated {
     jobs: u64,
     on_time: u64,
     delayed: u64,
-    /// Sum in microseconds, and the longest.
+    /// Sum of the delays in microseconds, and the longest delay.
     delay: u128,
     longest: u64,
 }
 
-/// What became of jobs that asked for a start (Kumar, Shae and Jamjoom 2012, section III-B). A delay is from the start that a job asked
-/// for (its submission, if that was later) to its first start. Times in seconds.
+/// Measures of jobs that requested a start (Kumar, Shae and Jamjoom 2012, section III-B). A delay is the time from
+/// the requested start (the submission, if that was later) to the first start. Times are in seconds.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DedicatedMeasures {
-    /// Dedicated jobs, however they ended.
+    /// Number of dedicated jobs, whatever their outcome.
     pub jobs: u64,
-    /// Those that started when they asked to.
+    /// Jobs that started at the requested time.
     pub on_time: u64,
-    /// Those that started later. The others never started.
+    /// Jobs that started later. The others never started.
     pub delayed: u64,
-    /// Mean delay of those that started; `None` if none did.
+    /// Mean delay of the jobs that started; `None` if none did.
     pub mean_delay: Option<f64>,
-    /// Longest delay of those that started; `None` if none did.
+    /// Longest delay of the jobs that started; `None` if none did.
     pub max_delay: Option<f64>,
 }
 
@@ -56,7 +56,7 @@ impl Dedicated {
         self.longest = self.longest.max(other.longest);
     }
 
-    /// What was counted; `None` if there was no dedicated job.
+    /// The measures; `None` if there was no dedicated job.
     pub(super) fn measures(&self) -> Option<DedicatedMeasures> {
         const MICROS: f64 = 1e6;
         let started = self.on_time + self.delayed;
@@ -71,10 +71,12 @@ impl Dedicated {
     }
 }
 
-/// What is said of times where there are dedicated jobs.
+/// The definition of a delay, if there are dedicated jobs.
 pub(super) fn definition(any: bool) -> Option<Definition> {
     any.then(|| Definition {
         id: "submission".to_owned(),
-        meaning: "of a dedicated job the start that it asks for, if that is later: it waits and responds from there".to_owned(),
+        meaning:
+            "of a dedicated job the requested start, if that is later: wait and response count from there"
+                .to_owned(),
     })
 }

@@ -1,4 +1,4 @@
-//! What the measures of a run mean: the bound of the slowdown, the classes, and who counts.
+//! The definitions of a run's measures: the bound of the slowdown, the classes, and which jobs count.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +14,7 @@ pub struct Definitions {
     machine: u32,
 }
 
-/// A measure's id and its meaning, as printed beside it.
+/// The id of a measure and its meaning, as printed beside it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Definition {
     /// Short name, such as `bsld10`.
@@ -24,11 +24,11 @@ pub struct Definition {
 }
 
 impl Definitions {
-    /// The bound of the bounded slowdown unless another is asked for.
+    /// The default bound of the bounded slowdown.
     pub const TAU: Span = Span::from_secs(10);
 
-    /// A bounded slowdown with bound `tau`, and `classes` of jobs relative to a machine of `machine`
-    /// processors.
+    /// Definitions with the bound `tau` of the bounded slowdown, and `classes` of jobs relative to a machine of
+    /// `machine` processors.
     pub const fn new(tau: Span, classes: JobClasses, machine: u32) -> Self {
         Self { tau, classes, machine }
     }
@@ -38,7 +38,7 @@ impl Definitions {
         self.tau
     }
 
-    /// Processors that classes relative to the machine are relative to.
+    /// Processors of the machine that relative classes refer to.
     pub const fn machine(&self) -> u32 {
         self.machine
     }
@@ -48,19 +48,21 @@ impl Definitions {
         &self.classes
     }
 
-    /// True if the job counts in means and quantiles: it started, and it ended of its own doing. What was
-    /// rejected, cancelled, failed or left unfinished is counted beside the means instead.
+    /// True if the job counts in means and quantiles: it started, and it completed or was killed at its estimate.
+    /// Rejected, cancelled, failed and unfinished jobs are counted beside the means instead.
     pub const fn is_measured(record: &JobRecord) -> bool {
         record.start.is_some() && matches!(record.outcome, Outcome::Completed | Outcome::Killed)
     }
 
-    /// `max(1, response / max(run, tau))`. A run and a bound of zero count as a microsecond.
+    /// The bounded slowdown, `max(1, response / max(run, tau))`. If run and bound are both zero, they count as a
+    /// microsecond.
     pub fn bounded_slowdown(&self, record: &JobRecord) -> Ratio {
         let (response, run) = (record.response().micros(), record.run.max(self.tau).micros());
         if response <= run { Ratio::ONE } else { Ratio::of(response, run) }
     }
 
-    /// The class of a job by its run time and the processors it asked for, as an index into the classes.
+    /// The class of a job by its run time and the processors it requested, as an index into the classes.
+    #[inline]
     pub fn class_of(&self, record: &JobRecord) -> usize {
         if self.classes.count() == 1 {
             return 0;

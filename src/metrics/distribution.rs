@@ -1,14 +1,14 @@
-//! Values kept for their quantiles: all of them while they are few, a sketch beyond.
+//! Values kept for their quantiles: all of them while they are few, afterwards a sketch.
 
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 
 use super::Exact;
 
-/// Up to this many jobs quantiles are exact; beyond, memory stays what it is and they come from sketches.
+/// Up to this many jobs quantiles are exact; beyond, they come from sketches in constant memory.
 pub const EXACT_QUANTILES: u64 = 1 << 19;
 
-/// The most that hdrhistogram tracks; the maximum itself is kept apart and exact.
+/// The largest value that hdrhistogram tracks; the maximum itself is kept separately and exactly.
 const TOP_OF_SKETCH: u64 = (1 << 62) - 1;
 
 /// How quantiles were computed.
@@ -23,13 +23,13 @@ pub enum Quantiles {
     Sketch,
 }
 
-/// How a quantity is kept as 64 bits that sort like it.
+/// How a quantity is encoded as 64 bits that sort like it.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Scale {
-    /// An integer, as it is.
+    /// An integer, unchanged.
     #[default]
     Whole,
-    /// A quotient that is not negative, as the bits of a floating-point number.
+    /// A non-negative quotient, as the bits of a floating-point number.
     Quotient,
 }
 
@@ -37,11 +37,11 @@ impl Scale {
     /// A sketch holds quotients in units of 2⁻²⁰.
     const UNIT: f64 = (1_u64 << 20) as f64;
 
-    /// What a sketch holds for a value: an integer, never below it.
+    /// The integer that a sketch holds for a value, never below the value.
     fn rough(self, value: u64) -> u64 {
         match self {
             Self::Whole => value,
-            // Saturates.
+            // The cast saturates.
             Self::Quotient => libm::ceil(f64::from_bits(value) * Self::UNIT) as u64,
         }
     }
@@ -131,7 +131,7 @@ impl Distribution {
         }
     }
 
-    /// Gives up the values for a sketch of them.
+    /// Replaces the values by a sketch of them.
     pub(super) fn sketch(&mut self) {
         if let Values::All(values) = &self.values {
             let mut sketch = empty_sketch();
@@ -160,7 +160,7 @@ impl Distribution {
         (self.count > 0).then(|| self.sum as f64 / (self.count as f64 * unit))
     }
 
-    /// The value of nearest rank: the ⌈percent × n / 100⌉-th smallest. Reorders the values.
+    /// The value of nearest rank: the ⌈percent × n / 100⌉-th smallest. It reorders the values.
     pub(super) fn quantile(&mut self, percent: u32) -> Option<u64> {
         let rank = (u128::from(self.count) * u128::from(percent)).div_ceil(100).max(1);
         match &mut self.values {
@@ -183,7 +183,7 @@ impl Distribution {
     }
 }
 
-/// A row of distributions a class, which share one budget of exact values.
+/// A row of distributions for each class, which share one budget of exact values.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct ClassTable {
     columns: Vec<Scale>,
@@ -193,14 +193,14 @@ pub(super) struct ClassTable {
 }
 
 impl ClassTable {
-    /// The quantities `columns` in each of `classes` classes, exact up to `budget` rows in all.
+    /// Creates a table of the quantities `columns` in each of `classes` classes, exact up to `budget` rows in total.
     pub(super) fn new(classes: usize, columns: &[Scale], budget: u64) -> Self {
         let row = columns.iter().map(|scale| Distribution::new(*scale));
         let cells = std::iter::repeat_n(row, classes).flatten().collect();
         Self { columns: columns.to_vec(), cells, rows: 0, budget }
     }
 
-    /// Adds a row to `class`: for each column the value and what it adds to the sum.
+    /// Adds a row to `class`: for each column the value, and the amount to add to the sum.
     #[inline]
     pub(super) fn add<const COLUMNS: usize>(&mut self, class: usize, row: [(u64, u128); COLUMNS]) {
         debug_assert_eq!(COLUMNS, self.columns.len());
@@ -224,7 +224,7 @@ impl ClassTable {
         }
     }
 
-    /// Gives up the values of all cells for sketches.
+    /// Replaces the values of all cells by sketches.
     pub(super) fn sketch(&mut self) {
         self.cells.iter_mut().for_each(Distribution::sketch);
     }
@@ -233,12 +233,12 @@ impl ClassTable {
         self.cells.first().map_or(Quantiles::Exact, Distribution::kind)
     }
 
-    /// A copy of one cell, to take quantiles from.
+    /// A copy of one cell, for computing quantiles.
     pub(super) fn cell(&self, class: usize, column: usize) -> Distribution {
         self.cells.get(class * self.columns.len() + column).cloned().unwrap_or_default()
     }
 
-    /// All classes of a column together.
+    /// A column over all classes.
     pub(super) fn whole(&self, column: usize) -> Distribution {
         let mut whole = Distribution::new(self.columns[column]);
         for cell in self.cells.iter().skip(column).step_by(self.columns.len()) {
@@ -252,7 +252,7 @@ impl Exact for Distribution {
     fn exact(&mut self, each: &mut dyn FnMut(&mut Vec<u64>)) {
         match &mut self.values {
             Values::All(values) => each(values),
-            // Its place among the others stays.
+            // A sketch keeps its position among the vectors.
             Values::Sketch(_) => each(&mut Vec::new()),
         }
     }
@@ -264,7 +264,8 @@ impl Exact for ClassTable {
     }
 }
 
-/// A sketch as pairs: how many buckets on from the last one, and how often. Exact for a sketch of the same digits.
+/// The serialized form of a sketch, as pairs: the distance in buckets from the previous one, and the count. Exact for
+/// a sketch of the same number of digits.
 mod counts {
     use hdrhistogram::Histogram;
     use serde::de::Error;
@@ -272,7 +273,7 @@ mod counts {
 
     use super::{empty_sketch, sketch_value};
 
-    /// Values below have a bucket each; three digits need so many. Above, each power of two has half as many.
+    /// Values below this have a bucket each; three digits need that many. Above, each power of two has half as many.
     const SINGLE: u64 = 2_048;
     const HALF: u64 = SINGLE / 2;
     /// The last bucket of values below 2⁶².
@@ -295,7 +296,7 @@ mod counts {
             let bucket = bucket(step.value_iterated_to());
             (bucket - std::mem::replace(&mut last, bucket), step.count_at_value())
         });
-        // Collected, because postcard wants to know the length first.
+        // Collected first, because postcard needs the length.
         pairs.collect::<Vec<_>>().serialize(to)
     }
 
@@ -333,7 +334,7 @@ mod tests {
             prop_assert_eq!(postcard::from_bytes::<Distribution>(&saved).unwrap(), distribution);
         }
 
-        /// The formula against the sketch's own word.
+        /// Compares the formula with the sketch's own functions.
         #[test]
         fn a_bucket_is_one_of_the_sketch(value in any::<u64>(), shift in 2_u32..64) {
             let value = value >> shift;
@@ -348,14 +349,14 @@ mod tests {
         assert_eq!(counts::highest(counts::bucket(TOP_OF_SKETCH) + 1), None);
     }
 
-    /// If this fails because the form has changed on purpose, raise the layout of what a recorder saves.
+    /// If this fails because the form was changed on purpose, raise the layout version of the recorder's saved state.
     #[test]
     fn the_form_of_a_sketch() {
         let mut distribution = Distribution::new(Scale::Whole);
         distribution.sketch();
         [7, 7, 9, 5_000, 1 << 40].into_iter().for_each(|value| distribution.add(value, u128::from(value)));
         let saved = postcard::to_allocvec(&distribution.values).unwrap();
-        // A sketch of four buckets: 7 twice, 9 two further on, ...
+        // A sketch of four buckets: 7 twice, then 9 two buckets further, ...
         let top = counts::bucket(1 << 40) - counts::bucket(5_000);
         let [low, high] = [top as u8 | 0x80, (top >> 7) as u8 | 0x80];
         let middle = counts::bucket(5_000) - 9;

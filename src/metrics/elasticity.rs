@@ -1,4 +1,4 @@
-//! Elastic commands: how many were carried out, and why the others were not.
+//! Elastic commands: how many were carried out, and why the others were refused.
 
 use std::collections::BTreeMap;
 
@@ -13,17 +13,17 @@ pub struct Elasticity {
     refused: BTreeMap<CommandRefusal, u64>,
 }
 
-/// Elastic commands of a run (Kumar, Shae and Jamjoom 2012, section III-C).
+/// The elastic commands of a run (Kumar, Shae and Jamjoom 2012, section III-C).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ElasticSummary {
-    /// Those that were carried out.
+    /// Number of commands that were carried out.
     pub accepted: u64,
-    /// Those that were not, by reason.
+    /// Number of refused commands by reason.
     pub refused: BTreeMap<String, u64>,
 }
 
 impl Elasticity {
-    /// Adds an event; one that is about no command changes nothing.
+    /// Adds an event; one that does not concern a command changes nothing.
     #[inline]
     pub fn add(&mut self, event: &EventRecord) {
         match (event.kind, event.cause) {
@@ -43,14 +43,14 @@ impl Elasticity {
         }
     }
 
-    /// What was counted; `None` if there was no command.
+    /// The summary; `None` if there was no command.
     pub fn summary(&self) -> Option<ElasticSummary> {
         let refused = self.refused.iter().map(|(why, count)| (why.name().to_owned(), *count));
         let summary = ElasticSummary { accepted: self.accepted, refused: refused.collect() };
         (summary != ElasticSummary::default()).then_some(summary)
     }
 
-    /// What a reader should know: how many commands were refused and why.
+    /// A note on how many commands were refused and why.
     pub fn note(&self) -> Option<String> {
         let refused: u64 = self.refused.values().sum();
         let reasons: Vec<String> =

@@ -1,4 +1,4 @@
-//! The fingerprint of a run: the same records give the same fingerprint, in whatever order they came.
+//! The fingerprint of a run: the same records give the same fingerprint, in any order.
 
 use std::fmt;
 use std::str::FromStr;
@@ -13,16 +13,16 @@ use crate::model::{
     SegmentRecord,
 };
 
-/// Goes up whenever the encoding below changes; every fingerprint changes with it.
+/// The version of the encoding below, which is raised whenever it changes; every fingerprint changes with it.
 const VERSION: u8 = 1;
 
 /// Count and sum modulo 2¹²⁸ of the xxh3-128 hashes of job, segment and event records.
 ///
-/// A sum has no order, so fingerprints of parts [merge](Fingerprint::merge) to the fingerprint of the whole,
-/// and a resumed run goes on from the one in its checkpoint. Each record is hashed in an encoding of its own
-/// (fixed-width little-endian fields behind a version byte), which no change of a serializer can touch.
-/// Changes of machine state are not part of it: whether they are recorded is a choice of the run. That a job is of
-/// its site's own workload is what a record says that says nothing else, so a site alone keeps its fingerprint.
+/// A sum does not depend on an order, so fingerprints of parts [merge](Fingerprint::merge) to the fingerprint of the
+/// whole, and a resumed run continues from the one in its snapshot. Each record is hashed in its own encoding
+/// (fixed-width little-endian fields behind a version byte), which no change of a serializer can affect. Changes of
+/// machine state are not part of it: whether they are recorded is a choice of the run. An origin of [`Origin::Local`]
+/// adds no byte, so a site alone keeps its fingerprint.
 ///
 /// Written as `count:sum`, the sum in 32 hexadecimal digits.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -32,7 +32,7 @@ pub struct Fingerprint {
     sum: u128,
 }
 
-/// A text that is no fingerprint.
+/// A text that is not a fingerprint.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("`{0}` is not a fingerprint (`count:sum`, the sum in 32 hexadecimal digits)")]
 pub struct FingerprintError(String);
@@ -43,12 +43,12 @@ impl Fingerprint {
         Self { count: 0, sum: 0 }
     }
 
-    /// Records so far.
+    /// Number of records so far.
     pub const fn count(&self) -> u64 {
         self.count
     }
 
-    /// Adds a record; one of machine state changes nothing.
+    /// Adds a record; a record of machine state changes nothing.
     pub fn add(&mut self, record: &Record) {
         match record {
             Record::Job(job) => self.add_job(job),
@@ -85,8 +85,8 @@ impl Fingerprint {
         self.add_hash(xxh3_128(fields.bytes()));
     }
 
-    /// Adds a segment. Its processors are hashed as maximal intervals, so that equal sets hash equal however
-    /// they are kept.
+    /// Adds a segment. Its processors are hashed as maximal intervals, so that equal sets hash equal in any
+    /// representation.
     pub fn add_segment(&mut self, segment: &SegmentRecord) {
         let mut fields = Fields::<128>::new(b'S');
         fields.put(segment.job.0.to_le_bytes());
@@ -131,7 +131,7 @@ impl Fingerprint {
         self.add_hash(fields.hash_with(&event.machines));
     }
 
-    /// Adds everything that `other` has seen.
+    /// Adds everything that `other` has collected.
     pub fn merge(&mut self, other: &Self) {
         self.count += other.count;
         self.sum = self.sum.wrapping_add(other.sum);
@@ -177,7 +177,7 @@ const fn outcome_code(outcome: Outcome) -> [u8; 2] {
     [outcome.index() as u8, reason]
 }
 
-/// The fields of one record behind its version and kind.
+/// The fields of one record after its version and kind.
 struct Fields<const N: usize> {
     bytes: [u8; N],
     len: usize,
@@ -196,18 +196,18 @@ impl<const N: usize> Fields<N> {
         self.len += K;
     }
 
-    /// Always nine bytes, so that no value runs into the next field.
+    /// Always nine bytes, so that no value extends into the next field.
     #[inline(always)]
     fn put_option(&mut self, field: Option<u64>) {
         self.put([u8::from(field.is_some())]);
         self.put(field.unwrap_or(0).to_le_bytes());
     }
 
-    /// One byte for a job that was sent and none for a site's own: what comes behind it is longer than that, so all are told
-    /// apart.
+    /// One byte for a job of the grid and none for a site's own job: what follows is longer than that, so the
+    /// encodings stay distinct.
     #[inline(always)]
     fn put_sent(&mut self, origin: Origin) {
-        if origin == Origin::Sent {
+        if origin == Origin::Grid {
             self.put([1]);
         }
     }
@@ -216,10 +216,10 @@ impl<const N: usize> Fields<N> {
         &self.bytes[..self.len]
     }
 
-    /// The hash of the fields with a set behind them, as its maximal intervals.
+    /// The hash of the fields followed by a set, as its maximal intervals.
     #[inline(always)]
     fn hash_with(&self, set: &ProcSet) -> u128 {
-        // Only a set of more than fifty pieces leaves the stack.
+        // Only a set of more than fifty intervals allocates.
         let mut bytes: SmallVec<[u8; 512]> = SmallVec::from_slice(self.bytes());
         for (first, last) in set.intervals() {
             let piece = u64::from(first) << 32 | u64::from(last);
@@ -240,7 +240,7 @@ impl FromStr for Fingerprint {
 
     fn from_str(written: &str) -> Result<Self, FingerprintError> {
         let read = || {
-            // `from_str_radix` alone would take a sign.
+            // `from_str_radix` alone would accept a sign.
             let is_sum = |sum: &str| sum.len() == 32 && sum.bytes().all(|digit| digit.is_ascii_hexdigit());
             let (count, sum) = written.split_once(':').filter(|(_, sum)| is_sum(sum))?;
             Some(Self { count: count.parse().ok()?, sum: u128::from_str_radix(sum, 16).ok()? })

@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Backlog, Churn, Definitions, DifferentDefinitions, Elasticity, Exact, Groups, Recovery, RecoveryRule,
-    Window,
+    WaitComparison, Window,
 };
-use crate::model::{ChurnSpec, PartitionSpec, Record, SiteSpec};
+use crate::model::{ChurnSpec, JobRecord, Outcome, PartitionSpec, Record, RejectReason, SiteSpec};
 
 /// Collects the records of a grid run, one at a time, in any order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -17,13 +17,31 @@ pub struct GridMeasures {
     pub(super) churn: Churn,
     pub(super) recovery: Option<Recovery>,
     elastic: Elasticity,
+    single: Option<Single>,
+}
+
+/// What is measured only in a grid of one site.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Single {
+    waits: WaitComparison,
+    /// Jobs that were rejected because they request more than the machine has.
+    too_large: u64,
+}
+
+impl Single {
+    fn add(&mut self, job: &JobRecord) {
+        self.waits.add(job);
+        self.too_large += u64::from(job.outcome == Outcome::Rejected(RejectReason::TooLarge));
+    }
 }
 
 impl GridMeasures {
-    /// Nothing yet, of a grid of these sites. How long throughput takes to recover is watched if any of them has
-    /// churn or begins with machines away; if some are away by chance from the beginning, say how many are there
-    /// with [`GridMeasures::watching`].
+    /// Creates an empty collector for a grid of these sites. It measures the recovery of throughput if any site has
+    /// churn or begins with machines down. If some machines are down at random from the beginning, give the number of
+    /// present processors with [`GridMeasures::watching`].
     pub fn new(definitions: Definitions, window: Window, sites: &[SiteSpec]) -> Self {
+        let single = (sites.len() == 1)
+            .then(|| Single { waits: WaitComparison::new(definitions.clone()), too_large: 0 });
         let measures = Self {
             window,
             groups: Groups::new(definitions, window, sites.len()),
@@ -31,6 +49,7 @@ impl GridMeasures {
             churn: Churn::new(window),
             recovery: None,
             elastic: Elasticity::default(),
+            single,
         };
         let none = ChurnSpec::default();
         let has_churn = |site: &SiteSpec| {
@@ -45,9 +64,9 @@ impl GridMeasures {
         }
     }
 
-    /// The same, watching how long throughput takes to recover from big losses, whether churn is planned or not. It
-    /// costs eight bytes a completed job. `present` processors are there at the beginning, before the first event:
-    /// without machines that are away by chance from the beginning, which no event tells.
+    /// Also measures the recovery of throughput after major outages, whether churn is planned or not. It costs eight
+    /// bytes a completed job. `present` is the number of processors that are up at the beginning, before the first
+    /// event: it excludes machines that are down at random from the beginning, of which there is no event.
     #[must_use]
     pub fn watching(mut self, rule: RecoveryRule, present: u64) -> Self {
         self.recovery = Some(Recovery::new(rule, present));
@@ -62,6 +81,9 @@ impl GridMeasures {
                 self.groups.add(job);
                 self.backlog.add(job);
                 self.churn.add_job(job);
+                if let Some(single) = self.single.as_mut().filter(|_| self.window.contains(job.submit)) {
+                    single.add(job);
+                }
                 if let Some(recovery) = &mut self.recovery {
                     recovery.add_job(job);
                 }
@@ -77,15 +99,19 @@ impl GridMeasures {
         }
     }
 
-    /// Adds everything that `other` has seen of the same grid.
+    /// Adds everything that `other` has collected of the same grid.
     ///
     /// # Errors
-    /// [`DifferentDefinitions`], with nothing added, if the two do not measure the same.
+    /// [`DifferentDefinitions`], with nothing added, if the definitions of the two differ.
     pub fn merge(&mut self, other: &Self) -> Result<(), DifferentDefinitions> {
         if self.recovery.is_some() != other.recovery.is_some() {
             return Err(DifferentDefinitions);
         }
         self.groups.merge(&other.groups)?;
+        if let (Some(mine), Some(theirs)) = (&mut self.single, &other.single) {
+            mine.waits.merge(&theirs.waits)?;
+            mine.too_large += theirs.too_large;
+        }
         self.backlog.merge(&other.backlog);
         self.churn.merge(&other.churn);
         self.elastic.merge(&other.elastic);
@@ -95,7 +121,7 @@ impl GridMeasures {
         Ok(())
     }
 
-    /// What counts.
+    /// The measured window.
     pub const fn window(&self) -> Window {
         self.window
     }
@@ -110,7 +136,17 @@ impl GridMeasures {
         &self.elastic
     }
 
-    /// What churn did.
+    /// Emulated and recorded waits, in a grid of one site.
+    pub fn waits(&self) -> Option<&WaitComparison> {
+        self.single.as_ref().map(|single| &single.waits)
+    }
+
+    /// Jobs that were rejected because they request more than the machine has, in a grid of one site; otherwise 0.
+    pub fn too_large(&self) -> u64 {
+        self.single.as_ref().map_or(0, |single| single.too_large)
+    }
+
+    /// The effects of churn.
     pub const fn churn(&self) -> &Churn {
         &self.churn
     }
@@ -120,13 +156,16 @@ impl Exact for GridMeasures {
     fn exact(&mut self, each: &mut dyn FnMut(&mut Vec<u64>)) {
         self.groups.exact(each);
         self.churn.exact(each);
+        if let Some(single) = &mut self.single {
+            single.waits.exact(each);
+        }
         if let Some(recovery) = &mut self.recovery {
             recovery.exact(each);
         }
     }
 }
 
-/// Processors that the descriptions say are there at the beginning.
+/// Processors that are up at the beginning according to the descriptions.
 fn present(sites: &[SiteSpec]) -> u64 {
     let partitions = sites.iter().flat_map(|site| &site.partitions);
     let there = |partition: &PartitionSpec| {

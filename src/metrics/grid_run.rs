@@ -1,16 +1,16 @@
-//! Everything that is told about one run of a grid: `summary.json` of a `run`.
+//! The summary of one run of a grid: `summary.json` of a `run`.
 
 use serde::{Deserialize, Serialize};
 
 use super::{
     AgeSummary, Ages, BacklogSummary, ChurnSummary, ClassMeasures, Definition, Definitions, ElasticSummary,
-    EnergySummary, Fingerprint, GridMeasures, Ledger, Measures, Outcomes, Quantiles, Recovery, Times,
-    UsageSummary, Window,
+    EnergySummary, Fingerprint, GridMeasures, Groups, Ledger, Measures, Outcomes, Quantiles, Recovery,
+    SingleSite, Times, UsageSummary, Window,
 };
 use crate::model::{BrokerSpec, EventCause, Origin, Payer, Replan, SiteId, SiteSpec};
 use crate::platform::Usage;
 
-/// What only the run itself knows.
+/// Facts that only the run itself knows.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct GridFacts {
     /// Version of gridemu.
@@ -19,16 +19,16 @@ pub struct GridFacts {
     pub scenario: String,
     /// The hash of the resolved scenario.
     pub scenario_hash: String,
-    /// The seed of all that is drawn.
+    /// The seed of all random streams.
     pub seed: u64,
-    /// What drove the run: `direct` or `actors`.
+    /// The engine that drove the run: `direct` or `actors`.
     pub engine: String,
     /// The broker, if there is one.
     pub broker: Option<BrokerFacts>,
-    /// Where the run's own time went.
+    /// The wall time of the parts of the run.
     #[serde(flatten)]
     pub times: Times,
-    /// The run's own time in all, in seconds.
+    /// The wall time of the whole run, in seconds.
     pub wall_s: f64,
     /// What a reader must know before trusting the result.
     pub notes: Vec<String>,
@@ -39,42 +39,45 @@ pub struct GridFacts {
 pub struct BrokerFacts {
     /// The mapping algorithm with its parameters.
     pub policy: String,
-    /// How often sites report, in seconds; zero for at every change.
-    pub picture_s: f64,
-    /// Whether it counts its own dispatches.
+    /// The monitoring interval: how often sites report, in seconds; zero means at every change.
+    pub monitoring_interval_s: f64,
+    /// Whether the broker counts its own dispatches.
     pub count_in_flight: bool,
     /// When assignments are made anew.
     pub replan: Replan,
-    /// How often a job is tried again.
+    /// How often the dispatch of a job is retried.
     pub retries: u32,
-    /// Most jobs of the grid at a site at once.
+    /// The largest number of grid jobs at a site at once.
     pub in_flight: Option<u32>,
-    /// What one dispatch takes, in seconds.
+    /// The duration of one dispatch, in seconds.
     pub overhead_s: f64,
-    /// Who pays for a lost attempt.
-    pub lost_attempts: Payer,
+    /// The party that is charged for failed attempts.
+    pub failed_attempts: Payer,
 }
 
-/// All that is told about one run of a grid. Its JSON is `summary.json`, documented in `docs/output.md`; numbers are
-/// written with all their digits, and a figure that no job gave is `null`.
+/// The summary of one run of a grid. Its JSON is `summary.json`, documented in `docs/output.md`; numbers are written
+/// with all their digits, and a figure that no job contributed to is `null`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GridSummary {
-    /// What was run.
+    /// The facts of the run.
     #[serde(flatten)]
     pub facts: GridFacts,
+    /// Additional facts of one site without a broker; `None` for any other grid.
+    #[serde(flatten)]
+    pub single: Option<SingleSite>,
     /// The measured window; `None` if everything counts.
     pub measure: Option<MeasuredWindow>,
     /// First submission, in seconds since the origin of the run.
     pub begin_s: Option<f64>,
     /// Last end.
     pub end_s: Option<f64>,
-    /// How long jobs went on after the measured window; `None` without one.
+    /// How long jobs continued after the measured window; `None` without one.
     pub drain_s: Option<f64>,
     /// The bound of the bounded slowdown in seconds.
     pub tau: f64,
     /// The preset of the job classes.
     pub class_preset: String,
-    /// Jobs in all: those that count and those submitted outside the window.
+    /// All jobs: those that count and those submitted outside the window.
     pub submitted: u64,
     /// The jobs submitted outside the window.
     pub outside: Outcomes,
@@ -85,25 +88,25 @@ pub struct GridSummary {
     pub quantiles: Quantiles,
     /// Last end less first submission of the jobs that count and started, in seconds.
     pub makespan: Option<f64>,
-    /// Jobs in the system over the window; `None` if it is too short to tell.
+    /// Jobs in the system over the window; `None` if the window is too short.
     pub backlog: Option<BacklogSummary>,
-    /// Where processors, energy and money went.
+    /// The use of processors, energy and money.
     #[serde(flatten)]
     pub account: Account,
-    /// Jobs of the sites' own users, and what they were charged.
+    /// Jobs of the sites' own users, and their charges.
     pub local: OriginSummary,
-    /// Jobs of the grid, and what they were charged.
+    /// Jobs of the grid, and their charges.
     pub grid: OriginSummary,
     /// The sites, in the order of the scenario.
     pub sites: Vec<SiteSummary>,
     /// Jobs that ended at no site.
-    pub nowhere: Measures,
-    /// How old the picture was by which jobs were assigned.
-    pub picture_age: AgeSummary,
+    pub no_site: Measures,
+    /// The age of the information by which jobs were assigned.
+    pub information_age: AgeSummary,
     /// Elastic commands, if there were any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub elastic: Option<ElasticSummary>,
-    /// What churn did.
+    /// The effects of churn.
     pub churn: ChurnSummary,
     /// The fingerprint of all job, segment and event records.
     pub fingerprint: Fingerprint,
@@ -118,24 +121,24 @@ pub struct GridSummary {
 pub struct MeasuredWindow {
     /// First instant.
     pub from: f64,
-    /// First instant after it.
+    /// The first instant after it.
     pub to: f64,
 }
 
-/// Where processors, energy and money went.
+/// The use of processors, energy and money.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Account {
-    /// Share of the nominal capacity in use.
+    /// Utilization: the share of the nominal capacity in use.
     pub utilization: Option<f64>,
-    /// Share in use of the capacity neither away nor reserved.
+    /// Utilization of the available capacity: the share in use of the capacity that is neither down nor reserved.
     pub utilization_available: Option<f64>,
-    /// Share of the nominal capacity that was away.
-    pub away: Option<f64>,
-    /// Where the processors' time went.
+    /// The share of the nominal capacity that was down.
+    pub down: Option<f64>,
+    /// The use of the processors' time.
     pub usage: UsageSummary,
     /// Energy.
     pub energy: EnergySummary,
-    /// What jobs paid.
+    /// The cost charged to jobs.
     pub cost: f64,
 }
 
@@ -158,45 +161,45 @@ pub struct SiteSummary {
     pub name: String,
     /// Its local policy.
     pub policy: String,
-    /// Its processors when all machines are there.
+    /// Its processors when all machines are up.
     pub processors: u64,
     /// The measures of all jobs that ended there.
     #[serde(flatten)]
     pub measures: Measures,
-    /// Of its own users.
+    /// The measures of its own users' jobs.
     pub local: Measures,
-    /// Of the grid.
+    /// The measures of grid jobs.
     pub grid: Measures,
-    /// Where its processors, energy and money went.
+    /// The use of its processors, energy and money.
     #[serde(flatten)]
     pub account: Account,
-    /// Processor-seconds of attempts that its machines lost while their jobs went on.
-    pub lost_proc_s: f64,
+    /// Processor-seconds wasted in attempts that failed because of its machines, of jobs that were not ended by that.
+    pub wasted_proc_s: f64,
 }
 
 impl BrokerFacts {
-    /// The facts of a broker as it is described.
+    /// The facts of a broker by its description.
     pub fn of(spec: &BrokerSpec) -> Self {
         Self {
             policy: spec.policy.to_string(),
-            picture_s: spec.picture.as_secs_f64(),
+            monitoring_interval_s: spec.monitoring_interval.as_secs_f64(),
             count_in_flight: spec.count_in_flight,
             replan: spec.replan,
             retries: spec.retries,
             in_flight: spec.in_flight,
             overhead_s: spec.overhead.as_secs_f64(),
-            lost_attempts: spec.lost_attempts,
+            failed_attempts: spec.failed_attempts,
         }
     }
 }
 
 impl Account {
-    /// Of a ledger.
+    /// The account by a ledger.
     pub fn of(ledger: &Ledger) -> Self {
         Self {
             utilization: ledger.utilization(),
             utilization_available: ledger.utilization_available(),
-            away: ledger.away_share(),
+            down: ledger.down_share(),
             usage: ledger.usage(),
             energy: ledger.energy(),
             cost: ledger.cost().as_f64(),
@@ -205,10 +208,11 @@ impl Account {
 }
 
 impl GridSummary {
-    /// Puts together what the collectors of a run have seen: of each site its description and its ledger, and how
-    /// old the picture was at each assignment.
+    /// Assembles the summary from the collectors of a run: `sites` has the description and the ledger of each site,
+    /// and `ages` the age of the information at each assignment. `single` is given for one site without a broker.
     pub fn new(
         facts: GridFacts,
+        single: Option<SingleSite>,
         measures: &GridMeasures,
         sites: &[(SiteSpec, Ledger)],
         ages: &Ages,
@@ -217,12 +221,13 @@ impl GridSummary {
         let (groups, window) = (measures.groups(), measures.window());
         let whole = groups.classed();
         let all = whole.whole();
+        let mut sums = Sums { groups, known: vec![(groups.filled(None, None), all.clone())] };
         let mut ledger = Ledger::default();
         sites.iter().for_each(|(_, of_site)| ledger.merge(of_site));
-        let origin = |origin| {
+        let mut origin = |origin| {
             let charged = groups.charged(origin);
             OriginSummary {
-                measures: groups.summary(None, Some(origin)).whole(),
+                measures: sums.of(None, Some(origin)),
                 charged_kwh: charged.energy.as_kwh_f64(),
                 charged: charged.cost.as_f64(),
             }
@@ -230,6 +235,10 @@ impl GridSummary {
         let ends = groups.span();
         let windowed = window != Window::ALL;
         let drain = ends.filter(|_| windowed).map(|(_, last)| last.since(window.to()).as_secs_f64());
+        let [local, grid] = [Origin::Local, Origin::Grid].map(&mut origin);
+        let each = (0..).map(SiteId).zip(sites);
+        let sites = each.map(|(id, site)| of_site(measures, &mut sums, id, site)).collect();
+        let no_site = sums.of(Some(SiteId::GRID), None);
         let recovery = measures.recovery.as_ref().map(|recovery| recovery.summary(window));
         Self {
             measure: windowed
@@ -245,59 +254,86 @@ impl GridSummary {
             makespan: whole.makespan().map(|span| span.as_secs_f64()),
             backlog: measures.backlog.summary(window, all.jobs),
             account: Account::of(&ledger),
-            local: origin(Origin::Own),
-            grid: origin(Origin::Sent),
-            sites: (0..).zip(sites).map(|(at, site)| of_site(measures, SiteId(at), site)).collect(),
-            nowhere: groups.summary(Some(SiteId::GRID), None).whole(),
-            picture_age: ages.summary(),
+            local,
+            grid,
+            sites,
+            no_site,
+            information_age: ages.summary(),
             churn: measures.churn().summary(&ledger, recovery),
             elastic: measures.elastic().summary(),
             fingerprint,
             classes: whole.by_class(),
             definitions: {
-                let mut all = definitions(whole.definitions(), measures.recovery.as_ref());
+                let mut all = definitions(whole.definitions(), single.is_some(), measures.recovery.as_ref());
                 all.extend(super::dedicated::definition(whole.has_dedicated()));
                 all
             },
             measures: all,
+            single,
             facts,
         }
     }
 
-    /// True if any machine came or went, or any job lost its place.
+    /// True if any machine came or left, or any attempt failed.
     pub fn has_churn(&self) -> bool {
         let (machines, jobs) = (&self.churn.machines, &self.churn.jobs);
         machines.left + machines.joined + machines.slowed > 0
-            || jobs.requeued + jobs.given_back + jobs.halted + jobs.failed > 0
+            || jobs.requeued + jobs.returned + jobs.stalled + jobs.failed > 0
     }
 }
 
-fn of_site(measures: &GridMeasures, id: SiteId, (spec, ledger): &(SiteSpec, Ledger)) -> SiteSummary {
-    let of = |origin| measures.groups().summary(Some(id), origin).whole();
+/// Measures of groups of jobs. Groups of the same jobs are computed once: at one site most groups are the same.
+struct Sums<'a> {
+    groups: &'a Groups,
+    /// Results by the cells that have jobs.
+    known: Vec<(Vec<usize>, Measures)>,
+}
+
+impl Sums<'_> {
+    fn of(&mut self, site: Option<SiteId>, origin: Option<Origin>) -> Measures {
+        let cells = self.groups.filled(site, origin);
+        if let Some((_, known)) = self.known.iter().find(|(known, _)| *known == cells) {
+            return known.clone();
+        }
+        let measures = self.groups.summary(site, origin).whole();
+        self.known.push((cells, measures.clone()));
+        measures
+    }
+}
+
+fn of_site(
+    measures: &GridMeasures,
+    sums: &mut Sums<'_>,
+    id: SiteId,
+    (spec, ledger): &(SiteSpec, Ledger),
+) -> SiteSummary {
+    let mut of = |origin| sums.of(Some(id), origin);
     let any: fn(EventCause) -> bool = |_| true;
-    let lost = measures.churn().lost_attempts(Some(id), any).lost;
+    let lost = measures.churn().failed_attempts(Some(id), any).lost;
     SiteSummary {
         name: spec.name.clone(),
         policy: spec.policy.to_string(),
         processors: spec.partitions.iter().map(|partition| u64::from(partition.processors())).sum(),
         measures: of(None),
-        local: of(Some(Origin::Own)),
-        grid: of(Some(Origin::Sent)),
+        local: of(Some(Origin::Local)),
+        grid: of(Some(Origin::Grid)),
         account: Account::of(ledger),
-        lost_proc_s: lost as f64 / Usage::PROC_SECOND as f64,
+        wasted_proc_s: lost as f64 / Usage::PROC_SECOND as f64,
     }
 }
 
-/// Those of jobs, and those of a grid.
-fn definitions(of: &Definitions, recovery: Option<&Recovery>) -> Vec<Definition> {
+/// The definitions of measures of jobs and of grids; the run of a `single` site begins and ends with its jobs.
+fn definitions(of: &Definitions, single: bool, recovery: Option<&Recovery>) -> Vec<Definition> {
     let define = |id: &str, meaning: &str| Definition { id: id.to_owned(), meaning: meaning.to_owned() };
     let mut all = of.all();
-    all.retain(|definition| definition.id != "utilization");
+    if !single {
+        all.retain(|definition| definition.id != "utilization");
+        all.push(define("utilization", "processor time in use / nominal, or / (nominal - down - reserved)"));
+    }
     all.extend([
-        define("utilization", "processor time in use / nominal, or / (nominal - away - reserved)"),
-        define("lost", "processor time of an attempt that no checkpoint kept"),
+        define("wasted", "processor time of failed attempts that no checkpoint saved"),
         define(
-            "grows",
+            "unstable",
             "jobs in the system: more in each third of the window, 1.5 times as many in the last as in the first, by 2 % of the jobs, of which there are 100 or more",
         ),
     ]);

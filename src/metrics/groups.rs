@@ -1,4 +1,4 @@
-//! The jobs of a grid by the site they ended at and by whose they are.
+//! The jobs of a grid by origin and by the site at which they ended.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,8 +7,8 @@ use super::{Definitions, DifferentDefinitions, Exact, Outcomes, Summary, Window}
 use crate::model::{JobClasses, JobRecord, Origin, SiteId};
 use crate::units::{Energy, Money, Time};
 
-/// A summary for each site (and for jobs that ended at none) and origin, of the jobs submitted in a window; the others
-/// are counted beside them. All summaries share one budget of exact values.
+/// A summary for each origin and each site (and for jobs that ended at no site), of the jobs submitted in a window;
+/// the other jobs are only counted. All summaries share one budget of exact values.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Groups {
     window: Window,
@@ -25,7 +25,7 @@ pub struct Groups {
     span: Option<(Time, Time)>,
 }
 
-/// What jobs were charged.
+/// The charges of jobs.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Charged {
     /// Energy.
@@ -35,15 +35,15 @@ pub struct Charged {
 }
 
 impl Groups {
-    /// Nothing yet, of a grid of `sites` sites.
+    /// Creates an empty collector for a grid of `sites` sites.
     pub fn new(definitions: Definitions, window: Window, sites: usize) -> Self {
         Self::with_budget(definitions, window, sites, EXACT_QUANTILES)
     }
 
-    /// Exact up to `budget` measured jobs.
+    /// Quantiles are exact up to `budget` measured jobs.
     pub(super) fn with_budget(definitions: Definitions, window: Window, sites: usize, budget: u64) -> Self {
         let plain = Definitions::new(definitions.tau(), JobClasses::none(), definitions.machine());
-        // Each keeps what it is given: the budget is theirs together.
+        // Each summary keeps all its values: the budget is shared and enforced here.
         let cells = vec![Summary::with_budget(plain, u64::MAX); 2 * (sites + 1)];
         let classed =
             (definitions.classes().count() > 1).then(|| Summary::with_budget(definitions, u64::MAX));
@@ -83,10 +83,10 @@ impl Groups {
         charged.cost += job.cost;
     }
 
-    /// Adds everything that `other` has seen in the same window of the same grid.
+    /// Adds everything that `other` has collected in the same window of the same grid.
     ///
     /// # Errors
-    /// [`DifferentDefinitions`], with nothing added, if the two do not measure the same.
+    /// [`DifferentDefinitions`], with nothing added, if the definitions of the two differ.
     pub fn merge(&mut self, other: &Self) -> Result<(), DifferentDefinitions> {
         let same = |a: &Summary, b: &Summary| a.definitions() == b.definitions();
         let classed = match (&self.classed, &other.classed) {
@@ -127,24 +127,34 @@ impl Groups {
         self.span = Some((from.min(first), to.max(last)));
     }
 
-    /// Where a site's jobs are counted; what is no site of this grid is none.
+    /// The index of the first cell of a site; an unknown site counts as none.
     fn place(&self, site: SiteId, origin: Origin) -> usize {
         2 * site.0.min(self.sites) as usize + origin as usize
     }
 
-    /// The jobs that ended at `site` ([`SiteId::GRID`]: at none) and are of `origin`; `None` is any.
+    /// The jobs of `origin` that ended at `site` ([`SiteId::GRID`]: at no site); `None` means any.
     pub fn summary(&self, site: Option<SiteId>, origin: Option<Origin>) -> Summary {
-        let wanted = |at: &usize| {
-            site.is_none_or(|site| at / 2 == self.place(site, Origin::Own) / 2)
-                && origin.is_none_or(|origin| at % 2 == origin as usize)
-        };
-        let mut cells = (0..self.cells.len()).filter(wanted).map(|at| &self.cells[at]);
+        let mut cells = self.wanted(site, origin).map(|at| &self.cells[at]);
         let mut sum = cells.next().cloned().unwrap_or_else(|| Summary::new(Definitions::default()));
         for cell in cells {
             let merged = sum.merge(cell);
             debug_assert!(merged.is_ok(), "all cells are of one definition");
         }
         sum
+    }
+
+    /// The cells of this site and origin.
+    fn wanted(&self, site: Option<SiteId>, origin: Option<Origin>) -> impl Iterator<Item = usize> {
+        let wanted = move |at: &usize| {
+            site.is_none_or(|site| at / 2 == self.place(site, Origin::Local) / 2)
+                && origin.is_none_or(|origin| at % 2 == origin as usize)
+        };
+        (0..self.cells.len()).filter(wanted)
+    }
+
+    /// The cells of this site and origin that have jobs: the same for groups of the same jobs.
+    pub(super) fn filled(&self, site: Option<SiteId>, origin: Option<Origin>) -> Vec<usize> {
+        self.wanted(site, origin).filter(|at| !self.cells[*at].is_empty()).collect()
     }
 
     /// All jobs, by class if there are classes.
@@ -157,7 +167,7 @@ impl Groups {
         self.outside
     }
 
-    /// What the jobs of `origin` in the window were charged.
+    /// The charges of the jobs of `origin` in the window.
     pub const fn charged(&self, origin: Origin) -> Charged {
         self.charged[origin as usize]
     }

@@ -1,4 +1,4 @@
-//! Where the processors' time, the energy and the money of a run went.
+//! The use of processor time, energy and money in a run.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +14,7 @@ pub struct Ledger {
     overhead: u128,
     reserved: u128,
     idle: u128,
-    away: u128,
+    down: u128,
     ended: Ended,
     job_energy: Energy,
     meter: Energy,
@@ -23,24 +23,24 @@ pub struct Ledger {
     electricity: Option<Money>,
 }
 
-/// Where the processors' time went, in processor-seconds: `useful + wasted + overhead + reserved + idle +
-/// away = nominal` (before each is rounded to floating point).
+/// The use of the processors' time, in processor-seconds: `useful + wasted + overhead + reserved + idle + down =
+/// nominal` (before each is rounded to floating point).
 #[derive(Copy, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct UsageSummary {
     /// Processors × time, over all partitions.
     pub nominal: f64,
-    /// Jobs that completed.
+    /// Used by jobs that completed.
     pub useful: f64,
-    /// Jobs that were killed, failed or cancelled, or had not finished.
+    /// Used by jobs that were killed, failed or cancelled, or had not finished.
     pub wasted: f64,
-    /// Suspending, resuming, checkpointing and staging.
+    /// Used for suspending, resuming, checkpointing and staging.
     pub overhead: f64,
     /// Kept from the queue by reservations.
     pub reserved: f64,
-    /// Neither in use nor reserved nor away.
+    /// Neither in use nor reserved nor down.
     pub idle: f64,
-    /// Away.
-    pub away: f64,
+    /// Down.
+    pub down: f64,
 }
 
 /// Energy in kilowatt-hours: `jobs + idle = meter`.
@@ -48,19 +48,19 @@ pub struct UsageSummary {
 pub struct EnergySummary {
     /// Charged to jobs.
     pub jobs_kwh: f64,
-    /// Of idle processors.
+    /// Drawn by idle processors.
     pub idle_kwh: f64,
-    /// Of all processors.
+    /// Drawn by all processors.
     pub meter_kwh: f64,
-    /// Of the facility: each site's meter times its PUE.
+    /// Drawn by the facility: each site's meter times its PUE.
     pub facility_kwh: f64,
-    /// What that cost, at the sites whose electricity has a price; left out where none has.
+    /// The cost of the electricity, at the sites where it has a price; left out if it has a price nowhere.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub electricity_cost: Option<f64>,
 }
 
 impl Ledger {
-    /// Adds a partition whose site has a PUE of `pue_ppm` × 10⁻⁶.
+    /// Adds the usage of a partition whose site has a PUE of `pue_ppm` × 10⁻⁶.
     pub fn add(&mut self, usage: &Usage, pue_ppm: u64) {
         self.nominal += usage.nominal();
         self.useful += usage.useful;
@@ -68,7 +68,7 @@ impl Ledger {
         self.overhead += usage.overhead;
         self.reserved += usage.reserved;
         self.idle += usage.idle();
-        self.away += usage.away;
+        self.down += usage.down;
         self.ended.merge(&usage.ended);
         self.job_energy += usage.job_energy;
         self.meter += usage.meter;
@@ -88,7 +88,7 @@ impl Ledger {
         self.overhead += other.overhead;
         self.reserved += other.reserved;
         self.idle += other.idle;
-        self.away += other.away;
+        self.down += other.down;
         self.ended.merge(&other.ended);
         self.job_energy += other.job_energy;
         self.meter += other.meter;
@@ -100,29 +100,30 @@ impl Ledger {
         };
     }
 
-    /// Time in use, for whatever reason.
+    /// Time in use, for any purpose.
     pub const fn in_use(&self) -> ProcTime {
         self.useful + self.wasted + self.overhead
     }
 
-    /// How the jobs ended whose time was wasted.
+    /// The wasted time by the outcome of its jobs.
     pub const fn wasted_by(&self) -> &Ended {
         &self.ended
     }
 
-    /// Share of the nominal capacity that was away; `None` if there is none.
-    pub fn away_share(&self) -> Option<f64> {
-        (self.nominal > 0).then(|| self.away as f64 / self.nominal as f64)
+    /// Share of the nominal capacity that was down; `None` if there is no capacity.
+    pub fn down_share(&self) -> Option<f64> {
+        (self.nominal > 0).then(|| self.down as f64 / self.nominal as f64)
     }
 
-    /// Share of the nominal capacity that was in use; `None` if there is none.
+    /// Utilization: share of the nominal capacity that was in use; `None` if there is no capacity.
     pub fn utilization(&self) -> Option<f64> {
         self.busy_over(self.nominal)
     }
 
-    /// Share of the capacity that was neither away nor reserved that was in use; `None` if there is none.
+    /// Utilization of the available capacity: the share in use of the capacity that was neither down nor reserved;
+    /// `None` if there is no such capacity.
     pub fn utilization_available(&self) -> Option<f64> {
-        self.busy_over(self.nominal.saturating_sub(self.away + self.reserved))
+        self.busy_over(self.nominal.saturating_sub(self.down + self.reserved))
     }
 
     fn busy_over(&self, capacity: u128) -> Option<f64> {
@@ -139,7 +140,7 @@ impl Ledger {
             overhead: secs(self.overhead),
             reserved: secs(self.reserved),
             idle: secs(self.idle),
-            away: secs(self.away),
+            down: secs(self.down),
         }
     }
 
@@ -154,12 +155,12 @@ impl Ledger {
         }
     }
 
-    /// What the energy of the facilities cost; `None` if electricity has a price nowhere.
+    /// The cost of the facilities' electricity; `None` if it has a price nowhere.
     pub const fn electricity(&self) -> Option<Money> {
         self.electricity
     }
 
-    /// What the jobs paid.
+    /// The cost charged to jobs.
     pub const fn cost(&self) -> Money {
         self.cost
     }

@@ -4,14 +4,14 @@ use serde::{Deserialize, Serialize};
 
 /// A quotient of two durations in units of 2⁻⁴⁰, rounded to the nearest.
 ///
-/// A bounded slowdown is at least 1, so a mean of them is known to better than 10⁻¹²: as many digits as
-/// anybody publishes.
+/// A bounded slowdown is at least 1, so a mean of them is exact to better than 10⁻¹²: more digits than are ever
+/// published.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Ratio(u128);
 
 impl Ratio {
-    /// Binary places.
+    /// Number of binary places.
     pub const BITS: u32 = 40;
     /// One.
     pub const ONE: Self = Self(1 << Self::BITS);
@@ -22,7 +22,7 @@ impl Ratio {
         Self((((num as u128) << Self::BITS) + den / 2) / den)
     }
 
-    /// In units of 2⁻⁴⁰.
+    /// The quotient in units of 2⁻⁴⁰.
     pub const fn units(self) -> u128 {
         self.0
     }

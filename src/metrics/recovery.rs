@@ -1,4 +1,4 @@
-//! How long it takes until a grid that lost machines completes as many jobs as before.
+//! The recovery time of throughput after machines left.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -12,89 +12,89 @@ use super::{Exact, Window};
 use crate::model::{EventKind, EventRecord, JobRecord, Outcome};
 use crate::units::{Span, Time};
 
-/// What counts as a big loss, and what as recovered from it.
+/// The definition of a major outage and of the recovery from it.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecoveryRule {
-    /// A big loss takes at least this many per cent of the present processors at one instant.
-    pub loss_percent: u32,
-    /// Throughput has recovered at this many per cent of what it was just before.
-    pub back_percent: u32,
-    /// Throughput is what was completed in the time up to now of this length.
+    /// In a major outage at least this many per cent of the present processors leave at one instant.
+    pub outage_percent: u32,
+    /// Throughput has recovered when it reaches this many per cent of its value just before the outage.
+    pub recovered_percent: u32,
+    /// Throughput is the number of jobs completed in the trailing time of this length.
     pub trailing: Span,
 }
 
 impl Default for RecoveryRule {
     /// 5 %, 90 %, an hour.
     fn default() -> Self {
-        Self { loss_percent: 5, back_percent: 90, trailing: Span::from_secs(3_600) }
+        Self { outage_percent: 5, recovered_percent: 90, trailing: Span::from_secs(3_600) }
     }
 }
 
 impl fmt::Display for RecoveryRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { loss_percent, back_percent, trailing } = self;
+        let Self { outage_percent, recovered_percent, trailing } = self;
         write!(
             f,
-            "from a loss of {loss_percent} % of the present processors at one instant until the jobs completed in the \
-             last {trailing} s are back at {back_percent} % of what they were just before"
+            "from an instant at which {outage_percent} % of the available processors left until the number of jobs completed in the \
+             last {trailing} s is back at {recovered_percent} % of its value just before"
         )
     }
 }
 
-/// Collects when jobs completed and when processors left and came. Eight bytes a completed job.
+/// Collects when jobs completed and when processors left and came, in eight bytes a completed job.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recovery {
     rule: RecoveryRule,
-    /// Processors that are there at the beginning.
+    /// Processors that are up at the beginning.
     present: u64,
-    /// In microseconds.
+    /// Times of completion, in microseconds.
     completed: Vec<u64>,
-    /// When processors came or left, in microseconds, ...
+    /// Times at which processors came or left, in microseconds.
     changed: Vec<u64>,
-    /// ... and how many, those that left with a minus (in two's complement).
+    /// The number of processors at each of these times, negative for those that left (in two's complement).
     changes: Vec<u64>,
 }
 
-/// A big loss and what followed.
+/// A major outage and the recovery from it.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Loss {
-    /// When.
+    /// Its instant.
     pub time: Time,
-    /// Processors lost at that instant, less those that came at the same.
+    /// Processors that left at that instant, less those that came.
     pub processors: u64,
     /// Jobs completed in the trailing time just before.
     pub before: u64,
-    /// How long throughput took to come back; zero if it did not fall below within the trailing time after the
-    /// loss, `None` if it did not come back before the end of the run.
+    /// The recovery time; zero if throughput did not fall below the threshold within the trailing time after the
+    /// outage, `None` if it did not recover before the end of the run.
     pub recovered: Option<Span>,
 }
 
-/// The big losses of a run.
+/// The major outages of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RecoverySummary {
-    /// Per cent of the present processors that make a loss a big one.
-    pub loss_percent: u32,
+    /// Per cent of the present processors that make an outage a major one.
+    pub outage_percent: u32,
     /// Per cent of the throughput before at which it has recovered.
-    pub back_percent: u32,
+    pub recovered_percent: u32,
     /// The trailing time of the throughput, in seconds.
     pub trailing_s: f64,
-    /// Big losses.
-    pub losses: u64,
-    /// Of them, those after which throughput did not fall below what counts as recovered.
-    pub unfelt: u64,
-    /// Of them, those from which it did not recover before the end of the run.
+    /// Number of major outages.
+    pub major_outages: u64,
+    /// Outages after which throughput did not fall below the threshold.
+    pub unaffected: u64,
+    /// Outages from which throughput did not recover before the end of the run.
     pub unrecovered: u64,
-    /// Time to recover, of all but these; zero for those that were not felt.
-    pub time: SpanSummary,
+    /// Recovery time of the other outages; zero for those that did not affect throughput.
+    pub recovery_time: SpanSummary,
 }
 
 impl Recovery {
-    /// Nothing yet, of a grid that begins with `present` processors.
+    /// Creates an empty collector for a grid that begins with `present` processors.
     pub const fn new(rule: RecoveryRule, present: u64) -> Self {
         Self { rule, present, completed: Vec::new(), changed: Vec::new(), changes: Vec::new() }
     }
 
-    /// What counts as a big loss.
+    /// The definition of a major outage.
     pub const fn rule(&self) -> &RecoveryRule {
         &self.rule
     }
@@ -117,14 +117,14 @@ impl Recovery {
         self.changes.push(by.cast_unsigned());
     }
 
-    /// Adds everything that `other` has seen of the same grid.
+    /// Adds everything that `other` has collected of the same grid.
     pub fn merge(&mut self, other: &Self) {
         self.completed.extend_from_slice(&other.completed);
         self.changed.extend_from_slice(&other.changed);
         self.changes.extend_from_slice(&other.changes);
     }
 
-    /// The big losses in the window, in order of time.
+    /// The major outages in the window, in order of time.
     pub fn losses(&self, window: Window) -> Vec<Loss> {
         let mut losses = self.big_losses();
         losses.retain(|loss| window.contains(loss.time));
@@ -137,7 +137,7 @@ impl Recovery {
         losses
     }
 
-    /// The big losses in the window, summed up.
+    /// The summary of the major outages in the window.
     pub fn summary(&self, window: Window) -> RecoverySummary {
         let losses = self.losses(window);
         let mut time = Distribution::new(Scale::Whole);
@@ -145,17 +145,17 @@ impl Recovery {
             time.add(span.micros(), u128::from(span.micros()));
         }
         RecoverySummary {
-            loss_percent: self.rule.loss_percent,
-            back_percent: self.rule.back_percent,
+            outage_percent: self.rule.outage_percent,
+            recovered_percent: self.rule.recovered_percent,
             trailing_s: self.rule.trailing.as_secs_f64(),
-            losses: losses.len() as u64,
-            unfelt: losses.iter().filter(|loss| loss.recovered == Some(Span::ZERO)).count() as u64,
+            major_outages: losses.len() as u64,
+            unaffected: losses.iter().filter(|loss| loss.recovered == Some(Span::ZERO)).count() as u64,
             unrecovered: losses.iter().filter(|loss| loss.recovered.is_none()).count() as u64,
-            time: SpanSummary::of(time),
+            recovery_time: SpanSummary::of(time),
         }
     }
 
-    /// Not yet told what followed. What changes at time zero is how the run begins, not a loss.
+    /// The outages, without the recovery from them. A change at time zero is the initial state, not an outage.
     fn big_losses(&self) -> Vec<Loss> {
         let when = self.changed.iter().map(|at| Time::from_micros(*at));
         let mut changes: Vec<_> = when.zip(self.changes.iter().map(|by| by.cast_signed())).collect();
@@ -163,7 +163,7 @@ impl Recovery {
         let (mut present, mut losses) = (i128::from(self.present), Vec::new());
         for same in changes.chunk_by(|a, b| a.0 == b.0) {
             let (time, lost) = (same[0].0, -same.iter().map(|(_, by)| i128::from(*by)).sum::<i128>());
-            let big = lost > 0 && 100 * lost >= i128::from(self.rule.loss_percent) * present;
+            let big = lost > 0 && 100 * lost >= i128::from(self.rule.outage_percent) * present;
             if big && time > Time::ZERO {
                 let processors = u64::try_from(lost).unwrap_or(u64::MAX);
                 losses.push(Loss { time, processors, before: 0, recovered: Some(Span::ZERO) });
@@ -180,22 +180,23 @@ impl Exact for Recovery {
     }
 }
 
-/// One walk through time with all losses at once.
+/// One sweep through time over all outages at once.
 ///
 /// The trailing count only rises when a job completes and only falls when a completion becomes older than the
-/// trailing time; a loss waits in one of two heaps for the first fall below its threshold, then for the first rise to it.
+/// trailing time; an outage waits in one of two heaps for the first fall below its threshold, then for the first rise
+/// to it.
 struct Sweep<'a> {
     rule: &'a RecoveryRule,
     losses: &'a mut [Loss],
-    /// Losses that were not felt yet, the highest threshold first.
-    unfelt: BinaryHeap<(u64, usize)>,
-    /// Losses that were felt, the lowest threshold first.
+    /// Outages before the fall below their threshold, the highest threshold first.
+    unaffected: BinaryHeap<(u64, usize)>,
+    /// Outages after it, the lowest threshold first.
     felt: BinaryHeap<Reverse<(u64, usize)>>,
 }
 
 impl<'a> Sweep<'a> {
     fn new(rule: &'a RecoveryRule, losses: &'a mut [Loss]) -> Self {
-        Self { rule, losses, unfelt: BinaryHeap::new(), felt: BinaryHeap::new() }
+        Self { rule, losses, unaffected: BinaryHeap::new(), felt: BinaryHeap::new() }
     }
 
     fn run(mut self, completed: &[Time]) {
@@ -208,8 +209,8 @@ impl<'a> Sweep<'a> {
             if next_loss == Some(now) {
                 let before = (came - gone) as u64;
                 self.losses[met].before = before;
-                let threshold = (before * u64::from(self.rule.back_percent)).div_ceil(100);
-                self.unfelt.push((threshold, met));
+                let threshold = (before * u64::from(self.rule.recovered_percent)).div_ceil(100);
+                self.unaffected.push((threshold, met));
                 met += 1;
             }
             while completed.get(came) == Some(&now) {
@@ -227,9 +228,9 @@ impl<'a> Sweep<'a> {
 
     fn settle(&mut self, now: Time, throughput: u64) {
         while let Some((threshold, loss)) =
-            self.unfelt.peek().copied().filter(|(least, _)| *least > throughput)
+            self.unaffected.peek().copied().filter(|(least, _)| *least > throughput)
         {
-            self.unfelt.pop();
+            self.unaffected.pop();
             if now <= self.losses[loss].time + self.rule.trailing {
                 self.felt.push(Reverse((threshold, loss)));
             }
@@ -274,7 +275,7 @@ mod tests {
         let completed: Vec<u64> = (1..=50).chain(61..=100).collect();
         let of = recovery(rule(10), 100, &completed, &[(50, -10)]);
         let losses = of.losses(Window::ALL);
-        // Just before 50 s: 40 to 49. At 50 s: 41 to 50. At 52 s 8 are left, fewer than 9; 61 to 69 are 9 at 69 s.
+        // Just before 50 s: 40 to 49. At 50 s: 41 to 50. At 52 s there are 8, fewer than 9; 61 to 69 are 9 at 69 s.
         let found = Loss {
             time: Time::from_secs(50),
             processors: 10,
@@ -283,8 +284,8 @@ mod tests {
         };
         assert_eq!(losses, [found]);
         let summary = of.summary(Window::ALL);
-        assert_eq!((summary.losses, summary.unfelt, summary.unrecovered), (1, 0, 0));
-        assert_eq!(summary.time.mean_s, Some(19.0));
+        assert_eq!((summary.major_outages, summary.unaffected, summary.unrecovered), (1, 0, 0));
+        assert_eq!(summary.recovery_time.mean_s, Some(19.0));
         let later = Window::new(Time::from_secs(51), Time::from_secs(60)).unwrap();
         assert_eq!(of.losses(later), []);
     }
@@ -307,10 +308,13 @@ mod tests {
         let spans: Vec<_> = of.losses(Window::ALL).iter().map(|loss| loss.recovered).collect();
         assert_eq!(spans, [Some(Span::ZERO), None], "the second comes just before the last job");
         let summary = of.summary(Window::ALL);
-        assert_eq!((summary.losses, summary.unfelt, summary.unrecovered, summary.time.count), (2, 1, 1, 1));
+        assert_eq!(
+            (summary.major_outages, summary.unaffected, summary.unrecovered, summary.recovery_time.count),
+            (2, 1, 1, 1)
+        );
     }
 
-    /// The definition: look at every instant at which anything changes.
+    /// The definition: examine every instant at which anything changes.
     fn slow(rule: &RecoveryRule, completed: &[u64], loss: &Loss) -> (u64, Option<Span>) {
         let trailing = rule.trailing.micros() / 1_000_000;
         let at = loss.time.micros() / 1_000_000;
@@ -318,7 +322,7 @@ mod tests {
         let before = completed.iter().filter(|c| **c < at && at <= **c + trailing).count() as u64;
         let mut instants: Vec<u64> = completed.iter().flat_map(|c| [*c, *c + trailing]).chain([at]).collect();
         instants.sort_unstable();
-        let is_back = |t: &u64| 100 * throughput(*t) >= u64::from(rule.back_percent) * before;
+        let is_back = |t: &u64| 100 * throughput(*t) >= u64::from(rule.recovered_percent) * before;
         let mut after = instants.into_iter().filter(|t| *t >= at);
         let span = match after.by_ref().find(|t| !is_back(t)) {
             Some(below) if below <= at + trailing => {
@@ -334,9 +338,9 @@ mod tests {
         fn agrees_with_the_definition(
             completed in prop::collection::vec(0_u64..120, 0..80),
             changes in prop::collection::vec((0_u64..120, -20_i64..20), 0..12),
-            trailing in 1_u64..30, back_percent in 1_u32..120, loss_percent in 0_u32..30, cut in any::<prop::sample::Index>(),
+            trailing in 1_u64..30, recovered_percent in 1_u32..120, outage_percent in 0_u32..30, cut in any::<prop::sample::Index>(),
         ) {
-            let rule = RecoveryRule { loss_percent, back_percent, ..rule(trailing) };
+            let rule = RecoveryRule { outage_percent, recovered_percent, ..rule(trailing) };
             let whole = recovery(rule, 100, &completed, &changes);
             for loss in whole.losses(Window::ALL) {
                 prop_assert_eq!((loss.before, loss.recovered), slow(&rule, &completed, &loss), "{:?}", loss);

@@ -1,53 +1,12 @@
-//! Records for tests.
+//! Sample records for tests.
 
 use proptest::prelude::*;
 
-use super::{Outcomes, RunStatus, StudyRow, StudyTable};
 use crate::model::{
     Cause, EventCause, EventKind, EventRecord, JobId, JobRecord, Origin, Outcome, PartitionId, ProcSet,
     Record, RejectReason, SegmentRecord, SiteId,
 };
 use crate::units::{Energy, Money, Rate, Span, Time};
-
-/// A run of a study that came to its end: ten jobs, all completed.
-pub(crate) fn run_of_a_study(run: u64, point: &[&str], seed: u64, values: Vec<Option<f64>>) -> StudyRow {
-    StudyRow {
-        run,
-        point: point.iter().map(|label| (*label).to_owned()).collect(),
-        seed,
-        status: RunStatus::Done,
-        jobs: 10,
-        outcomes: Outcomes { completed: 10, ..Outcomes::default() },
-        grows: false,
-        scenario_hash: String::new(),
-        fingerprint: String::new(),
-        values,
-    }
-}
-
-/// A study of `policies` x the loads 0.5 and 0.9 with the seeds 1 to `seeds`; `values` of a policy, a load and a seed has one for each measure.
-pub(crate) fn study<const N: usize>(
-    policies: &[&str],
-    seeds: u64,
-    measures: [&str; N],
-    values: impl Fn(&str, &str, u64) -> [f64; N],
-) -> StudyTable {
-    let mut rows = Vec::new();
-    for load in ["0.5", "0.9"] {
-        for policy in policies {
-            for seed in 1..=seeds {
-                let values = values(policy, load, seed).map(Some).to_vec();
-                rows.push(run_of_a_study(rows.len() as u64 + 1, &[policy, load], seed, values));
-            }
-        }
-    }
-    StudyTable {
-        name: "study".to_owned(),
-        axes: vec!["policy".to_owned(), "load".to_owned()],
-        measures: measures.map(str::to_owned).to_vec(),
-        rows,
-    }
-}
 
 /// A completed rigid job on dedicated processors, times in seconds.
 pub(crate) fn job(id: u64, submit: u64, wait: u64, run: u64, procs: u32) -> JobRecord {
@@ -69,11 +28,11 @@ pub(crate) fn job(id: u64, submit: u64, wait: u64, run: u64, procs: u32) -> JobR
         cost: Money::ZERO,
         recorded_wait: None,
         requested_start: None,
-        origin: Origin::Own,
+        origin: Origin::Local,
     }
 }
 
-/// The same job, refused at submission.
+/// The same job, rejected at submission.
 pub(crate) fn rejected(id: u64, submit: u64, procs: u32) -> JobRecord {
     JobRecord {
         start: None,
@@ -104,7 +63,7 @@ pub(crate) fn segment(of: &JobRecord, procs: ProcSet) -> SegmentRecord {
     }
 }
 
-/// `machines` machines of four processors of site 0 that left or came by chance, at `secs`.
+/// An event in which `machines` machines of four processors of site 0 leave or come at random, at `secs`.
 pub(crate) fn machines(kind: EventKind, secs: u64, machines: u32) -> EventRecord {
     EventRecord {
         time: Time::from_secs(secs),
@@ -115,7 +74,7 @@ pub(crate) fn machines(kind: EventKind, secs: u64, machines: u32) -> EventRecord
         machines: ProcSet::full(machines),
         procs: 4 * machines,
         job: None,
-        origin: Origin::Own,
+        origin: Origin::Local,
         attempt: 0,
         lost: 0,
         since_lost: None,
@@ -123,7 +82,7 @@ pub(crate) fn machines(kind: EventKind, secs: u64, machines: u32) -> EventRecord
     }
 }
 
-/// What happened to the attempt of a job of the grid, at its end, because a machine left.
+/// An event of an attempt of a grid job, at its end, because a machine left.
 pub(crate) fn happened(kind: EventKind, to: &JobRecord) -> EventRecord {
     EventRecord {
         time: to.end,
@@ -133,7 +92,7 @@ pub(crate) fn happened(kind: EventKind, to: &JobRecord) -> EventRecord {
         machines: ProcSet::new(),
         procs: to.procs,
         job: Some(to.id),
-        origin: Origin::Sent,
+        origin: Origin::Grid,
         attempt: to.attempts,
         ..machines(kind, 0, 0)
     }
@@ -165,7 +124,7 @@ const OUTCOMES: [Outcome; 8] = [
 ];
 
 prop_compose! {
-    /// Any job that could have been: rejected jobs never started, completed and killed ones did.
+    /// Any possible job: rejected jobs never started, completed and killed ones did.
     pub(crate) fn any_job()(
         id in any::<u32>(), site in 0_u32..3, partition in 0_u32..2, user in -1_i32..50,
         submit in 0_u64..1 << 45, wait in 0_u64..1 << 42, run in 0_u64..1 << 40, estimate in 0_u64..1 << 40,
@@ -182,7 +141,7 @@ prop_compose! {
             _ => started,
         };
         JobRecord {
-            origin: if sent { Origin::Sent } else { Origin::Own },
+            origin: if sent { Origin::Grid } else { Origin::Local },
             id: JobId(u64::from(id)),
             site: SiteId(site),
             partition: PartitionId(partition),

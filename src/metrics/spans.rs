@@ -1,14 +1,14 @@
-//! Durations, counted.
+//! Counts and summaries of durations.
 
 use serde::{Deserialize, Serialize};
 
 use super::distribution::Distribution;
 use crate::units::Span;
 
-/// Some durations, in seconds; `None` (in JSON `null`) if there are none.
+/// A summary of durations, in seconds; `None` (in JSON `null`) if there are none.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SpanSummary {
-    /// How many.
+    /// Number of durations.
     pub count: u64,
     /// Their mean.
     pub mean_s: Option<f64>,
@@ -19,7 +19,7 @@ pub struct SpanSummary {
 }
 
 impl SpanSummary {
-    /// Of a distribution of microseconds.
+    /// Summarizes a distribution of microseconds.
     pub(super) fn of(mut spans: Distribution) -> Self {
         let secs = |micros: u64| micros as f64 / 1e6;
         Self {
@@ -31,7 +31,7 @@ impl SpanSummary {
     }
 }
 
-/// How old the picture was by which assignments were made. Whoever counts them keeps three numbers.
+/// The ages of the information by which assignments were made, as count, sum and maximum.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ages {
     count: u64,
@@ -40,10 +40,10 @@ pub struct Ages {
     max: Span,
 }
 
-/// How old the picture was, in seconds.
+/// The age of the information by which assignments were made, in seconds.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct AgeSummary {
-    /// Assignments, each with the age of what was known of its pool.
+    /// Number of assignments; the age of each is that of the information about its pool.
     pub assignments: u64,
     /// Mean age; `None` without an assignment.
     pub mean_s: Option<f64>,
@@ -52,24 +52,24 @@ pub struct AgeSummary {
 }
 
 impl Ages {
-    /// `count` ages that sum to `sum` microseconds, the greatest of them `max`.
+    /// Creates the summary of `count` ages that sum to `sum` microseconds, the greatest of them `max`.
     pub const fn of(count: u64, sum: u128, max: Span) -> Self {
         Self { count, sum, max }
     }
 
-    /// Adds one.
+    /// Adds an age.
     pub fn add(&mut self, age: Span) {
         self.merge(&Self::of(1, u128::from(age.micros()), age));
     }
 
-    /// Adds everything that `other` has seen.
+    /// Adds everything that `other` has collected.
     pub fn merge(&mut self, other: &Self) {
         self.count += other.count;
         self.sum = self.sum.saturating_add(other.sum);
         self.max = self.max.max(other.max);
     }
 
-    /// In seconds.
+    /// The ages in seconds.
     pub fn summary(&self) -> AgeSummary {
         let any = self.count > 0;
         AgeSummary {

@@ -1,4 +1,4 @@
-//! Waits, response times and slowdowns of jobs, by class and whole.
+//! Waits, response times and slowdowns of jobs, overall and by class.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -22,43 +22,43 @@ const COLUMNS: [Scale; 3] = [Scale::Whole, Scale::Whole, Scale::Quotient];
 pub struct Summary {
     definitions: Definitions,
     outcomes: Vec<Outcomes>,
-    /// By class; empty until the first dedicated job.
+    /// Dedicated jobs by class; empty until the first one.
     dedicated: Vec<Dedicated>,
     table: ClassTable,
     first_submit: Time,
     last_end: Time,
 }
 
-/// Summaries that cannot be added up.
+/// Two collectors have different definitions and cannot be merged.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Error)]
 #[error("the two summaries use different bounds of the slowdown, job classes or machine sizes")]
 pub struct DifferentDefinitions;
 
-/// How many jobs ended in which way.
+/// Number of jobs by outcome.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outcomes {
-    /// All the work was done.
+    /// Jobs that did all their work.
     pub completed: u64,
-    /// Ended at the estimate with work left.
+    /// Jobs that ended at their estimate with work left.
     pub killed: u64,
-    /// Ended by site or machine.
+    /// Jobs that the site or a machine ended.
     pub failed: u64,
-    /// Never taken.
+    /// Jobs that were never accepted.
     pub rejected: u64,
-    /// Withdrawn.
+    /// Jobs that were withdrawn.
     pub cancelled: u64,
-    /// Waiting or running when the run ended.
+    /// Jobs that waited or ran when the run ended.
     pub unfinished: u64,
 }
 
 /// The measures of a group of jobs. Times in seconds; `None` (in JSON `null`) where no job was measured.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Measures {
-    /// Jobs of the group, however they ended.
+    /// Number of jobs in the group, whatever their outcome.
     pub jobs: u64,
-    /// Jobs in the means and quantiles; see [`Definitions::is_measured`].
+    /// Number of jobs in the means and quantiles; see [`Definitions::is_measured`].
     pub measured: u64,
-    /// How they ended.
+    /// Number of jobs by outcome.
     pub outcomes: Outcomes,
     /// Mean wait.
     pub mean_wait: Option<f64>,
@@ -84,11 +84,11 @@ pub struct Measures {
     pub p95_bounded_slowdown: Option<f64>,
     /// Largest bounded slowdown.
     pub max_bounded_slowdown: Option<f64>,
-    /// Mean response time over mean time from start to end: a ratio of means, which Kumar and others (2012), section V, call slowdown.
-    /// Unlike the mean of the ratios it is not ruled by the short jobs.
+    /// Mean response time over mean time from start to end: a ratio of means, which Kumar and others (2012), section
+    /// V, call slowdown. Unlike the mean of the ratios it is not dominated by short jobs.
     #[serde(default)]
     pub slowdown_of_means: Option<f64>,
-    /// Those that asked for a start, if there are any.
+    /// Measures of the jobs that requested a start, if there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dedicated: Option<DedicatedMeasures>,
 }
@@ -125,7 +125,7 @@ impl Outcomes {
         self.counts().iter().sum()
     }
 
-    /// Adds a job that ended so.
+    /// Adds a job with this outcome.
     #[inline]
     pub const fn add(&mut self, outcome: Outcome) {
         *self.of_mut(outcome) += 1;
@@ -143,12 +143,12 @@ impl Outcomes {
 }
 
 impl Summary {
-    /// A summary of nothing yet.
+    /// Creates an empty summary.
     pub fn new(definitions: Definitions) -> Self {
         Self::with_budget(definitions, EXACT_QUANTILES)
     }
 
-    /// Exact up to `budget` jobs.
+    /// Quantiles are exact up to `budget` jobs.
     pub(super) fn with_budget(definitions: Definitions, budget: u64) -> Self {
         let classes = definitions.classes().count();
         Self {
@@ -159,6 +159,11 @@ impl Summary {
             first_submit: Time::NEVER,
             last_end: Time::ZERO,
         }
+    }
+
+    /// Whether no job has been added.
+    pub(super) fn is_empty(&self) -> bool {
+        self.outcomes.iter().all(|class| class.total() == 0)
     }
 
     /// Adds a job.
@@ -192,20 +197,20 @@ impl Summary {
         self.dedicated[class].add(record);
     }
 
-    /// Whether any job asked for a start.
+    /// Whether any job requested a start.
     pub(super) fn has_dedicated(&self) -> bool {
         !self.dedicated.is_empty()
     }
 
-    /// Gives up the single values: quantiles come from sketches from here on.
+    /// Replaces the single values by sketches, from which quantiles are computed from then on.
     pub(super) fn sketch(&mut self) {
         self.table.sketch();
     }
 
-    /// Adds everything that `other` has seen.
+    /// Adds everything that `other` has collected.
     ///
     /// # Errors
-    /// [`DifferentDefinitions`], with nothing added, if the two do not measure the same.
+    /// [`DifferentDefinitions`], with nothing added, if the definitions of the two differ.
     pub fn merge(&mut self, other: &Self) -> Result<(), DifferentDefinitions> {
         if self.definitions != other.definitions {
             return Err(DifferentDefinitions);
@@ -223,7 +228,7 @@ impl Summary {
         Ok(())
     }
 
-    /// What the measures mean.
+    /// The definitions of the measures.
     pub const fn definitions(&self) -> &Definitions {
         &self.definitions
     }
@@ -247,7 +252,7 @@ impl Summary {
         measures(outcomes, dedicated, |column| self.table.whole(column))
     }
 
-    /// The measures by class, empty classes included; nothing if all jobs are one class.
+    /// The measures by class, empty classes included; empty if all jobs are in one class.
     pub fn by_class(&self) -> Vec<ClassMeasures> {
         if self.outcomes.len() == 1 {
             return Vec::new();
@@ -269,7 +274,7 @@ impl Exact for Summary {
     }
 }
 
-/// One column at a time, so that one copy of the values is alive at a time.
+/// Handles one column at a time, so that only one copy of the values exists at a time.
 fn measures(outcomes: Outcomes, dedicated: Dedicated, column: impl Fn(usize) -> Distribution) -> Measures {
     const MICROS: f64 = 1e6;
     let figures = |of: usize, unit: f64, value: fn(u64) -> f64| {

@@ -1,4 +1,4 @@
-//! Measures by hand, and the properties that they promise for any records.
+//! Measures computed by hand, and their properties for any records.
 
 mod blocks;
 mod grid;
@@ -9,7 +9,7 @@ use super::samples::{EVENT_CAUSES, any_job, any_records, happened, job, machines
 use super::*;
 use crate::model::{
     EventCause, EventKind, EventRecord, InstantOrder, JobClasses, JobRecord, Origin, Outcome, ProcSet,
-    Record, SegmentRecord, SiteId,
+    Record, SegmentRecord, SiteId, SiteSpec,
 };
 use crate::platform::{Ended, Usage};
 use crate::units::{Energy, Money, Span, Time};
@@ -109,7 +109,7 @@ fn recorded_waits_are_compared_where_there_are_any() {
 
 #[test]
 fn a_ledger_adds_partitions_up() {
-    // 10 processors for 100 s: 600 useful, 100 wasted, 50 overhead, 100 reserved, 50 away, so 100 idle.
+    // 10 processors for 100 s: 600 useful, 100 wasted, 50 overhead, 100 reserved, 50 down, so 100 idle.
     let time = |proc_seconds: u128| proc_seconds * Usage::PROC_SECOND;
     let usage = Usage {
         from: Time::from_secs(100),
@@ -120,7 +120,7 @@ fn a_ledger_adds_partitions_up() {
         ended: Ended { killed: (2, time(70)), unfinished: (1, time(30)), ..Ended::default() },
         overhead: time(50),
         reserved: time(100),
-        away: time(50),
+        down: time(50),
         job_energy: Energy::from_nanojoules(2_700_000_000_000_000),
         meter: Energy::from_nanojoules(3_600_000_000_000_000),
         cost: Money::from_nanos(1_500_000_000),
@@ -136,14 +136,14 @@ fn a_ledger_adds_partitions_up() {
     ledger.add(&usage, 1_000_000);
     ledger.add(&Usage { electricity: None, ..Usage::default() }, 1_000_000);
     assert_eq!(merged, ledger);
-    assert_eq!((ledger.in_use(), ledger.away_share()), (time(1_500), Some(0.05)));
+    assert_eq!((ledger.in_use(), ledger.down_share()), (time(1_500), Some(0.05)));
     assert_eq!((ledger.wasted_by().killed, ledger.wasted_by().unfinished), ((4, time(140)), (2, time(60))));
     assert_eq!(ledger.utilization(), Some(0.75));
     assert_eq!(ledger.utilization_available(), Some(750.0 / 850.0));
     let spent = ledger.usage();
     assert_eq!((spent.nominal, spent.useful, spent.idle), (2_000.0, 1_200.0, 200.0));
     assert_eq!(
-        spent.useful + spent.wasted + spent.overhead + spent.reserved + spent.idle + spent.away,
+        spent.useful + spent.wasted + spent.overhead + spent.reserved + spent.idle + spent.down,
         spent.nominal
     );
     let energy = ledger.energy();
@@ -157,10 +157,14 @@ fn a_ledger_adds_partitions_up() {
 
 #[test]
 fn the_json_has_its_figures_at_the_top_and_reads_back() {
-    let summary =
-        summed(&Definitions::default(), &[job(1, 0, 1, 3, 1), job(2, 0, 2, 3, 1), job(3, 0, 2, 3, 1)]);
-    let facts = RunFacts { order: InstantOrder::Event, seed: Some(7), ..RunFacts::default() };
-    let run = RunSummary::new(facts, &summary, &Ledger::default(), Fingerprint::new(), None);
+    let sites = [(SiteSpec::plain("site", 4, "easy".parse().unwrap()), Ledger::default())];
+    let mut measures = GridMeasures::new(Definitions::default(), Window::ALL, &[sites[0].0.clone()]);
+    for job in [job(1, 0, 1, 3, 1), job(2, 0, 2, 3, 1), job(3, 0, 2, 3, 1)] {
+        measures.add(&Record::Job(job));
+    }
+    let facts = GridFacts { seed: 7, ..GridFacts::default() };
+    let single = SingleSite { order: InstantOrder::Event, ..SingleSite::default() };
+    let run = GridSummary::new(facts, Some(single), &measures, &sites, &Ages::default(), Fingerprint::new());
     let text = serde_json::to_string(&run).unwrap();
     let json: serde_json::Value = serde_json::from_str(&text).unwrap();
     for key in ["jobs", "mean_wait", "mean_response", "mean_bounded_slowdown", "makespan", "fingerprint"] {
@@ -171,7 +175,7 @@ fn the_json_has_its_figures_at_the_top_and_reads_back() {
     }
     assert_eq!(json["mean_wait"].as_f64(), Some(5.0 / 3.0), "every digit");
     assert_eq!(json["order"], "event");
-    assert_eq!(serde_json::from_str::<RunSummary>(&text).unwrap(), run);
+    assert_eq!(serde_json::from_str::<GridSummary>(&text).unwrap(), run);
 }
 
 #[test]
@@ -184,8 +188,8 @@ fn a_fingerprint_is_what_it_was() {
     fingerprint.add_job(&record);
     fingerprint.add_job(&rejected(2, 3, 99));
     assert_eq!(fingerprint.to_string(), "3:3f505a9f505aed0ebc40a0ebf8688780");
-    // A job that was sent, and every kind of event for every cause.
-    let sent = JobRecord { origin: Origin::Sent, ..record };
+    // A job of the grid, and every kind of event for every cause.
+    let sent = JobRecord { origin: Origin::Grid, ..record };
     fingerprint.add_segment(&segment(&sent, ProcSet::full(4)));
     fingerprint.add_job(&sent);
     let mut add = |kinds: &[EventKind]| {
@@ -197,7 +201,7 @@ fn a_fingerprint_is_what_it_was() {
         fingerprint.to_string()
     };
     assert_eq!(add(&EventKind::ALL[..12]), "137:c0f75ec60afbc6ff21e31ef030ad09a4");
-    // Those of elastic commands, which came later.
+    // The kinds of elastic commands, which were added later.
     assert_eq!(add(&EventKind::ALL[12..]), "170:a13befac134060c6c298a84642d196a1");
 }
 
@@ -216,7 +220,7 @@ fn a_fingerprint_sees_every_field() {
         JobRecord { energy: Energy::from_nanojoules(1), ..base.clone() },
         JobRecord { cost: Money::from_nanos(-1), ..base.clone() },
         JobRecord { recorded_wait: Some(Span::ZERO), ..base.clone() },
-        JobRecord { origin: Origin::Sent, ..base.clone() },
+        JobRecord { origin: Origin::Grid, ..base.clone() },
     ];
     for record in changed {
         assert_ne!(of(&record), of(&base), "{record:?}");
@@ -233,7 +237,7 @@ fn a_fingerprint_sees_every_field() {
     assert_eq!(on(padded), on(ProcSet::range(128, 192)), "empty words at the ends are not part of a set");
     let sent = {
         let mut fingerprint = Fingerprint::new();
-        let of = SegmentRecord { origin: Origin::Sent, ..segment(&base, ProcSet::range(0, 4)) };
+        let of = SegmentRecord { origin: Origin::Grid, ..segment(&base, ProcSet::range(0, 4)) };
         fingerprint.add_segment(&of);
         fingerprint
     };
@@ -248,7 +252,7 @@ fn a_fingerprint_sees_every_field_of_an_event() {
         fingerprint
     };
     let base =
-        EventRecord { since_lost: Some(Span::ZERO), ..happened(EventKind::GivenBack, &job(1, 0, 5, 10, 4)) };
+        EventRecord { since_lost: Some(Span::ZERO), ..happened(EventKind::Returned, &job(1, 0, 5, 10, 4)) };
     let left = machines(EventKind::Left, 0, 3);
     let changed = [
         EventRecord { time: Time::from_secs(16), ..base.clone() },
@@ -259,7 +263,7 @@ fn a_fingerprint_sees_every_field_of_an_event() {
         EventRecord { machines: left.machines, ..base.clone() },
         EventRecord { procs: 5, ..base.clone() },
         EventRecord { job: None, ..base.clone() },
-        EventRecord { origin: Origin::Own, ..base.clone() },
+        EventRecord { origin: Origin::Local, ..base.clone() },
         EventRecord { attempt: 2, ..base.clone() },
         EventRecord { lost: 1, ..base.clone() },
         EventRecord { since_lost: None, ..base.clone() },
@@ -284,7 +288,7 @@ fn fingerprint<'a>(records: impl IntoIterator<Item = &'a Record>) -> Fingerprint
     sum
 }
 
-/// The obvious twin: sort, then count.
+/// The slow twin: sort, then count.
 fn nearest_rank(values: &[u64], percent: usize) -> Option<u64> {
     let mut sorted = values.to_vec();
     sorted.sort_unstable();

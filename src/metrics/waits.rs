@@ -1,4 +1,4 @@
-//! The emulated waits beside those that the workload's own machine recorded.
+//! Emulated waits compared with those that the workload's own machine recorded.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,19 +9,19 @@ use crate::model::JobRecord;
 const EMULATED: usize = 0;
 const RECORDED: usize = 1;
 
-/// Collects the waits of the jobs that were measured and have a recorded wait.
+/// Collects the waits of measured jobs that have a recorded wait.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WaitComparison {
     definitions: Definitions,
     table: ClassTable,
 }
 
-/// Emulated against recorded waits of a group of jobs, in seconds.
+/// Emulated and recorded waits of a group of jobs, in seconds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RecordedWaits {
     /// The class, or `all`.
     pub class: String,
-    /// Jobs that have both.
+    /// Number of jobs that have both.
     pub jobs: u64,
     /// Mean emulated wait.
     pub emulated_mean: Option<f64>,
@@ -38,7 +38,7 @@ pub struct RecordedWaits {
 }
 
 impl WaitComparison {
-    /// A comparison of nothing yet. Of the definitions only the classes matter here.
+    /// Creates an empty comparison. Of the definitions only the classes matter here.
     pub fn new(definitions: Definitions) -> Self {
         let table = ClassTable::new(definitions.classes().count(), &[Scale::Whole; 2], EXACT_QUANTILES);
         Self { definitions, table }
@@ -53,10 +53,10 @@ impl WaitComparison {
         }
     }
 
-    /// Adds everything that `other` has seen.
+    /// Adds everything that `other` has collected.
     ///
     /// # Errors
-    /// [`DifferentDefinitions`], with nothing added, if the two do not use the same classes.
+    /// [`DifferentDefinitions`], with nothing added, if the classes of the two differ.
     pub fn merge(&mut self, other: &Self) -> Result<(), DifferentDefinitions> {
         if self.definitions != other.definitions {
             return Err(DifferentDefinitions);
@@ -65,7 +65,7 @@ impl WaitComparison {
         Ok(())
     }
 
-    /// The comparison: all jobs first, then each class that has any; nothing if no job has both waits.
+    /// The comparison: all jobs first, then each class that has any; empty if no job has both waits.
     pub fn rows(&self) -> Vec<RecordedWaits> {
         let classes = self.definitions.classes();
         let mut rows = vec![row("all".to_owned(), |column| self.table.whole(column))];

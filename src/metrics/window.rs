@@ -1,10 +1,10 @@
-//! The measured window: what of a run counts.
+//! The measured window of a run.
 
 use serde::{Deserialize, Serialize};
 
 use crate::units::Time;
 
-/// Jobs submitted, and events that happen, from `from` on and before `to` count. Jobs that count run to their end,
+/// Jobs submitted and events that happen at or after `from` and before `to` count. Jobs that count run to their end,
 /// however late that is.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Window {
@@ -13,20 +13,20 @@ pub struct Window {
 }
 
 impl Window {
-    /// Everything counts.
+    /// The window in which everything counts.
     pub const ALL: Self = Self { from: Time::ZERO, to: Time::NEVER };
 
-    /// The window from `from` to `to`; `None` if there is nothing between them.
+    /// The window from `from` to `to`; `None` if it is empty.
     pub fn new(from: Time, to: Time) -> Option<Self> {
         (from < to).then_some(Self { from, to })
     }
 
-    /// First instant.
+    /// The first instant.
     pub const fn from(&self) -> Time {
         self.from
     }
 
-    /// First instant after it.
+    /// The first instant after the window.
     pub const fn to(&self) -> Time {
         self.to
     }
@@ -34,7 +34,7 @@ impl Window {
     /// True if an instant is inside.
     #[inline]
     pub fn contains(&self, time: Time) -> bool {
-        // The last instant of all is no instant of a run, and a window without an end has no instant after it.
+        // A window without an end includes `Time::NEVER`, although that is no instant of a run.
         self.from <= time && (time < self.to || self.to == Time::NEVER)
     }
 }

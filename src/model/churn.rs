@@ -1,4 +1,4 @@
-//! How machines come and go: descriptions, not events.
+//! Churn (machine availability): how machines come and go, as descriptions, not events.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,100 +8,101 @@ use serde::{Deserialize, Serialize};
 use super::{Named, NamedError, PartitionId, ProcSet};
 use crate::units::{Rate, Span, Time};
 
-/// How long a machine stays up or down.
+/// The distribution of the time that a machine stays up or down.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Distribution {
-    /// Memoryless.
+    /// Exponential, which is memoryless.
     Exponential {
-        /// Mean.
+        /// The mean.
         mean: Span,
     },
     /// Weibull; a shape below 1 has a decreasing hazard, as failures of real machines have.
     Weibull {
-        /// Shape in 10⁻⁶.
+        /// The shape in 10⁻⁶.
         shape: u64,
-        /// Mean.
+        /// The mean.
         mean: Span,
     },
     /// Lognormal.
     Lognormal {
-        /// Median.
+        /// The median.
         median: Span,
-        /// Standard deviation of the logarithm in 10⁻⁶.
+        /// The standard deviation of the logarithm in 10⁻⁶.
         sigma: u64,
     },
 }
 
-/// Machines that come and go by chance. Machine `k`'s `n`-th up or down time depends on the seed, the site, the machine and
+/// Churn by chance. The `n`-th up or down time of machine `k` depends on the seed, the site, the machine and
 /// `n` alone.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RandomChurn {
-    /// Time between coming and leaving.
+    /// The time that a machine stays up.
     pub up: Distribution,
-    /// Time between leaving and coming.
+    /// The time that a machine stays down.
     pub down: Distribution,
 }
 
-/// What becomes of a job whose machine leaves.
+/// The failure action: what becomes of a job whose machine leaves.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Fate {
-    /// It joins the end of its site's queue again.
+pub enum FailureAction {
+    /// The job joins the end of its site's queue again.
     #[default]
     Requeue,
-    /// It goes back to the broker; a job of the site's own users is requeued.
-    GiveBack,
-    /// It stands still, keeping its other processors, until the machine is back.
+    /// The job returns to the broker; a job of the site's own users is requeued.
+    Resubmit,
+    /// The job stalls, and keeps its other processors, until the machine is back.
     Wait,
-    /// It has failed.
+    /// The job fails.
     Fail,
 }
 
-/// When running jobs write checkpoints.
+/// How running jobs write checkpoints.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Checkpointing {
-    /// How often.
+    /// The interval between checkpoints.
     pub interval: CheckpointInterval,
-    /// What writing one takes, at the job's rate.
+    /// The time that writing one takes, at the job's rate.
     pub cost: Span,
 }
 
-/// How often a job writes a checkpoint.
+/// The interval at which a job writes checkpoints.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CheckpointInterval {
-    /// √(2 C M) for a cost C and a mean time between failures M of the job's machines together (Young 1974).
+    /// √(2 C M) for a cost C and a mean time between failures M of all machines of the job (Young 1974).
     Young,
     /// Daly's higher-order optimum (Daly 2006).
     Daly,
-    /// After so much progress.
+    /// This much progress.
     Every(Span),
 }
 
-/// Something that is done to machines.
+/// A change of machines.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum ChurnAct {
     /// Machines leave, with what runs on them.
     Leave(Machines),
-    /// Machines come (back).
+    /// Machines come, or come back.
     Join(Machines),
-    /// Machines go on at a fraction of their speed; [`Rate::FULL`] ends it.
+    /// Machines continue at a fraction of their speed; [`Rate::FULL`] ends it.
     Slow {
-        /// Which.
+        /// The machines.
         machines: Machines,
-        /// Of their own speed.
+        /// The fraction of their own speed.
         factor: Rate,
     },
-    /// The whole site leaves: all its machines, and it takes no jobs of the grid.
+    /// The whole site leaves: all its machines leave, and it accepts no jobs of the grid.
     LeaveSite,
-    /// The whole site is back, with all machines that are not away by themselves, by chance or by script.
+    /// The whole site is back, with all machines that are not down for reasons of their own, by chance or by script.
     JoinSite,
 }
 
 /// Machines of a partition, by number.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Machines {
-    /// Where.
+    /// The partition.
     pub partition: PartitionId,
     /// Their numbers in the partition, from 0.
     pub which: ProcSet,
@@ -110,43 +111,43 @@ pub struct Machines {
 /// A planned change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlannedChurn {
-    /// When.
+    /// The time of the change.
     pub at: Time,
-    /// What.
+    /// The change.
     pub act: ChurnAct,
 }
 
 /// The churn of a site; the default is none.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChurnSpec {
-    /// By chance, a machine at a time.
+    /// Churn by chance, of each machine independently.
     pub random: Option<RandomChurn>,
-    /// By script, in order of time.
+    /// Churn by script, in order of time.
     pub script: Vec<PlannedChurn>,
-    /// What becomes of a job whose machine leaves.
-    pub running: Fate,
-    /// Whether jobs of the grid that wait at the site go back to the broker when the whole site leaves. The others wait.
+    /// The failure action of its jobs.
+    pub on_failure: FailureAction,
+    /// Whether jobs of the grid that wait at the site return to the broker when the whole site leaves. Other waiting jobs stay.
     pub return_queued: bool,
-    /// A job whose machine leaves during its attempt of this number fails instead of being requeued; `None` for never. Without a
-    /// limit, a job wider and longer than machines stay up is requeued for ever, and the run does not end.
+    /// The number of the attempt in which a job fails instead of being requeued when its machine leaves; `None` for no limit. Without a
+    /// limit, a job that is wider and longer than machines stay up is requeued for ever, and the run does not end.
     pub attempts: Option<u32>,
-    /// Whether running jobs write checkpoints, from which they go on elsewhere or later.
+    /// Whether running jobs write checkpoints, from which a later attempt, here or elsewhere, continues.
     pub checkpoint: Option<Checkpointing>,
 }
 
 impl Distribution {
-    /// What a distribution is written like.
+    /// The written forms of a distribution, for messages.
     pub const FORMS: &'static str =
         "`exponential[mean=45 h]`, `weibull[shape=0.7,mean=45 h]` or `lognormal[median=1 h,sigma=1.6]`";
 
-    /// The mean, to the microsecond; [`Span::MAX`] if it is longer than the time axis.
+    /// The mean, rounded to a microsecond; [`Span::MAX`] if it is longer than the time axis.
     pub fn mean(&self) -> Span {
         match *self {
             Self::Exponential { mean } | Self::Weibull { mean, .. } => mean,
             Self::Lognormal { median, sigma } => {
                 let sigma = sigma as f64 / 1e6;
                 let micros = median.micros() as f64 * libm::exp(sigma * sigma / 2.0);
-                // A cast saturates.
+                // The cast saturates.
                 Span::from_micros(libm::round(micros) as u64)
             }
         }
@@ -188,7 +189,7 @@ impl FromStr for Distribution {
                 Ok(Self::Exponential { mean })
             }
             "weibull" => {
-                // Below, nearly all draws are shorter than a microsecond.
+                // With a smaller shape nearly all draws are shorter than a microsecond.
                 let (shape, mean) = (millionths(&mut named, "shape", 0.1, 100.0)?, span(&mut named, "mean")?);
                 named.finish(&["shape", "mean"])?;
                 Ok(Self::Weibull { shape, mean })

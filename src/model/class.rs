@@ -1,4 +1,4 @@
-//! Job classes by run time and size, with the papers' cuts as presets.
+//! Job classes by run time and size, with the classifications of papers as presets.
 
 use std::str::FromStr;
 
@@ -8,7 +8,7 @@ use thiserror::Error;
 use super::{Named, NamedError, did_you_mean, nearest};
 use crate::units::Span;
 
-/// Cuts of jobs by run time and by size. A job belongs to the first class whose upper bound (inclusive) holds
+/// Bounds that classify jobs by run time and by size. A job belongs to the first class whose upper bound (inclusive) holds
 /// it; the last class of each axis has no bound.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobClasses {
@@ -31,33 +31,34 @@ pub enum SizeBound {
     Percent(u32),
 }
 
-/// A class: an index into the run-time axis and one into the size axis.
+/// A job class: an index into the run-time axis and one into the size axis.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct JobClass {
-    /// Place on the run-time axis.
+    /// The index on the run-time axis.
     pub time: u8,
-    /// Place on the size axis.
+    /// The index on the size axis.
     pub size: u8,
 }
 
-/// Classes that do not exist, or cuts that make no classes.
+/// An error in the name or the bounds of job classes.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum ClassError {
     /// A preset that does not exist.
     #[error("there are no job classes `{written}`; the presets are {}, and own ones are written like `{}`{}", JobClasses::PRESETS.join(", "), JobClasses::EXAMPLE, did_you_mean(hint.as_deref()))]
     Unknown {
-        /// What was written.
+        /// The text as written.
         written: String,
-        /// The preset nearest to it.
+        /// The nearest preset.
         hint: Option<String>,
     },
-    /// Not of the form of cuts.
+    /// A syntax error in the bounds.
     #[error(transparent)]
     Form(#[from] NamedError),
-    /// Bounds that do not rise, or more than there are names for.
+    /// Bounds that do not increase, or more than there are names for.
     #[error("`{written}`: {said}")]
     Cuts {
-        /// What was written.
+        /// The text as written.
         written: String,
         /// What is wrong with it.
         said: String,
@@ -65,14 +66,14 @@ pub enum ClassError {
 }
 
 impl JobClasses {
-    /// Names of the presets.
+    /// The names of the presets.
     pub const PRESETS: [&'static str; 6] =
         ["none", "kettimuthu-16", "kettimuthu-4", "kanavallil", "huang-1", "huang-2"];
 
-    /// Cuts of a user's own.
+    /// An example of bounds of a user's own.
     pub const EXAMPLE: &'static str = "cuts[run=10 min/1 h/8 h,size=1/8/32]";
 
-    /// One class for all.
+    /// A single class for all jobs.
     pub fn none() -> Self {
         Self::build("none", &[], "all", &[], "", true)
     }
@@ -95,12 +96,12 @@ impl JobClasses {
         }
     }
 
-    /// The preset's name, or the cuts as they are written.
+    /// The preset's name, or the bounds as they are written.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Number of classes.
+    /// The number of classes.
     pub fn count(&self) -> usize {
         (self.times.len() + 1) * (self.sizes.len() + 1)
     }
@@ -124,7 +125,7 @@ impl JobClasses {
         JobClass { time: time as u8, size: size as u8 }
     }
 
-    /// Place of a class in `0..count()`, run time first.
+    /// The index of a class in `0..count()`, run time first.
     pub fn index(&self, class: JobClass) -> usize {
         usize::from(class.time) * (self.sizes.len() + 1) + usize::from(class.size)
     }
@@ -145,8 +146,8 @@ impl JobClasses {
 impl FromStr for JobClasses {
     type Err = ClassError;
 
-    /// A preset by name, or own cuts, see [`JobClasses::EXAMPLE`]. Kettimuthu 2003 (sections 2 and 4): 10 min / 1 h / 8 h by 1 / 8 / 32 processors, upper
-    /// bounds inclusive, or 1 h by 8. Kanavallil 2007 (section 7): 10 min / 3 h by 10 % / 50 % of the machine.
+    /// A preset by name, or bounds of a user's own, see [`JobClasses::EXAMPLE`]. Kettimuthu 2003 (sections 2 and 4): 10 min / 1 h / 8 h by
+    /// 1 / 8 / 32 processors, upper bounds inclusive, or 1 h by 8. Kanavallil 2007 (section 7): 10 min / 3 h by 10 % / 50 % of the machine.
     /// Huang 2004 (Table 7-2): 1 / 30 min (workload 1), 3 / 60 min (workload 2).
     fn from_str(written: &str) -> Result<Self, ClassError> {
         use SizeBound::{Percent, Processors};
@@ -194,11 +195,11 @@ fn cuts(written: &str) -> Result<JobClasses, ClassError> {
         named.take_choice("bounds", &[("inclusive", true), ("exclusive", false)])?.unwrap_or(true);
     named.finish(&["run", "size", "run-names", "size-names", "bounds"])?;
     if runs.is_none() && sizes.is_none() {
-        return Err(wrong("there is nothing to cut by; say `run`, `size` or both".to_owned()));
+        return Err(wrong("bounds are missing; give `run`, `size` or both".to_owned()));
     }
     let mut runs =
         bounds(runs.as_deref(), |bound| bound.parse::<Span>().map_err(|error| wrong(error.to_string())))?;
-    // A bare number is one of seconds, as everywhere; the name of a class says so.
+    // A bare number means seconds, as everywhere; the name of a class shows the unit.
     for (text, _) in runs.iter_mut().filter(|(text, _)| text.ends_with(|end: char| end.is_ascii_digit())) {
         text.push('s');
     }
@@ -206,7 +207,9 @@ fn cuts(written: &str) -> Result<JobClasses, ClassError> {
         let (number, percent) =
             bound.strip_suffix('%').map_or((bound, false), |number| (number.trim(), true));
         let number: u32 = number.parse().map_err(|_| {
-            wrong(format!("`{bound}` is no size; write a number of processors or a percentage such as `10%`"))
+            wrong(format!(
+                "`{bound}` is not a size; write a number of processors or a percentage such as `10%`"
+            ))
         })?;
         match number {
             0 => Err(wrong(format!("no job is as small as `{bound}`: the class would be empty"))),
@@ -221,13 +224,13 @@ fn cuts(written: &str) -> Result<JobClasses, ClassError> {
     let rise = |pair: &[(String, SizeBound)]| match (pair[0].1, pair[1].1) {
         (SizeBound::Processors(low), SizeBound::Processors(high)) => low < high,
         (SizeBound::Percent(low), SizeBound::Percent(high)) => low < high,
-        // Which is larger depends on the machine; the first that holds a job has it.
+        // Which bound is larger depends on the machine; the first that holds a job applies.
         _ => true,
     };
     if !sizes.windows(2).all(rise) {
         return Err(wrong("the bounds of `size` must rise".to_owned()));
     }
-    // The signs of a bound: what it holds itself.
+    // The comparison signs in the names of the classes below and above a bound.
     let (within, beyond) = if inclusive { ("<=", ">") } else { ("<", ">=") };
     let (times, last_time) = labelled(runs, run_names.as_deref(), within, beyond, "").map_err(wrong)?;
     let (sizes, last_size) = labelled(sizes, size_names.as_deref(), "<=", ">", "p").map_err(wrong)?;
@@ -243,7 +246,7 @@ fn cuts(written: &str) -> Result<JobClasses, ClassError> {
     Ok(classes)
 }
 
-/// A name that is there more than once.
+/// A name that occurs more than once.
 fn twice<'a>(names: &mut [&'a str]) -> Option<&'a str> {
     names.sort_unstable();
     names.windows(2).find(|pair| pair[0] == pair[1]).map(|pair| pair[0])
@@ -321,7 +324,7 @@ mod tests {
         assert_eq!(shares.label(shares.index(shares.of(Span::ZERO, 13, 128))), "medium");
         let below: JobClasses = "cuts[run=10 min,bounds=exclusive]".parse().unwrap();
         assert_eq!(below.label(below.index(below.of(Span::from_secs(600), 1, 1))), ">=10min");
-        // Sizes of a bound are in the class below it, whatever times are; a bare number is one of seconds.
+        // Bounds of sizes always belong to the class below; a bare number means seconds.
         let below: JobClasses = "cuts[run=10,size=8,bounds=exclusive]".parse().unwrap();
         assert_eq!(below.label(below.index(below.of(Span::from_secs(10), 8, 16))), ">=10s <=8p");
     }
@@ -329,14 +332,14 @@ mod tests {
     #[test]
     fn cuts_that_make_no_classes_are_refused() {
         let said = |written: &str| written.parse::<JobClasses>().unwrap_err().to_string();
-        assert_eq!(said("cuts"), "`cuts`: there is nothing to cut by; say `run`, `size` or both");
+        assert_eq!(said("cuts"), "`cuts`: bounds are missing; give `run`, `size` or both");
         assert_eq!(said("cuts[run=1 h/10 min]"), "`cuts[run=1 h/10 min]`: the bounds of `run` must rise");
         assert_eq!(
             said("cuts[size=1/8,size-names=a/b]"),
             "`cuts[size=1/8,size-names=a/b]`: 2 names for 3 classes: one more than there are bounds"
         );
         assert!(said("cuts[runs=1 h]").contains("did you mean `run`?"), "{}", said("cuts[runs=1 h]"));
-        assert!(said("cuts[size=many]").contains("`many` is no size"), "{}", said("cuts[size=many]"));
+        assert!(said("cuts[size=many]").contains("`many` is not a size"), "{}", said("cuts[size=many]"));
         assert!(said("cuts[size=0]").ends_with("no job is as small as `0`: the class would be empty"));
         assert!(said("cuts[size=0%]").ends_with("no job is as small as `0%`: the class would be empty"));
         assert!(said("cuts[size=200%]").ends_with("`200%` is more than a machine has"));

@@ -1,4 +1,4 @@
-//! Elastic commands: a user changes what a job asks for after it was submitted.
+//! Elastic commands: a user changes the request of a job after its submission.
 
 use std::fmt;
 
@@ -10,43 +10,44 @@ use crate::units::{Span, Time};
 /// An elastic control command (ECC; Kumar, Shae and Jamjoom 2012, section III-C and figure 4).
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Elastic {
-    /// ET: its run time and its estimate grow by so much: it runs longer, and may.
+    /// ET: its run time and its estimate grow by this much.
     ExtendTime(Span),
-    /// RT: its estimate shrinks by so much, and its run time to no more than what is left of that: a job that would have been over before
+    /// RT: its estimate shrinks by this much, and its run time to at most the new estimate: a job that would have ended earlier
     /// runs as long as it would have.
     ReduceTime(Span),
-    /// EP: it wants so many processors more.
+    /// EP: its request grows by this many processors.
     ExtendProcs(u32),
-    /// RP: it wants so many processors less.
+    /// RP: its request shrinks by this many processors.
     ReduceProcs(u32),
 }
 
-/// A command, and when its user gives it.
+/// An elastic command with its time.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ElasticCommand {
-    /// When.
+    /// The time at which the user gives it.
     pub at: Time,
-    /// What.
+    /// The change.
     pub change: Elastic,
 }
 
-/// What somebody who is not its workload does to a job.
+/// A change of a job that does not come from its workload.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum JobAct {
-    /// It ends, cancelled, wherever it stands.
+    /// The job ends as cancelled, whatever its state.
     Cancel,
-    /// It is changed.
+    /// The job's request changes.
     Change(Elastic),
 }
 
-/// Something that is done to a job of a site at a given time.
+/// A change of a job of a site at a given time.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlannedJobAct {
-    /// When.
+    /// The time of the change.
     pub at: Time,
-    /// The number of the job in its workload. If several jobs of the site have it, the one that came first is meant.
+    /// The number of the job in its workload. If several jobs of the site have it, the one that was submitted first is meant.
     pub job: JobId,
-    /// What.
+    /// The change.
     pub act: JobAct,
 }
 
@@ -63,7 +64,7 @@ impl Elastic {
 }
 
 impl Elastic {
-    /// As in `events.csv`: the code and the amount, `ET 60` for a minute more.
+    /// The form of `events.csv`: the code and the amount, `ET 60` for a minute more.
     pub fn written(self) -> String {
         match self {
             Self::ExtendTime(by) | Self::ReduceTime(by) => format!("{} {by}", self.code()),
@@ -71,7 +72,7 @@ impl Elastic {
         }
     }
 
-    /// Reads what [`Elastic::written`] gives.
+    /// Reads the form that [`Elastic::written`] returns.
     pub fn read(written: &str) -> Option<Self> {
         let (code, amount) = written.split_once(' ')?;
         let (time, procs) = (amount.parse::<Span>(), amount.parse::<u32>());
@@ -96,31 +97,32 @@ impl fmt::Display for Elastic {
     }
 }
 
-/// Why a command is not carried out.
+/// The reason why an elastic command is not carried out.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum CommandRefusal {
     /// The local policy processes no commands.
     NoProcessor,
-    /// There is no such job at the site, or it has ended.
+    /// The site has no such job, or it has ended.
     NoJob,
-    /// The job has had as many commands as the policy allows.
+    /// The job has had the most commands that the policy allows.
     TooMany,
-    /// It would leave no time, or no processors.
+    /// The command would leave no time, or no processors.
     BelowZero,
-    /// The job would last for more than some 570 years, or not end in the first half of the axis of time.
+    /// The job would last for more than some 570 years, or end beyond the first half of the time axis.
     TooLong,
-    /// Only malleable jobs change their processors.
+    /// Only malleable jobs can change their processors.
     NotMalleable,
-    /// More or fewer processors than the job can use, or than there are; or less than a block, which changes nothing.
+    /// More or fewer processors than the job can use, or than exist; or less than an allocation unit, which changes nothing.
     OutOfRange,
-    /// Not so many processors are free, or they are reserved.
+    /// Too few processors are free, or they are reserved.
     NoRoom,
     /// The job is neither waiting nor running, so its processors cannot change now.
     NotNow,
 }
 
 impl CommandRefusal {
-    /// All of them, in the order of declaration.
+    /// All reasons, in the order of declaration.
     pub const ALL: [Self; 9] = [
         Self::NoProcessor,
         Self::NoJob,
@@ -133,7 +135,7 @@ impl CommandRefusal {
         Self::NotNow,
     ];
 
-    /// The word used in tables and files.
+    /// The word in tables and files.
     pub const fn name(self) -> &'static str {
         match self {
             Self::NoProcessor => "no-processor",
@@ -148,21 +150,21 @@ impl CommandRefusal {
         }
     }
 
-    /// What is wrong, as a sentence without its end.
+    /// The reason as a sentence without its end.
     pub const fn because(self) -> &'static str {
         match self {
             Self::NoProcessor => {
                 "the local policy processes no elastic commands (those whose names end in `-e` or `-de` do)"
             }
             Self::NoJob => "there is no such job, or it has ended",
-            Self::TooMany => "the job has had as many as the policy allows",
-            Self::BelowZero => "nothing would be left of its time or processors",
+            Self::TooMany => "the job has had the maximum number of commands",
+            Self::BelowZero => "no time or no processors would be left",
             Self::TooLong => "the job would run for centuries",
             Self::NotMalleable => "only malleable jobs change their processors",
             Self::OutOfRange => {
-                "the job cannot use so many or so few processors, there are not so many, or they are less than a block"
+                "the job cannot use that number of processors, the machine does not have them, or the change is less than an allocation unit"
             }
-            Self::NoRoom => "not so many processors are free, or they are reserved",
+            Self::NoRoom => "too few processors are free, or they are reserved",
             Self::NotNow => "the job neither waits nor runs",
         }
     }

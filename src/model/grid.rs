@@ -5,25 +5,25 @@ use serde::{Deserialize, Serialize};
 use super::{Named, SiteSpec};
 use crate::units::{Bandwidth, Span};
 
-/// A whole grid.
+/// The description of a whole grid.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GridSpec {
-    /// The seed of all that is drawn.
+    /// The seed of all random draws.
     pub seed: u64,
     /// The sites, at least one.
     pub sites: Vec<SiteSpec>,
-    /// Between the portal and the sites, and among the sites.
+    /// The connections between the portal and the sites, and among the sites.
     pub network: NetworkSpec,
-    /// The broker; without one, sites see only their own users.
+    /// The broker; without one, sites receive only the jobs of their own users.
     pub broker: Option<BrokerSpec>,
 }
 
-/// A connection.
+/// A connection between two places.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Link {
-    /// How long a message takes.
+    /// The time that a message takes.
     pub latency: Span,
-    /// What transfers of data share; `None` for as much as anybody wants.
+    /// The bandwidth that data transfers share; `None` for unlimited.
     pub bandwidth: Option<Bandwidth>,
 }
 
@@ -37,49 +37,49 @@ pub struct NetworkSpec {
 /// The broker and its dispatcher.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BrokerSpec {
-    /// The mapping algorithm.
+    /// The broker policy.
     pub policy: Named,
-    /// How often sites report; zero for at every change.
-    pub picture: Span,
-    /// Whether the broker adds its own dispatches to a picture that does not show them yet.
+    /// The time between two reports of a site; zero reports at every change.
+    pub monitoring_interval: Span,
+    /// Whether the broker adds its own dispatches to a grid view that does not show them yet.
     pub count_in_flight: bool,
-    /// When assignments that have not left the dispatcher are made anew.
+    /// When assignments that have not left the dispatcher are planned again.
     pub replan: Replan,
-    /// Whether replanning also takes back jobs that wait at sites.
+    /// Whether replanning also recalls jobs that wait at sites.
     pub recall_queued: bool,
-    /// How often a job is tried again before it is given up.
+    /// The number of times that a job is assigned again before it is abandoned.
     pub retries: u32,
-    /// How long a returned job waits before it is planned again; doubled with each return, up to 64 times.
+    /// The time that a returned job waits before it is planned again; doubled with each return, up to 64 times.
     pub backoff: Span,
-    /// Most jobs of the grid at a site at once, waiting or running; `None` for any number.
+    /// The largest number of the grid's jobs at a site at once, waiting or running; `None` for no limit.
     pub in_flight: Option<u32>,
-    /// What one dispatch takes the dispatcher, one after the other.
+    /// The time that the dispatcher needs for one dispatch; dispatches follow one another.
     pub overhead: Span,
-    /// Who pays for an attempt that was lost to churn.
-    pub lost_attempts: Payer,
+    /// The party that pays for an attempt that failed because of churn.
+    pub failed_attempts: Payer,
 }
 
-/// When assignments that have not left the dispatcher are made anew.
+/// When assignments that have not left the dispatcher are planned again.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Replan {
-    /// They stay.
+    /// Never: assignments stay.
     Never,
-    /// When a site has gained or lost machines, as far as the picture shows.
+    /// After a site has gained or lost machines, as far as the grid view shows.
     #[default]
     OnChurn,
-    /// With every picture.
-    EveryPicture,
+    /// With every report.
+    EveryReport,
 }
 
-/// Who pays for an attempt that was lost to churn.
+/// The party that pays for an attempt that failed because of churn.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Payer {
-    /// The job.
+    /// The job's user.
     #[default]
     User,
-    /// The site that lost it: the job is charged nothing for it.
+    /// The site of the attempt: the job is charged nothing for it.
     Site,
 }
 
@@ -105,11 +105,11 @@ impl NetworkSpec {
 }
 
 impl BrokerSpec {
-    /// A broker with the defaults of a scenario.
+    /// A broker with the default settings of a scenario.
     pub fn new(policy: Named) -> Self {
         Self {
             policy,
-            picture: Span::from_secs(60),
+            monitoring_interval: Span::from_secs(60),
             count_in_flight: true,
             replan: Replan::default(),
             recall_queued: false,
@@ -117,7 +117,7 @@ impl BrokerSpec {
             backoff: Span::from_secs(10),
             in_flight: None,
             overhead: Span::ZERO,
-            lost_attempts: Payer::default(),
+            failed_attempts: Payer::default(),
         }
     }
 }

@@ -12,7 +12,7 @@ macro_rules! id {
         pub struct $name(pub $inner);
 
         impl $name {
-            /// As an index into the table this id belongs to.
+            /// The id as an index into its table.
             pub const fn index(self) -> usize {
                 self.0 as usize
             }
@@ -31,7 +31,7 @@ id! {
     JobId(u64)
 }
 id! {
-    /// Where a live job stands in its partition's table. Dense, so that policies can use it as an index, and
+    /// The place of a live job in its partition's table. Dense, so that policies can use it as an index, and
     /// **reused** once the job has left: never keep one beyond [`crate::local::Change::Ended`].
     JobKey(u32)
 }
@@ -41,7 +41,7 @@ id! {
 }
 
 impl SiteId {
-    /// Where a job is that is at no site: with the broker or the dispatcher.
+    /// The place of a job that is at no site, but with the broker or the dispatcher.
     pub const GRID: Self = Self(u32::MAX);
 }
 
@@ -50,7 +50,7 @@ id! {
     PartitionId(u32)
 }
 
-/// A place that a job can be assigned to: a partition of a site.
+/// A pool, to which the broker can assign a job: a partition of a site.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct PoolId {
     /// The site.

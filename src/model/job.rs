@@ -6,81 +6,81 @@ use thiserror::Error;
 use super::{ElasticCommand, JobId, PartitionId, Speedup, SpeedupError};
 use crate::units::{Bytes, Energy, Money, Rate, Span, Time, Work};
 
-/// How many processors a job can use.
+/// The processors that a job can use.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Size {
     /// Exactly this many.
     Rigid(u32),
-    /// Any number in the range, settled when the job starts.
+    /// Any number in the range, chosen when the job starts.
     Moldable {
-        /// Fewest processors.
+        /// The fewest processors.
         min: u32,
         /// The number for which the run time is given.
         preferred: u32,
-        /// Most processors.
+        /// The most processors.
         max: u32,
-        /// How the rate depends on the number.
+        /// The rate as a function of the number.
         speedup: Speedup,
     },
     /// Any number in the range, changeable while the job runs.
     Malleable {
-        /// Fewest processors.
+        /// The fewest processors.
         min: u32,
         /// The number for which the run time is given.
         preferred: u32,
-        /// Most processors.
+        /// The most processors.
         max: u32,
-        /// How the rate depends on the number.
+        /// The rate as a function of the number.
         speedup: Speedup,
     },
 }
 
-/// Where a job came from.
+/// The origin of a job.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Origin {
-    /// A user of the site: its own workload, which wants to hear of its end, or a command.
+    /// A user of the site: the site's own workload, which is notified of its end, or a command.
     #[default]
-    Own,
+    Local,
     /// The grid: it came through the portal.
-    Sent,
+    Grid,
 }
 
 impl Origin {
     /// The word used in every table and file.
     pub const fn name(self) -> &'static str {
         match self {
-            Self::Own => "local",
-            Self::Sent => "grid",
+            Self::Local => "local",
+            Self::Grid => "grid",
         }
     }
 }
 
-/// What a job of the grid carries with it from site to site.
+/// The data that a job of the grid carries from entity to entity.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct GridPart {
-    /// Its number among the jobs that the portal has let in, unique in the run.
+pub struct GridContext {
+    /// Its number among the jobs that the portal has admitted, unique in the run.
     pub number: u64,
-    /// Data that must be at the site before it is submitted there.
+    /// Input data, which must be at the site before the job is submitted there.
     pub input: Bytes,
-    /// Data that goes back to the portal when it has completed.
+    /// Output data, which returns to the portal when the job has completed.
     pub output: Bytes,
-    /// Which assignment this is, from 1; a late word about an older one can be told from the present one.
+    /// The number of this assignment, from 1; it distinguishes a late message about an older one.
     pub try_number: u32,
-    /// Assignments that do not count as tries, because the broker itself took them back.
+    /// The number of assignments that do not count as tries, because the broker itself recalled them.
     pub excused: u32,
-    /// Attempts that were started before, at whatever site.
+    /// The number of earlier attempts, at any site.
     pub attempts: u32,
-    /// When the first of them started.
+    /// The start of the first attempt.
     pub first_start: Option<Time>,
-    /// Work that earlier attempts have done and checkpoints have kept.
+    /// Work of earlier attempts that checkpoints have kept.
     pub kept: Work,
     /// Energy charged for earlier attempts.
     pub energy: Energy,
     /// Money charged for earlier attempts.
     pub cost: Money,
-    /// When the last attempt was lost to churn, if one was and no other has started since.
+    /// The time at which the last attempt failed because of churn, if one did and none has started since.
     pub lost_at: Option<Time>,
-    /// Elastic commands that have been carried out for it.
+    /// The number of elastic commands that have been carried out for it.
     pub commands: u32,
 }
 
@@ -94,18 +94,18 @@ pub struct Predecessor {
 }
 
 /// One request, as a workload states it. Times are at the reference speed 1; on processors of speed `v` the
-/// run time and the estimate both divide by `v`.
+/// run time and the estimate are both divided by `v`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Job {
-    /// Number in the workload.
+    /// The number in the workload.
     pub id: JobId,
-    /// When it is submitted.
+    /// The time of submission.
     pub submit: Time,
-    /// Processors it can use.
+    /// The processors that it can use.
     pub size: Size,
-    /// Run time on the (preferred) size at the reference speed.
+    /// The run time on the (preferred) size at the reference speed.
     pub runtime: Span,
-    /// What the user says the run time is; the kill limit unless the site allows overrun.
+    /// The run time as the user estimates it; the kill limit unless the site allows overrun.
     pub estimate: Span,
     /// User number, −1 if unknown.
     pub user: i32,
@@ -115,41 +115,42 @@ pub struct Job {
     pub executable: i32,
     /// Queue number, −1 if unknown.
     pub queue: i32,
-    /// The partition it asks for, if any.
+    /// The partition that it requests, if any.
     pub partition: Option<PartitionId>,
     /// The job it follows, if its workload is replayed with user feedback.
     pub after: Option<Predecessor>,
     /// The wait that the workload's own machine recorded (SWF field 3), for validation.
     pub recorded_wait: Option<Span>,
-    /// Earliest start it asks for, if it is a dedicated (interactive) job.
+    /// The earliest start that it requests, if it is a dedicated (interactive) job.
     pub requested_start: Option<Time>,
-    /// Commands that its user will give, in the order of their times; known to nobody before.
+    /// Commands that its user will give, in the order of their times; no policy sees them before.
     pub elastic: Option<Box<[ElasticCommand]>>,
-    /// When its result is worth less, if ever.
+    /// The time after which its result is worth less, if any.
     pub deadline: Option<Time>,
-    /// What it carries from site to site, if it came through the portal.
-    pub grid: Option<Box<GridPart>>,
+    /// The data of a job that came through the portal.
+    pub grid: Option<Box<GridContext>>,
 }
 
-/// A job that makes no sense on any machine.
+/// A job that is invalid on any machine.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum JobError {
-    /// No processors asked for.
-    #[error("job {0} asks for no processors")]
+    /// A request for no processors.
+    #[error("job {0} requests no processors")]
     NoProcessors(JobId),
     /// `min ≤ preferred ≤ max` does not hold.
-    #[error("job {id} has a size of {min} to {max} processors that does not hold its preferred {preferred}")]
+    #[error("job {id} has a size of {min} to {max} processors without its preferred {preferred}")]
     BadRange {
         /// The job.
         id: JobId,
-        /// Fewest processors.
+        /// The fewest processors.
         min: u32,
-        /// Preferred number.
+        /// The preferred number.
         preferred: u32,
-        /// Most processors.
+        /// The most processors.
         max: u32,
     },
-    /// A speedup curve that is none.
+    /// An invalid speedup curve.
     #[error("job {id}: {problem}")]
     Speedup {
         /// The job.
@@ -184,7 +185,7 @@ impl Size {
         }
     }
 
-    /// True if the number may change while the job runs.
+    /// Whether the number may change while the job runs.
     pub const fn is_malleable(&self) -> bool {
         matches!(self, Self::Malleable { .. })
     }
@@ -201,7 +202,7 @@ impl Size {
 }
 
 impl Job {
-    /// A rigid job with an exact estimate and nothing else known.
+    /// A rigid job with an exact estimate and no other properties.
     pub fn rigid(id: u64, submit: Time, procs: u32, runtime: Span) -> Self {
         Self {
             id: JobId(id),
@@ -230,7 +231,7 @@ impl Job {
         self
     }
 
-    /// Submits it at `at` instead. The start that it asks for and the commands of its user move along, as they are seen from
+    /// Changes the submission to `at`. The requested start and the commands of its user move along, since they are relative to
     /// the submission.
     pub fn resubmit(&mut self, at: Time) {
         let submit = self.submit;

@@ -1,10 +1,10 @@
-//! The version of what is saved.
+//! The version of a saved layout.
 
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// The first field of what is saved: the version of its form, which goes up with each change of it. What has another is
-/// refused, and never read as something that it is not.
+/// The first field of a saved value: the version of its layout, which is raised with each change of it. Another version is
+/// refused, and never misread.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct Layout<const VERSION: u32>;
 

@@ -1,24 +1,21 @@
-//! The way a policy or a generator is written everywhere: `name[key=value,...]`.
-
-mod read;
+//! The written form of a policy or a generator: `name[key=value,...]`.
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::RangeBounds;
 use std::str::FromStr;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
-
-pub use read::named_params;
 
 /// A name with parameters, as a user writes it: `easy[order=sjf]`, `lublin[jobs=1000,seed=7]`.
 ///
 /// Reading and writing round-trip. In files it may also be a table with the name as its one key: `{ easy = { order = "sjf" } }`. A
 /// value may itself be of the form: `poisson[runtime=exponential[mean=10 min]]`. Parameters are taken out one by one with
-/// [`Named::take`]; what is left at the end is unknown and refused by [`Named::finish`], so that a typing error is never silently
+/// [`Named::take`]; [`Named::finish`] refuses what is left at the end as unknown, so that no typing error is silently
 /// ignored.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(into = "String")]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
 pub struct Named {
     /// The name before the bracket.
     pub name: String,
@@ -26,13 +23,14 @@ pub struct Named {
     pub params: BTreeMap<String, String>,
 }
 
-/// What can be wrong with a name and its parameters.
+/// An error in a name and its parameters.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum NamedError {
     /// Not of the form `name[key=value,...]`.
     #[error("`{0}` is not of the form `name[key=value,...]`")]
     Syntax(String),
-    /// The same key twice.
+    /// A key that is given twice.
     #[error("`{key}` is given twice in `{written}`")]
     Twice {
         /// The key.
@@ -52,7 +50,7 @@ pub enum NamedError {
         /// All valid keys.
         valid: Vec<String>,
     },
-    /// A value that the key does not take.
+    /// A value that is not valid for its key.
     #[error("`{key}={value}` in `{name}` is not {expected}")]
     BadValue {
         /// The named thing.
@@ -61,12 +59,12 @@ pub enum NamedError {
         key: String,
         /// The value as written.
         value: String,
-        /// What would be right.
+        /// A description of valid values.
         expected: String,
     },
 }
 
-/// Behind a name that is not known, which was meant: ` (did you mean ...?)`, or nothing.
+/// The end of a message about an unknown name: ` (did you mean ...?)`, or nothing.
 pub fn did_you_mean(near: Option<&str>) -> String {
     near.map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default()
 }
@@ -75,7 +73,7 @@ fn listed(valid: &[String]) -> String {
     if valid.is_empty() { "none".to_owned() } else { format!("`{}`", valid.join("`, `")) }
 }
 
-/// The candidate most like `written`, if any is alike enough to be meant.
+/// The candidate most similar to `written`, if any is similar enough.
 pub fn nearest<'a>(written: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     candidates
         .into_iter()
@@ -86,7 +84,7 @@ pub fn nearest<'a>(written: &str, candidates: impl IntoIterator<Item = &'a str>)
 }
 
 impl NamedError {
-    /// That `key` of `name` has a value that is not `expected`.
+    /// The error that `key` of `name` has a value that is not `expected`.
     pub fn bad_value(name: &str, key: &str, value: impl fmt::Display, expected: &str) -> Self {
         Self::BadValue {
             name: name.to_owned(),
@@ -98,9 +96,14 @@ impl NamedError {
 }
 
 impl Named {
-    /// A bare name.
+    /// A name without parameters.
     pub fn bare(name: &str) -> Self {
         Self { name: name.to_owned(), params: BTreeMap::new() }
+    }
+
+    /// Whether a parameter can have this key and this value, as texts between brackets.
+    pub fn can_have(key: &str, value: &str) -> bool {
+        is_name(key) && is_value(value)
     }
 
     /// Takes the value of `key` out, parsed; `Ok(None)` if it is not given. `expected` completes the sentence
@@ -113,6 +116,25 @@ impl Named {
         match value.parse() {
             Ok(parsed) => Ok(Some(parsed)),
             Err(_) => Err(NamedError::bad_value(&self.name, key, value, expected)),
+        }
+    }
+
+    /// As [`Named::take`], of values in the range.
+    ///
+    /// # Errors
+    /// [`NamedError::BadValue`] if the value does not parse or is outside the range.
+    pub fn take_within<T: FromStr + PartialOrd>(
+        &mut self,
+        key: &str,
+        range: impl RangeBounds<T>,
+        expected: &str,
+    ) -> Result<Option<T>, NamedError> {
+        let written = self.params.get(key).cloned().unwrap_or_default();
+        match self.take(key, expected)? {
+            Some(value) if !range.contains(&value) => {
+                Err(NamedError::bad_value(&self.name, key, written, expected))
+            }
+            value => Ok(value),
         }
     }
 
@@ -136,7 +158,7 @@ impl Named {
         }
     }
 
-    /// Refuses whatever was not taken.
+    /// Refuses parameters that were not taken.
     ///
     /// # Errors
     /// [`NamedError::UnknownKey`] with the nearest of `valid`.
@@ -184,12 +206,12 @@ fn is_name(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '+'))
 }
 
-/// Something without brackets, or of the form itself.
+/// Whether a text has no brackets, or is of the form itself.
 fn is_value(text: &str) -> bool {
     !text.is_empty() && (!text.contains(['[', ']', ',']) || text.parse::<Named>().is_ok())
 }
 
-/// The pieces between the commas that are in no bracket; `None` if brackets do not match.
+/// The pieces between the commas outside of brackets; `None` if brackets do not match.
 fn split(inside: &str) -> Option<Vec<&str>> {
     let (mut pieces, mut start, mut depth) = (Vec::new(), 0, 0_u32);
     for (at, c) in inside.char_indices() {
@@ -214,6 +236,14 @@ impl fmt::Display for Named {
             write!(f, "{}{key}={value}", if at == 0 { "[" } else { "," })?;
         }
         if self.params.is_empty() { Ok(()) } else { f.write_str("]") }
+    }
+}
+
+impl TryFrom<String> for Named {
+    type Error = NamedError;
+
+    fn try_from(written: String) -> Result<Self, NamedError> {
+        written.parse()
     }
 }
 
@@ -259,25 +289,13 @@ mod tests {
     }
 
     #[test]
-    fn a_table_is_the_same_as_a_text() {
-        let read = |json: &str| serde_json::from_str::<Named>(json);
-        let text = read(r#""poisson[jobs=3,load=0.5,runtime=weibull[mean=45 h,shape=0.7]]""#).unwrap();
-        let table = r#"{"poisson": {"jobs": 3, "load": 0.5, "runtime": {"weibull": {"shape": 0.7, "mean": "45 h"}}}}"#;
-        assert_eq!(read(table).unwrap(), text);
-        assert_eq!(read(&serde_json::to_string(&text).unwrap()).unwrap(), text);
-        assert_eq!(read(r#"{"fcfs": {}}"#).unwrap(), Named::bare("fcfs"));
-        for json in [
-            "3",
-            "{}",
-            r#"{"a": {}, "b": {}}"#,
-            r#"{"a": {"b": "c,d"}}"#,
-            r#"{"a": {"b": []}}"#,
-            r#"{"a": "b"}"#,
-        ] {
-            assert!(read(json).is_err(), "{json}");
-        }
-        let bytes = postcard::to_stdvec(&text).unwrap();
-        assert_eq!(postcard::from_bytes::<Named>(&bytes).unwrap(), text);
+    fn it_is_stored_as_its_text() {
+        let named: Named = "poisson[jobs=3,load=0.5,runtime=weibull[mean=45 h,shape=0.7]]".parse().unwrap();
+        let json = serde_json::to_string(&named).unwrap();
+        assert_eq!(json, format!("\"{named}\""));
+        assert_eq!(serde_json::from_str::<Named>(&json).unwrap(), named);
+        let bytes = postcard::to_stdvec(&named).unwrap();
+        assert_eq!(postcard::from_bytes::<Named>(&bytes).unwrap(), named);
     }
 
     #[test]

@@ -4,18 +4,19 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Why a site will not take a job.
+/// The reason why a job is rejected.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum RejectReason {
-    /// It needs more processors than its partition ever has.
+    /// The job needs more processors than its partition ever has.
     TooLarge,
-    /// It names a partition that the site does not have.
+    /// The job names a partition that the site does not have.
     NoSuchPartition,
-    /// It asks for no processors, or its range of sizes or its speedup makes no sense.
+    /// The job requests no processors, or its range of sizes or its speedup is invalid.
     Malformed,
-    /// The local policy refused it.
+    /// The local policy rejected it.
     Policy,
-    /// No pool of the grid takes it.
+    /// No pool of the grid accepts it.
     NoPool,
 }
 
@@ -24,15 +25,15 @@ pub enum RejectReason {
 pub enum Outcome {
     /// All its work was done.
     Completed,
-    /// Ended at its estimate with work left.
+    /// It ended at its estimate with work left.
     Killed,
-    /// Ended by its site or machine, not by its own doing.
+    /// Its site or machine ended it.
     Failed,
-    /// Never taken.
+    /// Its site, or the grid, refused it for this reason.
     Rejected(RejectReason),
-    /// Withdrawn by its owner.
+    /// Its owner withdrew it.
     Cancelled,
-    /// Still waiting or running when the run ended.
+    /// It was still waiting or running when the run ended.
     Unfinished,
 }
 
@@ -41,7 +42,7 @@ impl Outcome {
     pub const NAMES: [&'static str; 6] =
         ["completed", "killed", "failed", "rejected", "cancelled", "unfinished"];
 
-    /// Place in [`Outcome::NAMES`].
+    /// The index in [`Outcome::NAMES`].
     pub const fn index(self) -> usize {
         match self {
             Self::Completed => 0,
@@ -53,7 +54,7 @@ impl Outcome {
         }
     }
 
-    /// The word used in every table and file.
+    /// The word in every table and file.
     pub const fn name(self) -> &'static str {
         Self::NAMES[self.index()]
     }
@@ -70,9 +71,9 @@ impl fmt::Display for RejectReason {
         f.pad(match self {
             Self::TooLarge => "needs more processors than the partition has",
             Self::NoSuchPartition => "names a partition that the site does not have",
-            Self::Malformed => "asks for something that makes no sense",
+            Self::Malformed => "has an invalid request",
             Self::Policy => "refused by the local policy",
-            Self::NoPool => "no pool of the grid takes it",
+            Self::NoPool => "no pool can run it",
         })
     }
 }

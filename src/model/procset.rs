@@ -11,13 +11,13 @@ const BITS: u32 = u64::BITS;
 /// set of a narrow job on a wide machine is small; two words need no allocation.
 #[derive(Clone, Default, Serialize, Deserialize)]
 pub struct ProcSet {
-    /// Index of the first kept word.
+    /// The index of the first kept word.
     base: u32,
     words: SmallVec<[u64; 2]>,
 }
 
 impl ProcSet {
-    /// No processors.
+    /// The empty set.
     pub fn new() -> Self {
         Self::default()
     }
@@ -39,27 +39,27 @@ impl ProcSet {
         Self { base: first, words }
     }
 
-    /// Number of processors in the set.
+    /// The number of processors in the set.
     pub fn len(&self) -> u32 {
         self.words.iter().map(|word| word.count_ones()).sum()
     }
 
-    /// True if there is none.
+    /// Whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.words.iter().all(|word| *word == 0)
     }
 
-    /// True if `proc` is a member.
+    /// Whether `proc` is a member.
     pub fn contains(&self, proc: u32) -> bool {
         self.word(proc / BITS) >> (proc % BITS) & 1 == 1
     }
 
-    /// True if every member of `other` is a member.
+    /// Whether every member of `other` is a member.
     pub fn contains_all(&self, other: &Self) -> bool {
         other.indexed().all(|(index, word)| word & !self.word(index) == 0)
     }
 
-    /// True if no processor is in both.
+    /// Whether no processor is in both.
     pub fn is_disjoint(&self, other: &Self) -> bool {
         other.indexed().all(|(index, word)| word & self.word(index) == 0)
     }
@@ -89,7 +89,7 @@ impl ProcSet {
         }
     }
 
-    /// The members that are in `other` too.
+    /// The members of both sets.
     #[must_use]
     pub fn intersection(&self, other: &Self) -> Self {
         let mut out = self.clone();
@@ -133,7 +133,7 @@ impl ProcSet {
         self.indexed().find(|(_, word)| *word != 0).map(|(index, word)| index * BITS + word.trailing_zeros())
     }
 
-    /// Members in ascending order.
+    /// The members in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
         self.indexed().flat_map(|(index, mut word)| {
             std::iter::from_fn(move || {
@@ -144,7 +144,7 @@ impl ProcSet {
         })
     }
 
-    /// Maximal runs of members as `(first, last)`, ascending and apart.
+    /// The maximal runs of members as `(first, last)`, ascending and not adjacent.
     pub fn intervals(&self) -> Intervals<'_> {
         Intervals { set: self, next: self.base * BITS }
     }
@@ -172,7 +172,8 @@ impl ProcSet {
         self.words.iter().enumerate().map(|(at, word)| (self.base + at as u32, *word))
     }
 
-    /// Makes words `first..=last` present.
+    /// Extends the kept words to `first..=last`.
+    #[inline]
     fn reach(&mut self, first: u32, last: u32) {
         if self.words.is_empty() {
             self.base = first;
@@ -201,7 +202,7 @@ impl ProcSet {
 }
 
 impl PartialEq for ProcSet {
-    /// By members: how many empty words are kept does not matter.
+    /// Compares members: the number of empty words does not matter.
     fn eq(&self, other: &Self) -> bool {
         self.contains_all(other) && other.contains_all(self)
     }
@@ -239,6 +240,7 @@ pub struct Intervals<'a> {
 impl Iterator for Intervals<'_> {
     type Item = (u32, u32);
 
+    #[inline]
     fn next(&mut self) -> Option<(u32, u32)> {
         let end = (self.set.base + self.set.words.len() as u32) * BITS;
         let seek = |from: u32, wanted: bool| {

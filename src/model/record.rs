@@ -1,7 +1,6 @@
-//! What a run leaves behind: a record a job, a record a segment, a record a change of machine state, a record an
-//! event of the grid.
+//! The records of a run: one for each job, segment, change of machine state, and event of the grid.
 //!
-//! All metrics, tables and plots are made from records, so a figure can be recomputed from the files.
+//! All metrics, tables and charts are computed from records, so a figure can be computed again from the files.
 
 use std::fmt;
 
@@ -13,34 +12,34 @@ use crate::units::{Energy, Money, Rate, Span, Time};
 /// One line of `jobs.csv`, written when the job ends.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobRecord {
-    /// Number in the workload.
+    /// The number in the workload.
     pub id: JobId,
-    /// Whose job it is.
+    /// The origin of the job.
     pub origin: Origin,
-    /// The site it ended at.
+    /// The site where it ended.
     pub site: SiteId,
-    /// The partition it ended in.
+    /// The partition where it ended.
     pub partition: PartitionId,
     /// User number, −1 if unknown.
     pub user: i32,
-    /// When it was submitted.
+    /// The time of submission.
     pub submit: Time,
-    /// When it first started; `None` if it never did.
+    /// The time of its first start; `None` if it never started.
     pub start: Option<Time>,
-    /// When it ended (for a rejected job: when it was refused).
+    /// The time of its end (for a rejected job: of the rejection).
     pub end: Time,
-    /// Processors asked for.
+    /// The processors that it requested.
     pub requested: u32,
-    /// Processors given (whole allocation blocks); 0 if it never started.
+    /// The processors that it got (whole allocation units); 0 if it never started.
     pub procs: u32,
-    /// How it ended.
+    /// Its outcome.
     pub outcome: Outcome,
-    /// How long it ran, or would have run without sharing or suspension: the work it was allowed to do at
+    /// How long it ran, or would have run without sharing or suspension: the work that it was allowed to do at
     /// the rate of its dedicated processors. The `run` of slowdown metrics.
     pub run: Span,
     /// The estimate, at the partition's speed.
     pub estimate: Span,
-    /// Tries that were started.
+    /// The number of attempts that were started.
     pub attempts: u32,
     /// Energy charged to it.
     pub energy: Energy,
@@ -48,35 +47,36 @@ pub struct JobRecord {
     pub cost: Money,
     /// The wait that the workload's own machine recorded, for validation.
     pub recorded_wait: Option<Span>,
-    /// The start that it asked for, if it was a dedicated job.
+    /// The start that it requested, if it was a dedicated job.
     pub requested_start: Option<Time>,
 }
 
 impl JobRecord {
-    /// When it could first have started: its submission, or the start that it asked for if that was later. A dedicated job that
-    /// starts when it asked to has waited for nothing.
+    /// The earliest possible start: its submission, or the start that it requested if that was later. A dedicated job that
+    /// starts at the requested time has not waited.
     pub fn ready(&self) -> Time {
         ready(self.submit, self.requested_start)
     }
 
-    /// From when it was [ready](Self::ready) to its first start; for a job that never started, to its end.
+    /// The time from when it was [ready](Self::ready) to its first start; for a job that never started, to its end.
     pub fn wait(&self) -> Span {
         self.start.unwrap_or(self.end).since(self.ready())
     }
 
-    /// From when it was [ready](Self::ready) to its end.
+    /// The time from when it was [ready](Self::ready) to its end.
     pub fn response(&self) -> Span {
         self.end.since(self.ready())
     }
 }
 
-/// When a job can first start: when it is submitted, or when it asks to if that is later. What it waits counts from here.
+/// The earliest possible start of a job: its submission, or the start that it requests if that is later. Its wait counts from here.
 pub fn ready(submit: Time, requested_start: Option<Time>) -> Time {
     requested_start.map_or(submit, |start| start.max(submit))
 }
 
-/// Why processors were held during a segment.
+/// The reason why processors were held during a segment.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum Cause {
     /// The job ran.
     Run,
@@ -91,7 +91,7 @@ pub enum Cause {
 }
 
 impl Cause {
-    /// The word used in `segments.csv`.
+    /// The word in `segments.csv`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Run => "run",
@@ -103,58 +103,58 @@ impl Cause {
     }
 }
 
-/// One line of `segments.csv`: a stretch of an attempt on fixed processors at a fixed rate. Half-open.
+/// One line of `segments.csv`: a stretch of an attempt on fixed processors at a fixed rate. The interval is half-open.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SegmentRecord {
     /// The job.
     pub job: JobId,
-    /// Whose job it is.
+    /// The origin of the job.
     pub origin: Origin,
-    /// Which try, from 1.
+    /// The number of the attempt, from 1.
     pub attempt: u32,
-    /// Where.
+    /// The site.
     pub site: SiteId,
-    /// Where in the site.
+    /// The partition.
     pub partition: PartitionId,
     /// The processors held.
     pub procs: ProcSet,
-    /// Beginning.
+    /// The beginning.
     pub from: Time,
-    /// End.
+    /// The end.
     pub to: Time,
-    /// Progress of the job, relative to its dedicated run at reference speed.
+    /// The progress rate of the job, relative to its dedicated run at reference speed.
     pub rate: Rate,
     /// The share of each processor's time that was the job's ([`Rate::FULL`] is all of it).
     pub share: Rate,
-    /// Why the processors were held.
+    /// The reason why the processors were held.
     pub cause: Cause,
-    /// Energy of this segment.
+    /// The energy of this segment.
     pub energy: Energy,
-    /// Cost of this segment.
+    /// The cost of this segment.
     pub cost: Money,
 }
 
-/// What a machine (or a partition's processors) is doing.
+/// The state of a machine, or of a partition's processors.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum MachineState {
-    /// At least one processor in use.
+    /// At least one processor is in use.
     Busy,
-    /// None in use.
+    /// No processor is in use.
     Idle,
-    /// Held by a reservation.
+    /// A reservation holds it.
     Reserved,
-    /// Away.
-    Away,
+    /// It is down.
+    Down,
 }
 
 impl MachineState {
-    /// The word used in `machines.csv`.
+    /// The word in `machines.csv`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Busy => "busy",
             Self::Idle => "idle",
             Self::Reserved => "reserved",
-            Self::Away => "away",
+            Self::Down => "down",
         }
     }
 }
@@ -162,62 +162,63 @@ impl MachineState {
 /// One line of `machines.csv`: from `time` on, `procs` are in `state`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MachineRecord {
-    /// Since when.
+    /// The beginning of the state.
     pub time: Time,
-    /// Where.
+    /// The site.
     pub site: SiteId,
-    /// Where in the site.
+    /// The partition.
     pub partition: PartitionId,
-    /// Which processors.
+    /// The processors.
     pub procs: ProcSet,
     /// Their new state.
     pub state: MachineState,
 }
 
-/// What happened, beyond jobs that end in their order: a line of `events.csv`.
+/// The kind of an event beyond the regular ends of jobs: a line of `events.csv`.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum EventKind {
     /// Machines left.
     Left,
-    /// Machines came (back).
+    /// Machines came, or came back.
     Joined,
-    /// Machines go on at another speed.
+    /// Machines continue at another speed.
     Slowed,
-    /// A job lost its attempt and waits at its site again.
+    /// An attempt of a job failed, and the job waits at its site again.
     Requeued,
-    /// A job lost its attempt or its place in a queue and went back to the broker.
-    GivenBack,
-    /// A job stands still until its machine is back.
-    Halted,
-    /// A job that stood still goes on.
+    /// A job returned to the broker, after a failed attempt or from a queue.
+    Returned,
+    /// A job stalls until its machine is back.
+    Stalled,
+    /// A stalled job continues.
     Continued,
-    /// A job lost its attempt and has failed with it.
+    /// An attempt of a job failed, and the job with it.
     Failed,
-    /// A site would not take a job, and sent it back.
+    /// A site refused a job and returned it.
     Refused,
-    /// The broker took an assignment back.
+    /// The broker recalled an assignment.
     Recalled,
-    /// A job was assigned again after it had come back.
+    /// A returned job was assigned again.
     Reassigned,
-    /// A job was given up: nobody takes it, or its retries are used up.
+    /// A job was abandoned: no pool accepts it, or its retries are used up.
     GivenUp,
-    /// A job got more time or more processors, by an elastic command.
+    /// An elastic command gave a job more time or more processors.
     Extended,
-    /// A job got less time or fewer processors, by an elastic command.
+    /// An elastic command left a job less time or fewer processors.
     Reduced,
     /// An elastic command was not carried out.
     CommandRefused,
 }
 
 impl EventKind {
-    /// All of them, in the order of declaration.
+    /// All kinds, in the order of declaration.
     pub const ALL: [Self; 15] = [
         Self::Left,
         Self::Joined,
         Self::Slowed,
         Self::Requeued,
-        Self::GivenBack,
-        Self::Halted,
+        Self::Returned,
+        Self::Stalled,
         Self::Continued,
         Self::Failed,
         Self::Refused,
@@ -229,15 +230,15 @@ impl EventKind {
         Self::CommandRefused,
     ];
 
-    /// The word used in `events.csv`.
+    /// The word in `events.csv`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Left => "left",
             Self::Joined => "joined",
             Self::Slowed => "slowed",
             Self::Requeued => "requeued",
-            Self::GivenBack => "given-back",
-            Self::Halted => "halted",
+            Self::Returned => "returned",
+            Self::Stalled => "stalled",
             Self::Continued => "continued",
             Self::Failed => "failed",
             Self::Refused => "refused",
@@ -251,17 +252,18 @@ impl EventKind {
     }
 }
 
-/// Why it happened.
+/// The cause of an event.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum EventCause {
-    /// It speaks for itself.
+    /// The kind of the event implies its cause.
     #[default]
     None,
-    /// By chance.
+    /// Chance.
     Chance,
-    /// By the script of the scenario.
+    /// The script of the scenario.
     Script,
-    /// By command.
+    /// A command from outside.
     Command,
     /// A machine left.
     MachineLeft,
@@ -269,14 +271,14 @@ pub enum EventCause {
     SiteLeft,
     /// The site refused the job.
     Refused(RejectReason),
-    /// The broker plans anew.
+    /// The broker replans.
     Replanned,
-    /// An elastic command cannot be carried out.
+    /// An elastic command cannot be carried out, for this reason.
     Unheeded(CommandRefusal),
 }
 
 impl fmt::Display for EventCause {
-    /// As in `events.csv`: nothing for what speaks for itself, and the words of a rejection for a refusal.
+    /// The form of `events.csv`: empty for [`EventCause::None`], and the words of the rejection for a refusal.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::None => "",
@@ -295,37 +297,38 @@ impl fmt::Display for EventCause {
 /// One line of `events.csv`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventRecord {
-    /// When.
+    /// The time of the event.
     pub time: Time,
-    /// What.
+    /// Its kind.
     pub kind: EventKind,
-    /// Why.
+    /// Its cause.
     pub cause: EventCause,
-    /// Where; [`SiteId::GRID`] for what the broker does.
+    /// The site; [`SiteId::GRID`] for actions of the broker.
     pub site: SiteId,
-    /// Where in the site, if it matters.
+    /// The partition, if it matters.
     pub partition: Option<PartitionId>,
-    /// Which machines, by number in their partition.
+    /// The machines, by number in their partition.
     pub machines: ProcSet,
-    /// Processors concerned: of the machines, or of the job.
+    /// The number of processors concerned: of the machines, or of the job.
     pub procs: u32,
-    /// Which job, if one.
+    /// The job, if the event concerns one.
     pub job: Option<JobId>,
-    /// Whose job.
+    /// The origin of the job.
     pub origin: Origin,
-    /// Which of its attempts.
+    /// The number of its attempt.
     pub attempt: u32,
-    /// Processor time lost with the attempt, in processors × 2⁻²⁰ × microseconds.
+    /// Processor time wasted with the failed attempt, in processors × 2⁻²⁰ × microseconds.
     pub lost: u128,
-    /// For a job whose earlier attempt was lost: how long it has not run since, told when it runs again (with
+    /// For a job with an earlier failed attempt: the time that it has not run since, recorded when it runs again (with
     /// [`EventKind::Continued`] or [`EventKind::Reassigned`]).
     pub since_lost: Option<Span>,
-    /// The elastic command that it is about, if it is about one.
+    /// The elastic command of the event, if it concerns one.
     pub command: Option<Elastic>,
 }
 
-/// Anything a run leaves behind.
+/// Any record of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum Record {
     /// A job ended.
     Job(JobRecord),
@@ -333,12 +336,12 @@ pub enum Record {
     Segment(SegmentRecord),
     /// Processors changed state.
     Machine(MachineRecord),
-    /// Something happened to machines or to a job on its way.
+    /// An event of machines, or of a job before its end.
     Event(EventRecord),
 }
 
 impl Record {
-    /// When it was written: at the end of what it tells.
+    /// The time at which the record is written: the end of what it describes.
     pub const fn written(&self) -> Time {
         match self {
             Self::Job(job) => job.end,
@@ -349,12 +352,12 @@ impl Record {
     }
 }
 
-/// Where records go.
+/// A receiver of records.
 pub trait RecordSink {
     /// Takes one record.
     fn record(&mut self, record: Record);
 
-    /// True once it can take no more (a disk is full): the run need not go on.
+    /// Whether it accepts no more records (a disk is full): the run need not go on.
     fn is_closed(&self) -> bool {
         false
     }
@@ -373,7 +376,7 @@ mod tests {
     #[test]
     fn all_kinds_of_events_are_listed_in_their_order_under_names_of_their_own() {
         assert!(EventKind::ALL.into_iter().enumerate().all(|(at, kind)| kind as usize == at));
-        // A kind that is added goes last.
+        // A new kind goes last.
         assert_eq!(EventKind::CommandRefused as usize + 1, EventKind::ALL.len());
         let names: std::collections::BTreeSet<&str> = EventKind::ALL.iter().map(|kind| kind.name()).collect();
         assert_eq!(names.len(), EventKind::ALL.len());

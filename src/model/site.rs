@@ -8,25 +8,25 @@ use crate::units::{EnergyPrice, Power, Price, Rate, Span, Time};
 
 /// The most power a core may draw: 1 MW.
 const MOST_POWER: Power = Power::from_milliwatts(1_000_000_000);
-/// The highest price a core-hour: 10⁹ units.
+/// The highest price per core-hour: 10⁹ units.
 const MOST_PRICE: Price = Price::from_nanos(1_000_000_000_000_000_000);
 
-/// The highest price of electricity: 10⁵ units a kilowatt-hour, so that the largest site's bill fits.
+/// The highest price of electricity: 10⁵ units per kilowatt-hour, so that the largest site's bill does not overflow.
 const MOST_ELECTRICITY: EnergyPrice = EnergyPrice::from_nanos(100_000_000_000_000);
 const DAY: Span = Span::from_secs(86_400);
 
 /// The most processors a partition may have; far above any machine, far below what would overflow.
 pub const MAX_PROCESSORS: u32 = 1 << 26;
 
-/// What happens first when several things happen at one instant.
+/// The order of what happens at one instant.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum InstantOrder {
-    /// Ends, then changes, then wakes, then arrivals, then **one** scheduling pass in each partition that something
-    /// happened in.
+    /// Ends, then changes, then wakes, then arrivals, then **one** scheduling pass in each partition that any of these
+    /// touched.
     #[default]
     Instant,
-    /// One pass an event, arrivals before ends; a running job whose expected end has come counts as free; starts
+    /// One pass per event, arrivals before ends; a running job whose expected end has come counts as free; starts
     /// take effect after all ends. The convention of pyss and of the figures published with it.
     Event,
 }
@@ -36,38 +36,38 @@ pub enum InstantOrder {
 pub struct PartitionSpec {
     /// Name, unique in its site.
     pub name: String,
-    /// Machines.
+    /// The number of machines.
     pub machines: u32,
-    /// How many of them, the last ones, are away at the beginning.
+    /// The number of machines, the last ones, that are down at the beginning.
     pub absent: u32,
-    /// Processors (cores) a machine.
+    /// Processors (cores) of a machine.
     pub cores: u32,
     /// Speed of a processor; a trace's run times are at [`Rate::FULL`].
     pub speed: Rate,
-    /// Processors are given in blocks of this many.
-    pub quantum: u32,
+    /// The allocation unit: processors are allocated in blocks of this many.
+    pub allocation_unit: u32,
     /// Power of an idle core.
     pub idle: Power,
     /// Power of a busy core.
     pub busy: Power,
-    /// Price a core-hour.
+    /// Price per core-hour.
     pub price: Price,
 }
 
-/// A block of processors that is not the queue's from `start` until `end`.
+/// A block of processors that the queue cannot use from `start` until `end`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reservation {
     /// Name, unique in its partition.
     pub name: String,
-    /// First instant.
+    /// The first instant.
     pub start: Time,
-    /// First instant after it.
+    /// The first instant after it.
     pub end: Time,
-    /// Processors.
+    /// The number of processors.
     pub procs: u32,
 }
 
-/// A whole site.
+/// The description of a site.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SiteSpec {
     /// Name, unique in the grid.
@@ -76,7 +76,7 @@ pub struct SiteSpec {
     pub partitions: Vec<PartitionSpec>,
     /// The local policy; each partition has an instance of its own.
     pub policy: Named,
-    /// What happens first at one instant.
+    /// The order of what happens at one instant.
     pub order: InstantOrder,
     /// Whether jobs may run beyond their estimate.
     pub overrun: bool,
@@ -92,18 +92,19 @@ pub struct SiteSpec {
     pub record_machines: bool,
     /// Whether segments are recorded.
     pub record_segments: bool,
-    /// What is done to its jobs at given times, in order of time. Left out of the hash of a description where there is nothing of it.
+    /// Changes of its jobs at given times, in order of time. The hash of a description leaves it out if it is empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub orders: Vec<PlannedJobAct>,
 }
 
-/// A site description that makes no sense.
+/// An invalid site description.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum SiteError {
-    /// Nothing to run on.
+    /// A site without partitions.
     #[error("site `{0}` has no partition")]
     NoPartition(String),
-    /// Nothing to run on.
+    /// A partition without processors.
     #[error("partition `{partition}` of site `{site}` has no processors")]
     NoProcessors {
         /// The site.
@@ -111,7 +112,7 @@ pub enum SiteError {
         /// The partition.
         partition: String,
     },
-    /// Beyond every machine.
+    /// A partition with too many processors.
     #[error(
         "partition `{partition}` of site `{site}` has {processors} processors; the most is {MAX_PROCESSORS}"
     )]
@@ -123,33 +124,35 @@ pub enum SiteError {
         /// Machines × cores.
         processors: u64,
     },
-    /// A block that is no block.
-    #[error("the allocation quantum of partition `{partition}` is {quantum}; it must be 1 to {processors}")]
-    Quantum {
+    /// An invalid allocation unit.
+    #[error(
+        "the allocation unit of partition `{partition}` is {allocation_unit}; it must be 1 to {processors}"
+    )]
+    AllocationUnit {
         /// The partition.
         partition: String,
-        /// As given.
-        quantum: u32,
-        /// Processors of the partition.
+        /// The value as given.
+        allocation_unit: u32,
+        /// The processors of the partition.
         processors: u32,
     },
-    /// A speed at which nothing moves, or that no machine has.
+    /// A speed of zero, or beyond any machine.
     #[error("the speed of partition `{0}` must be above 0 and at most 1000000")]
     Speed(String),
     /// An idle core that draws more than a busy one.
     #[error(
-        "partition `{partition}` draws {idle} a core when idle and {busy} when busy; idle must not exceed busy"
+        "partition `{partition}` draws {idle} per core when idle and {busy} when busy; idle must not exceed busy"
     )]
     Power {
         /// The partition.
         partition: String,
-        /// Idle power a core.
+        /// Idle power per core.
         idle: Power,
-        /// Busy power a core.
+        /// Busy power per core.
         busy: Power,
     },
-    /// A power or price beyond all reason, whose sums would not fit.
-    #[error("partition `{0}` draws or costs too much: at most 1 MW a core and 1000000000 a core-hour")]
+    /// A power or price so large that sums could overflow.
+    #[error("partition `{0}` draws or costs too much: at most 1 MW per core and 1000000000 per core-hour")]
     TooMuch(String),
     /// A PUE below one.
     #[error("the PUE of site `{site}` is {} ; it must be between 1 and 10", *pue_ppm as f64 / 1e6)]
@@ -159,20 +162,20 @@ pub enum SiteError {
         /// PUE × 10⁶.
         pue_ppm: u64,
     },
-    /// A price of electricity beyond all reason, or factors on none.
+    /// A price of electricity that is too large, or factors without a price.
     #[error("site `{site}`: {problem}")]
     Tariff {
         /// The site.
         site: String,
-        /// What is wrong.
+        /// The problem.
         problem: &'static str,
     },
-    /// A reservation that ends before it begins, wants no or too many processors, or names no partition.
+    /// A reservation that ends before it begins, needs no or too many processors, or names no partition.
     #[error("reservation `{name}`: {problem}")]
     Reservation {
         /// The reservation.
         name: String,
-        /// What is wrong.
+        /// The problem.
         problem: String,
     },
 }
@@ -186,7 +189,7 @@ impl PartitionSpec {
             absent: 0,
             cores: 1,
             speed: Rate::FULL,
-            quantum: 1,
+            allocation_unit: 1,
             idle: Power::ZERO,
             busy: Power::ZERO,
             price: Price::ZERO,
@@ -198,17 +201,17 @@ impl PartitionSpec {
         self.machines.saturating_mul(self.cores)
     }
 
-    /// Processors that whole allocation blocks cover; the rest of the last block is never given.
+    /// The processors of whole allocation units; the rest of the last block is never allocated.
     pub fn usable(&self) -> u32 {
-        self.processors() / self.quantum.max(1) * self.quantum.max(1)
+        self.processors() / self.allocation_unit.max(1) * self.allocation_unit.max(1)
     }
 
-    /// Processors a request for `procs` is given: whole blocks.
+    /// The processors that a request for `procs` gets: whole allocation units.
     pub fn rounded(&self, procs: u32) -> u32 {
-        if self.quantum <= 1 {
+        if self.allocation_unit <= 1 {
             return procs;
         }
-        procs.div_ceil(self.quantum).saturating_mul(self.quantum)
+        procs.div_ceil(self.allocation_unit).saturating_mul(self.allocation_unit)
     }
 }
 
@@ -231,10 +234,10 @@ impl SiteSpec {
         }
     }
 
-    /// Checks everything that does not need the policy.
+    /// Checks everything that does not depend on the policy.
     ///
     /// # Errors
-    /// [`SiteError`] names the site or partition and what would be right.
+    /// [`SiteError`] names the site or partition and the valid values.
     pub fn check(&self) -> Result<(), SiteError> {
         if self.partitions.is_empty() {
             return Err(SiteError::NoPartition(self.name.clone()));
@@ -253,8 +256,12 @@ impl SiteSpec {
                 return Err(SiteError::TooManyProcessors { site, partition, processors });
             }
             let processors = part.processors();
-            if part.quantum == 0 || part.quantum > processors {
-                return Err(SiteError::Quantum { partition, quantum: part.quantum, processors });
+            if part.allocation_unit == 0 || part.allocation_unit > processors {
+                return Err(SiteError::AllocationUnit {
+                    partition,
+                    allocation_unit: part.allocation_unit,
+                    processors,
+                });
             }
             if part.speed == Rate::ZERO || part.speed > Rate::from_units(1_000_000 << Rate::BITS) {
                 return Err(SiteError::Speed(partition));
@@ -273,7 +280,7 @@ impl SiteSpec {
         let fail = |problem| Err(SiteError::Tariff { site: self.name.clone(), problem });
         let SiteTariff { electricity, electricity_by_hour, starts_at, .. } = self.tariff;
         if electricity > Some(MOST_ELECTRICITY) {
-            return fail("its electricity costs too much: at most 100000 a kWh");
+            return fail("its electricity costs too much: at most 100000 per kWh");
         }
         if electricity.is_none() && electricity_by_hour.is_some() {
             return fail("factors on the price of its electricity are given, but no price");
@@ -297,14 +304,14 @@ impl SiteSpec {
                 ));
             }
             if booked.procs == 0 || spec.rounded(booked.procs) > spec.usable() {
-                return fail(format!("it wants {} of {} processors", booked.procs, spec.usable()));
+                return fail(format!("it requests {} of {} processors", booked.procs, spec.usable()));
             }
             let taken =
                 |(other, earlier): &(usize, Reservation)| other == partition && earlier.name == booked.name;
             if self.reservations[..at].iter().any(taken) {
-                return fail("the name is taken by another reservation of the partition".to_owned());
+                return fail("another reservation of the partition has this name".to_owned());
             }
-            // Capacity is worst at the start of some reservation.
+            // The reserved capacity is largest at the start of some reservation.
             let at_start: u64 = self
                 .reservations
                 .iter()
@@ -313,7 +320,7 @@ impl SiteSpec {
                 .sum();
             if at_start > u64::from(spec.usable()) {
                 return fail(format!(
-                    "at {} s the reservations together want {at_start} of {} processors",
+                    "at {} s the reservations request {at_start} of {} processors in total",
                     booked.start,
                     spec.usable()
                 ));
@@ -344,7 +351,7 @@ mod tests {
             (SiteTariff { electricity: None, ..sound }, "are given, but no price"),
             (
                 SiteTariff { electricity: Some("100001/kWh".parse().unwrap()), ..sound },
-                "at most 100000 a kWh",
+                "at most 100000 per kWh",
             ),
             (SiteTariff { starts_at: DAY, ..sound }, "must be less than 24 h"),
         ] {

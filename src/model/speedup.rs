@@ -1,4 +1,4 @@
-//! How the rate of a moldable or malleable job grows with its processors.
+//! Speedup: how the rate of a moldable or malleable job grows with its processors.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -7,6 +7,7 @@ use crate::units::Rate;
 
 /// A speedup curve: rate on `n` processors over rate on one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum Speedup {
     /// `n`.
     Linear,
@@ -26,8 +27,9 @@ pub enum Speedup {
     Points(Vec<(u32, Rate)>),
 }
 
-/// A curve that is no speedup curve.
+/// An invalid speedup curve.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum SpeedupError {
     /// A share above one.
     #[error("the serial share is {0} millionths; it must not exceed 1000000")]
@@ -44,7 +46,7 @@ impl Speedup {
     /// Checks the parameters.
     ///
     /// # Errors
-    /// [`SpeedupError`] says which parameter is impossible.
+    /// [`SpeedupError`] names the invalid parameter.
     pub fn check(&self) -> Result<(), SpeedupError> {
         match self {
             Self::Linear => Ok(()),
@@ -64,7 +66,7 @@ impl Speedup {
         }
     }
 
-    /// Rate on `procs` processors relative to one; zero on none.
+    /// The rate on `procs` processors relative to one; zero on none.
     pub fn on(&self, procs: u32) -> Rate {
         let n = u64::from(procs);
         match self {

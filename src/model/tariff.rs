@@ -1,4 +1,4 @@
-//! What the hour of the day means for prices at a site.
+//! Prices of a site by the hour of the day.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,12 +10,12 @@ use crate::units::{EnergyPrice, Span};
 
 /// Prices of a site that depend on the hour of the day, and the price of its electricity. By default there is neither.
 ///
-/// Factors rather than prices by the hour, so that one day fits all partitions, whose prices differ.
+/// These are factors rather than prices by the hour, so that one day fits all partitions, whose prices differ.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SiteTariff {
-    /// Factors on the partitions' prices a core-hour; flat if there are none.
+    /// Factors on the partitions' prices per core-hour; flat if there are none.
     pub price_by_hour: Option<DayRates>,
-    /// The price of electricity; `None` if nobody asks.
+    /// The price of electricity; `None` if the scenario gives none.
     pub electricity: Option<EnergyPrice>,
     /// Factors on the price of electricity; flat if there are none.
     pub electricity_by_hour: Option<DayRates>,
@@ -32,14 +32,15 @@ pub struct SiteTariff {
 #[serde(try_from = "String", into = "String")]
 pub struct DayRates([u16; 24]);
 
-/// Factors that make no sense.
+/// Invalid factors.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum DayRatesError {
-    /// Not of the form.
+    /// A syntax error.
     #[error("`{0}` is not of the form `22-6=0.5,17-20=1.8`: hours of the day, each with a factor")]
     Syntax(String),
-    /// Not hours of a day.
-    #[error("`{0}` are no hours of a day: they are 0 to 24, and the first differs from the second")]
+    /// Invalid hours of a day.
+    #[error("`{0}` are not hours of a day: they must be 0 to 24, and differ")]
     Hours(String),
     /// Two factors for one hour.
     #[error("the hour from {hour} to {} has two factors in `{written}`", hour + 1)]
@@ -49,16 +50,16 @@ pub enum DayRatesError {
         /// The whole text.
         written: String,
     },
-    /// Beyond reason, or finer than is counted.
+    /// A factor that is out of range, or too precise.
     #[error("`{0}` is not a factor from 0 to 10 with at most three decimals")]
     Factor(String),
-    /// More or fewer than the hours of a day.
+    /// The wrong number of hours.
     #[error("a day has 24 hours, not {0}")]
     Count(usize),
 }
 
 impl DayRates {
-    /// Factors are kept in this fraction: thousandths.
+    /// The factor 1 in the unit of factors: thousandths.
     pub const ONE: u64 = 1_000;
 
     /// The factor 1 at any hour.
@@ -67,7 +68,7 @@ impl DayRates {
     /// A factor for each hour from midnight on.
     ///
     /// # Errors
-    /// [`DayRatesError`] if there are not 24 of them, or one is none.
+    /// [`DayRatesError`] if there are not 24 of them, or one is invalid.
     pub fn from_factors(factors: &[f64]) -> Result<Self, DayRatesError> {
         let mut rates = [0; 24];
         if factors.len() != rates.len() {
@@ -127,7 +128,7 @@ impl FromStr for DayRates {
 }
 
 impl fmt::Display for DayRates {
-    /// Stretches of equal factors from midnight on.
+    /// Writes stretches of equal factors from midnight on.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut first = true;
         let mut from = 0;
@@ -189,9 +190,9 @@ mod tests {
             ("night=0.5", "not of the form"),
             ("22-6", "not of the form"),
             ("1-2=0.5,", "not of the form"),
-            ("22-25=0.5", "`22-25` are no hours of a day"),
-            ("7-7=0.5", "the first differs from the second"),
-            ("24-0=0.5", "the first differs from the second"),
+            ("22-25=0.5", "`22-25` are not hours of a day"),
+            ("7-7=0.5", "they must be 0 to 24, and differ"),
+            ("24-0=0.5", "they must be 0 to 24, and differ"),
             ("22-6=0.5,5-8=2", "the hour from 5 to 6 has two factors"),
             ("1-2=-1", "`-1` is not a factor from 0 to 10 with at most three decimals"),
             ("1-2=0.0005", "at most three decimals"),

@@ -1,4 +1,4 @@
-//! The integral of a day's rates.
+//! The integral of rates by the hour of the day.
 
 use crate::model::DayRates;
 use crate::units::{Span, Time};
@@ -8,13 +8,13 @@ const DAY: u64 = 24 * HOUR;
 
 /// Rates by the hour of the day as a curve over the run's time, and its integral.
 ///
-/// The integral over a stretch is the difference of two values of one function, so that stretches that meet sum exactly,
-/// wherever they are cut.
+/// The integral over a stretch is the difference of two values of one function, so adjacent stretches sum exactly,
+/// wherever they are divided.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct DayCurve {
-    /// Time of day at the run's origin in microseconds.
+    /// The time of day at the run's origin, in microseconds.
     origin: u64,
-    /// In thousandths.
+    /// The rate of each hour, in thousandths.
     rates: [u64; 24],
     /// The integral from midnight to the beginning of each hour, in thousandths × microseconds; last, of the whole day.
     before: [u64; 25],
@@ -36,7 +36,7 @@ impl DayCurve {
         self.rates[(of_day / HOUR) as usize]
     }
 
-    /// The integral over `from..to`, in thousandths × microseconds; nothing if `to` is not later.
+    /// The integral over `from..to`, in thousandths × microseconds; zero if `to` is not later.
     pub(super) fn over(&self, from: Time, to: Time) -> u128 {
         self.until(to).saturating_sub(self.until(from))
     }
@@ -49,7 +49,7 @@ impl DayCurve {
         u128::from(days) * u128::from(self.before[24]) + u128::from(today)
     }
 
-    /// Whole days since that midnight, and the time of day.
+    /// The number of whole days since that midnight, and the time of day.
     fn place(&self, time: Time) -> (u64, u64) {
         let (days, of_day) = (time.micros() / DAY, time.micros() % DAY + self.origin);
         if of_day < DAY { (days, of_day) } else { (days + 1, of_day - DAY) }

@@ -1,16 +1,16 @@
-//! Links that are shared fairly, as a state machine over integer time.
+//! Links with fair sharing, as a state machine over integer time.
 //!
-//! Between two places there is one link, for both directions together. With `n` transfers on a link of `B` bits a second,
-//! each progresses at `⌊B / n⌋` bits a second (at least one), all at once and at every instant. A transfer has passed at
-//! the first microsecond at which all its bits have, and it arrives the link's latency later; it takes no part of the link
-//! while it is under way. A link without a bandwidth is as wide as anybody wants, and within a place nothing takes time.
+//! Between two places there is one link, for both directions together. With `n` transfers on a link of `B` bits per second,
+//! each progresses at `⌊B / n⌋` bits per second (at least one) at every instant. A transfer leaves the link at
+//! the first microsecond at which all its bits have passed, and it arrives the link's latency later; during the latency it uses no
+//! bandwidth. A link without a bandwidth is unlimited, and transfers within a place take no time.
 //!
-//! # How it is worked out
+//! # Algorithm
 //!
-//! All transfers on a link progress alike, so one counter a link is enough: `served`, what each transfer that has been
-//! there since the counter began has got. A transfer of `d` that begins at a counter of `s` has passed once the counter
-//! reaches `s + d`. So a link keeps its transfers in the order of that mark; a beginning or an end changes the counter's
-//! speed, and no transfer. Amounts are in 10⁻⁶ bits, so that bits a second times microseconds is exact, and settling at any
+//! All transfers on a link progress alike, so one counter per link suffices: `served`, the amount that each transfer has received that
+//! has been there since the counter began. A transfer of `d` that begins at a counter of `s` has passed once the counter
+//! reaches `s + d`. So a link keeps its transfers in the order of that mark; a beginning or an end changes the speed of the
+//! counter, and no transfer. Amounts are in 10⁻⁶ bits, so bits per second times microseconds is exact, and settling at any
 //! instant in between changes nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,51 +20,51 @@ use serde::{Deserialize, Serialize};
 use crate::model::NetworkSpec;
 use crate::units::{Bytes, Span, Time};
 
-/// In 10⁻⁶ bits.
+/// An amount in 10⁻⁶ bits.
 type Amount = u128;
 
-/// Transfers between places.
+/// The transfers between places.
 ///
-/// A pure state machine: [`Links::begin`] starts a transfer, [`Links::next`] says when one arrives next if no other begins
-/// until then, [`Links::due`] hands out what has arrived. When these are called in between has no influence.
+/// A pure state machine: [`Links::begin`] starts a transfer, [`Links::next`] is the next arrival if no other transfer begins
+/// before, [`Links::due`] takes out the arrivals. The times of calls in between have no influence.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Links {
     network: NetworkSpec,
-    /// Links with transfers on them, by their two places.
+    /// The links with transfers on them, by their two places.
     busy: BTreeMap<Pair, Flow>,
-    /// When the first transfer of each busy link arrives.
+    /// The arrival of the first transfer of each busy link.
     firsts: BTreeSet<(Time, Pair)>,
-    /// What has passed, by arrival.
+    /// The transfers that have left their link, by arrival.
     under_way: BTreeSet<(Time, u64)>,
 }
 
-/// Two places, the smaller one first.
+/// Two places, the smaller number first.
 type Pair = (u32, u32);
 
 /// A transfer that has arrived.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Arrival {
-    /// When.
+    /// The time of arrival.
     pub at: Time,
-    /// The number that it was begun with.
+    /// The number that [`Links::begin`] was given.
     pub id: u64,
 }
 
-/// A link in use.
+/// A busy link.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Flow {
-    /// Bits a second, all transfers together.
+    /// Bits per second of all transfers together.
     bandwidth: u64,
     latency: Span,
-    /// What each transfer has got since the link was last idle, settled up to `since`.
+    /// The amount that each transfer has received since the link was last idle, settled up to `since`.
     served: Amount,
     since: Time,
-    /// Transfers by what `served` is when they have passed.
+    /// The transfers, by the value of `served` at which they have passed.
     transfers: BTreeSet<(Amount, u64)>,
 }
 
 impl Links {
-    /// The links of a network, with nothing on them.
+    /// The links of a network, without transfers.
     pub fn new(network: &NetworkSpec) -> Self {
         Self {
             network: network.clone(),
@@ -74,12 +74,12 @@ impl Links {
         }
     }
 
-    /// Moves data from one place to another (see [`NetworkSpec`] for their numbers). `id` is the caller's; transfers that
-    /// have not arrived have different ones.
+    /// Starts a transfer from one place to another (see [`NetworkSpec`] for their numbers). `id` is the caller's; it must differ from
+    /// those of transfers that have not arrived.
     pub fn begin(&mut self, id: u64, from: u32, to: u32, data: Bytes, now: Time) {
         let pair = (from.min(to), from.max(to));
         let link = if from == to {
-            // Within a place.
+            // A transfer within a place.
             crate::model::Link::default()
         } else {
             self.network.link(from as usize, to as usize)
@@ -99,7 +99,7 @@ impl Links {
         self.plan(pair, before, after);
     }
 
-    /// When a transfer arrives next, if none begins until then; `None` if none ever does.
+    /// The next arrival, if no transfer begins before; `None` if there is none.
     pub fn next(&self) -> Option<Time> {
         let passing = self.firsts.first().map(|(time, _)| *time);
         let passed = self.under_way.first().map(|(time, _)| *time);
@@ -109,10 +109,10 @@ impl Links {
         }
     }
 
-    /// Takes out what has arrived up to and including `now`, in order of time; what arrives at one instant is in order of
-    /// its numbers.
+    /// Takes out the arrivals up to and including `now`, in order of time; those of one instant in order of
+    /// their numbers.
     pub fn due(&mut self, now: Time) -> Vec<Arrival> {
-        // The first of a link is due, so settling takes it off, and its turn moves on.
+        // Settling a link whose first transfer is due removes it and updates the link's first arrival.
         while let Some((_, pair)) = self.firsts.first().copied().filter(|(time, _)| *time <= now) {
             self.settle(pair, now);
         }
@@ -129,8 +129,8 @@ impl Links {
         &self.network
     }
 
-    /// Connections are others from now on. What is on a link goes on at its new bandwidth, all at once if there is no limit any
-    /// more; what has passed it arrives when it would have.
+    /// Changes the connections from now on. Transfers on a link continue at its new bandwidth, and all pass at once if it is
+    /// unlimited now; transfers that have left their link arrive as before.
     pub fn change(&mut self, network: &NetworkSpec, now: Time) {
         self.network = network.clone();
         for pair in self.busy.keys().copied().collect::<Vec<_>>() {
@@ -153,18 +153,18 @@ impl Links {
         }
     }
 
-    /// Transfers that have not arrived.
+    /// The number of transfers that have not arrived.
     pub fn len(&self) -> usize {
         self.under_way.len() + self.busy.values().map(|flow| flow.transfers.len()).sum::<usize>()
     }
 
-    /// True if every transfer has arrived.
+    /// Whether every transfer has arrived.
     pub fn is_empty(&self) -> bool {
         self.under_way.is_empty() && self.busy.is_empty()
     }
 
-    /// Brings a link up to `now`: transfers that have passed by then leave it, each at its own instant. A link with
-    /// nothing left on it is forgotten.
+    /// Brings a link up to `now`: transfers that have passed by then leave it, each at its own instant. A link
+    /// without transfers is removed.
     fn settle(&mut self, pair: Pair, now: Time) {
         let Some(mut flow) = self.busy.remove(&pair) else { return };
         let before = flow.first();
@@ -178,7 +178,7 @@ impl Links {
         }
     }
 
-    /// The first arrival of a link has changed.
+    /// Updates the first arrival of a link.
     fn plan(&mut self, pair: Pair, before: Option<Time>, after: Option<Time>) {
         if before == after {
             return;
@@ -186,7 +186,7 @@ impl Links {
         if let Some(time) = before {
             self.firsts.remove(&(time, pair));
         }
-        // What lies beyond the time axis never happens.
+        // A time beyond the time axis never comes.
         if let Some(time) = after.filter(|time| *time < Time::NEVER) {
             self.firsts.insert((time, pair));
         }
@@ -205,29 +205,29 @@ impl Flow {
         Self { bandwidth, latency, served: 0, since: now, transfers: BTreeSet::new() }
     }
 
-    /// What each transfer gets: bits a second, or 10⁻⁶ bits a microsecond.
+    /// The rate of each transfer: bits per second, or 10⁻⁶ bits per microsecond.
     fn rate(&self) -> Amount {
         u128::from(self.bandwidth / (self.transfers.len() as u64).max(1)).max(1)
     }
 
-    /// When the first transfer has passed, if nothing else begins.
+    /// The instant at which the first transfer has passed, if no other begins.
     fn first_passes(&self) -> Option<Time> {
         let (mark, _) = self.transfers.first()?;
         let micros = mark.saturating_sub(self.served).div_ceil(self.rate());
         Some(self.since + Span::from_micros(u64::try_from(micros).unwrap_or(u64::MAX)))
     }
 
-    /// When the first transfer arrives, if nothing else begins.
+    /// The arrival of the first transfer, if no other begins.
     fn first(&self) -> Option<Time> {
         self.first_passes().map(|passed| passed + self.latency)
     }
 
-    /// Goes on to where the next transfer has passed, takes it off and answers when it did; or to `now`, and `None`, if
+    /// Advances to the instant at which the next transfer has passed, removes and returns it; or to `now`, and returns `None`, if
     /// none passes until then.
     fn pass(&mut self, now: Time) -> Option<(Time, u64)> {
         let passes = self.first_passes()?;
         let to = passes.min(now);
-        // Times that lie ahead are no way back.
+        // Never move backwards from a time that lies ahead.
         self.served += self.rate() * u128::from(to.since(self.since).micros());
         self.since = self.since.max(to);
         if passes > now {

@@ -1,18 +1,18 @@
-//! What a partition's processors draw and cost, exactly and additively.
+//! Energy and cost of a partition's processors, exact and additive.
 //!
-//! Money depends on the hour of the day, and sums must not depend on how time is cut into stretches. So what is summed is
-//! never money: a stretch of processor time counts for the price with [`Tariff::charge`], which is exact and additive, and
-//! [`Tariff::cost`] turns a *total* into money and rounds once. Under a flat price a charge is processor time itself.
-//! Electricity likewise: [`Tariff::weigh`] counts a stretch, [`Tariff::electricity`] turns an account into money.
+//! Money depends on the hour of the day, and sums must not depend on how time is divided into stretches. So sums are
+//! never in money: [`Tariff::charge`] gives the weighed time of a stretch, which is exact and additive, and
+//! [`Tariff::cost`] converts a *total* into money and rounds once. Under a flat price a charge is processor time itself.
+//! Electricity likewise: [`Tariff::weigh`] gives a stretch, [`Tariff::electricity`] converts an account into money.
 
 use super::day::DayCurve;
 use super::usage::{ProcTime, Usage};
 use crate::model::{DayRates, PartitionSpec, SiteTariff};
 use crate::units::{Energy, EnergyPrice, Money, Power, Price, Rate, Time};
 
-/// A processor for an hour.
+/// The time of one processor over one hour.
 const PROC_HOUR: ProcTime = 3_600_000_000 << Rate::BITS;
-/// Nanojoules of a kilowatt-hour.
+/// The nanojoules of a kilowatt-hour.
 const KWH: u128 = 3_600_000_000_000_000;
 const MILLION: u128 = 1_000_000;
 const THOUSAND: u128 = DayRates::ONE as u128;
@@ -20,7 +20,7 @@ const THOUSAND: u128 = DayRates::ONE as u128;
 /// Processor time weighed by a day's rates, in thousandths: ∫ processors × share × rate.
 pub type WeighedTime = u128;
 
-/// What a partition's processors draw and cost.
+/// The power and the prices of a partition's processors.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tariff {
     idle: u128,
@@ -30,7 +30,7 @@ pub struct Tariff {
     electricity: Option<Electricity>,
 }
 
-/// What electricity costs.
+/// The price of electricity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Electricity {
     price: u128,
@@ -52,7 +52,7 @@ impl Tariff {
             idle: u128::from(spec.idle.milliwatts()),
             busy: u128::from(spec.busy.milliwatts()),
             price: u128::from(spec.price.nanos()),
-            // What is free is free at any hour.
+            // A price of zero has no curve.
             by_hour: curve(site.price_by_hour.filter(|_| spec.price > Price::ZERO)),
             electricity: site.electricity.map(|price| Electricity {
                 price: u128::from(price.nanos()),
@@ -62,9 +62,9 @@ impl Tariff {
         }
     }
 
-    /// Energy charged to whoever uses `time` of a processor: its share of the time at busy power.
+    /// Energy charged to the user of `time` of a processor: its share of the time at busy power.
     ///
-    /// Summed over jobs before it is rounded, so that jobs and idle together are the meter exactly.
+    /// It is summed over jobs before it is rounded, so that jobs and idle processors together equal the meter exactly.
     pub const fn busy_energy(&self, time: ProcTime) -> Energy {
         let (whole, part) = split(time);
         Energy::from_nanojoules(whole * self.busy + ((part * self.busy) >> Rate::BITS))
@@ -78,7 +78,7 @@ impl Tariff {
         Energy::from_nanojoules(busy_whole * self.busy + idle_whole * self.idle + parts)
     }
 
-    /// What processors draw of which `busy` × 2⁻²⁰ are in use and `powered` × 2⁻²⁰ are there.
+    /// The power of processors of which `busy` × 2⁻²⁰ are in use and `powered` × 2⁻²⁰ are present.
     pub const fn power(&self, busy: u64, powered: u64) -> Power {
         let idle = powered.saturating_sub(busy) as u128;
         let drawn = (busy as u128 * self.busy + idle * self.idle) >> Rate::BITS;
@@ -86,7 +86,7 @@ impl Tariff {
         Power::from_milliwatts(drawn as u64)
     }
 
-    /// What `procs` processors at `share` count for the price between two instants: their processor time, or under a price
+    /// The charge for `procs` processors at `share` between two instants: their processor time, or under a price
     /// by the hour their weighed time. Sums over stretches go to [`Tariff::cost`].
     pub fn charge(&self, procs: u32, share: Rate, from: Time, to: Time) -> ProcTime {
         match &self.by_hour {
@@ -95,10 +95,10 @@ impl Tariff {
         }
     }
 
-    /// What a charge costs, rounded to the nearest 10⁻⁹. Under a flat price a charge is processor time.
+    /// The cost of a charge, rounded to the nearest 10⁻⁹. Under a flat price a charge is processor time.
     pub fn cost(&self, charge: ProcTime) -> Money {
         if self.price == 0 {
-            // A division of 128 bits a segment is worth avoiding where everything is free.
+            // This avoids a division of 128 bits per segment where everything is free.
             return Money::ZERO;
         }
         let hour = if self.by_hour.is_some() { PROC_HOUR * THOUSAND } else { PROC_HOUR };
@@ -106,7 +106,7 @@ impl Tariff {
         Money::from_nanos((charge / hour * self.price + part) as i128)
     }
 
-    /// The price a core-hour at an instant, rounded to the nearest 10⁻⁹.
+    /// The price per core-hour at an instant, rounded to the nearest 10⁻⁹.
     pub fn price_at(&self, time: Time) -> Price {
         Price::from_nanos(at(self.price, self.by_hour.as_deref(), time))
     }
@@ -117,8 +117,8 @@ impl Tariff {
         Some(EnergyPrice::from_nanos(at(electricity.price, electricity.by_hour.as_deref(), time)))
     }
 
-    /// Processor time between two instants, weighed by what electricity costs then; nothing if that is the same at any
-    /// hour, because then nobody needs it.
+    /// Processor time between two instants, weighed by the price of electricity; zero if that is the same at any
+    /// hour, because the result is not needed then.
     pub fn weigh(&self, procs: u32, share: Rate, from: Time, to: Time) -> WeighedTime {
         match self.electricity.as_ref().and_then(|electricity| electricity.by_hour.as_ref()) {
             None => 0,
@@ -126,16 +126,16 @@ impl Tariff {
         }
     }
 
-    /// What the facility's energy in an account costs, rounded to the nearest 10⁻⁹; `None` if electricity has no price.
+    /// The cost of the facility's energy in an account, rounded to the nearest 10⁻⁹; `None` if electricity has no price.
     ///
-    /// Of a price by the hour this is the price of the *equivalent* energy: each nanojoule times the rate of its hour.
+    /// Under a price by the hour this is the price of the *equivalent* energy: each nanojoule times the rate of its hour.
     pub fn electricity(&self, usage: &Usage) -> Option<Money> {
         let electricity = self.electricity.as_ref()?;
         let meter = match &electricity.by_hour {
             None => self.meter(usage.busy(), usage.powered()),
             Some(curve) => {
                 let nominal = weighed(usage.processors, Rate::FULL, curve.over(usage.from, usage.to));
-                self.weighed_meter(usage.busy_weighed, nominal.saturating_sub(usage.away_weighed))
+                self.weighed_meter(usage.busy_weighed, nominal.saturating_sub(usage.down_weighed))
             }
         };
         let energy = facility(meter, electricity.pue_ppm).nanojoules();
@@ -154,7 +154,7 @@ impl Tariff {
 
 /// Energy of the whole facility: that of the processors times a PUE of `pue_ppm` × 10⁻⁶, rounded to the nearest nanojoule.
 pub fn facility(meter: Energy, pue_ppm: u64) -> Energy {
-    // In two parts: the product of the largest meter with its PUE would not fit.
+    // In two parts, since the product of the largest meter with its PUE would overflow.
     let (meter, pue) = (meter.nanojoules(), u128::from(pue_ppm));
     let part = (meter % MILLION * pue + MILLION / 2) / MILLION;
     Energy::from_nanojoules(meter / MILLION * pue + part)
@@ -169,8 +169,8 @@ fn at(price: u128, by_hour: Option<&DayCurve>, time: Time) -> u64 {
     u64::try_from((price * rate + THOUSAND / 2) / THOUSAND).unwrap_or(u64::MAX)
 }
 
-/// Whole processor-microseconds, and the rest in 2⁻²⁰. Each is multiplied by itself: the largest machine to the end of
-/// the time axis is 2¹¹⁰, and its product with the highest power or price would not fit.
+/// Whole processor-microseconds, and the rest in 2⁻²⁰. Each is multiplied separately: the largest machine to the end of
+/// the time axis is 2¹¹⁰, and its product with the highest power or price would overflow.
 const fn split(time: ProcTime) -> (u128, u128) {
     (time >> Rate::BITS, time & (Rate::FULL.units() as u128 - 1))
 }

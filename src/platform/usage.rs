@@ -9,60 +9,60 @@ use crate::units::{Energy, Money, Rate, Span, Time};
 /// Processor time in processors × share (2⁻²⁰) × microseconds.
 pub type ProcTime = u128;
 
-/// What the processors of a partition did between two instants.
+/// The use of a partition's processors between two instants.
 ///
-/// `useful + wasted + overhead + reserved + idle + away` is the nominal capacity
+/// `useful + wasted + overhead + reserved + idle + down` is the nominal capacity
 /// `processors × (to − from)`, exactly.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
-    /// Beginning of the account: the first submission.
+    /// The beginning of the account: the first submission.
     pub from: Time,
-    /// End of the account: the last end.
+    /// The end of the account: the last end.
     pub to: Time,
-    /// Processors of the partition.
+    /// The number of processors of the partition.
     pub processors: u32,
-    /// Time of jobs that completed, and of lost attempts as far as checkpoints have kept what they did.
+    /// Time of jobs that completed, and of failed attempts as far as checkpoints have kept their work.
     pub useful: ProcTime,
-    /// Time of jobs that were killed, failed or cancelled, or had not finished, and of attempts that were lost while
-    /// their job went on.
+    /// Time of jobs that were killed, failed, were cancelled, or had not finished, and of failed attempts whose
+    /// job went on.
     pub wasted: ProcTime,
-    /// How the jobs ended whose time is part of `wasted`.
+    /// The outcomes of jobs whose time is part of `wasted`.
     pub ended: Ended,
-    /// Time of suspending, resuming, checkpointing and staging, whatever became of the job.
+    /// Time of suspending, resuming, checkpointing and staging, whatever the outcome of the job.
     pub overhead: ProcTime,
-    /// Time kept from the queue by reservations.
+    /// Time that reservations kept from the queue.
     pub reserved: ProcTime,
-    /// Time away.
-    pub away: ProcTime,
-    /// Energy of the jobs (IT energy, without PUE).
+    /// Time during which processors were down.
+    pub down: ProcTime,
+    /// The IT energy of the jobs (without PUE).
     pub job_energy: Energy,
-    /// Energy of all processors (IT energy, without PUE): jobs and idle together.
+    /// The IT energy of all processors (without PUE): jobs and idle together.
     pub meter: Energy,
-    /// What the jobs paid.
+    /// The cost of the jobs.
     pub cost: Money,
-    /// Time in use, weighed by what electricity costs at the time; nothing if that is the same at any hour.
+    /// Busy time, weighed by the price of electricity; zero if that is the same at any hour.
     pub busy_weighed: WeighedTime,
-    /// Time away, weighed likewise.
-    pub away_weighed: WeighedTime,
-    /// What the energy of the facility cost, if electricity has a price.
+    /// Down time, weighed likewise.
+    pub down_weighed: WeighedTime,
+    /// The cost of the facility's energy, if electricity has a price.
     pub electricity: Option<Money>,
 }
 
-/// Jobs that had been given processors and did not complete, and their time, which is part of what was wasted.
+/// The number and the time of jobs that got processors and did not complete; their time is part of the wasted time.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ended {
-    /// Killed at their estimate.
+    /// Jobs that were killed at their estimate.
     pub killed: (u64, ProcTime),
-    /// Failed.
+    /// Jobs that failed.
     pub failed: (u64, ProcTime),
-    /// Cancelled.
+    /// Jobs that were cancelled.
     pub cancelled: (u64, ProcTime),
-    /// Still running when the run ended.
+    /// Jobs that were still running when the run ended.
     pub unfinished: (u64, ProcTime),
 }
 
 impl Ended {
-    /// Adds up two accounts.
+    /// Adds another account.
     pub const fn merge(&mut self, other: &Self) {
         add(&mut self.killed, other.killed);
         add(&mut self.failed, other.failed);
@@ -77,7 +77,7 @@ const fn add(to: &mut (u64, ProcTime), more: (u64, ProcTime)) {
 }
 
 impl Usage {
-    /// A job has ended that was given so much time.
+    /// Counts a job that has ended, with its time.
     pub const fn end(&mut self, outcome: Outcome, time: ProcTime) {
         if matches!(outcome, Outcome::Completed) {
             self.useful += time;
@@ -96,7 +96,7 @@ impl Usage {
         }
     }
 
-    /// One processor for one second.
+    /// The time of one processor over one second.
     pub const PROC_SECOND: ProcTime = Rate::FULL.units() as u128 * 1_000_000;
 
     /// `procs` processors at `share` for `span`.
@@ -104,32 +104,32 @@ impl Usage {
         procs as u128 * share.units() as u128 * span.micros() as u128
     }
 
-    /// Time there, whether or not in use: what draws power.
+    /// The time during which processors were present, in use or not, and drew power.
     pub const fn powered(&self) -> ProcTime {
-        self.nominal().saturating_sub(self.away)
+        self.nominal().saturating_sub(self.down)
     }
 
-    /// Nominal capacity of the whole account.
+    /// The nominal capacity of the whole account.
     pub const fn nominal(&self) -> ProcTime {
         Self::proc_time(self.processors, Rate::FULL, self.to.since(self.from))
     }
 
-    /// In use, for whatever reason.
+    /// The time in use, for whatever reason.
     pub const fn busy(&self) -> ProcTime {
         self.useful + self.wasted + self.overhead
     }
 
-    /// Neither in use nor reserved nor away.
+    /// The time neither in use nor reserved nor down.
     pub const fn idle(&self) -> ProcTime {
-        self.nominal().saturating_sub(self.busy() + self.reserved + self.away)
+        self.nominal().saturating_sub(self.busy() + self.reserved + self.down)
     }
 
-    /// Energy of idle processors.
+    /// The energy of idle processors.
     pub fn idle_energy(&self) -> Energy {
         self.meter - self.job_energy
     }
 
-    /// Share of the nominal capacity that was in use; 0 if the account is empty.
+    /// The share of the nominal capacity that was in use; 0 if the account is empty.
     pub fn utilization(&self) -> f64 {
         let nominal = self.nominal();
         if nominal == 0 { 0.0 } else { self.busy() as f64 / nominal as f64 }

@@ -1,11 +1,9 @@
 //! Charts: data structures in, SVG out, and PNG from SVG.
 //!
-//! Pure drawing: nothing here knows a file of a run or what a measure means. Coordinates, meshes and elements come from
-//! `plotters`; what it draws on is a `Sheet`, an SVG document whose colours are roles of a palette ([`Ink`]), so
-//! that one picture serves a light and a dark page.
+//! This module only draws: it reads no file of a run and does not interpret measures. A chart draws on a `Sheet`, an SVG document
+//! whose colours are roles of a palette ([`Ink`]), so that one chart suits a light and a dark page; a `Plot` on it has the axes.
 
 mod axis;
-mod backend;
 mod curves;
 mod ecdf;
 mod gantt;
@@ -31,18 +29,15 @@ pub use over_time::{TimeChart, TimeLayer, TimePoint, TimeStyle};
 pub use palette::{Ink, Paint, Theme};
 pub(super) use palette::{classes, variables};
 pub use pareto::{ParetoChart, ParetoPoint};
-pub use png::{ChartError, png};
+pub use png::{ChartError, PNG_BUILT_IN, png};
 pub use raster::Raster;
 pub use spread::{Spread, SpreadChart, SpreadRow};
 
-/// Width of a chart over the whole page, in pixels.
+/// Width of a chart that spans the whole page, in pixels.
 pub const WIDTH: u32 = 1080;
 
-/// Something that can be drawn.
+/// A chart that can be drawn as SVG.
 pub trait Chart {
-    /// The picture as an SVG document.
-    ///
-    /// # Errors
-    /// [`ChartError`] if the plotting library refuses; data never makes it.
-    fn svg(&self, paint: Paint) -> Result<String, ChartError>;
+    /// Returns the chart as an SVG document.
+    fn svg(&self, paint: Paint) -> String;
 }

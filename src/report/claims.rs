@@ -1,56 +1,56 @@
-//! Claims and their verdicts, for people: as a table, and as the page of a paper.
+//! Claims and their verdicts, as a table and as the page of a paper.
 
 use super::tables::text_table;
-use crate::metrics::claims::{Expects, Judgement, Verdict};
+use crate::study::claims::{Expects, Judgement, Verdict};
 
-/// A claim as it is shown.
+/// A claim with its judgement, as a table or page shows it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ShownClaim<'a> {
-    /// Its id.
+    /// Id of the claim.
     pub id: &'a str,
-    /// Key of its paper.
+    /// Key of the paper that the claim is from.
     pub paper: Option<&'a str>,
-    /// The heading that it stands under.
+    /// The heading under which the claim is listed.
     pub group: Option<&'a str>,
-    /// Place in the paper.
+    /// Where the claim is in the paper: section, figure or table.
     pub source: &'a str,
-    /// What it says.
+    /// The claim in words.
     pub says: &'a str,
-    /// What it says of the measure.
+    /// What the claim expects of the measure.
     pub expects: Expects,
-    /// What became of it.
+    /// The verdict on the claim, with the values that led to it.
     pub judgement: &'a Judgement,
 }
 
-/// A figure of a page.
+/// A figure on the page of a paper.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PageFigure {
-    /// Where it lies, seen from the page.
+    /// Path of the file, relative to the page.
     pub path: String,
-    /// What stands below it.
+    /// The caption below the figure.
     pub caption: String,
 }
 
-/// What the page of a paper is made from.
+/// The contents of the page of a paper.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Page<'a> {
-    /// Its title.
+    /// Title of the page.
     pub title: &'a str,
-    /// What stands first.
+    /// The introduction.
     pub text: &'a str,
-    /// The command that makes it.
+    /// The command that generates the page.
     pub command: &'a str,
-    /// The papers: key and citation.
+    /// The papers, each as its key and its citation.
     pub papers: Vec<(&'a str, &'a str)>,
-    /// The claims, in order.
+    /// The claims, in the order of the page.
     pub claims: &'a [ShownClaim<'a>],
-    /// Its figures.
+    /// The figures.
     pub figures: &'a [PageFigure],
-    /// What was found out about claims that do not hold; Markdown.
+    /// What was found out about claims that do not hold, as Markdown.
     pub findings: Option<&'a str>,
 }
 
-/// The claims in a table, then the reasons of those that do not hold.
+/// The claims in a table, followed by the reasons of those that do not hold.
 pub fn claims_table(claims: &[ShownClaim<'_>]) -> String {
     let rows = claims.iter().map(|claim| {
         vec![
@@ -84,7 +84,7 @@ pub fn claims_table(claims: &[ShownClaim<'_>]) -> String {
     out
 }
 
-/// How many claims have which verdict: `12 hold, 1 fails`.
+/// The number of claims by verdict: `12 hold, 1 fails`.
 fn counts(claims: &[ShownClaim<'_>]) -> String {
     let all = [
         (Verdict::Holds, "holds", "hold"),
@@ -102,7 +102,7 @@ fn counts(claims: &[ShownClaim<'_>]) -> String {
     format!("{} {noun}: {}", claims.len(), told.collect::<Vec<_>>().join(", "))
 }
 
-/// What the paper has, in a few words.
+/// The value or relation that the paper reports, in a few words.
 fn expected(claim: &ShownClaim<'_>) -> String {
     let percent = |share: f64| {
         let percent = share * 100.0;
@@ -132,7 +132,7 @@ fn expected(claim: &ShownClaim<'_>) -> String {
     }
 }
 
-/// The page of a paper, as Markdown.
+/// The page of a paper as Markdown.
 pub fn claims_page(page: &Page<'_>) -> String {
     let mut out = format!("# {}\n\n{}\n\n", page.title, page.text.trim());
     out.push_str(&format!("This page is written by\n\n```sh\n{}\n```\n\n", page.command));
@@ -178,7 +178,7 @@ pub fn claims_page(page: &Page<'_>) -> String {
     out
 }
 
-/// Claims as a Markdown table.
+/// Writes claims as a Markdown table.
 fn rows<'a>(out: &mut String, claims: impl Iterator<Item = &'a &'a ShownClaim<'a>>) {
     out.push_str(
         "| claim | place | it says | paper | measured | verdict | why |\n|---|---|---|---|---|---|---|\n",
@@ -197,7 +197,7 @@ fn rows<'a>(out: &mut String, claims: impl Iterator<Item = &'a &'a ShownClaim<'a
     }
 }
 
-/// Text in a cell of a Markdown table.
+/// Escapes text for a cell of a Markdown table.
 fn escaped(text: &str) -> String {
     text.replace('|', "\\|").replace('\n', " ")
 }

@@ -4,19 +4,26 @@ use std::collections::BTreeSet;
 
 use super::figures::{count, decimals, duration, jobs, number};
 use super::tables::table;
-use crate::metrics::RunSummary;
+use crate::metrics::{GridSummary, SingleSite};
 use crate::model::Outcome;
 
-/// Which end of a column is the better one.
+/// Whether lower or higher values of a column are better.
 #[derive(Copy, Clone)]
 enum Better {
     Less,
     More,
 }
 
-/// A row a run, the best of each column marked with `*`. What makes the rows hard to compare is said first:
-/// other conditions, or jobs that ended in other ways.
-pub fn comparison_table(runs: &[RunSummary]) -> String {
+/// A run with the summary of its only site.
+type One<'a> = (&'a SingleSite, &'a GridSummary);
+
+/// A table with a row for each run; `*` marks the best value of each column. Above the table it lists what makes the rows hard to
+/// compare: different conditions, or jobs that ended differently.
+///
+/// Only runs of one site without a broker are in the table.
+pub fn comparison_table(runs: &[GridSummary]) -> String {
+    let runs: Vec<One<'_>> = runs.iter().filter_map(|run| Some((run.single.as_ref()?, run))).collect();
+    let runs = runs.as_slice();
     let mut out = String::new();
     for warning in warnings(runs) {
         out.push_str(&format!("warning: {warning}\n"));
@@ -24,28 +31,28 @@ pub fn comparison_table(runs: &[RunSummary]) -> String {
     if !out.is_empty() {
         out.push('\n');
     }
-    if let Some(first) = runs.first() {
-        let procs = count(u64::from(first.facts.procs));
+    if let Some((of, first)) = runs.first() {
+        let procs = count(u64::from(of.procs));
         out.push_str(&format!(
             "{} of {} on {procs} processors, estimates {}\n\n",
             jobs(first.measures.jobs),
-            first.facts.workload,
-            first.facts.estimates
+            of.workload,
+            of.estimates
         ));
     }
-    let slowdown = runs.iter().flat_map(|run| &run.definitions).find(|d| d.id.starts_with("bsld"));
+    let slowdown = runs.iter().flat_map(|(_, run)| &run.definitions).find(|d| d.id.starts_with("bsld"));
     let slowdown = slowdown.map_or("bsld", |definition| &definition.id);
-    let column = |of: &dyn Fn(&RunSummary) -> Option<f64>, better| marked(runs, of, better);
+    let column = |of: &dyn Fn(&GridSummary) -> Option<f64>, better| marked(runs, of, better);
     let columns = [
         column(&|run| run.measures.mean_wait, Better::Less),
         column(&|run| run.measures.mean_response, Better::Less),
         column(&|run| run.measures.mean_bounded_slowdown, Better::Less),
         column(&|run| run.measures.p95_bounded_slowdown, Better::Less),
-        column(&|run| run.utilization.map(|share| share * 100.0), Better::More),
+        column(&|run| run.account.utilization.map(|share| share * 100.0), Better::More),
         column(&|run| run.makespan, Better::Less),
     ];
-    let rows = runs.iter().enumerate().map(|(at, run)| {
-        let mut row = vec![run.facts.policy.clone(), count(run.measures.measured)];
+    let rows = runs.iter().enumerate().map(|(at, (of, run))| {
+        let mut row = vec![of.policy.clone(), count(run.measures.measured)];
         row.extend(columns.iter().map(|column| column[at].clone()));
         row.push(format!("{:.3}", run.facts.times.schedule_s));
         row
@@ -66,15 +73,15 @@ pub fn comparison_table(runs: &[RunSummary]) -> String {
         rows,
     ));
     out.push('\n');
-    if let Some(longest) = runs.iter().filter_map(|run| run.makespan).reduce(f64::max) {
+    if let Some(longest) = runs.iter().filter_map(|(_, run)| run.makespan).reduce(f64::max) {
         out.push_str(&format!("\n* best of its column; the longest run spans {}\n", duration(longest)));
     }
     out
 }
 
-/// The column's cells. A best that every run shares is none.
-fn marked(runs: &[RunSummary], of: &dyn Fn(&RunSummary) -> Option<f64>, better: Better) -> Vec<String> {
-    let values: Vec<_> = runs.iter().map(of).collect();
+/// The cells of the column. A best value that all runs share is not marked.
+fn marked(runs: &[One<'_>], of: &dyn Fn(&GridSummary) -> Option<f64>, better: Better) -> Vec<String> {
+    let values: Vec<_> = runs.iter().map(|(_, run)| of(run)).collect();
     let places = decimals(values.iter().copied());
     let pick = match better {
         Better::Less => f64::min,
@@ -89,17 +96,17 @@ fn marked(runs: &[RunSummary], of: &dyn Fn(&RunSummary) -> Option<f64>, better: 
     values.iter().map(cell).collect()
 }
 
-fn warnings(runs: &[RunSummary]) -> Vec<String> {
+fn warnings(runs: &[One<'_>]) -> Vec<String> {
     let mut warnings = Vec::new();
-    type Condition = fn(&RunSummary) -> String;
+    type Condition = fn(&One<'_>) -> String;
     let conditions: [(&str, Condition); 7] = [
-        ("workload", |run| run.facts.workload.clone()),
-        ("number of processors", |run| run.facts.procs.to_string()),
-        ("estimates", |run| run.facts.estimates.clone()),
-        ("order of an instant", |run| format!("{:?}", run.facts.order).to_lowercase()),
-        ("options", |run| run.facts.options.join(" ")),
-        ("bound of the slowdown", |run| format!("{} s", run.tau)),
-        ("number of jobs", |run| count(run.measures.jobs)),
+        ("workload", |(of, _)| of.workload.clone()),
+        ("number of processors", |(of, _)| of.procs.to_string()),
+        ("estimates", |(of, _)| of.estimates.clone()),
+        ("order within an instant", |(of, _)| format!("{:?}", of.order).to_lowercase()),
+        ("options", |(of, _)| of.options.join(" ")),
+        ("bound of the slowdown", |(_, run)| format!("{} s", run.tau)),
+        ("number of jobs", |(_, run)| count(run.measures.jobs)),
     ];
     for (name, of) in conditions {
         let found: BTreeSet<_> = runs.iter().map(of).collect();
@@ -108,20 +115,20 @@ fn warnings(runs: &[RunSummary]) -> Vec<String> {
             warnings.push(format!("the runs differ in their {name}: {}", listed.join(", ")));
         }
     }
-    let ends: BTreeSet<_> = runs.iter().map(|run| run.measures.outcomes.counts()).collect();
+    let ends: BTreeSet<_> = runs.iter().map(|(_, run)| run.measures.outcomes.counts()).collect();
     if ends.len() > 1 {
         let differing: Vec<_> = (0..Outcome::NAMES.len())
             .filter(|at| ends.iter().map(|counts| counts[*at]).collect::<BTreeSet<_>>().len() > 1)
             .map(|at| {
                 let each: Vec<_> = runs
                     .iter()
-                    .map(|run| format!("{} {}", run.facts.policy, count(run.measures.outcomes.counts()[at])))
+                    .map(|(of, run)| format!("{} {}", of.policy, count(run.measures.outcomes.counts()[at])))
                     .collect();
                 format!("{}: {}", Outcome::NAMES[at], each.join(", "))
             })
             .collect();
         warnings.push(format!(
-            "jobs did not end alike, so the means compare unlike work ({})",
+            "the outcomes of jobs differ between the policies, so the means are of different work ({})",
             differing.join("; ")
         ));
     }

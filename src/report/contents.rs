@@ -1,13 +1,13 @@
-//! What is in a workload, for people.
+//! The contents of a workload as text.
 
 use super::figures::{count, decimals, duration, jobs, number, percent};
 use super::tables::table;
 use crate::workload::{Contents, HourReference, Quantity};
 
-/// Characters of the longest bar.
+/// Length of the longest bar, in characters.
 const BAR: f64 = 40.0;
 
-/// The contents of the workload `name`: size and load, the quantities of its jobs, classes, arrivals by hour.
+/// Describes the workload `name`: size and load, distributions of its jobs, classes, arrivals by hour of the day.
 pub fn contents_table(name: &str, contents: &Contents) -> String {
     let machine = count(u64::from(contents.machine));
     let mut text = format!(

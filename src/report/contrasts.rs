@@ -1,19 +1,19 @@
-//! Comparisons with their intervals, for people.
+//! Comparisons with their confidence intervals, as text.
 
 use super::figures::{count, decimals, duration, jobs, number, signed};
 use super::tables::text_table;
-use crate::metrics::MeasureInfo;
-use crate::metrics::comparison::{
+use crate::model::Outcome;
+use crate::study::MeasureInfo;
+use crate::study::comparison::{
     Charge, Contrast, JobChange, JobComparison, RunsComparison, Says, StudyComparison, tests_of,
 };
-use crate::metrics::statistics::Evidence;
-use crate::model::Outcome;
+use crate::study::statistics::Evidence;
 
-/// What to do where there is one run at each point.
-const ONE_LOG: &str = "one run at a point has no interval; of a log, keep the runs (`gridemu campaign FILE --folders DIR`) and compare two of \
-                       their folders, job by job\n";
+/// Advice for a study with only one run per point.
+const ONE_LOG: &str = "one run per point has no interval; with a log, keep the runs (`gridemu campaign FILE --folders DIR`) and compare two of \
+                       the folders job by job\n";
 
-/// The variants of a study, a line for each point, measure and variant.
+/// Compares the variants of a study: a line for each point, measure and variant.
 pub fn study_contrasts(found: &StudyComparison) -> String {
     let mut out = format!(
         "{} of {}: {} against {}, paired by seed\n",
@@ -27,7 +27,7 @@ pub fn study_contrasts(found: &StudyComparison) -> String {
             let all = found.cells.iter().all(|cell| cell.one_run);
             let place = if all { "" } else { "where runs can be compared, " };
             format!(
-                "{place}every seed gave the same run, since nothing in it is drawn: no interval and no verdict\n{ONE_LOG}"
+                "{place}every seed gave the same run, because nothing is drawn: no interval and no verdict\n{ONE_LOG}"
             )
         }
         None => "no pair of runs can be compared\n".to_owned(),
@@ -49,7 +49,7 @@ pub fn study_contrasts(found: &StudyComparison) -> String {
         ));
     }
     if found.charge == Some(Charge::LeaveOut) {
-        out.push_str("seeds in which jobs did not end alike are left out of both sides\n");
+        out.push_str("seeds with different outcomes are left out of both sides\n");
     }
     let one_variant = found.variants.len() == 1;
     let mut header: Vec<String> = found.axes.clone();
@@ -66,7 +66,7 @@ pub fn study_contrasts(found: &StudyComparison) -> String {
     let rows = found.cells.iter().map(|cell| {
         let same = last == Some(cell.of.as_slice());
         last = Some(&cell.of);
-        // What is as in the line above is not said again.
+        // Cells that repeat the line above stay empty.
         let mut row: Vec<String> =
             cell.of.iter().map(|label| if same { String::new() } else { label.clone() }).collect();
         row.push(title(&cell.measure));
@@ -84,13 +84,13 @@ pub fn study_contrasts(found: &StudyComparison) -> String {
     out
 }
 
-/// Runs against the first of them, job by job.
+/// Compares runs with the first of them, job by job.
 pub fn runs_contrasts(found: &RunsComparison) -> String {
     let mut out = String::new();
     let mut notes = Notes::default();
-    for run in found.runs.iter().filter(|run| run.grows) {
+    for run in found.runs.iter().filter(|run| run.unstable) {
         out.push_str(&format!(
-            "warning: the backlog of {} still grows at its end, so it has no means\n",
+            "warning: {} is unstable (its backlog grows until the end), so it has no means\n",
             run.name
         ));
     }
@@ -135,15 +135,15 @@ fn one_pair(pair: &JobComparison, found: &RunsComparison, notes: &mut Notes) -> 
         Some(block) => {
             let evidence = Evidence::of_seeds(pair.weeks_with_jobs);
             format!(
-                "intervals from a bootstrap over the weeks of this log, in blocks of {block}: {}; it holds for this log\n\
-                 (expanded percentile intervals; p is below 0.05 where that of 95 % does not hold zero, before the correction)\n\
-                 such intervals are a little too narrow where weeks are correlated: of 100 of 95 %, some 85 hold the truth\n",
+                "intervals from a bootstrap over the weeks of this log, in blocks of {block}: {}; it is valid for this log only\n\
+                 (expanded percentile intervals; p before the correction is below 0.05 where the 95 % interval does not contain zero)\n\
+                 where weeks are correlated, these intervals are slightly too narrow: about 85 of 100 intervals of 95 % contain the true value\n",
                 weight(evidence, "weeks", Evidence::VERDICT)
             )
         }
-        None => "jobs of one run are no independent samples, and the run is too short for a bootstrap over weeks \
+        None => "jobs of one run are not independent samples, and the run is too short for a bootstrap over weeks \
                  (15 are needed): no intervals and no verdict\n\
-                 of a log, compare a longer part; of a model, 30 seeds (`gridemu campaign`): of a log alone they are the same run 30 times\n"
+                 with a log, compare a longer part; with a model, 30 seeds (`gridemu campaign`)\n"
             .to_owned(),
     });
     let [sooner, same, later] = pair.started.map(|number| count(number as u64));
@@ -159,7 +159,7 @@ fn one_pair(pair: &JobComparison, found: &RunsComparison, notes: &mut Notes) -> 
         } else {
             unlike.join(", ")
         };
-        out.push_str(&format!("warning: {} did not end alike: {unlike}\n", jobs(pair.unlike as u64)));
+        out.push_str(&format!("warning: {} have different outcomes: {unlike}\n", jobs(pair.unlike as u64)));
     }
     let mut header = vec!["jobs of".to_owned(), "measure".to_owned(), "jobs".to_owned()];
     header.extend([pair.baseline.clone(), pair.variant.clone()]);
@@ -179,10 +179,10 @@ fn one_pair(pair: &JobComparison, found: &RunsComparison, notes: &mut Notes) -> 
         out.push_str(&text_table(2, &header.iter().map(String::as_str).collect::<Vec<_>>(), rows));
         out.push('\n');
     }
-    for (name, changes) in [("gained", &pair.gained), ("lost", &pair.lost)] {
+    for (name, changes) in [("less", &pair.gained), ("longer", &pair.lost)] {
         if !changes.is_empty() {
             out.push_str(&format!(
-                "\njobs that {name} most in {}\n\n{}\n",
+                "\njobs that wait {name} in {}: largest differences\n\n{}\n",
                 pair.variant,
                 changes_table(changes)
             ));
@@ -205,7 +205,8 @@ fn changes_table(changes: &[JobChange]) -> String {
             signed_duration(change.variant_wait_s - change.baseline_wait_s),
         ]
     });
-    let header = ["job", "class", "submitted at", "procs", "run", "wait before", "wait after", "change"];
+    let header =
+        ["job", "class", "submitted at", "procs", "run", "wait, baseline", "wait, variant", "change"];
     text_table(2, &header, rows.collect::<Vec<_>>())
 }
 
@@ -222,13 +223,13 @@ fn title(measure: &str) -> String {
     if info.unit.is_empty() { info.title } else { format!("{} ({})", info.title, info.unit) }
 }
 
-/// What so many seeds or weeks allow to say.
+/// How much evidence this number of seeds or weeks gives.
 fn weight(evidence: Evidence, of: &str, needed: usize) -> String {
     match evidence {
         Evidence::Verdict => "enough for a verdict".to_owned(),
-        Evidence::SmokeTest => format!("a smoke test, and no verdict: that needs {needed} {of}"),
+        Evidence::SmokeTest => format!("a smoke test only: a verdict needs {needed} {of}"),
         Evidence::Nothing => format!(
-            "too few to say anything ({} {of} make a smoke test, {needed} a verdict)",
+            "too few for a statement ({} {of} make a smoke test, {needed} a verdict)",
             Evidence::SMOKE_TEST
         ),
     }
@@ -240,7 +241,7 @@ fn numbers_header(level: f64) -> [String; 4] {
     ["difference".to_owned(), interval, "p (Holm)".to_owned(), "verdict".to_owned()]
 }
 
-/// Baseline, variant, difference, interval, p and verdict of a cell.
+/// Baseline, variant, difference, interval, p-value and verdict of a cell.
 fn numbers(cell: &Contrast, notes: &mut Notes) -> Vec<String> {
     let places = places(&cell.measure, &[cell.baseline_mean, cell.variant_mean]);
     let fine = cell
@@ -259,7 +260,7 @@ fn numbers(cell: &Contrast, notes: &mut Notes) -> Vec<String> {
     ]
 }
 
-/// Shares need more decimals than seconds.
+/// Number of decimals: shares need more than seconds.
 fn places(measure: &str, values: &[Option<f64>]) -> usize {
     let largest = values.iter().flatten().fold(0.0_f64, |largest, value| largest.max(value.abs()));
     if MeasureInfo::of(measure).unit.is_empty() && largest <= 1.0 {
@@ -289,7 +290,7 @@ fn verdict(cell: &Contrast) -> String {
     }
 }
 
-/// What stands below a table; the same words once.
+/// Notes below a table, each text once.
 #[derive(Default)]
 struct Notes(Vec<String>);
 
@@ -302,7 +303,7 @@ impl Notes {
         format!(" [{}]", at + 1)
     }
 
-    /// Below a table that ends with a line.
+    /// Returns the notes, to follow a table that ends with a line break.
     fn after(&self, cells: &[&Contrast]) -> String {
         let mut lines: Vec<String> =
             self.0.iter().enumerate().map(|(at, note)| format!("[{}] {note}", at + 1)).collect();
@@ -310,7 +311,7 @@ impl Notes {
         if corrected > 1 {
             lines.push(format!("p values are corrected for {corrected} comparisons (Holm)"));
         }
-        // What is the same in every pair is no test, and stands in no brackets.
+        // A measure that is equal in every pair was not tested, so it gets no brackets.
         let is_verdict = |cell: &Contrast| !matches!(cell.leans, Says::Nothing | Says::Same);
         if cells.iter().any(|cell| is_verdict(cell) && cell.evidence != Evidence::Verdict) {
             lines.push("a verdict in brackets is that of a smoke test".to_owned());

@@ -1,8 +1,8 @@
-//! Numbers for people.
+//! Formatting of numbers for people.
 
 use crate::units::unsigned_zero;
 
-/// A count with its thousands apart: `28,476`.
+/// A count with separators between thousands: `28,476`.
 pub(super) fn count(value: u64) -> String {
     let digits = value.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
@@ -15,12 +15,12 @@ pub(super) fn count(value: u64) -> String {
     out
 }
 
-/// So many jobs.
+/// A number of jobs: `1 job`, `2 jobs`.
 pub(super) fn jobs(number: u64) -> String {
     format!("{} {}", count(number), if number == 1 { "job" } else { "jobs" })
 }
 
-/// A number with `decimals` decimals and its thousands apart; `-` if there is none.
+/// A number with `decimals` decimals and separators between thousands; `-` if there is none.
 pub(super) fn number(value: Option<f64>, decimals: usize) -> String {
     let Some(value) = value.filter(|value| value.is_finite()) else { return "-".to_owned() };
     let written = format!("{:.decimals$}", value.abs());
@@ -32,14 +32,14 @@ pub(super) fn number(value: Option<f64>, decimals: usize) -> String {
     }
 }
 
-/// The same with a plus if it is above zero.
+/// The same as [`number`], with a plus sign if the value is above zero.
 pub(super) fn signed(value: f64, decimals: usize) -> String {
     let written = number(Some(value), decimals);
     if value > 0.0 { unsigned_zero(format!("+{written}")) } else { written }
 }
 
-/// Decimals with which a column whose largest number is `largest` reads well: four digits or all the whole
-/// ones.
+/// Number of decimals for a column whose values are `numbers`: its largest value gets four digits, or all its integer digits if
+/// there are more.
 pub(super) fn decimals(numbers: impl IntoIterator<Item = Option<f64>>) -> usize {
     let largest = numbers.into_iter().flatten().fold(0.0, f64::max);
     match largest {
@@ -54,7 +54,7 @@ pub(super) fn percent(share: Option<f64>) -> String {
     number(share.map(|share| share * 100.0), 2)
 }
 
-/// Seconds in their two largest units: `334 d 6 h`, `4 h 12 min`, `3.2 s`.
+/// A duration in its two largest units: `334 d 6 h`, `4 h 12 min`, `3.2 s`.
 pub(super) fn duration(secs: f64) -> String {
     const UNITS: [(u64, &str); 4] = [(86_400, "d"), (3_600, "h"), (60, "min"), (1, "s")];
     if secs < 60.0 {

@@ -1,8 +1,8 @@
-//! The greatest gain of each seed, beside the one that was published.
+//! A figure of the greatest gain of each seed, with the published gain.
 
-use super::charts::{Axis, Chart, ChartError, Paint, Spread, SpreadChart, SpreadRow, Theme};
+use super::charts::{Axis, Chart, Paint, Spread, SpreadChart, SpreadRow, Theme};
 use super::figures::signed;
-use crate::metrics::claims::{Measured, Sample};
+use crate::study::claims::{Measured, Sample};
 
 /// Width of a figure, in pixels.
 const WIDTH: u32 = 760;
@@ -10,25 +10,22 @@ const WIDTH: u32 = 760;
 /// A claim on the greatest gain along an axis, as a figure shows it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ShownGains<'a> {
-    /// What it is called in the figure.
+    /// Name of the claim in the figure.
     pub name: &'a str,
-    /// The gain that was published, as a share.
+    /// The published gain, as a share.
     pub published: f64,
-    /// The axis along which it is the greatest.
+    /// The axis along which the gain is the greatest.
     pub along: &'a str,
-    /// What was measured: a gain for each seed.
+    /// The measured gains, one for each seed.
     pub measured: &'a Measured,
 }
 
-/// A row for each claim, and for each point that it leaves open: how the greatest gains of the seeds are spread, and the published one. As SVG; `None` if
-/// there are no gains in any row.
-///
-/// # Errors
-/// [`ChartError`] if the picture cannot be drawn.
-pub fn gains_figure(claims: &[ShownGains<'_>]) -> Result<Option<String>, ChartError> {
+/// A figure as SVG with a row for each claim and each point that it leaves open: the spread of the greatest gains of the seeds, and
+/// the published gain. `None` if no row has gains.
+pub fn gains_figure(claims: &[ShownGains<'_>]) -> Option<String> {
     let rows: Vec<SpreadRow> = claims.iter().flat_map(rows_of).collect();
     if rows.iter().all(|row| row.values.is_empty()) {
-        return Ok(None);
+        return None;
     }
     let along = claims.first().map(|claim| claim.along);
     let along = along.filter(|along| claims.iter().all(|claim| claim.along == *along));
@@ -42,7 +39,7 @@ pub fn gains_figure(claims: &[ShownGains<'_>]) -> Result<Option<String>, ChartEr
         mark: "published".to_owned(),
         width: WIDTH,
     };
-    chart.svg(Paint::File(Theme::Light)).map(Some)
+    Some(chart.svg(Paint::File(Theme::Light)))
 }
 
 fn rows_of(claim: &ShownGains<'_>) -> Vec<SpreadRow> {
@@ -61,7 +58,7 @@ fn row_of(claim: &ShownGains<'_>, sample: &Sample) -> SpreadRow {
         "" => claim.name.to_owned(),
         at => format!("{}, {at}", claim.name),
     };
-    // Copies of one run are one run.
+    // Copies of one run count as one run.
     let count = if sample.one_run { 1 } else { sample.of.len() };
     let values: Vec<f64> = sample.of.iter().take(count).map(|gain| gain * 100.0).collect();
     let shown = |gain: f64| format!("{} %", signed(gain, 1));
@@ -111,10 +108,10 @@ mod tests {
         );
         let missing = Measured::Missing("`x.swf` is not at hand".to_owned());
         let other = ShownGains { name: "other", published: 0.1, along: "cs", measured: &missing };
-        let svg = gains_figure(&[claim.clone(), other.clone()]).unwrap().unwrap();
+        let svg = gains_figure(&[claim.clone(), other.clone()]).unwrap();
         assert!(svg.contains(">greatest gain (%)<"), "of two axes none is named: {svg}");
         assert!(svg.contains("not measured: `x.swf` is not at hand"), "{svg}");
-        assert!(gains_figure(&[claim]).unwrap().unwrap().contains(">greatest gain by load (%)<"));
-        assert_eq!(gains_figure(&[other]).unwrap(), None, "nothing was measured");
+        assert!(gains_figure(&[claim]).unwrap().contains(">greatest gain by load (%)<"));
+        assert_eq!(gains_figure(&[other]), None, "nothing was measured");
     }
 }

@@ -1,7 +1,8 @@
-//! One run of a grid, for people: what ran where, what was lost, what it cost.
+//! The tables of one run of a grid: what ran where, wasted work, energy and cost.
 
 mod facts;
 mod lost;
+mod single;
 
 use facts::{facts, lines, notes, wrapped};
 
@@ -10,16 +11,20 @@ use super::tables::{class_table, table, text_table};
 use crate::metrics::{Account, GridSummary, Measures, Quantiles, SiteSummary};
 use crate::model::Payer;
 
-/// The widest that a line may be.
+/// Maximum width of a line, in characters.
 const WIDTH: usize = 100;
-/// The most that is shown of a site's name.
+/// Maximum width of the name of a site, in characters.
 const NAME: usize = 20;
-/// The most that is shown of a policy.
-const POLICY: usize = 30;
+/// Maximum width of the name of a policy, in characters.
+const POLICY: usize = 29;
 
-/// The tables of one run: what ran where, how the sites were used, what was lost (if anything came or went), what it
-/// cost (if anything draws power or has a price), then what became of the jobs and where the run's own time went.
+/// The tables of one run. For one site without a broker: the measures of its jobs, their outcomes, and how its processors were
+/// used. For any other grid: what ran where, how the sites were used, wasted work (if there was churn), energy and cost (if
+/// anything draws power or has a price), then the outcomes of the jobs and where the wall-clock time of the run went.
 pub fn grid_tables(run: &GridSummary) -> String {
+    if let Some(of) = &run.single {
+        return single::tables(run, of);
+    }
     let mut parts = vec![heading(run), ran(run), used(run)];
     if run.has_churn() {
         parts.push(lost::lost(&run.churn));
@@ -47,20 +52,26 @@ fn heading(run: &GridSummary) -> String {
         out += &format!(" in {} of virtual time", duration(end - begin));
     }
     out += &format!("\nseed {}, engine {}", run.facts.seed, run.facts.engine);
-    if let Some(window) = &run.measure {
-        out += &format!(
-            "\nmeasured: the {} submitted from {} to {}; {} before and after are in no figure of jobs",
-            jobs(run.measures.jobs),
-            duration(window.from),
-            duration(window.to),
-            count(run.outside.total()),
-        );
+    if let Some(measured) = measured(run) {
+        out += &format!("\n{measured}");
     }
     let wrapped: Vec<_> = out.lines().flat_map(|line| wrapped(line, WIDTH)).collect();
     wrapped.join("\n")
 }
 
-/// A text of at most so many characters.
+/// The measured window, if the run has one.
+fn measured(run: &GridSummary) -> Option<String> {
+    let window = run.measure.as_ref()?;
+    Some(format!(
+        "measured: the {} submitted from {} to {}; {} before and after are in no figure of jobs",
+        jobs(run.measures.jobs),
+        duration(window.from),
+        duration(window.to),
+        count(run.outside.total()),
+    ))
+}
+
+/// Shortens a text to at most `most` characters.
 fn cut(text: &str, most: usize) -> String {
     if text.chars().count() <= most {
         return text.to_owned();
@@ -74,10 +85,10 @@ fn ran(run: &GridSummary) -> String {
         groups.push((cut(&site.name, NAME), Some(site.local.jobs), Some(site.grid.jobs), &site.measures));
     }
     let ended_somewhere = |of: fn(&SiteSummary) -> u64| run.sites.iter().map(of).sum::<u64>();
-    if run.nowhere.jobs > 0 {
+    if run.no_site.jobs > 0 {
         let local = run.local.measures.jobs.saturating_sub(ended_somewhere(|site| site.local.jobs));
         let grid = run.grid.measures.jobs.saturating_sub(ended_somewhere(|site| site.grid.jobs));
-        groups.push(("at no site".to_owned(), Some(local), Some(grid), &run.nowhere));
+        groups.push(("at no site".to_owned(), Some(local), Some(grid), &run.no_site));
     }
     let (local, grid) = (&run.local.measures, &run.grid.measures);
     groups.push(("local jobs".to_owned(), Some(local.jobs), None, local));
@@ -110,7 +121,7 @@ fn ran(run: &GridSummary) -> String {
     let [p95_wait, mean_bsld, p95_bsld] =
         [format!("{p95}\nwait (s)"), format!("mean\n{slowdown}"), format!("{p95}\n{slowdown}")];
     let header = [
-        "what ran where",
+        "jobs by site",
         "local\njobs",
         "grid\njobs",
         "mean\nwait (s)",
@@ -130,14 +141,14 @@ fn used(run: &GridSummary) -> String {
             count(processors),
             percent(account.utilization),
             percent(account.utilization_available),
-            percent(account.away),
+            percent(account.down),
         ]
     };
     let sites = run.sites.iter().map(|site| row(&site.name, &site.policy, site.processors, &site.account));
     let whole = row("the grid", "", run.sites.iter().map(|site| site.processors).sum(), &run.account);
     text_table(
         2,
-        &["how it was used", "policy", "processors", "in use\n(%)", "in use of\navailable (%)", "away\n(%)"],
+        &["usage by site", "policy", "processors", "utilization\n(%)", "available\n(%)", "down\n(%)"],
         sites.chain([whole]),
     )
 }
@@ -160,14 +171,14 @@ fn cost(run: &GridSummary) -> String {
     };
     let sites = run.sites.iter().map(|site| row(&site.name, &site.account));
     let mut head =
-        vec!["what it cost", "jobs\n(kWh)", "idle\n(kWh)", "together\n(kWh)", "with facility\n(kWh)"];
+        vec!["energy and cost", "jobs\n(kWh)", "idle\n(kWh)", "IT energy\n(kWh)", "facility\nenergy (kWh)"];
     if billed {
         head.push("electricity\nbill");
     }
-    head.push("paid\nby jobs");
+    head.push("cost to\nusers");
     let mut out = text_table(1, &head, sites.chain([row("the grid", &run.account)]));
     let charged = format!(
-        "local users {} for {} kWh, grid users {} for {} kWh",
+        "local jobs {} for {} kWh, grid jobs {} for {} kWh",
         number(Some(run.local.charged), 2),
         kwh(run.local.charged_kwh),
         number(Some(run.grid.charged), 2),
@@ -175,11 +186,11 @@ fn cost(run: &GridSummary) -> String {
     );
     let mut facts = vec![("charged", charged)];
     if let Some(broker) = run.facts.broker.as_ref().filter(|_| run.has_churn()) {
-        let who = match broker.lost_attempts {
-            Payer::User => "paid by the job",
-            Payer::Site => "borne by the site that lost it",
+        let who = match broker.failed_attempts {
+            Payer::User => "charged to the user",
+            Payer::Site => "not charged",
         };
-        facts.push(("lost attempt", who.to_owned()));
+        facts.push(("failed attempts", who.to_owned()));
     }
     out += "\n\n";
     out + &lines(&facts)

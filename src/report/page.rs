@@ -1,45 +1,45 @@
-//! Reports: what was run, tables, and pictures, as one HTML page that loads nothing, and as files.
+//! Reports of runs and studies: facts, tables and charts as one self-contained HTML page, and charts as files.
 
 mod error;
 mod facts;
+mod html;
 mod over_time;
 mod runs;
 mod study;
-mod template;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 pub use error::ReportError;
 
-use super::RunFolder;
 use super::charts::{Chart, Paint, Theme, png};
-use crate::metrics::StudyTable;
 use crate::model::JobClasses;
+use crate::output::RunFolder;
+use crate::study::StudyTable;
 
-/// What a report shows, beyond what its runs decide.
+/// Options of a report, beyond what its runs determine.
 #[derive(Clone, Debug, Default)]
 pub struct ReportOptions {
-    /// Job classes, instead of those of the runs.
+    /// Job classes to use instead of those of the runs.
     pub classes: Option<JobClasses>,
-    /// The theme of the page; `None` follows the reader's system. Files have this one, or the light one.
+    /// The theme of the page; `None` follows the reader's system. Chart files use this theme, or the light one for `None`.
     pub theme: Option<Theme>,
-    /// Measures of a study that are drawn, by their ids; none for a choice.
+    /// Ids of the measures of a study to draw; if empty, the report chooses some.
     pub measures: Vec<String>,
-    /// The axis of a study that curves go along; `None` for a choice.
+    /// The axis of a study along which curves are drawn; `None` lets the report choose.
     pub along: Option<String>,
-    /// The two measures of the Pareto front of a study; `None` for a choice.
+    /// The two measures of the Pareto front of a study; `None` lets the report choose.
     pub pareto: Option<(String, String)>,
-    /// The axis of a study within each of whose labels a Pareto front is drawn: conditions, between which nobody can choose. `None` for
-    /// `load`, if there is such an axis.
+    /// An axis of a study; each of its labels gets a Pareto front of its own. Suits conditions that cannot be chosen, such as the
+    /// load. `None` stands for `load`, if there is such an axis.
     pub within: Option<String>,
-    /// The folders are not kept: the page does not name them.
+    /// Whether the run folders are temporary: the page then does not name them.
     pub unkept: bool,
-    /// What to know of a study before it is trusted, beyond what its table says.
+    /// Notes of a study that its table does not contain and that a reader needs before trusting it.
     pub notes: Vec<String>,
 }
 
-/// A report, before it is written.
+/// A report that has not been written yet.
 pub struct Report {
     title: String,
     subtitle: String,
@@ -47,7 +47,7 @@ pub struct Report {
     sections: Vec<Section>,
 }
 
-/// A part of a report.
+/// A section of a report.
 #[derive(Default)]
 struct Section {
     title: String,
@@ -57,63 +57,60 @@ struct Section {
 }
 
 /// A table.
-#[derive(Clone, Debug, Default, serde::Serialize)]
+#[derive(Clone, Debug, Default)]
 struct Table {
     caption: String,
     head: Vec<String>,
     rows: Vec<Vec<String>>,
-    /// Whether the first column alone is text, and the others are numbers.
+    /// Whether all columns but the first contain numbers.
     numbers: bool,
 }
 
-/// A picture.
+/// A chart with its file name.
 struct Figure {
-    /// The stem of its file.
+    /// The stem of its file name.
     name: String,
     caption: String,
     chart: Box<dyn Chart>,
-    /// How many stand side by side.
+    /// How many figures of this kind are placed side by side.
     beside: u8,
 }
 
 impl Report {
-    /// The report of one run, or of several side by side; the first one is what the others are compared with.
+    /// Makes the report of one run, or of several side by side; the others are compared with the first one.
     ///
     /// # Errors
-    /// [`ReportError`] if a table cannot be read, or there is no run.
+    /// Returns [`ReportError`] if a table cannot be read, or there is no run.
     pub fn of_runs(folders: &[RunFolder], options: &ReportOptions) -> Result<Self, ReportError> {
         runs::report(folders, options)
     }
 
-    /// The report of a study.
+    /// Makes the report of a study.
     ///
     /// # Errors
-    /// [`ReportError`] if it has no runs, or an axis or a measure that was asked for.
+    /// Returns [`ReportError`] if the study has no runs, or lacks an axis or a measure that the options name.
     pub fn of_study(table: &StudyTable, options: &ReportOptions) -> Result<Self, ReportError> {
         study::report(table, options)
     }
 
-    /// The page: HTML that loads nothing.
-    ///
-    /// # Errors
-    /// [`ReportError`] if a picture cannot be drawn.
-    pub fn html(&self) -> Result<String, ReportError> {
-        template::page(self)
+    /// Returns the report as an HTML page that loads no other file.
+    pub fn html(&self) -> String {
+        html::page(self)
     }
 
-    /// Writes the page.
+    /// Writes the HTML page.
     ///
     /// # Errors
     /// [`ReportError`] names the file that cannot be written.
     pub fn write_html(&self, path: &Path) -> Result<(), ReportError> {
-        let html = self.html()?;
+        let html = self.html();
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             create(folder)?;
         }
         write(path, html.as_bytes())
     }
 
-    /// Writes each picture as an SVG file to a folder, and says which.
+    /// Writes each chart as an SVG file to a folder, and returns the paths of the files.
     ///
     /// # Errors
     /// [`ReportError`] names the file that cannot be written.
@@ -121,7 +118,7 @@ impl Report {
         self.write_figures(folder, "svg", |svg| Ok(svg.into_bytes()))
     }
 
-    /// Writes each picture as a PNG file to a folder, two pixels for one, and says which.
+    /// Writes each chart as a PNG file to a folder, at two pixels for each pixel of the chart, and returns the paths of the files.
     ///
     /// # Errors
     /// [`ReportError`] names the file that cannot be written.
@@ -138,7 +135,7 @@ impl Report {
         create(folder)?;
         let mut written = Vec::new();
         for figure in self.sections.iter().flat_map(|section| &section.figures) {
-            let svg = figure.chart.svg(Paint::File(self.theme.unwrap_or_default()))?;
+            let svg = figure.chart.svg(Paint::File(self.theme.unwrap_or_default()));
             let path = folder.join(format!("{}.{ending}", figure.name));
             write(&path, &bytes(svg)?)?;
             written.push(path);
@@ -161,7 +158,7 @@ fn write(path: &Path, bytes: &[u8]) -> Result<(), ReportError> {
     })
 }
 
-/// A text as a part of a file's name.
+/// Converts a text to a part of a file name.
 fn stem(text: &str) -> String {
     let mut stem = String::new();
     for sign in text.chars() {

@@ -1,5 +1,5 @@
-//! What pictures show, derived from the rows that a run has left: streamed once, summed in integers, and only then
-//! cut down to what can be seen.
+//! Data of charts, derived from the rows of a run: the rows are streamed once and summed in integers, and only then reduced to the
+//! resolution of a chart.
 
 mod account;
 mod along;

@@ -1,82 +1,12 @@
-//! What is in a store, for people.
-
-use serde::Serialize;
+//! The contents of a snapshot store as text.
 
 use super::figures::{count, duration, jobs};
 use super::tables::{table, text_table};
+use crate::experiment::{SnapshotFacts, StoreFacts};
 
-/// A store and its snapshots.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct StoreFacts {
-    /// Its folder.
-    pub store: String,
-    /// The run.
-    pub title: String,
-    /// Which command made the run: `run` or `replay`.
-    pub command: String,
-    /// The hash of its scenario.
-    pub scenario_hash: String,
-    /// The version of gridemu that began it.
-    pub version: String,
-    /// What holds the snapshots.
-    pub database: String,
-    /// Whether the run is over.
-    pub finished: bool,
-    /// Bytes on the disk in all.
-    pub on_disk: u64,
-    /// The snapshots, oldest first.
-    pub snapshots: Vec<SnapshotRow>,
-}
-
-/// One snapshot of a list.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct SnapshotRow {
-    /// Its number.
-    pub number: u64,
-    /// Where the run was cut, in seconds; `None` if that cannot be read.
-    pub at_s: Option<f64>,
-    /// When it was taken, in UTC.
-    pub taken: String,
-    /// Jobs that had ended.
-    pub jobs: Option<u64>,
-    /// Records that had been written.
-    pub records: Option<u64>,
-    /// What it holds, in bytes.
-    pub bytes: u64,
-    /// Whether it stays however many come after it.
-    pub kept: bool,
-    /// Why it cannot be used; `None` if it can.
-    pub damage: Option<String>,
-}
-
-/// What is in one snapshot.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct SnapshotFacts {
-    /// As in the list.
-    #[serde(flatten)]
-    pub row: SnapshotRow,
-    /// Its sections with their bytes.
-    pub sections: Vec<(String, u64)>,
-    /// What is where.
-    pub places: Vec<PlaceFacts>,
-}
-
-/// What is at one place of a grid.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct PlaceFacts {
-    /// A site with a partition, or the broker.
-    pub place: String,
-    /// Processors that are there.
-    pub processors: Option<u32>,
-    /// Jobs that wait.
-    pub waiting: u64,
-    /// Jobs that run.
-    pub running: Option<u64>,
-}
-
-/// The list of a store.
+/// Lists the snapshots of a store.
 pub fn store_table(facts: &StoreFacts) -> String {
-    let state = if facts.finished { "over" } else { "not over" };
+    let state = if facts.finished { "finished" } else { "not finished" };
     let mut out = format!(
         "{}: `gridemu {}`, {state}; {} {} on the disk ({}), by gridemu {}\n\n",
         facts.title,
@@ -108,7 +38,7 @@ pub fn store_table(facts: &StoreFacts) -> String {
     out
 }
 
-/// What is in a snapshot.
+/// Describes the contents of a snapshot.
 pub fn snapshot_table(facts: &SnapshotFacts) -> String {
     let row = &facts.row;
     let ended = row.jobs.map(jobs).unwrap_or_default();
@@ -136,7 +66,7 @@ pub fn snapshot_table(facts: &SnapshotFacts) -> String {
     out
 }
 
-/// Bytes, short.
+/// A size in bytes, abbreviated.
 fn size(bytes: u64) -> String {
     match bytes {
         0..1_000 => format!("{bytes} B"),

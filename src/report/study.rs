@@ -1,12 +1,11 @@
-//! The table of a study for people: a row a point, over its seeds.
-
-use serde::Serialize;
+//! The tables of a study as text.
 
 use super::figures::{count, decimals, number};
 use super::tables::text_table;
-use crate::metrics::{Better, MeasureInfo, RunStatus, StudyTable};
+use crate::study::campaign::ListedRun;
+use crate::study::{Better, MeasureInfo, RunStatus, StudyTable};
 
-/// A row a point of the axes: how many runs, and the mean of each measure over them.
+/// A row for each point of the axes: the number of runs, and the mean of each measure over them.
 pub fn study_table(table: &StudyTable) -> String {
     let points = table.points();
     let failed: usize = table.rows.iter().filter(|row| row.status != RunStatus::Done).count();
@@ -14,7 +13,7 @@ pub fn study_table(table: &StudyTable) -> String {
     let mut header: Vec<String> = table.axes.clone();
     header.push("runs".to_owned());
     header.extend((failed > 0).then(|| "failed".to_owned()));
-    header.extend((growing > 0).then(|| "grow".to_owned()));
+    header.extend((growing > 0).then(|| "unstable".to_owned()));
     header.extend(table.measures.iter().map(|id| heading(id)));
     let columns: Vec<Vec<String>> = (0..table.measures.len())
         .map(|measure| {
@@ -40,14 +39,14 @@ pub fn study_table(table: &StudyTable) -> String {
     out.push('\n');
     if growing > 0 {
         out.push_str(
-            "\ngrow: runs in which more and more jobs waited until the end. Their means say how long they were, and those of the others\n\
-             would be of the lucky ones: where any run grows, there is no mean.\n",
+            "\nunstable: runs whose backlog grows until the end. Their means depend on the length of the run. A point with such\n\
+             runs has no mean, because a mean over the other runs would be biased.\n",
         );
     }
     out
 }
 
-/// What a column is called: the words of the measure's id one below the other, and its unit.
+/// Heading of a column: the words of the measure's id on separate lines, and its unit.
 fn heading(id: &str) -> String {
     let info = MeasureInfo::of(id);
     let unit = if info.unit.is_empty() { String::new() } else { format!(" ({})", info.unit) };
@@ -60,7 +59,7 @@ fn heading(id: &str) -> String {
     lines.join("\n") + &unit
 }
 
-/// A row a measure: its id, what it is, its unit, and which of two values is the better one.
+/// A row for each measure: its id, title, unit, and whether lower or higher values are better.
 pub fn measure_list(measures: &[MeasureInfo]) -> String {
     let rows = measures.iter().map(|info| {
         let better = match info.better {
@@ -68,31 +67,16 @@ pub fn measure_list(measures: &[MeasureInfo]) -> String {
             Better::Higher => "higher",
             Better::Neither => "",
         };
-        // Of a measure that has no other title, its id says what it is.
+        // The title is left out if it only repeats the id.
         let title = if info.id.ends_with(&info.title) { "" } else { &info.title };
         [&info.id, title, info.unit, better].map(str::to_owned).to_vec()
     });
-    let mut out = text_table(4, &["measure", "what it is", "unit", "better"], rows);
+    let mut out = text_table(4, &["measure", "description", "unit", "better"], rows);
     out.push_str("\n\nA `*` stands for any name, as in `site.*.mean_wait`.\n");
     out
 }
 
-/// A run of a campaign, and whether it has a result.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct ListedRun {
-    /// Its number.
-    pub run: u64,
-    /// Its place on each axis: name and label.
-    pub point: Vec<(String, String)>,
-    /// Its seed.
-    pub seed: u64,
-    /// `done`, `failed`, or `to do`.
-    pub state: &'static str,
-    /// The hash of its resolved scenario.
-    pub scenario_hash: String,
-}
-
-/// A row a run.
+/// A row for each run.
 pub fn study_list(runs: &[ListedRun]) -> String {
     let axes: Vec<&str> =
         runs.first().map(|run| run.point.iter().map(|(axis, _)| axis.as_str()).collect()).unwrap_or_default();

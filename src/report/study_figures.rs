@@ -1,46 +1,45 @@
-//! Figures of a study as files of their own.
+//! Figures of a study as SVG files.
 
-use super::charts::{Chart, ChartError, Paint, Theme};
+use super::charts::{Chart, Paint, Theme};
 use super::series::{Layout, curves};
-use crate::metrics::StudyTable;
-use crate::metrics::claims::Side;
+use crate::study::StudyTable;
+use crate::study::claims::Side;
 
 /// Width and height of a figure, in pixels.
 const SIZE: (u32, u32) = (760, 380);
 
-/// The curves of a measure along an axis, a curve for each label of the axis `by` (one is chosen if it is not said), and a chart for each
-/// combination of the others: what is drawn apart in it (empty if nothing is), and the picture as SVG. Only the runs `of` these labels are
-/// drawn, and labels stand in their order there; an axis that it does not name is drawn whole.
+/// The curves of a measure along an axis, with a curve for each label of the axis `by` (chosen if `None`) and a chart for each
+/// combination of labels of the other axes. Returns for each chart the name of that combination (empty if there are no other axes)
+/// and its SVG. `of` restricts axes to the labels that it lists and sets their order; axes that it does not name are drawn
+/// completely.
 ///
 /// `None` if the table has no such measure or axis.
-///
-/// # Errors
-/// [`ChartError`] if a picture cannot be drawn.
 pub fn study_figures(
     table: &StudyTable,
     of: &Side,
     measure: &str,
     along: &str,
     by: Option<&str>,
-) -> Result<Option<Vec<(String, String)>>, ChartError> {
-    let Some(table) = part(table, of) else { return Ok(None) };
-    let (Some(measure), Some(axis)) = (table.measure(measure), table.axis(along)) else { return Ok(None) };
-    let Some(mut layout) = Layout::of(&table, Some(axis)) else { return Ok(None) };
+) -> Option<Vec<(String, String)>> {
+    let table = part(table, of)?;
+    let (measure, axis) = (table.measure(measure)?, table.axis(along)?);
+    let mut layout = Layout::of(&table, Some(axis))?;
     if let Some(by) = by {
-        let Some(by) = table.axis(by) else { return Ok(None) };
+        let by = table.axis(by)?;
         layout.apart.extend(layout.colour.filter(|colour| *colour != by));
         layout.apart.retain(|apart| *apart != by);
         layout.apart.sort_unstable();
         layout.colour = Some(by);
     }
     let charts = layout.charts(&table).into_iter().map(|chart| {
-        let drawn = curves(&table, &layout, measure, &chart, SIZE).svg(Paint::File(Theme::Light))?;
-        Ok((chart.1, drawn))
+        let drawn = curves(&table, &layout, measure, &chart, SIZE).svg(Paint::File(Theme::Light));
+        (chart.1, drawn)
     });
-    charts.collect::<Result<Vec<_>, _>>().map(Some)
+    Some(charts.collect())
 }
 
-/// The runs with these labels, ordered so that each axis has its labels in this order. `None` if an axis is not there.
+/// Selects the runs with these labels, and orders them so that each axis has its labels in this order. `None` if an axis does not
+/// exist.
 fn part(table: &StudyTable, of: &Side) -> Option<StudyTable> {
     let mut axes = Vec::new();
     for (axis, labels) in of {
@@ -60,7 +59,7 @@ fn part(table: &StudyTable, of: &Side) -> Option<StudyTable> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::metrics::samples::run_of_a_study;
+    use crate::study::samples::run_of_a_study;
 
     #[test]
     fn a_part_of_a_study_has_its_labels_in_the_order_that_is_asked_for() {
@@ -90,8 +89,8 @@ mod tests {
         assert_eq!(some.rows.iter().map(|row| row.run).collect::<Vec<_>>(), [3, 6, 1, 4]);
         assert_eq!(part(&table, &Side::new()).unwrap(), table);
         assert_eq!(part(&table, &[("laod".to_owned(), vec!["1".to_owned()])].into()), None);
-        // Curves in that order, and no third.
-        let drawn = study_figures(&table, &of(&["los", "fcfs"]), "mean_wait", "load", None).unwrap().unwrap();
+        // Curves are in that order, and there is no third one.
+        let drawn = study_figures(&table, &of(&["los", "fcfs"]), "mean_wait", "load", None).unwrap();
         let [(apart, svg)] = &drawn[..] else { panic!("{} charts", drawn.len()) };
         let at = |name: &str| svg.find(&format!(">{name}</text>"));
         assert_eq!(apart, "");

@@ -1,14 +1,14 @@
-//! One run, for people and as JSON.
+//! Tables of one run as text, and its summary as JSON.
 
 use comfy_table::{Cell, CellAlignment, ContentLineStyle, LineStyle, Table, TableStyle};
 
-use super::figures::{count, decimals, duration, jobs, number, percent};
+use super::figures::{count, decimals, number, percent};
 use crate::metrics::{
-    ClassMeasures, ElasticSummary, GridSummary, Measures, Quantiles, RunSummary, UsageSummary,
+    ClassMeasures, ElasticSummary, GridSummary, Measures, Quantiles, RecordedWaits, UsageSummary,
 };
-use crate::model::{InstantOrder, Outcome};
+use crate::model::Outcome;
 
-/// Columns apart by blanks, one line under the header: readable anywhere, and easily taken apart by `awk`.
+/// Columns separated by blanks under one header line: readable in any terminal, and easy to process with `awk`.
 const PLAIN: TableStyle = TableStyle::new()
     .header_lines(ContentLineStyle::none())
     .header_separator(LineStyle::none().fill('-').junction('-'))
@@ -22,7 +22,7 @@ pub(super) fn table<const N: usize>(
     text_table(1, &header, rows)
 }
 
-/// A table whose first columns are text, so many of them, and whose others are numbers.
+/// A table whose first `texts` columns contain text and whose others contain numbers.
 pub(super) fn text_table(
     texts: usize,
     header: &[&str],
@@ -64,113 +64,15 @@ fn cells(figures: Figures) -> impl Iterator<Item = String> {
     figures.into_iter().map(move |figure| number(figure, places))
 }
 
-/// The summary of one run: the measures of all jobs, then what became of them, where the processors' and the
-/// run's own time went, then the measures by class.
-pub fn summary_table(run: &RunSummary) -> String {
-    let mut out = heading(run);
-    out.push_str("\n\n");
-    let [mean, median, p95, max] = header(run.quantiles);
-    let rows = METRICS.iter().zip(metrics(&run.measures));
+/// Mean, median, 95th percentile and maximum of the measures of a group of jobs.
+pub(super) fn measures_table(of: &Measures, quantiles: Quantiles) -> String {
+    let [mean, median, p95, max] = header(quantiles);
+    let rows = METRICS.iter().zip(metrics(of));
     let rows = rows.map(|(name, figures)| [(*name).to_owned()].into_iter().chain(cells(figures)).collect());
-    out.push_str(&table(["", mean, median, p95, max], rows));
-    out.push_str("\n\n");
-    let facts = facts(run);
-    let width = facts.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
-    for (name, text) in facts {
-        // Under the first line of a text the others.
-        let text = text.replace('\n', &format!("\n {:width$}  ", ""));
-        out.push_str(&format!(" {name:width$}  {text}\n"));
-    }
-    if let Some(classes) = class_table(&run.class_preset, &run.classes, run.quantiles) {
-        out.push('\n');
-        out.push_str(&classes);
-        out.push('\n');
-    }
-    if !run.recorded_waits.is_empty() {
-        out.push('\n');
-        out.push_str(&recorded_waits_table(run));
-        out.push('\n');
-    }
-    for note in &run.facts.notes {
-        out.push_str(&format!("\nnote: {note}"));
-    }
-    if !run.facts.notes.is_empty() {
-        out.push('\n');
-    }
-    out
+    table(["", mean, median, p95, max], rows)
 }
 
-fn heading(run: &RunSummary) -> String {
-    let facts = &run.facts;
-    let order = match facts.order {
-        InstantOrder::Instant => "instant",
-        InstantOrder::Event => "event",
-    };
-    let mut out = format!(
-        "{} on {}: {}, {} processors\nestimates {}, one pass an {order}",
-        facts.policy,
-        facts.workload,
-        jobs(run.measures.jobs),
-        count(u64::from(facts.procs)),
-        facts.estimates,
-    );
-    if let Some(load) = &facts.offered_load {
-        out.push_str(&format!(", offered load {} of {}", number(Some(load.value), 3), load.over));
-    }
-    if let Some(seed) = facts.seed {
-        out.push_str(&format!(", seed {seed}"));
-    }
-    if !facts.options.is_empty() {
-        out.push_str(&format!("\nwith {}", facts.options.join(" ")));
-    }
-    out
-}
-
-fn facts(run: &RunSummary) -> Vec<(&'static str, String)> {
-    let times = &run.facts.times;
-    let mut facts = vec![("outcomes", outcomes(&run.measures))];
-    facts.extend(dedicated(&run.measures).map(|told| ("dedicated jobs", told)));
-    facts.extend(run.elastic.as_ref().map(|told| ("elastic commands", commands(told))));
-    facts.push(("utilization", utilization(run)));
-    facts.push(("processor time", processor_time(&run.usage)));
-    let makespan = run.makespan.map_or("-".to_owned(), |secs| {
-        let exact = number(Some(secs), if secs == libm::trunc(secs) { 0 } else { 6 });
-        format!("{} ({exact} s)", duration(secs))
-    });
-    facts.push(("makespan", makespan));
-    facts.push(("longest queue", jobs(run.facts.longest_queue)));
-    if run.energy.meter_kwh > 0.0 {
-        let kwh = |value: f64| number(Some(value), decimals([Some(run.energy.facility_kwh)]));
-        facts.push((
-            "energy",
-            format!(
-                "{} kWh (jobs {}, idle {}), {} kWh with the facility",
-                kwh(run.energy.meter_kwh),
-                kwh(run.energy.jobs_kwh),
-                kwh(run.energy.idle_kwh),
-                kwh(run.energy.facility_kwh)
-            ),
-        ));
-    }
-    if let Some(cost) = run.energy.electricity_cost {
-        facts.push(("electricity", number(Some(cost), 2)));
-    }
-    if run.cost != 0.0 {
-        facts.push(("cost", number(Some(run.cost), 2)));
-    }
-    facts.push((
-        "run time",
-        format!(
-            "read {:.3} s, schedule {:.3} s, write {:.3} s",
-            times.read_s, times.schedule_s, times.write_s
-        ),
-    ));
-    facts.push(("fingerprint", run.fingerprint.to_string()));
-    facts.push(("definitions", definitions(run)));
-    facts
-}
-
-/// How a group of jobs ended: `37 completed, 3 killed at their estimate`.
+/// How the jobs of a group ended: `37 completed, 3 killed at their estimate`.
 pub(super) fn outcomes(group: &Measures) -> String {
     let counted = Outcome::NAMES.iter().zip(group.outcomes.counts());
     let present = counted.enumerate().filter(|(at, (_, jobs))| *at == 0 || *jobs > 0);
@@ -184,14 +86,14 @@ pub(super) fn outcomes(group: &Measures) -> String {
     out
 }
 
-/// What became of dedicated jobs: `40: 37 started when they asked to, 3 later (by 12.5 s in the mean, at most 60 s)`.
+/// How dedicated jobs started: `40: 37 started on time, 3 late (mean delay of all 2.50 s, at most 60.00 s)`.
 pub(super) fn dedicated(group: &Measures) -> Option<String> {
     let told = group.dedicated.as_ref()?;
-    let mut out = format!("{}: {} started when they asked to", count(told.jobs), count(told.on_time));
+    let mut out = format!("{}: {} started on time", count(told.jobs), count(told.on_time));
     if told.delayed > 0 {
         let secs = |value: Option<f64>| number(value, decimals([value]));
         out.push_str(&format!(
-            ", {} later (by {} s in the mean of all, at most {} s)",
+            ", {} late (mean delay of all {} s, at most {} s)",
             count(told.delayed),
             secs(told.mean_delay),
             secs(told.max_delay)
@@ -204,7 +106,7 @@ pub(super) fn dedicated(group: &Measures) -> Option<String> {
     Some(out)
 }
 
-/// What became of elastic commands: `97 carried out, 3 refused (no-job 2, no-room 1)`.
+/// Outcomes of elastic commands: `97 carried out, 3 refused (no-job 2, no-room 1)`.
 pub(super) fn commands(told: &ElasticSummary) -> String {
     let mut out = format!("{} carried out", count(told.accepted));
     let refused: u64 = told.refused.values().sum();
@@ -216,26 +118,14 @@ pub(super) fn commands(told: &ElasticSummary) -> String {
     out
 }
 
-fn utilization(run: &RunSummary) -> String {
-    if run.utilization.is_none() {
-        return "-".to_owned();
-    }
-    let nominal = percent(run.utilization);
-    if run.utilization == run.utilization_available {
-        format!("{nominal} %")
-    } else {
-        format!("{nominal} % of nominal, {} % of available", percent(run.utilization_available))
-    }
-}
-
-/// Where the processors' time went, in shares of all.
+/// How processor time was used, in shares of the total.
 pub(super) fn processor_time(usage: &UsageSummary) -> String {
     let parts = [
         ("useful", usage.useful),
         ("wasted", usage.wasted),
         ("overhead", usage.overhead),
         ("reserved", usage.reserved),
-        ("away", usage.away),
+        ("down", usage.down),
         ("idle", usage.idle),
     ];
     if usage.nominal == 0.0 {
@@ -245,19 +135,6 @@ pub(super) fn processor_time(usage: &UsageSummary) -> String {
     let listed: Vec<_> =
         present.map(|(name, time)| format!("{name} {} %", percent(Some(time / usage.nominal)))).collect();
     listed.join(", ")
-}
-
-/// The meanings of the three measures in the table and of the utilization, a line each.
-fn definitions(run: &RunSummary) -> String {
-    let shown =
-        |id: &str| matches!(id, "wait" | "response" | "utilization" | "submission") || id.starts_with("bsld");
-    let listed = run.definitions.iter().filter(|definition| shown(&definition.id));
-    let mut out: Vec<_> =
-        listed.map(|definition| format!("{} = {}", definition.id, definition.meaning)).collect();
-    if run.quantiles == Quantiles::Sketch {
-        out.push("~ is at most 0.1 % too high".to_owned());
-    }
-    out.join("\n")
 }
 
 /// The measures of each class that has jobs; `None` if no job is measured.
@@ -279,9 +156,9 @@ pub(super) fn class_table(preset: &str, classes: &[ClassMeasures], quantiles: Qu
     Some(table([&title, "measured", mean, median, p95, max], rows))
 }
 
-/// The emulated waits beside those that the workload's own machine recorded; empty if it recorded none.
-pub fn recorded_waits_table(run: &RunSummary) -> String {
-    let rows = run.recorded_waits.iter().map(|row| {
+/// The emulated waits beside those that the machine of the workload recorded; empty if it recorded none.
+pub(super) fn recorded_waits_table(waits: &[RecordedWaits]) -> String {
+    let rows = waits.iter().map(|row| {
         let figures = [
             row.emulated_mean,
             row.recorded_mean,
@@ -294,7 +171,7 @@ pub fn recorded_waits_table(run: &RunSummary) -> String {
         let numbers = figures.map(|figure| number(figure, places));
         [row.class.clone(), count(row.jobs)].into_iter().chain(numbers).collect()
     });
-    if run.recorded_waits.is_empty() {
+    if waits.is_empty() {
         return String::new();
     }
     table(
@@ -312,19 +189,11 @@ pub fn recorded_waits_table(run: &RunSummary) -> String {
     )
 }
 
-/// The summary of a run of a grid as JSON.
+/// Serializes the summaries as one document: an object for one run, an array for several.
 ///
 /// # Errors
-/// As [`json`].
-pub fn grid_json(run: &GridSummary) -> serde_json::Result<String> {
-    serde_json::to_string_pretty(run)
-}
-
-/// One document: an object for one run, an array for several.
-///
-/// # Errors
-/// Never for a summary that a run made; [`serde_json`] cannot promise it.
-pub fn json(runs: &[RunSummary]) -> serde_json::Result<String> {
+/// Any error is one of [`serde_json`]; a summary that a run made causes none.
+pub fn json(runs: &[GridSummary]) -> serde_json::Result<String> {
     match runs {
         [run] => serde_json::to_string_pretty(run),
         runs => serde_json::to_string_pretty(runs),

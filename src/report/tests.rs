@@ -1,9 +1,4 @@
-//! Files that read back, disks that fill, tables that look right.
+//! Tests of the text of tables.
 
-mod disks;
-mod files;
 mod grid;
-mod read;
-mod resumed;
 mod shown;
-mod traced;

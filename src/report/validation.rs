@@ -1,53 +1,29 @@
-//! Whether a schedule is legal, for people and as JSON.
-
-use std::collections::BTreeMap;
+//! The result of a validation of a schedule, as text and as JSON.
 
 use serde_json::{Value, json};
 
 use super::figures::{count, jobs};
 use super::tables::text_table;
-use crate::metrics::legal::{Rule, Verdict, Violation};
+use crate::verify::{Rule, Validation, Violation};
 
-/// What holding a schedule against its grid has found.
-#[derive(Clone, Debug)]
-pub struct Validation {
-    /// What the run is called.
-    pub title: String,
-    /// The grid in a few words, and where it is described.
-    pub grid: String,
-    /// The names of its sites.
-    pub sites: Vec<String>,
-    /// What was found.
-    pub verdict: Verdict,
-    /// Rules that could not be looked at, or not wholly, and why.
-    pub unchecked: BTreeMap<Rule, String>,
-}
-
-impl Validation {
-    /// True if nothing is wrong.
-    pub fn is_legal(&self) -> bool {
-        self.verdict.is_legal()
-    }
-
-    /// How many violations there are, in words; `None` if there is none.
-    pub fn complaint(&self) -> Option<String> {
-        match self.verdict.count() {
-            0 => None,
-            1 => Some("the schedule is not legal: 1 violation".to_owned()),
-            many => Some(format!("the schedule is not legal: {} violations", count(many))),
-        }
+/// The number of violations in words; `None` if there are none.
+pub fn validation_complaint(found: &Validation) -> Option<String> {
+    match found.verdict.count() {
+        0 => None,
+        1 => Some("the schedule is not valid: 1 violation".to_owned()),
+        many => Some(format!("the schedule is not valid: {} violations", count(many))),
     }
 }
 
-/// A violation in a line: when, what, and in which row it shows.
+/// A violation in one line: its time, its rule, and the row where it is visible.
 fn line(violation: &Violation) -> String {
     format!("at {} s: {} ({})", violation.time, violation.said, violation.row)
 }
 
-/// The verdict: legal or not, the first violation, how many of each rule there are, and what was looked at.
+/// The verdict: valid or not, the first violation, the number of violations of each rule, and what was checked.
 pub fn validation_table(found: &Validation) -> String {
     let Validation { title, grid, verdict, unchecked, .. } = found;
-    let word = if found.is_legal() { "legal" } else { "NOT LEGAL" };
+    let word = if found.is_valid() { "valid" } else { "NOT VALID" };
     let mut out = format!(
         "{title}: {word}\n{} and {} segments on {grid}\n",
         jobs(verdict.jobs),
@@ -66,7 +42,7 @@ pub fn validation_table(found: &Validation) -> String {
         Some(vec![rule.name().to_owned(), rule.says().to_owned(), count(looked(rule)), broken])
     });
     out += "\n";
-    out += &text_table(2, &["rule", "", "looked at", "broken"], rows);
+    out += &text_table(2, &["rule", "", "checked", "violations"], rows);
     out += "\n";
     let others: Vec<&Violation> = verdict
         .broken
@@ -81,7 +57,7 @@ pub fn validation_table(found: &Validation) -> String {
         }
     }
     for (rule, why) in unchecked {
-        let word = if looked(*rule) > 0 { "looked at only in part" } else { "not looked at" };
+        let word = if looked(*rule) > 0 { "checked only in part" } else { "not checked" };
         out += &format!("\n{word}: {rule}: {why}");
     }
     if !unchecked.is_empty() {
@@ -90,7 +66,7 @@ pub fn validation_table(found: &Validation) -> String {
     out
 }
 
-/// The same as one JSON object.
+/// The same facts as one JSON object.
 pub fn validation_json(found: &Validation) -> Value {
     let verdict = &found.verdict;
     let looked = |rule: Rule| verdict.checked.get(&rule).is_some_and(|count| *count > 0);
@@ -113,17 +89,17 @@ pub fn validation_json(found: &Validation) -> Value {
         json!({
             "rule": rule,
             "meaning": rule.says(),
-            "looked_at": verdict.checked.get(&rule).copied().unwrap_or(0),
-            "broken": broken.map_or(0, |broken| broken.count),
+            "checked": verdict.checked.get(&rule).copied().unwrap_or(0),
+            "violations": broken.map_or(0, |broken| broken.count),
             "first": broken.map(|broken| told(&broken.first)),
-            "not_looked_at": found.unchecked.get(&rule).filter(|_| !looked(rule)),
-            "looked_at_in_part": found.unchecked.get(&rule).filter(|_| looked(rule)),
+            "not_checked": found.unchecked.get(&rule).filter(|_| !looked(rule)),
+            "checked_in_part": found.unchecked.get(&rule).filter(|_| looked(rule)),
         })
     });
     json!({
         "title": found.title,
         "grid": found.grid,
-        "legal": found.is_legal(),
+        "valid": found.is_valid(),
         "jobs": verdict.jobs,
         "segments": verdict.segments,
         "violations": verdict.count(),

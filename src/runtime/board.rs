@@ -1,4 +1,4 @@
-//! What everybody is doing, for whoever watches.
+//! What every entity is doing, for the watch.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed};
 
@@ -8,8 +8,7 @@ use crate::units::Time;
 const ASKED: u8 = 1;
 const AT_WORK: u8 = 2;
 
-/// What everybody is doing. Written without waiting for anybody, and only read when nothing seems to move: what is read
-/// may be a little old.
+/// What every entity is doing. Written without locks, and read only when nothing seems to move: what is read may be a little old.
 #[derive(Debug)]
 pub(super) struct Board {
     slots: Vec<Slot>,
@@ -24,18 +23,18 @@ struct Slot {
     doing: AtomicU8,
     time: AtomicU64,
     round: AtomicU32,
-    /// Signs of life.
+    /// The number of signs of life.
     signs: AtomicU64,
 }
 
-/// Who keeps everybody waiting.
+/// The entity that the run waits for.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) enum Culprit {
-    /// It is at work.
+    /// The entity is at work at this moment.
     AtWork(Address, Stamp),
-    /// It has been asked to.
+    /// The entity has been asked to handle this moment.
     Asked(Address, Stamp),
-    /// Nobody.
+    /// The run waits for no entity.
     Nobody,
 }
 
@@ -55,7 +54,7 @@ impl Board {
         }
     }
 
-    /// An entity is asked to handle a moment.
+    /// Notes that an entity is asked to handle a moment.
     pub(super) fn asked(&self, place: usize, at: Stamp) {
         let slot = &self.slots[place];
         slot.time.store(at.time.micros(), Relaxed);
@@ -63,30 +62,30 @@ impl Board {
         slot.doing.store(ASKED, Relaxed);
     }
 
-    /// An entity begins with what it was asked.
+    /// Notes that an entity begins its request.
     pub(super) fn at_work(&self, place: usize) {
         self.slots[place].doing.store(AT_WORK, Relaxed);
     }
 
-    /// An entity does something.
+    /// Notes a sign of life of an entity.
     pub(super) fn alive(&self, place: usize) {
-        // Nobody else writes it.
+        // This is the only thread that writes it.
         let signs = &self.slots[place].signs;
         signs.store(signs.load(Relaxed).wrapping_add(1), Relaxed);
     }
 
-    /// An entity is through with what it was asked.
+    /// Notes that an entity has finished its request.
     pub(super) fn done(&self, place: usize) {
         self.alive(place);
         self.slots[place].doing.store(0, Relaxed);
     }
 
-    /// Signs of life of all entities.
+    /// The number of signs of life of all entities.
     pub(super) fn signs(&self) -> u64 {
         self.slots.iter().fold(0, |sum, slot| sum.wrapping_add(slot.signs.load(Relaxed)))
     }
 
-    /// Whom everybody waits for.
+    /// The entity that the run waits for.
     pub(super) fn culprit(&self) -> Culprit {
         let find = |doing| self.slots.iter().find(|slot| slot.doing.load(Relaxed) == doing);
         let at = |slot: &Slot| Stamp {
@@ -100,7 +99,7 @@ impl Board {
         }
     }
 
-    /// The conductor waits for the wall clock, or no longer.
+    /// Sets whether the conductor waits for the wall clock.
     pub(super) fn sleep(&self, asleep: bool) {
         self.asleep.store(asleep, Relaxed);
     }
@@ -110,12 +109,12 @@ impl Board {
         self.asleep.load(Relaxed)
     }
 
-    /// The run is to be ended.
+    /// Asks the run to end.
     pub(super) fn stop(&self) {
         self.stop.store(true, Relaxed);
     }
 
-    /// Whether the run is to be ended.
+    /// Whether the run has been asked to end.
     pub(super) fn stopped(&self) -> bool {
         self.stop.load(Relaxed)
     }

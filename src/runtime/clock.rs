@@ -1,4 +1,4 @@
-//! The wall clock: for pacing and for losing patience. No result depends on it.
+//! The wall clock, for pacing and for the watch's patience. No result depends on it.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ pub(super) fn now() -> Instant {
     Instant::now()
 }
 
-/// Virtual time as a multiple of the wall clock's.
+/// The pace of virtual time, as a multiple of the wall clock's.
 #[derive(Clone, Debug)]
 pub(super) struct Pace {
     began: Instant,

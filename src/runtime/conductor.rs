@@ -1,4 +1,25 @@
-//! Who asks whom to go on, and when.
+//! The conductor: asks entities to go on, window by window.
+//!
+//! Each entity has an actix actor (a [`Player`]). A [`Request`] and its answer are one box per entity, which goes back and forth for the
+//! whole run with its buffers:
+//!
+//! - At most one request is on its way to an actor, so its mailbox never fills, and the order of mailboxes, which actix hardly
+//!   guarantees, never matters. A handler is synchronous, reads no clock and starts nothing.
+//! - The conductor takes answers in the order of entities, whatever the order in which they return.
+//! - A request always returns, wherever it is dropped: a dead actor is noticed at once, not by waiting.
+//! - Requests go out with `do_send` and return over a channel. That costs half of `Addr::send`, which takes two thirds of a microsecond on
+//!   one thread.
+//!
+//! All sites of a window are asked before the group of the center goes through its moments, so with several threads they work beside it.
+//! That group stays on the conductor's thread, where a request costs least; sites are distributed over all threads. On one thread
+//! everything is a task of one loop. Records go to the caller's thread in batches over a bounded channel, which makes the conductor wait
+//! if the disk is slow.
+//!
+//! **The paced clock.** Before it opens a window, the conductor waits until the wall clock has reached what is due next ([`Windows::due`]):
+//! an event, a full minute at which the run may be over, a barrier. Windows are then no longer than a twentieth of a second of the
+//! wall clock, so nothing is visible earlier than that. A run that cannot keep up is late, not different. The conductor waits between
+//! windows only, so no entity is ahead of the present: a halt, looked for every 20 ms, makes a barrier there and not at the next
+//! event, however far. Run segments that are given the same `began` do not drift.
 
 use std::io;
 use std::sync::Arc;
@@ -12,41 +33,41 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::board::Board;
 use super::clock::{Pace, now};
-use super::errand::{Advance, Errand, Outcome};
 use super::options::Stage;
 use super::outside::{Desk, Order, Refusal};
 use super::player::{Dismiss, Player, said};
+use super::request::{Advance, Outcome, Request};
 use super::{Reached, RuntimeError, Word};
 use crate::entity::{Address, Entity, Message, Sender, Stamp};
-use crate::grid::{Call, Command, Told, Windows};
+use crate::grid::{Call, Command, JournalEntry, Windows};
 use crate::model::Record;
 use crate::units::Time;
 
-/// Records that are handed on at a time.
+/// The number of records in a batch.
 const BATCH: usize = 1_024;
 
-/// How long a conductor that waits for the wall clock does not look whether it is to halt.
+/// The longest time between two looks at the halt, while the conductor waits for the wall clock.
 const GLANCE: Duration = Duration::from_millis(20);
 
-/// The longest that a record is kept back, in milliseconds, if anything moves.
+/// The longest that a record waits for its batch, in milliseconds, while anything moves.
 const KEPT_MS: u128 = 100;
 
 /// Asks entities to go on, window by window.
 pub(super) struct Conductor<E: Entity + Send + 'static> {
     windows: Windows,
     stage: Stage,
-    /// Where commands from outside come in, as long as any can.
+    /// The source of commands from outside, as long as any may come.
     desk: Option<OwnedMutexGuard<Desk>>,
     board: Arc<Board>,
     words: SyncSender<Word<E>>,
     players: Vec<Addr<Player<E>>>,
-    /// The errand of each entity that is at home.
-    errands: Vec<Option<Box<Errand>>>,
-    /// Where errands come home.
-    door: UnboundedReceiver<Box<Errand>>,
-    home: UnboundedSender<Box<Errand>>,
+    /// The request of each entity, unless it is on its way.
+    requests: Vec<Option<Box<Request>>>,
+    /// The channel over which requests return.
+    door: UnboundedReceiver<Box<Request>>,
+    home: UnboundedSender<Box<Request>>,
     batch: Vec<(usize, Record)>,
-    /// Records since everybody was last at the same moment.
+    /// The number of records since all entities were last at the same moment.
     waited: usize,
     handed: Instant,
 }
@@ -61,7 +82,7 @@ impl<E: Entity + Send + 'static> Conductor<E> {
             board,
             words,
             players: Vec::new(),
-            errands: Vec::new(),
+            requests: Vec::new(),
             door,
             home,
             batch: Vec::with_capacity(BATCH),
@@ -70,8 +91,8 @@ impl<E: Entity + Send + 'static> Conductor<E> {
         }
     }
 
-    /// Runs from beginning to end, on this thread and those that it starts. What went wrong with the conductor itself is
-    /// returned; everything else is told as it happens.
+    /// Runs from beginning to end, on this thread and those that it starts. Returns a failure of the conductor itself; everything
+    /// else is sent as it happens.
     pub(super) fn run(self, entities: Vec<E>) -> Result<(), String> {
         let runtime = match runtime() {
             Ok(runtime) => runtime,
@@ -82,7 +103,7 @@ impl<E: Entity + Send + 'static> Conductor<E> {
             }
         };
         let system = System::with_tokio_rt(|| runtime);
-        // As a task among those of the actors, it is woken like them.
+        // A task beside those of the actors is woken as they are.
         system.block_on(async { actix::spawn(self.conduct(entities)).await }).map_err(|error| {
             error.try_into_panic().map_or_else(|error| error.to_string(), |panic| said(panic.as_ref()))
         })
@@ -117,8 +138,8 @@ impl<E: Entity + Send + 'static> Conductor<E> {
         arbiters.into_iter().for_each(|arbiter| drop(arbiter.join()));
     }
 
-    /// Gives each entity its actor. Those that talk to each other without delay stay on the conductor's own thread, where
-    /// a request costs least; the others are dealt out to all threads.
+    /// Starts the actor of each entity. The group that exchanges messages without delay stays on the conductor's own thread, where a
+    /// request costs least; the others are distributed over all threads.
     fn cast(&mut self, entities: Vec<E>, arbiters: &[Arbiter]) {
         let mut dealt = 0;
         for (place, entity) in entities.into_iter().enumerate() {
@@ -132,7 +153,7 @@ impl<E: Entity + Send + 'static> Conductor<E> {
             };
             dealt += usize::from(self.windows.is_alone(place));
             self.players.push(address);
-            self.errands.push(Some(Box::new(Errand::new(place))));
+            self.requests.push(Some(Box::new(Request::new(place))));
         }
     }
 
@@ -146,7 +167,7 @@ impl<E: Entity + Send + 'static> Conductor<E> {
             if !self.windows.open(&mut calls)? {
                 return Ok(());
             }
-            // Everybody who needs nobody else goes on meanwhile.
+            // Entities that depend on no other in this window go on in the background.
             calls.iter().for_each(|call| self.ask(*call));
             while self.windows.step(&mut together)? {
                 together.iter().for_each(|call| self.ask(*call));
@@ -163,24 +184,24 @@ impl<E: Entity + Send + 'static> Conductor<E> {
         }
     }
 
-    /// Sends an entity on its errand.
+    /// Sends an entity its request.
     fn ask(&mut self, Call { entity, until }: Call) {
-        let Some(mut errand) = self.errands[entity].take() else { return };
-        errand.at = self.windows.moment(entity);
-        errand.until = until;
-        errand.outcome = Outcome::Lost;
-        std::mem::swap(self.windows.inbox(entity), &mut errand.inbox);
-        self.board.asked(entity, errand.at);
-        self.players[entity].do_send(Advance::new(errand, self.home.clone()));
+        let Some(mut request) = self.requests[entity].take() else { return };
+        request.at = self.windows.moment(entity);
+        request.until = until;
+        request.outcome = Outcome::Lost;
+        std::mem::swap(self.windows.inbox(entity), &mut request.inbox);
+        self.board.asked(entity, request.at);
+        self.players[entity].do_send(Advance::new(request, self.home.clone()));
     }
 
-    /// Waits for the answers to calls, and takes them in, in the order of the calls.
+    /// Waits for the answers to calls, and takes them in the order of the calls.
     async fn hear(&mut self, calls: &mut Vec<Call>) -> Result<(), RuntimeError> {
         for &call in &*calls {
-            while self.errands[call.entity].is_none() {
-                let Some(errand) = self.door.recv().await else { break };
-                let place = errand.place;
-                self.errands[place] = Some(errand);
+            while self.requests[call.entity].is_none() {
+                let Some(request) = self.door.recv().await else { break };
+                let place = request.place;
+                self.requests[place] = Some(request);
             }
             self.take_in(call.entity)?;
         }
@@ -191,55 +212,55 @@ impl<E: Entity + Send + 'static> Conductor<E> {
     fn take_in(&mut self, place: usize) -> Result<(), RuntimeError> {
         let Self { windows, batch, .. } = self;
         let entity = windows.address(place);
-        let Some(errand) = &mut self.errands[place] else {
+        let Some(request) = &mut self.requests[place] else {
             return Err(RuntimeError::LostReply { entity, at: windows.moment(place) });
         };
-        let at = errand.at;
-        match std::mem::replace(&mut errand.outcome, Outcome::Lost) {
+        let at = request.at;
+        match std::mem::replace(&mut request.outcome, Outcome::Lost) {
             Outcome::Done => {}
             Outcome::Lost => return Err(RuntimeError::LostReply { entity, at }),
             Outcome::Broken(error) => return Err(error.into()),
             Outcome::Panicked(message) => return Err(RuntimeError::Panicked { entity, at, message }),
         }
-        for (to, message) in errand.sent.drain(..) {
+        for (to, message) in request.sent.drain(..) {
             windows.post(place, to, message)?;
         }
-        self.waited += errand.records.len();
-        batch.extend(errand.records.drain(..).map(|record| (place, record)));
-        windows.left(place, errand.pending);
-        windows.answer(place, errand.next, errand.promise)?;
+        self.waited += request.records.len();
+        batch.extend(request.records.drain(..).map(|record| (place, record)));
+        windows.left(place, request.pending);
+        windows.answer(place, request.next)?;
         if self.batch.len() >= BATCH {
             self.hand_on();
         }
         Ok(())
     }
 
-    /// Hands on the records if it is time.
+    /// Passes the records on if it is time.
     fn hand_on_in_time(&mut self) {
         if !self.batch.is_empty() && (now() - self.handed).as_millis() >= KEPT_MS {
             self.hand_on();
         }
     }
 
-    /// Hands on the records; waits if those before have not been written.
+    /// Passes the records on; waits if earlier batches have not been written.
     fn hand_on(&mut self) {
         let batch = std::mem::replace(&mut self.batch, Vec::with_capacity(BATCH));
         self.tell(Word::Records(batch, self.windows.passed()));
         self.handed = now();
     }
 
-    /// Tells whoever waits for the run. If nobody listens any more, it need not go on.
+    /// Sends a message to the thread that waits for the run. If it has gone, the run need not go on.
     fn tell(&self, word: Word<E>) {
         if self.words.send(word).is_err() {
             self.board.stop();
         }
     }
 
-    /// Takes the commands that have come in, and waits until the wall clock has reached what is to be done next: not within a
-    /// window, so that a halt or a command that comes meanwhile finds nobody beyond the present.
+    /// Takes the commands that have arrived, and waits until the wall clock has reached what is due next: not within a window, so at a halt
+    /// or a command no entity is ahead of the present.
     async fn wait(&mut self) -> Result<(), RuntimeError> {
         if self.windows.is_over() {
-            // What comes now comes too late.
+            // A command that comes now is too late.
             return Ok(());
         }
         while let Some(order) = self.desk.as_mut().and_then(|desk| desk.look()) {
@@ -278,7 +299,7 @@ impl<E: Entity + Send + 'static> Conductor<E> {
         Ok(())
     }
 
-    /// Takes a command from outside: now, as far as anybody can tell.
+    /// Takes a command from outside, for the earliest possible instant.
     fn take(&mut self, order: Order) -> Result<(), RuntimeError> {
         let to = Address::Site(order.site);
         if !self.windows.knows(to) {
@@ -289,25 +310,24 @@ impl<E: Entity + Send + 'static> Conductor<E> {
         let Some(desk) = &mut self.desk else { return Ok(()) };
         let present = self.stage.pace.as_ref().map_or(Time::ZERO, Pace::present);
         let at = self.windows.instant().max(present).max(desk.last());
-        // Writing may take its time.
+        // Writing to the journal may take long.
         let asleep = self.board.asleep();
         self.board.sleep(true);
         let told = desk.write_down(order, |site, body| Command { at, site, body });
         self.board.sleep(asleep);
-        if let Some(Told { number: sequence, command }) = told {
+        if let Some(JournalEntry { number: sequence, command }) = told {
             let (arrival, sender) = (Stamp::at(at), Sender::Outside);
             self.windows.tell(to, Message { arrival, sender, sequence, body: command.body })?;
         }
         Ok(())
     }
 
-    /// Takes the entities back, with what has not been delivered to them; and tells what goes wrong with that, if nothing
-    /// has gone wrong before.
+    /// Takes the entities back and delivers their remaining messages; returns the first failure in that, unless the run has failed before.
     async fn dismiss(&mut self, failed: bool) -> (Vec<E>, Option<RuntimeError>) {
         let mut entities = Vec::with_capacity(self.players.len());
         let mut error = None;
-        // All are asked before any is waited for: on another thread the answer takes its time. Nobody's address is given up
-        // before: an actor that nobody knows any more may leave with its mail unread.
+        // All actors are asked before the first answer is awaited, because answers from other threads take time. No address is dropped
+        // before: an actor without addresses may stop with unread mail.
         let players = std::mem::take(&mut self.players);
         let asked: Vec<_> = players.iter().map(|player| player.send(Dismiss::new())).collect();
         for (place, answer) in asked.into_iter().enumerate() {
@@ -329,7 +349,7 @@ impl<E: Entity + Send + 'static> Conductor<E> {
     }
 }
 
-/// One thread that can wait for the clock and does nothing else.
+/// A runtime of one thread with timers and nothing else.
 fn runtime() -> io::Result<Runtime> {
     Builder::new_current_thread().enable_time().build()
 }

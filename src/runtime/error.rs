@@ -1,4 +1,4 @@
-//! What can end a run of actors before its time.
+//! Errors that end a run of actors.
 
 use std::time::Duration;
 
@@ -7,57 +7,58 @@ use thiserror::Error;
 use crate::entity::{Address, EntityError, Stamp};
 use crate::grid::{DriveError, GridError, WindowError};
 
-/// What ends a run before its time.
+/// An error that ends a run.
 #[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
 pub enum RuntimeError {
-    /// Something in an entity.
+    /// An error in an entity.
     #[error(transparent)]
     Entity(#[from] EntityError),
-    /// The grid as a whole: it can go no further, or its sums are wrong.
+    /// An error of the grid as a whole: no job can move, or its sums are wrong.
     #[error(transparent)]
     Grid(#[from] GridError),
-    /// Somebody did not keep to what the others rely on.
+    /// A violation of the rules that windows rely on.
     #[error(transparent)]
     Window(#[from] WindowError),
-    /// The records cannot be taken any more; whoever takes them knows why.
-    #[error("the records of the run cannot be taken any more")]
+    /// The sink accepts no more records; its owner knows the cause.
+    #[error("the records of the run cannot be written any more")]
     SinkClosed,
     /// An entity panicked.
     #[error("{entity} panicked at {at}: {message}")]
     Panicked {
-        /// Who.
+        /// The entity.
         entity: Address,
-        /// The moment it was to handle.
+        /// The moment that it was to handle.
         at: Stamp,
-        /// What the panic said.
+        /// The message of the panic.
         message: String,
     },
-    /// An actor is gone, or has dropped what it was asked.
+    /// An actor that has stopped, or has dropped its request.
     #[error("{entity} was asked to handle {at}, but its actor never answered")]
     LostReply {
-        /// Who.
+        /// The entity.
         entity: Address,
-        /// The moment it was to handle.
+        /// The moment that it was to handle.
         at: Stamp,
     },
-    /// An entity does not come back.
-    #[error("{entity} has been at work on {at} for more than {} s and shows no sign of life", .patience.as_secs_f64())]
+    /// An entity that does not answer.
+    #[error("{entity} has not answered for more than {} s, at {at} of the run", .patience.as_secs_f64())]
     Stalled {
-        /// Who.
+        /// The entity.
         entity: Address,
-        /// The moment it handles.
+        /// The moment that it handles.
         at: Stamp,
-        /// How long was waited.
+        /// The time without a sign of life after which the run ended.
         patience: Duration,
     },
-    /// The conductor has broken down, which is a mistake in this library.
+    /// A failure of the conductor, which is a bug of this library.
     #[error("the conductor of the actors has broken down: {0}; this is a bug of gridemu")]
     Conductor(String),
-    /// The system gives no thread.
+    /// The system starts no thread.
     #[error("no thread could be started for the actors: {0}")]
     NoThread(String),
-    /// A pace that cannot be kept.
-    #[error("a pace of {0} is not possible; it is the number of virtual seconds a second, and above zero")]
+    /// An invalid pace.
+    #[error("a pace of {0} is not possible; it must be a number of virtual seconds per second, above zero")]
     BadPace(f64),
 }
 

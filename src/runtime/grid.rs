@@ -1,15 +1,15 @@
-//! A grid as actors.
+//! Runs a grid as actors.
 
 use super::{Outside, RuntimeError, RuntimeOptions, run};
-use crate::grid::{Grid, Leg, Merge, WindowOptions};
+use crate::grid::{Grid, Merge, RunSegment, WindowOptions};
 use crate::model::RecordSink;
 use crate::units::Time;
 
-/// Runs a grid as actors until no job is left, or to `until` if that comes first, as
-/// [`Grid::run_to`] does: with the same records in the same order.
+/// Runs a grid as actors until no job is left, or to `until` if that comes first, with the same records in the same order as
+/// [`Grid::run_to`].
 ///
 /// # Errors
-/// [`RuntimeError`] says what broke. The grid is then without its entities, or with some of them: build it anew.
+/// [`RuntimeError`] says what broke. The grid has then lost some or all of its entities: build it anew.
 pub fn run_grid(
     grid: &mut Grid,
     until: Option<Time>,
@@ -18,30 +18,30 @@ pub fn run_grid(
 ) -> Result<(), RuntimeError> {
     let mut merge = Merge::new(grid.nodes().len());
     let windows = WindowOptions { halt: None, ..options.windows };
-    run_leg(grid, until, None, RuntimeOptions { windows, ..options }, &mut merge, sink)?;
+    run_segment(grid, until, None, RuntimeOptions { windows, ..options }, &mut merge, sink)?;
     Ok(grid.finish_run(until, &mut merge, sink)?)
 }
 
-/// Runs a grid as actors for a leg, as [`Grid::run_leg`] does: to the same cut, with the same records. Legs may be run now this
-/// way, now that. Commands that come in from outside meanwhile are numbered on from those that the grid has had.
+/// Runs a segment of a grid as actors: to the same barrier and with the same records as [`Grid::run_segment`]. Segments of one run may use
+/// different engines. Commands that arrive from outside meanwhile continue the numbers of those that the grid has had.
 ///
 /// # Errors
 /// As [`run_grid`].
-pub fn run_leg(
+pub fn run_segment(
     grid: &mut Grid,
     until: Option<Time>,
     cut: Option<Time>,
     options: RuntimeOptions,
     merge: &mut Merge,
     sink: &mut dyn RecordSink,
-) -> Result<Leg, RuntimeError> {
+) -> Result<RunSegment, RuntimeError> {
     merge.check(grid.nodes().len())?;
     let groups = grid.groups();
     let outside = options.outside.clone();
-    // Without the wall clock nobody would ever come in time.
+    // Without a pace a run does not wait for commands, since none would come in time.
     let callers = outside.as_ref().filter(|_| options.pace.is_some()).map(Outside::callers);
     let windows = WindowOptions { callers: callers.clone(), ..options.windows };
-    let Some((windows, end)) = grid.plan_leg(until, cut, windows) else { return Ok(Leg::Over) };
+    let Some((windows, end)) = grid.plan_segment(until, cut, windows) else { return Ok(RunSegment::Over) };
     if let Some(outside) = &outside {
         outside.set_next(grid.commands());
         outside.set_last(grid.last_command());
@@ -53,5 +53,5 @@ pub fn run_leg(
     if let Some(outside) = outside {
         grid.set_commands(outside.next());
     }
-    Ok(grid.after_leg(ended.over, ended.passed, end, callers.as_ref()))
+    Ok(grid.after_segment(ended.over, ended.passed, end, callers.as_ref()))
 }

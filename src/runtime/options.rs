@@ -1,4 +1,4 @@
-//! How a run is carried out. Nothing here changes a result.
+//! Options of a run of actors. None of them changes a result.
 
 use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
@@ -8,27 +8,27 @@ use super::{Outside, RuntimeError};
 use crate::grid::WindowOptions;
 use crate::units::{Span, Time};
 
-/// How a run is carried out.
+/// Options of a run of actors.
 #[derive(Debug)]
 pub struct RuntimeOptions {
-    /// About windows.
+    /// Options of the windows.
     pub windows: WindowOptions,
-    /// Threads for the actors. With one, all of them share it with the conductor.
+    /// The number of threads for the actors. The first is the conductor's own.
     pub threads: NonZeroUsize,
-    /// Virtual seconds a second of the wall clock; `None` for as fast as it goes.
+    /// Virtual seconds per second of the wall clock; `None` runs as fast as possible.
     pub pace: Option<f64>,
     /// The virtual time at which a paced run begins.
     pub begin: Time,
-    /// When that was, by the wall clock; `None` for when the run begins. Legs of one run that are given the same do not drift.
+    /// The wall clock at `begin`; `None` takes the start of the run. Segments of one run that are given the same value do not drift.
     pub began: Option<Instant>,
-    /// Where commands come in while it goes on.
+    /// The source of commands from outside.
     pub outside: Option<Outside>,
-    /// How long nothing may move before the run is given up.
+    /// The time without any sign of life after which the run ends.
     pub patience: Duration,
 }
 
 impl Default for RuntimeOptions {
-    /// On one thread, as fast as it goes, given up after a minute in which nothing moves.
+    /// One thread, as fast as possible; the run ends after a minute without a sign of life.
     fn default() -> Self {
         Self {
             windows: WindowOptions::default(),
@@ -42,7 +42,7 @@ impl Default for RuntimeOptions {
     }
 }
 
-/// What the conductor has to know of the options.
+/// The options that the conductor needs.
 #[derive(Clone, Debug)]
 pub(super) struct Stage {
     pub(super) threads: usize,
@@ -52,7 +52,7 @@ pub(super) struct Stage {
 }
 
 impl RuntimeOptions {
-    /// The longest a paced run may be ahead of the wall clock, in seconds of the wall clock.
+    /// The longest that a paced run may be ahead of the wall clock, in seconds of the wall clock.
     const AHEAD: f64 = 0.05;
 
     pub(super) fn check(self) -> Result<(WindowOptions, Stage), RuntimeError> {
@@ -61,7 +61,7 @@ impl RuntimeOptions {
             if !(pace.is_finite() && pace > 0.0) {
                 return Err(RuntimeError::BadPace(pace));
             }
-            // What happens is to be seen when it happens.
+            // An event becomes visible when it happens.
             let ahead = Span::from_secs_f64(pace * Self::AHEAD).unwrap_or(Span::MAX);
             windows.lag = Some(windows.lag.map_or(ahead, |lag| lag.min(ahead)));
         }

@@ -1,4 +1,12 @@
 //! Commands from outside, while a grid runs.
+//!
+//! A [`Caller`] gives them from any thread; the conductor takes them between two windows. A command gets a time and the grid's next
+//! number; then the journal records it ([`JournalEntry`]), and only if that succeeded does it go to its site. A refused command is
+//! answered with a [`Refusal`], and the run goes on.
+//!
+//! A run that resumes from a snapshot replays the journal first ([`Grid::replay`](crate::grid::Grid::replay)), skips the entries that its
+//! state contains already, and does the same as before. Until a command has been handled, its site reports that more is to come, so
+//! neither the first run nor the resumed one counts as over.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,18 +19,18 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
 use crate::entity::Body;
-use crate::grid::{Callers, Command, Told};
+use crate::grid::{Callers, Command, JournalEntry};
 use crate::model::SiteId;
 use crate::units::Time;
 
-/// Where commands come in from outside: what a run listens to, leg after leg. All copies are one.
+/// The source of commands from outside, for all segments of a run. All copies share one state.
 ///
-/// A run takes commands between two windows. Each gets the virtual present as its time (that of the wall clock, or the first
-/// instant that nobody has gone beyond if that is later) and the next number of the grid. It is used once the journal has
-/// it, so that a run that is killed and gone on with, and told the journal again with [`Grid::retell`], does the same. Such a
-/// run has commands before it, and a new one is not carried out before any of them: their order is that of their numbers.
+/// A run takes commands between two windows. Each gets a time, the virtual present (that of the wall clock, or the first instant that no
+/// entity has gone beyond if that is later), and the next number of the grid. The run uses it once the journal has it, so a run that is
+/// killed and resumed, and replays the journal with [`Grid::replay`], does the same. Such a run may hold commands for later; a new
+/// command is not carried out before any of them: their order is that of their numbers.
 ///
-/// [`Grid::retell`]: crate::grid::Grid::retell
+/// [`Grid::replay`]: crate::grid::Grid::replay
 #[derive(Clone)]
 pub struct Outside {
     desk: Arc<Mutex<Desk>>,
@@ -31,55 +39,56 @@ pub struct Outside {
     callers: Callers,
 }
 
-/// Writes a command down for good, or says why it cannot.
-type Journal = dyn FnMut(&Told) -> Result<(), String> + Send;
+/// Writes a command durably, or says why it cannot.
+type Journal = dyn FnMut(&JournalEntry) -> Result<(), String> + Send;
 
-/// What the conductor has of it.
+/// The part of it that the conductor uses.
 pub(super) struct Desk {
     orders: UnboundedReceiver<Order>,
     journal: Box<Journal>,
     next: Arc<AtomicU64>,
-    /// When the last one is carried out, in microseconds.
+    /// The time of the latest command, in microseconds.
     last: Arc<AtomicU64>,
 }
 
-/// A command that nobody has taken yet.
+/// A command that the run has not taken yet.
 pub(super) struct Order {
     pub(super) site: SiteId,
     body: Body,
-    answer: mpsc::Sender<Result<Told, Refusal>>,
+    answer: mpsc::Sender<Result<JournalEntry, Refusal>>,
 }
 
-/// Gives commands to a run, from any thread. Copies speak to the same run.
+/// Gives commands to a run, from any thread. Copies give them to the same run.
 #[derive(Clone, Debug)]
 pub struct Caller {
     orders: UnboundedSender<Order>,
-    /// Held as long as anybody can call.
+    /// Held as long as any caller exists.
     _token: Arc<()>,
 }
 
-/// What becomes of a command.
+/// The pending answer to a command.
 #[derive(Debug)]
-pub struct Answer(mpsc::Receiver<Result<Told, Refusal>>);
+pub struct Answer(mpsc::Receiver<Result<JournalEntry, Refusal>>);
 
-/// Why a command is not carried out. The run goes on.
+/// The reason why a command is not carried out. The run goes on.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum Refusal {
-    /// A command to nobody.
+    /// A command to a site that does not exist.
     #[error("there is no site number {0}")]
     NoSuchSite(SiteId),
-    /// It could not be written down, and would have been lost with the run.
+    /// The journal could not record it, so a resumed run would not have it.
     #[error("the command could not be written to the journal: {0}")]
     Journal(String),
-    /// Nobody listens any more.
-    #[error("the run is over")]
+    /// The run accepts no commands any more.
+    #[error("the run has ended")]
     Over,
 }
 
 impl Outside {
-    /// Commands are given to the run through the caller. `journal` is called on the run's own thread and holds the run up:
-    /// what it has returned from must survive whatever happens.
-    pub fn new(journal: impl FnMut(&Told) -> Result<(), String> + Send + 'static) -> (Caller, Self) {
+    /// A caller and the source from which a run takes its commands. The run calls `journal` on its own thread and waits for it: an entry
+    /// for which it has returned without an error must survive a kill.
+    pub fn new(journal: impl FnMut(&JournalEntry) -> Result<(), String> + Send + 'static) -> (Caller, Self) {
         let (sender, orders) = unbounded_channel();
         let next = Arc::new(AtomicU64::new(0));
         let last = Arc::new(AtomicU64::new(0));
@@ -91,7 +100,7 @@ impl Outside {
         (caller, Self { desk: Arc::new(Mutex::new(desk)), next, last, callers })
     }
 
-    /// Who may give commands.
+    /// The callers that may still give commands.
     pub(super) fn callers(&self) -> Callers {
         self.callers.clone()
     }
@@ -105,7 +114,7 @@ impl Outside {
         self.next.store(next, Relaxed);
     }
 
-    /// No command is carried out before this.
+    /// Sets the time before which no new command is carried out.
     pub(super) fn set_last(&self, last: Time) {
         self.last.store(last.micros(), Relaxed);
     }
@@ -116,43 +125,43 @@ impl Outside {
 }
 
 impl Desk {
-    /// Waits for the next command; `None` if none will come.
+    /// Waits for the next command; `None` if no caller is left.
     pub(super) async fn wait(&mut self) -> Option<Order> {
         self.orders.recv().await
     }
 
-    /// The next command, if there is one.
+    /// The next command, if one has arrived.
     pub(super) fn look(&mut self) -> Option<Order> {
         self.orders.try_recv().ok()
     }
 
-    /// No command is carried out before this.
+    /// The time before which no new command is carried out.
     pub(super) fn last(&self) -> Time {
         Time::from_micros(self.last.load(Relaxed))
     }
 
-    /// Numbers a command, writes it down and answers. `None` if that cannot be done.
+    /// Numbers a command, records it in the journal and answers. `None` if the journal failed.
     pub(super) fn write_down(
         &mut self,
         order: Order,
         command: impl FnOnce(SiteId, Body) -> Command,
-    ) -> Option<Told> {
+    ) -> Option<JournalEntry> {
         let Order { site, body, answer } = order;
-        let told = Told { number: self.next.load(Relaxed), command: command(site, body) };
+        let told = JournalEntry { number: self.next.load(Relaxed), command: command(site, body) };
         let written = (self.journal)(&told).map_err(Refusal::Journal);
         if written.is_ok() {
             self.next.store(told.number + 1, Relaxed);
             self.last.store(told.command.at.micros(), Relaxed);
         }
         let done = written.is_ok().then(|| told.clone());
-        // Whoever gave it may not care.
+        // The caller may not wait for the answer.
         let _ = answer.send(written.map(|()| told));
         done
     }
 }
 
 impl Order {
-    /// Nobody can carry it out.
+    /// Refuses the command.
     pub(super) fn refuse(self, why: Refusal) {
         let _ = self.answer.send(Err(why));
     }
@@ -162,23 +171,23 @@ impl Caller {
     /// Gives a site a command, to be carried out as soon as possible.
     pub fn tell(&self, site: SiteId, body: Body) -> Answer {
         let (answer, answered) = mpsc::channel();
-        // If nobody listens any more, the answer says so.
+        // If the run has ended, the answer says so.
         let _ = self.orders.send(Order { site, body, answer });
         Answer(answered)
     }
 }
 
 impl Answer {
-    /// Waits until the run has taken the command, which may be in its next leg; then when it is carried out, and its number.
+    /// Waits until the run has taken the command, which may be in its next segment; returns its time and number.
     ///
     /// # Errors
-    /// [`Refusal`] says why it is not.
-    pub fn wait(self) -> Result<Told, Refusal> {
+    /// [`Refusal`] says why it is not carried out.
+    pub fn wait(self) -> Result<JournalEntry, Refusal> {
         self.0.recv().unwrap_or(Err(Refusal::Over))
     }
 
-    /// As [`Answer::wait`], but not longer than that; `None` if there is no answer yet.
-    pub fn wait_for(&self, patience: Duration) -> Option<Result<Told, Refusal>> {
+    /// As [`Answer::wait`], but no longer than `patience`; `None` if there is no answer by then.
+    pub fn wait_for(&self, patience: Duration) -> Option<Result<JournalEntry, Refusal>> {
         match self.0.recv_timeout(patience) {
             Ok(answer) => Some(answer),
             Err(mpsc::RecvTimeoutError::Timeout) => None,

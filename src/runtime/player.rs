@@ -7,13 +7,13 @@ use std::sync::Arc;
 use actix::{Actor, Context, Handler, Message as ActorMessage};
 
 use super::board::Board;
-use super::errand::{Advance, Outcome};
+use super::request::{Advance, Outcome};
 use crate::entity::Entity;
 
-/// The actor of an entity: turns a message into a call, and the answer into a message. It reads no clock and starts nothing.
+/// The actor of an entity: turns a message into a call, and its result into a message. It reads no clock and starts nothing.
 pub(super) struct Player<E> {
     place: usize,
-    /// Gone once it has panicked, or been asked for.
+    /// `None` once the entity has panicked or has returned to the conductor.
     entity: Option<Box<E>>,
     board: Arc<Board>,
 }
@@ -32,14 +32,14 @@ impl<E: Entity + 'static> Handler<Advance> for Player<E> {
     type Result = ();
 
     fn handle(&mut self, mut message: Advance, _: &mut Context<Self>) {
-        let (Some(errand), Some(entity)) = (message.errand(), &mut self.entity) else { return };
+        let (Some(request), Some(entity)) = (message.request(), &mut self.entity) else { return };
         self.board.at_work(self.place);
-        let carried = catch_unwind(AssertUnwindSafe(|| errand.carry_out(&mut **entity, &self.board)));
-        errand.outcome = match carried {
+        let carried = catch_unwind(AssertUnwindSafe(|| request.carry_out(&mut **entity, &self.board)));
+        request.outcome = match carried {
             Ok(Ok(())) => Outcome::Done,
             Ok(Err(error)) => Outcome::Broken(error),
             Err(panic) => {
-                // Nobody knows what state it is in; it may well panic again when it is dropped.
+                // The entity is in an unknown state, and may panic again when it is dropped.
                 let entity = self.entity.take();
                 let _ = catch_unwind(AssertUnwindSafe(|| drop(entity)));
                 Outcome::Panicked(said(panic.as_ref()))
@@ -49,14 +49,14 @@ impl<E: Entity + 'static> Handler<Advance> for Player<E> {
     }
 }
 
-/// What a panic said.
+/// The message of a panic.
 pub(super) fn said(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().copied();
     let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
     text.unwrap_or("it did not say why").to_owned()
 }
 
-/// The run is over: give the entity back.
+/// Asks for the entity at the end of the run.
 pub(super) struct Dismiss<E>(std::marker::PhantomData<fn() -> E>);
 
 impl<E> Dismiss<E> {

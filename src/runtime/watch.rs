@@ -1,4 +1,9 @@
-//! The thread that waits for a run: takes the records, and does not wait for ever.
+//! The watch: the caller's thread, which takes the records and limits how long it waits for a run.
+//!
+//! Signs of life are an answer, a record, a message. Without any for as long as its patience, the watch ends the run with an error that
+//! names an entity and the moment that it was to handle: [`RuntimeError::Stalled`] if the entity is at work, [`RuntimeError::LostReply`] if
+//! it has only been asked. The thread of an entity that does not return is abandoned. A panic is caught in the handler and becomes
+//! [`RuntimeError::Panicked`]; the error of an entity is passed on as it is; all other entities return, so their tallies can be read.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -23,7 +28,7 @@ pub(super) struct Watch<E> {
     error: Option<RuntimeError>,
 }
 
-/// When there was last a sign of life, and how many there had been.
+/// The last sign of life, and the number of signs up to then.
 struct Pulse {
     signs: u64,
     at: Instant,
@@ -39,10 +44,10 @@ impl<E> Watch<E> {
         Self { board, words, thread, patience, passed: Stamp::default(), error: None }
     }
 
-    /// Takes records until the run has ended, or is given up.
+    /// Takes records until the run has ended, or the watch ends it.
     pub(super) fn until_done(mut self, merge: &mut Merge, sink: &mut dyn RecordSink) -> Ended<E> {
         let mut pulse = Pulse { signs: 0, at: now() };
-        // Looked at a few times before patience is lost.
+        // Several looks at the board fit into the patience.
         let glance = (self.patience / 8).max(Duration::from_millis(1));
         loop {
             match self.words.recv_timeout(glance) {
@@ -72,7 +77,7 @@ impl<E> Watch<E> {
         }
     }
 
-    /// Why nothing moves, if nothing has moved for too long.
+    /// The error to end the run with, if there has been no sign of life for too long.
     fn impatient(&self, pulse: &mut Pulse) -> Option<RuntimeError> {
         let signs = self.board.signs();
         if signs != pulse.signs || self.board.asleep() {
@@ -82,31 +87,31 @@ impl<E> Watch<E> {
         (now() - pulse.at >= patience).then(|| match self.board.culprit() {
             Culprit::AtWork(entity, at) => RuntimeError::Stalled { entity, at, patience },
             Culprit::Asked(entity, at) => RuntimeError::LostReply { entity, at },
-            Culprit::Nobody => RuntimeError::Conductor("it stands still".to_owned()),
+            Culprit::Nobody => RuntimeError::Conductor("it makes no progress".to_owned()),
         })
     }
 
-    /// The entities are back.
+    /// Ends the watch after the entities have returned.
     fn done(self, entities: Vec<E>, Reached { passed, over }: Reached) -> Ended<E> {
         let result = self.error.map_or(Ok(()), Err);
         if result.is_ok() {
-            // Everybody has answered: it ends at once.
+            // All entities have answered, so the thread ends at once.
             let _ = self.thread.join();
         }
         Ended { entities, passed, over, result }
     }
 
-    /// Leaves the others to themselves. What went wrong first is told.
+    /// Abandons the entities. The first error is the one that is reported.
     fn give_up(self, error: RuntimeError) -> Ended<E> {
         self.board.stop();
         let error = self.error.unwrap_or(error);
         Ended { entities: Vec::new(), passed: self.passed, over: false, result: Err(error) }
     }
 
-    /// The conductor is gone without having said so.
+    /// The conductor has stopped without a last message.
     fn broken_down(self) -> Ended<E> {
         let told = match self.thread.join() {
-            Ok(Ok(())) => "it left early".to_owned(),
+            Ok(Ok(())) => "it ended early".to_owned(),
             Ok(Err(told)) => told,
             Err(panic) => said(panic.as_ref()),
         };
@@ -123,13 +128,13 @@ mod tests {
     use crate::entity::Address;
     use crate::model::Record;
 
-    /// Little: nobody moves.
+    /// Short, since nothing moves.
     const SHORT: Duration = Duration::from_millis(40);
 
     /// Enough for a busy machine.
     const LONG: Duration = Duration::from_secs(30);
 
-    /// Waits for a conductor that does `conduct` and says nothing.
+    /// Waits for a conductor that executes `conduct` and sends nothing.
     fn wait(
         board: Board,
         patience: Duration,
@@ -145,7 +150,7 @@ mod tests {
         Watch::new(Arc::new(board), heard, thread, patience).until_done(&mut Merge::new(1), &mut records)
     }
 
-    /// Long enough to be given up.
+    /// Blocks for longer than the patience.
     fn stand_still() -> Result<(), String> {
         std::thread::sleep(8 * SHORT);
         Ok(())
@@ -169,7 +174,7 @@ mod tests {
         let board = Board::new([Address::Portal].into_iter());
         board.asked(0, at);
         board.done(0);
-        let idle = RuntimeError::Conductor("it stands still".to_owned());
+        let idle = RuntimeError::Conductor("it makes no progress".to_owned());
         assert_eq!(wait(board, SHORT, stand_still).result, Err(idle));
     }
 
@@ -179,6 +184,6 @@ mod tests {
         let told = |text: &str| Err(RuntimeError::Conductor(text.to_owned()));
         assert_eq!(wait(board(), LONG, || panic!("out of tune")).result, told("out of tune"));
         assert_eq!(wait(board(), LONG, || Err("a task panicked".to_owned())).result, told("a task panicked"));
-        assert_eq!(wait(board(), LONG, || Ok(())).result, told("it left early"));
+        assert_eq!(wait(board(), LONG, || Ok(())).result, told("it ended early"));
     }
 }

@@ -1,4 +1,4 @@
-//! What goes into a store and comes out of it.
+//! The data types that go into a store and come out of it.
 
 use std::fmt;
 use std::time::Duration;
@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 use super::engines::EngineKind;
 use crate::units::Time;
 
-/// Which command made the run.
+/// The command that made the run.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RunKind {
-    /// `gridemu run`.
+    /// `gridemu run`: the run of a scenario.
     Run,
-    /// `gridemu replay`.
+    /// `gridemu replay`, before replays were runs of a scenario.
     Replay,
 }
 
@@ -30,11 +30,11 @@ impl fmt::Display for RunKind {
 /// The run that a store is of.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct About {
-    /// Which command made it.
+    /// The command that made it.
     pub kind: RunKind,
-    /// Everything that is needed to build it again, as its maker encodes it.
+    /// Everything that is needed to build it again, in the encoding of its maker.
     pub description: Vec<u8>,
-    /// What it is called, for people.
+    /// Its title for people.
     pub title: String,
     /// The hash of its scenario.
     pub hash: u128,
@@ -42,53 +42,53 @@ pub struct About {
     pub program: String,
 }
 
-/// Where a run was cut for a snapshot.
+/// The barrier at which a snapshot was taken.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cut {
-    /// Everything before this moment has happened, and nothing at it or after it has.
+    /// Everything before this instant has happened, and nothing at or after it.
     pub at: Time,
-    /// How many jobs had ended.
+    /// The number of jobs that had ended.
     pub jobs: u64,
-    /// How many records had been written.
+    /// The number of records that had been written.
     pub records: u64,
-    /// How many entries of the journal had been used: those from this number on come after the cut.
+    /// The number of journal entries that had been used: entries from this number on come after the barrier.
     pub entries: u64,
-    /// Kept until it is removed by name, however many come after it.
+    /// Whether the snapshot is kept until it is removed by name, however many come after it.
     pub kept: bool,
 }
 
 /// A named part of a snapshot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Section {
-    /// What it is; no two of a snapshot have the same.
+    /// Its name, unique in the snapshot.
     pub name: String,
     /// The version of its encoding.
     pub version: u32,
-    /// What it holds.
+    /// Its content.
     pub bytes: Vec<u8>,
 }
 
 /// Whether a snapshot is as it was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum State {
-    /// Every byte is.
+    /// Every byte is as it was written.
     Intact,
-    /// It is not, and cannot be used: why.
+    /// The snapshot cannot be used, for this reason.
     Damaged(String),
 }
 
-/// A snapshot in a list.
+/// A snapshot in a list of snapshots.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SnapshotInfo {
-    /// Its number in the store; later ones have larger ones.
+    /// Its number in the store; later snapshots have larger ones.
     pub number: u64,
-    /// Where the run was cut; `None` if that cannot be read any more.
+    /// Its barrier; `None` if that cannot be read any more.
     pub cut: Option<Cut>,
-    /// When it was taken, in seconds since 1970.
+    /// The time of the snapshot, in seconds since 1970.
     pub taken: u64,
-    /// How many bytes its sections hold.
+    /// The number of bytes in its sections.
     pub bytes: u64,
-    /// How many bytes it takes on the disk.
+    /// The number of bytes that it takes on the disk.
     pub on_disk: u64,
     /// Whether it can be used.
     pub state: State,
@@ -99,24 +99,24 @@ pub struct SnapshotInfo {
 pub struct Newest {
     /// Its number.
     pub number: u64,
-    /// Where the run was cut.
+    /// Its barrier.
     pub cut: Cut,
-    /// What it is.
+    /// Its description in a list.
     pub info: SnapshotInfo,
-    /// What it holds.
+    /// Its sections.
     pub sections: Vec<Section>,
-    /// The newer ones that cannot be used, and why, newest first.
+    /// The newer ones that cannot be used, with the reasons, newest first.
     pub skipped: Vec<(u64, String)>,
 }
 
-/// How a store is kept.
+/// Options of a store.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct StoreOptions {
-    /// The database; a store that is there already stays in its own.
+    /// The database of a new store; an existing store keeps its own.
     pub engine: EngineKind,
-    /// How many of the latest snapshots are there at any time, at least one.
+    /// How many of the latest snapshots are kept, at least one.
     pub last: usize,
-    /// How long to wait for another process to let go of the store.
+    /// How long to wait until another process releases the store.
     pub patience: Duration,
 }
 

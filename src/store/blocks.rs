@@ -1,7 +1,7 @@
 //! Blocks: bytes that are written once and that many snapshots share.
 //!
-//! They stand in one file, in the order in which they were put. A snapshot needs those that were there when it was
-//! taken, which its [`Mark`] says.
+//! They are in one file, in the order in which they were put. A snapshot needs those that were there when it was
+//! taken, which its [`Mark`] records.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -19,7 +19,7 @@ use super::log::{self, Log, Rest};
 /// The file of blocks.
 pub(super) const BLOCKS: &str = "blocks";
 
-/// Which blocks a snapshot needs: the first so many, with this hash of their hashes.
+/// The blocks that a snapshot needs: the first so many, with this hash of their hashes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Mark {
     pub(super) count: u64,
@@ -31,20 +31,20 @@ pub(super) struct Mark {
 pub(super) struct Blocks {
     disk: Arc<dyn Disk>,
     path: PathBuf,
-    /// Open for appending once something has been put.
+    /// The file, opened for appending by the first put.
     log: Option<Log>,
     by_id: BTreeMap<Vec<u8>, Place>,
-    /// For each number of blocks: where they end in the file, and the hash of their hashes.
+    /// For each number of blocks: their end in the file, and the hash of their hashes.
     ends: Vec<(u64, u128)>,
-    /// Why there are no more than these, if a damaged one follows.
+    /// The damage of the block that follows the last readable one, if it is damaged.
     damage: Option<String>,
-    /// Something has been put since the last sync.
+    /// Whether a block has been put since the last sync.
     fresh: bool,
-    /// Snapshots need none of them any more.
+    /// Whether snapshots from now on need none of them.
     released: bool,
 }
 
-/// Where a block is.
+/// The position of a block in the file.
 #[derive(Copy, Clone, Debug)]
 struct Place {
     number: u64,
@@ -76,7 +76,7 @@ impl Blocks {
             };
             let start = (entry.range.end - content.len()) as u64;
             let place = Place { number: 0, start, len: content.len(), hash: xxh3_128(content) };
-            // After the bytes of an entry comes its hash.
+            // The hash of an entry follows its bytes.
             blocks.know(id.to_vec(), place, entry.hash, entry.range.end as u64 + 16);
         }
         if let (None, Rest::Damaged(why)) = (&blocks.damage, scan.rest) {
@@ -94,7 +94,7 @@ impl Blocks {
         self.by_id.insert(id, Place { number, ..place });
     }
 
-    /// Puts a block; it is durable after [`sync`](Self::sync). Nothing happens if it is there.
+    /// Puts a block; it is durable after [`sync`](Self::sync). Nothing happens if it exists.
     pub(super) fn put(&mut self, id: &[u8], bytes: &[u8]) -> Result<(), StoreError> {
         let hash = xxh3_128(bytes);
         self.released = false;
@@ -125,7 +125,7 @@ impl Blocks {
         Ok(())
     }
 
-    /// A block, checked.
+    /// A block, with its hash checked.
     pub(super) fn get(&self, id: &[u8]) -> Result<Vec<u8>, StoreError> {
         let Some(place) = self.by_id.get(id) else {
             return Err(match &self.damage {
@@ -146,7 +146,7 @@ impl Blocks {
         }
     }
 
-    /// Waits until the disk has all blocks.
+    /// Waits until all blocks are on the disk.
     pub(super) fn sync(&mut self) -> Result<(), StoreError> {
         if let (true, Some(log)) = (self.fresh, &mut self.log) {
             log.sync()?;
@@ -155,7 +155,7 @@ impl Blocks {
         Ok(())
     }
 
-    /// Snapshots need none of those that are there, until another is put.
+    /// Declares that snapshots need none of the present blocks, until another block is put.
     pub(super) const fn release(&mut self) {
         self.released = true;
     }
@@ -165,7 +165,7 @@ impl Blocks {
         self.released && !self.ends.is_empty()
     }
 
-    /// What a snapshot that is taken now needs.
+    /// The blocks that a snapshot needs that is taken now.
     pub(super) fn mark(&self) -> Mark {
         if self.released {
             return Mark::default();
@@ -176,7 +176,7 @@ impl Blocks {
         })
     }
 
-    /// Whether the blocks that a snapshot needs are there.
+    /// Checks that the blocks that a snapshot needs are there.
     pub(super) fn check(&self, mark: &Mark) -> Result<(), StoreError> {
         let Some(last) = mark.count.checked_sub(1) else { return Ok(()) };
         let Some(&(_, hash)) = self.ends.get(last as usize) else {
@@ -196,7 +196,7 @@ impl Blocks {
         }
     }
 
-    /// Forgets the blocks that came after a snapshot.
+    /// Removes the blocks that came after a snapshot.
     pub(super) fn cut(&mut self, mark: &Mark) -> Result<(), StoreError> {
         let count = mark.count.min(self.ends.len() as u64);
         if count == 0 {

@@ -1,4 +1,4 @@
-//! Removing a store.
+//! Removal of a store.
 
 use std::path::Path;
 use std::time::Duration;
@@ -18,7 +18,7 @@ impl Store {
     /// if there is no store.
     ///
     /// # Errors
-    /// [`StoreError::InUse`], and what the file system says; then it can be done again.
+    /// [`StoreError::InUse`], and errors of the file system; the call can be repeated then.
     pub fn clear(folder: &Path, patience: Duration) -> Result<(), StoreError> {
         let disk = RealDisk;
         if !folder.join(MARKER).exists() {
@@ -28,7 +28,7 @@ impl Store {
         let names = generation::names(folder)?;
         let is_snapshot = |name: &str| generation::number_of(name).is_some() || generation::is_leftover(name);
         let is_file = |name: &str| name == BLOCKS || name == FINISHED || name.starts_with(journal::PREFIX);
-        // Without the marker it is no store any more, so that goes last but for what nobody minds.
+        // Without the marker the folder is no store any more, so the marker goes last, before files that can stay without harm.
         let parts = names.iter().filter(|name| is_snapshot(name) || is_file(name)).map(String::as_str);
         for name in parts.chain([MARKER, RUN]) {
             let path = folder.join(name);

@@ -1,4 +1,4 @@
-//! Everything that the store does to files, in one place, so that tests can make each of it fail.
+//! All operations of the store on files, in one place, so that tests can make each of them fail.
 
 use std::fmt::Debug;
 use std::fs::{self, File, OpenOptions};
@@ -10,38 +10,38 @@ use super::error::StoreError;
 
 /// The file system as the store uses it.
 pub(super) trait Disk: Debug + Send + Sync {
-    /// Makes a folder in one that is there.
+    /// Makes a folder in an existing one.
     fn create_folder(&self, path: &Path) -> io::Result<()> {
         fs::create_dir(path)
     }
 
-    /// Opens a file to read and write it; it is made if it is not there.
+    /// Opens a file for reading and writing; makes it if it does not exist.
     fn open(&self, path: &Path) -> io::Result<File> {
         OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)
     }
 
-    /// Writes all of `bytes` at the file's present place.
+    /// Writes all of `bytes` at the file's current position.
     fn write(&self, file: &mut File, bytes: &[u8]) -> io::Result<()> {
         file.write_all(bytes)
     }
 
-    /// Cuts a file, or fills it with zeros, to this length.
+    /// Cuts a file, or extends it with zeros, to this length.
     fn set_len(&self, file: &File, len: u64) -> io::Result<()> {
         file.set_len(len)
     }
 
-    /// Waits until the disk has the contents of a file.
+    /// Waits until the contents of a file are on the disk.
     fn sync(&self, file: &File) -> io::Result<()> {
         file.sync_all()
     }
 
-    /// Waits until the disk has the names in a folder.
+    /// Waits until the names in a folder are on the disk.
     fn sync_folder(&self, path: &Path) -> io::Result<()> {
-        // Only where folders can be opened like files can they be synced; elsewhere the system does it.
+        // Folders can be synced only where they can be opened like files; elsewhere the system does it.
         if cfg!(unix) { File::open(path)?.sync_all() } else { Ok(()) }
     }
 
-    /// Gives a file or folder another name, in the place of what has it.
+    /// Renames a file or folder, and replaces what has the new name.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         fs::rename(from, to)
     }
@@ -51,19 +51,19 @@ pub(super) trait Disk: Debug + Send + Sync {
         fs::remove_file(path)
     }
 
-    /// Removes a folder with all that is in it.
+    /// Removes a folder with its contents.
     fn remove_folder(&self, path: &Path) -> io::Result<()> {
         fs::remove_dir_all(path)
     }
 }
 
-/// The file system itself.
+/// The real file system.
 #[derive(Debug)]
 pub(super) struct RealDisk;
 
 impl Disk for RealDisk {}
 
-/// Writes a file so that at any time it has its old contents or the new ones, whole.
+/// Writes a file so that at any time it has either its old contents or the new ones.
 pub(super) fn write_whole(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
     let part = part_of(path);
     let written = (|| {
@@ -76,7 +76,7 @@ pub(super) fn write_whole(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> Result<
         path.parent().map_or(Ok(()), |folder| disk.sync_folder(folder))
     })();
     written.map_err(|source| {
-        // The next attempt writes over it; it is only in the way of an orderly folder.
+        // The next attempt overwrites it, so a failure here is harmless.
         let _ = fs::remove_file(&part);
         at("write", path, source)
     })
@@ -89,7 +89,7 @@ pub(super) fn part_of(path: &Path) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// What a refusal of the file system means to the store.
+/// Converts an error of the file system.
 pub(super) fn at(operation: &'static str, path: &Path, source: io::Error) -> StoreError {
     use io::ErrorKind::{FileTooLarge, PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull};
     let path = path.to_owned();
@@ -100,15 +100,16 @@ pub(super) fn at(operation: &'static str, path: &Path, source: io::Error) -> Sto
     }
 }
 
-/// What a refusal of the database means to the store.
+/// Converts an error of the database.
 pub(super) fn engine_at(operation: &'static str, path: &Path, error: EngineError) -> StoreError {
     match error {
         EngineError::Io(source) => at(operation, path, source),
+        EngineError::NotBuiltIn(engine) => StoreError::NotBuiltIn { path: path.to_owned(), engine },
         other => StoreError::Engine { operation, path: path.to_owned(), why: other.to_string() },
     }
 }
 
-/// How many bytes a file or folder takes on the disk.
+/// The number of bytes that a file or folder takes on the disk.
 pub(super) fn size_on_disk(path: &Path) -> io::Result<u64> {
     let meta = fs::symlink_metadata(path)?;
     let mut size = allocated(&meta);

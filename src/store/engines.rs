@@ -1,6 +1,18 @@
-//! The databases that a store can be kept in.
+//! The databases that can hold a store.
 
+#[cfg(feature = "redb")]
 pub(super) mod redb;
+#[cfg(not(feature = "redb"))]
+mod redb {
+    //! The stand-in of a build without redb.
+    use super::{Engine, EngineError, Path};
+
+    pub(super) const CHUNK: usize = 1;
+
+    pub(super) fn open(_: &Path) -> Result<Box<dyn Engine>, EngineError> {
+        Err(EngineError::NotBuiltIn("redb"))
+    }
+}
 mod sled;
 
 use std::fmt;
@@ -9,25 +21,27 @@ use std::str::FromStr;
 
 use super::engine::{Engine, EngineError};
 
-/// Which database a store is kept in.
+/// The database that holds a store.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub enum EngineKind {
     /// sled 0.34.
     #[default]
     Sled,
-    /// redb 4.
+    /// redb 4, with the feature `redb`.
     Redb,
 }
 
-/// A database of the registry.
+/// A database in the registry.
 struct EngineInfo {
     kind: EngineKind,
     name: &'static str,
-    /// Opens the database in this folder, which is there; makes one if the folder is empty.
+    /// Whether this build contains it.
+    built_in: bool,
+    /// Opens the database in this existing folder; makes one if the folder is empty.
     open: fn(&Path) -> Result<Box<dyn Engine>, EngineError>,
-    /// The same for many keys of no order that are put one by one.
+    /// Opens a database for many keys in random order that are put one by one.
     open_even: fn(&Path) -> Result<Box<dyn Engine>, EngineError>,
-    /// No value may be larger than this, in bytes; chosen so that the database takes little space (see
+    /// The largest value in bytes, chosen so that the database takes little space (see
     /// `docs/decisions/0001-store.md`).
     chunk: usize,
 }
@@ -36,6 +50,7 @@ const ALL: [EngineInfo; 2] = [
     EngineInfo {
         kind: EngineKind::Sled,
         name: "sled",
+        built_in: true,
         open: sled::open,
         open_even: sled::open_even,
         chunk: sled::CHUNK,
@@ -43,6 +58,7 @@ const ALL: [EngineInfo; 2] = [
     EngineInfo {
         kind: EngineKind::Redb,
         name: "redb",
+        built_in: cfg!(feature = "redb"),
         open: redb::open,
         open_even: redb::open,
         chunk: redb::CHUNK,
@@ -50,25 +66,30 @@ const ALL: [EngineInfo; 2] = [
 ];
 
 impl EngineKind {
-    /// All of them, the default first.
+    /// All databases of this build, the default first.
     pub fn all() -> impl Iterator<Item = Self> {
-        ALL.iter().map(|info| info.kind)
+        ALL.iter().filter(|info| info.built_in).map(|info| info.kind)
     }
 
-    /// Opens the database in `folder`, which must be there; an empty folder becomes an empty database.
+    /// Whether this build contains it; otherwise opening it is an error.
+    pub fn is_built_in(self) -> bool {
+        self.info().built_in
+    }
+
+    /// Opens the database in `folder`, which must exist; an empty folder becomes an empty database.
     ///
     /// # Errors
-    /// [`EngineError`] as the database says.
+    /// [`EngineError`] of the database.
     pub fn open(self, folder: &Path) -> Result<Box<dyn Engine>, EngineError> {
         (self.info().open)(folder)
     }
 
-    /// The same for a database of many keys of no order, put one by one. One that was made so must be opened so.
+    /// Opens a database for many keys in random order, put one by one. A database made by this must always be opened by this.
     pub(super) fn open_even(self, folder: &Path) -> Result<Box<dyn Engine>, EngineError> {
         (self.info().open_even)(folder)
     }
 
-    /// The largest value that is given to this database, in bytes.
+    /// The largest value that this database is given, in bytes.
     pub(super) fn chunk(self) -> usize {
         self.info().chunk
     }

@@ -1,4 +1,4 @@
-//! How a store can fail, each way told apart, with what to do.
+//! Errors of a store, each with a hint of what to do.
 
 use std::fmt;
 use std::io;
@@ -6,7 +6,10 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-/// What of a store is meant.
+/// How to get a build with redb.
+pub(crate) const BUILD_REDB: &str = "build it with it: `cargo build --release --features redb`";
+
+/// A part of a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Part {
     /// The marker file.
@@ -36,12 +39,12 @@ pub enum Part {
         snapshot: u64,
         /// The section.
         section: String,
-        /// Its n-th piece, from 0.
+        /// The number of the piece, from 0.
         chunk: usize,
     },
-    /// An entry of the journal.
+    /// The entry of the journal with this number.
     Entry(u64),
-    /// The n-th of the blocks that snapshots share, from 0.
+    /// The block with this number among those that snapshots share, from 0.
     Block(u64),
     /// The result of a run of a campaign, by its key.
     Result(u128),
@@ -66,34 +69,35 @@ impl fmt::Display for Part {
     }
 }
 
-/// Something that cannot be done with a store.
+/// An error of an operation on a store.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum StoreError {
-    /// There is nothing at this place.
+    /// The folder does not exist.
     #[error("there is no store at `{}`", path.display())]
     Absent {
         /// The folder.
         path: PathBuf,
     },
-    /// What is there is no store.
+    /// The folder holds something that is no store.
     #[error("`{}` is not a store of gridemu: {what}", path.display())]
     Foreign {
         /// The folder.
         path: PathBuf,
-        /// What is there instead.
+        /// What it holds.
         what: String,
     },
-    /// The results in the folder are of another campaign.
+    /// The folder holds the results of another campaign.
     #[error("`{}` holds the results of the campaign `{of}`, not of `{wanted}`", path.display())]
     OtherCampaign {
         /// The folder.
         path: PathBuf,
-        /// The campaign that it is of.
+        /// The campaign of the results.
         of: String,
-        /// The campaign that is meant.
+        /// The campaign that was asked for.
         wanted: String,
     },
-    /// A store is to be made where there is one.
+    /// The folder of a new store holds a store already.
     #[error(
         "`{}` is the store of {}: {title}",
         path.display(),
@@ -102,12 +106,12 @@ pub enum StoreError {
     Occupied {
         /// The folder.
         path: PathBuf,
-        /// The run that it is of.
+        /// The title of the run in the store.
         title: String,
-        /// Whether that run has come to its end.
+        /// Whether that run is over.
         finished: bool,
     },
-    /// The store was made by a program that came later.
+    /// A newer version of the program made the store.
     #[error(
         "the store `{}` has layout {layout} and was made by gridemu {program}; this program knows layout {known}",
         path.display()
@@ -117,12 +121,12 @@ pub enum StoreError {
         path: PathBuf,
         /// The layout of the store.
         layout: u32,
-        /// The latest layout that is known here.
+        /// The latest layout that this program reads.
         known: u32,
         /// The version of the program that made it.
         program: String,
     },
-    /// The store was made by a program whose layout is not read any more.
+    /// An older version of the program made the store, with a layout that is not read any more.
     #[error(
         "the store `{}` has layout {layout} and was made by gridemu {program}; this program reads layouts \
          from {known} on",
@@ -133,7 +137,7 @@ pub enum StoreError {
         path: PathBuf,
         /// The layout of the store.
         layout: u32,
-        /// The earliest layout that is read here.
+        /// The earliest layout that this program reads.
         known: u32,
         /// The version of the program that made it.
         program: String,
@@ -143,48 +147,48 @@ pub enum StoreError {
     InUse {
         /// The folder.
         path: PathBuf,
-        /// Who says to be using it, as a process number.
+        /// The process number in the lock file.
         by: Option<u32>,
     },
-    /// A file ends too early.
+    /// A file is shorter than it should be.
     #[error("{part} is cut short: `{}` {why}", path.display())]
     CutShort {
-        /// What of the store.
+        /// The part of the store.
         part: Part,
         /// The file.
         path: PathBuf,
-        /// How it shows.
+        /// The symptom.
         why: String,
     },
     /// Something is not as it was written.
     #[error("{part} is damaged: `{}` {why}", path.display())]
     Damaged {
-        /// What of the store.
+        /// The part of the store.
         part: Part,
         /// The file or folder.
         path: PathBuf,
-        /// How it shows.
+        /// The symptom.
         why: String,
     },
-    /// There is no snapshot that could be used.
+    /// No snapshot can be used.
     #[error("no snapshot of `{}` can be used{}", path.display(), list(skipped))]
     NoSnapshot {
         /// The folder.
         path: PathBuf,
-        /// Those that are there, and why they cannot be used; newest first.
+        /// The snapshots of the store, with the reasons why they cannot be used; newest first.
         skipped: Vec<(u64, String)>,
     },
-    /// There is no snapshot of this number.
+    /// No snapshot has this number.
     #[error("there is no snapshot {number} in `{}`{}", path.display(), there(have))]
     Unknown {
         /// The folder.
         path: PathBuf,
         /// The number that was asked for.
         number: u64,
-        /// The numbers that there are.
+        /// The numbers of the snapshots of the store.
         have: Vec<u64>,
     },
-    /// The last usable snapshot is to be removed.
+    /// The only usable snapshot may not be removed.
     #[error("snapshot {number} is the only one of `{}` that can be used", path.display())]
     Last {
         /// The folder.
@@ -192,19 +196,19 @@ pub enum StoreError {
         /// The snapshot.
         number: u64,
     },
-    /// A block is to be given another content than it has.
+    /// A block exists with other content.
     #[error("a block of `{}` is there already, with other content", path.display())]
     OtherBlock {
         /// The file of blocks.
         path: PathBuf,
     },
-    /// There is no such block.
+    /// A block is missing.
     #[error("a block that a snapshot needs is not in `{}`", path.display())]
     NoBlock {
         /// The file of blocks.
         path: PathBuf,
     },
-    /// Nothing more can be appended, since an earlier attempt failed in the middle.
+    /// Nothing more can be appended, since an earlier write failed in the middle.
     #[error("`{}` cannot be written any more since an earlier write failed", path.display())]
     Broken {
         /// The file.
@@ -215,65 +219,71 @@ pub enum StoreError {
     Full {
         /// What was attempted.
         operation: &'static str,
-        /// On what.
+        /// The file or folder.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
-    /// Nothing may be written there.
+    /// The file or folder is read-only.
     #[error("cannot {operation} `{}`: {source}", path.display())]
     ReadOnly {
         /// What was attempted.
         operation: &'static str,
-        /// On what.
+        /// The file or folder.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
-    /// The file system refused otherwise.
+    /// Any other error of the file system.
     #[error("cannot {operation} `{}`: {source}", path.display())]
     Io {
         /// What was attempted.
         operation: &'static str,
-        /// On what.
+        /// The file or folder.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
-    /// The database refused.
+    /// The store is kept in a database that this build lacks.
+    #[error("`{}` is kept in {engine}, and this gridemu is built without the feature `{engine}`", path.display())]
+    NotBuiltIn {
+        /// The file or folder that was to be opened.
+        path: PathBuf,
+        /// The database.
+        engine: &'static str,
+    },
+    /// An error of the database.
     #[error("cannot {operation} `{}`: {why}", path.display())]
     Engine {
         /// What was attempted.
         operation: &'static str,
-        /// On what.
+        /// The file or folder.
         path: PathBuf,
-        /// What the database said.
+        /// The message of the database.
         why: String,
     },
 }
 
 impl StoreError {
-    /// What the user can do about it.
+    /// What the user can do.
     pub const fn hint(&self) -> &'static str {
         match self {
             Self::Absent { .. } => "check the path; a store is made by a run with `--checkpoint`",
-            Self::OtherCampaign { .. } => "give each campaign a folder of its own: `--store DIR`",
+            Self::OtherCampaign { .. } => "give each campaign its own folder: `--store DIR`",
             Self::Foreign { .. } => "name the folder of a store; to make one, a new or empty folder",
             Self::Occupied { finished: false, .. } => {
-                "go on with `gridemu resume`, or choose another folder, or remove this one"
+                "continue with `gridemu resume`, or choose another folder, or remove this one"
             }
             Self::Occupied { finished: true, .. } => "choose another folder, or remove this one",
             Self::Newer { .. } => "use that version of gridemu, or a later one",
-            Self::Older { .. } => "go on with the version of gridemu that made it, or start the run again",
-            Self::InUse { .. } => "wait until that process is done, or end it",
+            Self::Older { .. } => "use the version of gridemu that made it, or start the run again",
+            Self::InUse { .. } => "wait until that process ends, or stop it",
             Self::CutShort { part, .. } | Self::Damaged { part, .. } => match part {
                 Part::Marker | Part::Run => "restore the file from a copy, or start the run again",
                 Part::Summary => {
-                    "remove the file `finished` from the store: the run can then go on from its last snapshot"
+                    "remove the file `finished` from the store: the run can then be resumed from its last snapshot"
                 }
-                Part::Entry(_) => {
-                    "what came from outside is lost from here on; restore the file from a copy, or start again"
-                }
+                Part::Entry(_) => "later commands are lost; restore the file from a copy, or start again",
                 Part::Result(_) => "remove the folder and run the campaign again, or restore it from a copy",
                 Part::Block(_) => "use a snapshot from before that block, or start the run again",
                 _ => "use another snapshot: `gridemu snapshots` lists those that are intact",
@@ -291,11 +301,12 @@ impl StoreError {
             Self::Full { .. } => "free some space, then resume the run",
             Self::ReadOnly { .. } => "copy the store to a folder that you may write to",
             Self::Io { .. } => "check the disk, then resume the run",
+            Self::NotBuiltIn { .. } => BUILD_REDB,
             Self::Engine { .. } => "check the disk; if it is sound, this is a bug: please report it",
         }
     }
 
-    /// True if the bytes are not those that were written, or not all of them.
+    /// Whether bytes differ from those that were written, or are missing.
     pub const fn is_damage(&self) -> bool {
         matches!(self, Self::CutShort { .. } | Self::Damaged { .. })
     }

@@ -1,4 +1,4 @@
-//! That a run is over, and what it ended in.
+//! The file that marks a run as over and holds its summary.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -8,10 +8,10 @@ use super::disk::{self, Disk};
 use super::error::{Part, StoreError};
 use super::text::{self, Fault};
 
-/// The summary of a run that is over.
+/// The file with the summary of a run that is over.
 pub(super) const FINISHED: &str = "finished";
 
-/// Says that the run is over.
+/// Writes the file.
 pub(super) fn write(disk: &dyn Disk, store: &Path, summary: &[u8]) -> Result<(), StoreError> {
     let path = store.join(FINISHED);
     let text: String = summary.iter().map(|byte| format!("{byte:02x}")).collect();

@@ -47,16 +47,16 @@ pub struct Store {
     blocks: Blocks,
     pub(super) journal: Journal,
     trouble: Option<StoreError>,
-    /// For each snapshot whether it is always kept, if that has been looked up; `None` for one that cannot be used.
+    /// For each snapshot whether it is always kept, `None` for one that cannot be used; or `None` if this is not known yet.
     pub(super) known: Option<BTreeMap<u64, Option<bool>>>,
     _lock: Lock,
 }
 
-/// With what a store works: the disk and the database, so that tests can make both fail.
+/// The disk and the database that a store works with, so that tests can make both fail.
 #[derive(Clone)]
 pub(super) struct Means {
     pub(super) disk: Arc<dyn Disk>,
-    /// Opens a database; `None` for that of the store's own engine.
+    /// Opens a database; `None` opens that of the store's own engine.
     pub(super) open: Option<Arc<Opener>>,
 }
 
@@ -73,11 +73,11 @@ impl std::fmt::Debug for Means {
 }
 
 impl Store {
-    /// Makes a store in a folder that is not there or is empty.
+    /// Makes a store in a folder that does not exist or is empty.
     ///
     /// # Errors
     /// [`StoreError::Occupied`] if there is a store already, [`StoreError::Foreign`] if there is something else,
-    /// and what the file system says.
+    /// and errors of the file system.
     pub fn create(folder: &Path, about: &About, options: &StoreOptions) -> Result<Self, StoreError> {
         Self::create_with(folder, about, options, Means::real())
     }
@@ -91,7 +91,7 @@ impl Store {
         fs::create_dir_all(folder).map_err(|source| disk::at("create the folder", folder, source))?;
         place::refuse_others(folder)?;
         let lock = Lock::take(&*means.disk, folder, options.patience)?;
-        // Somebody else may have made one while we waited for the lock.
+        // Another process may have made one while this one waited for the lock.
         place::refuse_others(folder)?;
         generation::tidy(&*means.disk, folder)?;
         marker::write(&*means.disk, folder, about, options.engine)?;
@@ -102,12 +102,12 @@ impl Store {
         Self::of(folder, about.clone(), *options, means, lock)
     }
 
-    /// Opens a store that is there. It stays in the engine that it was made in.
+    /// Opens an existing store. It keeps the engine that it was made with.
     ///
     /// # Errors
     /// [`StoreError::Absent`], [`StoreError::Foreign`], [`StoreError::InUse`], [`StoreError::Newer`],
     /// [`StoreError::Older`], and damage of the marker or of the description of the run. Damaged snapshots are
-    /// no error here: [`snapshots`](Self::snapshots) tells them.
+    /// no error here: [`snapshots`](Self::snapshots) reports them.
     pub fn open(folder: &Path, options: &StoreOptions) -> Result<Self, StoreError> {
         Self::open_with(folder, options, Means::real())
     }
@@ -117,7 +117,7 @@ impl Store {
         let lock = Lock::take(&*means.disk, folder, options.patience)?;
         let (about, engine) = marker::read(folder)?;
         match generation::tidy(&*means.disk, folder) {
-            // What a killed process left is in nobody's way where nothing can be written.
+            // The remains of a killed process do no harm in a read-only store.
             Err(StoreError::ReadOnly { .. }) | Ok(()) => {}
             Err(error) => return Err(error),
         }
@@ -132,7 +132,7 @@ impl Store {
         lock: Lock,
     ) -> Result<Self, StoreError> {
         let blocks = Blocks::open(Arc::clone(&means.disk), folder)?;
-        // A damaged seal knows nothing; it is told where the snapshot is asked for.
+        // A damaged seal is passed over here; reading its snapshot reports it.
         let seals = generation::numbers(folder)?.into_iter().map(|number| generation::seal(folder, number));
         let known = seals.flatten().map(|seal| seal.cut.entries).max().unwrap_or(0);
         let journal = Journal::new(Arc::clone(&means.disk), folder, known);
@@ -145,28 +145,28 @@ impl Store {
         &self.about
     }
 
-    /// Where it is.
+    /// The folder of the store.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// The database that it is kept in.
+    /// The database that holds it.
     pub const fn engine(&self) -> EngineKind {
         self.options.engine
     }
 
-    /// How many bytes the store takes on the disk.
+    /// The number of bytes that the store takes on the disk.
     ///
     /// # Errors
-    /// [`StoreError`] if it cannot be looked at.
+    /// [`StoreError`] if the folder cannot be read.
     pub fn size_on_disk(&self) -> Result<u64, StoreError> {
         disk::size_on_disk(&self.folder).map_err(|source| disk::at("read", &self.folder, source))
     }
 
-    /// The snapshots, oldest first. Every byte of them has been checked against the seals.
+    /// The snapshots, oldest first. Every byte of them has been compared with the seals.
     ///
     /// # Errors
-    /// [`StoreError`] if the folder cannot be read. Damage is told with the snapshot.
+    /// [`StoreError`] if the folder cannot be read. Damage is part of the list.
     pub fn snapshots(&self) -> Result<Vec<SnapshotInfo>, StoreError> {
         generation::numbers(&self.folder)?.into_iter().map(|number| self.look(number)).collect()
     }
@@ -195,11 +195,11 @@ impl Store {
         self.blocks.check(&seal.blocks)
     }
 
-    /// Writes a snapshot, with the blocks that have been put. When this returns, it is durable. Then those go
-    /// that need not be kept: all but the latest few, as [`StoreOptions::last`] says, and those to be kept always.
+    /// Writes a snapshot, with the blocks that have been put. When this returns, it is durable. Then older snapshots are removed,
+    /// except the latest few, as [`StoreOptions::last`] says, and those that are always kept.
     ///
     /// # Errors
-    /// [`StoreError`] if it cannot be written; then the snapshots before it are what they were.
+    /// [`StoreError`] if it cannot be written; the snapshots before it are unchanged then.
     pub fn write(&mut self, cut: Cut, sections: &[Section]) -> Result<SnapshotInfo, StoreError> {
         self.blocks.sync()?;
         let mut known = self.take_known()?;
@@ -213,7 +213,7 @@ impl Store {
             chunk: self.options.engine.chunk(),
         };
         let written = generation::write(&*self.means.disk, &*self.opener(), &self.folder, &draft);
-        // It may be in place although that could not be made durable: then it is looked up.
+        // After an error it may be in place without being durable, so `known` is computed anew.
         let info = written?;
         known.insert(number, Some(cut.kept));
         self.known = Some(known);
@@ -223,7 +223,7 @@ impl Store {
 
     /// Removes what is not needed once there is a newer snapshot.
     fn give_back_space(&mut self) -> Result<(), StoreError> {
-        // A damaged snapshot is of no use then.
+        // A damaged snapshot has no use any more.
         self.drop_all_but(self.options.last, true)?;
         if self.blocks.are_released() && !self.any_needs_blocks()? {
             self.blocks.clear()?;
@@ -232,28 +232,28 @@ impl Store {
         Ok(())
     }
 
-    /// Why space could not be given back after the last snapshot, if it could not; the next one tries again.
+    /// Why space could not be freed after the last snapshot, if it could not; the next snapshot tries again.
     pub const fn take_trouble(&mut self) -> Option<StoreError> {
         self.trouble.take()
     }
 
-    /// Snapshots from now on need none of the blocks that have been put, until another is put. The blocks go with the
-    /// last snapshot that needs them.
+    /// Declares that snapshots from now on need none of the blocks that have been put, until another is put. The blocks are removed with
+    /// the last snapshot that needs them.
     pub fn release_blocks(&mut self) {
         self.blocks.release();
     }
 
-    /// Whether there is a snapshot that needs blocks, or may need them.
+    /// Whether any snapshot needs blocks, or may need them.
     fn any_needs_blocks(&self) -> Result<bool, StoreError> {
         let needs =
             |number| generation::seal(&self.folder, number).map_or(true, |seal| seal.blocks.count > 0);
         Ok(generation::numbers(&self.folder)?.into_iter().any(needs))
     }
 
-    /// A snapshot, every byte checked.
+    /// A snapshot, with every byte checked.
     ///
     /// # Errors
-    /// [`StoreError::Unknown`] if there is none of this number, and any damage to it.
+    /// [`StoreError::Unknown`] if no snapshot has this number, and any damage to it.
     pub fn read(&self, number: u64) -> Result<(SnapshotInfo, Vec<Section>), StoreError> {
         self.has(number)?;
         let seal = generation::seal(&self.folder, number)?;
@@ -275,15 +275,15 @@ impl Store {
         }
     }
 
-    /// The newest snapshot that can be used, and which newer ones cannot.
+    /// The newest snapshot that can be used, with the newer ones that cannot.
     ///
     /// # Errors
-    /// [`StoreError::NoSnapshot`] if none can be used, and what the file system says.
+    /// [`StoreError::NoSnapshot`] if none can be used, and errors of the file system.
     pub fn newest(&self) -> Result<Newest, StoreError> {
         self.newest_before(|_| true)
     }
 
-    /// The newest snapshot that can be used of those whose cut is wanted; which newer ones cannot is told.
+    /// The newest usable snapshot with a barrier for which `wanted` holds, with the newer ones that cannot be used.
     ///
     /// # Errors
     /// As [`newest`](Self::newest).
@@ -304,7 +304,7 @@ impl Store {
                     let Some(cut) = info.cut else { continue };
                     return Ok(Newest { number, cut, info, sections, skipped });
                 }
-                // A database that gives up on files that are what was written is no better than a damaged one.
+                // A database that fails on unchanged files is no better than a damaged one.
                 Err(error) if error.is_damage() || matches!(error, StoreError::Engine { .. }) => {
                     skipped.push((number, error.to_string()));
                 }
@@ -314,11 +314,10 @@ impl Store {
         Err(StoreError::NoSnapshot { path: self.folder.clone(), skipped })
     }
 
-    /// Makes this snapshot the newest: those after it, and the blocks after it, belong to a future that will be
-    /// made anew. The journal stays.
+    /// Makes this snapshot the newest: later snapshots and blocks belong to a future that is now discarded. The journal stays.
     ///
     /// # Errors
-    /// [`StoreError::Unknown`], damage of its seal, and what the file system says.
+    /// [`StoreError::Unknown`], damage of its seal, and errors of the file system.
     pub fn go_on_from(&mut self, number: u64) -> Result<(), StoreError> {
         self.has(number)?;
         let seal = generation::seal(&self.folder, number)?;
@@ -327,20 +326,20 @@ impl Store {
         for later in generation::numbers(&self.folder)?.into_iter().rev().filter(|&n| n > number) {
             generation::remove(&*self.means.disk, &self.folder, later)?;
         }
-        // A snapshot that needs none may come after some that do.
+        // A snapshot that needs no blocks may come after some that do.
         if seal.blocks.count > 0 { self.blocks.cut(&seal.blocks) } else { Ok(()) }
     }
 
     /// Puts a block that snapshots from now on share; it becomes durable with the next of them. Nothing happens
-    /// if it is there with the same content.
+    /// if it exists with the same content.
     ///
     /// # Errors
-    /// [`StoreError::OtherBlock`] if it is there with another content, and what the file system says.
+    /// [`StoreError::OtherBlock`] if it exists with other content, and errors of the file system.
     pub fn put_block(&mut self, id: &[u8], bytes: &[u8]) -> Result<(), StoreError> {
         self.blocks.put(id, bytes)
     }
 
-    /// A block, checked.
+    /// A block, with its hash checked.
     ///
     /// # Errors
     /// [`StoreError::NoBlock`], or damage to it.
@@ -351,7 +350,7 @@ impl Store {
     /// Removes all blocks. Snapshots that need one count as damaged from then on.
     ///
     /// # Errors
-    /// What the file system says.
+    /// Errors of the file system.
     pub fn drop_blocks(&mut self) -> Result<(), StoreError> {
         self.known = None;
         self.blocks.clear()
@@ -362,11 +361,10 @@ impl Store {
         self.journal.clone()
     }
 
-    /// Lets the journal of a new store begin at this number: the entries before it are in the store from which the
-    /// run of this one was forked.
+    /// Sets the number of the first journal entry of a new store: earlier entries are in the store from which this run was forked.
     ///
     /// # Errors
-    /// [`StoreError::Occupied`] if there are entries or snapshots already, and what the file system says.
+    /// [`StoreError::Occupied`] if there are entries or snapshots already, and errors of the file system.
     pub fn begin_journal_at(&mut self, number: u64) -> Result<(), StoreError> {
         if self.journal.entries()? > 0 || !generation::numbers(&self.folder)?.is_empty() {
             let (path, title) = (self.folder.clone(), self.about.title.clone());
@@ -383,20 +381,20 @@ impl Store {
         self.journal.append(entry)
     }
 
-    /// The entries of the journal that came after the cut of a snapshot.
+    /// The entries of the journal after the barrier of a snapshot.
     ///
     /// # Errors
-    /// [`StoreError::Damaged`] and [`StoreError::CutShort`] name the entry; damage of the seal; and what the
-    /// file system says.
+    /// [`StoreError::Damaged`] and [`StoreError::CutShort`] name the entry; damage of the seal; and errors of the
+    /// file system.
     pub fn journal(&self, snapshot: u64) -> Result<Entries, StoreError> {
         self.has(snapshot)?;
         self.journal.since(generation::seal(&self.folder, snapshot)?.cut.entries)
     }
 
-    /// Says that the run is over, with its summary.
+    /// Marks the run as over, with its summary.
     ///
     /// # Errors
-    /// What the file system says.
+    /// Errors of the file system.
     pub fn finish(&mut self, summary: &[u8]) -> Result<(), StoreError> {
         finished::write(&*self.means.disk, &self.folder, summary)
     }
@@ -404,7 +402,7 @@ impl Store {
     /// The summary of the run, if it is over.
     ///
     /// # Errors
-    /// Damage to it, and what the file system says.
+    /// Damage to it, and errors of the file system.
     pub fn finished(&self) -> Result<Option<Vec<u8>>, StoreError> {
         finished::read(&self.folder)
     }

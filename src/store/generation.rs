@@ -23,10 +23,10 @@ const READING: &str = "reading-";
 const SEAL: &str = "seal";
 const DATA: &str = "data";
 
-/// How the store opens the database in a folder.
+/// A function that opens the database in a folder.
 pub(super) type Opener = dyn Fn(&Path) -> Result<Box<dyn Engine>, EngineError> + Send + Sync;
 
-/// What a generation is, and the hashes of its files.
+/// The description of a snapshot, and the hashes of its files.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Seal {
@@ -70,7 +70,7 @@ pub(super) fn numbers(store: &Path) -> Result<Vec<u64>, StoreError> {
     Ok(numbers)
 }
 
-/// Whether an entry of a folder is something that a store makes for the time being.
+/// Whether a store uses this name for something temporary.
 pub(super) fn is_leftover(name: &str) -> bool {
     name.ends_with(PART) || name.ends_with(GONE) || name.starts_with(READING)
 }
@@ -85,7 +85,7 @@ pub(super) fn tidy(disk: &dyn Disk, store: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// The names of what is in a folder.
+/// The names of the entries of a folder.
 pub(super) fn names(folder: &Path) -> Result<Vec<String>, StoreError> {
     let fail = |source| disk::at("read", folder, source);
     let entries = fs::read_dir(folder).map_err(fail)?;
@@ -96,7 +96,7 @@ pub(super) fn number_of(name: &str) -> Option<u64> {
     name.strip_prefix(PREFIX)?.parse().ok()
 }
 
-/// Writes a snapshot. When this returns, it is durable; if it fails, there is nothing of it.
+/// Writes a snapshot. When this returns, it is durable; if it fails, nothing of it stays.
 pub(super) fn write(
     disk: &dyn Disk,
     open: &Opener,
@@ -120,7 +120,7 @@ pub(super) fn write(
             state: State::Intact,
         }),
         Err(error) => {
-            // On a full disk, room for the next attempt; what cannot be removed goes when the store is opened.
+            // This makes room on a full disk for the next attempt; what cannot be removed goes when the store is opened.
             let _ = disk.remove_folder(&part);
             Err(error)
         }
@@ -164,7 +164,7 @@ fn write_part(disk: &dyn Disk, open: &Opener, part: &Path, draft: &Draft<'_>) ->
     disk::size_on_disk(part).map_err(|source| disk::at("read", part, source))
 }
 
-/// Hands the files of a folder to the disk and takes their hashes, in the order of their names.
+/// Syncs the files of a folder and computes their hashes, in the order of their names.
 fn seal_folder(
     disk: &dyn Disk,
     folder: &Path,
@@ -209,7 +209,7 @@ pub(super) fn seal(store: &Path, number: u64) -> Result<Seal, StoreError> {
     if seal.snapshot == number { Ok(seal) } else { Err(damaged(format!("is of snapshot {}", seal.snapshot))) }
 }
 
-/// Checks every file of a snapshot, handing each to `with`.
+/// Checks every file of a snapshot, and passes each to `with`.
 pub(super) fn check(
     store: &Path,
     seal: &Seal,
@@ -238,7 +238,7 @@ pub(super) fn check(
     Ok(())
 }
 
-/// The sections of a snapshot: the database is opened on a copy, file by file the one that was sealed.
+/// The sections of a snapshot: the engine opens a copy of the database, whose files match the seal.
 pub(super) fn read(
     disk: &dyn Disk,
     open: &Opener,
@@ -259,12 +259,12 @@ pub(super) fn read(
     let original = path(store, seal.snapshot).join(DATA);
     let engine = open(&copy.folder).map_err(|error| engine_at("open the database", &original, error))?;
     let sections = payload::get(&*engine, &original, seal.snapshot);
-    // Closed before the copy is removed; a copy that cannot be closed changes nothing about what was read.
+    // The database is closed before the copy is removed; a failure to close it does not affect what was read.
     let _ = engine.close();
     sections
 }
 
-/// A folder for a copy, removed when it is dropped.
+/// A folder for a copy, which is removed when this is dropped.
 struct Copied<'a> {
     disk: &'a dyn Disk,
     folder: PathBuf,
@@ -273,7 +273,7 @@ struct Copied<'a> {
 static COPIES: AtomicU64 = AtomicU64::new(0);
 
 impl<'a> Copied<'a> {
-    /// In the store; or, where that may not be written to, where the system keeps such things.
+    /// Makes the folder in the store or, if that is read-only, where the system keeps temporary files.
     fn new(disk: &'a dyn Disk, store: &Path) -> Result<Self, StoreError> {
         let name = format!("{READING}{}-{}", std::process::id(), COPIES.fetch_add(1, Ordering::Relaxed));
         let folder = store.join(&name);
@@ -294,12 +294,12 @@ impl<'a> Copied<'a> {
 
 impl Drop for Copied<'_> {
     fn drop(&mut self) {
-        // What stays behind goes when the store is opened the next time.
+        // What remains goes when the store is opened the next time.
         let _ = self.disk.remove_folder(&self.folder);
     }
 }
 
-/// Removes a snapshot: at any time it is there whole, or it is not there.
+/// Removes a snapshot: at any time it is either whole or absent.
 pub(super) fn remove(disk: &dyn Disk, store: &Path, number: u64) -> Result<(), StoreError> {
     let place = path(store, number);
     let gone = store.join(format!("{PREFIX}{number:08}{GONE}"));

@@ -1,7 +1,7 @@
-//! The journal: what came into the run from outside, written down before it is used.
+//! The journal: commands from outside, written down before they are used.
 //!
-//! Entries are numbered through the whole life of a store. They stand in files of about a megabyte, of which those
-//! go that no snapshot needs any more.
+//! Entries are numbered through the whole life of a store. They are in files of about a megabyte; a file is removed
+//! once no snapshot needs it any more.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,12 +13,12 @@ use super::log::{self, Log, Rest};
 
 pub(super) const PREFIX: &str = "journal-";
 
-/// A file that is longer than this gets no more entries.
+/// A file longer than this gets no more entries.
 const FULL: u64 = 1 << 20;
 
-/// A handle to the journal of a store, for the thread that takes in what comes from outside.
+/// A handle to the journal of a store, for the thread that receives commands from outside.
 ///
-/// It can be used beside its [`Store`](super::Store), in another thread, while a snapshot is being written.
+/// It can be used in another thread than its [`Store`](super::Store), while a snapshot is being written.
 #[derive(Clone, Debug)]
 pub struct Journal(Arc<Mutex<Inner>>);
 
@@ -26,11 +26,11 @@ pub struct Journal(Arc<Mutex<Inner>>);
 struct Inner {
     disk: Arc<dyn Disk>,
     folder: PathBuf,
-    /// The file that is appended to; `None` as long as nothing has been.
+    /// The file for new entries; `None` before the first of them.
     log: Option<Log>,
-    /// The number of the next entry, if it is known without looking at the disk.
+    /// The number of the next entry, if it is known without reading the disk.
     next: Option<u64>,
-    /// At least so many there must be, since snapshots have used them.
+    /// The number of entries that snapshots have used, so at least so many must exist.
     known: u64,
 }
 
@@ -39,12 +39,12 @@ struct Inner {
 pub struct Entries {
     /// Their bytes, in the order in which they were appended.
     pub entries: Vec<Vec<u8>>,
-    /// An entry after these was not written to its end, so nobody has used it: it is left out.
+    /// Whether an incomplete entry follows these, which has never been used and is left out.
     pub torn: bool,
 }
 
 impl Journal {
-    /// The journal of a store of which snapshots know that it has had `known` entries.
+    /// The journal of a store whose snapshots have used `known` entries.
     pub(super) fn new(disk: Arc<dyn Disk>, folder: &Path, known: u64) -> Self {
         Self(Arc::new(Mutex::new(Inner { disk, folder: folder.to_owned(), log: None, next: None, known })))
     }
@@ -52,21 +52,21 @@ impl Journal {
     /// Appends an entry. When this returns, it is durable, and may be used. Returns its number.
     ///
     /// # Errors
-    /// [`StoreError`] if it cannot be written, or if the journal that is there is damaged; then the entry must
+    /// [`StoreError`] if it cannot be written, or if the existing journal is damaged; then the entry must
     /// not be used.
     pub fn append(&self, bytes: &[u8]) -> Result<u64, StoreError> {
         self.with(|inner| inner.append(bytes))
     }
 
-    /// How many entries have been appended in the life of the store.
+    /// The number of entries that have been appended in the life of the store.
     ///
     /// # Errors
-    /// [`StoreError`] if the journal that is there cannot be read.
+    /// [`StoreError`] if the existing journal cannot be read.
     pub fn entries(&self) -> Result<u64, StoreError> {
         self.with(Inner::next)
     }
 
-    /// Begins at this number, in a store that has no entry yet.
+    /// Sets the number of the first entry, in a store without entries.
     pub(super) fn begin_at(&self, number: u64) -> Result<(), StoreError> {
         self.with(|inner| {
             inner.log = Some(Log::create(&inner.disk, &inner.path(number), number)?);
@@ -86,7 +86,7 @@ impl Journal {
     }
 
     fn with<T>(&self, act: impl FnOnce(&mut Inner) -> T) -> T {
-        // Nothing is left half done by a panic that the file itself would not tell.
+        // After a panic the file itself shows what has been done.
         act(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
@@ -103,7 +103,7 @@ impl Inner {
         Ok(number)
     }
 
-    /// The number of the next entry. The first time, this looks at the last file and cuts off what was torn.
+    /// The number of the next entry. The first call reads the last file and cuts off an incomplete entry.
     fn next(&mut self) -> Result<u64, StoreError> {
         if let Some(next) = self.next {
             return Ok(next);
@@ -117,7 +117,7 @@ impl Inner {
                 return Err(StoreError::Damaged { part, path, why });
             }
             next = first + scan.entries.len() as u64;
-            // Nothing was acknowledged of a file that was not begun properly: it is made anew when needed.
+            // A file with an incomplete header has never held an acknowledged entry: it is made anew when needed.
             if scan.end > 0 {
                 self.log = Some(Log::resume(&self.disk, &path, scan.end, next)?);
             }
@@ -169,7 +169,7 @@ impl Inner {
         Ok(found)
     }
 
-    /// Refuses a journal that has only this many entries where snapshots have used more.
+    /// Refuses a journal with only `count` entries where snapshots have used more.
     fn all_there(&self, count: u64) -> Result<(), StoreError> {
         if count >= self.known {
             return Ok(());
@@ -193,7 +193,7 @@ impl Inner {
         self.folder.join(format!("{PREFIX}{first:012}"))
     }
 
-    /// The numbers with which the files begin, in order.
+    /// The numbers of the files' first entries, in order.
     fn files(&self) -> Result<Vec<u64>, StoreError> {
         let fail = |source| disk::at("read", &self.folder, source);
         let mut files = Vec::new();

@@ -1,4 +1,4 @@
-//! One process at a time uses a store.
+//! The lock by which only one process at a time uses a store.
 
 use std::fs::{File, TryLockError};
 use std::io::{ErrorKind, Write};
@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::disk::{Disk, at};
 use super::error::StoreError;
 
-/// The file that is locked. It stays there: only the lock tells whether somebody uses the store.
+/// The file that is locked. It always stays: only the lock shows whether a process uses the store.
 pub(super) const LOCK: &str = "lock";
 
 const PAUSE: Duration = Duration::from_millis(10);
@@ -17,12 +17,12 @@ const PAUSE: Duration = Duration::from_millis(10);
 /// Holds the lock of a store until it is dropped.
 #[derive(Debug)]
 pub(super) struct Lock {
-    /// `None` if the store may only be read and was never locked: then nobody can write to it either.
+    /// `None` if the store is read-only and was never locked: no process can write to it then.
     file: Option<File>,
 }
 
 impl Lock {
-    /// Takes the lock, and tries for as long as `patience` if somebody else has it.
+    /// Takes the lock, and tries for as long as `patience` if another process has it.
     pub(super) fn take(disk: &dyn Disk, folder: &Path, patience: Duration) -> Result<Self, StoreError> {
         let path = folder.join(LOCK);
         let mut writable = true;
@@ -45,7 +45,7 @@ impl Lock {
             match file.try_lock() {
                 Ok(()) => {
                     if writable {
-                        // Who it is is told for people only: nothing depends on it.
+                        // The process number is only for messages: nothing depends on it.
                         let _ = file.set_len(0);
                         let _ = writeln!(file, "{}", std::process::id());
                     }
@@ -62,11 +62,11 @@ impl Lock {
 }
 
 impl Drop for Lock {
-    /// Closing the file is not enough: a child process that has been forked and has not become another program yet
+    /// Closing the file is not enough: a child process that has been forked and has not yet executed another program
     /// holds a copy of it, and with it the lock.
     fn drop(&mut self) {
         if let Some(file) = &self.file {
-            // What fails here leaves the lock to the closing of the file.
+            // If this fails, closing the file releases the lock.
             let _ = file.unlock();
         }
     }

@@ -1,12 +1,12 @@
-//! A file that is only ever appended to, in which every entry says itself whether it is whole.
+//! A file that is only ever appended to, in which every entry carries its own check.
 //!
 //! ```text
 //! file   = "gridelog" first:u64 check:u64 entry*        check = xxh3-64 of what stands before it
 //! entry  = length:u32 check:u32 bytes hash:u128         check = of number and length; hash = of number and bytes
 //! ```
 //!
-//! Numbers count on from `first`; all integers are little-endian. The length has a check of its own, so that a file
-//! that ends too early (a write was torn by a kill) can be told from one in which a length was changed.
+//! Numbers count from `first`; all integers are little-endian. The length has a check of its own, so that a file
+//! that ends too early (a write was torn by a kill) can be distinguished from one in which a length was changed.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Seek, SeekFrom};
@@ -24,26 +24,26 @@ const HEADER: usize = 24;
 const HEAD: usize = 8;
 const HASH: usize = 16;
 
-/// A file that can be appended to.
+/// A file of entries that is open for appending.
 #[derive(Debug)]
 pub(super) struct Log {
     disk: Arc<dyn Disk>,
     path: PathBuf,
     file: File,
-    /// Where the next entry goes.
+    /// The position of the next entry.
     end: u64,
     /// The number of the next entry.
     next: u64,
-    /// An append has failed, and what it left could not be taken back.
+    /// Whether an append has failed and its remains could not be removed.
     broken: bool,
 }
 
-/// What a file of entries holds.
+/// The entries of a file, and what follows them.
 #[derive(Debug, Default)]
 pub(super) struct Scan {
-    /// The entries, in order, as far as their lengths can be believed.
+    /// The entries in order, up to the first without a valid length.
     pub(super) entries: Vec<Entry>,
-    /// Where the last of them ends.
+    /// The end of the last of them.
     pub(super) end: u64,
     /// What follows them.
     pub(super) rest: Rest,
@@ -52,11 +52,11 @@ pub(super) struct Scan {
 /// An entry of a file.
 #[derive(Debug)]
 pub(super) struct Entry {
-    /// Where its bytes are.
+    /// The position of its bytes.
     pub(super) range: Range<usize>,
-    /// The hash that it has.
+    /// The hash in the file.
     pub(super) hash: u128,
-    /// Whether that is the hash that it should have.
+    /// Whether that is the hash of its bytes.
     pub(super) intact: bool,
 }
 
@@ -66,14 +66,14 @@ pub(super) enum Rest {
     /// Nothing.
     #[default]
     Nothing,
-    /// An entry that was not written to its end.
+    /// An incomplete entry.
     Torn,
-    /// Something that is no entry.
+    /// Bytes that are no entry.
     Damaged(String),
 }
 
 impl Log {
-    /// Makes a file whose first entry has this number, in the place of what is there.
+    /// Makes a file whose first entry has this number, and replaces an existing one.
     pub(super) fn create(disk: &Arc<dyn Disk>, path: &Path, first: u64) -> Result<Self, StoreError> {
         let fail = |source| disk::at("create", path, source);
         let mut file = disk.open(path).map_err(fail)?;
@@ -85,7 +85,7 @@ impl Log {
         Ok(Self { disk, path, file, end: HEADER as u64, next: first, broken: false })
     }
 
-    /// Goes on after the entry that ends at `end`; what follows it is cut off. `next` is the next entry's number.
+    /// Continues after the entry that ends at `end`, and cuts off what follows. `next` is the number of the next entry.
     pub(super) fn resume(disk: &Arc<dyn Disk>, path: &Path, end: u64, next: u64) -> Result<Self, StoreError> {
         let fail = |source| disk::at("open", path, source);
         let mut file = disk.open(path).map_err(fail)?;
@@ -111,7 +111,7 @@ impl Log {
         entry.extend_from_slice(bytes);
         entry.extend_from_slice(&hash.to_le_bytes());
         if let Err(source) = self.disk.write(&mut self.file, &entry) {
-            // Half an entry must not stand in front of a later one.
+            // No later entry may follow an incomplete one.
             let back = self.disk.set_len(&self.file, self.end);
             let back = back.and_then(|()| self.file.seek(SeekFrom::Start(self.end)));
             self.broken = back.is_err();
@@ -122,35 +122,35 @@ impl Log {
         Ok(hash)
     }
 
-    /// Waits until the disk has all entries.
+    /// Waits until all entries are on the disk.
     pub(super) fn sync(&mut self) -> Result<(), StoreError> {
         if self.broken {
             return Err(StoreError::Broken { path: self.path.clone() });
         }
         self.disk.sync(&self.file).map_err(|source| {
-            // After a failed sync nobody knows what the disk has, and a second one would claim success.
+            // After a failed sync the contents of the disk are unknown, and a second sync would report success.
             self.broken = true;
             disk::at("write", &self.path, source)
         })
     }
 
-    /// Appends an entry and waits until the disk has it. If that fails, it is taken back as far as that goes.
+    /// Appends an entry and waits until it is on the disk. If that fails, it removes the entry as far as possible.
     pub(super) fn append_durably(&mut self, bytes: &[u8]) -> Result<(), StoreError> {
         let end = self.end;
         self.append(bytes)?;
         self.sync().inspect_err(|_| {
-            // The file takes no more entries, but this one must not be taken for one that was used.
+            // The file accepts no more entries, but this one must not look like one that was used.
             let _ = self.disk.set_len(&self.file, end);
         })
     }
 
-    /// How long the file is.
+    /// The length of the file.
     pub(super) const fn end(&self) -> u64 {
         self.end
     }
 }
 
-/// Reads a file of entries, the first of which should have the number `first`; `None` if there is none.
+/// Reads a file of entries, the first of which should have the number `first`; `None` if there is no file.
 pub(super) fn load(path: &Path, first: u64) -> Result<Option<(Vec<u8>, Scan)>, StoreError> {
     match fs::read(path) {
         Ok(bytes) => {
@@ -162,10 +162,10 @@ pub(super) fn load(path: &Path, first: u64) -> Result<Option<(Vec<u8>, Scan)>, S
     }
 }
 
-/// Finds the entries of a file.
+/// Finds the entries in the bytes of a file.
 pub(super) fn scan(file: &[u8], first: u64) -> Scan {
     let Some(header) = file.get(..HEADER) else {
-        // A file that was killed before its header was whole has never held an entry.
+        // A file whose header was not completed has never held an entry.
         return Scan { rest: Rest::Torn, ..Scan::default() };
     };
     if header != header_of(first) {
@@ -186,7 +186,7 @@ pub(super) fn scan(file: &[u8], first: u64) -> Scan {
         };
         let (len, check) = (short(&head[..4]), short(&head[4..]));
         if check != check_of(number, len) {
-            // A disk that lost power may have made the file longer and not written into it.
+            // After a loss of power a file may be longer without the new bytes.
             scan.rest = if file[at..].iter().all(|&byte| byte == 0) {
                 Rest::Torn
             } else {
@@ -221,7 +221,7 @@ fn check_of(number: u64, len: u32) -> u32 {
     let mut head = [0; 12];
     head[..8].copy_from_slice(&number.to_le_bytes());
     head[8..].copy_from_slice(&len.to_le_bytes());
-    // The low half of a good hash is a good hash. An empty file of zeros is no entry of no length.
+    // The low half of a good hash is a good hash. Zeros must not look like an entry of length zero.
     (xxh3_64(&head) as u32).max(1)
 }
 

@@ -15,11 +15,11 @@ use super::text::{self, Fault};
 
 /// The file that makes a folder a store.
 pub(super) const MARKER: &str = "gridemu-store";
-/// The description of the run.
+/// The file with the description of the run.
 pub(super) const RUN: &str = "run";
-/// The layout of today.
+/// The present layout.
 pub(super) const LAYOUT: u32 = 1;
-/// The earliest layout that is read.
+/// The earliest layout that can be read.
 const EARLIEST: u32 = 1;
 
 const WHAT: &str = "a store of gridemu: snapshots of a run, see `gridemu snapshots`";
@@ -38,7 +38,7 @@ struct Marker {
     run: (u64, String),
 }
 
-/// What is told of any layout.
+/// The fields that every layout has.
 #[derive(Deserialize)]
 struct Layout {
     layout: u32,
@@ -73,7 +73,7 @@ pub(super) fn write(
     disk::write_whole(disk, &path, text.as_bytes())
 }
 
-/// What the folder is a store of, and in which engine.
+/// Reads the description of the run, and the engine.
 pub(super) fn read(folder: &Path) -> Result<(About, EngineKind), StoreError> {
     let path = folder.join(MARKER);
     let bytes = fs::read(&path).map_err(|source| disk::at("read", &path, source))?;

@@ -1,5 +1,5 @@
-//! How the sections of a snapshot stand in a database: pieces under numbered keys, and a manifest that has the hash
-//! of each.
+//! The layout of a snapshot's sections in a database: pieces under numbered keys, and a manifest with the hash of
+//! each.
 
 use std::path::Path;
 
@@ -64,7 +64,7 @@ pub(super) fn put(
     engine.flush().map_err(fail)
 }
 
-/// Reads sections, checking every byte.
+/// Reads sections, and checks every byte.
 pub(super) fn get(engine: &dyn Engine, folder: &Path, snapshot: u64) -> Result<Vec<Section>, StoreError> {
     let fail = |error| engine_at("read", folder, error);
     let damaged =

@@ -1,4 +1,4 @@
-//! What is at a place where a store is to be made or opened.
+//! Checks of a folder in which a store is to be made or opened.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use super::generation;
 use super::lock::LOCK;
 use super::marker::{self, MARKER, RUN};
 
-/// Refuses to make a store where there is something.
+/// Refuses a folder for a new store that holds anything.
 pub(super) fn refuse_others(folder: &Path) -> Result<(), StoreError> {
     let path = folder.to_owned();
     let names = generation::names(folder)?;
@@ -18,7 +18,7 @@ pub(super) fn refuse_others(folder: &Path) -> Result<(), StoreError> {
         let finished = finished::read(folder)?.is_some();
         return Err(StoreError::Occupied { path, title: about.title, finished });
     }
-    // What a process leaves that was killed while it made a store here.
+    // The remains of a process that was killed while it made a store here.
     let ours = |name: &String| [LOCK, RUN].contains(&name.as_str()) || generation::is_leftover(name);
     match names.iter().find(|name| !ours(name)) {
         None => Ok(()),
@@ -29,7 +29,7 @@ pub(super) fn refuse_others(folder: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// Refuses to open what is no store.
+/// Refuses a folder that is no store.
 pub(super) fn refuse_no_store(folder: &Path) -> Result<(), StoreError> {
     let path = folder.to_owned();
     if !folder.exists() {

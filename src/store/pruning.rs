@@ -1,4 +1,4 @@
-//! Which snapshots stay.
+//! Removal of snapshots that need not be kept.
 
 use std::collections::BTreeMap;
 
@@ -9,22 +9,22 @@ use super::generation;
 
 impl Store {
     /// Removes all snapshots but the latest `last`, at least one, and those that are always kept. Returns the
-    /// numbers of those that went.
+    /// numbers of the removed ones.
     ///
     /// # Errors
     /// [`StoreError`] if one cannot be removed.
     pub fn prune(&mut self, last: usize) -> Result<Vec<u64>, StoreError> {
-        // What is damaged goes with it if there is something better.
+        // Damaged snapshots go with them if there is a usable one.
         let usable = self.take_known()?;
         let any = usable.values().any(Option::is_some);
         self.known = Some(usable);
         self.drop_all_but(last, any)
     }
 
-    /// Removes one snapshot, even if it was to be kept always or is damaged.
+    /// Removes one snapshot, even if it is always kept or damaged.
     ///
     /// # Errors
-    /// [`StoreError::Last`] if no other can be used, [`StoreError::Unknown`], and what the file system says.
+    /// [`StoreError::Last`] if no other can be used, [`StoreError::Unknown`], and errors of the file system.
     pub fn remove(&mut self, number: u64) -> Result<(), StoreError> {
         self.has(number)?;
         let known = self.take_known()?;
@@ -36,8 +36,8 @@ impl Store {
         generation::remove(&*self.means.disk, &self.folder, number)
     }
 
-    /// For each snapshot whether it is to be kept always, `None` for one that cannot be used. Whoever takes this gives
-    /// it back if it still holds; otherwise it is looked up again.
+    /// For each snapshot whether it is always kept, `None` for one that cannot be used. The caller puts this
+    /// back if it still holds; otherwise it is computed again.
     pub(super) fn take_known(&mut self) -> Result<BTreeMap<u64, Option<bool>>, StoreError> {
         if let Some(known) = self.known.take() {
             return Ok(known);

@@ -1,8 +1,9 @@
-//! The results of a campaign: what each run gave, by the hash of all that it depends on.
+//! The results of a campaign: the result of each run, by the hash of everything that it depends on.
 //!
-//! A folder of its own kind, beside the [`Store`](super::Store) that keeps the snapshots of one run. What the bytes mean is the business
-//! of whoever writes them; here it is seen to that what was [acknowledged](ResultStore::put) is there after a kill, that a
-//! damaged result is never handed out, and that no two processes and no two campaigns share a store.
+//! This is another kind of folder than the [`Store`](super::Store), which keeps the snapshots of one run: one database that grows, opened
+//! in place by one process at a time. The writer defines what the bytes mean. This module guarantees that a result that was
+//! [put](ResultStore::put) and flushed is there after a kill, that a damaged result is never returned (each carries a hash), and that no
+//! two processes and no two campaigns share a store.
 //!
 //! ```text
 //! STORE/
@@ -11,7 +12,7 @@
 //!   data                    the database
 //! ```
 //!
-//! The marker comes last when a store is made, so a folder without one holds nothing that anybody was promised.
+//! The marker comes last when a store is made, so a folder without one holds nothing that was acknowledged.
 
 use std::fmt;
 use std::fs;
@@ -34,11 +35,11 @@ use super::text::{self, Fault};
 const MARKER: &str = "gridemu-campaign";
 const DATA: &str = "data";
 const DRAFT: &str = "data.part";
-/// The layout of today.
+/// The present layout.
 const LAYOUT: u32 = 1;
 
 const WHAT: &str = "results of a campaign of gridemu, see `gridemu campaign`";
-/// What the keys of results begin with.
+/// The prefix of the keys of results.
 const PREFIX: &[u8] = b"result ";
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -51,7 +52,7 @@ struct Marker {
     campaign: String,
 }
 
-/// What is told of any layout.
+/// The fields that every layout has.
 #[derive(Deserialize)]
 struct Layout {
     layout: u32,
@@ -69,11 +70,11 @@ pub struct ResultStore {
 }
 
 impl ResultStore {
-    /// Opens the results of `campaign` in `folder`; in a folder that is not there or is empty they are begun, in the database `engine`.
+    /// Opens the results of `campaign` in `folder`; in a folder that does not exist or is empty it makes them, in the database `engine`.
     ///
     /// # Errors
     /// [`StoreError::OtherCampaign`], [`StoreError::Foreign`] if there is something else, [`StoreError::InUse`],
-    /// [`StoreError::Newer`], damage of the marker, and what the file system says.
+    /// [`StoreError::Newer`], damage of the marker, and errors of the file system.
     pub fn open_or_create(
         folder: &Path,
         campaign: &str,
@@ -89,7 +90,7 @@ impl ResultStore {
         Self::of(folder, Some(campaign), lock)
     }
 
-    /// Opens results that are there, of `campaign` if one is named.
+    /// Opens existing results, of `campaign` if one is given.
     ///
     /// # Errors
     /// [`StoreError::Absent`], and as [`ResultStore::open_or_create`].
@@ -124,21 +125,21 @@ impl ResultStore {
         folder.join(MARKER).is_file()
     }
 
-    /// The campaign that it is of.
+    /// The campaign of the results.
     pub fn campaign(&self) -> &str {
         &self.campaign
     }
 
-    /// Where it is.
+    /// The folder of the results.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Keeps the result of `key`, in the place of an earlier one. It is promised to be there after a kill once
+    /// Stores the result of `key`, and replaces an earlier one. It survives a kill once
     /// [`flush`](Self::flush) has returned.
     ///
     /// # Errors
-    /// What the database says.
+    /// Errors of the database.
     pub fn put(&mut self, key: u128, result: &[u8]) -> Result<(), StoreError> {
         let value = [&xxh3_64(result).to_le_bytes()[..], result].concat();
         let folder = &self.folder;
@@ -146,19 +147,19 @@ impl ResultStore {
         engine.put(&bytes_of(key), &value).map_err(|error| engine_at("write to", folder, error))
     }
 
-    /// Hands everything to the disk.
+    /// Syncs all results.
     ///
     /// # Errors
-    /// What the database says.
+    /// Errors of the database.
     pub fn flush(&mut self) -> Result<(), StoreError> {
         let folder = &self.folder;
         open(&mut self.engine, folder)?.flush().map_err(|error| engine_at("write to", folder, error))
     }
 
-    /// The result of `key`, if it is there.
+    /// The result of `key`, if it exists.
     ///
     /// # Errors
-    /// [`StoreError::Damaged`] if it is not what was written, and what the database says.
+    /// [`StoreError::Damaged`] if it is not what was written, and errors of the database.
     pub fn get(&self, key: u128) -> Result<Option<Vec<u8>>, StoreError> {
         let Some(engine) = &self.engine else { return Ok(None) };
         let found = engine.get(&bytes_of(key)).map_err(|error| engine_at("read", &self.folder, error))?;
@@ -178,7 +179,7 @@ impl ResultStore {
     /// The keys of all results, in order.
     ///
     /// # Errors
-    /// What the database says.
+    /// Errors of the database.
     pub fn keys(&self) -> Result<Vec<u128>, StoreError> {
         let Some(engine) = &self.engine else { return Ok(Vec::new()) };
         let keys = engine.keys(PREFIX).map_err(|error| engine_at("read", &self.folder, error))?;
@@ -186,10 +187,10 @@ impl ResultStore {
         Ok(keys.iter().filter_map(|key| number(key)).collect())
     }
 
-    /// Closes the database. When it returns, nobody writes to the store any more.
+    /// Closes the database. When it returns, nothing writes to the store any more.
     ///
     /// # Errors
-    /// What the database says.
+    /// Errors of the database.
     pub fn close(mut self) -> Result<(), StoreError> {
         let closed = self.engine.take().map_or(Ok(()), |engine| engine.close());
         closed.map_err(|error| engine_at("close", &self.folder, error))
@@ -197,10 +198,10 @@ impl ResultStore {
 }
 
 impl Drop for ResultStore {
-    /// Waits until the database has let go of its files, so that the store can be opened again at once.
+    /// Waits until the database has released its files, so that the store can be opened again at once.
     fn drop(&mut self) {
         if let Some(engine) = self.engine.take() {
-            // What was promised has been flushed; nobody is left to be told.
+            // Acknowledged results have been flushed, and there is no caller to report an error to.
             let _ = engine.close();
         }
     }
@@ -226,7 +227,7 @@ fn bytes_of(key: u128) -> Vec<u8> {
 /// Makes the database, then the marker: from then on the folder is a store.
 fn create(folder: &Path, campaign: &str, kind: EngineKind) -> Result<(), StoreError> {
     let (draft, data) = (folder.join(DRAFT), folder.join(DATA));
-    // What a process left that was killed while it made a store here.
+    // The remains of a process that was killed while it made a store here.
     for leftover in [&draft, &data] {
         if leftover.exists() {
             fs::remove_dir_all(leftover).map_err(|source| disk::at("remove", leftover, source))?;
@@ -248,7 +249,7 @@ fn create(folder: &Path, campaign: &str, kind: EngineKind) -> Result<(), StoreEr
     let path = folder.join(MARKER);
     let failed = |why| StoreError::Engine { operation: "write", path: path.clone(), why };
     let text = text::encode(&marker).map_err(failed)?;
-    // The folder is synced with it, so the database has its name on the disk before the marker has.
+    // This syncs the folder, so the name of the database is on the disk before the marker.
     disk::write_whole(&RealDisk, &path, text.as_bytes())
 }
 
@@ -273,7 +274,7 @@ fn read_marker(folder: &Path) -> Result<(String, EngineKind), StoreError> {
     Ok((marker.campaign, marker.engine.parse().map_err(damaged)?))
 }
 
-/// Refuses a folder in which there is something else.
+/// Refuses a folder that holds anything else.
 fn refuse_others(folder: &Path) -> Result<(), StoreError> {
     let path = folder.to_owned();
     let names = generation::names(folder)?;

@@ -1,20 +1,22 @@
-//! Tests that need to make the store's disk or database fail, and those of its parts.
+//! Tests that make the store's disk or database fail, and tests of its parts.
 
 mod basics;
 mod damage;
 mod engines;
 mod faults;
 mod faulty;
+#[cfg(feature = "redb")]
+mod faulty_redb;
 mod full;
 mod kills;
 mod layouts;
 mod model;
 mod space;
 
-use super::{About, Cut, RunKind, Section};
+use super::{About, Cut, EngineKind, RunKind, Section};
 use crate::units::Time;
 
-/// A run for a store to be of.
+/// The run of a store.
 fn about() -> About {
     About {
         kind: RunKind::Run,
@@ -25,7 +27,12 @@ fn about() -> About {
     }
 }
 
-/// A cut at this second, after so many entries of the journal.
+/// An engine other than the default, if this build has one.
+fn other_engine() -> EngineKind {
+    EngineKind::all().last().unwrap()
+}
+
+/// A barrier at this second, after this many entries of the journal.
 fn cut(at: u64, entries: u64) -> Cut {
     Cut { at: Time::from_secs(at), jobs: at / 2, records: at, entries, kept: false }
 }

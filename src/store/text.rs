@@ -1,5 +1,4 @@
-//! Small files that people can read and that say themselves whether they are as they were written: JSON, and a
-//! last line with the hash of all before it.
+//! Small text files that carry their own check: JSON, and a last line with the hash of everything before it.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -18,11 +17,11 @@ pub(super) fn encode(value: &impl Serialize) -> Result<String, String> {
 pub(super) enum Fault {
     /// It has no last line.
     Short,
-    /// It is not what was written.
+    /// It differs from what was written.
     Changed(String),
 }
 
-/// The JSON of a text whose hash is right.
+/// The JSON of a text with a valid hash.
 pub(super) fn body(text: &[u8]) -> Result<&str, Fault> {
     let text = str::from_utf8(text).map_err(|_| Fault::Changed("is not text".to_owned()))?;
     let Some((body, check)) = text.rsplit_once(&format!("\n{CHECK}")) else {
@@ -36,7 +35,7 @@ pub(super) fn body(text: &[u8]) -> Result<&str, Fault> {
     }
 }
 
-/// What a text holds.
+/// The value in a text.
 pub(super) fn decode<T: DeserializeOwned>(text: &[u8]) -> Result<T, Fault> {
     serde_json::from_str(body(text)?).map_err(|error| Fault::Changed(format!("cannot be read: {error}")))
 }

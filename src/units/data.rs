@@ -1,4 +1,4 @@
-//! Amounts of data in bytes, and bandwidth in bits a second.
+//! Amounts of data in bytes, and bandwidth in bits per second.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,13 +12,13 @@ use super::text::{self, UnitError};
 #[serde(transparent)]
 pub struct Bytes(u64);
 
-/// How much data passes in a second, in bits.
+/// Bandwidth in bits per second.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Bandwidth(u64);
 
 impl Bytes {
-    /// Nothing.
+    /// No data.
     pub const ZERO: Self = Self(0);
 
     /// `count` bytes.
@@ -26,19 +26,19 @@ impl Bytes {
         Self(count)
     }
 
-    /// How many.
+    /// The number of bytes.
     pub const fn count(self) -> u64 {
         self.0
     }
 }
 
 impl Bandwidth {
-    /// `bits` a second.
+    /// `bits` per second.
     pub const fn from_bits(bits: u64) -> Self {
         Self(bits)
     }
 
-    /// Bits a second.
+    /// Bits per second.
     pub const fn bits(self) -> u64 {
         self.0
     }
@@ -79,7 +79,7 @@ impl fmt::Display for Bytes {
 impl FromStr for Bandwidth {
     type Err = UnitError;
 
-    /// Reads `"1 Gbit/s"`, `"100 Mbit/s"`, or a bare number of bits a second.
+    /// Reads `"1 Gbit/s"`, `"100 Mbit/s"`, or a bare number of bits per second.
     fn from_str(written: &str) -> Result<Self, UnitError> {
         const UNITS: &[(&str, u64)] = &[
             ("", 1),
@@ -108,7 +108,7 @@ impl fmt::Display for Bandwidth {
     }
 }
 
-/// In the largest unit that leaves a whole number, so that it reads back exactly.
+/// Writes the value in the largest unit that leaves a whole number, so that it reads back exactly.
 fn decimal(f: &mut fmt::Formatter<'_>, value: u64, units: &[(&str, u64)]) -> fmt::Result {
     let whole = |(_, factor): &&(&str, u64)| value.is_multiple_of(*factor) && value >= *factor;
     let (unit, factor) = units.iter().find(whole).or(units.last()).copied().unwrap_or(("", 1));

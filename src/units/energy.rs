@@ -14,7 +14,7 @@ use super::text::{self, UnitError};
 #[serde(transparent)]
 pub struct Power(u64);
 
-/// Electrical energy in nanojoules (a milliwatt for a microsecond).
+/// Electrical energy in nanojoules (a milliwatt over a microsecond).
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Energy(u128);

@@ -1,4 +1,4 @@
-//! Money in 10⁻⁹ of whatever currency the scenario means, and prices a core-hour and a kilowatt-hour.
+//! Money in 10⁻⁹ of the scenario's currency, and prices per core-hour and per kilowatt-hour.
 
 use std::fmt;
 use std::iter::Sum;
@@ -14,18 +14,18 @@ use super::text::{self, UnitError};
 #[serde(transparent)]
 pub struct Money(i128);
 
-/// A price a core-hour, in 10⁻⁹ units of currency.
+/// A price per core-hour, in 10⁻⁹ units of currency.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Price(u64);
 
-/// A price a kilowatt-hour, in 10⁻⁹ units of currency.
+/// A price per kilowatt-hour, in 10⁻⁹ units of currency.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct EnergyPrice(u64);
 
 impl Money {
-    /// Nothing.
+    /// No money.
     pub const ZERO: Self = Self(0);
 
     /// `nanos` × 10⁻⁹.
@@ -33,12 +33,12 @@ impl Money {
         Self(nanos)
     }
 
-    /// In 10⁻⁹ units.
+    /// The amount in 10⁻⁹ units.
     pub const fn nanos(self) -> i128 {
         self.0
     }
 
-    /// In whole units, for display only.
+    /// The amount in whole units, for display only.
     pub fn as_f64(self) -> f64 {
         self.0 as f64 / 1e9
     }
@@ -48,12 +48,12 @@ impl Price {
     /// Free of charge.
     pub const ZERO: Self = Self(0);
 
-    /// `nanos` × 10⁻⁹ a core-hour.
+    /// `nanos` × 10⁻⁹ per core-hour.
     pub const fn from_nanos(nanos: u64) -> Self {
         Self(nanos)
     }
 
-    /// In 10⁻⁹ units a core-hour.
+    /// The price in 10⁻⁹ units per core-hour.
     pub const fn nanos(self) -> u64 {
         self.0
     }
@@ -62,7 +62,7 @@ impl Price {
 impl FromStr for Price {
     type Err = UnitError;
 
-    /// Reads `"0.18/core-h"` or a bare number, both a core-hour.
+    /// Reads `"0.18/core-h"` or a bare number, both per core-hour.
     fn from_str(written: &str) -> Result<Self, UnitError> {
         const UNITS: &[(&str, u64)] = &[("/core-h", 1_000_000_000), ("", 1_000_000_000)];
         text::parse(written, "a price such as `0.18/core-h`", UNITS).map(Self)
@@ -79,12 +79,12 @@ impl EnergyPrice {
     /// Free of charge.
     pub const ZERO: Self = Self(0);
 
-    /// `nanos` × 10⁻⁹ a kilowatt-hour.
+    /// `nanos` × 10⁻⁹ per kilowatt-hour.
     pub const fn from_nanos(nanos: u64) -> Self {
         Self(nanos)
     }
 
-    /// In 10⁻⁹ units a kilowatt-hour.
+    /// The price in 10⁻⁹ units per kilowatt-hour.
     pub const fn nanos(self) -> u64 {
         self.0
     }
@@ -93,7 +93,7 @@ impl EnergyPrice {
 impl FromStr for EnergyPrice {
     type Err = UnitError;
 
-    /// Reads `"0.25/kWh"`, `"60/MWh"`, or a bare number a kilowatt-hour.
+    /// Reads `"0.25/kWh"`, `"60/MWh"`, or a bare number per kilowatt-hour.
     fn from_str(written: &str) -> Result<Self, UnitError> {
         const UNITS: &[(&str, u64)] = &[("/kWh", 1_000_000_000), ("/MWh", 1_000_000), ("", 1_000_000_000)];
         text::parse(written, "a price of electricity such as `0.25/kWh`", UNITS).map(Self)

@@ -1,8 +1,8 @@
-//! Reading a number with a unit, exactly.
+//! Exact reading of a number with a unit.
 
 use thiserror::Error;
 
-/// A quantity in a text that could not be read exactly.
+/// A text that cannot be read exactly as a quantity.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("`{written}` is not {expected}")]
 pub struct UnitError {
@@ -16,7 +16,7 @@ impl UnitError {
     }
 }
 
-/// A number as it is written, without its sign if all its digits are zero: what rounds to nothing is neither above nor below it.
+/// A written number without its sign if all its digits are zero: a value that rounds to zero is shown as zero.
 pub(crate) fn unsigned_zero(written: String) -> String {
     match written.strip_prefix(['-', '+']) {
         Some(rest) if !rest.contains(|sign: char| ('1'..='9').contains(&sign)) => rest.to_owned(),
@@ -25,7 +25,7 @@ pub(crate) fn unsigned_zero(written: String) -> String {
 }
 
 /// Reads `<decimal> <unit>` into whole multiples of the base unit (`units` gives the factor of each name).
-/// A value that is negative, too large or not a whole multiple is refused.
+/// A value that is negative, too large or not a whole multiple is an error.
 pub(super) fn parse(written: &str, expected: &'static str, units: &[(&str, u64)]) -> Result<u64, UnitError> {
     let fail = || UnitError::new(written, expected);
     let trimmed = written.trim();

@@ -13,8 +13,7 @@ const MICROS: u64 = 1_000_000;
 
 /// An instant of virtual time: microseconds since the run's origin (for a log: since the log's start).
 ///
-/// [`Time::NEVER`] is the far end of the axis: adding to an instant saturates there, and nothing ever
-/// happens at it.
+/// [`Time::NEVER`] is the far end of the axis: adding to an instant saturates there, and no event ever has this time.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Time(u64);
@@ -27,7 +26,7 @@ pub struct Span(u64);
 impl Time {
     /// The origin of the axis.
     pub const ZERO: Self = Self(0);
-    /// Later than everything that happens.
+    /// Later than every event.
     pub const NEVER: Self = Self(u64::MAX);
 
     /// The instant `micros` microseconds after the origin.
@@ -62,11 +61,11 @@ impl Time {
 }
 
 impl Span {
-    /// No time at all.
+    /// No time.
     pub const ZERO: Self = Self(0);
-    /// Longer than everything.
+    /// Longer than every other span.
     pub const MAX: Self = Self(u64::MAX);
-    /// The shortest there is: one microsecond.
+    /// The shortest span: one microsecond.
     pub const TICK: Self = Self(1);
     /// One second.
     pub const SECOND: Self = Self(MICROS);
@@ -87,17 +86,17 @@ impl Span {
         (micros >= 0.0 && micros < u64::MAX as f64).then_some(Self(micros as u64))
     }
 
-    /// Length in microseconds.
+    /// The length in microseconds.
     pub const fn micros(self) -> u64 {
         self.0
     }
 
-    /// Length in seconds, for display and statistics only.
+    /// The length in seconds, for display and statistics only.
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / MICROS as f64
     }
 
-    /// True if the span has no length.
+    /// Whether the span has no length.
     pub const fn is_zero(self) -> bool {
         self.0 == 0
     }
@@ -189,21 +188,21 @@ fn show(f: &mut fmt::Formatter<'_>, micros: u64) -> fmt::Result {
 }
 
 impl fmt::Display for Time {
-    /// Seconds since the origin, without a unit.
+    /// Writes seconds since the origin, without a unit.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if *self == Self::NEVER { f.pad("never") } else { show(f, self.0) }
     }
 }
 
 impl fmt::Display for Span {
-    /// Seconds, without a unit.
+    /// Writes seconds, without a unit.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         show(f, self.0)
     }
 }
 
-/// An instant as people read it: in seconds, and from an hour on in days, hours, minutes and seconds, such as `2 d 12:04:20.197`. What
-/// is finer than a millisecond is cut off.
+/// An instant as people read it: in seconds, and from an hour on in days, hours, minutes and seconds, such as `2 d 12:04:20.197`.
+/// Digits below a millisecond are cut off.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Clock(pub Time);
 
@@ -228,7 +227,7 @@ impl fmt::Display for Clock {
 impl FromStr for Clock {
     type Err = UnitError;
 
-    /// Reads what is written, and whatever a [`Span`] is read from.
+    /// Reads its own written form, and all forms of a [`Span`].
     fn from_str(written: &str) -> Result<Self, UnitError> {
         let fail = || UnitError::new(written, "a time such as `7200`, `2 h` or `2 d 12:04:20`");
         let Some((before, rest)) = written.trim().split_once(':') else {

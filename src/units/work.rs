@@ -1,4 +1,4 @@
-//! Rates and work in fixed point, so that settling what a job has done is exact and additive.
+//! Rates and work in fixed point, so that settling the progress of a job is exact and additive.
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub, SubAssign};
@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::Span;
 
-/// How fast a job progresses, in units of 2⁻²⁰ of the reference rate: [`Rate::FULL`] is one second of the
-/// job's run time a second.
+/// The progress rate of a job, in units of 2⁻²⁰ of the reference rate: [`Rate::FULL`] is one second of the
+/// job's run time per second.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Rate(u64);
@@ -20,11 +20,11 @@ pub struct Rate(u64);
 pub struct Work(u128);
 
 impl Rate {
-    /// Standing still.
+    /// No progress.
     pub const ZERO: Self = Self(0);
-    /// The reference rate: one second of run time a second.
+    /// The reference rate: one second of run time per second.
     pub const FULL: Self = Self(1 << Self::BITS);
-    /// Binary places of the fixed point.
+    /// The binary places of the fixed point.
     pub const BITS: u32 = 20;
 
     /// A rate of `units` × 2⁻²⁰.
@@ -53,7 +53,7 @@ impl Rate {
         (units >= 0.0 && units < (1_u64 << 52) as f64).then_some(Self(units as u64))
     }
 
-    /// As a floating-point number, for display only.
+    /// The rate as a floating-point number, for display only.
     pub fn as_f64(self) -> f64 {
         self.0 as f64 / Self::FULL.0 as f64
     }
@@ -72,7 +72,7 @@ impl Rate {
 }
 
 impl fmt::Display for Rate {
-    /// As a decimal number, at most six places.
+    /// Writes a decimal number with at most six places.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.0.is_multiple_of(Self::FULL.0) {
             write!(f, "{}", self.0 / Self::FULL.0)
@@ -84,7 +84,7 @@ impl fmt::Display for Rate {
 }
 
 impl Work {
-    /// Nothing to do.
+    /// No work.
     pub const ZERO: Self = Self(0);
 
     /// `units` × 2⁻²⁰ µs.
@@ -102,7 +102,7 @@ impl Work {
         Self::done(Rate::FULL, span)
     }
 
-    /// Raw units (2⁻²⁰ µs).
+    /// The work in units of 2⁻²⁰ µs.
     pub const fn units(self) -> u128 {
         self.0
     }
@@ -123,7 +123,7 @@ impl Work {
         u64::try_from(self.0.div_ceil(u128::from(rate.0))).ok().map(Span::from_micros)
     }
 
-    /// True if nothing is left.
+    /// Whether no work is left.
     pub const fn is_zero(self) -> bool {
         self.0 == 0
     }

@@ -1,4 +1,4 @@
-//! What is in a workload.
+//! Statistics of the jobs in a workload.
 
 mod cloud;
 mod quantity;
@@ -13,13 +13,13 @@ use super::Factor;
 use crate::model::{Job, JobClasses};
 use crate::units::Time;
 
-/// Seconds of a day.
+/// Seconds in a day.
 const DAY: i64 = 86_400;
 
-/// Counts what is in a stream of jobs, one at a time, against a machine.
+/// Counts the jobs of a stream, one at a time, relative to a machine.
 ///
-/// Medians and percentiles are exact; for them each different value is kept once, so that memory grows with the number
-/// of different run times and estimates, not with the jobs.
+/// Medians and percentiles are exact; each different value is kept once, so that memory grows with the number of
+/// different run times and estimates, not with the number of jobs.
 #[derive(Debug)]
 pub struct Census {
     machine: u32,
@@ -45,45 +45,47 @@ pub struct Census {
     cloud: cloud::Counts,
 }
 
-/// What is in a workload. Times in seconds, work in processor-seconds, shares from 0 to 1.
+/// Statistics of a workload. Times are in seconds, work in processor-seconds, shares from 0 to 1.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Contents {
-    /// Jobs.
+    /// Number of jobs.
     pub jobs: u64,
-    /// Different users; jobs whose user is unknown count as none.
+    /// Number of different users; jobs of an unknown user count for none.
     pub users: u64,
     /// First submission, in seconds of the workload's time.
     pub first_submit: f64,
-    /// Last submission.
+    /// Last submission, likewise.
     pub last_submit: f64,
-    /// From the first submission to the last.
+    /// Time from the first submission to the last.
     pub span: f64,
     /// Processors of the machine that load and classes refer to.
     pub machine: u32,
     /// The work of all jobs: processors times run time.
     pub work: f64,
-    /// `work / (machine × span)`: the share of the machine that the jobs ask for while they are submitted. The
+    /// `work / (machine × span)`: the share of the machine that the jobs request while they are submitted. The
     /// denominator ends at the last *submission*. `None` if there is no span.
     pub offered_load: Option<f64>,
-    /// Processors a job asks for.
+    /// Processors requested by jobs.
     pub sizes: Sizes,
     /// Run times.
     pub runtimes: Quantity,
     /// Estimates.
     pub estimates: Quantity,
-    /// Run time over estimate; above 1 the job ran longer than it had asked for.
+    /// Run time over estimate; above 1 the job ran longer than it had requested.
     pub accuracy: Quantity,
-    /// The share of jobs whose estimate is their run time (in logs: mostly jobs that were killed at it).
+    /// The share of jobs whose estimate equals their run time (in logs these are mostly jobs killed at their
+    /// estimate).
     pub exact_estimates: f64,
     /// The share of jobs that run longer than their estimate.
     pub exceeded_estimates: f64,
-    /// Times between consecutive submissions; their coefficient of variation tells bursts (a Poisson process has 1).
+    /// Times between consecutive submissions; their coefficient of variation measures burstiness (1 for a Poisson
+    /// process).
     pub interarrivals: Quantity,
-    /// Which classes `by_class` refers to.
+    /// The name of the job classes that `by_class` refers to.
     pub classes: String,
-    /// The classes, run time first.
+    /// The classes, ordered by run time first.
     pub by_class: Vec<ClassShare>,
-    /// When jobs come in the course of a day.
+    /// Arrivals by hour of the day.
     pub arrivals: Hours,
     /// Dedicated jobs, if there are any.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -99,9 +101,9 @@ pub struct Sizes {
     /// Their distribution.
     #[serde(flatten)]
     pub processors: Quantity,
-    /// The share of jobs on one processor.
+    /// The share of jobs that request one processor.
     pub serial: f64,
-    /// The share of jobs on 2, 4, 8 … processors.
+    /// The share of jobs that request 2, 4, 8 … processors.
     pub power_of_two: f64,
 }
 
@@ -110,7 +112,7 @@ pub struct Sizes {
 pub struct ClassShare {
     /// Its label.
     pub class: String,
-    /// Jobs in it.
+    /// Number of jobs in it.
     pub jobs: u64,
     /// Their share of all jobs.
     pub share: f64,
@@ -121,24 +123,24 @@ pub struct ClassShare {
 /// Arrivals by the hour of the day.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Hours {
-    /// What hour 0 is.
+    /// What hour 0 refers to.
     pub reference: HourReference,
     /// The share of submissions in each hour.
     pub shares: [f64; 24],
 }
 
-/// What the hours of a day refer to.
+/// The origin of the hours of the day.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HourReference {
     /// Hour 0 begins at midnight UTC.
     Utc,
-    /// Hour 0 begins with the log (its instant 0), since it does not tell when it began.
+    /// Hour 0 begins with the log (its instant 0), since the log does not say when it began.
     LogStart,
 }
 
 impl Census {
-    /// A census of no jobs yet, on a machine of `machine` processors. `unix_start` is the workload's instant 0 in
+    /// Creates an empty census for a machine of `machine` processors. `unix_start` is the workload's instant 0 in
     /// seconds since 1970, if known.
     pub fn new(machine: u32, classes: JobClasses, unix_start: Option<i64>) -> Self {
         Self {
@@ -163,7 +165,7 @@ impl Census {
         }
     }
 
-    /// Counts a job. Jobs come in order of submission; a job counts by its preferred size.
+    /// Counts a job. Jobs come in order of submission; a job counts with its preferred size.
     pub fn add(&mut self, job: &Job) {
         let (procs, run, estimate) = (job.size.preferred(), job.runtime, job.estimate);
         let first = match self.submissions {
@@ -201,7 +203,7 @@ impl Census {
         self.cloud.add(job);
     }
 
-    /// What has been counted; `None` if there were no jobs.
+    /// The statistics of the jobs counted; `None` if there were none.
     pub fn contents(&self) -> Option<Contents> {
         let (first, last) = self.submissions?;
         let jobs = self.runtimes.count();
@@ -252,8 +254,8 @@ impl Census {
 }
 
 impl Contents {
-    /// What the gaps between submissions have to be multiplied with (see [`super::Scaled`]) for an offered load of
-    /// `load`; `None` if the workload has no load, or the factor is not from 10⁻⁶ to 10⁶.
+    /// The factor for the gaps between submissions (see [`super::Scaled`]) that gives an offered load of `load`;
+    /// `None` if the workload has no load, or the factor is not from 10⁻⁶ to 10⁶.
     pub fn factor_to_reach(&self, load: f64) -> Option<Factor> {
         self.offered_load.filter(|_| load > 0.0).and_then(|now| Factor::from_f64(now / load))
     }
@@ -292,7 +294,7 @@ mod tests {
         assert_eq!((found.interarrivals.mean, found.interarrivals.cv), (2_000.0, 0.5));
         let classes: Vec<_> = found.by_class.iter().map(|class| (class.class.as_str(), class.jobs)).collect();
         assert_eq!(classes, [("short", 1), ("medium", 1), ("long", 1)]);
-        // The log begins at 23 h; the third job comes an hour and some later, after midnight.
+        // The log begins at 23 h; the third job arrives a little more than an hour later, after midnight.
         assert_eq!((found.arrivals.shares[23], found.arrivals.shares[0]), (2.0 / 3.0, 1.0 / 3.0));
         assert_eq!(found.arrivals.reference, HourReference::Utc);
         assert_eq!(found.factor_to_reach(0.3), "0.5".parse().ok());

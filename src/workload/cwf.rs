@@ -1,14 +1,14 @@
-//! The generator of the cloud workload format: batch and dedicated jobs whose users change their minds (Kumar, Shae and
-//! Jamjoom, *Scheduling batch and heterogeneous jobs with runtime elasticity in a parallel processing environment*,
-//! 2012, section IV-D).
+//! The generator of the cloud workload format: batch and dedicated jobs whose users issue elastic commands (Kumar,
+//! Shae and Jamjoom, *Scheduling batch and heterogeneous jobs with runtime elasticity in a parallel processing
+//! environment*, 2012, section IV-D).
 //!
 //! Run times and arrivals are those of [`lublin`](super::lublin) with the paper's parameters (tables I and II). The
-//! rest is its own: sizes in whole units of the machine from a two-stage uniform distribution, jobs that ask for a start
-//! ([`Job::requested_start`](crate::model::Job::requested_start)), and elastic commands
-//! ([`Job::elastic`](crate::model::Job::elastic)).
+//! rest is specific to this model: sizes in whole allocation units of the machine from a two-stage uniform
+//! distribution, jobs that request a start ([`Job::requested_start`](crate::model::Job::requested_start)), and
+//! elastic commands ([`Job::elastic`](crate::model::Job::elastic)).
 //!
-//! [`CwfSpec`] is what a user writes, resolved; [`Cwf`] is the [`Source`](super::Source) it stands for. It draws jobs one
-//! at a time in constant memory, and its mark is its whole state.
+//! [`CwfSpec`] is the resolved specification; [`Cwf`] is the [`Source`](super::Source) that generates its jobs. It
+//! draws jobs one at a time in constant memory, and its mark is its whole state.
 //!
 //! # What the paper leaves open
 //!
@@ -23,18 +23,18 @@
 //!   uniformly within so many run times of the submission ([`CwfSpec::within`]).
 //!
 //! # Load
-//!
 //! The offered load is Σ size × run time / (processors × time from the first to the last submission), before any
-//! command. The paper varies β_arr: [`Calibrate::Barr`] looks for the `barr` with which these very draws give the load,
-//! and the day keeps its length. The load is not a continuous function of it near the model's cap of gaps, so what is
-//! left is scaled away; [`Cwf::scale`] is then next to 1. [`Calibrate::Gaps`] scales all arrival times, as `lublin` does,
-//! and keeps `barr`. Both are settled over at most [`PILOT`](super::lublin::PILOT) jobs.
+//! command. The paper varies β_arr: [`Calibrate::Barr`] searches for the `barr` with which these very draws give the
+//! load, and the length of the day stays. The load is not a continuous function of `barr` near the model's cap of
+//! gaps, so the remaining difference is removed by scaling; [`Cwf::scale`] is then close to 1. [`Calibrate::Gaps`]
+//! scales all arrival times, as `lublin` does, and keeps `barr`. Both are determined from at most
+//! [`PILOT`](super::lublin::PILOT) jobs.
 //!
 //! # Draws
 //!
-//! Arrivals, sizes, run times, starts and commands have a stream each, and every job takes as many draws of each as
-//! any other. So `pd`, `pe` and `pr` move neither sizes nor arrivals, and with a larger `pd` those jobs that were
-//! dedicated stay so, with the same starts.
+//! Arrivals, sizes, run times, starts and commands have a stream each, and every job takes the same number of draws
+//! from each. So `pd`, `pe` and `pr` change neither sizes nor arrivals, and with a larger `pd` the jobs that were
+//! dedicated stay dedicated, with the same starts.
 
 mod calibration;
 mod generator;

@@ -1,4 +1,4 @@
-//! User feedback: a job comes a think time after the end of the job it follows.
+//! User feedback: a job is submitted a think time after the end of the job it follows.
 
 use std::collections::BTreeMap;
 use std::mem;
@@ -11,41 +11,43 @@ use super::{Mark, Source, SourceError};
 use crate::model::{Job, JobId, Predecessor};
 use crate::units::Time;
 
-/// Jobs that are looked ahead. On a faster machine a job's predecessor ends earlier than in the log, so that the job
-/// comes before jobs that stand before it there; it must have been read by then.
+/// Number of jobs read ahead. On a faster machine a job's predecessor ends earlier than in the log, so that the job
+/// may arrive before jobs that precede it in the log; it must have been read by then.
 const AHEAD: usize = 4_096;
 
-/// Replays [`Job::after`]: a job that follows another is submitted at that one's end plus the think time, instead of
-/// at its logged submission (Shmueli and Feitelson, *Using site-level modeling to evaluate the performance of
-/// parallel system schedulers*, MASCOTS 2006).
+/// Replays [`Job::after`]: a job that follows another is submitted at the end of that job plus the think time,
+/// instead of at its logged submission (Shmueli and Feitelson, *Using site-level modeling to evaluate the performance
+/// of parallel system schedulers*, MASCOTS 2006).
 ///
-/// This is the outermost of the shapers: ends are told in the time of the run, so loads and estimates are shaped
-/// before. A job whose predecessor is not among the jobs before it keeps its logged submission, and is counted.
+/// This is the outermost of the shapers: it is notified of ends in the time of the run, so loads and estimates must
+/// be shaped before. A job whose predecessor is not among the jobs before it keeps its logged submission, and is
+/// counted.
 ///
-/// Memory follows the jobs read ahead and outstanding, plus 16 bytes a job that ended: any later job may follow it.
+/// Memory follows the jobs read ahead and outstanding, plus 16 bytes a job that has ended, since any later job may
+/// follow it.
 pub struct Feedback {
     inner: Box<dyn Source>,
     state: State,
-    /// A failure of `inner`, told once no job read before it is left.
+    /// A failure of `inner`, reported when no job read before it is left.
     failed: Option<SourceError>,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    /// Jobs whose submission is known, in the order they come: by submission, then as read.
+    /// Jobs whose submission is known, in order of submission, then in the order read.
     ready: BTreeMap<(Time, u64), Job>,
-    /// Jobs that wait for the end of another, by that one's number, each with its place.
+    /// Jobs that wait for the end of another, by the number of that job, each with its position in the input.
     waiting: FxHashMap<u64, Vec<(u64, Job)>>,
     /// Number of jobs in `waiting`.
     waiting_count: usize,
-    /// Jobs read whose end is not told yet.
+    /// Jobs that have been read and whose end has not been notified yet.
     outstanding: FxHashSet<u64>,
-    /// Ends told.
+    /// The ends notified so far.
     ends: FxHashMap<u64, Time>,
-    /// Jobs read.
+    /// Number of jobs read.
     read: u64,
     exhausted: bool,
-    /// The latest instant known to have come: no job is announced before it.
+    /// The latest instant known to have been reached: no job is announced before it.
     now: Time,
     followed: u64,
     unknown: u64,
@@ -58,7 +60,7 @@ impl Feedback {
         Self { inner, state: State::default(), failed: None }
     }
 
-    /// Reads ahead until a job is ready and enough of those behind it are known.
+    /// Reads ahead until a job is ready and enough of the jobs behind it are known.
     fn fill(&mut self) {
         let state = &mut self.state;
         while !state.exhausted
@@ -161,7 +163,7 @@ impl Source for Feedback {
         }
         if unknown > 0 {
             notes.push(format!(
-                "left {} at the logged submission: the job before is not known",
+                "left {} at the logged submission: the preceding job is unknown",
                 jobs(unknown)
             ));
         }
@@ -185,7 +187,7 @@ impl Source for Feedback {
     }
 }
 
-/// The state as it is written: sets and maps as sorted lists, so that equal states make equal marks.
+/// The serialized state: sets and maps are sorted lists, so that equal states make equal marks.
 #[derive(Serialize, Deserialize)]
 struct Written {
     ready: Vec<(Time, u64, Job)>,
@@ -260,7 +262,7 @@ mod tests {
         Feedback::new(Box::new(Jobs::new(jobs)))
     }
 
-    /// The next job, as number and submission in seconds.
+    /// The next job, as its number and its submission in seconds.
     fn next(source: &mut Feedback) -> Option<(u64, u64)> {
         let announced = source.peek_time().unwrap();
         let job = source.next_job().unwrap();
@@ -278,11 +280,11 @@ mod tests {
         ]);
         assert_eq!(next(&mut source), Some((1, 0)));
         assert_eq!(source.peek_time(), Ok(Some(Time::from_secs(20))));
-        // The end at 10 brings job 2 before the one announced.
+        // The end at 10 makes job 2 earlier than the one announced.
         source.ended(JobId(1), Time::from_secs(10));
         assert_eq!(next(&mut source), Some((2, 15)));
         assert_eq!(next(&mut source), Some((3, 20)));
-        // There is more to come, but not yet.
+        // More jobs follow later, but none now.
         assert_eq!(next(&mut source), None);
         source.ended(JobId(2), Time::from_secs(300));
         assert_eq!(next(&mut source), Some((4, 300)));
@@ -294,7 +296,7 @@ mod tests {
     fn a_job_whose_predecessor_is_not_known_keeps_its_time() {
         let mut source = feedback(vec![job(1, 0, Some((7, 5))), job(2, 3, Some((2, 5)))]);
         assert_eq!((next(&mut source), next(&mut source)), (Some((1, 0)), Some((2, 3))));
-        assert_eq!(source.notes(), ["left 2 jobs at the logged submission: the job before is not known"]);
+        assert_eq!(source.notes(), ["left 2 jobs at the logged submission: the preceding job is unknown"]);
     }
 
     #[test]
@@ -305,7 +307,7 @@ mod tests {
         let mut source = feedback(jobs);
         assert_eq!(next(&mut source), Some((1, 1)));
         source.ended(JobId(1), Time::from_secs(2));
-        // It is read when 100 more have gone; by then it is past its time.
+        // It is read when 100 more jobs have been taken; by then its time has passed.
         let place = (2..=far).position(|_| next(&mut source).is_some_and(|(id, _)| id == far + 1));
         assert!(place.is_some_and(|place| (90..110).contains(&place)), "{place:?}");
         assert_eq!(source.notes()[1], "submitted 1 job later than its think time: it was not read in time");

@@ -1,4 +1,4 @@
-//! What generators have in common: who draws their jobs, and how they are marked.
+//! What generators have in common: seeds, identities and marks.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -7,47 +7,49 @@ use xxhash_rust::xxh3::xxh3_128;
 use super::{Mark, Source, SourceError, Spec};
 use crate::model::NamedError;
 
-/// A spec of jobs that are drawn.
+/// A spec of a generated workload.
 pub trait Generator: Spec {
-    /// The source of those jobs.
+    /// The source of the generated jobs.
     type Jobs: Source + 'static;
 
-    /// What every such spec says.
+    /// The parameters that every generator has.
     fn drawn(&self) -> Drawn;
 
-    /// The jobs of the entity named `entity` in the run seeded with `run_seed`.
+    /// Creates the source of the entity named `entity` in the run seeded with `run_seed`.
     ///
     /// # Errors
     /// [`NamedError`] if the specification makes no sense, or if its load cannot be met.
     fn source(self, run_seed: u64, entity: &str) -> Result<Self::Jobs, NamedError>;
 }
 
-/// What every spec of jobs that are drawn says.
+/// The parameters that every generator has.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Drawn {
-    /// How many jobs.
+    /// The number of jobs.
     pub jobs: u64,
-    /// Processors of the machine that they are for.
+    /// Processors of the machine that the jobs are for.
     pub procs: u32,
-    /// A seed of its own; the jobs then do not depend on the run's seed nor on where they are used.
+    /// A seed of its own; the jobs then depend neither on the run's seed nor on where they are used.
     pub seed: Option<u64>,
 }
 
-/// The seed and the entity that the jobs of `spec` are drawn with, and the identity of those jobs: no others have the same.
+/// The seed and the entity name that the jobs of `spec` are drawn with, and a hash that identifies these jobs
+/// uniquely.
 pub(super) fn drawn_by<'a>(spec: &impl Generator, run_seed: u64, entity: &'a str) -> (u64, &'a str, u128) {
     let (seed, entity) = spec.drawn().seed.map_or((run_seed, entity), |seed| (seed, ""));
     (seed, entity, xxh3_128(format!("{seed} {entity} {}", spec.to_named()).as_bytes()))
 }
 
-/// The mark of a generator that has made so many jobs. Its state is plain numbers, so nothing can fail; without a state there is no mark.
+/// The mark of a generator that has made `made` jobs; `None` if the state cannot be written, which does not happen to
+/// plain numbers.
 pub(super) fn mark(made: u64, identity: u128, state: &impl Serialize) -> Option<Mark> {
     Some(Mark { position: made, content: identity, state: postcard::to_stdvec(state).ok()? })
 }
 
-/// The state that a mark of the generator `G` holds, if it is `sound`.
+/// Decodes the state in a mark of the generator `G` and checks that it is `sound`.
 ///
 /// # Errors
-/// [`SourceError::Mark`] if the mark is of other jobs, or damaged.
+/// [`SourceError::Mark`] if the mark belongs to other jobs or is damaged.
 pub(super) fn marked<G: Generator, T: DeserializeOwned>(
     mark: &Mark,
     identity: u128,

@@ -1,12 +1,12 @@
 //! The workload model of Lublin and Feitelson (JPDC 63(11) 2003), fitted to logs of parallel supercomputers.
 //!
 //! Jobs arrive in a daily cycle, with gaps whose logarithm is gamma distributed; sizes favour powers of two and
-//! serial jobs; the logarithm of the run time is a mixture of two gamma distributions, the long one the likelier
-//! the larger the job. One population ([`Types::Typeless`]) or two ([`Types::Typed`]: batch and interactive jobs,
-//! which the model calls active).
+//! serial jobs; the logarithm of the run time is a mixture of two gamma distributions, in which the long one is
+//! likelier the larger the job. There is one population ([`Types::Typeless`]) or two ([`Types::Typed`]: batch and
+//! interactive jobs, which the model calls active).
 //!
-//! [`LublinSpec`] is what a user writes, resolved; [`Lublin`] is the [`Source`](super::Source) it stands for. It
-//! draws jobs one at a time in constant memory, and its mark is its whole state: continuing takes no replay.
+//! [`LublinSpec`] is the resolved specification; [`Lublin`] is the [`Source`](super::Source) that generates its jobs.
+//! It draws jobs one at a time in constant memory, and its mark is its whole state: it continues without a replay.
 //!
 //! # What differs from the authors' program
 //!
@@ -17,7 +17,7 @@
 //! - Their draws come from `drand48` and sums of exponentials. Ours come from named streams ([`super::random`]),
 //!   one for the arrivals of each type, one for sizes and one for run times, so that changing the sizes leaves
 //!   the arrivals as they were. `reference=true` reproduces their output to the second.
-//! - Sizes are held between 1 and the machine; theirs can leave it when `uhi` does not fit.
+//! - Sizes are limited to the range from 1 to the machine; theirs can exceed it when `uhi` does not fit.
 //!
 //! # Load
 //!

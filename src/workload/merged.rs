@@ -1,26 +1,27 @@
-//! Several workloads as one.
+//! Several workloads merged into one.
 
 use super::{Mark, Source, SourceError};
 use crate::model::{Job, JobId, Predecessor};
 use crate::units::Time;
 
-/// The jobs of several sources in order of submission; of those submitted together, the ones of the earlier source come first.
+/// The jobs of several sources in order of submission; of jobs submitted together, those of the earlier source come
+/// first.
 ///
-/// Numbers stay unique: those of the k-th source, from 0, are raised by k × [`Merged::APART`].
+/// Job numbers stay unique: those of the k-th source, from 0, are raised by k × [`Merged::APART`].
 pub struct Merged {
     sources: Vec<Box<dyn Source>>,
 }
 
 impl Merged {
-    /// How far apart the numbers of two sources are.
+    /// The offset between the job numbers of two consecutive sources.
     pub const APART: u64 = 1_000_000_000;
 
-    /// The jobs of `sources` together.
+    /// Merges `sources`.
     pub fn new(sources: Vec<Box<dyn Source>>) -> Self {
         Self { sources }
     }
 
-    /// The source whose job is next, and when that is submitted.
+    /// The index of the source whose job is next, and the submission time of that job.
     fn next_source(&mut self) -> Result<Option<(Time, usize)>, SourceError> {
         let mut next: Option<(Time, usize)> = None;
         for (at, source) in self.sources.iter_mut().enumerate() {
@@ -50,10 +51,10 @@ impl Source for Merged {
             number => Err(SourceError::Read {
                 place: format!("workload {}", at + 1),
                 problem: format!(
-                    "job {number} has too large a number to be told from those of another workload; the largest is {}",
+                    "the job number {number} is too large beside other workloads; the largest is {}",
                     Self::APART - 1
                 ),
-                hint: "number the jobs of the log anew, or submit it alone".to_owned(),
+                hint: "renumber the jobs of the log, or submit it alone".to_owned(),
             }),
         };
         job.id = raised(job.id)?;
@@ -146,7 +147,7 @@ mod tests {
         assert!(Merged::new(vec![jobs(&[]), jobs(&[(1_000_000_000, 1)])]).next_job().is_err());
     }
 
-    /// An end is told to the source whose job it was, under that source's own number.
+    /// The source of a job is notified of its end, under that source's own number.
     #[test]
     fn ends_find_their_source() {
         let mut second = Job::rigid(2, Time::from_secs(1), 1, Span::SECOND);

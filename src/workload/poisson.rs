@@ -1,7 +1,7 @@
-//! Jobs with exponential gaps: the plain workload of benchmarks and of queueing theory.
+//! A workload with exponential gaps (Poisson arrivals): the plain workload of benchmarks and of queueing theory.
 //!
-//! Gaps, sizes and run times are drawn apart, each from a stream of its own, so that changing one of the three laws leaves
-//! the draws of the others as they are.
+//! Gaps, sizes and run times are drawn from separate streams, so that changing one of the three distributions leaves
+//! the draws of the others unchanged.
 
 mod lengths;
 mod sizes;
@@ -19,7 +19,7 @@ use super::{Drawn, Generator, Mark, Source, SourceError, Spec};
 use crate::model::{Job, NamedError};
 use crate::units::{Span, Time};
 
-/// The jobs of a [`PoissonSpec`], drawn one at a time. Estimates are exact.
+/// Generates the jobs of a [`PoissonSpec`], one at a time. Estimates are exact.
 #[derive(Clone, Debug)]
 pub struct Poisson {
     spec: PoissonSpec,
@@ -32,7 +32,7 @@ pub struct Poisson {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct State {
     made: u64,
-    /// When the next job comes.
+    /// Submission time of the next job.
     next: Time,
     gaps: Stream,
     sizes: Stream,
@@ -40,8 +40,8 @@ struct State {
 }
 
 impl Poisson {
-    /// The workload `spec` of the entity named `entity` in the run seeded with `run_seed`. A seed in the specification
-    /// stands for both.
+    /// Generates the workload `spec` for the entity named `entity` in the run seeded with `run_seed`. A seed in the
+    /// specification replaces both.
     ///
     /// # Errors
     /// [`NamedError`] if the specification makes no sense.
@@ -61,14 +61,14 @@ impl Poisson {
         Ok(jobs)
     }
 
-    /// What is generated.
+    /// The specification of the workload.
     pub const fn spec(&self) -> &PoissonSpec {
         &self.spec
     }
 
     fn step(&mut self) {
         let gap = libm::round(self.gap * self.state.gaps.exponential());
-        // A cast saturates, and so does the sum.
+        // The cast saturates, and so does the sum.
         self.state.next += Span::from_micros(gap as u64);
     }
 }

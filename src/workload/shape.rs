@@ -1,6 +1,7 @@
-//! Shapers: sources that change the jobs of another source on their way.
+//! Shapers: sources that modify the jobs of another source.
 //!
-//! They are stacked like pipes: log, then [`First`], [`Scaled`] and [`Estimated`] in any order, [`Resizable`], then [`super::Feedback`].
+//! They are stacked in this order: log, then [`First`], [`Scaled`] and [`Estimated`] in any order, [`Resizable`],
+//! then [`super::Feedback`].
 
 mod carrying;
 mod estimates;
@@ -20,7 +21,7 @@ use thiserror::Error;
 
 use super::{Mark, SourceError};
 
-/// A shape that is written wrongly.
+/// An error in the text form of a shaper.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("`{written}` is not {expected}")]
 pub struct ShapeError {
@@ -34,14 +35,14 @@ impl ShapeError {
     }
 }
 
-/// The mark of a shaper over a source that stands at `inner`: the same, with the shaper's own state wrapped around the
-/// source's. `None` if the state cannot be written.
+/// The mark of a shaper whose inner source is at `inner`: the same mark, with the shaper's own state wrapped around
+/// the source's. `None` if the state cannot be written.
 pub(super) fn with_state<T: Serialize>(inner: Mark, own: &T) -> Option<Mark> {
     let state = postcard::to_stdvec(&(own, &inner.state)).ok()?;
     Some(Mark { state, ..inner })
 }
 
-/// Takes apart what [`with_state`] put together. `shaper` names the shaper in messages.
+/// Separates what [`with_state`] joined. `shaper` names the shaper in messages.
 ///
 /// # Errors
 /// [`SourceError::Mark`] if the mark was not made by such a shaper.

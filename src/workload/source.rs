@@ -10,31 +10,32 @@ use xxhash_rust::xxh3::Xxh3;
 use crate::model::{Job, JobId};
 use crate::units::Time;
 
-/// Where a source stands: enough to go on from there in another process.
+/// The position of a source: enough to continue from there in another process.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mark {
-    /// Jobs (or input records) taken so far.
+    /// Number of jobs (or input records) taken so far.
     pub position: u64,
-    /// A hash of what has been read so far, so that another file under the same name is told from this one.
+    /// A hash of what has been read so far, which distinguishes another file under the same name from this one.
     pub content: u128,
-    /// The source's own state (a generator's, a shaper's), in postcard.
+    /// The source's own state (a generator's, a shaper's), encoded as postcard.
     pub state: Vec<u8>,
 }
 
-/// A source that cannot go on.
+/// Why a source cannot continue.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum SourceError {
     /// Reading failed or the input ends in the middle.
     #[error("{place}: {problem}")]
     Read {
-        /// File and line.
+        /// The file and line.
         place: String,
-        /// What went wrong.
+        /// What is wrong.
         problem: String,
-        /// What to do.
+        /// What the user can do.
         hint: String,
     },
-    /// The mark belongs to something else.
+    /// The mark belongs to another source.
     #[error("{place}: {problem}")]
     Mark {
         /// The source.
@@ -45,7 +46,7 @@ pub enum SourceError {
 }
 
 impl SourceError {
-    /// A job that would be submitted when time is over.
+    /// The error of a job whose submission time is beyond the end of the time axis.
     pub(crate) fn beyond_the_axis() -> Self {
         Self::Read {
             place: "the workload".to_owned(),
@@ -65,78 +66,78 @@ impl SourceError {
 
 /// A stream of jobs in order of submission.
 ///
-/// [`Source::peek_time`] and [`Source::next_job`] agree: the job that `next_job` returns is submitted at the instant that `peek_time`
-/// announced. Submission times never decrease, except that a source with feedback may, when told of an end,
-/// announce a job earlier than the one announced before (never earlier than that end).
+/// [`Source::peek_time`] and [`Source::next_job`] agree: the job that `next_job` returns is submitted at the instant
+/// that `peek_time` announced. Submission times never decrease, except that a source with feedback, notified of an
+/// end, may announce a job earlier than the one announced before (never earlier than that end).
 pub trait Source: Send {
-    /// When the next job is submitted; `None` if there is none now (a source with feedback may have one after
+    /// The submission time of the next job; `None` if there is none now (a source with feedback may have one after
     /// [`Source::ended`]).
     ///
     /// # Errors
     /// [`SourceError`] if the input cannot be read.
     fn peek_time(&mut self) -> Result<Option<Time>, SourceError>;
 
-    /// The next job.
+    /// Takes the next job.
     ///
     /// # Errors
     /// [`SourceError`] if the input cannot be read.
     fn next_job(&mut self) -> Result<Option<Job>, SourceError>;
 
-    /// Told when a job of this source ended (or was rejected), for sources with feedback.
+    /// Notifies a source with feedback that one of its jobs ended (or was rejected).
     fn ended(&mut self, _job: JobId, _at: Time) {}
 
-    /// Whether it makes use of [`Source::ended`].
+    /// Whether the source uses [`Source::ended`].
     fn has_feedback(&self) -> bool {
         false
     }
 
-    /// What was skipped, capped, moved or sorted so far, one sentence each with its count ("skipped 8 jobs that have no run
-    /// time"), told once after the run. Empty if nothing was.
+    /// What was skipped, capped, moved or sorted so far, one sentence each with its count ("skipped 8 jobs that have
+    /// no run time"), reported once after the run. Empty if nothing was.
     fn notes(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// Where the source stands; `None` if it cannot be continued (standard input).
+    /// The position of the source; `None` if it cannot be continued (standard input).
     fn mark(&self) -> Option<Mark>;
 
-    /// Continues from a mark that an equal source gave. Nothing has been taken from this one; its first job may have been
-    /// looked at, if that of the other had been too.
+    /// Continues from a mark that an equal source returned. No job may have been taken from this one; its first job
+    /// may have been peeked at if that of the other had been too.
     ///
     /// # Errors
-    /// [`SourceError::Mark`] if the mark belongs to something else, [`SourceError::Read`] if reading fails.
+    /// [`SourceError::Mark`] if the mark belongs to another source, [`SourceError::Read`] if reading fails.
     fn seek(&mut self, mark: &Mark) -> Result<(), SourceError>;
 }
 
-/// Jobs from memory, in order of submission (ties in the order given).
+/// Jobs held in memory, in order of submission (ties in the order given).
 #[derive(Debug)]
 pub struct Jobs {
     jobs: Arc<Vec<Job>>,
     next: usize,
     notes: Vec<String>,
     once: bool,
-    /// A hash of all jobs, once it has been asked for.
+    /// A hash of all jobs, computed when it is first needed.
     content: OnceCell<u128>,
 }
 
 impl Jobs {
-    /// A source of `jobs`, sorted by submission.
+    /// Creates a source of `jobs`, which it sorts by submission.
     pub fn new(mut jobs: Vec<Job>) -> Self {
         jobs.sort_by_key(|job| job.submit);
         Self::shared(Arc::new(jobs))
     }
 
-    /// A source of jobs that others read too. They are in order of submission already.
+    /// Creates a source of jobs that are shared with other readers and already in order of submission.
     pub(crate) const fn shared(jobs: Arc<Vec<Job>>) -> Self {
         Self { jobs, next: 0, notes: Vec::new(), once: false, content: OnceCell::new() }
     }
 
-    /// The same with what those who made the jobs have to tell ([`Source::notes`]).
+    /// Adds notes about the making of the jobs to [`Source::notes`].
     #[must_use]
     pub fn with_notes(self, notes: Vec<String>) -> Self {
         Self { notes, ..self }
     }
 
-    /// The same, of which nobody knows where to get them again if `once`: it gives no marks.
+    /// If `once`, declares that the jobs cannot be read a second time, so that the source returns no marks.
     #[must_use]
     pub fn had_once(self, once: bool) -> Self {
         Self { once, ..self }
@@ -146,7 +147,7 @@ impl Jobs {
         *self.content.get_or_init(|| {
             let mut hash = Xxh3::new();
             for job in self.jobs.iter() {
-                // Nothing in a job cannot be written.
+                // Serializing a job cannot fail.
                 hash.update(&postcard::to_stdvec(job).unwrap_or_default());
             }
             hash.digest128()

@@ -1,7 +1,7 @@
-//! How a generator or a model is written, `name[key=value,...]`: one table of its keys.
+//! The text form of a generator or a model, `name[key=value,...]`, defined by one table of its keys.
 //!
-//! Who adds a [`Spec`] adds its table, what is to be checked, and a line `spec_text!`; reading, writing, the refusal of unknown keys and
-//! the defaults of scenario files follow from the table.
+//! A new [`Spec`] needs its table, its checks and a line `spec_text!`; reading, writing, the refusal of unknown keys
+//! and the defaults of scenario files follow from the table.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,29 +9,29 @@ use std::str::FromStr;
 use crate::model::{Named, NamedError};
 use crate::units::Span;
 
-/// What a seed of its own is.
+/// What a value of the key `seed` must be, for messages.
 pub(super) const SEED: &str = "a whole number from 0 to 18446744073709551615";
-/// The most jobs that a generator makes.
+/// The largest number of jobs that a generator makes.
 pub(super) const MOST_JOBS: u64 = 1_000_000_000_000;
 
-/// What is said of a key: for the help, the defaults of scenarios and the documentation.
+/// The documentation of a key: for the help, the defaults of scenarios and the pages of documentation.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Setting {
-    /// As written.
+    /// The key as written.
     pub key: &'static str,
-    /// The default, as written; empty if there is none.
+    /// The default as written; empty if there is none.
     pub default: &'static str,
     /// One line for the help.
     pub doc: &'static str,
 }
 
 impl Setting {
-    /// The key `key` with its default and its line.
+    /// Documents the key `key` with its default and its line of help.
     pub(crate) const fn new(key: &'static str, default: &'static str, doc: &'static str) -> Self {
         Self { key, default, doc }
     }
 
-    /// A key for a field of the spec. `expected` completes the sentence "`key=value` in `name` is not …".
+    /// Declares a key for a field of the spec. `expected` completes the sentence "`key=value` in `name` is not …".
     pub(crate) const fn field<S>(
         self,
         expected: &'static str,
@@ -40,12 +40,13 @@ impl Setting {
         Key { setting: self, access: Access::Field { expected, field } }
     }
 
-    /// A key for one of the words of a field.
+    /// Declares a key for a field that is a choice among words.
     pub(crate) const fn word<S>(self, field: fn(&mut S) -> &mut dyn Field) -> Key<S> {
         self.field("", field)
     }
 
-    /// A key that is read and written in its own way; `write` gives `None` if it is not to be written.
+    /// Declares a key with its own functions to read and write it; `write` returns `None` if the key is not to be
+    /// written.
     pub(crate) const fn own<S>(
         self,
         read: fn(&mut S, &mut Reading) -> Result<(), NamedError>,
@@ -55,10 +56,10 @@ impl Setting {
     }
 }
 
-/// A key of the spec `S`: what is said of it, and how it is read and written.
+/// A key of the spec `S`: its documentation, and how it is read and written.
 #[derive(Debug)]
 pub struct Key<S: 'static> {
-    /// What is said of it.
+    /// Its documentation.
     pub setting: Setting,
     access: Access<S>,
 }
@@ -81,14 +82,14 @@ impl<S: Clone> Key<S> {
 
     fn written(&self, spec: &S) -> Option<String> {
         match self.access {
-            // A field is reached to be changed, so it is told from a copy.
+            // The accessor needs a mutable field, so the value is read from a copy.
             Access::Field { field, .. } => field(&mut spec.clone()).written(),
             Access::Own { write, .. } => write(spec),
         }
     }
 }
 
-/// What a key can stand for.
+/// A type of field that a key can set.
 pub trait Field {
     /// Takes the value of `key` out of `named`, if it is given.
     ///
@@ -96,11 +97,11 @@ pub trait Field {
     /// [`NamedError::BadValue`] if it is not `expected`.
     fn take(&mut self, named: &mut Named, key: &str, expected: &str) -> Result<(), NamedError>;
 
-    /// As it is written; `None` if there is nothing to write.
+    /// The value as it is written; `None` if there is nothing to write.
     fn written(&self) -> Option<String>;
 }
 
-/// [`Field`] for what is written as it is shown.
+/// Implements [`Field`] for types that are written as they are displayed.
 macro_rules! plain_field {
     ($($of:ty),+) => {$(
         impl $crate::workload::spec::Field for $of {
@@ -126,7 +127,7 @@ pub(super) use plain_field;
 
 plain_field!(u32, u64, f64);
 
-/// What may be left open.
+/// Implements [`Field`] for optional values.
 macro_rules! open_field {
     ($($of:ty),+) => {$(
         impl Field for Option<$of> {
@@ -155,7 +156,7 @@ impl Field for Span {
 
 /// A choice among words.
 pub trait Word: Copy + PartialEq + 'static {
-    /// The words, and what they stand for.
+    /// The words and their meanings.
     const WORDS: &'static [(&'static str, Self)];
 }
 
@@ -181,12 +182,12 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// The value of `key` as it was given, taken or not.
+    /// The value of `key` as given, whether it has been taken or not.
     pub fn given(&self, key: &str) -> Option<&str> {
         self.given.params.get(key).map(String::as_str)
     }
 
-    /// [`Named::take`].
+    /// Takes a value; see [`Named::take`].
     ///
     /// # Errors
     /// [`NamedError::BadValue`] if the value does not parse.
@@ -194,7 +195,7 @@ impl Reading {
         self.left.take(key, expected)
     }
 
-    /// Takes a choice among words, [`Named::take_choice`].
+    /// Takes a choice among words; see [`Named::take_choice`].
     ///
     /// # Errors
     /// [`NamedError::BadValue`] lists the words if the value is none of them.
@@ -202,63 +203,64 @@ impl Reading {
         self.left.take_choice(key, T::WORDS)
     }
 
-    /// What nobody has taken yet.
+    /// The keys that have not been taken yet.
     pub const fn left(&self) -> &Named {
         &self.left
     }
 }
 
-/// What a text of the form `name[key=value,...]` means, with every default filled in.
+/// The meaning of a text of the form `name[key=value,...]`, with every default filled in.
 ///
-/// Written out, it has all its parameters, and reads back as itself.
+/// Written out, it has all its parameters and reads back as itself.
 pub trait Spec: Clone + 'static {
     /// The name it is written under.
     const NAME: &'static str;
 
-    /// Its keys, in the order in which they are read.
+    /// The keys, in the order in which they are read.
     const KEYS: &'static [Key<Self>];
 
-    /// What there is before anything is read: all defaults that do not follow from another key.
+    /// The spec before anything is read: all defaults that do not follow from another key.
     fn unread() -> Self;
 
-    /// Checks that it makes sense.
+    /// Checks that the values make sense.
     ///
     /// # Errors
-    /// [`NamedError::BadValue`] names what does not and says what would.
+    /// [`NamedError::BadValue`] names the value that does not and says what would.
     fn check(&self) -> Result<(), NamedError>;
 
-    /// Keys beside [`Spec::KEYS`], as parameters have that stand in a table of their own.
+    /// Keys in addition to [`Spec::KEYS`], such as parameters that have a table of their own.
     fn more_keys(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// Reads those, once the others are read, and sees to what several keys together mean.
+    /// Reads the additional keys after the others, and resolves values that follow from several keys.
     ///
     /// # Errors
-    /// [`NamedError`] if a value does not parse or does not go with the others.
+    /// [`NamedError`] if a value does not parse or contradicts the others.
     fn read_more(&mut self, _reading: &mut Reading) -> Result<(), NamedError> {
         Ok(())
     }
 
-    /// Writes those.
+    /// Writes the additional keys.
     fn write_more(&self, _named: &mut Named) {}
 
-    /// Every key, as it is told to those who mistyped one.
+    /// All keys, as listed in the message about an unknown key.
     fn keys(&self) -> Vec<String> {
         let keys = Self::KEYS.iter().map(|key| key.setting.key.to_owned());
         keys.chain(self.more_keys()).collect()
     }
 
-    /// The default of a key of the table, as it is written; empty if there is none.
+    /// The default of a key of the table as it is written; empty if there is none.
     fn default_of(key: &str) -> &'static str {
         let found = Self::KEYS.iter().find(|other| other.setting.key == key);
         found.map_or("", |found| found.setting.default)
     }
 
-    /// Reads and checks the parameters of `name[...]`; what is not given has its default.
+    /// Reads and checks the parameters of `name[...]`; parameters that are not given have their defaults.
     ///
     /// # Errors
-    /// [`NamedError`] for a parameter that is missing, does not exist, does not parse or makes no sense, with what would be right.
+    /// [`NamedError`] for a parameter that is missing, does not exist, does not parse or makes no sense, with what
+    /// would be right.
     fn from_named(named: Named) -> Result<Self, NamedError> {
         let mut spec = Self::unread();
         let mut reading = Reading { given: named.clone(), left: named };
@@ -271,7 +273,7 @@ pub trait Spec: Clone + 'static {
         Ok(spec)
     }
 
-    /// With every parameter, as it would be written.
+    /// The text form, with every parameter.
     fn to_named(&self) -> Named {
         let mut named = Named::bare(Self::NAME);
         for key in Self::KEYS {
@@ -283,7 +285,7 @@ pub trait Spec: Clone + 'static {
         named
     }
 
-    /// That `key` has a value that is not `expected`.
+    /// The error that the value of `key` is not `expected`.
     fn bad(key: &str, value: impl fmt::Display, expected: &str) -> NamedError {
         NamedError::bad_value(Self::NAME, key, value, expected)
     }
@@ -300,13 +302,13 @@ pub trait Spec: Clone + 'static {
     }
 }
 
-/// Reads `written` as an `S`, of its own name only.
+/// Reads `written` as an `S`; other names are errors.
 pub(super) fn read<S: Spec>(written: &str) -> Result<S, NamedError> {
     let named: Named = written.parse()?;
     if named.name == S::NAME { S::from_named(named) } else { Err(NamedError::Syntax(written.to_owned())) }
 }
 
-/// A [`Spec`] is read from a text and shown as one.
+/// Implements `FromStr` and `Display` of a [`Spec`] through its text form.
 macro_rules! spec_text {
     ($spec:ty) => {
         impl std::str::FromStr for $spec {
@@ -326,7 +328,8 @@ macro_rules! spec_text {
 }
 pub(super) use spec_text;
 
-/// That the defaults which the table tells are those that are meant; of `but` it tells how they are found.
+/// Checks that the documented defaults are the real ones; for the keys in `but` the documentation explains how the
+/// default is found.
 #[cfg(test)]
 pub(super) fn assert_defaults<S: Spec>(bare: &str, but: &[&str]) {
     let named = read::<S>(bare).unwrap_or_else(|error| panic!("{error}")).to_named();

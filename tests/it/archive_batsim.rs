@@ -1,4 +1,4 @@
-//! The reference workload of Batsim and what Batsim made of it under EASY, if they are at hand (see `archive_swf`).
+//! The reference workload of Batsim and Batsim's own results for it under EASY, if the files are available (see `archive_swf`).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -6,6 +6,7 @@ use std::path::Path;
 
 use gridemu::formats::batsim;
 use gridemu::model::{InstantOrder, Job};
+use gridemu::scenario::Shaping;
 use gridemu::units::{Span, Time};
 use gridemu::workload::{Jobs, Source};
 use serde::Deserialize;
@@ -87,7 +88,7 @@ struct Reserved {
     spare: u32,
 }
 
-/// EASY by its definition on 32 numbered machines, one pass an instant; a job gets the machines with the lowest numbers.
+/// EASY by its definition on 32 numbered machines, one pass per instant; a job gets the machines with the lowest numbers.
 struct Twin {
     keeps: Keeps,
     free: u32,
@@ -190,11 +191,12 @@ fn lowest(mut set: u32, count: u32) -> u32 {
 /// The replay of the library, checked to run every job for as long as Batsim did.
 fn ours(data: &Path, order: InstantOrder) -> BTreeMap<u64, Row> {
     let folder = tempfile::tempdir().unwrap();
-    let change = |options: &mut gridemu::experiment::ReplayOptions| {
-        options.order = order;
-        options.out = Some(folder.path().to_owned());
+    let order = match order {
+        InstantOrder::Instant => "instant",
+        InstantOrder::Event => "event",
     };
-    replay(data.join(WORKLOAD), change, "easy");
+    let more = [format!("site.site.order={order}"), format!("output.folder={}", folder.path().display())];
+    replay(data.join(WORKLOAD), Shaping::default(), "easy", &more);
     legal(folder.path());
     rows(folder.path())
 }

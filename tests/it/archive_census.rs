@@ -1,4 +1,4 @@
-//! What is in KTH-SP2, if it is at hand (see `archive_swf`), against counts made by other means.
+//! Statistics of KTH-SP2, if the log is available (see `archive_swf`), compared with counts from other tools.
 
 use gridemu::formats::swf::Clean;
 use gridemu::model::JobClasses;

@@ -1,27 +1,28 @@
-//! Outcomes that other simulators published, to their digits and start by start, if the files are at hand (see `archive_swf`).
+//! Results that other simulators published, reproduced to their last digit and start by start, if the files are available (see
+//! `archive_swf`).
 
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use flate2::read::GzDecoder;
-use gridemu::experiment::{Progress, Replay, ReplayOptions, Workload};
+use gridemu::experiment::{Progress, ReplayScenario};
 use gridemu::formats::swf::Clean;
-use gridemu::local::Registry;
-use gridemu::metrics::RunSummary;
-use gridemu::model::InstantOrder;
+use gridemu::grid::Policies;
+use gridemu::metrics::GridSummary;
+use gridemu::scenario::{Override, Shaping, Workload};
 use serde::Deserialize;
 
 use crate::archive_swf::data;
 use crate::validating::legal;
 
 /// One pass an event on `file`, under one policy.
-pub(crate) fn replay(file: PathBuf, change: impl FnOnce(&mut ReplayOptions), policy: &str) -> RunSummary {
-    let mut options = ReplayOptions::new(Workload::File(file), vec![policy.parse().unwrap()]);
-    options.order = InstantOrder::Event;
-    change(&mut options);
-    let replay = Replay::new(options, Registry::standard()).unwrap();
-    replay.run(&replay.policies()[0], &Progress::default()).unwrap()
+pub(crate) fn replay(file: PathBuf, shaping: Shaping, policy: &str, more: &[String]) -> GridSummary {
+    let replay = ReplayScenario { shaping, ..ReplayScenario::new(Workload::File(file)) };
+    let fixed = [format!("site.site.policy={policy}"), "site.site.order=event".to_owned()];
+    let sets: Vec<Override> = fixed.iter().chain(more).map(|set| Override::set(set)).collect();
+    let run = replay.run(&sets, &Policies::standard()).unwrap();
+    run.run(&Progress::default()).unwrap()
 }
 
 /// A row of `jobs.csv`.
@@ -55,12 +56,13 @@ fn the_digits_of_the_study_on_predicted_run_times() {
         ("easy[order=sjf]", "exact", ("49.84771893", 8), Some("14295.946842")),
     ];
     for (policy, estimates, (slowdown, digits), response) in published {
-        let change = |options: &mut ReplayOptions| {
-            options.shaping.clean = Clean::Strict;
-            options.shaping.procs = Some(100);
-            options.shaping.estimates = estimates.parse().unwrap();
+        let shaping = Shaping {
+            clean: Clean::Strict,
+            procs: Some(100),
+            estimates: estimates.parse().unwrap(),
+            ..Shaping::default()
         };
-        let run = replay(data.join(KTH_OF_THE_STUDY), change, policy);
+        let run = replay(data.join(KTH_OF_THE_STUDY), shaping, policy, &[]);
         let told = format!("{policy}, estimates {estimates}");
         assert_eq!((run.measures.jobs, run.measures.measured), (28_481, 28_481), "{told}");
         let found = run.measures.mean_bounded_slowdown.unwrap();
@@ -88,8 +90,8 @@ fn every_start_on_kth_sp2_is_that_of_pyss() {
     }
     let Some(data) = data() else { return };
     let folder = tempfile::tempdir().unwrap();
-    let change = |options: &mut ReplayOptions| options.out = Some(folder.path().to_owned());
-    replay(data.join("swf/KTH-SP2-1996-2.1-cln.swf.gz"), change, "easy");
+    let out = format!("output.folder={}", folder.path().display());
+    replay(data.join("swf/KTH-SP2-1996-2.1-cln.swf.gz"), Shaping::default(), "easy", &[out]);
     legal(folder.path());
     let ours = rows(folder.path());
     let first = ours.values().map(|row| row.submit).fold(f64::INFINITY, f64::min);

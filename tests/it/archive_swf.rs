@@ -1,5 +1,5 @@
-//! The logs of the Parallel Workloads Archive, if they are at hand: `GRIDEMU_DATA` names the folder, with
-//! `swf/<name>.swf.gz` in it. Without it these tests tell that they were not run.
+//! Logs of the Parallel Workloads Archive, if they are available: `GRIDEMU_DATA` names the folder that contains
+//! `swf/<name>.swf.gz`. Without it these tests print that they were skipped.
 
 use std::fs::File;
 use std::path::PathBuf;

@@ -1,10 +1,11 @@
-//! The parts of a site driven by hand: the book of a partition while jobs run, messages, saved states.
+//! The parts of a site driven by hand: the reservation book of a partition while jobs run, messages, saved states.
 
 use gridemu::entity::{Body, Entity, EntityError, Message, Sender, Site, Stamp};
 use gridemu::grid::{Grid, GridError, GridSave};
 use gridemu::local::{Admission, BookError, Partition, Registry, Settings, Slot, SlotRequest};
 use gridemu::model::{
-    Fate, InstantOrder, JobId, Named, Origin, PartitionId, PartitionSpec, Payer, Record, Reservation, SiteId,
+    FailureAction, InstantOrder, JobId, Named, Origin, PartitionId, PartitionSpec, Payer, Record,
+    Reservation, SiteId,
 };
 use gridemu::units::{Span, Time};
 
@@ -23,12 +24,12 @@ fn partition(processors: u32, policy: &str) -> Partition {
         pue_ppm: 1_000_000,
         record_segments: true,
         record_machines: false,
-        fate: Fate::Requeue,
+        on_failure: FailureAction::Requeue,
         return_queued: false,
         attempts: None,
         checkpoint: None,
         mean_up: None,
-        lost_attempts: Payer::User,
+        failed_attempts: Payer::User,
     };
     Partition::new(settings, PartitionSpec::plain(processors), built, policy.to_owned(), abilities, &[])
 }
@@ -50,7 +51,7 @@ fn a_policy_plans_around_a_booking_until_it_is_released() {
         let (mut records, mut ended) = (Vec::<Record>::new(), Vec::new());
         partition.hold(&wanted("booked", 100, 200, 3), at(90), at(0)).expect("there is room");
         partition.commit("booked", at(10)).expect("it is held");
-        let admitted = partition.arrive(job(1, 50, 2, 60), Origin::Own, at(50), &mut records);
+        let admitted = partition.arrive(job(1, 50, 2, 60), Origin::Local, at(50), &mut records);
         assert_eq!(admitted, Admission::Taken);
         partition.pass(at(50), &mut records, &mut ended).expect("a lawful pass");
         assert_eq!(partition.view(at(50)).free(), 4, "{policy}: 50 + 60 is beyond 100, where 1 is left");
@@ -89,7 +90,7 @@ fn what_cannot_be_held_is_refused() {
 fn offers_are_what_the_plan_leaves() {
     let mut partition = partition(4, "conservative");
     let (mut records, mut ended) = (Vec::<Record>::new(), Vec::new());
-    assert_eq!(partition.arrive(job(1, 0, 2, 100), Origin::Own, at(0), &mut records), Admission::Taken);
+    assert_eq!(partition.arrive(job(1, 0, 2, 100), Origin::Local, at(0), &mut records), Admission::Taken);
     partition.pass(at(0), &mut records, &mut ended).expect("a lawful pass");
     let profile = partition.view(at(20)).profile();
     let request =

@@ -1,6 +1,6 @@
-//! Broker policies: cases worked by hand, slow twins over random pictures, and what holds for all of them.
+//! Broker policies: hand-worked cases, slow reference implementations on random views, and invariants of all policies.
 
 mod all;
 mod by_hand;
-mod pictures;
+mod scenes;
 mod twins;

@@ -1,4 +1,4 @@
-//! Campaigns: files, runs, stores and parts.
+//! Campaigns: files, runs, stores and shards.
 
 mod commands;
 mod killed;
@@ -7,12 +7,11 @@ mod running;
 
 use std::path::{Path, PathBuf};
 
-use gridemu::broker::BrokerRegistry;
-use gridemu::experiment::campaign::{Campaign, CampaignOptions, CampaignRan};
-use gridemu::experiment::scenario::Override;
 use gridemu::experiment::{Progress, RunError};
-use gridemu::local::Registry;
-use gridemu::metrics::StudyTable;
+use gridemu::grid::Policies;
+use gridemu::scenario::Override;
+use gridemu::study::StudyTable;
+use gridemu::study::campaign::{Campaign, CampaignOptions, CampaignRan};
 
 const FOLDER: &str = "tests/it/scenarios/campaigns";
 
@@ -22,7 +21,7 @@ fn file(name: &str) -> PathBuf {
 
 fn load(file: &Path, sets: &[&str]) -> Result<Campaign, RunError> {
     let sets: Vec<Override> = sets.iter().map(|set| Override::set(set)).collect();
-    Campaign::load(file, &sets, &Registry::standard(), &BrokerRegistry::standard())
+    Campaign::load(file, &sets, &Policies::standard())
 }
 
 /// The campaign of a text that names `base.toml` as its scenario.

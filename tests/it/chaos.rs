@@ -1,5 +1,5 @@
-//! The partition against policies that try everything: one that does all that is allowed, at random, and one that does what
-//! is not.
+//! The partition under adversarial policies: one that does anything that is allowed, at random, and one that does what is
+//! forbidden.
 
 use std::collections::BTreeMap;
 
@@ -18,24 +18,28 @@ use crate::support::{self, Law, Ran, With, check, job, run_with, site, try_run};
 
 // ---- everything that is allowed ----
 
-pub(crate) static CHAOS: PolicyInfo = PolicyInfo {
-    name: "chaos",
-    doc: "Does whatever is allowed, at random.",
-    source: "the tests",
-    params: &[],
-    abilities: |named| Abilities {
+pub(crate) fn chaos() -> PolicyInfo {
+    PolicyInfo::new("chaos", |named| {
+        let (multiprogramming_level, same) =
+            (number(named, "multiprogramming_level") as u32, named.params.contains_key("same"));
+        let chaos = Chaos { stream: number(named, "seed"), multiprogramming_level, same };
+        named.params.clear();
+        let able = Abilities { same_processors: same, ..free(multiprogramming_level) };
+        Ok((Box::new(chaos), able))
+    })
+    .doc("Does whatever is allowed, at random.")
+}
+
+/// May do everything.
+fn free(multiprogramming_level: u32) -> Abilities {
+    Abilities {
         preempts: true,
         resizes: true,
         picks_processors: true,
-        same_processors: named.params.contains_key("same"),
-        slots: number(named, "slots") as u32,
+        multiprogramming_level,
         ..Abilities::PLAIN
-    },
-    build: |named| {
-        let (seed, slots) = (number(&named, "seed"), number(&named, "slots") as u32);
-        Ok(Box::new(Chaos { stream: seed, slots, same: named.params.contains_key("same") }))
-    },
-};
+    }
+}
 
 fn number(named: &Named, key: &str) -> u64 {
     named.params.get(key).and_then(|value| value.parse().ok()).unwrap_or(1)
@@ -44,7 +48,7 @@ fn number(named: &Named, key: &str) -> u64 {
 #[derive(Debug)]
 struct Chaos {
     stream: u64,
-    slots: u32,
+    multiprogramming_level: u32,
     same: bool,
 }
 
@@ -62,15 +66,15 @@ struct Board {
     jobs: BTreeMap<JobKey, Now>,
     capacity: u32,
     processors: u32,
-    quantum: u32,
-    slots: u32,
+    allocation_unit: u32,
+    multiprogramming_level: u32,
     /// Processors that are there.
     open: Vec<u32>,
 }
 
 impl Board {
     fn on(&self, proc: u32) -> impl Iterator<Item = &Now> {
-        let on = self.jobs.values().filter(|job| matches!(job.phase, Phase::Running | Phase::Halted));
+        let on = self.jobs.values().filter(|job| matches!(job.phase, Phase::Running | Phase::Stalled));
         on.filter(move |job| job.place.contains(proc))
     }
 
@@ -87,18 +91,18 @@ impl Board {
     fn blocks(&self, share: Rate) -> Vec<ProcSet> {
         let room = |proc: u32| {
             self.open.contains(&proc)
-                && self.on(proc).count() < self.slots as usize
+                && self.on(proc).count() < self.multiprogramming_level as usize
                 && self.shares(proc) + share.units() <= Rate::FULL.units()
         };
-        (0..self.processors / self.quantum)
-            .map(|block| block * self.quantum..(block + 1) * self.quantum)
+        (0..self.processors / self.allocation_unit)
+            .map(|block| block * self.allocation_unit..(block + 1) * self.allocation_unit)
             .filter(|procs| procs.clone().all(room))
             .map(|procs| procs.collect())
             .collect()
     }
 
     fn whole(&self, procs: u32) -> u32 {
-        procs.div_ceil(self.quantum) * self.quantum
+        procs.div_ceil(self.allocation_unit) * self.allocation_unit
     }
 }
 
@@ -124,7 +128,7 @@ impl Chaos {
     /// A place of `least` to `most` processors, by number or by count, and the processors that it means.
     fn place(&mut self, board: &Board, least: u32, most: u32, share: Rate) -> Option<(Place, ProcSet)> {
         let blocks = (board.whole(least)..=board.whole(most).min(board.capacity))
-            .step_by(board.quantum as usize)
+            .step_by(board.allocation_unit as usize)
             .collect::<Vec<_>>();
         let count = self.pick(&blocks)?;
         if self.below(2) == 0 {
@@ -144,7 +148,7 @@ impl Chaos {
     }
 
     fn act(&mut self, board: &mut Board, actions: &mut Actions) -> Option<()> {
-        let able = board.jobs.iter().filter(|(_, job)| job.phase != Phase::Halted);
+        let able = board.jobs.iter().filter(|(_, job)| job.phase != Phase::Stalled);
         let keys: Vec<JobKey> = able.map(|(key, _)| *key).collect();
         let key = self.pick(&keys)?;
         let now = board.jobs[&key].clone();
@@ -198,7 +202,7 @@ impl Chaos {
                 actions.push(Action::Resume { job: key, place, share });
                 board.jobs.insert(key, Now { phase: Phase::Running, place: set, share, ..now });
             }
-            (Phase::Starting | Phase::Halted | Phase::Aside, _) => unreachable!("not among these"),
+            _ => unreachable!("not among these"),
         }
         Some(())
     }
@@ -209,7 +213,7 @@ impl LocalPolicy for Chaos {
 
     fn schedule(&mut self, view: &View<'_>, actions: &mut Actions) {
         let mut jobs = BTreeMap::new();
-        for phase in [Phase::Waiting, Phase::Running, Phase::Suspended, Phase::Halted] {
+        for phase in [Phase::Waiting, Phase::Running, Phase::Suspended, Phase::Stalled] {
             for key in view.jobs_in(phase) {
                 let live = view.job(key);
                 let (size, place, share) = (live.size().clone(), live.place().clone(), live.share());
@@ -217,17 +221,25 @@ impl LocalPolicy for Chaos {
             }
         }
         let open = view.here().iter().collect();
-        let (capacity, processors, quantum) = (view.capacity(), view.processors(), view.quantum());
-        let mut board = Board { jobs, capacity, processors, quantum, slots: self.slots, open };
+        let (capacity, processors, allocation_unit) =
+            (view.capacity(), view.processors(), view.allocation_unit());
+        let mut board = Board {
+            jobs,
+            capacity,
+            processors,
+            allocation_unit,
+            multiprogramming_level: self.multiprogramming_level,
+            open,
+        };
         for proc in view.here().iter() {
             assert_eq!(view.load(proc), board.on(proc).count() as u32, "the view tells the load");
         }
-        let kept = board.jobs.values().filter(|job| job.phase == Phase::Halted);
+        let kept = board.jobs.values().filter(|job| job.phase == Phase::Stalled);
         let kept: u32 = kept.map(|job| job.place.intersection(view.here()).len()).sum();
-        let kept = if self.slots == 1 { kept } else { 0 };
+        let kept = if self.multiprogramming_level == 1 { kept } else { 0 };
         assert_eq!(capacity, view.here().len() - kept, "the view tells what can be given");
         // Jobs that go on may have brought too much.
-        let share = Rate::ratio(1, u64::from(self.slots));
+        let share = Rate::ratio(1, u64::from(self.multiprogramming_level));
         let crowded: Vec<u32> =
             view.here().iter().filter(|proc| board.shares(*proc) > Rate::FULL.units()).collect();
         for (key, job) in &mut board.jobs {
@@ -265,17 +277,17 @@ proptest! {
     fn whatever_is_allowed_keeps_the_law(
         case in cases(vec!["fcfs".to_owned()], 20),
         seed in 0_u64..1_000_000,
-        slots in 1_u32..4,
+        multiprogramming_level in 1_u32..4,
         same in any::<bool>(),
         steps in 0_usize..40,
     ) {
-        let registry = Registry::standard().with(&CHAOS);
+        let registry = Registry::standard().with(chaos());
         let Case { mut spec, jobs, .. } = case;
         let same = if same { ",same=1" } else { "" };
-        spec.policy = format!("chaos[seed={seed},slots={slots}{same}]").parse().unwrap();
+        spec.policy = format!("chaos[seed={seed},multiprogramming_level={multiprogramming_level}{same}]").parse().unwrap();
         spec.order = gridemu::model::InstantOrder::Instant;
         let ran = run_with(&registry, &spec, &jobs);
-        check(&spec, &jobs, &ran, Law { slots, gaps: true, kills: true });
+        check(&spec, &jobs, &ran, Law { multiprogramming_level, gaps: true, kills: true });
         // And again with a stop in the middle.
         let (mut grid, mut records) = (support::grid(&registry, &spec, &jobs).unwrap(), Vec::new());
         for _ in 0..steps {
@@ -292,21 +304,21 @@ proptest! {
 // ---- what is not allowed, one at a time ----
 
 /// Starts jobs 1 (processors 0 and 1) and 2 (2 and 3) when they come, and does one thing wrong when job 3 comes.
-static WRONG: PolicyInfo = PolicyInfo {
-    name: "wrong",
-    doc: "Does one thing wrong.",
-    source: "the tests",
-    params: &[],
-    abilities: |named| Abilities {
-        preempts: !named.params.contains_key("plain"),
-        resizes: !named.params.contains_key("plain"),
-        same_processors: true,
-        picks_processors: true,
-        slots: number(named, "slots") as u32,
-        ..Abilities::PLAIN
-    },
-    build: |named| Ok(Box::new(Wrong(named.params.get("do").cloned().unwrap_or_default()))),
-};
+fn wrong() -> PolicyInfo {
+    PolicyInfo::new("wrong", |named| {
+        let plain = named.params.contains_key("plain");
+        let able = Abilities {
+            preempts: !plain,
+            resizes: !plain,
+            same_processors: true,
+            ..free(number(named, "multiprogramming_level") as u32)
+        };
+        let wrong = Wrong(named.params.get("do").cloned().unwrap_or_default());
+        named.params.clear();
+        Ok((Box::new(wrong), able))
+    })
+    .doc("Does one thing wrong.")
+}
 
 struct Wrong(String);
 
@@ -395,7 +407,7 @@ fn wrong_jobs() -> Vec<Job> {
 }
 
 fn blamed(spec: &SiteSpec) -> PolicyError {
-    let registry = Registry::standard().with(&WRONG);
+    let registry = Registry::standard().with(wrong());
     match try_run(&registry, spec, &wrong_jobs()) {
         Err(GridError::Entity(EntityError::Partition(PartitionError::Policy(error)))) => *error,
         other => panic!("{}: {other:?}", spec.policy),
@@ -419,7 +431,7 @@ fn each_thing_that_is_wrong_has_its_violation() {
         ("do=too-many", "start job 3", V::NotEnough { needed: 6, free: 4 }),
         ("do=taken", "start job 3", V::NotFree(1)),
         ("do=not-there", "start job 3", V::NotFree(8)),
-        ("do=not-there,slots=2", "start job 3", V::NotFree(8)),
+        ("do=not-there,multiprogramming_level=2", "start job 3", V::NotFree(8)),
         ("do=too-few", "start job 3", V::BadSize(3)),
         ("do=none", "start job 3", V::BadSize(0)),
         ("do=beyond-max", "resize job 2", V::BadSize(6)),
@@ -428,8 +440,8 @@ fn each_thing_that_is_wrong_has_its_violation() {
         ("do=no-share", "start job 3", V::BadShare),
         ("do=two-shares", "start job 3", V::BadShare),
         ("do=set-no-share", "set the share of job 1", V::BadShare),
-        ("do=oversubscribed,slots=2", "share processors", V::Oversubscribed(1)),
-        ("do=no-slot,slots=2", "start job 5", V::NoSlot(0)),
+        ("do=oversubscribed,multiprogramming_level=2", "share processors", V::Oversubscribed(1)),
+        ("do=no-slot,multiprogramming_level=2", "start job 5", V::NoSlot(0)),
         ("do=resize-rigid", "resize job 1", V::NotMalleable),
         ("do=suspend,plain=1", "suspend job 1", V::NotDeclared("suspends jobs")),
         ("do=resize,plain=1", "resize job 2", V::NotDeclared("resizes jobs")),
@@ -450,7 +462,7 @@ fn each_thing_that_is_wrong_has_its_violation() {
 #[test]
 fn parts_of_blocks_are_refused() {
     let mut spec = site(12, "wrong[do=half-block]");
-    spec.partitions[0].quantum = 2;
+    spec.partitions[0].allocation_unit = 2;
     // 5 to 8 is a whole number of blocks, but not whole blocks.
     let error = blamed(&spec);
     assert_eq!((error.action.as_str(), error.reason), ("start job 3", Violation::PartOfBlock(5)));
@@ -459,14 +471,10 @@ fn parts_of_blocks_are_refused() {
 /// What a policy ends itself: a kill fails the job, a refusal rejects it.
 #[test]
 fn what_a_policy_ends_is_recorded_as_such() {
-    static ENDS: PolicyInfo = PolicyInfo {
-        name: "ends",
-        doc: "Kills job 1 and rejects job 2.",
-        source: "the tests",
-        params: &[],
-        abilities: |_| Abilities::PLAIN,
-        build: |_| Ok(Box::new(Ends)),
-    };
+    fn ends() -> PolicyInfo {
+        PolicyInfo::new("ends", |_| Ok((Box::new(Ends), Abilities::PLAIN)))
+            .doc("Kills job 1 and rejects job 2.")
+    }
     struct Ends;
     impl LocalPolicy for Ends {
         fn on(&mut self, _change: Change, _view: &View<'_>) {}
@@ -480,7 +488,7 @@ fn what_a_policy_ends_is_recorded_as_such() {
         fn adopt(&mut self, _view: &View<'_>) {}
     }
     let jobs = [job(1, 0, 1, 100), job(2, 30, 1, 100)];
-    let ran = run_with(&Registry::standard().with(&ENDS), &site(1, "ends"), &jobs);
+    let ran = run_with(&Registry::standard().with(ends()), &site(1, "ends"), &jobs);
     check(&site(1, "ends"), &jobs, &ran, Law { kills: true, ..Law::default() });
     assert_eq!((ran.job(1).outcome, ran.times(1)), (Outcome::Failed, (0, 30)));
     assert!(matches!(ran.job(2).outcome, Outcome::Rejected(_)));

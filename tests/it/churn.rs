@@ -1,9 +1,9 @@
-//! Machines that come and go, worked by hand: the arithmetic stands in the comments.
+//! Hand-worked cases of churn (machine availability); comments contain the arithmetic.
 
-use gridemu::local::{Departed, Gone, Registry};
+use gridemu::local::{Exit, ExitKind, Registry};
 use gridemu::model::{
-    CheckpointInterval, Checkpointing, EventCause, EventKind, EventRecord, Fate, GridPart, InstantOrder, Job,
-    Origin, Outcome, Payer, ProcSet, Record, RejectReason, SiteSpec, Speedup,
+    CheckpointInterval, Checkpointing, EventCause, EventKind, EventRecord, FailureAction, GridContext,
+    InstantOrder, Job, Origin, Outcome, Payer, ProcSet, Record, RejectReason, SiteSpec, Speedup,
 };
 use gridemu::platform::Usage;
 use gridemu::units::{Bytes, Energy, Money, Power, Price, Rate, Span, Time, Work};
@@ -32,14 +32,14 @@ fn join(secs: u64, which: &[u32]) -> (u64, Act) {
     (secs, Act::Join(machines(which)))
 }
 
-fn under(mut spec: SiteSpec, fate: Fate) -> SiteSpec {
-    spec.churn.running = fate;
+fn under(mut spec: SiteSpec, on_failure: FailureAction) -> SiteSpec {
+    spec.churn.on_failure = on_failure;
     spec.record_machines = true;
     spec
 }
 
 /// Runs and checks everything that can be checked.
-fn lawful(spec: &SiteSpec, jobs: &[Job], script: &Script) -> (Ran, Vec<(Time, Departed)>) {
+fn lawful(spec: &SiteSpec, jobs: &[Job], script: &Script) -> (Ran, Vec<(Time, Exit)>) {
     let registry = Registry::standard();
     let (ran, gone) = Driver::new(&registry, spec, jobs, script).run();
     check_churn(&registry, spec, jobs, script, &ran, &gone);
@@ -68,7 +68,7 @@ fn proc_secs(secs: u64) -> u128 {
 /// Where the processors' time went, in seconds: useful, wasted, overhead, reserved, idle, away.
 fn ledger(ran: &Ran) -> [u64; 6] {
     let usage = &ran.usage[0];
-    [usage.useful, usage.wasted, usage.overhead, usage.reserved, usage.idle(), usage.away].map(|time| {
+    [usage.useful, usage.wasted, usage.overhead, usage.reserved, usage.idle(), usage.down].map(|time| {
         assert_eq!(time % Usage::PROC_SECOND, 0);
         (time / Usage::PROC_SECOND) as u64
     })
@@ -87,11 +87,11 @@ fn a_lost_job_joins_the_end_of_the_queue() {
         // At 40 machine 0 leaves: job 1 has lost 2 × 40. Job 3 is larger than the three that are left and steps aside, so that
         // job 1 waits alone, for one more processor than machine 1. At 60 machine 0 is back: job 1 runs until 160, and job 3, now
         // behind it, from 160 to 170.
-        let spec = under(site(4, policy), Fate::Requeue);
+        let spec = under(site(4, policy), FailureAction::Requeue);
         let (ran, gone) = lawful(&spec, &three(), &script(&[leave(40, &[0]), join(60, &[0])]));
         assert_eq!([ran.times(1), ran.times(2), ran.times(3)], [(0, 160), (0, 100), (160, 170)], "{policy}");
         assert_eq!([ran.job(1).attempts, ran.job(2).attempts, ran.job(3).attempts], [2, 1, 1]);
-        assert!(gone.iter().all(|(_, gone)| gone.how == Gone::Ended(Outcome::Completed)));
+        assert!(gone.iter().all(|(_, gone)| gone.how == ExitKind::Ended(Outcome::Completed)));
         // 200 + 200 + 40 useful, 80 wasted, 20 away; of 4 × 170 the rest idle.
         assert_eq!(ledger(&ran), [440, 80, 0, 0, 140, 20], "{policy}");
         let kinds = [EventKind::Left, EventKind::Requeued, EventKind::Joined, EventKind::Continued];
@@ -111,14 +111,14 @@ fn a_job_that_waits_for_its_machine_keeps_the_others() {
         // job 2's. Job 3 has to wait for 120.
         let mut jobs = three();
         jobs.push(job(4, 45, 1, 10));
-        let spec = under(site(4, policy), Fate::Wait);
+        let spec = under(site(4, policy), FailureAction::Wait);
         let (ran, _) = lawful(&spec, &jobs, &script(&[leave(40, &[0]), join(60, &[0])]));
         assert_eq!([ran.times(1), ran.times(2), ran.times(4)], [(0, 120), (0, 100), (100, 110)], "{policy}");
         assert_eq!(ran.times(3), (120, 130), "{policy}");
         assert_eq!(ran.job(1).attempts, 1);
         // All that was done was useful: 200 + 200 + 40 + 10.
         assert_eq!(ledger(&ran), [450, 0, 0, 0, 50, 20]);
-        let kinds = [EventKind::Left, EventKind::Halted, EventKind::Joined, EventKind::Continued];
+        let kinds = [EventKind::Left, EventKind::Stalled, EventKind::Joined, EventKind::Continued];
         assert_eq!(told(&ran), [40, 40, 60, 60].into_iter().zip(kinds).collect::<Vec<_>>());
         assert_eq!(events(&ran)[3].since_lost, None, "nothing was lost");
     }
@@ -128,7 +128,7 @@ fn a_job_that_waits_for_its_machine_keeps_the_others() {
 fn it_waits_for_all_of_its_machines() {
     // The other machine leaves while the job stands still: it goes on at 90, when both are there, 60 s of work left.
     let acts = [leave(40, &[0]), leave(50, &[1]), join(70, &[0]), join(90, &[1])];
-    let spec = under(site(4, "easy"), Fate::Wait);
+    let spec = under(site(4, "easy"), FailureAction::Wait);
     let (ran, _) = lawful(&spec, &three(), &script(&acts));
     assert_eq!([ran.times(1), ran.times(3)], [(0, 150), (150, 160)]);
     // Cancelled while it stands still, it gives up what it kept: job 3 has all four at 100.
@@ -143,10 +143,10 @@ fn it_waits_for_all_of_its_machines() {
 
 #[test]
 fn a_job_fails_with_its_machine() {
-    let spec = under(site(4, "conservative"), Fate::Fail);
+    let spec = under(site(4, "conservative"), FailureAction::Fail);
     let (ran, gone) = lawful(&spec, &three(), &script(&[leave(40, &[0]), join(60, &[0])]));
     assert_eq!((ran.job(1).outcome, ran.times(1)), (Outcome::Failed, (0, 40)));
-    assert_eq!(gone[0], (at(40), Departed { how: Gone::Ended(Outcome::Failed), ..gone[0].1.clone() }));
+    assert_eq!(gone[0], (at(40), Exit { how: ExitKind::Ended(Outcome::Failed), ..gone[0].1.clone() }));
     assert_eq!(ran.times(3), (100, 110));
     assert_eq!(told(&ran)[1], (40, EventKind::Failed));
     assert_eq!(events(&ran)[1].lost, proc_secs(80));
@@ -168,16 +168,16 @@ fn cents(cents: i128) -> Money {
     Money::from_nanos(cents * 10_000_000)
 }
 
-fn carried(gone: &Departed) -> &GridPart {
+fn carried(gone: &Exit) -> &GridContext {
     match &gone.how {
-        Gone::Returned { job, .. } => job.grid.as_ref().expect("a job of the grid"),
-        Gone::Ended(_) => panic!("it has ended: {gone:?}"),
+        ExitKind::Returned { job, .. } => job.grid.as_ref().expect("a job of the grid"),
+        ExitKind::Ended(_) => panic!("it has ended: {gone:?}"),
     }
 }
 
 #[test]
 fn a_job_of_the_grid_goes_back_with_what_it_carries() {
-    let spec = priced(under(site(4, "easy"), Fate::GiveBack));
+    let spec = priced(under(site(4, "easy"), FailureAction::Resubmit));
     let mut first = of_grid(job(1, 0, 2, 100));
     first.grid.as_mut().expect("of the grid").output = Bytes::new(7);
     let jobs = [first, job(2, 0, 2, 100)];
@@ -187,14 +187,14 @@ fn a_job_of_the_grid_goes_back_with_what_it_carries() {
     let (ran, gone) = lawful(&spec, &jobs, &script(&acts));
     assert_eq!(ran.jobs().count(), 1, "of what goes back there is no record");
     assert_eq!((ran.times(2), ran.job(2).attempts), ((0, 140), 2));
-    let kinds = [EventKind::Left, EventKind::GivenBack, EventKind::Requeued];
+    let kinds = [EventKind::Left, EventKind::Returned, EventKind::Requeued];
     assert_eq!(told(&ran)[..3], [40, 40, 40].into_iter().zip(kinds).collect::<Vec<_>>());
     let (when, back) = &gone[0];
     assert_eq!((*when, back.number, back.output), (at(40), Some(1), Bytes::ZERO));
-    let Gone::Returned { why, .. } = back.how else { panic!("it goes back") };
+    let ExitKind::Returned { why, .. } = back.how else { panic!("it goes back") };
     assert_eq!(why, EventCause::MachineLeft);
     // 80 processor-seconds: 2400 J and 0.80.
-    let part = GridPart {
+    let part = GridContext {
         number: 1,
         output: Bytes::new(7),
         try_number: 1,
@@ -203,7 +203,7 @@ fn a_job_of_the_grid_goes_back_with_what_it_carries() {
         energy: joules(2400),
         cost: cents(80),
         lost_at: Some(at(40)),
-        ..GridPart::default()
+        ..GridContext::default()
     };
     assert_eq!(carried(back), &part);
     // Sent again 30 s later, it runs from 70 to 170. Its record tells of both attempts.
@@ -212,11 +212,11 @@ fn a_job_of_the_grid_goes_back_with_what_it_carries() {
     assert_eq!((ran.times(1), ran.job(1).attempts), ((0, 170), 2));
     assert_eq!((ran.job(1).energy, ran.job(1).cost), (joules(2400 + 6000), cents(80 + 200)));
     let (_, last) = gone.last().expect("it ends");
-    assert_eq!((last.output, &last.how), (Bytes::new(7), &Gone::Ended(Outcome::Completed)));
+    assert_eq!((last.output, &last.how), (Bytes::new(7), &ExitKind::Ended(Outcome::Completed)));
     let continued = events(&ran).into_iter().filter(|event| event.kind == EventKind::Continued);
     let since: Vec<_> = continued.map(|event| (event.time, event.origin, event.since_lost)).collect();
     let secs = |secs| Some(Span::from_secs(secs));
-    assert_eq!(since, [(at(40), Origin::Own, secs(0)), (at(70), Origin::Sent, secs(30))]);
+    assert_eq!(since, [(at(40), Origin::Local, secs(0)), (at(70), Origin::Grid, secs(30))]);
 }
 
 #[test]
@@ -224,15 +224,15 @@ fn who_pays_for_a_lost_attempt_is_a_key() {
     let jobs = [of_grid(job(1, 0, 2, 100)), job(2, 0, 2, 100)];
     let acts = [leave(40, &[0, 2]), join(60, &[0, 2])];
     let again = Some((Span::from_secs(30), 5));
-    let script = Script { again, lost_attempts: Payer::Site, ..script(&acts) };
-    let (ran, _) = lawful(&priced(under(site(4, "easy"), Fate::GiveBack)), &jobs, &script);
+    let script = Script { again, failed_attempts: Payer::Site, ..script(&acts) };
+    let (ran, _) = lawful(&priced(under(site(4, "easy"), FailureAction::Resubmit)), &jobs, &script);
     // The energy was drawn for it all the same.
     for id in [1, 2] {
         assert_eq!((ran.job(id).energy, ran.job(id).cost), (joules(8400), cents(200)));
     }
     assert_eq!((ran.usage[0].cost, ran.usage[0].job_energy), (cents(400), joules(16_800)));
     // A job that fails with its machine is charged nothing at all.
-    let (ran, _) = lawful(&priced(under(site(4, "easy"), Fate::Fail)), &jobs[1..], &script);
+    let (ran, _) = lawful(&priced(under(site(4, "easy"), FailureAction::Fail)), &jobs[1..], &script);
     assert_eq!((ran.job(2).cost, ran.job(2).energy, ran.usage[0].cost), (cents(0), joules(2400), cents(0)));
 }
 
@@ -242,14 +242,14 @@ fn jobs_of_the_grid_that_wait_go_back_when_the_site_leaves() {
     let jobs =
         [of_grid(job(1, 0, 4, 100)), of_grid(job(2, 1, 1, 10)), job(3, 2, 2, 10), of_grid(job(4, 3, 4, 10))];
     let acts = [(40, Act::LeaveSite), join(60, &[0, 1, 2, 3])];
-    for fate in [Fate::GiveBack, Fate::Requeue] {
-        let mut spec = under(site(4, "easy"), fate);
+    for on_failure in [FailureAction::Resubmit, FailureAction::Requeue] {
+        let mut spec = under(site(4, "easy"), on_failure);
         spec.churn.return_queued = true;
         let (ran, gone) = lawful(&spec, &jobs, &script(&acts));
         let back: Vec<u64> = gone.iter().filter(|(time, _)| *time == at(40)).map(|(_, g)| g.job.0).collect();
         assert_eq!(back, [1, 2, 4], "what ran, then what waits; what would be requeued would wait");
         for (_, gone) in &gone[..3] {
-            assert!(matches!(gone.how, Gone::Returned { why: EventCause::SiteLeft, .. }), "{gone:?}");
+            assert!(matches!(gone.how, ExitKind::Returned { why: EventCause::SiteLeft, .. }), "{gone:?}");
         }
         assert_eq!((carried(&gone[0].1).attempts, carried(&gone[1].1).attempts), (1, 0));
         assert_eq!(carried(&gone[1].1).lost_at, None, "it has not lost anything");
@@ -260,8 +260,8 @@ fn jobs_of_the_grid_that_wait_go_back_when_the_site_leaves() {
         let (ran, gone) = lawful(&spec, &jobs, &script(&acts));
         assert_eq!([ran.times(2).0, ran.times(3).0], [60, 60]);
         assert_eq!(ran.times(4), (70, 80));
-        match fate {
-            Fate::Requeue => assert_eq!(ran.times(1), (0, 180)),
+        match on_failure {
+            FailureAction::Requeue => assert_eq!(ran.times(1), (0, 180)),
             _ => assert_eq!(gone[0].1.job.0, 1),
         }
     }
@@ -297,8 +297,8 @@ fn what_a_partition_refuses_of_the_grid_goes_back() {
     let why: Vec<EventCause> = gone
         .iter()
         .filter_map(|(_, gone)| match gone.how {
-            Gone::Returned { why, .. } => Some(why),
-            Gone::Ended(_) => None,
+            ExitKind::Returned { why, .. } => Some(why),
+            ExitKind::Ended(_) => None,
         })
         .collect();
     let refused = [RejectReason::TooLarge, RejectReason::Malformed].map(EventCause::Refused);
@@ -315,7 +315,7 @@ fn a_job_runs_at_the_pace_of_its_slowest_machine() {
     let slow = |secs, machine, num, den| (secs, Act::Slow(machines(&[machine]), Rate::ratio(num, den)));
     let acts = [slow(40, 1, 1, 2), slow(50, 0, 3, 4), slow(60, 1, 1, 1), slow(80, 0, 1, 1)];
     for policy in ["fcfs", "easy", "conservative", "equal-share"] {
-        let (ran, _) = lawful(&under(site(4, policy), Fate::Requeue), &three()[..2], &script(&acts));
+        let (ran, _) = lawful(&under(site(4, policy), FailureAction::Requeue), &three()[..2], &script(&acts));
         assert_eq!((ran.job(1).outcome, ran.times(1)), (Outcome::Completed, (0, 115)), "{policy}");
         assert_eq!(ran.times(2), (0, 100), "it is elsewhere");
         assert_eq!(
@@ -335,7 +335,7 @@ fn policies_hear_of_ends_that_move() {
     let slow = |secs, num, den| (secs, Act::Slow(machines(&[0]), Rate::ratio(num, den)));
     for order in [InstantOrder::Instant, InstantOrder::Event] {
         for policy in ["easy", "conservative"] {
-            let spec = SiteSpec { order, ..under(site(4, policy), Fate::Requeue) };
+            let spec = SiteSpec { order, ..under(site(4, policy), FailureAction::Requeue) };
             let (ran, _) = lawful(&spec, &jobs, &script(&[slow(50, 1, 2)]));
             assert_eq!([ran.times(1).1, ran.times(2).0, ran.times(3).0, ran.times(4).0], [150, 150, 55, 170]);
             // Slowed down before it starts, it is expected to end at 200 from the first: so job 3, too long for 100, fits as well.
@@ -357,9 +357,9 @@ fn policies_hear_of_ends_that_move() {
 fn a_block_is_there_only_as_a_whole() {
     // Six machines of two processors, in blocks of four: machines 0 and 1, 2 and 3, 4 and 5. Machine 3 leaves: the block of
     // processors 4 to 7 is gone, with job 2 on it, though machine 2 is there.
-    let mut spec = under(site(1, "easy"), Fate::Requeue);
+    let mut spec = under(site(1, "easy"), FailureAction::Requeue);
     let part = &mut spec.partitions[0];
-    (part.machines, part.cores, part.quantum) = (6, 2, 4);
+    (part.machines, part.cores, part.allocation_unit) = (6, 2, 4);
     let jobs = [job(1, 0, 4, 100), job(2, 0, 3, 100), job(3, 0, 4, 100), job(4, 1, 12, 10)];
     let registry = Registry::standard();
     let acts = script(&[leave(40, &[3]), leave(50, &[3, 2]), join(70, &[3]), join(80, &[2])]);
@@ -379,7 +379,7 @@ fn a_block_is_there_only_as_a_whole() {
 
 #[test]
 fn absent_machines_join() {
-    let mut spec = under(site(4, "easy"), Fate::Requeue);
+    let mut spec = under(site(4, "easy"), FailureAction::Requeue);
     spec.partitions[0].absent = 2;
     // Job 1 (4) steps aside until two more come; job 2 does not wait for it. Job 3 is moldable and does with two, for twice as
     // long.
@@ -397,7 +397,7 @@ fn absent_machines_join() {
 fn a_reservation_is_owed_what_leaves() {
     for policy in ["easy", "conservative"] {
         // From 10 to 100 two processors are reserved: 0 and 1. Machine 0 leaves at 20. Processor 2 is free and replaces it.
-        let spec = under(reserve(site(4, policy), "r", 10, 100, 2), Fate::Requeue);
+        let spec = under(reserve(site(4, policy), "r", 10, 100, 2), FailureAction::Requeue);
         let jobs = [job(1, 0, 1, 5), job(2, 15, 1, 15), job(3, 16, 2, 10)];
         let (ran, _) = lawful(&spec, &jobs, &script(&[leave(20, &[0]), join(110, &[0])]));
         // Job 2 (on 2) is not touched: 3 replaces 0. Job 3 would start beside them if 0 were there; it is now larger than what
@@ -424,7 +424,7 @@ fn what_a_checkpoint_holds_is_not_lost() {
     for policy in SPACE_SHARING {
         // 100 s of work have 3 checkpoints (none at the end): 115 s in all, and the estimate grows as much. At 50 the job has done
         // 30 + 5 + 15: it keeps 30 and loses 15. The 70 that are left take 80 (two checkpoints): from 60 to 140.
-        let spec = checkpointed(under(site(2, policy), Fate::Requeue));
+        let spec = checkpointed(under(site(2, policy), FailureAction::Requeue));
         let (ran, _) = lawful(&spec, &[job(1, 0, 2, 100)], &script(&[leave(50, &[0]), join(60, &[0])]));
         assert_eq!((ran.job(1).outcome, ran.times(1)), (Outcome::Completed, (0, 140)), "{policy}");
         assert_eq!(ran.job(1).run, Span::from_secs(100), "the run of slowdowns is the job's own");
@@ -447,7 +447,7 @@ fn what_a_checkpoint_holds_is_not_lost() {
 #[test]
 fn checkpoints_are_spaced_by_work() {
     // At double speed all is over in half the time; slowed to that half by its machine, in the whole again.
-    let mut spec = checkpointed(under(site(1, "easy"), Fate::Requeue));
+    let mut spec = checkpointed(under(site(1, "easy"), FailureAction::Requeue));
     spec.partitions[0].speed = Rate::ratio(2, 1);
     let jobs = [job(1, 0, 1, 200)];
     // 200 s of work: 6 checkpoints, 230 s at speed 1, 115 at speed 2.
@@ -463,14 +463,14 @@ fn checkpoints_are_spaced_by_work() {
 
 #[test]
 fn progress_is_carried_to_the_next_site() {
-    let spec = checkpointed(under(site(2, "easy"), Fate::GiveBack));
+    let spec = checkpointed(under(site(2, "easy"), FailureAction::Resubmit));
     let jobs = [of_grid(job(1, 0, 2, 100))];
     let acts = script(&[leave(50, &[0]), join(60, &[0])]);
     let (_, gone) = lawful(&spec, &jobs, &acts);
     let part = carried(&gone[0].1);
     assert_eq!((part.kept, part.attempts), (Work::of_runtime(Span::from_secs(30)), 1));
     // Where no checkpoints are written what is left takes 70 s.
-    let Gone::Returned { job, .. } = &gone[0].1.how else { panic!("it goes back") };
+    let ExitKind::Returned { job, .. } = &gone[0].1.how else { panic!("it goes back") };
     let registry = Registry::standard();
     let plain = site(2, "easy");
     let (ran, _) =
@@ -484,7 +484,7 @@ fn progress_is_carried_to_the_next_site() {
 fn youngs_interval_is_that_of_the_jobs_machines() {
     // A machine is up for 800 s in the mean and a checkpoint takes 4 s: on one machine every √(2 · 4 · 800) = 80 s, on four of
     // them every 40 s. 200 s of work have 2 checkpoints (after 80 and 160) or 4 (after 40, 80, 120 and 160).
-    let mut spec = under(site(1, "easy"), Fate::Requeue);
+    let mut spec = under(site(1, "easy"), FailureAction::Requeue);
     (spec.partitions[0].machines, spec.partitions[0].cores) = (5, 2);
     spec.churn.checkpoint =
         Some(Checkpointing { interval: CheckpointInterval::Young, cost: Span::from_secs(4) });
@@ -502,7 +502,7 @@ fn a_plan_knows_the_machines_that_a_job_was_given() {
     // and is given halves of two: √(2 · 4 · 400) = 56.57 s, so 3 checkpoints in 200 s. It ends at 212, not at 208 as was
     // foreseen, and that is when the others may have its room: job 3 (all ten) waits for it, and job 4, which says 211, is over
     // by then.
-    let mut spec = under(site(1, "easy"), Fate::Requeue);
+    let mut spec = under(site(1, "easy"), FailureAction::Requeue);
     (spec.partitions[0].machines, spec.partitions[0].cores) = (5, 2);
     spec.churn.checkpoint =
         Some(Checkpointing { interval: CheckpointInterval::Young, cost: Span::from_secs(4) });
@@ -522,7 +522,7 @@ fn a_job_that_stands_still_keeps_its_place_on_shared_processors() {
     // the one that is left, where job 1's place counts: it runs at half speed, and until 60 it does 7.5. Back, job 1 shares
     // processor 1 with it: both at half speed. Job 2 has 22.5 left, until 105. Job 1 has done 22.5 by then; 37.5 are left:
     // 142.5.
-    let spec = under(site(2, "equal-share"), Fate::Wait);
+    let spec = under(site(2, "equal-share"), FailureAction::Wait);
     let jobs = [job(1, 0, 2, 100), job(2, 45, 1, 30)];
     let (ran, _) = lawful(&spec, &jobs, &script(&[leave(40, &[0]), join(60, &[0])]));
     assert_eq!(ran.times(2), (45, 105));
@@ -535,7 +535,7 @@ fn a_decided_start_for_which_there_is_no_room_any_more_is_undone() {
     // One pass an event: at 10 jobs 2 and 3 come and are to start, on four processors, when machines 0 and 1 leave. The later
     // decision is taken back; job 3 starts when they are back.
     for policy in SPACE_SHARING {
-        let mut spec = under(site(4, policy), Fate::Requeue);
+        let mut spec = under(site(4, policy), FailureAction::Requeue);
         spec.order = InstantOrder::Event;
         let jobs = [job(2, 10, 2, 30), job(3, 10, 2, 30)];
         let acts = Script { acts_late: true, ..script(&[leave(10, &[0, 1]), join(20, &[0, 1])]) };
@@ -564,15 +564,15 @@ fn a_decided_start_for_which_there_is_no_room_any_more_is_undone() {
 fn a_job_whose_end_has_come_is_not_lost() {
     // Machine 0 leaves at the very instant at which job 1 ends, and before that is handled.
     for policy in SPACE_SHARING {
-        let spec = SiteSpec { order: InstantOrder::Event, ..under(site(4, policy), Fate::Requeue) };
+        let spec = SiteSpec { order: InstantOrder::Event, ..under(site(4, policy), FailureAction::Requeue) };
         let (ran, _) = lawful(&spec, &three(), &script(&[leave(100, &[0]), join(120, &[0])]));
         assert_eq!([ran.times(1), ran.times(2), ran.times(3)], [(0, 100), (0, 100), (120, 130)], "{policy}");
     }
 }
 
-/// Outlook of a partition at an instant: processors and seconds.
-fn outlook(driver: &Driver, secs: u64) -> Vec<(u32, u64)> {
-    let steps = driver.partition.outlook(at(secs)).steps;
+/// StartEstimates of a partition at an instant: processors and seconds.
+fn start_estimates(driver: &Driver, secs: u64) -> Vec<(u32, u64)> {
+    let steps = driver.partition.start_estimates(at(secs)).steps;
     steps.into_iter().map(|(procs, time)| (procs, time.micros() / 1_000_000)).collect()
 }
 
@@ -583,9 +583,9 @@ fn an_outlook_tells_when_a_newcomer_could_start() {
     let jobs = [job(1, 0, 2, 100), job(2, 0, 3, 50), job(3, 20, 4, 90)];
     for policy in SPACE_SHARING {
         let mut driver = Driver::new(&registry, &site(6, policy), &jobs, &Script::default());
-        assert_eq!(outlook(driver.until(10), 10), [(1, 10), (4, 50), (6, 100)], "{policy}");
+        assert_eq!(start_estimates(driver.until(10), 10), [(1, 10), (4, 50), (6, 100)], "{policy}");
         // Job 3 waits: 4 × 90 on six processors are 60 s more.
-        let told = outlook(driver.until(20), 20);
+        let told = start_estimates(driver.until(20), 20);
         if policy == "conservative" {
             // It has a place from 50 to 140, and until 100 nothing is left beside it and job 1. A job as long as that, 90 s, finds two
             // from 100 on, and all when job 3 is over.
@@ -606,34 +606,34 @@ fn an_outlook_knows_who_is_away_overdue_or_reserved() {
     let jobs = [job(1, 0, 2, 100).estimate(10)];
     let acts = script(&[leave(30, &[3])]);
     let mut driver = Driver::new(&registry, &spec, &jobs, &acts);
-    assert_eq!(outlook(driver.until(20), 20), [(2, 20), (4, 21)]);
-    assert_eq!(outlook(driver.until(30), 30), [(1, 30), (3, 31)], "three are left");
+    assert_eq!(start_estimates(driver.until(20), 20), [(2, 20), (4, 21)]);
+    assert_eq!(start_estimates(driver.until(30), 30), [(1, 30), (3, 31)], "three are left");
     // A job that stands still keeps what it has for nobody knows how long.
     let acts = script(&[leave(30, &[0])]);
-    let mut driver = Driver::new(&registry, &under(site(4, "easy"), Fate::Wait), &jobs[..1], &acts);
-    assert_eq!(outlook(driver.until(5), 5), [(2, 5), (4, 10)]);
+    let mut driver = Driver::new(&registry, &under(site(4, "easy"), FailureAction::Wait), &jobs[..1], &acts);
+    assert_eq!(start_estimates(driver.until(5), 5), [(2, 5), (4, 10)]);
     let jobs = [job(1, 0, 2, 100)];
-    let mut driver = Driver::new(&registry, &under(site(4, "easy"), Fate::Wait), &jobs, &acts);
-    assert_eq!(outlook(driver.until(30), 30), [(2, 30)]);
+    let mut driver = Driver::new(&registry, &under(site(4, "easy"), FailureAction::Wait), &jobs, &acts);
+    assert_eq!(start_estimates(driver.until(30), 30), [(2, 30)]);
     assert_eq!(driver.partition.present(), 3);
     // Two are reserved from 20 to 80: until then there are four, however shortly.
     let spec = reserve(site(4, "easy"), "r", 20, 80, 2);
     let mut driver = Driver::new(&registry, &spec, &[], &Script::default());
-    assert_eq!(outlook(driver.until(10), 10), [(4, 10)]);
-    assert_eq!(outlook(driver.until(20), 20), [(2, 20), (4, 80)]);
+    assert_eq!(start_estimates(driver.until(10), 10), [(4, 10)]);
+    assert_eq!(start_estimates(driver.until(20), 20), [(2, 20), (4, 80)]);
     // Everything is away.
     let mut driver = Driver::new(&registry, &site(4, "easy"), &[], &script(&[(5, Act::LeaveSite)]));
-    assert_eq!(outlook(driver.until(5), 5), []);
+    assert_eq!(start_estimates(driver.until(5), 5), []);
     // Two jobs on a processor: job 1 is alone on both; job 2 shares processor 0 until 30 + 30, being slowed down to half.
     let jobs = [job(1, 0, 2, 100), job(2, 0, 1, 30)];
     let mut driver = Driver::new(&registry, &site(2, "equal-share"), &jobs, &Script::default());
-    assert_eq!(outlook(driver.until(10), 10), [(1, 10), (2, 60)]);
+    assert_eq!(start_estimates(driver.until(10), 10), [(1, 10), (2, 60)]);
 }
 
 #[test]
 fn power_is_that_of_machines_that_are_there() {
     // Two machines of two processors, 10 W idle and 30 W busy. Job 1 has three.
-    let mut spec = priced(under(site(1, "easy"), Fate::Wait));
+    let mut spec = priced(under(site(1, "easy"), FailureAction::Wait));
     (spec.partitions[0].machines, spec.partitions[0].cores) = (2, 2);
     let registry = Registry::standard();
     let acts = script(&[leave(20, &[0]), join(30, &[0])]);

@@ -1,18 +1,20 @@
-//! What holds for every policy while machines come, go and slow down at random.
+//! Invariants of every policy while machines leave, join and slow down at random.
 
 use std::collections::BTreeSet;
 
 use gridemu::local::policies::{BackfillOrder, Compress, Conservative, Easy};
-use gridemu::local::{Abilities, Actions, Change, LocalPolicy, Outlook, Phase, PolicyInfo, Registry, View};
+use gridemu::local::{
+    Abilities, Actions, Change, LocalPolicy, Phase, PolicyInfo, Registry, StartEstimates, View,
+};
 use gridemu::model::{
-    CheckpointInterval, Checkpointing, Fate, Job, JobId, Named, PartitionId, Payer, ProcSet, SiteSpec,
+    CheckpointInterval, Checkpointing, FailureAction, Job, JobId, PartitionId, Payer, ProcSet, SiteSpec,
 };
 use gridemu::units::{Rate, Span, Time};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::Index;
 
-use crate::chaos::CHAOS;
+use crate::chaos::chaos;
 use crate::driver::{Act, Driver, Script, of_grid};
 use crate::invariants::{Case, cases, variants};
 use crate::lawful::check_churn;
@@ -32,13 +34,13 @@ impl std::fmt::Debug for Churning {
         let of_grid = self.jobs.iter().filter(|job| job.grid.is_some()).map(|job| job.id.0);
         writeln!(f, "  of the grid: {:?}", of_grid.collect::<Vec<_>>())?;
         writeln!(f, "  absent {}, {:?}", self.spec.partitions[0].absent, self.spec.churn)?;
-        let Script { acts, away, lost_attempts, mean_up, again, acts_late, close: _ } = &self.script;
+        let Script { acts, down, failed_attempts, mean_up, again, acts_late, close: _ } = &self.script;
         for (time, act) in acts {
             writeln!(f, "  at {time}: {act:?}")?;
         }
         writeln!(
             f,
-            "  away {away}, {lost_attempts:?} pays, up {mean_up:?}, again {again:?}, late {acts_late}"
+            "  down {down}, {failed_attempts:?} pays, up {mean_up:?}, again {again:?}, late {acts_late}"
         )
     }
 }
@@ -69,7 +71,12 @@ fn act((time, kind, from, count, which, (num, den)): RawAct, machines: u32, jobs
 
 pub(crate) fn churning(policies: Vec<String>, most: usize) -> impl Strategy<Value = Churning> {
     let raw = (times(), 0_u8..22, any::<u32>(), 1_u32..4, any::<Index>(), (1_u64..30, 1_u64..20));
-    let fate = prop_oneof![Just(Fate::Requeue), Just(Fate::GiveBack), Just(Fate::Wait), Just(Fate::Fail)];
+    let on_failure = prop_oneof![
+        Just(FailureAction::Requeue),
+        Just(FailureAction::Resubmit),
+        Just(FailureAction::Wait),
+        Just(FailureAction::Fail)
+    ];
     let interval = prop_oneof![
         2 => prop_oneof![Just(0_u64), 1_u64..20_000_000].prop_map(|micros| CheckpointInterval::Every(Span::from_micros(micros))),
         1 => Just(CheckpointInterval::Young),
@@ -79,7 +86,7 @@ pub(crate) fn churning(policies: Vec<String>, most: usize) -> impl Strategy<Valu
     let checkpoint = (interval, cost)
         .prop_map(|(interval, cost)| Checkpointing { interval, cost: Span::from_micros(cost) });
     let settings = (
-        fate,
+        on_failure,
         any::<bool>(),
         proptest::option::of(checkpoint),
         proptest::option::of((1_u64..200).prop_map(Span::from_secs)),
@@ -87,11 +94,11 @@ pub(crate) fn churning(policies: Vec<String>, most: usize) -> impl Strategy<Valu
         proptest::option::of(((0_u64..20).prop_map(Span::from_secs), 0_u32..4)),
         any::<bool>(),
     );
-    let away =
+    let down =
         (proptest::option::weighted(0.2, any::<Index>()), proptest::option::weighted(0.2, any::<Index>()));
     let grid = vec(any::<bool>(), most);
-    (cases(policies, most), vec(raw, 0..16), settings, away, grid).prop_map(
-        |(case, raw, settings, away, grid)| {
+    (cases(policies, most), vec(raw, 0..16), settings, down, grid).prop_map(
+        |(case, raw, settings, down, grid)| {
             let Case { mut spec, mut jobs, .. } = case;
             // What an attempt must do is fixed here from its beginning; `elastic.rs` has commands under churn.
             jobs.iter_mut().for_each(|job| job.elastic = None);
@@ -104,16 +111,16 @@ pub(crate) fn churning(policies: Vec<String>, most: usize) -> impl Strategy<Valu
                 }
             }
             let machines = spec.partitions[0].machines;
-            let (fate, return_queued, checkpoint, mean_up, site_pays, again, acts_late) = settings;
-            spec.churn.running = fate;
+            let (on_failure, return_queued, checkpoint, mean_up, site_pays, again, acts_late) = settings;
+            spec.churn.on_failure = on_failure;
             spec.churn.return_queued = return_queued;
             spec.churn.checkpoint = checkpoint;
-            spec.partitions[0].absent = away.0.map_or(0, |absent| absent.index(machines as usize + 1) as u32);
-            let away = away.1.map(|away| away.index(machines as usize) as u32).into_iter().collect();
+            spec.partitions[0].absent = down.0.map_or(0, |absent| absent.index(machines as usize + 1) as u32);
+            let down = down.1.map(|down| down.index(machines as usize) as u32).into_iter().collect();
             let mut acts: Vec<_> = raw.into_iter().map(|raw| act(raw, machines, &jobs)).collect();
             acts.sort_by_key(|(time, _)| *time);
-            let lost_attempts = if site_pays { Payer::Site } else { Payer::User };
-            let script = Script { acts, away, lost_attempts, mean_up, again, acts_late, close: None };
+            let failed_attempts = if site_pays { Payer::Site } else { Payer::User };
+            let script = Script { acts, down, failed_attempts, mean_up, again, acts_late, close: None };
             Churning { spec, jobs, script }
         },
     )
@@ -173,9 +180,9 @@ proptest! {
         let registry = Registry::standard();
         let Churning { spec, jobs, script } = &case;
         let abilities = |policy: &str| registry.build(&policy.parse().unwrap()).unwrap().1;
-        let slots = registry.build(&spec.policy).unwrap().1.slots;
+        let multiprogramming_level = registry.build(&spec.policy).unwrap().1.multiprogramming_level;
         let mut others = variants();
-        others.retain(|other| abilities(other).slots == slots);
+        others.retain(|other| abilities(other).multiprogramming_level == multiprogramming_level);
         others.retain(|other| spec.reservations.is_empty() || abilities(other).keeps_reservations);
         others.retain(|other| spec.order == gridemu::model::InstantOrder::Instant || abilities(other).space_sharing());
         let other = other.get(&others);
@@ -210,14 +217,14 @@ proptest! {
     fn chaos_keeps_the_law_while_machines_come_and_go(
         case in churning(vec!["fcfs".to_owned()], 20),
         seed in 0_u64..1_000_000,
-        slots in 1_u32..4,
+        multiprogramming_level in 1_u32..4,
         same in any::<bool>(),
         steps in 0_usize..40,
     ) {
-        let registry = Registry::standard().with(&CHAOS);
+        let registry = Registry::standard().with(chaos());
         let mut case = case;
         let same = if same { ",same=1" } else { "" };
-        case.spec.policy = format!("chaos[seed={seed},slots={slots}{same}]").parse().unwrap();
+        case.spec.policy = format!("chaos[seed={seed},multiprogramming_level={multiprogramming_level}{same}]").parse().unwrap();
         case.spec.order = gridemu::model::InstantOrder::Instant;
         // It moves jobs about before they have run for a moment, so that nobody can tell on how many machines they began.
         if let Some(checkpoint) = &mut case.spec.churn.checkpoint {
@@ -237,23 +244,21 @@ proptest! {
 
 // ---- the index of EASY against the full profile ----
 
-static PLANNED: PolicyInfo = PolicyInfo {
-    name: "planned",
-    doc: "EASY on the full profile.",
-    source: "the tests",
-    params: &[],
-    abilities: |_| Abilities { keeps_reservations: true, ..Abilities::PLAIN },
-    build: |mut named: Named| {
+fn planned() -> PolicyInfo {
+    PolicyInfo::new("planned", |named| {
         const CHOICES: [(&str, BackfillOrder); 2] =
             [("sjf", BackfillOrder::Sjf), ("lxf", BackfillOrder::Lxf)];
-        let order = named.take_choice("order", &CHOICES)?;
-        Ok(Box::new(Easy::new(order.unwrap_or_default()).planned()))
-    },
-};
+        let order = named.take_choice("order", &CHOICES)?.unwrap_or_default();
+        named.params.clear();
+        let able = Abilities { keeps_reservations: true, ..Abilities::PLAIN };
+        Ok((Box::new(Easy::new(order).planned()), able))
+    })
+    .doc("EASY on the full profile.")
+}
 
-// ---- outlooks ----
+// ---- start-time estimates ----
 
-/// The sizes that an outlook is asked for.
+/// The sizes that an start-time estimates is asked for.
 fn sizes(capacity: u32) -> Vec<u32> {
     let mut sizes: Vec<u32> = (0..20).map(|power| 1 << power).filter(|size| *size < capacity).collect();
     sizes.extend((capacity > 0).then_some(capacity));
@@ -305,25 +310,25 @@ fn slow_shared_outlook(view: &View<'_>, mpl: u32) -> Vec<(u32, Time)> {
     sizes(view.capacity()).into_iter().map(|size| (size, start(size))).collect()
 }
 
-fn agrees(outlook: &Outlook, slow: &[(u32, Time)]) {
+fn agrees(start_estimates: &StartEstimates, slow: &[(u32, Time)]) {
     for (size, start) in slow {
-        assert_eq!(outlook.start(*size), Some(*start), "{size}: {outlook:?} and {slow:?}");
+        assert_eq!(start_estimates.start(*size), Some(*start), "{size}: {start_estimates:?} and {slow:?}");
     }
     let most = slow.last().map_or(0, |(size, _)| *size);
-    assert_eq!(outlook.start(most + 1), None);
-    assert!(outlook.steps.is_sorted_by(|a, b| a.0 < b.0 && a.1 < b.1), "{outlook:?}");
+    assert_eq!(start_estimates.start(most + 1), None);
+    assert!(start_estimates.steps.is_sorted_by(|a, b| a.0 < b.0 && a.1 < b.1), "{start_estimates:?}");
 }
 
-static FORETELLING: PolicyInfo = PolicyInfo {
-    name: "foretelling",
-    doc: "Conservative backfilling whose outlooks are checked.",
-    source: "the tests",
-    params: &[],
-    abilities: |_| Abilities { keeps_reservations: true, guarantees_starts: true, ..Abilities::PLAIN },
-    build: |_| Ok(Box::new(Foretelling(Conservative::new(Compress::default())))),
-};
+fn foretelling() -> PolicyInfo {
+    PolicyInfo::new("foretelling", |named| {
+        named.params.clear();
+        let able = Abilities { keeps_reservations: true, guarantees_starts: true, ..Abilities::PLAIN };
+        Ok((Box::new(Foretelling(Conservative::new(Compress::default()))), able))
+    })
+    .doc("Conservative backfilling whose start-time estimates are checked.")
+}
 
-/// The slow twin of conservative's outlook: the promises, one by one, beside what runs and what is reserved.
+/// The slow twin of conservative's start_estimates: the promises, one by one, beside what runs and what is reserved.
 struct Foretelling(Conservative);
 
 impl LocalPolicy for Foretelling {
@@ -335,14 +340,14 @@ impl LocalPolicy for Foretelling {
         self.0.schedule(view, actions);
     }
 
-    fn outlook(&self, view: &View<'_>) -> Outlook {
-        let outlook = self.0.outlook(view);
+    fn start_estimates(&self, view: &View<'_>) -> StartEstimates {
+        let start_estimates = self.0.start_estimates(view);
         if view.any_overdue() {
-            return outlook;
+            return start_estimates;
         }
         if !self.0.is_planned() {
-            agrees(&outlook, &slow_outlook(view));
-            return outlook;
+            agrees(&start_estimates, &slow_outlook(view));
+            return start_estimates;
         }
         let waiting: Vec<(Time, Time, u32)> = view
             .jobs_in(Phase::Waiting)
@@ -368,7 +373,7 @@ impl LocalPolicy for Foretelling {
         };
         // Where a start did not go as planned it is planned anew at the next pass.
         if times.iter().any(|time| free(*time) < 0) {
-            return outlook;
+            return start_estimates;
         }
         let fits = |from: Time, size: u32| {
             let to = from + Span::from_micros(mean);
@@ -376,8 +381,11 @@ impl LocalPolicy for Foretelling {
         };
         let start = |size| times.range(view.now()..).copied().find(|time| fits(*time, size));
         let sizes = sizes(view.capacity()).into_iter();
-        agrees(&outlook, &sizes.map(|size| (size, start(size).expect("all ends"))).collect::<Vec<_>>());
-        outlook
+        agrees(
+            &start_estimates,
+            &sizes.map(|size| (size, start(size).expect("all ends"))).collect::<Vec<_>>(),
+        );
+        start_estimates
     }
 
     fn adopt(&mut self, view: &View<'_>) {
@@ -392,7 +400,7 @@ proptest! {
     fn the_index_of_easy_hears_of_every_change(
         case in churning(["", "[order=sjf]", "[order=lxf]"].map(|order| format!("easy{order}")).into(), 40),
     ) {
-        let registry = Registry::standard().with(&PLANNED);
+        let registry = Registry::standard().with(planned());
         let mut planned = case.clone();
         planned.spec.policy.name = "planned".to_owned();
         prop_assert_eq!(lawful(&registry, &case), lawful(&registry, &planned));
@@ -400,7 +408,7 @@ proptest! {
 
     #[test]
     fn outlooks_are_what_the_definition_says(case in churning(variants(), 30)) {
-        let registry = Registry::standard().with(&FORETELLING);
+        let registry = Registry::standard().with(foretelling());
         let mut case = case;
         if case.spec.policy.name == "conservative" {
             case.spec.policy.name = "foretelling".to_owned();
@@ -408,16 +416,16 @@ proptest! {
         let mut driver = Driver::new(&registry, &case.spec, &case.jobs, &case.script);
         while driver.step() {
             let partition = &driver.partition;
-            let (outlook, view) = (partition.outlook(driver.now), partition.view(driver.now));
-            let waiting = view.jobs_in(Phase::Waiting).len() + view.jobs_in(Phase::Aside).len();
+            let (start_estimates, view) = (partition.start_estimates(driver.now), partition.view(driver.now));
+            let waiting = view.jobs_in(Phase::Waiting).len() + view.jobs_in(Phase::Ineligible).len();
             prop_assert_eq!(partition.waiting() as usize, waiting);
             prop_assert_eq!(partition.running() as usize, view.jobs_in(Phase::Running).len());
             prop_assert_eq!(partition.present(), view.here().len());
-            match view.slots() {
+            match view.multiprogramming_level() {
                 // It checks its own.
                 _ if case.spec.policy.name == "foretelling" => {}
-                1 if case.spec.policy.name != "equal-share" => agrees(&outlook, &slow_outlook(&view)),
-                mpl => agrees(&outlook, &slow_shared_outlook(&view, mpl)),
+                1 if case.spec.policy.name != "equal-share" => agrees(&start_estimates, &slow_outlook(&view)),
+                mpl => agrees(&start_estimates, &slow_shared_outlook(&view, mpl)),
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Whole commands: what they print, what they leave, and how they refuse.
+//! Whole commands: their output, the files they leave, and their error messages.
 
 mod bad;
 mod cloud;
@@ -102,7 +102,7 @@ fn row(number: u64, changed: &[(usize, &str)]) -> String {
     columns.join(" ")
 }
 
-fn gzipped(bytes: &[u8]) -> Vec<u8> {
+pub(crate) fn gzipped(bytes: &[u8]) -> Vec<u8> {
     let mut packed = GzEncoder::new(Vec::new(), Compression::default());
     packed.write_all(bytes).unwrap();
     packed.finish().unwrap()

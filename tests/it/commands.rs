@@ -1,4 +1,5 @@
-//! Commands to the real program while it follows the wall clock: the same as if their times had been known before.
+//! Commands to the real program while it follows the wall clock: the result is the same as if their times had been known
+//! beforehand.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -9,15 +10,13 @@ use std::thread;
 use std::time::Duration;
 
 use assert_cmd::cargo::cargo_bin;
-use gridemu::broker::BrokerRegistry;
 use gridemu::entity::Body;
-use gridemu::experiment::scenario::{Override, Scenario};
 use gridemu::experiment::{Progress, Run};
-use gridemu::grid::{self, Grid, WindowOptions};
-use gridemu::local::Registry;
+use gridemu::grid::{self, Grid, Policies, WindowOptions};
 use gridemu::metrics::{Definitions, Fingerprint};
 use gridemu::model::{ChurnAct, Elastic, Job, JobId, Machines, PartitionId, ProcSet, Record, SiteId};
-use gridemu::report::{OutputDir, OutputOptions};
+use gridemu::output::{OutputDir, OutputOptions};
+use gridemu::scenario::{Override, Scenario};
 use gridemu::units::{Rate, Span, Time};
 
 /// Two sites of 32 machines, a broker, a thousand jobs in eleven days.
@@ -177,14 +176,14 @@ fn carried_out(at: Time, order: &Order, number: usize) -> Done {
 
 /// The files and the fingerprint of a run that knew these commands before it began.
 fn twin(done: &[Done], folder: &Path, set: &str) -> String {
-    let (registry, brokers) = (Registry::standard(), BrokerRegistry::standard());
+    let policies = Policies::standard();
     let sets = [Override::set("output.machines=true"), Override::set(set)];
-    let scenario = Scenario::load(&scenario(), &sets, &registry, &brokers).expect("a scenario");
-    let run = Run::new(scenario, 1, registry, brokers);
+    let scenario = Scenario::load(&scenario(), &sets, &policies).expect("a scenario");
+    let run = Run::new(scenario, 1, &policies);
     let inputs = run.open(&Progress::default()).expect("its workloads");
-    let spec = &run.scenario().meaning.grid;
+    let spec = &run.scenario().resolved.grid;
     let sources = inputs.sites.into_iter().map(|opened| opened.map(|opened| opened.source)).collect();
-    let mut grid = Grid::build(spec, sources, inputs.portal, run.registry(), run.brokers()).expect("a grid");
+    let mut grid = Grid::build(spec, sources, inputs.portal, run.policies()).expect("a grid");
     for (at, site, body) in done {
         let site = spec.sites.iter().position(|spec| spec.name == SITES[*site]).expect("a site");
         let command = grid::Command { at: *at, site: SiteId(site as u32), body: body.clone() };
@@ -366,7 +365,7 @@ fn a_run_that_was_told_things_is_killed_and_does_them_again() {
         give(&mut running, &AFTER, &mut done)?;
         running.kill();
         let said = Running::start(folder.path(), &["resume", "store"]).ends_well();
-        assert!(said.contains("goes on from snapshot"), "{said}");
+        assert!(said.contains("resumes from snapshot"), "{said}");
         same_as_twin(&folder.path().join("out"), &done);
         Some(())
     });
@@ -423,7 +422,7 @@ fn elastic_commands_of_a_file_are_done_again_by_a_run_that_was_killed() {
         }
         running.kill();
         let said = Running::start(folder.path(), &["resume", "store"]).ends_well();
-        assert!(said.contains("goes on from snapshot"), "{said}");
+        assert!(said.contains("resumes from snapshot"), "{said}");
         let out = folder.path().join("out");
         same_as_twin_with(&out, &done, SET);
         Some((folder, out))
@@ -498,7 +497,7 @@ fn commands_are_for_runs_that_follow_the_wall_clock() {
     let folder = tempfile::tempdir().unwrap();
     let [store, of_replay, nothing] =
         ["store", "of-replay", "nothing"].map(|name| folder.path().join(name).to_str().unwrap().to_owned());
-    let no_clock = "does not";
+    let no_clock = "needs a paced run";
     refused(&["run", SCENARIO, "--commands", "-"], &[no_clock, "hint: ", "--pace X", "[[event]]"]);
     refused(&["run", SCENARIO, "--commands", "-", "--checkpoint", &store], &[no_clock, "--pace X"]);
     assert!(!Path::new(&store).exists(), "nothing has been done");
@@ -525,5 +524,5 @@ fn commands_are_for_runs_that_follow_the_wall_clock() {
     stop(&["run", SCENARIO, "--set", "workload[0].lublin.jobs=2000000"], &store);
     refused(&["resume", &store, "--commands", "-"], &[no_clock]);
     stop(&["replay", "lublin[jobs=2000000]", "--policy", "easy"], &of_replay);
-    refused(&["resume", &of_replay, "--commands", "-"], &["this one is a replay"]);
+    refused(&["resume", &of_replay, "--commands", "-"], &[no_clock]);
 }

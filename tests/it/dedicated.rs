@@ -1,4 +1,4 @@
-//! Dedicated jobs by hand: kept back by policies that do not know them, and what they wait.
+//! Hand-worked cases of dedicated jobs: under policies without support for them they are held until their start; and their waits.
 
 use gridemu::entity::Body;
 use gridemu::local::{Reason, Registry};
@@ -99,10 +99,11 @@ fn one_that_is_kept_back_says_so_and_survives_a_snapshot() {
     let mut records = Vec::new();
     first.run_until(at(10), &mut records).expect("it runs");
     let partition = &first.sites().next().expect("a site").partitions()[0];
-    let key = partition.find(JobId(1), gridemu::model::Origin::Own).expect("it is there");
+    let key = partition.find(JobId(1), gridemu::model::Origin::Local).expect("it is there");
     let told = partition.explain(key, at(10)).expect("it waits");
-    assert_eq!((told.reason, told.start), (Reason::Early, Some(at(50))));
-    assert!(told.rule.contains("50 s"), "{}", told.rule);
+    assert_eq!((told.reason(), told.start), (Reason::Early, Some(at(50))));
+    let rule = gridemu::report::explained_rule(&told);
+    assert!(rule.contains("50 s"), "{rule}");
     assert_eq!((partition.waiting(), partition.backlog()), (1, 4 * 10_000_000), "the grid is told of it");
     let saved = through_bytes(&first.snapshot().expect("a state"));
     let mut second = grid(&registry, &spec, &jobs).expect("a grid");

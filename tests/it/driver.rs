@@ -1,12 +1,12 @@
-//! One partition driven by hand, as a site and a broker with a single pool would: jobs, machines that come and go, cancels,
-//! jobs of the grid that are withdrawn or come back.
+//! A partition driven by hand, as a site and a broker with a single pool would drive it: jobs, machines that leave and join,
+//! cancellations, jobs of the grid that are recalled or return to the broker.
 
 use std::collections::BTreeMap;
 
-use gridemu::local::{Admission, Departed, Gone, Partition, PartitionSave, Registry, Settings};
+use gridemu::local::{Admission, Exit, ExitKind, Partition, PartitionSave, Registry, Settings};
 use gridemu::model::{
-    EventCause, GridPart, InstantOrder, Job, JobId, Origin, PartitionId, Payer, ProcSet, Record, Reservation,
-    SiteId, SiteSpec,
+    EventCause, GridContext, InstantOrder, Job, JobId, Origin, PartitionId, Payer, ProcSet, Record,
+    Reservation, SiteId, SiteSpec,
 };
 use gridemu::units::{Rate, Span, Time};
 
@@ -30,12 +30,12 @@ pub(crate) struct Script {
     /// Acts in order of time.
     pub(crate) acts: Vec<(Time, Act)>,
     /// Away before anything has happened.
-    pub(crate) away: ProcSet,
-    pub(crate) lost_attempts: Payer,
+    pub(crate) down: ProcSet,
+    pub(crate) failed_attempts: Payer,
     pub(crate) mean_up: Option<Span>,
-    /// How long a job that came back stays away, if it is sent again, and how often it is.
+    /// How long a job that came back stays down, if it is sent again, and how often it is.
     pub(crate) again: Option<(Span, u32)>,
-    /// Under one pass an event: acts come after what arrives at their instant, not before.
+    /// Under one pass per event: acts come after what arrives at their instant, not before.
     pub(crate) acts_late: bool,
     /// When the run is closed, for policies that never rest.
     pub(crate) close: Option<Time>,
@@ -43,7 +43,7 @@ pub(crate) struct Script {
 
 /// A job of the grid: `job` with a portal's number that is the same.
 pub(crate) fn of_grid(mut job: Job) -> Job {
-    job.grid = Some(Box::new(GridPart { number: job.id.0, try_number: 1, ..GridPart::default() }));
+    job.grid = Some(Box::new(GridContext { number: job.id.0, try_number: 1, ..GridContext::default() }));
     job
 }
 
@@ -55,7 +55,7 @@ pub(crate) struct Driver {
     pub(crate) now: Time,
     pub(crate) records: Vec<Record>,
     /// Who left, and when.
-    pub(crate) gone: Vec<(Time, Departed)>,
+    pub(crate) gone: Vec<(Time, Exit)>,
     /// Jobs to come, in order of time and then of whoever was here first.
     arrivals: BTreeMap<(Time, u64), Job>,
     order: u64,
@@ -82,12 +82,12 @@ impl Driver {
     }
 
     /// Runs to the end; whatever waits for machines that never come ends as unfinished.
-    pub(crate) fn run(mut self) -> (Ran, Vec<(Time, Departed)>) {
+    pub(crate) fn run(mut self) -> (Ran, Vec<(Time, Exit)>) {
         while self.script.close.is_none_or(|close| self.now < close) && self.step() {}
         self.close()
     }
 
-    pub(crate) fn close(mut self) -> (Ran, Vec<(Time, Departed)>) {
+    pub(crate) fn close(mut self) -> (Ran, Vec<(Time, Exit)>) {
         self.partition.close(self.now, &mut self.records);
         assert_eq!(self.partition.live(), 0);
         let tally = self.partition.tally();
@@ -213,10 +213,10 @@ impl Driver {
             return false;
         };
         let job = first.remove();
-        let origin = if job.grid.is_some() { Origin::Sent } else { Origin::Own };
+        let origin = if job.grid.is_some() { Origin::Grid } else { Origin::Local };
         match self.partition.arrive(job, origin, self.now, &mut self.records) {
             Admission::Taken => self.touched = true,
-            Admission::Gone(gone) => self.leaves(gone),
+            Admission::ExitKind(gone) => self.leaves(gone),
         }
         true
     }
@@ -253,8 +253,8 @@ impl Driver {
     }
 
     /// A job has left; if it came back and may be tried again, it is sent once more.
-    fn leaves(&mut self, gone: Departed) {
-        if let (Gone::Returned { job, why }, Some((pause, most))) = (&gone.how, self.script.again) {
+    fn leaves(&mut self, gone: Exit) {
+        if let (ExitKind::Returned { job, why }, Some((pause, most))) = (&gone.how, self.script.again) {
             let part = job.grid.as_ref().expect("only jobs of the grid come back");
             if part.try_number <= most && !matches!(why, EventCause::Refused(_)) {
                 let mut job = (**job).clone();
@@ -269,13 +269,13 @@ impl Driver {
     }
 }
 
-fn returned(job: Box<Job>, why: EventCause) -> Departed {
-    Departed {
+fn returned(job: Box<Job>, why: EventCause) -> Exit {
+    Exit {
         job: job.id,
-        origin: Origin::Sent,
+        origin: Origin::Grid,
         number: job.grid.as_ref().map(|grid| grid.number),
         output: gridemu::units::Bytes::ZERO,
-        how: Gone::Returned { job, why },
+        how: ExitKind::Returned { job, why },
     }
 }
 
@@ -291,16 +291,16 @@ fn partition(registry: &Registry, spec: &SiteSpec, script: &Script) -> Partition
         pue_ppm: spec.pue_ppm,
         record_segments: spec.record_segments,
         record_machines: spec.record_machines,
-        fate: spec.churn.running,
+        on_failure: spec.churn.on_failure,
         return_queued: spec.churn.return_queued,
         attempts: spec.churn.attempts,
         checkpoint: spec.churn.checkpoint,
         mean_up: script.mean_up,
-        lost_attempts: script.lost_attempts,
+        failed_attempts: script.failed_attempts,
     };
     let booked: Vec<Reservation> = spec.reservations.iter().map(|(_, booked)| booked.clone()).collect();
     let part = spec.partitions[0].clone();
     let mut partition = Partition::new(settings, part, policy, spec.policy.to_string(), abilities, &booked);
-    partition.absent(&script.away);
+    partition.absent(&script.down);
     partition
 }

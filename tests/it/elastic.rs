@@ -1,11 +1,11 @@
-//! Elastic commands by hand: what they do to jobs that wait and run, and why they are refused.
+//! Hand-worked cases of elastic commands: their effects on waiting and running jobs, and the reasons for which they are refused.
 
 use gridemu::entity::Body;
 use gridemu::local::Registry;
 use gridemu::model::{
     CheckpointInterval, Checkpointing, ChurnAct, CommandRefusal, Elastic, ElasticCommand, EventCause,
-    EventKind, EventRecord, Fate, InstantOrder, Job, JobId, Machines, Outcome, PartitionId, PlannedChurn,
-    ProcSet, Record, SiteSpec, Speedup,
+    EventKind, EventRecord, FailureAction, InstantOrder, Job, JobId, Machines, Outcome, PartitionId,
+    PlannedChurn, ProcSet, Record, SiteSpec, Speedup,
 };
 use gridemu::units::{Rate, Span, Time};
 
@@ -215,14 +215,14 @@ fn one_that_waits_asks_for_other_processors() {
 #[test]
 fn processors_come_in_whole_blocks() {
     let mut spec = site(8, "easy-e");
-    spec.partitions[0].quantum = 2;
-    let grows = with(job(1, 0, 2, 40).malleable(1, 8, Speedup::Linear), &[(10, Elastic::ExtendProcs(1))]);
-    let ran = support::run(&spec, &[grows]);
+    spec.partitions[0].allocation_unit = 2;
+    let unstable = with(job(1, 0, 2, 40).malleable(1, 8, Speedup::Linear), &[(10, Elastic::ExtendProcs(1))]);
+    let ran = support::run(&spec, &[unstable]);
     // 3 are 4 in blocks of 2: the 30 s that are left take 15.
     assert_eq!((ran.times(1), ran.job(1).procs), ((0, 25), 4));
     // Less than a block changes nothing, and is refused: it uses up none of the commands. For one that runs, and for one that waits.
     let mut spec = site(128, "easy-e[commands=1]");
-    spec.partitions[0].quantum = 32;
+    spec.partitions[0].allocation_unit = 32;
     let tenfold = |job: Job| {
         let commands = [(10, Elastic::ReduceProcs(10)), (11, Elastic::ReduceProcs(32)), (12, more(5))];
         with(job.malleable(1, 128, Speedup::Linear), &commands)
@@ -253,7 +253,7 @@ fn no_command_makes_a_job_last_beyond_all_reason() {
         assert_eq!((ran.times(1), refused(&ran)), ((0, 20), reason.clone()), "{policy}");
         let machines = || Machines { partition: PartitionId(0), which: ProcSet::range(0, 1) };
         let mut spec = site(4, policy);
-        spec.churn.running = Fate::Wait;
+        spec.churn.on_failure = FailureAction::Wait;
         spec.churn.script = vec![
             PlannedChurn { at: Time::from_secs(5), act: ChurnAct::Leave(machines()) },
             PlannedChurn { at: Time::from_secs(20), act: ChurnAct::Join(machines()) },
@@ -305,15 +305,15 @@ fn plans_give_way_to_commands() {
         assert_eq!(starts(&site(4, policy), &plain), [0, 25, 35], "{policy}");
     }
     // Job 1 takes the two processors that job 2 was to have from 20 on, and is over at 25.
-    let grows = with(job(1, 0, 2, 40).malleable(1, 4, Speedup::Linear), &[(10, Elastic::ExtendProcs(2))]);
-    let jobs = [grows.clone(), job(2, 0, 2, 10).from(20)];
+    let unstable = with(job(1, 0, 2, 40).malleable(1, 4, Speedup::Linear), &[(10, Elastic::ExtendProcs(2))]);
+    let jobs = [unstable.clone(), job(2, 0, 2, 10).from(20)];
     for policy in ELASTIC {
         let ran = run(policy, &jobs);
         assert_eq!((ran.times(1), ran.times(2), refused(&ran)), ((0, 25), (25, 35), vec![]), "{policy}");
     }
     // What the site has promised gives way to nobody.
     let spec = reserve(site(4, "los-de"), "r", 20, 30, 2);
-    let ran = support::run(&spec, &[grows]);
+    let ran = support::run(&spec, &[unstable]);
     assert_eq!((ran.times(1), refused(&ran)), ((0, 40), vec![CommandRefusal::NoRoom]));
 }
 
@@ -323,7 +323,7 @@ fn one_that_stands_still_keeps_its_processors() {
     let machines = || Machines { partition: PartitionId(0), which: ProcSet::range(0, 1) };
     for policy in ELASTIC {
         let mut spec = site(4, policy);
-        spec.churn.running = Fate::Wait;
+        spec.churn.on_failure = FailureAction::Wait;
         spec.churn.script = vec![
             PlannedChurn { at: Time::from_secs(5), act: ChurnAct::Leave(machines()) },
             PlannedChurn { at: Time::from_secs(20), act: ChurnAct::Join(machines()) },
@@ -417,11 +417,11 @@ proptest::proptest! {
     fn commands_and_churn_go_together(
         case in crate::invariants::cases(ELASTIC.map(str::to_owned).to_vec(), 25),
         acts in proptest::collection::vec((0_u64..90, 0_u32..8, 0_u8..3), 0..10),
-        fate in proptest::sample::select(vec![Fate::Requeue, Fate::Wait, Fate::Fail]),
+        on_failure in proptest::sample::select(vec![FailureAction::Requeue, FailureAction::Wait, FailureAction::Fail]),
         checkpoint in proptest::bool::ANY,
     ) {
         let mut spec = case.spec.clone();
-        spec.churn.running = fate;
+        spec.churn.on_failure = on_failure;
         spec.churn.checkpoint = checkpoint.then(|| Checkpointing {
             interval: CheckpointInterval::Every(Span::from_secs(4)),
             cost: Span::from_micros(700_000),

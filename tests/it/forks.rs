@@ -1,10 +1,10 @@
-//! Runs that go on under another description from an instant on.
+//! Runs that continue under a changed scenario from a snapshot on.
 
 mod allowed;
 mod by_hand;
 
 use gridemu::broker::BrokerRegistry;
-use gridemu::grid::{Grid, Leg, Merge, WindowOptions, changes};
+use gridemu::grid::{Grid, Merge, RunSegment, WindowOptions, changes};
 use gridemu::local::Registry;
 use gridemu::model::{EventCause, EventKind, GridSpec, InstantOrder, PlannedChurn, Record, SiteTariff};
 use gridemu::units::{EnergyPrice, Span, Time};
@@ -57,7 +57,8 @@ fn mixed(spec: &GridSpec, other: &GridSpec, aspects: Aspects, at: Time) -> GridS
             site.churn.script = past.chain(coming).cloned().collect::<Vec<PlannedChurn>>();
         }
         if aspects.fates {
-            (site.churn.running, site.churn.return_queued) = (other.churn.running, other.churn.return_queued);
+            (site.churn.on_failure, site.churn.return_queued) =
+                (other.churn.on_failure, other.churn.return_queued);
             (site.churn.attempts, site.churn.checkpoint) = (other.churn.attempts, other.churn.checkpoint);
         }
         if aspects.prices {
@@ -93,8 +94,8 @@ fn mixed(spec: &GridSpec, other: &GridSpec, aspects: Aspects, at: Time) -> GridS
 fn forked(case: &GridCase, spec: &GridSpec, at: Time) -> Option<(GridCase, GridRan, Grid)> {
     let (mut grid, mut records) = (case.build(), Vec::new());
     let mut merge = Merge::new(grid.nodes().len());
-    let leg = grid.run_leg(case.until, Some(at), WindowOptions::default(), &mut merge, &mut records);
-    if leg.expect("it runs") == Leg::Over {
+    let segment = grid.run_segment(case.until, Some(at), WindowOptions::default(), &mut merge, &mut records);
+    if segment.expect("it runs") == RunSegment::Over {
         return None;
     }
     assert_eq!(grid.now(), at);
@@ -107,20 +108,14 @@ fn forked(case: &GridCase, spec: &GridSpec, at: Time) -> Option<(GridCase, GridR
     let mut fork = case.build();
     fork.restore(again.clone(), false).expect("it goes on");
     assert_eq!(fork.snapshot().expect("a state"), again);
-    let leg = fork.run_leg(case.until, None, WindowOptions::default(), &mut merge, &mut records);
-    let result = leg.and_then(|_| fork.finish_run(case.until, &mut merge, &mut records));
+    let segment = fork.run_segment(case.until, None, WindowOptions::default(), &mut merge, &mut records);
+    let result = segment.and_then(|_| fork.finish_run(case.until, &mut merge, &mut records));
     let (result, end) = (result.map_err(|error| error.to_string()), fork.now());
     Some((case, GridRan { records, result, end }, fork))
 }
 
 fn before(ran: &GridRan, at: Time) -> Vec<&Record> {
-    let time = |record: &Record| match record {
-        Record::Job(job) => job.end,
-        Record::Segment(segment) => segment.to,
-        Record::Machine(machine) => machine.time,
-        Record::Event(event) => event.time,
-    };
-    ran.records.iter().filter(|record| time(record) < at).collect()
+    ran.records.iter().filter(|record| record.written() < at).collect()
 }
 
 /// The future is lawful, and the past what it was. How many jobs were taken off their processors.

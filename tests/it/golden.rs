@@ -1,23 +1,27 @@
-//! Fingerprints of five small runs, asserted exactly. They hold on every machine: draws go through maths of our own and times
-//! are integers.
+//! Fingerprints of five small runs, asserted exactly. They hold on every machine: random draws use this crate's own mathematical
+//! functions, and times are integers.
 //!
-//! A release that changes one of them changes results: `CHANGELOG.md` must name the release and what changed. Only then
-//! replace the line here by the one that the failing test prints.
+//! A release that changes one of them changes results: `CHANGELOG.md` must name the release and the change. Only then replace the
+//! line here by the one that the failing test prints.
 
-use gridemu::experiment::{Progress, Replay, ReplayOptions, Workload};
-use gridemu::local::Registry;
+use gridemu::experiment::{Progress, ReplayScenario};
+use gridemu::grid::Policies;
 use gridemu::metrics::Fingerprint;
-use gridemu::model::{InstantOrder, Job, JobClasses, PartitionSpec, Speedup};
+use gridemu::model::{Job, PartitionSpec, Speedup};
+use gridemu::scenario::{Override, Workload};
 use gridemu::units::{Power, Price};
 
 use crate::support::{Law, With, check, job, reserve, run, site};
 
-fn replay(workload: &str, policy: &str, change: impl FnOnce(&mut ReplayOptions)) -> Fingerprint {
+fn replay(workload: &str, policy: &str, estimates: &str, more: &[&str]) -> Fingerprint {
     let workload: Workload = workload.parse().unwrap();
-    let mut options = ReplayOptions::new(workload, vec![policy.parse().unwrap()]);
-    change(&mut options);
-    let replay = Replay::new(options, Registry::standard()).unwrap();
-    replay.run(&replay.policies()[0], &Progress::default()).unwrap().fingerprint
+    let mut replay = ReplayScenario::new(workload);
+    replay.shaping.estimates = estimates.parse().unwrap();
+    let policy = format!("site.site.policy={policy}");
+    let sets = more.iter().copied().chain([&*policy]);
+    let sets: Vec<Override> = sets.map(Override::set).collect();
+    let run = replay.run(&sets, &Policies::standard()).unwrap();
+    run.run(&Progress::default()).unwrap().fingerprint
 }
 
 /// Twelve jobs that meet everything: rigid and moldable, of no length, over their estimate, larger than the machine,
@@ -42,7 +46,7 @@ fn hand_made() -> Vec<Job> {
 fn energy_quantum_reservation() -> Fingerprint {
     let mut spec = reserve(site(64, "easy"), "class", 200, 260, 20);
     let partition = PartitionSpec {
-        quantum: 8,
+        allocation_unit: 8,
         idle: "40 W".parse::<Power>().unwrap(),
         busy: "95.5 W".parse::<Power>().unwrap(),
         price: "0.18/core-h".parse::<Price>().unwrap(),
@@ -63,34 +67,27 @@ const LUBLIN: &str = "lublin[jobs=500,procs=128,load=0.9,seed=7]";
 type Golden = (&'static str, fn() -> Fingerprint, &'static str);
 
 const GOLDEN: [Golden; 5] = [
-    ("lublin, easy", || replay(LUBLIN, "easy", |_| {}), "1000:0caf7849b1458a2330f3af40c5efde21"),
+    ("lublin, easy", || replay(LUBLIN, "easy", "log", &[]), "1000:0caf7849b1458a2330f3af40c5efde21"),
     (
         "lublin with Tsafrir's estimates, conservative",
-        || {
-            replay(LUBLIN, "conservative", |options| {
-                options.shaping.estimates = "tsafrir".parse().unwrap();
-                options.classes = "kettimuthu-4".parse::<JobClasses>().unwrap();
-            })
-        },
+        || replay(LUBLIN, "conservative", "tsafrir", &["classes=kettimuthu-4"]),
         "1000:673cc66860251c1e7bb0f0507bdf342d",
     ),
     (
         "lublin, time sharing",
-        || replay(LUBLIN, "equal-share[mpl=3]", |_| {}),
+        || replay(LUBLIN, "equal-share[mpl=3]", "log", &[]),
         "1252:9b57094c7bc3368f7297bb020cb24384",
     ),
     (
-        "typed lublin, one pass an event, shortest first",
+        "typed lublin, one pass per event, shortest first",
         || {
-            replay("lublin[jobs=500,procs=64,load=0.9,types=typed,seed=7]", "easy[order=sjf]", |options| {
-                options.order = InstantOrder::Event;
-                options.shaping.estimates = "factor:2.5".parse().unwrap();
-            })
+            let typed = "lublin[jobs=500,procs=64,load=0.9,types=typed,seed=7]";
+            replay(typed, "easy[order=sjf]", "factor:2.5", &["site.site.order=event"])
         },
         "1000:5fad181f10e2a245d13bd0983fcd6191",
     ),
     (
-        "by hand: energy, price, quantum and a reservation",
+        "by hand: energy, price, allocation_unit and a reservation",
         energy_quantum_reservation,
         "22:07517c60584664b367eceb84c2fbc3d3",
     ),

@@ -1,8 +1,6 @@
-//! Grids under a broker: hand-worked small ones, and what holds in all of them.
+//! Grids under a broker: small hand-worked cases, and invariants of all grids.
 
-use gridemu::broker::BrokerRegistry;
-use gridemu::grid::Grid;
-use gridemu::local::Registry;
+use gridemu::grid::{Grid, Policies};
 use gridemu::model::{
     BrokerSpec, GridSpec, Job, JobRecord, Link, NetworkSpec, Origin, Outcome, Record, RejectReason, SiteId,
     SiteSpec,
@@ -13,7 +11,7 @@ use gridemu::workload::Jobs;
 use crate::support::job;
 
 /// Plain FCFS sites of so many processors, all `latency` seconds from the portal.
-pub(crate) fn plain(processors: &[u32], policy: &str, latency: u64, picture: u64) -> GridSpec {
+pub(crate) fn plain(processors: &[u32], policy: &str, latency: u64, monitoring_interval: u64) -> GridSpec {
     let link = Link { latency: Span::from_secs(latency), bandwidth: None };
     let site =
         |(at, procs): (usize, &u32)| SiteSpec::plain(&format!("site-{at}"), *procs, "fcfs".parse().unwrap());
@@ -22,15 +20,15 @@ pub(crate) fn plain(processors: &[u32], policy: &str, latency: u64, picture: u64
         sites: processors.iter().enumerate().map(site).collect(),
         network: NetworkSpec::uniform(processors.len(), link),
         broker: Some(BrokerSpec {
-            picture: Span::from_secs(picture),
+            monitoring_interval: Span::from_secs(monitoring_interval),
             ..BrokerSpec::new(policy.parse().expect("a broker policy"))
         }),
     }
 }
 
 pub(crate) fn build(spec: &GridSpec, jobs: Vec<Job>) -> Grid {
-    let (local, brokers) = (Registry::standard(), BrokerRegistry::standard());
-    Grid::build(spec, Vec::new(), Some(Box::new(Jobs::new(jobs))), &local, &brokers).expect("a grid")
+    let policies = Policies::standard();
+    Grid::build(spec, Vec::new(), Some(Box::new(Jobs::new(jobs))), &policies).expect("a grid")
 }
 
 pub(crate) fn jobs_of(records: &[Record]) -> Vec<&JobRecord> {
@@ -73,5 +71,5 @@ fn a_job_that_no_pool_ever_takes_is_given_up() {
     build(&plain(&[4, 2], "mct", 1, 10), vec![job(1, 0, 5, 100)]).run(&mut records).expect("it runs");
     let jobs = jobs_of(&records);
     assert_eq!(jobs[0].outcome, Outcome::Rejected(RejectReason::TooLarge));
-    assert_eq!((jobs[0].site, jobs[0].origin), (SiteId::GRID, Origin::Sent));
+    assert_eq!((jobs[0].site, jobs[0].origin), (SiteId::GRID, Origin::Grid));
 }

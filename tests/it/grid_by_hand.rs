@@ -1,9 +1,9 @@
-//! Grids worked by hand: the arithmetic stands in the comments.
+//! Hand-worked cases of grids; comments contain the arithmetic.
 
 use gridemu::grid::Grid;
 use gridemu::model::{
-    ChurnAct, EventCause, EventKind, EventRecord, Fate, GridPart, GridSpec, Job, Machines, Outcome,
-    PartitionId, Payer, PlannedChurn, ProcSet, Record, RejectReason, SegmentRecord, SiteId,
+    ChurnAct, EventCause, EventKind, EventRecord, FailureAction, GridContext, GridSpec, Job, Machines,
+    Outcome, PartitionId, Payer, PlannedChurn, ProcSet, Record, RejectReason, SegmentRecord, SiteId,
 };
 use gridemu::platform::Usage;
 use gridemu::units::{Bandwidth, Bytes, Energy, Money, Power, Price, Span, Time};
@@ -77,7 +77,7 @@ fn staged(records: &[Record]) -> Vec<(u64, Time, Time)> {
 /// A job that brings and leaves so many megabytes.
 fn with_data(mut job: Job, input: u64, output: u64) -> Job {
     let (input, output) = (Bytes::new(input * 1_000_000), Bytes::new(output * 1_000_000));
-    job.grid = Some(Box::new(GridPart { input, output, ..GridPart::default() }));
+    job.grid = Some(Box::new(GridContext { input, output, ..GridContext::default() }));
     job
 }
 
@@ -87,20 +87,20 @@ fn a_job_is_given_back_when_its_site_leaves_and_completes_elsewhere() {
     // leaves at 41. Word of it is at the dispatcher at 42; the job rests 10 s, is assigned to the other site at 52, and
     // runs from 53 to 153.
     let mut spec = plain(&[4, 4], "mct", 1, 10);
-    spec.sites[0].churn.running = Fate::GiveBack;
+    spec.sites[0].churn.on_failure = FailureAction::Resubmit;
     plan(&mut spec, 0, 41, ChurnAct::LeaveSite);
     priced(&mut spec, 0, 1);
     priced(&mut spec, 1, 2);
     // 2 × 40 × 30 J + 2 × 100 × 30 J. The first attempt costs 80 cents, the second 400.
     for (payer, cents) in [(Payer::User, 480), (Payer::Site, 400)] {
-        spec.broker.as_mut().unwrap().lost_attempts = payer;
+        spec.broker.as_mut().unwrap().failed_attempts = payer;
         let (records, grid) = run(&spec, vec![job(1, 0, 2, 100)]);
         assert_eq!(times(&records), [(1, 1, 1, 153)]);
         let record = jobs_of(&records)[0];
         assert_eq!((record.outcome, record.attempts), (Outcome::Completed, 2));
         assert_eq!(record.energy, Energy::from_nanojoules(8_400 * 1_000_000_000));
         assert_eq!(record.cost, Money::from_nanos(cents * 10_000_000));
-        let kinds = [EventKind::Left, EventKind::GivenBack, EventKind::Reassigned, EventKind::Continued];
+        let kinds = [EventKind::Left, EventKind::Returned, EventKind::Reassigned, EventKind::Continued];
         assert_eq!(
             told(&records),
             [(41, kinds[0], 0), (41, kinds[1], 1), (52, kinds[2], 1), (53, kinds[3], 2)]
@@ -116,7 +116,7 @@ fn a_job_is_given_back_when_its_site_leaves_and_completes_elsewhere() {
         let usage = grid.site(SiteId(0)).unwrap().partitions()[0].usage();
         assert_eq!((usage.from, usage.to, usage.useful), (at(0), at(180), 0));
         assert_eq!(usage.wasted, 80 * Usage::PROC_SECOND);
-        assert_eq!(usage.away, 4 * 139 * Usage::PROC_SECOND);
+        assert_eq!(usage.down, 4 * 139 * Usage::PROC_SECOND);
         assert_eq!(usage.idle(), (4 * 41 - 80) * Usage::PROC_SECOND);
         let joules = 80 * 30 + (4 * 41 - 80) * 10;
         assert_eq!(usage.meter, Energy::from_nanojoules(joules * 1_000_000_000));
@@ -143,7 +143,7 @@ fn a_departed_site_turns_a_job_away() {
 fn a_job_is_given_up_when_its_retries_are_used_up() {
     // One machine, one second away, whose changes are told at once. It leaves at 11 and 33, and is back at 15 and 40.
     let mut spec = plain(&[1], "mct", 1, 0);
-    spec.sites[0].churn.running = Fate::GiveBack;
+    spec.sites[0].churn.on_failure = FailureAction::Resubmit;
     priced(&mut spec, 0, 1);
     for (leaves, joins) in [(11, 15), (33, 40)] {
         plan(&mut spec, 0, leaves, ChurnAct::Leave(machines(1)));
@@ -226,7 +226,7 @@ fn growing() -> (GridSpec, Vec<Job>) {
 
 #[test]
 fn a_held_job_is_called_back_when_machines_come() {
-    // Job 2 waits with the dispatcher for a place at the first site. At 51 it is assigned to the second instead.
+    // Job 2 waits at the dispatcher for a place at the first site. At 51 it is assigned to the second instead.
     let (mut spec, jobs) = growing();
     spec.broker.as_mut().unwrap().in_flight = Some(1);
     spec.broker.as_mut().unwrap().retries = 0;

@@ -1,11 +1,10 @@
-//! What goes wrong in a grid is an error that names who, when and which jobs, whatever drives the grid.
+//! Failures in a grid are errors that name the entity, the time and the jobs, with every engine.
 
 use std::num::NonZeroUsize;
 
-use gridemu::broker::{BrokerAbilities, BrokerPolicy, BrokerPolicyInfo, BrokerRegistry, Picture};
+use gridemu::broker::{BrokerAbilities, BrokerPolicy, BrokerPolicyInfo, GridView};
 use gridemu::entity::{Address, EntityError};
-use gridemu::grid::{Grid, GridError, Waiter, WindowError, WindowOptions};
-use gridemu::local::Registry;
+use gridemu::grid::{Grid, GridError, Policies, Waiter, WindowError, WindowOptions};
 use gridemu::model::{
     ChurnAct, EventKind, GridSpec, Job, JobId, Machines, Outcome, PartitionId, PlannedChurn, ProcSet, Record,
     RejectReason, Replan, SiteId,
@@ -76,8 +75,8 @@ impl Source for Faulty {
 }
 
 fn with_sources(spec: &GridSpec, local: Option<Box<dyn Source>>, portal: Option<Box<dyn Source>>) -> Grid {
-    let (registry, brokers) = (Registry::standard(), BrokerRegistry::standard());
-    Grid::build(spec, vec![local], portal, &registry, &brokers).expect("a grid")
+    let policies = Policies::standard();
+    Grid::build(spec, vec![local], portal, &policies).expect("a grid")
 }
 
 #[test]
@@ -99,56 +98,48 @@ fn a_panic_names_who_and_when() {
     }
 }
 
-static CLUMSY: BrokerPolicyInfo = BrokerPolicyInfo {
-    name: "clumsy",
-    doc: "Panics at the second job.",
-    source: "the tests",
-    params: &[],
-    abilities: BrokerAbilities::PLAIN,
-    build: |_, _| Ok(Box::new(Clumsy)),
-};
+fn clumsy() -> BrokerPolicyInfo {
+    BrokerPolicyInfo::new("clumsy", |_, _| Ok((Box::new(Clumsy), BrokerAbilities::PLAIN)))
+        .doc("Panics at the second job.")
+}
 
 struct Clumsy;
 
 impl BrokerPolicy for Clumsy {
-    fn plan(&mut self, picture: &mut Picture<'_>) {
-        assert!(picture.waiting().iter().all(|job| job.id() != JobId(2)), "two is one too many");
-        for job in 0..picture.waiting().len() {
-            picture.assign(job, 0);
+    fn plan(&mut self, view: &mut GridView<'_>) {
+        assert!(view.waiting().iter().all(|job| job.id() != JobId(2)), "two is one too many");
+        for job in 0..view.waiting().len() {
+            view.assign(job, 0);
         }
     }
 }
 
-fn under(policy: &'static BrokerPolicyInfo, spec: &GridSpec, jobs: Vec<Job>) -> Grid {
-    let (registry, brokers) = (Registry::standard(), BrokerRegistry::standard().with(policy));
-    Grid::build(spec, vec![], Some(Box::new(Jobs::new(jobs))), &registry, &brokers).expect("a grid")
+fn under(policy: BrokerPolicyInfo, spec: &GridSpec, jobs: Vec<Job>) -> Grid {
+    let policies = Policies::standard().with_broker(policy);
+    Grid::build(spec, vec![], Some(Box::new(Jobs::new(jobs))), &policies).expect("a grid")
 }
 
 #[test]
 fn a_broker_policy_that_panics_is_named_with_its_moment() {
     let spec = plain(&[4, 4], "clumsy", 1, 10);
     for threads in [1, 2] {
-        let mut grid = under(&CLUMSY, &spec, vec![job(1, 3, 1, 10), job(2, 7, 1, 10)]);
+        let mut grid = under(clumsy(), &spec, vec![job(1, 3, 1, 10), job(2, 7, 1, 10)]);
         let error = actors(&mut grid, threads).0.expect_err("it panics").to_string();
         assert_eq!(error, "the broker panicked at 7 s, round 2: two is one too many", "{threads} threads");
     }
 }
 
-static STUBBORN: BrokerPolicyInfo = BrokerPolicyInfo {
-    name: "stubborn",
-    doc: "Sends all jobs to the first pool, also those that it has refused.",
-    source: "the tests",
-    params: &[],
-    abilities: BrokerAbilities::PLAIN,
-    build: |_, _| Ok(Box::new(Stubborn)),
-};
+fn stubborn() -> BrokerPolicyInfo {
+    BrokerPolicyInfo::new("stubborn", |_, _| Ok((Box::new(Stubborn), BrokerAbilities::PLAIN)))
+        .doc("Sends all jobs to the first pool, also those that it has refused.")
+}
 
 struct Stubborn;
 
 impl BrokerPolicy for Stubborn {
-    fn plan(&mut self, picture: &mut Picture<'_>) {
-        for job in 0..picture.waiting().len() {
-            picture.assign(job, 0);
+    fn plan(&mut self, view: &mut GridView<'_>) {
+        for job in 0..view.waiting().len() {
+            view.assign(job, 0);
         }
     }
 }
@@ -160,7 +151,7 @@ fn a_job_that_is_sent_where_it_is_refused_is_given_up() {
     let mut spec = plain(&[4, 8], "stubborn", 1, 10);
     spec.broker.as_mut().unwrap().retries = 2;
     let mut records: Vec<Record> = Vec::new();
-    under(&STUBBORN, &spec, vec![job(1, 0, 5, 10), job(2, 0, 4, 10)]).run(&mut records).expect("it runs");
+    under(stubborn(), &spec, vec![job(1, 0, 5, 10), job(2, 0, 4, 10)]).run(&mut records).expect("it runs");
     let jobs = jobs_of(&records);
     assert_eq!(
         (jobs[0].outcome, jobs[0].end),
@@ -197,11 +188,11 @@ fn an_instant_that_never_ends_is_a_stall() {
     let error = grid().run_stepwise(None, &mut Vec::new()).expect_err("it stalls");
     assert_eq!(stalled(&error), (at, 10_000), "{error}");
     let error = actors(&mut grid(), 2).0.expect_err("it stalls").to_string();
-    assert!(error.contains("does not get past 5 s, round 10000"), "{error}");
+    assert!(error.contains("does not get beyond 5 s, round 10000"), "{error}");
     // At a site alone it is the same.
     let mut grid = with_sources(&spec, Faulty::endless(vec![job(1, 5, 1, 0)]), None);
     let error = grid.run(&mut Vec::new()).expect_err("it stalls").to_string();
-    assert!(error.contains("site") && error.contains("does not get past 5 s, round 10000"), "{error}");
+    assert!(error.contains("site") && error.contains("does not get beyond 5 s, round 10000"), "{error}");
 }
 
 /// The only site leaves for ever at 10; a job waits there, and one comes at 100.
@@ -234,19 +225,19 @@ fn a_workload_for_the_portal_needs_a_broker() {
     let mut spec = plain(&[4], "mct", 1, 10);
     spec.broker = None;
     let jobs: Option<Box<dyn Source>> = Some(Box::new(Jobs::new(vec![job(1, 0, 1, 1)])));
-    let built = Grid::build(&spec, vec![], jobs, &Registry::standard(), &BrokerRegistry::standard());
+    let built = Grid::build(&spec, vec![], jobs, &Policies::standard());
     let error = built.expect_err("nobody takes them");
     assert_eq!(error, GridError::NoBroker);
     assert_eq!(error.to_string(), "jobs come through the portal, but the grid has no broker");
 }
 
-/// A job of 4 processors is sent to a site that has 3 left, waits there, and is taken back with every picture: that moves it, but
+/// A job of 4 processors is sent to a site that has 3 left, waits there, and is taken back with every report: that moves it, but
 /// gets it nowhere, and the run ends all the same.
 #[test]
 fn a_job_that_is_taken_back_for_ever_does_not_keep_the_run_alive() {
     let mut spec = plain(&[4], "mct[absent=queue]", 1, 10);
     let broker = spec.broker.as_mut().expect("a broker");
-    (broker.replan, broker.recall_queued) = (Replan::EveryPicture, true);
+    (broker.replan, broker.recall_queued) = (Replan::EveryReport, true);
     let which = ProcSet::range(0, 1);
     let act = ChurnAct::Leave(Machines { partition: PartitionId(0), which });
     spec.sites[0].churn.script = vec![PlannedChurn { at: Time::from_secs(10), act }];

@@ -1,4 +1,4 @@
-//! What holds in every grid, from the description and the records alone.
+//! Invariants of every grid, checked from its description and its records alone.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +17,7 @@ use crate::grids::{GridCase, GridRan, brokers, grids};
 use crate::invariants::variants;
 use crate::support::{Law, SHARE, assert_legal, check_processors};
 
-struct Told<'a> {
+struct JournalEntry<'a> {
     jobs: BTreeMap<JobId, &'a JobRecord>,
     /// What held processors.
     segments: Vec<&'a SegmentRecord>,
@@ -25,7 +25,7 @@ struct Told<'a> {
     events: Vec<&'a EventRecord>,
 }
 
-impl<'a> Told<'a> {
+impl<'a> JournalEntry<'a> {
     fn of(records: &'a [Record]) -> Self {
         let mut told = Self { jobs: BTreeMap::new(), segments: vec![], staging: vec![], events: vec![] };
         for record in records {
@@ -37,7 +37,7 @@ impl<'a> Told<'a> {
                 Record::Segment(segment) if segment.cause == Cause::Staging => told.staging.push(segment),
                 Record::Segment(segment) => told.segments.push(segment),
                 Record::Event(event) => told.events.push(event),
-                Record::Machine(_) => {}
+                _ => {}
             }
         }
         told
@@ -63,14 +63,14 @@ fn check(case: &GridCase) -> GridRan {
 pub(crate) fn check_run(case: &GridCase, before: &Grid, ran: &GridRan, after: &Grid, fork: Option<Fork<'_>>) {
     // Jobs may be left that wait for machines that never come; nothing else goes wrong.
     if let Err(error) = &ran.result {
-        assert!(error.contains("nothing moves any more"), "{error}");
+        assert!(error.contains("nothing can happen any more"), "{error}");
         let unfinished = ran
             .records
             .iter()
             .any(|record| matches!(record, Record::Job(job) if job.outcome == Outcome::Unfinished));
         assert!(unfinished, "{error}");
     }
-    let told = Told::of(&ran.records);
+    let told = JournalEntry::of(&ran.records);
     check_order(&ran.records, ran.end);
     check_sums(case, &told, after);
     for job in case.jobs() {
@@ -88,25 +88,20 @@ pub(crate) fn check_run(case: &GridCase, before: &Grid, ran: &GridRan, after: &G
 fn check_order(records: &[Record], end: Time) {
     let mut last = Time::ZERO;
     for record in records {
-        let time = match record {
-            Record::Job(job) => job.end,
-            Record::Segment(segment) => segment.to,
-            Record::Machine(machine) => machine.time,
-            Record::Event(event) => event.time,
-        };
+        let time = record.written();
         assert!(last <= time && time <= end, "{record:?} after {last}, before {end}");
         last = time;
     }
 }
 
 /// Every job that was submitted has one outcome.
-fn check_sums(case: &GridCase, told: &Told<'_>, after: &Grid) {
+fn check_sums(case: &GridCase, told: &JournalEntry<'_>, after: &Grid) {
     let submitted: BTreeSet<JobId> = case.jobs().map(|job| job.id).collect();
     assert_eq!(told.jobs.keys().copied().collect::<BTreeSet<_>>(), submitted, "one record a job");
-    let of_grid = told.jobs.values().filter(|job| job.origin == Origin::Sent).count() as u64;
-    assert_eq!(after.portal().expect("a portal").let_in(), of_grid);
+    let of_grid = told.jobs.values().filter(|job| job.origin == Origin::Grid).count() as u64;
+    assert_eq!(after.portal().expect("a portal").admitted(), of_grid);
     for job in &case.portal {
-        assert!(told.jobs.get(&job.id).is_none_or(|record| record.origin == Origin::Sent));
+        assert!(told.jobs.get(&job.id).is_none_or(|record| record.origin == Origin::Grid));
     }
     let tries: u64 = told.events.iter().filter(|event| event.kind == EventKind::Reassigned).count() as u64;
     assert_eq!(after.broker().expect("a broker").tally().reassigned, tries);
@@ -133,11 +128,11 @@ fn transfer(link: Link, data: Bytes) -> Span {
     link.latency + Span::from_micros(micros)
 }
 
-fn check_job(case: &GridCase, job: &Job, told: &Told<'_>, fork: Option<Fork<'_>>) {
+fn check_job(case: &GridCase, job: &Job, told: &JournalEntry<'_>, fork: Option<Fork<'_>>) {
     let id = job.id;
     let record = told.jobs[&id];
     let of_grid = case.portal.iter().any(|other| other.id == id);
-    assert_eq!(record.origin, if of_grid { Origin::Sent } else { Origin::Own });
+    assert_eq!(record.origin, if of_grid { Origin::Grid } else { Origin::Local });
     assert_eq!((record.submit, record.requested), (job.submit, job.size.preferred()));
     let segments: Vec<&SegmentRecord> = told.segments.iter().copied().filter(|s| s.job == id).collect();
     let events: Vec<&EventRecord> = told.events.iter().copied().filter(|e| e.job == Some(id)).collect();
@@ -178,9 +173,9 @@ fn check_job(case: &GridCase, job: &Job, told: &Told<'_>, fork: Option<Fork<'_>>
     // Each attempt but the last was lost, once, and nothing of it comes later.
     let mut lost: BTreeMap<u32, Vec<&EventRecord>> = BTreeMap::new();
     for event in events.iter().filter(|event| event.attempt > 0) {
-        let loses = matches!(event.kind, EventKind::Requeued | EventKind::GivenBack | EventKind::Failed);
+        let loses = matches!(event.kind, EventKind::Requeued | EventKind::Returned | EventKind::Failed);
         // Of an attempt that is lost already it tells that the job leaves a queue.
-        let again = event.kind == EventKind::GivenBack && lost.contains_key(&event.attempt);
+        let again = event.kind == EventKind::Returned && lost.contains_key(&event.attempt);
         if loses && !again {
             lost.entry(event.attempt).or_default().push(event);
         }
@@ -221,7 +216,7 @@ fn check_job(case: &GridCase, job: &Job, told: &Told<'_>, fork: Option<Fork<'_>>
     let site_pays = |spec: &GridSpec, at: u32| {
         // What a fork takes off its processors is not lost.
         ends.get(&at).is_some_and(|end| end.cause != EventCause::Command)
-            && spec.broker.as_ref().is_some_and(|broker| broker.lost_attempts == Payer::Site)
+            && spec.broker.as_ref().is_some_and(|broker| broker.failed_attempts == Payer::Site)
     };
     let charged = segments.iter().filter(|segment| match fork {
         Some(fork) if ends.get(&segment.attempt).is_some_and(|end| end.time < fork.at) => {
@@ -233,9 +228,9 @@ fn check_job(case: &GridCase, job: &Job, told: &Told<'_>, fork: Option<Fork<'_>>
     assert_eq!(record.cost.nanos(), cost, "job {id}: cost");
 }
 
-/// When each machine of a partition was away.
-fn away(
-    told: &Told<'_>,
+/// When each machine of a partition was down.
+fn down(
+    told: &JournalEntry<'_>,
     site: SiteId,
     partition: PartitionId,
     from: BTreeSet<u32>,
@@ -264,19 +259,27 @@ fn away(
     spans
 }
 
-fn check_partitions(case: &GridCase, told: &Told<'_>, before: &Grid, after: &Grid, fork: Option<Fork<'_>>) {
+fn check_partitions(
+    case: &GridCase,
+    told: &JournalEntry<'_>,
+    before: &Grid,
+    after: &Grid,
+    fork: Option<Fork<'_>>,
+) {
     let end = after.now();
-    let slots_of = |spec: &SiteSpec| Registry::standard().build(&spec.policy).expect("a policy").1.slots;
+    let slots_of = |spec: &SiteSpec| {
+        Registry::standard().build(&spec.policy).expect("a policy").1.multiprogramming_level
+    };
     for (at, (site, spec)) in after.sites().zip(&case.spec.sites).enumerate() {
         let id = SiteId(at as u32);
-        let slots = slots_of(spec);
+        let multiprogramming_level = slots_of(spec);
         let was = fork.map(|fork| &fork.old.sites[at]);
         for (number, (partition, part)) in site.partitions().iter().zip(&spec.partitions).enumerate() {
             let here = PartitionId(number as u32);
             let segments: Vec<&SegmentRecord> =
                 told.segments.iter().copied().filter(|s| (s.site, s.partition) == (id, here)).collect();
-            let most = was.map_or(slots, |was| slots_of(was).max(slots));
-            check_processors(part, &segments, Law { slots: most, ..Law::default() });
+            let most = was.map_or(multiprogramming_level, |was| slots_of(was).max(multiprogramming_level));
+            check_processors(part, &segments, Law { multiprogramming_level: most, ..Law::default() });
             if let Some(fork) = fork {
                 // From then on nobody shares more than the policy of the time would let them.
                 let after: Vec<SegmentRecord> = segments
@@ -285,15 +288,15 @@ fn check_partitions(case: &GridCase, told: &Told<'_>, before: &Grid, after: &Gri
                     .map(|segment| SegmentRecord { from: segment.from.max(fork.at), ..(*segment).clone() })
                     .collect();
                 let after: Vec<&SegmentRecord> = after.iter().collect();
-                check_processors(part, &after, Law { slots, ..Law::default() });
+                check_processors(part, &after, Law { multiprogramming_level, ..Law::default() });
             }
             let begin =
                 before.site(id).expect("the site").partitions()[number].view(Time::ZERO).here().clone();
-            // Absent machines and those that are away by chance before anything happens: none of their processors is there.
+            // Absent machines and those that are down by chance before anything happens: none of their processors is there.
             let cores = part.cores;
             let missing = (0..part.machines)
                 .filter(|machine| (machine * cores..(machine + 1) * cores).all(|proc| !begin.contains(proc)));
-            let spans = away(told, id, here, missing.collect(), end);
+            let spans = down(told, id, here, missing.collect(), end);
             for segment in &segments {
                 for machine in segment.procs.iter().map(|proc| proc / cores).collect::<BTreeSet<_>>() {
                     let gone = spans.get(&machine).into_iter().flatten();
@@ -313,11 +316,11 @@ fn check_partitions(case: &GridCase, told: &Told<'_>, before: &Grid, after: &Gri
             // Blocks are machines here, so that none is there in part.
             let span = |(from, to): &(Time, Time)| u128::from(to.since(*from).micros());
             let gone: u128 = spans.values().flatten().map(span).sum();
-            assert_eq!(usage.away, gone * u128::from(cores) * SHARE, "time away");
+            assert_eq!(usage.down, gone * u128::from(cores) * SHARE, "time away");
             let nominal = u128::from(part.processors()) * SHARE * u128::from(end.micros());
             assert_eq!(usage.nominal(), nominal);
-            assert!(busy + usage.reserved + usage.away <= nominal, "more was used than there was");
-            assert_eq!(busy + usage.reserved + usage.away + usage.idle(), nominal);
+            assert!(busy + usage.reserved + usage.down <= nominal, "more was used than there was");
+            assert_eq!(busy + usage.reserved + usage.down + usage.idle(), nominal);
             let meter = |part: &PartitionSpec, busy: u128, powered: u128| {
                 let idle = (powered - busy) * u128::from(part.idle.milliwatts());
                 (busy * u128::from(part.busy.milliwatts()) + idle) / SHARE
@@ -338,9 +341,9 @@ fn check_partitions(case: &GridCase, told: &Told<'_>, before: &Grid, after: &Gri
                     let nominal_then = u128::from(part.processors()) * SHARE * u128::from(fork.at.micros());
                     let powered_then = nominal_then - gone * u128::from(cores) * SHARE;
                     meter(old, busy_then, powered_then)
-                        + meter(part, busy - busy_then, nominal - usage.away - powered_then)
+                        + meter(part, busy - busy_then, nominal - usage.down - powered_then)
                 }
-                _ => meter(part, busy, nominal - usage.away),
+                _ => meter(part, busy, nominal - usage.down),
             };
             assert_eq!(usage.meter.nanojoules(), drawn, "the meter is the integral of power");
             let energy: u128 = segments.iter().map(|segment| segment.energy.nanojoules()).sum();

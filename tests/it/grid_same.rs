@@ -1,4 +1,4 @@
-//! Whatever drives a grid, and however fast, the same records in the same order, and the same end.
+//! Every engine, at any pace, gives the same records in the same order, and the same end.
 
 use gridemu::grid::WindowOptions;
 use gridemu::units::Span;
@@ -20,8 +20,6 @@ fn same(how: &str, found: &GridRan, expected: &GridRan) {
 fn all_windows(case: &GridCase, ends: u64, lag: u64) {
     let expected = case.stepwise();
     same("windows", &case.windows(WindowOptions::default()).0, &expected);
-    let blind = WindowOptions { promises: false, ..WindowOptions::default() };
-    same("windows without promises", &case.windows(blind).0, &expected);
     let random = WindowOptions {
         ends: Some(random_ends(ends)),
         lag: (lag > 0).then(|| Span::from_micros(lag)),

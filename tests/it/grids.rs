@@ -1,14 +1,14 @@
-//! Small grids drawn at random, and all the ways to run them.
+//! Small random grids, and all ways to run them.
 
 use std::num::NonZeroUsize;
 
 use gridemu::broker::BrokerRegistry;
-use gridemu::grid::{Grid, WindowEnds, WindowOptions};
+use gridemu::grid::{Grid, Policies, WindowEnds, WindowOptions};
 use gridemu::local::Registry;
 use gridemu::model::{
-    BrokerSpec, CheckpointInterval, Checkpointing, ChurnAct, Distribution, Fate, GridPart, GridSpec,
-    InstantOrder, Job, Link, Machines, NetworkSpec, PartitionId, PartitionSpec, Payer, PlannedChurn, ProcSet,
-    RandomChurn, Record, Replan, Reservation, SiteSpec,
+    BrokerSpec, CheckpointInterval, Checkpointing, ChurnAct, Distribution, FailureAction, GridContext,
+    GridSpec, InstantOrder, Job, Link, Machines, NetworkSpec, PartitionId, PartitionSpec, Payer,
+    PlannedChurn, ProcSet, RandomChurn, Record, Replan, Reservation, SiteSpec,
 };
 use gridemu::runtime::{RuntimeOptions, run_grid};
 use gridemu::units::{Bandwidth, Bytes, Power, Price, Rate, Span, Time};
@@ -44,8 +44,8 @@ impl GridCase {
             (!jobs.is_empty()).then(|| Box::new(Jobs::new(jobs.clone())) as Box<dyn Source>)
         };
         let local = self.local.iter().map(source).collect();
-        let (registry, brokers) = (Registry::standard(), BrokerRegistry::standard());
-        Grid::build(&self.spec, local, source(&self.portal), &registry, &brokers).expect("a grid")
+        let policies = Policies::standard();
+        Grid::build(&self.spec, local, source(&self.portal), &policies).expect("a grid")
     }
 
     /// A run by the plain loop over windows, and the grid after it.
@@ -115,8 +115,7 @@ pub(crate) fn random_ends(seed: u64) -> WindowEnds {
 }
 
 pub(crate) fn brokers() -> Vec<String> {
-    let mut all: Vec<String> =
-        BrokerRegistry::standard().all().iter().map(|info| info.name.to_owned()).collect();
+    let mut all: Vec<String> = BrokerRegistry::standard().names().map(str::to_owned).collect();
     all.push("mct[absent=queue]".to_owned());
     all
 }
@@ -135,7 +134,7 @@ fn partition() -> impl Strategy<Value = PartitionSpec> {
             absent: absent.min(machines - 1),
             cores,
             speed: Rate::ratio(num, den),
-            quantum: if whole { cores } else { 1 },
+            allocation_unit: if whole { cores } else { 1 },
             idle: Power::from_milliwatts(power * 7_000),
             busy: Power::from_milliwatts(power * 7_000 + power * power * 3_000),
             price: Price::from_nanos(price * 36_000_000),
@@ -176,7 +175,12 @@ fn acts() -> impl Strategy<Value = Vec<PlannedChurn>> {
 }
 
 fn site() -> impl Strategy<Value = SiteSpec> {
-    let fate = select(vec![Fate::Requeue, Fate::GiveBack, Fate::Wait, Fate::Fail]);
+    let on_failure = select(vec![
+        FailureAction::Requeue,
+        FailureAction::Resubmit,
+        FailureAction::Wait,
+        FailureAction::Fail,
+    ]);
     let interval = prop_oneof![
         Just(CheckpointInterval::Young),
         Just(CheckpointInterval::Daly),
@@ -188,7 +192,7 @@ fn site() -> impl Strategy<Value = SiteSpec> {
     let churn = (
         weighted(0.4, random),
         acts(),
-        fate,
+        on_failure,
         any::<bool>(),
         weighted(0.4, checkpoint),
         weighted(0.3, 1_u32..4),
@@ -208,7 +212,7 @@ fn site() -> impl Strategy<Value = SiteSpec> {
                 site.order = InstantOrder::Event;
             }
             (site.overrun, site.record_machines, site.pue_ppm) = (overrun, machines, 1_250_000);
-            (site.churn.random, site.churn.script, site.churn.running) = (churn.0, churn.1, churn.2);
+            (site.churn.random, site.churn.script, site.churn.on_failure) = (churn.0, churn.1, churn.2);
             (site.churn.return_queued, site.churn.checkpoint, site.churn.attempts) =
                 (churn.3, churn.4, churn.5);
             site.tariff.price_by_hour = by_hour.parse().ok();
@@ -232,24 +236,24 @@ fn site() -> impl Strategy<Value = SiteSpec> {
 }
 
 fn broker() -> impl Strategy<Value = BrokerSpec> {
-    let replan = select(vec![Replan::Never, Replan::OnChurn, Replan::EveryPicture]);
-    let picture = select(vec![Span::ZERO, Span::from_secs(10), Span::from_secs(60)]);
+    let replan = select(vec![Replan::Never, Replan::OnChurn, Replan::EveryReport]);
+    let monitoring_interval = select(vec![Span::ZERO, Span::from_secs(10), Span::from_secs(60)]);
     let overhead = select(vec![Span::ZERO, Span::from_micros(5_000), Span::from_secs(2)]);
     let backoff = select(vec![Span::ZERO, Span::from_secs(1), Span::from_secs(10)]);
     let payer = select(vec![Payer::User, Payer::Site]);
     let tries = (0_u32..5, backoff, weighted(0.4, 1_u32..4), overhead, payer);
-    (select(brokers()), picture, any::<bool>(), replan, any::<bool>(), tries).prop_map(
-        |(policy, picture, count_in_flight, replan, recall_queued, tries)| {
-            let (retries, backoff, in_flight, overhead, lost_attempts) = tries;
+    (select(brokers()), monitoring_interval, any::<bool>(), replan, any::<bool>(), tries).prop_map(
+        |(policy, monitoring_interval, count_in_flight, replan, recall_queued, tries)| {
+            let (retries, backoff, in_flight, overhead, failed_attempts) = tries;
             // Every report of a job that has come would call it back, for ever.
-            let replan = if picture.is_zero() && replan == Replan::EveryPicture && recall_queued {
+            let replan = if monitoring_interval.is_zero() && replan == Replan::EveryReport && recall_queued {
                 Replan::OnChurn
             } else {
                 replan
             };
             BrokerSpec {
                 policy: policy.parse().expect("a policy"),
-                picture,
+                monitoring_interval,
                 count_in_flight,
                 replan,
                 recall_queued,
@@ -257,7 +261,7 @@ fn broker() -> impl Strategy<Value = BrokerSpec> {
                 backoff,
                 in_flight,
                 overhead,
-                lost_attempts,
+                failed_attempts,
             }
         },
     )
@@ -278,7 +282,7 @@ fn jobs(most: usize, data: bool) -> impl Strategy<Value = Vec<Job>> {
                 job.estimate = Span::from_micros(runtime.saturating_add_signed(error));
                 if data && input + output > 0 {
                     let (input, output) = (Bytes::new(input), Bytes::new(output));
-                    job.grid = Some(Box::new(GridPart { input, output, ..GridPart::default() }));
+                    job.grid = Some(Box::new(GridContext { input, output, ..GridContext::default() }));
                 }
                 job
             })

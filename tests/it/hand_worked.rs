@@ -1,4 +1,4 @@
-//! Cases worked by hand: the arithmetic stands in the comments.
+//! Hand-worked cases of local policies; comments contain the arithmetic.
 
 use std::fmt::Write as _;
 
@@ -19,8 +19,9 @@ fn times(spec: &SiteSpec, jobs: &[Job]) -> Vec<(u64, u64)> {
 
 fn lawful(spec: &SiteSpec, jobs: &[Job]) -> Ran {
     let ran = run(spec, jobs);
-    let slots = Registry::standard().build(&spec.policy).expect("a policy").1.slots;
-    check(spec, jobs, &ran, Law { slots, ..Law::default() });
+    let multiprogramming_level =
+        Registry::standard().build(&spec.policy).expect("a policy").1.multiprogramming_level;
+    check(spec, jobs, &ran, Law { multiprogramming_level, ..Law::default() });
     ran
 }
 
@@ -138,7 +139,7 @@ fn jobs_of_no_length_pass_through() {
         let spec = site(4, policy);
         assert_eq!(times(&spec, &jobs), expected, "{policy}");
         if policy != "equal-share[mpl=1]" {
-            assert_eq!(times(&event(spec), &jobs), expected, "{policy}, one pass an event");
+            assert_eq!(times(&event(spec), &jobs), expected, "{policy}, one pass per event");
         }
     }
 }
@@ -219,7 +220,7 @@ fn nobody_runs_into_a_reservation() {
     for policy in ["easy", "conservative", "conservative[compress=none]", "easy[order=lxf]"] {
         // Job 1 from 80 to 131. Job 4 needs 3 and does not fit before: after job 1, at 131.
         assert_eq!(starts(&spec(policy), &jobs), [80, 1, 60, 131], "{policy}");
-        assert_eq!(starts(&event(spec(policy)), &jobs), [80, 1, 60, 131], "{policy}, one pass an event");
+        assert_eq!(starts(&event(spec(policy)), &jobs), [80, 1, 60, 131], "{policy}, one pass per event");
         // 2 × 30 reserved seconds, within the account from 0 to 136.
         let usage = lawful(&spec(policy), &jobs).usage[0];
         assert_eq!(usage.reserved, 60 * gridemu::platform::Usage::PROC_SECOND);
@@ -253,7 +254,7 @@ fn sizes_are_rounded_up_to_blocks() {
     // 10 processors in blocks of 4: 8 can be given. Job 1 asks for 5 and gets 8; job 2 asks for 1 and gets 4; job 3 asks for 9,
     // which is 12: too large.
     let mut spec = site(10, "easy");
-    spec.partitions[0].quantum = 4;
+    spec.partitions[0].allocation_unit = 4;
     let jobs = [job(1, 0, 5, 10), job(2, 0, 1, 10), job(3, 0, 9, 10), job(4, 0, 4, 10)];
     let ran = lawful(&spec, &jobs);
     assert_eq!([ran.times(1).0, ran.times(2).0, ran.times(4).0], [0, 10, 10]);
@@ -386,14 +387,9 @@ fn prices_follow_the_hour_of_the_day() {
 
 // ---- the run as a whole ----
 
-static NEVER: PolicyInfo = PolicyInfo {
-    name: "never",
-    doc: "Starts nothing.",
-    source: "the tests",
-    params: &[],
-    abilities: |_| Abilities::PLAIN,
-    build: |_| Ok(Box::new(Never)),
-};
+fn never() -> PolicyInfo {
+    PolicyInfo::new("never", |_| Ok((Box::new(Never), Abilities::PLAIN))).doc("Starts nothing.")
+}
 
 struct Never;
 
@@ -405,7 +401,7 @@ impl LocalPolicy for Never {
 
 #[test]
 fn a_run_in_which_nothing_moves_says_who_waits_for_what() {
-    let registry = Registry::standard().with(&NEVER);
+    let registry = Registry::standard().with(never());
     let jobs: Vec<Job> = (1..=7).map(|id| job(id, id, id as u32, 10)).collect();
     let mut grid = support::grid(&registry, &site(8, "never"), &jobs).unwrap();
     let mut records: Vec<Record> = Vec::new();
@@ -413,8 +409,7 @@ fn a_run_in_which_nothing_moves_says_who_waits_for_what() {
     let GridError::Stuck { at, total, first } = &error else { panic!("{error}") };
     assert_eq!((*at, *total, first.len()), (Time::from_secs(7), 7, 5));
     assert_eq!((first[2].job, first[2].procs, first[2].site.as_deref()), (JobId(3), 3, Some("site")));
-    let message =
-        "at 7 s nothing moves any more, but 7 jobs are left: job 1 waits for 1 processor of `site`, ";
+    let message = "stuck at 7 s: nothing can happen any more, but 7 jobs are left: job 1 waits for 1 processor of `site`, ";
     assert!(error.to_string().starts_with(message), "{error}");
     // They have been recorded all the same.
     let ran = Ran::of(&grid, records);
@@ -467,7 +462,7 @@ fn jobs_without_end_at_one_instant_stall() {
         assert_eq!((who.as_str(), at.time, *rounds), ("site `site`", Time::from_secs(5), 10_000));
         assert_eq!(
             error.to_string(),
-            "site `site` does not get past 5 s, round 10000: 10000 rounds at one instant"
+            "site `site` does not get beyond 5 s, round 10000: 10000 rounds at one instant"
         );
     }
 }
@@ -600,7 +595,7 @@ pub(crate) struct Golden {
 pub(crate) fn golden_scenarios() -> Vec<Golden> {
     let mut priced = site(4, "conservative[compress=start]");
     let part = &mut priced.partitions[0];
-    (part.machines, part.cores, part.quantum) = (3, 4, 2);
+    (part.machines, part.cores, part.allocation_unit) = (3, 4, 2);
     (part.speed, part.price) = (Rate::ratio(3, 2), Price::from_nanos(180_000_000));
     (part.idle, part.busy) = (Power::from_milliwatts(40_000), Power::from_milliwatts(95_000));
     let mixed: Vec<Job> = (0..12)
@@ -615,7 +610,7 @@ pub(crate) fn golden_scenarios() -> Vec<Golden> {
     vec![
         Golden { name: "easy backfills", spec: site(10, "easy"), jobs: backfilling() },
         Golden {
-            name: "ends and arrivals, one pass an event",
+            name: "ends and arrivals, one pass per event",
             spec: event(site(4, "easy")),
             jobs: one_instant(),
         },
@@ -655,7 +650,7 @@ fn trace(ran: &Ran) -> String {
                     j.id, j.outcome, j.submit, j.end, j.procs
                 );
             }
-            Record::Machine(_) | Record::Event(_) => {}
+            _ => {}
         }
     }
     let usage = ran.usage[0];

@@ -1,4 +1,5 @@
-//! What holds for every policy on every site: random grids, the checker, and runs that are cut, repeated and resumed.
+//! Invariants of every policy on every site: random grids, the schedule checker, and runs that are interrupted, repeated and
+//! resumed.
 
 use std::collections::BTreeMap;
 
@@ -21,25 +22,25 @@ use crate::support::{self, Law, Ran, With, check, command, job, try_run};
 /// Every policy of the registry, with its parameters' choices.
 pub(crate) fn variants() -> Vec<String> {
     let mut all = Vec::new();
-    for info in Registry::standard().all() {
-        all.push(info.name.to_owned());
-        let choices: &[&str] = match info.name {
+    for name in Registry::standard().names() {
+        all.push(name.to_owned());
+        let choices: &[&str] = match name {
             "easy" => &["order=sjf", "order=ljf", "order=saf", "order=lxf"],
-            "los" => &["lookahead=1", "shadow=by"],
+            "los" => &["lookahead=1", "shadow=by", "cs=2,dedicated=reserve"],
             "delayed-los" => &["cs=0", "cs=1", "cs=1000"],
             "hybrid-los" => &["cs=0", "cs=1"],
             "conservative" => &["compress=start", "compress=none"],
             "equal-share" => &["mpl=1", "mpl=3", "mpl=5"],
             _ => &[],
         };
-        all.extend(choices.iter().map(|choice| format!("{}[{choice}]", info.name)));
+        all.extend(choices.iter().map(|choice| format!("{name}[{choice}]")));
     }
     all
 }
 
 fn law(spec: &SiteSpec) -> Law {
     let (_, abilities) = Registry::standard().build(&spec.policy).expect("it is a policy");
-    Law { slots: abilities.slots, ..Law::default() }
+    Law { multiprogramming_level: abilities.multiprogramming_level, ..Law::default() }
 }
 
 #[derive(Clone)]
@@ -66,16 +67,16 @@ fn partition() -> impl Strategy<Value = PartitionSpec> {
         1 => Just(Rate::ratio(2, 1)),
         1 => (1_u64..300, 1_u64..100).prop_map(|(num, den)| Rate::ratio(num, den)),
     ];
-    let quantum = prop_oneof![3 => Just(1_u32), 1 => 2_u32..5];
+    let allocation_unit = prop_oneof![3 => Just(1_u32), 1 => 2_u32..5];
     let power = (0_u64..90_000, 0_u64..200_000);
-    (3_u32..9, 1_u32..5, speed, quantum, power, 0_u64..5_000_000_000).prop_map(
-        |(machines, cores, speed, quantum, (idle, more), price)| PartitionSpec {
+    (3_u32..9, 1_u32..5, speed, allocation_unit, power, 0_u64..5_000_000_000).prop_map(
+        |(machines, cores, speed, allocation_unit, (idle, more), price)| PartitionSpec {
             name: "part".to_owned(),
             machines,
             absent: 0,
             cores,
             speed,
-            quantum: quantum.min(machines * cores),
+            allocation_unit: allocation_unit.min(machines * cores),
             idle: Power::from_milliwatts(idle),
             busy: Power::from_milliwatts(idle + more),
             price: Price::from_nanos(price),
@@ -305,11 +306,11 @@ proptest! {
         steps in 0_usize..30,
     ) {
         let registry = Registry::standard();
-        let slots = |spec: &SiteSpec| registry.build(&spec.policy).unwrap().1.slots;
+        let multiprogramming_level = |spec: &SiteSpec| registry.build(&spec.policy).unwrap().1.multiprogramming_level;
         let others: Vec<SiteSpec> = variants()
             .into_iter()
             .map(|other| SiteSpec { policy: other.parse().unwrap(), ..case.spec.clone() })
-            .filter(|other| slots(other) == slots(&case.spec))
+            .filter(|other| multiprogramming_level(other) == multiprogramming_level(&case.spec))
             .filter(|other| support::grid(&registry, other, &[]).is_ok())
             .collect();
         let other = other.get(&others);
@@ -372,6 +373,7 @@ proptest! {
                     Record::Segment(segment) => segment.site,
                     Record::Machine(machine) => machine.site,
                     Record::Event(event) => event.site,
+                    another => unreachable!("a record of a new kind: {another:?}"),
                 })
                 .cloned()
                 .collect();
@@ -381,6 +383,7 @@ proptest! {
                     Record::Segment(segment) => segment.site = SiteId(0),
                     Record::Machine(machine) => machine.site = SiteId(0),
                     Record::Event(event) => event.site = SiteId(0),
+                    another => unreachable!("a record of a new kind: {another:?}"),
                 }
             }
             of_site
@@ -411,19 +414,16 @@ proptest! {
 
 // ---- promises ----
 
-static PROMISING: PolicyInfo = PolicyInfo {
-    name: "promising",
-    doc: "Conservative backfilling, watched.",
-    source: "the tests",
-    params: &[],
-    abilities: |_| Abilities { keeps_reservations: true, guarantees_starts: true, ..Abilities::PLAIN },
-    build: |mut named| {
+fn promising() -> PolicyInfo {
+    PolicyInfo::new("promising", |named| {
         const CHOICES: [(&str, Compress); 3] =
             [("submission", Compress::Submission), ("start", Compress::Start), ("none", Compress::None)];
         let compress = named.take_choice("compress", &CHOICES)?.unwrap_or_default();
-        Ok(Box::new(Promising { inner: Conservative::new(compress), promises: BTreeMap::new() }))
-    },
-};
+        let able = Abilities { keeps_reservations: true, guarantees_starts: true, ..Abilities::PLAIN };
+        Ok((Box::new(Promising { inner: Conservative::new(compress), promises: BTreeMap::new() }), able))
+    })
+    .doc("Conservative backfilling, watched.")
+}
 
 /// Keeps the start that each job was promised when it came, and fails when one is not kept.
 struct Promising {
@@ -471,7 +471,7 @@ proptest! {
         let straight = straight(&Case { spec: watched.clone(), ..case.clone() });
         watched.policy.name = "promising".to_owned();
         let mut grid =
-            support::grid(&Registry::standard().with(&PROMISING), &watched, &case.jobs).expect("a grid");
+            support::grid(&Registry::standard().with(promising()), &watched, &case.jobs).expect("a grid");
         for (time, id) in &case.cancels {
             grid.command(command(*time, Body::Cancel(*id))).expect("nothing has happened yet");
         }

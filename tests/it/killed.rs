@@ -1,7 +1,6 @@
-//! The real program is killed at any moment, and goes on as if nothing had happened.
+//! The real program is killed at random moments, and continues as if it had not been interrupted.
 //!
-//! `GRIDEMU_KILLS=200 cargo test --test it killed -- --nocapture` kills it so often; without it, a few times for
-//! each scenario.
+//! `GRIDEMU_KILLS=200 cargo test --test it killed -- --nocapture` sets the number of kills; the default is a few for each scenario.
 
 #![expect(
     clippy::disallowed_methods,
@@ -103,7 +102,7 @@ fn killed(command: &mut Command, after: Duration) -> (bool, Output) {
 
 /// Whether a run ended before its first snapshot.
 fn is_unsaved(said: &str) -> bool {
-    said.contains("nothing has been saved") || said.contains("it was being made")
+    said.contains("has no snapshot") || said.contains("it was being made")
 }
 
 /// Numbers that are not the same in two runs of the tests: moments to kill at.

@@ -1,15 +1,15 @@
-//! Checks that a partition whose machines come and go did what a real one could have done: from the description, the script and
-//! the records alone.
+//! Checks that a partition under churn did only what a real one could have done, from the description, the script and the records
+//! alone.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use gridemu::local::{Departed, Gone, Registry};
-use gridemu::metrics::legal::Rule;
+use gridemu::local::{Exit, ExitKind, Registry};
 use gridemu::model::{
     CheckpointInterval, EventKind, EventRecord, InstantOrder, Job, JobId, JobRecord, MachineState, Outcome,
     Payer, ProcSet, Record, SegmentRecord, SiteSpec, Size,
 };
 use gridemu::units::{Rate, Span, Time};
+use gridemu::verify::Rule;
 
 use crate::driver::{Act, Script};
 use crate::support::{Law, Ran, SHARE, check_processors, judged, speed_on};
@@ -18,8 +18,8 @@ use crate::support::{Law, Ran, SHARE, check_processors, judged, speed_on};
 #[derive(Clone)]
 struct Standing {
     from: Time,
-    /// Machines that are away.
-    away: BTreeSet<u32>,
+    /// Machines that are down.
+    down: BTreeSet<u32>,
     slow: BTreeMap<u32, Rate>,
 }
 
@@ -32,23 +32,23 @@ struct Machines {
 impl Machines {
     fn of(spec: &SiteSpec, script: &Script) -> Self {
         let part = &spec.partitions[0];
-        let mut away: BTreeSet<u32> = (part.machines - part.absent..part.machines).collect();
-        away.extend(script.away.iter());
-        let mut now = Standing { from: Time::ZERO, away, slow: BTreeMap::new() };
+        let mut down: BTreeSet<u32> = (part.machines - part.absent..part.machines).collect();
+        down.extend(script.down.iter());
+        let mut now = Standing { from: Time::ZERO, down, slow: BTreeMap::new() };
         let mut standing = vec![now.clone()];
         for (time, act) in &script.acts {
             match act {
-                Act::Leave(machines) => now.away.extend(machines.iter()),
-                Act::LeaveSite => now.away.extend(0..part.machines),
+                Act::Leave(machines) => now.down.extend(machines.iter()),
+                Act::LeaveSite => now.down.extend(0..part.machines),
                 Act::Join(machines) => machines.iter().for_each(|machine| {
-                    now.away.remove(&machine);
+                    now.down.remove(&machine);
                 }),
                 Act::Slow(machines, factor) => {
                     now.slow.extend(machines.iter().map(|machine| (machine, *factor)))
                 }
                 Act::Cancel(_) | Act::Withdraw(_) => continue,
             }
-            now.away.retain(|machine| *machine < part.machines);
+            now.down.retain(|machine| *machine < part.machines);
             now.from = *time;
             // The first is how it was before anything happened.
             if standing.len() > 1 && standing.last().is_some_and(|last| last.from == *time) {
@@ -68,16 +68,16 @@ impl Machines {
     /// Whether all machines of a processor's block are there.
     fn is_there(&self, standing: &Standing, proc: u32) -> bool {
         let part = &self.spec.partitions[0];
-        let block = proc / part.quantum * part.quantum;
-        (block..block + part.quantum).all(|proc| !standing.away.contains(&(proc / part.cores)))
+        let block = proc / part.allocation_unit * part.allocation_unit;
+        (block..block + part.allocation_unit).all(|proc| !standing.down.contains(&(proc / part.cores)))
     }
 
-    /// Processors that are away, in processors × microseconds within `[from, to)`.
+    /// Processors that are down, in processors × microseconds within `[from, to)`.
     fn away_time(&self, from: Time, to: Time) -> u128 {
         let ends = self.standing.iter().skip(1).map(|next| next.from).chain([Time::NEVER]);
         let spans = self.standing.iter().zip(ends).map(|(standing, end)| {
             let span = end.min(to).since(standing.from.max(from)).micros();
-            u128::from(span) * (standing.away.len() as u128)
+            u128::from(span) * (standing.down.len() as u128)
         });
         spans.sum::<u128>() * u128::from(self.spec.partitions[0].cores)
     }
@@ -146,10 +146,14 @@ pub(crate) fn check_churn(
     jobs: &[Job],
     script: &Script,
     ran: &Ran,
-    gone: &[(Time, Departed)],
+    gone: &[(Time, Exit)],
 ) {
     let abilities = registry.build(&spec.policy).expect("a policy").1;
-    let law = Law { slots: abilities.slots, gaps: abilities.preempts, kills: abilities.preempts };
+    let law = Law {
+        multiprogramming_level: abilities.multiprogramming_level,
+        gaps: abilities.preempts,
+        kills: abilities.preempts,
+    };
     let machines = Machines::of(spec, script);
     let part = &spec.partitions[0];
     let segments: Vec<&SegmentRecord> = ran.segments().collect();
@@ -173,17 +177,17 @@ pub(crate) fn check_churn(
         let of_job: Vec<&SegmentRecord> = segments.iter().copied().filter(|s| s.job == job.id).collect();
         let history = history(job, ran, gone, script);
         check_job(spec, script, job, &of_job, &history, law, gone, &mut sums);
-        if law.slots <= 1 {
+        if law.multiprogramming_level <= 1 {
             check_kept(&of_job, &segments, &history);
         }
     }
     let rigid = jobs.iter().all(|job| matches!(job.size, Size::Rigid(_)));
     let mut verdict = judged(registry, std::slice::from_ref(spec), rigid, &ran.records);
     // Jobs that went back have no row here.
-    if gone.iter().any(|(_, gone)| matches!(gone.how, Gone::Returned { .. })) {
+    if gone.iter().any(|(_, gone)| matches!(gone.how, ExitKind::Returned { .. })) {
         verdict.broken.remove(&Rule::Rows);
     }
-    assert!(verdict.is_legal(), "{:#?}", verdict.broken);
+    assert!(verdict.is_valid(), "{:#?}", verdict.broken);
     check_tally(ran, gone);
     check_ledger(&machines, ran, &sums);
     if spec.record_machines {
@@ -193,7 +197,7 @@ pub(crate) fn check_churn(
 
 /// Machines leave and join as the script says, each change told once.
 fn check_events(machines: &Machines, ran: &Ran) {
-    let mut away = machines.standing[0].away.clone();
+    let mut down = machines.standing[0].down.clone();
     let mut told = Vec::new();
     for record in &ran.records {
         let Record::Event(event) = record else { continue };
@@ -201,25 +205,25 @@ fn check_events(machines: &Machines, ran: &Ran) {
         let cores = machines.spec.partitions[0].cores;
         match event.kind {
             EventKind::Left => {
-                assert!(which.is_disjoint(&away) && !which.is_empty());
-                away.extend(&which);
+                assert!(which.is_disjoint(&down) && !which.is_empty());
+                down.extend(&which);
             }
             EventKind::Joined => {
-                assert!(which.is_subset(&away) && !which.is_empty());
-                away.retain(|machine| !which.contains(machine));
+                assert!(which.is_subset(&down) && !which.is_empty());
+                down.retain(|machine| !which.contains(machine));
             }
             _ => continue,
         }
         assert_eq!(event.procs, which.len() as u32 * cores);
-        told.push((event.time, away.clone()));
+        told.push((event.time, down.clone()));
     }
     for standing in &machines.standing[1..] {
-        let last = told.iter().rev().find(|(time, _)| *time <= standing.from).map(|(_, away)| away);
-        assert_eq!(last.unwrap_or(&machines.standing[0].away), &standing.away, "at {}", standing.from);
+        let last = told.iter().rev().find(|(time, _)| *time <= standing.from).map(|(_, down)| down);
+        assert_eq!(last.unwrap_or(&machines.standing[0].down), &standing.down, "at {}", standing.from);
     }
 }
 
-fn history<'a>(job: &Job, ran: &'a Ran, gone: &[(Time, Departed)], script: &Script) -> History<'a> {
+fn history<'a>(job: &Job, ran: &'a Ran, gone: &[(Time, Exit)], script: &Script) -> History<'a> {
     let records: Vec<&JobRecord> = ran.jobs().filter(|record| record.id == job.id).collect();
     assert!(records.len() <= 1, "job {} has one end", job.id);
     let (mut lost, mut halts) = (BTreeMap::new(), Vec::new());
@@ -230,10 +234,10 @@ fn history<'a>(job: &Job, ran: &'a Ran, gone: &[(Time, Departed)], script: &Scri
         }
         match event.kind {
             // The second one of an attempt tells that the job left the queue.
-            EventKind::Requeued | EventKind::GivenBack | EventKind::Failed if event.attempt > 0 => {
+            EventKind::Requeued | EventKind::Returned | EventKind::Failed if event.attempt > 0 => {
                 lost.entry(event.attempt).or_insert(event);
             }
-            EventKind::Halted => match halts.last_mut() {
+            EventKind::Stalled => match halts.last_mut() {
                 // It had gone on at this very instant.
                 Some((_, to)) if *to == event.time => *to = Time::NEVER,
                 _ => halts.push((event.time, Time::NEVER)),
@@ -253,10 +257,12 @@ fn history<'a>(job: &Job, ran: &'a Ran, gone: &[(Time, Departed)], script: &Scri
     if let (Some(record), Some(last)) = (record, halts.last_mut()) {
         last.1 = last.1.min(record.end);
     }
-    let mine = |(_, departed): &&(Time, Departed)| departed.job == job.id;
+    let mine = |(_, departed): &&(Time, Exit)| departed.job == job.id;
     match gone.iter().rev().find(mine).map(|(_, departed)| &departed.how) {
-        Some(Gone::Ended(outcome)) => assert_eq!(record.map(|record| record.outcome), Some(*outcome)),
-        Some(Gone::Returned { .. }) => assert!(script.again.is_some() || record.is_none(), "job {}", job.id),
+        Some(ExitKind::Ended(outcome)) => assert_eq!(record.map(|record| record.outcome), Some(*outcome)),
+        Some(ExitKind::Returned { .. }) => {
+            assert!(script.again.is_some() || record.is_none(), "job {}", job.id)
+        }
         None => assert!(record.is_some_and(|record| record.outcome == Outcome::Unfinished)),
     }
     History { record, lost, halts }
@@ -270,7 +276,7 @@ fn check_job(
     segments: &[&SegmentRecord],
     history: &History<'_>,
     law: Law,
-    gone: &[(Time, Departed)],
+    gone: &[(Time, Exit)],
     sums: &mut Sums,
 ) {
     let (id, part) = (job.id, &spec.partitions[0]);
@@ -321,7 +327,7 @@ fn check_job(
         sums.busy += busy;
         sums.overhead += writing;
         sums.segments += of_attempt.len() as u128;
-        if lost.is_none() || script.lost_attempts == Payer::User {
+        if lost.is_none() || script.failed_attempts == Payer::User {
             cost += paid;
         }
         let last_rate = of_attempt.last().map_or(0, |segment| u128::from(segment.rate.units()));
@@ -364,7 +370,7 @@ fn check_job(
         }
     }
     sums.cost += cost;
-    let mine = |(_, departed): &&(Time, Departed)| departed.job == id;
+    let mine = |(_, departed): &&(Time, Exit)| departed.job == id;
     if let Some(record) = history.record {
         assert_eq!(record.start.is_some(), record.attempts > 0);
         assert_eq!(record.attempts, attempts);
@@ -373,7 +379,7 @@ fn check_job(
         assert!(time <= record.end);
         let given = speed_on(part, &job.size, if record.procs > 0 { record.procs } else { return });
         assert_eq!(u128::from(record.run.micros()), allowed.div_ceil(given), "job {id}: run");
-    } else if let Some((_, Departed { how: Gone::Returned { job, .. }, .. })) = gone.iter().rev().find(mine) {
+    } else if let Some((_, Exit { how: ExitKind::Returned { job, .. }, .. })) = gone.iter().rev().find(mine) {
         let carried = job.grid.as_ref().expect("a job of the grid");
         assert_eq!((carried.attempts, carried.kept.units()), (attempts, kept), "job {id}");
         assert_eq!((carried.energy.nanojoules(), carried.cost.nanos()), (energy, cost), "job {id}");
@@ -409,11 +415,11 @@ fn check_kept(segments: &[&SegmentRecord], all: &[&SegmentRecord], history: &His
     }
 }
 
-fn check_tally(ran: &Ran, gone: &[(Time, Departed)]) {
+fn check_tally(ran: &Ran, gone: &[(Time, Exit)]) {
     let mut outcomes = [0; 6];
     ran.jobs().for_each(|job| outcomes[job.outcome.index()] += 1);
     assert_eq!(ran.tally.outcomes, outcomes, "the tally counts what the records say");
-    let returned = gone.iter().filter(|(_, gone)| matches!(gone.how, Gone::Returned { .. })).count();
+    let returned = gone.iter().filter(|(_, gone)| matches!(gone.how, ExitKind::Returned { .. })).count();
     assert_eq!(ran.tally.returned, returned as u64);
     let ended: BTreeSet<JobId> = ran.jobs().map(|job| job.id).collect();
     assert_eq!(ended.len(), ran.jobs().count(), "nobody ends twice");
@@ -430,12 +436,12 @@ fn check_ledger(machines: &Machines, ran: &Ran, sums: &Sums) {
     let near = |a: u128, b: u128| a.abs_diff(b) <= 4 * sums.segments;
     assert!(near(usage.overhead, sums.overhead), "overhead {} and {}", usage.overhead, sums.overhead);
     assert!(near(usage.useful, sums.useful), "useful {} and {}", usage.useful, sums.useful);
-    let away = machines.away_time(usage.from, usage.to) * SHARE;
-    assert_eq!(usage.away, away, "time away");
-    assert!(sums.busy + usage.reserved + away <= nominal, "more was used than there was");
-    assert_eq!(sums.busy + usage.reserved + away + usage.idle(), nominal, "everything is accounted for");
+    let down = machines.away_time(usage.from, usage.to) * SHARE;
+    assert_eq!(usage.down, down, "time away");
+    assert!(sums.busy + usage.reserved + down <= nominal, "more was used than there was");
+    assert_eq!(sums.busy + usage.reserved + down + usage.idle(), nominal, "everything is accounted for");
     let meter = sums.busy * u128::from(part.busy.milliwatts())
-        + (nominal - away - sums.busy) * u128::from(part.idle.milliwatts());
+        + (nominal - down - sums.busy) * u128::from(part.idle.milliwatts());
     assert_eq!(usage.meter.nanojoules(), meter / SHARE, "the meter is the integral of power");
     assert_eq!(usage.job_energy.nanojoules(), sums.energy);
     assert_eq!(usage.cost.nanos(), sums.cost);
@@ -454,7 +460,7 @@ fn check_states(machines: &Machines, ran: &Ran, segments: &[&SegmentRecord]) {
         last = machine.time;
         machine.procs.iter().for_each(|proc| changes[proc as usize].push((machine.time, machine.state)));
     }
-    let (mut reserved, mut away) = (0, 0);
+    let (mut reserved, mut down) = (0, 0);
     for (proc, changes) in (0..).zip(&changes) {
         let ends = changes.iter().skip(1).map(|(time, _)| *time).chain([usage.to.max(last)]);
         let mut busy = 0_u128;
@@ -463,7 +469,7 @@ fn check_states(machines: &Machines, ran: &Ran, segments: &[&SegmentRecord]) {
             match state {
                 MachineState::Busy => busy += u128::from(to.since(*from).micros()),
                 MachineState::Reserved => reserved += within,
-                MachineState::Away => away += within,
+                MachineState::Down => down += within,
                 MachineState::Idle => {}
             }
         }
@@ -478,8 +484,8 @@ fn check_states(machines: &Machines, ran: &Ran, segments: &[&SegmentRecord]) {
         assert_eq!(busy, u128::from(union.micros()), "busy time of processor {proc}");
     }
     assert_eq!(reserved * SHARE, usage.reserved, "reserved time");
-    // Those that are away from the beginning are told when somebody can hear it.
-    if machines.standing[0].away.is_empty() {
-        assert_eq!(away * SHARE, usage.away, "time away");
+    // Those that are down from the beginning are told when somebody can hear it.
+    if machines.standing[0].down.is_empty() {
+        assert_eq!(down * SHARE, usage.down, "time away");
     }
 }

@@ -1,4 +1,4 @@
-//! No result depends on where the legs of a run end, on what drives them, or on whether it is the same process that goes on.
+//! Results do not depend on where the segments of a run end, on the engine, or on whether the same process continues the run.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -7,10 +7,10 @@ use std::thread;
 use std::time::Duration;
 
 use gridemu::entity::{Body, Stamp};
-use gridemu::grid::{Command, Grid, GridError, Halt, Leg, Merge, WindowEnds, WindowOptions};
+use gridemu::grid::{Command, Grid, GridError, Halt, Merge, RunSegment, WindowEnds, WindowOptions};
 use gridemu::local::Registry;
 use gridemu::model::{BrokerSpec, GridSpec, Job, Link, NetworkSpec, Record, RecordSink, SiteId, SiteSpec};
-use gridemu::runtime::{RuntimeOptions, run_leg};
+use gridemu::runtime::{RuntimeOptions, run_segment};
 use gridemu::units::{Span, Time};
 use gridemu::workload::{Jobs, Source};
 use proptest::collection::vec;
@@ -20,10 +20,10 @@ use crate::grids::{GridCase, GridRan, grids, random_ends};
 use crate::invariants::{Case, cases, variants};
 use crate::support::through_bytes;
 
-/// How a leg is driven and what happens at its end.
+/// How a segment is driven and what happens at its end.
 #[derive(Clone, Copy, Debug)]
 struct Stretch {
-    /// Cut so long after the leg began.
+    /// Cut so long after the segment began.
     cut: Option<Span>,
     /// Halted when so many window ends have been chosen.
     halt: Option<u64>,
@@ -71,7 +71,7 @@ fn halting(halt: &Halt, after: u64, mut ends: Option<WindowEnds>) -> WindowEnds 
     })
 }
 
-/// Everything of a leg but its records is thrown away and made anew.
+/// Everything of a segment but its records is thrown away and made anew.
 fn anew(case: &GridCase, grid: &Grid, merge: &Merge) -> (Grid, Merge) {
     let saved = through_bytes(&grid.snapshot().expect("a state"));
     let merged = through_bytes(&merge.save());
@@ -83,14 +83,14 @@ fn anew(case: &GridCase, grid: &Grid, merge: &Merge) -> (Grid, Merge) {
     (fresh, restored)
 }
 
-/// One leg.
-fn leg(
+/// One segment.
+fn segment(
     case: &GridCase,
     grid: &mut Grid,
     merge: &mut Merge,
     records: &mut Vec<Record>,
     stretch: Stretch,
-) -> Result<Leg, String> {
+) -> Result<RunSegment, String> {
     let cut = stretch.cut.map(|cut| grid.now() + cut);
     let ends = stretch.ends.map(random_ends);
     let halt = stretch.halt.map(|after| (Halt::new(), after));
@@ -101,15 +101,15 @@ fn leg(
     let windows = WindowOptions { ends, halt: halt.map(|(halt, _)| halt), ..WindowOptions::default() };
     let begun = grid.now();
     let ended = match NonZeroUsize::new(stretch.threads) {
-        None => grid.run_leg(case.until, cut, windows, merge, records).map_err(|error| error.to_string()),
+        None => grid.run_segment(case.until, cut, windows, merge, records).map_err(|error| error.to_string()),
         Some(threads) => {
             // Half an hour takes some milliseconds.
             let (pace, begin) = (stretch.paced.then_some(1e6), grid.now());
             let options = RuntimeOptions { windows, threads, pace, begin, ..RuntimeOptions::default() };
-            run_leg(grid, case.until, cut, options, merge, records).map_err(|error| error.to_string())
+            run_segment(grid, case.until, cut, options, merge, records).map_err(|error| error.to_string())
         }
     };
-    if let Ok(Leg::Cut(at)) = ended {
+    if let Ok(RunSegment::Barrier(at)) = ended {
         assert_eq!(grid.now(), at);
         let cut = cut.map(|cut| cut.max(begun));
         assert!(cut.is_none_or(|cut| at <= cut), "cut at {at}, not {cut:?}");
@@ -126,10 +126,10 @@ fn in_legs(case: &GridCase, stretches: &[Stretch]) -> GridRan {
     let mut merge = Merge::new(grid.nodes().len());
     let last = Stretch { cut: None, halt: None, ends: None, threads: 0, paced: false, anew: false };
     for stretch in stretches.iter().copied().chain([last]) {
-        match leg(case, &mut grid, &mut merge, &mut records, stretch) {
-            Ok(Leg::Over) => break,
-            Ok(Leg::Cut(_)) if stretch.anew => (grid, merge) = anew(case, &grid, &merge),
-            Ok(Leg::Cut(_)) => {}
+        match segment(case, &mut grid, &mut merge, &mut records, stretch) {
+            Ok(RunSegment::Over) => break,
+            Ok(RunSegment::Barrier(_)) if stretch.anew => (grid, merge) = anew(case, &grid, &merge),
+            Ok(RunSegment::Barrier(_)) => {}
             Err(error) => return GridRan { records, result: Err(error), end: grid.now() },
         }
     }
@@ -168,9 +168,9 @@ fn replayed(case: &Case, cuts: &[u64], halts: &[u64]) -> (Vec<Record>, Result<()
             let halt = Halt::new();
             let after = halts.next();
             let mut sink = Asking { records: &mut records, halt: halt.clone(), after };
-            let ended = match grid.replay_leg(cut, after.map(|_| &halt), &mut sink) {
-                Ok(Leg::Over) => break,
-                Ok(Leg::Cut(at)) => at,
+            let ended = match grid.single_site_segment(cut, after.map(|_| &halt), &mut sink) {
+                Ok(RunSegment::Over) => break,
+                Ok(RunSegment::Barrier(at)) => at,
                 Err(error) => return (records, Err(error), grid.now()),
             };
             assert_eq!(grid.now(), ended);
@@ -184,7 +184,7 @@ fn replayed(case: &Case, cuts: &[u64], halts: &[u64]) -> (Vec<Record>, Result<()
             }
         }
     }
-    let result = grid.finish_replay(&mut records);
+    let result = grid.finish_single(&mut records);
     (records, result, grid.now())
 }
 
@@ -252,11 +252,14 @@ fn plain(sites: usize) -> Grid {
 #[test]
 fn several_sites_by_themselves_have_no_cut() {
     let mut grid = plain(2);
-    let cut = grid.replay_leg(Some(Time::from_secs(10)), None, &mut Vec::new());
-    assert_eq!(cut, Err(GridError::NoReplay));
-    assert_eq!(grid.replay_leg(None, Some(&Halt::new()), &mut Vec::new()), Err(GridError::NoReplay));
-    assert_eq!(grid.replay_leg(None, None, &mut Vec::new()), Ok(Leg::Over));
-    assert_eq!(grid.finish_replay(&mut Vec::new()), Ok(()));
+    let cut = grid.single_site_segment(Some(Time::from_secs(10)), None, &mut Vec::new());
+    assert_eq!(cut, Err(GridError::NotSingle));
+    assert_eq!(
+        grid.single_site_segment(None, Some(&Halt::new()), &mut Vec::new()),
+        Err(GridError::NotSingle)
+    );
+    assert_eq!(grid.single_site_segment(None, None, &mut Vec::new()), Ok(RunSegment::Over));
+    assert_eq!(grid.finish_single(&mut Vec::new()), Ok(()));
 }
 
 #[test]
@@ -265,22 +268,30 @@ fn a_cut_is_where_it_was_asked_for() {
     let mut merge = Merge::new(1);
     for at in [0, 100, 100, 130, 131] {
         let at = Time::from_secs(at);
-        let ended = grid.run_leg(None, Some(at), WindowOptions::default(), &mut merge, &mut records);
-        assert_eq!((ended, grid.now()), (Ok(Leg::Cut(at)), at));
+        let ended = grid.run_segment(None, Some(at), WindowOptions::default(), &mut merge, &mut records);
+        assert_eq!((ended, grid.now()), (Ok(RunSegment::Barrier(at)), at));
     }
     // One that has passed is now.
-    let ended = grid.run_leg(None, Some(Time::ZERO), WindowOptions::default(), &mut merge, &mut records);
-    assert_eq!(ended, Ok(Leg::Cut(Time::from_secs(131))));
+    let ended = grid.run_segment(None, Some(Time::ZERO), WindowOptions::default(), &mut merge, &mut records);
+    assert_eq!(ended, Ok(RunSegment::Barrier(Time::from_secs(131))));
     // In the middle of an instant nobody is cut.
     let mut grid = plain(1);
     grid.step(&mut records).expect("a step");
-    let ended = grid.run_leg(None, Some(Time::ZERO), WindowOptions::default(), &mut merge, &mut records);
-    assert_eq!(ended, Ok(Leg::Cut(Time::from_micros(1))));
+    let ended = grid.run_segment(None, Some(Time::ZERO), WindowOptions::default(), &mut merge, &mut records);
+    assert_eq!(ended, Ok(RunSegment::Barrier(Time::from_micros(1))));
     // Beyond the end there is nothing to cut.
-    let ended =
-        grid.run_leg(None, Some(Time::from_secs(10_000)), WindowOptions::default(), &mut merge, &mut records);
-    assert_eq!(ended, Ok(Leg::Over));
-    assert_eq!(grid.run_leg(None, None, WindowOptions::default(), &mut merge, &mut records), Ok(Leg::Over));
+    let ended = grid.run_segment(
+        None,
+        Some(Time::from_secs(10_000)),
+        WindowOptions::default(),
+        &mut merge,
+        &mut records,
+    );
+    assert_eq!(ended, Ok(RunSegment::Over));
+    assert_eq!(
+        grid.run_segment(None, None, WindowOptions::default(), &mut merge, &mut records),
+        Ok(RunSegment::Over)
+    );
     assert_eq!(grid.finish_run(None, &mut merge, &mut records), Ok(()));
     assert_eq!(grid.now(), Time::from_secs(480));
 }
@@ -289,9 +300,9 @@ fn a_cut_is_where_it_was_asked_for() {
 fn a_merge_of_others_is_refused() {
     let mut grid = plain(1);
     let mut merge = Merge::new(3);
-    let told = grid.run_leg(None, None, WindowOptions::default(), &mut merge, &mut Vec::new());
+    let told = grid.run_segment(None, None, WindowOptions::default(), &mut merge, &mut Vec::new());
     assert!(matches!(told, Err(GridError::BadSave(_))), "{told:?}");
-    let told = run_leg(&mut grid, None, None, RuntimeOptions::default(), &mut merge, &mut Vec::new());
+    let told = run_segment(&mut grid, None, None, RuntimeOptions::default(), &mut merge, &mut Vec::new());
     assert!(told.is_err_and(|error| error.to_string().contains("records of 3 entities")));
     assert_eq!(grid.nodes().len(), 1, "nobody was taken out");
 }
@@ -336,16 +347,16 @@ fn halts_from_another_thread_change_nothing() {
         loop {
             let windows = WindowOptions { halt: Some(halt.clone()), ..WindowOptions::default() };
             let ended = match NonZeroUsize::new(threads) {
-                None => grid.run_leg(None, None, windows, &mut merge, &mut records).expect("it runs"),
+                None => grid.run_segment(None, None, windows, &mut merge, &mut records).expect("it runs"),
                 Some(threads) => {
                     let options = RuntimeOptions { windows, threads, ..RuntimeOptions::default() };
-                    run_leg(&mut grid, None, None, options, &mut merge, &mut records).expect("it runs")
+                    run_segment(&mut grid, None, None, options, &mut merge, &mut records).expect("it runs")
                 }
             };
             halt.clear();
             match ended {
-                Leg::Over => break,
-                Leg::Cut(_) => (grid, merge) = anew(&case, &grid, &merge),
+                RunSegment::Over => break,
+                RunSegment::Barrier(_) => (grid, merge) = anew(&case, &grid, &merge),
             }
             cuts += 1;
         }

@@ -1,4 +1,4 @@
-//! The LOS family by hand: every branch of Algorithms 1, 2 and 3 of Kumar, Shae and Jamjoom 2012.
+//! Hand-worked cases of the LOS family: every branch of Algorithms 1, 2 and 3 of Kumar, Shae and Jamjoom 2012.
 
 use gridemu::model::Job;
 

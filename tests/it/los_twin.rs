@@ -1,5 +1,5 @@
-//! A slow twin of Delayed-LOS and Hybrid-LOS: Algorithms 1 to 3 of Kumar, Shae and Jamjoom 2012 line by line, with the tables of the
-//! dynamic programs, and the policies of the library held against it job by job.
+//! A slow reference implementation of Delayed-LOS and Hybrid-LOS: Algorithms 1 to 3 of Kumar, Shae and Jamjoom 2012 line by line,
+//! with the tables of the dynamic programs. The policies of the library are compared with it job by job.
 
 use std::collections::BTreeMap;
 
@@ -11,18 +11,16 @@ use proptest::prelude::*;
 use crate::invariants::cases;
 use crate::support::run_with;
 
-static SLOW: PolicyInfo = PolicyInfo {
-    name: "slow-los",
-    doc: "Algorithms 1 to 3, line by line.",
-    source: "the tests",
-    params: &[],
-    abilities: |named| Abilities {
-        dedicated: named.params.contains_key("hybrid"),
-        elastic: named.params.get("commands").map_or(0, |text| text.parse().unwrap()),
-        ..Abilities::PLAIN
-    },
-    build: |named| Ok(Box::new(Slow::new(&named))),
-};
+fn slow() -> PolicyInfo {
+    PolicyInfo::new("slow-los", |named| {
+        let slow = Slow::new(named);
+        let elastic = named.take("commands", "a number")?.unwrap_or_default();
+        named.params.clear();
+        let able = Abilities { dedicated: slow.hybrid, elastic, ..Abilities::PLAIN };
+        Ok((Box::new(slow), able))
+    })
+    .doc("Algorithms 1 to 3, line by line.")
+}
 
 struct Slow {
     most_skips: u32,
@@ -125,7 +123,7 @@ impl Slow {
         freeze: Option<(Time, u32)>,
         actions: &mut Actions,
     ) -> (usize, u32) {
-        let q = cycle.view.quantum().max(1);
+        let q = cycle.view.allocation_unit().max(1);
         let fits = self.candidates(cycle, freeze);
         let among = &fits[..fits.len().min(self.lookahead)];
         let (n, extra) = (cycle.m / q, freeze.map_or(0, |(_, frec)| frec / q).min(cycle.m / q));
@@ -300,7 +298,7 @@ impl LocalPolicy for Slow {
 /// The same records under the policy and its twin.
 fn same(mut spec: SiteSpec, jobs: &[Job], policy: &str, twin: &str) {
     spec.reservations.clear();
-    let registry = Registry::standard().with(&SLOW);
+    let registry = Registry::standard().with(slow());
     spec.policy = policy.parse().expect("a policy");
     let fast = run_with(&registry, &spec, jobs);
     spec.policy = twin.parse().expect("a policy");

@@ -1,4 +1,4 @@
-//! Integration tests: one binary, a module a subject.
+//! Integration tests: one binary, with a module for each subject.
 
 mod archive_batsim;
 mod archive_census;
@@ -6,6 +6,7 @@ mod archive_published;
 mod archive_swf;
 mod booking;
 mod brokers;
+mod builds;
 mod campaigns;
 mod chaos;
 mod churn;
@@ -28,6 +29,7 @@ mod hand_worked;
 mod invariants;
 mod killed;
 mod lawful;
+mod layers;
 mod legs;
 mod los;
 mod los_twin;
@@ -35,6 +37,8 @@ mod omniscient;
 mod oracle;
 mod orders;
 mod outside;
+mod readme;
+mod run_errors;
 mod runtime;
 mod saved_before;
 mod scenario;

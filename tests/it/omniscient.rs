@@ -1,10 +1,10 @@
-//! A broker whose picture is never stale and whose messages take no time is omniscient: it does what a plain loop does
-//! that looks at the true state of every site whenever a job comes.
+//! A broker whose grid view is never stale and whose messages take no time is omniscient: it behaves like a plain loop that reads
+//! the true state of every site whenever a job arrives.
 //!
 //! The loop below shares no code with the grid. Its sites are FCFS queues of identical processors; all its times are whole
-//! microseconds. At an instant everything that ends comes first, and its sites start what they can. Then the jobs that
-//! wait and those that are submitted are looked at one after the other: each is sent to the site that the policy chooses
-//! from the state as the one before has left it, and joins that site's queue at once.
+//! microseconds. At each instant, all ends come first, and the sites start the jobs that fit. Then the waiting jobs and those that
+//! are submitted are handled one by one: each is sent to the site that the policy chooses from the state after the previous job,
+//! and joins the queue of that site at once.
 
 use std::collections::VecDeque;
 
@@ -26,7 +26,7 @@ const POLICIES: &[&str] = &[
 ];
 
 /// What became of a job: number, site, start, end.
-type Fate = (u64, usize, u64, u64);
+type FailureAction = (u64, usize, u64, u64);
 
 /// A job at a site.
 #[derive(Clone, Copy, Debug)]
@@ -75,7 +75,7 @@ impl Queue {
         }
     }
 
-    fn end(&mut self, now: u64, site: usize, fates: &mut Vec<Fate>) {
+    fn end(&mut self, now: u64, site: usize, fates: &mut Vec<FailureAction>) {
         let over = |(start, job): &mut (u64, Here)| *start + job.real == now;
         for (start, job) in self.running.extract_if(.., over) {
             self.free += job.procs;
@@ -154,7 +154,7 @@ impl Oracle<'_> {
         large.filter_map(|at| Some((key(at)?, at))).min().map(|(_, at)| at)
     }
 
-    fn run(mut self, jobs: &[Job]) -> Vec<Fate> {
+    fn run(mut self, jobs: &[Job]) -> Vec<FailureAction> {
         let mut fates = Vec::new();
         let mut coming: VecDeque<&Job> = jobs.iter().collect();
         let mut waiting: Vec<&Job> = Vec::new();
@@ -188,13 +188,13 @@ impl Oracle<'_> {
 }
 
 /// Sites as (processors, speed in 2⁻²⁰).
-fn oracle(policy: &str, sites: &[(u32, u64)], jobs: &[Job]) -> Vec<Fate> {
+fn oracle(policy: &str, sites: &[(u32, u64)], jobs: &[Job]) -> Vec<FailureAction> {
     let sites = sites.iter().map(|(procs, speed)| Queue::new(*procs, *speed)).collect();
     Oracle { policy, sites, turn: 0 }.run(jobs)
 }
 
 /// The same by the grid, with a picture of 0 s over a network of 0 s.
-fn emulated(policy: &str, sites: &[(u32, u64)], jobs: &[Job]) -> Vec<Fate> {
+fn emulated(policy: &str, sites: &[(u32, u64)], jobs: &[Job]) -> Vec<FailureAction> {
     let site = |(at, (procs, speed)): (usize, &(u32, u64))| {
         let partition = PartitionSpec { speed: Rate::from_units(*speed), ..PartitionSpec::plain(*procs) };
         let plain = SiteSpec::plain(&format!("site-{at}"), *procs, "fcfs".parse().expect("a policy"));
@@ -205,15 +205,15 @@ fn emulated(policy: &str, sites: &[(u32, u64)], jobs: &[Job]) -> Vec<Fate> {
         seed: 1,
         sites: sites.iter().enumerate().map(site).collect(),
         network: NetworkSpec::uniform(sites.len(), Link::default()),
-        broker: Some(BrokerSpec { picture: Span::ZERO, ..broker }),
+        broker: Some(BrokerSpec { monitoring_interval: Span::ZERO, ..broker }),
     };
     let mut records: Vec<Record> = Vec::new();
     build(&spec, jobs.to_vec()).run(&mut records).expect("it runs");
-    let fate = |job: &gridemu::model::JobRecord| {
+    let on_failure = |job: &gridemu::model::JobRecord| {
         let start = job.start.expect("every job starts");
         (job.id.0, job.site.index(), start.micros(), job.end.micros())
     };
-    jobs_of(&records).into_iter().map(fate).collect()
+    jobs_of(&records).into_iter().map(on_failure).collect()
 }
 
 /// Sites of 4 processors at speed 1 and 2 at speed 2. 1 (4 processors, 100 s) fits the first alone: 0 to 100. 2 (2
@@ -231,7 +231,7 @@ fn a_grid_by_hand() {
         job(6, 90, 1, 200),
     ];
     let sites = [(4, 1 << 20), (2, 2 << 20)];
-    let seconds = |fates: Vec<Fate>| -> Vec<Fate> {
+    let seconds = |fates: Vec<FailureAction>| -> Vec<FailureAction> {
         fates
             .into_iter()
             .map(|(id, site, start, end)| (id, site, start / 1_000_000, end / 1_000_000))

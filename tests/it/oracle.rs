@@ -1,5 +1,5 @@
-//! Slow, obvious twins of the space-sharing policies, written from the papers' definitions over lists of intervals, and
-//! the policies of the library held against them job by job.
+//! Slow, obvious reference implementations of the space-sharing policies, written from the papers' definitions over lists of
+//! intervals. The policies of the library are compared with them job by job.
 
 use gridemu::local::policies::{BackfillOrder, Easy};
 use gridemu::local::{Abilities, PolicyInfo, Registry};
@@ -458,7 +458,7 @@ fn twins(setup: &Setup) -> Vec<Twin> {
         |span: Span| (u128::from(span.micros()) << 20).div_ceil(u128::from(part.speed.units())) as u64;
     let twin = |job: &Job| Twin {
         submit: job.submit.micros(),
-        procs: u64::from(job.size.preferred().div_ceil(part.quantum) * part.quantum),
+        procs: u64::from(job.size.preferred().div_ceil(part.allocation_unit) * part.allocation_unit),
         run: scaled(if setup.spec.overrun { job.runtime } else { job.runtime.min(job.estimate) }),
         estimate: scaled(job.estimate).max(1),
     };
@@ -501,12 +501,12 @@ fn workload(raw: Vec<(u64, u32, u64, i64)>, machine: u32) -> Vec<Job> {
 fn setups(most: usize) -> impl Strategy<Value = Setup> {
     let speed =
         prop_oneof![4 => Just((1_u64, 1_u64)), 1 => Just((2, 1)), 1 => Just((1, 2)), 1 => Just((3, 7))];
-    let quantum = prop_oneof![3 => Just(1_u32), 1 => 2_u32..4];
-    (raw(most), 3_u32..14, speed, quantum, any::<bool>()).prop_map(
-        |(raw, machine, (num, den), quantum, overrun)| {
+    let allocation_unit = prop_oneof![3 => Just(1_u32), 1 => 2_u32..4];
+    (raw(most), 3_u32..14, speed, allocation_unit, any::<bool>()).prop_map(
+        |(raw, machine, (num, den), allocation_unit, overrun)| {
             let mut spec = site(machine, "fcfs");
             spec.partitions[0].speed = Rate::ratio(num, den);
-            spec.partitions[0].quantum = quantum;
+            spec.partitions[0].allocation_unit = allocation_unit;
             spec.overrun = overrun;
             let most = spec.partitions[0].usable();
             Setup { jobs: workload(raw, most), spec }
@@ -613,18 +613,14 @@ proptest! {
 
 // ---- EASY's index against its own plan on the full profile ----
 
-static PLANNED: PolicyInfo = PolicyInfo {
-    name: "planned",
-    doc: "EASY that plans on the full profile at every pass.",
-    source: "the tests",
-    params: &[],
-    abilities: |_| Abilities { keeps_reservations: true, ..Abilities::PLAIN },
-    build: |mut named| {
+fn planned() -> PolicyInfo {
+    PolicyInfo::new("planned", |named| {
         let order = named.take_choice("order", &ORDERS.map(|(order, name)| (name, order)))?;
-        named.finish(&["order"])?;
-        Ok(Box::new(Easy::new(order.unwrap_or_default()).planned()))
-    },
-};
+        let able = Abilities { keeps_reservations: true, ..Abilities::PLAIN };
+        Ok((Box::new(Easy::new(order.unwrap_or_default()).planned()), able))
+    })
+    .doc("EASY that plans on the full profile at every pass.")
+}
 
 /// A machine that is far too small for what comes, so that hundreds wait.
 fn crowded() -> impl Strategy<Value = Setup> {
@@ -646,7 +642,7 @@ proptest! {
 
     #[test]
     fn the_index_of_easy_finds_what_the_full_profile_finds(setup in crowded()) {
-        let registry = Registry::standard().with(&PLANNED);
+        let registry = Registry::standard().with(planned());
         for (_, order) in ORDERS {
             let fast = under(&setup, &format!("easy[order={order}]"));
             let policy = format!("planned[order={order}]").parse().unwrap();

@@ -1,7 +1,6 @@
-//! What a scenario does to jobs at given times, and commands of jobs that no site has.
+//! Actions of a scenario on jobs at given times, and commands for jobs that no site has.
 
-use gridemu::broker::BrokerRegistry;
-use gridemu::grid::{Grid, WindowOptions, changes};
+use gridemu::grid::{Grid, Policies, WindowOptions, changes};
 use gridemu::local::Registry;
 use gridemu::model::{
     BrokerSpec, CommandRefusal, Elastic, EventCause, GridSpec, Job, JobAct, JobId, NetworkSpec, Outcome,
@@ -122,9 +121,12 @@ fn another_future_has_other_orders_from_the_branch_on() {
     let (old, at) = (grid_of(&[(5, 1, more(5)), (20, 1, more(5))]), Time::from_secs(10));
     let new = grid_of(&[(5, 1, more(5)), (30, 1, less(1))]);
     let told = changes(&old, &new, at).expect("it may change");
-    assert_eq!(told, ["site `site`: what is done to its jobs: 1 other act to come instead of 1 act to come"]);
+    assert_eq!(
+        told,
+        ["site `site`: scripted commands to jobs: 1 other act to come instead of 1 act to come"]
+    );
     let error = changes(&old, &grid_of(&[(20, 1, more(5))]), at).expect_err("that has happened");
-    assert!(error.to_string().contains("what has happened has happened"), "{error}");
+    assert!(error.to_string().contains("which is in the past"), "{error}");
     // And it does what the other would have done.
     let (registry, jobs) = (Registry::standard(), [job(1, 0, 4, 40)]);
     let mut first = grid(&registry, &old.sites[0], &jobs).expect("a grid");
@@ -150,9 +152,7 @@ fn commands_of_a_job_that_ends_at_the_broker_are_refused() {
     let jobs =
         vec![with(job(1, 0, 99, 30), &[(10, change), (20, Elastic::ReduceProcs(97))]), job(2, 0, 4, 30)];
     let portal: Box<dyn Source> = Box::new(Jobs::new(jobs));
-    let mut grid =
-        Grid::build(&spec, vec![None], Some(portal), &Registry::standard(), &BrokerRegistry::standard())
-            .expect("a grid");
+    let mut grid = Grid::build(&spec, vec![None], Some(portal), &Policies::standard()).expect("a grid");
     let mut records = Vec::new();
     grid.run_to(None, WindowOptions::default(), &mut records).expect("it ends");
     let told: Vec<_> = records
@@ -240,7 +240,7 @@ proptest! {
         jobs in commanded(),
         orders in vec((0_u64..120, 1_u64..18, 0_u8..5, 1_u64..25), 0..8),
         policy in prop::sample::select(FAMILY.to_vec()),
-        quantum in 1_u32..3,
+        allocation_unit in 1_u32..3,
         stop in 0_u64..150,
     ) {
         let mut orders: Vec<(u64, u64, JobAct)> = orders
@@ -258,7 +258,7 @@ proptest! {
             .collect();
         orders.sort_by_key(|order| order.0);
         let mut spec = ordered(site(8, policy), &orders);
-        spec.partitions[0].quantum = quantum;
+        spec.partitions[0].allocation_unit = allocation_unit;
         let registry = Registry::standard();
         let mut straight = grid(&registry, &spec, &jobs).expect("a grid");
         let mut records = Vec::new();

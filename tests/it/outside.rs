@@ -1,16 +1,18 @@
-//! Commands that come in while a grid runs: written down first, and the same when they are told again.
+//! Commands that arrive while a grid runs: they are written to the journal first, and a replay of the journal gives the same run.
 
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use gridemu::entity::{Body, Stamp};
-use gridemu::grid::{Grid, GridError, GridSave, Leg, Merge, MergeSave, Told, WindowEnds, WindowOptions};
+use gridemu::grid::{
+    Grid, GridError, GridSave, JournalEntry, Merge, MergeSave, RunSegment, WindowEnds, WindowOptions,
+};
 use gridemu::local::Registry;
 use gridemu::model::{
     ChurnAct, Job, JobId, Machines, Outcome, PartitionId, ProcSet, Record, SiteId, SiteSpec,
 };
-use gridemu::runtime::{Caller, Outside, Refusal, RuntimeOptions, run_leg};
+use gridemu::runtime::{Caller, Outside, Refusal, RuntimeOptions, run_segment};
 use gridemu::units::{Span, Time};
 use gridemu::workload::{Jobs, Source};
 use proptest::collection::vec;
@@ -35,7 +37,7 @@ impl Journal {
         })
     }
 
-    fn read(&self) -> Vec<Told> {
+    fn read(&self) -> Vec<JournalEntry> {
         let entries = self.0.lock().expect("nobody panics");
         entries.iter().map(|entry| postcard::from_bytes(entry).expect("it was written")).collect()
     }
@@ -54,7 +56,7 @@ fn live(
     orders: &[(u64, SiteId, Body)],
     leg: u64,
     (threads, ends): (usize, u64),
-) -> (GridRan, Vec<Told>, Vec<Cut>) {
+) -> (GridRan, Vec<JournalEntry>, Vec<Cut>) {
     let journal = Journal::default();
     let (caller, outside) = journal.outside();
     let opened = Arc::new(Mutex::new(0));
@@ -76,9 +78,9 @@ fn live(
         let outside = Some(outside.clone());
         let options = RuntimeOptions { windows, threads, outside, ..RuntimeOptions::default() };
         let cut = Some(grid.now() + Span::from_secs(leg));
-        match run_leg(&mut grid, case.until, cut, options, &mut merge, &mut records) {
-            Ok(Leg::Over) => break Ok(()),
-            Ok(Leg::Cut(_)) => {
+        match run_segment(&mut grid, case.until, cut, options, &mut merge, &mut records) {
+            Ok(RunSegment::Over) => break Ok(()),
+            Ok(RunSegment::Barrier(_)) => {
                 let (grid, merge) = (grid.snapshot().expect("a state"), merge.save());
                 cuts.push(Cut { grid, merge, records: records.len() });
             }
@@ -134,7 +136,7 @@ proptest! {
         // From the beginning, by the slow twin.
         let mut again = case.build();
         for told in &told {
-            prop_assert_eq!(again.retell(told.clone()), Ok(true));
+            prop_assert_eq!(again.replay(told.clone()), Ok(true));
         }
         let mut records = Vec::new();
         let result = again.run_stepwise(case.until, &mut records).map_err(|error| error.to_string());
@@ -146,11 +148,11 @@ proptest! {
             grid.restore(through_bytes(&saved), false).expect("it fits");
             let passed = grid.commands() as usize;
             for (number, told) in told.iter().enumerate() {
-                prop_assert_eq!(grid.retell(told.clone()), Ok(number >= passed));
+                prop_assert_eq!(grid.replay(told.clone()), Ok(number >= passed));
             }
             let mut merge = Merge::restore(through_bytes(&merge)).expect("it fits");
             let mut records = expected.records[..before].to_vec();
-            let ended = grid.run_leg(case.until, None, WindowOptions::default(), &mut merge, &mut records);
+            let ended = grid.run_segment(case.until, None, WindowOptions::default(), &mut merge, &mut records);
             let ended = ended.and_then(|_| grid.finish_run(case.until, &mut merge, &mut records));
             let result = ended.map_err(|error| error.to_string());
             prop_assert_eq!(&GridRan { records, result, end: grid.now() }, &expected);
@@ -170,7 +172,7 @@ fn plain() -> Grid {
 fn a_command_is_used_once_it_is_written_down() {
     let told = Arc::new(Mutex::new(Vec::new()));
     let journal = Arc::clone(&told);
-    let (caller, outside) = Outside::new(move |told: &Told| {
+    let (caller, outside) = Outside::new(move |told: &JournalEntry| {
         if told.command.body == Body::Cancel(JobId(2)) {
             return Err("no space left on device".to_owned());
         }
@@ -184,8 +186,8 @@ fn a_command_is_used_once_it_is_written_down() {
     let (mut grid, mut records, mut merge) = (plain(), Vec::new(), Merge::new(1));
     let options =
         |outside: &Outside| RuntimeOptions { outside: Some(outside.clone()), ..RuntimeOptions::default() };
-    let ended = run_leg(&mut grid, None, None, options(&outside), &mut merge, &mut records);
-    assert_eq!(ended, Ok(Leg::Over));
+    let ended = run_segment(&mut grid, None, None, options(&outside), &mut merge, &mut records);
+    assert_eq!(ended, Ok(RunSegment::Over));
     assert_eq!(lost.wait(), Err(Refusal::Journal("no space left on device".to_owned())));
     assert_eq!(nobody.wait(), Err(Refusal::NoSuchSite(SiteId(7))));
     let first = done.wait().expect("it was written down");
@@ -196,7 +198,10 @@ fn a_command_is_used_once_it_is_written_down() {
     assert_eq!(records.iter().filter(jobs).count(), 6, "the second job was not cancelled");
     // What comes when all is over is not taken, and not written down.
     let late = caller.tell(SiteId(0), Body::Cancel(JobId(4)));
-    assert_eq!(run_leg(&mut grid, None, None, options(&outside), &mut merge, &mut records), Ok(Leg::Over));
+    assert_eq!(
+        run_segment(&mut grid, None, None, options(&outside), &mut merge, &mut records),
+        Ok(RunSegment::Over)
+    );
     assert!(late.wait_for(Duration::ZERO).is_none());
     drop(outside);
     assert_eq!(late.wait(), Err(Refusal::Over));
@@ -224,7 +229,7 @@ fn a_run_is_not_over_before_what_it_has_been_told() {
     let (pace, begin) = (Some(1e9), Time::from_secs(1_000_000));
     let options =
         RuntimeOptions { windows, outside: Some(outside), pace, begin, ..RuntimeOptions::default() };
-    assert_eq!(run_leg(&mut grid, None, None, options, &mut merge, &mut records), Ok(Leg::Over));
+    assert_eq!(run_segment(&mut grid, None, None, options, &mut merge, &mut records), Ok(RunSegment::Over));
     grid.finish_run(None, &mut merge, &mut records).expect("no job is left");
     let told = told.recv().expect("the last job has ended").wait();
     let at = told.expect("it is taken").command.at;
@@ -241,30 +246,27 @@ fn a_command_that_is_missing_is_noticed() {
     let mut grid = plain();
     let told = |number| {
         let (at, site, body) = (Time::from_secs(number), SiteId(0), Body::Cancel(JobId(1)));
-        Told { number, command: gridemu::grid::Command { at, site, body } }
+        JournalEntry { number, command: gridemu::grid::Command { at, site, body } }
     };
-    assert_eq!(grid.retell(told(0)), Ok(true));
-    assert_eq!(grid.retell(told(0)), Ok(false));
+    assert_eq!(grid.replay(told(0)), Ok(true));
+    assert_eq!(grid.replay(told(0)), Ok(false));
     let missing = GridError::MissingCommand { expected: 1, found: 2 };
-    assert_eq!(
-        missing.to_string(),
-        "command number 1 is missing: the next one that was written down is number 2"
-    );
-    assert_eq!(grid.retell(told(2)), Err(missing));
-    assert_eq!(grid.retell(told(1)), Ok(true));
+    assert_eq!(missing.to_string(), "command number 1 is missing in the journal: the next one is number 2");
+    assert_eq!(grid.replay(told(2)), Err(missing));
+    assert_eq!(grid.replay(told(1)), Ok(true));
 }
 
 #[test]
 fn commands_keep_their_order_when_a_run_goes_on_from_before_them() {
     let mut grid = plain();
     let (at, site, body) = (Time::from_secs(300), SiteId(0), Body::Cancel(JobId(3)));
-    let before = Told { number: 0, command: gridemu::grid::Command { at, site, body } };
-    assert_eq!(grid.retell(before), Ok(true));
+    let before = JournalEntry { number: 0, command: gridemu::grid::Command { at, site, body } };
+    assert_eq!(grid.replay(before), Ok(true));
     let (caller, outside) = Outside::new(|_| Ok(()));
     let told = caller.tell(SiteId(0), Body::Cancel(JobId(1)));
     let (mut records, mut merge): (Vec<Record>, _) = (Vec::new(), Merge::new(1));
     let options = RuntimeOptions { outside: Some(outside), ..RuntimeOptions::default() };
-    assert_eq!(run_leg(&mut grid, None, None, options, &mut merge, &mut records), Ok(Leg::Over));
+    assert_eq!(run_segment(&mut grid, None, None, options, &mut merge, &mut records), Ok(RunSegment::Over));
     let told = told.wait().expect("it is taken");
     // The run is at its beginning.
     assert_eq!((told.number, told.command.at), (1, at));

@@ -1,5 +1,5 @@
-//! What drives entities, tried on toys: whatever the engine, the windows, the promises and the threads, the same records in
-//! the same order; and what goes wrong is named.
+//! Engines on toy entities: any engine, windows and number of threads give the same records in the same order, and failures are
+//! named.
 
 mod actors;
 mod faults;

@@ -1,20 +1,18 @@
-//! A snapshot that was written once and lies in `tests/it/data` is still read, and goes on to the same end.
+//! A snapshot from an earlier build, stored in `tests/it/data`, can still be read and continues to the same end.
 //!
-//! If one of these tests fails, the layout of what is saved has changed. Raise the version of the kind of entity in
-//! `src/grid/save.rs`, read the older layout there or leave it refused, say so in CHANGELOG.md, and write the snapshot anew:
+//! If one of these tests fails, the layout of saved states has changed. Raise the version of the kind of entity in
+//! `src/grid/save.rs`, either read the older layout there or refuse it, add a line to CHANGELOG.md, and write the snapshot again:
 //! `GRIDEMU_BLESS=1 cargo test --test it saved_before`.
 
 use std::path::PathBuf;
 
-use gridemu::broker::BrokerRegistry;
 use gridemu::entity::Body;
-use gridemu::grid::{Command, Grid, GridSave, Leg, Merge, WindowOptions};
-use gridemu::local::Registry;
+use gridemu::grid::{Command, Grid, GridSave, Merge, Policies, RunSegment, WindowOptions};
 use gridemu::metrics::Fingerprint;
 use gridemu::model::{
-    BrokerSpec, CheckpointInterval, Checkpointing, ChurnAct, Distribution, Fate, GridSpec, Job, JobId, Link,
-    Machines, NetworkSpec, PartitionId, PlannedChurn, Predecessor, ProcSet, RandomChurn, Record, Replan,
-    Reservation, SiteId, SiteSpec,
+    BrokerSpec, CheckpointInterval, Checkpointing, ChurnAct, Distribution, FailureAction, GridSpec, Job,
+    JobId, Link, Machines, NetworkSpec, PartitionId, PlannedChurn, Predecessor, ProcSet, RandomChurn, Record,
+    Replan, Reservation, SiteId, SiteSpec,
 };
 use gridemu::units::{Bandwidth, Bytes, EnergyPrice, Power, Price, Rate, Span, Time};
 use gridemu::workload::poisson::Poisson;
@@ -37,14 +35,14 @@ fn spec() -> GridSpec {
     let site =
         |name: &str, procs, policy: &str| SiteSpec::plain(name, procs, policy.parse().expect("a policy"));
     let mut ada = site("ada", 8, "conservative");
-    (ada.partitions[0].machines, ada.partitions[0].cores, ada.partitions[0].quantum) = (8, 2, 2);
+    (ada.partitions[0].machines, ada.partitions[0].cores, ada.partitions[0].allocation_unit) = (8, 2, 2);
     (ada.partitions[0].idle, ada.partitions[0].busy) =
         (Power::from_milliwatts(40_000), Power::from_milliwatts(95_000));
     ada.partitions[0].price = Price::from_nanos(50_000_000);
     ada.overrun = true;
     let law = |mean| Distribution::Exponential { mean: secs(mean) };
     ada.churn.random = Some(RandomChurn { up: law(600), down: law(60) });
-    ada.churn.running = Fate::GiveBack;
+    ada.churn.on_failure = FailureAction::Resubmit;
     ada.churn.checkpoint =
         Some(Checkpointing { interval: CheckpointInterval::Every(secs(20)), cost: secs(1) });
     ada.tariff.price_by_hour = "0-1=2,1-9=0.5".parse().ok();
@@ -57,7 +55,7 @@ fn spec() -> GridSpec {
         PlannedChurn { at: at(250), act: ChurnAct::Leave(machines(0..2)) },
         PlannedChurn { at: at(450), act: ChurnAct::Join(machines(0..2)) },
     ];
-    bob.churn.running = Fate::Wait;
+    bob.churn.on_failure = FailureAction::Wait;
 
     let mut eve = site("eve", 10, "easy");
     eve.partitions
@@ -76,7 +74,7 @@ fn spec() -> GridSpec {
     let mut network = NetworkSpec::uniform(3, link(500_000, 2_000_000));
     network.set(0, 2, link(20_000, 400_000));
     let broker = BrokerSpec {
-        picture: secs(30),
+        monitoring_interval: secs(30),
         replan: Replan::OnChurn,
         recall_queued: true,
         in_flight: Some(7),
@@ -101,8 +99,8 @@ fn grid() -> Grid {
     let second = poisson("poisson[jobs=30,every=20 s,size=2..9,runtime=1 min]", "portal/2");
     let carried = Carrying::new(second, Bytes::new(300_000), Bytes::new(100_000));
     let portal: Box<dyn Source> = Box::new(Merged::new(vec![first, Box::new(carried)]));
-    let (registry, brokers) = (Registry::standard(), BrokerRegistry::standard());
-    Grid::build(&spec(), vec![Some(ada), Some(bob), None], Some(portal), &registry, &brokers).expect("a grid")
+    let policies = Policies::standard();
+    Grid::build(&spec(), vec![Some(ada), Some(bob), None], Some(portal), &policies).expect("a grid")
 }
 
 const CUT: u64 = 333;
@@ -112,8 +110,9 @@ fn in_the_middle() -> Grid {
     let (mut grid, mut merge) = (grid(), Merge::new(8));
     let leave = Body::Churn(ChurnAct::LeaveSite);
     grid.command(Command { at: at(800), site: SiteId(1), body: leave }).expect("it is to come");
-    let leg = grid.run_leg(None, Some(at(CUT)), WindowOptions::default(), &mut merge, &mut Vec::new());
-    assert_eq!(leg.expect("it runs"), Leg::Cut(at(CUT)));
+    let segment =
+        grid.run_segment(None, Some(at(CUT)), WindowOptions::default(), &mut merge, &mut Vec::new());
+    assert_eq!(segment.expect("it runs"), RunSegment::Barrier(at(CUT)));
     assert_eq!(merge.waiting(), 0, "what comes is the rest, and all of it");
     grid
 }

@@ -1,27 +1,27 @@
-//! Scenario files: what is refused and how, what is shown reads back, `--set`, the catalogue, the pages that are generated from the keys.
+//! Scenario files: rejected keys and their messages, `check --show` and reading it back, `--set`, the catalogue, and the pages
+//! generated from the keys.
 
-mod meaning;
 mod refused;
+mod resolved;
 mod set;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use gridemu::broker::BrokerRegistry;
-use gridemu::experiment::scenario::{CATALOGUE, Override, Scenario, ScenarioError, schema_json};
-use gridemu::local::Registry;
+use gridemu::grid::Policies;
+use gridemu::scenario::{CATALOGUE, Override, Scenario, ScenarioError, schema_json};
 
 const FOLDER: &str = "tests/it/scenarios";
 
 fn load(file: &Path, sets: &[Override]) -> Result<Scenario, ScenarioError> {
-    Scenario::load(file, sets, &Registry::standard(), &BrokerRegistry::standard())
+    Scenario::load(file, sets, &Policies::standard())
 }
 
 /// Reads a scenario as if it stood in a file of the folder of good ones.
 fn read(text: &str, sets: &[&str]) -> Result<Scenario, ScenarioError> {
     let sets: Vec<Override> = sets.iter().map(|set| Override::set(set)).collect();
     let file = Path::new(FOLDER).join("good/here.toml");
-    Scenario::read(&file, text, &sets, &Registry::standard(), &BrokerRegistry::standard())
+    Scenario::read(&file, text, &sets, &Policies::standard())
 }
 
 #[track_caller]
@@ -58,7 +58,7 @@ fn what_is_shown_reads_back_as_the_same_scenario() {
         let shown = elsewhere.path().join("shown.toml");
         fs::write(&shown, scenario.shown()).unwrap();
         let again = load(&shown, &[]).unwrap_or_else(|error| panic!("{error}\n{}", scenario.text));
-        assert_eq!(again.meaning, scenario.meaning, "{}", file.display());
+        assert_eq!(again.resolved, scenario.resolved, "{}", file.display());
         assert_eq!((&again.text, again.hash), (&scenario.text, scenario.hash), "{}", file.display());
     }
 }
@@ -102,7 +102,7 @@ fn the_catalogue_is_complete_and_loads() {
     for file in CATALOGUE {
         assert!(file.text.starts_with("# "), "{} does not say what it is", file.path);
         let scenario = fine(&format!("[[site]]\nuse = \"{}\"\n", file.path), &[]);
-        let site = &scenario.meaning.grid.sites[0];
+        let site = &scenario.resolved.grid.sites[0];
         assert!(site.check().is_ok() && !site.name.is_empty(), "{}", file.path);
     }
 }
@@ -117,7 +117,7 @@ fn a_site_file_of_ones_own_comes_first() {
     let file = folder.path().join("scenario.toml");
     fs::write(&file, "[[site]]\nuse = 'sites/horus.toml'\npue = 2\n").unwrap();
     let scenario = load(&file, &[]).unwrap();
-    let site = &scenario.meaning.grid.sites[0];
+    let site = &scenario.resolved.grid.sites[0];
     assert_eq!(
         (site.name.as_str(), site.partitions[0].name.as_str(), site.pue_ppm),
         ("mine", "pc", 2_000_000)
@@ -132,7 +132,7 @@ fn blesses() -> bool {
 /// `GRIDEMU_BLESS=1 cargo test schema_is_fresh` writes it.
 #[test]
 fn the_schema_is_fresh() {
-    let (path, schema) = ("configs/scenario.schema.json", schema_json().unwrap());
+    let (path, schema) = ("configs/scenario.schema.json", schema_json(&Policies::standard()).unwrap());
     if blesses() {
         fs::write(path, &schema).unwrap();
     }
@@ -140,26 +140,4 @@ fn the_schema_is_fresh() {
         fs::read_to_string(path).unwrap_or_default() == schema,
         "{path} is out of date: GRIDEMU_BLESS=1 cargo test schema_is_fresh"
     );
-}
-
-/// Every key of the schema has its row in the page, and every row its key.
-#[test]
-fn the_page_knows_every_key() {
-    let schema: serde_json::Value = serde_json::from_str(&schema_json().unwrap()).unwrap();
-    let keys = |object: &serde_json::Value| -> Vec<String> {
-        object["properties"].as_object().unwrap().keys().cloned().collect()
-    };
-    let mut wanted = keys(&schema);
-    for (_, definition) in schema["$defs"].as_object().unwrap() {
-        wanted.extend(keys(definition));
-    }
-    wanted.sort();
-    wanted.dedup();
-    let page = fs::read_to_string("docs/scenarios.md").unwrap();
-    let rows = page.lines().filter_map(|line| line.strip_prefix("| `")?.split_once('`').map(|(key, _)| key));
-    // Files of the catalogue and kinds of values stand without backticks.
-    let mut told: Vec<String> = rows.map(str::to_owned).collect();
-    told.sort();
-    told.dedup();
-    assert_eq!(told, wanted);
 }

@@ -1,4 +1,4 @@
-//! A source that is continued from a mark gives the jobs that the first one would have given, whatever is stacked on it.
+//! A source that continues from a mark yields the jobs that the original would have yielded, whatever adapters are stacked on it.
 
 mod opened;
 

@@ -1,11 +1,10 @@
-//! Builders, a way to run a site, and a checker of records that knows nothing of how they came about.
+//! Builders, a way to run a site, and a checker of records that shares no code with what produced them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use gridemu::entity::Body;
 use gridemu::grid::{Command, Grid, GridError};
 use gridemu::local::{Registry, Tally};
-use gridemu::metrics::legal::{Checker, Ground, Grounds, Row, Verdict};
 use gridemu::model::{
     Cause, DayRates, Elastic, EventKind, InstantOrder, Job, JobId, JobRecord, MachineState, Outcome,
     PartitionId, PartitionSpec, Record, RejectReason, Reservation, SegmentRecord, SiteId, SiteSpec, Size,
@@ -13,6 +12,7 @@ use gridemu::model::{
 };
 use gridemu::platform::Usage;
 use gridemu::units::{Span, Time};
+use gridemu::verify::{Checker, PartitionFacts, Platform, Row, Verdict};
 use gridemu::workload::Jobs;
 
 /// A rigid job; times in seconds.
@@ -139,12 +139,12 @@ pub(crate) fn try_run(registry: &Registry, spec: &SiteSpec, jobs: &[Job]) -> Res
 
 /// What the library's own judge of schedules says of these records; it is told nothing but the description.
 pub(crate) fn judged(registry: &Registry, sites: &[SiteSpec], rigid: bool, records: &[Record]) -> Verdict {
-    let ground = |spec: &SiteSpec| Ground {
+    let ground = |spec: &SiteSpec| PartitionFacts {
         spec: spec.clone(),
         abilities: registry.build(&spec.policy).expect("a policy").1,
     };
     let segments = sites.iter().all(|site| site.record_segments);
-    let mut checker = Checker::new(Grounds {
+    let mut checker = Checker::new(Platform {
         sites: sites.iter().map(ground).collect(),
         rigid,
         segments,
@@ -158,7 +158,7 @@ pub(crate) fn judged(registry: &Registry, sites: &[SiteSpec], rigid: bool, recor
             Record::Event(event) => checker.event(event, Row { file: "events", line }),
             Record::Segment(segment) => checker.segment(segment, Row { file: "segments", line }),
             Record::Job(job) => checker.job(job, Row { file: "jobs", line }),
-            Record::Machine(_) => {}
+            _ => {}
         }
     }
     checker.finish()
@@ -168,7 +168,7 @@ pub(crate) fn judged(registry: &Registry, sites: &[SiteSpec], rigid: bool, recor
 pub(crate) fn assert_legal(registry: &Registry, sites: &[SiteSpec], jobs: &[Job], records: &[Record]) {
     let rigid = jobs.iter().all(|job| matches!(job.size, Size::Rigid(_)));
     let verdict = judged(registry, sites, rigid, records);
-    assert!(verdict.is_legal(), "{:#?}", verdict.broken);
+    assert!(verdict.is_valid(), "{:#?}", verdict.broken);
 }
 
 /// Runs to the end, which must be reached.
@@ -196,7 +196,7 @@ pub(crate) fn command(at: Time, body: Body) -> Command {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Law {
     /// Jobs that may share a processor; 0 means 1.
-    pub(crate) slots: u32,
+    pub(crate) multiprogramming_level: u32,
     /// Whether jobs may be suspended and have gaps.
     pub(crate) gaps: bool,
     /// Whether the policy may end and refuse jobs of its own accord.
@@ -308,6 +308,7 @@ fn check_job(
             RejectReason::Malformed => assert!(job.check().is_err()),
             RejectReason::Policy => assert!(law.kills),
             RejectReason::NoPool => panic!("there is no broker here"),
+            another => panic!("a new reason: {another:?}"),
         }
         if reason != RejectReason::Policy {
             assert_eq!(record.end, job.submit, "job {id} is refused on arrival");
@@ -329,10 +330,13 @@ fn check_job(
     assert!(start >= job.submit, "job {id} started before it was submitted");
     assert!(job.requested_start.is_none_or(|asked| start >= asked), "job {id} started before it asked to");
     assert_eq!(record.requested_start, job.requested_start, "job {id}");
-    let quantum = part.quantum;
+    let allocation_unit = part.allocation_unit;
     let least = part.rounded(job.size.min());
     let most = part.rounded(job.size.max()).min(part.usable());
-    assert!((least..=most).contains(&record.procs) && record.procs.is_multiple_of(quantum), "job {id}");
+    assert!(
+        (least..=most).contains(&record.procs) && record.procs.is_multiple_of(allocation_unit),
+        "job {id}"
+    );
     let (mut time, mut work, mut busy, mut priced) = (start, 0_u128, 0_u128, 0_u128);
     for (at, segment) in segments.iter().enumerate() {
         assert_eq!((segment.cause, segment.attempt), (Cause::Run, 1), "job {id}");
@@ -346,11 +350,14 @@ fn check_job(
         }
         time = segment.to;
         let count = segment.procs.len();
-        assert!((least..=most).contains(&count) && count.is_multiple_of(quantum), "job {id} on {count}");
+        assert!(
+            (least..=most).contains(&count) && count.is_multiple_of(allocation_unit),
+            "job {id} on {count}"
+        );
         let procs: BTreeSet<u32> = segment.procs.iter().collect();
         assert!(procs.iter().all(|proc| *proc < part.usable()), "job {id} is outside the partition");
-        let blocks: BTreeSet<u32> = procs.iter().map(|proc| proc / quantum).collect();
-        assert_eq!(blocks.len() as u32 * quantum, count, "job {id} has parts of blocks");
+        let blocks: BTreeSet<u32> = procs.iter().map(|proc| proc / allocation_unit).collect();
+        assert_eq!(blocks.len() as u32 * allocation_unit, count, "job {id} has parts of blocks");
         let share = u128::from(segment.share.units());
         let rate = speed_on(part, &job.size, count) * share / SHARE;
         assert_eq!(u128::from(segment.rate.units()), rate, "job {id}: rate");
@@ -378,7 +385,7 @@ fn check_job(
             assert_eq!(record.outcome == Outcome::Killed, killed, "job {id}");
         }
         Outcome::Failed => assert!(law.kills, "job {id} failed"),
-        // Under one pass an event a cancel comes before the ends of its instant.
+        // Under one pass per event a cancel comes before the ends of its instant.
         _ if spec.order == InstantOrder::Event => assert!(work < target + last_rate.max(1), "job {id}"),
         _ => assert!(work < target || target == 0, "job {id} had done all its work"),
     }
@@ -409,7 +416,7 @@ fn weighed(spec: &SiteSpec, day: Option<DayRates>, from: Time, to: Time) -> u128
     sum
 }
 
-/// No processor runs more jobs than it has slots, nor gives more than its whole time.
+/// No processor runs more jobs than it has multiprogramming_level, nor gives more than its whole time.
 pub(crate) fn check_processors(part: &PartitionSpec, segments: &[&SegmentRecord], law: Law) {
     let mut changes: BTreeMap<u32, Vec<(Time, i64, i64)>> = BTreeMap::new();
     for segment in segments {
@@ -427,7 +434,10 @@ pub(crate) fn check_processors(part: &PartitionSpec, segments: &[&SegmentRecord]
         for (time, job, share) in changes {
             jobs += job;
             shares += share;
-            assert!(jobs <= i64::from(law.slots.max(1)), "processor {proc} has {jobs} jobs at {time}");
+            assert!(
+                jobs <= i64::from(law.multiprogramming_level.max(1)),
+                "processor {proc} has {jobs} jobs at {time}"
+            );
             assert!(shares <= SHARE as i64, "processor {proc} gives {shares} at {time}");
         }
     }
@@ -482,7 +492,7 @@ fn check_ledger(spec: &SiteSpec, at: usize, segments: &[&SegmentRecord], jobs: &
         *(if done { &mut useful } else { &mut wasted }) += time;
     }
     assert_eq!((usage.useful, usage.wasted), (useful, wasted));
-    assert_eq!((usage.overhead, usage.away), (0, 0));
+    assert_eq!((usage.overhead, usage.down), (0, 0));
     let nominal = u128::from(part.processors()) * SHARE * u128::from(to.since(from).micros());
     assert_eq!(usage.nominal(), nominal);
     let reserved = reserved_time(spec, at, from, to) * SHARE;
@@ -537,7 +547,7 @@ fn check_machines(spec: &SiteSpec, at: usize, segments: &[&SegmentRecord], ran: 
                 let within = time.min(usage.to).since(from.max(usage.from));
                 reserved += u128::from(within.micros());
             }
-            MachineState::Idle | MachineState::Away => {}
+            MachineState::Idle | MachineState::Down => {}
         }
     };
     let mut ends = BTreeSet::new();
@@ -570,8 +580,8 @@ fn check_machines(spec: &SiteSpec, at: usize, segments: &[&SegmentRecord], ran: 
 pub(crate) fn show(f: &mut std::fmt::Formatter<'_>, spec: &SiteSpec, jobs: &[Job]) -> std::fmt::Result {
     writeln!(f, "{} {:?}, overrun {}", spec.policy, spec.order, spec.overrun)?;
     for part in &spec.partitions {
-        let PartitionSpec { machines, cores, speed, quantum, .. } = part;
-        writeln!(f, "  {machines} × {cores} at {speed} in blocks of {quantum}")?;
+        let PartitionSpec { machines, cores, speed, allocation_unit, .. } = part;
+        writeln!(f, "  {machines} × {cores} at {speed} in blocks of {allocation_unit}")?;
     }
     for (partition, Reservation { start, end, procs, .. }) in &spec.reservations {
         writeln!(f, "  {partition}: {procs} reserved from {start} to {end}")?;

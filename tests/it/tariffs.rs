@@ -1,9 +1,9 @@
-//! Prices by the hour of the day while machines come and go.
+//! Prices by hour of the day under churn.
 
 use gridemu::local::{Partition, Registry, Settings};
 use gridemu::model::{
-    DayRates, EventCause, Fate, InstantOrder, Job, JobRecord, Named, Origin, PartitionId, PartitionSpec,
-    Payer, ProcSet, Record, SegmentRecord, SiteId, SiteTariff,
+    DayRates, EventCause, FailureAction, InstantOrder, Job, JobRecord, Named, Origin, PartitionId,
+    PartitionSpec, Payer, ProcSet, Record, SegmentRecord, SiteId, SiteTariff,
 };
 use gridemu::platform::Usage;
 use gridemu::units::{EnergyPrice, Money, Power, Price, Span, Time};
@@ -24,7 +24,7 @@ fn part(machines: u32) -> PartitionSpec {
     }
 }
 
-fn partition(machines: u32, fate: Fate, tariff: SiteTariff) -> Partition {
+fn partition(machines: u32, on_failure: FailureAction, tariff: SiteTariff) -> Partition {
     let written: Named = "fcfs".parse().expect("a policy");
     let (built, abilities) = Registry::standard().build(&written).expect("a policy");
     let settings = Settings {
@@ -37,12 +37,12 @@ fn partition(machines: u32, fate: Fate, tariff: SiteTariff) -> Partition {
         pue_ppm: 1_250_000,
         record_segments: true,
         record_machines: false,
-        fate,
+        on_failure,
         return_queued: false,
         attempts: None,
         checkpoint: None,
         mean_up: None,
-        lost_attempts: Payer::User,
+        failed_attempts: Payer::User,
     };
     Partition::new(settings, part(machines), built, "fcfs".to_owned(), abilities, &[])
 }
@@ -76,7 +76,7 @@ fn run(new: impl Fn() -> Partition, jobs: &[Job], turns: &[Turn]) -> (Usage, Vec
             partition.restore(saved, now, false, &mut records).expect("it fits");
         }
         while let Some(job) = jobs.pop_if(|job| job.submit == now) {
-            partition.arrive(job, Origin::Own, now, &mut records);
+            partition.arrive(job, Origin::Local, now, &mut records);
         }
         partition.pass(now, &mut records, &mut gone).expect("a lawful pass");
     }
@@ -114,7 +114,8 @@ fn what_is_away_draws_nothing_and_what_was_lost_was_paid() {
     // Machine 0 leaves at 21:30 with the job, which begins anew on machine 1 and ends at 23:30. Its first attempt costs half an
     // hour at 0.40, its second half an hour at 0.40 and one and a half at 0.10: 0.20 + 0.20 + 0.15.
     let turns = [(minutes(30), true, 0), (minutes(90), false, 0)];
-    let (usage, records) = run(|| partition(2, Fate::Requeue, evening()), &[job(1, 0, 1, 7_200)], &turns);
+    let (usage, records) =
+        run(|| partition(2, FailureAction::Requeue, evening()), &[job(1, 0, 1, 7_200)], &turns);
     let jobs = job_records(&records);
     assert_eq!((jobs[0].end, jobs[0].cost), (minutes(150), Money::from_nanos(550_000_000)));
     assert_eq!(usage.cost, Money::from_nanos(550_000_000));
@@ -141,7 +142,7 @@ proptest! {
     /// The slow twin: bills of what the records say, hour by hour.
     #[test]
     fn bills_are_integrals_while_machines_come_and_go(
-        fate in prop_oneof![Just(Fate::Requeue), Just(Fate::Wait), Just(Fate::Fail)],
+        on_failure in prop_oneof![Just(FailureAction::Requeue), Just(FailureAction::Wait), Just(FailureAction::Fail)],
         drawn in vec((0_u64..8 * HOUR, 1_u32..4, 0_u64..4 * HOUR), 1..8),
         away in vec((0_u64..12 * HOUR, 1_u64..5 * HOUR, 0_u32..3), 0..6),
         days in vec(vec(0_u16..=10_000, 24), 2),
@@ -179,7 +180,7 @@ proptest! {
             .iter()
             .flat_map(|(from, to, machine)| [(time(*from), true, *machine), (time(*to), false, *machine)])
             .collect();
-        let (usage, records) = run(|| partition(3, fate, tariff), &jobs, &turns);
+        let (usage, records) = run(|| partition(3, on_failure, tariff), &jobs, &turns);
         let segments = segments(&records);
         let hour = u128::from(HOUR) * 1_000;
         let mut paid = Money::ZERO;

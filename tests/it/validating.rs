@@ -1,13 +1,12 @@
-//! `gridemu validate`: whole folders, legal and broken by hand, each caught with the right words.
+//! `gridemu validate` on whole folders: valid ones, and ones broken by hand, each of which is found with the right message.
 
 use std::fs;
 use std::path::Path;
 
-use gridemu::broker::BrokerRegistry;
 use gridemu::experiment::{GridFrom, validate};
-use gridemu::local::Registry;
-use gridemu::metrics::legal::Rule;
-use gridemu::report::{RunFolder, Validation};
+use gridemu::grid::Policies;
+use gridemu::output::RunFolder;
+use gridemu::verify::{Rule, Validation};
 
 use crate::archive_swf::data;
 use crate::cli::gridemu;
@@ -22,9 +21,9 @@ const LOG: &str = "; MaxProcs: 10
 
 /// What is found in a folder, which is held against its own grid.
 pub(crate) fn judged(folder: &Path) -> Vec<Validation> {
-    let (registry, brokers) = (Registry::standard(), BrokerRegistry::standard());
+    let policies = Policies::standard();
     let folders = RunFolder::all_in(folder).expect("a folder of a run");
-    let found = folders.iter().map(|folder| validate(folder, &GridFrom::Folder, &registry, &brokers));
+    let found = folders.iter().map(|folder| validate(folder, &GridFrom::Folder, &policies));
     found.map(|found| found.expect("it can be judged")).collect()
 }
 
@@ -32,7 +31,7 @@ pub(crate) fn judged(folder: &Path) -> Vec<Validation> {
 #[track_caller]
 pub(crate) fn legal(folder: &Path) {
     for found in judged(folder) {
-        assert!(found.is_legal(), "{}: {:#?}", folder.display(), found.verdict.broken);
+        assert!(found.is_valid(), "{}: {:#?}", folder.display(), found.verdict.broken);
     }
 }
 
@@ -63,11 +62,11 @@ fn caught(folder: &tempfile::TempDir, rule: Rule, secs: u64, says: &str) {
     let at = gridemu::units::Time::from_secs(secs);
     assert_eq!((first.rule, first.time), (rule, at), "{:#?}", found.verdict.broken);
     let ran = gridemu(&["validate", out.to_str().unwrap()]);
-    ran.ends(1, &["the schedule is not legal"]);
-    assert!(ran.out.contains("NOT LEGAL") && ran.out.contains(says), "no `{says}` in\n{}", ran.out);
+    ran.ends(1, &["the schedule is not valid"]);
+    assert!(ran.out.contains("NOT VALID") && ran.out.contains(says), "no `{says}` in\n{}", ran.out);
     let json = gridemu(&["validate", out.to_str().unwrap(), "--json"]);
     let json: serde_json::Value = serde_json::from_str(&json.out).unwrap();
-    assert_eq!((&json["legal"], &json["first"]["at_s"]), (&false.into(), &(secs as f64).into()));
+    assert_eq!((&json["valid"], &json["first"]["at_s"]), (&false.into(), &(secs as f64).into()));
 }
 
 #[test]
@@ -76,7 +75,7 @@ fn a_replay_as_it_was_left_is_legal() {
     legal(&folder.path().join("out"));
     let ran = gridemu(&["validate", folder.path().join("out").to_str().unwrap()]);
     ran.well();
-    assert!(ran.out.contains("easy on four.swf: legal"), "{}", ran.out);
+    assert!(ran.out.contains("easy on four.swf: valid"), "{}", ran.out);
 }
 
 #[test]
@@ -97,7 +96,7 @@ fn a_processor_that_is_not_there() {
 fn a_start_before_the_submission() {
     let folder = replayed(&[]);
     edit(&folder, "jobs.csv", "4,25,25,85,", "4,25,15,85,");
-    caught(&folder, Rule::Arrival, 15, "job 4 starts at 15 s, and is submitted only at 25 s (jobs.csv:2)");
+    caught(&folder, Rule::Arrival, 15, "job 4 starts at 15 s, before its submission at 25 s (jobs.csv:2)");
 }
 
 #[test]
@@ -157,7 +156,7 @@ fn a_job_that_comes_before_the_end_of_the_one_it_follows() {
 fn reservations_that_are_not_kept() {
     let folder = replayed(&["--reserve", "400..500:10"]);
     legal(&folder.path().join("out"));
-    edit(&folder, "replay.json", "400000000", "50000000");
+    edit(&folder, "scenario.toml", "from = \"400 s\"", "from = \"50 s\"");
     caught(&folder, Rule::Reservation, 50, "still run when a reservation begins");
 }
 
@@ -177,7 +176,7 @@ fn machines_that_were_away() {
     let earlier = format!("{:.6},{rest}", time.parse::<f64>().unwrap() - 1.0);
     fs::write(&path, text.replacen(line, &earlier, 1)).unwrap();
     let found = judged(&out).pop().unwrap();
-    assert!(found.verdict.broken.keys().any(|rule| *rule == Rule::Away), "{:#?}", found.verdict.broken);
+    assert!(found.verdict.broken.keys().any(|rule| *rule == Rule::Down), "{:#?}", found.verdict.broken);
 }
 
 #[test]
@@ -187,7 +186,7 @@ fn files_that_break_off_are_told_with_their_place() {
     let text = fs::read_to_string(&path).unwrap();
     fs::write(&path, &text[..text.len() - 5]).unwrap();
     let out = folder.path().join("out");
-    gridemu(&["validate", out.to_str().unwrap()]).ends(2, &["segments.csv", "breaks off"]);
+    gridemu(&["validate", out.to_str().unwrap()]).ends(2, &["segments.csv", "truncated"]);
 }
 
 #[test]
@@ -197,18 +196,18 @@ fn a_table_alone_needs_a_machine() {
     let alone = folder.path().join("alone.csv");
     fs::copy(&table, &alone).unwrap();
     let alone = alone.to_str().unwrap();
-    gridemu(&["validate", alone]).ends(2, &["hint: say what it ran on: `--procs N`"]);
+    gridemu(&["validate", alone]).ends(2, &["hint: add `--procs N`"]);
     gridemu(&["validate", alone, "--procs", "10"]).well();
     let told = gridemu(&["validate", table.to_str().unwrap(), "--procs", "10", "--json"]).json();
     for rule in told["rules"].as_array().unwrap() {
         // Looked at or not, never both.
-        assert_eq!(rule["looked_at"] == 0, rule["not_looked_at"].is_string(), "{rule:#}");
+        assert_eq!(rule["checked"] == 0, rule["not_checked"].is_string(), "{rule:#}");
     }
     let work = &told["rules"].as_array().unwrap().iter().find(|rule| rule["rule"] == "work").unwrap();
-    assert!(work["looked_at"] != 0 && work["looked_at_in_part"].is_string(), "{work:#}");
+    assert!(work["checked"] != 0 && work["checked_in_part"].is_string(), "{work:#}");
     // Jobs 1 and 4 have ten processors from 25 s on.
     let ran = gridemu(&["validate", alone, "--procs", "9"]);
-    ran.ends(1, &["not legal"]);
+    ran.ends(1, &["not valid"]);
     assert!(
         ran.out.contains("at 25 s: job 4 starts, and 10 processors of the machine are in use, which has 9"),
         "{}",
@@ -224,8 +223,8 @@ fn the_reference_of_batsim_is_legal() {
     let table = table.to_str().unwrap();
     let ran = gridemu(&["validate", table, "--procs", "32"]);
     ran.well();
-    assert!(ran.out.contains("legal\n801 jobs and 801 segments on 1 site, 32 processors"), "{}", ran.out);
+    assert!(ran.out.contains("valid\n801 jobs and 801 segments on 1 site, 32 processors"), "{}", ran.out);
     let ran = gridemu(&["validate", table, "--procs", "31"]);
-    ran.ends(1, &["not legal"]);
+    ran.ends(1, &["not valid"]);
     assert!(ran.out.contains("processor 31 of the 31 (from 0)"), "{}", ran.out);
 }

@@ -1,14 +1,14 @@
 //! The pool that needs the least energy for the job.
 
 use super::Thrift;
-use crate::broker::{BrokerAbilities, BrokerPolicy, BrokerPolicyInfo, Picture};
-use crate::model::ParamInfo;
+use crate::broker::{BrokerAbilities, BrokerBuilt, BrokerPolicy, BrokerPolicyInfo, GridView};
+use crate::model::{Named, NamedError, ParamInfo};
 
 const POWER: ParamInfo = ParamInfo {
     key: "power",
     values: "added or busy",
     default: "added",
-    doc: "what a running job draws: what its processors draw above idle, since they would draw that anyway, or all that they draw",
+    doc: "the power of a running job: that of its processors above idle power, or all of it",
 };
 
 const PARAMS: [ParamInfo; 5] = {
@@ -16,28 +16,27 @@ const PARAMS: [ParamInfo; 5] = {
     [POWER, within, deadline, ties, absent]
 };
 
-pub(super) const INFO: BrokerPolicyInfo = BrokerPolicyInfo {
-    name: "greenest",
-    doc: "Sends each job, in order of arrival, where it needs the least energy of the facility (power × PUE × processors × estimated run) among the pools that promise its completion by its deadline.",
-    source: "energy-aware meta-scheduling: compare Garg, Yeo, Anandasivam and Buyya 2011",
-    params: &PARAMS,
-    abilities: BrokerAbilities::PLAIN,
-    build: |mut named, _| {
-        let words = [("added", PowerCounted::Added), ("busy", PowerCounted::Busy)];
-        let power = named.take_choice(POWER.key, &words)?.unwrap_or_default();
-        let thrift = Thrift::take(&mut named)?;
-        named.finish(&PARAMS.map(|param| param.key))?;
-        Ok(Box::new(Greenest { power, thrift }))
-    },
-};
+pub(super) fn info() -> BrokerPolicyInfo {
+    BrokerPolicyInfo::new("greenest", build)
+        .doc("Assigns each job, in order of arrival, to the pool where it needs the least facility energy (power × PUE × processors × estimated run time) among those with an expected completion by its deadline.")
+        .source("energy-aware meta-scheduling: compare Garg, Yeo, Anandasivam and Buyya 2011")
+        .params(&PARAMS)
+}
 
-/// What a running job draws.
+fn build(named: &mut Named, _: u64) -> Result<BrokerBuilt, NamedError> {
+    let words = [("added", PowerCounted::Added), ("busy", PowerCounted::Busy)];
+    let power = named.take_choice(POWER.key, &words)?.unwrap_or_default();
+    let thrift = Thrift::take(named)?;
+    Ok((Box::new(Greenest { power, thrift }), BrokerAbilities::PLAIN))
+}
+
+/// The power of a running job that is counted.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub enum PowerCounted {
-    /// What its processors draw above idle: what the meter of the grid would not show without the job.
+    /// The power of its processors above idle: what the grid's energy meter would not show without the job.
     #[default]
     Added,
-    /// All that its processors draw: what the job is charged.
+    /// The whole power of its processors: what the job is charged.
     Busy,
 }
 
@@ -49,8 +48,8 @@ pub struct Greenest {
 }
 
 impl BrokerPolicy for Greenest {
-    fn plan(&mut self, picture: &mut Picture<'_>) {
-        self.thrift.plan(picture, |pool, job| {
+    fn plan(&mut self, view: &mut GridView<'_>) {
+        self.thrift.plan(view, |pool, job| {
             let (idle, busy) = (pool.facts.idle.milliwatts(), pool.facts.busy.milliwatts());
             let power = match self.power {
                 PowerCounted::Added => busy.saturating_sub(idle),

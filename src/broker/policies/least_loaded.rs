@@ -1,42 +1,41 @@
 //! The least loaded pool.
 
 use crate::broker::pool::spread;
-use crate::broker::{Absent, BrokerAbilities, BrokerPolicy, BrokerPolicyInfo, Picture};
-use crate::model::ParamInfo;
+use crate::broker::{Absent, BrokerAbilities, BrokerBuilt, BrokerPolicy, BrokerPolicyInfo, GridView};
+use crate::model::{Named, NamedError, ParamInfo};
 
 const BY: ParamInfo = ParamInfo {
     key: "by",
     values: "work, jobs or start",
     default: "work",
-    doc: "what loads a pool: the work that waits there (processors × estimate) over its processors, and among equals the share of processors taken; its jobs, waiting and running, over its processors and their speed; or the time at which the job could start (opportunistic load balancing)",
+    doc: "the load of a pool: the waiting work (processors × estimate) over its processors, and among equals the share of used processors; its waiting and running jobs over its processors and their speed; or the expected start of the job (opportunistic load balancing)",
 };
 
-pub(super) const INFO: BrokerPolicyInfo = BrokerPolicyInfo {
-    name: "least-loaded",
-    doc: "Sends each job, in order of arrival, to the pool with the least load for its size, whatever the job's run time there.",
-    source: "folklore; `by=start` is opportunistic load balancing: Armstrong, Hensgen and Kidd 1998; Braun et al. 2001",
-    params: &[BY, Absent::PARAM],
-    abilities: BrokerAbilities::PLAIN,
-    build: |mut named, _| {
-        let words = [("work", Load::Work), ("jobs", Load::Jobs), ("start", Load::Start)];
-        let by = named.take_choice(BY.key, &words)?.unwrap_or_default();
-        let absent = Absent::take(&mut named)?;
-        named.finish(&[BY.key, Absent::PARAM.key])?;
-        Ok(Box::new(LeastLoaded { by, absent }))
-    },
-};
+pub(super) fn info() -> BrokerPolicyInfo {
+    BrokerPolicyInfo::new("least-loaded", build)
+        .doc("Assigns each job, in order of arrival, to the pool with the least load, whatever the job's run time there.")
+        .source("folklore; `by=start` is opportunistic load balancing: Armstrong, Hensgen and Kidd 1998; Braun et al. 2001")
+        .params(&[BY, Absent::PARAM])
+}
 
-/// What loads a pool.
+fn build(named: &mut Named, _: u64) -> Result<BrokerBuilt, NamedError> {
+    let words = [("work", Load::Work), ("jobs", Load::Jobs), ("start", Load::Start)];
+    let by = named.take_choice(BY.key, &words)?.unwrap_or_default();
+    let absent = Absent::take(named)?;
+    Ok((Box::new(LeastLoaded { by, absent }), BrokerAbilities::PLAIN))
+}
+
+/// The measure of a pool's load.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub enum Load {
     /// First the time in which the pool could run the work that waits there ([`crate::broker::Pool::queued`] over the
-    /// processors present, in microseconds rounded down), then the share of processors that are taken
+    /// processors present, in microseconds rounded down), then the share of processors in use
     /// ([`crate::broker::Pool::taken`] over the processors present, in millionths rounded down).
     #[default]
     Work,
     /// Jobs that wait, run and are on their way, × 2⁴⁰, over processors present × speed in 2⁻²⁰, rounded down.
     Jobs,
-    /// When the job could start ([`Picture::start`]).
+    /// When the job could start ([`GridView::start`]).
     Start,
 }
 
@@ -48,9 +47,9 @@ pub struct LeastLoaded {
 }
 
 impl Load {
-    /// The load of a pool as if it had so many processors.
-    fn of(self, picture: &Picture<'_>, pool: usize, procs: u32) -> (u64, u64) {
-        let pool = &picture.pools()[pool];
+    /// The load of a pool as if it had so many processors present.
+    fn of(self, view: &GridView<'_>, pool: usize, procs: u32) -> (u64, u64) {
+        let pool = &view.pools()[pool];
         let procs = procs.max(1);
         match self {
             Self::Work | Self::Start => {
@@ -76,17 +75,16 @@ fn quotient(a: u128, b: u128) -> u64 {
 }
 
 impl BrokerPolicy for LeastLoaded {
-    fn plan(&mut self, picture: &mut Picture<'_>) {
-        for job in 0..picture.waiting().len() {
+    fn plan(&mut self, view: &mut GridView<'_>) {
+        for job in 0..view.waiting().len() {
             let present = |pool: usize| match self.by {
-                Load::Start => picture.start(job, pool).map(|start| (start.micros(), 0)),
-                by => Some(by.of(picture, pool, picture.pools()[pool].report.present)),
+                Load::Start => view.start(job, pool).map(|start| (start.micros(), 0)),
+                by => Some(by.of(view, pool, view.pools()[pool].report.present)),
             };
-            let nominal =
-                |pool: usize| Some(self.by.of(picture, pool, picture.pools()[pool].facts.processors));
-            let best = picture.least(job, true, present).or_else(|| self.absent.least(picture, job, nominal));
+            let nominal = |pool: usize| Some(self.by.of(view, pool, view.pools()[pool].facts.processors));
+            let best = view.least(job, true, present).or_else(|| self.absent.least(view, job, nominal));
             if let Some(pool) = best {
-                picture.assign(job, pool);
+                view.assign(job, pool);
             }
         }
     }

@@ -1,19 +1,19 @@
 //! Minimum completion time.
 
-use crate::broker::{Absent, BrokerAbilities, BrokerPolicy, BrokerPolicyInfo, Picture};
+use crate::broker::{Absent, BrokerAbilities, BrokerBuilt, BrokerPolicy, BrokerPolicyInfo, GridView};
+use crate::model::{Named, NamedError};
 
-pub(super) const INFO: BrokerPolicyInfo = BrokerPolicyInfo {
-    name: "mct",
-    doc: "Sends each job, in order of arrival, to the pool that promises its earliest completion.",
-    source: "minimum completion time: Armstrong, Hensgen and Kidd 1998; Braun et al. 2001",
-    params: &[Absent::PARAM],
-    abilities: BrokerAbilities::PLAIN,
-    build: |mut named, _| {
-        let absent = Absent::take(&mut named)?;
-        named.finish(&[Absent::PARAM.key])?;
-        Ok(Box::new(Mct { absent }))
-    },
-};
+pub(super) fn info() -> BrokerPolicyInfo {
+    BrokerPolicyInfo::new("mct", build)
+        .doc("Assigns each job, in order of arrival, to the pool with its earliest expected completion.")
+        .source("minimum completion time: Armstrong, Hensgen and Kidd 1998; Braun et al. 2001")
+        .params(&[Absent::PARAM])
+}
+
+fn build(named: &mut Named, _: u64) -> Result<BrokerBuilt, NamedError> {
+    let absent = Absent::take(named)?;
+    Ok((Box::new(Mct { absent }), BrokerAbilities::PLAIN))
+}
 
 /// Minimum completion time.
 #[derive(Debug)]
@@ -22,14 +22,14 @@ pub struct Mct {
 }
 
 impl BrokerPolicy for Mct {
-    fn plan(&mut self, picture: &mut Picture<'_>) {
-        for (at, job) in picture.waiting().iter().enumerate() {
-            let best = picture
-                .least(at, true, |pool| picture.completion(at, pool))
-                // Nobody knows when machines come back: there, the shortest run is all there is to go by.
-                .or_else(|| self.absent.least(picture, at, |pool| Some(picture.pools()[pool].run_of(job))));
+    fn plan(&mut self, view: &mut GridView<'_>) {
+        for (at, job) in view.waiting().iter().enumerate() {
+            let best = view
+                .least(at, true, |pool| view.completion(at, pool))
+                // It is not known when machines come back, so that only the shortest run can be chosen there.
+                .or_else(|| self.absent.least(view, at, |pool| Some(view.pools()[pool].run_of(job))));
             if let Some(pool) = best {
-                picture.assign(at, pool);
+                view.assign(at, pool);
             }
         }
     }

@@ -1,28 +1,34 @@
-//! Any pool.
+//! A random pool.
 
 use itoa::Buffer;
+use rand::Rng;
 use smallvec::SmallVec;
 
-use crate::broker::{Absent, BrokerAbilities, BrokerPolicy, BrokerPolicyInfo, Picture, WaitingJob};
+use crate::broker::{
+    Absent, BrokerAbilities, BrokerBuilt, BrokerPolicy, BrokerPolicyInfo, GridView, WaitingJob,
+};
+use crate::model::{Named, NamedError};
 use crate::workload::random::Stream;
 
-pub(super) const INFO: BrokerPolicyInfo = BrokerPolicyInfo {
-    name: "random",
-    doc: "Sends each job to any pool that has enough processors, each as likely as the others.",
-    source: "folklore; the baseline of every comparison",
-    params: &[Absent::PARAM],
-    abilities: BrokerAbilities { random: true, ..BrokerAbilities::PLAIN },
-    build: |mut named, seed| {
-        let absent = Absent::take(&mut named)?;
-        named.finish(&[Absent::PARAM.key])?;
-        Ok(Box::new(Random { seed: Stream::new(seed, "broker", "random").next_u64(), absent }))
-    },
-};
+pub(super) fn info() -> BrokerPolicyInfo {
+    BrokerPolicyInfo::new("random", build)
+        .doc("Assigns each job to a random pool with enough processors, all equally likely.")
+        .source("folklore; the baseline of every comparison")
+        .params(&[Absent::PARAM])
+}
 
-/// Any pool that has the processors.
+fn build(named: &mut Named, seed: u64) -> Result<BrokerBuilt, NamedError> {
+    let absent = Absent::take(named)?;
+    Ok((
+        Box::new(Random { seed: Stream::new(seed, "broker", "random").next_u64(), absent }),
+        BrokerAbilities { random: true, ..BrokerAbilities::PLAIN },
+    ))
+}
+
+/// A random pool among those that have the processors.
 ///
-/// A job draws a number for every pool, whether it fits there or not, and goes where it drew the least of those where it
-/// fits. So a pool that closes or opens changes only the jobs that go there.
+/// A job draws a number for every pool, whether it fits there or not, and goes to the pool with the least number among those
+/// where it fits. So a pool that closes or opens changes only the jobs that go there.
 #[derive(Debug)]
 pub struct Random {
     seed: u64,
@@ -30,7 +36,7 @@ pub struct Random {
 }
 
 impl Random {
-    /// The draws of a job for its next try: they depend on seed, job and try alone.
+    /// The draws of a job for its next assignment: they depend on seed, job and number of the assignment alone.
     fn draws(&self, job: &WaitingJob<'_>, pools: usize) -> SmallVec<[u64; 32]> {
         let (mut id, mut try_number) = (Buffer::new(), Buffer::new());
         let (id, try_number) = (id.format(job.id().0), try_number.format(job.try_number()));
@@ -40,19 +46,18 @@ impl Random {
 }
 
 impl BrokerPolicy for Random {
-    fn plan(&mut self, picture: &mut Picture<'_>) {
-        let pools = picture.pools().len();
-        for (at, job) in picture.waiting().iter().enumerate() {
-            // Drawn only once there is a choice: many jobs may wait that fit nowhere.
+    fn plan(&mut self, view: &mut GridView<'_>) {
+        let pools = view.pools().len();
+        for (at, job) in view.waiting().iter().enumerate() {
+            // Drawn only once there is a choice: many jobs that fit no pool may wait.
             let mut draws = None;
             let mut draw = |pool: usize| {
                 let draws: &SmallVec<_> = draws.get_or_insert_with(|| self.draws(job, pools));
                 draws.get(pool).copied()
             };
-            let best =
-                picture.least(at, true, &mut draw).or_else(|| self.absent.least(picture, at, &mut draw));
+            let best = view.least(at, true, &mut draw).or_else(|| self.absent.least(view, at, &mut draw));
             if let Some(pool) = best {
-                picture.assign(at, pool);
+                view.assign(at, pool);
             }
         }
     }

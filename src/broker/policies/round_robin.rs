@@ -1,38 +1,38 @@
-//! Each pool in turn.
+//! Round robin: each pool in turn.
 
-use crate::broker::{Absent, BrokerAbilities, BrokerPolicy, BrokerPolicyInfo, Picture};
+use crate::broker::{Absent, BrokerAbilities, BrokerBuilt, BrokerPolicy, BrokerPolicyInfo, GridView};
+use crate::model::{Named, NamedError};
 
-pub(super) const INFO: BrokerPolicyInfo = BrokerPolicyInfo {
-    name: "round-robin",
-    doc: "Sends each job to the next pool in turn that has enough processors.",
-    source: "folklore",
-    params: &[Absent::PARAM],
-    abilities: BrokerAbilities::PLAIN,
-    build: |mut named, _| {
-        let absent = Absent::take(&mut named)?;
-        named.finish(&[Absent::PARAM.key])?;
-        Ok(Box::new(RoundRobin { next: 0, absent }))
-    },
-};
+pub(super) fn info() -> BrokerPolicyInfo {
+    BrokerPolicyInfo::new("round-robin", build)
+        .doc("Assigns each job to the next pool in turn with enough processors.")
+        .source("folklore")
+        .params(&[Absent::PARAM])
+}
+
+fn build(named: &mut Named, _: u64) -> Result<BrokerBuilt, NamedError> {
+    let absent = Absent::take(named)?;
+    Ok((Box::new(RoundRobin { next: 0, absent }), BrokerAbilities::PLAIN))
+}
 
 /// Each pool in turn: the first that fits, from the one after the last that got a job.
 #[derive(Debug)]
 pub struct RoundRobin {
-    /// The place of the pool whose turn it is; the first again if there is none.
+    /// The place of the pool whose turn it is; the first again if there is no such pool.
     next: u64,
     absent: Absent,
 }
 
 impl BrokerPolicy for RoundRobin {
-    fn plan(&mut self, picture: &mut Picture<'_>) {
-        let pools = picture.pools().len();
-        for at in 0..picture.waiting().len() {
+    fn plan(&mut self, view: &mut GridView<'_>) {
+        let pools = view.pools().len();
+        for at in 0..view.waiting().len() {
             let next = usize::try_from(self.next).ok().filter(|next| *next < pools).unwrap_or(0);
-            // How many turns it is until a pool's own; the least is the first in turn.
+            // The number of turns until a pool's own; the least is the first in turn.
             let turns = |pool: usize| Some(if pool >= next { pool - next } else { pool + pools - next });
-            let first = picture.least(at, true, turns).or_else(|| self.absent.least(picture, at, turns));
+            let first = view.least(at, true, turns).or_else(|| self.absent.least(view, at, turns));
             if let Some(pool) = first {
-                picture.assign(at, pool);
+                view.assign(at, pool);
                 self.next = (pool + 1) as u64;
             }
         }

@@ -1,20 +1,20 @@
-//! What the policies that spare something have in common: what they spare it for.
+//! The common part of policies that minimize a cost under a limit on the completion time.
 
 use std::str::FromStr;
 
-use crate::broker::{Absent, Picture, Pool, WaitingJob};
+use crate::broker::{Absent, GridView, Pool, WaitingJob};
 use crate::model::{Named, NamedError, ParamInfo};
 use crate::units::{Span, Time, UnitError};
 
-/// The least of something, in time. A job goes to the pool where it costs least among those that promise its completion by
-/// its limit, and if none does to the one that promises it first.
+/// The least cost, in time. A job goes to the pool where it costs least among those whose expected completion is within
+/// its limit, and if there is none, to the pool with the earliest expected completion.
 #[derive(Debug)]
 pub struct Thrift {
     /// Whether a job's deadline is a limit.
     deadline: bool,
-    /// How long after the earliest completion that any pool promises the job may complete.
+    /// How long after the earliest expected completion in any pool the job may complete.
     within: Option<Span>,
-    /// Whether ties go to the earlier completion, before they go to the first pool.
+    /// Whether ties go to the earlier completion, and only then to the first pool.
     ties: bool,
     absent: Absent,
 }
@@ -31,25 +31,25 @@ impl FromStr for Within {
 }
 
 impl Thrift {
-    /// The parameters' descriptions.
+    /// The descriptions of the parameters.
     pub(super) const PARAMS: [ParamInfo; 4] = [
         ParamInfo {
             key: "within",
             values: "a duration such as `30 min`, or any",
             default: "any",
-            doc: "how much later than the earliest completion that any pool promises a job may complete",
+            doc: "how much later than its earliest expected completion in any pool a job may complete",
         },
         ParamInfo {
             key: "deadline",
             values: "keep or ignore",
             default: "keep",
-            doc: "whether only pools count that promise completion by the job's deadline; if none does, the earliest completion is taken",
+            doc: "whether only pools with an expected completion by the job's deadline are considered; if there is none, the earliest completion decides",
         },
         ParamInfo {
             key: "ties",
             values: "completion or pool",
             default: "completion",
-            doc: "where equals go: to the earliest completion, or to the first pool",
+            doc: "order of ties: the earliest expected completion, or the first pool",
         },
         Absent::PARAM,
     ];
@@ -66,32 +66,32 @@ impl Thrift {
         Ok(Self { deadline, within, ties, absent: Absent::take(named)? })
     }
 
-    /// By when a job should be done.
-    fn limit(&self, picture: &Picture<'_>, at: usize) -> Time {
-        let deadline = picture.waiting()[at].deadline().filter(|_| self.deadline).unwrap_or(Time::NEVER);
+    /// The instant by which a job should complete.
+    fn limit(&self, view: &GridView<'_>, at: usize) -> Time {
+        let deadline = view.waiting()[at].deadline().filter(|_| self.deadline).unwrap_or(Time::NEVER);
         let Some(within) = self.within else { return deadline };
-        let promised = |pool: usize| picture.completion(at, pool);
-        let first = picture.least(at, true, promised).and_then(promised);
+        let promised = |pool: usize| view.completion(at, pool);
+        let first = view.least(at, true, promised).and_then(promised);
         first.map_or(deadline, |first| deadline.min(first + within))
     }
 
-    /// Sends each waiting job where `cost` is least.
-    pub(super) fn plan(&self, picture: &mut Picture<'_>, cost: impl Fn(&Pool, &WaitingJob<'_>) -> u128) {
-        for (at, job) in picture.waiting().iter().enumerate() {
-            let limit = self.limit(picture, at);
-            let cost = |pool: usize| cost(&picture.pools()[pool], job);
+    /// Assigns each waiting job to the pool with the least `cost` within its limit.
+    pub(super) fn plan(&self, view: &mut GridView<'_>, cost: impl Fn(&Pool, &WaitingJob<'_>) -> u128) {
+        for (at, job) in view.waiting().iter().enumerate() {
+            let limit = self.limit(view, at);
+            let cost = |pool: usize| cost(&view.pools()[pool], job);
             let in_time = |pool: usize| {
-                let completion = picture.completion(at, pool)?;
+                let completion = view.completion(at, pool)?;
                 let tie = if self.ties { completion } else { Time::ZERO };
                 (completion <= limit).then(|| (cost(pool), tie))
             };
-            let run = |pool: usize| if self.ties { picture.pools()[pool].run_of(job) } else { Span::ZERO };
-            let best = picture
+            let run = |pool: usize| if self.ties { view.pools()[pool].run_of(job) } else { Span::ZERO };
+            let best = view
                 .least(at, true, in_time)
-                .or_else(|| picture.least(at, true, |pool| picture.completion(at, pool)))
-                .or_else(|| self.absent.least(picture, at, |pool| Some((cost(pool), run(pool)))));
+                .or_else(|| view.least(at, true, |pool| view.completion(at, pool)))
+                .or_else(|| self.absent.least(view, at, |pool| Some((cost(pool), run(pool)))));
             if let Some(pool) = best {
-                picture.assign(at, pool);
+                view.assign(at, pool);
             }
         }
     }

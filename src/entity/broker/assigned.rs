@@ -1,4 +1,4 @@
-//! Assignments under way, and which of them a site's last report shows.
+//! Current assignments, and which of them a site's last report includes.
 
 use std::collections::BTreeMap;
 
@@ -8,21 +8,21 @@ use crate::broker::InFlight;
 use crate::entity::Stamp;
 use crate::model::PoolId;
 
-/// A job that has been assigned and has not come back.
+/// A job that has been assigned and has neither ended nor returned.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Assigned {
-    /// Place among the pools.
+    /// Its pool's place among the pools.
     pub(super) pool: usize,
     pub(super) procs: u32,
     /// Processors × estimate in processor-microseconds.
     pub(super) area: u128,
     /// When it reaches its site; `None` while the dispatcher holds it back.
     pub(super) arrival: Option<Stamp>,
-    /// Pools that would not take it.
+    /// Pools that have refused it.
     pub(super) refused: Vec<PoolId>,
 }
 
-/// All of them, by number, and for each pool those that its last report does not show.
+/// All current assignments, by number, and for each pool those that its last report does not include.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Flights {
     assigned: BTreeMap<u64, Assigned>,
@@ -57,14 +57,14 @@ impl Flights {
         Some(gone)
     }
 
-    /// What the dispatcher said of an assignment: held back, or when it arrives after all.
+    /// Notes what the dispatcher reported of an assignment: held back, or when it arrives after all.
     pub(super) fn sent(&mut self, number: u64, arrival: Option<Stamp>) {
         if let Some(assigned) = self.assigned.get_mut(&number) {
             assigned.arrival = arrival;
         }
     }
 
-    /// A report of a pool shows everything that had arrived when it was measured.
+    /// Applies a report of a pool, which includes every job that had arrived when it was measured.
     pub(super) fn measured(&mut self, pool: usize, measured: Stamp) {
         let (assigned, sums) = (&self.assigned, &mut self.sums[pool]);
         self.measured[pool] = measured;
@@ -78,12 +78,12 @@ impl Flights {
         });
     }
 
-    /// What the pool's last report does not show.
+    /// The sum of the assignments that the pool's last report does not include.
     pub(super) fn unseen_sum(&self, pool: usize) -> InFlight {
         self.sums[pool]
     }
 
-    /// Processors of what had not arrived at the pool at a moment.
+    /// Processors of the jobs that had not arrived at the pool at a moment.
     pub(super) fn unseen(&self, pool: usize, measured: Stamp) -> u32 {
         let coming = self.unseen[pool].iter().filter_map(|number| self.assigned.get(number));
         coming
@@ -92,7 +92,7 @@ impl Flights {
             .sum()
     }
 
-    /// Assignments that can be taken back: those that the dispatcher holds, or with `queued` all.
+    /// Assignments that can be recalled: those that the dispatcher holds, or with `queued` all.
     pub(super) fn recallable(&self, queued: bool) -> impl Iterator<Item = u64> + '_ {
         self.assigned
             .iter()

@@ -1,23 +1,23 @@
-//! Planning: the policy is asked about the waiting jobs, and what it answers is carried out.
+//! Planning: the policy is asked about the waiting jobs, and its plan is carried out.
 
 use smallvec::SmallVec;
 
 use super::assigned::Assigned;
 use super::{Broker, State, Waiting, of_job};
-use crate::broker::{Picture, Plan, Planned, WaitingJob};
+use crate::broker::{GridView, Plan, Planned, WaitingJob};
 use crate::entity::mailbox::MOST_ROUNDS;
 use crate::entity::{Address, Body, Outbox, Stamp};
 use crate::model::{EventKind, EventRecord, Record};
 use crate::units::Span;
 
-/// Rounds until an assignment comes back as a report: dispatcher, site, directory, broker.
+/// Rounds from an assignment to the report of it: dispatcher, site, directory, broker.
 const THERE_AND_BACK: u32 = 4;
-/// Beyond this round of an instant the broker plans what is left of it without waiting for reports, before the instant is
+/// Beyond this round of an instant the broker plans the remaining jobs without waiting for reports, before the instant is
 /// given up as stalled.
 const MOST_LOOKS: u32 = MOST_ROUNDS / 2;
 
 impl Broker {
-    /// Takes back what has not left the dispatcher, or does not run yet.
+    /// Recalls jobs that have not left the dispatcher, or do not run yet.
     pub(super) fn recall(&mut self, now: Stamp, outbox: &mut dyn Outbox) {
         let queued = self.spec.recall_queued;
         let numbers: Vec<u64> = self.state.flights.recallable(queued).collect();
@@ -28,21 +28,21 @@ impl Broker {
         }
     }
 
-    /// Asks the policy about some of the waiting jobs, by their places.
+    /// Asks the policy about a range of the waiting jobs.
     fn ask(&mut self, jobs: std::ops::Range<usize>, now: Stamp) -> Plan {
         let State { waiting, pools, .. } = &mut self.state;
-        // Most often it is one job.
+        // It is usually one job.
         let seen: SmallVec<[WaitingJob<'_>; 4]> =
             waiting[jobs].iter().map(|waiting| WaitingJob::new(&waiting.job, &waiting.refused)).collect();
-        let mut picture = Picture::new(now.time, pools, &seen, self.spec.count_in_flight);
-        self.policy.plan(&mut picture);
-        picture.into_plan()
+        let mut view = GridView::new(now.time, pools, &seen, self.spec.count_in_flight);
+        self.policy.plan(&mut view);
+        view.into_plan()
     }
 
     /// Plans once over the waiting jobs.
     pub(super) fn plan(&mut self, now: Stamp, outbox: &mut dyn Outbox) {
         self.state.tally.plans += 1;
-        if self.spec.picture.is_zero() && !self.abilities.batch {
+        if self.spec.monitoring_interval.is_zero() && !self.abilities.batch {
             return self.plan_one_by_one(now, outbox);
         }
         let plan = self.ask(0..self.state.waiting.len(), now);
@@ -59,7 +59,8 @@ impl Broker {
         self.state.waiting.extend(left.into_iter().flatten());
     }
 
-    /// Sites report at every change: each assignment is made in sight of the ones before it, as far as reports take no time.
+    /// Plans one job at a time. Sites report at every change: each assignment sees those before it, as far as reports take no
+    /// time.
     fn plan_one_by_one(&mut self, now: Stamp, outbox: &mut dyn Outbox) {
         let mut at = 0;
         while at < self.state.waiting.len() {
@@ -86,7 +87,7 @@ impl Broker {
         let (procs, run) = (pool.procs_for(&seen), pool.run_of(&seen));
         let age = now.time.since(pool.measured);
         let id = pool.facts.id;
-        // What the dispatcher will do unless it says otherwise.
+        // The dispatcher does this unless it reports otherwise.
         let arrival = now.next_round().after(pool.facts.latency);
         let grid = job.grid.get_or_insert_default();
         grid.try_number += 1;

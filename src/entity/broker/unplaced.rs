@@ -7,12 +7,12 @@ use crate::model::{
 };
 use crate::units::Time;
 
-/// What is recorded of a job of the grid that ends with the broker or the dispatcher.
+/// The record of a grid job that ends with the broker or the dispatcher.
 pub(in crate::entity) fn unplaced(job: &Job, outcome: Outcome, now: Time) -> JobRecord {
     let grid = job.grid.as_deref().cloned().unwrap_or_default();
     JobRecord {
         id: job.id,
-        origin: Origin::Sent,
+        origin: Origin::Grid,
         site: SiteId::GRID,
         partition: PartitionId::default(),
         user: job.user,
@@ -32,7 +32,7 @@ pub(in crate::entity) fn unplaced(job: &Job, outcome: Outcome, now: Time) -> Job
     }
 }
 
-/// A job ends before it has found a place: the elastic commands that its user would still have given are refused.
+/// Refuses the elastic commands that the user of a job would still have given, because the job ends at no site.
 pub(in crate::entity) fn refuse_commands(job: &Job, now: Time, sink: &mut dyn RecordSink) {
     for command in job.elastic.iter().flatten() {
         sink.record(Record::Event(EventRecord {

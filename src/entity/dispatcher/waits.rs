@@ -1,4 +1,4 @@
-//! Jobs that rest until an instant.
+//! Jobs that rest until a given instant.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::model::{EventCause, Job};
 use crate::units::Time;
 
-/// Jobs by the instant at which their rest is over, in the order in which they came among equals.
+/// Jobs by the instant at which their rest is over; among equals, in the order in which they came.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Waits {
     jobs: BTreeMap<(Time, u64), (Box<Job>, EventCause)>,
@@ -25,7 +25,7 @@ impl Waits {
         self.jobs.first_key_value().map(|((until, _), _)| *until)
     }
 
-    /// The next job whose rest is over.
+    /// Takes out the next job whose rest is over.
     pub(super) fn take(&mut self, now: Time) -> Option<(Box<Job>, EventCause)> {
         let first = self.jobs.first_entry()?;
         (first.key().0 <= now).then(|| first.remove())

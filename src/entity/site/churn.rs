@@ -1,23 +1,23 @@
-//! Machines of a site that come and go: by chance, by script, by command.
+//! Churn of a site: machines that go down and come up at random, by script, or by command.
 
 use serde::{Deserialize, Serialize};
 
 use super::Site;
 use crate::entity::{Body, EntityError, Outbox, Stamp};
-use crate::local::Departed;
+use crate::local::Exit;
 use crate::model::{ChurnAct, EventCause, Machines, ProcSet, SiteSpec};
 use crate::platform::{Outages, OutagesSave, Presence, Reason, Turn};
 use crate::units::{Rate, Time};
 
-/// Who is away and why, and who comes or leaves next.
+/// Which machines are down and why, and which go down or come up next.
 #[derive(Debug)]
 pub(super) struct Churn {
-    /// By partition; `None` where nothing happens by chance.
+    /// The random outages, by partition; `None` where there are none.
     outages: Vec<Option<Outages>>,
     presence: Vec<Presence>,
-    /// How many acts of the script are done.
+    /// The number of acts of the script that have been carried out.
     played: usize,
-    /// Whether the site takes jobs of the grid.
+    /// Whether the site takes grid jobs.
     open: bool,
 }
 
@@ -31,7 +31,7 @@ pub(super) struct ChurnSave {
 }
 
 impl Churn {
-    /// At the beginning of a run with this seed.
+    /// The churn at the beginning of a run with this seed.
     pub(super) fn new(spec: &SiteSpec, seed: u64) -> Self {
         let outages = spec.partitions.iter().map(|part| {
             let random = spec.churn.random.as_ref()?;
@@ -48,16 +48,16 @@ impl Churn {
         Self { presence: presence.collect(), outages, played: 0, open: true }
     }
 
-    /// Machines of a partition that are away.
+    /// Machines of a partition that are down.
     pub(super) fn away(&self, partition: usize) -> ProcSet {
-        self.presence[partition].away()
+        self.presence[partition].down()
     }
 
     pub(super) fn is_open(&self) -> bool {
         self.open
     }
 
-    /// When the next machine comes or leaves.
+    /// When the next machine goes down or comes up.
     pub(super) fn next(&self, spec: &SiteSpec) -> Option<Time> {
         let chance = self.outages.iter().flatten().filter_map(Outages::next).min();
         let script = spec.churn.script.get(self.played).map(|act| act.at);
@@ -73,8 +73,8 @@ impl Churn {
         }
     }
 
-    /// Takes a state back. With `adopt`, the churn that is described now is that from this moment on: machines that come and go by
-    /// chance begin to, or stop when they are back, and of the script that is to come which is not before it.
+    /// Restores a state. With `adopt`, the present description of churn applies from this moment on: random outages of machines
+    /// begin, or stop when the machines are back, and of the script only the acts from now on are carried out.
     pub(super) fn restore(
         &mut self,
         saved: ChurnSave,
@@ -94,7 +94,7 @@ impl Churn {
                 }
                 (Some(outages), None, Some(now)) => outages.begin_at(now.time),
                 (Some(_), None, None) => {
-                    return Err("it was saved without machines that come and go by chance".to_owned());
+                    return Err("it was saved without random outages".to_owned());
                 }
                 (None, Some(saved), _) => {
                     *outages =
@@ -108,13 +108,13 @@ impl Churn {
         if let Some(now) = adopt {
             self.played = spec.churn.script.partition_point(|act| Stamp::at(act.at) < now);
         } else if self.played > spec.churn.script.len() {
-            return Err("it was saved with a longer script of churn".to_owned());
+            return Err("it was saved with more scripted events".to_owned());
         }
         Ok(())
     }
 }
 
-/// A change of machines, as it reaches a partition.
+/// A change of machines, as it is applied to a partition.
 enum Change {
     Leave,
     Join,
@@ -122,12 +122,12 @@ enum Change {
 }
 
 impl Site {
-    /// Whether the site takes jobs of the grid.
+    /// Whether the site takes grid jobs.
     pub(super) fn is_open(&self) -> bool {
         self.churn.is_open()
     }
 
-    /// Handles what the churn has for this moment: chance first, then the script, then commands.
+    /// Handles the churn of this moment: random outages first, then the script, then commands.
     pub(super) fn churn_due(&mut self, now: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
         let time = now.time;
         for at in 0..self.partitions.len() {
@@ -218,7 +218,7 @@ impl Site {
         if machines.is_empty() && !whole_site {
             return Ok(());
         }
-        let mut gone: Vec<Departed> = Vec::new();
+        let mut gone: Vec<Exit> = Vec::new();
         let partition = &mut self.partitions[at];
         match change {
             Change::Leave => partition.leave(machines, cause, now, outbox, &mut gone),

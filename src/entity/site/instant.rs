@@ -2,14 +2,14 @@
 
 use super::{EntityError, Outbox, Sender, Site, Stamp};
 use crate::entity::{Address, Body};
-use crate::local::{Admission, Departed, Gone, Partition};
+use crate::local::{Admission, Exit, ExitKind, Partition};
 use crate::model::{
     EventCause, EventKind, EventRecord, InstantOrder, Job, JobAct, JobId, JobRecord, Origin, Outcome,
     ProcSet, Record, RejectReason,
 };
 use crate::units::{Bytes, Energy, Money, Time};
 
-/// What arrives: a job of the site's own workload (by far the most), or a message.
+/// An arrival: a job of the site's own workload (by far the most frequent), or a message.
 enum Arrival {
     Own(Job),
     Order(JobId, JobAct),
@@ -25,7 +25,7 @@ impl Site {
         }
     }
 
-    /// Ends, changes, wakes, arrivals (those whose requested start has come first), elastic commands, then one pass.
+    /// Handles ends, changes, wakes, arrivals (first the jobs whose requested start has come), elastic commands, then one pass.
     fn handle_at_once(&mut self, now: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
         let time = now.time;
         for (at, partition) in self.partitions.iter_mut().enumerate() {
@@ -38,7 +38,8 @@ impl Site {
         for (at, partition) in self.partitions.iter_mut().enumerate() {
             self.touched[at] |= partition.follow_book(time, outbox);
             self.touched[at] |= partition.wake(time);
-            // These are arrivals, and so come after ends are told; but neither bears on the other, and this walk is made already.
+            // These are arrivals, and so come after the notifications of ends; neither affects the other, and this loop runs
+            // anyway.
             while partition.arrive_early(time) {
                 self.touched[at] = true;
             }
@@ -54,8 +55,8 @@ impl Site {
         self.report_ends(now, outbox)
     }
 
-    /// What the book says is over; arrivals, ends, what the book says begins, wakes, each with a pass; starts take effect
-    /// at the end.
+    /// Handles reservations that are over, arrivals, ends, reservations that begin, and wakes, each with a pass; starts take
+    /// effect at the end.
     fn handle_one_by_one(&mut self, now: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
         let time = now.time;
         self.churn_due(now, outbox)?;
@@ -85,7 +86,7 @@ impl Site {
             self.touched[at] |= self.partitions[at].wake(time);
             self.pass(at, time, outbox)?;
             self.partitions[at].end_instant(time, outbox)?;
-            // There is nobody here who could carry them out.
+            // Commands are refused here: no policy that runs under this order processes them.
             self.partitions[at].obey_due(time, outbox, &mut self.ended)?;
         }
         self.report_ends(now, outbox)
@@ -98,7 +99,7 @@ impl Site {
         Ok(())
     }
 
-    /// Tells the source and the grid which of their jobs have left.
+    /// Notifies the source and the grid which of their jobs have left.
     #[inline]
     pub(super) fn report_ends(&mut self, now: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
         if self.ended.is_empty() { Ok(()) } else { self.report_some_ends(now, outbox) }
@@ -109,7 +110,7 @@ impl Site {
         let mut ended = std::mem::take(&mut self.ended);
         for gone in ended.drain(..) {
             self.counts.done += u64::from(gone.number.is_none());
-            if gone.origin == Origin::Own {
+            if gone.origin == Origin::Local {
                 if let Some(source) = &mut self.source.source {
                     source.ended(gone.job, now.time);
                 }
@@ -121,7 +122,7 @@ impl Site {
         self.source.refresh()
     }
 
-    /// What arrives next at this moment: the site's own jobs first, then orders that are planned, then messages.
+    /// The next arrival at this moment: the site's own jobs first, then planned orders, then messages.
     fn next_arrival(&mut self, now: Stamp) -> Result<Option<Arrival>, EntityError> {
         if self.source.next.is_some_and(|time| time <= now.time)
             && let Some(source) = &mut self.source.source
@@ -145,13 +146,13 @@ impl Site {
     fn take(&mut self, arrival: Arrival, now: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
         let time = now.time;
         match arrival {
-            Arrival::Own(job) => self.submit(job, Origin::Own, now, outbox)?,
+            Arrival::Own(job) => self.submit(job, Origin::Local, now, outbox)?,
             Arrival::Order(job, act) => self.order(job, act, EventCause::Script, now, outbox)?,
             Arrival::Message(Body::Submit(mut job)) => {
-                // Sent before it claims to have been submitted: it cannot start before that.
+                // A job that was sent before its stated submission time: it cannot start before that.
                 job.submit = job.submit.min(time);
                 let origin = origin(&job);
-                if origin == Origin::Sent && !self.is_open() {
+                if origin == Origin::Grid && !self.is_open() {
                     self.turn_away(job, now, outbox);
                 } else {
                     self.submit(*job, origin, now, outbox)?;
@@ -176,13 +177,13 @@ impl Site {
                     self.send(Address::Dispatcher, now, body, outbox);
                 }
             }
-            // The others are between broker, dispatcher, directory and network.
+            // The other messages are between broker, dispatcher, directory and network.
             Arrival::Message(_) => {}
         }
         Ok(())
     }
 
-    /// The site has left: a job of the grid goes back at once.
+    /// Returns a grid job at once, because the site is down.
     fn turn_away(&mut self, job: Box<Job>, now: Stamp, outbox: &mut dyn Outbox) {
         let why = EventCause::SiteLeft;
         outbox.record(Record::Event(EventRecord {
@@ -194,7 +195,7 @@ impl Site {
             machines: ProcSet::new(),
             procs: job.size.preferred(),
             job: Some(job.id),
-            origin: Origin::Sent,
+            origin: Origin::Grid,
             attempt: job.grid.as_ref().map_or(0, |grid| grid.attempts),
             lost: 0,
             since_lost: None,
@@ -213,8 +214,8 @@ impl Site {
         if job.grid.as_ref().is_none_or(|grid| grid.excused == 0) {
             self.counts.last = now.time;
         }
-        self.counts.let_in += u64::from(job.grid.is_none());
-        if let Admission::Gone(gone) = self.arrive(job, origin, now.time, outbox) {
+        self.counts.admitted += u64::from(job.grid.is_none());
+        if let Admission::ExitKind(gone) = self.arrive(job, origin, now.time, outbox) {
             self.ended.push(gone);
             self.report_ends(now, outbox)?;
         }
@@ -238,14 +239,14 @@ impl Site {
                     self.refuse(job.id, JobAct::Change(command.change), now, outbox);
                 }
                 outbox.record(Record::Job(refused(self, &job, origin, now)));
-                let how = Gone::Ended(Outcome::Rejected(RejectReason::NoSuchPartition));
+                let how = ExitKind::Ended(Outcome::Rejected(RejectReason::NoSuchPartition));
                 let (job, number) = (job.id, job.grid.as_ref().map(|grid| grid.number));
-                Admission::Gone(Departed { job, origin, number, output: Bytes::ZERO, how })
+                Admission::ExitKind(Exit { job, origin, number, output: Bytes::ZERO, how })
             }
         }
     }
 
-    /// The partition of a job that names none: the first that is large enough, or else the first, which will refuse it.
+    /// The partition of a job that names none: the first that is large enough, or otherwise the first, which will refuse it.
     fn first_fit(&self, job: &Job) -> usize {
         if self.partitions.len() == 1 {
             return 0;
@@ -257,12 +258,12 @@ impl Site {
     }
 }
 
-/// Whose a job is that somebody else submits: of the grid, or of the site's own users.
+/// The origin of a job in a message: the grid, or the site's own users.
 pub(super) fn origin(job: &Job) -> Origin {
-    if job.grid.is_some() { Origin::Sent } else { Origin::Own }
+    if job.grid.is_some() { Origin::Grid } else { Origin::Local }
 }
 
-/// The record of a job that names a partition that is not there.
+/// The record of a job that names a partition which does not exist.
 fn refused(site: &Site, job: &Job, origin: Origin, now: Time) -> JobRecord {
     JobRecord {
         id: job.id,

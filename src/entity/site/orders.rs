@@ -1,4 +1,4 @@
-//! What is done to jobs of a site from outside of their workload: by the script of the scenario, and by commands.
+//! Orders for jobs of a site from outside of their workload: from the script of the scenario, and by commands.
 
 use super::Site;
 use crate::entity::{EntityError, Outbox, Stamp};
@@ -12,20 +12,21 @@ impl Site {
         self.spec.orders.get(self.ordered).map(|order| order.at)
     }
 
-    /// The next order of the script that is due.
+    /// Takes the next order of the script that is due.
     pub(super) fn take_order(&mut self, now: Time) -> Option<PlannedJobAct> {
         let next = self.spec.orders.get(self.ordered).filter(|order| order.at <= now)?;
         self.ordered += 1;
         Some(*next)
     }
 
-    /// Which order is the next, after what has passed: those of an instant are carried out in its first round.
+    /// Finds the next order after the time that has passed: those of an instant are carried out in its first round.
     pub(super) fn find_order(&mut self) {
         let passed = self.mail.passed();
         self.ordered = self.spec.orders.partition_point(|order| Stamp::at(order.at) < passed);
     }
 
-    /// Does it to the job of that number; if several have it, to the one that was submitted first. If there is none, that is told.
+    /// Carries out an order for the job of that number; if several have it, for the one submitted first. If there is none, a
+    /// refusal is recorded.
     pub(super) fn order(
         &mut self,
         job: JobId,
@@ -56,8 +57,8 @@ impl Site {
         self.report_ends(now, outbox)
     }
 
-    /// The run is over: orders that would still have come are for jobs that have ended, or that never came. Of a job that is left nobody
-    /// knows.
+    /// Ends the run: later orders are refused, because their jobs have ended or never arrived. Orders for a job that is still
+    /// here are not recorded.
     pub(super) fn refuse_orders_to_come(&mut self, now: Time, outbox: &mut dyn Outbox) {
         if self.more() {
             return;
@@ -71,7 +72,7 @@ impl Site {
         }
     }
 
-    /// A command for a job that is not here: the first partition counts it.
+    /// Refuses a command for a job that is not here: the first partition counts it.
     pub(super) fn refuse(&mut self, job: JobId, act: JobAct, now: Time, outbox: &mut dyn Outbox) {
         let change = match act {
             JobAct::Cancel => None,
@@ -82,7 +83,7 @@ impl Site {
         }
     }
 
-    /// Where the job of that number is that was submitted first.
+    /// The partition of the job of that number that was submitted first.
     fn partition_of(&self, job: JobId) -> Option<usize> {
         let came = |partition: &Partition| partition.submitted(job);
         let found =

@@ -46,8 +46,8 @@ impl Site {
         })
     }
 
-    /// Takes back a state that a site of the same description gave, with a freshly opened source. With `adopt`, what
-    /// [`crate::grid::changes`] allows may be different from that moment on.
+    /// Restores the state of a site of the same description, with a freshly opened source. With `adopt`, what
+    /// [`crate::grid::changes`] allows may change from that moment on.
     ///
     /// # Errors
     /// [`EntityError`] if the state does not fit.
@@ -78,7 +78,7 @@ impl Site {
         match (&mut self.uplink, saved.uplink) {
             (Some(uplink), Some(saved)) => uplink.restore(saved, now),
             (None, None) => {}
-            _ => return Err(bad("it was saved with a broker, or without one, and now it is not so")),
+            _ => return Err(bad("it was saved with a broker and the grid has none, or the other way round")),
         }
         self.refused = saved.refused;
         self.told = told;

@@ -1,28 +1,28 @@
-//! What a site tells the grid: what became of the grid's jobs, what it measures of itself, and that it wants work.
+//! The messages of a site to the grid: notifications of the grid's jobs, reports of its own state, and requests for work.
 
 use serde::{Deserialize, Serialize};
 
 use super::Site;
 use crate::broker::PoolReport;
 use crate::entity::{Address, Body, Outbox, SiteReport, Stamp};
-use crate::local::{Departed, Gone};
+use crate::local::{Exit, ExitKind};
 use crate::model::{Origin, PartitionId, Payer};
 use crate::units::{Span, Time};
 
-/// How a site is connected to the grid.
+/// The connection of a site to the grid.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Uplink {
-    /// How long a message to the broker and its helpers takes.
+    /// How long a message to the broker, the directory or the dispatcher takes.
     pub latency: Span,
-    /// How often it reports, at the common instants that are multiples of this; zero for at every change.
-    pub picture: Span,
+    /// How often it reports, at the common instants that are multiples of this; zero for a report at every change.
+    pub monitoring_interval: Span,
     /// Whether it asks for work.
     pub asks: bool,
-    /// Who pays for attempts that are lost to churn.
-    pub lost_attempts: Payer,
+    /// Who pays for attempts that fail because of churn.
+    pub failed_attempts: Payer,
 }
 
-/// Where reporting stands.
+/// The state of reporting.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Reporting {
     uplink: Uplink,
@@ -32,12 +32,12 @@ pub(super) struct Reporting {
 }
 
 impl Reporting {
-    /// When the next report is due, if it is due at an instant.
+    /// When the next periodic report is due, if reports are periodic.
     pub(super) fn next_tick(&self) -> Option<Time> {
         self.next_tick
     }
 
-    /// Takes over where a saved site stood. If it reports or asks in another way from now on, it does so at once.
+    /// Restores the state of a saved site. If it reports or asks in another way from now on, it does so at once.
     pub(super) fn restore(&mut self, saved: Self, now: Time) {
         self.asked = saved.asked;
         self.next_tick = if self.uplink == saved.uplink { saved.next_tick } else { Some(now) };
@@ -53,10 +53,10 @@ fn next_multiple(time: Time, step: Span) -> Time {
 impl Site {
     /// Connects the site to the grid. Its first report is due at once.
     pub fn connect(&mut self, uplink: Uplink) {
-        let next_tick = Some(next_multiple(self.mail.passed().time, uplink.picture));
+        let next_tick = Some(next_multiple(self.mail.passed().time, uplink.monitoring_interval));
         let asked = vec![0; self.partitions.len()];
         for partition in &mut self.partitions {
-            partition.charge_lost_attempts_to(uplink.lost_attempts);
+            partition.charge_lost_attempts_to(uplink.failed_attempts);
         }
         self.uplink = Some(Reporting { uplink, next_tick, asked });
         self.refresh();
@@ -67,17 +67,17 @@ impl Site {
         self.uplink.as_ref().map_or(Span::MAX, |reporting| reporting.uplink.latency)
     }
 
-    /// Tells the dispatcher what became of a job of the grid.
-    pub(super) fn tell(&mut self, gone: Departed, now: Stamp, outbox: &mut dyn Outbox) {
-        let (Origin::Sent, Some(number)) = (gone.origin, gone.number) else { return };
+    /// Notifies the dispatcher of the exit of a grid job.
+    pub(super) fn tell(&mut self, gone: Exit, now: Stamp, outbox: &mut dyn Outbox) {
+        let (Origin::Grid, Some(number)) = (gone.origin, gone.number) else { return };
         let body = match gone.how {
-            Gone::Ended(outcome) => Body::Ended { number, job: gone.job, outcome, output: gone.output },
-            Gone::Returned { job, why } => Body::Returned { job, why },
+            ExitKind::Ended(outcome) => Body::Ended { number, job: gone.job, outcome, output: gone.output },
+            ExitKind::Returned { job, why } => Body::Returned { job, why },
         };
         self.send(Address::Dispatcher, now, body, outbox);
     }
 
-    /// What the site says of one of its partitions.
+    /// The site's report of one of its partitions.
     ///
     /// # Panics
     /// If there is no such partition.
@@ -91,19 +91,20 @@ impl Site {
             backlog: partition.backlog(),
             price: partition.price(now),
             power: partition.power(),
-            outlook: partition.outlook(now),
+            start_estimates: partition.start_estimates(now),
         }
     }
 
-    /// At the end of a moment: reports if it is time to, and asks for work if there is room for it.
+    /// At the end of a moment: sends a report if it is due, and asks for work if processors are idle.
     pub(super) fn report(&mut self, now: Stamp, outbox: &mut dyn Outbox) {
         let Some(reporting) = &mut self.uplink else { return };
-        let Uplink { picture, asks, .. } = reporting.uplink;
+        let Uplink { monitoring_interval, asks, .. } = reporting.uplink;
         let due = reporting.next_tick.is_some_and(|tick| tick <= now.time);
         if due {
-            reporting.next_tick = (!picture.is_zero()).then(|| next_multiple(now.time + Span::TICK, picture));
+            reporting.next_tick = (!monitoring_interval.is_zero())
+                .then(|| next_multiple(now.time + Span::TICK, monitoring_interval));
         }
-        if due || picture.is_zero() {
+        if due || monitoring_interval.is_zero() {
             let pools = (0..self.partitions.len()).map(|at| self.pool_report(at, now.time)).collect();
             let open = self.is_open();
             let report = SiteReport { site: self.id, measured: now, open, pools };
@@ -120,7 +121,7 @@ impl Site {
             let idle = self.is_open() && partition.waiting() == 0;
             let procs = if idle { partition.view(now.time).free() } else { 0 };
             let Some(reporting) = &mut self.uplink else { return };
-            // What has been asked for and not come is the broker's to remember.
+            // The broker keeps count of work that was requested and has not arrived.
             if std::mem::replace(&mut reporting.asked[at], procs) != procs {
                 let body = Body::Ask { partition: PartitionId(at as u32), procs, measured: now };
                 self.send(Address::Broker, now, body, outbox);

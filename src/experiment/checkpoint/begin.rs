@@ -1,35 +1,35 @@
-//! The store of a run that begins.
+//! Creates the store of a run that begins.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::description::Description;
-use super::plan::CheckpointPlan;
 use crate::experiment::RunError;
+use crate::scenario::CheckpointPlan;
 use crate::store::{Store, StoreError, StoreOptions};
 
-/// What to do with snapshots of an earlier run in the same folder.
+/// What happens to snapshots of an earlier run in the same folder.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub enum Anew {
-    /// Do not begin: they may be needed.
+    /// The new run is refused: they may be needed.
     #[default]
     Refuse,
-    /// Remove them.
+    /// They are removed.
     Remove,
 }
 
-/// How long to wait for another process to let go of a store.
+/// How long to wait for another process to release a store.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// How the store of `plan` is opened.
+/// The options of the store of `plan`.
 pub(in crate::experiment) fn options(plan: &CheckpointPlan) -> StoreOptions {
     StoreOptions { engine: plan.database, last: plan.last, patience: PATIENCE }
 }
 
-/// The store of a run that is about to begin.
+/// Creates the store of a run that is about to begin.
 ///
 /// # Errors
-/// [`RunError::Request`] if there is another run's store in its place, or it cannot be made.
+/// [`RunError::Request`] if the folder has the store of another run, or it cannot be created.
 pub(in crate::experiment) fn create_store(
     plan: &CheckpointPlan,
     description: &Description,
@@ -39,10 +39,9 @@ pub(in crate::experiment) fn create_store(
     files: Option<&Path>,
 ) -> Result<Store, RunError> {
     if files.is_some_and(|files| plan.store == files) {
-        let said =
-            format!("`{}` cannot be the folder of the files and of the snapshots", plan.store.display());
+        let said = format!("the files and the snapshots cannot both be in `{}`", plan.store.display());
         return Err(
-            RunError::request(said).with_hint("give the snapshots a folder of their own, such as one inside")
+            RunError::request(said).with_hint("give the snapshots their own folder, such as a subfolder")
         );
     }
     let refused = |error| RunError::from_store(&error);
@@ -58,7 +57,7 @@ pub(in crate::experiment) fn create_store(
     })
 }
 
-/// Whether there is a store from which nobody could go on: its run ended before its first snapshot.
+/// True if the store holds neither a snapshot nor a summary: its run ended before its first snapshot.
 fn is_unused(plan: &CheckpointPlan) -> bool {
     let Ok(store) = Store::open(&plan.store, &options(plan)) else { return false };
     let finished = store.finished().map_or(true, |summary| summary.is_some());

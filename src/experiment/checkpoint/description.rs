@@ -1,44 +1,34 @@
-//! What a store says of its run: enough to build it again in another process.
+//! The description of a run in its store: enough to build it again in another process.
 
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::experiment::{ReplayOptions, RunError};
+use crate::experiment::RunError;
 use crate::store::{About, RunKind};
 
-/// A run that can be built again. It is kept as JSON, which people can read.
+/// The description of a run, kept as readable JSON.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(in crate::experiment) enum Description {
-    /// `gridemu run`.
+    /// A run of a scenario.
     Run {
-        /// The folder in which the command was typed, which paths are seen from.
+        /// The folder in which the command was typed; paths are relative to it.
         folder: PathBuf,
-        /// The scenario with every default.
+        /// The text of the scenario with every default.
         scenario: String,
-        /// Threads of the actors.
+        /// The number of actor threads.
         threads: usize,
-    },
-    /// `gridemu replay`.
-    Replay {
-        /// The folder in which the command was typed, which paths are seen from.
-        folder: PathBuf,
-        /// What is replayed.
-        options: Box<ReplayOptions>,
     },
 }
 
 impl Description {
-    /// For a store of a run that is called `title`.
+    /// The description in the store of a run with this `title`.
     pub(in crate::experiment) fn about(&self, title: &str, hash: u128) -> Result<About, RunError> {
         let description = serde_json::to_vec_pretty(self)
             .map_err(|error| RunError::run(format!("the run cannot be described in its store: {error}")))?;
         Ok(About {
-            kind: match self {
-                Self::Run { .. } => RunKind::Run,
-                Self::Replay { .. } => RunKind::Replay,
-            },
+            kind: RunKind::Run,
             description,
             title: title.to_owned(),
             hash,
@@ -46,10 +36,20 @@ impl Description {
         })
     }
 
-    /// Of the run of a store in the folder `store`.
+    /// Reads the description of the run in the store folder `store`.
     pub(in crate::experiment) fn read(store: &Path, about: &About) -> Result<Self, RunError> {
+        let store = store.display();
+        if about.kind == RunKind::Replay {
+            let said = format!(
+                "`{store}` is the store of a replay by gridemu {}, from before replays were runs of a scenario",
+                about.program
+            );
+            return Err(RunError::request(said).with_hint(format!(
+                "resume it with gridemu {}, or replay anew with `--checkpoint-anew`",
+                about.program
+            )));
+        }
         serde_json::from_slice(&about.description).map_err(|error| {
-            let store = store.display();
             RunError::request(format!(
                 "`{store}` describes its run in a way that this gridemu does not know: {error}"
             ))

@@ -1,28 +1,20 @@
-//! What is in a snapshot of a run.
+//! The contents of a snapshot of a run.
 
 use std::path::Path;
+use std::time::Duration;
 
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 use crate::experiment::files::Files;
-use crate::experiment::recorder::{Measured, Recorder, RecorderSave};
-use crate::experiment::underway::{Spent, Underway};
+use crate::experiment::recorder::{Recorder, RecorderSave};
 use crate::experiment::{Progress, RunError};
-use crate::grid::{Grid, GridSave, Merge, MergeSave, Told};
+use crate::grid::{Grid, GridSave, JournalEntry, Merge, MergeSave};
 use crate::metrics::{Block, BlockId};
-use crate::report::{OutputDir, OutputMark};
+use crate::output::{OutputDir, OutputMark};
 use crate::store::{Section, Store};
 
-/// Measures that can be saved.
-pub(in crate::experiment) trait Saved:
-    Measured + Serialize + DeserializeOwned + Send + 'static
-{
-}
-
-impl<M: Measured + Serialize + DeserializeOwned + Send + 'static> Saved for M {}
-
-/// Raised whenever the sections of a snapshot change; what is in them has versions of its own.
+/// Raised whenever the sections of a snapshot change; their contents have versions of their own.
 const VERSION: u32 = 1;
 
 const GRID: &str = "grid";
@@ -30,41 +22,58 @@ const MERGE: &str = "merge";
 const RECORDER: &str = "recorder";
 const SPENT: &str = "spent";
 
-/// A run as it stood still, to be encoded while it goes on.
+/// Time that a run has taken so far, by part.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::experiment) struct Spent {
+    /// Driving the entities, including sources and the sink.
+    pub(in crate::experiment) driven: Duration,
+    /// Reading and generating.
+    pub(in crate::experiment) read: Duration,
+}
+
+/// A run between two instants, at a barrier.
+pub(in crate::experiment) struct Standing<'a> {
+    pub(in crate::experiment) grid: &'a Grid,
+    pub(in crate::experiment) merge: &'a Merge,
+    pub(in crate::experiment) recorder: &'a mut Recorder,
+    pub(in crate::experiment) spent: Spent,
+}
+
+/// A copy of a run at a barrier, to be encoded while the run continues.
 pub(super) struct RunState {
     pub(super) encode: Box<dyn FnOnce() -> Result<Vec<Section>, RunError> + Send>,
     /// Blocks of measures that the store does not have yet.
     pub(super) blocks: Vec<Block>,
-    /// Whether it is whole only with blocks, these or those before.
+    /// True if the state is complete only with blocks, new or earlier ones.
     pub(super) has_blocks: bool,
 }
 
-/// A run as it comes out of the store.
-pub(in crate::experiment) struct Restored<M> {
+/// A run as read from the store.
+pub(in crate::experiment) struct Restored {
     pub(in crate::experiment) grid: GridSave,
     pub(in crate::experiment) merge: MergeSave,
-    pub(in crate::experiment) recorder: RecorderSave<M>,
+    pub(in crate::experiment) recorder: RecorderSave,
     pub(in crate::experiment) spent: Spent,
 }
 
-/// A snapshot that has been read, and the store that has its blocks.
+/// The sections of a snapshot, and the store that has its blocks.
 pub(in crate::experiment) struct Snapshot<'a> {
     pub(in crate::experiment) sections: &'a [Section],
-    /// What came from outside after it was taken.
-    pub(in crate::experiment) told: &'a [Told],
+    /// The journal after the snapshot.
+    pub(in crate::experiment) told: &'a [JournalEntry],
     pub(in crate::experiment) store: &'a Store,
 }
 
 impl RunState {
-    /// A run that stands still between two instants.
+    /// Copies a run that stands still.
     ///
     /// # Errors
     /// [`RunError`] if a workload cannot be continued, or a file of the run cannot be written.
-    pub(super) fn of<M: Saved>(run: &mut Underway<M>) -> Result<Self, RunError> {
+    pub(super) fn of(run: &mut Standing<'_>) -> Result<Self, RunError> {
         let grid = run.grid.snapshot().map_err(|error| RunError::from_running(&error))?;
         let (recorder, blocks) = run.recorder.save()?;
         let has_blocks = recorder.has_blocks();
-        let (merge, spent) = (run.merge.save(), run.spent());
+        let (merge, spent) = (run.merge.save(), run.spent);
         let encode = move || {
             Ok(vec![
                 section(GRID, &grid)?,
@@ -78,11 +87,11 @@ impl RunState {
 }
 
 impl Snapshot<'_> {
-    /// What it says.
+    /// Decodes the snapshot.
     ///
     /// # Errors
     /// [`RunError::Request`] if this version of gridemu cannot read a part of it.
-    pub(in crate::experiment) fn read<M: Saved>(&self) -> Result<Restored<M>, RunError> {
+    pub(in crate::experiment) fn read(&self) -> Result<Restored, RunError> {
         Ok(Restored {
             grid: self.part(GRID)?,
             merge: self.part(MERGE)?,
@@ -91,11 +100,10 @@ impl Snapshot<'_> {
         })
     }
 
-    /// Puts `saved` into a grid of the same description, and tells it what it was told after that. With `adopt`, the description is
-    /// another.
+    /// Puts `saved` into a grid of the same description, and replays the journal after it. With `adopt`, the description is another.
     ///
     /// # Errors
-    /// [`RunError::Request`] if it does not fit.
+    /// [`RunError::Request`] if the snapshot does not fit.
     pub(in crate::experiment) fn put_into(
         &self,
         grid: &mut Grid,
@@ -104,24 +112,24 @@ impl Snapshot<'_> {
     ) -> Result<(), RunError> {
         let restored = grid
             .restore(saved, adopt)
-            .and_then(|()| self.told.iter().try_for_each(|told| grid.retell(told.clone()).map(|_| ())));
+            .and_then(|()| self.told.iter().try_for_each(|told| grid.replay(told.clone()).map(|_| ())));
         restored.map_err(|error| RunError::from_restoring(&error))
     }
 
-    /// Puts what was `read` of a run into its grid, as [`Snapshot::put_into`] does, and its past into its files, which `prepare` sees to
-    /// first. What is left is what else there is of the run.
+    /// Puts what was `read` into the run's grid, as [`Snapshot::put_into`] does, and continues its files, which `prepare`
+    /// prepares first. Returns the rest of the run's state.
     ///
     /// # Errors
-    /// [`RunError::Request`] if it does not fit, or if the files are not what they were.
-    pub(in crate::experiment) fn put_back<M: Saved>(
+    /// [`RunError::Request`] if the snapshot does not fit, or if the files have changed.
+    pub(in crate::experiment) fn put_back(
         &self,
-        read: Restored<M>,
+        read: Restored,
         grid: &mut Grid,
         adopt: bool,
         files: Option<Files<'_>>,
         prepare: impl FnOnce(&Path, &OutputMark) -> Result<(), RunError>,
         progress: &Progress,
-    ) -> Result<(Merge, Recorder<M>, Spent), RunError> {
+    ) -> Result<(Merge, Recorder, Spent), RunError> {
         let Restored { grid: saved, merge, recorder, spent } = read;
         self.put_into(grid, saved, adopt)?;
         let merge = Merge::restore(merge).map_err(|error| RunError::from_restoring(&error))?;
@@ -132,16 +140,16 @@ impl Snapshot<'_> {
         Ok((merge, self.recorder(recorder, output, progress.clone())?, spent))
     }
 
-    /// The recorder, with its blocks and its files.
+    /// Restores the recorder, with its blocks and its files.
     ///
     /// # Errors
     /// [`RunError::Request`] if a block is missing or damaged.
-    fn recorder<M: Saved>(
+    fn recorder(
         &self,
-        saved: RecorderSave<M>,
+        saved: RecorderSave,
         output: Option<OutputDir>,
         progress: Progress,
-    ) -> Result<Recorder<M>, RunError> {
+    ) -> Result<Recorder, RunError> {
         let block = |id: BlockId| self.store.block(&id.bytes());
         Recorder::restore(saved, block, output, progress).map_err(|error| {
             RunError::request(format!("the measures of the snapshot cannot be read: {error}"))

@@ -1,4 +1,4 @@
-//! The thread that writes snapshots while the run goes on.
+//! The thread that writes snapshots while the run continues.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,34 +12,34 @@ use crate::experiment::progress::Notice;
 use crate::experiment::{Progress, RunError};
 use crate::grid::Halt;
 use crate::metrics::Block;
-use crate::report::OutputSync;
+use crate::output::OutputSync;
 use crate::store::{Cut, Store};
 
 /// A snapshot to be written.
 pub(super) struct Order {
     pub(super) cut: Cut,
     pub(super) state: RunState,
-    /// The run's files, to be on the disk before the snapshot is.
+    /// The run's files, which must be on the disk before the snapshot is.
     pub(super) outputs: Option<OutputSync>,
-    /// The run ends with it, and tells itself if it cannot be written.
+    /// True for the snapshot with which the run ends; the run reports its failure itself.
     pub(super) last: bool,
 }
 
 enum Word {
     Write(Box<Order>),
-    /// Tells what became of the last snapshot.
+    /// Answers with the result of the last snapshot.
     Wait(mpsc::Sender<Result<(), RunError>>),
-    /// The run is over.
+    /// The run has ended; the summary goes into the store.
     Finish(Vec<u8>, mpsc::Sender<Result<(), RunError>>),
 }
 
-/// What the run may want to know of it.
+/// Counters that the run may read.
 #[derive(Debug, Default)]
 struct Tally {
     written: AtomicU64,
 }
 
-/// Writes snapshots, one after the other, and asks for the next one when it is time.
+/// Writes snapshots one after the other, and asks for the next one when it is due.
 pub(super) struct Writer {
     words: Option<SyncSender<Word>>,
     thread: Option<JoinHandle<()>>,
@@ -47,9 +47,10 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    /// Starts the thread. It asks `halt` whenever nothing has been written for as long as `every`.
+    /// Starts the thread. It asks `halt` whenever nothing has been written for the duration `every`.
     pub(super) fn start(store: Store, every: Option<Duration>, halt: Halt, progress: Progress) -> Self {
-        // Whoever hands over a snapshot waits until the one before has been written: there are never two in memory.
+        // The channel holds nothing: handing over a snapshot waits until the previous one has been written, so there are never two in
+        // memory.
         let (words, heard) = mpsc::sync_channel(0);
         let tally = Arc::new(Tally::default());
         let scribe = Scribe {
@@ -74,7 +75,7 @@ impl Writer {
         }
     }
 
-    /// Snapshots that have been written.
+    /// The number of snapshots written.
     pub(super) fn written(&self) -> u64 {
         self.tally.written.load(Ordering::Relaxed)
     }
@@ -82,7 +83,7 @@ impl Writer {
     /// Hands over a snapshot.
     pub(super) fn hand(&self, order: Order) {
         if let Some(words) = &self.words {
-            // A writer that is gone has said why.
+            // A writer that has ended has already reported why.
             let _ = words.send(Word::Write(Box::new(order)));
         }
     }
@@ -90,15 +91,15 @@ impl Writer {
     /// Waits until the last snapshot has been written.
     ///
     /// # Errors
-    /// Why it could not be.
+    /// The reason why it could not be written.
     pub(super) fn wait(&self) -> Result<(), RunError> {
         self.ask(Word::Wait)
     }
 
-    /// The run is over: its summary goes into the store.
+    /// Puts the summary of a completed run into the store.
     ///
     /// # Errors
-    /// Why it could not be written.
+    /// The reason why it could not be written.
     pub(super) fn finish(&self, summary: &[u8]) -> Result<(), RunError> {
         self.ask(|answer| Word::Finish(summary.to_vec(), answer))
     }
@@ -115,7 +116,7 @@ impl Drop for Writer {
     fn drop(&mut self) {
         self.words = None;
         if let Some(thread) = self.thread.take() {
-            // What it panicked of has been printed.
+            // Its panic message has been printed.
             let _ = thread.join();
         }
     }
@@ -125,9 +126,9 @@ struct Scribe {
     store: Store,
     tally: Arc<Tally>,
     progress: Progress,
-    /// Blocks that no snapshot in the store has yet.
+    /// Blocks that no stored snapshot has yet.
     blocks: Vec<Block>,
-    /// Whether the files of the run have always reached the disk.
+    /// An error if the files of the run once failed to reach the disk.
     synced: Result<(), RunError>,
     last: Result<(), RunError>,
 }
@@ -160,7 +161,7 @@ impl Scribe {
     }
 
     fn store_it(&mut self, cut: Cut, state: RunState, synced: Result<(), RunError>) -> Result<(), RunError> {
-        // They are given out once, so what cannot be put is put the next time.
+        // Blocks are handed out once, so those that cannot be written are written the next time.
         self.blocks.extend(state.blocks);
         synced?;
         for block in &self.blocks {
@@ -179,7 +180,7 @@ impl Scribe {
 
     fn write(&mut self, Order { cut, state, outputs, last }: Order) {
         let synced = outputs.map_or(Ok(()), OutputSync::sync).map_err(RunError::from);
-        // What a disk has failed to keep once, it may say that it has kept the next time.
+        // After a failed sync, a later one may report success without having written the data, so the first error stays.
         self.synced = std::mem::replace(&mut self.synced, Ok(())).and(synced);
         let synced = self.synced.clone();
         let stored = self.store_it(cut, state, synced);
@@ -189,7 +190,7 @@ impl Scribe {
             Err(_) if last => {}
             Err(error) => {
                 let said = format!("the snapshot at {} s could not be written: {error}", cut.at);
-                self.progress.tell(Notice::Warning(said + "; the run goes on without it"));
+                self.progress.tell(Notice::Warning(said + "; the run continues without it"));
             }
         }
     }

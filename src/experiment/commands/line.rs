@@ -1,19 +1,19 @@
-//! What a line says.
+//! Parses a line of commands.
 
 use std::str::FromStr;
 
 use crate::entity::Body;
-use crate::experiment::scenario::place::{Target, by_procs, by_time, class_by_class, fraction, target};
-use crate::experiment::scenario::quantity::Written;
-use crate::experiment::scenario::{listed, near};
 use crate::model::{ChurnAct, Elastic, Job, JobId, PartitionId, PartitionSpec, SiteId, SiteSpec};
+use crate::scenario::kind::quantity::exact;
+use crate::scenario::place::{Target, by_procs, by_time, class_by_class, fraction, target};
+use crate::scenario::{listed, near};
 use crate::units::{Span, Time};
 
-/// The number of a job that the first command of a run submits; the `n`th, from 0 and of whatever kind, has the `n`th number
-/// from here. Logs and generators do not number that many.
+/// The number of the job that the first command of a run submits; the `n`th command, from 0 and of whatever kind, uses
+/// the `n`th number from here. Logs and generators do not reach these numbers.
 pub(super) const FIRST_JOB: u64 = 900_000_000;
 
-/// What is done.
+/// The kind of command.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 enum Verb {
     Leave,
@@ -25,7 +25,7 @@ enum Verb {
     Reduce,
 }
 
-/// The words that a command begins with, each with what one looks like.
+/// The first word of each command, with an example of its form.
 const FORMS: [(Verb, &str, &str); 7] = [
     (Verb::Leave, "leave", "`leave SITE`, `leave SITE/CLASS` or `leave SITE/CLASS/0-15`"),
     (Verb::Join, "join", "`join SITE`, `join SITE/CLASS` or `join SITE/CLASS/0-15`"),
@@ -36,14 +36,14 @@ const FORMS: [(Verb, &str, &str); 7] = [
     (Verb::Reduce, "reduce", "`reduce SITE 412 time=10min` or `reduce SITE 412 procs=4`"),
 ];
 
-/// What can be said of a job.
+/// The keys of a submitted job.
 const KEYS: [&str; 5] = ["procs", "run", "estimate", "user", "class"];
 
-/// The command of a line, if there is one; `number` is its number among those of the run, which the number of a job that is
-/// submitted follows from.
+/// Reads the command of a line, if there is one. `number` is its number among those of the run; it determines the number of a submitted
+/// job.
 ///
 /// # Errors
-/// What is wrong with it, and what would be right.
+/// The mistake in the line, and the correct form.
 pub(super) fn read(line: &str, sites: &[SiteSpec], number: u64) -> Result<Option<(SiteId, Body)>, String> {
     let line = line.split('#').next().unwrap_or_default();
     let mut words = line.split_whitespace();
@@ -56,7 +56,7 @@ pub(super) fn read(line: &str, sites: &[SiteSpec], number: u64) -> Result<Option
             listed(names())
         ));
     };
-    let written = words.next().ok_or_else(|| format!("where? it is written {form}"))?;
+    let written = words.next().ok_or_else(|| format!("the site is missing; write {form}"))?;
     let (at, place) = target(written, sites)?;
     let site = &sites[at];
     let rest: Vec<&str> = words.collect();
@@ -67,53 +67,48 @@ pub(super) fn read(line: &str, sites: &[SiteSpec], number: u64) -> Result<Option
         (Verb::Join, Target::Machines(machines), []) => Body::Churn(ChurnAct::Join(machines)),
         (Verb::Slow, Target::Site, _) => return Err(class_by_class(site)),
         (Verb::Slow, Target::Machines(machines), [factor]) => {
-            let factor = value(factor, "a number such as `0.5`; `1` is full speed again")?;
+            let factor = value(factor, "a number such as `0.5`; `1` is full speed")?;
             Body::Churn(ChurnAct::Slow { machines, factor: fraction(factor)? })
         }
         (Verb::Slow, _, []) => {
-            return Err(format!("how slow? it is written {form}; 1 is full speed again"));
+            return Err(format!("the speed is missing; write {form}; 1 is full speed"));
         }
         (Verb::Cancel, Target::Machines(_), _) => {
             let job = rest.first().unwrap_or(&"412");
-            return Err(format!(
-                "a job is cancelled at its site, wherever it stands: `cancel {} {job}`",
-                site.name
-            ));
+            return Err(format!("give the site only, not a class or machines: `cancel {} {job}`", site.name));
         }
         (Verb::Cancel, Target::Site, [job]) => {
             Body::Cancel(JobId(value(job, "the number of a job, as in jobs.csv")?))
         }
         (Verb::Extend | Verb::Reduce, Target::Machines(_), _) => {
-            return Err(format!(
-                "a job is named by its site, wherever it stands there: it is written {form}"
-            ));
+            return Err(format!("give the site only, not a class or machines: write {form}"));
         }
         (verb @ (Verb::Extend | Verb::Reduce), Target::Site, [job, by]) => {
             let job = JobId(value(job, "the number of a job, as in jobs.csv")?);
             Body::Elastic { job, change: elastic(by, verb == Verb::Extend, form)? }
         }
         (Verb::Extend | Verb::Reduce, Target::Site, [] | [_]) => {
-            return Err(format!("which job, and by how much? it is written {form}"));
+            return Err(format!("the job and the amount are missing; write {form}"));
         }
-        (Verb::Cancel, _, []) => return Err(format!("which job? it is written {form}")),
+        (Verb::Cancel, _, []) => return Err(format!("the job is missing; write {form}")),
         (Verb::Submit, place, said) => {
             Body::Submit(Box::new(job(site, &place, said, JobId(FIRST_JOB + number))?))
         }
-        (_, _, [.., last]) => return Err(format!("`{last}` is too much; it is written {form}")),
+        (_, _, [.., last]) => return Err(format!("`{last}` is too much; write {form}")),
     };
     Ok(Some((SiteId(at as u32), body)))
 }
 
-/// How an elastic command changes a job.
+/// The change of a job by an elastic command.
 fn elastic(written: &str, extend: bool, form: &str) -> Result<Elastic, String> {
     match written.split_once('=') {
         Some(("time", by)) => by_time(extend, span("time", by)?),
         Some(("procs", by)) => by_procs(extend, value(by, "a number of processors")?),
-        _ => Err(format!("`{written}` is neither `time=` nor `procs=`; it is written {form}")),
+        _ => Err(format!("`{written}` is neither `time=` nor `procs=`; write {form}")),
     }
 }
 
-/// A job of a site's own users, submitted when the command is carried out.
+/// A job of a site's local users, submitted when the command is carried out.
 fn job(site: &SiteSpec, place: &Target, said: &[&str], id: JobId) -> Result<Job, String> {
     let (mut procs, mut run, mut estimate, mut user, mut class) = (None, None, None, None, None);
     for word in said {
@@ -131,11 +126,11 @@ fn job(site: &SiteSpec, place: &Target, said: &[&str], id: JobId) -> Result<Job,
             _ => return Err(format!("a job has no `{key}`{}; it has {}", near(key, KEYS), listed(KEYS))),
         };
         if slot.replace(value).is_some() {
-            return Err(format!("`{key}` is said twice"));
+            return Err(format!("`{key}` is given twice"));
         }
     }
     let procs: u32 = procs.map_or(Ok(1), |procs| value(procs, "a number of processors"))?;
-    let run = run.ok_or("how long does it run? say `run=10min`; `estimate` is the same unless it is said")?;
+    let run = run.ok_or("the run time is missing; add `run=10min` (`estimate` is the same unless given)")?;
     let run = span("run", run)?;
     let estimate = estimate.map_or(Ok(run), |estimate| span("estimate", estimate))?;
     let partition = partition(site, place, class)?;
@@ -153,31 +148,29 @@ fn job(site: &SiteSpec, place: &Target, said: &[&str], id: JobId) -> Result<Job,
         return Err(format!("`procs={procs}` is too many: {has}"));
     }
     let user = user.map_or(Ok(-1), |user| value(user, "the number of a user"))?;
-    // Submitted in the moment in which it arrives: sites believe nobody who says later.
+    // The job is submitted in the moment in which the command arrives: a site does not accept a later submission time.
     Ok(Job { user, partition, ..Job::rigid(id.0, Time::NEVER, procs, run).estimated(estimate) })
 }
 
-/// The machines that a job asks for: `submit delft/i7 ...` or `submit delft ... class=i7`.
+/// The class of machines that a job requests: `submit delft/i7 ...` or `submit delft ... class=i7`.
 fn partition(site: &SiteSpec, place: &Target, class: Option<&str>) -> Result<Option<PartitionId>, String> {
     let named = class.map(|class| target(&format!("{}/{class}", site.name), std::slice::from_ref(site)));
     let named = named.transpose()?.map(|(_, machines)| machines);
     let machines = match (place, &named) {
         (Target::Site, None) => return Ok(None),
-        (Target::Machines(_), Some(_)) => return Err("the class is said twice".to_owned()),
+        (Target::Machines(_), Some(_)) => return Err("the class is given twice".to_owned()),
         (Target::Machines(machines), None) | (_, Some(Target::Machines(machines))) => machines,
         (Target::Site, Some(Target::Site)) => return Ok(None),
     };
     if machines.which.len() < site.partitions[machines.partition.index()].machines {
-        return Err(
-            "a job asks for a class of machines, not for some of them; the site chooses which".to_owned()
-        );
+        return Err("a job requests a class of machines, not single ones; the site chooses them".to_owned());
     }
     Ok(Some(machines.partition))
 }
 
 fn span(key: &str, written: &str) -> Result<Span, String> {
-    let span = written.parse::<Written<Span>>().map(|span| span.0);
-    span.map_err(|error| format!("`{key}`: {error}; here without a space, `{key}=10min`"))
+    let span = exact::<Span>(written);
+    span.map_err(|error| format!("`{key}`: {error}; write it without a space: `{key}=10min`"))
 }
 
 fn value<T: FromStr>(written: &str, expected: &str) -> Result<T, String> {

@@ -1,11 +1,10 @@
 use std::path::Path;
 
 use super::line::{FIRST_JOB, read};
-use crate::broker::BrokerRegistry;
 use crate::entity::Body;
-use crate::experiment::scenario::Scenario;
-use crate::local::Registry;
+use crate::grid::Policies;
 use crate::model::{ChurnAct, Elastic, Job, JobId, Machines, PartitionId, ProcSet, SiteId, SiteSpec, Size};
+use crate::scenario::Scenario;
 use crate::units::{Rate, Span, Time};
 
 const SCENARIO: &str = r#"
@@ -22,12 +21,12 @@ policy   = "fcfs"
 "#;
 
 fn sites() -> Vec<SiteSpec> {
-    let (registry, brokers) = (Registry::standard(), BrokerRegistry::standard());
-    let scenario = Scenario::read(Path::new("here.toml"), SCENARIO, &[], &registry, &brokers);
-    scenario.unwrap_or_else(|error| panic!("{error}")).meaning.grid.sites
+    let policies = Policies::standard();
+    let scenario = Scenario::read(Path::new("here.toml"), SCENARIO, &[], &policies);
+    scenario.unwrap_or_else(|error| panic!("{error}")).resolved.grid.sites
 }
 
-/// What a line says, as command number 7.
+/// The result of reading a line as command number 7.
 fn said(line: &str) -> Option<(SiteId, Body)> {
     read(line, &sites(), 7).unwrap_or_else(|error| panic!("{line}: {error}"))
 }

@@ -1,4 +1,4 @@
-//! The row of the job that is asked about.
+//! Finds the row of the job to explain.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -6,14 +6,14 @@ use std::sync::Arc;
 use super::ExplainOptions;
 use crate::experiment::RunError;
 use crate::model::{Origin, nearest};
-use crate::report::{JobRow, RunFolder};
+use crate::output::{JobRow, RunFolder};
 
-/// The row of the job.
+/// The row of the job to explain.
 ///
 /// # Errors
-/// [`RunError::Request`] if there is none, or are several, with what was meant as far as that can be told.
+/// [`RunError::Request`] if no job or several jobs fit, with a hint at the likely one.
 pub(super) fn find(folder: &RunFolder, options: &ExplainOptions) -> Result<JobRow, RunError> {
-    // Those with the number, and what else there is.
+    // The rows with the number, and the other numbers, sites and origins for the hint.
     let mut numbered: Vec<JobRow> = Vec::new();
     let mut sites: BTreeSet<Arc<str>> = BTreeSet::new();
     let mut origins = [false; 2];
@@ -21,7 +21,7 @@ pub(super) fn find(folder: &RunFolder, options: &ExplainOptions) -> Result<JobRo
     for row in folder.jobs()? {
         let row = row?;
         (least, most) = (least.min(row.job), most.max(row.job));
-        origins[usize::from(row.origin == Origin::Sent)] = true;
+        origins[usize::from(row.origin == Origin::Grid)] = true;
         if options.site.is_some() && !sites.contains(&row.site) {
             sites.insert(Arc::clone(&row.site));
         }
@@ -42,10 +42,10 @@ pub(super) fn find(folder: &RunFolder, options: &ExplainOptions) -> Result<JobRo
             None => format!("its jobs ended at {}", listed(&sites)),
         }));
     }
-    if let Some(origin) = options.origin.filter(|origin| !origins[usize::from(*origin == Origin::Sent)]) {
+    if let Some(origin) = options.origin.filter(|origin| !origins[usize::from(*origin == Origin::Grid)]) {
         let (whose, others) = match origin {
-            Origin::Sent => ("of the grid", "all are local: leave `--origin` out, or say `--origin local`"),
-            Origin::Own => ("of a site's own users", "all came through the broker: leave `--origin` out"),
+            Origin::Grid => ("of the grid", "all are local: omit `--origin`, or use `--origin local`"),
+            Origin::Local => ("of a site's own users", "all came through the broker: omit `--origin`"),
         };
         return Err(RunError::request(format!("there are no jobs {whose} in `{table}`")).with_hint(others));
     }
@@ -61,8 +61,8 @@ pub(super) fn find(folder: &RunFolder, options: &ExplainOptions) -> Result<JobRo
     };
     let each = |rows: &[JobRow]| {
         let told = rows.iter().map(|row| match row.origin {
-            Origin::Own => format!("local at {}", place(row)),
-            Origin::Sent => format!("of the grid, at {}", place(row)),
+            Origin::Local => format!("local at {}", place(row)),
+            Origin::Grid => format!("of the grid, at {}", place(row)),
         });
         told.collect::<Vec<String>>().join("; ")
     };
@@ -71,15 +71,15 @@ pub(super) fn find(folder: &RunFolder, options: &ExplainOptions) -> Result<JobRo
     match numbered.len() {
         1 => numbered.pop().ok_or_else(|| RunError::request("no job")),
         0 => {
-            Err(RunError::request(format!("job {} in `{table}` is not that one: it is {known}", options.job))
-                .with_hint("say its `--origin` and its `--site`, or leave them out"))
+            Err(RunError::request(format!("job {} in `{table}` is another one: it is {known}", options.job))
+                .with_hint("give its `--origin` and its `--site`, or omit them"))
         }
         many => Err(RunError::request(format!(
             "{many} jobs in `{table}` have the number {}: {}",
             options.job,
             each(&numbered)
         ))
-        .with_hint("say which: `--origin local|grid`, and `--site S` for a local one")),
+        .with_hint("select one with `--origin local|grid`, and `--site S` for a local one")),
     }
 }
 
@@ -91,7 +91,7 @@ fn place(row: &JobRow) -> &str {
     }
 }
 
-/// Some names; of many the first.
+/// Lists the names, or the first few of many.
 fn listed(names: &BTreeSet<Arc<str>>) -> String {
     const MOST: usize = 8;
     let shown: Vec<String> = names.iter().take(MOST).map(|name| format!("`{name}`")).collect();
@@ -137,10 +137,10 @@ mod tests {
         assert!(told.ends_with("ended at a site `dleft`; did you mean `delft`?"), "{told}");
         let told = ask(&local, Some("nowhere"), None);
         assert!(told.ends_with("its jobs ended at `delft`, `leiden`"), "{told}");
-        let told = ask(&local, None, Some(Origin::Sent));
+        let told = ask(&local, None, Some(Origin::Grid));
         assert!(told.contains("there are no jobs of the grid in"), "{told}");
         let told = ask(&local, Some("leiden"), None);
-        assert!(told.contains("is not that one: it is local at delft"), "{told}");
+        assert!(told.contains("is another one: it is local at delft"), "{told}");
         let both = [row(7, "delft", "local"), row(7, "leiden", "grid")];
         let told = ask(&both, None, None);
         assert!(told.contains("have the number 7: local at delft; of the grid, at leiden"), "{told}");

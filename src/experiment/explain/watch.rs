@@ -1,4 +1,4 @@
-//! Where a job is in a grid, and the attempts that it has behind it.
+//! Finds where a job is in a grid, and follows its attempts.
 
 use crate::entity::Whereabouts;
 use crate::grid::Grid;
@@ -9,13 +9,13 @@ use crate::model::{
 };
 use crate::units::Time;
 
-/// Follows one job: through the records of a run, and through its entities.
+/// Follows one job through the records of a run and through its entities.
 pub(super) struct Watch {
     id: JobId,
     origin: Origin,
-    /// The only site at which it can be, if it is local.
+    /// The site of a local job.
     home: Option<SiteId>,
-    /// Where it was found last: site, partition, key and place in the order of arrival.
+    /// Where the job was last found: site, partition, key and rank of arrival.
     at: Option<(SiteId, usize, JobKey, u64)>,
     /// Its attempts so far, in order.
     pub(super) tries: Vec<Try>,
@@ -23,32 +23,32 @@ pub(super) struct Watch {
     pub(super) ended: Option<JobRecord>,
 }
 
-/// An attempt, as far as it has got.
+/// An attempt, as far as it has progressed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Try {
-    /// From 1.
+    /// The number of the attempt, from 1.
     pub(super) number: u32,
     pub(super) site: SiteId,
     pub(super) partition: PartitionId,
-    /// Processors, those that it was given last.
+    /// Its processors, those of its last allocation.
     pub(super) procs: u32,
     pub(super) from: Time,
-    /// As far as it is recorded.
+    /// The end of its last recorded segment.
     pub(super) to: Time,
-    /// How it was lost; `None` if it was not, or not yet.
+    /// How it failed; `None` if it has not failed.
     pub(super) lost: Option<Lost>,
 }
 
-/// How an attempt was lost.
+/// The failure of an attempt.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) struct Lost {
     pub(super) kind: EventKind,
     pub(super) cause: EventCause,
-    /// In processors × 2⁻²⁰ × microseconds.
+    /// Wasted work, in processors × 2⁻²⁰ × microseconds.
     pub(super) work: u128,
 }
 
-/// Where a job is.
+/// The place of a job.
 pub(super) enum Place {
     /// Not in the grid, or in a message.
     Nowhere,
@@ -58,9 +58,9 @@ pub(super) enum Place {
     Dispatcher(Whereabouts),
     /// At a site, where it waits.
     Site { site: SiteId, partition: usize, key: JobKey },
-    /// On processors.
+    /// Running.
     Runs(Try),
-    /// It has ended.
+    /// The job has ended.
     Over,
 }
 
@@ -69,19 +69,19 @@ impl Watch {
         Self { id, origin, home, at: None, tries: Vec::new(), ended: None }
     }
 
-    /// When it first ran, as soon as that is known.
+    /// The time of its first start, once known.
     pub(super) fn started(&self) -> Option<Time> {
         let record = self.ended.as_ref().and_then(|record| record.start);
         record.or_else(|| self.tries.first().map(|first| first.from))
     }
 
-    /// Where it is now. Whoever has a job of the grid is asked first; all sites only if nobody has it.
+    /// Finds the job. Entities that may hold a grid job are asked first; all sites only if none of them has it.
     pub(super) fn find(&mut self, grid: &Grid) -> Place {
         if self.ended.is_some() {
             return Place::Over;
         }
         self.forget(grid);
-        if self.at.is_none() && self.origin == Origin::Sent {
+        if self.at.is_none() && self.origin == Origin::Grid {
             if let Some(there) = grid.dispatcher().and_then(|dispatcher| dispatcher.whereabouts(self.id)) {
                 return Place::Dispatcher(there);
             }
@@ -95,7 +95,7 @@ impl Watch {
         self.at_site(grid).unwrap_or(Place::Nowhere)
     }
 
-    /// Forgets where it was found last if it is not there any more.
+    /// Clears the remembered place if the job is no longer there.
     fn forget(&mut self, grid: &Grid) {
         let Some((site, partition, key, seq)) = self.at else { return };
         let there = grid.site(site).and_then(|site| site.partitions().get(partition));
@@ -125,21 +125,21 @@ impl Watch {
             return Some(Place::Site { site, partition, key });
         }
         let number = job.attempts();
-        // What it has done of the attempt is recorded only where its rate or its processors have changed.
+        // The work done in the attempt is recorded only when its rate or its processors change.
         let known = self.tries.iter().rfind(|found| found.number == number);
         let partition = PartitionId(partition as u32);
         let (from, to) = (known.map_or(job.since(), |known| known.from), job.since());
         Some(Place::Runs(Try { number, site, partition, procs: job.held(), from, to, lost: None }))
     }
 
-    /// Which attempt a job at that place waits for; if it stands still within one, that one.
+    /// The number of the attempt that a job at that place waits for; for a suspended job, its current one.
     pub(super) fn next_try(&self, grid: &Grid, place: &Place) -> u32 {
         let begun = self.tries.last().map_or(0, |last| last.number);
         if let Place::Site { site, partition, key } = place
             && let Some(part) = grid.site(*site).and_then(|site| site.partitions().get(*partition))
             && let Some(job) = part.view(Time::ZERO).get(*key)
         {
-            let within = matches!(job.phase(), Phase::Suspended | Phase::Halted);
+            let within = matches!(job.phase(), Phase::Suspended | Phase::Stalled);
             return job.attempts() + u32::from(!within);
         }
         begun + 1
@@ -160,15 +160,15 @@ impl Watch {
 
     fn event(&mut self, event: &EventRecord) {
         let EventRecord { kind, cause, attempt: number, site, time, procs, lost: work, .. } = *event;
-        if number == 0 || !matches!(kind, EventKind::GivenBack | EventKind::Requeued | EventKind::Failed) {
+        if number == 0 || !matches!(kind, EventKind::Returned | EventKind::Requeued | EventKind::Failed) {
             return;
         }
         if self.tries.last().is_none_or(|last| last.number < number) {
-            // It began at this very instant, and has left no segment.
+            // The attempt began at this very instant, and has left no segment.
             let partition = event.partition.unwrap_or(PartitionId(0));
             self.tries.push(Try { number, site, partition, procs, from: time, to: time, lost: None });
         }
-        // A job that goes back from a queue has the number of the attempt before.
+        // A job that returns from a queue has the number of the previous attempt.
         if let Some(last) = self.tries.last_mut().filter(|last| last.number == number && last.lost.is_none())
         {
             last.lost = Some(Lost { kind, cause, work });

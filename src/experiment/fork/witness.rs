@@ -1,11 +1,11 @@
-//! Who looks at the records of two futures.
+//! Record sinks that follow the records of two futures and find where they differ.
 
+use super::futures::Difference;
 use crate::metrics::{Fingerprint, GridMeasures, Measures, SiteSummary};
 use crate::model::{EventKind, Record, RecordSink};
-use crate::report::Difference;
 use crate::units::Time;
 
-/// What a future was, record by record: when it was written, and its own fingerprint.
+/// The records of one future: their times, and a fingerprint of each.
 #[derive(Debug, Default)]
 pub(super) struct Remembered(Vec<(Time, Fingerprint)>);
 
@@ -17,7 +17,7 @@ impl RecordSink for Remembered {
     }
 }
 
-/// Compares another future with it.
+/// Compares the records of another future with the remembered ones.
 #[derive(Debug, Default)]
 pub(super) struct Compared {
     first: Vec<(Time, Fingerprint)>,
@@ -26,12 +26,12 @@ pub(super) struct Compared {
 }
 
 impl Compared {
-    /// With this one.
+    /// Compares with the future `remembered`.
     pub(super) fn against(&mut self, remembered: Remembered) {
         self.first = remembered.0;
     }
 
-    /// Where the two part; `None` if they never do.
+    /// The first difference between the two futures; `None` if their records are equal.
     pub(super) fn difference(&self, sites: &[SiteSummary]) -> Option<Difference> {
         match &self.found {
             Some((before, record)) => {
@@ -41,7 +41,7 @@ impl Compared {
                     record: told(record, sites),
                 })
             }
-            // One of them stops earlier.
+            // The second future stops earlier.
             None => self.first.get(self.next).map(|(time, _)| Difference {
                 at_s: time.as_secs_f64(),
                 record: "nothing more happens".to_owned(),
@@ -63,7 +63,7 @@ impl RecordSink for Compared {
     }
 }
 
-/// Measures of what comes after a fork.
+/// Measures of the jobs that end after a fork.
 #[derive(Debug)]
 pub(super) struct Since(GridMeasures);
 
@@ -83,14 +83,14 @@ impl RecordSink for Since {
     }
 }
 
-/// The fingerprint of one record; `None` if it counts for none.
+/// The fingerprint of one record; `None` for a record that the fingerprint does not cover.
 fn own(record: &Record) -> Option<Fingerprint> {
     let mut own = Fingerprint::new();
     own.add(record);
     (own.count() > 0).then_some(own)
 }
 
-/// A record in words.
+/// Describes a record in words.
 fn told(record: &Record, sites: &[SiteSummary]) -> String {
     let at = |site: usize| sites.get(site).map(|site| format!(" at `{}`", site.name)).unwrap_or_default();
     match record {
@@ -114,7 +114,7 @@ fn told(record: &Record, sites: &[SiteSummary]) -> String {
     }
 }
 
-/// What an event says, in lower case words.
+/// The name of a kind of event, in lower case words.
 fn kind(kind: EventKind) -> String {
     let name = format!("{kind:?}");
     let spaced = name.chars().enumerate().map(|(at, c)| match c {

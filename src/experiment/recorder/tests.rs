@@ -1,4 +1,4 @@
-//! Records recorded in batches, in one go and after interruptions.
+//! Tests that records give the same result in batches, in one go and after interruptions.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -8,10 +8,10 @@ use std::path::Path;
 use proptest::prelude::*;
 
 use super::*;
-use crate::metrics::Window;
 use crate::metrics::samples::{any_records, happened, job, machines};
+use crate::metrics::{Definitions, Window};
 use crate::model::{EventKind, SiteSpec};
-use crate::report::OutputOptions;
+use crate::output::OutputOptions;
 
 #[test]
 fn a_grid_is_recorded_batch_by_batch() {
@@ -21,7 +21,7 @@ fn a_grid_is_recorded_batch_by_batch() {
             let job = job(at, at * 10, 5, 20, 4);
             let event = match at % 2 {
                 0 => machines(EventKind::Left, at * 10, 1),
-                _ => happened(EventKind::GivenBack, &job),
+                _ => happened(EventKind::Returned, &job),
             };
             [Record::Event(event), Record::Job(job)]
         })
@@ -54,22 +54,27 @@ fn sites() -> [SiteSpec; 2] {
     ["windsor", "delft"].map(|name| SiteSpec::plain(name, 8, "easy".parse().unwrap()))
 }
 
+/// Measures of one site.
+fn single() -> GridMeasures {
+    GridMeasures::new(Definitions::default(), Window::ALL, &sites()[..1])
+}
+
 fn options() -> OutputOptions {
     OutputOptions { events: true, batsim: Some("w".to_owned()), ..OutputOptions::default() }
 }
 
-/// Records `records` with an interruption at each of `cuts`, after which as many records as it says and some rubbish
-/// come to nothing.
-fn interrupted<M: Measured + Serialize + serde::de::DeserializeOwned>(
-    nothing: &M,
+/// Records `records` with an interruption at each of `cuts`, after which the given number of records and some invalid bytes are
+/// discarded.
+fn interrupted(
+    nothing: &GridMeasures,
     records: &[&Record],
     cuts: &[(usize, usize)],
     folder: &Path,
-) -> (M, Fingerprint, u64) {
+) -> (GridMeasures, Fingerprint, u64) {
     let output = OutputDir::create(folder, &sites(), Definitions::default(), &options()).unwrap();
     let mut recorder = Recorder::new(nothing.clone(), Some(output), Progress::default());
     let (mut kept, mut from) = (BTreeMap::new(), 0);
-    let record = |recorder: &mut Recorder<M>, of: &[&Record]| {
+    let record = |recorder: &mut Recorder, of: &[&Record]| {
         of.iter().for_each(|record| recorder.record((*record).clone()));
     };
     for (cut, lost) in cuts {
@@ -83,7 +88,7 @@ fn interrupted<M: Measured + Serialize + serde::de::DeserializeOwned>(
         for name in FILES {
             File::options().append(true).open(folder.join(name)).unwrap().write_all(b"1,2\n3").unwrap();
         }
-        let save: RecorderSave<M> = postcard::from_bytes(&save).unwrap();
+        let save: RecorderSave = postcard::from_bytes(&save).unwrap();
         let mark = save.output.clone().unwrap();
         let output = OutputDir::resume(folder, &sites(), Definitions::default(), &options(), &mark).unwrap();
         let find = |id| kept.get(&id).cloned().ok_or("nowhere");
@@ -113,7 +118,7 @@ proptest! {
         for name in FILES {
             prop_assert!(fs::read(parts.join(name)).unwrap() == fs::read(whole.join(name)).unwrap(), "{}", name);
         }
-        let site = OneSite::new(&Definitions::default());
+        let site = single();
         prop_assert_eq!(interrupted(&site, &records, &cuts, parts), interrupted(&site, &records, &[], whole));
         for name in FILES {
             prop_assert!(fs::read(parts.join(name)).unwrap() == fs::read(whole.join(name)).unwrap(), "{}", name);
@@ -121,14 +126,14 @@ proptest! {
     }
 }
 
-/// If this fails because the form of what is saved has changed on purpose, raise its layout.
+/// If this fails because the form of the saved state was changed on purpose, raise its layout version.
 #[test]
 fn the_form_of_a_save_is_that_of_its_layout() {
-    fn pinned<M: Measured + Serialize>(measured: M) -> String {
+    fn pinned(measured: GridMeasures) -> String {
         let mut recorder = Recorder::new(measured, None, Progress::default());
         for at in 0..2_000 {
             let job = job(at, at * 10, 5, 20, 4);
-            recorder.record(Record::Event(happened(EventKind::GivenBack, &job)));
+            recorder.record(Record::Event(happened(EventKind::Returned, &job)));
             recorder.record(Record::Event(machines(EventKind::Left, at * 10, 1)));
             recorder.record(Record::Job(job));
         }
@@ -139,8 +144,8 @@ fn the_form_of_a_save_is_that_of_its_layout() {
         format!("{} {} {hash:032x}", blocks.len(), bytes.len())
     }
     let grid = GridMeasures::new(Definitions::default(), Window::ALL, &sites());
-    insta::assert_snapshot!(pinned(grid.watching(crate::metrics::RecoveryRule::default(), 16)), @"6 41644 1c422466841eea089019cde0a7ffccf5");
-    insta::assert_snapshot!(pinned(OneSite::new(&Definitions::default())), @"3 16837 43d8c91eaa5a33f0af5604b213cbb05a");
+    insta::assert_snapshot!(pinned(grid.watching(crate::metrics::RecoveryRule::default(), 16)), @"6 41645 4452878a5b4b40d3695db642bce054bc");
+    insta::assert_snapshot!(pinned(single()), @"3 21944 d56f37fdb268d60b2d9702f2e62f7ce8");
 }
 
 #[test]
@@ -152,8 +157,7 @@ fn a_disk_that_is_full_is_told_when_it_is_saved_and_at_the_end() {
     let folder = tempfile::tempdir().unwrap();
     std::os::unix::fs::symlink("/dev/full", folder.path().join("jobs.csv")).unwrap();
     let output = OutputDir::create(folder.path(), &sites(), Definitions::default(), &options()).unwrap();
-    let mut recorder =
-        Recorder::new(OneSite::new(&Definitions::default()), Some(output), Progress::default());
+    let mut recorder = Recorder::new(single(), Some(output), Progress::default());
     recorder.record(Record::Job(job(1, 0, 5, 20, 4)));
     assert!(recorder.save().unwrap_err().to_string().contains("jobs.csv"));
     assert!(recorder.finish().unwrap_err().to_string().contains("jobs.csv"));

@@ -1,19 +1,21 @@
-//! Workloads that a generator makes.
+//! Workloads of generators.
 
-use super::{Base, Shaping, only_for_logs};
+use super::{Base, only_for_logs};
 use crate::experiment::{Progress, RunError};
 use crate::model::Named;
-use crate::workload::{Drawn, First, Generator, Source};
+use crate::scenario::Shaping;
+use crate::workload::cwf::CwfSpec;
+use crate::workload::lublin::LublinSpec;
+use crate::workload::{Drawn, First, Generator, Source, Spec};
 
-/// The jobs of the generator `G`, which are called `what` in a sentence.
+/// The jobs of the generator `G`.
 pub(super) fn open<G: Generator>(
     named: &Named,
-    what: &str,
     entity: &str,
     shaping: &Shaping,
     progress: &Progress,
 ) -> Result<Base, RunError> {
-    let named = completed(named.clone(), entity, what, shaping)?;
+    let (named, _) = completed::<G>(named, entity, shaping)?;
     let name = named.to_string();
     let spec = G::from_named(named).map_err(RunError::request)?;
     let Drawn { jobs, procs, seed } = spec.drawn();
@@ -26,20 +28,30 @@ pub(super) fn open<G: Generator>(
     Ok(Base { source, name, procs: Some(procs), seed, header: None, elastic: false })
 }
 
-/// Refuses two words on how fast jobs come.
+/// Refuses two settings of the arrival rate at once.
 pub(super) fn one_pace(named: &Named, shaping: &Shaping) -> Result<(), RunError> {
     if shaping.load.is_none() || !named.params.contains_key("every") {
         return Ok(());
     }
-    Err(RunError::request(format!("`--load` and `every` in `{named}` both say how fast jobs come"))
+    Err(RunError::request(format!("`--load` and `every` in `{named}` both give the arrival rate"))
         .with_hint("leave one of them out"))
 }
 
-/// Refuses what a generator cannot do, and gives it what its name does not say.
-fn completed(mut named: Named, entity: &str, what: &str, shaping: &Shaping) -> Result<Named, RunError> {
+/// Refuses what a generator does not support, fills in the parameters that its name omits, and returns the processors of its machine.
+pub(super) fn completed<G: Generator>(
+    named: &Named,
+    entity: &str,
+    shaping: &Shaping,
+) -> Result<(Named, u32), RunError> {
+    let mut named = named.clone();
+    let what = match G::NAME {
+        LublinSpec::NAME => "the Lublin model",
+        CwfSpec::NAME => "the generator of CWF",
+        _ => "generated jobs",
+    };
     only_for_logs(&[("--cap", shaping.cap), ("--feedback", shaping.feedback)], shaping, what)?;
     if shaping.load.is_some() && named.params.contains_key("load") {
-        return Err(RunError::request(format!("`--load` and `{named}` both say the load"))
+        return Err(RunError::request(format!("`--load` and `{named}` both give the load"))
             .with_hint("leave one of them out"));
     }
     let mut default = |key: &str, value: Option<String>| {
@@ -49,7 +61,8 @@ fn completed(mut named: Named, entity: &str, what: &str, shaping: &Shaping) -> R
     };
     default("procs", shaping.procs.map(|procs| procs.to_string()));
     default("load", shaping.load.map(|load| load.to_string()));
-    // Jobs of nobody in particular are those of a log that `generate` writes with the same seed.
+    // Without an entity, the jobs are those of the log that `generate` writes with the same seed.
     default("seed", entity.is_empty().then(|| shaping.seed.to_string()));
-    Ok(named)
+    let procs = G::from_named(named.clone()).map_err(RunError::request)?.drawn().procs;
+    Ok((named, procs))
 }

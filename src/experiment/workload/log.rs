@@ -4,12 +4,13 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-use super::{Base, Shaping, file_name, open_file};
+use super::{Base, file_name, open_file};
 use crate::experiment::{Progress, RunError};
 use crate::formats::swf::{SwfOptions, SwfSource};
+use crate::scenario::Shaping;
 use crate::workload::Source;
 
-/// Opens the log of a file. `once` if it cannot be opened again.
+/// Opens the log of a file. `once` is set if it cannot be opened again.
 pub(super) fn open(
     path: &Path,
     shaping: &Shaping,
@@ -62,7 +63,7 @@ fn refused(error: crate::workload::SourceError) -> RunError {
     RunError::from_opening(&error)
 }
 
-/// Whether the name of a file says that it is in the cloud workload format.
+/// True if the file name is that of a log in the cloud workload format.
 fn is_cwf(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     name.strip_suffix(".gz").unwrap_or(&name).ends_with(".cwf")

@@ -1,22 +1,24 @@
-//! Logs that many runs of one process read: each is read once and kept in memory.
+//! Logs that several runs of one process share: each is read once and kept in memory.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use super::{Base, Shaping, file_name, log};
+use super::{Base, file_name, log};
+use crate::experiment::workload::Opened;
 use crate::experiment::{Progress, RunError};
 use crate::formats::swf::{Clean, Header};
 use crate::model::Job;
+use crate::scenario::Shaping;
 use crate::workload::Jobs;
 
-/// Jobs that are kept at most, of all logs together: some 200 MB. Logs beyond it are read by each run for itself.
+/// The largest number of jobs kept, of all logs together: some 200 MB. Each run reads further logs itself.
 const MOST_JOBS: usize = 1_000_000;
 
-/// The logs that runs share. All copies are one.
+/// The logs that runs share. Clones refer to the same logs.
 #[derive(Clone, Debug, Default)]
-pub(in crate::experiment) struct Logs(Arc<Shelf>);
+pub(crate) struct Logs(Arc<Shelf>);
 
 #[derive(Debug, Default)]
 struct Shelf {
@@ -24,10 +26,10 @@ struct Shelf {
     jobs: AtomicUsize,
 }
 
-/// A log, or why it cannot be read; `None` if it is too large to be kept.
+/// A log, or the error of reading it; `None` if it is too large to be kept.
 type Kept = OnceLock<Result<Option<Arc<Log>>, RunError>>;
 
-/// All that changes what a log gives.
+/// Everything that determines the jobs of a log.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Reading {
     path: PathBuf,
@@ -47,8 +49,30 @@ struct Log {
     header: Option<Header>,
 }
 
+/// A workload that can be opened only once and has been; the first caller gets it. Clones refer to the same workload.
+#[derive(Clone, Default)]
+pub(in crate::experiment) struct Given(Arc<Mutex<Option<Opened>>>);
+
+impl std::fmt::Debug for Given {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Given")
+    }
+}
+
+impl Given {
+    /// Holds `opened`, if there is one.
+    pub(in crate::experiment) fn new(opened: Option<Opened>) -> Self {
+        Self(Arc::new(Mutex::new(opened)))
+    }
+
+    /// Takes the workload, once.
+    pub(in crate::experiment) fn take(&self) -> Option<Opened> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
 impl Logs {
-    /// The log of `path`, before its submissions are scaled; `None` if it is not to be kept.
+    /// The log of `path`, before its submissions are scaled; `None` if it is not kept in memory.
     pub(super) fn open(&self, path: &Path, shaping: &Shaping) -> Result<Option<Base>, RunError> {
         let Shaping { clean, cap, first, feedback, procs, .. } = *shaping;
         let reading = Reading { path: path.to_owned(), clean, procs, cap, first, feedback };

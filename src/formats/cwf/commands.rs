@@ -1,25 +1,25 @@
-//! The commands of a log, by job.
+//! The elastic commands of a log, by job.
 
 use std::collections::BTreeMap;
 
 use crate::model::{Elastic, ElasticCommand};
 use crate::units::Time;
 
-/// The commands that a log has for its jobs. They stand behind their jobs, however far, and a job carries its own from the
-/// beginning; so they are gathered by one reading of the log, for another that gives the jobs.
+/// The elastic commands of a log. They follow their jobs at any distance, but a job carries its own from the
+/// beginning; so they are gathered in a first pass over the log, for a second one that yields the jobs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Commands {
-    /// By job; of each in the order of the log, with their lines.
+    /// The commands of each job in the order of the log, with their lines.
     by_job: BTreeMap<u64, Vec<(ElasticCommand, u64)>>,
 }
 
 impl Commands {
-    /// True if there are none.
+    /// True if there are no commands.
     pub fn is_empty(&self) -> bool {
         self.by_job.is_empty()
     }
 
-    /// How many there are.
+    /// The number of commands.
     pub fn count(&self) -> usize {
         self.by_job.values().map(Vec::len).sum()
     }
@@ -28,8 +28,8 @@ impl Commands {
         self.by_job.entry(job).or_default().push((ElasticCommand { at, change }, line));
     }
 
-    /// Takes out those of `job`, which is submitted at `submit`, in order of their times; `early` is told the lines of those
-    /// that came before that, which are given with the submission.
+    /// Removes and returns the commands of `job`, which is submitted at `submit`, in order of their times; calls
+    /// `early` with the lines of commands earlier than the submission, which are issued at the submission.
     pub(in crate::formats) fn take(
         &mut self,
         job: u64,

@@ -4,15 +4,15 @@ use crate::formats::swf::{Columns, RowError};
 use crate::model::Elastic;
 use crate::units::{Span, write_seconds};
 
-/// The codes of column 20, that of a submission first.
+/// The codes of column 20, the code of a submission first.
 const CODES: [&[u8]; 5] = [b"S", b"ET", b"RT", b"EP", b"RP"];
 
-/// What the three columns say.
+/// The content of the three columns.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(in crate::formats) enum Extension {
-    /// The row is a job that asks for a start, in microseconds since the log's start; negative if it asks for none.
+    /// The row is a job. Its requested start is in microseconds since the log's start, negative if there is none.
     Job {
-        /// The start.
+        /// The requested start.
         start: i64,
     },
     /// The row is a command.
@@ -20,10 +20,10 @@ pub(in crate::formats) enum Extension {
 }
 
 impl Extension {
-    /// Reads what stands behind the 18 columns of a row. If that is nothing, the row is a batch job.
+    /// Reads what follows the 18 columns of a row. If nothing follows, the row is a batch job.
     ///
     /// # Errors
-    /// [`RowError`] tells the first thing that is wrong, from the left.
+    /// [`RowError`] is the first error from the left.
     pub(in crate::formats) fn parse(rest: &[u8]) -> Result<Self, RowError> {
         let mut columns = Columns::behind(rest);
         let start = match columns.time() {
@@ -34,7 +34,7 @@ impl Extension {
         let code = columns.token().map_err(extended)?;
         let change = match code {
             b"S" => {
-                // The amount of a submission means nothing, but a row that lacks it has lost something.
+                // The amount of a submission has no meaning, but a row that lacks it is incomplete.
                 columns.token().map_err(extended)?;
                 return Ok(Self::Job { start });
             }
@@ -47,7 +47,7 @@ impl Extension {
         Ok(Self::Command(change))
     }
 
-    /// Whether column 20 holds one of the format's codes, which no row of SWF does.
+    /// Whether column 20 holds one of the format's codes, which no row of SWF has.
     pub(in crate::formats) fn is_in(rest: &[u8]) -> bool {
         let mut columns = Columns::behind(rest);
         columns.token().and_then(|_| columns.token()).is_ok_and(|code| CODES.contains(&code))
@@ -55,7 +55,7 @@ impl Extension {
 }
 
 impl Extension {
-    /// Whether more stands behind these columns.
+    /// Whether more columns follow these.
     pub(in crate::formats) fn goes_on(rest: &[u8]) -> bool {
         let mut columns = Columns::behind(rest);
         (19..=22).all(|_| columns.token().is_ok())
@@ -79,7 +79,7 @@ fn extended(error: RowError) -> RowError {
     }
 }
 
-/// Appends the three columns of a job that asks for a start `start` microseconds after the log's, or for none.
+/// Appends the three columns of a job whose requested start is `start` microseconds after the log's, if it has one.
 pub(super) fn write_submission(out: &mut Vec<u8>, start: Option<u64>) {
     out.push(b' ');
     match start {
@@ -122,7 +122,8 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_told() {
-        let amount = "column 21 is no amount from 0 on, of seconds for ET and RT and of whole processors for EP and RP";
+        let amount =
+            "column 21 is not an amount of 0 or more (seconds for ET and RT, whole processors for EP and RP)";
         for (rest, said) in [
             (" -1", "19 columns instead of 18 or 21"),
             (" -1 S", "20 columns instead of 18 or 21"),

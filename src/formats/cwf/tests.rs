@@ -1,4 +1,4 @@
-//! Whole logs: written and read back, and full of mistakes.
+//! Whole logs, written and read back, and logs with errors.
 
 use std::io::Cursor;
 
@@ -19,7 +19,7 @@ fn input(text: &[u8]) -> Box<Cursor<Vec<u8>>> {
     Box::new(Cursor::new(text.to_vec()))
 }
 
-/// As a file is read: once for the commands and once for the jobs.
+/// Opens a log as a file is read: once for the commands and once for the jobs.
 fn open(text: &[u8], options: SwfOptions) -> Result<SwfSource, SourceError> {
     let commands = SwfSource::gather_commands(input(text), options.clone())?;
     Ok(SwfSource::open(input(text), options)?.with_commands(commands))
@@ -48,7 +48,7 @@ fn written(jobs: &[Job]) -> Vec<u8> {
     out
 }
 
-/// The row of job `number`, on 4 processors for 60 s, with what stands behind column 18.
+/// The row of job `number`, on 4 processors for 60 s, followed by `behind` after column 18.
 fn row(number: i64, submit: i64, behind: &str) -> String {
     format!("{number} {submit} -1 60 4 -1 -1 4 60 -1 1 -1 -1 -1 -1 -1 -1 -1 {behind}\n")
 }
@@ -83,7 +83,8 @@ fn a_log_by_hand_is_spelled_as_the_format_has_it() {
     );
 }
 
-/// Jobs as the format can spell them: in order of submission, numbered, commands in order of time and not before it.
+/// Jobs that the format can express: in order of submission, numbered, commands in order of time and not before the
+/// submission.
 fn any_jobs() -> impl Strategy<Value = Vec<Job>> {
     let micros = 0..200_000_000_u64;
     let change = (micros.clone(), 0..4_u32).prop_map(|(by, kind)| match kind {
@@ -120,12 +121,12 @@ proptest! {
         let mut source = open(&text, options()).unwrap();
         prop_assert_eq!(drain(&mut source), &jobs[..]);
         prop_assert_eq!(source.notes(), Vec::<String>::new());
-        // What can be read only once is the same.
+        // An input that can be read only once gives the same jobs.
         let once = SwfSource::open(input(&text), SwfOptions { once: true, ..options() }).unwrap();
         let mut whole = once.into_jobs().unwrap();
         prop_assert_eq!(drain(&mut whole), &jobs[..]);
         prop_assert!(whole.mark().is_none());
-        // And from a mark on.
+        // So does a source that continues from a mark.
         let mut straight = open(&text, options()).unwrap();
         for _ in 0..place {
             straight.next_job().unwrap();
@@ -189,13 +190,13 @@ fn mistakes_are_counted_and_told_once() {
             "skipped 1 row whose columns 19 to 21 cannot be read (first at line 4: 19 columns instead of 18 or 21)",
             "skipped 1 row whose columns 19 to 21 cannot be read (first at line 5: 20 columns instead of 18 or 21)",
             "skipped 1 row whose columns 19 to 21 cannot be read (first at line 8: column 20 is none of S, ET, RT, EP and RP)",
-            "skipped 8 rows whose columns 19 to 21 cannot be read (first at line 9: column 21 is no amount from 0 on, of seconds for ET and RT and of whole processors for EP and RP)",
+            "skipped 8 rows whose columns 19 to 21 cannot be read (first at line 9: column 21 is not an amount of 0 or more (seconds for ET and RT, whole processors for EP and RP))",
             "skipped 2 rows whose columns 19 to 21 cannot be read (first at line 24: column 19 is not a number)",
-            "skipped 4 commands to a job that does not stand before it (first at line 2)",
+            "skipped 4 commands to a job without an earlier row (first at line 2)",
             "skipped 1 command without a time (first at line 14)",
-            "took 1 command as given with the submission of the job: its time is before it (first at line 15)",
-            "took the submission of 1 job as the requested start: that is before it (first at line 7)",
-            "passed over what stands behind column 21 of 1 row (first at line 26)",
+            "moved 1 command to the submission of the job: its time is before it (first at line 15)",
+            "moved the requested start of 1 job to the submission: that is before it (first at line 7)",
+            "ignored columns after 21 of 1 row (first at line 26)",
         ]
     );
     let at = Time::from_secs;
@@ -216,7 +217,7 @@ fn mistakes_are_counted_and_told_once() {
 
 #[test]
 fn other_logs_of_many_columns_are_swf() {
-    // Alea's have 21 columns of numbers.
+    // Alea's logs have 21 columns of numbers.
     let text = [row(1, 0, "3 4 5"), row(2, 5, "3"), row(3, 9, "")].concat();
     let mut source = open(text.as_bytes(), SwfOptions { cwf: false, ..options() }).unwrap();
     assert!(!source.is_cwf());
@@ -232,7 +233,7 @@ fn a_log_that_becomes_another_is_refused_with_what_to_do() {
     let error = source.next_job().unwrap_err();
     assert!(error.to_string().contains("line 2"), "{error}");
     assert!(error.hint().unwrap().contains("`.cwf`"));
-    // As such a file it is fine.
+    // With the option for the format, the file is valid.
     assert_eq!(read(&text).0.len(), 2);
 }
 
@@ -258,7 +259,7 @@ fn a_mark_is_of_the_commands_too() {
     assert!(open(with("6").as_bytes(), options()).unwrap().seek(&mark).is_err());
 }
 
-/// Rows of anything: of jobs and commands in any order, with what may stand in the last columns and what may not.
+/// Any rows: jobs and commands in any order, with valid and invalid last columns.
 fn any_log() -> impl Strategy<Value = String> {
     let behind = prop::sample::select(vec![
         "",
@@ -286,7 +287,7 @@ fn any_log() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    /// The same is asked of any bytes in `fuzz/fuzz_targets/cwf.rs`.
+    /// `fuzz/fuzz_targets/cwf.rs` checks the same for any bytes.
     #[test]
     fn whatever_is_read_is_legal_and_read_alike_by_all_ways(text in any_log(), place in 0_usize..40) {
         let Ok(mut source) = open(text.as_bytes(), options()) else { return Ok(()) };
@@ -310,7 +311,8 @@ proptest! {
     }
 }
 
-/// What a log keeps besides its window: nothing without commands, and else those of jobs that are still to come.
+/// What a log keeps besides its window: nothing without commands, otherwise the commands of jobs that are still to
+/// come.
 #[test]
 fn commands_are_let_go_with_their_jobs() {
     let mut commands = Commands::default();

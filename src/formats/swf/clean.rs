@@ -1,4 +1,4 @@
-//! Which rows become jobs, and what they ask for.
+//! Which rows become jobs, and what these request.
 
 use std::str::FromStr;
 
@@ -7,18 +7,18 @@ use serde::{Deserialize, Serialize};
 use super::row::Row;
 use super::tally::{Event, Tally};
 
-/// How much a log is cleaned.
+/// The filter applied to a log.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Clean {
-    /// Only what cannot be run is skipped: a row without a submission time, or whose run time or processors are not
+    /// Skips only rows that cannot be run: those without a submission time, or whose run time or processors are not
     /// positive. The public simulator pyss does the same.
     #[default]
     None,
     /// The filter of the published studies on predicted run times (Gaussier, Glesser, Reis and Trystram, *Improving
-    /// backfilling by using machine learning to predict running times*, SC '15). Skipped are rows with more
-    /// processors, given or requested, than the machine has; without a positive run time; without a positive
-    /// requested time. A run time above the requested time is cut to it.
+    /// backfilling by using machine learning to predict running times*, SC '15). It skips rows with more processors,
+    /// allocated or requested, than the machine has; without a positive run time; without a positive requested time.
+    /// A run time above the requested time is reduced to it.
     Strict,
 }
 
@@ -34,7 +34,7 @@ impl FromStr for Clean {
     }
 }
 
-/// A row that is a job: what [`crate::model::Job`] is made of, in less room. Times in microseconds.
+/// A row that is a job: the fields of [`crate::model::Job`] in less memory. Times are in microseconds.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) struct Request {
     pub(super) id: u64,
@@ -47,7 +47,7 @@ pub(super) struct Request {
     pub(super) preceding: i64,
     /// Negative if unknown.
     pub(super) think: i64,
-    /// Negative if none is asked for.
+    /// Negative if none is requested.
     pub(super) start: i64,
     pub(super) procs: u32,
     pub(super) user: i32,
@@ -58,8 +58,8 @@ pub(super) struct Request {
 }
 
 impl Clean {
-    /// The job of a row, still without a number; `Err` says why it is none. `machine` is the size that the strict
-    /// filter compares with.
+    /// The job of a row, still without a number; `Err` is the reason why the row is not a job. `machine` is the size
+    /// that the strict filter compares with.
     pub(super) fn request(
         self,
         row: &Row,
@@ -112,7 +112,7 @@ impl Clean {
 mod tests {
     use super::*;
 
-    /// `allocated requested run requested_time` of an otherwise plain row.
+    /// The request of an otherwise plain row with `allocated requested run requested_time`.
     fn request(clean: Clean, columns: &str) -> Result<(u32, u64, u64), Event> {
         let [allocated, requested, run, time] = columns.split(' ').collect::<Vec<_>>()[..] else { panic!() };
         let line = format!("1 5 0 {run} {allocated} -1 -1 {requested} {time} -1 1 1 1 1 1 1 -1 -1");

@@ -2,14 +2,14 @@
 
 use super::RowError;
 
-/// Columns of the standard; what stands behind them (Alea's logs have 21 columns) is not looked at.
+/// Number of columns of the standard; further columns (Alea's logs have 21) are ignored.
 pub(super) const COLUMNS: u8 = 18;
 
-/// Times beyond this many seconds, three centuries, are no times. It leaves room for submissions that are given in
-/// seconds since 1970 and for requests of 2³¹ − 1 seconds, which mean "no limit"; both occur in real logs.
+/// The largest time in seconds, three centuries. It allows submissions in seconds since 1970, and requests of 2³¹ − 1
+/// seconds, which mean "no limit"; both occur in real logs.
 const MAX_SECONDS: u64 = 10_000_000_000;
 
-/// A number as it stands.
+/// A number as it is written.
 #[derive(Copy, Clone)]
 struct Decimal {
     negative: bool,
@@ -19,82 +19,93 @@ struct Decimal {
 
 /// The columns of a line, from the left.
 pub(in crate::formats) struct Columns<'a> {
-    line: &'a [u8],
-    at: usize,
-    /// The column taken last, from 1.
+    /// The bytes that have not been read.
+    rest: &'a [u8],
+    /// The number of the column read last, from 1.
     column: u8,
 }
 
-/// Asked of every byte; nearly every blank is a space.
+/// Checked for every byte; nearly every blank is a space.
 fn is_blank(byte: u8) -> bool {
     byte == b' ' || byte.is_ascii_whitespace()
 }
 
+/// The rest of `line` after its first bytes that satisfy `such`.
+#[inline(always)]
+fn after(mut line: &[u8], such: impl Fn(u8) -> bool) -> &[u8] {
+    while let [byte, rest @ ..] = line
+        && such(*byte)
+    {
+        line = rest;
+    }
+    line
+}
+
 impl<'a> Columns<'a> {
-    /// Those of `line`.
+    /// The columns of `line`.
     pub(super) const fn of(line: &'a [u8]) -> Self {
-        Self { line, at: 0, column: 0 }
+        Self { rest: line, column: 0 }
     }
 
-    /// Those behind the columns of the standard.
+    /// The columns after those of the standard.
     pub(in crate::formats) fn behind(rest: &'a [u8]) -> Self {
-        Self { line: rest, at: 0, column: COLUMNS }
+        Self { rest, column: COLUMNS }
     }
 
-    /// What has not been taken.
-    pub(super) fn rest(&self) -> &'a [u8] {
-        &self.line[self.at..]
+    /// The bytes that have not been read.
+    pub(super) const fn rest(&self) -> &'a [u8] {
+        self.rest
     }
 
+    /// Skips the blanks before the next column.
+    #[inline(always)]
     fn skip_blanks(&mut self) -> Result<(), RowError> {
-        while let Some(byte) = self.line.get(self.at) {
-            if !is_blank(*byte) {
-                self.column += 1;
-                return Ok(());
-            }
-            self.at += 1;
+        self.rest = after(self.rest, is_blank);
+        if self.rest.is_empty() {
+            return Err(RowError::Columns(self.column));
         }
-        Err(RowError::Columns(self.column))
+        self.column += 1;
+        Ok(())
     }
 
-    /// The next column, whatever it holds.
+    /// The raw content of the next column.
     pub(in crate::formats) fn token(&mut self) -> Result<&'a [u8], RowError> {
         self.skip_blanks()?;
-        Ok(self.rest_of_token(self.at))
+        Ok(self.token_from(self.rest))
     }
 
-    /// From `from`, in this column, to its end.
-    fn rest_of_token(&mut self, from: usize) -> &'a [u8] {
-        while self.line.get(self.at).is_some_and(|byte| !is_blank(*byte)) {
-            self.at += 1;
-        }
-        &self.line[from..self.at]
+    /// The current column, from the beginning of `from` to the column's end.
+    fn token_from(&mut self, from: &'a [u8]) -> &'a [u8] {
+        self.rest = after(self.rest, |byte| !is_blank(byte));
+        &from[..from.len() - self.rest.len()]
     }
 
-    #[inline]
+    #[inline(always)]
     fn number(&mut self) -> Result<Decimal, RowError> {
         self.skip_blanks()?;
-        // Nearly all numbers in logs are integers of a few digits: try that, and look again if it was not.
-        let from = self.at;
-        let negative = self.line[from] == b'-';
-        let first_digit = from + usize::from(negative);
-        let mut at = first_digit;
-        let mut whole: u64 = 0;
-        let mut next = b' ';
-        while let Some(byte) = self.line.get(at) {
-            let digit = byte.wrapping_sub(b'0');
-            if digit > 9 {
-                next = *byte;
-                break;
-            }
-            whole = whole.wrapping_mul(10).wrapping_add(u64::from(digit));
-            at += 1;
+        // Nearly all numbers in logs are integers of a few digits, so that form is tried first.
+        let from = self.rest;
+        let (negative, digits) = match from {
+            [b'-', digits @ ..] => (true, digits),
+            digits => (false, digits),
+        };
+        let (mut whole, mut rest) = (0_u64, digits);
+        while let [digit @ b'0'..=b'9', behind @ ..] = rest {
+            whole = whole.wrapping_mul(10).wrapping_add(u64::from(digit - b'0'));
+            rest = behind;
         }
-        self.at = at;
-        if at != first_digit && at - first_digit <= 18 && is_blank(next) {
+        self.rest = rest;
+        if rest.first().is_none_or(|byte| is_blank(*byte)) && (1..=18).contains(&(digits.len() - rest.len()))
+        {
             return Ok(Decimal { negative, whole, millionths: 0 });
         }
-        decimal(self.rest_of_token(from)).ok_or(RowError::NotANumber(self.column))
+        self.any_number(from)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn any_number(&mut self, from: &'a [u8]) -> Result<Decimal, RowError> {
+        decimal(self.token_from(from)).ok_or(RowError::NotANumber(self.column))
     }
 
     /// A time in microseconds.
@@ -125,7 +136,7 @@ impl<'a> Columns<'a> {
     }
 }
 
-/// Reads any decimal number, to the nearest millionth; `None` if it is none.
+/// Reads any decimal number, to the nearest millionth; `None` if it is not a number.
 fn decimal(token: &[u8]) -> Option<Decimal> {
     let text = std::str::from_utf8(token).ok()?;
     let (negative, digits) = match text.strip_prefix(['-', '+']) {
@@ -148,7 +159,7 @@ fn decimal(token: &[u8]) -> Option<Decimal> {
             millionths: millionths % 1_000_000,
         });
     }
-    // Exponents, and numbers of more digits than fit.
+    // Exponents, and numbers of too many digits.
     let value: f64 = digits.parse().ok()?;
     if !value.is_finite() || digits.starts_with(['-', '+']) {
         return None;
@@ -157,7 +168,7 @@ fn decimal(token: &[u8]) -> Option<Decimal> {
     let millionths = libm::round((value - whole) * 1e6) as u32;
     Some(Decimal {
         negative,
-        // Saturates, and so is absurd as any column.
+        // The cast saturates, and such a number is too large for any column.
         whole: (whole as u64).saturating_add(u64::from(millionths / 1_000_000)),
         millionths: millionths % 1_000_000,
     })

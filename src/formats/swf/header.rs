@@ -2,7 +2,7 @@
 
 use crate::units::Span;
 
-/// Labels of the standard: these are labels even without a blank behind the colon.
+/// Labels of the standard: these are recognised even without a blank after the colon.
 const KNOWN: [&str; 26] = [
     "Version",
     "Computer",
@@ -32,7 +32,7 @@ const KNOWN: [&str; 26] = [
     "Note",
 ];
 
-/// What a log says of itself before its first job. Everything is optional, and some logs have no header at all.
+/// The header of a log. Every label is optional, and some logs have no header at all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Header {
     /// Label, value, line.
@@ -40,7 +40,8 @@ pub struct Header {
 }
 
 impl Header {
-    /// Takes in comment line number `number` (with its `;`). What is no label continues the value before it, on a new line.
+    /// Adds comment line number `number` (with its `;`). A line without a label continues the value before it, on a
+    /// new line.
     pub(super) fn add(&mut self, number: u64, line: &[u8]) {
         let text = String::from_utf8_lossy(line);
         let text = text.trim().trim_start_matches(';').trim();
@@ -54,28 +55,28 @@ impl Header {
         }
     }
 
-    /// All labels with their values as written, in order; several have the same label (`Note`, `Queue`).
+    /// All labels with their values as written, in order; a label may occur several times (`Note`, `Queue`).
     pub fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
         self.pairs.iter().map(|(label, value, _)| (label.as_str(), value.as_str()))
     }
 
-    /// The values of a label, however it is capitalised.
+    /// The values of a label, ignoring case.
     pub fn all<'a>(&'a self, label: &'a str) -> impl Iterator<Item = &'a str> {
         self.pairs().filter(move |(written, _)| written.eq_ignore_ascii_case(label)).map(|(_, value)| value)
     }
 
-    /// The first value of a label, however it is capitalised.
+    /// The first value of a label, ignoring case.
     pub fn get(&self, label: &str) -> Option<&str> {
         self.with_line(label).map(|(value, _)| value)
     }
 
-    /// The first value of a label and the line it stands on.
+    /// The first value of a label, and its line.
     pub fn with_line(&self, label: &str) -> Option<(&str, u64)> {
         let found = self.pairs.iter().find(|(written, _, _)| written.eq_ignore_ascii_case(label))?;
         Some((&found.1, found.2))
     }
 
-    /// The number that the value of a label begins with: `1664 (72, 1368, 224)` is 1664, `N/A` nothing.
+    /// The number at the beginning of the value of a label: `1664 (72, 1368, 224)` is 1664, `N/A` is `None`.
     pub fn integer(&self, label: &str) -> Option<i64> {
         let value = self.get(label)?;
         let digits = value.strip_prefix('-').unwrap_or(value);
@@ -98,7 +99,7 @@ impl Header {
         self.integer("MaxJobs").and_then(|count| u64::try_from(count).ok())
     }
 
-    /// When the log begins, in seconds since 1970 (`UnixStartTime`): the instant 0 of its submission times.
+    /// The begin of the log in seconds since 1970 (`UnixStartTime`): the instant 0 of its submission times.
     pub fn unix_start(&self) -> Option<i64> {
         self.integer("UnixStartTime")
     }
@@ -117,12 +118,12 @@ impl Header {
         }
     }
 
-    /// The machine (`Computer`).
+    /// The name of the machine (`Computer`).
     pub fn computer(&self) -> Option<&str> {
         self.get("Computer")
     }
 
-    /// Whom to acknowledge when the log is used (`Acknowledge`), as the archive asks.
+    /// Those to acknowledge when the log is used (`Acknowledge`), as the archive requests.
     pub fn acknowledge(&self) -> Option<&str> {
         self.get("Acknowledge")
     }
@@ -132,8 +133,8 @@ impl Header {
     }
 }
 
-/// Splits `Label: value`. Continued text may hold a colon too (`http://...`), so an unknown word needs a blank behind
-/// the colon to be a label.
+/// Splits `Label: value`. Continued text may contain a colon too (`http://...`), so an unknown word needs a blank
+/// after the colon to be a label.
 fn label(text: &str) -> Option<(&str, &str)> {
     let (label, value) = text.split_once(':')?;
     let label = label.trim_end();

@@ -1,10 +1,10 @@
-//! Job numbers, each given once.
+//! Job numbers, each assigned once.
 
 use std::collections::BTreeMap;
 
 use super::row::MAX_NUMBER;
 
-/// The numbers given so far, as runs of consecutive ones: a log that counts its jobs takes one run.
+/// The numbers assigned so far, as runs of consecutive ones: a log that numbers its jobs consecutively takes one run.
 #[derive(Debug, Default)]
 pub(super) struct Numbers {
     /// The run with the largest number, first and last.
@@ -14,20 +14,20 @@ pub(super) struct Numbers {
 }
 
 impl Numbers {
-    /// The number for a job that asks for `wanted` and stands in line `line`: `wanted`, unless it is taken; then
-    /// 10¹² + `line`, which no log can ask for. The flag is false if it was taken.
+    /// Assigns a number to the job with number `wanted` in line `line`: `wanted`, unless it is taken; then 10¹² +
+    /// `line`, which no log can have. The flag is false if it was taken.
     pub(super) fn give(&mut self, wanted: u64, line: u64) -> (u64, bool) {
         if self.take(wanted) { (wanted, true) } else { (MAX_NUMBER.saturating_add(line), false) }
     }
 
-    /// Whether `number` has been given.
+    /// Whether `number` has been assigned.
     pub(super) fn has(&self, number: u64) -> bool {
         let within = |(first, last): (u64, u64)| (first..=last).contains(&number);
         let below = self.below.range(..=number).next_back().map(|(first, last)| (*first, *last));
         self.top.is_some_and(within) || below.is_some_and(within)
     }
 
-    /// Takes `number`; false if it is taken already.
+    /// Takes `number`; false if it is already taken.
     fn take(&mut self, number: u64) -> bool {
         match self.top {
             None => self.top = Some((number, number)),

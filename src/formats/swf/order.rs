@@ -1,28 +1,28 @@
-//! Putting rows in order of submission, within a bounded window.
+//! Sorting rows by submission within a bounded window.
 
 use std::collections::VecDeque;
 
 use super::clean::Request;
 
-/// Rows that are looked ahead. A row that stands further behind its place than this comes late.
+/// Number of rows read ahead. A row that is further behind its place than this is submitted late.
 const WINDOW: usize = 1_024;
 
 /// The rows read ahead, in order of submission (ties by line).
 #[derive(Debug, Default)]
 pub(super) struct Window {
     rows: VecDeque<Request>,
-    /// Submission of the row given last: nothing may come before it any more.
+    /// Submission of the row returned last: no later row may be submitted before it.
     given: u64,
 }
 
-/// What became of a row's place.
+/// Where a row was placed.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) enum Place {
-    /// At the end, as it should be.
+    /// At the end: the log is in order here.
     InOrder,
-    /// Before rows that stand before it in the log.
+    /// Before rows that precede it in the log.
     Sorted,
-    /// Before rows that are given already: its submission is now that of the last of them.
+    /// After its place, since later rows were already returned: its submission becomes that of the last of them.
     Late,
 }
 

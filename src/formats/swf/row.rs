@@ -4,10 +4,10 @@ use std::fmt;
 
 use super::columns::{COLUMNS, Columns};
 
-/// Job numbers from here on are kept free for rows whose number is taken already (see `Numbers`).
+/// Job numbers from here on are reserved for rows whose number is already taken (see `Numbers`).
 pub(super) const MAX_NUMBER: u64 = 1_000_000_000_000;
 
-/// The columns of a row that a scheduler can use. Negative is unknown.
+/// The columns of a row that a scheduler can use. A negative value is unknown.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Row {
     /// Column 1: job number.
@@ -18,11 +18,11 @@ pub struct Row {
     pub wait: i64,
     /// Column 4: run time, in microseconds.
     pub run: i64,
-    /// Column 5: processors given.
+    /// Column 5: processors allocated.
     pub allocated: i64,
-    /// Column 8: processors asked for.
+    /// Column 8: processors requested.
     pub requested: i64,
-    /// Column 9: run time asked for, in microseconds.
+    /// Column 9: requested run time, in microseconds.
     pub requested_time: i64,
     /// Column 11: status; some logs have exit codes here.
     pub status: i64,
@@ -44,6 +44,7 @@ pub struct Row {
 
 /// Why a line is not a row.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum RowError {
     /// It has only this many columns.
     Columns(u8),
@@ -51,7 +52,7 @@ pub enum RowError {
     TooLong,
     /// The column is not a number.
     NotANumber(u8),
-    /// The column is a number that cannot be meant: too large, or half a processor.
+    /// The column is a number that makes no sense: too large, or half a processor.
     Absurd(u8),
     /// A row of the cloud workload format has only this many columns.
     Extended(u8),
@@ -66,10 +67,10 @@ impl fmt::Display for RowError {
             Self::Columns(count) => write!(f, "{count} columns instead of {COLUMNS}"),
             Self::TooLong => f.write_str("the line is too long"),
             Self::Absurd(21) | Self::NotANumber(21) => f.write_str(
-                "column 21 is no amount from 0 on, of seconds for ET and RT and of whole processors for EP and RP",
+                "column 21 is not an amount of 0 or more (seconds for ET and RT, whole processors for EP and RP)",
             ),
             Self::NotANumber(column) => write!(f, "column {column} is not a number"),
-            Self::Absurd(column) => write!(f, "column {column} has a value that cannot be meant"),
+            Self::Absurd(column) => write!(f, "column {column} has an impossible value"),
             Self::Extended(count) => write!(f, "{count} columns instead of {COLUMNS} or 21"),
             Self::Type => f.write_str("column 20 is none of S, ET, RT, EP and RP"),
         }
@@ -77,16 +78,16 @@ impl fmt::Display for RowError {
 }
 
 impl Row {
-    /// Reads a line without its line feed. The columns that nothing here uses (6 and 7, CPU time and memory; 10,
+    /// Parses a line without its line feed. The columns that are not used here (6 and 7, CPU time and memory; 10,
     /// requested memory) may hold anything.
     ///
     /// # Errors
-    /// [`RowError`] tells the first thing that is wrong, from the left.
+    /// [`RowError`] is the first error from the left.
     pub fn parse(line: &[u8]) -> Result<Self, RowError> {
         Self::parse_with_rest(line).map(|(row, _)| row)
     }
 
-    /// The same, and what stands behind the 18 columns.
+    /// Parses likewise, and returns what follows the 18 columns.
     pub(super) fn parse_with_rest(line: &[u8]) -> Result<(Self, &[u8]), RowError> {
         let mut columns = Columns::of(line);
         let row = Self {
@@ -122,7 +123,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The same by the obvious means.
+    /// The slow twin: parses by the simplest means.
     fn slow(line: &str) -> Result<Row, RowError> {
         let tokens: Vec<_> = line.split_ascii_whitespace().take(18).collect();
         let number = |column: u8| -> Result<f64, RowError> {
@@ -236,6 +237,6 @@ mod tests {
         let error = |text: &str| Row::parse(text.as_bytes()).unwrap_err().to_string();
         assert_eq!(error("1 2 3"), "3 columns instead of 18");
         assert_eq!(error("1 2 x"), "column 3 is not a number");
-        assert_eq!(error("1 2 3 4 5000000000"), "column 5 has a value that cannot be meant");
+        assert_eq!(error("1 2 3 4 5000000000"), "column 5 has an impossible value");
     }
 }

@@ -1,5 +1,6 @@
-//! A log as a stream of jobs.
+//! A log as a source of jobs.
 
+mod cloud;
 mod intake;
 
 use std::io::{self, Read};
@@ -7,7 +8,6 @@ use std::io::{self, Read};
 use xxhash_rust::xxh3::Xxh3;
 
 use super::clean::{Clean, Request};
-use super::cloud::Cloud;
 use super::header::Header;
 use super::numbers::Numbers;
 use super::order::Window;
@@ -16,39 +16,40 @@ use crate::formats::input::{self, Lines};
 use crate::model::{ElasticCommand, Job, JobId, PartitionId, Predecessor, Size};
 use crate::units::{Span, Time};
 use crate::workload::{Mark, Source, SourceError};
+use cloud::Cloud;
 
-/// How a log is read.
+/// Options for reading a log.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SwfOptions {
-    /// What messages call the log: its file name.
+    /// The name of the log in messages: its file name.
     pub name: String,
     /// Which rows are skipped.
     pub clean: Clean,
     /// The machine's processors, for [`Clean::Strict`] and `cap`; if not given, those of the header (`MaxProcs`).
     pub machine: Option<u32>,
-    /// Cut jobs larger than the machine to its size, instead of leaving it to the site to reject them.
+    /// Reduce jobs larger than the machine to its size, instead of leaving it to the site to reject them.
     pub cap: bool,
-    /// Only the first so many jobs, in order of submission.
+    /// Take only this number of jobs, in order of submission.
     pub first: Option<u64>,
-    /// Tell which job each one follows (columns 17 and 18) in [`Job::after`]. They keep their logged submissions; it is
-    /// [`crate::workload::Feedback`] that replays them.
+    /// Record which job each one follows (columns 17 and 18) in [`Job::after`]. Jobs keep their logged submissions;
+    /// [`crate::workload::Feedback`] replays the dependencies.
     pub feedback: bool,
     /// Bind each job to the partition of the log (column 16, where 1 is the site's first partition).
     pub partitions: bool,
-    /// The log is in the cloud workload format, even if its first row does not tell (see [`crate::formats::cwf`]).
+    /// The log is in the cloud workload format, even if its first row does not show it (see [`crate::formats::cwf`]).
     pub cwf: bool,
-    /// The input cannot be opened again (standard input), so that the source gives no marks.
+    /// The input cannot be opened again (standard input), so the source returns no marks.
     pub once: bool,
 }
 
-/// The jobs of an SWF log, read as they are asked for: memory does not grow with the log, except for a note of each gap
-/// in its job numbers.
+/// The jobs of an SWF log, read on demand: memory does not grow with the log, except for an entry for each gap in its
+/// job numbers.
 ///
 /// A log in the cloud workload format is read too; see [`crate::formats::cwf`] for its commands.
 ///
-/// Rows are put in order of submission if they stand at most some thousand rows behind their place. A row that
-/// cannot be read or run is skipped and counted ([`Source::notes`]). Job numbers are those of the log; a row without
-/// one is numbered by its place among the rows.
+/// Rows are sorted by submission if they are at most some thousand rows behind their place. A row that cannot be
+/// read or run is skipped and counted ([`Source::notes`]). Job numbers are those of the log; a row without one is
+/// numbered by its position among the rows.
 pub struct SwfSource {
     pub(super) options: SwfOptions,
     header: Header,
@@ -57,24 +58,24 @@ pub struct SwfSource {
     pub(super) numbers: Numbers,
     pub(super) tally: Tally,
     pub(super) cloud: Cloud,
-    /// Rows that could be read.
+    /// Number of rows that could be read.
     rows: u64,
-    /// The number of the last row that was no part of another, and whether its status says that more follows.
+    /// The number of the last row that was not a part of another job, and whether its status says that parts follow.
     whole: Option<(i64, bool)>,
     machine: Option<u32>,
-    /// Why no more rows come: the end, or a failure that is told once the rows before it are given.
+    /// Why no more rows come: the end, or a failure that is reported after the rows before it.
     ended: Option<Result<(), SourceError>>,
-    /// Jobs given so far, and the hash of what they are.
+    /// Number of jobs returned so far, and the hash of their content.
     given: u64,
     content: Xxh3,
 }
 
 impl SwfSource {
-    /// Opens a log, plain or packed with gzip, and reads its header and its first jobs.
+    /// Opens a log, plain or compressed with gzip, and reads its header and its first jobs.
     ///
     /// # Errors
-    /// [`SourceError::Read`] if reading fails before the first job, if no row is a job, or if the options need
-    /// the machine's size and neither they nor the header tell it.
+    /// [`SourceError::Read`] if reading fails before the first job, if no row is a job, or if the options need the
+    /// machine's size and neither they nor the header have it.
     pub fn open(input: Box<dyn Read + Send>, options: SwfOptions) -> Result<Self, SourceError> {
         let cloud = Cloud::new(options.once);
         Self::open_with(input, options, cloud)
@@ -111,7 +112,7 @@ impl SwfSource {
         Ok(source)
     }
 
-    /// What the log says of itself.
+    /// The header of the log.
     pub fn header(&self) -> &Header {
         &self.header
     }
@@ -121,7 +122,7 @@ impl SwfSource {
         self.machine
     }
 
-    /// Rows that could be read so far, jobs or not. The source reads ahead of the jobs it has given.
+    /// Number of rows that could be read so far, jobs or not. The source reads ahead of the jobs it has returned.
     pub fn rows(&self) -> u64 {
         self.rows
     }
@@ -130,7 +131,7 @@ impl SwfSource {
         self.options.first.is_some_and(|first| self.given >= first)
     }
 
-    /// The next job of the log, whether it is to be given or not.
+    /// The next job of the log, whether the options select it or not.
     pub(super) fn next_row(&mut self) -> Result<Option<Request>, SourceError> {
         self.fill();
         match (self.window.pop(), &self.ended) {
@@ -139,7 +140,7 @@ impl SwfSource {
         }
     }
 
-    /// The next job that is to be given. Its commands are to be [taken](Self::take_commands) before the next is asked for.
+    /// The next job to return. Its commands must be [taken](Self::take_commands) before the next call.
     fn next_request(&mut self) -> Result<Option<Request>, SourceError> {
         if self.is_done() {
             return Ok(None);
@@ -152,7 +153,7 @@ impl SwfSource {
         Ok(request)
     }
 
-    /// The commands of the job that is given now.
+    /// Takes the commands of the current job.
     #[inline]
     fn take_commands(&mut self, request: &Request) -> Option<Box<[ElasticCommand]>> {
         let commands = if self.cloud.has_commands() { self.commands_of(request) } else { None };
@@ -175,7 +176,8 @@ impl SwfSource {
         self.content.update(&bytes);
     }
 
-    /// What SWF does not have; nothing for a plain job, so that the hash of a plain log is that of its 18 columns.
+    /// Hashes what SWF does not have; nothing for a plain job, so that the hash of a plain log covers just its 18
+    /// columns.
     fn hash_cloud(&mut self, start: i64, commands: Option<&[ElasticCommand]>) {
         if start < 0 && commands.is_none() {
             return;
@@ -189,7 +191,7 @@ impl SwfSource {
             self.content.update(&start.to_le_bytes());
         }
         if let Some(commands) = commands {
-            // Nothing in a command cannot be written.
+            // Serializing a command cannot fail.
             self.content.update(&postcard::to_stdvec(commands).unwrap_or_default());
         }
     }
@@ -256,8 +258,8 @@ impl Source for SwfSource {
         (!self.options.once).then(mark)
     }
 
-    /// Reads the log again up to the mark. What is read ahead and counted is a function of the jobs given, so that the mark
-    /// needs no more than their number and hash.
+    /// Reads the log again up to the mark. What is read ahead and counted is a function of the jobs returned, so the
+    /// mark needs only their number and hash.
     fn seek(&mut self, mark: &Mark) -> Result<(), SourceError> {
         if self.given > mark.position {
             return Err(self.mark_error(format!("it is at job {} already, past the mark", self.given)));

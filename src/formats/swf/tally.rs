@@ -1,13 +1,13 @@
-//! What was skipped or changed while a log was read, counted.
+//! Counts of rows that were skipped or changed while a log was read.
 
 use super::RowError;
 
-/// Something worth telling about a row.
+/// Something about a row that is reported.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) enum Event {
-    /// Skipped: not 18 numbers, or not meant.
+    /// Skipped: not 18 numbers, or numbers that make no sense.
     Unreadable,
-    /// Skipped: a part of a job that is there as a whole.
+    /// Skipped: a part of a job that also has a row as a whole.
     Part,
     /// Skipped: no submission time.
     NoSubmission,
@@ -21,38 +21,38 @@ pub(super) enum Event {
     TooLarge,
     /// Skipped by the strict filter: no requested time.
     NoRequestedTime,
-    /// The strict filter cut the run time to the requested time.
+    /// The strict filter reduced the run time to the requested time.
     RunCut,
     /// No requested time: the run time is the estimate.
     NoEstimate,
-    /// Cut to the machine's processors.
+    /// Reduced to the machine's processors.
     Capped,
-    /// Only parts of the job are there.
+    /// Only parts of the job are in the log.
     PartsOnly,
-    /// Out of order, put in order.
+    /// Out of order, sorted.
     Sorted,
     /// Too far out of order: submitted later than logged.
     Late,
-    /// A number that an earlier row has.
+    /// An earlier row has the same number.
     Repeated,
     /// Skipped: columns 19 to 21 are not those of the cloud workload format.
     Extension,
-    /// Skipped: a command to a job that does not stand before it.
+    /// Skipped: a command for a job that does not precede it.
     NoSuchJob,
     /// Skipped: a command without a time.
     NoCommandTime,
-    /// A command before its job's submission: given with it.
+    /// A command before its job's submission: issued at the submission.
     EarlyCommand,
-    /// A requested start before the submission: the submission is asked for.
+    /// A requested start before the submission: the submission is requested.
     EarlyStart,
-    /// More than 21 columns of the cloud workload format.
+    /// More than the 21 columns of the cloud workload format.
     Beyond,
 }
 
 impl Event {
     const COUNT: usize = Self::Beyond as usize + 1;
 
-    /// The sentence for `n` of them.
+    /// The sentence for `n` such rows.
     fn sentence(self, n: u64) -> String {
         let jobs = if n == 1 { "1 job".to_owned() } else { format!("{n} jobs") };
         let commands = if n == 1 { "1 command".to_owned() } else { format!("{n} commands") };
@@ -73,19 +73,19 @@ impl Event {
                 format!("read {jobs} without a requested time: {its} run time is the estimate")
             }
             Self::Capped => format!("cut {jobs} to the machine's processors"),
-            Self::PartsOnly => format!("took {jobs} by {its} first part: only parts are told"),
-            Self::Sorted => format!("sorted {jobs} that stood after a later submission"),
-            Self::Late => format!("submitted {jobs} later than logged: {its} place is too far behind"),
-            Self::Repeated => format!("numbered {jobs} anew: {its} number was taken"),
+            Self::PartsOnly => format!("used {its} first part of {jobs}: the log has only parts"),
+            Self::Sorted => format!("sorted {jobs} that were out of order"),
+            Self::Late => format!("submitted {jobs} later than logged: too far out of order"),
+            Self::Repeated => format!("renumbered {jobs}: {its} number was taken"),
             Self::Extension => format!("skipped {rows} whose columns 19 to 21 cannot be read"),
-            Self::NoSuchJob => format!("skipped {commands} to a job that does not stand before it"),
+            Self::NoSuchJob => format!("skipped {commands} to a job without an earlier row"),
             Self::NoCommandTime => format!("skipped {commands} without a time"),
             Self::EarlyCommand => {
-                format!("took {commands} as given with the submission of the job: {its} time is before it")
+                format!("moved {commands} to the submission of the job: {its} time is before it")
             }
-            Self::Beyond => format!("passed over what stands behind column 21 of {rows}"),
+            Self::Beyond => format!("ignored columns after 21 of {rows}"),
             Self::EarlyStart => {
-                format!("took the submission of {jobs} as the requested start: {is_word} before it")
+                format!("moved the requested start of {jobs} to the submission: {is_word} before it")
             }
         }
     }
@@ -96,7 +96,7 @@ impl Event {
 struct Seen {
     event: Event,
     count: u64,
-    /// The line of the first.
+    /// The line of the first one.
     first: u64,
 }
 
@@ -105,7 +105,7 @@ struct Seen {
 pub(super) struct Tally {
     seen: [Option<Seen>; Event::COUNT],
     first_error: Option<RowError>,
-    /// What is wrong with columns 19 to 21, in the order in which it was met: how often, and the line of the first.
+    /// The errors in columns 19 to 21, in the order in which they were found: how often, and the line of the first.
     extensions: Vec<(RowError, u64, u64)>,
 }
 
@@ -121,7 +121,7 @@ impl Tally {
     }
 
     pub(super) fn extension(&mut self, error: RowError, line: u64) {
-        // One sentence is for both.
+        // Both errors have the same sentence.
         let error = if error == RowError::NotANumber(21) { RowError::Absurd(21) } else { error };
         match self.extensions.iter_mut().find(|(other, ..)| *other == error) {
             Some((_, count, _)) => *count += 1,
@@ -130,7 +130,7 @@ impl Tally {
         self.add(Event::Extension, line);
     }
 
-    /// One sentence an event that occurred, and one a thing that was wrong with columns 19 to 21.
+    /// One sentence for each event that occurred, and one for each error in columns 19 to 21.
     pub(super) fn notes(&self) -> Vec<String> {
         let told = |event: Event, count: u64, first: u64, why: Option<RowError>| {
             let why = why.map(|error| format!(": {error}")).unwrap_or_default();
@@ -164,7 +164,7 @@ mod tests {
             [
                 "skipped 1 row that is not 18 numbers (first at line 7: 3 columns instead of 18)",
                 "skipped 2 jobs without a run time (first at line 123)",
-                "numbered 1 job anew: its number was taken (first at line 9)",
+                "renumbered 1 job: its number was taken (first at line 9)",
             ]
         );
     }

@@ -1,4 +1,4 @@
-//! Whole logs, small enough to check by eye.
+//! Whole logs, small enough to check by hand.
 
 use std::io::{Cursor, Write};
 
@@ -173,7 +173,7 @@ fn parts_are_told_from_exit_codes_by_their_number() {
         source.notes(),
         [
             "skipped 3 rows of parts of the job before (first at line 2)",
-            "took 1 job by its first part: only parts are told (first at line 6)",
+            "used its first part of 1 job: the log has only parts (first at line 6)",
         ]
     );
 }
@@ -184,7 +184,7 @@ fn numbers_are_unique() {
     let mut source = open(&text).unwrap();
     let ids: Vec<_> = order(&mut source).into_iter().map(|(id, _)| id).collect();
     assert_eq!(ids, [1, 2, 7, 1_000_000_000_004, 1_000_000_000_005]);
-    assert_eq!(source.notes(), ["numbered 2 jobs anew: their number was taken (first at line 4)"]);
+    assert_eq!(source.notes(), ["renumbered 2 jobs: their number was taken (first at line 4)"]);
 }
 
 #[test]
@@ -192,8 +192,8 @@ fn rows_out_of_order_are_sorted_or_come_late() {
     let text: String = [(1, 5), (2, 3), (3, 5), (4, 3)].into_iter().map(|(n, at)| row(n, at, 1, 1)).collect();
     let mut source = open(&text).unwrap();
     assert_eq!(order(&mut source), [(2, 3), (4, 3), (1, 5), (3, 5)]);
-    assert_eq!(source.notes(), ["sorted 2 jobs that stood after a later submission (first at line 2)"]);
-    // The last row belongs to the front, but stands 2999 rows behind its place.
+    assert_eq!(source.notes(), ["sorted 2 jobs that were out of order (first at line 2)"]);
+    // The last row belongs to the beginning, but is 2999 rows behind its place.
     let mut text: String = (1..3_000).map(|n| row(n, n, 1, 1)).collect();
     text.push_str(&row(3_000, 0, 1, 1));
     let mut source = open(&text).unwrap();
@@ -203,7 +203,7 @@ fn rows_out_of_order_are_sorted_or_come_late() {
     assert!(order.is_sorted_by_key(|(_, at)| *at));
     assert_eq!(
         source.notes(),
-        ["submitted 1 job later than logged: its place is too far behind (first at line 3000)"]
+        ["submitted 1 job later than logged: too far out of order (first at line 3000)"]
     );
 }
 

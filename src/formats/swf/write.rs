@@ -3,18 +3,18 @@
 use crate::model::Job;
 use crate::units::write_seconds;
 
-/// What the header of a written log tells.
+/// The header of a written log.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Heading {
-    /// What the log is of: a machine or a model.
+    /// What the log describes: a machine or a model.
     pub computer: String,
     /// Processors of the machine.
     pub max_procs: Option<u32>,
-    /// Jobs that follow, if known beforehand.
+    /// Number of jobs that follow, if known beforehand.
     pub max_jobs: Option<u64>,
-    /// Rows that follow, if known beforehand.
+    /// Number of rows that follow, if known beforehand.
     pub max_records: Option<u64>,
-    /// What made the log: generator, parameters, seed; one `Note` each.
+    /// The origin of the log: generator, parameters, seed; one `Note` each.
     pub notes: Vec<String>,
     /// The instant 0 of the log in seconds since 1970.
     pub unix_start: i64,
@@ -44,8 +44,8 @@ pub fn write_header(out: &mut Vec<u8>, heading: &Heading) {
     out.extend_from_slice(b";\n");
 }
 
-/// Appends the row of a job: its (preferred) processors both as given and as requested, its estimate as requested
-/// time, status 1. Times are whole seconds where they are whole, else decimals to the microsecond.
+/// Appends the row of a job: its (preferred) processors both as allocated and as requested, its estimate as requested
+/// time, status 1. Times are written as whole seconds where possible, else as decimals to the microsecond.
 pub fn write_job(out: &mut Vec<u8>, job: &Job) {
     write_columns(out, job);
     out.push(b'\n');
@@ -70,7 +70,7 @@ pub(in crate::formats) fn write_columns(out: &mut Vec<u8>, job: &Job) {
         None => int(out, -1),
     }
     secs(out, job.runtime.micros());
-    // Given processors; CPU time and memory are unknown; requested processors.
+    // Allocated processors; CPU time and memory are unknown; requested processors.
     [procs, -1, -1, procs].into_iter().for_each(|value| int(out, value));
     secs(out, job.estimate.micros());
     // Requested memory is unknown; status 1 is completed.

@@ -1,88 +1,84 @@
-//! What can go wrong between entities.
+//! Errors in the messages between entities.
 
 use thiserror::Error;
 
 use crate::entity::{Address, Stamp};
 
-/// Somebody did not keep to what the others rely on.
+/// A violation of the rules that windows rely on.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum WindowError {
-    /// A message that its sender had promised not to send yet.
-    #[error(
-        "{entity} promised to send nothing before {promised}, but sent a message to {to} that left at {sent} at the \
-         latest (it arrives at {arrival}); this is a bug of gridemu, and promises can be turned off meanwhile"
-    )]
-    PromiseBroken {
-        /// Who promised.
-        entity: Address,
-        /// To whom it sent.
+    /// A message that is faster than the latency of its sender's group.
+    #[error("{from} sent a message to {to} for {arrival}, but none of its group arrives before {earliest}")]
+    TooSoon {
+        /// The sender.
+        from: Address,
+        /// The receiver.
         to: Address,
-        /// The moment before which nothing was to be sent.
-        promised: Stamp,
-        /// The latest moment at which it can have been sent: its arrival less the smallest latency.
-        sent: Stamp,
-        /// When it arrives.
+        /// The arrival of the message.
         arrival: Stamp,
+        /// The earliest arrival of a message that the group sends at this moment.
+        earliest: Stamp,
     },
     /// A message for a moment that its receiver has passed.
     #[error("{from} sent a message to {to} for {arrival}, but everything before {passed} has happened there")]
     Late {
-        /// Who sent.
+        /// The sender.
         from: Address,
-        /// To whom.
+        /// The receiver.
         to: Address,
-        /// When it was to arrive.
+        /// The arrival of the message.
         arrival: Stamp,
-        /// What the receiver has passed.
+        /// The moment that the receiver has passed.
         passed: Stamp,
     },
     /// A message from outside for a moment that has passed.
-    #[error("{to} cannot be told anything for {arrival}: everything before {passed} may have happened")]
+    #[error("{to} cannot receive a message for {arrival}: everything before {passed} may have happened")]
     Past {
-        /// To whom.
+        /// The receiver.
         to: Address,
-        /// When it was to arrive.
+        /// The arrival of the message.
         arrival: Stamp,
-        /// How far somebody has got.
+        /// The latest moment that any entity has passed.
         passed: Stamp,
     },
-    /// A message to nobody.
-    #[error("{from} sent a message to {to}, who is not part of this grid")]
+    /// A message to an address that does not exist.
+    #[error("{from} sent a message to {to}, which is not part of this grid")]
     NoReceiver {
-        /// Who sent.
+        /// The sender.
         from: Address,
-        /// To whom.
+        /// The receiver.
         to: Address,
     },
-    /// An entity that does not move on.
-    #[error("{entity} was brought up to {until}, but says that its next event is at {next}")]
+    /// An entity whose next event lies before the end of its call.
+    #[error("{entity} was advanced to {until}, but reports its next event at {next}")]
     Behind {
-        /// Who.
+        /// The entity.
         entity: Address,
-        /// What it should have handled everything before.
+        /// The end of its call.
         until: Stamp,
-        /// What it says comes next.
+        /// The next event that it reports.
         next: Stamp,
     },
     /// Too many rounds at one instant: messages go round in a circle.
-    #[error("{entity} does not get past {at}: {} rounds at one instant{}", .at.round, pairs(.talk))]
+    #[error("{entity} does not get beyond {at}: {} rounds at one instant{}", .at.round, pairs(.talk))]
     Stalled {
-        /// Who has something to do in the last round.
+        /// An entity that has something to do in the last round.
         entity: Address,
-        /// Where it stands.
+        /// The moment of that round.
         at: Stamp,
         /// Sender and receiver of the last messages without delay.
         talk: Vec<(Address, Address)>,
     },
-    /// Two entities that cannot be told apart.
+    /// Two entities with one address.
     #[error("two entities of the grid are {0}")]
     TwoEntities(Address),
-    /// Groups that do not cover the entities.
+    /// Groups whose members do not add up to the entities.
     #[error("groups of {grouped} entities were given for {entities}")]
     Groups {
-        /// Members of all groups.
+        /// The number of members of all groups.
         grouped: usize,
-        /// Entities.
+        /// The number of entities.
         entities: usize,
     },
 }

@@ -1,60 +1,60 @@
-//! Between two windows: what is due, cutting the drive short, and being told something by somebody outside.
+//! What happens between two windows: what is due next, halts, and messages from outside.
 
 use super::{WindowError, Windows};
 use crate::entity::{Address, Message, Stamp};
-use crate::grid::Halt;
 use crate::grid::ending::next_minute;
-use crate::grid::leg::instant_from;
+use crate::grid::halt::{Halt, instant_from};
 use crate::units::Time;
 
 impl Windows {
-    /// The first moment for which anything is to be done: something happens, the run may be over, or the drive is.
+    /// The first moment at which the driver has anything to do: an event, a full minute at which the run may be over, or the end of the
+    /// drive.
     pub fn due(&self) -> Stamp {
         let first = self.first().min(self.until);
         if self.over.is_some() { first.min(Stamp::at(next_minute(self.passed.time))) } else { first }
     }
 
-    /// While nothing happens, nobody gets further than this: the present, for whoever keeps to a clock.
+    /// While nothing happens, no entity goes beyond this moment. A paced run sets it to the present.
     pub fn reach(&mut self, reach: Stamp) {
         self.reach = reach;
     }
 
-    /// The first instant that nobody has gone beyond.
+    /// The first instant that no entity has gone beyond.
     pub fn instant(&self) -> Time {
         instant_from(self.furthest)
     }
 
-    /// Whether the halt of this drive is asked.
+    /// Whether a halt of this drive has been requested.
     pub fn is_halted(&self) -> bool {
         self.halt.as_ref().is_some_and(Halt::is_asked)
     }
 
-    /// Nothing happens any more from `time` on, or from the first instant on that nobody has gone beyond.
+    /// Ends the drive at `time`, or at the first instant that no entity has gone beyond, whichever is later.
     pub fn halt(&mut self, time: Time) {
         self.until = self.until.min(Stamp::at(time.max(self.instant())));
     }
 
-    /// Somebody outside tells an entity something, between two windows. False if there is nobody of that address.
+    /// Posts a message from outside to an entity, between two windows. False if the address does not exist.
     ///
     /// # Errors
-    /// [`WindowError::Past`] if somebody has gone beyond its arrival.
+    /// [`WindowError::Past`] if an entity has gone beyond its arrival.
     pub fn tell(&mut self, to: Address, message: Message) -> Result<bool, WindowError> {
         let Some(place) = self.places.find(to) else { return Ok(false) };
         let arrival = message.arrival;
         if arrival < self.furthest {
             return Err(WindowError::Past { to, arrival, passed: self.furthest });
         }
-        let seat = &mut self.seats[place];
-        let (sooner, unit) = (seat.put(message), seat.unit);
+        let clock = &mut self.clocks[place];
+        let (sooner, unit) = (clock.put(message), clock.unit);
         if sooner {
-            self.settle(unit, arrival.min(self.units[unit].out));
+            self.settle(unit, arrival.min(self.units[unit].moment));
         }
-        // It will know when it is called next; until then the run must not be taken for over.
+        // The entity receives it with its next call; until then the run must not count as over.
         self.pending[place].more = true;
         Ok(true)
     }
 
-    /// Whether there is an entity of that address.
+    /// Whether an entity has this address.
     pub fn knows(&self, address: Address) -> bool {
         self.places.find(address).is_some()
     }

@@ -1,28 +1,28 @@
-//! What can be chosen about windows. Nothing here changes a result.
+//! Options of windows. None of them changes a result.
 
 use std::fmt;
 
-use crate::entity::{Pending, Stamp};
+use crate::entity::{Quiescence, Stamp};
 use crate::grid::ending::{last_minute, next_minute};
-use crate::grid::{Callers, Halt};
+use crate::grid::halt::{Callers, Halt};
 use crate::units::{Span, Time};
 
-/// Entities that talk to each other without delay: a run of them in the order of entities.
+/// Entities that exchange messages without delay: consecutive ones in the order of entities.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Group {
-    /// How many.
+    /// The number of entities.
     pub members: usize,
     /// The smallest latency of a message from one of them to an entity outside the group. [`Span::MAX`] if they never
     /// send one; zero for arrival in the next round.
     pub latency: Span,
 }
 
-/// Chooses where a window ends. For tests: no result depends on it.
+/// Chooses where a window ends. It serves tests: no result depends on it.
 pub struct WindowEnds(Box<dyn FnMut(Stamp, Stamp) -> Stamp + Send>);
 
 impl WindowEnds {
-    /// `choose` is given the first moment of a window and the latest end it can have. What it answers beyond these bounds is
-    /// taken for the nearest that is possible.
+    /// `choose` gets the first moment of a window and its latest possible end. An answer beyond these bounds is replaced by the nearest
+    /// bound.
     pub fn new(choose: impl FnMut(Stamp, Stamp) -> Stamp + Send + 'static) -> Self {
         Self(Box::new(choose))
     }
@@ -39,18 +39,18 @@ impl fmt::Debug for WindowEnds {
     }
 }
 
-/// Says whether a run is over; see [`WindowOptions::over`].
+/// Decides whether a run is over; see [`WindowOptions::over`].
 pub struct Over(Box<AtMinute>);
 
-type AtMinute = dyn FnMut(&[Pending], Time) -> bool + Send;
+type AtMinute = dyn FnMut(&[Quiescence], Time) -> bool + Send;
 
 impl Over {
-    /// `over` is given what each entity has left to do, and the minute.
-    pub fn new(over: impl FnMut(&[Pending], Time) -> bool + Send + 'static) -> Self {
+    /// `over` gets what each entity has left to do, and the minute.
+    pub fn new(over: impl FnMut(&[Quiescence], Time) -> bool + Send + 'static) -> Self {
         Self(Box::new(over))
     }
 
-    pub(super) fn ask(&mut self, pending: &[Pending], minute: Time) -> bool {
+    pub(super) fn ask(&mut self, pending: &[Quiescence], minute: Time) -> bool {
         (self.0)(pending, minute)
     }
 }
@@ -61,39 +61,35 @@ impl fmt::Debug for Over {
     }
 }
 
-/// What can be chosen about windows.
+/// Options of windows.
 #[derive(Debug)]
 pub struct WindowOptions {
-    /// Everything earlier than this has happened before.
+    /// Everything before this moment has happened before the drive.
     pub begin: Stamp,
-    /// Everything earlier than this happens, nothing later.
+    /// The drive handles everything before this moment, and nothing later.
     pub until: Stamp,
-    /// Once it is asked, nothing happens any more from the first instant on that nobody has gone beyond.
+    /// Once it is requested, the drive ends at the first instant that no entity has gone beyond.
     pub halt: Option<Halt>,
-    /// Who may still give commands; of no effect on a run that can go on without.
+    /// The callers that may still give commands. It matters only to a run in which nothing moves without a command.
     pub callers: Option<Callers>,
-    /// Whether entities are believed that they send nothing for a while although they do things. Otherwise anybody may send
-    /// whenever anything happens to them.
-    pub promises: bool,
-    /// How far anybody may lag behind. It bounds the records that wait to be merged. `None` adapts it to their number.
+    /// How far an entity may lag behind, which bounds the records that wait to be merged. `None` adapts it to their number.
     pub lag: Option<Span>,
-    /// Whether the run is over before its time. It is asked at full minutes, with what each entity has left to do and the
-    /// minute, before which everything has happened; no window goes beyond a full minute then, so that the end of
-    /// the run depends on what happened and not on windows.
+    /// Decides whether the run has ended before `until`. Windows ask at full minutes, with what each entity has left to do and the minute,
+    /// once everything before that minute has happened. No window goes beyond a full minute then, so the end of the run depends on
+    /// what happened and not on windows.
     pub over: Option<Over>,
     /// Shortens windows, for tests.
     pub ends: Option<WindowEnds>,
 }
 
 impl Default for WindowOptions {
-    /// To the end, with promises, lagging behind as seems best.
+    /// Runs to the end, with an adaptive lag.
     fn default() -> Self {
         Self {
             begin: Stamp::default(),
             until: Stamp::END,
             halt: None,
             callers: None,
-            promises: true,
             lag: None,
             over: None,
             ends: None,
@@ -101,7 +97,7 @@ impl Default for WindowOptions {
     }
 }
 
-/// How far anybody may lag behind.
+/// How far an entity may lag behind.
 #[derive(Debug)]
 pub(super) struct Lag {
     span: Span,
@@ -112,7 +108,7 @@ pub(super) struct Lag {
 impl Lag {
     const FIRST: Span = Span::from_secs(3_600);
     const MOST: Span = Span::from_secs(86_400);
-    /// Records that may wait: enough for a merge at full speed, few enough to stay in the cache.
+    /// The number of records that may wait: enough for a merge at full speed, few enough to stay in the cache.
     const FEW: usize = 1_024;
     const MANY: usize = 4_096;
 
@@ -120,7 +116,7 @@ impl Lag {
         Self { span: chosen.unwrap_or(Self::FIRST), fixed: chosen.is_some(), minutes }
     }
 
-    /// The full minute that everybody has to get to before `first`, if that matters.
+    /// The full minute that all entities have to reach before `first`, if `over` is set.
     pub(super) fn edge(&self, first: Stamp) -> Stamp {
         if self.minutes && first.time < Time::NEVER {
             Stamp::at(last_minute(first.time))
@@ -129,13 +125,13 @@ impl Lag {
         }
     }
 
-    /// The furthest anybody may get before everybody has passed `first`.
+    /// The furthest an entity may go before all have passed `first`.
     pub(super) fn after(&self, first: Stamp) -> Stamp {
         let far = Stamp::at(first.time + self.span).max(first.next_round()).min(Stamp::at(Time::NEVER));
         if self.minutes { far.min(Stamp::at(next_minute(first.time))) } else { far }
     }
 
-    /// So many records had to wait.
+    /// Adapts to the number of records that had to wait.
     pub(super) fn adapt(&mut self, waited: usize) {
         if self.fixed {
         } else if waited > Self::MANY {

@@ -1,7 +1,7 @@
-//! Where the entity with an address stands.
+//! From the address of an entity to its place.
 
 use super::WindowError;
-use super::seat::Seat;
+use super::entity_clock::EntityClock;
 use crate::entity::Address;
 
 const NOBODY: u32 = u32::MAX;
@@ -14,19 +14,19 @@ pub(super) struct Places {
 }
 
 impl Places {
-    pub(super) fn new(seats: &[Seat]) -> Result<Self, WindowError> {
-        let sites = seats.iter().map(|seat| match seat.address {
+    pub(super) fn new(clocks: &[EntityClock]) -> Result<Self, WindowError> {
+        let sites = clocks.iter().map(|clock| match clock.address {
             Address::Site(site) => site.index() + 1,
             _ => 0,
         });
         let mut places = Self { central: [NOBODY; 5], sites: vec![NOBODY; sites.max().unwrap_or(0)] };
-        for (place, seat) in (0..).zip(seats) {
-            let slot = match central(seat.address) {
+        for (place, clock) in (0..).zip(clocks) {
+            let slot = match central(clock.address) {
                 Ok(slot) => &mut places.central[slot],
                 Err(site) => &mut places.sites[site],
             };
             if *slot != NOBODY {
-                return Err(WindowError::TwoEntities(seat.address));
+                return Err(WindowError::TwoEntities(clock.address));
             }
             *slot = place;
         }
@@ -42,7 +42,7 @@ impl Places {
     }
 }
 
-/// The number of a central entity, or else of a site.
+/// The number of an entity of the center, or else of a site.
 fn central(address: Address) -> Result<usize, usize> {
     match address {
         Address::Portal => Ok(0),

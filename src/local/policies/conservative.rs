@@ -1,68 +1,61 @@
 //! Conservative backfilling.
 
-mod explain;
-
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+pub use crate::local::Compress;
 use crate::local::{
-    Abilities, Actions, Change, Explanation, LiveJob, LocalPolicy, Outlook, Phase, PolicyInfo, Profile, Slot,
-    SlotRequest, View,
+    Abilities, Actions, Change, LiveJob, LocalPolicy, Phase, PolicyInfo, Profile, Rule, Slot, SlotRequest,
+    StartEstimates, View,
 };
-use crate::model::{JobKey, Named, NamedError, ParamInfo};
+use crate::model::{JobKey, ParamInfo};
 use crate::units::{Span, Time};
 
-pub(super) const INFO: PolicyInfo = PolicyInfo {
-    name: "conservative",
-    doc: "Gives every job a reservation at the earliest time that delays no reservation made before; when a job ends early, reservations move up.",
-    source: "Mu'alem and Feitelson 2001; Kettimuthu 2003, section 2.1.1",
-    params: &[ParamInfo {
-        key: "compress",
-        values: "submission, start or none",
-        default: "submission",
-        doc: "order in which reservations move up when a job ends early: of submission, of reserved start (Kettimuthu), or not at all",
-    }],
-    abilities: |_| Abilities { keeps_reservations: true, guarantees_starts: true, ..Abilities::PLAIN },
-    build: |named| Ok(Box::new(Conservative::from_named(named)?)),
+const ABLE: Abilities = Abilities { keeps_reservations: true, guarantees_starts: true, ..Abilities::PLAIN };
+
+const COMPRESS: ParamInfo = ParamInfo {
+    key: "compress",
+    values: "submission, start or none",
+    default: "submission",
+    doc: "order in which reservations move up when a job ends early: of submission, of reserved start (Kettimuthu), or not at all",
 };
 
-/// What happens to reservations when a job ends before its estimate.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
-pub enum Compress {
-    /// Each moves to its earliest time, in order of submission.
-    #[default]
-    Submission,
-    /// Each moves to its earliest time, in order of reserved start.
-    Start,
-    /// They stay.
-    None,
+pub(super) fn info() -> PolicyInfo {
+    PolicyInfo::new("conservative", |named| {
+        let words = [("submission", Compress::Submission), ("start", Compress::Start), ("none", Compress::None)];
+        let compress = named.take_choice(COMPRESS.key, &words)?.unwrap_or_default();
+        Ok((Box::new(Conservative::new(compress)), ABLE))
+    })
+    .doc("Conservative backfilling: gives every job a reservation at the earliest time that delays no earlier reservation; when a job ends early, reservations move up.")
+    .source("Mu'alem and Feitelson 2001; Kettimuthu 2003, section 2.1.1")
+    .params(&[COMPRESS])
 }
 
-/// Conservative backfilling: every waiting job has a reservation, and none is ever delayed (while the machines stand and no job
+/// Conservative backfilling: every waiting job has a reservation, and none is ever delayed (unless machines go down or a job
 /// overruns).
 #[derive(Clone, Debug)]
 pub struct Conservative {
     compress: Compress,
     plan: Plan,
-    /// Processors came free earlier than planned since the last pass.
+    /// Whether processors became free earlier than planned since the last pass.
     room: bool,
-    /// The plan does not hold any more: the book or the machines changed, or a job overran.
+    /// Whether the plan is invalid: the book or the machines changed, or a job overran.
     stale: bool,
-    /// The book that the plan goes around.
+    /// The reservations of the book that the plan includes.
     book: Vec<Booked>,
 }
 
-/// What the plan knows of a reservation: start, end, processors.
+/// A reservation as the plan stores it: start, end, processors.
 type Booked = (Time, Time, u32);
 
-/// Reserved starts, and the profile that holds them and what runs.
+/// Reserved starts, and the profile that contains them and the running jobs.
 #[derive(Clone, Debug, Default)]
 struct Plan {
     profile: Option<Profile>,
     /// Waiting jobs in order of arrival.
     starts: BTreeMap<u64, Planned>,
-    /// The same by reserved start: `(start, seq)`.
+    /// The same jobs by reserved start: `(start, seq)`.
     by_start: BTreeMap<(Time, u64), JobKey>,
     /// Sum of the estimates in microseconds.
     estimates: u128,
@@ -76,7 +69,7 @@ struct Planned {
     estimate: Span,
 }
 
-/// What a snapshot keeps: reserved starts are promises and cannot be worked out again.
+/// The state in a snapshot: reserved starts are guaranteed and cannot be recomputed.
 #[derive(Serialize, Deserialize)]
 struct Saved {
     starts: Vec<(JobKey, Time)>,
@@ -90,26 +83,19 @@ impl Conservative {
         Self { compress, plan: Plan::default(), room: false, stale: true, book: Vec::new() }
     }
 
-    fn from_named(mut named: Named) -> Result<Self, NamedError> {
-        const CHOICES: [(&str, Compress); 3] =
-            [("submission", Compress::Submission), ("start", Compress::Start), ("none", Compress::None)];
-        let compress = named.take_choice("compress", &CHOICES)?.unwrap_or_default();
-        named.finish(&["compress"])?;
-        Ok(Self::new(compress))
-    }
-
-    /// When a waiting job is to start at the latest.
+    /// When a waiting job starts at the latest.
     pub fn reserved_start(&self, seq: u64) -> Option<Time> {
         self.plan.starts.get(&seq).map(|planned| planned.start)
     }
 
-    /// Whether the plan holds; otherwise the next pass makes it anew, and until then an outlook is that of what runs and waits.
+    /// Whether the plan is valid. Otherwise the next pass makes it anew, and until then start-time estimates are those of running
+    /// and waiting jobs.
     pub fn is_planned(&self) -> bool {
         !self.stale
     }
 
-    /// Makes the plan true to what is the case now, before anything is added to it or started from it. True while a job is
-    /// overdue: every instant moves its expected end, and with it whatever was planned behind it.
+    /// Updates the plan to the present state, before a job is added to it or started from it. Returns true while a job is
+    /// overdue: its expected end then moves with every instant, and so does everything planned after it.
     fn refresh(&mut self, view: &View<'_>) -> bool {
         let overdue = view.any_overdue();
         if self.stale || overdue {
@@ -125,7 +111,7 @@ impl Conservative {
         overdue
     }
 
-    /// Moves reservations up into room that came free.
+    /// Moves reservations up to processors that became free.
     fn compress(&mut self, now: Time) {
         let order: Vec<u64> = match self.compress {
             Compress::None => return,
@@ -137,8 +123,8 @@ impl Conservative {
         }
     }
 
-    /// A running job is expected to end at another time: others move up into the room, or stay where they are if the job has
-    /// room to go on, or are planned anew.
+    /// Handles a running job that is expected to end at another time: other jobs move up if it ends earlier; they stay where they
+    /// are if the job fits until its later end; otherwise all are planned anew.
     fn moved(&mut self, job: &LiveJob, from: Time, now: Time) {
         let end = job.expected_end();
         match &mut self.plan.profile {
@@ -156,8 +142,8 @@ impl Conservative {
         }
     }
 
-    /// Plans everything anew around what runs now: after a change of the book or of machines, or when a job has overrun its
-    /// estimate and reservations can no longer be kept. Those promised earlier go first.
+    /// Plans everything anew around the running jobs: after a change of the book or of machines, or when a job has overrun its
+    /// estimate and reservations can no longer be kept. Jobs with the earliest reserved start go first.
     fn replan(&mut self, view: &View<'_>) {
         self.plan.profile = Some(view.profile());
         self.book = booked(view).collect();
@@ -181,7 +167,7 @@ impl Plan {
         self.estimates += u128::from(planned.estimate.micros());
     }
 
-    /// How long those that wait say they run, in the mean; a moment if nobody waits.
+    /// The mean estimate of the waiting jobs; one tick if no job waits.
     fn mean_estimate(&self) -> Span {
         let mean = self.estimates.checked_div(self.starts.len() as u128).unwrap_or(0);
         Span::from_micros(u64::try_from(mean).unwrap_or(u64::MAX)).max(Span::TICK)
@@ -189,7 +175,7 @@ impl Plan {
 
     fn add(&mut self, seq: u64, mut planned: Planned, now: Time) {
         let Some(profile) = &mut self.profile else { return };
-        // A job fits at the end of everything: it is not larger than the partition.
+        // A job fits at the end of the plan: it is not larger than the partition.
         planned.start = profile.earliest(now, planned.estimate, planned.procs).unwrap_or(Time::NEVER);
         profile.reserve(planned.start, planned.start + planned.estimate, planned.procs);
         self.insert(seq, planned);
@@ -220,7 +206,7 @@ impl LocalPolicy for Conservative {
         let now = view.now();
         match change {
             Change::Arrived(job) => {
-                // Those who wait already move into what came free at this instant before a newcomer looks for a place.
+                // Waiting jobs move up to what became free at this instant before the arriving job is planned.
                 self.refresh(view);
                 let live = view.job(job);
                 let planned = Planned { job, start: now, procs: live.procs(), estimate: live.estimate() };
@@ -244,16 +230,16 @@ impl LocalPolicy for Conservative {
                     self.room = true;
                 }
             }
-            // That a reservation begins or ends in its time was planned.
+            // Reservations that begin or end at their time are already in the plan.
             Change::Reserved => {
                 self.book.retain(|(_, end, _)| *end > now);
                 self.stale |= !booked(view).eq(self.book.iter().copied());
             }
-            // What was promised was promised on the machines that there were. With more of them nobody starts later: in the
-            // order of reserved start each finds at least the place that it had.
+            // The plan assumed the machines that were up. With more of them no job starts later: in the
+            // order of reserved starts, each finds at least the place that it had.
             Change::Left | Change::Joined | Change::Continued(_) => self.stale = true,
             Change::Moved { job, from } => self.moved(view.job(job), from, now),
-            // It promises starts, so it takes no elastic commands and is never told.
+            // This policy guarantees starts, so it processes no elastic commands and is never notified of one.
             Change::Altered { .. } => {}
         }
     }
@@ -264,7 +250,7 @@ impl LocalPolicy for Conservative {
         let mut free = view.free();
         while let Some((&(start, seq), &job)) = self.plan.by_start.first_key_value() {
             if start > now {
-                // Behind an overdue job a start is a guess; its end will bring a pass.
+                // Behind an overdue job a start is uncertain; the end of that job causes a pass.
                 if !overdue {
                     actions.wake_at(start);
                 }
@@ -279,6 +265,10 @@ impl LocalPolicy for Conservative {
             actions.start(job, procs);
             self.plan.remove(seq);
         }
+        if let Some(trace) = actions.trace() {
+            let starts = self.plan.by_start.iter().map(|((start, _), job)| (*job, *start)).collect();
+            (trace.free, trace.rule) = (free, Rule::Plan { starts, compress: self.compress });
+        }
     }
 
     fn offers(&self, view: &View<'_>, request: &SlotRequest) -> Vec<Slot> {
@@ -291,21 +281,17 @@ impl LocalPolicy for Conservative {
         }
     }
 
-    /// The earliest room that the plan leaves for a job as long as those that wait are in the mean; while nobody waits, for
-    /// however short a job.
-    fn outlook(&self, view: &View<'_>) -> Outlook {
+    /// The earliest start in the plan for a job with the mean estimate of the waiting jobs; if no job waits, for a job of one
+    /// tick.
+    fn start_estimates(&self, view: &View<'_>) -> StartEstimates {
         match &self.plan.profile {
             Some(profile) if !self.stale => {
                 let (now, estimate) = (view.now(), self.plan.mean_estimate());
                 let start = |procs| profile.earliest(now, estimate, procs).unwrap_or(Time::NEVER);
-                Outlook::of_sizes(view.capacity(), start)
+                StartEstimates::of_sizes(view.capacity(), start)
             }
-            _ => view.outlook(),
+            _ => view.start_estimates(),
         }
-    }
-
-    fn explain(&self, view: &View<'_>, job: JobKey) -> Explanation {
-        explain::explain(self, view, job)
     }
 
     fn save(&self) -> Vec<u8> {

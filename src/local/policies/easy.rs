@@ -1,6 +1,5 @@
 //! EASY (aggressive) backfilling.
 
-mod explain;
 mod order;
 mod planned;
 mod variants;
@@ -9,35 +8,35 @@ use std::collections::{BTreeSet, VecDeque};
 
 pub use order::BackfillOrder;
 use smallvec::SmallVec;
-pub(super) use variants::{EASY, EASY_D, EASY_DE, EASY_E};
+pub(super) use variants::info;
 
 use crate::local::{
-    Actions, Change, Cursor, Entry, Explanation, Hole, LocalPolicy, Phase, Queue, Releases, View,
+    Actions, BackfillWindow, Change, Cursor, Decision, Entry, LocalPolicy, Phase, Queue, Releases, Rule, View,
 };
 use crate::model::JobKey;
 use crate::units::{Span, Time};
 
 /// EASY backfilling. Only the first job in order of arrival holds a reservation.
 ///
-/// The queue is indexed ([`Queue`]) and so is what runs ([`Releases`]), so that a pass over thousands of waiting jobs looks at
-/// few of them; and a pass at which neither the hole nor the first job has changed looks at new arrivals only. With
-/// reservations in the book it plans on the full [`crate::local::Profile`] instead, which is slower and, without
-/// reservations, does the same (a property test holds the two against each other). So it does for as long as dedicated jobs wait, if it
-/// knows them.
+/// The queue ([`Queue`]) and the running jobs ([`Releases`]) are indexed, so that a pass over thousands of waiting jobs looks at
+/// few of them; and a pass at which neither the backfill window nor the first job has changed looks at new arrivals only. With
+/// reservations in the book it plans on the full [`crate::local::Profile`] instead, which is slower and, without reservations,
+/// makes the same decisions (a property test compares the two). It also does so as long as dedicated jobs wait, if it supports
+/// them.
 #[derive(Debug)]
 pub struct Easy {
     order: BackfillOrder,
-    /// In order of arrival. Jobs that were backfilled stay until they come to the front.
+    /// Jobs in order of arrival. Backfilled jobs stay until they come to the front.
     arrivals: VecDeque<(u64, JobKey)>,
-    /// In backfill order.
+    /// Jobs in backfill order.
     queue: Queue,
     releases: Releases,
-    /// Jobs that arrived since the last pass, in order; not yet among `arrivals` and in the `queue`.
+    /// Jobs that arrived since the last pass, in order; not yet in `arrivals` and in the `queue`.
     fresh: Vec<Entry>,
-    /// The hole of the last search; nothing that was in the queue then fits into it.
+    /// The backfill window of the last search; no job that was in the queue then fits into it.
     searched: Option<Searched>,
     planned: bool,
-    /// Dedicated jobs that wait, by requested start, if they are the policy's business (EASY-D); they are nowhere else.
+    /// Waiting dedicated jobs, by requested start, if the policy supports them (EASY-D); they are in no other queue.
     dedicated: Option<BTreeSet<(Time, u64, JobKey)>>,
 }
 
@@ -64,14 +63,14 @@ impl Easy {
         }
     }
 
-    /// The same policy, which knows dedicated jobs (EASY-D): they hold reservations from their requested starts on.
+    /// The same policy with support for dedicated jobs (EASY-D): they hold reservations from their requested starts on.
     #[must_use]
     pub fn around_dedicated(mut self) -> Self {
         self.dedicated = Some(BTreeSet::new());
         self
     }
 
-    /// The same policy, planning on the full profile at every pass: the slow twin of the tests.
+    /// The same policy, planning on the full profile at every pass: the slow reference of the tests.
     #[must_use]
     pub fn planned(mut self) -> Self {
         self.planned = true;
@@ -84,7 +83,7 @@ impl Easy {
         Entry { rank, seq: live.seq(), job, procs: live.procs(), estimate: live.estimate() }
     }
 
-    /// Takes a newcomer in.
+    /// Adds an arriving job.
     #[inline]
     fn insert(&mut self, view: &View<'_>, job: JobKey) {
         match (&mut self.dedicated, view.job(job).requested_start()) {
@@ -95,7 +94,8 @@ impl Easy {
         }
     }
 
-    /// A job that waits asks for something else than `procs` and `estimate`: it keeps its place in the order of arrival.
+    /// Applies an elastic command to a waiting job, which requested `procs` and `estimate` before and keeps its place in the
+    /// order of arrival.
     fn alter(&mut self, view: &View<'_>, job: JobKey, procs: u32, estimate: Span) {
         self.searched = None;
         let entry = self.entry(view, job);
@@ -106,7 +106,7 @@ impl Easy {
         }
     }
 
-    /// Puts those that came since the last pass, and did not start in this one, with the others that wait.
+    /// Moves the jobs that came since the last pass, and did not start in this one, to the others that wait.
     fn enqueue_fresh(&mut self) {
         for entry in self.fresh.drain(..) {
             self.arrivals.push_back((entry.seq, entry.job));
@@ -117,7 +117,7 @@ impl Easy {
     /// The first waiting job in order of arrival.
     fn head(&mut self, view: &View<'_>) -> Option<Entry> {
         while let Some((seq, job)) = self.arrivals.front().copied() {
-            // A key may have been reused; a place in the order of arrival never is.
+            // A key may have been reused; a place in the order of arrival is never reused.
             if view.get(job).is_some_and(|live| live.seq() == seq && live.phase() == Phase::Waiting) {
                 return Some(self.entry(view, job));
             }
@@ -131,7 +131,7 @@ impl Easy {
         self.releases.insert(view.now() + entry.estimate, entry.job, entry.procs);
     }
 
-    /// Starts jobs in order of arrival while they fit; returns what is left free, and the first that does not fit.
+    /// Starts jobs in order of arrival while they fit; returns the processors left free, and the first job that does not fit.
     fn start_heads(&mut self, view: &View<'_>, mut free: u32, actions: &mut Actions) -> (u32, Option<Entry>) {
         while let Some(head) = self.head(view) {
             if head.procs > free {
@@ -142,7 +142,7 @@ impl Easy {
             self.queue.remove(head.rank, head.seq);
             self.start(view, head, actions);
         }
-        // Nobody waited: most that come then start at once, and never see the queue.
+        // No job was waiting: most arriving jobs then start at once, and never enter the queue.
         let mut started = 0;
         while let Some(first) = self.fresh.get(started).copied().filter(|first| first.procs <= free) {
             free -= first.procs;
@@ -159,10 +159,13 @@ impl Easy {
         let counted = |job| view.ends_now(job);
         let shadow = if free > 0 { self.releases.shadow(now, free, head.procs, counted) } else { None };
         let Some(shadow) = shadow else {
+            if let Some(trace) = actions.trace().filter(|_| free > 0) {
+                trace.rule = Rule::InOrder { first: Some(head.job) };
+            }
             self.searched = None;
             return self.enqueue_fresh();
         };
-        let mut hole = Hole { free, window: shadow.time.since(now), extra: shadow.extra };
+        let mut hole = BackfillWindow { free, window: shadow.time.since(now), extra: shadow.extra };
         let searched = Searched { free, head: head.seq, shadow: shadow.time, extra: shadow.extra };
         if self.searched == Some(searched) {
             self.backfill_fresh(view, &mut hole, actions);
@@ -174,13 +177,16 @@ impl Easy {
                 self.backfill_sorted(&mut hole, view, actions);
             }
         }
-        // What was refused stays refused while the hole is the same: its window only gets shorter with time.
+        // A refused job stays refused while the window is the same: its length only decreases with time.
         self.searched = Some(Searched { free: hole.free, extra: hole.extra, ..searched });
+        if let Some(trace) = actions.trace() {
+            backfills(trace, hole.free, Some(head.job), Some(shadow.time));
+        }
     }
 
-    /// Among those that came since the last pass.
-    fn backfill_fresh(&mut self, view: &View<'_>, hole: &mut Hole, actions: &mut Actions) {
-        // Almost always it is one, and no list is needed.
+    /// Backfills among the jobs that came since the last pass.
+    fn backfill_fresh(&mut self, view: &View<'_>, hole: &mut BackfillWindow, actions: &mut Actions) {
+        // It is almost always one job, and needs no list.
         let in_order = match self.fresh[..] {
             [only] => SmallVec::from_buf([only]),
             _ => {
@@ -199,8 +205,8 @@ impl Easy {
         self.enqueue_fresh();
     }
 
-    /// In the queue's own order.
-    fn backfill_queue(&mut self, hole: &mut Hole, view: &View<'_>, actions: &mut Actions) {
+    /// Backfills in the queue's own order.
+    fn backfill_queue(&mut self, hole: &mut BackfillWindow, view: &View<'_>, actions: &mut Actions) {
         let mut cursor = Cursor::default();
         while hole.free > 0 {
             let Some((at, _)) = self.queue.find(cursor, *hole) else { break };
@@ -211,8 +217,8 @@ impl Easy {
         }
     }
 
-    /// Every job that the hole takes as it is.
-    fn candidates(&self, hole: Hole) -> Vec<Entry> {
+    /// All jobs that fit into the window as it is.
+    fn candidates(&self, hole: BackfillWindow) -> Vec<Entry> {
         let mut cursor = Cursor::default();
         let next = || {
             let (at, entry) = self.queue.find(cursor, hole)?;
@@ -222,8 +228,8 @@ impl Easy {
         std::iter::from_fn(next).collect()
     }
 
-    /// In the order as it is now.
-    fn backfill_sorted(&mut self, hole: &mut Hole, view: &View<'_>, actions: &mut Actions) {
+    /// Backfills in the order as it is at this instant.
+    fn backfill_sorted(&mut self, hole: &mut BackfillWindow, view: &View<'_>, actions: &mut Actions) {
         let mut among = self.candidates(*hole);
         self.order.sort(view, &mut among);
         for entry in among {
@@ -236,8 +242,9 @@ impl Easy {
     }
 }
 
-impl Hole {
-    /// A job starts in the hole: one that is not over in time uses up what is spare at the shadow time.
+impl BackfillWindow {
+    /// Accounts for a job that starts in the window: one that does not end in time uses some of the spare processors at the
+    /// shadow time.
     fn fill(&mut self, entry: Entry) {
         self.free -= entry.procs;
         if entry.estimate > self.window {
@@ -275,13 +282,12 @@ impl LocalPolicy for Easy {
             return self.schedule_planned(view, actions);
         }
         let (free, head) = self.start_heads(view, view.free(), actions);
+        if let Some(trace) = actions.trace() {
+            backfills(trace, free, head.map(|head| head.job), None);
+        }
         if let Some(head) = head {
             self.backfill(view, free, head, actions);
         }
-    }
-
-    fn explain(&self, view: &View<'_>, job: JobKey) -> Explanation {
-        explain::explain(self, view, job)
     }
 
     fn adopt(&mut self, view: &View<'_>) {
@@ -291,6 +297,11 @@ impl LocalPolicy for Easy {
         self.enqueue_fresh();
         self.releases = Releases::of(view);
     }
+}
+
+/// Records the facts of a pass: the processors left free, and the first job that does not fit, with the start of its reservation.
+fn backfills(trace: &mut Decision, free: u32, first: Option<JobKey>, shadow: Option<Time>) {
+    (trace.free, trace.rule) = (free, Rule::Backfill { first, shadow });
 }
 
 /// An estimate as a rank, for orders by estimate.

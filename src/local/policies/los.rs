@@ -1,12 +1,11 @@
 //! The LOS family: backfilling that looks ahead for the set of jobs that fills the machine best.
 //!
-//! One policy composed of three parts: when the head of the queue is started (LOS: at once; Delayed-LOS and Hybrid-LOS: after it has been
-//! skipped `C_s` times), what is done about dedicated jobs (nothing, LOS-D, Hybrid-LOS), and whether elastic commands are processed (which is
-//! an ability of the partition, so all that differs is what the policy declares).
+//! One policy composed of three parts: when the head of the queue is started (LOS: at once; Delayed-LOS and Hybrid-LOS: after it
+//! has been skipped `C_s` times), how dedicated jobs are handled (ignored, LOS-D, Hybrid-LOS), and whether elastic commands are
+//! processed (which is an ability of the partition, so that only the declared abilities differ).
 
 mod bits;
 mod dedicated;
-mod explain;
 mod fill;
 pub mod packing;
 mod variants;
@@ -14,44 +13,40 @@ mod variants;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
-pub(super) use variants::{DELAYED, DELAYED_E, HYBRID, HYBRID_E, LOS, LOS_D, LOS_DE, LOS_E};
+pub(super) use variants::info;
 pub use variants::{Dedicated, LosOptions, ShadowRule};
 
 use self::fill::{Freeze, Lists, Room};
 use self::packing::Packer;
-use crate::local::{Actions, Change, Entry, Explanation, LocalPolicy, Phase, Queue, Releases, View};
+use crate::local::{Actions, Change, Entry, LocalPolicy, Packing, Phase, Queue, Releases, Rule, View};
 use crate::model::JobKey;
 use crate::units::Time;
 
-/// Where a batch job stands in the queue; those that are moved to its head come before, and ties go by arrival.
+/// The rank of a batch job in the queue; jobs that are moved to its head have lower ranks, and ties go by arrival.
 const BATCH: u128 = 1 << 100;
 
 /// LOS, Delayed-LOS and Hybrid-LOS.
 ///
-/// Shmueli and Feitelson 2005; Kumar, Shae and Jamjoom 2012, Algorithms 1 to 3. A pass is a scheduling cycle, and goes on in the same
-/// instant for as long as it starts the head of the queue or moves a dedicated job there.
-#[derive(Clone, Debug)]
+/// Shmueli and Feitelson 2005; Kumar, Shae and Jamjoom 2012, Algorithms 1 to 3. A pass is a scheduling cycle, and is repeated in
+/// the same instant for as long as it starts the head of the queue or moves a dedicated job there.
+#[derive(Debug)]
 pub struct Los {
     options: LosOptions,
-    /// `W^b`: batch jobs that wait, and dedicated jobs that have been moved to its head.
+    /// `W^b`: waiting batch jobs, and dedicated jobs that have been moved to its head.
     queue: Queue,
-    /// Ranks of those in the queue that were moved to its head, by their place in the order of arrival.
+    /// Ranks of the jobs in the queue that were moved to its head, by their place in the order of arrival.
     moved: BTreeMap<u64, u128>,
-    /// `scount` of those in the queue that have been skipped.
+    /// `scount` of the jobs in the queue that have been skipped.
     skipped: BTreeMap<u64, u32>,
-    /// `W^d`: dedicated jobs that wait, by requested start.
+    /// `W^d`: waiting dedicated jobs, by requested start.
     dedicated: BTreeSet<(Time, u64, JobKey)>,
-    /// `A`: what runs.
+    /// `A`: running jobs.
     releases: Releases,
     packer: Packer,
     lists: Lists,
-    /// What the pass has done, if it is asked to explain itself.
-    steps: Option<Vec<explain::Step>>,
-    /// When the last pass was, if nothing has happened since; for explanations alone.
-    passed: Option<Time>,
 }
 
-/// What [`LocalPolicy::save`] keeps: of jobs that were moved or skipped, rank and count.
+/// The state that [`LocalPolicy::save`] keeps: rank and count of jobs that were moved or skipped.
 #[derive(Serialize, Deserialize)]
 struct Saved {
     moved: Vec<(JobKey, u128)>,
@@ -70,8 +65,6 @@ impl Los {
             releases: Releases::new(),
             packer: Packer::default(),
             lists: Lists::default(),
-            steps: None,
-            passed: None,
         }
     }
 
@@ -80,7 +73,7 @@ impl Los {
         Entry { rank, seq: live.seq(), job, procs: live.procs(), estimate: live.estimate() }
     }
 
-    /// Puts a job into the queue that it belongs to.
+    /// Inserts a job into the queue of its kind.
     fn insert(&mut self, view: &View<'_>, job: JobKey) {
         match view.job(job).requested_start() {
             Some(start) if self.options.dedicated != Dedicated::Ignored => {
@@ -90,7 +83,7 @@ impl Los {
         }
     }
 
-    /// Takes a job that has not started out of the queue that it is in.
+    /// Removes a job that has not started from the queue of its kind.
     fn remove(&mut self, view: &View<'_>, job: JobKey) {
         let live = view.job(job);
         self.forget(live.seq());
@@ -99,7 +92,7 @@ impl Los {
         }
     }
 
-    /// A job that waits asks for something else: it keeps its place.
+    /// Applies an elastic command to a waiting job, which keeps its place.
     fn alter(&mut self, view: &View<'_>, job: JobKey) {
         let seq = view.job(job).seq();
         let rank = self.moved.get(&seq).copied().unwrap_or(BATCH);
@@ -108,19 +101,19 @@ impl Los {
         }
     }
 
-    /// Takes a job out of the batch queue.
+    /// Removes a job from the batch queue.
     fn forget(&mut self, seq: u64) {
         let rank = self.moved.remove(&seq).unwrap_or(BATCH);
         self.queue.remove(rank, seq);
         self.skipped.remove(&seq);
     }
 
-    /// `scount`.
+    /// `scount` of a job.
     fn skips(&self, entry: Entry) -> u32 {
         self.skipped.get(&entry.seq).copied().unwrap_or(0)
     }
 
-    /// The head was not chosen in this cycle.
+    /// Counts that the head was not chosen in this cycle.
     fn skip(&mut self, head: Entry) {
         let count = self.skipped.entry(head.seq).or_default();
         *count = count.saturating_add(1);
@@ -135,16 +128,13 @@ impl Los {
 
     /// Starts the head of the queue because it is its turn.
     fn start_head(&mut self, view: &View<'_>, room: &mut Room, head: Entry, actions: &mut Actions) {
-        if let Some(steps) = &mut self.steps {
-            steps.push(explain::Step::Head { head, free: room.free });
-        }
         if let Some(plan) = &mut room.plan {
             plan.reserve(view.now(), view.now() + head.estimate, head.procs);
         }
         self.start(view, room, head, actions);
     }
 
-    /// Algorithm 1, again and again while it starts the head of the queue.
+    /// Algorithm 1, repeated while it starts the head of the queue.
     fn batch_cycle(&mut self, view: &View<'_>, room: &mut Room, actions: &mut Actions) {
         while room.free > 0
             && let Some(head) = self.queue.first().copied()
@@ -163,7 +153,7 @@ impl Los {
         }
     }
 
-    /// Lines 12 to 20 of Algorithm 1: the head does not fit, and others may start that do not delay it.
+    /// Lines 12 to 20 of Algorithm 1: the head does not fit, and jobs that do not delay it may start.
     fn fill_before(&mut self, view: &View<'_>, room: &mut Room, head: Entry, actions: &mut Actions) {
         if let Some(freeze) = self.freeze_for(view, room, head) {
             let freeze = dedicated::sooner(freeze, room);
@@ -171,7 +161,21 @@ impl Los {
         }
     }
 
-    /// The reservation of a head that does not fit; `None` if it has none as far as one can see.
+    /// Adds the state of the queue after the pass to the facts of the last set.
+    fn complete(&self, set: &mut Packing) {
+        set.first = self.queue.first().map(|first| first.job);
+        (set.lookahead, set.most_skips) = (self.options.lookahead, self.options.skips);
+        let waiting = self.skipped.iter().filter_map(|(seq, times)| Some((self.waiting(*seq)?, *times)));
+        set.skipped = waiting.filter(|(_, times)| *times > 0).collect();
+    }
+
+    /// The job of the batch queue with this place in the order of arrival.
+    fn waiting(&self, seq: u64) -> Option<JobKey> {
+        let rank = self.moved.get(&seq).copied().unwrap_or(BATCH);
+        self.queue.get(rank, seq).map(|entry| entry.job)
+    }
+
+    /// The reservation of a head that does not fit; `None` if it has none as far as can be foreseen.
     fn freeze_for(&self, view: &View<'_>, room: &mut Room, head: Entry) -> Option<Freeze> {
         let now = view.now();
         let freeze = |time, extra| Freeze { time, extra, head: Some(head), dedicated: 0 };
@@ -188,10 +192,6 @@ impl Los {
 
 impl LocalPolicy for Los {
     fn on(&mut self, change: Change, view: &View<'_>) {
-        // What has just been started may be told to end at another time; nothing has happened by that.
-        if !matches!(change, Change::Moved { .. }) {
-            self.passed = None;
-        }
         match change {
             Change::Arrived(job) => self.insert(view, job),
             Change::Withdrawn(job) => self.remove(view, job),
@@ -204,30 +204,32 @@ impl LocalPolicy for Los {
 
     fn schedule(&mut self, view: &View<'_>, actions: &mut Actions) {
         let mut room = self.room(view);
+        if let Some(trace) = actions.trace() {
+            trace.rule = Rule::Packing(Packing::default());
+        }
         match self.options.dedicated {
             Dedicated::Ignored => self.batch_cycle(view, &mut room, actions),
             Dedicated::Reserved => self.cycle_around(view, &mut room, actions),
             Dedicated::Hybrid => self.hybrid_cycle(view, &mut room, actions),
         }
-        // Those whose start has come may still be there.
+        // Jobs whose start has come may still be there.
         if let Some((start, ..)) = self.dedicated.iter().find(|(start, ..)| *start > view.now()) {
             actions.wake_at(*start);
         }
-        self.passed = Some(view.now());
-    }
-
-    fn explain(&self, view: &View<'_>, job: JobKey) -> Explanation {
-        explain::explain(self, view, job)
+        if let Some(trace) = actions.trace() {
+            trace.free = room.free;
+            trace.dedicated.extend(self.dedicated.iter().map(|(.., job)| (*job, None)));
+            if let Rule::Packing(set) = &mut trace.rule {
+                self.complete(set);
+            }
+        }
     }
 
     fn save(&self) -> Vec<u8> {
-        let key = |seq: &u64| {
-            let rank = self.moved.get(seq).copied().unwrap_or(BATCH);
-            self.queue.get(rank, *seq).map(|entry| entry.job)
-        };
+        let (moved, skipped) = (self.moved.iter(), self.skipped.iter());
         let saved = Saved {
-            moved: self.moved.iter().filter_map(|(seq, rank)| Some((key(seq)?, *rank))).collect(),
-            skipped: self.skipped.iter().filter_map(|(seq, count)| Some((key(seq)?, *count))).collect(),
+            moved: moved.filter_map(|(seq, rank)| Some((self.waiting(*seq)?, *rank))).collect(),
+            skipped: skipped.filter_map(|(seq, count)| Some((self.waiting(*seq)?, *count))).collect(),
         };
         postcard::to_stdvec(&saved).unwrap_or_default()
     }

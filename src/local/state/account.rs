@@ -1,4 +1,4 @@
-//! The account of a partition: segments, attempts that were lost, reserved and missing processor time.
+//! The account of a partition: segments, failed attempts, and processor time that is reserved or down.
 
 use super::State;
 use crate::local::{BookingState, Phase};
@@ -7,7 +7,7 @@ use crate::platform::{ProcTime, Usage};
 use crate::units::{Energy, Money, Rate, Time, Work};
 
 impl State {
-    /// Writes the running job's segment up to `now` and takes its work and use into account.
+    /// Records the running job's segment up to `now` and adds its work and use to the account.
     pub(in crate::local) fn settle(&mut self, key: JobKey, now: Time, sink: &mut dyn RecordSink) {
         let place = match self.table.get(key) {
             Some(job) if self.settings.record_segments => job.place.clone(),
@@ -66,10 +66,10 @@ impl State {
         job.since = now;
     }
 
-    /// Closes the account of an attempt that churn has ended; its last segment must have been settled. What a checkpoint has
-    /// kept was useful and is left to the next attempt. The processor time that is lost.
+    /// Closes the account of an attempt that churn has ended; its last segment must have been settled. The progress that a
+    /// checkpoint has kept was useful and is left to the next attempt. Returns the wasted processor time.
     pub(in crate::local) fn lose_attempt(&mut self, key: JobKey, now: Time) -> ProcTime {
-        let charged = self.settings.lost_attempts == Payer::User;
+        let charged = self.settings.failed_attempts == Payer::User;
         let Some(job) = self.table.get_mut(key) else { return 0 };
         if !charged {
             job.cost = Money::ZERO;
@@ -94,7 +94,7 @@ impl State {
         lost
     }
 
-    /// Hands free processors to reservations that have begun and lack some.
+    /// Gives free processors to reservations that have begun and lack some.
     pub(in crate::local) fn fill_bookings(&mut self, sink: &mut dyn RecordSink, now: Time) {
         self.settle_missing(now);
         let mut taken = Vec::new();
@@ -120,7 +120,7 @@ impl State {
         }
     }
 
-    /// Settles the time of processors that are reserved or away up to `now`.
+    /// Settles the time of processors that are reserved or down up to `now`.
     pub(in crate::local) fn settle_missing(&mut self, now: Time) {
         let span = now.since(self.settled);
         if !self.book.pending().is_empty() {
@@ -129,7 +129,7 @@ impl State {
         }
         if self.missing > 0 {
             self.away_time += Usage::proc_time(self.missing, Rate::FULL, span);
-            self.away_weighed += self.tariff.weigh(self.missing, Rate::FULL, self.settled, now);
+            self.down_weighed += self.tariff.weigh(self.missing, Rate::FULL, self.settled, now);
         }
         self.settled = now;
     }
@@ -138,7 +138,7 @@ impl State {
     pub(in crate::local) fn account_from(&mut self, now: Time) {
         if self.usage.from == Time::NEVER {
             self.settle_missing(now);
-            (self.reserved, self.away_time, self.away_weighed) = (0, 0, 0);
+            (self.reserved, self.away_time, self.down_weighed) = (0, 0, 0);
             self.usage.from = now;
         }
     }
@@ -147,8 +147,8 @@ impl State {
     pub(in crate::local) fn account_until(&mut self, now: Time) {
         self.settle_missing(now);
         self.usage.to = now;
-        (self.usage.reserved, self.usage.away) = (self.reserved, self.away_time);
-        self.usage.away_weighed = self.away_weighed;
+        (self.usage.reserved, self.usage.down) = (self.reserved, self.away_time);
+        self.usage.down_weighed = self.down_weighed;
     }
 
     /// Ends reservations that are over. True if there were any.
@@ -161,7 +161,7 @@ impl State {
         !over.is_empty()
     }
 
-    /// Frees what a reservation had; others that are owed some take theirs first.
+    /// Frees the processors of a reservation; others that are owed some take theirs first.
     pub(in crate::local) fn give_back(&mut self, taken: &ProcSet, sink: &mut dyn RecordSink, now: Time) {
         self.unused += taken.len();
         self.free.insert_all(taken);

@@ -1,23 +1,12 @@
-//! Which processors are whose, and which are there.
-
-use serde::{Deserialize, Serialize};
+//! The processors of a partition: which are in use, and which are up.
 
 use super::State;
 use crate::local::{BookingState, LiveJob, Phase};
 use crate::model::{JobKey, MachineRecord, MachineState, ProcSet, Record, RecordSink};
 use crate::units::{Rate, Time};
 
-/// Use of one processor where processors are shared.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::local) struct Load {
-    /// Jobs, those that stand still among them.
-    pub(in crate::local) jobs: u16,
-    /// Sum of shares in units of 2⁻²⁰; a job that stands still has none.
-    pub(in crate::local) share: u32,
-}
-
 impl State {
-    /// Takes processors for a job.
+    /// Allocates processors to a job.
     #[inline(always)]
     pub(in crate::local) fn occupy(
         &mut self,
@@ -27,7 +16,7 @@ impl State {
         sink: &mut dyn RecordSink,
         now: Time,
     ) {
-        if self.slots == 1 {
+        if self.multiprogramming_level == 1 {
             self.free.remove_all(place);
             self.unused -= count;
             self.machines(place, MachineState::Busy, sink, now);
@@ -50,8 +39,8 @@ impl State {
         self.machines(&woken, MachineState::Busy, sink, now);
     }
 
-    /// Gives a job's processors back; reservations that are owed some take theirs first. Those that have left with their
-    /// machine, or are the rest of an allocation block that has, are not given.
+    /// Frees a job's processors; reservations that are owed some take theirs first. Processors that are down with their
+    /// machine, or are the rest of an allocation block that is, do not become free.
     pub(in crate::local) fn vacate(
         &mut self,
         place: &ProcSet,
@@ -60,11 +49,11 @@ impl State {
         sink: &mut dyn RecordSink,
         now: Time,
     ) {
-        if self.slots == 1 && self.missing == 0 {
+        if self.multiprogramming_level == 1 && self.missing == 0 {
             self.free.insert_all(place);
             self.unused += count;
             self.machines(place, MachineState::Idle, sink, now);
-        } else if self.slots == 1 {
+        } else if self.multiprogramming_level == 1 {
             self.set_free(place);
             self.idle(place.clone(), sink, now);
         } else {
@@ -77,8 +66,8 @@ impl State {
         }
     }
 
-    /// Takes so many jobs with so much share off each processor of shared ones. Those on which no job is left, and those on
-    /// which none runs any more.
+    /// Removes so many jobs with so much share from each of these shared processors. Returns the processors on which no job is
+    /// left, and those on which none runs any more.
     fn unload(&mut self, place: &ProcSet, jobs: u16, share: Rate) -> (ProcSet, ProcSet) {
         let (mut last, mut idle) = (ProcSet::new(), ProcSet::new());
         for proc in place.iter() {
@@ -95,16 +84,16 @@ impl State {
         (last, idle)
     }
 
-    /// Those of `procs` that are there are nobody's from now on.
+    /// Marks those of `procs` that are up as free.
     fn set_free(&mut self, procs: &ProcSet) {
         let back = procs.intersection(&self.here);
         self.unused += back.len();
         self.free.insert_all(&back);
     }
 
-    /// Records that processors have become idle, unless they are away.
+    /// Records that processors have become idle, unless they are down.
     fn idle(&self, mut procs: ProcSet, sink: &mut dyn RecordSink, now: Time) {
-        procs.remove_all(&self.away);
+        procs.remove_all(&self.down);
         self.machines(&procs, MachineState::Idle, sink, now);
     }
 
@@ -122,12 +111,12 @@ impl State {
         }
     }
 
-    /// Processors of machines that are there: those that draw power.
+    /// Processors of machines that are up: those that draw power.
     pub(in crate::local) fn powered(&self) -> u32 {
         self.spec.processors() - self.missing
     }
 
-    /// Processors of these machines, as far as the partition has them.
+    /// The processors of these machines that belong to the partition.
     pub(in crate::local) fn processors_of(&self, machines: &ProcSet) -> ProcSet {
         let mut procs = ProcSet::new();
         let last = self.spec.machines - 1;
@@ -137,27 +126,28 @@ impl State {
         procs
     }
 
-    /// Those of `machines` that the partition has and of which `away` holds or does not hold the processors.
+    /// Those of `machines` in the partition whose processors are down (with `away`) or up (without).
     pub(in crate::local) fn machines_that(&self, machines: &ProcSet, away: bool) -> ProcSet {
         let there = |machine: &u32| {
-            *machine < self.spec.machines && self.away.contains(*machine * self.spec.cores) == away
+            *machine < self.spec.machines && self.down.contains(*machine * self.spec.cores) == away
         };
         machines.iter().filter(there).collect()
     }
 
-    /// The usable allocation blocks that `procs` lie in.
+    /// The usable allocation blocks that contain `procs`.
     fn blocks(&self, procs: &ProcSet) -> ProcSet {
-        let (quantum, usable) = (self.spec.quantum.max(1), self.spec.usable());
+        let (allocation_unit, usable) = (self.spec.allocation_unit.max(1), self.spec.usable());
         let mut blocks = ProcSet::new();
         for (from, to) in procs.intervals().filter(|(from, _)| *from < usable) {
-            let (from, to) = (from / quantum * quantum, (to / quantum + 1) * quantum);
+            let (from, to) =
+                (from / allocation_unit * allocation_unit, (to / allocation_unit + 1) * allocation_unit);
             blocks.insert_all(&ProcSet::range(from, to.min(usable)));
         }
         blocks
     }
 
-    /// Processors leave, with the blocks that they are a part of. What jobs had is still theirs; reservations are owed what
-    /// they had. The usable ones among those that are gone.
+    /// Takes processors down, with the blocks that they are a part of. Processors that jobs hold stay allocated to them;
+    /// reservations are owed those they held. Returns the usable processors that went down.
     pub(in crate::local) fn remove_processors(
         &mut self,
         procs: &ProcSet,
@@ -165,8 +155,8 @@ impl State {
         now: Time,
     ) -> ProcSet {
         self.missing += procs.len();
-        self.away.insert_all(procs);
-        self.machines(procs, MachineState::Away, sink, now);
+        self.down.insert_all(procs);
+        self.machines(procs, MachineState::Down, sink, now);
         let lost = self.blocks(procs).intersection(&self.here);
         self.here.remove_all(&lost);
         self.unused -= self.free.intersection(&lost).len();
@@ -180,21 +170,21 @@ impl State {
                 rest.insert_all(&gone);
             }
         }
-        // Of a block that is broken, the rest stands there for nobody.
+        // The rest of an incomplete block is up, but cannot be given.
         self.idle(rest, sink, now);
         lost
     }
 
-    /// Processors are back, with the blocks that are whole again. Those that a job keeps are still its own.
+    /// Brings processors up, with the blocks that are complete again. Those that a job keeps stay allocated to it.
     pub(in crate::local) fn add_processors(&mut self, procs: &ProcSet, sink: &mut dyn RecordSink, now: Time) {
         self.missing -= procs.len();
-        self.away.remove_all(procs);
+        self.down.remove_all(procs);
         self.machines(procs, MachineState::Idle, sink, now);
         let mut whole = self.blocks(procs);
-        whole.remove_all(&self.blocks(&self.away));
+        whole.remove_all(&self.blocks(&self.down));
         self.here.insert_all(&whole);
-        if self.slots == 1 {
-            for (_, job) in self.table.iter().filter(|(_, job)| job.phase == Phase::Halted) {
+        if self.multiprogramming_level == 1 {
+            for (_, job) in self.table.iter().filter(|(_, job)| job.phase == Phase::Stalled) {
                 whole.remove_all(&job.place);
             }
         } else {
@@ -203,40 +193,41 @@ impl State {
         self.set_free(&whole);
     }
 
-    /// Takes back which processors are away; what is free is not touched.
+    /// Restores which processors are down; the free processors are not changed.
     pub(in crate::local) fn set_away(&mut self, away: ProcSet) {
         self.here = ProcSet::full(self.spec.usable());
         self.here.remove_all(&self.blocks(&away));
         self.missing = away.len();
-        self.away = away;
+        self.down = away;
         self.recount();
     }
 
-    /// Counts anew what can be given, after machines or jobs that stand still have changed.
+    /// Computes the capacity anew, after machines or stalled jobs have changed.
     pub(in crate::local) fn recount(&mut self) {
         let mut kept = 0;
         if self.halted > 0 {
-            let halted = self.table.iter_mut().filter(|job| job.phase == Phase::Halted);
+            let halted = self.table.iter_mut().filter(|job| job.phase == Phase::Stalled);
             for job in halted {
                 job.held = job.place.intersection(&self.here).len();
                 kept += job.held;
             }
         }
-        // Until a policy that shares no processors has taken over from one that does, two that stand still may keep the same.
-        self.capacity = self.here.len().saturating_sub(if self.slots == 1 { kept } else { 0 });
+        // Until a policy without sharing has taken over from one with sharing, two stalled jobs may keep the same processor.
+        self.capacity =
+            self.here.len().saturating_sub(if self.multiprogramming_level == 1 { kept } else { 0 });
     }
 
-    /// A running job stands still from now on; it keeps its processors, and its place on shared ones. Its segment must have
+    /// Stalls a running job; it keeps its processors, or its place on shared ones. Its segment must have
     /// been settled.
     pub(in crate::local) fn halt(&mut self, key: JobKey, sink: &mut dyn RecordSink, now: Time) {
         let Some(job) = self.table.get(key) else { return };
         let (place, share) = (job.place.clone(), job.share);
-        let idle = if self.slots == 1 { place } else { self.unload(&place, 0, share).1 };
+        let idle = if self.multiprogramming_level == 1 { place } else { self.unload(&place, 0, share).1 };
         self.idle(idle, sink, now);
         self.halted += 1;
     }
 
-    /// A job that stood still runs again where it was; all its processors are there.
+    /// Continues a stalled job where it was; all its processors are up.
     pub(in crate::local) fn unhalt(&mut self, key: JobKey, sink: &mut dyn RecordSink, now: Time) {
         self.halted -= 1;
         let Some(job) = self.table.get_mut(key) else { return };
@@ -244,7 +235,7 @@ impl State {
         job.held = job.place.len();
         let (place, share) = (job.place.clone(), job.share);
         let mut woken = place.clone();
-        if self.slots > 1 {
+        if self.multiprogramming_level > 1 {
             woken = ProcSet::new();
             for proc in place.iter() {
                 let load = &mut self.load[proc as usize];
@@ -259,10 +250,10 @@ impl State {
         self.running += 1;
     }
 
-    /// A job that stood still gives up what it kept.
+    /// Frees the processors, or the places on shared ones, that a stalled job kept.
     pub(in crate::local) fn abandon(&mut self, place: &ProcSet) {
         self.halted -= 1;
-        if self.slots == 1 {
+        if self.multiprogramming_level == 1 {
             self.set_free(place);
         } else {
             let (last, _) = self.unload(place, 1, Rate::ZERO);

@@ -1,4 +1,4 @@
-//! Measures that are saved in parts and put together again.
+//! Measures that are saved in parts and restored.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -17,7 +17,7 @@ fn nothing(budget: u64) -> GridMeasures {
     measures.watching(RecoveryRule::default(), 100)
 }
 
-/// Through bytes and back.
+/// The skeleton after a round trip through bytes.
 fn stored(skeleton: &Skeleton<GridMeasures>) -> (Skeleton<GridMeasures>, usize) {
     let bytes = postcard::to_allocvec(skeleton).unwrap();
     (postcard::from_bytes(&bytes).unwrap(), bytes.len())
@@ -33,7 +33,7 @@ proptest! {
         cuts in prop::collection::vec((0_usize..9_000, any::<bool>()), 0..5),
         budget in prop::sample::select(&[0_u64, 2_500, u64::MAX][..]),
     ) {
-        // Few kinds of records, so many of each that blocks fill.
+        // Few different records, repeated so often that blocks fill.
         let records: Vec<_> = records.iter().cycle().take(9_000).collect();
         let mut cuts = cuts;
         cuts.sort_unstable();
@@ -70,7 +70,7 @@ fn after(jobs: u64) -> (GridMeasures, Skeleton<GridMeasures>, Vec<Block>) {
 
 #[test]
 fn what_is_saved_each_time_does_not_grow_with_the_jobs_that_have_ended() {
-    // The values of 64 full blocks more in each of four or more vectors, and 16 bytes a block.
+    // 64 more full blocks in each of four or more vectors, at 16 bytes a block.
     let [few, many] = [1, 65].map(|blocks| stored(&after(blocks * 1_024).1).1);
     assert!(many < few + 64 * 7 * 20, "{few} and {many} bytes");
 }

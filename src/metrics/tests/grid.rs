@@ -1,4 +1,4 @@
-//! The measures of a grid by hand, and that parts add up to the whole.
+//! The measures of a grid computed by hand, and the sum of parts compared with the whole.
 
 use proptest::prelude::*;
 
@@ -28,7 +28,7 @@ fn measured(window: Window, records: &[Record]) -> GridMeasures {
 
 fn summary(measures: &GridMeasures, ledgers: [Ledger; 2]) -> GridSummary {
     let sites: Vec<_> = sites().into_iter().zip(ledgers).collect();
-    GridSummary::new(GridFacts::default(), measures, &sites, &Ages::default(), Fingerprint::new())
+    GridSummary::new(GridFacts::default(), None, measures, &sites, &Ages::default(), Fingerprint::new())
 }
 
 fn ledger(usage: Usage) -> Ledger {
@@ -41,10 +41,10 @@ const fn seconds(procs_times_seconds: u128) -> u128 {
     procs_times_seconds * Usage::PROC_SECOND
 }
 
-/// Two jobs of windsor's users, one of delft's, three of the grid: one lost its first attempt at windsor and
-/// completed at delft, one was given up, one came too late to count.
+/// Two jobs of windsor's users, one of delft's, three of the grid: the first attempt of one failed at windsor and it
+/// completed at delft, one was given up, one was submitted too late to count.
 fn records() -> Vec<Record> {
-    let sent = |job: JobRecord| JobRecord { origin: Origin::Sent, ..job };
+    let sent = |job: JobRecord| JobRecord { origin: Origin::Grid, ..job };
     let lost = JobRecord { end: Time::from_secs(50), ..sent(job(1, 10, 30, 40, 4)) };
     let moved = sent(JobRecord {
         site: SiteId(1),
@@ -70,7 +70,7 @@ fn records() -> Vec<Record> {
             cause: EventCause::Script,
             ..machines(EventKind::Left, 50, 10)
         }),
-        Record::Event(EventRecord { lost: seconds(40), ..happened(EventKind::GivenBack, &lost) }),
+        Record::Event(EventRecord { lost: seconds(40), ..happened(EventKind::Returned, &lost) }),
         Record::Event(EventRecord {
             site: SiteId::GRID,
             since_lost: Some(Span::from_secs(20)),
@@ -92,7 +92,7 @@ fn two_sites_by_hand() {
         processors: 50,
         useful: seconds(20),
         wasted: seconds(40),
-        away: seconds(500),
+        down: seconds(500),
         cost: Money::from_nanos(3_000_000_000),
         ..Usage::default()
     };
@@ -101,7 +101,7 @@ fn two_sites_by_hand() {
         Usage { to: Time::from_secs(100), processors: 60, useful: seconds(180), ..Usage::default() };
     let run = summary(&measured(window, &records()), [ledger(of_windsor), ledger(of_delft)]);
 
-    // Jobs are counted once, where they ended.
+    // Jobs are counted once, at the site at which they ended.
     assert_eq!((run.submitted, run.measures.jobs, run.outside.total()), (6, 5, 1));
     assert_eq!(
         run.measures.outcomes,
@@ -111,50 +111,51 @@ fn two_sites_by_hand() {
     let [windsor, delft] = [0, 1].map(|at: usize| &run.sites[at]);
     assert_eq!((jobs(&windsor.local), jobs(&windsor.grid)), ((2, Some(10.0)), (0, None)));
     assert_eq!((jobs(&delft.local), jobs(&delft.grid)), ((1, Some(15.0)), (1, Some(30.0))));
-    assert_eq!((jobs(&delft.measures), jobs(&run.nowhere)), ((2, Some(22.5)), (1, None)));
+    assert_eq!((jobs(&delft.measures), jobs(&run.no_site)), ((2, Some(22.5)), (1, None)));
     assert_eq!(
         (jobs(&run.local.measures), jobs(&run.grid.measures)),
         ((3, Some(35.0 / 3.0)), (2, Some(30.0)))
     );
     assert_eq!((delft.name.as_str(), delft.processors), ("delft", 60));
 
-    // Who pays.
+    // Charges by origin.
     assert_eq!((run.local.charged, run.grid.charged, run.grid.charged_kwh), (0.5, 2.5, 1.0));
     assert_eq!((windsor.account.cost, run.account.cost), (3.0, 3.0));
 
-    // In use are 20 + 40 + 3,000 of 5,000 at windsor, of which 500 were away, and 180 of 6,000 at delft.
+    // In use are 20 + 40 + 3,000 of 5,000 at windsor, of which 500 were down, and 180 of 6,000 at delft.
     assert_eq!(windsor.account.utilization, Some(3_060.0 / 5_000.0));
     assert_eq!(windsor.account.utilization_available, Some(3_060.0 / 4_500.0));
-    assert_eq!(windsor.account.away, Some(0.1));
+    assert_eq!(windsor.account.down, Some(0.1));
     assert_eq!(run.account.utilization, Some(3_240.0 / 11_000.0));
 
-    // The time: from the first submission to the last end of all jobs; the drain is what comes after the window.
+    // Times: from the first submission to the last end of all jobs; the drain is the time after the window.
     assert_eq!((run.begin_s, run.end_s, run.drain_s), (Some(0.0), Some(610.0), Some(510.0)));
     assert_eq!(run.makespan, Some(110.0), "of the jobs that count");
 
     let churn = &run.churn;
     assert_eq!((churn.machines.left, churn.machines.processors_left, churn.machines.joined), (1, 10, 0));
     let lost: Vec<_> =
-        churn.lost.iter().map(|lost| (lost.cause.as_str(), lost.attempts, lost.proc_s)).collect();
+        churn.wasted.iter().map(|lost| (lost.cause.as_str(), lost.attempts, lost.proc_s)).collect();
     assert_eq!(
         lost,
         [
-            ("a machine left", 1, 40.0),
-            ("a site left", 0, 0.0),
+            ("machine left", 1, 40.0),
+            ("site left", 0, 0.0),
             ("killed at the estimate", 1, 3_000.0),
             ("cancelled", 0, 0.0),
             ("failed", 0, 0.0),
             ("unfinished", 0, 0.0)
         ]
     );
-    // What a machine took is that of the window, and what was in use that of the whole run: no share. Of kills both are known.
-    assert_eq!((churn.lost[0].share, churn.lost[2].share), (None, Some(3_000.0 / 3_240.0)));
-    assert_eq!((windsor.lost_proc_s, delft.lost_proc_s), (40.0, 0.0));
+    // Work wasted by machines is counted in the window, time in use in the whole run: no share. For kills both are
+    // known.
+    assert_eq!((churn.wasted[0].share, churn.wasted[2].share), (None, Some(3_000.0 / 3_240.0)));
+    assert_eq!((windsor.wasted_proc_s, delft.wasted_proc_s), (40.0, 0.0));
     let attempts: Vec<_> = churn.attempts.iter().map(|of| (of.attempts, of.jobs)).collect();
     assert_eq!(attempts, [(0, 1), (1, 3), (2, 1)]);
-    assert_eq!(churn.runs_again.median_s, Some(20.0));
+    assert_eq!(churn.restarts.median_s, Some(20.0));
     assert_eq!(
-        (churn.jobs.given_back, churn.jobs.reassigned, churn.jobs.refused, churn.jobs.given_up),
+        (churn.jobs.returned, churn.jobs.reassigned, churn.jobs.refused, churn.jobs.given_up),
         (1, 1, 1, 1)
     );
     assert_eq!(churn.changes_per_event, Some(1.0), "one assignment was made anew, for one event");
@@ -163,7 +164,10 @@ fn two_sites_by_hand() {
 
     // 10 of 100 processors leave at 50 s, when three jobs have not completed yet: one has at 20, one at 30.
     let recovery = churn.recovery.as_ref().unwrap();
-    assert_eq!((recovery.losses, recovery.unfelt, recovery.time.mean_s), (1, 1, Some(0.0)));
+    assert_eq!(
+        (recovery.major_outages, recovery.unaffected, recovery.recovery_time.mean_s),
+        (1, 1, Some(0.0))
+    );
     assert!(run.has_churn());
 }
 
@@ -174,10 +178,10 @@ fn what_happens_outside_the_window_does_not_count() {
     assert_eq!((run.submitted, run.measures.jobs, run.outside.total()), (6, 1, 5));
     assert_eq!(run.outside.rejected, 1);
     assert_eq!(
-        (run.local.charged, run.churn.machines.left, run.churn.recovery.as_ref().unwrap().losses),
+        (run.local.charged, run.churn.machines.left, run.churn.recovery.as_ref().unwrap().major_outages),
         (0.0, 0, 0)
     );
-    assert_eq!(run.churn.lost[0].share, None, "there was no use");
+    assert_eq!(run.churn.wasted[0].share, None, "there was no use");
     assert_eq!(run.drain_s, Some(0.0));
     assert!(!run.has_churn());
 }
@@ -241,24 +245,24 @@ proptest! {
         let saved = postcard::to_allocvec(&parts).unwrap();
         prop_assert_eq!(&told(&postcard::from_bytes(&saved).unwrap()), &whole, "saved and restored");
 
-        // Nobody is lost: by site, by origin, and outside the window.
+        // Every job is counted once: by site, by origin, and outside the window.
         let jobs: Vec<_> = records.iter().filter(|record| matches!(record, Record::Job(_))).collect();
         prop_assert_eq!(whole.submitted, jobs.len() as u64);
         prop_assert_eq!(whole.measures.outcomes.total() + whole.outside.total(), whole.submitted);
-        let by_site = whole.sites.iter().map(|site| site.measures.jobs).sum::<u64>() + whole.nowhere.jobs;
+        let by_site = whole.sites.iter().map(|site| site.measures.jobs).sum::<u64>() + whole.no_site.jobs;
         prop_assert_eq!(by_site, whole.measures.jobs);
         prop_assert_eq!(whole.local.measures.jobs + whole.grid.measures.jobs, whole.measures.jobs);
         let attempts = whole.churn.attempts.iter().map(|of| of.jobs).sum::<u64>();
         prop_assert_eq!(attempts, whole.measures.jobs);
     }
 
-    /// The slow twin: one summary of the jobs of a site and an origin, picked by hand.
+    /// The slow twin: one summary of the jobs of a site and an origin, selected by hand.
     #[test]
     fn a_group_is_the_summary_of_its_jobs(records in any_records(), site in 0_u32..3, sent in any::<bool>()) {
-        let origin = if sent { Origin::Sent } else { Origin::Own };
+        let origin = if sent { Origin::Grid } else { Origin::Local };
         let mut picked = Summary::new(Definitions::default());
         for record in &records {
-            // Site 2 is none of the two.
+            // Site 2 is neither of the two sites, so it counts as none.
             if let Record::Job(job) = record && job.site.0.min(2) == site && job.origin == origin {
                 picked.add(job);
             }

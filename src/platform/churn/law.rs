@@ -1,10 +1,10 @@
-//! Drawing how long a machine stays up or down.
+//! Random draws of the time that a machine stays up or down.
 
 use crate::model::Distribution;
 use crate::units::Span;
-use crate::workload::random::{Gamma, Stream};
+use crate::workload::random::{Gamma, LogNormal, Portable, Stream, Weibull};
 
-/// A [`Distribution`] with what drawing from it needs worked out once. All lengths are in microseconds.
+/// A [`Distribution`] with precomputed constants for drawing. All lengths are in microseconds.
 ///
 /// A draw is at least a microsecond, and one beyond the time axis is [`Span::MAX`].
 #[derive(Copy, Clone, Debug, PartialEq)]
@@ -17,15 +17,18 @@ enum Kind {
     },
     Weibull {
         scale: f64,
-        /// One over the shape.
+        /// The reciprocal of the shape.
         power: f64,
-        /// The law of `(X*/scale)^shape` for the length-biased `X*`.
+        /// The distribution of `X/scale`.
+        unit: Weibull,
+        /// The distribution of `(X*/scale)^shape` for the length-biased `X*`.
         biased: Gamma,
     },
     Lognormal {
-        /// Logarithm of the median.
+        /// The logarithm of the median.
         mu: f64,
         sigma: f64,
+        law: LogNormal,
     },
 }
 
@@ -39,10 +42,13 @@ impl Law {
             Distribution::Weibull { shape, mean } => {
                 let power = 1.0 / decimal(shape);
                 let scale = micros(mean) / libm::tgamma(1.0 + power);
-                Kind::Weibull { scale, power, biased: Gamma::new(1.0 + power, 1.0) }
+                let unit = Weibull::new(Portable(1.0), Portable(decimal(shape))).expect("a shape above zero");
+                Kind::Weibull { scale, power, unit, biased: Gamma::new(1.0 + power, 1.0) }
             }
             Distribution::Lognormal { median, sigma } => {
-                Kind::Lognormal { mu: libm::log(micros(median)), sigma: decimal(sigma) }
+                let (mu, sigma) = (libm::log(micros(median)), decimal(sigma));
+                let law = LogNormal::new(Portable(mu), Portable(sigma)).expect("a finite sigma");
+                Kind::Lognormal { mu, sigma, law }
             }
         })
     }
@@ -51,12 +57,12 @@ impl Law {
     pub fn draw(&self, stream: &mut Stream) -> Span {
         span(match self.0 {
             Kind::Exponential { mean } => mean * stream.exponential(),
-            Kind::Weibull { scale, power, .. } => scale * libm::pow(stream.exponential(), power),
-            Kind::Lognormal { mu, sigma } => libm::exp(mu + sigma * stream.normal()),
+            Kind::Weibull { scale, unit, .. } => scale * stream.draw(unit),
+            Kind::Lognormal { law, .. } => stream.draw(law),
         })
     }
 
-    /// What is left of a stretch that is met at an instant far from its process's beginning: a uniform part of a
+    /// Draws the rest of a stretch that is met at an instant far from the beginning of its process: a uniform part of a
     /// length-biased draw (the forward recurrence time; Cox, Renewal Theory, 1962, section 5.4).
     ///
     /// Length-biased, a Weibull `X` of shape `k` has `(X/scale)^k` gamma-distributed with shape `1 + 1/k`, and a lognormal
@@ -64,24 +70,24 @@ impl Law {
     pub fn residual(&self, stream: &mut Stream) -> Span {
         let whole = match self.0 {
             Kind::Exponential { mean } => return span(mean * stream.exponential()),
-            Kind::Weibull { scale, power, biased } => scale * libm::pow(biased.sample(stream), power),
-            Kind::Lognormal { mu, sigma } => libm::exp(mu + sigma * (sigma + stream.normal())),
+            Kind::Weibull { scale, power, biased, .. } => scale * libm::pow(biased.sample(stream), power),
+            Kind::Lognormal { sigma, law, .. } => law.from_zscore(Portable(sigma + stream.normal())).0,
         };
         span((1.0 - stream.uniform()) * whole)
     }
 
-    /// Logarithm of the mean in microseconds, which is finite where the mean itself may not be.
+    /// The logarithm of the mean in microseconds, which is finite even where the mean is not.
     pub(super) fn log_mean(&self) -> f64 {
         match self.0 {
             Kind::Exponential { mean } => libm::log(mean),
             Kind::Weibull { scale, power, .. } => libm::log(scale) + libm::lgamma(1.0 + power),
-            Kind::Lognormal { mu, sigma } => mu + sigma * sigma / 2.0,
+            Kind::Lognormal { mu, sigma, .. } => mu + sigma * sigma / 2.0,
         }
     }
 }
 
 fn span(micros: f64) -> Span {
-    // A cast saturates.
+    // The cast saturates.
     Span::from_micros(libm::round(micros).max(1.0) as u64)
 }
 
@@ -93,7 +99,7 @@ mod tests {
         Law::of(written.parse().unwrap())
     }
 
-    /// Kolmogorov and Smirnov's distance at 1 in a thousand is 1.95 / √n; seeds are fixed.
+    /// The Kolmogorov-Smirnov distance at a level of 1 in 1,000 is 1.95 / √n; seeds are fixed.
     fn follows(written: &str, draw: impl Fn(&Law, &mut Stream) -> Span, cdf: impl Fn(f64) -> f64) {
         let n = 20_000;
         let (law, mut stream) = (law(written), Stream::new(11, "test", written));
@@ -173,7 +179,7 @@ mod tests {
         let mut stream = Stream::new(1, "test", "edges");
         let short = law("exponential[mean=0.000001 s]");
         assert!((0..100).all(|_| short.draw(&mut stream) >= Span::TICK));
-        // Beyond what may be written: the mean is e^5000 medians.
+        // This is beyond what a scenario may contain: the mean is e^5000 medians.
         let long =
             Law::of(Distribution::Lognormal { median: Span::from_secs(86_400_000), sigma: 100_000_000 });
         assert!((0..100).any(|_| long.draw(&mut stream) == Span::MAX));

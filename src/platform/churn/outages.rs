@@ -1,4 +1,4 @@
-//! Which machine changes state when, by chance.
+//! Outages: changes of machine state by chance.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -11,30 +11,30 @@ use crate::model::{ProcSet, RandomChurn};
 use crate::units::Time;
 use crate::workload::random::Stream;
 
-/// What a machine does.
+/// A change of a machine's state.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Turn {
-    /// It comes.
+    /// The machine comes.
     Up,
-    /// It leaves.
+    /// The machine leaves.
     Down,
 }
 
-/// The machines of a partition that come and go by chance, each on its own.
+/// The machines of a partition that come and go by chance, independently of each other.
 ///
 /// **Common random numbers.** A machine's `n`-th up time depends on the seed, the names of site and partition, the
 /// machine's number, `n` and the law of up times alone, and its `n`-th down time likewise. So no other machine, partition,
-/// site or policy changes an outage, and under another law of down times the up times stay what they were.
+/// site or policy changes an outage, and another law of down times leaves the up times unchanged.
 ///
-/// **Equilibrium.** The run begins in the middle of things: a machine is up with the probability mean up / (mean up +
-/// mean down), and its first stretch is what is left of one that had begun before ([`Law::residual`]).
+/// **Equilibrium.** The run begins in the stationary state: a machine is up with the probability mean up / (mean up +
+/// mean down), and its first stretch is the rest of one that began before the run ([`Law::residual`]).
 #[derive(Clone, Debug)]
 pub struct Outages {
     names: Names,
-    /// Of up and down times; `None` if machines that are back stay.
+    /// The laws of up and down times; `None` if machines that come back stay.
     laws: Option<(Law, Law)>,
     clocks: Vec<Clock>,
-    /// The end of every machine's present stretch, unless it is never.
+    /// The end of every machine's current stretch, unless it is never.
     queue: BinaryHeap<Reverse<(Time, u32)>>,
 }
 
@@ -45,13 +45,13 @@ struct Names {
     partition: String,
 }
 
-/// Where a machine stands.
+/// The state of a machine's process.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Clock {
     up: bool,
-    /// The present stretch, from 0. Up and down alternate, so it is the `stretch / 2`-th of its kind.
+    /// The number of the current stretch, from 0. Up and down alternate, so it is the `stretch / 2`-th of its kind.
     stretch: u64,
-    /// End of the present stretch.
+    /// The end of the current stretch.
     until: Time,
 }
 
@@ -61,7 +61,7 @@ pub struct OutagesSave {
     clocks: Vec<Clock>,
 }
 
-/// A state that does not fit.
+/// A saved state that does not fit.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("the outages of partition `{partition}` were saved with {saved} machines, not {machines}")]
 pub struct OutagesError {
@@ -72,7 +72,7 @@ pub struct OutagesError {
 
 impl Names {
     fn stream(&self, machine: u32, what: &str, nth: u64) -> Stream {
-        // The name of the partition comes last: it may contain anything.
+        // The name of the partition comes last, because it may contain any character.
         let purpose = format!("outage {what} {nth} {machine} {}", self.partition);
         Stream::new(self.seed, &self.site, &purpose)
     }
@@ -83,7 +83,7 @@ impl Outages {
     pub fn new(seed: u64, site: &str, partition: &str, machines: u32, churn: &RandomChurn) -> Self {
         let names = Names { seed, site: site.to_owned(), partition: partition.to_owned() };
         let (up, down) = (Law::of(churn.up), Law::of(churn.down));
-        // Means themselves may be too large for a float.
+        // The means themselves may be too large for a float.
         let availability = 1.0 / (1.0 + libm::exp(down.log_mean() - up.log_mean()));
         let clock = |machine| {
             let is_up = names.stream(machine, "state", 0).uniform() < availability;
@@ -96,8 +96,8 @@ impl Outages {
         Self { names, laws: Some((up, down)), clocks, queue }
     }
 
-    /// Of machines that came and went by chance until now: those that are away come back at the end of their stretch, and then
-    /// nobody leaves any more.
+    /// Outages of machines that came and went by chance until now: those that are down come back at the end of their stretch, and no
+    /// machine leaves after that.
     ///
     /// # Errors
     /// [`OutagesError`] if it was saved with another number of machines.
@@ -113,13 +113,13 @@ impl Outages {
         Ok(outages)
     }
 
-    /// Begins now instead of at the beginning of the run: every machine is up, in the middle of a stretch.
+    /// Begins the process now instead of at the beginning of the run: every machine is up, in the middle of a stretch.
     pub fn begin_at(&mut self, now: Time) {
         self.clocks.fill(Clock { up: true, stretch: 0, until: Time::NEVER });
         self.go_on_at(now);
     }
 
-    /// Machines that are up and would stay so for ever, because nobody left by chance any more, may leave again from now on.
+    /// Restarts the process of machines that are up for ever, because their outages had ceased.
     pub fn go_on_at(&mut self, now: Time) {
         let Some((up, _)) = self.laws else { return };
         for (clock, machine) in self.clocks.iter_mut().zip(0..) {
@@ -130,19 +130,19 @@ impl Outages {
         self.queue = queue(&self.clocks);
     }
 
-    /// Machines that are down at the beginning; later, machines that are down now.
+    /// The machines that are down at the beginning; later, the machines that are down now.
     pub fn away(&self) -> ProcSet {
         let down = self.clocks.iter().zip(0..).filter(|(clock, _)| !clock.up);
         down.map(|(_, machine)| machine).collect()
     }
 
-    /// The next instant at which a machine comes or leaves; `None` if none ever does again.
+    /// The next instant at which a machine comes or leaves; `None` if there is none.
     pub fn next(&self) -> Option<Time> {
         self.queue.peek().map(|Reverse((time, _))| *time)
     }
 
-    /// Machines that come or leave up to and including `now`, in order of time; those of one instant in order of their
-    /// numbers. No machine is named twice in one instant.
+    /// The machines that come or leave up to and including `now`, in order of time; those of one instant in order of their
+    /// numbers. No machine occurs twice in one instant.
     pub fn due(&mut self, now: Time) -> Vec<(u32, Turn)> {
         let mut turns = Vec::new();
         while let Some(Reverse((time, machine))) = self.queue.peek().copied().filter(|top| top.0.0 <= now) {
@@ -168,7 +168,7 @@ impl Outages {
         OutagesSave { clocks: self.clocks.clone() }
     }
 
-    /// Takes a state back. Stretches that have begun keep their ends; later ones follow the laws of this description.
+    /// Restores a state. Stretches that have begun keep their ends; later ones follow the laws of this description.
     ///
     /// # Errors
     /// [`OutagesError`] if it was saved with another number of machines.

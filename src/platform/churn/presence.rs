@@ -1,4 +1,4 @@
-//! Who is there, and how fast.
+//! The presence and the speed of machines.
 
 use std::collections::BTreeMap;
 
@@ -7,33 +7,33 @@ use serde::{Deserialize, Serialize};
 use crate::model::ProcSet;
 use crate::units::Rate;
 
-/// Why a machine is away.
+/// Why a machine is down.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Reason {
-    /// An outage.
+    /// The machine has an outage.
     Chance,
-    /// It was told to leave.
+    /// The script, or a command, made it leave.
     Script,
     /// Its whole site has left.
     Site,
 }
 
-/// The machines of a partition: who is there, for which reasons the others are not, and who is slowed down.
+/// The machines of a partition: which are present, for which reasons the others are down, and which are slowed down.
 ///
-/// A machine is present exactly if no [`Reason`] keeps it away. To leave twice for one reason is to leave once. A machine
-/// that was slowed down keeps its factor while it is away, until the script gives it another.
+/// A machine is present exactly if no [`Reason`] keeps it down. Leaving twice for one reason counts once. A machine
+/// that was slowed down keeps its factor while it is down, until the script gives it another.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Presence {
     machines: u32,
     chance: ProcSet,
     script: ProcSet,
     site: ProcSet,
-    /// Factors other than [`Rate::FULL`].
+    /// The factors other than [`Rate::FULL`].
     factors: BTreeMap<u32, Rate>,
 }
 
 impl Presence {
-    /// The machines `0..machines`; the last `absent` of them are away until the script brings them.
+    /// The machines `0..machines`; the last `absent` of them are down until the script brings them.
     pub fn new(machines: u32, absent: u32) -> Self {
         Self {
             machines,
@@ -44,40 +44,40 @@ impl Presence {
         }
     }
 
-    /// Machines, present or not.
+    /// The number of machines, present or not.
     pub fn machines(&self) -> u32 {
         self.machines
     }
 
-    /// Takes machines away for a reason. Answers which of them were present until now; others that are not machines of
-    /// the partition are passed over.
+    /// Takes machines down for a reason. Returns those that were present until now. Numbers outside of
+    /// the partition are ignored.
     pub fn leave(&mut self, which: &ProcSet, why: Reason) -> ProcSet {
         let mut gone = which.intersection(&ProcSet::full(self.machines));
         let leaving = gone.clone();
-        gone.remove_all(&self.away());
+        gone.remove_all(&self.down());
         self.set(why).insert_all(&leaving);
         gone
     }
 
-    /// A reason is over. Answers which machines are present from now on; those that another reason keeps away are not.
+    /// Ends a reason. Returns the machines that are present from now on; those that another reason keeps down are not among them.
     pub fn join(&mut self, which: &ProcSet, why: Reason) -> ProcSet {
         let mut back = which.intersection(self.set(why));
         self.set(why).remove_all(&back);
-        back.remove_all(&self.away());
+        back.remove_all(&self.down());
         back
     }
 
-    /// All machines of the partition leave with their site. Answers which were present until now.
+    /// Takes all machines down with their site. Returns those that were present until now.
     pub fn leave_site(&mut self) -> ProcSet {
         self.leave(&ProcSet::full(self.machines), Reason::Site)
     }
 
-    /// The site is back. Answers which machines are present from now on.
+    /// Brings the site back. Returns the machines that are present from now on.
     pub fn join_site(&mut self) -> ProcSet {
         self.join(&ProcSet::full(self.machines), Reason::Site)
     }
 
-    /// Machines that one reason keeps away, whatever the others do.
+    /// The machines that one reason keeps down, whatever the others do.
     pub fn away_for(&self, why: Reason) -> &ProcSet {
         match why {
             Reason::Chance => &self.chance,
@@ -86,29 +86,29 @@ impl Presence {
         }
     }
 
-    /// Machines that are away.
-    pub fn away(&self) -> ProcSet {
-        let mut away = self.chance.clone();
-        away.insert_all(&self.script);
-        away.insert_all(&self.site);
-        away
+    /// The machines that are down.
+    pub fn down(&self) -> ProcSet {
+        let mut down = self.chance.clone();
+        down.insert_all(&self.script);
+        down.insert_all(&self.site);
+        down
     }
 
-    /// Machines that are there.
+    /// The machines that are present.
     pub fn present(&self) -> ProcSet {
         let mut present = ProcSet::full(self.machines);
-        present.remove_all(&self.away());
+        present.remove_all(&self.down());
         present
     }
 
-    /// True if a machine is there.
+    /// Whether a machine is present.
     pub fn is_present(&self, machine: u32) -> bool {
         machine < self.machines
-            && [&self.chance, &self.script, &self.site].iter().all(|away| !away.contains(machine))
+            && [&self.chance, &self.script, &self.site].iter().all(|down| !down.contains(machine))
     }
 
-    /// Machines go on at a fraction of their own speed; [`Rate::FULL`] ends it. Answers whose factor has changed; others
-    /// that are not machines of the partition are passed over.
+    /// Sets the fraction of their own speed at which machines continue; [`Rate::FULL`] ends it. Returns those whose factor has changed.
+    /// Numbers outside of the partition are ignored.
     pub fn slow(&mut self, which: &ProcSet, factor: Rate) -> ProcSet {
         let own = which.intersection(&ProcSet::full(self.machines));
         let changed: ProcSet = own.iter().filter(|machine| self.factor(*machine) != factor).collect();
@@ -122,15 +122,15 @@ impl Presence {
         changed
     }
 
-    /// The fraction of its own speed that a machine has.
+    /// The fraction of its own speed at which a machine runs.
     pub fn factor(&self, machine: u32) -> Rate {
         self.factors.get(&machine).copied().unwrap_or(Rate::FULL)
     }
 
-    /// The smallest factor of some machines, at which a rigid job on all of them runs.
+    /// The smallest factor of some machines, which is the factor of a rigid job on all of them.
     pub fn slowest(&self, which: &ProcSet) -> Rate {
         if self.factors.is_empty() {
-            // Nearly always.
+            // This is nearly always the case.
             return Rate::FULL;
         }
         which.iter().map(|machine| self.factor(machine)).min().unwrap_or(Rate::FULL)
@@ -161,13 +161,13 @@ mod tests {
     fn chance_and_script_do_not_fight() {
         let mut here = Presence::new(4, 1);
         assert_eq!(here.present(), of(&[0, 1, 2]));
-        // 1 leaves by script; an outage and its end underneath change nothing.
+        // Machine 1 leaves by script; an outage and its end in the meantime change nothing.
         assert_eq!(here.leave(&of(&[1]), Reason::Script), of(&[1]));
         assert_eq!(here.leave(&of(&[0, 1]), Reason::Chance), of(&[0]));
         assert_eq!(here.join(&of(&[1]), Reason::Chance), of(&[]));
-        // 0 is brought back by script while it is down by chance: nothing, it had not left by script.
+        // The script brings back machine 0 during its outage: nothing changes, because it had not left by script.
         assert_eq!(here.join(&of(&[0, 1]), Reason::Script), of(&[1]));
-        // The site leaves and is back without 0, whose outage is not over, and without 3, which never came.
+        // The site leaves and comes back without 0, whose outage is not over, and without 3, which never came.
         assert_eq!(here.leave_site(), of(&[1, 2]));
         assert_eq!(here.join(&of(&[3]), Reason::Script), of(&[]));
         assert_eq!(here.join_site(), of(&[1, 2, 3]));

@@ -21,10 +21,10 @@ struct Begin {
     bytes: u64,
 }
 
-/// Other connections from an instant on, before anything begins at it.
+/// Other connections from an instant on, before any transfer begins at it.
 type Change<'a> = Option<(u64, &'a NetworkSpec)>;
 
-/// Begins transfers in order, takes out what is due at each `next` and at each time of `peeks`.
+/// Begins transfers in order, and takes out the arrivals at each `next` and at each time of `peeks`.
 fn run(network: &NetworkSpec, begins: &[Begin], peeks: &[u64], mut change: Change<'_>) -> Vec<Arrival> {
     let mut links = Links::new(network);
     let mut steps: Vec<(u64, Option<&Begin>)> = peeks.iter().map(|at| (*at, None)).collect();
@@ -68,7 +68,7 @@ fn run(network: &NetworkSpec, begins: &[Begin], peeks: &[u64], mut change: Chang
     all
 }
 
-/// The obvious twin: every transfer keeps what is left of it, and everything is worked out anew at each change.
+/// The slow twin: every transfer keeps its remaining amount, and everything is computed anew at each change.
 fn twin(network: &NetworkSpec, begins: &[Begin], change: Change<'_>) -> Vec<Arrival> {
     let mut all = Vec::new();
     let mut pairs: Vec<(u32, u32)> = begins.iter().map(|b| (b.from.min(b.to), b.from.max(b.to))).collect();
@@ -87,7 +87,7 @@ fn twin(network: &NetworkSpec, begins: &[Begin], change: Change<'_>) -> Vec<Arri
         let mut now = 0;
         loop {
             let latency = link.latency.micros();
-            // Where there is no limit, nothing is ever left.
+            // On an unlimited link no amount ever remains.
             let bits = link.bandwidth.map_or(u64::MAX, Bandwidth::bits);
             let rate = u128::from((bits / (left.len() as u64).max(1)).max(1));
             let passes = left.iter().map(|(_, bits)| now + bits.div_ceil(rate) as u64).min();
@@ -121,7 +121,7 @@ fn twin(network: &NetworkSpec, begins: &[Begin], change: Change<'_>) -> Vec<Arri
     all
 }
 
-/// By the definition: between its beginning and its last bit, the shares of a transfer sum to its data, and one
+/// Checks the definition: between the beginning and the last bit of a transfer its shares sum to its data, and one
 /// microsecond earlier they did not yet.
 fn conserves(network: &NetworkSpec, begins: &[Begin], arrivals: &[Arrival]) -> Result<(), TestCaseError> {
     let stretches: Vec<(Begin, u64, u64)> = begins
@@ -157,7 +157,7 @@ fn conserves(network: &NetworkSpec, begins: &[Begin], arrivals: &[Arrival]) -> R
 fn network_of(drawn: &[(u64, u64)]) -> NetworkSpec {
     let mut network = NetworkSpec::uniform(3, Link::default());
     for ((bits, latency), at) in drawn.iter().zip(0..) {
-        // None, below one bit a second and transfer, narrow, wide.
+        // None, below one bit per second and transfer, narrow, wide.
         let choices = [None, Some(3), Some(1_000_000), Some(7_654_321), Some(1_000_000_007)];
         network.links[at] = Link {
             latency: Span::from_micros(*latency),
@@ -184,10 +184,10 @@ proptest! {
         let expected = twin(&network, &begins, None);
         prop_assert_eq!(expected.len(), begins.len(), "everything arrives");
         prop_assert_eq!(&run(&network, &begins, &[], None), &expected);
-        // When it is asked in between has no influence.
+        // The times of queries in between have no influence.
         prop_assert_eq!(&run(&network, &begins, &peeks, None), &expected);
         conserves(&network, &begins, &expected)?;
-        // Connections may change on the way.
+        // Connections may change during transfers.
         let other = network_of(&bandwidths[6..]);
         let expected = twin(&network, &begins, Some((changes, &other)));
         prop_assert_eq!(expected.len(), begins.len(), "everything arrives");

@@ -14,7 +14,7 @@ fn tariff(idle: u64, busy: u64, price: u64) -> Tariff {
 }
 
 proptest! {
-    /// The slow twin multiplies first, which has room for it here.
+    /// The slow twin multiplies first; the numbers here are small enough.
     #[test]
     fn energy_and_cost_are_rounded_once(
         time in 0_u128..1 << 80, more in 0_u128..1 << 80,
@@ -57,7 +57,7 @@ fn part(idle: u64, busy: u64, price: u64) -> PartitionSpec {
 const HOUR: u64 = 3_600_000_000;
 
 proptest! {
-    /// Cost is the integral of the tariff over use, rounded once, however the use is cut.
+    /// Cost is the integral of the tariff over use, rounded once, however the use is divided.
     #[test]
     fn cost_is_the_integral_of_the_tariff(
         rates in proptest::collection::vec(0_u16..=10_000, 24),
@@ -108,7 +108,7 @@ proptest! {
         let usage = Usage { from, to: to + Span::from_micros(later), processors: 64, useful: time, ..Usage::default() };
         let weighed = Usage { busy_weighed: ones.weigh(procs, share, from, to), ..usage };
         prop_assert_eq!(flat.electricity(&usage), ones.electricity(&weighed));
-        // And flat electricity is the facility's energy times its price.
+        // Flat electricity is the facility's energy times its price.
         let energy = facility(flat.meter(usage.busy(), usage.nominal()), pue_ppm).nanojoules();
         let expected = (energy * u128::from(electricity) + KWH / 2) / KWH;
         prop_assert_eq!(flat.electricity(&usage), Some(Money::from_nanos(expected as i128)));
@@ -130,8 +130,8 @@ proptest! {
             processors: 64,
             useful: Usage::proc_time(16, Rate::FULL, Span::from_micros(busy)),
             busy_weighed: of.weigh(16, Rate::FULL, time(from), time(from + busy)),
-            away: Usage::proc_time(8, Rate::FULL, Span::from_micros(away)),
-            away_weighed: of.weigh(8, Rate::FULL, time(from), time(from + away)),
+            down: Usage::proc_time(8, Rate::FULL, Span::from_micros(away)),
+            down_weighed: of.weigh(8, Rate::FULL, time(from), time(from + away)),
             ..Usage::default()
         };
         // Hour by hour, in millijoules of equivalent energy (float: the tolerance is far above its error).
@@ -154,7 +154,7 @@ proptest! {
 
 #[test]
 fn a_day_by_hand() {
-    // Half price from 22 h to 6 h, 0.20 a core-hour; the run begins at 21 h. Ten cores from 21:30 until 0:30 are 5 core-hours
+    // Half price from 22 h to 6 h, 0.20 per core-hour; the run begins at 21 h. Ten cores from 21:30 until 0:30 are 5 core-hours
     // at 0.20 and 25 at 0.10: 3.50.
     let site = SiteTariff {
         price_by_hour: Some("22-6=0.5".parse().unwrap()),
@@ -184,7 +184,7 @@ fn a_day_by_hand() {
     assert_eq!(Tariff::of(&part(1, 2, 3)).electricity(&usage), None);
 }
 
-/// The largest machine there may be, at the highest power, price, factor and PUE there may be, until the end of the time axis.
+/// The largest possible machine, at the highest power, price, factor and PUE, until the end of the time axis.
 #[test]
 fn the_largest_account_fits() {
     let (power, price, electricity) = (1_000_000_000, 1_000_000_000_000_000_000, 100_000_000_000_000);

@@ -1,21 +1,21 @@
-//! Axes: a range, and where its ticks are.
+//! Axes: the range of the data and the positions of ticks.
 
 /// One axis of a chart.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
-    /// What it shows, with the unit.
+    /// Title: the quantity, with its unit.
     pub title: String,
-    /// Its lower end, in the units of the data.
+    /// Lower end, in the units of the data.
     pub from: f64,
-    /// Its upper end.
+    /// Upper end, in the units of the data.
     pub to: f64,
-    /// Where labels stand.
+    /// Positions and texts of the labels.
     pub ticks: Vec<(f64, String)>,
-    /// Whether it is logarithmic; both ends are positive then.
+    /// Whether the axis is logarithmic; both ends are positive then.
     pub log: bool,
 }
 
-/// Lengths of time in seconds: the unit's name, its length, and steps between ticks that read well in it.
+/// Units of time: name, length in seconds, and steps between ticks that are easy to read.
 const TIME_UNITS: [(&str, f64, &[f64]); 4] = [
     ("s", 1.0, &[1.0, 2.0, 5.0, 10.0, 20.0, 30.0]),
     ("min", 60.0, &[1.0, 2.0, 5.0, 10.0, 15.0, 20.0, 30.0]),
@@ -24,43 +24,43 @@ const TIME_UNITS: [(&str, f64, &[f64]); 4] = [
 ];
 
 impl Axis {
-    /// Time of the run in seconds, in the unit that suits its length.
+    /// An axis for the time of a run in seconds, labelled in the unit that suits its length.
     pub fn time(from: f64, to: f64) -> Self {
         let to = if to > from { to } else { from + 1.0 };
-        // What begins soon after the origin is shown from there.
+        // An axis whose data begins soon after the origin starts at the origin.
         let from = if (0.0..to * 0.05).contains(&from) { 0.0 } else { from };
         let span = to - from;
         let unit = match span {
             span if span <= 300.0 && to <= 86_400.0 => 0,
             span if span <= 3.0 * 3_600.0 && to <= 86_400.0 => 1,
-            // Hours beyond some days are hard to place: a part of a long run is told in days.
+            // Many hours are hard to read, so a late part of a long run is labelled in days.
             span if span <= 4.0 * 86_400.0 && to <= 10.0 * 86_400.0 => 2,
             _ => 3,
         };
         let (name, length, steps) = TIME_UNITS[unit];
         let step = steps.iter().map(|step| step * length).find(|step| span / step <= 12.0);
         let step = step.unwrap_or_else(|| nice(span / length / 8.0) * length);
-        // Less than four of the smallest steps: parts of them.
+        // If the axis is shorter than four of the smallest steps, fractions of them are used.
         let step = if span < 4.0 * steps[0] * length { nice(span / length / 8.0) * length } else { step };
         let decimals = decimals(step / length);
         let ticks = multiples(from, to, step).map(|at| (at, number(at / length, decimals))).collect();
         Self { title: format!("time ({name})"), from, to, ticks, log: false }
     }
 
-    /// Numbers from `low` to `high`, both rounded away to a tick. `whole` keeps ticks at whole numbers.
+    /// A linear axis from `low` to `high`, both extended to the next tick. `whole` restricts ticks to whole numbers.
     pub fn linear(title: impl Into<String>, low: f64, high: f64, whole: bool) -> Self {
         let (low, high) =
             if low.is_finite() && high.is_finite() && high > low { (low, high) } else { (0.0, 1.0) };
         let step = nice((high - low) / 5.0);
         let step = if whole { step.max(1.0) } else { step };
-        // What is a tick but for rounding is one.
+        // Tolerates rounding errors at ticks.
         let (from, to) = (libm::floor(low / step + 1e-9) * step, libm::ceil(high / step - 1e-9) * step);
         let decimals = decimals(step);
         let ticks = multiples(from, to, step).map(|at| (at, number(at, decimals))).collect();
         Self { title: title.into(), from, to, ticks, log: false }
     }
 
-    /// Positive numbers, logarithmic, from `low` to `high`.
+    /// A logarithmic axis of positive numbers from `low` to `high`.
     pub fn log(title: impl Into<String>, low: f64, high: f64) -> Self {
         let low = if low.is_finite() && low > 0.0 { low } else { 1.0 };
         let high = if high.is_finite() && high > low { high } else { low * 10.0 };
@@ -89,7 +89,7 @@ impl Axis {
         }
     }
 
-    /// A time in seconds, logarithmic, with ticks at a second, a minute, an hour, a day.
+    /// A logarithmic axis of times in seconds, with ticks at a second, a minute, an hour and a day.
     pub fn log_time(title: impl Into<String>, low: f64, high: f64) -> Self {
         const MARKS: [(f64, &str); 14] = [
             (0.001, "1 ms"),
@@ -114,25 +114,25 @@ impl Axis {
         Self { title: title.into(), from: first, to: last, ticks, log: true }
     }
 
-    /// Named places 0, 1, 2, ... with half a place around.
+    /// An axis of named positions 0, 1, 2, ... with a margin of half a position on both sides.
     pub fn places(title: impl Into<String>, names: &[String]) -> Self {
         let ticks = names.iter().enumerate().map(|(place, name)| (place as f64, name.clone())).collect();
         Self { title: title.into(), from: -0.5, to: names.len() as f64 - 0.5, ticks, log: false }
     }
 
-    /// The same range, with nothing written at it.
+    /// The same range without ticks.
     pub(super) fn without_ticks(&self) -> Self {
         Self { title: String::new(), ticks: Vec::new(), ..*self }
     }
 
-    /// A value as a place on the drawn axis; those beyond its ends are held there.
+    /// The position of a value between the ends of the axis; values beyond an end are clamped to it.
     pub(super) fn place(&self, value: f64) -> f64 {
         let value = value.clamp(self.from, self.to);
         if self.log { libm::log10(value) } else { value }
     }
 }
 
-/// The nearest of 1, 2, 5 × a power of ten that is at least `rough`.
+/// The smallest of 1, 2, 5 × a power of ten that is at least `rough`.
 fn nice(rough: f64) -> f64 {
     if !(rough.is_finite() && rough > 0.0) {
         return 1.0;
@@ -150,7 +150,7 @@ fn multiples(from: f64, to: f64, step: f64) -> impl Iterator<Item = f64> {
     (0..200).map(move |count| (first + f64::from(count)) * step).take_while(move |at| *at <= to + step * 1e-9)
 }
 
-/// Decimals that a step needs.
+/// Number of decimals that a step needs.
 fn decimals(step: f64) -> usize {
     (0..9)
         .find(|places| {
@@ -160,7 +160,7 @@ fn decimals(step: f64) -> usize {
         .unwrap_or(9) as usize
 }
 
-/// A number as people write it: with a thin gap at thousands, large ones with k and M.
+/// Formats a number for people: thin spaces between thousands, large numbers with k and M.
 pub(super) fn number(value: f64, decimals: usize) -> String {
     let value = if value == 0.0 { 0.0 } else { value };
     let (value, decimals, tail) = match value.abs() {

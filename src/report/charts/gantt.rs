@@ -1,99 +1,100 @@
-//! Gantt charts: processors by time, in strips, a partition each; bars while they can be told apart, a [`Raster`] beyond.
+//! Gantt charts: processors over time, with a strip for each partition; bars if there are few enough, otherwise a [`Raster`].
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::legend::{self, Swatch};
 use super::plot::{Frame, NORMAL, Plot, SMALL};
 use super::sheet::{Anchor, Dash, Sheet, UNIT, fitted, polyline, rectangle, text_width};
-use super::{Axis, Chart, ChartError, Ink, Paint, Raster, Theme, WIDTH};
+use super::{Axis, Chart, Ink, Paint, Raster, Theme, WIDTH};
 
 /// A strip: the processors of one partition.
 #[derive(Clone, Debug)]
 pub struct GanttRow {
-    /// Its name: the site.
+    /// Name of the site.
     pub name: String,
-    /// A second name, smaller: the partition.
+    /// Name of the partition, in a smaller font.
     pub part: String,
-    /// Its processors.
+    /// Number of processors.
     pub processors: u32,
-    /// Processors a machine; 0 if nothing is known of machines.
+    /// Processors of a machine; 0 if unknown.
     pub cores: u32,
-    /// What is drawn instead of bars.
+    /// The raster that replaces the bars, if any.
     pub raster: Option<Raster>,
 }
 
-/// A stretch of an attempt.
+/// A period in which an attempt held processors.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GanttBar {
-    /// Its strip.
+    /// Index of the strip.
     pub row: usize,
-    /// From when, in seconds.
+    /// Start, in seconds.
     pub from: f64,
-    /// Until when.
+    /// End, in seconds.
     pub to: f64,
-    /// On which processors.
+    /// Ranges of processors.
     pub ranges: Vec<Range<u32>>,
-    /// Its group, which has a colour.
+    /// Index of its group, which determines its colour.
     pub group: usize,
-    /// What is written in it, if it fits.
+    /// Text inside the bar, if it fits.
     pub label: String,
-    /// What is told when it is pointed at.
+    /// Tooltip of the bar.
     pub title: String,
-    /// The attempt was lost.
+    /// Whether the attempt failed.
     pub lost: bool,
-    /// The job was killed at its end.
+    /// Whether the job was killed at the end of the bar.
     pub killed: bool,
 }
 
-/// An attempt that was lost, joined to the one that followed.
+/// A line from a failed attempt to the next attempt of the job.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GanttJoin {
-    /// Strip, processor (their middle) and time of its end.
+    /// End of the failed attempt: strip, middle processor, and time.
     pub from: (usize, f64, f64),
-    /// The same of the beginning of the next.
+    /// Start of the next attempt, in the same form.
     pub to: (usize, f64, f64),
 }
 
-/// Processors that nobody could have for a time.
+/// Processors that were down for a period.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GanttShading {
-    /// Their strip.
+    /// Index of the strip.
     pub row: usize,
-    /// From when, in seconds.
+    /// Start, in seconds.
     pub from: f64,
-    /// Until when.
+    /// End, in seconds.
     pub to: f64,
-    /// Which processors.
+    /// Ranges of processors.
     pub ranges: Vec<Range<u32>>,
 }
 
 /// A Gantt chart.
 #[derive(Clone, Debug)]
 pub struct GanttChart {
-    /// What it is.
+    /// Title of the chart.
     pub title: String,
-    /// Time, in seconds.
+    /// The time axis, in seconds.
     pub x: Axis,
-    /// Its strips, from the top.
+    /// The strips, from the top.
     pub rows: Vec<GanttRow>,
-    /// Its bars.
+    /// The bars.
     pub bars: Vec<GanttBar>,
-    /// Its joins; without any, lost attempts are only pale.
+    /// The joins; without any, failed attempts are only drawn paler.
     pub joins: Vec<GanttJoin>,
-    /// Its shadings.
-    pub away: Vec<GanttShading>,
+    /// The periods in which processors were down.
+    pub down: Vec<GanttShading>,
     /// Colours of the groups, with names if there is a legend.
     pub groups: Vec<(String, Ink)>,
 }
 
-/// Bars up to here are told apart one by one, and beyond only by group.
+/// Maximum number of bars that are drawn individually; beyond it, bars of a group are merged.
 const SINGLE: usize = 4_000;
-/// Bars up to here can all be pointed at, and of more those that are so wide, in units.
+/// Maximum number of bars that all have a tooltip; with more, only bars at least `HAIR` units wide do.
 const FEW: usize = 400;
 const HAIR: i32 = 15;
 
 impl Chart for GanttChart {
-    fn svg(&self, paint: Paint) -> Result<String, ChartError> {
+    fn svg(&self, paint: Paint) -> String {
         let named = self.rows.len() > 1 || self.rows.first().is_some_and(|row| !row.name.is_empty());
         let widest =
             self.rows.iter().map(|row| text_width(&row.name, NORMAL).max(text_width(&row.part, SMALL)));
@@ -109,7 +110,7 @@ impl Chart for GanttChart {
         legend::draw(&sheet, &entries, labels, 2, width);
         if !named {
             let place = (14 * UNIT, (above + inside / 2) * UNIT);
-            sheet.text("processor", place, NORMAL, Ink::Text.colour().2, Anchor::Middle, true);
+            sheet.text("processor", place, NORMAL, Ink::Text, Anchor::Middle, true);
         }
         let mut plots = Vec::new();
         let mut top = above;
@@ -125,7 +126,7 @@ impl Chart for GanttChart {
                 mesh: (false, false),
             };
             let x = if last { self.x.clone() } else { self.x.without_ticks() };
-            let plot = Plot::draw(&sheet, frame, &x, &processors(row, *height))?;
+            let plot = Plot::draw(&sheet, frame, &x, &processors(row, *height));
             if named {
                 self.name(&sheet, row, (labels - 42, top, *height));
             }
@@ -139,7 +140,7 @@ impl Chart for GanttChart {
         self.bars(&sheet, &plots);
         self.machines(&sheet, &plots);
         self.joins(&sheet, &plots);
-        Ok(sheet.finish())
+        sheet.finish()
     }
 }
 
@@ -148,18 +149,18 @@ impl GanttChart {
         let groups = self.groups.iter().filter(|(name, _)| !name.is_empty());
         let mut entries: Vec<legend::Entry> =
             groups.map(|(name, ink)| (name.clone(), *ink, Swatch::Box)).collect();
-        if !self.away.is_empty() {
-            entries.push(("processors away".to_owned(), Ink::Away, Swatch::Faint));
+        if !self.down.is_empty() {
+            entries.push(("processors down".to_owned(), Ink::Down, Swatch::Faint));
         }
         if !self.joins.is_empty() {
             entries.push((
-                "lost attempt, joined to the next".to_owned(),
+                "failed attempt, joined to the next".to_owned(),
                 Ink::Lost,
                 Swatch::Dashed(Dash::EVEN),
             ));
         } else if self.bars.iter().any(|bar| bar.lost) {
             let ink = self.groups.first().map_or(Ink::Series(0), |(_, ink)| *ink);
-            entries.push(("lost attempt (pale)".to_owned(), ink, Swatch::Faint));
+            entries.push(("failed attempt (pale)".to_owned(), ink, Swatch::Faint));
         }
         if self.bars.iter().any(|bar| bar.killed) {
             entries.push(("killed at its estimate".to_owned(), Ink::Lost, Swatch::Line));
@@ -167,7 +168,7 @@ impl GanttChart {
         entries
     }
 
-    /// Strips share the height by the root of their processors, so that small ones can be read too.
+    /// Heights of the strips, proportional to the square root of their processors, so that small ones remain readable.
     fn heights(&self) -> Vec<i32> {
         let roots: Vec<f64> =
             self.rows.iter().map(|row| libm::sqrt(f64::from(row.processors.max(1)))).collect();
@@ -185,27 +186,27 @@ impl GanttChart {
         let room = (right - 4) * UNIT;
         let name = fitted(&row.name, NORMAL, room).unwrap_or_default();
         let place = |y: i32| (right * UNIT, y * UNIT);
-        sheet.text(&name, place(middle), NORMAL, Ink::Text.colour().2, Anchor::End, false);
+        sheet.text(&name, place(middle), NORMAL, Ink::Text, Anchor::End, false);
         if two {
             let part = fitted(&row.part, SMALL, room).unwrap_or_default();
-            sheet.text(&part, place(middle + 14), SMALL, Ink::Muted.colour().2, Anchor::End, false);
+            sheet.text(&part, place(middle + 14), SMALL, Ink::Muted, Anchor::End, false);
         }
     }
 
     fn shade(&self, sheet: &Sheet, plots: &[Plot]) {
         let mut data = String::new();
-        for shading in &self.away {
+        for shading in &self.down {
             let Some(plot) = plots.get(shading.row) else { continue };
             for range in &shading.ranges {
                 boxed(&mut data, plot, (shading.from, shading.to), range, 3);
             }
         }
-        sheet.fill(&data, Ink::Away.colour().2, 0.35, None);
+        sheet.fill(&data, Ink::Down, 0.35, None);
     }
 
     fn raster(&self, sheet: &Sheet, row: &GanttRow, plot: &Plot, paint: Paint) {
         let Some(raster) = &row.raster else { return };
-        // A page follows the reader's theme: it has the picture in both, and shows one.
+        // A page follows the reader's theme: it contains the raster in both themes and shows one.
         let themes: &[(Theme, &str)] = match paint {
             Paint::Page => &[(Theme::Light, "by-day"), (Theme::Dark, "by-night")],
             Paint::File(Theme::Light) => &[(Theme::Light, "")],
@@ -216,20 +217,18 @@ impl GanttChart {
         let (left, top) = plot.at(from, f64::from(row.processors));
         let (right, bottom) = plot.at(to, 0.0);
         for (theme, class) in themes {
-            if let Some(png) = raster.png(&inks, *theme) {
-                sheet.image(&png, (left, top), (right - left, bottom - top), class);
-            }
+            let png = raster.png(&inks, *theme);
+            sheet.image(&png, (left, top), (right - left, bottom - top), class);
         }
     }
 
     fn bars(&self, sheet: &Sheet, plots: &[Plot]) {
-        let ink =
-            |bar: &GanttBar| self.groups.get(bar.group).map_or(Ink::Series(0), |(_, ink)| *ink).colour().2;
+        let ink = |bar: &GanttBar| self.groups.get(bar.group).map_or(Ink::Series(0), |(_, ink)| *ink);
         let single = self.bars.len() <= SINGLE;
-        // Nobody can point at what is as thin as a hair.
+        // A bar as thin as a hair is too narrow for a tooltip.
         let apart = |data_width: i32| self.bars.len() <= FEW || data_width >= HAIR;
-        // By colour, whether it was lost.
-        let mut together: std::collections::BTreeMap<(u8, bool), String> = std::collections::BTreeMap::new();
+        // The merged bars, by colour and by whether the attempt failed.
+        let mut together: BTreeMap<(u8, bool), (Ink, String)> = BTreeMap::new();
         let (mut lost, mut killed) = (String::new(), String::new());
         for bar in &self.bars {
             let Some(plot) = plots.get(bar.row) else { continue };
@@ -250,23 +249,25 @@ impl GanttChart {
             if single && apart(width) {
                 sheet.fill(&data, ink(bar), if bar.lost { 0.3 } else { 0.92 }, Some(&bar.title));
             } else {
-                together.entry((ink(bar), bar.lost)).or_default().push_str(&data);
+                let (_, all) =
+                    together.entry((ink(bar).index(), bar.lost)).or_insert_with(|| (ink(bar), String::new()));
+                all.push_str(&data);
             }
         }
-        for ((ink, lost), data) in &together {
+        for ((_, lost), (ink, data)) in &together {
             sheet.fill(data, *ink, if *lost { 0.3 } else { 0.92 }, None);
         }
         if single {
             self.outlines(sheet, plots);
             sheet.dash(Some(Dash::EVEN));
-            sheet.stroke(&lost, Ink::Lost.colour().2, 1.0, 1.0);
+            sheet.stroke(&lost, Ink::Lost, 1.0, 1.0);
             sheet.dash(None);
-            sheet.stroke(&killed, Ink::Lost.colour().2, 1.0, 2.5);
+            sheet.stroke(&killed, Ink::Lost, 1.0, 2.5);
             self.labels(sheet, plots);
         }
     }
 
-    /// Between neighbours of one colour there is a fine line of paper, where there is room for one.
+    /// Draws thin lines in the background colour between neighbouring bars of the same colour, where there is space.
     fn outlines(&self, sheet: &Sheet, plots: &[Plot]) {
         let mut data = String::new();
         for bar in &self.bars {
@@ -278,7 +279,7 @@ impl GanttChart {
                 }
             }
         }
-        sheet.stroke(&data, Ink::Paper.colour().2, 1.0, 0.8);
+        sheet.stroke(&data, Ink::Paper, 1.0, 0.8);
     }
 
     fn labels(&self, sheet: &Sheet, plots: &[Plot]) {
@@ -293,19 +294,12 @@ impl GanttChart {
                 }
                 let ink = if bar.lost { Ink::Text } else { Ink::Paper };
                 let baseline = (low + high) / 2 + (size * 3.6) as i32;
-                sheet.text(
-                    &bar.label,
-                    ((left + right) / 2, baseline),
-                    size,
-                    ink.colour().2,
-                    Anchor::Middle,
-                    false,
-                );
+                sheet.text(&bar.label, ((left + right) / 2, baseline), size, ink, Anchor::Middle, false);
             }
         }
     }
 
-    /// Lines between machines, where they do not cover everything.
+    /// Draws lines between machines, unless they would cover everything.
     fn machines(&self, sheet: &Sheet, plots: &[Plot]) {
         for (row, plot) in self.rows.iter().zip(plots) {
             let (left, top, right, bottom) = plot.bounds();
@@ -319,7 +313,7 @@ impl GanttChart {
                     polyline([(left, y), (right, y)])
                 })
                 .collect();
-            sheet.stroke(&lines, Ink::Axis.colour().2, 0.4, 0.5);
+            sheet.stroke(&lines, Ink::Axis, 0.4, 0.5);
         }
     }
 
@@ -328,7 +322,7 @@ impl GanttChart {
         let at = |(row, proc, time): (usize, f64, f64)| plots.get(row).map(|plot| plot.at(time, proc));
         let lines: String =
             self.joins.iter().filter_map(|join| Some(polyline([at(join.from)?, at(join.to)?]))).collect();
-        sheet.stroke(&lines, Ink::Lost.colour().2, 0.9, 1.0);
+        sheet.stroke(&lines, Ink::Lost, 0.9, 1.0);
         sheet.dash(None);
     }
 }
@@ -341,18 +335,18 @@ fn edges(plot: &Plot, at: f64, range: &Range<u32>) -> ((i32, i32), (i32, i32)) {
     corners(plot, (at, at), range)
 }
 
-/// A rectangle of the data, at least `least` units wide and three high, so that nothing vanishes.
+/// Appends a rectangle of the data, at least `least` units wide and three high, so that it stays visible.
 fn boxed(data: &mut String, plot: &Plot, times: (f64, f64), range: &Range<u32>, least: i32) {
     let ((left, low), (right, high)) = corners(plot, times, range);
     rectangle(data, left, high, (right - left).max(least), (low - high).max(3));
 }
 
-/// The axis of a strip: its processors, with a few numbers.
+/// The axis of a strip: its processors, with a few labels.
 fn processors(row: &GanttRow, height: i32) -> Axis {
     let count = row.processors.max(1);
     let wanted = (height / 24).clamp(1, 8) as u32;
     let mut step = count.div_ceil(wanted);
-    // Whole machines, or round numbers.
+    // Ticks at multiples of whole machines, or at round numbers.
     step = if row.cores > 1 { step.div_ceil(row.cores) * row.cores } else { round_up(step) };
     let ticks = (0..=count).step_by(step.max(1) as usize).map(|at| (f64::from(at), at.to_string())).collect();
     Axis { title: String::new(), from: 0.0, to: f64::from(count), ticks, log: false }

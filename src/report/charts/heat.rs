@@ -1,39 +1,39 @@
-//! Gain and loss, cell by cell.
+//! Heat maps of gain and loss.
 
 use super::plot::{NORMAL, SMALL};
 use super::sheet::{Anchor, Sheet, UNIT, fitted, rectangle, text_width};
-use super::{Chart, ChartError, Ink, Paint};
+use super::{Chart, Ink, Paint};
 
-/// A cell.
+/// A cell of a heat map.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeatCell {
-    /// What is written in it.
+    /// Text of the cell.
     pub text: String,
-    /// A second line, smaller.
+    /// A second, smaller line of text.
     pub below: String,
-    /// From −1, the most that is gained, to 1, the most that is lost.
+    /// Shade from −1 (largest gain) to 1 (largest loss).
     pub shade: f64,
-    /// What is told when it is pointed at.
+    /// Tooltip of the cell.
     pub title: String,
 }
 
 /// One table of cells.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeatPanel {
-    /// What its figures are.
+    /// Title of the table: the measure that it shows.
     pub title: String,
     /// The cells by row; `None` where there are no jobs.
     pub cells: Vec<Vec<Option<HeatCell>>>,
 }
 
-/// Tables of the same rows and columns, side by side.
+/// Tables with the same rows and columns, side by side.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeatChart {
-    /// What it is.
+    /// Title of the chart.
     pub title: String,
-    /// Names of rows.
+    /// Names of the rows.
     pub rows: Vec<String>,
-    /// Names of columns.
+    /// Names of the columns.
     pub columns: Vec<String>,
     /// The tables.
     pub panels: Vec<HeatPanel>,
@@ -42,7 +42,7 @@ pub struct HeatChart {
 const ROW: i32 = 38;
 
 impl Chart for HeatChart {
-    fn svg(&self, paint: Paint) -> Result<String, ChartError> {
+    fn svg(&self, paint: Paint) -> String {
         let widest = self.rows.iter().map(|name| text_width(name, NORMAL)).max().unwrap_or(0);
         let labels = widest / UNIT + 12;
         let panels = self.panels.len().max(1) as i32;
@@ -55,10 +55,10 @@ impl Chart for HeatChart {
         let top = head + if named { 20 } else { 4 };
         let key = 44;
         let height = top + self.rows.len() as i32 * ROW + key;
-        // The key below needs its words.
+        // The minimum width leaves space for the key.
         let sheet = Sheet::new(width.max(480) as u32, height as u32, paint, &self.title);
         let text = |text: &str, x: i32, y: i32, size: f64, ink: Ink, anchor: Anchor| {
-            sheet.text(text, (x * UNIT, y * UNIT), size, ink.colour().2, anchor, false);
+            sheet.text(text, (x * UNIT, y * UNIT), size, ink, anchor, false);
         };
         for (row, name) in self.rows.iter().enumerate() {
             text(name, labels - 8, top + row as i32 * ROW + ROW / 2 + 4, NORMAL, Ink::Text, Anchor::End);
@@ -79,7 +79,7 @@ impl Chart for HeatChart {
             }
         }
         Self::key(&sheet, labels, height - key + 14);
-        Ok(sheet.finish())
+        sheet.finish()
     }
 }
 
@@ -88,7 +88,7 @@ impl HeatChart {
         let mut data = String::new();
         rectangle(&mut data, (x + 1) * UNIT, (y + 1) * UNIT, (column - 2) * UNIT, (ROW - 2) * UNIT);
         let middle = (x + column / 2) * UNIT;
-        let ink = |ink: Ink| ink.colour().2;
+        let ink = |ink: Ink| ink;
         let Some(cell) = cell else {
             sheet.fill(&data, ink(Ink::Mesh), 0.5, None);
             sheet.text(
@@ -101,7 +101,7 @@ impl HeatChart {
             );
             return;
         };
-        // On the mesh's grey first, so that a faint shade is a cell all the same.
+        // The cell is filled with light grey first, so that it is visible even if its shade is faint.
         sheet.fill(&data, ink(Ink::Mesh), 0.5, None);
         let (shade, strength) =
             if cell.shade < 0.0 { (Ink::Gain, -cell.shade) } else { (Ink::Loss, cell.shade) };
@@ -119,7 +119,7 @@ impl HeatChart {
         sheet.text(&below, (middle, (y + ROW / 2 + 13) * UNIT), 9.5, ink(Ink::Text), Anchor::Middle, false);
     }
 
-    /// What the shades mean.
+    /// Draws the key of the shades.
     fn key(sheet: &Sheet, left: i32, top: i32) {
         const STEPS: i32 = 9;
         let begin = left + 52;
@@ -127,11 +127,11 @@ impl HeatChart {
             let shade = f64::from(step - STEPS / 2) / f64::from(STEPS / 2);
             let mut data = String::new();
             rectangle(&mut data, (begin + step * 18) * UNIT, top * UNIT, 18 * UNIT, 12 * UNIT);
-            sheet.fill(&data, Ink::Mesh.colour().2, 0.5, None);
+            sheet.fill(&data, Ink::Mesh, 0.5, None);
             let ink = if shade < 0.0 { Ink::Gain } else { Ink::Loss };
-            sheet.fill(&data, ink.colour().2, (shade.abs() * 0.72).max(0.01), None);
+            sheet.fill(&data, ink, (shade.abs() * 0.72).max(0.01), None);
         }
-        let ink = Ink::Muted.colour().2;
+        let ink = Ink::Muted;
         sheet.text("better", ((begin - 8) * UNIT, (top + 10) * UNIT), SMALL, ink, Anchor::End, false);
         let end = begin + STEPS * 18 + 8;
         sheet.text(

@@ -1,10 +1,10 @@
-//! Legends: a row of swatches with their names above a plot, in as many lines as it takes.
+//! Legends: swatches with their names above a plot, in as many lines as they need.
 
 use super::palette::Ink;
 use super::plot::NORMAL;
 use super::sheet::{Anchor, Dash, Sheet, UNIT, fitted, rectangle, text_width};
 
-/// How an entry looks.
+/// The symbol of an entry.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) enum Swatch {
     Box,
@@ -13,7 +13,7 @@ pub(super) enum Swatch {
     Dashed(Dash),
     Dot,
     Hollow,
-    /// A dot as small as those of single values.
+    /// A dot of the size of single values.
     Point,
     Diamond,
     /// A box with a line in its middle.
@@ -28,54 +28,53 @@ const LINE: i32 = 18;
 const SWATCH: i32 = 14;
 const GAP: i32 = 16;
 
-/// Pixels that a legend needs in a width.
+/// Height of a legend of a given width, in pixels.
 pub(super) fn height(entries: &[Entry], width: i32) -> i32 {
     let lines = places(entries, width).last().map_or(0, |(line, _)| line + 1);
     if lines == 0 { 0 } else { lines * LINE + 4 }
 }
 
-/// Draws it, from the upper left corner in pixels.
+/// Draws the legend from its upper left corner, in pixels.
 pub(super) fn draw(sheet: &Sheet, entries: &[Entry], left: i32, top: i32, width: i32) {
     for ((name, ink, swatch), (line, x)) in entries.iter().zip(places(entries, width)) {
         let (x, y) = ((left + x) * UNIT, (top + line * LINE) * UNIT);
-        let index = ink.colour().2;
         let middle = y + 9 * UNIT;
         match swatch {
             Swatch::Box | Swatch::Faint => {
                 let mut data = String::new();
                 rectangle(&mut data, x, y + 4 * UNIT, SWATCH * UNIT, 10 * UNIT);
-                sheet.fill(&data, index, if *swatch == Swatch::Box { 1.0 } else { 0.35 }, None);
+                sheet.fill(&data, *ink, if *swatch == Swatch::Box { 1.0 } else { 0.35 }, None);
             }
             Swatch::Line | Swatch::Dashed(_) => {
                 sheet.dash(if let Swatch::Dashed(dash) = swatch { Some(*dash) } else { None });
                 let data = super::sheet::polyline([(x, middle), (x + SWATCH * UNIT, middle)]);
-                sheet.stroke(&data, index, 1.0, 2.0);
+                sheet.stroke(&data, *ink, 1.0, 2.0);
                 sheet.dash(None);
             }
             Swatch::Dot | Swatch::Hollow => {
-                sheet.circle((x + SWATCH * UNIT / 2, middle), 4 * UNIT, index, *swatch == Swatch::Dot, None);
+                sheet.circle((x + SWATCH * UNIT / 2, middle), 4 * UNIT, *ink, *swatch == Swatch::Dot, None);
             }
-            Swatch::Point => sheet.dots([(x + SWATCH * UNIT / 2, middle)], index, 1.0, 2.8),
-            Swatch::Diamond => sheet.diamond((x + SWATCH * UNIT / 2, middle), index, 6),
+            Swatch::Point => sheet.dots([(x + SWATCH * UNIT / 2, middle)], *ink, 1.0, 2.8),
+            Swatch::Diamond => sheet.diamond((x + SWATCH * UNIT / 2, middle), *ink, 6),
             Swatch::Spread => {
                 let mut data = String::new();
                 rectangle(&mut data, x, y + 4 * UNIT, SWATCH * UNIT, 10 * UNIT);
-                sheet.fill(&data, index, 0.3, None);
-                sheet.stroke(&data, index, 1.0, 1.2);
+                sheet.fill(&data, *ink, 0.3, None);
+                sheet.stroke(&data, *ink, 1.0, 1.2);
                 let half = x + SWATCH * UNIT / 2;
                 let line = super::sheet::polyline([(half, y + 4 * UNIT), (half, y + 14 * UNIT)]);
-                sheet.stroke(&line, index, 1.0, 2.6);
+                sheet.stroke(&line, *ink, 1.0, 2.6);
             }
         }
         let room = (width - SWATCH - 6) * UNIT;
         if let Some(name) = fitted(name, NORMAL, room) {
             let place = (x + (SWATCH + 6) * UNIT, y + 13 * UNIT);
-            sheet.text(&name, place, NORMAL, Ink::Text.colour().2, Anchor::Start, false);
+            sheet.text(&name, place, NORMAL, Ink::Text, Anchor::Start, false);
         }
     }
 }
 
-/// The line and the x of each entry.
+/// The line number and the x position of each entry.
 fn places(entries: &[Entry], width: i32) -> Vec<(i32, i32)> {
     let (mut line, mut x) = (0, 0);
     entries

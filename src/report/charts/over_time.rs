@@ -1,69 +1,69 @@
-//! Quantities over the time of a run.
+//! Charts of quantities over the time of a run.
 
 use super::legend::{self, Swatch};
 use super::plot::{Frame, Plot, label_space};
 use super::sheet::Dash;
 use super::sheet::Sheet;
-use super::{Axis, Chart, ChartError, Ink, Paint, WIDTH};
+use super::{Axis, Chart, Ink, Paint, WIDTH};
 
-/// The value from `x` on, up to the next point: its mean, and between which bounds it was, if it stands for many changes.
+/// The value from `x` to the next point: its mean, and its bounds if the point summarizes several changes.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub struct TimePoint {
-    /// Since when, in seconds.
+    /// Start of the value, in seconds.
     pub x: f64,
-    /// The least.
+    /// The minimum.
     pub low: f64,
-    /// The mean over the time.
+    /// The mean over time.
     pub mean: f64,
-    /// The most.
+    /// The maximum.
     pub high: f64,
 }
 
 /// How a quantity is drawn.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum TimeStyle {
-    /// A line.
+    /// As a line.
     Line,
-    /// A dashed line.
+    /// As a dashed line.
     Dashed,
-    /// The area below it.
+    /// As an area.
     Area,
-    /// The area below it, faintly.
+    /// As a faint area.
     Faint,
 }
 
-/// A quantity.
+/// A quantity over time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TimeLayer {
-    /// Its name in the legend.
+    /// Name in the legend.
     pub name: String,
-    /// Its colour.
+    /// Colour of the layer.
     pub ink: Ink,
-    /// How it is drawn.
+    /// How the quantity is drawn.
     pub style: TimeStyle,
-    /// Its values, in order of time. The last one holds until the end of the axis.
+    /// The values in order of time. The last one holds until the end of the axis.
     pub points: Vec<TimePoint>,
 }
 
-/// Quantities over time, drawn one over the other in their order.
+/// Quantities over time, drawn on top of each other in their order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TimeChart {
-    /// What it is.
+    /// Title of the chart.
     pub title: String,
-    /// Time, in seconds.
+    /// The time axis, in seconds.
     pub x: Axis,
-    /// The quantity.
+    /// The axis of the quantities.
     pub y: Axis,
-    /// What is drawn.
+    /// The quantities.
     pub layers: Vec<TimeLayer>,
-    /// Its height in pixels.
+    /// Height, in pixels.
     pub height: u32,
-    /// Space at the left in pixels, so that charts below each other are aligned; more if labels need it.
+    /// Minimum width of the label column in pixels, so that charts below each other are aligned; longer labels widen it.
     pub labels: i32,
 }
 
 impl Chart for TimeChart {
-    fn svg(&self, paint: Paint) -> Result<String, ChartError> {
+    fn svg(&self, paint: Paint) -> String {
         let entries: Vec<legend::Entry> = self
             .layers
             .iter()
@@ -92,16 +92,16 @@ impl Chart for TimeChart {
             x_labels: true,
             mesh: (false, true),
         };
-        let plot = Plot::draw(&sheet, frame, &self.x, &self.y)?;
+        let plot = Plot::draw(&sheet, frame, &self.x, &self.y);
         for layer in &self.layers {
-            self.layer(&plot, layer)?;
+            self.layer(&plot, layer);
         }
-        Ok(sheet.finish())
+        sheet.finish()
     }
 }
 
 impl TimeChart {
-    fn layer(&self, plot: &Plot, layer: &TimeLayer) -> Result<(), ChartError> {
+    fn layer(&self, plot: &Plot, layer: &TimeLayer) {
         let stepped = |value: fn(&TimePoint) -> f64| -> Vec<(f64, f64)> {
             let mut steps: Vec<(f64, f64)> = Vec::with_capacity(layer.points.len() * 2);
             for point in &layer.points {
@@ -117,7 +117,7 @@ impl TimeChart {
         };
         let mean = stepped(|point| point.mean);
         let Some(((first, _), (last, _))) = mean.first().copied().zip(mean.last().copied()) else {
-            return Ok(());
+            return;
         };
         let floor = self.y.from;
         match layer.style {
@@ -125,15 +125,15 @@ impl TimeChart {
                 let mut shape = vec![(first, floor)];
                 shape.extend(mean);
                 shape.push((last, floor));
-                plot.polygon(&shape, layer.ink, if layer.style == TimeStyle::Area { 0.85 } else { 0.3 })
+                plot.polygon(&shape, layer.ink, if layer.style == TimeStyle::Area { 0.85 } else { 0.3 });
             }
             TimeStyle::Line | TimeStyle::Dashed => {
                 if layer.points.iter().any(|point| point.low < point.high) {
                     let mut band = stepped(|point| point.high);
                     band.extend(stepped(|point| point.low).into_iter().rev());
-                    plot.polygon(&band, layer.ink, 0.22)?;
+                    plot.polygon(&band, layer.ink, 0.22);
                 }
-                plot.line(&mean, layer.ink, 1.5, (layer.style == TimeStyle::Dashed).then_some(Dash::EVEN))
+                plot.line(&mean, layer.ink, 1.5, (layer.style == TimeStyle::Dashed).then_some(Dash::EVEN));
             }
         }
     }

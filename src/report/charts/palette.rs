@@ -1,6 +1,5 @@
 //! Colours as roles, in a light and a dark theme.
 
-use plotters::style::RGBColor;
 use serde::{Deserialize, Serialize};
 
 /// Light or dark.
@@ -14,42 +13,43 @@ pub enum Theme {
     Dark,
 }
 
-/// What the colours of a picture are written as.
+/// How the colours of a chart are written.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Paint {
-    /// Classes (`f3` fills, `s3` strokes), whose colours the style sheet of a page gives: it follows the reader's theme.
+    /// As classes (`f3` fills, `s3` strokes) whose colours come from the style sheet of a page, which follows the reader's theme.
     Page,
-    /// The colours of one theme, for a file of its own.
+    /// As the colours of one theme, for a separate file.
     File(Theme),
 }
 
-/// What a colour is for.
+/// The role of a colour.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Ink {
-    /// What is drawn on.
+    /// The background.
     Paper,
     /// Text.
     Text,
-    /// Text of less weight: tick labels.
+    /// Less prominent text: tick labels.
     Muted,
     /// Axes.
     Axis,
-    /// Lines of the mesh.
+    /// Grid lines.
     Mesh,
-    /// Processors that are away.
-    Away,
-    /// Work that was lost, jobs that were killed.
+    /// Processors that are down.
+    Down,
+    /// Failed attempts and killed jobs.
     Lost,
-    /// Shading of what is better.
+    /// Shading of better values.
     Gain,
-    /// Shading of what is worse.
+    /// Shading of worse values.
     Loss,
-    /// A series, by its number; they repeat after [`Ink::SERIES`].
+    /// A series, by its number; colours repeat after [`Ink::SERIES`].
     Series(u8),
 }
 
-/// Light and dark, in the order of [`Ink::index`]. The series are Okabe and Ito's colours for all kinds of colour vision (2008), darkened
-/// for thin lines on white and lightened for dark paper; yellow, which cannot be read on white, is an olive.
+/// The light and the dark colour of each role, in the order of [`Ink::index`]. The series are Okabe and Ito's colours for all kinds
+/// of colour vision (2008), darkened for thin lines on white and lightened for dark paper; yellow, which is illegible on white, is
+/// replaced by olive.
 const COLOURS: [(&str, &str); 17] = [
     ("#ffffff", "#15181c"),
     ("#1c2126", "#e6e8ea"),
@@ -74,14 +74,15 @@ impl Ink {
     /// Number of different series colours.
     pub const SERIES: u8 = 8;
 
-    const fn index(self) -> u8 {
+    /// Index in the table of colours; series of the same colour share it.
+    pub(super) const fn index(self) -> u8 {
         match self {
             Self::Paper => 0,
             Self::Text => 1,
             Self::Muted => 2,
             Self::Axis => 3,
             Self::Mesh => 4,
-            Self::Away => 5,
+            Self::Down => 5,
             Self::Lost => 6,
             Self::Gain => 7,
             Self::Loss => 8,
@@ -89,14 +90,15 @@ impl Ink {
         }
     }
 
-    /// The colour handed to plotters, which stands for the role.
-    pub(super) const fn colour(self) -> RGBColor {
-        RGBColor(0, 0, self.index())
-    }
-
-    /// Writes the attribute that fills (or strokes) with this colour.
+    /// The SVG attribute that fills (or strokes) with this colour.
     pub(super) fn attribute(self, stroke: bool, paint: Paint) -> String {
-        attribute(self.index(), stroke, paint)
+        let index = self.index();
+        match (paint, stroke) {
+            (Paint::Page, false) => format!("class=\"f{index}\""),
+            (Paint::Page, true) => format!("class=\"s{index}\""),
+            (Paint::File(theme), false) => format!("fill=\"{}\"", self.hex(theme)),
+            (Paint::File(theme), true) => format!("fill=\"none\" stroke=\"{}\"", self.hex(theme)),
+        }
     }
 
     /// The colour in a theme, as `#rrggbb`.
@@ -119,24 +121,14 @@ fn hex(index: u8, theme: Theme) -> &'static str {
     }
 }
 
-/// The attribute for a colour by its number, as plotters hands it back.
-pub(super) fn attribute(index: u8, stroke: bool, paint: Paint) -> String {
-    match (paint, stroke) {
-        (Paint::Page, false) => format!("class=\"f{index}\""),
-        (Paint::Page, true) => format!("class=\"s{index}\""),
-        (Paint::File(theme), false) => format!("fill=\"{}\"", hex(index, theme)),
-        (Paint::File(theme), true) => format!("fill=\"none\" stroke=\"{}\"", hex(index, theme)),
-    }
-}
-
-/// The style sheet that gives the classes of [`Paint::Page`] the colours of variables, and the variables of a theme.
+/// The style sheet that assigns CSS variables to the classes of [`Paint::Page`], without the variables of a theme.
 pub(crate) fn classes() -> String {
     (0..COLOURS.len())
         .map(|n| format!(".f{n}{{fill:var(--i{n})}}.s{n}{{fill:none;stroke:var(--i{n})}}"))
         .collect()
 }
 
-/// The variables of the style sheet in one theme.
+/// The CSS variables of one theme.
 pub(crate) fn variables(theme: Theme) -> String {
     (0..COLOURS.len() as u8).map(|n| format!("--i{n}:{};", hex(n, theme))).collect()
 }

@@ -1,48 +1,48 @@
-//! Two measures against each other, and what no other point beats in both.
+//! Two measures against each other, with their Pareto front.
 
 use super::legend::{Entry, Swatch};
 use super::plot::Plot;
 use super::sheet::Dash;
-use super::{Axis, Chart, ChartError, Ink, Paint};
+use super::{Axis, Chart, Ink, Paint};
 
 /// A point: one variant of a study.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ParetoPoint {
-    /// The first measure.
+    /// Value of the first measure.
     pub x: f64,
-    /// The second.
+    /// Value of the second measure.
     pub y: f64,
-    /// Its name in the legend, the same for points of a kind.
+    /// Name in the legend, shared by points of the same kind.
     pub kind: String,
-    /// Its colour.
+    /// Colour of the point.
     pub ink: Ink,
-    /// Whether no other point beats it.
+    /// Whether the point is on the front: no other point dominates it.
     pub front: bool,
-    /// Whether it is told apart as not stationary.
+    /// Whether the point is drawn hollow, as the value of an unstable run.
     pub hollow: bool,
-    /// What is told when it is pointed at.
+    /// Tooltip of the point.
     pub title: String,
 }
 
-/// Points and their front.
+/// Points and their Pareto front.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ParetoChart {
-    /// What it is.
+    /// Title of the chart.
     pub title: String,
-    /// The first measure.
+    /// Axis of the first measure.
     pub x: Axis,
-    /// The second.
+    /// Axis of the second measure.
     pub y: Axis,
-    /// Whether less of the first measure is better, and of the second.
+    /// For each measure, whether less is better.
     pub less_is_better: (bool, bool),
     /// The points.
     pub points: Vec<ParetoPoint>,
-    /// Size in pixels.
+    /// Width and height, in pixels.
     pub size: (u32, u32),
 }
 
 impl Chart for ParetoChart {
-    fn svg(&self, paint: Paint) -> Result<String, ChartError> {
+    fn svg(&self, paint: Paint) -> String {
         let mut entries: Vec<Entry> = Vec::new();
         for point in &self.points {
             if !entries.iter().any(|(name, _, _)| *name == point.kind) {
@@ -53,14 +53,14 @@ impl Chart for ParetoChart {
             self.points.iter().filter(|point| point.front).map(|point| (point.x, point.y)).collect();
         front.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
         if !front.is_empty() {
-            entries.push(("not dominated".to_owned(), Ink::Text, Swatch::Dashed(Dash::EVEN)));
+            entries.push(("Pareto-optimal".to_owned(), Ink::Text, Swatch::Dashed(Dash::EVEN)));
         }
         if self.points.iter().any(|point| point.hollow) {
-            entries.push(("backlog still grew".to_owned(), Ink::Muted, Swatch::Hollow));
+            entries.push(("unstable".to_owned(), Ink::Muted, Swatch::Hollow));
         }
         let (sheet, plot) =
-            Plot::under_legend((&self.title, self.size, paint), (&self.x, &self.y), &entries, (true, true))?;
-        plot.line(&self.stairs(&front), Ink::Text, 1.2, Some(Dash::EVEN))?;
+            Plot::under_legend((&self.title, self.size, paint), (&self.x, &self.y), &entries, (true, true));
+        plot.line(&self.stairs(&front), Ink::Text, 1.2, Some(Dash::EVEN));
         for point in &self.points {
             plot.mark(
                 (point.x, point.y),
@@ -73,17 +73,18 @@ impl Chart for ParetoChart {
         if self.points.is_empty() {
             plot.note("no variant has both measures");
         }
-        Ok(sheet.finish())
+        sheet.finish()
     }
 }
 
 impl ParetoChart {
-    /// The border of what the front dominates: between two of its points, the corner that both beat.
+    /// The border of the region that the front dominates: between two neighbouring points it includes the corner that both
+    /// dominate.
     pub(super) fn stairs(&self, front: &[(f64, f64)]) -> Vec<(f64, f64)> {
         let mut stairs: Vec<(f64, f64)> = Vec::new();
         for (x, y) in front.iter().copied() {
             if let Some((before_x, before_y)) = stairs.last().copied() {
-                // What both beat has the worse of the two in each measure.
+                // The corner has the worse of the two values in each measure.
                 let worse_x =
                     if self.less_is_better.0 { f64::max(before_x, x) } else { f64::min(before_x, x) };
                 let worse_y =

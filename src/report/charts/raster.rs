@@ -1,14 +1,15 @@
-//! What a Gantt chart shows when there are more bars than pixels: how far each cell of time × processors was in use, and by
-//! whom.
+//! Rasters replace the bars of a Gantt chart when there are more bars than pixels: for each cell of time × processors, its
+//! utilization by group of jobs.
 
+use std::io::Write as _;
 use std::ops::Range;
 
-use resvg::tiny_skia::{ColorU8, Pixmap};
+use flate2::{Compression, Crc, write::ZlibEncoder};
 
 use super::palette::{Ink, Theme};
 
-/// Time × processors as a grid of cells, each with the processor time that every group of jobs had in it. Exact: in
-/// microseconds × processors.
+/// A grid of cells over time × processors, with the processor time of each group of jobs in each cell. Exact: in microseconds ×
+/// processors.
 #[derive(Clone, Debug)]
 pub struct Raster {
     columns: u32,
@@ -21,7 +22,7 @@ pub struct Raster {
 }
 
 impl Raster {
-    /// Of so many cells over the time `from..to` in microseconds and processors `0..processors`.
+    /// An empty raster over the time `from..to` in microseconds and the processors `0..processors`.
     pub fn new(columns: u32, rows: u32, groups: usize, (from, to): (u64, u64), processors: u32) -> Self {
         let (columns, rows) = (columns.max(1), rows.clamp(1, processors.max(1)));
         let cells = vec![0; columns as usize * rows as usize * groups.max(1)];
@@ -36,7 +37,7 @@ impl Raster {
         }
     }
 
-    /// From when until when it is, in seconds.
+    /// Start and end in seconds.
     pub(super) fn span(&self) -> (f64, f64) {
         (self.from as f64 / 1e6, self.to as f64 / 1e6)
     }
@@ -63,7 +64,7 @@ impl Raster {
         }
     }
 
-    /// The share of a cell that a group had.
+    /// The share of a cell's processor time that a group used.
     pub fn share(&self, column: u32, row: u32, group: usize) -> f64 {
         let place = (row as usize * self.columns as usize + column as usize) * self.groups + group;
         let (time, held) = (self.time_of(column), self.processors_of(row));
@@ -71,7 +72,7 @@ impl Raster {
         self.cells.get(place).map_or(0.0, |used| *used as f64 / whole.max(1) as f64)
     }
 
-    // Cells cut the axis evenly: cell n is from ⌈n·length/cells⌉ on.
+    // Cells divide the axis evenly: cell n starts at ⌈n·length/cells⌉.
     fn column_of(&self, time: u64) -> u32 {
         (u128::from(time - self.from) * u128::from(self.columns) / u128::from(self.to - self.from)) as u32
     }
@@ -92,10 +93,10 @@ impl Raster {
         edge(row)..edge(row + 1)
     }
 
-    /// As pixels on clear ground: the colour is that of the groups, mixed, and its weight how far the cell was in use. The first
-    /// processors are at the bottom. `None` if there is no such bitmap.
-    pub fn png(&self, inks: &[Ink], theme: Theme) -> Option<Vec<u8>> {
-        let mut pixels = Pixmap::new(self.columns, self.rows)?;
+    /// The raster as a PNG file with a transparent background: the colour of a pixel mixes those of the groups, and its opacity is
+    /// the utilization of the cell. The lowest processors are at the bottom.
+    pub fn png(&self, inks: &[Ink], theme: Theme) -> Vec<u8> {
+        let mut pixels = vec![[0_u8; 4]; self.columns as usize * self.rows as usize];
         for row in 0..self.rows {
             for column in 0..self.columns {
                 let shares: Vec<f64> = (0..self.groups).map(|group| self.share(column, row, group)).collect();
@@ -107,16 +108,40 @@ impl Raster {
                     let of = |(group, share): (usize, &f64)| {
                         share * f64::from(inks.get(group).map_or(128, |ink| ink.rgb(theme)[channel]))
                     };
-                    // In steps, so that it can be compressed.
+                    // Few distinct values compress better.
                     let value = shares.iter().enumerate().map(of).sum::<f64>() / sum;
                     (libm::round(value / 16.0) * 16.0).clamp(0.0, 255.0) as u8
                 };
                 let weight = (libm::ceil(sum.min(1.0) * 12.0) / 12.0 * 255.0) as u8;
-                let colour = ColorU8::from_rgba(mixed(0), mixed(1), mixed(2), weight).premultiply();
                 let place = ((self.rows - 1 - row) * self.columns + column) as usize;
-                pixels.pixels_mut()[place] = colour;
+                pixels[place] = [mixed(0), mixed(1), mixed(2), weight];
             }
         }
-        pixels.encode_png().ok()
+        bitmap(self.columns, pixels.as_flattened())
     }
+}
+
+/// Encodes rows of `columns` pixels (red, green, blue, alpha) as a PNG file: its header, one chunk of data, its end.
+fn bitmap(columns: u32, pixels: &[u8]) -> Vec<u8> {
+    let rows = pixels.chunks_exact(columns as usize * 4);
+    let mut header = [columns.to_be_bytes(), (rows.len() as u32).to_be_bytes()].concat();
+    // Eight bits per channel, four channels, not interlaced.
+    header.extend([8, 6, 0, 0, 0]);
+    let mut data = ZlibEncoder::new(Vec::new(), Compression::default());
+    for row in rows {
+        // Each row starts with its filter type, 0 for none. Writing to a vector cannot fail.
+        let _ = data.write_all(&[0]).and_then(|()| data.write_all(row));
+    }
+    let mut file = b"\x89PNG\r\n\x1a\n".to_vec();
+    for (kind, content) in
+        [(b"IHDR", header), (b"IDAT", data.finish().unwrap_or_default()), (b"IEND", Vec::new())]
+    {
+        let named = [&kind[..], &content].concat();
+        let mut sum = Crc::new();
+        sum.update(&named);
+        file.extend((content.len() as u32).to_be_bytes());
+        file.extend(named);
+        file.extend(sum.sum().to_be_bytes());
+    }
+    file
 }

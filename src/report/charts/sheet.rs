@@ -1,19 +1,18 @@
-//! An SVG document that is being drawn. Lengths are tenths of a pixel, so that plotters' whole numbers are fine enough.
+//! An SVG document under construction. Lengths are integers, in tenths of a pixel.
 
 use std::cell::RefCell;
 use std::fmt::Write as _;
 use std::rc::Rc;
 
-use super::ChartError;
-use super::palette::{Ink, Paint, attribute};
+use super::palette::{Ink, Paint};
 
-/// Units a pixel.
+/// Units in a pixel.
 pub(super) const UNIT: i32 = 10;
 
-/// Families with alike widths, so that what fits in one fits in all.
+/// Font families of similar widths, so that text that fits in one fits in all.
 const FAMILIES: &str = "'DejaVu Sans',Verdana,'Segoe UI',system-ui,sans-serif";
 
-/// Where a text is held.
+/// The part of a text that is placed at its x position.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) enum Anchor {
     Start,
@@ -21,7 +20,7 @@ pub(super) enum Anchor {
     End,
 }
 
-/// How a line is broken: kinds that can be told apart without colour.
+/// The dash pattern of a line; patterns can be distinguished without colour.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) struct Dash(u8);
 
@@ -30,7 +29,7 @@ impl Dash {
     pub(super) const EVEN: Self = Self(0);
     const PATTERNS: [&'static str; 4] = ["5 3", "1.5 2.5", "7 2 1.5 2", "10 3"];
 
-    /// The kind of a line by its number; they repeat.
+    /// The pattern with this number; patterns repeat.
     pub(super) const fn numbered(number: usize) -> Self {
         Self((number % Self::PATTERNS.len()) as u8)
     }
@@ -40,24 +39,21 @@ impl Dash {
     }
 }
 
-/// The document, shared by plotters' drawing areas and by what draws itself.
+/// The document, shared by its plots and by charts that draw on it directly.
 #[derive(Clone, Debug)]
 pub(super) struct Sheet(Rc<RefCell<Document>>);
 
 #[derive(Debug)]
 struct Document {
     body: String,
-    width: i32,
-    height: i32,
     paint: Paint,
     dash: Option<Dash>,
 }
 
 impl Sheet {
-    /// Of so many pixels, to be read out as `label`.
+    /// A sheet with the given size in pixels; `label` is its text for screen readers.
     pub(super) fn new(width: u32, height: u32, paint: Paint, label: &str) -> Self {
-        let (width, height) = (width as i32 * UNIT, height as i32 * UNIT);
-        // Inside a page neither names of its namespaces nor a title are wanted: the one is known, the other would pop up everywhere.
+        // Inline SVG needs no namespace, and its title would appear as a tooltip over the whole chart.
         let names = match paint {
             Paint::Page => "",
             Paint::File(_) => {
@@ -65,9 +61,7 @@ impl Sheet {
             }
         };
         let mut body = format!(
-            "<svg {names}width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" role=\"img\" font-family=\"{FAMILIES}\" aria-label=\"",
-            width / UNIT,
-            height / UNIT
+            "<svg {names}width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" role=\"img\" font-family=\"{FAMILIES}\" aria-label=\"",
         );
         escape(&mut body, label);
         body.push_str("\">");
@@ -76,44 +70,39 @@ impl Sheet {
             let _ = write!(body, "<rect width=\"100%\" height=\"100%\" {fill}/>");
         }
         body.push('\n');
-        Self(Rc::new(RefCell::new(Document { body, width, height, paint, dash: None })))
+        Self(Rc::new(RefCell::new(Document { body, paint, dash: None })))
     }
 
-    /// The finished document.
+    /// Returns the finished document.
     pub(super) fn finish(self) -> String {
         let mut document = self.0.borrow_mut();
         document.body.push_str("</svg>\n");
         std::mem::take(&mut document.body)
     }
 
-    pub(super) fn size(&self) -> (u32, u32) {
-        let document = self.0.borrow();
-        (document.width as u32, document.height as u32)
-    }
-
-    /// From now on lines are broken like this, or not at all.
+    /// Sets the dash pattern of the following lines; `None` for solid lines.
     pub(super) fn dash(&self, dash: Option<Dash>) {
         self.0.borrow_mut().dash = dash;
     }
 
-    /// A filled shape of path data in units, in a role's colour.
-    pub(super) fn fill(&self, data: &str, index: u8, alpha: f64, title: Option<&str>) {
+    /// Draws a filled shape from path data in units, in the colour of a role, with an optional tooltip.
+    pub(super) fn fill(&self, data: &str, ink: Ink, alpha: f64, title: Option<&str>) {
         if data.is_empty() {
             return;
         }
         let mut document = self.0.borrow_mut();
-        let paint = attribute(index, false, document.paint);
+        let paint = ink.attribute(false, document.paint);
         let _ = write!(document.body, "<path {paint}{} d=\"{data}\"", opacity(alpha));
         document.close("path", title);
     }
 
-    /// A line along path data.
-    pub(super) fn stroke(&self, data: &str, index: u8, alpha: f64, width: f64) {
+    /// Draws a line along path data.
+    pub(super) fn stroke(&self, data: &str, ink: Ink, alpha: f64, width: f64) {
         if data.is_empty() {
             return;
         }
         let mut document = self.0.borrow_mut();
-        let paint = attribute(index, true, document.paint);
+        let paint = ink.attribute(true, document.paint);
         let dashes = document.dash.map(|dash| format!(" stroke-dasharray=\"{}\"", dash.pattern()));
         let dashes = dashes.unwrap_or_default();
         let _ = writeln!(
@@ -123,38 +112,39 @@ impl Sheet {
         );
     }
 
-    /// A circle.
+    /// Draws a circle.
     pub(super) fn circle(
         &self,
         (x, y): (i32, i32),
         radius: i32,
-        index: u8,
+        ink: Ink,
         filled: bool,
         title: Option<&str>,
     ) {
         let mut document = self.0.borrow_mut();
-        let paint = attribute(index, !filled, document.paint);
+        let paint = ink.attribute(!filled, document.paint);
         let (x, y, radius) = (tenths(x), tenths(y), tenths(radius));
         let width = if filled { "" } else { " stroke-width=\"1.5\"" };
         let _ = write!(document.body, "<circle {paint}{width} cx=\"{x}\" cy=\"{y}\" r=\"{radius}\"");
         document.close("circle", title);
     }
 
-    /// A filled mark with four corners on an edge of paper, so many pixels from its middle to a corner.
-    pub(super) fn diamond(&self, (x, y): (i32, i32), index: u8, radius: i32) {
-        for (index, radius) in [(Ink::Paper.colour().2, radius + 2), (index, radius)] {
+    /// Draws a filled diamond with a border in the background colour; `radius` is the distance from its centre to a corner, in
+    /// pixels.
+    pub(super) fn diamond(&self, (x, y): (i32, i32), ink: Ink, radius: i32) {
+        for (ink, radius) in [(Ink::Paper, radius + 2), (ink, radius)] {
             let radius = radius * UNIT;
             self.fill(
                 &polyline([(x, y - radius), (x + radius, y), (x, y + radius), (x - radius, y)]),
-                index,
+                ink,
                 1.0,
                 None,
             );
         }
     }
 
-    /// Many small round dots of a width in pixels, as one element.
-    pub(super) fn dots(&self, at: impl IntoIterator<Item = (i32, i32)>, index: u8, alpha: f64, width: f64) {
+    /// Draws many small round dots, `width` pixels in diameter, as one element.
+    pub(super) fn dots(&self, at: impl IntoIterator<Item = (i32, i32)>, ink: Ink, alpha: f64, width: f64) {
         let mut data = String::new();
         for (x, y) in at {
             let _ = write!(data, "M{} {}h0", tenths(x), tenths(y));
@@ -163,7 +153,7 @@ impl Sheet {
             return;
         }
         let mut document = self.0.borrow_mut();
-        let paint = attribute(index, true, document.paint);
+        let paint = ink.attribute(true, document.paint);
         let _ = writeln!(
             document.body,
             "<path {paint}{} stroke-width=\"{width}\" stroke-linecap=\"round\" d=\"{data}\"/>",
@@ -171,18 +161,18 @@ impl Sheet {
         );
     }
 
-    /// A line of text whose baseline is at `y`; turned by a quarter to the left if `upright`.
+    /// Draws a line of text with its baseline at `y`; `upright` text is rotated by a quarter turn to the left.
     pub(super) fn text(
         &self,
         text: &str,
         (x, y): (i32, i32),
         size: f64,
-        ink: u8,
+        ink: Ink,
         anchor: Anchor,
         upright: bool,
     ) {
         let mut document = self.0.borrow_mut();
-        let paint = attribute(ink, false, document.paint);
+        let paint = ink.attribute(false, document.paint);
         let (x, y) = (tenths(x), tenths(y));
         let anchor = match anchor {
             Anchor::Start => "",
@@ -196,7 +186,7 @@ impl Sheet {
         document.body.push_str("</text>\n");
     }
 
-    /// A bitmap, stretched over a rectangle in units. `class` says of a page when it is shown.
+    /// Draws a bitmap, scaled to a rectangle in units. The CSS class `class` determines in which theme of a page it is visible.
     pub(super) fn image(&self, png: &[u8], (x, y): (i32, i32), (width, height): (i32, i32), class: &str) {
         let mut document = self.0.borrow_mut();
         let (x, y, width, height) = (tenths(x), tenths(y), tenths(width), tenths(height));
@@ -226,7 +216,7 @@ impl Document {
     }
 }
 
-/// `M x y h w v h h -w z`: a rectangle as path data. Nothing if it has no area.
+/// Appends a rectangle as path data: `M x y h w v h h -w z`. Appends nothing if its area is zero.
 pub(super) fn rectangle(data: &mut String, x: i32, y: i32, width: i32, height: i32) {
     if width > 0 && height > 0 {
         let (x, y, w, h) = (tenths(x), tenths(y), tenths(width), tenths(height));
@@ -252,14 +242,14 @@ fn opacity(alpha: f64) -> String {
     if alpha >= 0.999 { String::new() } else { format!(" opacity=\"{:.2}\"", alpha.max(0.0)) }
 }
 
-/// A length in pixels, with one decimal if it needs one.
+/// A length in pixels, with one decimal if needed.
 pub(super) fn tenths(units: i32) -> String {
     let (whole, rest) = (units.abs() / UNIT, units.abs() % UNIT);
     let sign = if units < 0 { "-" } else { "" };
     if rest == 0 { format!("{sign}{whole}") } else { format!("{sign}{whole}.{rest}") }
 }
 
-/// Text as XML. What XML cannot say at all is left out.
+/// Escapes text for XML. Characters that XML does not allow are left out.
 fn escape(out: &mut String, text: &str) {
     for sign in text.chars() {
         match sign {
@@ -274,7 +264,7 @@ fn escape(out: &mut String, text: &str) {
     }
 }
 
-/// RFC 4648.
+/// Base64 as in RFC 4648.
 fn base64(out: &mut String, bytes: &[u8]) {
     const SIGNS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     out.reserve(bytes.len().div_ceil(3) * 4);
@@ -288,7 +278,7 @@ fn base64(out: &mut String, bytes: &[u8]) {
     }
 }
 
-/// Advances of DejaVu Sans for the signs from space to tilde, in thousandths of the size.
+/// Advance widths of DejaVu Sans for the characters from space to tilde, in thousandths of the font size.
 const ADVANCES: [u16; 95] = [
     318, 401, 460, 838, 636, 950, 780, 275, 390, 390, 500, 838, 318, 361, 318, 337, 636, 636, 636, 636, 636,
     636, 636, 636, 636, 636, 337, 337, 838, 838, 838, 531, 1000, 684, 686, 698, 770, 632, 575, 775, 752, 295,
@@ -297,7 +287,7 @@ const ADVANCES: [u16; 95] = [
     392, 634, 592, 818, 592, 592, 525, 636, 337, 636, 838,
 ];
 
-/// The width of a line of text of a size in pixels, in units.
+/// The width in units of a line of text whose font size is in pixels.
 pub(super) fn text_width(text: &str, size: f64) -> i32 {
     let thousandths: u32 = text
         .chars()
@@ -309,8 +299,7 @@ pub(super) fn text_width(text: &str, size: f64) -> i32 {
     libm::ceil(f64::from(thousandths) * size * f64::from(UNIT) / 1000.0) as i32
 }
 
-/// The longest beginning of a text that fits into a width in units, with dots where something is left out; nothing if not even
-/// that fits.
+/// The longest prefix of a text that fits into a width in units, with dots if something is left out; `None` if not even that fits.
 pub(super) fn fitted(text: &str, size: f64, width: i32) -> Option<String> {
     if text_width(text, size) <= width {
         return Some(text.to_owned());
@@ -320,17 +309,6 @@ pub(super) fn fitted(text: &str, size: f64, width: i32) -> Option<String> {
         let short: String = signs[..count].iter().chain(['…'].iter()).collect();
         (text_width(&short, size) <= width).then_some(short)
     })
-}
-
-/// The error of a library that draws on this: there is none of ours.
-#[derive(Debug, thiserror::Error)]
-#[error("a sheet takes everything")]
-pub(super) struct Never;
-
-impl<E: std::error::Error + Send + Sync> From<plotters::drawing::DrawingAreaErrorKind<E>> for ChartError {
-    fn from(error: plotters::drawing::DrawingAreaErrorKind<E>) -> Self {
-        Self::Drawing(error.to_string())
-    }
 }
 
 #[cfg(test)]

@@ -1,56 +1,56 @@
-//! Spreads of values, a row each, and one value beside each that they are held against.
+//! Spreads of values, a row each, with a reference value in each row.
 
 use super::legend::{Entry, Swatch};
 use super::plot::{NORMAL, Plot, SMALL};
 use super::sheet::{Anchor, UNIT, fitted, polyline, rectangle};
-use super::{Axis, Chart, ChartError, Ink, Paint};
+use super::{Axis, Chart, Ink, Paint};
 
 /// Height of a row, in pixels.
 const ROW: u32 = 40;
-/// Height of what is not a row: the axis and its title, with a little room.
+/// Height of everything but the rows (the axis, its title and margins), in pixels.
 const AROUND: u32 = 60;
-/// Half the height of a box, and where the single values are, below the middle of a row, in pixels.
+/// Half the height of a box (`BOX`), and the distance of single values below the middle of a row (`STRIP`), in pixels.
 const BOX: i32 = 7;
 const STRIP: i32 = 14;
-/// Pixels that the name of a row may take.
+/// Maximum width of the name of a row, in pixels.
 const NAME: i32 = 300;
-/// Width of the dot of a value, in pixels.
+/// Diameter of the dot of a value, in pixels.
 const DOT: f64 = 2.8;
-/// More values in a row than this cannot be told apart as dots.
+/// Maximum number of values in a row that are drawn as dots.
 const DOTS: usize = 400;
 
-/// A row.
+/// A row of the chart.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SpreadRow {
-    /// Its name.
+    /// Name of the row.
     pub name: String,
-    /// Its values, in any order.
+    /// The values, in any order.
     pub values: Vec<f64>,
-    /// What they are held against.
+    /// The reference value to compare the values with.
     pub mark: Option<f64>,
-    /// What stands there if there are no values.
+    /// Text that replaces the values if there are none.
     pub note: String,
-    /// What is told when its box is pointed at.
+    /// Tooltip of the box.
     pub title: String,
 }
 
-/// The values that a box and its whiskers show.
+/// The quantiles that a box and its whiskers show.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub struct Spread {
-    /// 2.5 of 100 values are below it.
+    /// The 2.5th percentile.
     pub low: f64,
-    /// A quarter is below it.
+    /// The lower quartile.
     pub lower: f64,
-    /// Half is below it.
+    /// The median.
     pub median: f64,
-    /// A quarter is above it.
+    /// The upper quartile.
     pub upper: f64,
-    /// 2.5 of 100 are above it.
+    /// The 97.5th percentile.
     pub high: f64,
 }
 
 impl Spread {
-    /// Of some values, each figure being one of them (the nearest by rank); `None` of none.
+    /// The quantiles of some values; each is one of the values (nearest rank). `None` if there are no values.
     pub fn of(values: &[f64]) -> Option<Self> {
         let mut sorted: Vec<f64> = values.iter().copied().filter(|value| value.is_finite()).collect();
         sorted.sort_by(f64::total_cmp);
@@ -63,38 +63,38 @@ impl Spread {
 /// Rows of spreads over one axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SpreadChart {
-    /// What it is.
+    /// Title of the chart.
     pub title: String,
     /// The axis of the values.
     pub x: Axis,
     /// The rows, from the top.
     pub rows: Vec<SpreadRow>,
-    /// What a value is in the legend, such as `seed`, in the singular.
+    /// Name of a single value in the legend, such as `seed`, in the singular.
     pub value: String,
-    /// What a mark is in the legend.
+    /// Name of the reference value in the legend.
     pub mark: String,
-    /// Width in pixels; the height comes from the rows.
+    /// Width in pixels; the height follows from the rows.
     pub width: u32,
 }
 
 impl Chart for SpreadChart {
-    fn svg(&self, paint: Paint) -> Result<String, ChartError> {
+    fn svg(&self, paint: Paint) -> String {
         let name = |row: &SpreadRow| fitted(&row.name, SMALL, NAME * UNIT).unwrap_or_default();
         let names: Vec<String> = self.rows.iter().rev().map(name).collect();
         let places = Axis::places("", &names);
-        // The values of the last row stand below its place.
+        // The axis needs space for the dots of the last row.
         let y = Axis { from: places.from - 0.15, ..places };
         let height = AROUND + ROW * self.rows.len().max(1) as u32;
         let heading = (self.title.as_str(), (self.width, height), paint);
-        let (sheet, plot) = Plot::under_legend(heading, (&self.x, &y), &self.entries(), (true, false))?;
+        let (sheet, plot) = Plot::under_legend(heading, (&self.x, &y), &self.entries(), (true, false));
         if self.x.from < 0.0 && self.x.to > 0.0 {
-            plot.line(&[(0.0, y.from), (0.0, y.to)], Ink::Muted, 1.4, None)?;
+            plot.line(&[(0.0, y.from), (0.0, y.to)], Ink::Muted, 1.4, None);
         }
         for (from_top, row) in self.rows.iter().enumerate() {
             let place = (self.rows.len() - 1 - from_top) as f64;
             let at = |value: f64| plot.at(value, place);
             if let Some(spread) = Spread::of(&row.values) {
-                let line = |data: &str, width: f64| sheet.stroke(data, Ink::Series(0).colour().2, 1.0, width);
+                let line = |data: &str, width: f64| sheet.stroke(data, Ink::Series(0), 1.0, width);
                 let (left, middle) = at(spread.low);
                 let (from, to, right) = (at(spread.lower).0, at(spread.upper).0, at(spread.high).0);
                 let box_ = BOX * UNIT;
@@ -104,24 +104,24 @@ impl Chart for SpreadChart {
                 }
                 let mut data = String::new();
                 rectangle(&mut data, from, middle - box_, (to - from).max(UNIT), 2 * box_);
-                sheet.fill(&data, Ink::Paper.colour().2, 1.0, None);
-                sheet.fill(&data, Ink::Series(0).colour().2, 0.3, Some(&row.title));
+                sheet.fill(&data, Ink::Paper, 1.0, None);
+                sheet.fill(&data, Ink::Series(0), 0.3, Some(&row.title));
                 line(&data, 1.2);
                 let median = at(spread.median).0;
                 line(&polyline([(median, middle - box_), (median, middle + box_)]), 2.6);
                 if row.values.len() <= DOTS {
-                    // A pattern that spreads evenly, so that values side by side do not hide each other.
+                    // An evenly distributed pattern, so that close values do not hide each other.
                     let aside = |number: usize| (number as i32 * 5 % 7 - 3) * UNIT;
                     let dot = |(number, value): (usize, &f64)| {
                         (at(*value).0, middle + STRIP * UNIT + aside(number))
                     };
-                    sheet.dots(row.values.iter().enumerate().map(dot), Ink::Muted.colour().2, 0.6, DOT);
+                    sheet.dots(row.values.iter().enumerate().map(dot), Ink::Muted, 0.6, DOT);
                 }
             } else {
-                // Below the mark, which may be anywhere.
+                // The note is below the mark, which may be at any x position.
                 let middle = at(self.x.from).1 + (STRIP + 6) * UNIT;
                 let (left, _, right, _) = plot.bounds();
-                let ink = Ink::Muted.colour().2;
+                let ink = Ink::Muted;
                 let note = fitted(&row.note, NORMAL, right - left - 40 * UNIT).unwrap_or_default();
                 sheet.text(&note, ((left + right) / 2, middle), NORMAL, ink, Anchor::Middle, false);
             }
@@ -132,7 +132,7 @@ impl Chart for SpreadChart {
         if self.rows.is_empty() {
             plot.note("there is nothing to show");
         }
-        Ok(sheet.finish())
+        sheet.finish()
     }
 }
 

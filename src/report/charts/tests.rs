@@ -1,9 +1,19 @@
+use std::io::Read;
+
 use super::*;
 
-/// An XML reader says whether it is well formed: that of the library that draws it.
+/// Asserts that an XML parser accepts the document.
 fn well_formed(svg: &str) {
-    let tree = resvg::usvg::Tree::from_str(svg, &resvg::usvg::Options::default());
+    let tree = roxmltree::Document::parse(svg);
     assert!(tree.is_ok(), "{:?}\n{svg}", tree.err());
+}
+
+/// Asserts that the document becomes a PNG file with the feature `png`, and that the error names the feature without it.
+fn becomes_pixels(svg: &str) {
+    match png(svg, 2.0) {
+        Ok(pixels) => assert_eq!(&pixels[1..4], b"PNG"),
+        Err(error) => assert_eq!(error, ChartError::NotBuiltIn),
+    }
 }
 
 fn bar(row: usize, from: f64, to: f64, procs: std::ops::Range<u32>, job: u64) -> GanttBar {
@@ -30,21 +40,20 @@ fn each_job_of_a_small_gantt_is_there_once() {
         rows: vec![row],
         bars,
         joins: Vec::new(),
-        away: Vec::new(),
+        down: Vec::new(),
         groups: vec![(String::new(), Ink::Series(0))],
     };
     for paint in [Paint::Page, Paint::File(Theme::Light), Paint::File(Theme::Dark)] {
-        let svg = chart.svg(paint).unwrap();
+        let svg = chart.svg(paint);
         well_formed(&svg);
         for job in 1..=3 {
             assert_eq!(svg.matches(&format!("<title>job {job}</title>")).count(), 1);
         }
     }
-    let pixels = png(&chart.svg(Paint::File(Theme::Light)).unwrap(), 2.0).unwrap();
-    assert_eq!(&pixels[1..4], b"PNG");
+    becomes_pixels(&chart.svg(Paint::File(Theme::Light)));
 }
 
-/// Each chart with hardly anything in it.
+/// Each chart, nearly empty.
 fn bare() -> Vec<Box<dyn Chart>> {
     let size = (350, 300);
     vec![
@@ -93,7 +102,7 @@ fn bare() -> Vec<Box<dyn Chart>> {
             rows: Vec::new(),
             bars: Vec::new(),
             joins: Vec::new(),
-            away: Vec::new(),
+            down: Vec::new(),
             groups: Vec::new(),
         }),
     ]
@@ -102,10 +111,10 @@ fn bare() -> Vec<Box<dyn Chart>> {
 #[test]
 fn charts_of_nothing_are_pictures_all_the_same() {
     for chart in bare() {
-        let svg = chart.svg(Paint::File(Theme::Dark)).unwrap();
+        let svg = chart.svg(Paint::File(Theme::Dark));
         well_formed(&svg);
         assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
-        png(&svg, 1.0).unwrap();
+        becomes_pixels(&svg);
     }
 }
 
@@ -128,9 +137,9 @@ fn a_page_gets_classes_and_a_file_gets_colours() {
         height: 90,
         labels: 40,
     };
-    let page = chart.svg(Paint::Page).unwrap();
+    let page = chart.svg(Paint::Page);
     assert!(!page.contains('#') && !page.contains("http"), "{page}");
-    insta::assert_snapshot!(chart.svg(Paint::File(Theme::Light)).unwrap());
+    insta::assert_snapshot!(chart.svg(Paint::File(Theme::Light)));
 }
 
 #[test]
@@ -161,7 +170,7 @@ fn what_has_no_place_on_the_axis_is_a_line_across() {
         apart: false,
         size: (350, 200),
     };
-    let svg = chart.svg(Paint::File(Theme::Light)).unwrap();
+    let svg = chart.svg(Paint::File(Theme::Light));
     well_formed(&svg);
     insta::assert_snapshot!(svg);
 }
@@ -188,14 +197,14 @@ fn a_spread_is_a_box_with_whiskers_and_dots_and_a_mark() {
         width: 700,
     };
     for paint in [Paint::Page, Paint::File(Theme::Dark)] {
-        well_formed(&chart.svg(paint).unwrap());
+        well_formed(&chart.svg(paint));
     }
-    let svg = chart.svg(Paint::File(Theme::Light)).unwrap();
+    let svg = chart.svg(Paint::File(Theme::Light));
     assert_eq!(svg.matches("h0").count(), 9 + 1 + 1, "a dot for each value, and one in the legend");
     insta::assert_snapshot!(svg);
-    // More values than can be told apart: no dots.
+    // A row with too many values for dots has none.
     let many = SpreadChart { rows: vec![row("many", (0..401).map(f64::from).collect(), 1.0, "")], ..chart };
-    assert_eq!(many.svg(Paint::Page).unwrap().matches("h0").count(), 0);
+    assert_eq!(many.svg(Paint::Page).matches("h0").count(), 0);
 }
 
 #[test]
@@ -226,9 +235,9 @@ fn the_stairs_of_a_front_are_what_both_beat() {
         points: vec![point(1.0, 9.0), point(5.0, 2.0)],
         size: (350, 300),
     };
-    let svg = chart.svg(Paint::Page).unwrap();
+    let svg = chart.svg(Paint::Page);
     assert_eq!(svg.matches("<circle").count(), 2 + 1, "two points and one of the legend");
-    // The corner that both beat.
+    // The corner that both points dominate.
     let front = [(1.0, 9.0), (5.0, 2.0)];
     assert_eq!(chart.stairs(&front), [(1.0, 9.0), (5.0, 9.0), (5.0, 2.0)]);
     let more = ParetoChart { less_is_better: (true, false), ..chart };
@@ -241,8 +250,33 @@ fn two_glances_at_a_raster() {
     let mut raster = Raster::new(5, 2, 2, (0, 10_000_000), 4);
     raster.add(1_000_000, 5_000_000, 1..3, 1);
     let row = |row: u32| (0..5).map(|column| raster.share(column, row, 1)).collect::<Vec<f64>>();
-    // One processor of each row: half of it, for half of the first column and of the third.
+    // One processor of each row: half of the row, for half of the first and the third column.
     assert_eq!(row(0), [0.25, 0.5, 0.25, 0.0, 0.0]);
     assert_eq!(row(1), row(0));
     assert_eq!(raster.share(1, 0, 0), 0.0);
+    // The file has one chunk of data, in which each row begins with filter type 0.
+    let file = raster.png(&[Ink::Series(0), Ink::Series(1)], Theme::Light);
+    let [_, data, _] = &chunks(&file)[..] else { panic!("{file:?}") };
+    let mut pixels = Vec::new();
+    flate2::read::ZlibDecoder::new(&data[..]).read_to_end(&mut pixels).unwrap();
+    assert_eq!(pixels.len(), 2 * (1 + 5 * 4));
+    let (row, clear) = ([0xd0, 0x50, 0, 63, 0xd0, 0x50, 0, 127, 0xd0, 0x50, 0, 63], [0; 8]);
+    assert_eq!(pixels[..21], pixels[21..]);
+    assert_eq!(pixels[1..21], [&row[..], &clear].concat());
+}
+
+/// The contents of the chunks of a PNG file; asserts that their checksums are right.
+fn chunks(file: &[u8]) -> Vec<&[u8]> {
+    let mut rest = file.strip_prefix(b"\x89PNG\r\n\x1a\n").unwrap();
+    let mut chunks = Vec::new();
+    while let Some((length, after)) = rest.split_first_chunk() {
+        let (chunk, after) = after.split_at(4 + u32::from_be_bytes(*length) as usize);
+        let (sum, after) = after.split_first_chunk().unwrap();
+        let mut found = flate2::Crc::new();
+        found.update(chunk);
+        assert_eq!(found.sum(), u32::from_be_bytes(*sum));
+        chunks.push(&chunk[4..]);
+        rest = after;
+    }
+    chunks
 }

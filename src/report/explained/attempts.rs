@@ -1,13 +1,13 @@
-//! The attempts of a job, for people.
+//! The attempts of a job as text.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::text::{ENDS, MOST, clock, shares, wrapped};
-use super::{Attempt, Explained};
+use crate::experiment::{Attempt, Explained};
 use crate::report::figures::{count, duration};
 use crate::report::tables::text_table;
 
-/// The attempts as a table: how long the job had not run before each and why mostly, where and when it ran, how it ended.
+/// A table of the attempts: for how long the job waited before each and mostly why, where and when it ran, how the attempt ended.
 pub(super) fn attempts(facts: &Explained, all: bool) -> String {
     let parts: BTreeSet<(&str, &str)> =
         facts.attempts.iter().map(|attempt| (attempt.site.as_str(), attempt.partition.as_str())).collect();
@@ -22,7 +22,7 @@ pub(super) fn attempts(facts: &Explained, all: bool) -> String {
         };
         let end = attempt.end_s;
         let mut cells = vec![attempt.attempt.to_string(), duration(attempt.waited_s)];
-        // At an instant the waits before have not been followed.
+        // Facts at an instant do not include the earlier waits.
         if facts.at.is_none() {
             cells.push(why);
         }
@@ -69,7 +69,7 @@ pub(super) fn attempts(facts: &Explained, all: bool) -> String {
             .map(|((how, site), number)| format!("{} at {site}: {how}", count(number)))
             .collect();
         let more = format!(
-            "{} attempts more, not told here (`--all`): waited {} and ran {} in all; {}",
+            "{} more attempts (`--all` shows them): waited {} and ran {} in total; {}",
             count(between.len() as u64),
             duration(waited),
             duration(ran),
@@ -77,9 +77,9 @@ pub(super) fn attempts(facts: &Explained, all: bool) -> String {
         );
         out += &wrapped("... ", &more);
     }
-    let lost: f64 = made.iter().map(|attempt| attempt.lost_proc_s).sum();
+    let lost: f64 = made.iter().map(|attempt| attempt.wasted_proc_s).sum();
     if lost > 0.0 {
-        out += &format!("{} processor-seconds lost with attempts\n", count(libm::round(lost) as u64));
+        out += &format!("{} processor-seconds wasted by failed attempts\n", count(libm::round(lost) as u64));
     }
     out
 }
@@ -93,16 +93,16 @@ fn ended(attempt: &Attempt) -> String {
     }
 }
 
-/// How an attempt ended, in words; `None` if it had not by the instant that was asked about.
+/// How an attempt ended, in words; `None` if it had not ended by the instant that was asked about.
 pub(super) fn ended_as(attempt: &Attempt) -> Option<&str> {
-    attempt.ended.map(|how| if how == "given-back" { "given back" } else { how })
+    attempt.ended
 }
 
 /// The cause of its end, in words.
 pub(super) fn because(attempt: &Attempt) -> Option<&str> {
     attempt.cause.as_deref().map(|cause| match cause {
-        "machine-left" => "a machine left",
-        "site-left" => "the site left",
+        "machine-left" => "machine left",
+        "site-left" => "site left",
         cause => cause,
     })
 }

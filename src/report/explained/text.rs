@@ -1,30 +1,32 @@
-//! The life of a job, for people. What is long is told at its beginning and its end, and summed up between.
+//! The life of a job as text. Long lists are printed at their beginning and end, with a summary of the middle.
 
 use std::collections::BTreeMap;
 
+use super::Held;
 use super::attempts::{attempts, because, ended_as};
-use super::{AtState, Explained, Held, Stretch, rule_without_numbers};
-use crate::local::{Reason, processors};
+use super::words::processors;
+use crate::experiment::{AtState, Explained, Stretch};
+use crate::local::{Blocker, Explanation, Reason};
 use crate::report::figures::{count, duration};
 use crate::units::{Clock, Span, Time};
 
-/// Columns of the text.
+/// Width of the text, in characters.
 const WIDTH: usize = 100;
-/// Most of those who held a job that are told of a stretch.
+/// Maximum number of blockers that are printed for a stretch.
 const MOST_HELD: usize = 6;
-/// Most steps of a profile that are drawn.
+/// Maximum number of steps of a profile that are drawn.
 const MOST_STEPS: usize = 12;
-/// Characters of the longest bar of a profile.
+/// Length of the longest bar of a profile, in characters.
 const BAR: f64 = 40.0;
-/// Most attempts, and most stretches of a wait, that are told each; of more, the first and last ones.
+/// Maximum number of attempts, and of stretches of a wait, that are printed individually; of more, the first and last [`ENDS`].
 pub(super) const MOST: usize = 12;
-/// So many of these from the beginning, and as many from the end.
+/// Number of entries printed at the beginning of a long list, and at its end.
 pub(super) const ENDS: usize = 4;
-/// Of more attempts than [`MOST`] the waits before the first and last so many are told.
+/// If there are more attempts than [`MOST`], this number of waits before the first attempts and before the last ones is printed.
 const WAITS: u32 = 1;
 
-/// What became of a job, why it waited, and where it ran: its attempts if there are several, its waits, who held it. Unless `all` of a
-/// long story is wanted, its middle is summed up.
+/// The outcome of a job, why it waited, and where it ran: its attempts if there are several, its waits, and its blockers. The
+/// middle of long lists is summarized, unless `all` is set.
 pub fn explained_text(facts: &Explained, all: bool) -> String {
     let mut out = wrapped("", &headline(facts));
     if facts.started > 1 || facts.attempts.len() > 1 {
@@ -41,7 +43,7 @@ pub fn explained_text(facts: &Explained, all: bool) -> String {
         let since = at.since_s.map(clock).unwrap_or_default();
         match at.state {
             AtState::ToCome => {
-                out += &format!("\nat {instant} it has not been submitted: it comes at {since}\n");
+                out += &format!("\nat {instant} it has not been submitted: it is submitted at {since}\n");
             }
             AtState::Runs => out += &format!("\nat {instant} it runs at {site}, since {since}{which}\n"),
             AtState::Ended => out += &format!("\nat {instant} it has ended: {} at {since}\n", facts.outcome),
@@ -56,11 +58,11 @@ pub fn explained_text(facts: &Explained, all: bool) -> String {
     out
 }
 
-/// The whole life in a sentence.
+/// The whole life of the job in one sentence.
 fn headline(facts: &Explained) -> String {
     let submitted = exact(facts.submit_s);
     let mut out =
-        format!("{}: asks for {}, submitted at {submitted}", facts.job.told, processors(facts.requested));
+        format!("{}: requests {}, submitted at {submitted}", facts.job.told, processors(facts.requested));
     match facts.start_s {
         None => out += ", never started",
         Some(start) => {
@@ -85,21 +87,22 @@ fn headline(facts: &Explained) -> String {
     let why = [
         last.and_then(because).map(str::to_owned),
         facts.reason.clone(),
-        // What was lost with several attempts stands below their table.
-        last.filter(|last| facts.started == 1 && last.lost_proc_s >= 0.5)
-            .map(|last| format!("{} processor-seconds lost", count(libm::round(last.lost_proc_s) as u64))),
+        // With several attempts, the wasted work follows their table.
+        last.filter(|last| facts.started == 1 && last.wasted_proc_s >= 0.5).map(|last| {
+            format!("{} processor-seconds wasted", count(libm::round(last.wasted_proc_s) as u64))
+        }),
     ];
     let why: Vec<String> = why.into_iter().flatten().collect();
     if why.is_empty() { out } else { out + ": " + &why.join(", ") }
 }
 
-/// For how long which reason held, in how many stretches, the longest first.
+/// For each reason, for how long it applied and in how many stretches, the longest first.
 pub(super) fn shares<'a>(stretches: impl Iterator<Item = &'a Stretch>) -> Vec<(String, f64, u64)> {
     let mut all: BTreeMap<String, (f64, u64)> = BTreeMap::new();
     for stretch in stretches {
-        // With the dispatcher a job may wait for many sites.
-        let why = stretch.reason.map_or_else(
-            || stretch.place.split(',').next().unwrap_or_default().to_owned(),
+        // At the dispatcher a job may wait for several sites.
+        let why = stretch.reason().map_or_else(
+            || stretch.place.name().split(',').next().unwrap_or_default().to_owned(),
             |reason: Reason| reason.to_string(),
         );
         let (long, number) = all.entry(why).or_default();
@@ -111,7 +114,7 @@ pub(super) fn shares<'a>(stretches: impl Iterator<Item = &'a Stretch>) -> Vec<(S
     all
 }
 
-/// All waits.
+/// All waits of the job.
 fn waits(facts: &Explained, all: bool) -> String {
     let several = facts.started > 1;
     let last = facts.stretches.last().map_or(0, |stretch| stretch.attempt);
@@ -126,13 +129,13 @@ fn waits(facts: &Explained, all: bool) -> String {
             out += &wait_before(wait, facts, several, all);
         } else if !summed && let (Some(begin), Some(end)) = (between.first(), between.last()) {
             summed = true;
-            // An attempt that did not wait has no stretch: only those that did are named.
+            // An attempt that did not wait has no stretch, so only attempts that waited are named.
             let lead = match (begin.attempt, end.attempt) {
                 (one, other) if one == other => {
-                    format!("the wait between, before attempt {one} (`--all` tells it): ")
+                    format!("the wait before attempt {one} (`--all` shows it): ")
                 }
                 (one, other) => {
-                    format!("the waits between, before attempts {one} to {other} (`--all` tells each): ")
+                    format!("the waits before attempts {one} to {other} (`--all` shows each): ")
                 }
             };
             let more = lead + &sum(&between);
@@ -143,13 +146,13 @@ fn waits(facts: &Explained, all: bool) -> String {
     out
 }
 
-/// Reasons and those most in the way.
+/// The reasons of these stretches and the longest blockers.
 fn sum(stretches: &[&Stretch]) -> String {
     let reasons: Vec<String> = shares(stretches.iter().copied())
         .into_iter()
         .map(|(why, long, number)| match number {
             1 => format!("{why} {}", duration(long)),
-            _ => format!("{why} {} in {} stretches", duration(long), count(number)),
+            _ => format!("{why} {} in {} periods", duration(long), count(number)),
         })
         .collect();
     let held = held(stretches);
@@ -157,51 +160,50 @@ fn sum(stretches: &[&Stretch]) -> String {
         held.iter().take(3).map(|held| format!("{} for {}", held.who, duration(held.for_s))).collect();
     match held.len() {
         0 => reasons.join(", "),
-        _ => format!("{}; most in the way: {}", reasons.join(", "), most.join(", ")),
+        _ => format!("{}; blocking jobs: {}", reasons.join(", "), most.join(", ")),
     }
 }
 
-/// Who held the job in these stretches: as told first, with how long in all.
+/// The blockers of the job in these stretches: as first described, with their total time.
 fn held(stretches: &[&Stretch]) -> Vec<Held> {
     let mut found: Vec<Held> = Vec::new();
-    let mut places: BTreeMap<(&str, &str), usize> = BTreeMap::new();
-    for one in stretches.iter().flat_map(|stretch| &stretch.held_by) {
-        match places.get(&(one.who.as_str(), one.kind)) {
+    let mut places: BTreeMap<(String, &str), usize> = BTreeMap::new();
+    for one in stretches.iter().flat_map(|stretch| stretch.held()) {
+        match places.get(&(one.who.clone(), one.kind)) {
             Some(at) => found[*at].for_s += one.for_s,
             None => {
-                places.insert((&one.who, one.kind), found.len());
-                found.push(one.clone());
+                places.insert((one.who.clone(), one.kind), found.len());
+                found.push(one);
             }
         }
     }
-    // Those that decide come first in the first look; then who was in the way for longest.
+    // Blockers that the policy names as decisive come first in the first stretch; beyond that, those that blocked for longest come
+    // first.
     found.sort_by(|one, other| other.for_s.total_cmp(&one.for_s));
     found
 }
 
-/// The wait before one attempt. If it has many stretches, those that follow each other under one rule are told as one, and of these
-/// the first and the last.
+/// The wait before one attempt. If it has many stretches, consecutive ones under the same rule are merged, and only the first and
+/// last merged ones are printed.
 fn wait_before(wait: &[Stretch], facts: &Explained, several: bool, all: bool) -> String {
-    let rule =
-        |stretch: &Stretch| (stretch.place.clone(), stretch.reason, rule_without_numbers(&stretch.rule));
     let each = all || wait.len() <= MOST;
-    let parts: Vec<&[Stretch]> = wait.chunk_by(|one, other| !each && rule(one) == rule(other)).collect();
+    let parts: Vec<&[Stretch]> = wait.chunk_by(|one, other| !each && one.is_like(other)).collect();
     let left_out = if all || parts.len() <= MOST { 0..0 } else { ENDS..parts.len() - ENDS };
     let mut out = String::new();
     let mut drawn = false;
     for (at, part) in parts.iter().enumerate() {
         if !left_out.contains(&at) {
             out += &told(part, facts, several);
-            if !drawn && part[0].profile.len() > 1 {
+            if let Some(begin) = part[0].begin.as_ref().filter(|begin| !drawn && begin.profile.len() > 1) {
                 drawn = true;
-                out += &profile(&part[0]);
+                out += &profile(&part[0], begin);
             }
         } else if at == left_out.start {
             let between: Vec<&Stretch> = parts[left_out.clone()].iter().copied().flatten().collect();
             let until = between.last().map_or(part[0].from_s, |last| last.to_s);
             let long = until - part[0].from_s;
             let lead = format!(
-                "... {} stretches more until {} ({}), not told here (`--all`): ",
+                "... {} more periods until {} ({}), shown with `--all`: ",
                 count(between.len() as u64),
                 clock(until),
                 duration(long)
@@ -213,10 +215,10 @@ fn wait_before(wait: &[Stretch], facts: &Explained, several: bool, all: bool) ->
     out
 }
 
-/// A stretch, or several that have one rule.
+/// A stretch, or several that share one rule.
 fn told(part: &[Stretch], facts: &Explained, several: bool) -> String {
     let (Some(first), Some(last)) = (part.first(), part.last()) else { return String::new() };
-    let reason = first.reason.map_or_else(String::new, |reason| format!(": {reason}"));
+    let reason = first.reason().map_or_else(String::new, |reason| format!(": {reason}"));
     let within = facts
         .attempts
         .iter()
@@ -231,20 +233,17 @@ fn told(part: &[Stretch], facts: &Explained, several: bool) -> String {
     let mut out = if long > 0.0 {
         let told = if long < 60.0 { String::new() } else { format!(" ({})", duration(long)) };
         let (from, to) = (clock(first.from_s), clock(last.to_s));
-        format!("\nfrom {from} to {to}{told}, {}{which}{reason}\n", first.place)
+        format!("\nfrom {from} to {to}{told}, {}{which}{reason}\n", first.place.name())
     } else {
-        format!("\nat {}, {}{which}{reason}\n", clock(first.from_s), first.place)
+        format!("\nat {}, {}{which}{reason}\n", clock(first.from_s), first.place.name())
     };
-    out += &wrapped("  ", &first.rule);
+    out += &wrapped("  ", &first.rule());
     let stretches: Vec<&Stretch> = part.iter().collect();
     let held = held(&stretches);
     for one in held.iter().take(MOST_HELD) {
-        // Who was in the way all the time needs no more words.
-        let long = if one.for_s < long {
-            format!("; in the way for {}", duration(one.for_s))
-        } else {
-            String::new()
-        };
+        // A blocker that blocked all the time needs no duration.
+        let long =
+            if one.for_s < long { format!("; blocking for {}", duration(one.for_s)) } else { String::new() };
         out += &wrapped("  - ", &format!("{} {}{long}", one.who, one.how));
     }
     if let Some(more) = held.len().checked_sub(MOST_HELD).filter(|more| *more > 0) {
@@ -252,20 +251,20 @@ fn told(part: &[Stretch], facts: &Explained, several: bool) -> String {
     }
     if part.len() > 1 {
         out += &format!(
-            "  in {} stretches, with others in the way each time (`--all`)\n",
+            "  in {} periods, with other blocking jobs each time (`--all`)\n",
             count(part.len() as u64)
         );
     }
     out
 }
 
-/// An instant in seconds as people read it.
+/// An instant in seconds as a clock time.
 pub(super) fn clock(seconds: f64) -> String {
     let span = Span::from_secs_f64(seconds).unwrap_or_default();
     Clock(Time::from_micros(span.micros())).to_string()
 }
 
-/// An instant as it stands in tables, and as people read it if that is something else.
+/// An instant as in tables, followed by its clock time if that differs.
 fn exact(seconds: f64) -> String {
     if seconds < 3_600.0 {
         format!("{} s", secs(seconds))
@@ -274,13 +273,13 @@ fn exact(seconds: f64) -> String {
     }
 }
 
-/// Seconds, exact to what is needed: whole ones without decimals.
+/// Seconds, with decimals only if they are needed.
 fn secs(value: f64) -> String {
     let text = format!("{value:.6}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// Text at most [`WIDTH`] wide, the first line behind `lead` and the others under its text.
+/// Text at most [`WIDTH`] wide: the first line follows `lead`, and the others are indented to it.
 pub(super) fn wrapped(lead: &str, text: &str) -> String {
     let indent = " ".repeat(lead.chars().count());
     let (mut out, mut line) = (String::new(), lead.to_owned());
@@ -301,28 +300,30 @@ pub(super) fn wrapped(lead: &str, text: &str) -> String {
     out + &line + "\n"
 }
 
-/// Free processors over time.
-fn profile(stretch: &Stretch) -> String {
-    let mut out =
-        format!("  free processors as planned at {} ({} needed):\n", clock(stretch.from_s), stretch.needs);
-    let most =
-        stretch.profile.iter().map(|(_, free)| *free).max().unwrap_or(0).max(stretch.needs as i32).max(1);
-    let left_out = stretch.profile.len().saturating_sub(MOST_STEPS);
+/// A chart of the free processors over time.
+fn profile(stretch: &Stretch, begin: &Explanation) -> String {
+    let (steps, needs) = (&begin.profile, begin.needs);
+    let mut out = format!("  free processors as planned at {} ({needs} needed):\n", clock(stretch.from_s));
+    let most = steps.iter().map(|(_, free)| *free).max().unwrap_or(0).max(needs as i32).max(1);
+    let left_out = steps.len().saturating_sub(MOST_STEPS);
     let kept_front = MOST_STEPS - MOST_STEPS / 3;
-    // Where nobody overtakes there is no shadow time, only a first in line.
-    let behind = stretch.held_by.first().filter(|_| stretch.reason == Some(Reason::Behind));
-    let marks = [
-        (stretch.shadow_s, "shadow time".to_owned()),
-        (
-            stretch.planned_s.filter(|planned| Some(*planned) != stretch.shadow_s),
-            "its start as planned".to_owned(),
-        ),
-        (
-            behind.and_then(|first| first.start_s),
-            behind.map_or_else(String::new, |first| format!("room for {}", first.who)),
-        ),
-    ];
-    for (at, (since, free)) in stretch.profile.iter().enumerate() {
+    // Where no job may overtake the first in line, there is no shadow time.
+    let behind = match begin.blockers.first() {
+        Some(Blocker::Waiting { who, start, .. }) if begin.reason() == Reason::Behind => {
+            start.map(|start| (start, format!("room for {who}")))
+        }
+        _ => None,
+    };
+    let own = begin.start.filter(|start| Some(*start) != begin.shadow);
+    let marks: Vec<(Time, String)> = [
+        begin.shadow.map(|shadow| (shadow, "shadow time".to_owned())),
+        own.map(|start| (start, "its start as planned".to_owned())),
+        behind,
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    for (at, (since, free)) in steps.iter().enumerate() {
         if left_out > 0 && at == kept_front {
             out += &format!("  {:>16}   and {} steps more\n", "...", count(left_out as u64));
         }
@@ -331,9 +332,10 @@ fn profile(stretch: &Stretch) -> String {
         }
         let length = libm::round(f64::from((*free).max(0)) / f64::from(most) * BAR) as usize;
         let mark: Vec<&str> =
-            marks.iter().filter(|(time, _)| *time == Some(*since)).map(|(_, word)| word.as_str()).collect();
+            marks.iter().filter(|(time, _)| time == since).map(|(_, word)| word.as_str()).collect();
         let mark = if mark.is_empty() { String::new() } else { format!(" <- {}", mark.join(", ")) };
-        let line = format!("  {:>16} {free:>7} {}{mark}", clock(*since), "#".repeat(length));
+        let since = clock(since.as_secs_f64());
+        let line = format!("  {since:>16} {free:>7} {}{mark}", "#".repeat(length));
         out += line.trim_end();
         out.push('\n');
     }

@@ -1,4 +1,4 @@
-//! What became of the jobs, what the broker did, where the run's own time went: lines under the tables.
+//! Lines under the tables: outcomes of jobs, decisions of the broker, and the time of the run itself.
 
 use super::super::figures::{count, duration, number};
 use super::super::tables::{commands, dedicated, outcomes, processor_time};
@@ -19,19 +19,7 @@ pub(super) fn facts(run: &GridSummary) -> Vec<(&'static str, String)> {
         facts.push(("broker", broker));
     }
     facts.push(("processor time", processor_time(&run.account.usage)));
-    if let Some(backlog) = &run.backlog {
-        let [first, second, last] =
-            [backlog.first_third, backlog.second_third, backlog.last_third].map(|mean| number(Some(mean), 1));
-        facts.push((
-            "backlog",
-            format!(
-                "{first} jobs in the system over the first third of the {}, {second} and {last} over the \
-                 others, {} at the end",
-                if run.measure.is_some() { "window" } else { "submissions" },
-                count(backlog.at_end)
-            ),
-        ));
-    }
+    facts.extend(backlog(run));
     if let Some(drain) = run.drain_s {
         facts.push(("drain", format!("{} after the window", duration(drain))));
     }
@@ -48,40 +36,53 @@ pub(super) fn facts(run: &GridSummary) -> Vec<(&'static str, String)> {
     facts
 }
 
+/// The number of jobs in the system over time.
+pub(super) fn backlog(run: &GridSummary) -> Option<(&'static str, String)> {
+    let backlog = run.backlog.as_ref()?;
+    let [first, second, last] =
+        [backlog.first_third, backlog.second_third, backlog.last_third].map(|mean| number(Some(mean), 1));
+    let told = format!(
+        "mean jobs in the system: {first} in the first third of the {}, {second} in the second, {last} in the last; {} at the end",
+        if run.measure.is_some() { "window" } else { "submissions" },
+        count(backlog.at_end)
+    );
+    Some(("backlog", told))
+}
+
 fn broker(run: &GridSummary) -> Option<String> {
     let broker = run.facts.broker.as_ref()?;
-    let picture = if broker.picture_s > 0.0 {
-        format!("every {}", duration(broker.picture_s))
+    let picture = if broker.monitoring_interval_s > 0.0 {
+        format!("every {}", duration(broker.monitoring_interval_s))
     } else {
         "at every change".to_owned()
     };
-    let mut out = format!("{}, told of the sites {picture}", broker.policy);
-    let age = &run.picture_age;
+    let mut out = format!("{}; sites report {picture}", broker.policy);
+    let age = &run.information_age;
     if let (Some(mean), Some(max)) = (age.mean_s, age.max_s) {
         let [mean, max] = [mean, max].map(duration);
         out += &format!(
-            "; {} assignments by a picture {mean} old in the mean, at most {max}",
+            "; {} assignments, information age {mean} on average, {max} at most",
             count(age.assignments)
         );
     }
     out += match broker.replan {
         Replan::Never => "; never replans",
-        Replan::OnChurn => "; replans when machines come or go",
-        Replan::EveryPicture => "; replans with every picture",
+        Replan::OnChurn => "; replans when machines leave or join",
+        Replan::EveryReport => "; replans with every report",
     };
     let changes = &run.churn.jobs;
     let refusals: Vec<_> =
         run.churn.refusals.iter().map(|of| format!("{}: {}", of.reason, count(of.count))).collect();
     let reasons = if refusals.is_empty() { String::new() } else { format!(" ({})", refusals.join(", ")) };
     out += &format!(
-        "; {} refused{reasons}, {} taken back, {} assigned again, {} given up",
+        "; {} refused{reasons}, {} recalled, {} reassigned, {} given up",
         count(changes.refused),
         count(changes.recalled),
         count(changes.reassigned),
         count(changes.given_up)
     );
     if let Some(changes) = run.churn.changes_per_event {
-        out += &format!("; {changes:.2} assignments changed for each event of machines");
+        out += &format!("; {changes:.2} assignments changed per machine event");
     }
     Some(out)
 }
@@ -90,26 +91,30 @@ fn definitions(run: &GridSummary) -> String {
     let shown = |id: &str| {
         matches!(id, "wait" | "response" | "submission")
             || id.starts_with("bsld")
-            || (id == "lost" && run.has_churn())
+            || (id == "wasted" && run.has_churn())
     };
     let listed = run.definitions.iter().filter(|definition| shown(&definition.id));
     let mut out: Vec<_> =
         listed.map(|definition| format!("{} = {}", definition.id, definition.meaning)).collect();
     out.push("local = of a site's own users; grid = sent by the broker".to_owned());
     if run.quantiles == Quantiles::Sketch {
-        out.push("~ is at most 0.1 % too high".to_owned());
+        out.push("~: approximation, at most 0.1 % too high".to_owned());
     }
     out.join("\n")
 }
 
 pub(super) fn notes(run: &GridSummary) -> Option<String> {
-    let grows = run.backlog.filter(|backlog| backlog.grows).map(|_| {
-        "warning: not stationary: the backlog still grows at the end, so that longer runs give larger waits".to_owned()
+    let wrapped: Vec<_> = noted(run).flat_map(|note| wrapped(&note, WIDTH)).collect();
+    (!wrapped.is_empty()).then(|| wrapped.join("\n"))
+}
+
+/// Notes that a reader needs before trusting the result, a line each.
+pub(super) fn noted(run: &GridSummary) -> impl Iterator<Item = String> {
+    let unstable = run.backlog.filter(|backlog| backlog.unstable).map(|_| {
+        "warning: unstable: the backlog grows until the end, so longer runs give longer waits".to_owned()
     });
     let notes = run.facts.notes.iter().map(|note| format!("note: {note}"));
-    let all: Vec<_> = grows.into_iter().chain(notes).collect();
-    let wrapped: Vec<_> = all.iter().flat_map(|note| wrapped(note, WIDTH)).collect();
-    (!wrapped.is_empty()).then(|| wrapped.join("\n"))
+    unstable.into_iter().chain(notes)
 }
 
 /// Names and texts side by side, the texts wrapped.
@@ -125,7 +130,7 @@ pub(super) fn lines(facts: &[(&str, String)]) -> String {
     out.join("\n")
 }
 
-/// A line in lines of at most `room` characters, broken between words.
+/// Splits a line between words into lines of at most `room` characters.
 pub(super) fn wrapped(line: &str, room: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in line.split(' ') {

@@ -1,4 +1,4 @@
-//! How making a report can fail.
+//! Errors of making a report.
 
 use std::io;
 use std::path::PathBuf;
@@ -6,61 +6,60 @@ use std::path::PathBuf;
 use thiserror::Error;
 
 use crate::model::did_you_mean;
+use crate::output::{ReadError, hint_for};
 use crate::report::charts::ChartError;
-use crate::report::{ReadError, hint_for};
 
-/// A report that cannot be made.
+/// An error of making a report.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum ReportError {
-    /// A folder or table that cannot be read.
+    /// A folder or table could not be read.
     #[error(transparent)]
     Read(#[from] ReadError),
-    /// A picture that cannot be drawn.
+    /// A chart could not be drawn.
     #[error(transparent)]
     Chart(#[from] ChartError),
-    /// A file or folder that cannot be made.
+    /// A file or folder could not be created.
     #[error("cannot {operation} `{}`: {source}", path.display())]
     Place {
-        /// What was attempted, such as `write`.
+        /// The operation that failed, such as `write`.
         operation: &'static str,
-        /// On what.
+        /// The file or folder.
         path: PathBuf,
-        /// Why it failed.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// A report of nothing.
+    /// The report has no run.
     #[error("there is nothing to report: no run")]
     Nothing,
-    /// A study that has not what was asked for.
-    #[error("the study has no {what} `{name}`{}", did_you_mean(near.as_deref()))]
+    /// The study lacks an axis or a measure that the options name.
+    #[error("the campaign has no {what} `{name}`{}", did_you_mean(near.as_deref()))]
     Unknown {
         /// `axis` or `measure`.
         what: &'static str,
-        /// Its name, as it was given.
+        /// The name as given.
         name: String,
-        /// The nearest one that there is.
+        /// The most similar name that exists.
         near: Option<String>,
-        /// All there are.
+        /// All names that exist.
         all: Vec<String>,
     },
-    /// The page itself.
-    #[error("cannot lay out the page: {0}")]
-    Page(#[from] minijinja::Error),
 }
 
 impl ReportError {
-    /// What the user can do about it.
+    /// Returns advice for the user.
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Read(error) => error.hint().map(str::to_owned),
             Self::Place { source, .. } => Some(hint_for(source.kind()).to_owned()),
-            Self::Nothing => Some("give a folder that `run --out` or `replay --out` has left".to_owned()),
+            Self::Chart(error) => error.hint().map(str::to_owned),
+            Self::Nothing => Some("give a folder that `run --out` or `replay --out` wrote".to_owned()),
             Self::Unknown { what, all, .. } if !all.is_empty() => Some(format!(
                 "it has these {}: {}",
                 if *what == "axis" { "axes" } else { "measures" },
                 all.join(", ")
             )),
-            Self::Unknown { .. } | Self::Chart(_) | Self::Page(_) => None,
+            Self::Unknown { .. } => None,
         }
     }
 }

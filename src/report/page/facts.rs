@@ -1,21 +1,21 @@
-//! Tables of a report: what was run, and its figures.
+//! Tables of a report: the configuration of its runs, and their measures.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
 use super::Table;
-use crate::metrics::{MeasureInfo, flat_measures};
 use crate::model::Outcome;
+use crate::output::{FolderKind, RunFolder};
 use crate::report::figures::{count, duration, number};
 use crate::report::series::{Quantity, RunSeries};
-use crate::report::{FolderKind, RunFolder};
+use crate::study::{MeasureInfo, flat_measures};
 use crate::units::unsigned_zero;
 
-/// The row of the folder.
+/// Title of the row with the folder of a run.
 pub(super) const FOLDER: &str = "folder";
 
-/// The measures of a table over all jobs, in its order.
+/// The measures of the table over all jobs, in its order.
 const MEASURES: [&str; 35] = [
     "jobs",
     "outcomes.completed",
@@ -44,7 +44,7 @@ const MEASURES: [&str; 35] = [
     "makespan",
     "utilization",
     "utilization_available",
-    "away",
+    "down",
     "longest_queue",
     "backlog.at_end",
     "energy.meter_kwh",
@@ -54,7 +54,7 @@ const MEASURES: [&str; 35] = [
     "local.mean_wait",
 ];
 
-/// What was run: a column a run.
+/// The configuration of the runs, a column for each.
 pub(super) fn what_was_run(runs: &[(&RunFolder, &RunSeries)]) -> Table {
     let facts: Vec<Vec<(&str, String)>> = runs.iter().map(|(folder, series)| facts(folder, series)).collect();
     let mut names: Vec<&str> = Vec::new();
@@ -78,8 +78,7 @@ pub(super) fn what_was_run(runs: &[(&RunFolder, &RunSeries)]) -> Table {
 fn facts(folder: &RunFolder, series: &RunSeries) -> Vec<(&'static str, String)> {
     let mut facts = vec![(FOLDER, folder.dir().display().to_string())];
     let kind = match folder.kind() {
-        FolderKind::Run => "a run of a grid",
-        FolderKind::Replay => "a replay at one site",
+        FolderKind::Run => "a run of gridemu",
         FolderKind::Batsim => "a schedule in Batsim's columns",
     };
     facts.push(("what", kind.to_owned()));
@@ -95,7 +94,7 @@ fn facts(folder: &RunFolder, series: &RunSeries) -> Vec<(&'static str, String)> 
             ("workload", "workload"),
             ("policy", "policy"),
             ("estimates", "estimates"),
-            ("order of an instant", "order"),
+            ("order within an instant", "order"),
             ("seed", "seed"),
             ("engine", "engine"),
             ("gridemu", "version"),
@@ -113,7 +112,7 @@ fn facts(folder: &RunFolder, series: &RunSeries) -> Vec<(&'static str, String)> 
         let window = &summary["measure"];
         if let (Some(from), Some(to)) = (window["from"].as_f64(), window["to"].as_f64()) {
             facts.push((
-                "measured window",
+                "measurement window",
                 format!("jobs submitted from {} to {}", duration(from), duration(to)),
             ));
         }
@@ -130,21 +129,21 @@ fn facts(folder: &RunFolder, series: &RunSeries) -> Vec<(&'static str, String)> 
     facts
 }
 
-/// Notes of a run: what to know before its figures are trusted.
+/// Notes of a run that a reader needs before trusting its figures.
 pub(super) fn notes(folder: &RunFolder) -> Vec<String> {
     let notes = folder.summary().and_then(|summary| summary["notes"].as_array());
     let mut notes: Vec<String> =
         notes.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect();
-    if folder.summary().is_some_and(|summary| summary["backlog"]["grows"] == Value::Bool(true)) {
+    if folder.summary().is_some_and(|summary| summary["backlog"]["unstable"] == Value::Bool(true)) {
         notes.push(
-            "not stationary: the backlog still grew at the end, so the means say how long the run was"
+            "unstable: the backlog grew until the end, so the means depend on the length of the run"
                 .to_owned(),
         );
     }
     notes
 }
 
-/// The measures of a run; from its rows where it has no summary.
+/// The measures of a run from its summary, or computed from its rows if it has no summary.
 pub(super) fn measures(folder: &RunFolder, series: &RunSeries) -> BTreeMap<String, f64> {
     if let Some(summary) = folder.summary() {
         return flat_measures(summary);
@@ -170,17 +169,17 @@ pub(super) fn measures(folder: &RunFolder, series: &RunSeries) -> BTreeMap<Strin
     measures
 }
 
-/// Figures over all jobs: a column a run, and with two runs or more how much the others differ from the first.
+/// Measures over all jobs: a column for each run, and with two runs or more the difference of each from the first.
 pub(super) fn all_jobs(titles: &[String], measures: &[BTreeMap<String, f64>]) -> Table {
     let mut rows = Vec::new();
     for id in MEASURES {
         let values: Vec<Option<f64>> = measures.iter().map(|of| of.get(id).copied()).collect();
         let told = values.iter().flatten().next().is_some();
         let nothing = values.iter().flatten().all(|value| *value == 0.0);
-        // Ways to end that no job met with say little.
+        // Rows for outcomes that no job had are left out.
         if !told
             || nothing
-                && (id.starts_with("outcomes.") || id.starts_with("energy.") || id == "cost" || id == "away")
+                && (id.starts_with("outcomes.") || id.starts_with("energy.") || id == "cost" || id == "down")
         {
             continue;
         }
@@ -208,7 +207,7 @@ pub(super) fn all_jobs(titles: &[String], measures: &[BTreeMap<String, f64>]) ->
     Table { caption: "All jobs that count".to_owned(), head, rows, numbers: true }
 }
 
-/// A value as its measure is shown.
+/// Formats a value as suits its measure.
 pub(super) fn shown(id: &str, value: f64) -> String {
     match is_share(id) {
         true => format!("{} %", number(Some(value * 100.0), 2)),
@@ -218,10 +217,10 @@ pub(super) fn shown(id: &str, value: f64) -> String {
 
 /// Whether a measure is shown in percent.
 fn is_share(id: &str) -> bool {
-    matches!(id.rsplit('.').next().unwrap_or(id), "utilization" | "utilization_available" | "away")
+    matches!(id.rsplit('.').next().unwrap_or(id), "utilization" | "utilization_available" | "down")
 }
 
-/// Decimals of a value of a measure that is no share.
+/// Number of decimals for a value of a measure that is not a share.
 fn decimals(id: &str, value: f64) -> usize {
     let last = id.rsplit('.').next().unwrap_or(id);
     let whole = value == libm::trunc(value) && value.abs() < 1e15;
@@ -234,7 +233,8 @@ fn decimals(id: &str, value: f64) -> usize {
     }
 }
 
-/// A mean with the half of its interval, both in as many places as the mean deserves, and in more if the half would be rounded to 0.
+/// Formats a mean with half the width of its interval, with as many decimals as the interval justifies, and more if the half width
+/// would be rounded to 0.
 pub(super) fn shown_with(id: &str, mean: f64, half: f64) -> String {
     let (mean, half, unit, places) = match is_share(id) {
         true => (mean * 100.0, half * 100.0, " %", 2),
@@ -242,7 +242,7 @@ pub(super) fn shown_with(id: &str, mean: f64, half: f64) -> String {
         false => (mean, half, "", decimals(id, mean)),
     };
     let (mean, half) = match first_place(half) {
-        // Nothing but the rounding of sums is as small.
+        // Only rounding errors of sums are as small.
         Some(needed) if needed > MOST_PLACES => (number(Some(mean), places), format!("{half:.0e}")),
         needed => {
             let places = places.max(needed.unwrap_or(0));
@@ -252,16 +252,16 @@ pub(super) fn shown_with(id: &str, mean: f64, half: f64) -> String {
     format!("{mean}{unit} ± {half}{unit}")
 }
 
-/// Most decimals that a mean is given because of its interval.
+/// Maximum number of decimals of a mean with an interval.
 const MOST_PLACES: usize = 6;
 
-/// The decimal place of the first digit that is not 0: 1 of 0.4, 0 of 4 and of 40; none of 0.
+/// The decimal place of the first nonzero digit: 1 for 0.4, 0 for 4 and for 40; `None` for 0.
 fn first_place(value: f64) -> Option<usize> {
     let some = value.is_finite() && value != 0.0;
     some.then(|| (-libm::floor(libm::log10(value.abs()))).max(0.0) as usize)
 }
 
-/// A site a row.
+/// A row for each site.
 pub(super) fn sites(summary: &Value) -> Option<Table> {
     let sites = summary["sites"].as_array().filter(|sites| !sites.is_empty())?;
     let head = [
@@ -272,7 +272,7 @@ pub(super) fn sites(summary: &Value) -> Option<Table> {
         "mean wait (s)",
         "mean bounded slowdown",
         "utilization",
-        "away",
+        "down",
         "energy (kWh)",
         "cost",
     ];
@@ -289,7 +289,7 @@ pub(super) fn sites(summary: &Value) -> Option<Table> {
             figure(&site["mean_wait"], 1),
             figure(&site["mean_bounded_slowdown"], 2),
             share(&site["utilization"]),
-            share(&site["away"]),
+            share(&site["down"]),
             figure(&site["energy"]["meter_kwh"], 1),
             figure(&site["cost"], 2),
         ]
@@ -302,10 +302,10 @@ pub(super) fn origins(summary: &Value) -> Option<Table> {
     let parts = [("jobs of the sites' own users", &summary["local"]), ("jobs of the grid", &summary["grid"])];
     let parts: Vec<_> =
         parts.into_iter().filter(|(_, part)| part["jobs"].as_u64().unwrap_or(0) > 0).collect();
-    (parts.len() > 1).then(|| group_table("By whose jobs they are", "", parts))
+    (parts.len() > 1).then(|| group_table("Local and grid jobs", "", parts))
 }
 
-/// A class a row.
+/// A row for each job class.
 pub(super) fn classes(summary: &Value) -> Option<Table> {
     let classes = summary["classes"].as_array().filter(|classes| classes.len() > 1)?;
     let rows = classes.iter().map(|class| (class["class"].as_str().unwrap_or_default(), class)).collect();
@@ -339,9 +339,9 @@ fn group_table(caption: &str, first: &str, groups: Vec<(&str, &Value)>) -> Table
     table(caption, &head, rows.collect())
 }
 
-/// What was lost to churn and to kills.
+/// Work wasted by churn and kills, by cause.
 pub(super) fn lost(summary: &Value) -> Option<Table> {
-    let lost = summary["churn"]["lost"].as_array()?;
+    let lost = summary["churn"]["wasted"].as_array()?;
     let some: Vec<&Value> = lost.iter().filter(|lost| lost["attempts"] != 0).collect();
     if some.is_empty() {
         return None;
@@ -351,14 +351,14 @@ pub(super) fn lost(summary: &Value) -> Option<Table> {
     let within = within.map(|(from, to)| format!("from {} to {}", duration(from), duration(to)));
     let left = |lost: &&Value| lost["cause"].as_str().is_some_and(|cause| cause.ends_with(" left"));
     let caption = match within {
-        Some(within) if some.iter().all(left) => format!("Work that was lost {within}"),
+        Some(within) if some.iter().all(left) => format!("Wasted work {within}"),
         Some(within) if some.iter().any(left) => {
-            format!("Work that was lost: to what left {within}; otherwise in the whole run")
+            format!("Wasted work: by machines and sites that left, {within}; other causes, in the whole run")
         }
-        Some(_) => "Work that was lost in the whole run".to_owned(),
-        None => "Work that was lost".to_owned(),
+        Some(_) => "Wasted work in the whole run".to_owned(),
+        None => "Wasted work".to_owned(),
     };
-    // What was lost in a part of the run is no share of what was in use in all of it.
+    // Wasted work within a window is not a share of the capacity used in the whole run.
     let shares = some.iter().any(|lost| lost["share"].is_number());
     let rows = some.iter().map(|lost| {
         let mut row = vec![
@@ -372,7 +372,7 @@ pub(super) fn lost(summary: &Value) -> Option<Table> {
         }
         row
     });
-    let head = ["cause", "attempts", "processor-hours", "of all in use"];
+    let head = ["cause", "attempts", "processor-hours", "share of used time"];
     Some(table(&caption, &head[..if shares { 4 } else { 3 }], rows.collect()))
 }
 
@@ -399,7 +399,7 @@ mod tests {
         assert_eq!(shown_with("utilization", 0.7, 0.02), "70.00 % ± 2.00 %");
         assert_eq!(shown_with("jobs", 1_000.0, 0.0), "1,000 ± 0", "no spread at all");
         assert_eq!(shown_with("longest_queue", 17.0, 0.3), "17.0 ± 0.3");
-        // What sums leave of equal values is no interval worth a dozen digits.
+        // Rounding errors of sums of equal values are not an interval worth a dozen digits.
         assert_eq!(shown(1_234.4, 4e-13), "1,234 ± 4e-13");
         assert_eq!(shown(1_234.4, f64::NAN), "1,234 ± -");
     }

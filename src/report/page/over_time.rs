@@ -1,20 +1,20 @@
-//! The pictures of a run over time.
+//! Charts of a run over time.
 
 use super::{Figure, Section};
 use crate::report::charts::{Axis, Chart, Ink, TimeChart, TimeLayer, TimePoint, TimeStyle};
 use crate::report::series::{RunSeries, Steps, ink};
 use crate::units::Rate;
 
-/// Points of a curve over time: about one a pixel.
+/// Points of a curve over time: about one for each pixel.
 pub(super) const BINS: u32 = 900;
-/// Bins of areas: finer ones are a fence of needles.
+/// Bins of areas: finer bins would look like needles.
 const COARSE: u32 = 320;
-/// Sites whose curves can be told apart.
+/// Maximum number of sites with distinguishable curves.
 const SITES: usize = 8;
-/// Space for labels of charts over time, so that they are aligned.
+/// Width of the label column of charts over time, in pixels, so that the charts are aligned.
 const LABELS: i32 = 64;
 
-/// Utilization, the queue, power and cost. `tail` ends the names of the files.
+/// Utilization, the queue, power and cost over time. `tail` is appended to the file names of the charts.
 pub(super) fn over_time(series: &mut RunSeries, tail: &str) -> Section {
     let span = series.span;
     let mut figures = Vec::new();
@@ -24,13 +24,13 @@ pub(super) fn over_time(series: &mut RunSeries, tail: &str) -> Section {
         vec![layer("in use", Ink::Series(0), TimeStyle::Area, means(busy.points(span, COARSE, unit)))];
     let mut here = Steps::default();
     here.hold(span.0, span.1, i64::try_from(processors).unwrap_or(i64::MAX));
-    let churn = series.away.iter().any(|away| !away.is_empty());
+    let churn = series.down.iter().any(|away| !away.is_empty());
     if churn {
-        series.away.iter().for_each(|away| here.add_all(away, -1));
+        series.down.iter().for_each(|away| here.add_all(away, -1));
         let points = here.points(span, COARSE, 100.0 / processors.max(1) as f64);
-        layers.push(layer("processors that are there", Ink::Text, TimeStyle::Dashed, means(points)));
+        layers.push(layer("available processors", Ink::Text, TimeStyle::Dashed, means(points)));
     }
-    let caption = "Processors in use, in percent of all that the platform has, over time.";
+    let caption = "Processors in use over time, in percent of all processors.";
     figures.push(time_figure(
         &format!("utilization{tail}"),
         caption,
@@ -58,16 +58,16 @@ pub(super) fn over_time(series: &mut RunSeries, tail: &str) -> Section {
     let waiting = layer("waiting", Ink::Series(1), TimeStyle::Line, series.waiting.points(span, BINS, 1.0));
     let running = layer("running", Ink::Series(0), TimeStyle::Line, series.running.points(span, BINS, 1.0));
     let mut caption =
-        "Jobs in the system: those that run, and those that wait (wherever they are).".to_owned();
-    // A short run is drawn as it was: there are no bands.
+        "Jobs in the system: running, and waiting (at a site, at the broker, or in transit).".to_owned();
+    // A short run is drawn change by change, so it has no bands.
     if [&running, &waiting].iter().any(|layer| layer.points.iter().any(|point| point.low < point.high)) {
-        caption += " A line is the mean over a pixel, its band from least to most.";
+        caption += " A line is the mean over a pixel, its band the range.";
     }
     figures.push(time_figure(&format!("queue{tail}"), &caption, span, "jobs", vec![running, waiting], None));
     figures.extend(power(series, tail));
     if series.cost.sum() != 0 {
         let points = series.cost.points(1e-9);
-        let caption = "What jobs have paid up to a time, in the currency of the scenario.";
+        let caption = "Cumulative cost to users, in the currency of the scenario.";
         let layers = vec![layer("cost", Ink::Series(3), TimeStyle::Line, points)];
         figures.push(time_figure(&format!("cost{tail}"), caption, span, "cost so far", layers, None));
     }
@@ -93,11 +93,11 @@ fn power(series: &mut RunSeries, tail: &str) -> Option<Figure> {
         layers.insert(0, layer("idle processors", Ink::Series(2), TimeStyle::Faint, all));
     }
     let caption = "Power that is drawn over time (IT, without PUE)".to_owned()
-        + if idle { ": of processors that jobs have, and on top of it of those that are idle." } else { "." };
+        + if idle { ": of the processors of jobs, and stacked on it of idle ones." } else { "." };
     Some(time_figure(&format!("power{tail}"), &caption, span, name, layers, None))
 }
 
-/// Processors in use of all sites together, and what makes a percentage of it.
+/// Processors in use over all sites, and the factor that converts them to percent.
 pub(super) fn busy_share(series: &RunSeries) -> (Steps, f64) {
     let mut all = Steps::default();
     for busy in &series.busy {
@@ -107,17 +107,17 @@ pub(super) fn busy_share(series: &RunSeries) -> (Steps, f64) {
     (all, 100.0 / (processors.max(1) as f64 * Rate::FULL.units() as f64))
 }
 
-/// A layer of a chart.
+/// A layer of a chart over time.
 pub(super) fn layer(name: &str, ink: Ink, style: TimeStyle, points: Vec<TimePoint>) -> TimeLayer {
     TimeLayer { name: name.to_owned(), ink, style, points }
 }
 
-/// The means alone.
+/// The points reduced to their means, without bounds.
 pub(super) fn means(points: Vec<TimePoint>) -> Vec<TimePoint> {
     points.into_iter().map(|point| TimePoint { low: point.mean, high: point.mean, ..point }).collect()
 }
 
-/// A chart over time, over the whole width.
+/// A chart over time, as wide as the page.
 pub(super) fn time_figure(
     name: &str,
     caption: &str,

@@ -5,19 +5,19 @@ use std::collections::BTreeMap;
 use super::over_time::{BINS, busy_share, layer, means, over_time, time_figure};
 use super::{Figure, Report, ReportError, ReportOptions, Section, facts, stem};
 use crate::model::Outcome;
+use crate::output::{FolderKind, RunFolder};
 use crate::report::charts::{Axis, EcdfChart, EcdfLine, GanttChart, Ink, TimeStyle};
 use crate::report::figures::{count, duration, jobs};
 use crate::report::series::{Quantity, RunSeries, ecdf, heat, ink};
-use crate::report::{FolderKind, RunFolder};
 
-/// Runs whose schedules are drawn in one page.
+/// Maximum number of runs whose schedules are drawn on one page.
 const SCHEDULES: usize = 8;
 
-/// A run with what is drawn of it.
+/// A run with the data that its charts show.
 struct Run<'a> {
     folder: &'a RunFolder,
     series: RunSeries,
-    /// Short, and unlike those of the others.
+    /// Short name that differs from those of the other runs.
     name: String,
     measures: BTreeMap<String, f64>,
 }
@@ -58,7 +58,7 @@ pub(super) fn report(folders: &[RunFolder], options: &ReportOptions) -> Result<R
     Ok(Report { title, subtitle, theme: options.theme, sections })
 }
 
-/// What tells runs apart: their titles, or else their folders.
+/// Names that distinguish the runs: their titles, or else their folders.
 fn names(folders: &[RunFolder]) -> Vec<String> {
     let policy = |folder: &RunFolder| {
         let summary = folder.summary()?;
@@ -125,19 +125,19 @@ fn figures(runs: &[Run<'_>]) -> Section {
     }
     let mut lead = Vec::new();
     if runs.len() > 1 && runs.iter().any(|run| run.series.outcomes != runs[0].series.outcomes) {
-        lead.push("The jobs ended in different ways in these runs, so their means are not of the same jobs: compare with care.".to_owned());
+        lead.push("The outcomes of jobs differ between these runs, so their means are not of the same jobs: compare with care.".to_owned());
     }
     Section { title: "Figures".to_owned(), lead, tables, figures: Vec::new() }
 }
 
-/// Heat maps of each further run against the first, where one can be held against the other: what `gridemu compare` does not rank is not
-/// ranked here.
+/// Heat maps of each further run against the first, where the two are comparable: runs that `gridemu compare` does not rank are not
+/// ranked here either.
 fn gains(first: &Run<'_>, others: &[Run<'_>]) -> Section {
     let mut section = Section { title: "Gain and loss".to_owned(), ..Section::default() };
     for run in others {
         if let Some(why) = apart(first, run) {
             section.lead.push(format!(
-                "Gain and loss from {} to {} are not drawn: {why}. `gridemu compare` says what can be said of them.",
+                "Gain and loss from {} to {} are not drawn: {why}. See `gridemu compare`.",
                 first.name, run.name
             ));
             continue;
@@ -147,7 +147,7 @@ fn gains(first: &Run<'_>, others: &[Run<'_>]) -> Section {
         section.figures.push(Figure {
             name: format!("gain-{}-against-{}", stem(&run.name), stem(&first.name)),
             caption: format!(
-                "Class by class, how the means change from {} to {}. Blue is better, orange worse; below stand the two means.",
+                "Class by class, how the means change from {} to {}. Blue is better, orange worse; the two means are below.",
                 first.name, run.name
             ),
             chart: Box::new(chart),
@@ -157,7 +157,7 @@ fn gains(first: &Run<'_>, others: &[Run<'_>]) -> Section {
     section
 }
 
-/// Why means of two runs cannot be held against each other; `None` if they can.
+/// Why the means of two runs are not comparable; `None` if they are.
 fn apart(first: &Run<'_>, run: &Run<'_>) -> Option<String> {
     let (a, b) = (&first.series, &run.series);
     let said = |run: &Run<'_>, key: &str| run.folder.summary().and_then(|summary| summary.get(key)).cloned();
@@ -168,11 +168,11 @@ fn apart(first: &Run<'_>, run: &Run<'_>) -> Option<String> {
     if a.alike.asked != b.alike.asked {
         return Some("they are not runs of the same jobs".to_owned());
     }
-    if let Some(growing) = [first, run].into_iter().find(|run| run.series.alike.grows) {
-        return Some(format!("the backlog of {} still grew, so its means say how long it was", growing.name));
+    if let Some(growing) = [first, run].into_iter().find(|run| run.series.alike.unstable) {
+        return Some(format!("{} is unstable, so its means depend on its length", growing.name));
     }
     if a.alike.ended != b.alike.ended {
-        return Some("some jobs ended in another way, so the means are not of the same jobs".to_owned());
+        return Some("the outcomes of some jobs differ, so the means are not of the same jobs".to_owned());
     }
     if differs("tau") || differs("measure") {
         return Some(
@@ -182,7 +182,7 @@ fn apart(first: &Run<'_>, run: &Run<'_>) -> Option<String> {
     (a.groups.names() != b.groups.names()).then(|| "their jobs are in different classes".to_owned())
 }
 
-/// Curves of all runs in one chart each.
+/// The curves of all runs, one chart for each quantity.
 fn together(runs: &mut [Run<'_>]) -> Section {
     let mut figures = Vec::new();
     for quantity in Quantity::ALL {
@@ -235,20 +235,20 @@ fn schedule(run: &mut Run<'_>, several: bool) -> Option<Section> {
         Some(chart) => {
             let raster = chart.rows.iter().any(|row| row.raster.is_some());
             let single = chart.bars.len() <= 400;
-            let mut caption = "Who was on which processors, when. ".to_owned();
+            let mut caption = "Jobs on processors over time. ".to_owned();
             caption += match (raster, single) {
                 (true, _) => {
-                    "Each pixel is a stretch of time on some processors: its colour is that of the jobs that had them, its weight how far they were in use."
+                    "Each pixel is a period on some processors: its colour is that of their jobs, its intensity the utilization."
                 }
                 (false, true) => {
-                    "The number in a box is that of its job, where there is room for one; what is known of it is told when you point at it."
+                    "The number in a box is that of its job, where there is room for one; hover for details."
                 }
-                (false, false) => "Each box is a stretch of a job.",
+                (false, false) => "Each box is a segment of a job.",
             };
-            if run.series.lost_attempts > 0 {
+            if run.series.failed_attempts > 0 {
                 caption += &format!(
-                    " In the whole run {} attempts were lost and followed by another.",
-                    count(run.series.lost_attempts)
+                    " In the whole run {} attempts failed and were followed by another.",
+                    count(run.series.failed_attempts)
                 );
                 if !raster {
                     caption += how_lost(&chart);
@@ -267,7 +267,8 @@ fn schedule(run: &mut Run<'_>, several: bool) -> Option<Section> {
         None => section.lead.push(no_schedule(run)),
     }
     if let Some(chart) = run.series.detail.take() {
-        let mut caption = "A part of it: around the time when most jobs waited. What is known of a job is told when you point at it.".to_owned();
+        let mut caption =
+            "A part of it: around the time when most jobs waited. Hover over a job for details.".to_owned();
         if chart.bars.iter().any(|bar| bar.lost) {
             caption += how_lost(&chart);
         }
@@ -289,11 +290,11 @@ fn schedule(run: &mut Run<'_>, several: bool) -> Option<Section> {
     Some(section)
 }
 
-/// How attempts look that were lost.
+/// How failed attempts are drawn, in words.
 const fn how_lost(chart: &GanttChart) -> &'static str {
     match chart.joins.is_empty() {
-        true => " Lost attempts are pale: they are too many to be joined to those that followed.",
-        false => " Lost attempts are pale, and a broken line leads to those that followed.",
+        true => " Failed attempts are pale; they are too many to be joined to the next attempts.",
+        false => " Failed attempts are pale, and a dashed line leads to the next attempt.",
     }
 }
 
@@ -301,9 +302,12 @@ fn no_schedule(run: &Run<'_>) -> String {
     let ran: u64 = run.series.outcomes.iter().sum::<u64>() - run.series.outcomes[Outcome::NAMES.len() - 3];
     match run.folder.kind() {
         _ if ran == 0 => "No job ever ran: there is no schedule to draw.".to_owned(),
-        FolderKind::Batsim => "The table of jobs tells no processors, so there is no schedule to draw.".to_owned(),
+        FolderKind::Batsim => {
+            "The table of jobs has no processors, so there is no schedule to draw.".to_owned()
+        }
         _ if run.series.by_segments => "No job ever ran: there is no schedule to draw.".to_owned(),
-        _ => "The run has left no segments.csv, which tells who had which processors, so there is no schedule to draw (a scenario leaves it with `output.segments = true`).".to_owned(),
+        _ => "The run wrote no segments.csv, so there is no schedule to draw (set `output.segments = true`)."
+            .to_owned(),
     }
 }
 
@@ -332,10 +336,10 @@ fn distributions(run: &Run<'_>) -> Section {
         figures.push(distribution(quantity, lines, "", "of the measured jobs, by class"));
     }
     let lead = if names.len() > 1 {
-        vec!["Which share of the jobs of a class had at most so much; the number of jobs is in brackets. Values below the axis begin at its left end.".to_owned()]
+        vec!["Share of the jobs of a class with at most this value; the number of jobs is in brackets. Values below the axis are drawn at its left end.".to_owned()]
     } else {
         vec![
-            "Which share of the jobs had at most so much. Values below the axis begin at its left end."
+            "Share of the jobs with at most this value. Values below the axis are drawn at its left end."
                 .to_owned(),
         ]
     };

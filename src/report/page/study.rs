@@ -1,17 +1,17 @@
 //! The report of a study: its table, curves and Pareto fronts.
 
 use super::{Figure, Report, ReportError, ReportOptions, Section, Table, facts, stem};
-use crate::metrics::statistics::mean_interval;
-use crate::metrics::{Better, MeasureInfo, RunStatus, StudyPoint, StudyTable};
 use crate::model::nearest;
 use crate::report::figures::count;
 use crate::report::series::{LEVEL, Layout, curves, measure_title, pareto};
+use crate::study::statistics::mean_interval;
+use crate::study::{Better, MeasureInfo, RunStatus, StudyPoint, StudyTable};
 
-/// Measures that are drawn unless they are named.
+/// Number of measures that are drawn by default.
 const MEASURES: usize = 6;
-/// Charts of one measure; a study of more combinations has to be cut down.
+/// Maximum number of charts of one measure; a study of more combinations has to be restricted.
 const CHARTS: usize = 12;
-/// Failed runs that are told one by one.
+/// Maximum number of failed runs that are listed individually.
 const FAILED: usize = 20;
 
 pub(super) fn report(table: &StudyTable, options: &ReportOptions) -> Result<Report, ReportError> {
@@ -43,7 +43,7 @@ pub(super) fn report(table: &StudyTable, options: &ReportOptions) -> Result<Repo
         sections.push(trade_off(table, pair, within, colour));
     }
     let title = if table.name.is_empty() { "A study".to_owned() } else { table.name.clone() };
-    let subtitle = format!("a study of {} runs", count(table.rows.len() as u64));
+    let subtitle = format!("a campaign of {} runs", count(table.rows.len() as u64));
     Ok(Report { title, subtitle, theme: options.theme, sections })
 }
 
@@ -56,7 +56,8 @@ fn find(what: &'static str, name: &str, all: &[String]) -> Result<usize, ReportE
     })
 }
 
-/// A measure of time, the first, and one of another kind: what is gained in one is often paid in the other. If there is none, any two.
+/// The first measure of time, and one of another kind, since a gain in one is often paid for in the other. If there is no such
+/// pair, any two measures.
 fn chosen_pair(table: &StudyTable, measures: &[usize]) -> Option<(usize, usize)> {
     let judging: Vec<usize> = measures
         .iter()
@@ -76,7 +77,7 @@ fn chosen_pair(table: &StudyTable, measures: &[usize]) -> Option<(usize, usize)>
     Some((first, second))
 }
 
-/// Pareto fronts, one within each label of an axis.
+/// Pareto fronts, one for each label of an axis.
 fn trade_off(
     table: &StudyTable,
     (x, y): (usize, usize),
@@ -92,7 +93,7 @@ fn trade_off(
         };
         let part: Vec<&StudyPoint<'_>> = points.iter().filter(here).collect();
         let at = within.zip(label).map(|(axis, label)| format!("{} {label}", table.axes[axis]));
-        // Colours are those of the whole study, whatever is left in a part of it.
+        // Colours are those of the whole study, so they are the same in each part.
         let chart = pareto(table, &part, (x, y), colour, if several { (530, 330) } else { (720, 400) });
         let tail = at.as_ref().map(|at| format!("-{}", stem(at))).unwrap_or_default();
         let caption = match &at {
@@ -106,7 +107,7 @@ fn trade_off(
             beside: if several { 2 } else { 1 },
         }
     });
-    let lead = "Each point is a variant, the mean of its runs. Those that no other one beats in both measures are larger; the broken line is the edge of what they beat. A variant of which a run's backlog grows has no mean: those runs are drawn hollow, each by itself.";
+    let lead = "Each point is a variant, the mean of its runs. Pareto-optimal variants are larger; the dashed line is the Pareto front. A variant with unstable runs has no mean: these runs are drawn hollow.";
     Section {
         title: "Trade-off".to_owned(),
         lead: vec![lead.to_owned()],
@@ -115,7 +116,7 @@ fn trade_off(
     }
 }
 
-/// With a capital letter, as sentences begin.
+/// Capitalizes the first letter.
 fn capital(text: &str) -> String {
     let mut signs = text.chars();
     signs.next().map_or_else(String::new, |first| first.to_uppercase().chain(signs).collect())
@@ -145,30 +146,30 @@ fn what(table: &StudyTable, notes: &[String]) -> Section {
     if !failed.is_empty() {
         rows.push(vec![
             "failed".to_owned(),
-            format!("{} runs, which are in no picture", count(failed.len() as u64)),
+            format!("{} runs, which are in no figure", count(failed.len() as u64)),
         ]);
     }
-    let growing = table.rows.iter().filter(|row| row.grows).count();
+    let growing = table.rows.iter().filter(|row| row.unstable).count();
     if growing > 0 {
         rows.push(vec![
-            "not stationary".to_owned(),
+            "unstable".to_owned(),
             format!(
-                "{} runs: their backlog still grew at the end, so they are drawn hollow and get no mean",
+                "{} runs: their backlog grew until the end, so they are drawn hollow and have no mean",
                 count(growing as u64)
             ),
         ]);
     }
     let replicas = table.rows.len() / table.points().len().max(1);
     if replicas > 1 && replicas < 30 {
-        lead.push(format!("With {replicas} seeds a point this is a smoke test: a verdict needs 30."));
+        lead.push(format!("With {replicas} seeds per point this is a smoke test: a verdict needs 30."));
     }
-    let partly = |row: &&crate::metrics::StudyRow| {
+    let partly = |row: &&crate::study::StudyRow| {
         row.outcomes.failed + row.outcomes.rejected + row.outcomes.unfinished > 0
     };
     let partly = table.rows.iter().filter(partly).count();
     if partly > 0 {
         lead.push(format!(
-            "In {} of the runs some jobs failed, were rejected or did not end: means are of the others, so compare with care.",
+            "In {} of the runs some jobs failed, were rejected or unfinished: means are of the others, so compare with care.",
             count(partly as u64)
         ));
     }
@@ -186,7 +187,7 @@ fn what(table: &StudyTable, notes: &[String]) -> Section {
     Section { title: "What was run".to_owned(), lead, tables, figures: Vec::new() }
 }
 
-/// A point a row: how many runs, and the mean of each measure with its interval.
+/// A row for each point: the number of runs, and the mean of each measure with its interval.
 fn points(table: &StudyTable, measures: &[usize]) -> Section {
     let mut head: Vec<String> = table.axes.clone();
     head.push("runs".to_owned());
@@ -200,7 +201,7 @@ fn points(table: &StudyTable, measures: &[usize]) -> Section {
             let values = point.values(*measure);
             cells.push(match point.mean(*measure) {
                 None if values.is_empty() => "–".to_owned(),
-                None => "backlog grows".to_owned(),
+                None => "unstable".to_owned(),
                 Some(mean) => match mean_interval(&values, LEVEL) {
                     Some(estimate) => facts::shown_with(id, mean, (estimate.high - estimate.low) / 2.0),
                     None => facts::shown(id, mean),
@@ -209,8 +210,7 @@ fn points(table: &StudyTable, measures: &[usize]) -> Section {
         }
         cells
     });
-    let caption =
-        "Means of the runs of each point, with the half of their 95 % interval (Student's t)".to_owned();
+    let caption = "Means of the runs of each point, with half their 95 % interval (Student's t)".to_owned();
     let tables = vec![Table { caption, head, rows: rows.collect(), numbers: true }];
     Section { title: "Figures".to_owned(), tables, ..Section::default() }
 }
@@ -223,7 +223,7 @@ fn drawn(table: &StudyTable, layout: &Layout, measures: &[usize]) -> Section {
     let mut lead = vec![if ordered { lines } else { marks }.to_owned()];
     if layout.has_levels(table) {
         lead.push(
-            "A broken line across the whole width is a label that has no place on the axis.".to_owned(),
+            "A dashed line across the whole width is a label without a position on the axis.".to_owned(),
         );
     }
     if charts.len() > CHARTS {

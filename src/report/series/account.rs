@@ -1,9 +1,9 @@
-//! What power idle processors draw, as the summary of a run tells it.
+//! Power of idle processors, from the summary of a run.
 
 use serde_json::Value;
 
-/// Milliwatts that a processor of each site draws while it is idle: idle energy over idle processor time, which is that of the
-/// platform where a site's processors are alike and a mean where they are not. Zero where the run has no power.
+/// Milliwatts that an idle processor of each site draws: idle energy over idle processor time. This is the power in the platform
+/// where the processors of a site are alike, and a mean where they are not; zero if the run has no power.
 pub(super) fn idle_power(summary: Option<&Value>, sites: &[String]) -> Vec<i64> {
     let of = |value: &Value| {
         let joules = value["energy"]["idle_kwh"].as_f64().unwrap_or(0.0) * 3.6e6;

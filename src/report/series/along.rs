@@ -1,35 +1,35 @@
-//! Where the labels of an axis of a study stand when curves go along it.
+//! Positions of the labels of a study's axis when curves are drawn along it.
 
 use std::collections::BTreeMap;
 
-use crate::metrics::StudyTable;
 use crate::report::charts::Axis;
+use crate::study::StudyTable;
 
-/// What is drawn along an axis of a study.
+/// The axis of a study, laid out for curves along it.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Along<'a> {
-    /// Its curves and level lines, in the order of their labels.
+    /// The curves and level lines, in the order of their labels.
     pub(super) tracks: Vec<Track<'a>>,
-    /// The axis as it is drawn.
+    /// The axis as drawn.
     pub(super) axis: Axis,
-    /// Whether its places have no order, so that no line joins them.
+    /// Whether the positions have no order, so that no line joins them.
     pub(super) apart: bool,
 }
 
-/// Labels of an axis that are one curve, or one level line.
+/// Labels of an axis that form one curve, or one level line.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Track<'a> {
-    /// What they have in common; empty if all labels are one curve.
+    /// The common part of the labels; empty if all labels are one curve.
     pub(super) name: String,
-    /// The labels and their places.
+    /// The labels and their positions.
     pub(super) places: Vec<(&'a str, f64)>,
-    /// Whether its one label has no place, and is drawn across the whole width.
+    /// Whether the only label has no position and is drawn across the whole width.
     pub(super) level: bool,
 }
 
 impl<'a> Along<'a> {
-    /// The labels of an axis of a study: numbers at their places; labels that are the same but for the number of one parameter, such as
-    /// `p[k=1]` and `p[k=2]`, along that number, the others as level lines; other labels side by side.
+    /// Lays out the labels of an axis of a study: numbers at their values; labels that differ only in the number of one parameter,
+    /// such as `p[k=1]` and `p[k=2]`, along that number, with all others as level lines; any other labels side by side.
     pub(super) fn of(table: &'a StudyTable, axis: usize) -> Self {
         let title = table.axes.get(axis).map_or("", String::as_str);
         let labels = table.labels(axis);
@@ -56,23 +56,23 @@ impl<'a> Along<'a> {
     }
 }
 
-/// Labels as numbers, if they all are.
+/// The labels as numbers, if all of them are.
 pub(super) fn places<'a>(labels: &[&'a str]) -> Option<Vec<(&'a str, f64)>> {
     let number = |label: &str| {
         let word = label.split_once(' ').map_or(label, |(number, _)| number);
         word.trim_end_matches('%').parse::<f64>().ok().filter(|number| number.is_finite())
     };
-    // Units after the number have to be the same: "10 s" and "1 min" are no places in a row.
+    // Units after the number must be the same: "10 s" and "1 min" are not positions on one axis.
     let unit = |label: &str| label.split_once(' ').map(|(_, unit)| unit.to_owned());
     let first = unit(labels.first()?);
     labels.iter().map(|label| (unit(label) == first).then_some(())).collect::<Option<()>>()?;
     labels.iter().map(|label| Some((*label, number(label)?))).collect()
 }
 
-/// A number of a parameter in a label, and the text around it: of `p[k=7]` it is `p[k=`, 7 and `]`.
+/// A number of a parameter in a label with the text before and after it: for `p[k=7]` the texts are `p[k=` and `]`.
 type Parameter<'a> = (&'a str, f64, &'a str);
 
-/// The numbers that are all of what stands after an equals sign, or are followed by a unit.
+/// The parameters of a label: numbers after an equals sign, possibly followed by a unit.
 fn parameters(label: &str) -> Vec<Parameter<'_>> {
     let mut found = Vec::new();
     for (equals, _) in label.match_indices('=') {
@@ -94,11 +94,11 @@ fn key_of(before: &str) -> &str {
     from.map_or(before, |at| before[at..].trim_start_matches(|sign: char| !sign.is_alphanumeric()))
 }
 
-/// Curves of the labels that are the same but for the number of a parameter, level lines of the others, and the title of their axis. `None`
-/// if no two labels are.
+/// Curves of the labels that differ only in the number of a parameter, level lines of the others, and the title of the axis. `None`
+/// if no two labels form a curve.
 fn patterns<'a>(labels: &[&'a str]) -> Option<(Vec<Track<'a>>, String)> {
     let mut left: Vec<usize> = (0..labels.len()).collect();
-    // Of each track the first of its labels, by which they are ordered.
+    // Each track with the index of its first label, by which tracks are ordered.
     let mut tracks: Vec<(usize, Track<'_>)> = Vec::new();
     let mut titles: Vec<String> = Vec::new();
     loop {
@@ -108,7 +108,7 @@ fn patterns<'a>(labels: &[&'a str]) -> Option<(Vec<Track<'a>>, String)> {
                 alike.entry((before, after)).or_default().push((*at, number));
             }
         }
-        // The one of the most labels; of several, along a parameter that there is already; then the first.
+        // Prefers the pattern with the most labels, then one whose parameter is already on the axis, then the first.
         let rank = |(before, _): &(&str, &str), of: &[(usize, f64)]| {
             let known = titles.iter().any(|title| title == key_of(before));
             (of.len(), known, usize::MAX - of[0].0)
@@ -137,11 +137,11 @@ fn patterns<'a>(labels: &[&'a str]) -> Option<(Vec<Track<'a>>, String)> {
     Some((tracks.into_iter().map(|(_, track)| track).collect(), titles.join(", ")))
 }
 
-/// What is left of a label without a parameter: `p[a=1]` of `p[a=1,k=7]`, `p` of `p[k=7]`.
+/// A label without one of its parameters: `p[a=1]` for `p[a=1,k=7]`, `p` for `p[k=7]`.
 fn without_parameter(before: &str, key: &str, after: &str) -> String {
     let head = before.trim_end_matches('=').trim_end();
     let head = head[..head.len() - key.len()].trim_end();
-    // A unit goes with its number.
+    // The unit is removed with its number.
     let tail = &after[after.find([',', ']', ')']).unwrap_or(after.len())..];
     let (head, tail) = match (head.strip_suffix(','), tail.strip_prefix(',')) {
         (Some(head), _) => (head, tail),
@@ -164,12 +164,12 @@ fn numeric_axis(title: &str, numbers: &[(&str, f64)]) -> Axis {
     Axis { title: title.to_owned(), from: low - room, to: high + room, ticks, log: false }
 }
 
-/// Signs that the labels and the gaps between them take in a line.
+/// Number of characters that the labels and the gaps between them take.
 fn signs(numbers: &[(&str, f64)]) -> usize {
     numbers.iter().map(|(label, _)| label.chars().count() + 1).sum()
 }
 
-/// Whether steps between numbers are alike.
+/// Whether the numbers are equally spaced.
 fn are_even(numbers: &[(&str, f64)]) -> bool {
     let mut sorted: Vec<f64> = numbers.iter().map(|(_, place)| *place).collect();
     sorted.sort_by(f64::total_cmp);
@@ -201,13 +201,13 @@ mod tests {
             told(&["easy", "d-los[cs=10]", "los", "d-los[cs=2]", "d-los[cs=1]"]),
             expected(&["easy -", "d-los: 1 2 10", "los -"], "cs")
         );
-        // Several patterns, and a label with a number that fits none.
+        // Several patterns, and a label with a number that matches none.
         assert_eq!(
             told(&["a[cs=1]", "b[cs=1]", "a[cs=2]", "b[cs=2]", "c[cs=1]"]),
             expected(&["a: 1 2", "b: 1 2", "c[cs=1] -"], "cs")
         );
         assert_eq!(told(&["a[x=1]", "b[y=1]", "a[x=2]", "b[y=2]"]), expected(&["a: 1 2", "b: 1 2"], "x, y"));
-        // Of two parameters the one that has the most labels, wherever it stands.
+        // Of two parameters, the one shared by the most labels, wherever it stands.
         assert_eq!(
             told(&["p[a=1,k=0.5]", "p[a=1,k=1]", "p[a=1,k=2]", "p[a=2,k=2]"]),
             expected(&["p[a=1]: 0.5 1 2", "p[a=2,k=2] -"], "k")

@@ -1,21 +1,21 @@
-//! When which processors were away.
+//! Periods in which processors were down.
 
 use std::collections::BTreeMap;
 
 use super::places::Places;
 use crate::model::{MachineState, ProcSet};
-use crate::report::{ReadError, RunFolder};
+use crate::output::{ReadError, RunFolder};
 
-/// Processors that were away for a time.
+/// Processors of a partition that were down for a period.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::report) struct Absence {
-    pub(in crate::report) place: usize,
-    pub(in crate::report) from: u64,
-    pub(in crate::report) to: u64,
-    pub(in crate::report) procs: ProcSet,
+pub(crate) struct Absence {
+    pub(crate) place: usize,
+    pub(crate) from: u64,
+    pub(crate) to: u64,
+    pub(crate) procs: ProcSet,
 }
 
-/// Which processors of each place have been away since when.
+/// The processors of each partition that are down, each with the time at which it left.
 struct Away {
     since: Vec<BTreeMap<u32, u64>>,
     found: Vec<Absence>,
@@ -41,7 +41,7 @@ impl Away {
     }
 
     fn join(&mut self, place: usize, procs: impl Iterator<Item = u32>, now: u64) {
-        // Those that left together and come together are one absence.
+        // Processors that leave together and return together are one absence.
         let mut by_time: BTreeMap<u64, ProcSet> = BTreeMap::new();
         let since = self.at(place);
         for proc in procs {
@@ -63,16 +63,16 @@ impl Away {
     }
 }
 
-/// The absences of a run from `begin` to `end`, by its events; by the states of its machines where it has left no events.
-pub(in crate::report) fn absences(
+/// The absences of a run from `begin` to `end`, by its events, or by the states of its machines if it has no events.
+pub(crate) fn absences(
     folder: &RunFolder,
     places: &mut Places,
     (begin, end): (u64, u64),
 ) -> Result<Vec<Absence>, ReadError> {
-    let mut away = Away::of(places.list().len());
+    let mut down = Away::of(places.list().len());
     for (at, place) in places.list().iter().enumerate() {
         let first = place.processors - (place.absent * place.cores).min(place.processors);
-        away.leave(at, first..place.processors, begin);
+        down.leave(at, first..place.processors, begin);
     }
     if let Some(events) = folder.events()? {
         for event in events {
@@ -88,21 +88,21 @@ pub(in crate::report) fn absences(
             places.machines(place, cores);
             let procs = event.machines.iter().flat_map(|machine| machine * cores..(machine + 1) * cores);
             if leaves {
-                away.leave(place, procs, event.time.micros());
+                down.leave(place, procs, event.time.micros());
             } else {
-                away.join(place, procs, event.time.micros());
+                down.join(place, procs, event.time.micros());
             }
         }
     } else if let Some(machines) = folder.machines()? {
         for row in machines {
             let row = row?;
             let place = places.place(&row.site, &row.partition);
-            if row.state == MachineState::Away {
-                away.leave(place, row.processors.iter(), row.time.micros());
+            if row.state == MachineState::Down {
+                down.leave(place, row.processors.iter(), row.time.micros());
             } else {
-                away.join(place, row.processors.iter(), row.time.micros());
+                down.join(place, row.processors.iter(), row.time.micros());
             }
         }
     }
-    Ok(away.finish(end))
+    Ok(down.finish(end))
 }

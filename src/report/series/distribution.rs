@@ -1,21 +1,21 @@
-//! Distributions of what jobs met with, and how they differ between two runs, class by class.
+//! Distributions of waits, responses and slowdowns, and their differences between two runs, class by class.
 
 use super::groups::Groups;
 use crate::report::charts::{HeatCell, HeatChart, HeatPanel};
 use crate::report::figures::{count, duration, number};
 
-/// What a job met with.
+/// A measured quantity of a job.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(in crate::report) enum Quantity {
+pub(crate) enum Quantity {
     Wait,
     Response,
     Slowdown,
 }
 
 impl Quantity {
-    pub(in crate::report) const ALL: [Self; 3] = [Self::Wait, Self::Response, Self::Slowdown];
+    pub(crate) const ALL: [Self; 3] = [Self::Wait, Self::Response, Self::Slowdown];
 
-    pub(in crate::report) const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Wait => "wait",
             Self::Response => "response time",
@@ -26,7 +26,7 @@ impl Quantity {
 
 /// The jobs that count, each with its group.
 #[derive(Clone, Debug, Default)]
-pub(in crate::report) struct Measured {
+pub(crate) struct Measured {
     groups: Vec<u16>,
     waits: Vec<u64>,
     responses: Vec<u64>,
@@ -34,20 +34,20 @@ pub(in crate::report) struct Measured {
 }
 
 impl Measured {
-    /// Adds a job: its wait and response in microseconds.
-    pub(in crate::report) fn add(&mut self, group: usize, wait: u64, response: u64, slowdown: f64) {
+    /// Adds a job with its wait and response in microseconds.
+    pub(crate) fn add(&mut self, group: usize, wait: u64, response: u64, slowdown: f64) {
         self.groups.push(u16::try_from(group).unwrap_or(u16::MAX));
         self.waits.push(wait);
         self.responses.push(response);
         self.slowdowns.push(slowdown);
     }
 
-    /// Makes all groups one.
-    pub(in crate::report) fn join_groups(&mut self) {
+    /// Merges all groups into one.
+    pub(crate) fn join_groups(&mut self) {
         self.groups.fill(0);
     }
 
-    pub(in crate::report) fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.groups.len()
     }
 
@@ -59,15 +59,15 @@ impl Measured {
         }
     }
 
-    /// The values of the jobs whose group `wanted` wants, in rising order.
-    pub(in crate::report) fn sorted(&self, quantity: Quantity, wanted: impl Fn(usize) -> bool) -> Vec<f64> {
+    /// The values of the jobs in the groups that `wanted` selects, in rising order.
+    pub(crate) fn sorted(&self, quantity: Quantity, wanted: impl Fn(usize) -> bool) -> Vec<f64> {
         let jobs = (0..self.count()).filter(|job| wanted(usize::from(self.groups[*job])));
         let mut values: Vec<f64> = jobs.map(|job| self.value(job, quantity)).collect();
         values.sort_unstable_by(f64::total_cmp);
         values
     }
 
-    /// How many jobs each group has, and their mean.
+    /// The number of jobs of each group, and their mean.
     fn means(&self, quantity: Quantity, groups: usize) -> Vec<(u64, f64)> {
         let mut sums = vec![(0_u64, 0.0); groups];
         for job in 0..self.count() {
@@ -82,9 +82,9 @@ impl Measured {
     }
 }
 
-/// Points of a distribution, few enough to be drawn: which share of `sorted` is at most each value. The first and the last are
-/// always among them.
-pub(in crate::report) fn ecdf(sorted: &[f64]) -> Vec<(f64, f64)> {
+/// Points of a cumulative distribution, few enough to be drawn: the share of `sorted` that is at most each value. They always
+/// include the first and the last value.
+pub(crate) fn ecdf(sorted: &[f64]) -> Vec<(f64, f64)> {
     const MOST: usize = 400;
     let count = sorted.len();
     let share = |place: usize| (place + 1) as f64 / count as f64;
@@ -101,8 +101,8 @@ pub(in crate::report) fn ecdf(sorted: &[f64]) -> Vec<(f64, f64)> {
     points
 }
 
-/// Gain and loss of each group from one run to the other.
-pub(in crate::report) fn heat(title: &str, groups: &Groups, from: &Measured, to: &Measured) -> HeatChart {
+/// Gain and loss of each group between two runs.
+pub(crate) fn heat(title: &str, groups: &Groups, from: &Measured, to: &Measured) -> HeatChart {
     let (rows, columns, places) = groups.table();
     let panels = Quantity::ALL.map(|quantity| {
         let mut cells = vec![vec![None; columns.len()]; rows.len()];
@@ -136,7 +136,7 @@ fn cell(group: &str, quantity: Quantity, before: (u64, f64), after: (u64, f64)) 
             near if near.abs() < 9.95 => format!("{near:+.1} %"),
             _ => format!("{percent:+.0} %"),
         };
-        // A half and a double are the ends of the scale.
+        // Half and double are the ends of the scale.
         let shade = if b <= 0.0 { -1.0 } else { libm::log2(b / a).clamp(-1.0, 1.0) };
         (text.replace('-', "−"), shade)
     };
@@ -156,7 +156,7 @@ fn cell(group: &str, quantity: Quantity, before: (u64, f64), after: (u64, f64)) 
     })
 }
 
-/// From a time to another in one unit each, or in one for both, for a narrow place.
+/// A change between two times, each with its own unit or with a common one, for a narrow cell.
 fn short(from: f64, to: f64) -> String {
     let one = |secs: f64| {
         let (value, unit) = match secs {

@@ -1,14 +1,14 @@
-//! Groups of jobs that have a colour each: classes, or whose jobs they are.
+//! Groups of jobs, each with a colour: classes or origins.
 
 use std::collections::BTreeMap;
 
 use crate::model::{JobClasses, Origin};
-use crate::report::JobRow;
+use crate::output::JobRow;
 use crate::report::charts::Ink;
 
-/// How jobs are told apart.
+/// The division of jobs into groups.
 #[derive(Clone, Debug)]
-pub(in crate::report) struct Groups {
+pub(crate) struct Groups {
     by: By,
     names: Vec<String>,
     places: BTreeMap<String, usize>,
@@ -16,30 +16,30 @@ pub(in crate::report) struct Groups {
 
 #[derive(Clone, Debug)]
 enum By {
-    /// All are one group.
+    /// All jobs are one group.
     Nothing,
     /// The class in the row.
     Class,
-    /// A class worked out anew, on a machine of so many processors.
+    /// Classes computed anew, for a machine with this number of processors.
     Cut(JobClasses, u32),
 }
 
-/// Groups beyond this many cannot be told apart by colour.
+/// Maximum number of groups with distinguishable colours.
 const MOST: usize = 8;
 
 impl Groups {
     /// All jobs in one group.
-    pub(in crate::report) fn none() -> Self {
+    pub(crate) fn none() -> Self {
         Self::of(By::Nothing, vec!["all".to_owned()])
     }
 
-    /// The classes that the rows have, in this order.
-    pub(in crate::report) fn of_rows(names: Vec<String>) -> Self {
+    /// The classes in the rows, in this order.
+    pub(crate) fn of_rows(names: Vec<String>) -> Self {
         Self::of(By::Class, names)
     }
 
-    /// Other classes than the rows have.
-    pub(in crate::report) fn cut(classes: JobClasses, machine: u32) -> Self {
+    /// Classes other than those in the rows.
+    pub(crate) fn cut(classes: JobClasses, machine: u32) -> Self {
         let names = (0..classes.count()).map(|index| classes.label(index)).collect();
         Self::of(By::Cut(classes, machine), names)
     }
@@ -49,8 +49,8 @@ impl Groups {
         Self { by, names, places }
     }
 
-    /// The group of a job. A class that was not known is added.
-    pub(in crate::report) fn group(&mut self, job: &JobRow) -> usize {
+    /// The group of a job. An unknown class is added.
+    pub(crate) fn group(&mut self, job: &JobRow) -> usize {
         match &self.by {
             By::Nothing => 0,
             By::Cut(classes, machine) => classes.index(classes.of(job.run, job.requested, *machine)),
@@ -65,14 +65,14 @@ impl Groups {
         }
     }
 
-    /// Their names.
-    pub(in crate::report) fn names(&self) -> &[String] {
+    /// The names of the groups.
+    pub(crate) fn names(&self) -> &[String] {
         &self.names
     }
 
-    /// As few groups as have colours: each group's place among them, and their names. Of too many classes, those of one run time
-    /// (the first word) go together.
-    pub(in crate::report) fn coloured(&self) -> (Vec<usize>, Vec<String>) {
+    /// Merges groups until they are no more than the colours: returns the index of the colour of each group, and the names of the
+    /// colours. If there are too many classes, those with the same run time (the first word of the name) are merged.
+    pub(crate) fn coloured(&self) -> (Vec<usize>, Vec<String>) {
         if self.names.len() <= MOST {
             return ((0..self.names.len()).collect(), self.names.clone());
         }
@@ -93,9 +93,9 @@ impl Groups {
         }
     }
 
-    /// Rows and columns of a table of classes whose names are two words, each of the first with each of the second; otherwise a row a
-    /// class.
-    pub(in crate::report) fn table(&self) -> (Vec<String>, Vec<String>, Vec<(usize, usize)>) {
+    /// Rows, columns and cells of a table of classes. If all names are two words and each first word occurs with each second one,
+    /// these are rows and columns; otherwise each class is a row.
+    pub(crate) fn table(&self) -> (Vec<String>, Vec<String>, Vec<(usize, usize)>) {
         let mut rows: Vec<&str> = Vec::new();
         let mut columns: Vec<&str> = Vec::new();
         let mut places = Vec::new();
@@ -123,14 +123,14 @@ impl Groups {
 }
 
 /// The colour of a group.
-pub(in crate::report) fn ink(group: usize) -> Ink {
+pub(crate) fn ink(group: usize) -> Ink {
     Ink::Series((group % usize::from(Ink::SERIES)) as u8)
 }
 
 /// The name of an origin in a legend.
-pub(in crate::report) const fn origin_name(origin: Origin) -> &'static str {
+pub(crate) const fn origin_name(origin: Origin) -> &'static str {
     match origin {
-        Origin::Own => "local jobs",
-        Origin::Sent => "jobs of the grid",
+        Origin::Local => "local jobs",
+        Origin::Grid => "jobs of the grid",
     }
 }

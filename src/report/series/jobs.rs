@@ -1,4 +1,4 @@
-//! The first pass over a folder: its table of jobs.
+//! The first pass over a run folder: its table of jobs.
 
 use std::sync::Arc;
 
@@ -12,18 +12,18 @@ use super::schedule::{Fact, Key};
 use super::steps::Steps;
 use crate::metrics::{Backlog, Window};
 use crate::model::{JobClasses, Origin, Outcome};
-use crate::report::{JobRow, ReadError, RunFolder};
+use crate::output::{JobRow, ReadError, RunFolder};
 use crate::units::Time;
 
-/// Fewer measured jobs than this are not cut into classes unless that is asked for.
+/// With fewer measured jobs than this, jobs are only divided into classes on request.
 const CLASSED: usize = 50;
 
-/// Jobs that can be told apart in a picture of a part of a run.
+/// Number of jobs that can be distinguished in the chart of a part of a run.
 const DETAIL: usize = 300;
-/// Runs of so many jobs need no such picture.
+/// Up to this number of jobs, the whole run is drawn in enough detail and needs no such chart.
 const BARE: usize = 1_500;
 
-/// Numbers of sites, for keys.
+/// Indices of sites, for keys of jobs.
 #[derive(Debug, Default)]
 pub(super) struct SiteNumbers(Vec<Arc<str>>);
 
@@ -31,8 +31,8 @@ impl SiteNumbers {
     /// The key of a job.
     pub(super) fn key(&mut self, origin: Origin, job: u64, site: &Arc<str>) -> Key {
         match origin {
-            Origin::Sent => (origin, usize::MAX, job),
-            Origin::Own => {
+            Origin::Grid => (origin, usize::MAX, job),
+            Origin::Local => {
                 let at = self.0.iter().position(|known| known == site).unwrap_or_else(|| {
                     self.0.push(site.clone());
                     self.0.len() - 1
@@ -43,9 +43,9 @@ impl SiteNumbers {
     }
 }
 
-/// What the jobs of a run tell.
+/// The data that the table of jobs of a run gives.
 pub(super) struct Jobs {
-    /// First submission and last end.
+    /// First submission and last end, in microseconds.
     pub(super) span: (u64, u64),
     pub(super) groups: Groups,
     pub(super) measured: Measured,
@@ -54,31 +54,32 @@ pub(super) struct Jobs {
     pub(super) started: u64,
     pub(super) in_system: Steps,
     pub(super) facts: FxHashMap<Key, Fact>,
-    /// Jobs that have not started for the first time.
+    /// Number of jobs that have been submitted but have not started yet.
     queue: Steps,
     /// First starts and ends of those that started.
     runs: Vec<(u64, u64)>,
     origins: [bool; 2],
-    /// Whether the classes were given, by the run or by the reader.
+    /// Whether classes were requested, by the run or by the reader.
     classed: bool,
 }
 
-/// What two runs have to have in common for one to be held against the other. Sums over jobs, so that their order does not matter.
+/// Properties that two runs must share for their means to be comparable. They are sums over jobs, so the order of jobs does not
+/// matter.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(in crate::report) struct Alike {
-    /// Which jobs there were, when they came and what they asked for.
-    pub(in crate::report) asked: u128,
-    /// How each of them ended.
-    pub(in crate::report) ended: u128,
-    /// Whether more and more jobs were in the system.
-    pub(in crate::report) grows: bool,
+pub(crate) struct Alike {
+    /// Hash of the jobs, their arrivals and their requests.
+    pub(crate) asked: u128,
+    /// Hash of their outcomes.
+    pub(crate) ended: u128,
+    /// Whether the run is unstable: the number of jobs in the system keeps growing.
+    pub(crate) unstable: bool,
     backlog: Backlog,
     in_it: u64,
 }
 
 impl Alike {
     fn add(&mut self, row: &JobRow) {
-        let site = if row.origin == Origin::Own { &*row.site } else { "" };
+        let site = if row.origin == Origin::Local { &*row.site } else { "" };
         let asked = format!("{site}\n{} {} {}", row.job, row.submit.micros(), row.requested);
         self.asked = self.asked.wrapping_add(xxh3_128(asked.as_bytes()));
         let ended = format!("{site}\n{} {}", row.job, row.outcome.index());
@@ -89,17 +90,17 @@ impl Alike {
         }
     }
 
-    /// Whether the backlog grows: as the summary says, of its window; else by the rows.
+    /// Determines whether the run is unstable: by its summary, which refers to the measured window, or else by the rows.
     fn settle(&mut self, folder: &RunFolder) {
-        self.grows = match folder.summary().and_then(|summary| summary.get("backlog")) {
-            Some(backlog) => backlog["grows"].as_bool().unwrap_or(false),
-            None => self.backlog.summary(Window::ALL, self.in_it).is_some_and(|backlog| backlog.grows),
+        self.unstable = match folder.summary().and_then(|summary| summary.get("backlog")) {
+            Some(backlog) => backlog["unstable"].as_bool().unwrap_or(false),
+            None => self.backlog.summary(Window::ALL, self.in_it).is_some_and(|backlog| backlog.unstable),
         };
         self.backlog = Backlog::default();
     }
 }
 
-/// Which colour a job has.
+/// The assignment of colours to jobs.
 pub(super) struct Colours {
     by_origin: bool,
     of: Vec<usize>,
@@ -110,7 +111,7 @@ pub(super) struct Colours {
 impl Colours {
     pub(super) fn of(&self, fact: &Fact, origin: Origin) -> u16 {
         let at = if self.by_origin {
-            usize::from(origin == Origin::Sent)
+            usize::from(origin == Origin::Grid)
         } else {
             self.of.get(usize::from(fact.group)).copied().unwrap_or(0)
         };
@@ -169,7 +170,7 @@ impl Jobs {
         self.outcomes[row.outcome.index()] += 1;
         self.alike.add(row);
         self.in_system.hold(submit, end, 1);
-        self.origins[usize::from(row.origin == Origin::Sent)] = true;
+        self.origins[usize::from(row.origin == Origin::Grid)] = true;
         let group = self.groups.group(row);
         let Some(start) = row.start else { return };
         self.started += 1;
@@ -198,7 +199,7 @@ impl Jobs {
         self.facts.insert(sites.key(row.origin, row.job, &row.site), fact);
     }
 
-    /// The stretch of time around the longest queue in which few enough jobs ran to be told apart; `None` if that is nearly all of it.
+    /// The period around the longest queue in which few enough jobs ran to be distinguished; `None` if it is nearly the whole run.
     pub(super) fn busiest(&mut self) -> Option<(u64, u64)> {
         const HOUR: u64 = 3_600_000_000;
         const HOURS: [u64; 9] = [1_344, 672, 336, 168, 96, 48, 24, 12, 4];
@@ -221,11 +222,11 @@ impl Jobs {
         if self.started as usize <= BARE { None } else { windows.into_iter().find(few) }
     }
 
-    /// The colours of jobs in a Gantt chart: by class if there are classes, unless nobody asked for them and there are jobs of the grid
-    /// and of sites.
+    /// The colours of jobs in a Gantt chart: by class if there are classes. If classes were not requested and the run has jobs of
+    /// the grid and of sites, by origin.
     pub(super) fn colours(&self) -> Colours {
         if !self.classed && self.origins == [true, true] {
-            let names = [Origin::Own, Origin::Sent].map(|origin| origin_name(origin).to_owned());
+            let names = [Origin::Local, Origin::Grid].map(|origin| origin_name(origin).to_owned());
             return Colours { by_origin: true, of: Vec::new(), names: names.into() };
         }
         let (of, names) = self.groups.coloured();
@@ -233,7 +234,7 @@ impl Jobs {
     }
 }
 
-/// max(1, response / max(run, 10 s)), for tables that do not tell it.
+/// max(1, response / max(run, 10 s)), for tables without a slowdown.
 fn bounded_slowdown(response: u64, run: u64) -> f64 {
     (response as f64 / run.max(10_000_000) as f64).max(1.0)
 }
@@ -248,7 +249,7 @@ fn window(folder: &RunFolder) -> Option<(Time, Time)> {
     Some((time("from")?, time("to")?))
 }
 
-/// The classes: those asked for; the run's own; else two by two that suit any run.
+/// The classes: those requested; else those of the run; else two by two classes that suit any run.
 fn groups(folder: &RunFolder, classes: Option<&JobClasses>, places: &Places) -> (Groups, bool) {
     let machine = u32::try_from(places.processors()).unwrap_or(u32::MAX);
     if let Some(classes) = classes {

@@ -1,35 +1,35 @@
-//! The partitions of a run: their names, processors and machines, as far as its folder tells them.
+//! The partitions of a run: their names, processors and machines, as far as its folder contains them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::model::ProcSet;
-use crate::report::{FolderKind, ReadError, RunFolder};
+use crate::output::{FolderKind, ReadError, RunFolder};
 
 /// A partition.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::report) struct Place {
-    pub(in crate::report) site: String,
-    pub(in crate::report) partition: String,
-    pub(in crate::report) processors: u32,
-    /// Processors a machine; 0 if not known.
-    pub(in crate::report) cores: u32,
-    /// Machines that are not there at the beginning: the last ones.
-    pub(in crate::report) absent: u32,
+pub(crate) struct Place {
+    pub(crate) site: String,
+    pub(crate) partition: String,
+    pub(crate) processors: u32,
+    /// Processors of a machine; 0 if unknown.
+    pub(crate) cores: u32,
+    /// Number of machines that are absent at the beginning of the run: the last ones.
+    pub(crate) absent: u32,
 }
 
-/// The partitions of a run, in the order of its scenario, or in which they are met.
+/// The partitions of a run, in the order of its scenario, or else of their first appearance in the tables.
 #[derive(Clone, Debug, Default)]
-pub(in crate::report) struct Places {
+pub(crate) struct Places {
     list: Vec<Place>,
     known: BTreeMap<(Arc<str>, Arc<str>), usize>,
-    /// Whether the numbers of processors are those of the platform, and not only of what was used.
+    /// Whether processor counts come from the platform, and not only from the processors that jobs used.
     sized: bool,
 }
 
 impl Places {
-    /// What the folder tells before its tables are read.
-    pub(in crate::report) fn of(folder: &RunFolder) -> Result<Self, ReadError> {
+    /// Reads what the folder contains besides its tables.
+    pub(crate) fn of(folder: &RunFolder) -> Result<Self, ReadError> {
         let mut places = Self::default();
         match folder.kind() {
             FolderKind::Run => {
@@ -37,68 +37,47 @@ impl Places {
                     places.list = from_scenario(&text).unwrap_or_default();
                 }
             }
-            FolderKind::Replay => {
-                let procs = folder.summary().and_then(|summary| summary["procs"].as_u64());
-                let procs = procs.and_then(|procs| u32::try_from(procs).ok());
-                places.list.extend(procs.map(|processors| Place {
-                    site: String::new(),
-                    partition: String::new(),
-                    processors,
-                    cores: 0,
-                    absent: 0,
-                }));
-            }
             FolderKind::Batsim => {}
         }
         places.sized = !places.list.is_empty();
         for (at, place) in places.list.iter().enumerate() {
             places.known.insert((place.site.as_str().into(), place.partition.as_str().into()), at);
         }
-        // A replay has one partition, whatever it is called.
-        if folder.kind() == FolderKind::Replay && places.sized {
-            places.known.clear();
-        }
         Ok(places)
     }
 
-    /// Whether the numbers of processors are known from the beginning.
-    pub(in crate::report) const fn sized(&self) -> bool {
+    /// Whether processor counts are known before the tables are read.
+    pub(crate) const fn sized(&self) -> bool {
         self.sized
     }
 
-    /// The place of a partition, which is added if it is new.
-    pub(in crate::report) fn place(&mut self, site: &Arc<str>, partition: &Arc<str>) -> usize {
+    /// Index of a partition, which is added if it is new.
+    pub(crate) fn place(&mut self, site: &Arc<str>, partition: &Arc<str>) -> usize {
         if let Some(at) = self.known.get(&(site.clone(), partition.clone())) {
             return *at;
         }
-        let at = match &self.list[..] {
-            // The unnamed one of a replay.
-            [only] if only.site.is_empty() && self.known.is_empty() => 0,
-            _ => {
-                self.list.push(Place {
-                    site: site.to_string(),
-                    partition: partition.to_string(),
-                    processors: 0,
-                    cores: 0,
-                    absent: 0,
-                });
-                self.list.len() - 1
-            }
-        };
+        let at = self.list.len();
+        self.list.push(Place {
+            site: site.to_string(),
+            partition: partition.to_string(),
+            processors: 0,
+            cores: 0,
+            absent: 0,
+        });
         self.known.insert((site.clone(), partition.clone()), at);
         at
     }
 
-    /// It has at least these processors.
-    pub(in crate::report) fn reach(&mut self, place: usize, procs: &ProcSet) {
+    /// Records that the partition has at least these processors.
+    pub(crate) fn reach(&mut self, place: usize, procs: &ProcSet) {
         let last = procs.intervals().last().map_or(0, |(_, last)| last + 1);
         if let Some(place) = self.list.get_mut(place) {
             place.processors = place.processors.max(last);
         }
     }
 
-    /// Its machines have so many processors.
-    pub(in crate::report) fn machines(&mut self, place: usize, cores: u32) {
+    /// Sets the number of processors of a machine of the partition.
+    pub(crate) fn machines(&mut self, place: usize, cores: u32) {
         if let Some(place) = self.list.get_mut(place)
             && place.cores == 0
         {
@@ -106,17 +85,17 @@ impl Places {
         }
     }
 
-    pub(in crate::report) fn list(&self) -> &[Place] {
+    pub(crate) fn list(&self) -> &[Place] {
         &self.list
     }
 
-    /// All processors.
-    pub(in crate::report) fn processors(&self) -> u64 {
+    /// Total number of processors.
+    pub(crate) fn processors(&self) -> u64 {
         self.list.iter().map(|place| u64::from(place.processors)).sum()
     }
 
-    /// Names of sites, in order, and the place of the site of each partition among them.
-    pub(in crate::report) fn sites(&self) -> (Vec<String>, Vec<usize>) {
+    /// Names of the sites, in order, and for each partition the index of its site among them.
+    pub(crate) fn sites(&self) -> (Vec<String>, Vec<usize>) {
         let mut sites: Vec<String> = Vec::new();
         let mut of = Vec::new();
         for place in &self.list {
@@ -130,7 +109,7 @@ impl Places {
     }
 }
 
-/// The partitions of a scenario with everything written out. A form that is not known gives none: then they are found in the tables.
+/// The partitions of a fully resolved scenario. An unknown form gives `None`; partitions are then collected from the tables.
 fn from_scenario(text: &str) -> Option<Vec<Place>> {
     let scenario: toml::Table = text.parse().ok()?;
     let mut places = Vec::new();

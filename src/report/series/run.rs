@@ -1,4 +1,4 @@
-//! A run folder, read as everything that is drawn of it.
+//! A run folder, read into the data of all its charts.
 
 use super::account::idle_power;
 use super::churn::{Absence, absences};
@@ -9,59 +9,56 @@ use super::places::Places;
 use super::schedule::{Fact, Schedule, Stretch};
 use super::steps::{Accrual, Steps};
 use crate::model::JobClasses;
+use crate::output::{ReadError, RunFolder, SegmentRow};
 use crate::report::charts::GanttChart;
-use crate::report::{ReadError, RunFolder, SegmentRow};
 use crate::units::Rate;
 
-/// Bins of whatever accrues over time.
+/// Number of bins of accruing quantities.
 const BINS: u32 = 960;
 
-/// What is drawn of a run.
-pub(in crate::report) struct RunSeries {
+/// The data of all charts of a run.
+pub(crate) struct RunSeries {
     /// First submission and last end, in microseconds.
-    pub(in crate::report) span: (u64, u64),
-    /// How jobs are told apart.
-    pub(in crate::report) groups: Groups,
+    pub(crate) span: (u64, u64),
+    /// The division of jobs into groups.
+    pub(crate) groups: Groups,
     /// The jobs that count.
-    pub(in crate::report) measured: Measured,
-    /// How all jobs ended, by [`Outcome::index`](crate::model::Outcome::index).
-    pub(in crate::report) outcomes: [u64; 6],
-    /// What has to be the same in a run that is held against this one.
-    pub(in crate::report) alike: Alike,
-    /// Jobs that wait: in the system and not on any processor.
-    pub(in crate::report) waiting: Steps,
-    /// Jobs that run.
-    pub(in crate::report) running: Steps,
+    pub(crate) measured: Measured,
+    /// Number of jobs by outcome, indexed by [`Outcome::index`](crate::model::Outcome::index).
+    pub(crate) outcomes: [u64; 6],
+    /// Properties that a run must share to be comparable with this one.
+    pub(crate) alike: Alike,
+    /// Number of waiting jobs: in the system and not on any processor.
+    pub(crate) waiting: Steps,
+    /// Number of running jobs.
+    pub(crate) running: Steps,
     /// Processors in use by site, in units of [`Rate::FULL`].
-    pub(in crate::report) busy: Vec<Steps>,
-    /// Processors away by site.
-    pub(in crate::report) away: Vec<Steps>,
-    /// Names of sites and their processors.
-    pub(in crate::report) sites: Vec<(String, u64)>,
-    /// Whether the numbers of processors are those of the platform.
-    pub(in crate::report) sized: bool,
-    /// What jobs draw, in milliwatts.
-    pub(in crate::report) jobs_power: Steps,
-    /// What all processors that are there draw, in milliwatts.
-    pub(in crate::report) power: Steps,
-    /// What jobs pay, in 10⁻⁹ of the currency.
-    pub(in crate::report) cost: Accrual,
-    /// The Gantt chart; `None` if nothing is told of processors.
-    pub(in crate::report) gantt: Option<GanttChart>,
-    /// The Gantt chart of the stretch of time around the longest queue, where the whole one shows no single jobs.
-    pub(in crate::report) detail: Option<GanttChart>,
-    /// Attempts that were lost and followed by another.
-    pub(in crate::report) lost_attempts: u64,
-    /// Whether processors in use are those of segments, and not only of jobs from first start to end.
-    pub(in crate::report) by_segments: bool,
+    pub(crate) busy: Vec<Steps>,
+    /// Processors that are down, by site.
+    pub(crate) down: Vec<Steps>,
+    /// Names of sites and their processor counts.
+    pub(crate) sites: Vec<(String, u64)>,
+    /// Whether processor counts come from the platform.
+    pub(crate) sized: bool,
+    /// Power that jobs draw, in milliwatts.
+    pub(crate) jobs_power: Steps,
+    /// Power that all available processors draw, in milliwatts.
+    pub(crate) power: Steps,
+    /// Accrued cost of jobs, in 10⁻⁹ of the currency.
+    pub(crate) cost: Accrual,
+    /// The Gantt chart; `None` if the tables name no processors.
+    pub(crate) gantt: Option<GanttChart>,
+    /// The Gantt chart of the period around the longest queue, if the whole chart cannot show single jobs.
+    pub(crate) detail: Option<GanttChart>,
+    /// Number of failed attempts that were followed by another.
+    pub(crate) failed_attempts: u64,
+    /// Whether processors in use come from segments, and not only from jobs between first start and end.
+    pub(crate) by_segments: bool,
 }
 
 impl RunSeries {
-    /// Reads the tables of a folder, with other job classes than its own if they are given.
-    pub(in crate::report) fn read(
-        folder: &RunFolder,
-        classes: Option<&JobClasses>,
-    ) -> Result<Self, ReadError> {
+    /// Reads the tables of a folder; `classes` replace its own job classes.
+    pub(crate) fn read(folder: &RunFolder, classes: Option<&JobClasses>) -> Result<Self, ReadError> {
         let mut places = Places::of(folder)?;
         let sized = places.sized();
         let mut sites = SiteNumbers::default();
@@ -100,11 +97,11 @@ impl RunSeries {
     }
 }
 
-/// What the second pass adds up.
+/// The sums of the second pass.
 struct Tally {
     schedule: Schedule,
     detail: Option<Schedule>,
-    /// By place.
+    /// Processors in use, indexed by partition.
     busy: Vec<Steps>,
     running: Steps,
     jobs_power: Steps,
@@ -133,7 +130,7 @@ impl Tally {
         if row.procs > 0 {
             self.running.hold(from, to, 1);
         }
-        // A nanojoule a microsecond is a milliwatt.
+        // A nanojoule per microsecond is a milliwatt.
         let power = row.energy.nanojoules().checked_div(u128::from(to.saturating_sub(from))).unwrap_or(0);
         self.jobs_power.hold(from, to, i64::try_from(power).unwrap_or(i64::MAX));
         self.cost.add(from, to, row.cost.nanos());
@@ -151,7 +148,7 @@ impl Tally {
         self.schedule.take(stretch, fact);
     }
 
-    /// Without segments: what the jobs themselves tell, from first start to end.
+    /// Without segments: sums from the jobs themselves, between first start and end.
     fn jobs(
         &mut self,
         folder: &RunFolder,
@@ -195,9 +192,9 @@ impl Tally {
         for (place, steps) in self.busy.iter().enumerate() {
             busy[site_of[place]].add_all(steps, 1);
         }
-        let mut away = vec![Steps::default(); names.len()];
+        let mut down = vec![Steps::default(); names.len()];
         for absence in absences {
-            away[site_of[absence.place]].hold(absence.from, absence.to, i64::from(absence.procs.len()));
+            down[site_of[absence.place]].hold(absence.from, absence.to, i64::from(absence.procs.len()));
         }
         let mut sites: Vec<(String, u64)> = names.into_iter().map(|name| (name, 0)).collect();
         for (place, site) in places.list().iter().zip(&site_of) {
@@ -211,10 +208,10 @@ impl Tally {
         for (site, idle) in idle.iter().enumerate().filter(|(_, idle)| **idle > 0) {
             let processors = i64::try_from(sites[site].1).unwrap_or(i64::MAX);
             power.hold(jobs.span.0, jobs.span.1, idle.saturating_mul(processors));
-            power.add_all(&away[site], -idle);
+            power.add_all(&down[site], -idle);
             power.add_scaled(&busy[site], -idle, i64::try_from(Rate::FULL.units()).unwrap_or(i64::MAX));
         }
-        let lost_attempts = self.schedule.lost;
+        let failed_attempts = self.schedule.lost;
         let gantt = (!self.schedule.is_empty())
             .then(|| self.schedule.chart(folder.title(), places, &colours.names, absences));
         let detail = self.detail.filter(|detail| !detail.is_empty());
@@ -229,14 +226,14 @@ impl Tally {
             waiting,
             running: self.running,
             busy,
-            away,
+            down,
             sites,
             sized: places.sized(),
             jobs_power: self.jobs_power,
             power,
             cost: self.cost,
             gantt,
-            lost_attempts,
+            failed_attempts,
             by_segments,
         }
     }

@@ -1,4 +1,4 @@
-//! Who was where, when: the Gantt chart of a run, as bars or as a raster.
+//! The Gantt chart of a run: which job held which processors when, as bars or as a raster.
 
 use std::ops::Range;
 
@@ -10,19 +10,19 @@ use crate::model::{Origin, ProcSet};
 use crate::report::charts::{Axis, GanttBar, GanttChart, GanttJoin, GanttRow, GanttShading, Ink, Raster};
 use crate::report::figures::duration;
 
-/// Rectangles up to here are drawn; beyond them there is a raster.
+/// Maximum number of rectangles that are drawn; with more, the chart is a raster.
 const BARS: usize = 20_000;
-/// Joins up to here are drawn: more hide what they join.
+/// Maximum number of joins that are drawn: more would hide the bars.
 const JOINS: usize = 40;
-/// Cells of a raster along the time.
+/// Cells of a raster along the time axis.
 const COLUMNS: u32 = 960;
-/// Up to here jobs without groups have a colour each.
+/// Up to this number of bars, jobs without groups are coloured by their numbers.
 const FEW: usize = 400;
 
-/// Which job: the workload's number is one's own only with its site, for jobs of the sites.
+/// Identifies a job. Numbers of local jobs are unique only within their site, so the key includes it.
 pub(super) type Key = (Origin, usize, u64);
 
-/// What is known of a job before its segments are met.
+/// Facts about a job, known before its segments are read.
 #[derive(Copy, Clone, Debug)]
 pub(super) struct Fact {
     pub(super) group: u16,
@@ -33,11 +33,11 @@ pub(super) struct Fact {
 }
 
 impl Fact {
-    /// Of a job that is in no table of jobs.
+    /// Facts of a job that is missing in the table of jobs.
     pub(super) const NONE: Self = Self { group: 0, killed: false, attempts: 1, end: 0, wait: 0 };
 }
 
-/// A stretch of an attempt.
+/// A period in which an attempt held processors.
 #[derive(Clone, Debug)]
 pub(super) struct Stretch {
     pub(super) key: Key,
@@ -54,7 +54,7 @@ struct Bar {
     lost: bool,
 }
 
-/// Where an attempt was last seen.
+/// Where and when an attempt was last seen.
 struct Seen {
     attempt: u32,
     place: usize,
@@ -63,8 +63,8 @@ struct Seen {
     bars: Vec<usize>,
 }
 
-/// A schedule that is being gathered.
-pub(in crate::report) struct Schedule {
+/// A schedule under construction.
+pub(crate) struct Schedule {
     span: (u64, u64),
     groups: usize,
     rectangles: usize,
@@ -72,13 +72,13 @@ pub(in crate::report) struct Schedule {
     rasters: Vec<Raster>,
     seen: FxHashMap<Key, Seen>,
     joins: Vec<GanttJoin>,
-    /// Attempts that were followed by another.
-    pub(in crate::report) lost: u64,
+    /// Number of failed attempts that were followed by another.
+    pub(crate) lost: u64,
     stretches: u64,
 }
 
 impl Schedule {
-    /// Of a run from `span.0` to `span.1` with so many jobs and groups.
+    /// A schedule of a run from `span.0` to `span.1` with `jobs` jobs.
     pub(super) fn new(span: (u64, u64), places: &Places, groups: usize, jobs: u64) -> Self {
         let rows = rows_of(places.list()).into_iter().zip(places.list());
         let rasters = rows.map(|(rows, place)| Raster::new(COLUMNS, rows, groups, span, place.processors));
@@ -86,7 +86,7 @@ impl Schedule {
         Self { rasters: rasters.collect(), rectangles, ..Self::of_part(span, groups) }
     }
 
-    /// Of a part of a run in which there are few jobs: it has no raster.
+    /// A schedule of a part of a run with few jobs; it has no raster.
     pub(super) fn of_part(span: (u64, u64), groups: usize) -> Self {
         Self {
             span,
@@ -101,12 +101,12 @@ impl Schedule {
         }
     }
 
-    /// Whether there is nothing in it that could be drawn: nothing at all, or more than a part can show.
-    pub(in crate::report) const fn is_empty(&self) -> bool {
+    /// Whether nothing can be drawn: there are no bars, or more than the chart of a part can show.
+    pub(crate) const fn is_empty(&self) -> bool {
         self.stretches == 0 || self.rasters.is_empty() && self.rectangles > BARS
     }
 
-    /// Whether a stretch is in its time.
+    /// Whether a stretch overlaps the time of the schedule.
     pub(super) fn meets(&self, stretch: &Stretch) -> bool {
         stretch.from < self.span.1 && stretch.to > self.span.0
     }
@@ -141,7 +141,7 @@ impl Schedule {
         self.bars.push(Bar { stretch, fact, lost: false });
     }
 
-    /// If it is of another attempt than the last of this job, that one was lost.
+    /// If the stretch belongs to a later attempt than the last one of this job, records that the last one failed.
     fn join(&mut self, stretch: &Stretch) {
         let middle = middle(&stretch.procs);
         let now =
@@ -170,7 +170,8 @@ impl Schedule {
         *seen = now;
     }
 
-    /// The chart. `names` are those of the groups; without any, jobs are told apart by their numbers while they are few.
+    /// Makes the chart. `names` are the names of the groups; with at most one, jobs are coloured by their numbers as long as there
+    /// are few bars.
     pub(super) fn chart(
         self,
         title: &str,
@@ -230,13 +231,13 @@ impl Schedule {
             rows,
             bars,
             joins,
-            away: shadings(absences, self.span),
+            down: shadings(absences, self.span),
             groups,
         }
     }
 }
 
-/// What is told of a bar that is pointed at.
+/// The tooltip of a bar.
 fn told(bar: &Bar, places: &Places) -> String {
     let stretch = &bar.stretch;
     let mut processors = Vec::new();
@@ -247,7 +248,7 @@ fn told(bar: &Bar, places: &Places) -> String {
     let attempt =
         if bar.fact.attempts > 1 { format!(", attempt {}", stretch.attempt) } else { String::new() };
     let fate = match (bar.lost, bar.fact.killed) {
-        (true, _) => "\nattempt lost",
+        (true, _) => "\nattempt failed",
         (false, true) => "\nkilled at its estimate",
         _ => "",
     };
@@ -263,7 +264,7 @@ fn told(bar: &Bar, places: &Places) -> String {
     )
 }
 
-/// Rows of the rasters of the places: as many as there are pixels, and no more than processors.
+/// Number of raster rows of each partition: as many as there are pixels, and no more than its processors.
 fn rows_of(places: &[Place]) -> Vec<u32> {
     let share = 480 / (places.len().max(1) as u32);
     places.iter().map(|place| place.processors.clamp(1, share.clamp(16, 400))).collect()
@@ -278,11 +279,11 @@ fn middle(procs: &ProcSet) -> f64 {
     f64::from(longest.0 + longest.1 + 1) / 2.0
 }
 
-/// Absences as they are drawn; too many to be told apart are left out.
+/// Absences as shadings; if there are too many to be distinguished, some are left out.
 fn shadings(absences: &[Absence], (begin, end): (u64, u64)) -> Vec<GanttShading> {
     let mut rectangles = 0;
     let mut shadings = Vec::new();
-    // The longest first, so that what is left out is what would not be seen.
+    // The longest come first, so that those left out would be invisible.
     let mut longest: Vec<&Absence> =
         absences.iter().filter(|absence| absence.from < end && absence.to > begin).collect();
     longest.sort_by_key(|absence| std::cmp::Reverse(absence.to - absence.from));

@@ -1,51 +1,51 @@
-//! Step functions of time, as sums of changes.
+//! Step functions of time, stored as their changes.
 
 use crate::report::charts::TimePoint;
 
 /// A function of time that changes at instants and is constant between them; zero before the first. Exact.
 #[derive(Clone, Debug, Default)]
-pub(in crate::report) struct Steps {
+pub(crate) struct Steps {
     changes: Vec<(u64, i64)>,
     sorted: bool,
 }
 
 impl Steps {
-    /// From `at` (microseconds) on it is larger by `by`.
-    pub(in crate::report) fn add(&mut self, at: u64, by: i64) {
+    /// Adds `by` to the values from `at` (microseconds) on.
+    pub(crate) fn add(&mut self, at: u64, by: i64) {
         if by != 0 {
             self.changes.push((at, by));
             self.sorted = false;
         }
     }
 
-    /// Larger by `by` from `from` to `to`.
-    pub(in crate::report) fn hold(&mut self, from: u64, to: u64, by: i64) {
+    /// Adds `by` to the values between `from` and `to`.
+    pub(crate) fn hold(&mut self, from: u64, to: u64, by: i64) {
         if from < to {
             self.add(from, by);
             self.add(to, -by);
         }
     }
 
-    /// Adds another function.
-    pub(in crate::report) fn add_all(&mut self, other: &Self, times: i64) {
+    /// Adds another function, multiplied by `times`.
+    pub(crate) fn add_all(&mut self, other: &Self, times: i64) {
         self.changes.extend(other.changes.iter().map(|(at, by)| (*at, by * times)));
         self.sorted = false;
     }
 
     /// Adds `times / parts` of another function, each of its changes rounded.
-    pub(in crate::report) fn add_scaled(&mut self, other: &Self, times: i64, parts: i64) {
+    pub(crate) fn add_scaled(&mut self, other: &Self, times: i64, parts: i64) {
         let scaled = |by: i64| (i128::from(by) * i128::from(times) / i128::from(parts.max(1))) as i64;
         self.changes.extend(other.changes.iter().map(|(at, by)| (*at, scaled(*by))));
         self.sorted = false;
     }
 
-    /// True if it never changes.
-    pub(in crate::report) fn is_empty(&self) -> bool {
+    /// Whether the function never changes.
+    pub(crate) fn is_empty(&self) -> bool {
         self.changes.is_empty()
     }
 
-    /// One change an instant, in order.
-    pub(in crate::report) fn settle(&mut self) {
+    /// Sorts the changes and merges those at the same instant.
+    pub(crate) fn settle(&mut self) {
         if self.sorted {
             return;
         }
@@ -62,7 +62,7 @@ impl Steps {
     }
 
     /// The values from each change on, in order of time.
-    pub(in crate::report) fn values(&mut self) -> impl Iterator<Item = (u64, i64)> + '_ {
+    pub(crate) fn values(&mut self) -> impl Iterator<Item = (u64, i64)> + '_ {
         self.settle();
         self.changes.iter().scan(0, |value, (at, by)| {
             *value += by;
@@ -71,18 +71,13 @@ impl Steps {
     }
 
     /// The largest value.
-    pub(in crate::report) fn most(&mut self) -> i64 {
+    pub(crate) fn most(&mut self) -> i64 {
         self.values().map(|(_, value)| value).fold(0, i64::max)
     }
 
-    /// The function from `from` to `to` (microseconds), with values times `unit`: change by change if there are at most `bins`,
-    /// otherwise in so many bins of equal length, each with its least, mean and largest value.
-    pub(in crate::report) fn points(
-        &mut self,
-        (from, to): (u64, u64),
-        bins: u32,
-        unit: f64,
-    ) -> Vec<TimePoint> {
+    /// The function from `from` to `to` (microseconds), with values multiplied by `unit`: change by change if there are at most
+    /// `bins`, otherwise in `bins` bins of equal length, each with its least, mean and largest value.
+    pub(crate) fn points(&mut self, (from, to): (u64, u64), bins: u32, unit: f64) -> Vec<TimePoint> {
         self.settle();
         if from >= to {
             return Vec::new();
@@ -116,7 +111,7 @@ impl Steps {
         for bin in 0..bins {
             let (begin, end) = (edge(bin), edge(bin + 1));
             let (mut low, mut high, mut area, mut since) = (value, value, 0_i128, begin);
-            // A change at the very beginning of the bin replaces what was before it.
+            // A change at the very beginning of the bin replaces the value before it.
             let mut fresh = true;
             while let Some((at, by)) = changes.next_if(|(at, _)| *at < end) {
                 area += i128::from(value) * i128::from(at - since);
@@ -140,17 +135,17 @@ impl Steps {
     }
 }
 
-/// An amount that accrues evenly over stretches of time, as its sum up to the end of each bin. Exact: each stretch's parts add up
+/// An amount that accrues evenly over periods of time, as its sum up to the end of each bin. Exact: the parts of each period add up
 /// to it.
 #[derive(Clone, Debug)]
-pub(in crate::report) struct Accrual {
+pub(crate) struct Accrual {
     from: u64,
     to: u64,
     bins: Vec<i128>,
 }
 
 impl Accrual {
-    pub(in crate::report) fn new((from, to): (u64, u64), bins: u32) -> Self {
+    pub(crate) fn new((from, to): (u64, u64), bins: u32) -> Self {
         Self { from, to: to.max(from + 1), bins: vec![0; bins.max(1) as usize] }
     }
 
@@ -160,7 +155,7 @@ impl Accrual {
     }
 
     /// Adds `amount`, accruing from `from` to `to`.
-    pub(in crate::report) fn add(&mut self, from: u64, to: u64, amount: i128) {
+    pub(crate) fn add(&mut self, from: u64, to: u64, amount: i128) {
         if amount == 0 {
             return;
         }
@@ -182,13 +177,13 @@ impl Accrual {
         }
     }
 
-    /// The whole amount.
-    pub(in crate::report) fn sum(&self) -> i128 {
+    /// The total amount.
+    pub(crate) fn sum(&self) -> i128 {
         self.bins.iter().sum()
     }
 
-    /// What has accrued by the beginning of each bin and by the end, times `unit`.
-    pub(in crate::report) fn points(&self, unit: f64) -> Vec<TimePoint> {
+    /// The amount accrued by the beginning of each bin and by the end, multiplied by `unit`.
+    pub(crate) fn points(&self, unit: f64) -> Vec<TimePoint> {
         let mut sum = 0_i128;
         let mut points = Vec::with_capacity(self.bins.len());
         for (bin, amount) in self.bins.iter().enumerate() {

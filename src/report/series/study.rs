@@ -1,41 +1,41 @@
-//! Curves and Pareto fronts of the table of a study.
+//! Curves and Pareto fronts from the table of a study.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::along::{Along, places};
 use super::groups::ink;
-use crate::metrics::statistics::mean_interval;
-use crate::metrics::{Better, MeasureInfo, StudyPoint, StudyRow, StudyTable};
 use crate::report::charts::{Axis, Curve, CurvePoint, CurvesChart, ParetoChart, ParetoPoint};
 use crate::report::figures::number;
+use crate::study::statistics::mean_interval;
+use crate::study::{Better, MeasureInfo, StudyPoint, StudyRow, StudyTable};
 
-/// Confidence of the bands.
-pub(in crate::report) const LEVEL: f64 = 0.95;
+/// Confidence level of the bands.
+pub(crate) const LEVEL: f64 = 0.95;
 
-/// How curves of a study are laid out.
+/// How the axes of a study are laid out in charts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::report) struct Layout {
-    /// The axis that curves go along.
-    pub(in crate::report) along: usize,
+pub(crate) struct Layout {
+    /// The axis along which curves are drawn.
+    pub(crate) along: usize,
     /// The axis whose labels have a curve each.
-    pub(in crate::report) colour: Option<usize>,
-    /// The others: a chart for each of their combinations.
-    pub(in crate::report) apart: Vec<usize>,
+    pub(crate) colour: Option<usize>,
+    /// All other axes: each combination of their labels has a chart of its own.
+    pub(crate) apart: Vec<usize>,
 }
 
 impl Layout {
-    /// Whether places along it have an order, so that lines may join them.
-    pub(in crate::report) fn is_ordered(&self, table: &StudyTable) -> bool {
+    /// Whether positions along the axis have an order, so that lines may join them.
+    pub(crate) fn is_ordered(&self, table: &StudyTable) -> bool {
         !Along::of(table, self.along).apart
     }
 
-    /// Whether some labels on it are drawn as level lines.
-    pub(in crate::report) fn has_levels(&self, table: &StudyTable) -> bool {
+    /// Whether some labels of the axis are drawn as level lines.
+    pub(crate) fn has_levels(&self, table: &StudyTable) -> bool {
         Along::of(table, self.along).tracks.iter().any(|track| track.level)
     }
 
-    /// A layout of a study, along the axis `along` if it is given: otherwise along the one with the most numbers.
-    pub(in crate::report) fn of(table: &StudyTable, along: Option<usize>) -> Option<Self> {
+    /// The layout of a study, along the axis `along` if given, otherwise along the axis with the most numbers.
+    pub(crate) fn of(table: &StudyTable, along: Option<usize>) -> Option<Self> {
         let varied: Vec<usize> = (0..table.axes.len()).filter(|axis| table.labels(*axis).len() > 1).collect();
         let numbers = |axis: &usize| {
             let labels = table.labels(*axis);
@@ -48,7 +48,7 @@ impl Layout {
             .max_by_key(|axis| (numbers(axis), usize::MAX - axis));
         let along = along.or(most).or_else(|| varied.last().copied()).or(table.axes.len().checked_sub(1))?;
         let mut others: Vec<usize> = varied.into_iter().filter(|axis| *axis != along).collect();
-        // Of words rather than numbers, and of as many as can be told apart.
+        // Prefers words to numbers, and as many labels as colours can distinguish.
         others.sort_by_key(|axis| {
             let labels = table.labels(*axis).len();
             (labels > 8, numbers(axis).is_some(), usize::MAX - labels, *axis)
@@ -58,8 +58,8 @@ impl Layout {
         Some(Self { along, colour, apart: others })
     }
 
-    /// The combinations of the axes that are kept apart, as they are first met, with their names.
-    pub(in crate::report) fn charts(&self, table: &StudyTable) -> Vec<(Vec<String>, String)> {
+    /// The combinations of labels of the remaining axes, in order of first appearance, with their names.
+    pub(crate) fn charts(&self, table: &StudyTable) -> Vec<(Vec<String>, String)> {
         let mut charts: Vec<(Vec<String>, String)> = Vec::new();
         let mut seen = BTreeSet::new();
         for row in &table.rows {
@@ -78,14 +78,14 @@ impl Layout {
     }
 }
 
-/// A measure and its unit, for an axis.
-pub(in crate::report) fn title(id: &str) -> String {
+/// A measure and its unit, as the title of an axis.
+pub(crate) fn title(id: &str) -> String {
     let info = MeasureInfo::of(id);
     if info.unit.is_empty() { info.title } else { format!("{} ({})", info.title, info.unit) }
 }
 
-/// The curves of one measure, of the runs with the labels `apart` on the axes that are kept apart.
-pub(in crate::report) fn curves(
+/// The curves of one measure, of the runs with the labels `apart` on the remaining axes.
+pub(crate) fn curves(
     table: &StudyTable,
     layout: &Layout,
     measure: usize,
@@ -94,7 +94,7 @@ pub(in crate::report) fn curves(
 ) -> CurvesChart {
     let along = Along::of(table, layout.along);
     let colours = layout.colour.map_or_else(|| vec![""], |axis| table.labels(axis));
-    // Axes that are no part of the layout have one label, so this is one point of the study each.
+    // Axes outside the layout have one label, so each entry is one point of the study.
     let runs_at: BTreeMap<(&str, &str), StudyPoint<'_>> = table
         .points()
         .into_iter()
@@ -122,7 +122,7 @@ pub(in crate::report) fn curves(
                 (false, true) => (*colour).to_owned(),
                 (false, false) => format!("{}, {colour}", track.name),
             };
-            // A level that has no mean has no place where single runs could be drawn: the legend says so.
+            // A level line without a mean has no position for single runs; the legend says that it is missing.
             for point in points.iter_mut().filter(|point| track.level && point.mean.is_none()) {
                 (point.single, point.hollow) = (Vec::new(), Vec::new());
             }
@@ -155,16 +155,16 @@ pub(in crate::report) fn curves(
     }
 }
 
-/// The runs at a place; `None` if none has the measure. `at` says in words where it is.
+/// The point of the runs at a position, which `at` describes in words; `None` if no run has the measure.
 fn curve_point(runs: &StudyPoint<'_>, measure: usize, x: f64, at: &str) -> Option<CurvePoint> {
     let values = runs.values(measure);
     if values.is_empty() {
         return None;
     }
-    // Without the runs that still grow a mean would be of the lucky ones: there is none.
+    // Without the unstable runs the mean would be biased, so there is none.
     let value = |row: &StudyRow| row.values.get(measure).copied().flatten();
-    let growing: Vec<f64> = runs.done().filter(|row| row.grows).filter_map(value).collect();
-    let steady: Vec<f64> = runs.done().filter(|row| !row.grows).filter_map(value).collect();
+    let growing: Vec<f64> = runs.done().filter(|row| row.unstable).filter_map(value).collect();
+    let steady: Vec<f64> = runs.done().filter(|row| !row.unstable).filter_map(value).collect();
     let estimate = mean_interval(&values, LEVEL);
     let mean = runs.mean(measure);
     let shown = |value: f64| number(Some(value), if value.abs() < 100.0 { 3 } else { 1 });
@@ -178,7 +178,7 @@ fn curve_point(runs: &StudyPoint<'_>, measure: usize, x: f64, at: &str) -> Optio
         ),
         (Some(mean), None) => format!("{at}\n{} (one run)", shown(mean)),
         (None, _) => {
-            format!("{at}\nno mean: in {} of {} runs the backlog still grew", growing.len(), values.len())
+            format!("{at}\nno mean: {} of {} runs are unstable", growing.len(), values.len())
         }
     };
     Some(CurvePoint {
@@ -191,7 +191,7 @@ fn curve_point(runs: &StudyPoint<'_>, measure: usize, x: f64, at: &str) -> Optio
     })
 }
 
-/// An axis over values: logarithmic where they span more than two decades, from zero where that is near.
+/// An axis for values: logarithmic if they span more than two decades, and starting at zero if that is near.
 fn measure_axis(title: &str, values: impl Iterator<Item = f64>) -> Axis {
     let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
     for value in values.filter(|value| value.is_finite()) {
@@ -211,8 +211,8 @@ fn measure_axis(title: &str, values: impl Iterator<Item = f64>) -> Axis {
     }
 }
 
-/// Two measures of some of the points of a study against each other, each the mean of its runs.
-pub(in crate::report) fn pareto(
+/// Two measures of some points of a study against each other, each the mean of the runs of a point.
+pub(crate) fn pareto(
     table: &StudyTable,
     variants: &[&StudyPoint<'_>],
     (x, y): (usize, usize),
@@ -224,7 +224,7 @@ pub(in crate::report) fn pareto(
     let means: Vec<Option<(f64, f64)>> =
         variants.iter().map(|variant| variant.mean(x).zip(variant.mean(y))).collect();
     let front = front(&means, less_is_better);
-    // Colours are those of the whole study, whatever is left in a part of it.
+    // Colours are those of the whole study, so they are the same in each part.
     let kinds = colour.map_or_else(Vec::new, |axis| table.labels(axis));
     let shown = |value: f64| number(Some(value), if value.abs() < 100.0 { 3 } else { 1 });
     let mut points: Vec<ParetoPoint> = Vec::new();
@@ -247,12 +247,12 @@ pub(in crate::report) fn pareto(
             add(*mean, front, false, &format!("mean of {} runs", variant.values(x).len()));
             continue;
         }
-        // One whose backlog grows has no mean that says how good it is: its runs are shown, and beat nobody.
-        for row in variant.done().filter(|row| row.grows) {
+        // A variant with an unstable run has no meaningful mean: its runs are shown, and dominate no point.
+        for row in variant.done().filter(|row| row.unstable) {
             let value =
                 |measure: usize| row.values.get(measure).copied().flatten().filter(|value| value.is_finite());
             if let Some(here) = value(x).zip(value(y)) {
-                add(here, false, true, &format!("seed {}: the backlog still grew", row.seed));
+                add(here, false, true, &format!("seed {}: unstable", row.seed));
             }
         }
     }
@@ -269,9 +269,9 @@ pub(in crate::report) fn pareto(
     }
 }
 
-/// Which points no other one beats: none is at least as good in both and better in one. Those without a value are on no
-/// front.
-pub(in crate::report) fn front(points: &[Option<(f64, f64)>], less_is_better: (bool, bool)) -> Vec<bool> {
+/// Which points are on the Pareto front: no other point is at least as good in both measures and better in one. Points without a
+/// value are not on it.
+pub(crate) fn front(points: &[Option<(f64, f64)>], less_is_better: (bool, bool)) -> Vec<bool> {
     let turned =
         |(x, y): (f64, f64)| (if less_is_better.0 { x } else { -x }, if less_is_better.1 { y } else { -y });
     let mut order: Vec<(usize, (f64, f64))> =
@@ -280,7 +280,8 @@ pub(in crate::report) fn front(points: &[Option<(f64, f64)>], less_is_better: (b
     let mut on = vec![false; points.len()];
     let mut best: Option<(f64, f64)> = None;
     for (at, point) in order {
-        // In this order all that could beat it came before: it has to be better in the second, or the same as the last.
+        // In this order all points that could dominate it came before, so it must be better in the second measure or equal to the
+        // last.
         if best.is_none_or(|best| point.1 < best.1 || point == best) {
             on[at] = true;
             best = Some(point);

@@ -1,4 +1,4 @@
-//! Hand-worked schedules, and slow twins.
+//! Hand-worked schedules, and comparisons with slow reference implementations.
 
 use std::fs;
 use std::path::Path;
@@ -10,11 +10,11 @@ use super::groups::Groups;
 use super::run::RunSeries;
 use super::steps::{Accrual, Steps};
 use super::study::{Layout, curves, front, pareto};
-use crate::metrics::StudyTable;
-use crate::report::RunFolder;
+use crate::output::RunFolder;
 use crate::report::charts::{Chart as _, Paint, Theme};
+use crate::study::StudyTable;
 
-/// A step function as its value at each instant.
+/// The value of a step function at an instant, by definition.
 fn by_definition(holds: &[(u64, u64, i64)], at: u64) -> i64 {
     holds.iter().filter(|(from, to, _)| (*from..*to).contains(&at)).map(|(_, _, by)| by).sum()
 }
@@ -106,8 +106,7 @@ fn folder(at: &Path, jobs: &str, segments: &str, events: &str) -> RunFolder {
     fs::write(at.join("jobs.csv"), format!("{JOBS}{jobs}")).unwrap();
     fs::write(at.join("segments.csv"), format!("{SEGMENTS}{segments}")).unwrap();
     if !events.is_empty() {
-        let head =
-            "time,event,cause,site,partition,machines,procs,job,origin,attempt,lost_proc_s,since_lost_s\n";
+        let head = "time,event,cause,site,partition,machines,procs,job,origin,attempt,wasted_proc_s,since_failure_s\n";
         fs::write(at.join("events.csv"), format!("{head}{events}")).unwrap();
     }
     let scenario =
@@ -118,8 +117,8 @@ fn folder(at: &Path, jobs: &str, segments: &str, events: &str) -> RunFolder {
     RunFolder::open(at).unwrap()
 }
 
-/// Two machines of two processors. Job 1 runs on all four from 0 to 10; machine 1 leaves at 10 and takes it along: it runs again from 20
-/// to 40, when the machine is back. Job 2, one processor, waits from 5 to 10 and runs until 15, where it is killed.
+/// Two machines of two processors. Job 1 runs on all four from 0 to 10; machine 1 leaves at 10 and the attempt fails: the job runs
+/// again from 20 to 40, when the machine is back. Job 2, one processor, waits from 5 to 10 and runs until 15, where it is killed.
 fn tiny(at: &Path) -> RunFolder {
     let jobs = "2,5,10,15,1,a,killed,1,5,5,5,10,1,1,all,1,500,2,,p,local\n\
         1,0,0,40,4,a,completed,4,20,20,0,40,2,1,all,2,2000,6,,p,local\n";
@@ -140,18 +139,18 @@ fn a_small_run_gives_what_can_be_worked_out_by_hand() {
     let run = RunSeries::read(&tiny(dir.path()), None).unwrap();
     assert_eq!(run.span, (0, 40_000_000));
     assert_eq!(values(run.running), [(0, 1), (15, 0), (20, 1), (40, 0)]);
-    // Job 2 from 5 to 10; job 1 again from 10, when its attempt was lost, to 20.
+    // Job 2 from 5 to 10; job 1 again from 10, when its attempt failed, to 20.
     assert_eq!(values(run.waiting), [(5, 1), (20, 0)]);
     let full = crate::units::Rate::FULL.units() as i64;
     assert_eq!(values(run.busy[0].clone()), [(0, 4 * full), (10, full), (15, 0), (20, 4 * full), (40, 0)]);
-    assert_eq!(values(run.away[0].clone()), [(10, 2), (20, 0)]);
+    assert_eq!(values(run.down[0].clone()), [(10, 2), (20, 0)]);
     // 1000 J in 10 s is 100 W, 500 J in 5 s too, 1000 J in 20 s is 50 W.
     assert_eq!(values(run.jobs_power.clone()), [(0, 100_000), (15, 0), (20, 50_000), (40, 0)]);
-    // 1000 J over 100 idle processor-seconds are 10 W: one idle from 10 to 15 (two are away), two until 20.
+    // 1000 J over 100 idle processor-seconds are 10 W: one idle from 10 to 15 (two are down), two until 20.
     assert_eq!(values(run.power), [(0, 100_000), (10, 110_000), (15, 20_000), (20, 50_000), (40, 0)]);
     assert_eq!(run.cost.sum(), 8_000_000_000);
     assert_eq!(run.outcomes, [1, 1, 0, 0, 0, 0]);
-    assert_eq!(run.lost_attempts, 1);
+    assert_eq!(run.failed_attempts, 1);
     assert_eq!(run.measured.sorted(Quantity::Wait, |_| true), [0.0, 5.0]);
 
     let gantt = run.gantt.unwrap();
@@ -163,14 +162,14 @@ fn a_small_run_gives_what_can_be_worked_out_by_hand() {
     );
     assert_eq!(gantt.joins.len(), 1);
     assert_eq!((gantt.joins[0].from, gantt.joins[0].to), ((0, 2.0, 10.0), (0, 2.0, 20.0)));
-    let away = &gantt.away[0];
-    assert_eq!((away.from, away.to, away.ranges.len(), away.ranges[0].clone()), (10.0, 20.0, 1, 2..4));
+    let down = &gantt.down[0];
+    assert_eq!((down.from, down.to, down.ranges.len(), down.ranges[0].clone()), (10.0, 20.0, 1, 2..4));
     assert_eq!((gantt.rows[0].processors, gantt.rows[0].cores), (4, 2));
 }
 
 #[test]
 fn lost_attempts_are_joined_while_they_are_few() {
-    // A job that loses its attempt every second, so often.
+    // A job whose attempts fail every second, `lost` times.
     let often = |lost: u64| {
         let dir = tempfile::tempdir().unwrap();
         let (attempts, end) = (lost + 1, lost + 1);
@@ -180,10 +179,10 @@ fn lost_attempts_are_joined_while_they_are_few() {
             .collect();
         let run = RunSeries::read(&folder(dir.path(), &jobs, &segments, ""), None).unwrap();
         let gantt = run.gantt.unwrap();
-        let svg = gantt.svg(Paint::File(Theme::Light)).unwrap();
+        let svg = gantt.svg(Paint::File(Theme::Light));
         let pale = gantt.bars.iter().filter(|bar| bar.lost).count() as u64;
         (
-            run.lost_attempts,
+            run.failed_attempts,
             pale,
             gantt.joins.len(),
             svg.contains("joined to the next"),
@@ -209,7 +208,7 @@ fn a_run_in_which_all_are_rejected_is_read() {
 fn many_jobs_become_a_raster_that_holds_the_same_processor_time() {
     let dir = tempfile::tempdir().unwrap();
     let (mut jobs, mut segments) = (String::new(), String::new());
-    // 20,001 jobs of 2 s one after the other on processor 1, half of what could be had of it.
+    // 20,001 jobs of 2 s one after the other on processor 1, which is in use half of the time.
     for job in 0..20_001_u64 {
         let (from, to) = (job * 4, job * 4 + 2);
         jobs += &format!("{job},{from},{from},{to},1,a,completed,1,2,2,0,2,1,1,all,1,0,0,,p,local\n");
@@ -247,7 +246,7 @@ fn gain_and_loss_are_told_class_by_class() {
     assert_eq!(chart.panels[0].cells[1][1], None, "no job of this class in the first run");
 }
 
-/// Tables of others may have any number of classes.
+/// Tables from other programs may have any number of classes.
 #[test]
 fn classes_beyond_a_byte_are_not_mixed() {
     let groups = Groups::of_rows((0..300).map(|class| format!("class-{class}")).collect());
@@ -266,10 +265,11 @@ fn classes_beyond_a_byte_are_not_mixed() {
     assert_eq!(a.sorted(Quantity::Response, |group| group == 255), [256.0]);
 }
 
-/// A variant of which one run grows has no mean in a front, nor in a curve: its growing run is hollow, and beats nobody.
+/// A variant with an unstable run has no mean, neither in a front nor in a curve: the unstable run is drawn hollow, and dominates
+/// no point.
 #[test]
 fn a_point_that_grows_has_no_mean_in_any_picture() {
-    let text = "run,policy,seed,status,jobs,completed,killed,failed,rejected,cancelled,unfinished,grows,scenario_hash,fingerprint,error,mean_wait,cost\n\
+    let text = "run,policy,seed,status,jobs,completed,killed,failed,rejected,cancelled,unfinished,unstable,scenario_hash,fingerprint,error,mean_wait,cost\n\
         1,fcfs,1,done,1,1,0,0,0,0,0,no,0,1:0,,1,1\n2,fcfs,2,done,1,1,0,0,0,0,0,yes,0,1:0,,9,1\n\
         3,easy,1,done,1,1,0,0,0,0,0,no,0,1:0,,2,3\n4,easy,2,done,1,1,0,0,0,0,0,no,0,1:0,,4,3\n";
     let table = StudyTable::read_csv("tiny", text.as_bytes()).unwrap();
@@ -284,17 +284,18 @@ fn a_point_that_grows_has_no_mean_in_any_picture() {
     assert_eq!(means, [None, Some(3.0)]);
 }
 
-/// `easy` has no number of `cs`: it goes all across; where one of its runs grows it has no level, and no marks either.
+/// `easy` has no number `cs`, so it is a line across the whole width; if one of its runs is unstable, it has neither line nor
+/// marks.
 #[test]
 fn labels_without_a_number_are_level_lines() {
-    let table = |grows: &str| {
-        let row = |run: u32, policy: &str, seed: u32, wait: u32, grows: &str| {
-            format!("{run},{policy},{seed},done,1,1,0,0,0,0,0,{grows},0,1:0,,{wait}\n")
+    let table = |unstable: &str| {
+        let row = |run: u32, policy: &str, seed: u32, wait: u32, unstable: &str| {
+            format!("{run},{policy},{seed},done,1,1,0,0,0,0,0,{unstable},0,1:0,,{wait}\n")
         };
-        let head = "run,policy,seed,status,jobs,completed,killed,failed,rejected,cancelled,unfinished,grows,scenario_hash,fingerprint,error,mean_wait\n";
+        let head = "run,policy,seed,status,jobs,completed,killed,failed,rejected,cancelled,unfinished,unstable,scenario_hash,fingerprint,error,mean_wait\n";
         let rows = [
             row(1, "easy", 1, 6, "no"),
-            row(2, "easy", 2, 8, grows),
+            row(2, "easy", 2, 8, unstable),
             row(3, "los[cs=10]", 1, 3, "no"),
             row(4, "los[cs=2]", 1, 5, "no"),
         ];
@@ -320,9 +321,9 @@ fn labels_without_a_number_are_level_lines() {
     );
     assert_eq!((chart.x.title.as_str(), chart.x.ticks.len(), chart.apart), ("cs", 2, false));
     assert!(chart.curves[1].points[0].title.starts_with("policy los[cs=2]\n"));
-    let svg = chart.svg(Paint::File(Theme::Light)).unwrap();
+    let svg = chart.svg(Paint::File(Theme::Light));
     assert_eq!(svg.matches("stroke-dasharray").count(), 2, "the line and its entry in the legend:\n{svg}");
-    let svg = drawn(&table("yes")).svg(Paint::File(Theme::Light)).unwrap();
-    assert!(svg.contains("easy (no mean: a backlog grew)"), "{svg}");
+    let svg = drawn(&table("yes")).svg(Paint::File(Theme::Light));
+    assert!(svg.contains("easy (no mean: unstable)"), "{svg}");
     assert_eq!(svg.matches("<circle").count(), 2, "the points of the curve:\n{svg}");
 }

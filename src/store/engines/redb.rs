@@ -1,4 +1,4 @@
-//! redb 4: one file, transactions, a format that is promised.
+//! redb 4: one file, transactions, a stable file format.
 
 use std::fmt;
 use std::path::Path;
@@ -7,7 +7,7 @@ use redb::{Database, ReadableDatabase, ReadableTable, TableDefinition, WriteTran
 
 use crate::store::engine::{Engine, EngineError};
 
-/// redb takes values of any size; this one keeps what a damaged chunk is told about small.
+/// redb takes values of any size; this keeps the unit small in which damage is reported.
 pub(super) const CHUNK: usize = 240 * 1024;
 
 const PAIRS: TableDefinition<'static, &[u8], &[u8]> = TableDefinition::new("pairs");
@@ -15,7 +15,7 @@ const FILE: &str = "pairs.redb";
 
 pub(in crate::store) struct Redb {
     db: Database,
-    /// What has been put and removed since the last flush.
+    /// The transaction with all changes since the last flush.
     open: Option<WriteTransaction>,
 }
 
@@ -37,7 +37,7 @@ impl Redb {
         self.open.as_ref().ok_or_else(|| EngineError::Other("no transaction".to_owned()))
     }
 
-    /// Calls `look` with the table as it is now, flushed or not; `None` if there is no table yet.
+    /// Calls `look` with the present table, flushed or not; `None` if there is no table yet.
     fn look<T>(
         &self,
         look: impl FnOnce(&dyn Pairs) -> Result<T, redb::StorageError>,
@@ -57,7 +57,7 @@ impl Redb {
     }
 }
 
-/// Reading, the same in a transaction that writes and in one that reads.
+/// Reading from a table, in a transaction that writes or in one that reads.
 trait Pairs {
     fn value(&self, key: &[u8]) -> Result<Option<Vec<u8>>, redb::StorageError>;
     fn keys(&self, prefix: &[u8]) -> Result<Vec<Vec<u8>>, redb::StorageError>;
@@ -101,7 +101,7 @@ impl Engine for Redb {
     }
 
     fn flush(&mut self) -> Result<(), EngineError> {
-        // Durability::Immediate is redb's default: the commit has reached the disk when it returns.
+        // Durability::Immediate is redb's default: the commit is on the disk when it returns.
         self.open.take().map_or(Ok(()), |open| open.commit().map_err(said))
     }
 

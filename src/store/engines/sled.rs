@@ -20,7 +20,7 @@ pub(super) const CHUNK: usize = 100_000;
 /// tree it takes 2 to 3 times as much.
 const SHARED_BITS: u32 = 3;
 
-/// How often, and how long apart, to look whether sled has let go of its file: 5 seconds in all.
+/// The number of times, a millisecond apart, to check whether sled has released its file: 5 seconds in all.
 const LOOKS: u32 = 5_000;
 const PAUSE: Duration = Duration::from_millis(1);
 
@@ -28,7 +28,7 @@ const PAUSE: Duration = Duration::from_millis(1);
 struct Sled {
     folder: PathBuf,
     db: sled::Db,
-    /// The trees that there are: opening one that is not there would make it.
+    /// The existing trees: opening a tree that does not exist would make it.
     trees: BTreeMap<Vec<u8>, sled::Tree>,
     /// Whether there is one tree only.
     even: bool,
@@ -50,7 +50,7 @@ fn open_in(folder: &Path, even: bool) -> Result<Box<dyn Engine>, EngineError> {
         let db = sled::Config::new()
             .path(folder)
             .flush_every_ms(None)
-            // A snapshot is written once and read once: nothing is gained by keeping pages.
+            // A snapshot is written once and read once, so a cache of pages has no use.
             .cache_capacity(8 << 20)
             .open()?;
         let names = db.tree_names().into_iter().filter(|name| name.starts_with(PREFIX));
@@ -60,11 +60,11 @@ fn open_in(folder: &Path, even: bool) -> Result<Box<dyn Engine>, EngineError> {
     })
 }
 
-/// What the names of our trees begin with; sled has some of its own.
+/// The prefix of the store's trees; sled has some of its own.
 const PREFIX: &[u8] = b"keys ";
 
 impl Sled {
-    /// The tree in which a key is.
+    /// The tree that holds a key.
     fn tree_of(&self, key: &[u8]) -> Vec<u8> {
         if self.even { PREFIX.to_vec() } else { tree_of(key) }
     }
@@ -118,7 +118,7 @@ impl Engine for Sled {
     }
 
     /// Dropping the handle is not enough: threads of sled may hold the database for a moment longer, and with it
-    /// the lock on its file. Whoever gets that lock knows that they are gone.
+    /// the lock on its file. Once this lock can be taken, they are gone.
     fn close(self: Box<Self>) -> Result<(), EngineError> {
         let Self { folder, db, trees, even: _ } = *self;
         guard(move || {
@@ -138,7 +138,7 @@ impl Engine for Sled {
     }
 }
 
-/// Calls sled. Where it panics, which it does on some errors of the disk, that is an error.
+/// Calls sled, and turns a panic into an error: sled panics on some errors of the disk.
 fn guard<T>(call: impl FnOnce() -> sled::Result<T>) -> Result<T, EngineError> {
     match catch_unwind(AssertUnwindSafe(call)) {
         Ok(done) => done.map_err(EngineError::from),

@@ -1,9 +1,9 @@
-//! What a store does when nothing goes wrong, and what it refuses.
+//! The behaviour of a store without failures, and what it refuses.
 
 use std::fs;
 use std::time::Duration;
 
-use super::{about, cut, sections};
+use super::{about, cut, other_engine, sections};
 use crate::store::{EngineKind, State, Store, StoreError, StoreOptions};
 
 fn options(engine: EngineKind) -> StoreOptions {
@@ -21,8 +21,8 @@ fn what_is_written_is_read_after_the_store_is_opened_again() {
             assert_eq!((info.bytes, info.state), (len as u64 + 8, State::Intact));
         }
         drop(store);
-        // The engine is the store's own, whatever is asked for.
-        let store = Store::open(&folder, &options(EngineKind::Redb)).unwrap();
+        // A store keeps its own engine, whatever the options say.
+        let store = Store::open(&folder, &options(other_engine())).unwrap();
         assert_eq!((store.engine(), store.about()), (engine, &about()));
         let newest = store.newest().unwrap();
         assert_eq!((newest.number, newest.cut, newest.skipped.len()), (4, cut(1_000_000, 0), 0));
@@ -49,7 +49,7 @@ fn the_latest_stay_and_those_to_be_kept() {
     store.remove(3).unwrap();
     assert_eq!(numbers(&store), [7]);
     assert!(matches!(store.remove(7), Err(StoreError::Last { number: 7, .. })));
-    // One that cannot be used can go, and does by itself once there is a newer one that can.
+    // An unusable snapshot can be removed, and is removed by itself once there is a newer usable one.
     let seals = |number: u64| folder.join(format!("snapshot-{number:08}/seal"));
     let write = |store: &mut Store, n: u64| store.write(cut(n, 0), &sections(n, 10)).unwrap().number;
     let [spoilt, good] = [write(&mut store, 70), write(&mut store, 71)];
@@ -77,16 +77,16 @@ fn the_latest_stay_and_those_to_be_kept() {
 fn the_journal_is_told_from_the_cut_on() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path().join("store");
-    let mut store = Store::create(&folder, &about(), &options(EngineKind::Redb)).unwrap();
+    let mut store = Store::create(&folder, &about(), &options(other_engine())).unwrap();
     store.write(cut(1, 0), &sections(1, 10)).unwrap();
     assert_eq!(store.journal(1).unwrap().entries, Vec::<Vec<u8>>::new());
     let journal = store.journal_handle();
     assert_eq!((store.append(b"a").unwrap(), journal.append(b"").unwrap()), (0, 1));
-    // An entry that comes while the snapshot is written belongs after it: the cut says how many it has seen.
+    // An entry that arrives while the snapshot is written belongs after it: the barrier records how many it has used.
     store.write(cut(2, 1), &sections(2, 10)).unwrap();
     assert_eq!(store.append(&[7; 3000]).unwrap(), 2);
     drop(store);
-    let mut store = Store::open(&folder, &options(EngineKind::Redb)).unwrap();
+    let mut store = Store::open(&folder, &options(other_engine())).unwrap();
     assert_eq!(store.append(b"d").unwrap(), 3);
     assert_eq!(store.journal(1).unwrap().entries, [&b"a"[..], b"", &[7; 3000], b"d"]);
     assert_eq!(store.journal(2).unwrap().entries, [&b""[..], &[7; 3000], b"d"]);
@@ -97,7 +97,7 @@ fn the_journal_is_told_from_the_cut_on() {
 fn the_journal_forgets_what_no_snapshot_needs() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path().join("store");
-    let mut store = Store::create(&folder, &about(), &options(EngineKind::Redb)).unwrap();
+    let mut store = Store::create(&folder, &about(), &options(other_engine())).unwrap();
     let entry = vec![1; 400_000];
     let files = || {
         let names = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name());
@@ -110,7 +110,7 @@ fn the_journal_forgets_what_no_snapshot_needs() {
     for n in 1..=3 {
         store.write(cut(n, 3 * n + 1), &sections(n, 10)).unwrap();
     }
-    // The older of the two that are left has seen seven: two files of three entries are over.
+    // The older of the two remaining snapshots has used seven entries: two files of three entries are not needed any more.
     assert_eq!(files(), 2);
     assert_eq!(store.journal(2).unwrap().entries.len(), 5);
     assert_eq!(store.journal(3).unwrap().entries.len(), 2);
@@ -156,7 +156,7 @@ fn blocks_are_shared_by_snapshots() {
     assert!(matches!(store.newest(), Err(StoreError::NoSnapshot { skipped, .. }) if skipped.len() == 2));
 }
 
-/// Blocks go when the last snapshot that needs them has gone, and those of kept ones stay.
+/// Blocks are removed with the last snapshot that needs them, and those of kept snapshots stay.
 #[test]
 fn blocks_that_nobody_needs_go() {
     let folder = tempfile::tempdir().unwrap();
@@ -226,13 +226,13 @@ fn a_folder_that_is_something_else_is_refused() {
 fn a_store_in_use_is_waited_for() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path().join("store");
-    let store = Store::create(&folder, &about(), &options(EngineKind::Redb)).unwrap();
+    let store = Store::create(&folder, &about(), &options(other_engine())).unwrap();
     let holder = std::thread::spawn(move || {
         std::thread::sleep(Duration::from_millis(150));
         drop(store);
     });
-    let patient = StoreOptions { patience: Duration::from_secs(30), ..options(EngineKind::Redb) };
+    let patient = StoreOptions { patience: Duration::from_secs(30), ..options(other_engine()) };
     Store::open(&folder, &patient).unwrap();
     holder.join().unwrap();
-    Store::open(&folder, &options(EngineKind::Redb)).unwrap();
+    Store::open(&folder, &options(other_engine())).unwrap();
 }

@@ -1,10 +1,10 @@
-//! A store in which bytes are other than they were written: nothing wrong is ever handed out, and it is told.
+//! Changed bytes in a store: they are reported, and no wrong data is ever returned.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::{about, cut, sections};
+use super::{about, cut, other_engine, sections};
 use crate::store::{EngineKind, Store, StoreError, StoreOptions};
 
 const SIZES: [usize; 2] = [150_000, 4_000];
@@ -27,7 +27,7 @@ fn whole(folder: &Path, engine: EngineKind) {
     store.finish(b"summary").unwrap();
 }
 
-/// All files of a folder, by their names in it.
+/// All files below a folder, by their relative paths.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
@@ -42,7 +42,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// What of a store can still be used, each part as it was written; and what was told of the rest.
+/// The parts of a store that can still be used, each compared with what was written, and the errors of the others.
 fn look(folder: &Path, engine: EngineKind) -> (Vec<&'static str>, Vec<StoreError>) {
     let (mut good, mut told) = (Vec::new(), Vec::new());
     let store = match Store::open(folder, &options(engine)) {
@@ -63,8 +63,8 @@ fn look(folder: &Path, engine: EngineKind) -> (Vec<&'static str>, Vec<StoreError
     note("two", store.block(b"two").map(|block| block == [2; 300]));
     note("summary", store.finished().map(|summary| summary.as_deref() == Some(b"summary")));
     let entries = [&b"between"[..], b"after both", b"last of all"];
-    // A file that ends in the middle of an entry is that of a run killed while it wrote it, as long as no snapshot
-    // has used that entry: the second one has used the first of these three.
+    // A file that ends in the middle of an entry looks as after a kill during its write, unless a snapshot
+    // has used that entry: the second snapshot has used the first of these three.
     note(
         "journal",
         store.journal(1).map(|found| {
@@ -91,7 +91,7 @@ fn refs(entries: &[Vec<u8>]) -> Vec<&[u8]> {
     entries.iter().map(Vec::as_slice).collect()
 }
 
-/// Does `harm` to each file of a store at many places and looks at what it leaves.
+/// Applies `harm` to each file of a store at many places, and checks what can be read after that.
 fn harm(engine: EngineKind, places: usize, harm: impl Fn(&mut Vec<u8>, usize)) {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path().join("store");
@@ -107,7 +107,7 @@ fn harm(engine: EngineKind, places: usize, harm: impl Fn(&mut Vec<u8>, usize)) {
         }
         let before = fs::read(&path).unwrap();
         for place in 0..places {
-            // The beginning, the end, and in between.
+            // The places are the beginning, the end, and some in between.
             let at = match place {
                 0 => 0,
                 1 => before.len().saturating_sub(1),
@@ -130,7 +130,7 @@ fn harm(engine: EngineKind, places: usize, harm: impl Fn(&mut Vec<u8>, usize)) {
                 assert!(error.to_string().contains(path.to_str().unwrap()), "{name}: {error}");
                 assert!(!error.hint().is_empty());
             }
-            // One file never takes more along than what needs it.
+            // Damage to one file affects only the parts that need it.
             let lost: &[&str] = match name.split('/').next().unwrap() {
                 "gridemu-store" | "run" => &["first", "second", "one", "two", "summary", "journal"],
                 "snapshot-00000001" => &["first", "journal"],
@@ -171,7 +171,7 @@ fn files_cut_short_are_told() {
 #[test]
 fn files_that_are_longer_or_empty_or_zeros_are_told() {
     harm(EngineKind::Sled, 2, |bytes, at| if at == 0 { bytes.clear() } else { bytes.fill(0) });
-    // More at the end of a file of entries may be an entry that was torn: nobody has used it.
+    // Extra bytes at the end of a file of entries may be an incomplete entry, which has never been used.
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path().join("store");
     whole(&folder, EngineKind::Sled);
@@ -214,7 +214,7 @@ fn missing_files_are_told() {
 fn a_store_of_another_layout_says_who_can_read_it() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path().join("store");
-    whole(&folder, EngineKind::Redb);
+    whole(&folder, other_engine());
     let path = folder.join("gridemu-store");
     let text = fs::read_to_string(&path).unwrap();
     let change = |layout: &str| {
@@ -223,7 +223,7 @@ fn a_store_of_another_layout_says_who_can_read_it() {
         let body = body.replace("\"kind\"", "\"new-key\": 3,\n  \"kind\"");
         let hash = xxhash_rust::xxh3::xxh3_128(body.as_bytes());
         fs::write(&path, format!("{body}\nxxh3-128 of the above: {hash:032x}\n")).unwrap();
-        Store::open(&folder, &options(EngineKind::Redb)).unwrap_err()
+        Store::open(&folder, &options(other_engine())).unwrap_err()
     };
     let newer = change("7");
     assert!(matches!(newer, StoreError::Newer { layout: 7, .. }), "{newer}");

@@ -1,4 +1,4 @@
-//! Every engine against an ordered map in memory.
+//! Compares every engine with an ordered map in memory.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ enum Act {
 }
 
 fn key() -> impl Strategy<Value = Vec<u8>> {
-    // Few keys, so that they meet; bytes that share a tree of sled and bytes that do not.
+    // Few keys, so that they coincide; bytes that share a tree of sled and bytes that do not.
     vec(prop_oneof![Just(0_u8), Just(1), Just(7), Just(8), Just(255)], 0..4)
 }
 
@@ -84,8 +84,8 @@ fn names_of_engines_read_back() {
     assert_eq!(error, "there is no store engine `rocksdb`; there are `sled` and `redb`");
 }
 
-/// A closed database is nobody's any more: it can be opened, and removed, at once. With sled that is not so by
-/// itself.
+/// A closed database has released its files: it can be opened, and removed, at once. sled alone does not ensure
+/// that.
 #[test]
 fn closing_an_engine_lets_go_of_its_files() {
     for kind in EngineKind::all() {

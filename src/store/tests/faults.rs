@@ -1,11 +1,11 @@
-//! A disk that fails at any write: what was acknowledged stays.
+//! A disk that fails at any operation: what was acknowledged stays.
 
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::faulty::{Duty, Faulty, How, Plain, redb_on};
+use super::faulty::{Duty, Faulty, How, Plain};
 use super::{about, cut, sections};
 use crate::store::disk::Disk;
 use crate::store::folder::Means;
@@ -29,7 +29,7 @@ fn contents(at: u64) -> Vec<Section> {
     sections(at, 1000 * at as usize)
 }
 
-/// What a store has said is there.
+/// What a store has acknowledged.
 #[derive(Debug, Default)]
 struct Acknowledged {
     made: bool,
@@ -40,7 +40,7 @@ struct Acknowledged {
     refused: Vec<StoreError>,
 }
 
-/// Uses a store for a while; goes on after errors, except that an entry that was refused ends the journal, as it
+/// Uses a store for a while; goes on after errors, except that a refused entry ends the journal, as it
 /// ends a run.
 fn use_store(folder: &Path, means: Means) -> Acknowledged {
     let mut acknowledged = Acknowledged::default();
@@ -84,7 +84,7 @@ fn use_store(folder: &Path, means: Means) -> Acknowledged {
     acknowledged
 }
 
-/// Opens a store on a disk that is sound again and compares.
+/// Opens a store on a disk that works again, and compares.
 fn check(folder: &Path, open: OpenOn, acknowledged: &Acknowledged, what: &str) {
     for error in &acknowledged.refused {
         let told = matches!(
@@ -102,7 +102,7 @@ fn check(folder: &Path, open: OpenOn, acknowledged: &Acknowledged, what: &str) {
         Ok(store) => store,
         Err(error) => {
             assert!(!acknowledged.made, "{what}: {error}");
-            // Nothing was made; it can be made now.
+            // The store was not made; it can be made now.
             Store::create_with(folder, &about(), &options(), means(&sound, open)).expect(what);
             return;
         }
@@ -135,8 +135,8 @@ fn check(folder: &Path, open: OpenOn, acknowledged: &Acknowledged, what: &str) {
     }
 }
 
-/// Lets each single thing that is asked of a disk fail.
-fn fail_each(open: OpenOn, hows: &[How], stride: usize) {
+/// Lets each single operation of a disk fail.
+pub(super) fn fail_each(open: OpenOn, hows: &[How], stride: usize) {
     let place = tempfile::tempdir().unwrap();
     let sound = Faulty::new(u64::MAX, How::Io, Duty::Once);
     let acknowledged = use_store(&place.path().join("sound"), means(&sound, open));
@@ -172,10 +172,4 @@ fn every_write_of_the_store_can_fail() {
 #[test]
 fn power_can_be_lost_at_every_write() {
     fail_each(Plain::open, &[How::PowerLoss], 1);
-}
-
-#[test]
-fn every_write_of_redb_can_fail() {
-    fail_each(redb_on, &[How::Short], 5);
-    fail_each(redb_on, &[How::Io], 17);
 }

@@ -1,21 +1,18 @@
-//! A disk that fails when it is told to, and databases on it.
+//! A disk that fails on request, and databases on it.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
+use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use redb::StorageBackend;
-
 use crate::store::disk::Disk;
-use crate::store::engines::redb::Redb;
 use crate::store::{Engine, EngineError};
 
-/// How a disk fails.
+/// The kind of a failure.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) enum How {
-    /// There is no space, and half of what was to be written has been.
+    /// No space is left, after half of the bytes have been written.
     Short,
     /// The device does not answer.
     Io,
@@ -23,16 +20,16 @@ pub(super) enum How {
     PowerLoss,
 }
 
-/// When a disk fails.
+/// The duration of a failure.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) enum Duty {
-    /// Once, and then no more.
+    /// A single operation fails.
     Once,
-    /// From then on.
+    /// All operations fail from then on.
     FromThenOn,
 }
 
-/// A disk that fails at the n-th thing that is asked of it.
+/// A disk that fails at the n-th operation.
 #[derive(Debug)]
 pub(super) struct Faulty {
     at: u64,
@@ -41,13 +38,13 @@ pub(super) struct Faulty {
     state: Mutex<Ledger>,
 }
 
-/// What a disk has been asked to do.
+/// The operations of a disk so far.
 #[derive(Debug, Default)]
 struct Ledger {
     asked: u64,
     /// The content of each file at its last sync; `None` for one that was not there.
     synced: BTreeMap<PathBuf, Option<Vec<u8>>>,
-    /// Renames whose folder has not been synced since: from, to, and what was at `to`.
+    /// Renames whose folder has not been synced since: from, to, and the former content of `to`.
     renames: Vec<(PathBuf, PathBuf, Option<Vec<u8>>)>,
 }
 
@@ -56,7 +53,7 @@ impl Faulty {
         Arc::new(Self { at, how, duty, state: Mutex::default() })
     }
 
-    /// Counts a request, and fails it if it is its turn.
+    /// Counts an operation, and fails it if it is due to fail.
     fn ask(&self) -> Result<(), io::Error> {
         let mut state = self.state.lock().unwrap();
         state.asked += 1;
@@ -77,11 +74,11 @@ impl Faulty {
         self.state.lock().unwrap().asked
     }
 
-    /// What the disk holds after a loss of power.
+    /// Restores the contents of the disk after a loss of power.
     pub(super) fn lose_power(&self) {
         let state = self.state.lock().unwrap();
         for (from, to, before) in state.renames.iter().rev() {
-            // A folder or file that was moved in place since its parent was last synced is where it was.
+            // A folder or file that was renamed since the last sync of its parent is back at its old place.
             if to.exists() && !from.exists() {
                 fs::rename(to, from).unwrap();
             }
@@ -157,7 +154,7 @@ impl Disk for Faulty {
         let before = if to.is_file() { Some(fs::read(to)?) } else { None };
         fs::rename(from, to)?;
         let mut state = self.state.lock().unwrap();
-        // What was written to the file and not synced goes with its name.
+        // Content that was written to the file and not synced is lost with its name.
         if let Some(content) = state.synced.remove(from) {
             state.synced.insert(to.to_owned(), content);
         }
@@ -181,7 +178,7 @@ impl Disk for Faulty {
     }
 }
 
-/// A plain engine: a map that is written to one file when it is flushed. Every operation can fail.
+/// A simple engine: a map that each flush writes to one file. Every operation can fail.
 #[derive(Debug)]
 pub(super) struct Plain {
     disk: Arc<Faulty>,
@@ -232,49 +229,5 @@ impl Engine for Plain {
 
     fn close(self: Box<Self>) -> Result<(), EngineError> {
         Ok(())
-    }
-}
-
-/// The file of a redb database on a faulty disk.
-#[derive(Debug)]
-struct Backend {
-    disk: Arc<Faulty>,
-    file: Mutex<File>,
-}
-
-impl StorageBackend for Backend {
-    fn len(&self) -> io::Result<u64> {
-        Ok(self.file.lock().unwrap().metadata()?.len())
-    }
-
-    fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        let mut file = self.file.lock().unwrap();
-        file.seek(SeekFrom::Start(offset))?;
-        file.read_exact(out)
-    }
-
-    fn set_len(&self, len: u64) -> io::Result<()> {
-        self.disk.set_len(&self.file.lock().unwrap(), len)
-    }
-
-    fn sync_data(&self) -> io::Result<()> {
-        self.disk.sync(&self.file.lock().unwrap())
-    }
-
-    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
-        let mut file = self.file.lock().unwrap();
-        file.seek(SeekFrom::Start(offset))?;
-        self.disk.write(&mut file, data)
-    }
-}
-
-pub(super) fn redb_on(disk: &Arc<Faulty>, folder: &Path) -> Result<Box<dyn Engine>, EngineError> {
-    let file = disk.open(&folder.join("pairs.redb"))?;
-    let backend = Backend { disk: Arc::clone(disk), file: Mutex::new(file) };
-    let db = redb::Builder::new().create_with_backend(backend);
-    match db {
-        Ok(db) => Ok(Box::new(Redb::new(db))),
-        Err(redb::DatabaseError::Storage(redb::StorageError::Io(error))) => Err(error.into()),
-        Err(error) => Err(EngineError::Other(error.to_string())),
     }
 }

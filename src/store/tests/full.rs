@@ -1,5 +1,5 @@
-//! A disk that is full, as the databases themselves meet it: a limit on the length of files, which the system sets
-//! for a process. (The faults of `faults.rs` do not reach what sled does to its own files.)
+//! A full disk, as the databases themselves meet it: the system limits the length of a process's files.
+//! (The faults of `faults.rs` do not reach what sled does to its own files.)
 
 #![cfg(unix)]
 
@@ -10,10 +10,10 @@ use std::time::Duration;
 use super::kills::{ENGINE, FOLDER, check_snapshots};
 use crate::store::{EngineKind, Store, StoreOptions};
 
-/// Runs the child of the kill test under `ulimit -f`, until it gives up; returns what it said at the end.
+/// Runs the child of the kill test under `ulimit -f` until it fails; returns its last output.
 fn run_until_full(folder: &std::path::Path, engine: EngineKind, blocks: u32) -> (String, u64) {
     let program = std::env::current_exe().expect("this program");
-    // Without the trap the system would kill the process rather than refuse the write.
+    // Without the trap the system would kill the process instead of failing the write.
     let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
     let mut child = Command::new("sh")
         .args(["-c", &script])
@@ -33,7 +33,7 @@ fn run_until_full(folder: &std::path::Path, engine: EngineKind, blocks: u32) -> 
         }
         thread::sleep(Duration::from_millis(100));
     }
-    // Nothing happens if it has ended; if it has not, it hangs, and has said nothing of a full disk.
+    // The kill has no effect if the child has ended; otherwise the child hangs without having reported a full disk.
     child.kill().expect("it can be killed");
     let ended = child.wait_with_output().expect("it ends");
     let said = reader.join().expect("what it said");

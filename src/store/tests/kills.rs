@@ -1,8 +1,8 @@
-//! A process that is killed at any moment leaves a store in which everything is that it had been told was there.
+//! A process that is killed at any moment leaves a store with everything that had been acknowledged to it.
 //!
-//! The process is this test program itself, asked by an environment variable to run [`child`]. It tells on its
-//! output what the store has acknowledged; the test kills it after a while and compares. `GRIDEMU_KILLS` says how
-//! often, for each engine.
+//! The process is this test program itself: an environment variable makes it run [`child`]. It prints
+//! what the store has acknowledged; the test kills it after a while and compares. `GRIDEMU_KILLS` is the number of
+//! kills for each engine.
 
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Write};
@@ -22,7 +22,7 @@ pub(super) fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 
-/// What the snapshot at `at` holds: sometimes much, mostly little.
+/// The sections of the snapshot at `at`: sometimes large, mostly small.
 fn contents(at: u64) -> Vec<crate::store::Section> {
     sections(at, if at.is_multiple_of(5) { 900_000 } else { (at as usize * 977) % 40_000 })
 }
@@ -39,7 +39,7 @@ fn block(number: u64) -> Vec<u8> {
     vec![number as u8; 1000 + number as usize % 3000]
 }
 
-/// The process that is killed; does nothing where it is a test like the others.
+/// The process that is killed; does nothing when it runs as a test.
 #[test]
 fn child() {
     let Some(folder) = variable(FOLDER) else { return };
@@ -85,7 +85,7 @@ fn child() {
     }
 }
 
-/// Starts the child, kills it after `millis`, and returns what it said.
+/// Starts the child, kills it after `millis`, and returns its output.
 fn run_and_kill(folder: &Path, engine: EngineKind, millis: u64) -> Vec<String> {
     let program = std::env::current_exe().expect("this program");
     let mut child = Command::new(program)
@@ -109,7 +109,7 @@ fn run_and_kill(folder: &Path, engine: EngineKind, millis: u64) -> Vec<String> {
     reader.join().expect("what it said")
 }
 
-/// Checks what a store holds and returns the cut of its newest snapshot, 0 if there is none.
+/// Checks the contents of a store and returns the barrier of its newest snapshot, 0 if there is none.
 pub(super) fn check_snapshots(store: &Store) -> u64 {
     let at = match store.newest() {
         Ok(newest) => {
@@ -126,7 +126,7 @@ pub(super) fn check_snapshots(store: &Store) -> u64 {
     at
 }
 
-/// Checks the entries after the newest snapshot and returns how many there are.
+/// Checks the entries after the newest snapshot and returns their number.
 fn entries_since(store: &Store, at: u64) -> u64 {
     if at == 0 {
         return store.journal_handle().entries().expect("the journal");
@@ -148,7 +148,7 @@ fn a_killed_process_leaves_everything_that_was_acknowledged() {
         let folder = folder.path().join("store");
         let options = StoreOptions { engine, last: 2, patience: Duration::from_secs(1) };
         let (mut made, mut last, mut entries, mut snapshots, mut kept) = (false, 0, 0, 0, 0);
-        // On a machine that has other things to do it takes more kills until something has been written between them.
+        // On a busy machine more kills are needed until something has been written between them.
         for kill in 0..10 * kills {
             if kill >= kills && snapshots >= kills / 4 {
                 break;
@@ -167,7 +167,7 @@ fn a_killed_process_leaves_everything_that_was_acknowledged() {
             }
             let store = Store::open(&folder, &options).expect("the store opens");
             let at = check_snapshots(&store);
-            // A kill between writing one and dropping the oldest leaves one too many, each time.
+            // A kill between writing a snapshot and removing the oldest leaves one too many, each time.
             let found = store.snapshots().expect("a list").len();
             assert!(
                 found <= 3.max(kept + 1),
@@ -178,7 +178,7 @@ fn a_killed_process_leaves_everything_that_was_acknowledged() {
             let from = if at == 0 { 0 } else { store.newest().expect("a snapshot").cut.entries };
             assert!(from + entries_since(&store, at) >= entries, "kill {kill}: entries are lost");
         }
-        // Something has been written, or nothing has been tested.
+        // If nothing has been written, nothing has been tested.
         assert!(snapshots >= kills / 4, "{engine}: {snapshots} snapshots in {kills} kills");
     }
 }

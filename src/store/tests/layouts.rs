@@ -1,7 +1,7 @@
-//! Stores that earlier versions have made are read: one of each layout and engine is kept in `tests/it/data`.
+//! Stores of earlier versions can be read: `tests/it/data` keeps one of each layout and engine.
 //!
-//! `GRIDEMU_BLESS=1 cargo test stores_of_all_layouts` makes those of today's layout that are not there. One of an earlier
-//! layout is never made again: it stays what that version wrote.
+//! `GRIDEMU_BLESS=1 cargo test stores_of_all_layouts` makes the missing ones of the present layout. One of an earlier
+//! layout is never made again: it stays as that version wrote it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -44,7 +44,7 @@ fn stores_of_all_layouts_are_read() {
             if layout == LAYOUT && !original.exists() && variable("GRIDEMU_BLESS").is_some() {
                 make(&original, &options);
             }
-            // A store that is opened is locked, and tests run side by side.
+            // An open store is locked, and tests run in parallel.
             let place = tempfile::tempdir().unwrap();
             let folder = place.path().join("store");
             copy(&original, &folder);
@@ -55,7 +55,7 @@ fn stores_of_all_layouts_are_read() {
             assert_eq!(store.journal(1).unwrap().entries, [b"came after it"]);
             assert_eq!(store.block(b"block").unwrap(), [5; 100]);
             assert_eq!(store.finished().unwrap().as_deref(), Some(&b"done"[..]));
-            // And one can go on with them.
+            // A run can continue with it.
             store.write(cut(70, 2), &sections(70, 100)).unwrap();
             assert_eq!(store.newest().unwrap().sections, sections(70, 100));
         }

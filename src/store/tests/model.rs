@@ -1,4 +1,4 @@
-//! A store against what it should hold, under whatever is done to it in whatever order.
+//! Compares a store with a model under random operations in random order.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use super::{about, cut, sections};
+use super::{about, cut, other_engine, sections};
 use crate::store::{Cut, EngineKind, State, Store, StoreError, StoreOptions};
 
 #[derive(Clone, Debug)]
@@ -19,7 +19,7 @@ enum Act {
     Block(u8),
     Reopen,
     Prune(usize),
-    /// The n-th of those that there are.
+    /// The n-th of the existing snapshots.
     Remove(usize),
     GoOn(usize),
     Read(usize),
@@ -39,7 +39,7 @@ fn act() -> impl Strategy<Value = Act> {
     ]
 }
 
-/// What a store should hold.
+/// The expected contents of a store.
 #[derive(Default)]
 struct Model {
     snapshots: BTreeMap<u64, (Cut, usize, u64, usize)>,
@@ -73,8 +73,8 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 16, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_store_holds_what_was_put_there(acts in vec(act(), 1..40), redb in any::<bool>(), last in 1..4_usize) {
-        let engine = if redb { EngineKind::Redb } else { EngineKind::Sled };
+    fn a_store_holds_what_was_put_there(acts in vec(act(), 1..40), other in any::<bool>(), last in 1..4_usize) {
+        let engine = if other { other_engine() } else { EngineKind::Sled };
         let options = StoreOptions { engine, last, patience: Duration::ZERO };
         let folder = tempfile::tempdir().unwrap();
         let folder = folder.path().join("store");

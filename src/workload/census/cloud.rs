@@ -1,54 +1,54 @@
-//! Dedicated jobs and elastic commands in a workload.
+//! Statistics of dedicated jobs and elastic commands in a workload.
 
 use serde::Serialize;
 
 use super::quantity::{Quantity, Values};
 use crate::model::{Elastic, Job};
 
-/// The dedicated jobs of a workload.
+/// Statistics of the dedicated jobs of a workload.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Dedicated {
-    /// Jobs that ask for a start.
+    /// Number of jobs that request a start.
     pub jobs: u64,
     /// Their share of all jobs.
     pub share: f64,
-    /// From the submission to the start that is asked for, in seconds.
+    /// Time from the submission to the requested start, in seconds.
     pub lead: Quantity,
 }
 
-/// The commands of a workload.
+/// Statistics of the elastic commands of a workload.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CommandContents {
-    /// Jobs with a command.
+    /// Number of jobs with a command.
     pub jobs: u64,
     /// Their share of all jobs.
     pub share: f64,
-    /// From the submission to a command, in seconds.
+    /// Time from the submission to a command, in seconds.
     pub after: Quantity,
-    /// The kinds of commands that there are.
+    /// The kinds of commands that occur.
     pub kinds: Vec<CommandKind>,
 }
 
-/// The commands of a kind.
+/// Statistics of the commands of a kind.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CommandKind {
     /// `ET`, `RT`, `EP` or `RP`.
     pub code: &'static str,
-    /// Their amounts: seconds of times, else processors.
+    /// Their amounts: seconds of time commands, else processors.
     pub amount: Quantity,
 }
 
-/// What is counted.
+/// The counters behind these statistics.
 #[derive(Debug, Default)]
 pub(super) struct Counts {
     leads: Values,
     with_commands: u64,
     after: Values,
-    /// Amounts in microseconds or processors: ET, RT, EP, RP.
+    /// Amounts in microseconds or processors, of ET, RT, EP, RP.
     amounts: [Values; 4],
 }
 
-/// Codes, and units of amounts in what they are told in.
+/// Codes, and how many units of the recorded amounts make one printed unit.
 const KINDS: [(&str, f64); 4] = [("ET", 1e6), ("RT", 1e6), ("EP", 1.0), ("RP", 1.0)];
 
 impl Counts {

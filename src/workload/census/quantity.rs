@@ -6,13 +6,13 @@ use serde::Serialize;
 /// A distribution in a few numbers; all 0 if there are no values.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Quantity {
-    /// Values.
+    /// Number of values.
     pub count: u64,
     /// The smallest.
     pub min: f64,
     /// The mean.
     pub mean: f64,
-    /// Standard deviation (of the values as a whole population) over mean.
+    /// Coefficient of variation: standard deviation (of the values as a whole population) over mean.
     pub cv: f64,
     /// The median: the smallest value that at least half of the values do not exceed.
     pub median: f64,
@@ -22,7 +22,7 @@ pub struct Quantity {
     pub max: f64,
 }
 
-/// Integers, each different one kept once with its count.
+/// Integer values, each different one kept once with its count.
 #[derive(Debug, Default)]
 pub(super) struct Values {
     counts: FxHashMap<u64, u64>,
@@ -43,7 +43,7 @@ impl Values {
 
     /// The distribution of the values in units of `unit` values: with 10⁶, of microseconds in seconds.
     pub(super) fn quantity(&self, unit: f64) -> Quantity {
-        // Sorted, so that no sum depends on the order of a hash map.
+        // Sorting makes the sums independent of the order of a hash map.
         let mut sorted: Vec<_> = self.counts.iter().map(|(value, count)| (*value, *count)).collect();
         sorted.sort_unstable();
         let (Some((min, _)), Some((max, _))) = (sorted.first(), sorted.last()) else {

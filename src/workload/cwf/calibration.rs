@@ -1,4 +1,4 @@
-//! Finding the pace that gives a load, by dry runs over the same draws.
+//! The search for the arrival parameters that give a load, by dry runs over the same draws.
 
 use std::cell::RefCell;
 
@@ -8,15 +8,15 @@ use crate::model::NamedError;
 use crate::workload::lublin::{ArrivalLaw, ArrivalParams, Clock, PILOT, Pace};
 use crate::workload::random::{Gamma, Stream};
 
-/// Where `barr` is looked for: from gaps of some seconds to gaps of a day and more.
+/// The range in which `barr` is searched: from gaps of some seconds to gaps of a day and more.
 const LOWEST: f64 = 0.02;
 const HIGHEST: f64 = 2.0;
-/// Steps until the load is met or `barr` known to its last digits.
+/// The largest number of steps of the search; `barr` is then known to its last digits.
 const STEPS: usize = 60;
-/// The load is met if it is off by less than this share.
+/// The relative error at which the load counts as met.
 const NEAR: f64 = 1e-9;
 
-/// What a workload is made with: its model, what arrival times are multiplied by, and its first state.
+/// The model of a workload, the factor on its arrival times, and its first state.
 pub(super) fn settled(spec: &CwfSpec, seed: u64, entity: &str) -> Result<(Model, f64, State), NamedError> {
     let model = Model::new(spec);
     let state = model.begin(seed, entity);
@@ -26,7 +26,7 @@ pub(super) fn settled(spec: &CwfSpec, seed: u64, entity: &str) -> Result<(Model,
         Pace::Load(load) => load,
     };
     let none = || {
-        let why = format!("possible with `jobs={}`: there is no time between their arrivals", spec.jobs);
+        let why = format!("possible with `jobs={}`: all jobs arrive at one time", spec.jobs);
         unreachable(load, &why)
     };
     let area = area(spec, &model, state.clone());
@@ -39,7 +39,7 @@ pub(super) fn settled(spec: &CwfSpec, seed: u64, entity: &str) -> Result<(Model,
         let scale = natural(spec.arrival.barr).ok_or_else(none)? / load;
         return Ok((model, scale, state));
     }
-    // Positive where jobs come too fast; the same draws come the slower the larger `barr` is.
+    // Positive if jobs arrive too fast; for the same draws, a larger `barr` slows them down.
     let excess = |barr: f64| natural(barr).map(|natural| libm::log(natural / load)).ok_or_else(none);
     let (low, high) = around(spec.arrival.barr, (LOWEST, highest(spec)), excess)?;
     let barr = root(low, high, excess)?.ok_or_else(|| {
@@ -58,7 +58,7 @@ pub(super) fn settled(spec: &CwfSpec, seed: u64, entity: &str) -> Result<(Model,
     Ok((model, scale, state))
 }
 
-/// The largest `barr` with which draws of gaps end.
+/// The largest `barr` with which drawing gaps terminates.
 fn highest(spec: &CwfSpec) -> f64 {
     let mut barr = HIGHEST;
     let accepts = |barr| ArrivalParams { barr, ..spec.arrival }.check_draws(|_, _, _| Err(())).is_ok();
@@ -68,7 +68,7 @@ fn highest(spec: &CwfSpec) -> f64 {
     barr
 }
 
-/// Σ size × run time of the pilot's jobs, which does not depend on arrivals.
+/// Σ size × run time of the jobs of the pilot, which does not depend on arrivals.
 fn area(spec: &CwfSpec, model: &Model, mut state: State) -> f64 {
     for _ in 0..spec.jobs.min(PILOT) {
         model.draw_request(&mut state);
@@ -88,7 +88,7 @@ fn span(spec: &CwfSpec, arrivals: &ArrivalLaw, tape: &mut Tape) -> f64 {
     (1..spec.jobs.min(PILOT)).map(|_| next()).last().unwrap_or(first) - first
 }
 
-/// The draws of arrivals at scale 1, each made once: a dry run with another `barr` differs in the scale only.
+/// The draws of arrivals at scale 1, each made once: dry runs with different `barr` differ in the scale only.
 struct Tape {
     stream: Stream,
     drawn: Vec<f64>,
@@ -100,7 +100,7 @@ impl Tape {
         Self { stream, drawn: Vec::new(), at: 0 }
     }
 
-    /// The same as `gaps.sample` from the beginning of the stream.
+    /// Returns the same as `gaps.sample` from the beginning of the stream.
     fn draw(&mut self, gaps: &Gamma) -> f64 {
         if self.at == self.drawn.len() {
             self.drawn.push(Gamma::new(gaps.shape(), 1.0).sample(&mut self.stream));
@@ -110,8 +110,8 @@ impl Tape {
     }
 }
 
-/// Places near `start` between which a falling function crosses zero, if it does within `bounds`. Far from the load that is looked for draws
-/// beyond the cap are many, and so is the work.
+/// Points near `start` between which a decreasing function crosses zero, if it does within `bounds`. Far from the
+/// requested load many draws exceed the cap, which costs time.
 fn around<E>(
     start: f64,
     (least, most): (f64, f64),
@@ -132,7 +132,7 @@ fn around<E>(
     Ok((low, high))
 }
 
-/// Where a falling function crosses zero, by the Illinois form of the false position method; `None` if it does not
+/// The zero of a decreasing function, by the Illinois variant of the false position method; `None` if there is none
 /// between `low` and `high`.
 fn root<E>(low: f64, high: f64, f: impl Fn(f64) -> Result<f64, E>) -> Result<Option<f64>, E> {
     let (mut low, mut high) = ((low, f(low)?), (high, f(high)?));
@@ -142,19 +142,19 @@ fn root<E>(low: f64, high: f64, f: impl Fn(f64) -> Result<f64, E>) -> Result<Opt
     let mut nearest = if low.1 < -high.1 { low } else { high };
     for _ in 0..STEPS {
         let at = low.0 + (high.0 - low.0) * low.1 / (low.1 - high.1);
-        // Not a number where both ends are zero.
+        // The point is NaN if both ends are zero.
         if !(at > low.0 && at < high.0) {
             break;
         }
         let value = f(at)?;
-        // At a step the later is the nearer, however high it is.
+        // At a discontinuity the later point is the nearer one, whatever its value.
         if value.abs() <= nearest.1.abs() {
             nearest = (at, value);
         }
         if value.abs() < NEAR {
             break;
         }
-        // The end that stays counts half, or it would stay for good.
+        // The value at the end that stays is halved, or this end would stay for good.
         if value > 0.0 {
             low = (at, value);
             high.1 *= 0.5;
@@ -181,7 +181,7 @@ mod tests {
             let (low, high) = find(start, zero);
             assert!(low <= zero && zero <= high, "{zero} is not in {low} to {high}");
         }
-        // It stops at the bounds.
+        // The search stops at the bounds.
         assert_eq!(find(1.0, 5.0).1, 4.0);
         assert_eq!(find(1.0, 0.1).0, 0.5);
     }
@@ -191,7 +191,7 @@ mod tests {
         let find = |f: fn(f64) -> f64| root(0.0, 4.0, |x| Ok::<_, ()>(f(x))).unwrap();
         assert!((find(|x| 2.0 - x * x).unwrap() - 2.0_f64.sqrt()).abs() < 1e-8);
         assert!((find(|x| libm::exp(-x) - 0.1).unwrap() - libm::log(10.0)).abs() < 1e-7);
-        // A step is found, though it has no zero.
+        // A discontinuity is found, although the function has no zero there.
         assert!((find(|x| if x < 3.25 { 1.0 } else { -2.0 }).unwrap() - 3.25).abs() < 1e-6);
         assert_eq!(find(|x| -1.0 - x), None);
         assert_eq!(find(|x| 9.0 - x), None);

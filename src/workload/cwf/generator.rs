@@ -1,4 +1,4 @@
-//! The generator itself: one job after the other.
+//! The generator itself, which makes one job after the other.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,10 +8,10 @@ use crate::units::{Span, Time};
 use crate::workload::lublin::{ArrivalLaw, ArrivalParams, Clock, RuntimeLaw};
 use crate::workload::random::Stream;
 
-/// The stream that arrivals are drawn from.
+/// The purpose of the stream that arrivals are drawn from.
 pub(super) const ARRIVALS: &str = "cwf arrivals";
 
-/// What stays the same during a run.
+/// The constant part of a generator.
 #[derive(Clone, Debug)]
 pub(super) struct Model {
     spec: CwfSpec,
@@ -19,7 +19,7 @@ pub(super) struct Model {
     runtime: RuntimeLaw,
 }
 
-/// What changes: all that a mark holds.
+/// The variable part of a generator: all that a mark holds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct State {
     arrivals: Stream,
@@ -28,7 +28,7 @@ pub(super) struct State {
     dedicated: Stream,
     commands: Stream,
     clock: Clock,
-    /// Jobs made so far.
+    /// Number of jobs made so far.
     pub(super) made: u64,
     /// Arrival of the first job in seconds, unscaled.
     pub(super) first: f64,
@@ -44,19 +44,20 @@ impl Model {
         Self { arrival, runtime: RuntimeLaw::new(&spec.runtime), spec: spec.clone() }
     }
 
-    /// When jobs arrive if the scale of ln(gap) is `barr`.
+    /// The arrivals if the scale of ln(gap) is `barr`.
     pub(super) fn arrivals_with(&self, barr: f64) -> ArrivalLaw {
         self.arrival.with_gaps(&ArrivalParams { barr, ..self.spec.arrival })
     }
 
-    /// The same with another scale of ln(gap).
+    /// The same model with another scale of ln(gap).
     pub(super) fn with_arrivals(mut self, barr: f64) -> Self {
         self.arrival = self.arrivals_with(barr);
         self.spec.arrival.barr = barr;
         self
     }
 
-    /// The state before the first job of `entity` in the run seeded with `seed`; its arrival is drawn already.
+    /// The state before the first job of `entity` in the run seeded with `seed`, whose arrival has already been
+    /// drawn.
     pub(super) fn begin(&self, seed: u64, entity: &str) -> State {
         let stream = |purpose| Stream::new(seed, entity, purpose);
         let mut state = State {
@@ -80,12 +81,12 @@ impl Model {
         self.spec.arrival.barr
     }
 
-    /// When the next job arrives, in seconds, unscaled; `None` after the last.
+    /// The arrival of the next job in seconds, unscaled; `None` after the last.
     pub(super) fn pending(&self, state: &State) -> Option<f64> {
         (state.made < self.spec.jobs).then_some(state.clock.arrival)
     }
 
-    /// Draws the next job's arrival and nothing else of it; false after the last.
+    /// Draws only the arrival of the next job; false after the last.
     pub(super) fn pass(&self, state: &mut State) -> bool {
         let Some(arrival) = self.pending(state) else { return false };
         self.draw_arrival(state);
@@ -141,7 +142,7 @@ impl Model {
         }
     }
 
-    /// Strictly after the submission, in whole seconds.
+    /// Draws a requested start strictly after the submission, in whole seconds.
     fn draw_start(&self, state: &mut State, submit: Time) -> Option<Time> {
         let (chosen, lead) = (state.dedicated.uniform(), state.dedicated.exponential());
         let lead = lead * self.spec.lead.as_secs_f64();
@@ -154,7 +155,7 @@ impl Model {
         let mut draw = |share: f64, change: fn(Span) -> Elastic| {
             let stream = &mut state.commands;
             let (chosen, amount, place) = (stream.uniform(), stream.exponential(), stream.uniform());
-            // A command by nothing is none.
+            // A command with the amount zero is left out.
             let amount = (libm::round(amount * spec.amount * requested) as u64).max(1);
             let after = (place * spec.within * requested) as u64;
             let at = submit + Span::from_secs(after);

@@ -9,7 +9,7 @@ use crate::workload::generator::{drawn_by, mark, marked};
 use crate::workload::lublin::{PILOT, Pace};
 use crate::workload::{Drawn, Generator, Mark, Source, SourceError, Spec};
 
-/// The jobs of a [`CwfSpec`], drawn one at a time. Estimates are exact.
+/// Generates the jobs of a [`CwfSpec`], one at a time. Estimates are exact.
 #[derive(Clone, Debug)]
 pub struct Cwf {
     spec: CwfSpec,
@@ -20,11 +20,11 @@ pub struct Cwf {
 }
 
 impl Cwf {
-    /// The workload `spec` of the entity named `entity` in the run seeded with `run_seed`. A seed in the
-    /// specification stands for both.
+    /// Generates the workload `spec` for the entity named `entity` in the run seeded with `run_seed`. A seed in the
+    /// specification replaces both.
     ///
     /// # Errors
-    /// [`NamedError`] if the specification makes no sense, or if its load cannot be met.
+    /// [`NamedError`] if the specification makes no sense, or if its load cannot be reached.
     pub fn new(spec: CwfSpec, run_seed: u64, entity: &str) -> Result<Self, NamedError> {
         spec.check()?;
         let (seed, entity, identity) = drawn_by(&spec, run_seed, entity);
@@ -32,7 +32,7 @@ impl Cwf {
         Ok(Self { spec, model, state, scale, identity })
     }
 
-    /// What is generated.
+    /// The specification of the workload.
     pub const fn spec(&self) -> &CwfSpec {
         &self.spec
     }
@@ -42,12 +42,12 @@ impl Cwf {
         self.model.barr()
     }
 
-    /// What arrival times are multiplied by.
+    /// The factor on arrival times.
     pub const fn scale(&self) -> f64 {
         self.scale
     }
 
-    /// Offered load of the jobs drawn so far; `None` before two have arrived apart.
+    /// Offered load of the jobs drawn so far; `None` while all of them have arrived at one time.
     pub fn offered_load(&self) -> Option<f64> {
         let span = self.scale * (self.state.last - self.state.first);
         (span > 0.0).then(|| self.state.area as f64 / (f64::from(self.spec.procs) * span))

@@ -1,4 +1,4 @@
-//! How a workload of the generator is written, and what it means.
+//! The specification of a workload of the generator.
 
 use crate::model::{MAX_PROCESSORS, Named, NamedError};
 use crate::units::Span;
@@ -8,7 +8,7 @@ use crate::workload::lublin::{
 use crate::workload::spec::{MOST_JOBS, SEED, spec_text};
 use crate::workload::{Field, Key, Reading, Setting, Spec, Word};
 
-/// How large jobs get a whole number of units from their draw.
+/// How the size of a large job is rounded to whole allocation units.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub enum Large {
     /// Rounded down: the mean sizes of the paper.
@@ -18,13 +18,13 @@ pub enum Large {
     Round,
 }
 
-/// What stands for the size in the probability of a short run time.
+/// The size that determines the probability of a short run time.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub enum RuntimeSize {
-    /// Units.
+    /// The number of allocation units.
     #[default]
     Units,
-    /// Processors.
+    /// The number of processors.
     Procs,
 }
 
@@ -38,22 +38,22 @@ pub enum Calibrate {
     Gaps,
 }
 
-/// A workload of the generator, resolved: `cwf[jobs=500,load=0.9,ps=0.5,pd=0.5]` with every default filled in.
+/// A resolved workload of the generator: `cwf[jobs=500,load=0.9,ps=0.5,pd=0.5]` with every default filled in.
 ///
-/// Written out, it has all its parameters, and reads back as itself.
+/// Written out, it has all its parameters and reads back as itself.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CwfSpec {
-    /// How many jobs.
+    /// The number of jobs.
     pub jobs: u64,
-    /// Processors of the machine: the greatest size, and the machine that the load is of.
+    /// Processors of the machine: the greatest size, and the machine that the load refers to.
     pub procs: u32,
-    /// Processors of a unit; every size is a multiple.
+    /// Processors of an allocation unit; every size is a multiple.
     pub unit: u32,
-    /// Units of the largest small job; a large one has more.
+    /// Allocation units of the largest small job; a large one has more.
     pub split: u32,
-    /// A seed of its own; the jobs then do not depend on the run's seed nor on where they are used.
+    /// A seed of its own; the jobs then depend neither on the run's seed nor on where they are used.
     pub seed: Option<u64>,
-    /// How fast jobs come.
+    /// The arrival rate of the jobs.
     pub pace: Pace,
     /// How a load is reached.
     pub calibrate: Calibrate,
@@ -65,15 +65,15 @@ pub struct CwfSpec {
     pub pe: f64,
     /// P_R: share of jobs with a command that reduces their time.
     pub pr: f64,
-    /// How large jobs get whole units.
+    /// How the sizes of large jobs are rounded to whole units.
     pub large: Large,
     /// The size that run times depend on.
     pub runtime_size: RuntimeSize,
-    /// Mean time from the submission of a dedicated job to the start it asks for (exponential).
+    /// Mean time from the submission of a dedicated job to its requested start (exponential).
     pub lead: Span,
     /// Mean amount of a command as a share of the requested time (exponential).
     pub amount: f64,
-    /// Commands come uniformly within so many run times of the submission.
+    /// Commands are issued uniformly within this number of run times after the submission.
     pub within: f64,
     /// Hour of the day at which the workload starts, 0 to 23.
     pub start_hour: u32,
@@ -83,7 +83,7 @@ pub struct CwfSpec {
     pub arrival: ArrivalParams,
 }
 
-/// Where the paper's parameters differ from those of the model that they are from.
+/// The parameters that differ between the paper and the model it takes them from.
 const TABLE_II: [(&str, f64); 4] = [("aarr", 13.2303), ("barr", 0.5101), ("anum", 15.1737), ("bnum", 0.9631)];
 
 const LOAD: &str = "a load from 0.001 to 1000, such as 0.9";
@@ -126,13 +126,13 @@ impl Default for CwfSpec {
 }
 
 impl CwfSpec {
-    /// How the load is reached, once it is known how fast jobs come.
+    /// Reads how the load is reached, after the arrival rate has been read.
     fn read_calibrate(&mut self, reading: &mut Reading) -> Result<(), NamedError> {
         self.calibrate = reading.take_word("calibrate")?.unwrap_or_default();
         if let Pace::Factor(factor) = self.pace
             && reading.given("load").is_some()
         {
-            let said = "possible beside `load`: both say how fast jobs come";
+            let said = "possible beside `load`: both give the arrival rate";
             return Err(Self::bad("factor", factor, said));
         }
         if self.finds_barr()
@@ -144,24 +144,24 @@ impl CwfSpec {
         Ok(())
     }
 
-    /// The parameters that are in tables; there are none of sizes among those.
+    /// The parameters that are in tables; those of sizes are not used.
     fn params(&self) -> JobParams {
         let sizes = JobParams::reference(Kind::Typeless, 1, None);
         JobParams { runtime: self.runtime, arrival: self.arrival, ..sizes }
     }
 
-    /// The parameters of run times and arrivals with their values, as they are written.
+    /// The parameters of run times and arrivals with their values.
     pub fn parameters(&self) -> impl Iterator<Item = (&'static Parameter, f64)> {
         let params = self.params();
         of_times().iter().map(move |parameter| (parameter, parameter.get(&params)))
     }
 
-    /// Units of the machine: the greatest size a job can draw.
+    /// Allocation units of the machine: the greatest size that a job can draw.
     pub fn units(&self) -> u32 {
         self.procs.checked_div(self.unit).unwrap_or(0)
     }
 
-    /// True if `barr` is looked for.
+    /// True if `barr` is determined from the load.
     pub(super) fn finds_barr(&self) -> bool {
         self.calibrate == Calibrate::Barr && matches!(self.pace, Pace::Load(_))
     }
@@ -170,7 +170,7 @@ impl CwfSpec {
 impl Spec for CwfSpec {
     const NAME: &'static str = "cwf";
 
-    /// All besides the parameters of run times and arrivals, which are those of `lublin` from `a1` to `arar`.
+    /// All keys except those of run times and arrivals, which are those of `lublin` from `a1` to `arar`.
     const KEYS: &'static [Key<Self>] = &[
         Setting::new("jobs", "500", "number of jobs").field("a whole number of jobs", |s| &mut s.jobs),
         Setting::new("procs", "320", "processors of the machine").field(PROCS, |s| &mut s.procs),
@@ -178,7 +178,7 @@ impl Spec for CwfSpec {
             .field(PROCS, |s| &mut s.unit),
         Setting::new("split", "3", "units of the largest small job; large ones have more, up to the machine")
             .field("a whole number of units", |s| &mut s.split),
-        Setting::new("seed", "", "a seed of its own, instead of the run's").field(SEED, |s| &mut s.seed),
+        Setting::new("seed", "", "its own seed, instead of the run's").field(SEED, |s| &mut s.seed),
         Setting::new("load", "", "offered load of the machine").own(
             |s, reading| {
                 s.pace = reading.take("load", LOAD)?.map_or(s.pace, Pace::Load);
@@ -209,15 +209,11 @@ impl Spec for CwfSpec {
         .word(|s| &mut s.large),
         Setting::new("runtime-size", "units", "size that run times depend on: `units` or `procs`")
             .word(|s| &mut s.runtime_size),
-        Setting::new(
-            "lead",
-            "3600 s",
-            "mean time from submission to the start that a dedicated job asks for",
-        )
-        .field(LEAD, |s| &mut s.lead),
+        Setting::new("lead", "3600 s", "mean time from submission to requested start")
+            .field(LEAD, |s| &mut s.lead),
         Setting::new("amount", "0.2", "mean amount of a command, as a share of the requested time")
             .field(TIMES, |s| &mut s.amount),
-        Setting::new("within", "2", "commands come within so many run times of the submission")
+        Setting::new("within", "2", "commands come within this many run times after the submission")
             .field(TIMES, |s| &mut s.within),
         Setting::new("start-hour", "0", "hour of the day at which the workload starts, 0 to 23")
             .field(HOUR, |s| &mut s.start_hour),
@@ -308,7 +304,7 @@ impl Word for Calibrate {
     const WORDS: &'static [(&'static str, Self)] = &[("barr", Self::Barr), ("gaps", Self::Gaps)];
 }
 
-/// What the calibration cannot reach.
+/// The error that the calibration cannot reach a load.
 pub(super) fn unreachable(load: f64, why: &str) -> NamedError {
     CwfSpec::bad("load", load, why)
 }

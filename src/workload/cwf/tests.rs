@@ -1,4 +1,4 @@
-//! The generator against what the paper prints and against its own parameters.
+//! The generator compared with the figures of the paper and with its own parameters.
 
 use super::*;
 use crate::model::{Elastic, Job};
@@ -81,8 +81,8 @@ fn sizes_are_whole_units_with_their_chances() {
     }
 }
 
-/// The paper prints the mean size of four of its workloads of 500 jobs (figures 5, 6, 7 and 9). They are such that
-/// come by chance when large sizes are rounded down, and not when they are rounded to the nearest.
+/// The paper prints the mean size of four of its workloads of 500 jobs (figures 5, 6, 7 and 9). They are likely if
+/// large sizes are rounded down, and unlikely if they are rounded to the nearest.
 #[test]
 fn the_mean_sizes_are_those_of_the_paper() {
     const PRINTED: [(f64, f64); 4] = [(0.5, 139.35), (0.8, 89.72), (0.2, 180.84), (0.2, 177.7)];
@@ -104,8 +104,8 @@ fn the_mean_sizes_are_those_of_the_paper() {
     }
 }
 
-/// ln r is Γ(4.2, 0.94) or Γ(312, 0.03): long ones are about e^9.36 = 11,600 s. The chance of a short one is
-/// 0.78 − 0.0054 s, but for the draws beyond e^12 s that are drawn again (1 in 12 of the short).
+/// ln r is Γ(4.2, 0.94) or Γ(312, 0.03): long ones are about e^9.36 = 11,600 s. The chance of a short one is 0.78 −
+/// 0.0054 s, except for the draws beyond e^12 s that are repeated (1 in 12 of the short).
 #[test]
 fn run_times_depend_on_the_size_as_it_is_read() {
     let literal = jobs("cwf[jobs=50000,ps=0.2,runtime-size=procs]");
@@ -119,7 +119,7 @@ fn run_times_depend_on_the_size_as_it_is_read() {
     let (mean, _) = moments(units.iter().map(|job| job.runtime.as_secs_f64()));
     assert!((3_850.0..4_050.0).contains(&mean), "{mean}");
     assert!(units.iter().all(|job| job.estimate == job.runtime && job.runtime <= Span::from_secs(162_755)));
-    // The same share of short jobs as the law says, for the largest that come.
+    // The share of short jobs agrees with the distribution, for the largest sizes that occur.
     let share = |jobs: &[Job], size: u32| {
         let of: Vec<_> = jobs.iter().filter(|job| job.size.preferred() == size).collect();
         of.iter().filter(|job| job.runtime < Span::from_secs(3_600)).count() as f64 / of.len() as f64
@@ -127,7 +127,7 @@ fn run_times_depend_on_the_size_as_it_is_read() {
     assert!(share(&units, 32) > share(&units, 288) && share(&literal, 32) > share(&literal, 128) + 0.3);
 }
 
-/// The paper's day is empty but for 05:00 to 18:00.
+/// The paper's day is empty except from 05:00 to 18:00.
 #[test]
 fn arrivals_follow_the_paper_s_day() {
     let jobs = jobs("cwf[jobs=40000]");
@@ -172,7 +172,7 @@ fn the_load_asked_for_is_the_load_offered() {
         assert_eq!(source.notes(), Vec::<String>::new());
     }
     let refused = |written: &str| Cwf::new(spec(written), 1, "test").unwrap_err().to_string();
-    assert!(refused("cwf[jobs=1,load=0.9]").contains("no time between"));
+    assert!(refused("cwf[jobs=1,load=0.9]").contains("all jobs arrive at one time"));
     assert!(
         refused("cwf[load=0.001]").contains("`calibrate=gaps` has no bounds"),
         "{}",
@@ -180,7 +180,7 @@ fn the_load_asked_for_is_the_load_offered() {
     );
 }
 
-/// The β_arr that give loads of 0.5 to 1, as the mean over seeds, lie where the paper's interval [0.4101, 0.6101] has them.
+/// The mean over seeds of the β_arr that give loads of 0.5 to 1 is in the paper's interval [0.4101, 0.6101].
 #[test]
 fn the_loads_of_the_paper_are_within_its_interval() {
     let barr = |options: &str| {
@@ -226,7 +226,7 @@ fn commands_come_within_two_run_times_and_by_a_share_of_the_request() {
     for (commands, share) in [(&extends, 0.2), (&reduces, 0.1)] {
         let error = (share * (1.0 - share) / 40_000.0_f64).sqrt();
         assert!((commands.len() as f64 / 40_000.0 - share).abs() < 4.0 * error, "{}", commands.len());
-        // Of long jobs, whose whole seconds do not show.
+        // Only long jobs, for which the rounding to whole seconds does not matter.
         let long = || commands.iter().filter(|(job, ..)| job.runtime > Span::from_secs(10_000));
         is_mean(long().map(|(job, _, by)| by.as_secs_f64() / job.estimate.as_secs_f64()), 0.2);
         is_mean(
@@ -242,7 +242,7 @@ fn commands_come_within_two_run_times_and_by_a_share_of_the_request() {
         jobs.iter().flat_map(|job| job.elastic.iter().flatten()).count()
     );
     assert!(jobs.iter().all(|job| job.elastic.as_deref().is_none_or(|c| c.is_sorted_by_key(|c| c.at))));
-    // One kind does not make the other likelier: 0.2 × 0.1 have both.
+    // One kind does not make the other likelier: a share of 0.2 × 0.1 has both.
     let both = jobs.iter().filter(|job| job.elastic.as_deref().is_some_and(|c| c.len() == 2)).count();
     assert!((both as f64 / 40_000.0 - 0.02).abs() < 0.003, "{both}");
 }
@@ -253,13 +253,13 @@ fn what_one_parameter_draws_moves_no_other() {
     let rich = jobs("cwf[jobs=300,load=0.9,pd=0.5,pe=0.2,pr=0.1]");
     let plain = |job: &Job| Job { requested_start: None, elastic: None, ..job.clone() };
     assert_eq!(rich.iter().map(plain).collect::<Vec<_>>(), base);
-    // Those that were dedicated stay so, with the same start; those that had a command keep it.
+    // Jobs that were dedicated stay dedicated, with the same start; jobs that had a command keep it.
     let richer = jobs("cwf[jobs=300,load=0.9,pd=0.9,pe=0.6,pr=0.1]");
     for (few, many) in rich.iter().zip(&richer) {
         assert!(few.requested_start.is_none() || few.requested_start == many.requested_start);
         assert!(few.elastic.iter().flatten().all(|c| many.elastic.iter().flatten().any(|other| c == other)));
     }
-    // The share of small jobs moves no arrival (without a load that follows from it).
+    // The share of small jobs changes no arrival (without a load, on which arrivals depend).
     let submits = |written: &str| jobs(written).iter().map(|job| job.submit).collect::<Vec<_>>();
     assert_eq!(submits("cwf[jobs=300,ps=0.2]"), submits("cwf[jobs=300,ps=0.8,large=round]"));
     assert_ne!(base, jobs("cwf[jobs=300,load=0.9,seed=2]"));

@@ -1,4 +1,4 @@
-//! Whether parameters make sense, and whether draws with them end.
+//! Checks that parameters make sense, and that drawing with them terminates.
 
 use super::cycle::mass;
 use super::laws::{GAP_CAP, RUNTIME_CAP};
@@ -7,11 +7,11 @@ use super::spec::LublinSpec;
 use crate::model::NamedError;
 use crate::workload::Spec;
 
-/// Draws beyond a cap are drawn again; below this share of draws within it, that would take too long.
+/// The least share of draws within a cap. Draws beyond it are repeated, which takes too long below this share.
 const LEAST_ACCEPTED: f64 = 0.01;
 
 impl JobParams {
-    /// Checks that the parameters make sense for a machine of `procs` processors and that draws end.
+    /// Checks that the parameters make sense for a machine of `procs` processors and that drawing terminates.
     ///
     /// # Errors
     /// [`NamedError::BadValue`] names the parameter and what would be right.
@@ -26,7 +26,7 @@ impl JobParams {
             }
         }
         let SizeParams { serial, pow2, ulow, umed, uhi, .. } = self.size;
-        // A sum that is 1 but for rounding is no mistake.
+        // A sum that exceeds 1 only by rounding is accepted.
         if serial + pow2 > 1.0 + 1e-9 {
             return fail(
                 "pow2",
@@ -47,7 +47,7 @@ impl JobParams {
 }
 
 impl ArrivalParams {
-    /// Refuses parameters with which hardly a draw stays below the model's cap, or falls within a day.
+    /// Rejects parameters with which hardly any draw is below the model's cap, or within a day.
     pub(in crate::workload) fn check_draws<E>(
         &self,
         fail: impl Fn(&str, f64, String) -> Result<(), E>,
@@ -71,14 +71,14 @@ impl ArrivalParams {
 }
 
 impl RuntimeParams {
-    /// Refuses parameters with which hardly a draw for jobs of up to `largest` stays below the model's cap.
+    /// Rejects parameters with which hardly any draw for jobs of up to `largest` is below the model's cap.
     pub(in crate::workload) fn check_draws<E>(
         &self,
         largest: u32,
         fail: impl Fn(&str, f64, String) -> Result<(), E>,
     ) -> Result<(), E> {
         let [short, long] = self.stages().map(|stage| stage.cdf(RUNTIME_CAP));
-        // The mix is monotone in the size, so its worst is at an end.
+        // The mixture is monotone in the size, so the worst case is at an end.
         for size in [1, largest] {
             let p = self.short_probability(size);
             if p * short + (1.0 - p) * long < LEAST_ACCEPTED {

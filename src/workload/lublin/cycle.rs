@@ -1,13 +1,13 @@
-//! The daily cycle and the clock that runs with it.
+//! The daily cycle of arrivals and the clock that follows it.
 
 use serde::{Deserialize, Serialize};
 
 use super::params::ArrivalParams;
 use crate::workload::random::Gamma;
 
-/// Half-hours a day.
+/// Half-hours in a day.
 pub const BUCKETS: usize = 48;
-/// Seconds a half-hour.
+/// Seconds in a half-hour.
 const BUCKET: u64 = 1_800;
 /// The half-hour with which the cyclic day of the model begins: 05:30.
 const FIRST: usize = 11;
@@ -28,29 +28,29 @@ pub(super) fn mass(arrival: &ArrivalParams) -> f64 {
     shares(arrival).iter().sum()
 }
 
-/// How many arrivals each half-hour of the day has, from midnight, relative to the average.
+/// The number of arrivals in each half-hour of the day, from midnight, relative to the average.
 pub fn weights(arrival: &ArrivalParams) -> [f64; BUCKETS] {
     let shares = shares(arrival);
     let scale = BUCKETS as f64 / shares.iter().sum::<f64>();
     shares.map(|share| share * scale)
 }
 
-/// When the next job of one kind arrives.
+/// The clock of the arrivals of one kind of jobs.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(in crate::workload) struct Clock {
     /// Half-hours that have ended since the start of the workload.
     ended: u64,
     /// Weight used up in the current half-hour.
     points: f64,
-    /// The same as a share of the half-hour.
+    /// The same position as a share of the half-hour.
     rest: f64,
     /// The arrival, in seconds since the start.
     pub(in crate::workload) arrival: f64,
 }
 
 impl Clock {
-    /// Moves on by a gap of `seconds` of average time: fewer seconds in busy half-hours, more in quiet ones.
-    /// `start` is the half-hour of the day at which the workload starts.
+    /// Advances by a gap of `seconds` of average time: fewer seconds in busy half-hours, more in quiet ones. `start`
+    /// is the half-hour of the day at which the workload starts.
     pub(super) fn advance(&mut self, weights: &[f64; BUCKETS], start: u64, seconds: f64, truncate: bool) {
         let before = *self;
         self.points += seconds / BUCKET as f64;
@@ -71,7 +71,7 @@ impl Clock {
         }
     }
 
-    /// True if it can stand in a workload; a damaged mark is told by this.
+    /// True if a workload can have this clock; false reveals a damaged mark.
     pub(in crate::workload) fn is_sound(&self) -> bool {
         (0.0..=BUCKETS as f64).contains(&self.points)
             && (0.0..=1.0).contains(&self.rest)

@@ -1,14 +1,14 @@
-//! Where the model's randomness comes from: our streams, or the authors' generator.
+//! The random numbers of the model: named streams, or the authors' generator.
 
 use serde::{Deserialize, Serialize};
 
 use super::laws::Draws;
 use crate::workload::random::{Gamma, Stream};
 
-/// What a draw is for.
+/// The purpose of a draw.
 #[derive(Copy, Clone, Debug)]
 pub(super) enum Purpose {
-    /// The arrival of a job of the kind at this place.
+    /// The arrival of a job of the kind with this index.
     Arrival(usize),
     /// A size.
     Size,
@@ -16,24 +16,24 @@ pub(super) enum Purpose {
     Runtime,
 }
 
-/// A source of draws.
+/// A source of random numbers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Dice {
-    /// A stream a purpose.
+    /// A stream for each purpose.
     Streams {
-        /// Of the arrivals of each kind.
+        /// For the arrivals of each kind.
         arrivals: [Stream; 2],
-        /// Of the sizes of all kinds.
+        /// For the sizes of all kinds.
         sizes: Stream,
-        /// Of the run times of all kinds.
+        /// For the run times of all kinds.
         runtimes: Stream,
     },
-    /// The authors' generator, for everything in turn.
+    /// The authors' generator, for all purposes.
     Reference(Drand48),
 }
 
 impl Dice {
-    /// Streams of `entity` in the run seeded with `seed`.
+    /// The streams of `entity` in the run seeded with `seed`.
     pub(super) fn streams(seed: u64, entity: &str) -> Self {
         let stream = |purpose| Stream::new(seed, entity, purpose);
         Self::Streams {
@@ -43,12 +43,12 @@ impl Dice {
         }
     }
 
-    /// The authors' generator as `srand48(seed)` leaves it, which takes the low 32 bits of the seed.
+    /// The authors' generator after `srand48(seed)`, which takes the low 32 bits of the seed.
     pub(super) fn reference(seed: u64) -> Self {
         Self::Reference(Drand48::new(seed as u32))
     }
 
-    /// What draws for `purpose` come from.
+    /// The generator for `purpose`.
     pub(super) fn of(&mut self, purpose: Purpose) -> &mut dyn Draws {
         match self {
             Self::Streams { arrivals: [first, second], sizes, runtimes } => match purpose {
@@ -94,8 +94,8 @@ impl Draws for Drand48 {
         self.0 as f64 / BITS as f64
     }
 
-    /// The authors' way: an exponential for each whole unit of the shape, and for the fraction a beta draw
-    /// (Jöhnk 1964) times an exponential.
+    /// The authors' method: an exponential for each whole unit of the shape, and for the fraction a beta draw (Jöhnk
+    /// 1964) times an exponential.
     fn gamma(&mut self, gamma: &Gamma) -> f64 {
         let whole = libm::floor(gamma.shape());
         let fraction = gamma.shape() - whole;

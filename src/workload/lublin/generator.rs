@@ -1,4 +1,4 @@
-//! The model itself: one job after the other.
+//! The model itself, which makes one job after the other.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,10 +10,10 @@ use super::spec::LublinSpec;
 use crate::model::Job;
 use crate::units::{Span, Time};
 
-/// A job as the model makes it.
+/// A job made by the model.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct LublinJob {
-    /// Number, from 1.
+    /// Job number, from 1.
     pub number: u64,
     /// Submission, in whole seconds since the start of the workload.
     pub submit: u64,
@@ -21,12 +21,12 @@ pub struct LublinJob {
     pub procs: u32,
     /// Run time in whole seconds, at least 1.
     pub runtime: u64,
-    /// The population it is from.
+    /// The population it belongs to.
     pub kind: Kind,
 }
 
 impl LublinJob {
-    /// The queue it enters: by the convention of the Standard Workload Format 0 for interactive and 1 for batch
+    /// The number of its queue: by the convention of the Standard Workload Format 0 for interactive and 1 for batch
     /// jobs; −1 (unknown) if jobs have no type.
     pub const fn queue(&self) -> i32 {
         match self.kind {
@@ -45,7 +45,7 @@ impl From<LublinJob> for Job {
     }
 }
 
-/// What stays the same during a run: parameters with everything worked out that draws need.
+/// The constant part of a generator: parameters, and values computed from them.
 #[derive(Clone, Debug)]
 pub(super) struct Model {
     populations: Vec<Population>,
@@ -61,12 +61,12 @@ struct Population {
     arrival: ArrivalLaw,
 }
 
-/// What changes: all that a mark holds.
+/// The variable part of a generator: all that a mark holds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct State {
     dice: Dice,
     clocks: [Clock; 2],
-    /// Jobs made so far.
+    /// Number of jobs made so far.
     pub(super) made: u64,
     /// Arrival of the first job in seconds, unscaled.
     pub(super) first: f64,
@@ -74,7 +74,7 @@ pub(super) struct State {
     pub(super) last: f64,
     /// Σ size × run time so far, in processor seconds.
     pub(super) area: u128,
-    /// Jobs whose size was held to the machine.
+    /// Number of jobs whose size was limited to the machine.
     pub(super) held: u64,
 }
 
@@ -93,7 +93,7 @@ impl Model {
         }
     }
 
-    /// The state before the first job; its arrival is drawn already.
+    /// The state before the first job, whose arrival has already been drawn.
     pub(super) fn begin(&self, dice: Dice) -> State {
         let clocks = [Clock::default(); 2];
         let mut state = State { dice, clocks, made: 0, first: 0.0, last: 0.0, area: 0, held: 0 };
@@ -106,7 +106,7 @@ impl Model {
         state
     }
 
-    /// When the next job arrives, in seconds, unscaled; `None` after the last.
+    /// The arrival of the next job in seconds, unscaled; `None` after the last.
     pub(super) fn pending(&self, state: &State) -> Option<f64> {
         (state.made < self.jobs).then(|| state.clocks[self.next_kind(state)].arrival)
     }
@@ -151,7 +151,7 @@ impl Model {
         let (low, high) =
             if uniform() <= size.uprob { (size.ulow, size.umed) } else { (size.umed, size.uhi) };
         let mut exponent = uniform() * (high - low) + low;
-        // The draw that told parallel from serial decides this too: `pow2` is a share of all jobs.
+        // The draw that separated parallel from serial jobs decides this too: `pow2` is a share of all jobs.
         if shape <= size.serial + size.pow2 {
             exponent = libm::floor(exponent + 0.5);
         }

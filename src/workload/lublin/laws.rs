@@ -1,19 +1,19 @@
-//! The laws of run times and arrivals, for this model and for those that take them over with other parameters.
+//! The distributions of run times and arrivals, for this model and for others that use them with other parameters.
 
 use super::cycle::{BUCKETS, Clock, weights};
 use super::params::{ArrivalParams, RuntimeParams};
 use crate::workload::random::{Gamma, Stream};
 
-/// Greatest ln of a run time in seconds; draws beyond are drawn again.
+/// Greatest ln of a run time in seconds; draws beyond it are repeated.
 pub(super) const RUNTIME_CAP: f64 = 12.0;
-/// Greatest ln of a gap in seconds; draws beyond are drawn again.
+/// Greatest ln of a gap in seconds; draws beyond it are repeated.
 pub(super) const GAP_CAP: f64 = 13.0;
 
-/// What a law draws from.
+/// A source of random numbers for a distribution.
 pub(in crate::workload) trait Draws {
-    /// Uniform in [0, 1).
+    /// Draws uniformly from [0, 1).
     fn uniform(&mut self) -> f64;
-    /// A draw from `gamma`.
+    /// Draws from `gamma`.
     fn gamma(&mut self, gamma: &Gamma) -> f64;
 }
 
@@ -27,7 +27,7 @@ impl Draws for Stream {
     }
 }
 
-/// When jobs arrive.
+/// The process of arrivals.
 #[derive(Clone, Debug)]
 pub(in crate::workload) struct ArrivalLaw {
     gaps: Gamma,
@@ -43,19 +43,19 @@ impl ArrivalLaw {
         Self { gaps, weights, start: u64::from(start_hour) * 2, truncate }
     }
 
-    /// The same day with the gaps of `params`.
+    /// The same daily cycle with the gaps of `params`.
     pub(in crate::workload) fn with_gaps(&self, params: &ArrivalParams) -> Self {
         Self { gaps: params.gaps(), ..self.clone() }
     }
 
-    /// Moves `clock` on to the next arrival, which takes draws from one gamma distribution and no others.
+    /// Advances `clock` to the next arrival; `draw` is called for one gamma distribution and no others.
     pub(in crate::workload) fn advance(&self, clock: &mut Clock, mut draw: impl FnMut(&Gamma) -> f64) {
         let gap = below(GAP_CAP, || draw(&self.gaps));
         clock.advance(&self.weights, self.start, libm::exp(gap), self.truncate);
     }
 }
 
-/// How long jobs run.
+/// The distribution of run times.
 #[derive(Clone, Debug)]
 pub(in crate::workload) struct RuntimeLaw {
     params: RuntimeParams,
@@ -67,10 +67,10 @@ impl RuntimeLaw {
         Self { params: *params, stages: params.stages() }
     }
 
-    /// The run time of a job of `size` in whole seconds, at least 1.
+    /// Draws the run time of a job of `size` in whole seconds, at least 1.
     pub(in crate::workload) fn draw(&self, size: u32, draws: &mut (impl Draws + ?Sized)) -> u64 {
         let short = self.params.short_probability(size);
-        // A draw beyond the cap throws both stages again, so the cap moves the mix as well as the tails.
+        // A draw beyond the cap repeats both stages, so the cap changes the mixture as well as the tails.
         let log = below(RUNTIME_CAP, || {
             let stage = usize::from(draws.uniform() > short);
             draws.gamma(&self.stages[stage])
@@ -79,7 +79,7 @@ impl RuntimeLaw {
     }
 }
 
-/// Draws until a draw is at most `cap`. That this ends soon is checked with the parameters.
+/// Draws until a draw is at most `cap`. The check of the parameters ensures that this ends soon.
 fn below(cap: f64, mut draw: impl FnMut() -> f64) -> f64 {
     loop {
         let value = draw();

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::workload::random::Gamma;
 
-/// Which jobs a set of parameters describes.
+/// The jobs that a set of parameters describes.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// All jobs, as one population.
@@ -15,7 +15,7 @@ pub enum Kind {
     Active,
 }
 
-/// Whether jobs are told apart by type.
+/// Whether jobs are distinguished by type.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub enum Types {
     /// One population.
@@ -25,7 +25,8 @@ pub enum Types {
     Typed,
 }
 
-/// Sizes: a share of serial jobs; the rest 2^x with x from a two-stage uniform distribution, whole for a share.
+/// Sizes: a share of serial jobs; the others are 2^x with x from a two-stage uniform distribution, rounded to a whole
+/// number for a share of them.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub struct SizeParams {
     /// Share of serial jobs among all jobs.
@@ -42,7 +43,7 @@ pub struct SizeParams {
     pub uprob: f64,
 }
 
-/// Run times: ln r is Γ(a1, b1) with probability pa × size + pb (held between 0 and 1), else Γ(a2, b2).
+/// Run times: ln r is Γ(a1, b1) with probability pa × size + pb (limited to the range from 0 to 1), else Γ(a2, b2).
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub struct RuntimeParams {
     /// Shape of the short stage.
@@ -53,7 +54,7 @@ pub struct RuntimeParams {
     pub a2: f64,
     /// Scale of the long stage.
     pub b2: f64,
-    /// What a processor adds to the probability of the short stage.
+    /// Increase of the probability of the short stage for each processor.
     pub pa: f64,
     /// Probability of the short stage at size 0.
     pub pb: f64,
@@ -77,11 +78,11 @@ pub struct ArrivalParams {
 /// All parameters of one kind of jobs.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub struct JobParams {
-    /// Of sizes.
+    /// Parameters of sizes.
     pub size: SizeParams,
-    /// Of run times.
+    /// Parameters of run times.
     pub runtime: RuntimeParams,
-    /// Of arrivals.
+    /// Parameters of arrivals.
     pub arrival: ArrivalParams,
 }
 
@@ -90,11 +91,11 @@ pub struct JobParams {
 pub enum LublinParams {
     /// One population.
     Typeless(JobParams),
-    /// Two, each with its own arrivals.
+    /// Two populations, each with its own arrivals.
     Typed {
-        /// Of batch jobs.
+        /// Parameters of batch jobs.
         batch: JobParams,
-        /// Of interactive jobs.
+        /// Parameters of interactive jobs.
         active: JobParams,
     },
 }
@@ -114,14 +115,14 @@ pub enum Allowed {
     Coefficient,
 }
 
-/// One parameter: its key, what it means, its reference values, its place in [`JobParams`].
+/// One parameter: its key, its meaning, its reference values and its accessor in [`JobParams`].
 #[derive(Debug)]
 pub struct Parameter {
-    /// As written, after `batch-` or `active-` if jobs are typed.
+    /// The key as written, after `batch-` or `active-` if jobs are typed.
     pub key: &'static str,
     /// One line for the help.
     pub doc: &'static str,
-    /// The values it can take.
+    /// The values that are allowed.
     pub allowed: Allowed,
     /// The reference value for all jobs, on 128 processors.
     pub typeless: f64,
@@ -210,15 +211,15 @@ pub static PARAMETERS: [Parameter; 17] = {
     ]
 };
 
-/// Those of [`PARAMETERS`] that are of sizes stand first.
+/// The number of parameters of sizes, which come first in [`PARAMETERS`].
 const OF_SIZES: usize = 6;
 
-/// The parameters of run times and arrivals: what a model with sizes of its own takes over.
+/// The parameters of run times and arrivals, for models with sizes of their own.
 pub(in crate::workload) fn of_times() -> &'static [Parameter] {
     &PARAMETERS[OF_SIZES..]
 }
 
-/// log2 of the machine that the reference values are for.
+/// log2 of the number of processors that the reference values are for.
 const REFERENCE_LOG2: f64 = 7.0;
 
 impl Parameter {
@@ -244,7 +245,7 @@ impl Parameter {
 }
 
 impl Allowed {
-    /// True if `value` is one of them (never if it is not a number).
+    /// True if `value` is allowed (never for NaN).
     pub fn holds(self, value: f64) -> bool {
         match self {
             Self::Probability => (0.0..=1.0).contains(&value),
@@ -257,7 +258,7 @@ impl Allowed {
 }
 
 impl fmt::Display for Allowed {
-    /// Completes "… is not".
+    /// Writes the values to complete the sentence "… is not".
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Probability => "a number from 0 to 1",
@@ -270,7 +271,7 @@ impl fmt::Display for Allowed {
 }
 
 impl Kind {
-    /// What stands before its keys.
+    /// The prefix of its keys.
     pub const fn prefix(self) -> &'static str {
         match self {
             Self::Typeless => "",
@@ -283,10 +284,10 @@ impl Kind {
 impl JobParams {
     /// The reference parameters of `kind` fitted to a machine of `procs` processors.
     ///
-    /// Only the exponents depend on the machine. They keep the distances that they have from log2 of the machine
-    /// at 128 processors: `uhi` is log2(procs) (1.5 less for interactive jobs) and `umed` is 2.5 below it (2 for
-    /// batch jobs), as the authors advise; all are held between 0 and log2(procs), in order. If `uhi` is given,
-    /// `umed` follows that.
+    /// Only the exponents depend on the machine. They keep their distances from log2 of the machine at 128
+    /// processors: `uhi` is log2(procs) (1.5 less for interactive jobs) and `umed` is 2.5 below it (2 for batch
+    /// jobs), as the authors advise; all are limited to the range from 0 to log2(procs), in order. If `uhi` is given,
+    /// `umed` follows it.
     pub fn reference(kind: Kind, procs: u32, uhi: Option<f64>) -> Self {
         let zero = SizeParams { serial: 0.0, pow2: 0.0, ulow: 0.0, umed: 0.0, uhi: 0.0, uprob: 0.0 };
         let mut params = Self {
@@ -307,14 +308,14 @@ impl JobParams {
 }
 
 impl ArrivalParams {
-    /// ln of the gaps between arrivals, in seconds.
+    /// The distribution of ln of the gaps between arrivals, in seconds.
     pub(super) fn gaps(&self) -> Gamma {
         Gamma::new(self.aarr * self.arar, self.barr)
     }
 }
 
 impl RuntimeParams {
-    /// ln of the run times in seconds: the short stage and the long one.
+    /// The distributions of ln of the run times in seconds: the short stage and the long one.
     pub(super) fn stages(&self) -> [Gamma; 2] {
         let Self { a1, b1, a2, b2, .. } = *self;
         [Gamma::new(a1, b1), Gamma::new(a2, b2)]
@@ -336,7 +337,7 @@ impl LublinParams {
         }
     }
 
-    /// Whether jobs are told apart.
+    /// Whether jobs are distinguished by type.
     pub const fn types(&self) -> Types {
         match self {
             Self::Typeless(_) => Types::Typeless,
@@ -344,8 +345,7 @@ impl LublinParams {
         }
     }
 
-    /// Each kind of jobs with its parameters; interactive before batch, the order in which equal arrival times
-    /// are served.
+    /// Each kind of jobs with its parameters; interactive before batch, the order of jobs with equal arrival times.
     pub fn kinds(&self) -> Vec<(Kind, JobParams)> {
         match self {
             Self::Typeless(all) => vec![(Kind::Typeless, *all)],

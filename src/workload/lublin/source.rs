@@ -8,12 +8,12 @@ use crate::units::Time;
 use crate::workload::generator::{drawn_by, mark, marked};
 use crate::workload::{Drawn, Generator, Mark, Source, SourceError, Spec};
 
-/// The most jobs that are drawn beforehand to find the scale of the arrival times for a load.
+/// The largest number of jobs that are drawn in advance to find the scale of the arrival times for a load.
 pub const PILOT: u64 = 200_000;
 
-/// The jobs of a [`LublinSpec`], drawn one at a time.
+/// Generates the jobs of a [`LublinSpec`], one at a time.
 ///
-/// A [`Source`] of jobs for a run, and an [`Iterator`] of [`LublinJob`]s for writing a log; both take from the
+/// It is a [`Source`] of jobs for a run, and an [`Iterator`] of [`LublinJob`]s for writing a log; both take from the
 /// same sequence.
 #[derive(Clone, Debug)]
 pub struct Lublin {
@@ -25,11 +25,11 @@ pub struct Lublin {
 }
 
 impl Lublin {
-    /// The workload `spec` of the entity named `entity` in the run seeded with `run_seed`. A seed in the
-    /// specification stands for both.
+    /// Generates the workload `spec` for the entity named `entity` in the run seeded with `run_seed`. A seed in the
+    /// specification replaces both.
     ///
     /// # Errors
-    /// [`NamedError`] if the specification makes no sense, or if its load cannot be met because all jobs arrive
+    /// [`NamedError`] if the specification makes no sense, or if its load cannot be reached because all jobs arrive
     /// at once.
     pub fn new(spec: LublinSpec, run_seed: u64, entity: &str) -> Result<Self, NamedError> {
         spec.check()?;
@@ -45,17 +45,17 @@ impl Lublin {
         Ok(Self { spec, model, state, scale, identity })
     }
 
-    /// What is generated.
+    /// The specification of the workload.
     pub const fn spec(&self) -> &LublinSpec {
         &self.spec
     }
 
-    /// What arrival times are multiplied by.
+    /// The factor on arrival times.
     pub const fn scale(&self) -> f64 {
         self.scale
     }
 
-    /// Offered load of the jobs drawn so far; `None` before two have arrived apart.
+    /// Offered load of the jobs drawn so far; `None` while all of them have arrived at one time.
     pub fn offered_load(&self) -> Option<f64> {
         load_of(&self.state, self.spec.procs).map(|load| load / self.scale)
     }
@@ -71,7 +71,7 @@ fn load_of(state: &State, procs: u32) -> Option<f64> {
 fn scale_for(load: f64, spec: &LublinSpec, model: &Model, mut state: State) -> Result<f64, NamedError> {
     while state.made < PILOT && model.next(&mut state, 1.0).is_some() {}
     load_of(&state, spec.procs).map(|natural| natural / load).ok_or_else(|| {
-        let expected = format!("possible with `jobs={}`: there is no time between their arrivals", spec.jobs);
+        let expected = format!("possible with `jobs={}`: all jobs arrive at one time", spec.jobs);
         LublinSpec::bad("load", load, &expected)
     })
 }

@@ -1,38 +1,38 @@
-//! How a workload of the model is written, and what it means.
+//! The specification of a workload of the model.
 
 use super::params::{JobParams, Kind, LublinParams, PARAMETERS, Parameter, Types};
 use crate::model::{MAX_PROCESSORS, Named, NamedError};
 use crate::workload::spec::{MOST_JOBS, SEED, spec_text};
 use crate::workload::{Field, Key, Reading, Setting, Spec, Word};
 
-/// How fast jobs come.
+/// The arrival rate of the jobs.
 #[derive(Copy, Clone, Debug, Default, PartialEq)]
 pub enum Pace {
-    /// As the arrival parameters have it.
+    /// The rate that follows from the arrival parameters.
     #[default]
     AsModelled,
-    /// At this offered load of the machine, all arrival times being multiplied by a constant.
+    /// The rate at which jobs offer this load to the machine; all arrival times are multiplied by one constant.
     Load(f64),
-    /// With all arrival times multiplied by this.
+    /// The rate that follows when all arrival times are multiplied by this factor.
     Factor(f64),
 }
 
-/// A workload of the model, resolved: `lublin[jobs=10000,procs=128,load=0.7]` with every default filled in.
+/// A resolved workload of the model: `lublin[jobs=10000,procs=128,load=0.7]` with every default filled in.
 ///
-/// Written out, it has all its parameters, and reads back as itself.
+/// Written out, it has all its parameters and reads back as itself.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LublinSpec {
-    /// How many jobs.
+    /// The number of jobs.
     pub jobs: u64,
-    /// Processors of the machine: the greatest size, and the machine that the load is of.
+    /// Processors of the machine: the greatest size, and the machine that the load refers to.
     pub procs: u32,
-    /// A seed of its own; the jobs then do not depend on the run's seed nor on where they are used.
+    /// A seed of its own; the jobs then depend neither on the run's seed nor on where they are used.
     pub seed: Option<u64>,
-    /// How fast jobs come.
+    /// The arrival rate of the jobs.
     pub pace: Pace,
     /// Hour of the day at which the workload starts, 0 to 23.
     pub start_hour: u32,
-    /// Whether the clock is a whole number of seconds that gaps are truncated into, as in the authors' program.
+    /// Whether the clock is a whole number of seconds to which gaps are truncated, as in the authors' program.
     pub truncate: bool,
     /// Whether draws are those of the authors' program.
     pub reference: bool,
@@ -41,7 +41,7 @@ pub struct LublinSpec {
 }
 
 impl LublinSpec {
-    /// `jobs` jobs for a machine of `procs` processors with the reference parameters, unscaled.
+    /// A workload of `jobs` jobs for a machine of `procs` processors with the reference parameters, unscaled.
     pub fn new(types: Types, jobs: u64, procs: u32) -> Self {
         Self {
             jobs,
@@ -69,7 +69,7 @@ impl LublinSpec {
 impl Spec for LublinSpec {
     const NAME: &'static str = "lublin";
 
-    /// All besides the model's parameters, which are in [`PARAMETERS`].
+    /// All keys except the model's parameters, which are in [`PARAMETERS`].
     const KEYS: &'static [Key<Self>] = &[
         Setting::new("jobs", "10000", "number of jobs").field("a whole number of jobs", |s| &mut s.jobs),
         Setting::new("procs", "128", "processors of the machine")
@@ -87,7 +87,7 @@ impl Spec for LublinSpec {
             },
             |s| s.params.types().written(),
         ),
-        Setting::new("seed", "", "a seed of its own, instead of the run's").field(SEED, |s| &mut s.seed),
+        Setting::new("seed", "", "its own seed, instead of the run's").field(SEED, |s| &mut s.seed),
         Setting::new("load", "", "offered load of the machine, by scaling arrival times").own(
             |s, reading| {
                 s.pace = reading.take("load", LOAD)?.map_or(s.pace, Pace::Load);
@@ -114,7 +114,7 @@ impl Spec for LublinSpec {
         Setting::new("truncate", "false", "keep the clock in whole seconds, as the authors' program does")
             .own(
                 |s, reading| {
-                    // It is the default of this one.
+                    // `reference` is the default of `truncate`, so it is read first.
                     s.reference = reading.take_word("reference")?.unwrap_or(false);
                     s.truncate = reading.take_word("truncate")?.unwrap_or(s.reference);
                     Ok(())
@@ -173,17 +173,17 @@ impl Word for Types {
 }
 
 impl Pace {
-    /// The load, as it is written.
+    /// The load as it is written.
     pub(in crate::workload) fn load(&self) -> Option<String> {
         if let Self::Load(load) = self { load.written() } else { None }
     }
 
-    /// The factor, as it is written.
+    /// The factor as it is written.
     pub(in crate::workload) fn factor(&self) -> Option<String> {
         if let Self::Factor(factor) = self { factor.written() } else { None }
     }
 
-    /// Checks that it can be kept. `expected` says which loads can.
+    /// Checks that the rate can be met. `expected` describes valid loads for messages.
     pub(in crate::workload) fn check<S: Spec>(self, expected: &str) -> Result<(), NamedError> {
         match self {
             Self::Load(load) if !(0.001..=1000.0).contains(&load) => Err(S::bad("load", load, expected)),
@@ -201,7 +201,7 @@ fn key_of(kind: Kind, parameter: &Parameter) -> String {
     format!("{}{}", kind.prefix(), parameter.key)
 }
 
-/// Refuses what was not taken; a parameter of the other types is told how it would be right.
+/// Rejects keys that were not taken; the error for a parameter of the other types says what would be right.
 fn refuse_rest(left: Named, spec: &LublinSpec) -> Result<(), NamedError> {
     let valid = spec.keys();
     let meant = left.params.keys().next().and_then(|key| match spec.params.types() {

@@ -1,4 +1,4 @@
-//! The model against the authors' program and against its own statistics.
+//! The model compared with the authors' program and with its own statistics.
 
 use super::*;
 use crate::units::Time;
@@ -87,11 +87,11 @@ fn the_daily_cycle_has_its_known_weights() {
     assert!(weights(&kumar).iter().enumerate().all(|(at, w)| (10..36).contains(&at) || *w < 1e-3));
 }
 
-/// A sample, compared with what a million jobs of the authors' program gave.
+/// A sample, compared with statistics of a million jobs of the authors' program.
 struct Sample(Vec<f64>);
 
-/// How far a figure may be off, in standard errors of the difference between our sample and theirs, as if jobs were
-/// independent. The draws are fixed by the seed, so a test that passes keeps passing.
+/// The largest deviation of a figure, in standard errors of the difference between our sample and theirs, as if jobs
+/// were independent. The draws are fixed by the seed, so a test that passes keeps passing.
 const ERRORS: f64 = 4.0;
 const THEIRS: f64 = 1e6;
 
@@ -109,27 +109,27 @@ impl Sample {
         (self.0.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / self.0.len() as f64).sqrt()
     }
 
-    /// The mean is `expected`, which is rounded to `step`.
+    /// Checks that the mean is `expected`, which is rounded to `step`.
     fn has_mean(&self, expected: f64, step: f64) {
         let (mean, allowed) = (self.mean(), self.error(self.sd()) + step / 2.0);
         assert!((mean - expected).abs() < allowed, "mean {mean}, expected {expected} ± {allowed}");
     }
 
-    /// The coefficient of variation is `expected` within one part in `part` (its sampling error has no short form
-    /// for these tails).
+    /// Checks that the coefficient of variation is `expected` within one part in `part` (its sampling error has no
+    /// short form for these tails).
     fn has_cv(&self, expected: f64, part: f64) {
         let cv = self.sd() / self.mean();
         assert!((cv - expected).abs() < expected / part, "cv {cv}, expected {expected}");
     }
 
-    /// A share of `expected` (rounded to `step`) satisfies the condition.
+    /// Checks that a share of `expected` (rounded to `step`) satisfies the condition.
     fn has_share(&self, expected: f64, step: f64, holds: impl Fn(f64) -> bool) {
         let share = self.0.iter().filter(|x| holds(**x)).count() as f64 / self.0.len() as f64;
         let allowed = self.error((expected * (1.0 - expected)).sqrt()) + step / 2.0;
         assert!((share - expected).abs() < allowed, "share {share}, expected {expected} ± {allowed}");
     }
 
-    /// The quantile of `p` is `expected`: shares below and up to it lie on either side of `p`.
+    /// Checks that the quantile of `p` is `expected`: the shares below and up to it lie on either side of `p`.
     fn has_quantile(&self, p: f64, expected: f64) {
         let share = |below: &dyn Fn(f64) -> bool| {
             self.0.iter().filter(|x| below(**x)).count() as f64 / self.0.len() as f64
@@ -203,7 +203,7 @@ fn typeless_jobs_have_the_statistics_of_the_model() {
 
 #[test]
 fn gaps_have_the_statistics_of_the_model() {
-    // Their gaps are truncated to whole seconds, which shows in the smallest.
+    // Their gaps are truncated to whole seconds, which affects the smallest.
     let jobs: Vec<_> = source("lublin[jobs=400000,seed=11,truncate=true]").collect();
     let [gaps, _, _] = samples(&jobs);
     gaps.has_mean(915.0, 1.0);
@@ -245,9 +245,9 @@ fn hours(jobs: impl Iterator<Item = LublinJob>) -> [f64; 24] {
     hours.map(|count| count / n)
 }
 
-/// Arrivals come in clumps: with a coefficient of variation of 7.2 between them, n arrivals tell as much of the
-/// hours as n / 52 independent ones. Four standard errors of the busiest hour's share (0.076) are then 0.012 for
-/// 400 000 arrivals against the weights, and 0.032 for 60 000, whose published shares have the same error again.
+/// Arrivals are bursty: with a coefficient of variation of 7.2 between them, n arrivals are worth n / 52 independent
+/// ones for the hours. Four standard errors of the busiest hour's share (0.076) are then 0.012 for 400 000 arrivals
+/// against the weights, and 0.032 for 60 000, whose published shares have the same error again.
 #[test]
 fn arrivals_follow_the_hours_of_the_day_and_do_not_drift() {
     let typeless = LublinParams::reference(Types::Typeless, 128).kinds()[0].1.arrival;
@@ -266,7 +266,7 @@ fn arrivals_follow_the_hours_of_the_day_and_do_not_drift() {
     for hour in 0..24 {
         assert!((early[hour] - published[hour]).abs() < 0.032, "{hour} h: {}", early[hour]);
     }
-    // The authors' clock loses half a second a job, so over a whole rotation every hour has as many.
+    // The authors' clock loses half a second a job, so over a whole rotation every hour has equally many arrivals.
     let drifted = hours(source("lublin[jobs=340000,seed=13,truncate=true]"));
     assert!(drifted.iter().all(|share| (0.02..0.065).contains(share)), "{drifted:?}");
     // The day can begin at any hour.
@@ -293,7 +293,7 @@ fn the_load_asked_for_is_the_load_offered() {
         assert_eq!(source.notes(), Vec::<String>::new());
     }
     let error = Lublin::new("lublin[jobs=1,load=1]".parse().unwrap(), 1, "test").unwrap_err();
-    assert!(error.to_string().contains("no time between"), "{error}");
+    assert!(error.to_string().contains("all jobs arrive at one time"), "{error}");
 }
 
 #[test]
@@ -355,7 +355,7 @@ fn sizes_leave_arrivals_alone_and_seeds_do_not() {
     let spec: LublinSpec = "lublin[jobs=100]".parse().unwrap();
     let elsewhere = Lublin::new(spec.clone(), 1, "elsewhere").unwrap();
     assert_ne!(base, elsewhere.map(|job| job.submit).collect::<Vec<_>>());
-    // A seed of its own stands for the run's seed and the place.
+    // A seed of its own replaces the run's seed and the place.
     let seeded = |run, place| {
         let spec = LublinSpec { seed: Some(9), ..spec.clone() };
         Lublin::new(spec, run, place).unwrap().collect::<Vec<_>>()

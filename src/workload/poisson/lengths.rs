@@ -1,14 +1,14 @@
-//! How long jobs run.
+//! Distributions of run times.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::model::Distribution;
 use crate::units::Span;
-use crate::workload::random::Stream;
+use crate::workload::random::{LogNormal, Portable, Stream, Weibull};
 
-/// A law of run times: `10 min`, `1 min..1 h` (uniform), or a [`Distribution`] such as `exponential[mean=10 min]`. All at
-/// least a microsecond.
+/// A distribution of run times: `10 min`, `1 min..1 h` (uniform), or a [`Distribution`] such as `exponential[mean=10
+/// min]`. Every run time is at least a microsecond.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Lengths {
     /// Always this long.
@@ -43,15 +43,17 @@ impl Lengths {
                 let micros = match distribution {
                     Distribution::Exponential { mean } => mean.micros() as f64 * stream.exponential(),
                     Distribution::Weibull { shape, mean } => {
-                        let power = 1.0 / decimal(shape);
-                        let scale = mean.micros() as f64 / libm::tgamma(1.0 + power);
-                        scale * libm::pow(stream.exponential(), power)
+                        let shape = decimal(shape.max(1));
+                        let scale = mean.micros() as f64 / libm::tgamma(1.0 + 1.0 / shape);
+                        let unit = Weibull::new(Portable(1.0), Portable(shape));
+                        scale * stream.draw(unit.expect("a shape above zero"))
                     }
                     Distribution::Lognormal { median, sigma } => {
-                        median.micros() as f64 * libm::exp(decimal(sigma) * stream.normal())
+                        let unit = LogNormal::new(Portable(0.0), Portable(decimal(sigma)));
+                        median.micros() as f64 * stream.draw(unit.expect("a finite sigma"))
                     }
                 };
-                // A cast saturates; a run time that long ends the run with an error.
+                // The cast saturates; a run time that long ends the run with an error.
                 Span::from_micros(libm::round(micros).max(1.0) as u64)
             }
         }

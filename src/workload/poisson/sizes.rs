@@ -1,4 +1,4 @@
-//! How many processors jobs ask for.
+//! Distributions of job sizes.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,14 +6,14 @@ use std::str::FromStr;
 use crate::model::MAX_PROCESSORS;
 use crate::workload::random::Stream;
 
-/// A law of sizes: `8`, `1..32` (each equally likely) or `1/2/4/8` (each of these equally likely).
+/// A distribution of sizes: `8`, `1..32` (each equally likely) or `1/2/4/8` (each of these equally likely).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Sizes {
-    /// Always this many.
+    /// Always this many processors.
     Fixed(u32),
-    /// From the first to the last.
+    /// Uniform from the first to the last, both included.
     Range(u32, u32),
-    /// One of these.
+    /// One of these, each equally likely.
     Among(Vec<u32>),
 }
 

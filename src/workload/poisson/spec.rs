@@ -1,4 +1,4 @@
-//! How a workload with exponential gaps is written, and what it means.
+//! The specification of a workload with exponential gaps.
 
 use super::{Lengths, Sizes};
 use crate::model::{Distribution, MAX_PROCESSORS, NamedError};
@@ -6,29 +6,29 @@ use crate::units::Span;
 use crate::workload::spec::{MOST_JOBS, SEED, plain_field, spec_text};
 use crate::workload::{Field, Key, Reading, Setting, Spec};
 
-/// How fast jobs come.
+/// The arrival rate of the jobs.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub enum Pace {
-    /// With gaps of this mean.
+    /// Jobs arrive with gaps of this mean.
     Every(Span),
-    /// So fast that they offer this load of the machine.
+    /// Jobs arrive at the rate at which they offer this load to the machine.
     Load(f64),
 }
 
-/// A workload, resolved: `poisson[jobs=1000,every=2 s,size=1..32,runtime=exponential[mean=10 min]]`.
+/// A resolved workload: `poisson[jobs=1000,every=2 s,size=1..32,runtime=exponential[mean=10 min]]`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PoissonSpec {
-    /// How many jobs.
+    /// The number of jobs.
     pub jobs: u64,
-    /// How fast they come.
+    /// Their arrival rate.
     pub pace: Pace,
-    /// What they ask for.
+    /// The processors that they request.
     pub size: Sizes,
-    /// How long they run.
+    /// Their run times.
     pub runtime: Lengths,
-    /// Processors of the machine that the load is of.
+    /// Processors of the machine that the load refers to.
     pub procs: u32,
-    /// A seed of its own; the jobs then do not depend on the run's seed nor on where they are used.
+    /// A seed of its own; the jobs then depend neither on the run's seed nor on where they are used.
     pub seed: Option<u64>,
 }
 
@@ -79,7 +79,7 @@ impl Spec for PoissonSpec {
             },
             |s| s.procs.written(),
         ),
-        Setting::new("seed", "", "a seed of its own, instead of the run's").field(SEED, |s| &mut s.seed),
+        Setting::new("seed", "", "its own seed, instead of the run's").field(SEED, |s| &mut s.seed),
     ];
 
     fn unread() -> Self {
@@ -96,7 +96,7 @@ impl Spec for PoissonSpec {
     fn read_more(&mut self, reading: &mut Reading) -> Result<(), NamedError> {
         match self.pace {
             Pace::Load(load) if reading.given("every").is_some() => {
-                Err(Self::bad("load", load, "possible beside `every`: both say how fast jobs come"))
+                Err(Self::bad("load", load, "possible beside `every`: both give the arrival rate"))
             }
             _ => Ok(()),
         }

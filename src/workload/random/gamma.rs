@@ -1,23 +1,25 @@
 //! The gamma distribution: sampling and distribution function.
 
-use super::Stream;
+use rand_distr::num_traits::One;
 
-/// A gamma distribution with mean `shape × scale` and variance `shape × scale²`, with what sampling needs worked
-/// out once.
+use super::{Portable, Stream};
+
+/// A gamma distribution with mean `shape × scale` and variance `shape × scale²`.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub struct Gamma {
     shape: f64,
     scale: f64,
-    /// Marsaglia and Tsang's `d` and `c`, of `shape` or, below one, of `shape + 1`.
-    d: f64,
-    c: f64,
+    /// The distribution with scale 1.
+    unit: rand_distr::Gamma<Portable>,
 }
 
 impl Gamma {
-    /// The distribution of these parameters; both must be above zero.
+    /// Creates the distribution with these parameters; both must be above zero.
     pub fn new(shape: f64, scale: f64) -> Self {
-        let d = if shape < 1.0 { shape + 1.0 } else { shape } - 1.0 / 3.0;
-        Self { shape, scale, d, c: 1.0 / libm::sqrt(9.0 * d) }
+        let above_zero = Portable(shape.max(f64::MIN_POSITIVE));
+        let unit =
+            rand_distr::Gamma::new(above_zero, Portable::one()).expect("shape and scale are above zero");
+        Self { shape, scale, unit }
     }
 
     /// The shape.
@@ -30,24 +32,10 @@ impl Gamma {
         self.scale
     }
 
-    /// A draw (Marsaglia and Tsang, ACM TOMS 26(3) 2000; below shape one, their power of a uniform).
+    /// Draws a value: the scale times a draw with scale 1, so that distributions of one shape differ by a factor
+    /// alone.
     pub fn sample(&self, stream: &mut Stream) -> f64 {
-        let boost = if self.shape < 1.0 { libm::pow(1.0 - stream.uniform(), 1.0 / self.shape) } else { 1.0 };
-        loop {
-            let normal = stream.normal();
-            let root = 1.0 + self.c * normal;
-            if root <= 0.0 {
-                continue;
-            }
-            let cube = root * root * root;
-            let (uniform, square) = (1.0 - stream.uniform(), normal * normal);
-            // The squeeze spares the logarithms in all but a few draws of a hundred.
-            if uniform < 1.0 - 0.0331 * square * square
-                || libm::log(uniform) < 0.5 * square + self.d * (1.0 - cube + libm::log(cube))
-            {
-                return boost * self.d * cube * self.scale;
-            }
-        }
+        stream.draw(self.unit) * self.scale
     }
 
     /// The probability of a draw of at most `x`: the regularised lower incomplete gamma function, by its series

@@ -1,10 +1,10 @@
-//! Jobs of the grid, with the data that they carry.
+//! Input and output data of grid jobs.
 
 use crate::model::{Job, JobId};
 use crate::units::{Bytes, Time};
 use crate::workload::{Mark, Source, SourceError};
 
-/// A source whose jobs come through the portal: each needs `input` at its site and sends `output` back.
+/// A source of jobs submitted at the portal: each needs `input` bytes at its site and sends `output` bytes back.
 pub struct Carrying {
     inner: Box<dyn Source>,
     input: Bytes,
@@ -12,7 +12,7 @@ pub struct Carrying {
 }
 
 impl Carrying {
-    /// The jobs of `inner`, each with so much data.
+    /// Adds data of these sizes to the jobs of `inner`.
     pub fn new(inner: Box<dyn Source>, input: Bytes, output: Bytes) -> Self {
         Self { inner, input, output }
     }
@@ -50,7 +50,7 @@ impl Source for Carrying {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::GridPart;
+    use crate::model::GridContext;
     use crate::units::Span;
     use crate::workload::Jobs;
 
@@ -60,7 +60,7 @@ mod tests {
         let inner = Box::new(Jobs::new(vec![job.clone()]));
         let mut source = Carrying::new(inner, Bytes::new(5), Bytes::new(2));
         let carried = source.next_job().unwrap().unwrap();
-        let part = GridPart { input: Bytes::new(5), output: Bytes::new(2), ..GridPart::default() };
+        let part = GridContext { input: Bytes::new(5), output: Bytes::new(2), ..GridContext::default() };
         assert_eq!(carried, Job { grid: Some(Box::new(part)), ..job });
     }
 }

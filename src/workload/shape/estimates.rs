@@ -1,4 +1,4 @@
-//! What users say the run time is.
+//! Run-time estimates derived from the jobs themselves.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,17 +12,17 @@ use crate::workload::{Mark, Source, SourceError};
 
 const MILLION: u64 = 1_000_000;
 
-/// Where estimates come from. Models of user estimates that draw them at random are sources of their own.
+/// How estimates are made. Models that draw user estimates at random are sources of their own.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Estimates {
-    /// Those of the log.
+    /// The estimates of the log.
     #[default]
     Log,
     /// The run time itself.
     Exact,
-    /// The run time times this many millionths, rounded up to a microsecond. Below a million, jobs end at their estimate
-    /// wherever sites do not allow overrun.
+    /// The run time times this many millionths, rounded up to a microsecond. Below a million, jobs are killed at
+    /// their estimate at sites that do not allow overrun.
     Factor(u64),
 }
 
@@ -88,14 +88,14 @@ impl From<Estimates> for String {
     }
 }
 
-/// A source with other estimates.
+/// A source whose jobs have other estimates.
 pub struct Estimated {
     inner: Box<dyn Source>,
     estimates: Estimates,
 }
 
 impl Estimated {
-    /// The jobs of `inner` with the given estimates.
+    /// Replaces the estimates of the jobs of `inner`.
     pub fn new(inner: Box<dyn Source>, estimates: Estimates) -> Self {
         Self { inner, estimates }
     }

@@ -1,4 +1,4 @@
-//! Only the beginning of a workload.
+//! The first jobs of a workload.
 
 use super::{own_state, with_state};
 use crate::model::{Job, JobId};
@@ -12,7 +12,7 @@ pub struct First {
 }
 
 impl First {
-    /// The first `count` jobs of `inner`.
+    /// Takes the first `count` jobs of `inner`.
     pub fn new(inner: Box<dyn Source>, count: u64) -> Self {
         Self { inner, left: count }
     }

@@ -1,19 +1,20 @@
-//! Jobs whose processors may be changed.
+//! Rigid jobs turned into malleable ones.
 
 use super::{mark_error, own_state, with_state};
 use crate::model::{Job, JobId, Size, Speedup};
 use crate::units::Time;
 use crate::workload::{Mark, Source, SourceError};
 
-/// A source of malleable jobs: each asks for as many processors as it did, and can do with any number from one to those of the largest
-/// machine, with a run time in inverse proportion to them. A job that is larger than that stays as it is.
+/// A source of malleable jobs: each prefers as many processors as it requested, and accepts any number from one to
+/// those of the largest machine, with a run time inversely proportional to them. A job that is larger than that stays
+/// as it is.
 pub struct Resizable {
     inner: Box<dyn Source>,
     largest: u32,
 }
 
 impl Resizable {
-    /// The jobs of `inner`, on up to `largest` processors.
+    /// Makes the jobs of `inner` malleable, on up to `largest` processors.
     pub fn new(inner: Box<dyn Source>, largest: u32) -> Self {
         Self { inner, largest }
     }

@@ -1,4 +1,4 @@
-//! More or less load from the same jobs.
+//! Changes of the load of a workload by a factor on its gaps.
 
 use std::fmt;
 use std::str::FromStr;
@@ -19,12 +19,12 @@ pub struct Factor {
 }
 
 impl Factor {
-    /// No change.
+    /// The factor 1, which changes nothing.
     pub const ONE: Self = Self { num: 1, den: 1 };
 
     const EXPECTED: &'static str = "a factor from 0.000001 to 1000000, such as `0.8`, `1.25` or `2/3`";
 
-    /// `num / den` in lowest terms; `None` if it is not from 10⁻⁶ to 10⁶.
+    /// Creates `num / den` in lowest terms; `None` if it is not from 10⁻⁶ to 10⁶.
     pub fn new(num: u64, den: u64) -> Option<Self> {
         let (wide_num, wide_den) = (u128::from(num), u128::from(den));
         if den == 0 || wide_num * 1_000_000 < wide_den || wide_num > wide_den * 1_000_000 {
@@ -43,12 +43,12 @@ impl Factor {
         (1.0..=1e15).contains(&billionths).then(|| Self::new(billionths as u64, 1_000_000_000)).flatten()
     }
 
-    /// For display and statistics only.
+    /// The factor as a floating-point number, for display and statistics only.
     pub fn as_f64(self) -> f64 {
         self.num as f64 / self.den as f64
     }
 
-    /// `micros` times the factor, to the nearest microsecond; `None` if that is beyond the time axis.
+    /// `micros` times the factor, to the nearest microsecond; `None` if the result is beyond the time axis.
     fn scale(self, micros: u64) -> Option<u64> {
         let den = u128::from(self.den);
         u64::try_from((u128::from(micros) * u128::from(self.num) + den / 2) / den).ok()
@@ -70,7 +70,7 @@ impl FromStr for Factor {
 }
 
 impl fmt::Display for Factor {
-    /// As a decimal number if that is exact in nine places, else as a fraction.
+    /// Writes a decimal number if that is exact in nine places, else a fraction.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if 1_000_000_000 % self.den == 0 {
             let billionths = u128::from(self.num) * u128::from(1_000_000_000 / self.den);
@@ -98,9 +98,9 @@ impl From<Factor> for String {
 /// A source whose gaps between submissions are multiplied: the usual way to change the load of a log. A factor of 0.5
 /// doubles the load.
 ///
-/// The first submission stays. Each submission is scaled from the log, not from the one before, so that nothing
-/// adds up. Run times and think times stay, and so do the times from a submission to the start that is asked for and to
-/// commands; with feedback this belongs beneath [`crate::workload::Feedback`].
+/// The first submission stays. Each submission is scaled from the log, not from the one before, so that rounding
+/// errors do not accumulate. Run times and think times stay, and so do the times from a submission to the requested
+/// start and to commands; with feedback, apply this before [`crate::workload::Feedback`].
 pub struct Scaled {
     inner: Box<dyn Source>,
     factor: Factor,
@@ -108,7 +108,7 @@ pub struct Scaled {
 }
 
 impl Scaled {
-    /// The jobs of `inner` with all gaps multiplied by `factor`.
+    /// Multiplies all gaps of `inner` by `factor`.
     pub fn new(inner: Box<dyn Source>, factor: Factor) -> Self {
         Self { inner, factor, first: None }
     }

@@ -1,4 +1,4 @@
-//! Giving the estimates to jobs.
+//! The assignment of estimates to jobs.
 
 use thiserror::Error;
 
@@ -8,16 +8,16 @@ use crate::units::Span;
 use crate::workload::SourceError;
 use crate::workload::random::Stream;
 
-/// What was done to the jobs.
+/// The result of an assignment.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct Assigned {
-    /// Jobs whose run time was cut to the limit.
+    /// Number of jobs whose run time was reduced to the limit.
     pub cut: u64,
-    /// Distinct estimates.
+    /// Number of distinct estimates.
     pub values: usize,
 }
 
-/// Jobs that cannot have estimates by the model.
+/// Why jobs cannot have estimates by the model.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum TsafrirError {
     /// There are more long jobs than long estimates.
@@ -25,13 +25,13 @@ pub enum TsafrirError {
         "tsafrir: {rank} of {jobs} jobs run for {runtime} s or longer, but fewer estimates are as long (number {rank} is {estimate} s)"
     )]
     TooManyLong {
-        /// How many jobs run as long.
+        /// The number of jobs that run at least as long.
         rank: usize,
-        /// All jobs.
+        /// The number of all jobs.
         jobs: usize,
         /// The run time of the shortest of them.
         runtime: Span,
-        /// The estimate that it would have at best.
+        /// The longest estimate that is left for it.
         estimate: Span,
     },
     /// The jobs could not be read.
@@ -44,7 +44,7 @@ impl TsafrirError {
     pub fn hint(&self) -> Option<&str> {
         match self {
             Self::TooManyLong { .. } => {
-                Some("raise `max`, or say with `max-share` how many of the jobs ask for as long as they may")
+                Some("raise `max`, or set the share of jobs with the longest estimate by `max-share`")
             }
             Self::Source(error) => error.hint(),
         }
@@ -52,11 +52,11 @@ impl TsafrirError {
 }
 
 impl TsafrirSpec {
-    /// Gives every job an estimate, none shorter than its run time; run times beyond the limit are cut to it first.
-    /// Together the estimates are exactly those of [`TsafrirSpec::histogram`].
+    /// Assigns an estimate to every job, none shorter than its run time; run times beyond the limit are reduced to it
+    /// first. The estimates are exactly those of [`TsafrirSpec::histogram`].
     ///
     /// # Errors
-    /// [`TsafrirError::TooManyLong`] if no assignment exists; the jobs are then as they were.
+    /// [`TsafrirError::TooManyLong`] if no assignment exists; the jobs are then unchanged.
     pub fn assign(&self, jobs: &mut [Job], stream: &mut Stream) -> Result<Assigned, TsafrirError> {
         let bins = self.histogram(jobs.len() as u64, stream);
         let falling = bins.iter().rev();
@@ -73,7 +73,7 @@ impl TsafrirSpec {
             }
         }
         let mut assigned = Assigned { cut: 0, values: bins.len() };
-        // Estimates before `enough` are at least as long as the run time at hand: those behind have not been moved
+        // Estimates before `enough` are at least as long as the current run time: those behind have not been moved
         // yet, and those moved from the front are longer still.
         let mut enough = 0;
         for (rank, at) in longest.into_iter().enumerate() {
@@ -137,7 +137,7 @@ mod tests {
             runtimes in proptest::collection::vec(prop_oneof![4 => 0_u64..3_000, 1 => 0_u64..200_000], 0..400),
             seed: u64,
         ) {
-            // Whether it works out or not, it does so cleanly.
+            // `check` tests the result, whether the assignment succeeds or not.
             let _ = check(&TsafrirSpec::new(Span::from_secs(129_600)), jobs(runtimes), seed);
         }
     }

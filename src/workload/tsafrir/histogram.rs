@@ -1,4 +1,4 @@
-//! The histogram of estimates: which values there are and how many jobs use each.
+//! The histogram of estimates: the values that occur and the number of jobs that use each.
 
 use std::collections::BTreeMap;
 
@@ -6,22 +6,22 @@ use super::spec::TsafrirSpec;
 use crate::units::Span;
 use crate::workload::random::Stream;
 
-/// Values that make up the head of the histogram.
+/// Number of values in the head of the histogram.
 pub const HEAD: usize = 20;
 
-/// A value and how many jobs use it.
+/// A value and the number of jobs that use it.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Bin {
     /// The value.
     pub estimate: Span,
-    /// Jobs that use it.
+    /// The number of jobs that use it.
     pub jobs: u64,
 }
 
 const MINUTE: u64 = 60;
 const HOUR: u64 = 60 * MINUTE;
 
-/// What fills the head up: multiples of these, each from the limit downwards.
+/// Multiples of these values fill up the head, each from the limit downwards.
 const ROUND: [u64; 10] = [
     200 * HOUR,
     100 * HOUR,
@@ -35,12 +35,12 @@ const ROUND: [u64; 10] = [
     5 * MINUTE,
 ];
 
-/// Distinct values by number of jobs: linear between these points, constant beyond.
+/// Number of distinct values by number of jobs: linear between these points, constant beyond.
 const VALUES: [(u64, u32); 7] =
     [(0, 0), (20, 10), (200, 20), (1_000, 35), (10_000, 90), (70_000, 340), (250_000, 565)];
 
-/// How popular the head's values were, by time (the limit first, then ascending), in the four logs of the paper:
-/// SDSC SP2, CTC, KTH, SDSC Blue.
+/// The popularity ranks of the head's values, by time (the limit first, then ascending), in the four logs of the
+/// paper: SDSC SP2, CTC, KTH, SDSC Blue.
 #[rustfmt::skip]
 const POPULARITY: [[u8; 4]; HEAD] = [
     [3, 1, 1, 1], [1, 3, 4, 6], [4, 4, 10, 5], [17, 2, 14, 3], [13, 12, 20, 7], [7, 9, 2, 2], [8, 8, 3, 18],
@@ -49,7 +49,7 @@ const POPULARITY: [[u8; 4]; HEAD] = [
     [20, 19, 11, 12],
 ];
 
-/// How many distinct estimates `jobs` jobs have; at least one.
+/// The number of distinct estimates of `jobs` jobs; at least one.
 pub fn distinct_values(jobs: u64) -> u32 {
     let Some(above) = VALUES.iter().position(|(n, _)| jobs <= *n) else { return VALUES[VALUES.len() - 1].1 };
     let ((low, least), (high, most)) = (VALUES[above.max(1) - 1], VALUES[above.max(1)]);
@@ -61,7 +61,7 @@ pub fn distinct_values(jobs: u64) -> u32 {
 
 impl TsafrirSpec {
     /// The histogram of the estimates of `jobs` jobs, in order of time. Its jobs add up to `jobs`; it may have fewer
-    /// values than asked for if the limit leaves no room for more, or if there are fewer jobs.
+    /// values than requested if the limit does not allow more, or if there are fewer jobs.
     pub fn histogram(&self, jobs: u64, stream: &mut Stream) -> Vec<Bin> {
         if jobs == 0 {
             return Vec::new();
@@ -70,7 +70,7 @@ impl TsafrirSpec {
         let values = usize::try_from(jobs.min(u64::from(values))).unwrap_or(usize::MAX);
         let mut shares = self.head_shares(stream);
         if values <= shares.len() {
-            // Only the most popular, which then are all.
+            // Only the most popular values are used.
             let mut by_share: Vec<(u64, f64)> = shares.into_iter().collect();
             by_share.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
             by_share.truncate(values);
@@ -88,7 +88,7 @@ impl TsafrirSpec {
         self.max.micros() / Span::SECOND.micros()
     }
 
-    /// The head's values in seconds: the limit, then the popular and round ones ascending.
+    /// The head's values in seconds: the limit, then the popular and the round ones in ascending order.
     fn head_times(&self) -> Vec<u64> {
         let max = self.max_seconds();
         let mut times = vec![max];
@@ -112,7 +112,7 @@ impl TsafrirSpec {
         let times = self.head_times();
         let by_rank = |rank: usize| 0.01 * (14.0491 * libm::exp(-0.177531 * rank as f64) + 0.462513);
         let others: f64 = (2..=times.len()).map(by_rank).sum();
-        // The limit has what the others leave, or its given share and the others what it leaves.
+        // The limit has the share that the others leave, or it has a given share and the others have the rest.
         let (limit, scale) = match self.max_share {
             Some(share) if others > 0.0 => (share, (self.head - share) / others),
             _ => (self.head - others, 1.0),
@@ -122,7 +122,7 @@ impl TsafrirSpec {
         times.into_iter().zip(ranks).map(|(time, rank)| (time, share(rank))).collect()
     }
 
-    /// As many more values with their shares that there are `values` in all.
+    /// Adds values with their shares until there are `values` in total.
     fn tail_shares(
         &self,
         head: &BTreeMap<u64, f64>,
@@ -137,7 +137,7 @@ impl TsafrirSpec {
             let x = at as f64 / wanted as f64;
             let time = (a - 1.0) * x / (a - x) * max as f64;
             let minute = MINUTE as i64 * libm::round(time / MINUTE as f64) as i64;
-            // Whole minutes as long as they are free, then a little beside them.
+            // Whole minutes as long as they are free, then offsets of some seconds.
             let free = [0, 30, -30, 20, -20, 10, -10].into_iter().find_map(|offset| {
                 let time = u64::try_from(minute + offset).ok()?;
                 (time > 0 && time < max && !head.contains_key(&time) && taken.insert(time)).then_some(time)
@@ -152,10 +152,11 @@ impl TsafrirSpec {
     }
 }
 
-/// How popular each of the head's values is, by time, from 1: a random arrangement between those of the four logs.
+/// The popularity rank of each of the head's values, by time, from 1: a random arrangement between those of the four
+/// logs.
 ///
 /// A value takes the better of two draws from the ranks that it or an earlier value had in some log, except that a
-/// rank that no log gave to a later value is taken as soon as it is due.
+/// rank that no log assigned to a later value is taken as soon as it is due.
 fn popularity(values: usize, stream: &mut Stream) -> Vec<usize> {
     let mut last = [0; HEAD + 1];
     for (row, ranks) in POPULARITY.iter().enumerate() {
@@ -168,7 +169,7 @@ fn popularity(values: usize, stream: &mut Stream) -> Vec<usize> {
         let free = |rank: &usize| !ranks.contains(rank);
         let due = (1..=HEAD).filter(free).find(|rank| last[*rank] <= row);
         let rank = due.unwrap_or_else(|| {
-            // Never empty: a log has given one rank more than have been taken.
+            // Never empty: a log has assigned one rank more than have been taken.
             let seen = POPULARITY[..=row].iter().flatten().map(|rank| usize::from(*rank));
             let pool: Vec<usize> = seen.filter(free).collect();
             let mut draw = || pool.get(stream.below(pool.len() as u64) as usize).copied().unwrap_or(HEAD);
@@ -223,13 +224,14 @@ mod tests {
     fn the_head_is_filled_up_from_the_limit_downwards() {
         let times =
             |hours_: u64| -> Vec<u64> { hours(hours_).head_times().iter().map(|t| t / MINUTE).collect() };
-        // To the usual fifteen: 100 h, 50 h (150 h is one, too) and the tens from 160 h down that are not there yet.
+        // Besides the usual fifteen: 100 h, 50 h (150 h is usual too) and the missing multiples of ten hours from 160
+        // h downwards.
         #[rustfmt::skip]
         assert_eq!(
             times(160),
             [9600, 5, 10, 15, 20, 30, 60, 120, 180, 240, 300, 360, 480, 600, 720, 1080, 3000, 6000, 8400, 9000]
         );
-        // Of 1 h there are only twelve multiples of five minutes.
+        // Up to 1 h there are only twelve multiples of five minutes.
         assert_eq!(times(1), [60, 5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 55]);
     }
 
@@ -258,7 +260,8 @@ mod tests {
             let in_head = |bin: &&Bin| head.contains(&(bin.estimate.micros() / 1_000_000));
             let share = bins.iter().filter(in_head).map(|bin| bin.jobs).sum::<u64>() as f64 / jobs as f64;
             assert!((share - 0.89).abs() < HEAD as f64 / jobs as f64, "{share}");
-            // The exponential of the paper gives ranks 2 to 20 together 67.27 %, which leaves 21.73 % for the limit.
+            // The exponential of the paper gives ranks 2 to 20 a total of 67.27 %, which leaves 21.73 % for the
+            // limit.
             let at_limit = bins[bins.len() - 1].jobs as f64 / jobs as f64;
             assert!((at_limit - 0.2173).abs() < 1.0 / jobs as f64 + 0.0001, "{at_limit}");
         }

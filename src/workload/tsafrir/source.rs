@@ -1,4 +1,4 @@
-//! A source's jobs with estimates.
+//! A source with estimates by the model.
 
 use super::assign::TsafrirError;
 use super::spec::TsafrirSpec;
@@ -14,8 +14,8 @@ pub struct Estimated {
 }
 
 impl Estimated {
-    /// Drains `source` and gives its jobs estimates. A source with feedback cannot be drained, because it waits to
-    /// be told of ends: what it has at first is all that is taken.
+    /// Reads all jobs of `source` and assigns estimates to them. A source with feedback cannot be read ahead, because
+    /// it must be notified of ends: only the jobs that it has at first are taken.
     ///
     /// # Errors
     /// [`TsafrirError`] if the source fails, or if so many jobs are so long that no assignment exists.

@@ -1,4 +1,4 @@
-//! How the model is written, and what that means.
+//! The specification of the model.
 
 use super::histogram::HEAD;
 use crate::model::NamedError;
@@ -6,19 +6,21 @@ use crate::units::Span;
 use crate::workload::spec::spec_text;
 use crate::workload::{Key, Reading, Setting, Spec};
 
-/// Estimates by the model, resolved: `tsafrir[max=36h]`.
+/// The resolved model: `tsafrir[max=36h]`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TsafrirSpec {
-    /// The longest estimate that the machine takes: whole seconds, at least an hour.
+    /// The longest estimate that the machine accepts: whole seconds, at least an hour.
     pub max: Span,
-    /// How many distinct values there are, instead of what their number of jobs suggests.
+    /// The number of distinct values, instead of the one that follows from the number of jobs.
     pub values: Option<u32>,
     /// Share of the jobs that use one of the twenty most popular values.
     pub head: f64,
-    /// Share of the jobs at the limit, instead of what the other popular values leave.
+    /// Share of the jobs at the limit, instead of the share that the other popular values leave.
     pub max_share: Option<f64>,
     /// The popular values below the limit, at most nineteen; round ones are added until there are as many.
     pub popular: Vec<Span>,
+    /// A seed of its own; the estimates then depend neither on the run's seed nor on the owner of the jobs.
+    pub seed: Option<u64>,
 }
 
 /// The values that were popular in all four logs of the paper, in minutes.
@@ -28,13 +30,14 @@ const SHARE: &str = "a share from 0 to 1";
 const HEAD_SHARE: &str = "a share from 0.7 to 1";
 const MAX: &str = "a whole number of seconds of at least 1 h, such as `36h`";
 const VALUES: &str = "a number of values from 1 to 100000";
+const SEED: &str = "a whole number from 0 to 18446744073709551615";
 const POPULAR: &str = "at most 19 durations of whole seconds below `max`, such as `5min/1h/12h`";
 
 impl TsafrirSpec {
-    /// The model as published, for a machine that takes estimates up to `max`.
+    /// The model as published, for a machine that accepts estimates up to `max`.
     pub fn new(max: Span) -> Self {
         let popular = USUAL.iter().map(|minutes| Span::from_secs(60 * minutes)).filter(|value| *value < max);
-        Self { max, values: None, head: 0.89, max_share: None, popular: popular.collect() }
+        Self { max, values: None, head: 0.89, max_share: None, popular: popular.collect(), seed: None }
     }
 
     fn read_popular(&mut self, reading: &mut Reading) -> Result<(), NamedError> {
@@ -51,16 +54,20 @@ impl Spec for TsafrirSpec {
     const NAME: &'static str = "tsafrir";
 
     const KEYS: &'static [Key<Self>] = &[
-        Setting::new("max", "", "the longest estimate that the machine takes, such as `36h`; must be given")
-            .own(
-                |s, reading| {
-                    let given = reading.take("max", MAX)?;
-                    let missing = "optional: give the longest estimate that the machine takes";
-                    *s = Self::new(given.ok_or_else(|| Self::bad("max", "", missing))?);
-                    Ok(())
-                },
-                |s| Some(s.max.to_string()),
-            ),
+        Setting::new(
+            "max",
+            "",
+            "the longest estimate that the machine accepts, such as `36h`; must be given",
+        )
+        .own(
+            |s, reading| {
+                let given = reading.take("max", MAX)?;
+                let missing = "optional: give the longest estimate that the machine accepts";
+                *s = Self::new(given.ok_or_else(|| Self::bad("max", "", missing))?);
+                Ok(())
+            },
+            |s| Some(s.max.to_string()),
+        ),
         Setting::new("values", "", "number of distinct values, instead of what the number of jobs suggests")
             .field(VALUES, |s| &mut s.values),
         Setting::new("head", "0.89", "share of the jobs that use one of the twenty most popular values")
@@ -77,6 +84,7 @@ impl Spec for TsafrirSpec {
             "popular values below the limit, such as `5min/1h/12h`, instead of the usual ones",
         )
         .own(Self::read_popular, |s| (!s.popular.is_empty()).then(|| popular(&s.popular))),
+        Setting::new("seed", "", "a seed of its own, instead of the run's").field(SEED, |s| &mut s.seed),
     ];
 
     fn unread() -> Self {

@@ -7,7 +7,7 @@ use gridemu::model::Named;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use super::pictures::{Scene, build, scenes};
+use super::scenes::{Scene, build, scenes};
 use super::twins::Twin;
 
 /// Every policy of the registry with its defaults, and those with parameters in other ways.
@@ -34,7 +34,7 @@ const MORE: &[&str] = &[
 ];
 
 fn written() -> Vec<String> {
-    let bare = BrokerRegistry::standard().all().iter().map(|info| info.name.to_owned()).collect::<Vec<_>>();
+    let bare = BrokerRegistry::standard().names().map(str::to_owned).collect::<Vec<_>>();
     bare.into_iter().chain(MORE.iter().map(|more| (*more).to_owned())).collect()
 }
 
@@ -47,7 +47,7 @@ fn blind_to_places() -> impl Strategy<Value = String> {
     let registry = BrokerRegistry::standard();
     let blind = |written: &String| {
         let named: Named = written.parse().expect("as it is written");
-        named.name != "round-robin" && !registry.find(&named.name).expect("known").abilities.random
+        named.name != "round-robin" && !registry.build(&named, 7).expect("known").1.random
     };
     // Sorted out beforehand: too many cases thrown away would end a long run of the test.
     select(written().into_iter().filter(blind).collect::<Vec<_>>())
@@ -56,12 +56,13 @@ fn blind_to_places() -> impl Strategy<Value = String> {
 #[test]
 fn every_parameter_is_tried_with_another_value_than_its_default() {
     for info in BrokerRegistry::standard().all() {
-        for param in info.params {
+        for param in &*info.about.params {
             let other = |more: &&str| {
                 let named: Named = more.parse().expect(more);
-                named.name == info.name && named.params.get(param.key).is_some_and(|v| v != param.default)
+                named.name == info.about.name
+                    && named.params.get(param.key).is_some_and(|v| v != param.default)
             };
-            assert!(MORE.iter().any(other), "{}[{}=...]", info.name, param.key);
+            assert!(MORE.iter().any(other), "{}[{}=...]", info.about.name, param.key);
         }
     }
 }
@@ -103,7 +104,7 @@ proptest! {
             let (job, pool) = (&scene.jobs[planned.job], &scene.pools[planned.pool]);
             prop_assert!(pool.open && !scene.refused[planned.job].contains(&pool.facts.id));
             let has = if written.contains("absent=queue") { pool.facts.processors } else { pool.report.present };
-            prop_assert!(job.size.min() <= has && job.size.min().div_ceil(pool.facts.quantum) * pool.facts.quantum <= has);
+            prop_assert!(job.size.min() <= has && job.size.min().div_ceil(pool.facts.allocation_unit) * pool.facts.allocation_unit <= has);
             prop_assert!(planned.start >= scene.now && planned.end >= planned.start);
         }
     }
@@ -152,7 +153,7 @@ proptest! {
             pool.report.backlog = u128::from(h) << (a % 64);
             (pool.in_flight.procs, pool.in_flight.area) = (e, u128::MAX - u128::from(f));
             pool.measured = Time::from_micros(h);
-            pool.report.outlook.steps.push((u32::MAX, Time::from_micros(g)));
+            pool.report.start_estimates.steps.push((u32::MAX, Time::from_micros(g)));
             pool.asked = f as u32;
         }
         let (plan, _) = scene.plan(&mut *build(&written));

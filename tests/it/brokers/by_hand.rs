@@ -3,17 +3,17 @@
 use std::collections::BTreeMap;
 
 use gridemu::broker::{BrokerRegistry, Pool};
-use gridemu::model::{GridPart, Job, PartitionId, PoolId, SiteId, Size, Speedup};
+use gridemu::model::{GridContext, Job, PartitionId, PoolId, SiteId, Size, Speedup};
 use gridemu::units::{Bandwidth, Bytes, Rate, Span, Time, Work};
 
-use super::pictures::{Scene, build, busy_until, idle, powered, priced};
+use super::scenes::{Scene, build, busy_until, idle, powered, priced};
 use crate::support::job;
 
 /// Six tasks on three machines, and five: run times of the rows' tasks on the columns' machines.
 const A: &[[u64; 3]] = &[[13, 8, 17], [22, 15, 9], [4, 12, 7], [30, 21, 26], [11, 6, 18], [9, 19, 5]];
 const B: &[[u64; 3]] = &[[40, 20, 60], [30, 30, 30], [100, 10, 20], [15, 45, 25], [50, 50, 10]];
 
-/// Any matrix of run times as a picture. A machine is a pool of 1, 2 or 3 processors, and a task a job that takes all
+/// Any matrix of run times as a view. A machine is a pool of 1, 2 or 3 processors, and a task a job that takes all
 /// processors of its pool, with the speedup that gives it its run time there. It is estimated for a fourth size, that no
 /// pool has: the least common multiple of its row, so that all rates are whole.
 fn independent_tasks(matrix: &[[u64; 3]]) -> Scene {
@@ -100,7 +100,7 @@ fn mct_weighs_speed_against_queues() {
 fn what_is_in_flight_takes_free_processors_first() {
     let mut pool = idle(0, 8, 100);
     pool.report.free = 5;
-    pool.report.outlook.steps = vec![(5, Time::ZERO), (8, Time::from_secs(60))];
+    pool.report.start_estimates.steps = vec![(5, Time::ZERO), (8, Time::from_secs(60))];
     let jobs = [(1, 2), (2, 2), (3, 1), (4, 1), (5, 6)].map(|(id, procs)| job(id, 0, procs, 80)).to_vec();
     let scene = Scene::new(10, vec![pool], jobs);
     assert_eq!(
@@ -125,7 +125,10 @@ fn data_and_distance_count() {
     far.facts.bandwidth = Some(Bandwidth::from_bits(1_000_000_000));
     let with_input = |id, runtime| {
         let input = Bytes::new(1_000_000_000);
-        Job { grid: Some(Box::new(GridPart { input, ..GridPart::default() })), ..job(id, 0, 1, runtime) }
+        Job {
+            grid: Some(Box::new(GridContext { input, ..GridContext::default() })),
+            ..job(id, 0, 1, runtime)
+        }
     };
     for (task, place, start, end) in [
         (with_input(1, 18), 0, 0, 18),
@@ -143,7 +146,8 @@ fn data_and_distance_count() {
 #[test]
 fn what_a_checkpoint_has_kept_is_not_run_again() {
     let kept = Work::of_runtime(Span::from_secs(60));
-    let left = Job { grid: Some(Box::new(GridPart { kept, ..GridPart::default() })), ..job(1, 0, 1, 100) };
+    let left =
+        Job { grid: Some(Box::new(GridContext { kept, ..GridContext::default() })), ..job(1, 0, 1, 100) };
     assert_eq!(Scene::new(0, vec![idle(0, 1, 200)], vec![left]).planned("mct"), [(1, 0, 0, 20)]);
 }
 
@@ -199,7 +203,7 @@ fn the_fastest_free_waits_or_queues() {
 #[test]
 fn free_processors_behind_a_queue_do_not_count() {
     let mut pool = queued(idle(0, 8, 100), 1, 800, 4);
-    pool.report.outlook.steps = vec![(8, Time::from_secs(100))];
+    pool.report.start_estimates.steps = vec![(8, Time::from_secs(100))];
     let scene = Scene::new(0, vec![pool], vec![job(1, 0, 2, 10)]);
     assert_eq!(scene.places("fastest-free"), []);
     assert_eq!(scene.planned("mct"), [(1, 0, 100, 110)]);
@@ -234,7 +238,7 @@ fn the_cheapest_is_not_the_lowest_price() {
 fn blocks_are_paid_whole() {
     // 5 processors are 6 in blocks of 3, and 8 in blocks of 8: 6 × 4 is less than 8 × 3.5, though 4 is more than 3.5.
     let mut blocks = [priced(idle(0, 12, 100), 8), priced(idle(1, 16, 100), 7)];
-    (blocks[0].facts.quantum, blocks[1].facts.quantum) = (3, 8);
+    (blocks[0].facts.allocation_unit, blocks[1].facts.allocation_unit) = (3, 8);
     assert_eq!(Scene::new(0, blocks.to_vec(), vec![job(1, 0, 5, 10)]).places("cheapest"), [(1, 0)]);
 }
 
@@ -294,7 +298,7 @@ fn each_pool_in_turn() {
 fn partly(number: u32, present: u32, percent: u64) -> Pool {
     let mut pool = idle(number, 8, percent);
     (pool.report.present, pool.report.free) = (present, present);
-    pool.report.outlook.steps = vec![(present, Time::ZERO)];
+    pool.report.start_estimates.steps = vec![(present, Time::ZERO)];
     pool
 }
 
@@ -302,8 +306,8 @@ fn partly(number: u32, present: u32, percent: u64) -> Pool {
 fn a_job_for_absent_processors_waits_or_queues() {
     let narrow = idle(0, 4, 800);
     let scene = Scene::new(0, vec![narrow, partly(1, 2, 100), partly(2, 5, 200)], vec![job(1, 0, 6, 10)]);
-    for info in BrokerRegistry::standard().all() {
-        assert_eq!(scene.places(info.name), [], "{} waits", info.name);
+    for name in BrokerRegistry::standard().names() {
+        assert_eq!(scene.places(name), [], "{name} waits");
     }
     let queued = |policy| scene.plan(&mut *build(policy)).0;
     let [planned] = queued("mct[absent=queue]")[..] else { panic!("one assignment") };
@@ -327,7 +331,7 @@ fn a_job_for_absent_processors_waits_or_queues() {
 fn drawn(pools: &[Pool], seed: u64, jobs: &[Job]) -> BTreeMap<u64, usize> {
     let scene = Scene::new(0, pools.to_vec(), jobs.to_vec());
     let named = "random".parse().expect("a name");
-    let (plan, _) = scene.plan(&mut *BrokerRegistry::standard().build(&named, seed).expect("known"));
+    let (plan, _) = scene.plan(&mut *BrokerRegistry::standard().build(&named, seed).expect("known").0);
     plan.iter().map(|planned| (jobs[planned.job].id.0, planned.pool)).collect()
 }
 
@@ -357,7 +361,7 @@ fn a_draw_is_the_jobs_own() {
     // Another seed, and another try, are other draws: 4 in 5 differ.
     assert!((130..190).contains(&differ(&drawn(&pools, 2, &jobs))));
     for job in &mut others {
-        job.grid = Some(Box::new(GridPart { try_number: 1, ..GridPart::default() }));
+        job.grid = Some(Box::new(GridContext { try_number: 1, ..GridContext::default() }));
     }
     assert!((130..190).contains(&differ(&drawn(&pools, 1, &others))));
     // A pool that closes moves its own jobs and no other.
@@ -373,9 +377,9 @@ fn nothing_goes_to_who_has_refused_it_or_is_closed() {
     let mut pools = vec![idle(0, 8, 100), idle(1, 8, 100), idle(2, 8, 100)];
     pools.iter_mut().for_each(|pool| pool.asked = 8);
     pools[0].open = false;
-    for info in BrokerRegistry::standard().all() {
+    for name in BrokerRegistry::standard().names() {
         let mut scene = Scene::new(0, pools.clone(), vec![job(1, 0, 1, 10)]);
         scene.refused = vec![vec![refuser]];
-        assert_eq!(scene.places(info.name), [(1, 2)], "{}", info.name);
+        assert_eq!(scene.places(name), [(1, 2)], "{name}");
     }
 }

@@ -4,8 +4,9 @@ use gridemu::broker::{Planned, Pool};
 use gridemu::model::{Job, Named, PoolId, Size};
 use gridemu::units::{Span, Time};
 use gridemu::workload::random::Stream;
+use rand::Rng;
 
-use super::pictures::Scene;
+use super::scenes::Scene;
 
 /// The slow twin of a policy.
 pub(super) struct Twin {
@@ -29,7 +30,7 @@ fn micros(micros: u128) -> u64 {
 }
 
 fn procs(pool: &Pool, job: &Job) -> u32 {
-    let rounded = |procs: u32| (procs..).find(|n| n % pool.facts.quantum == 0).expect("a multiple");
+    let rounded = |procs: u32| (procs..).find(|n| n % pool.facts.allocation_unit == 0).expect("a multiple");
     let wanted = rounded(job.size.preferred());
     if wanted <= pool.facts.processors { wanted } else { pool.facts.processors.max(rounded(job.size.min())) }
 }
@@ -56,7 +57,7 @@ fn said(pool: &Pool, job: &Job) -> Option<u128> {
     if pool.report.waiting == 0 && pool.report.free >= procs(pool, job) {
         return Some(pool.measured.micros().into());
     }
-    let step = pool.report.outlook.steps.iter().find(|(most, _)| *most >= procs(pool, job))?;
+    let step = pool.report.start_estimates.steps.iter().find(|(most, _)| *most >= procs(pool, job))?;
     Some(step.1.micros().into())
 }
 

@@ -49,10 +49,10 @@ impl Ran {
 fn the_table_is_a_row_a_point() {
     let folder = tempfile::tempdir().unwrap();
     let ran = campaign(folder.path(), &["small.toml"]);
-    ran.ends(0, &["18 runs (2 policy x 3 load x 3 seeds)", "18 runs done now", "small.campaign/results.csv"]);
+    ran.ends(0, &["18 runs (2 policy x 3 load x 3 seeds)", "18 runs done", "small.campaign/results.csv"]);
     insta::assert_snapshot!("table", ran.out);
     let again = campaign(folder.path(), &["small.toml"]);
-    again.ends(0, &["0 runs done now, 18 kept from before"]);
+    again.ends(0, &["0 runs done, 18 kept from before"]);
     assert_eq!(again.out, ran.out);
     let json = campaign(folder.path(), &["small.toml", "--json"]);
     let json: serde_json::Value = serde_json::from_str(&json.ends(0, &[]).out).unwrap();
@@ -65,8 +65,10 @@ fn runs_are_listed_before_they_are_run() {
     let ran = campaign(folder.path(), &["small.toml", "--list", "--shard", "2/9"]);
     insta::assert_snapshot!("list", ran.ends(0, &[]).out);
     assert!(!folder.path().join("small.campaign").exists(), "nothing was made");
-    campaign(folder.path(), &["small.toml", "--shard", "2/9", "--store", "store"])
-        .ends(0, &["part 2/9: 2 runs done now; of the other parts 0 runs have a result in this store, and 16 have none"]);
+    campaign(folder.path(), &["small.toml", "--shard", "2/9", "--store", "store"]).ends(
+        0,
+        &["part 2/9: 2 runs done; of the other parts 0 runs have a result in this store, and 16 have none"],
+    );
     let ran = campaign(folder.path(), &["small.toml", "--dry-run", "--store", "store", "--json"]);
     let json: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
     let done = json.as_array().unwrap().iter().filter(|run| run["state"] == "done").count();
@@ -78,7 +80,7 @@ fn parts_come_together() {
     let folder = tempfile::tempdir().unwrap();
     let whole = campaign(folder.path(), &["small.toml", "--store", "whole", "--out", "whole.csv"]);
     for shard in ["1/2", "2/2"] {
-        campaign(folder.path(), &["small.toml", "--shard", shard]).ends(0, &["9 runs done now"]);
+        campaign(folder.path(), &["small.toml", "--shard", shard]).ends(0, &["9 runs done"]);
     }
     let parts = ["small.toml", "--merge", "small.campaign-1-of-2", "small.campaign-2-of-2"];
     let merged = campaign(folder.path(), &[&parts[..], &["--out", "merged.csv"]].concat());
@@ -99,20 +101,21 @@ fn parts_in_one_store_are_counted_apart() {
     let part = |shard| campaign(folder.path(), &["small.toml", "--store", "one", "--shard", shard]);
     part("1/3").ends(
         0,
-        &["part 1/3: 6 runs done now; of the other parts 0 runs have a result in this store, and 12 have none"],
+        &["part 1/3: 6 runs done; of the other parts 0 runs have a result in this store, and 12 have none"],
     );
     part("3/3").ends(
         0,
         &[
-            "part 3/3: 6 runs done now; of the other parts 6 runs have a result in this store, and 6 have none",
+            "part 3/3: 6 runs done; of the other parts 6 runs have a result in this store, and 6 have none",
             "the table of the 12 runs that have one is",
         ],
     );
     let compared = gridemu(folder.path(), &["compare", "one", "--by", "policy"]);
     // The store is for no part alone any more.
-    let note = "note: an unfinished campaign: 12 of 18 runs are in its table; go on with `gridemu campaign";
+    let note =
+        "note: an unfinished campaign: 12 of 18 runs are in its table; continue with `gridemu campaign";
     compared.ends(0, &[note, "small.toml --store one`"]);
-    part("1/3").ends(0, &["part 1/3: 0 runs done now, 6 kept from before; of the other parts 6 runs"]);
+    part("1/3").ends(0, &["part 1/3: 0 runs done, 6 kept from before; of the other parts 6 runs"]);
     part("2/3")
         .ends(0, &["of the other parts 12 runs have a result in this store; the table of all 18 runs is"]);
     let compared = gridemu(folder.path(), &["compare", "one", "--by", "policy"]);
@@ -127,18 +130,18 @@ fn an_unfinished_campaign_is_told_from_a_folder_without_runs() {
     let about = folder.path().join("killed/campaign.json");
     let text = std::fs::read_to_string(&about).unwrap();
     std::fs::write(&about, text.replace("\"tabled\": 6", "\"tabled\": null")).unwrap();
-    let told = "`killed` is of an unfinished part of a campaign (1/3): 6 results of 18 runs are there, and";
-    let way = "hint: go on with `gridemu campaign tests/it/scenarios/campaigns/small.toml --shard 1/3 --store killed`";
+    let told = "`killed` belongs to an unfinished part of a campaign (1/3): it has 6 results of 18 runs, and";
+    let way = "hint: continue with `gridemu campaign tests/it/scenarios/campaigns/small.toml --shard 1/3 --store killed`";
     // The table of a store is the store.
     for (command, study) in [("compare", "killed"), ("report", "killed"), ("compare", "killed/results.csv")] {
-        gridemu(folder.path(), &[command, study]).ends(2, &[&format!("{told} its table is of before"), way]);
+        gridemu(folder.path(), &[command, study]).ends(2, &[&format!("{told} its table is outdated"), way]);
     }
     std::fs::remove_file(folder.path().join("killed/results.csv")).unwrap();
     gridemu(folder.path(), &["report", "killed"]).ends(2, &[&format!("{told} no table"), way]);
     // One of an earlier gridemu says less.
     std::fs::remove_file(about).unwrap();
-    let way = "hint: go on with `gridemu campaign FILE --store killed`";
-    gridemu(folder.path(), &["report", "killed"]).ends(2, &["unfinished campaign: 6 results are there", way]);
+    let way = "hint: continue with `gridemu campaign FILE --store killed`";
+    gridemu(folder.path(), &["report", "killed"]).ends(2, &["unfinished campaign: it has 6 results", way]);
 }
 
 #[test]
@@ -192,7 +195,7 @@ fn copies_of_one_run_are_no_sample() {
                 machines = [{ class = \"n\", count = 6 }]\nworkload = { log = \"jobs.swf\" }\n\
                 [[axis]]\nkey = \"site.a.policy\"\nvalues = [\"easy\", \"fcfs\"]\n";
     std::fs::write(folder.path().join("m.txt"), text).unwrap();
-    campaign(folder.path(), &["m.txt", "--store", "s"]).ends(0, &["60 runs done now"]);
+    campaign(folder.path(), &["m.txt", "--store", "s"]).ends(0, &["60 runs done"]);
     let compared = gridemu(folder.path(), &["compare", "s"]);
     insta::assert_snapshot!("one_run", compared.ends(0, &[]).out);
     let json = gridemu(folder.path(), &["compare", "s", "--json"]);
@@ -221,7 +224,7 @@ fn what_cannot_be_used_is_refused() {
         2,
         &[
             "`small.campaign` holds the results of the campaign `small`, not of `failing`",
-            "hint: give each campaign a folder",
+            "hint: give each campaign its own folder",
         ],
     );
     for runs in [["--folders", "runs"], ["--threads", "2"]] {
@@ -233,7 +236,8 @@ fn what_cannot_be_used_is_refused() {
     campaign(folder.path(), &["small.toml", "--store", "other"])
         .ends(2, &["not a store of gridemu: it holds `thesis.tex`"]);
     campaign(folder.path(), &["small.toml", "--shard", "3/2"]).ends(2, &["there is no part 3 of 2"]);
-    campaign(folder.path(), &["small.toml", "--out", "table.xlsx"]).ends(2, &["`table.xlsx` is no table"]);
+    campaign(folder.path(), &["small.toml", "--out", "table.xlsx"])
+        .ends(2, &["`table.xlsx` must end in .csv or .parquet"]);
     campaign(folder.path(), &["small.toml", "--out", "nowhere/table.csv"])
         .ends(2, &["there is no folder `nowhere`"]);
     if cfg!(not(feature = "parquet")) {
@@ -246,7 +250,7 @@ fn what_cannot_be_used_is_refused() {
     campaign(folder.path(), &["small.toml"])
         .ends(2, &["the marker is cut short", "hint: delete the folder and run the campaign again"]);
     campaign(folder.path(), &["small.toml", "--set", "seed=4", "--list"])
-        .ends(2, &["`--set seed=4` would change nothing: the seeds are those of", "such as `seeds = [4]`"]);
+        .ends(2, &["`--set seed=4` has no effect: the seeds are those of", "such as `seeds = [4]`"]);
     gridemu(folder.path(), &["run", "small.toml"]).ends(
         2,
         &["`scenario`: there is no such key", "hint: this looks like a campaign: `gridemu campaign "],

@@ -24,7 +24,7 @@ fn table(folder: &Path) -> String {
 
 /// Results that the store has.
 fn kept(said: &str) -> u64 {
-    let line = said.lines().find(|line| line.contains("runs done now")).unwrap();
+    let line = said.lines().find(|line| line.contains("runs done")).unwrap();
     match line.split([',', ';']).map(str::trim).find(|part| part.ends_with("kept from before")) {
         Some(part) => part.split(' ').next().unwrap().parse().unwrap(),
         None => 0,

@@ -4,13 +4,12 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use gridemu::broker::BrokerRegistry;
-use gridemu::experiment::campaign::{CampaignOptions, Shard};
-use gridemu::experiment::scenario::Scenario;
 use gridemu::experiment::{Progress, Run};
-use gridemu::local::Registry;
-use gridemu::metrics::{StudyTable, flat_measures};
+use gridemu::grid::Policies;
+use gridemu::scenario::Scenario;
 use gridemu::store::ResultStore;
+use gridemu::study::campaign::{CampaignOptions, Shard};
+use gridemu::study::{StudyTable, flat_measures};
 
 use super::{csv, file, load, of, run};
 
@@ -38,11 +37,11 @@ fn a_row_is_the_run_of_its_scenario() {
             format!("site.main.workload.lublin.load={}", row.point[1]),
             format!("seed={}", row.seed),
         ];
-        let sets: Vec<_> = sets.iter().map(|set| gridemu::experiment::scenario::Override::set(set)).collect();
-        let (registry, brokers) = (Registry::standard(), BrokerRegistry::standard());
-        let scenario = Scenario::load(&file("base.toml"), &sets, &registry, &brokers).unwrap();
+        let sets: Vec<_> = sets.iter().map(|set| gridemu::scenario::Override::set(set)).collect();
+        let policies = Policies::standard();
+        let scenario = Scenario::load(&file("base.toml"), &sets, &policies).unwrap();
         assert_eq!(row.scenario_hash, format!("{:032x}", scenario.hash));
-        let summary = Run::new(scenario, 1, registry, brokers).run(&Progress::default()).unwrap();
+        let summary = Run::new(scenario, 1, &policies).run(&Progress::default()).unwrap();
         assert_eq!(row.fingerprint, summary.fingerprint.to_string());
         let flat = flat_measures(&serde_json::to_value(&summary).unwrap());
         let values: Vec<_> = table.measures.iter().map(|id| flat.get(id).copied()).collect();
@@ -96,7 +95,7 @@ fn results_of_another_gridemu_are_counted() {
     let merged = small.merge(&[half.store], &options(folder.path(), "all")).unwrap();
     assert_eq!((merged.taken, merged.campaign.missing), (8, 10));
     let line = merged.line();
-    assert_eq!(line, "took over 8 results; 1 of another gridemu cannot be read, and were left");
+    assert_eq!(line, "took over 8 results; 1 of another version of gridemu cannot be read, and were ignored");
 }
 
 #[test]
@@ -121,7 +120,7 @@ fn parts_that_overlap_are_refused() {
 
 const POLICIES: &str = "name = \"growing\"\nscenario = \"base.toml\"\nmeasures = [MEASURES]\nseeds = SEEDS\n[[axis]]\nkey = \"site.main.policy\"\nvalues = [POLICIES]\n";
 
-fn growing(measures: &str, seeds: &str, policies: &str) -> gridemu::experiment::campaign::Campaign {
+fn growing(measures: &str, seeds: &str, policies: &str) -> gridemu::study::campaign::Campaign {
     let text = POLICIES.replace("MEASURES", measures).replace("SEEDS", seeds).replace("POLICIES", policies);
     of(&text).unwrap()
 }
@@ -159,9 +158,9 @@ fn a_finite_run_is_its_jobs_and_no_part_of_something_that_goes_on() {
     let store = options(folder.path(), "store");
     let table = |text: &str| run(&of(text).unwrap(), &store).table;
     let endless = table(overload);
-    assert!(endless.rows[0].grows, "more comes than the site can do");
+    assert!(endless.rows[0].unstable, "more comes than the site can do");
     let finite = table(&overload.replace("[set]", "finite = true\n[set]"));
-    assert!(!finite.rows[0].grows);
+    assert!(!finite.rows[0].unstable);
     assert_eq!(finite.rows[0].values, endless.rows[0].values);
 }
 
@@ -225,9 +224,9 @@ values = [50, 199]
         );
         let file = folder.path().join("one.toml");
         fs::write(&file, &scenario).unwrap();
-        let (registry, brokers) = (Registry::standard(), BrokerRegistry::standard());
-        let one = Scenario::load(&file, &[], &registry, &brokers).unwrap();
-        let summary = Run::new(one, 1, registry, brokers).run(&Progress::default()).unwrap();
+        let policies = Policies::standard();
+        let one = Scenario::load(&file, &[], &policies).unwrap();
+        let summary = Run::new(one, 1, &policies).run(&Progress::default()).unwrap();
         assert_eq!(row.fingerprint, summary.fingerprint.to_string(), "{:?}", row.point);
         assert_eq!(row.values[0], summary.measures.mean_wait);
     }

@@ -48,10 +48,10 @@ fn fields_that_make_no_sense() {
     let cases: [(&[(usize, &str)], &str); 12] = [
         (&[(4, "abc")], "skipped 1 row that is not 18 numbers (first at line 3: column 4 is not a number)"),
         (&[(2, "NaN")], "skipped 1 row that is not 18 numbers (first at line 3: column 2 is not a number)"),
-        (&[(4, "1e300")], "(first at line 3: column 4 has a value that cannot be meant)"),
-        (&[(4, "99999999999999999999999")], "(first at line 3: column 4 has a value that cannot be meant)"),
-        (&[(4, "999999999999"), (9, "999999999999")], "(first at line 3: column 4 has a value"),
-        (&[(5, "5000000000"), (8, "5000000000")], "(first at line 3: column 5 has a value"),
+        (&[(4, "1e300")], "(first at line 3: column 4 has an impossible value)"),
+        (&[(4, "99999999999999999999999")], "(first at line 3: column 4 has an impossible value)"),
+        (&[(4, "999999999999"), (9, "999999999999")], "(first at line 3: column 4 has an impossible value"),
+        (&[(5, "5000000000"), (8, "5000000000")], "(first at line 3: column 5 has an impossible value"),
         (&[(2, "-10")], "skipped 1 job without a submission time (first at line 3)"),
         (&[(4, "-10")], "skipped 1 job without a run time (first at line 3)"),
         (&[(4, "0")], "skipped 1 job with a run time of zero (first at line 3)"),
@@ -101,13 +101,13 @@ fn requests_that_make_no_sense() {
         (&["--policy", "easy", "--policy", "easy"], &["`easy` is given twice"]),
         (&["--policy", ""], &["name[key=value,...]"]),
         (&[], &["--policy <POLICY>"]),
-        (&["--policy", "easy", "--procs", "0"], &["0 processors"]),
+        (&["--policy", "easy", "--procs", "0"], &["must be 1 or more"]),
         (&["--policy", "easy", "--procs", "5000000000"], &["5000000000", "4294967295"]),
         (&["--policy", "easy", "--procs", "4294967295"], &["4294967295", "67108864"]),
         (&["--policy", "easy", "--procs=-3"], &["-3", "--procs"]),
         (&["--policy", "easy", "--procs", "many"], &["many", "--procs"]),
-        (&["--policy", "easy", "--quantum", "0"], &["quantum", "0"]),
-        (&["--policy", "easy", "--quantum", "1000"], &["quantum", "1000"]),
+        (&["--policy", "easy", "--allocation-unit", "0"], &["allocation_unit", "0"]),
+        (&["--policy", "easy", "--allocation-unit", "1000"], &["allocation_unit", "1000"]),
         (&["--policy", "easy", "--load", "0"], &["load of 0", "from 0.001 to 1000"]),
         (&["--policy", "easy", "--load=-1"], &["load of -1"]),
         (&["--policy", "easy", "--load", "nan"], &["load of NaN"]),
@@ -117,13 +117,13 @@ fn requests_that_make_no_sense() {
         (&["--policy", "easy", "--estimates", "tsafrir[max=5]"], &["`max=5`", "36h"]),
         (&["--policy", "easy", "--clean", "well"], &["well", "strict"]),
         (&["--policy", "easy", "--order", "none"], &["none", "instant, event"]),
-        (&["--policy", "equal-share", "--order", "event"], &["equal-share", "one pass an event"]),
+        (&["--policy", "equal-share", "--order", "event"], &["equal-share", "one pass per event"]),
         (&["--policy", "easy", "--classes", "foo"], &["`foo`", "kettimuthu-16"]),
         (&["--policy", "easy", "--tau", "soon"], &["`soon`", "90 s"]),
         (&["--policy", "easy", "--reserve", "x"], &["`x`", "2h..4h:64"]),
         (&["--policy", "easy", "--reserve", "5..3:2"], &["reservation", "3 s", "5 s"]),
         (&["--policy", "easy", "--reserve", "5..30:2000"], &["reservation", "2000 of 128"]),
-        (&["--policy", "fcfs", "--reserve", "5..30:2"], &["`fcfs`", "does not keep reservations"]),
+        (&["--policy", "fcfs", "--reserve", "5..30:2"], &["`fcfs`", "does not support reservations"]),
         (&["--policy", "easy", "--speed", "0"], &["--speed", "above 0"]),
         (&["--policy", "easy", "--pue", "0.5"], &["--pue", "from 1 to 10"]),
         (&["--policy", "easy", "--idle", "warm"], &["`warm`", "95 W"]),
@@ -146,7 +146,7 @@ fn workloads_that_are_not_there() {
     let cases: [(&str, &[&str]); 12] = [
         (&gone, &["gone.swf", "hint: give a log, or a generator"]),
         (&path, &["is a folder, not a log"]),
-        (&unknown, &["does not say how many processors", "hint: say it with `--procs N`"]),
+        (&unknown, &["does not contain the number of processors", "hint: add `--procs N`"]),
         (&json, &["`broken.json` is not a Batsim workload", "line 2"]),
         ("lubln[jobs=50]", &["`lubln[jobs=50]`", "hint: give a log, or a generator such as `lublin["]),
         ("lublin[job=50]", &["no parameter `job` (did you mean `jobs`?)"]),
@@ -176,7 +176,7 @@ fn nothing_that_is_asked_for_is_ignored() {
     let batsim = file(folder.path(), "w.json", batsim);
     let loaded = "lublin[jobs=50,load=0.5]";
     let cases: [(&str, &[&str], &[&str]); 8] = [
-        (loaded, &["--load", "0.9"], &["`--load`", "both say the load", "hint: leave one"]),
+        (loaded, &["--load", "0.9"], &["`--load`", "both give the load", "hint: leave one"]),
         (TINY, &["--cap"], &["`--cap` works on SWF logs, not on the Lublin model"]),
         (TINY, &["--clean", "strict"], &["`--clean strict` works on SWF logs"]),
         (&batsim, &["--cap"], &["`--cap` works on SWF logs, not on Batsim workloads"]),
@@ -318,7 +318,8 @@ fn a_log_that_breaks_off_leaves_what_was_finished() {
 #[test]
 fn never_a_silent_zero() {
     let text = log(&[&row(1, &[]), &row(2, &[])]);
-    with_input(&["replay", "-", "--policy", "easy", "--first", "0"], &text).ends(2, &["no jobs"]);
+    with_input(&["replay", "-", "--policy", "easy", "--first", "0"], &text)
+        .ends(2, &["`first` must be 1 or more"]);
     gridemu(&["replay", TINY, "--policy", "easy", "--load", "1e-12"]).ends(2, &["load"]);
     gridemu(&["replay", "lublin[jobs=50,load=1e-300]", "--policy", "easy"]).ends(2, &["load"]);
 }
@@ -369,11 +370,11 @@ fn every_failure_has_a_hint() {
     }
     gridemu(&["inspect", &argument(folder.path())]).ends(2, &["hint: "]);
     let cases: [(&[&str], &str); 6] = [
-        (&["--procs", "67108865"], "hint: say how many the machine has with `--procs N`"),
-        (&["--quantum", "0"], "hint: choose another `--quantum`"),
+        (&["--procs", "67108865"], "hint: give the number of processors with `--procs N`"),
+        (&["--allocation-unit", "0"], "hint: choose another `--allocation-unit`"),
         (&["--idle", "2 W", "--busy", "1 W"], "hint: raise `--busy` or lower `--idle`"),
         (&["--price", "2000000000"], "hint: lower `--busy` or `--price`"),
-        (&["--reserve", "2h..1h:4"], "hint: say `--reserve FROM..TO:PROCS`"),
+        (&["--reserve", "2h..1h:4"], "hint: write `--reserve FROM..TO:PROCS`"),
         (&["--policy", "equal-share", "--order", "event"], "hint: choose another policy"),
     ];
     for (args, hint) in cases {
@@ -386,5 +387,5 @@ fn every_failure_has_a_hint() {
         (1..1_900).map(|at| row(at, &[(4, "10000000000"), (9, "-1"), (8, "10")])).collect();
     let rows: Vec<&str> = rows.iter().map(String::as_str).collect();
     let ran = with_input(&["replay", "-", "--policy", "fcfs"], &log(&rows));
-    ran.ends(1, &["would end beyond the end of time", "hint: run times that long cannot be meant"]);
+    ran.ends(1, &["would end beyond the end of time", "hint: a run time is too long"]);
 }

@@ -61,7 +61,7 @@ fn what_is_wrong_with_a_cloud_workload_is_counted_and_told() {
                 "6 of 6 commands to jobs were refused (5: the local policy processes no elastic commands (those whose names end in `-e` or `-de` do); 1: there is no such job, or it has ended)"
             }
             _ => {
-                "4 of 6 commands to jobs were refused (1: there is no such job, or it has ended; 1: nothing would be left of its time or processors; 2: only malleable jobs change their processors)"
+                "4 of 6 commands to jobs were refused (1: there is no such job, or it has ended; 1: no time or no processors would be left; 2: only malleable jobs change their processors)"
             }
         };
         for note in [
@@ -69,14 +69,14 @@ fn what_is_wrong_with_a_cloud_workload_is_counted_and_told() {
             "skipped 1 row whose columns 19 to 21 cannot be read (first at line 10: 19 columns instead of 18 or 21)",
             "skipped 1 row whose columns 19 to 21 cannot be read (first at line 11: 20 columns instead of 18 or 21)",
             "skipped 1 row whose columns 19 to 21 cannot be read (first at line 13: column 20 is none of S, ET, RT, EP and RP)",
-            "skipped 5 rows whose columns 19 to 21 cannot be read (first at line 14: column 21 is no amount from 0 on, of seconds for ET and RT and of whole processors for EP and RP)",
+            "skipped 5 rows whose columns 19 to 21 cannot be read (first at line 14: column 21 is not an amount of 0 or more (seconds for ET and RT, whole processors for EP and RP))",
             "skipped 1 row whose columns 19 to 21 cannot be read (first at line 23: column 19 is not a number)",
-            "skipped 1 row whose columns 19 to 21 cannot be read (first at line 24: column 19 has a value that cannot be meant)",
-            "passed over what stands behind column 21 of 1 row (first at line 12)",
-            "skipped 2 commands to a job that does not stand before it (first at line 6)",
-            "took 1 command as given with the submission of the job: its time is before it (first at line 17)",
-            "took the submission of 1 job as the requested start: that is before it (first at line 3)",
-            "rejected 1 job that asks for more than 16 processors; `--cap` cuts such jobs of a log to the machine",
+            "skipped 1 row whose columns 19 to 21 cannot be read (first at line 24: column 19 has an impossible value)",
+            "ignored columns after 21 of 1 row (first at line 12)",
+            "skipped 2 commands to a job without an earlier row (first at line 6)",
+            "moved 1 command to the submission of the job: its time is before it (first at line 17)",
+            "moved the requested start of 1 job to the submission: that is before it (first at line 3)",
+            "rejected 1 job that asks for more than 16 processors; `--cap` reduces such jobs of a log to the machine",
             refused,
         ] {
             assert!(ran.well().out.contains(&format!("note: {note}\n")), "no `{note}` in\n{}", ran.out);
@@ -142,7 +142,7 @@ fn processors_of_malleable_jobs_change() {
     let scenario = |malleable: bool| {
         let text = format!(
             "[[site]]\nname = \"delft\"\npolicy = \"easy-e\"\n\
-             machines = [{{ class = \"node\", count = 16, quantum = 4 }}]\n\
+             machines = [{{ class = \"node\", count = 16, allocation_unit = 4 }}]\n\
              workload = {{ log = \"wide.cwf\", malleable = {malleable} }}\n\n\
              [[event]]\nat = \"70 s\"\nextend = \"delft\"\njob = 3\nprocs = 1\n\n\
              [[event]]\nat = \"71 s\"\nreduce = \"delft\"\njob = 3\nprocs = 3\n"

@@ -37,7 +37,9 @@ fn runs_of_one_workload_are_paired_by_job() {
     let out = &ran.well().out;
     assert!(out.contains("1 jobs start sooner, 1 at the same instant, 1 later"), "{out}");
     assert!(
-        out.contains("no intervals and no verdict\nof a log, compare a longer part; of a model, 30 seeds"),
+        out.contains(
+            "no intervals and no verdict\nwith a log, compare a longer part; with a model, 30 seeds"
+        ),
         "{out}"
     );
     // What is the same in every pair is no verdict, and stands in no brackets.
@@ -61,9 +63,12 @@ fn a_ranking_is_refused_where_jobs_did_not_end_alike() {
     let (a, b) = (a.to_str().unwrap(), b.to_str().unwrap());
     let ran = gridemu(&["compare", a, b]);
     let out = &ran.well().out;
-    assert!(out.contains("warning: 1 job did not end alike: completed 2 and 1, rejected 0 and 1"), "{out}");
     assert!(
-        out.contains("refused: 1 of 2 jobs did not end alike; say how they count with `--charge`"),
+        out.contains("warning: 1 job have different outcomes: completed 2 and 1, rejected 0 and 1"),
+        "{out}"
+    );
+    assert!(
+        out.contains("refused: 1 of 2 jobs have different outcomes; choose how they count with `--charge`"),
         "{out}"
     );
     let wait = |charge: &str| {
@@ -79,7 +84,7 @@ fn a_ranking_is_refused_where_jobs_did_not_end_alike() {
 
 /// A study of `policy` x `load` with three seeds.
 const STUDY: &str = "\
-run,policy,load,seed,status,jobs,completed,killed,failed,rejected,cancelled,unfinished,grows,scenario_hash,fingerprint,error,mean_wait,utilization
+run,policy,load,seed,status,jobs,completed,killed,failed,rejected,cancelled,unfinished,unstable,scenario_hash,fingerprint,error,mean_wait,utilization
 1,fcfs,0.5,1,done,9,9,0,0,0,0,0,no,a,b,,10,0.5
 2,fcfs,0.5,2,done,9,9,0,0,0,0,0,no,a,b,,20,0.5
 3,fcfs,0.5,3,done,9,9,0,0,0,0,0,no,a,b,,30,0.5
@@ -104,11 +109,11 @@ fn variants_of_a_study_are_paired_by_seed() {
     let out = &ran.well().out;
     assert!(out.contains("easy against fcfs, paired by seed"), "{out}");
     assert!(
-        out.contains("2 seeds: too few to say anything (5 seeds make a smoke test, 30 a verdict)"),
+        out.contains("2 seeds: too few for a statement (5 seeds make a smoke test, 30 a verdict)"),
         "{out}"
     );
     assert!(out.contains("warning: 1 run failed; left out"), "{out}");
-    assert!(out.contains("no mean: the backlog still grows in 1 of 1 runs of the baseline"), "{out}");
+    assert!(out.contains("no mean: the backlog grows (unstable) in 1 of 1 runs of the baseline"), "{out}");
     // The folder of the store is as good as its table.
     let folder = dir.path().to_str().unwrap();
     assert_eq!(&gridemu(&["compare", folder, "--charge", "leave-out"]).well().out.len(), &out.len());
@@ -132,28 +137,28 @@ fn questions_that_make_no_sense_are_refused_with_a_hint() {
         .ends(2, &["axis `load` has no `0.7`; it has `0.5`, `0.9`"]);
     gridemu(&["compare", study, "--where", "load"]).ends(2, &["such as `load=0.7`"]);
     gridemu(&["compare", study, "--charge", "to-the-end"])
-        .ends(2, &["the table of a study has no jobs", "leave-out"]);
-    gridemu(&["compare", study, study]).ends(2, &["is the table of a study, and is not alone"]);
+        .ends(2, &["the table of a campaign has no jobs", "leave-out"]);
+    gridemu(&["compare", study, study]).ends(2, &["is the table of a campaign"]);
     gridemu(&["compare", dir.path().join("nowhere").to_str().unwrap()]).ends(2, &["cannot be read"]);
     let broken = dir.path().join("broken.csv");
     fs::write(&broken, &STUDY[..STUDY.len() - 30]).unwrap();
     gridemu(&["compare", broken.to_str().unwrap()])
-        .ends(2, &["broken.csv", "as `gridemu campaign` writes it, whole"]);
+        .ends(2, &["broken.csv", "a complete table of `gridemu campaign`"]);
     let alone = dir.path().join("alone.csv");
     jobs(&alone, &[(1, 0, Some(0), 100, 100)]);
     let alone = alone.to_str().unwrap();
     gridemu(&["compare", alone]).ends(2, &["one run alone: there is nothing to compare it with"]);
-    gridemu(&["compare", alone, alone, "--by", "policy"]).ends(2, &["are for the table of a study"]);
+    gridemu(&["compare", alone, alone, "--by", "policy"]).ends(2, &["are for campaigns"]);
     // A table of jobs that breaks off in the middle of a line.
     let cut = dir.path().join("cut.csv");
     let whole = fs::read_to_string(alone).unwrap();
     fs::write(&cut, &whole[..whole.len() - 12]).unwrap();
-    gridemu(&["compare", alone, cut.to_str().unwrap()]).ends(2, &["cut.csv", "breaks off there"]);
+    gridemu(&["compare", alone, cut.to_str().unwrap()]).ends(2, &["cut.csv", "truncated"]);
 }
 
 /// One run at a point, as a campaign of a log has it.
 const ONE_RUN: &str = "\
-run,policy,seed,status,jobs,completed,killed,failed,rejected,cancelled,unfinished,grows,scenario_hash,fingerprint,error,mean_wait
+run,policy,seed,status,jobs,completed,killed,failed,rejected,cancelled,unfinished,unstable,scenario_hash,fingerprint,error,mean_wait
 1,fcfs,1,done,9,9,0,0,0,0,0,no,a,b,,10
 2,easy,1,done,9,9,0,0,0,0,0,no,a,b,,9
 ";
@@ -165,7 +170,7 @@ fn one_run_at_a_point_is_better_compared_job_by_job() {
     fs::write(&study, ONE_RUN).unwrap();
     let ran = gridemu(&["compare", study.to_str().unwrap()]);
     let out = &ran.well().out;
-    assert!(out.contains("\n1 seed: too few to say anything"), "{out}");
+    assert!(out.contains("\n1 seed: too few for a statement"), "{out}");
     assert!(out.contains("`gridemu campaign FILE --folders DIR`"), "{out}");
 }
 
@@ -183,6 +188,5 @@ fn runs_are_compared_by_the_measures_asked_for() {
     assert_eq!((cells(&[]), cells(&["--measure", "mean_wait"])), (3, 1));
     gridemu(&["compare", a, b, "--measure", "mean_wiat"])
         .ends(2, &["the runs have no measure `mean_wiat`", "did you mean `mean_wait`?"]);
-    gridemu(&["compare", a, b, "--by", "policy"])
-        .ends(2, &["`--by` and `--where` are for the table of a study"]);
+    gridemu(&["compare", a, b, "--by", "policy"]).ends(2, &["`--by` and `--where` are for campaigns"]);
 }

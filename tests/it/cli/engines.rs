@@ -11,15 +11,41 @@ fn files(how: &[&str]) -> (BTreeMap<String, String>, String) {
     let fixed = ["run", "configs/quickstart.toml", "--set", "output.machines=true", "--out", &out, "--json"];
     let told = gridemu(&[&fixed[..], how].concat()).json();
     let fingerprint = told["fingerprint"].as_str().expect("a fingerprint").to_owned();
+    (contents(&out), fingerprint)
+}
+
+/// The files in a folder by name, without the lines that tell how the run was carried out.
+fn contents(out: &str) -> BTreeMap<String, String> {
     let mut files = BTreeMap::new();
-    for entry in std::fs::read_dir(&out).unwrap() {
+    for entry in std::fs::read_dir(out).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_str().unwrap().to_owned();
         let text = std::fs::read_to_string(&path).unwrap();
         let text = if name.ends_with(".csv") { text } else { without_the_run(&text) };
         files.insert(name, text);
     }
-    (files, fingerprint)
+    files
+}
+
+/// A replay is the run of the scenario that it leaves, whatever drives that.
+#[test]
+fn a_replay_is_the_run_of_its_scenario() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: String| argument(&folder.path().join(name));
+    let reserved = ["--reserve", "1h..2h:64", "--reserve", "90d..91d:64"];
+    for (case, more) in [("plain", &[][..]), ("reserved", &reserved)] {
+        let out = at(case.to_owned());
+        let replay = ["replay", "lublin[jobs=120,load=0.9,seed=3]", "--policy", "conservative", "--machines"];
+        gridemu(&[&replay[..], &["--out", &out], more].concat()).well();
+        let expected = contents(&out);
+        assert!(expected["machines.csv"].lines().count() > 100);
+        for engine in ["direct", "actors"] {
+            let again = at(format!("{case}-{engine}"));
+            let scenario = format!("{out}/scenario.toml");
+            gridemu(&["run", &scenario, "--engine", engine, "--out", &again]).well();
+            assert_eq!(contents(&again), expected, "{case}, {engine}");
+        }
+    }
 }
 
 /// A scenario or summary without engine, clock, threads, folder and times of the wall clock.

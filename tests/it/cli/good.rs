@@ -78,13 +78,14 @@ fn the_seed_told_is_that_of_the_estimates() {
 fn a_summary_tells_the_options_of_its_run() {
     let args = ["replay", TINY, "--policy", "easy"];
     assert_eq!(gridemu(&[&args[..], &["--json"]].concat()).json()["options"], serde_json::json!([]));
-    let options = ["--overrun", "--quantum", "2", "--speed", "1.5", "--busy", "95 W", "--price", "0.05"];
+    let options =
+        ["--overrun", "--allocation-unit", "2", "--speed", "1.5", "--busy", "95 W", "--price", "0.05"];
     let more = ["--first", "150", "--pue", "1.3", "--reserve", "2h..1d:64", "--reserve", "2d..3d:4"];
     let all = [&args[..], &options, &more].concat();
     let told = gridemu(&[&all[..], &["--json"]].concat()).json();
     let typed: Vec<_> =
         told["options"].as_array().unwrap().iter().map(|option| option.as_str().unwrap()).collect();
-    let expected = "--overrun --first 150 --quantum 2 --speed 1.5 --busy '95 W' --pue 1.3 --price 0.05/core-h \
+    let expected = "--overrun --first 150 --allocation-unit 2 --speed 1.5 --busy '95 W' --pue 1.3 --price 0.05/core-h \
                     --reserve 7200..86400:64 --reserve 172800..259200:4";
     assert_eq!(typed.join(" "), expected);
     let table = gridemu(&all);
@@ -107,12 +108,12 @@ fn notes_say_what_was_not_as_asked() {
     let table = told(&["--feedback"]);
     for note in [
         "note: read 1 job without a requested time: its run time is the estimate (first at line 2)",
-        "note: rejected 1 job that asks for more than 10 processors; `--cap` cuts such jobs of a log to the machine",
+        "note: rejected 1 job that asks for more than 10 processors; `--cap` reduces such jobs of a log to the machine",
         "note: no job follows another: the workload names no preceding jobs",
     ] {
         assert!(table.contains(note), "no `{note}` in {table}");
     }
-    let blocks = told(&["--quantum", "4", "--cap"]);
+    let blocks = told(&["--allocation-unit", "4", "--cap"]);
     assert!(
         blocks
             .contains("note: rejected 1 job that asks for more than the 8 processors that the machine gives"),

@@ -7,7 +7,7 @@ const QUICK: &str = "configs/quickstart.toml";
 #[test]
 fn a_fine_scenario_is_a_line() {
     let ran = gridemu(&["check", QUICK]);
-    let line = "configs/quickstart.toml: fine; 3 sites with 416 processors, broker `mct`, 1 workload through the portal, 2 at sites, 4 \
+    let line = "configs/quickstart.toml: valid: 3 sites with 416 processors, broker `mct`, 1 workload through the portal, 2 at sites, 4 \
                 events, churn at 1 site\n";
     assert_eq!(ran.well().out, line);
     let ran =
@@ -29,7 +29,7 @@ fn mistakes_go_to_standard_error_with_exit_code_2() {
         (&["check", "nothing.toml"], "cannot read `nothing.toml`"),
         (&["run", QUICK, "--seed", "x"], "`--seed x`, `seed`: `x` is not a whole number"),
         (&["run", QUICK, "--pace", "0"], "`--pace 0`, `clock.pace`: `0` is not a pace"),
-        (&["run", QUICK, "--pace", "60", "--engine", "direct"], "the plain loop keeps no pace"),
+        (&["run", QUICK, "--pace", "60", "--engine", "direct"], "the plain loop cannot be paced"),
     ] {
         let ran = gridemu(args);
         ran.ends(2, &["error: ", says]);
@@ -68,7 +68,8 @@ fn the_schema_is_printed() {
 fn policies_of_both_kinds_are_listed_and_described() {
     let all = gridemu(&["policies"]);
     let (local, broker) = all.well().out.split_once("Broker policies").unwrap();
-    assert!(local.contains("easy[order=fcfs]") && broker.contains("mct"), "{}", all.out);
+    assert!(local.contains("\neasy[order=fcfs,") && broker.contains("mct"), "{}", all.out);
+    assert!(local.contains("\n    easy-d = easy[dedicated=reserve]\n"), "{}", all.out);
     let mct = gridemu(&["policies", "mct"]);
     assert!(mct.well().out.starts_with("mct (broker policy)\n"), "{}", mct.out);
     let listed = gridemu(&["policies", "--json"]).json();
@@ -80,5 +81,7 @@ fn policies_of_both_kinds_are_listed_and_described() {
         (easy[0]["name"].as_str(), easy[0]["params"][0]["key"].as_str()),
         (Some("easy"), Some("order"))
     );
+    let alias = gridemu(&["policies", "easy-d", "--json"]).json();
+    assert_eq!(alias, easy, "another name describes what it stands for");
     gridemu(&["policies", "esay"]).ends(2, &["no policy `esay` (did you mean `easy`?)"]);
 }

@@ -53,7 +53,7 @@ fn a_finished_run_says_so_and_is_not_run_over() {
     let folder = tempfile::tempdir().unwrap();
     let (out, store) = finished(folder.path());
     let again = gridemu(&["resume", &store, "--json"]);
-    assert!(again.err.contains("is over"), "{}", again.err);
+    assert!(again.err.contains("is finished"), "{}", again.err);
     assert_eq!(again.json()["fingerprint"], QUICKSTART);
     let run = ["run", "configs/quickstart.toml", "--out", &out, "--checkpoint", &store];
     gridemu(&run).ends(2, &["store", "quickstart", "--checkpoint-anew"]);
@@ -113,7 +113,7 @@ fn files_that_are_not_what_they_were_are_told() {
         gridemu(&["resume", &store]).ends(2, &[&["jobs.csv"], words].concat());
     };
     fs::remove_file(&jobs).unwrap();
-    refused(&["is gone"]);
+    refused(&["is missing"]);
     fs::write(&jobs, &text[..text.len() / 2]).unwrap();
     refused(&["at the snapshot"]);
     let mut edited = text.clone();
@@ -227,7 +227,7 @@ fn futures_part_after_the_snapshot() {
         "broker.policy=random",
         "site.delft.policy=fcfs",
         "site.windsor.policy=conservative",
-        "broker.picture=10 min",
+        "broker.monitoring_interval=10 min",
         "network.latency=2 s",
         "site.oslo.price_by_hour=8-20=2",
     ] {
@@ -269,14 +269,36 @@ fn a_replay_has_other_futures_too() {
         .well();
     let fork = ["fork", &store, "--at", "1000 d", "--json"];
     let same = gridemu(&fork).json();
-    assert_eq!(same["site"]["as_it_was"]["fingerprint"], same["site"]["changed"]["fingerprint"]);
+    assert_eq!(same["grid"]["as_it_was"]["fingerprint"], same["grid"]["changed"]["fingerprint"]);
     let told = gridemu(&[&fork[..], &["--policy", "fcfs"]].concat()).json();
-    assert_eq!(told["site"]["as_it_was"]["fingerprint"], same["site"]["changed"]["fingerprint"]);
-    assert_eq!(told["site"]["branch"]["changes"][0], "local policy: `fcfs` instead of `easy`");
-    gridemu(&[&fork[..], &["--set", "policy=fcfs"]].concat()).ends(2, &["--policy"]);
+    assert_eq!(told["grid"]["as_it_was"]["fingerprint"], same["grid"]["changed"]["fingerprint"]);
+    let change = told["grid"]["branch"]["changes"][0].as_str().unwrap();
+    assert!(change.contains("`fcfs` instead of `easy`"), "{change}");
+    let set = gridemu(&[&fork[..], &["--set", "site.site.policy=fcfs"]].concat()).json();
+    assert_eq!(set["grid"]["changed"]["fingerprint"], told["grid"]["changed"]["fingerprint"]);
     let several = ["replay", model, "--policy", "easy", "--policy", "fcfs", "--checkpoint", &store];
     gridemu(&several).ends(2, &["several policies"]);
     gridemu(&["replay", "-", "--policy", "easy", "--checkpoint", &store]).ends(2, &["only once"]);
+}
+
+/// What a replay was before replays were runs of a scenario is refused by name.
+#[test]
+fn the_store_of_a_replay_of_before_is_refused() {
+    use gridemu::store::{About, RunKind, Store, StoreOptions};
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path().join("store");
+    let about = About {
+        kind: RunKind::Replay,
+        description: br#"{"replay":{}}"#.to_vec(),
+        title: "easy on a log".to_owned(),
+        hash: 7,
+        program: "0.0.9".to_owned(),
+    };
+    drop(Store::create(&store, &about, &StoreOptions::default()).unwrap());
+    let says =
+        ["is the store of a replay by gridemu 0.0.9", "hint: resume it with gridemu 0.0.9, or replay anew"];
+    gridemu(&["resume", &argument(&store)]).ends(2, &says);
+    gridemu(&["fork", &argument(&store), "--at", "1 d"]).ends(2, &says);
 }
 
 /// `--checkpoint-anew` removes snapshots and nothing else, and nothing at all if the run cannot begin.
@@ -340,6 +362,6 @@ fn the_snapshot_before_a_damaged_one_is_used() {
     fs::write(&jobs, &whole).unwrap();
     let resumed = gridemu(&["resume", &store, "--json"]);
     assert_eq!(resumed.json()["fingerprint"], QUICKSTART);
-    resumed.ends(0, &["snapshot 3", "goes on from snapshot 2"]);
+    resumed.ends(0, &["snapshot 3", "resumes from snapshot 2"]);
     assert_eq!(fs::read(&jobs).unwrap(), whole);
 }

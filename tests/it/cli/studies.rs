@@ -46,9 +46,10 @@ fn logs_of_an_archive_are_found_by_name() {
     let direct = file(folder.path(), "direct.toml", &direct);
     assert_eq!(gridemu(&["run", &direct, "--json"]).json()["scenario_hash"], ran["scenario_hash"]);
 
-    gridemu(&["replay", "archive:../tiny.swf", "--policy", "fcfs"]).ends(2, &["is no name of a log"]);
+    gridemu(&["replay", "archive:../tiny.swf", "--policy", "fcfs"])
+        .ends(2, &["is not the name of an archive log"]);
 
-    let without = [("GRIDEMU_DATA", argument(&folder.path().join("nowhere")))];
+    let without = [("GRIDEMU_DATA", argument(&folder.path().join("no_site")))];
     with_environment(&without, &["run", &path]).ends(2, &["`tiny.swf` is not in", "GRIDEMU_DATA"]);
 }
 
@@ -62,10 +63,14 @@ fn the_table_of_a_folder_is_judged_as_the_folder() {
     let table = folder.path().join("out/jobs.csv");
     let judged = gridemu(&["validate", &argument(&table)]);
     assert!(judged.well().out.contains("4 processors"), "{}", judged.out);
-    // Without the summary nobody knows how many there were.
+    // The scenario says it without the summary; without both nobody knows how many there were.
     let summary = folder.path().join("out/summary.json");
     std::fs::rename(&summary, folder.path().join("summary.json")).unwrap();
-    gridemu(&["validate", &argument(&table)]).ends(2, &["stands in the summary.json", "--procs N"]);
+    gridemu(&["validate", &argument(&table)]).well();
+    let scenario = folder.path().join("out/scenario.toml");
+    std::fs::rename(&scenario, folder.path().join("scenario.toml")).unwrap();
+    gridemu(&["validate", &argument(&table)]).ends(2, &["this folder has no scenario.toml", "--procs N"]);
+    std::fs::rename(folder.path().join("scenario.toml"), &scenario).unwrap();
     std::fs::rename(folder.path().join("summary.json"), &summary).unwrap();
 
     // What was refused has its reason, and the folder is not accused.
@@ -94,7 +99,7 @@ fn a_trace_is_written_beside_the_files() {
     assert!(trace["otherData"]["fingerprint"].as_str().unwrap().starts_with("60:"));
 
     let path = file(folder.path(), "no-folder.toml", format!("{SITE}workload = 'lublin[jobs=3]'\n"));
-    gridemu(&["run", &path, "--trace"]).ends(2, &["`--trace` writes to the folder", "--out DIR"]);
+    gridemu(&["run", &path, "--trace"]).ends(2, &["`--trace` needs the folder", "--out DIR"]);
 }
 
 #[test]

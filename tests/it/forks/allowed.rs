@@ -23,7 +23,7 @@ type Edit = fn(&mut GridSpec);
 #[test]
 fn what_changes_is_told() {
     let cases: [(Edit, &str); 12] = [
-        (|spec| spec.seed = 7, "seed of what is drawn from now on: 7 instead of 1"),
+        (|spec| spec.seed = 7, "seed of later draws: 7 instead of 1"),
         (
             |spec| spec.sites[1].policy = "easy".parse().unwrap(),
             "site `site-1`: local policy: `easy` instead of `fcfs`",
@@ -38,15 +38,15 @@ fn what_changes_is_told() {
         ),
         (
             |spec| spec.sites[0].churn.script.push(leave(60)),
-            "site `site-0`: script of churn: 1 act to come instead of 0 acts to come",
+            "site `site-0`: scripted events of machines: 1 act to come instead of 0 acts to come",
         ),
         (
             |spec| spec.sites[0].churn.attempts = Some(3),
-            "site `site-0`: attempts of a job at most: 3 instead of any number",
+            "site `site-0`: maximum number of attempts: 3 instead of any number",
         ),
         (
-            |spec| spec.sites[0].churn.running = gridemu::model::Fate::Wait,
-            "site `site-0`: a job whose machine leaves: waits instead of is requeued",
+            |spec| spec.sites[0].churn.on_failure = gridemu::model::FailureAction::Wait,
+            "site `site-0`: failure action: wait instead of requeue",
         ),
         (
             |spec| spec.network.set(0, 2, Link { latency: Span::from_secs(3), bandwidth: None }),
@@ -57,13 +57,13 @@ fn what_changes_is_told() {
             "broker: policy: `round-robin` instead of `mct`",
         ),
         (
-            |spec| spec.broker.as_mut().unwrap().picture = Span::ZERO,
+            |spec| spec.broker.as_mut().unwrap().monitoring_interval = Span::ZERO,
             "broker: sites report: at every change instead of every 10 s",
         ),
         (|spec| spec.broker.as_mut().unwrap().retries = 3, "broker: retries: 3 instead of 10"),
         (
             |spec| spec.broker.as_mut().unwrap().in_flight = Some(5),
-            "broker: jobs at a site at most: 5 instead of any number",
+            "broker: maximum number of grid jobs at a site: 5 instead of any number",
         ),
     ];
     for (edit, told) in cases {
@@ -82,7 +82,7 @@ fn what_cannot_change_is_refused() {
         ),
         (
             |spec| spec.sites.push(SiteSpec::plain("more", 1, "fcfs".parse().unwrap())),
-            "sites neither come nor go in the middle of a run, except by churn",
+            "sites cannot be added or removed in the middle of a run",
         ),
         (|spec| spec.sites[0].partitions[0].machines = 5, "machines would be 5 instead of 4"),
         (|spec| spec.sites[0].partitions[0].cores = 2, "cores would be 2 instead of 1"),
@@ -90,7 +90,7 @@ fn what_cannot_change_is_refused() {
             |spec| spec.sites[0].partitions[0].speed = Rate::ratio(1, 2),
             "speed would be 0.500000 instead of 1.000000",
         ),
-        (|spec| spec.sites[0].partitions[0].quantum = 2, "quantum would be 2 instead of 1"),
+        (|spec| spec.sites[0].partitions[0].allocation_unit = 2, "allocation unit would be 2 instead of 1"),
         (
             |spec| spec.sites[0].partitions[0].name = "p".to_owned(),
             "its partitions would be `p` instead of `default`",
@@ -108,8 +108,8 @@ fn what_cannot_change_is_refused() {
             },
             "its reservations differ",
         ),
-        (|spec| spec.sites[0].churn.script.push(leave(59)), "the script of its churn differs before 60 s"),
-        (|spec| spec.broker = None, "it has no broker any more"),
+        (|spec| spec.sites[0].churn.script.push(leave(59)), "scripted events of machines differ before 60 s"),
+        (|spec| spec.broker = None, "the broker cannot be removed"),
     ];
     for (edit, told) in cases {
         let mut new = base();

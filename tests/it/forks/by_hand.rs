@@ -1,9 +1,9 @@
 //! Forks worked by hand: the arithmetic stands in the comments.
 
-use gridemu::grid::{Grid, Leg, Merge, WindowOptions};
-use gridemu::model::{ChurnAct, Fate, Machines, PartitionId, PlannedChurn, ProcSet, RandomChurn};
+use gridemu::grid::{Grid, Merge, RunSegment, WindowOptions};
+use gridemu::model::{ChurnAct, FailureAction, Machines, PartitionId, PlannedChurn, ProcSet, RandomChurn};
 use gridemu::model::{
-    Distribution, EventKind, EventRecord, GridPart, GridSpec, Job, Link, Record, SegmentRecord,
+    Distribution, EventKind, EventRecord, GridContext, GridSpec, Job, Link, Record, SegmentRecord,
 };
 use gridemu::units::{Bandwidth, Bytes, Power, Price, Span, Time};
 
@@ -19,12 +19,12 @@ fn run(old: &GridSpec, new: &GridSpec, secs: u64, jobs: Vec<Job>) -> (Vec<Record
     let (mut grid, mut records) = (build(old, jobs.clone()), Vec::new());
     let mut merge = Merge::new(grid.nodes().len());
     let options = WindowOptions::default();
-    let leg = grid.run_leg(None, Some(at(secs)), options, &mut merge, &mut records).expect("it runs");
-    assert_eq!(leg, Leg::Cut(at(secs)));
+    let segment = grid.run_segment(None, Some(at(secs)), options, &mut merge, &mut records).expect("it runs");
+    assert_eq!(segment, RunSegment::Barrier(at(secs)));
     let saved = through_bytes(&grid.snapshot().expect("a state"));
     let mut fork = build(new, jobs);
     fork.restore(saved, true).expect("it goes on");
-    fork.run_leg(None, None, WindowOptions::default(), &mut merge, &mut records).expect("it runs");
+    fork.run_segment(None, None, WindowOptions::default(), &mut merge, &mut records).expect("it runs");
     fork.finish_run(None, &mut merge, &mut records).expect("it ends");
     (records, fork)
 }
@@ -72,7 +72,7 @@ fn an_overdue_job_is_in_no_plan_of_before() {
     let (mut grid, mut records) = (build(&spec, jobs.clone()), Vec::new());
     let mut merge = Merge::new(grid.nodes().len());
     let cut = Some(Time::from_micros(29_500_000));
-    grid.run_leg(None, cut, WindowOptions::default(), &mut merge, &mut records).expect("it runs");
+    grid.run_segment(None, cut, WindowOptions::default(), &mut merge, &mut records).expect("it runs");
     let mut resumed = build(&spec, jobs);
     resumed.restore(through_bytes(&grid.snapshot().expect("a state")), false).expect("it goes on");
     resumed.run_to(None, WindowOptions::default(), &mut records).expect("it runs");
@@ -155,7 +155,7 @@ fn who_waited_shares() {
 fn data_on_its_way_takes_the_new_link() {
     let mut carried = job(1, 0, 1, 10);
     let input = Bytes::new(1_000_000);
-    carried.grid = Some(Box::new(GridPart { input, ..GridPart::default() }));
+    carried.grid = Some(Box::new(GridContext { input, ..GridContext::default() }));
     let mut old = plain(&[1], "mct", 1, 10);
     let link = |mbits: Option<u64>, latency| Link {
         latency: Span::from_secs(latency),
@@ -220,7 +220,7 @@ fn a_script_goes_on_as_another() {
         vec![act(10, ChurnAct::Leave(all.clone())), act(20, ChurnAct::Join(all.clone()))];
     let mut new = old.clone();
     new.sites[0].churn.script.extend([act(50, ChurnAct::Leave(all.clone())), act(60, ChurnAct::Join(all))]);
-    new.sites[0].churn.running = Fate::Wait;
+    new.sites[0].churn.on_failure = FailureAction::Wait;
     // Loses 10 s, begins anew at 20, has done 30 s at 50, stands still until 60 and ends at 130.
     let (records, _) = run(&old, &new, 40, vec![job(1, 0, 1, 100)]);
     assert_eq!(times(&records), [(1, 0, 130, 2)]);
@@ -230,7 +230,7 @@ fn a_script_goes_on_as_another() {
 #[test]
 fn a_broker_that_pulls_takes_over() {
     let mut old = plain(&[1], "mct", 0, 0);
-    old.broker.as_mut().expect("a broker").picture = Span::ZERO;
+    old.broker.as_mut().expect("a broker").monitoring_interval = Span::ZERO;
     let mut new = old.clone();
     new.broker.as_mut().expect("a broker").policy = "pull".parse().expect("a policy");
     let (records, _) = run(&old, &new, 20, vec![job(1, 0, 1, 10), job(2, 30, 1, 10)]);

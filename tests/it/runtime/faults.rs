@@ -43,39 +43,18 @@ fn run(
     Ok(records)
 }
 
-/// A toy that is silent until it says something at 25 µs, which it has not promised to do before 90 µs; the other lets
-/// windows be short or long.
-fn babbler() -> ([Toy; 2], Vec<Group>) {
-    let near = near().does(micros(5), false, 0).does(micros(25), false, 0).does(micros(90), true, 3);
-    pair(near.fails(Time::from_micros(25), Fault::Babbles), far().does(micros(40), true, 0))
-}
-
-#[test]
-fn a_broken_promise_is_named() {
-    let (entity, to) = (NEAR, FAR);
-    let (promised, sent, arrival) = (micros(90), micros(25), micros(35));
-    let broken = DriveError::Window(WindowError::PromiseBroken { entity, to, promised, sent, arrival });
-    let lag = Some(Span::from_micros(10));
-    assert_eq!(run(babbler(), WindowOptions { lag, ..WindowOptions::default() }), Err(broken.clone()));
-    let told = broken.to_string();
-    assert!(told.contains("site number 0 promised to send nothing before 0.00009 s"), "{told}");
-    assert!(told.contains("left at 0.000025 s"), "{told}");
-    // Whoever is not believed cannot break a promise.
-    let blind = WindowOptions { promises: false, ..WindowOptions::default() };
-    let (mut toys, _) = babbler();
-    let mut expected: Vec<Record> = Vec::new();
-    drive_by_moments(&mut toys, Stamp::END, &mut expected).expect("nobody promises anything");
-    assert_eq!(run(babbler(), blind), Ok(expected));
-}
-
 #[test]
 fn a_message_that_is_faster_than_its_group_is_named() {
     let hasty = Toy::new(NEAR, 1).knows(FAR, Span::from_micros(9)).does(micros(20), true, 0);
     let error = run(pair(hasty.fails(Time::ZERO, Fault::Babbles), far()), WindowOptions::default());
-    let Err(DriveError::Window(WindowError::PromiseBroken { entity, sent, arrival, .. })) = error else {
-        panic!("{error:?}");
-    };
-    assert_eq!((entity, sent, arrival), (NEAR, micros(19), micros(29)));
+    let (arrival, earliest) = (micros(29), micros(30));
+    let too_soon = WindowError::TooSoon { from: NEAR, to: FAR, arrival, earliest };
+    assert_eq!(error, Err(too_soon.clone().into()));
+    let told = too_soon.to_string();
+    assert!(
+        told.contains("for 0.000029 s, round 0, but none of its group arrives before 0.00003 s"),
+        "{told}"
+    );
 }
 
 #[test]
@@ -120,7 +99,7 @@ fn a_stall_names_who_talks_to_whom() {
     }
     let error = drive_by_moments(&mut alone.0, Stamp::END, &mut Vec::new()).expect_err("it stalls");
     let told = error.to_string();
-    assert!(told.contains("site number 0 does not get past 0.000007 s, round 10000"), "{told}");
+    assert!(told.contains("site number 0 does not get beyond 0.000007 s, round 10000"), "{told}");
     assert!(told.contains("from site number 1 to site number 0"), "{told}");
 }
 

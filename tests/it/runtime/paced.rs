@@ -5,10 +5,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use gridemu::entity::Body;
-use gridemu::grid::{Grid, GridError, Halt, Leg, Merge, Told, WindowOptions};
+use gridemu::grid::{Grid, GridError, Halt, JournalEntry, Merge, RunSegment, WindowOptions};
 use gridemu::local::Registry;
 use gridemu::model::{ChurnAct, Job, JobId, Outcome, Record, SiteId, SiteSpec};
-use gridemu::runtime::{Outside, RuntimeOptions, run_leg};
+use gridemu::runtime::{Outside, RuntimeOptions, run_segment};
 use gridemu::units::{Span, Time};
 use gridemu::workload::{Jobs, Source};
 
@@ -51,10 +51,10 @@ fn a_run_that_waits_is_halted_at_the_present() {
         asking.ask();
         now()
     });
-    let ended = run_leg(&mut grid, None, None, paced(300.0, Some(&halt)), &mut merge, &mut records);
+    let ended = run_segment(&mut grid, None, None, paced(300.0, Some(&halt)), &mut merge, &mut records);
     let (elapsed, reacted) = (now() - began, now() - asked.join().expect("it asks"));
     assert!(reacted < SLACK, "it took {reacted:?}");
-    let Ok(Leg::Cut(at)) = ended else { panic!("{ended:?}") };
+    let Ok(RunSegment::Barrier(at)) = ended else { panic!("{ended:?}") };
     let ((earliest, _), (latest, _)) = (around(Duration::from_millis(250), 300.0), around(elapsed, 300.0));
     assert!(earliest <= at && at <= latest, "cut at {at}, not between {earliest} and {latest}");
     assert_eq!((grid.now(), records.len()), (at, 2), "a job and its segment");
@@ -62,13 +62,13 @@ fn a_run_that_waits_is_halted_at_the_present() {
     // Who is halted already does not even begin to wait.
     let began = now();
     let options = RuntimeOptions { begin: grid.now(), ..paced(1.0, Some(&halt)) };
-    let ended = run_leg(&mut grid, None, None, options, &mut merge, &mut records);
-    let Ok(Leg::Cut(again)) = ended else { panic!("{ended:?}") };
+    let ended = run_segment(&mut grid, None, None, options, &mut merge, &mut records);
+    let Ok(RunSegment::Barrier(again)) = ended else { panic!("{ended:?}") };
     assert!(now() - began < SLACK && again >= at);
     // And what is left is what it would have been.
     halt.clear();
-    let rest = grid.run_leg(None, None, WindowOptions::default(), &mut merge, &mut records);
-    assert_eq!(rest, Ok(Leg::Over));
+    let rest = grid.run_segment(None, None, WindowOptions::default(), &mut merge, &mut records);
+    assert_eq!(rest, Ok(RunSegment::Over));
     grid.finish_run(None, &mut merge, &mut records).expect("no job is left");
     let mut expected: Vec<Record> = Vec::new();
     site(&[0, 86_400]).run(&mut expected).expect("no job is left");
@@ -83,18 +83,18 @@ fn a_cut_of_a_paced_run_comes_when_it_is_time_and_legs_do_not_drift() {
     let pace = 50.0;
     for cut in (3..60).step_by(3).map(Time::from_secs) {
         let options = RuntimeOptions { began: Some(began), ..paced(pace, None) };
-        let ended = run_leg(&mut grid, None, Some(cut), options, &mut merge, &mut records);
+        let ended = run_segment(&mut grid, None, Some(cut), options, &mut merge, &mut records);
         let (latest, _) = around(now() - began, pace);
-        if ended == Ok(Leg::Over) {
+        if ended == Ok(RunSegment::Over) {
             break;
         }
-        assert_eq!(ended, Ok(Leg::Cut(cut)));
+        assert_eq!(ended, Ok(RunSegment::Barrier(cut)));
         assert!(cut <= latest, "{cut} is not before {latest}");
         // A pause is made up for.
         thread::sleep(Duration::from_millis(30));
     }
     let options = RuntimeOptions { began: Some(began), ..paced(pace, None) };
-    assert_eq!(run_leg(&mut grid, None, None, options, &mut merge, &mut records), Ok(Leg::Over));
+    assert_eq!(run_segment(&mut grid, None, None, options, &mut merge, &mut records), Ok(RunSegment::Over));
     let elapsed = now() - began;
     // The last job ends after a minute, which is 1.2 s.
     assert!(elapsed >= Duration::from_millis(1_199), "{elapsed:?}");
@@ -104,7 +104,7 @@ fn a_cut_of_a_paced_run_comes_when_it_is_time_and_legs_do_not_drift() {
 #[test]
 fn a_command_comes_at_the_present() {
     let (mut grid, mut records, mut merge) = (site(&[0, 86_400]), Vec::new(), Merge::new(1));
-    let journal: Arc<Mutex<Vec<Told>>> = Arc::default();
+    let journal: Arc<Mutex<Vec<JournalEntry>>> = Arc::default();
     let writing = Arc::clone(&journal);
     let (caller, outside) = Outside::new(move |told| {
         writing.lock().expect("nobody panics").push(told.clone());
@@ -125,7 +125,7 @@ fn a_command_comes_at_the_present() {
         (told.expect("it is taken"), answered, cancelled.expect("it is taken"))
     });
     let options = RuntimeOptions { outside: Some(outside), ..paced(100.0, Some(&halt)) };
-    let ended = run_leg(&mut grid, None, None, options, &mut merge, &mut records);
+    let ended = run_segment(&mut grid, None, None, options, &mut merge, &mut records);
     let (told, answered, cancelled) = calling.join().expect("it calls");
     let (at, (latest, _)) = (told.command.at, around(answered - began, 100.0));
     // The run had begun when the first command was answered, and the second was given 200 ms later.
@@ -133,7 +133,7 @@ fn a_command_comes_at_the_present() {
     assert!(earliest <= at && at <= latest, "taken at {at}, not between {earliest} and {latest}");
     assert_eq!((cancelled.number, told.number, grid.commands()), (0, 1, 2));
     assert_eq!(*journal.lock().expect("nobody panics"), [cancelled, told.clone()]);
-    assert!(matches!(ended, Ok(Leg::Cut(halted)) if halted > at), "{ended:?}");
+    assert!(matches!(ended, Ok(RunSegment::Barrier(halted)) if halted > at), "{ended:?}");
     let ends =
         records.iter().filter_map(|record| if let Record::Job(job) = record { Some(job.end) } else { None });
     assert_eq!(ends.collect::<Vec<_>>(), [Time::from_secs(1), at + Span::from_secs(15)]);
@@ -141,9 +141,9 @@ fn a_command_comes_at_the_present() {
     // The same again, from the journal.
     let (mut again, mut found) = (site(&[0, 86_400]), Vec::new());
     for told in journal.lock().expect("nobody panics").iter() {
-        assert_eq!(again.retell(told.clone()), Ok(true));
+        assert_eq!(again.replay(told.clone()), Ok(true));
     }
-    grid.run_leg(None, None, WindowOptions::default(), &mut merge, &mut records).expect("it runs");
+    grid.run_segment(None, None, WindowOptions::default(), &mut merge, &mut records).expect("it runs");
     grid.finish_run(None, &mut merge, &mut records).expect("no job is left");
     again.run(&mut found).expect("no job is left");
     assert_eq!(found, records);
@@ -161,7 +161,7 @@ fn last_job() -> Grid {
 #[test]
 fn a_run_that_can_go_no_further_waits_for_who_may_help() {
     let (mut grid, mut records, mut merge) = (last_job(), Vec::new(), Merge::new(1));
-    let journal: Arc<Mutex<Vec<Told>>> = Arc::default();
+    let journal: Arc<Mutex<Vec<JournalEntry>>> = Arc::default();
     let writing = Arc::clone(&journal);
     let (caller, outside) = Outside::new(move |told| {
         writing.lock().expect("nobody panics").push(told.clone());
@@ -186,9 +186,9 @@ fn a_run_that_can_go_no_further_waits_for_who_may_help() {
             began: Some(began),
             ..paced(2_000.0, None)
         };
-        match run_leg(&mut grid, None, Some(cut), options, &mut merge, &mut records) {
-            Ok(Leg::Over) => break,
-            Ok(Leg::Cut(_)) => {}
+        match run_segment(&mut grid, None, Some(cut), options, &mut merge, &mut records) {
+            Ok(RunSegment::Over) => break,
+            Ok(RunSegment::Barrier(_)) => {}
             Err(error) => panic!("{error}"),
         }
     }
@@ -198,7 +198,7 @@ fn a_run_that_can_go_no_further_waits_for_who_may_help() {
     let mut found: Vec<Record> = Vec::new();
     let mut again = last_job();
     for told in journal.lock().expect("nobody panics").iter() {
-        assert_eq!(again.retell(told.clone()), Ok(true));
+        assert_eq!(again.replay(told.clone()), Ok(true));
     }
     again.run_to(None, WindowOptions::default(), &mut found).expect("no job is left");
     assert_eq!(found, records);
@@ -215,7 +215,7 @@ fn a_run_that_can_go_no_further_ends_when_nobody_can_help() {
         now()
     });
     let options = RuntimeOptions { outside: Some(outside), ..paced(2_000.0, None) };
-    assert_eq!(run_leg(&mut grid, None, None, options, &mut merge, &mut records), Ok(Leg::Over));
+    assert_eq!(run_segment(&mut grid, None, None, options, &mut merge, &mut records), Ok(RunSegment::Over));
     let (reached, ended) = (grid.now(), now());
     assert!(ended - calling.join().expect("it calls") < SLACK);
     assert!(reached > Time::from_secs(600), "it ended at {reached}, while somebody could have helped");

@@ -160,16 +160,12 @@ prop_compose! {
         latencies in vec(prop_oneof![Just(0_u64), 1_u64..5, 20_u64..200], 1..5),
         apart in proptest::option::of(0_u64..50),
         begun in vec((0_usize..8, 0_u64..400, 0_u32..2, any::<bool>(), prop_oneof![Just(0), 0_u64..8]), 1..80),
-        blind in any::<bool>(),
     ) -> Toys {
         let mut all = Toys::new(seed, central, &latencies, apart);
         let count = all.toys.len();
         for (toy, at, round, loud, left) in begun {
             let at = Stamp { time: Time::from_micros(at), round };
             all.toys[toy % count] = all.toys[toy % count].clone().does(at, loud, left);
-        }
-        if blind {
-            all.toys = all.toys.into_iter().map(Toy::without_foresight).collect();
         }
         all
     }
@@ -189,9 +185,9 @@ proptest! {
         let lag = Some(Span::from_micros(lag));
         prop_assert_eq!(&found(threads(1)), &expected, "one thread");
         for count in [1, 2, 8] {
-            let blind = WindowOptions { promises: false, lag, ..WindowOptions::default() };
-            let blind = RuntimeOptions { windows: blind, ..threads(count) };
-            prop_assert_eq!(&found(blind), &expected, "without promises, {} threads", count);
+            let lagging = WindowOptions { lag, ..WindowOptions::default() };
+            let lagging = RuntimeOptions { windows: lagging, ..threads(count) };
+            prop_assert_eq!(&found(lagging), &expected, "lagging by {:?}, {} threads", lag, count);
             let random = WindowOptions { ends: Some(random_ends(ends)), lag, ..WindowOptions::default() };
             let random = RuntimeOptions { windows: random, ..threads(count) };
             prop_assert_eq!(&found(random), &expected, "random window ends, {} threads", count);
@@ -230,8 +226,6 @@ proptest! {
         let found = |options| toys.by_windows(options).0;
         prop_assert_eq!(&found(WindowOptions::default()), &expected, "as they are");
         prop_assert_eq!(&found(WindowOptions { lag, ..WindowOptions::default() }), &expected, "lagging by {:?}", lag);
-        let blind = WindowOptions { promises: false, lag, ..WindowOptions::default() };
-        prop_assert_eq!(&found(blind), &expected, "without promises");
         for lag in [None, lag] {
             let random = WindowOptions { ends: Some(random_ends(ends)), lag, ..WindowOptions::default() };
             prop_assert_eq!(&found(random), &expected, "random window ends");

@@ -13,7 +13,7 @@ use gridemu::units::{Bytes, Span, Time};
 pub(crate) enum Fault {
     /// It panics.
     Panics,
-    /// It says something although it has promised not to.
+    /// It says something more.
     Babbles,
     /// It answers with an error.
     Breaks,
@@ -43,8 +43,6 @@ pub(crate) struct Toy {
     state: u64,
     count: u64,
     passed: Stamp,
-    /// Whether it knows for how long it will be silent.
-    foresight: bool,
     fault: Option<(Time, Fault)>,
     /// Whether it does nothing but write down and answer each message.
     echo: bool,
@@ -63,7 +61,6 @@ impl Toy {
             state: seed,
             count: 0,
             passed: Stamp::default(),
-            foresight: true,
             fault: None,
             echo: false,
             calls: 0,
@@ -79,12 +76,6 @@ impl Toy {
     /// Does something then, and up to `left` things that come of it.
     pub(crate) fn does(mut self, at: Stamp, loud: bool, left: u64) -> Self {
         self.set(at, Timer { loud, left });
-        self
-    }
-
-    /// Promises nothing beyond its next event.
-    pub(crate) fn without_foresight(mut self) -> Self {
-        self.foresight = false;
         self
     }
 
@@ -196,7 +187,7 @@ impl Toy {
             machines: ProcSet::default(),
             procs: now.round,
             job: Some(JobId(self.state)),
-            origin: Origin::Own,
+            origin: Origin::Local,
             attempt: 0,
             lost: u128::from(self.count),
             since_lost: None,
@@ -231,17 +222,6 @@ impl Entity for Toy {
         let timer = self.timers.first_key_value().map(|((at, _), _)| *at);
         let message = self.inbox.first_key_value().map(|((at, _, _), _)| *at);
         timer.into_iter().chain(message).min()
-    }
-
-    fn promise(&self) -> Stamp {
-        if !self.foresight {
-            return self.next_event().unwrap_or(Stamp::END);
-        }
-        // A quiet timer may set loud ones, but never earlier than the next instant it is set for.
-        let timer =
-            self.timers.iter().find(|(_, timer)| timer.loud || timer.left > 0).map(|((at, _), _)| *at);
-        let message = self.inbox.first_key_value().map(|((at, _, _), _)| *at);
-        timer.into_iter().chain(message).min().unwrap_or(Stamp::END)
     }
 
     fn advance(&mut self, until: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {

@@ -51,8 +51,7 @@ fn a_file_that_is_not_there() {
 fn spoilt_scenarios_are_errors() {
     let whole = std::fs::read_to_string("configs/quickstart.toml").unwrap();
     let file = Path::new("configs/quickstart.toml");
-    let (local, brokers) =
-        (gridemu::local::Registry::standard(), gridemu::broker::BrokerRegistry::standard());
+    let policies = gridemu::grid::Policies::standard();
     let mut refused = 0;
     // A byte turned into another, at every place but in comments.
     for at in (0..whole.len()).step_by(3) {
@@ -61,7 +60,7 @@ fn spoilt_scenarios_are_errors() {
                 continue;
             }
             let spoilt = format!("{}{with}{}", &whole[..at], &whole[at + 1..]);
-            let read = gridemu::experiment::scenario::Scenario::read(file, &spoilt, &[], &local, &brokers);
+            let read = gridemu::scenario::Scenario::read(file, &spoilt, &[], &policies);
             refused += u32::from(read.is_err());
         }
     }

@@ -1,6 +1,6 @@
 //! `--set key=value`.
 
-use gridemu::experiment::scenario::{Clock, Scenario};
+use gridemu::scenario::{Clock, Scenario};
 use gridemu::units::{Rate, Span};
 
 use super::{fine, refused};
@@ -23,11 +23,11 @@ poisson = { jobs = 10 }
 "#;
 
 fn counts(scenario: &Scenario) -> Vec<u32> {
-    scenario.meaning.grid.sites.iter().flat_map(|site| &site.partitions).map(|part| part.machines).collect()
+    scenario.resolved.grid.sites.iter().flat_map(|site| &site.partitions).map(|part| part.machines).collect()
 }
 
 fn policies(scenario: &Scenario) -> Vec<String> {
-    scenario.meaning.grid.sites.iter().map(|site| site.policy.to_string()).collect()
+    scenario.resolved.grid.sites.iter().map(|site| site.policy.to_string()).collect()
 }
 
 #[test]
@@ -42,7 +42,7 @@ fn keys_are_found_by_name_and_by_number() {
     ] {
         assert_eq!(counts(&fine(TEXT, &[set])), expected, "{set}");
     }
-    assert_eq!(fine(TEXT, &["site.das.count=1"]).meaning.grid.sites.len(), 2);
+    assert_eq!(fine(TEXT, &["site.das.count=1"]).resolved.grid.sites.len(), 2);
     assert_eq!(counts(&fine(TEXT, &["site.das.use=sites/das2-72.toml"])), [4, 8, 72, 72, 72]);
     let chosen = fine(TEXT, &["site.das.policy=fcfs", "site.das-3.policy=easy[order=sjf]"]);
     assert_eq!(policies(&chosen), ["easy", "fcfs", "fcfs", "easy[order=sjf]"]);
@@ -58,7 +58,7 @@ fn values_are_what_the_key_wants() {
             "site.delft.overrun=true",
             "site.delft.pue=1.5",
             "site.delft.machines[0].speed=2",
-            "broker.picture=5 min",
+            "broker.monitoring_interval=5 min",
             "broker.in_flight=7",
             "clock={ pace = 60 }",
             "network.latency=20 ms",
@@ -67,18 +67,18 @@ fn values_are_what_the_key_wants() {
             "workload[0].load=0.25",
         ],
     );
-    let meaning = &scenario.meaning;
-    assert_eq!((meaning.name.as_str(), meaning.grid.seed, meaning.clock), ("2024", 9, Clock::Paced(60.0)));
-    let delft = &meaning.grid.sites[0];
+    let resolved = &scenario.resolved;
+    assert_eq!((resolved.name.as_str(), resolved.grid.seed, resolved.clock), ("2024", 9, Clock::Paced(60.0)));
+    let delft = &resolved.grid.sites[0];
     assert_eq!((delft.overrun, delft.pue_ppm), (true, 1_500_000));
     assert_eq!(delft.partitions[0].speed, Rate::ratio(2, 1));
-    let broker = meaning.grid.broker.as_ref().unwrap();
-    assert_eq!((broker.picture, broker.in_flight), (Span::from_secs(300), Some(7)));
-    assert_eq!(meaning.grid.network.link(0, 2).latency, Span::from_micros(20_000));
+    let broker = resolved.grid.broker.as_ref().unwrap();
+    assert_eq!((broker.monitoring_interval, broker.in_flight), (Span::from_secs(300), Some(7)));
+    assert_eq!(resolved.grid.network.link(0, 2).latency, Span::from_micros(20_000));
     assert!(scenario.text.contains("jobs = 30, load = 0.5"), "{}", scenario.text);
-    let churning: Vec<bool> = meaning.grid.sites.iter().map(|site| site.churn.random.is_some()).collect();
+    let churning: Vec<bool> = resolved.grid.sites.iter().map(|site| site.churn.random.is_some()).collect();
     assert_eq!(churning, [false, true, false, false]);
-    assert_eq!(fine(TEXT, &["seed=1", "seed=2"]).meaning.grid.seed, 2, "the last one counts");
+    assert_eq!(fine(TEXT, &["seed=1", "seed=2"]).resolved.grid.seed, 2, "the last one counts");
 }
 
 #[test]
@@ -86,8 +86,8 @@ fn mistakes_are_told_as_typed() {
     for (set, said) in [
         ("nonsense", "`--set nonsense`: this is not of the form `key=value`"),
         ("seed=", "`--set seed=`: there is no value"),
-        ("=5", "`--set =5`: `` is no key"),
-        ("site[x].policy=easy", "`site[x].policy` is no key"),
+        ("=5", "`--set =5`: `` is not a key"),
+        ("site[x].policy=easy", "`site[x].policy` is not a key"),
         ("sed=5", "`--set sed=5`: there is no such key (did you mean `seed`?)"),
         ("seed=five", "`--set seed=five`: `five` is not a whole number"),
         ("broker.policy=mtc", "`--set broker.policy=mtc`: there is no broker policy `mtc`"),
@@ -97,7 +97,7 @@ fn mistakes_are_told_as_typed() {
         ("site.delft.machines.gpu.count=4", "there is no `gpu` in `site.delft.machines`"),
         ("site.delft.machines.count=4", "there is no `count` in `site.delft.machines`"),
         ("seed.x=4", "`seed`: a table is not a whole number"),
-        ("site.delft.name.x=4", "`site.delft.name` is no table, so it has no `x`"),
+        ("site.delft.name.x=4", "`site.delft.name` is not a table, so it has no `x`"),
         ("event[0].at=2 h", "the scenario has no `event`"),
         ("clock={ pace = ", "the value is not TOML"),
         ("network.latency=5", "`5` has no unit"),

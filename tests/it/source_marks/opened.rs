@@ -3,9 +3,10 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use gridemu::experiment::{EstimateSource, Progress, Shaping, Workload};
+use gridemu::experiment::Progress;
 use gridemu::formats::cwf::Writer;
 use gridemu::formats::swf::Clean;
+use gridemu::scenario::{EstimateSource, Shaping, Workload};
 use gridemu::units::Bytes;
 use gridemu::workload::cwf::Cwf;
 use gridemu::workload::{Carrying, Merged, Source};

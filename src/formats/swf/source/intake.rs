@@ -1,4 +1,4 @@
-//! Rows taken in: from a line of the log to what is asked for in the window.
+//! From the lines of a log to the requests in the window.
 
 use super::{SwfSource, failure, place};
 use crate::formats::cwf::Extension;
@@ -8,14 +8,14 @@ use crate::formats::swf::row::{Row, RowError};
 use crate::formats::swf::tally::Event;
 use crate::workload::SourceError;
 
-/// What stands behind column 18 of a row.
+/// What follows column 18 of a row.
 #[derive(Copy, Clone, Debug)]
 struct Behind {
-    /// Whether column 20 is one of the cloud workload format.
+    /// Whether column 20 has a code of the cloud workload format.
     is_cloud: bool,
     /// Columns 19 to 21.
     read: Result<Extension, RowError>,
-    /// Whether there are more.
+    /// Whether further columns follow.
     goes_on: bool,
 }
 
@@ -31,7 +31,7 @@ impl Behind {
 }
 
 impl SwfSource {
-    /// Reads until the window is full or there is nothing more.
+    /// Reads until the window is full or the log ends.
     pub(super) fn fill(&mut self) {
         while self.ended.is_none() && !self.window.is_full() {
             match self.read_line() {
@@ -42,7 +42,7 @@ impl SwfSource {
         }
     }
 
-    /// Takes in one line; false at the end of the log.
+    /// Processes one line; false at the end of the log.
     fn read_line(&mut self) -> Result<bool, SourceError> {
         let line = match self.lines.next() {
             Ok(Some(line)) => line,
@@ -58,7 +58,7 @@ impl SwfSource {
             Some(b';') => {}
             Some(_) => match Row::parse_with_rest(bytes) {
                 Ok((row, rest)) if !line.cut => {
-                    // Nothing stands behind the rows of nearly all logs.
+                    // In nearly all logs nothing follows the 18 columns.
                     let behind = if rest.is_empty() { None } else { Some(Behind::of(rest)) };
                     self.take_in(&row, behind, number)?;
                 }
@@ -69,7 +69,7 @@ impl SwfSource {
         Ok(true)
     }
 
-    /// Takes in a row, and what stands behind its column 18 if anything does.
+    /// Processes a row, and what follows its column 18, if anything.
     fn take_in(&mut self, row: &Row, behind: Option<Behind>, line: u64) -> Result<(), SourceError> {
         if self.rows == 0 {
             self.begin(line)?;
@@ -113,7 +113,7 @@ impl SwfSource {
         Ok(())
     }
 
-    /// The start that a row asks for, −1 if none; `None` if it is no job.
+    /// The requested start of a row, −1 if none; `None` if the row is not a job.
     #[cold]
     fn extend(&mut self, row: &Row, behind: &Behind, line: u64) -> Result<Option<i64>, SourceError> {
         if !self.options.cwf {
@@ -135,15 +135,15 @@ impl SwfSource {
         }
     }
 
-    /// The header is complete: settles what depends on it.
+    /// Determines what depends on the header, which is complete.
     fn begin(&mut self, line: u64) -> Result<(), SourceError> {
         self.machine = self.options.machine.or(self.header.max_procs());
         let needs_machine = self.options.cap || self.options.clean == Clean::Strict;
         if needs_machine && self.machine.is_none() {
             return Err(SourceError::Read {
                 place: place(&self.options.name, line),
-                problem: "the header does not tell the machine's processors (`MaxProcs`), and without them larger jobs \
-                          are not known"
+                problem: "the header does not give the number of processors (`MaxProcs`), which is needed to find jobs \
+                          that are too large"
                     .to_owned(),
                 hint: "give the number of processors".to_owned(),
             });
@@ -151,9 +151,9 @@ impl SwfSource {
         Ok(())
     }
 
-    /// Whether a row tells a part of the job before it. The standard gives a job that ran in parts (status 2 to 4)
-    /// one row as a whole and then a row a part, all with the same number. The number decides: Sandia-Ross has
-    /// exit codes for status, so that a 2 alone does not make a part.
+    /// Whether a row is a part of the job before it. The standard gives a job that ran in parts (status 2 to 4) one
+    /// row as a whole and then one for each part, all with the same number. The number decides: Sandia-Ross has exit
+    /// codes as status, so a 2 alone does not make a part.
     fn is_part(&mut self, row: &Row, line: u64) -> bool {
         if let Some((number, more)) = &mut self.whole
             && *number == row.number
@@ -170,7 +170,7 @@ impl SwfSource {
         false
     }
 
-    /// Why nothing can be run.
+    /// The error that no row is a job that can be run.
     pub(super) fn no_jobs(&self) -> SourceError {
         let (problem, hint) = if self.rows > 0 {
             let notes = self.tally.notes().join("; ");

@@ -4,10 +4,10 @@ use super::by_estimate;
 use crate::local::{Entry, LiveJob, View};
 use crate::units::Span;
 
-/// The order in which waiting jobs are tried; ties go by arrival.
+/// The order in which waiting jobs are tried for backfilling; ties go by arrival.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub enum BackfillOrder {
-    /// Arrival.
+    /// Order of arrival.
     #[default]
     Fcfs,
     /// Shortest estimate first.
@@ -29,17 +29,17 @@ impl BackfillOrder {
         ("lxf", Self::Lxf),
     ];
 
-    /// True if two jobs never change places while they wait.
+    /// True if the order of two jobs never changes while they wait.
     pub(super) fn is_fixed(self) -> bool {
         self != Self::Lxf
     }
 
-    /// The rank of a job in the queue; for an order that is not fixed, the order of arrival.
+    /// The rank of a job in the queue; if the order is not fixed, its place in the order of arrival.
     pub(super) fn rank(self, job: &LiveJob) -> u128 {
         self.rank_of(job.procs(), job.estimate())
     }
 
-    /// The same of a job that asks for this.
+    /// The rank of a job that requests these processors and this estimate.
     pub(super) fn rank_of(self, procs: u32, estimate: Span) -> u128 {
         match self {
             Self::Fcfs | Self::Lxf => 0,
@@ -49,7 +49,7 @@ impl BackfillOrder {
         }
     }
 
-    /// Puts jobs into this order as it is now.
+    /// Sorts jobs into this order as it is now.
     pub(super) fn sort(self, view: &View<'_>, entries: &mut [Entry]) {
         if self.is_fixed() {
             entries.sort_unstable_by_key(|entry| (entry.rank, entry.seq));

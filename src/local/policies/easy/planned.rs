@@ -1,28 +1,27 @@
-//! The pass of EASY by its definition, on the full profile: needed where reservations are in the way, of the book or of dedicated jobs.
+//! The pass of EASY by its definition, on the full profile: needed with reservations, of the book or of dedicated jobs.
 //!
-//! EASY-D (Kumar, Shae and Jamjoom 2012 name it in Table III and leave it open): a dedicated job holds a reservation at the start that it asks
-//! for, or as soon after as there is room, in the order of these starts. Once its start has come and there is no room, it stands at the
-//! head of the queue, before those with a later start. As in LOS-D.
+//! EASY-D (Kumar, Shae and Jamjoom 2012 name it in Table III and do not define it): a dedicated job holds a reservation at its
+//! requested start, or as soon after as enough processors are free, in the order of these starts. Once its start has come and it
+//! does not fit, it is at the head of the queue, before those with a later start, as in LOS-D.
 
-use super::Easy;
+use super::{Easy, backfills};
 use crate::local::{Actions, Entry, Profile, View};
-use crate::model::JobKey;
 use crate::units::Time;
 
-/// What is free, now and later, in a pass that plans.
-pub(super) struct Room {
-    pub(super) profile: Profile,
-    pub(super) now: Time,
-    pub(super) free: u32,
+/// The free processors, now and later, of a pass that plans.
+struct Room {
+    profile: Profile,
+    now: Time,
+    free: u32,
 }
 
 impl Room {
-    pub(super) fn new(view: &View<'_>) -> Self {
+    fn new(view: &View<'_>) -> Self {
         Self { profile: view.profile(), now: view.now(), free: view.free() }
     }
 
     /// Starts a job if it fits.
-    pub(super) fn start(&mut self, entry: Entry) -> bool {
+    fn start(&mut self, entry: Entry) -> bool {
         let fits = entry.procs <= self.free && self.profile.fits(self.now, entry.estimate, entry.procs);
         if fits {
             self.free -= entry.procs;
@@ -31,17 +30,20 @@ impl Room {
         fits
     }
 
-    /// Reserves room for a job as soon as there is some from `from` on; when that is.
-    pub(super) fn reserve(&mut self, from: Time, entry: Entry) -> Option<Time> {
+    /// Reserves processors for a job as soon as enough are free from `from` on; returns the start of the reservation.
+    fn reserve(&mut self, from: Time, entry: Entry) -> Option<Time> {
         let start = self.profile.earliest(from, entry.estimate, entry.procs)?;
         self.profile.reserve(start, start + entry.estimate, entry.procs);
         Some(start)
     }
 
-    /// Reservations of dedicated jobs whose start is to come, in the order of their starts.
-    pub(super) fn reserve_all(&mut self, later: &[(Time, Entry)]) {
+    /// Reserves processors for dedicated jobs with a future start, in the order of their starts.
+    fn reserve_all(&mut self, later: &[(Time, Entry)], actions: &mut Actions) {
         for (start, entry) in later {
-            self.reserve(*start, *entry);
+            let reserved = self.reserve(*start, *entry);
+            if let Some(trace) = actions.trace() {
+                trace.dedicated.push((entry.job, reserved));
+            }
         }
     }
 }
@@ -51,18 +53,14 @@ impl Easy {
         self.dedicated.as_ref().is_some_and(|dedicated| !dedicated.is_empty())
     }
 
-    /// Dedicated jobs whose start has come, and those whose start is to come.
-    pub(super) fn dedicated(&self, view: &View<'_>) -> (Vec<Entry>, Vec<(Time, Entry)>) {
+    /// Dedicated jobs whose start has come, and those with a future start.
+    fn dedicated(&self, view: &View<'_>) -> (Vec<Entry>, Vec<(Time, Entry)>) {
         let (mut due, mut later) = (Vec::new(), Vec::new());
         for (start, _, job) in self.dedicated.iter().flatten() {
             let entry = self.entry(view, *job);
             if *start <= view.now() { due.push(entry) } else { later.push((*start, entry)) }
         }
         (due, later)
-    }
-
-    pub(super) fn is_dedicated(&self, view: &View<'_>, job: JobKey) -> bool {
-        self.dedicated.is_some() && view.job(job).requested_start().is_some()
     }
 
     /// The pass on the full profile.
@@ -72,21 +70,21 @@ impl Easy {
         let first = due.iter().position(|entry| !room.start(*entry));
         let blocked = due.split_off(first.unwrap_or(due.len()));
         due.into_iter().for_each(|entry| self.start_dedicated(view, entry, actions));
-        let mut others: Vec<Entry> = match blocked.split_first() {
+        let (head, shadow, mut others) = match blocked.split_first() {
             Some((head, behind)) => {
-                room.reserve(room.now, *head);
-                room.reserve_all(&later);
-                behind.to_vec()
+                let shadow = room.reserve(room.now, *head);
+                room.reserve_all(&later, actions);
+                (Some(*head), shadow, behind.to_vec())
             }
             None => {
-                room.reserve_all(&later);
-                self.start_batch_heads(view, &mut room, actions);
-                Vec::new()
+                room.reserve_all(&later, actions);
+                let shadow = self.start_batch_heads(view, &mut room, actions);
+                (self.head(view), shadow, Vec::new())
             }
         };
-        let head = if blocked.is_empty() { self.head(view).map(|head| head.seq) } else { None };
         let from = others.len();
-        others.extend(self.queue.iter().filter(|entry| Some(entry.seq) != head));
+        let seq = head.map(|head| head.seq);
+        others.extend(self.queue.iter().filter(|entry| Some(entry.seq) != seq));
         self.order.sort(view, &mut others[from..]);
         for (at, entry) in others.into_iter().enumerate() {
             if room.start(entry) {
@@ -101,19 +99,23 @@ impl Easy {
         if let Some((start, _)) = later.first() {
             actions.wake_at(*start);
         }
+        if let Some(trace) = actions.trace() {
+            backfills(trace, room.free, head.map(|head| head.job), shadow);
+        }
     }
 
-    /// Starts jobs in the order of arrival while they fit; the first that does not has a reservation.
-    fn start_batch_heads(&mut self, view: &View<'_>, room: &mut Room, actions: &mut Actions) {
+    /// Starts jobs in the order of arrival while they fit; the first that does not fit has a reservation, whose start is
+    /// returned.
+    fn start_batch_heads(&mut self, view: &View<'_>, room: &mut Room, actions: &mut Actions) -> Option<Time> {
         while let Some(head) = self.head(view) {
             if !room.start(head) {
-                room.reserve(room.now, head);
-                return;
+                return room.reserve(room.now, head);
             }
             self.arrivals.pop_front();
             self.queue.remove(head.rank, head.seq);
             self.start(view, head, actions);
         }
+        None
     }
 
     fn start_dedicated(&mut self, view: &View<'_>, entry: Entry, actions: &mut Actions) {

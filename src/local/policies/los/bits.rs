@@ -1,6 +1,6 @@
-//! Sets of small numbers as bits: the sums that can be put together from some sizes.
+//! Sets of small numbers as bits: the sums that can be formed from given sizes.
 
-/// Numbers of one machine word.
+/// Numbers per machine word.
 const WORD: usize = u64::BITS as usize;
 
 /// Words for the numbers `0..=most`.
@@ -12,7 +12,7 @@ pub(super) fn insert(set: &mut [u64], number: u32) {
     set[number as usize / WORD] |= 1 << (number as usize % WORD);
 }
 
-/// Adds, for every number of the set, the one that is greater by `by`, as far as there are words.
+/// Adds, for every number of the set, the number greater by `by`, if there are words for it.
 pub(super) fn add_shifted_up(set: &mut [u64], by: u32) {
     let (whole, rest) = (by as usize / WORD, by as usize % WORD);
     for at in (whole..set.len()).rev() {
@@ -24,14 +24,14 @@ pub(super) fn add_shifted_up(set: &mut [u64], by: u32) {
     }
 }
 
-/// Adds, for every number of the set, the one that is less by `by`, if that is not below zero.
+/// Adds, for every number of the set, the number less by `by`, if that is not below zero.
 pub(super) fn add_shifted_down(set: &mut [u64], by: u32) {
     for at in 0..set.len() {
         set[at] |= word_from(set, at, by);
     }
 }
 
-/// The word at `at` of the set whose numbers are all less by `by`.
+/// The word at `at` of the set with all numbers less by `by`.
 fn word_from(set: &[u64], at: usize, by: u32) -> u64 {
     let (whole, rest) = (by as usize / WORD, by as usize % WORD);
     let word = |at: usize| set.get(at).copied().unwrap_or(0);
@@ -43,7 +43,7 @@ fn word_from(set: &[u64], at: usize, by: u32) -> u64 {
 pub(super) fn meets(a: &[u64], b: &[u64], by: u32, most: u32) -> bool {
     let last = most as usize / WORD;
     (0..=last.min(a.len() - 1)).any(|at| {
-        // All but those beyond `most`, in the last word.
+        // In the last word, without the numbers beyond `most`.
         let mask = if at == last { u64::MAX >> (WORD - 1 - most as usize % WORD) } else { u64::MAX };
         a[at] & mask & word_from(b, at, by) != 0
     })

@@ -1,9 +1,10 @@
 //! Scheduling around dedicated jobs: LOS-D, and Hybrid-LOS by Algorithms 2 and 3 of Kumar et al. 2012.
 //!
-//! Where Algorithm 2 leaves something open: a head that has been skipped `C_s` times is started only if it fits, and otherwise has the
-//! reservation of Algorithm 1 (lines 35 to 37 do not ask); of dedicated jobs with one start that together are more than the machine, as many count
-//! as the machine holds (line 24 has no answer); a cycle that has moved or started a job goes on at once. So of dedicated jobs whose starts
-//! come while the machine is full the one with the latest start is first in the queue in the end (Algorithm 3 puts each before all others).
+//! Decisions where Algorithm 2 is incomplete: a head that has been skipped `C_s` times is started only if it fits, and otherwise
+//! has the reservation of Algorithm 1 (lines 35 to 37 do not check); if dedicated jobs with the same start together need more
+//! than the machine, as many count as the machine holds (line 24 does not cover this); a cycle that has moved or started a job is
+//! repeated at once. So of dedicated jobs whose starts come while the machine is full, the one with the latest start is first in
+//! the queue in the end (Algorithm 3 puts each before all others).
 
 use super::Los;
 use super::fill::{Freeze, Room};
@@ -12,15 +13,15 @@ use crate::model::JobKey;
 use crate::units::Time;
 
 impl Los {
-    /// LOS-D. A dedicated job whose start has come stands at the head of the queue, before those with a later start. The others hold
-    /// reservations at their starts, or as soon after as there is room, in the order of their starts.
+    /// LOS-D. A dedicated job whose start has come is at the head of the queue, before those with a later start. The others hold
+    /// reservations at their starts, or as soon after as enough processors are free, in the order of their starts.
     pub(super) fn cycle_around(&mut self, view: &View<'_>, room: &mut Room, actions: &mut Actions) {
         let now = view.now();
         while let Some((start, _, job)) = self.dedicated.first().copied().filter(|(start, ..)| *start <= now)
         {
             self.move_to_head(view, start, job, u128::from(start.micros()));
         }
-        // Those whose start has come come before those whose start is still to come.
+        // Jobs whose start has come are before those with a future start.
         while room.free > 0
             && let Some(head) = self.queue.first().copied()
             && self.moved.contains_key(&head.seq)
@@ -39,7 +40,7 @@ impl Los {
         self.batch_cycle(view, room, actions);
     }
 
-    /// Reservations of dedicated jobs whose start is still to come.
+    /// Reserves processors for dedicated jobs with a future start.
     fn reserve_dedicated(&self, view: &View<'_>, room: &mut Room) {
         let Some(plan) = &mut room.plan else { return };
         for (start, _, job) in &self.dedicated {
@@ -82,7 +83,7 @@ impl Los {
         self.batch_cycle(view, room, actions);
     }
 
-    /// Algorithm 3: it is forced at the next chance.
+    /// Algorithm 3: moves a dedicated job to the head of the queue, with enough skips to be started as soon as it fits.
     fn move_before_all(&mut self, view: &View<'_>, start: Time, job: JobKey) {
         let rank = self.queue.first().map_or(super::BATCH, |first| first.rank) - 1;
         self.move_to_head(view, start, job, rank);
@@ -96,15 +97,16 @@ impl Los {
         self.queue.insert(entry);
     }
 
-    /// Lines 9 to 27 of Algorithm 2: the freeze end of the dedicated jobs that ask for the earliest start. `None` if there will not be
-    /// processors enough for a single one of them, as far as one can see.
+    /// Lines 9 to 27 of Algorithm 2: the freeze end of the dedicated jobs with the earliest requested start. `None` if, as far as
+    /// can be foreseen, there will not be enough processors for a single one of them.
     fn dedicated_freeze(&self, view: &View<'_>, room: &Room, start: Time) -> Option<Freeze> {
         let now = view.now();
         let counted = |job: JobKey| view.ends_now(job);
         let free = u64::from(room.free);
         let same = || self.dedicated.iter().take_while(|(other, ..)| *other == start);
         let wanted: u64 = same().map(|(.., job)| u64::from(view.job(*job).procs())).sum();
-        // What runs and is expected to end before the start is free then; what ends exactly then is not (line 11).
+        // Processors of jobs that are expected to end before the start are free then; those of jobs that end exactly then are not
+        // (line 11).
         let then = free + self.releases.freed_before(now, start, counted);
         let freeze = |time, extra: u64, dedicated| {
             Some(Freeze { time, extra: extra.min(u64::from(u32::MAX)) as u32, head: None, dedicated })
@@ -132,7 +134,7 @@ impl Los {
     }
 }
 
-/// The freeze that counts: that of the head, or that of the first reservation of a dedicated job if it comes sooner.
+/// The freeze that applies: that of the head, or that of the first reservation of a dedicated job if it comes sooner.
 pub(super) fn sooner(freeze: Freeze, room: &Room) -> Freeze {
     match (&room.plan, room.dedicated) {
         (Some(plan), Some(time)) if time < freeze.time => {

@@ -1,16 +1,18 @@
-//! Filling free processors with the best set of jobs.
+//! Fills free processors with the best set of jobs.
 
 use super::packing::Item;
-use super::{Dedicated, Los, ShadowRule, explain};
-use crate::local::{Actions, Cursor, Entry, Hole, Profile, Queue, View};
+use super::{Dedicated, Los, ShadowRule};
+use crate::local::{
+    Actions, BackfillWindow, Cursor, Entry, FreezeFacts, Packing, Profile, Queue, Rule, View,
+};
 use crate::units::{Span, Time};
 
-/// What is free in a pass.
+/// The free processors of a pass.
 #[derive(Clone, Debug)]
 pub(super) struct Room {
     /// Processors that are free now.
     pub(super) free: u32,
-    /// What is free later, where reservations (of the book, or of dedicated jobs under LOS-D) must be planned around.
+    /// The free processors later, where reservations (of the book, or of dedicated jobs under LOS-D) must be planned around.
     pub(super) plan: Option<Profile>,
     /// When the first reservation of a dedicated job begins in the plan.
     pub(super) dedicated: Option<Time>,
@@ -24,14 +26,14 @@ impl Room {
     }
 }
 
-/// What a search for the best set works on, kept from one to the next for its memory alone.
+/// The lists of a search for the best set, kept from one search to the next only to reuse their memory.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Lists {
-    /// Jobs that may be chosen.
+    /// The candidates.
     among: Vec<Entry>,
-    /// What they are to the search.
+    /// The candidates as items of the search.
     items: Vec<Item>,
-    /// Places of those that are chosen.
+    /// Places of the chosen candidates.
     chosen: Vec<usize>,
 }
 
@@ -40,43 +42,39 @@ pub(super) struct Lists {
 pub(super) struct Freeze {
     /// `fret`.
     pub(super) time: Time,
-    /// `frec`: processors that are spare then.
+    /// `frec`: processors that are spare at the freeze end.
     pub(super) extra: u32,
-    /// The head of the queue, if it is for that.
+    /// The head of the queue, if the freeze is for that job.
     pub(super) head: Option<Entry>,
-    /// How many dedicated jobs it is for.
+    /// The number of dedicated jobs that the freeze is for.
     pub(super) dedicated: usize,
 }
 
-/// What a set was.
+/// The result of one search.
 #[derive(Copy, Clone, Debug)]
 struct Filled {
-    /// The head of the queue is in it.
+    /// Whether the head of the queue is in the set.
     has_head: bool,
-    /// Processors of those that are still there at the freeze end.
+    /// Processors of the jobs that still run at the freeze end.
     held: u32,
-    /// Others may fit that were not looked at.
+    /// Whether jobs that were not candidates may fit.
     more: bool,
 }
 
 impl Los {
-    /// What is free at the beginning of a pass.
+    /// The free processors at the beginning of a pass.
     pub(super) fn room(&self, view: &View<'_>) -> Room {
         let around = self.options.dedicated == Dedicated::Reserved && !self.dedicated.is_empty();
         let planned = around || !view.bookings().is_empty();
         Room { free: view.free(), plan: planned.then(|| view.profile()), dedicated: None }
     }
 
-    /// The first `lookahead` jobs of the queue that may be chosen: they fit on the free processors, and at a freeze end they are over
-    /// or fit on those that are spare then.
+    /// The candidates: the first `lookahead` jobs of the queue that fit on the free processors, and that at a freeze end have
+    /// ended or fit on the processors that are spare then.
     fn candidates(&self, now: Time, free: u32, freeze: Option<Freeze>) -> impl Iterator<Item = Entry> {
-        let over_by = |freeze: Freeze| match self.options.shadow {
-            ShadowRule::Before => freeze.time.since(now) - Span::TICK,
-            ShadowRule::By => freeze.time.since(now),
-        };
-        let hole = Hole {
+        let hole = BackfillWindow {
             free,
-            window: freeze.map_or(Span::MAX, over_by),
+            window: freeze.map_or(Span::MAX, |freeze| self.window(now, freeze)),
             extra: freeze.map_or(free, |freeze| freeze.extra),
         };
         let mut cursor = Cursor::default();
@@ -88,8 +86,16 @@ impl Los {
         std::iter::from_fn(next).take(self.options.lookahead as usize)
     }
 
-    /// True if a job that starts now is still there at the freeze end.
-    pub(super) fn holds(&self, now: Time, entry: Entry, freeze: Freeze) -> bool {
+    /// Time until the freeze end: a job that starts now and runs longer than this still runs then.
+    fn window(&self, now: Time, freeze: Freeze) -> Span {
+        match self.options.shadow {
+            ShadowRule::Before => freeze.time.since(now) - Span::TICK,
+            ShadowRule::By => freeze.time.since(now),
+        }
+    }
+
+    /// True if a job that starts now still runs at the freeze end.
+    fn holds(&self, now: Time, entry: Entry, freeze: Freeze) -> bool {
         let end = now + entry.estimate;
         match self.options.shadow {
             ShadowRule::Before => end >= freeze.time,
@@ -97,10 +103,11 @@ impl Los {
         }
     }
 
-    /// Basic_DP, or with a freeze Reservation_DP: starts the set that uses the free processors best. True if the head of the queue is in it.
+    /// Basic_DP, or with a freeze Reservation_DP: starts the set that uses the free processors best. Returns true if the head of
+    /// the queue is in it.
     ///
-    /// Nothing that fits is left out by the best set of all jobs, but it may be by that of the first `lookahead` ones: while there are as many, and a
-    /// set of them starts, the next ones are looked at.
+    /// The best set of all jobs leaves out no job that fits, but the best set of the first `lookahead` jobs may: while there are
+    /// as many, and a set of them starts, the next jobs become candidates.
     pub(super) fn fill(
         &mut self,
         view: &View<'_>,
@@ -124,8 +131,8 @@ impl Los {
 
     /// Starts the best set of the first `lookahead` jobs.
     ///
-    /// Where there is a plan, the set is held against it in the order of the queue. A job that does not fit in is taken out of the
-    /// candidates, and the best set of the others is looked for.
+    /// Where there is a plan, the set is checked against it in the order of the queue. A job that does not fit is removed from
+    /// the candidates, and the best set of the others is searched for.
     fn fill_once(
         &mut self,
         view: &View<'_>,
@@ -134,17 +141,18 @@ impl Los {
         head: Entry,
         actions: &mut Actions,
     ) -> Filled {
-        let (now, quantum) = (view.now(), view.quantum().max(1));
+        let (now, allocation_unit) = (view.now(), view.allocation_unit().max(1));
         let mut lists = std::mem::take(&mut self.lists);
         let Lists { among, items, chosen } = &mut lists;
         among.clear();
         among.extend(self.candidates(now, room.free, freeze));
         let whole_window = among.len() == self.options.lookahead as usize;
-        let looked_at = if self.steps.is_some() { among.clone() } else { Vec::new() };
-        let (free, spare) = (room.free / quantum, freeze.map_or(0, |freeze| freeze.extra / quantum));
+        let looked_at = if actions.trace().is_some() { among.clone() } else { Vec::new() };
+        let (free, spare) =
+            (room.free / allocation_unit, freeze.map_or(0, |freeze| freeze.extra / allocation_unit));
         loop {
             let item = |entry: &Entry| Item {
-                units: entry.procs / quantum,
+                units: entry.procs / allocation_unit,
                 holds: freeze.is_some_and(|freeze| self.holds(now, *entry, freeze)),
             };
             items.clear();
@@ -166,13 +174,27 @@ impl Los {
                 }
             }
         }
-        if let Some(steps) = &mut self.steps {
-            let planned: Vec<u64> = among.iter().map(|entry| entry.seq).collect();
-            let refused =
-                looked_at.iter().map(|entry| entry.seq).filter(|seq| !planned.contains(seq)).collect();
-            let looked_at = looked_at.iter().map(|entry| entry.seq).collect();
-            let chosen = chosen.iter().map(|at| planned[*at]).collect();
-            steps.push(explain::Step::Fill { free: room.free, freeze, looked_at, refused, chosen });
+        if let Some(trace) = actions.trace() {
+            let frozen = |freeze: Freeze| FreezeFacts {
+                time: freeze.time,
+                window: self.window(now, freeze),
+                spare: freeze.extra,
+                first: freeze.head.map(|head| head.job),
+                dedicated: freeze.dedicated,
+            };
+            let keys = |entries: &[Entry]| entries.iter().map(|entry| entry.job).collect();
+            trace.rule = Rule::Packing(Packing {
+                free: Some(room.free),
+                freeze: freeze.map(frozen),
+                refused: looked_at
+                    .iter()
+                    .filter(|entry| !among.contains(entry))
+                    .map(|entry| entry.job)
+                    .collect(),
+                looked_at: keys(&looked_at),
+                chosen: chosen.iter().map(|at| among[*at].job).collect(),
+                ..Packing::default()
+            });
         }
         let more = whole_window && !chosen.is_empty();
         let mut filled = Filled { has_head: false, held: 0, more };

@@ -1,25 +1,26 @@
-//! Which waiting jobs fill the free processors best: Basic_DP and Reservation_DP.
+//! Basic_DP and Reservation_DP: the set of waiting jobs that fills the free processors best.
 //!
-//! Both are defined by a table (Shmueli and Feitelson 2005, Algorithms 1 and 3; Kumar et al. 2012, section III-A). `U[i][c][e]` is the
-//! largest number of processors that a subset of the first `i` jobs can use, if `c` are free and `e` are spare at the freeze end:
+//! Both are defined by a table (Shmueli and Feitelson 2005, Algorithms 1 and 3; Kumar et al. 2012, section III-A). `U[i][c][e]`
+//! is the largest number of processors that a subset of the first `i` jobs can use, if `c` are free and `e` are spare at the
+//! freeze end:
 //!
 //! ```text
 //! U[0][c][e] = 0
 //! U[i][c][e] = max(U[i-1][c][e], U[i-1][c - s_i][e - h_i] + s_i  if s_i <= c and h_i <= e)
 //! ```
 //!
-//! where `s_i` is the size of job `i` and `h_i`, what it holds at the freeze end, is 0 or `s_i`. The subset is found by going back from the last
-//! job, passing over a job wherever `U[i-1][c][e] = U[i][c][e]`: of subsets that use the same number of processors, jobs nearer to the
-//! head of the queue are preferred.
+//! where `s_i` is the size of job `i` and `h_i`, what it holds at the freeze end, is 0 or `s_i`. The subset is found by going
+//! back from the last job, passing over a job wherever `U[i-1][c][e] = U[i][c][e]`: of subsets that use the same number of
+//! processors, jobs nearer to the head of the queue are preferred.
 //!
-//! Because `h_i` is 0 or `s_i`, a sum of sizes is a sum over jobs that are over in time plus a sum over jobs that are not, and only the second is
-//! limited by `e`. So the table with three dimensions says no more than two sets of sums do, one for each kind of job, and these are rows of
-//! bits. The walk back asks whether the value `v` can still be reached without job `i`: whether there is a sum `a` of jobs that hold, `a <= e`, with
-//! `v - a` a sum of jobs that do not. The tests keep the table.
+//! Because `h_i` is 0 or `s_i`, a sum of sizes is a sum over jobs that have ended by then plus a sum over jobs that have not, and
+//! only the second is limited by `e`. So the table with three dimensions is equivalent to two sets of sums, one for each kind of
+//! job, stored as rows of bits. The walk back checks whether the value `v` can still be reached without job `i`: whether there is
+//! a sum `a` of jobs that hold, `a <= e`, with `v - a` a sum of jobs that do not. The tests compare this with the table.
 
 use super::bits;
 
-/// A job that may be chosen.
+/// A candidate.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Item {
     /// Its size, in allocation units.
@@ -28,20 +29,20 @@ pub struct Item {
     pub holds: bool,
 }
 
-/// Works out which jobs to start, and keeps its rows from one time to the next.
+/// Computes which jobs to start, and keeps the memory of its rows from one search to the next.
 #[derive(Clone, Debug, Default)]
 pub struct Packer {
-    /// Sums of jobs that hold.
+    /// Sums of jobs that hold their processors.
     holding: Vec<u64>,
-    /// `n - sum` for the sums of jobs that do not hold, `n` being the free units.
+    /// `n - sum` for the sums of jobs that do not hold theirs, `n` being the free units.
     passing: Vec<u64>,
-    /// For each item, the row of its kind without it and those after it.
+    /// For each item, the row of its kind without the item and those after it.
     before: Vec<u64>,
 }
 
 impl Packer {
-    /// Chooses among `items`, in the order of the queue, if `free` units are free now and `spare` of them may be held beyond the freeze end;
-    /// puts the places of those that are chosen into `chosen`, in ascending order.
+    /// Chooses among `items`, in the order of the queue, if `free` units are free now and `spare` of them may be held beyond the
+    /// freeze end; writes the places of the chosen items into `chosen`, in ascending order.
     pub fn pack(&mut self, items: &[Item], free: u32, spare: u32, chosen: &mut Vec<usize>) {
         chosen.clear();
         let spare = spare.min(free);
@@ -57,7 +58,7 @@ impl Packer {
         let width = bits::words(free);
         self.fill(items, free, width, can);
         let most = (held.min(u64::from(spare)) + passed).min(u64::from(free)) as u32;
-        // Nothing is the sum of no jobs, so a value is always found.
+        // The empty set has the sum 0, so a value is always found.
         let mut value = (0..=most).rev().find(|value| self.reaches(*value, free, spare)).unwrap_or(0);
         let mut spare = spare;
         for (at, item) in items.iter().enumerate().rev() {
@@ -76,7 +77,7 @@ impl Packer {
         chosen.reverse();
     }
 
-    /// All sums, and the rows before each item.
+    /// Computes all sums, and the rows before each item.
     fn fill(&mut self, items: &[Item], free: u32, width: usize, can: impl Fn(&Item) -> bool) {
         for row in [&mut self.holding, &mut self.passing] {
             row.clear();
@@ -98,7 +99,7 @@ impl Packer {
 
     /// True if so many units can be used, at most `spare` of them by jobs that hold.
     fn reaches(&self, value: u32, free: u32, spare: u32) -> bool {
-        // `value - a` is a sum of jobs that pass exactly if `free - value + a` is in the row.
+        // `value - a` is a sum of jobs that do not hold exactly if `free - value + a` is in the row.
         bits::meets(&self.holding, &self.passing, free - value, spare.min(value))
     }
 }
@@ -139,7 +140,7 @@ mod tests {
         chosen
     }
 
-    /// The most that any subset uses.
+    /// The largest number of units that any subset uses.
     fn brute(items: &[Item], free: u32, spare: u32) -> u32 {
         let sums = (0_u32..1 << items.len()).filter_map(|subset| {
             let of = |holds: bool| -> u32 {
@@ -166,7 +167,7 @@ mod tests {
 
     #[test]
     fn of_equal_sums_the_one_nearer_to_the_head_is_chosen() {
-        // Going back passes over the third, then over nothing: the second alone fills the three.
+        // Going back passes over the third item, then over none: the second alone fills the three units.
         assert_eq!(pack(&passing(&[1, 3, 2]), 3, 0), [1]);
         assert_eq!(pack(&passing(&[3, 1, 2]), 3, 0), [0]);
         assert_eq!(pack(&passing(&[2, 2, 2]), 4, 0), [0, 1]);
@@ -193,7 +194,7 @@ mod tests {
             prop_assert_eq!(pack(&items, free, spare), slow(&items, free, spare));
         }
 
-        /// Across the edges of words, with rows that are used again.
+        /// Sums across the boundaries of words, with rows that are reused.
         #[test]
         fn agrees_with_the_table_on_wide_machines(
             queues in proptest::collection::vec((items(90, 8), 60_u32..200, 0_u32..200), 1..4),

@@ -11,7 +11,7 @@ fn usual() -> RandomChurn {
     churn("weibull[shape=0.7,mean=45 h]", "lognormal[median=1 h,sigma=1.6]")
 }
 
-/// All turns until `end`.
+/// All changes until `end`.
 fn run(outages: &mut Outages, end: Time) -> Vec<(Time, u32, Turn)> {
     let mut all = Vec::new();
     while let Some(now) = outages.next().filter(|now| *now <= end) {
@@ -20,7 +20,7 @@ fn run(outages: &mut Outages, end: Time) -> Vec<(Time, u32, Turn)> {
     all
 }
 
-/// The obvious twin: each machine by itself, stretch by stretch, then sorted.
+/// The slow twin: each machine separately, stretch by stretch, then sorted.
 fn twin(
     seed: u64,
     site: &str,
@@ -66,7 +66,7 @@ proptest! {
         let expected = twin(seed, "a", "b c", machines, &churn, end);
         let mut outages = Outages::new(seed, "a", "b c", machines, &churn);
         let mut got = run(&mut outages, Time::from_secs(cut));
-        // Through a snapshot, and late calls give the same turns in the same order.
+        // Saving, restoring and late calls give the same changes in the same order.
         let saved = postcard::to_stdvec(&outages.save()).unwrap();
         let mut again = Outages::new(seed, "a", "b c", machines, &churn);
         again.restore(postcard::from_bytes(&saved).unwrap()).unwrap();
@@ -84,22 +84,22 @@ fn nobody_else_changes_a_machines_times() {
     let end = Time::from_secs(3_000_000);
     let all = run(&mut Outages::new(3, "windsor", "a", 30, &usual()), end);
     assert!(all.len() > 100, "{}", all.len());
-    // More machines: the first 30 do what they did.
+    // With more machines, the first 30 have the same outages.
     let more = run(&mut Outages::new(3, "windsor", "a", 75, &usual()), end);
     assert_eq!(all, more.into_iter().filter(|(_, machine, _)| *machine < 30).collect::<Vec<_>>());
-    // Another site, partition or seed: other times.
+    // Another site, partition or seed has other outages.
     for (seed, site, partition) in [(3, "delft", "a"), (3, "windsor", "b"), (4, "windsor", "a")] {
         let other = run(&mut Outages::new(seed, site, partition, 30, &usual()), end);
         assert!(!other.iter().any(|turn| all.contains(turn)), "{site} {partition}");
     }
-    // Names are not run together.
+    // Names are not concatenated without a separator.
     assert_ne!(
         run(&mut Outages::new(3, "w", "1 a", 1, &usual()), end),
         run(&mut Outages::new(3, "w", "a", 1, &usual()), end)
     );
 }
 
-/// Lengths of up stretches that begin and end within the run, by machine.
+/// The lengths of up stretches that begin and end within the run, by machine.
 fn up_times(turns: &[(Time, u32, Turn)], machine: u32) -> Vec<Span> {
     let own: Vec<_> = turns.iter().filter(|turn| turn.1 == machine).collect();
     let pairs = own.windows(2).filter(|pair| pair[0].2 == Turn::Up);
@@ -127,7 +127,7 @@ fn another_law_of_down_times_keeps_the_up_times() {
 
 #[test]
 fn the_process_is_stationary_from_the_beginning() {
-    // Up 6 h in the mean, down 2 h: 75 % at any time. Five standard errors of a binomial.
+    // Up for 6 h on average, down for 2 h: 75 % at any time. The tolerance is five standard errors of a binomial.
     let churn = churn("weibull[shape=0.5,mean=6 h]", "weibull[shape=2,mean=2 h]");
     let machines = 20_000;
     let mut outages = Outages::new(1, "s", "p", machines, &churn);
@@ -138,7 +138,7 @@ fn the_process_is_stationary_from_the_beginning() {
         turns += run(&mut outages, end).len() as f64;
         let up = 1.0 - f64::from(outages.away().len()) / f64::from(machines);
         assert!((up - 0.75).abs() < 5.0 * error, "{up} after {hours} h");
-        // Two turns a cycle of 8 h, from the first hour on.
+        // Two changes per cycle of 8 h, from the first hour on.
         let expected = f64::from(machines) * hours as f64 * 2.0 / 8.0;
         assert!((turns - expected).abs() <= 0.05 * expected, "{turns}, not {expected}, after {hours} h");
     }

@@ -1,13 +1,15 @@
 use super::*;
+use crate::experiment::{Attempt, ExplainedJob, WaitPlace};
+use crate::local::Why;
 use crate::model::Origin;
-use crate::report::{Attempt, ExplainedJob};
 
-/// A job that is submitted at 0 s, waits as long as told before each attempt, and loses each after 10 s but the last, which `ends` so.
+/// A job that is submitted at 0 s and waits for the given times before its attempts, each of which fails after 10 s except the
+/// last, which ends as `ends` says.
 fn facts(waits: &[f64], outcome: &'static str, ends: (&'static str, Option<&str>, f64)) -> Explained {
     let (mut now, mut attempts, mut stretches) = (0.0, Vec::new(), Vec::new());
     for (number, waited) in (1_u32..).zip(waits) {
         let start = now + waited;
-        // Like the real ones: without a wait there is no stretch.
+        // As in real facts, an attempt without a wait has no stretch.
         if *waited > 0.0 {
             stretches.push(stretch(number, now, start));
         }
@@ -24,11 +26,11 @@ fn facts(waits: &[f64], outcome: &'static str, ends: (&'static str, Option<&str>
             end_s: Some(now),
             ended: Some(ended),
             cause: cause.map(str::to_owned),
-            lost_proc_s: lost,
+            wasted_proc_s: lost,
         });
     }
     Explained {
-        job: ExplainedJob::new(7, Origin::Own, "here", false),
+        job: ExplainedJob::new(7, Origin::Local, "here", false),
         submit_s: 0.0,
         start_s: waits.first().copied(),
         end_s: now,
@@ -45,26 +47,19 @@ fn facts(waits: &[f64], outcome: &'static str, ends: (&'static str, Option<&str>
 }
 
 fn stretch(attempt: u32, from: f64, to: f64) -> Stretch {
+    let first = Explanation::new(Why::FirstInLine { reserved: false }, 4, 0);
     Stretch {
         attempt,
         from_s: from,
         to_s: to,
-        place: "here (`fcfs`)".to_owned(),
-        reason: Some(Reason::NoRoom),
-        rule: "it is the first in line".to_owned(),
-        rule_at_end: None,
-        needs: 4,
-        free: 0,
-        shadow_s: None,
-        spare: None,
-        planned_s: None,
-        held_by: Vec::new(),
-        profile: Vec::new(),
+        place: WaitPlace::Site { site: "here".to_owned(), policy: "fcfs".to_owned() },
+        begin: Some(first),
+        end: None,
         looks: 1,
     }
 }
 
-/// In one line.
+/// The explanation in one line.
 fn told(facts: &Explained, all: bool) -> String {
     explained_text(facts, all).split_whitespace().collect::<Vec<&str>>().join(" ")
 }
@@ -72,36 +67,36 @@ fn told(facts: &Explained, all: bool) -> String {
 #[test]
 fn one_attempt_ends_in_few_words() {
     let told = |outcome, ends| headline(&facts(&[30.0], outcome, ends));
-    let head = "job 7: asks for 4 processors, submitted at 0 s, started at 30 s after 30 s, ";
+    let head = "job 7: requests 4 processors, submitted at 0 s, started at 30 s after 30 s, ";
     assert_eq!(told("completed", ("completed", None, 0.0)), format!("{head}completed at 40 s"));
     assert_eq!(told("killed", ("killed", None, 0.0)), format!("{head}killed at 40 s"));
     assert_eq!(
         told("failed", ("failed", Some("machine-left"), 1_234.4)),
-        format!("{head}failed at 40 s: a machine left, 1,234 processor-seconds lost")
+        format!("{head}failed at 40 s: machine left, 1,234 processor-seconds wasted")
     );
     assert_eq!(
-        told("failed", ("given-back", Some("site-left"), 0.0)),
-        format!("{head}failed at 40 s, its attempt given back: the site left")
+        told("failed", ("returned", Some("site-left"), 0.0)),
+        format!("{head}failed at 40 s, its attempt returned: site left")
     );
 }
 
 #[test]
 fn several_attempts_are_counted_and_the_last_is_told() {
     let told = |outcome, ends| headline(&facts(&[30.0, 0.0], outcome, ends));
-    let head = "job 7: asks for 4 processors, submitted at 0 s, first started at 30 s after 30 s, ";
+    let head = "job 7: requests 4 processors, submitted at 0 s, first started at 30 s after 30 s, ";
     assert_eq!(
         told("completed", ("completed", None, 0.0)),
         format!("{head}completed at 50 s after 2 attempts")
     );
     assert_eq!(
         told("failed", ("failed", Some("machine-left"), 40.0)),
-        format!("{head}failed at 50 s after 2 attempts: a machine left")
+        format!("{head}failed at 50 s after 2 attempts: machine left")
     );
     assert_eq!(
-        told("failed", ("given-back", Some("machine-left"), 40.0)),
-        format!("{head}failed at 50 s after 2 attempts, the last given back: a machine left")
+        told("failed", ("returned", Some("machine-left"), 40.0)),
+        format!("{head}failed at 50 s after 2 attempts, the last returned: machine left")
     );
-    // Asked about an instant of its first attempt.
+    // At an instant in its first attempt.
     let mut early = facts(&[30.0, 0.0], "failed", ("failed", Some("machine-left"), 40.0));
     early.attempts.truncate(1);
     assert_eq!(headline(&early), format!("{head}failed at 50 s after 2 attempts"));
@@ -113,38 +108,37 @@ fn what_never_started_says_why() {
     never.reason = Some("refused by the local policy".to_owned());
     assert_eq!(
         headline(&never),
-        "job 7: asks for 4 processors, submitted at 0 s, never started, rejected at 0 s: refused by the local policy"
+        "job 7: requests 4 processors, submitted at 0 s, never started, rejected at 0 s: refused by the local policy"
     );
 }
 
-/// The summary of the waits between does not hang on the second attempt's having waited.
+/// Regression test: the summary of the middle waits must not depend on whether the second attempt waited.
 #[test]
 fn the_waits_between_are_summed_up_whichever_attempts_waited() {
     let ends = ("completed", None, 0.0);
     let mut waits = [60.0; 14];
-    assert!(told(&facts(&waits, "completed", ends), false).contains(
-        "the waits between, before attempts 2 to 13 (`--all` tells each): no room 12 min in 12 stretches"
-    ));
+    assert!(
+        told(&facts(&waits, "completed", ends), false)
+            .contains("the waits before attempts 2 to 13 (`--all` shows each): no room 12 min in 12 periods")
+    );
     waits[1] = 0.0;
     let text = told(&facts(&waits, "completed", ends), false);
     assert!(
-        text.contains(
-            "the waits between, before attempts 3 to 13 (`--all` tells each): no room 11 min in 11 stretches"
-        ),
+        text.contains("the waits before attempts 3 to 13 (`--all` shows each): no room 11 min in 11 periods"),
         "{text}"
     );
     assert!(text.contains(", before attempt 1: no room") && text.contains(", before attempt 14: no room"));
-    assert_eq!(text.matches("the waits between").count(), 1, "{text}");
-    // The one before the last did not wait either, and in the end only one did.
+    assert_eq!(text.matches("the waits before attempts").count(), 1, "{text}");
+    // The last attempt but one did not wait either; below, only one attempt in the middle did.
     waits[12] = 0.0;
     assert!(told(&facts(&waits, "completed", ends), false).contains("before attempts 3 to 12 (`--all`"));
     let mut one = [0.0; 14];
     (one[0], one[6], one[13]) = (60.0, 60.0, 60.0);
     assert!(
         told(&facts(&one, "completed", ends), false)
-            .contains("the wait between, before attempt 7 (`--all` tells it): no room 1 min")
+            .contains("the wait before attempt 7 (`--all` shows it): no room 1 min")
     );
-    // Nothing is left out where nothing was waited for, or where all is told.
+    // There is no summary if no attempt in the middle waited, or if all waits are printed.
     one[6] = 0.0;
     assert!(!told(&facts(&one, "completed", ends), false).contains("between"));
     let all = told(&facts(&waits, "completed", ends), true);

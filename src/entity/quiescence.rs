@@ -1,0 +1,25 @@
+//! The work that is left, as every entity reports it, so that a run can detect its end.
+
+use serde::{Deserialize, Serialize};
+
+use crate::units::Time;
+
+/// The work that is left, as far as one entity can tell.
+///
+/// Summed over all entities, `admitted − done` is the number of jobs in the system, including those in messages.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Quiescence {
+    /// Jobs that it has admitted to the system.
+    pub admitted: u64,
+    /// Jobs that have left the system here, with any outcome.
+    pub done: u64,
+    /// Whether it will admit more jobs, as far as it can tell.
+    pub more: bool,
+    /// When a job was last admitted, started, ended or moved, or when a cause of such events last ceased: an end of
+    /// the run derived from this is never in the past.
+    pub last: Time,
+    /// Whether an event to come here may move a job: an end, an arrival, a return, a wake.
+    pub moves: bool,
+    /// Whether machines may still go down or come up here.
+    pub may: bool,
+}

@@ -1,0 +1,187 @@
+//! The facts of an explained job: its attempts, and the reasons of its waits. [`crate::report`] puts them into words.
+
+use serde::Serialize;
+
+use crate::local::{Explanation, Reason};
+use crate::model::Origin;
+use crate::units::Time;
+
+/// A job, explained.
+#[derive(Clone, Debug, Serialize)]
+pub struct Explained {
+    /// The job.
+    pub job: ExplainedJob,
+    /// Time of its submission; all times here are in seconds.
+    pub submit_s: f64,
+    /// Time of its first start; `None` if it never started.
+    pub start_s: Option<f64>,
+    /// Time of its end.
+    pub end_s: f64,
+    /// Its outcome.
+    pub outcome: &'static str,
+    /// Why it was rejected, if it was.
+    pub reason: Option<String>,
+    /// Requested processors.
+    pub requested: u32,
+    /// The number of its starts, according to the folder.
+    pub started: u32,
+    /// Its attempts in order; if an instant was given, those up to it.
+    pub attempts: Vec<Attempt>,
+    /// The stretches in which it did not run, or the one at the given instant.
+    pub stretches: Vec<Stretch>,
+    /// The state at the given instant.
+    pub at: Option<At>,
+    /// The number of decisions of sites that were looked at.
+    pub looks: u64,
+    /// Notes that a reader needs before trusting this.
+    pub notes: Vec<String>,
+}
+
+/// The identity of a job.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ExplainedJob {
+    /// Number in its workload.
+    pub number: u64,
+    /// `local` or `grid`.
+    pub origin: &'static str,
+    /// The site at which it ended; `None` if it reached none.
+    pub site: Option<String>,
+    /// The identity in words.
+    pub told: String,
+}
+
+/// An attempt to run a job.
+#[derive(Clone, Debug, Serialize)]
+pub struct Attempt {
+    /// The number of the attempt, from 1.
+    pub attempt: u32,
+    /// Time in which the job had not run before: since its submission, or since the end of the previous attempt.
+    pub waited_s: f64,
+    /// The site of the attempt.
+    pub site: String,
+    /// The partition of the attempt.
+    pub partition: String,
+    /// Its processors.
+    pub processors: u32,
+    /// Its start.
+    pub start_s: f64,
+    /// Its end; `None` if it had not ended by the given instant.
+    pub end_s: Option<f64>,
+    /// How the attempt ended: an outcome, or what happened to the job when the attempt failed (an event of `events.csv`).
+    pub ended: Option<&'static str>,
+    /// The cause of a failure.
+    pub cause: Option<String>,
+    /// Processor-seconds of wasted work.
+    pub wasted_proc_s: f64,
+}
+
+/// The state of a job at a given instant.
+#[derive(Clone, Debug, Serialize)]
+pub struct At {
+    /// The instant.
+    pub at_s: f64,
+    /// The state of the job then.
+    pub state: AtState,
+    /// The attempt that runs, is suspended, or is waited for.
+    pub attempt: Option<u32>,
+    /// The site at which the job runs or waits.
+    pub site: Option<String>,
+    /// Since when it runs; or its submission if that comes later, or its end.
+    pub since_s: Option<f64>,
+}
+
+/// The state of a job at an instant.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AtState {
+    /// The job has not been submitted.
+    ToCome,
+    /// The job waits, or is on its way.
+    Waits,
+    /// The job runs.
+    Runs,
+    /// The job has ended.
+    Ended,
+}
+
+/// A part of a wait with one reason and the same blocking jobs. [`crate::report`] puts it into words.
+#[derive(Clone, Debug)]
+pub struct Stretch {
+    /// The attempt that the job waited for; for a suspended job, its current attempt.
+    pub attempt: u32,
+    /// The beginning.
+    pub from_s: f64,
+    /// The end.
+    pub to_s: f64,
+    /// The place of waiting.
+    pub place: WaitPlace,
+    /// At a site, the explanation at its beginning; the first one at a place includes a profile.
+    pub begin: Option<Explanation>,
+    /// The last explanation.
+    pub end: Option<Explanation>,
+    /// The number of questions to the site.
+    pub looks: u64,
+}
+
+/// The place where a job waits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WaitPlace {
+    /// At a site.
+    Site {
+        /// The name of the site, with that of the partition if it has several.
+        site: String,
+        /// The policy of the site.
+        policy: String,
+    },
+    /// With the broker.
+    Broker,
+    /// With the dispatcher: this site has reached its limit of grid jobs.
+    Held(String),
+    /// With the dispatcher, which sends jobs to this site one after the other.
+    Outgoing(String),
+    /// Its input is on its way to this site.
+    Input(String),
+    /// With the dispatcher: it has returned, and its back-off runs.
+    Resting,
+    /// In a message.
+    OnItsWay,
+}
+
+impl Stretch {
+    /// The length of the stretch, in seconds.
+    pub(crate) fn long(&self) -> f64 {
+        self.to_s - self.from_s
+    }
+
+    /// The reason, if it waits at a site.
+    pub(crate) fn reason(&self) -> Option<Reason> {
+        self.begin.as_ref().map(Explanation::reason)
+    }
+
+    /// True if the job waits at the same place under the same rule; figures may differ.
+    pub(crate) fn is_like(&self, other: &Self) -> bool {
+        let rules = match (&self.begin, &other.begin) {
+            (Some(one), Some(other)) => one.why.is_like(&other.why),
+            (one, other) => one.is_none() && other.is_none(),
+        };
+        rules && self.place == other.place
+    }
+
+    /// A planned start in seconds; `None` for [`Time::NEVER`].
+    pub(crate) fn seconds(time: Option<Time>) -> Option<f64> {
+        time.filter(|time| *time != Time::NEVER).map(Time::as_secs_f64)
+    }
+}
+
+impl ExplainedJob {
+    /// The job of that number, which ended at `site`; `several` says whether the run has more than one site.
+    pub fn new(number: u64, origin: Origin, site: &str, several: bool) -> Self {
+        let told = match origin {
+            Origin::Local if several => format!("local job {number} of {site}"),
+            Origin::Local => format!("job {number}"),
+            Origin::Grid => format!("grid job {number}"),
+        };
+        let site = (origin == Origin::Local || site != "grid").then(|| site.to_owned());
+        Self { number, origin: origin.name(), site, told }
+    }
+}

@@ -1,0 +1,46 @@
+//! Two futures of one run, side by side.
+
+use serde::Serialize;
+
+use crate::metrics::{GridSummary, Measures};
+
+/// The point at which two futures part.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Branch {
+    /// The title of the run.
+    pub title: String,
+    /// The instant for which the fork was requested, in seconds.
+    pub asked_s: f64,
+    /// The instant of the fork, that of a snapshot, in seconds.
+    pub at_s: f64,
+    /// The number of the snapshot.
+    pub snapshot: u64,
+    /// Jobs that had ended by the fork.
+    pub jobs: u64,
+    /// What differs from the fork on, one sentence each.
+    pub changes: Vec<String>,
+}
+
+/// The first record that differs between the futures.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Difference {
+    /// The time of the record, in the future in which it comes first, in seconds.
+    pub at_s: f64,
+    /// The record of the changed future, in words.
+    pub record: String,
+}
+
+/// Two futures of one run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Futures {
+    /// The fork.
+    pub branch: Branch,
+    /// The summary of the unchanged future.
+    pub as_it_was: GridSummary,
+    /// The summary of the changed future.
+    pub changed: GridSummary,
+    /// The measures of the jobs that ended after the fork: of the unchanged future, then of the changed one.
+    pub after: [Measures; 2],
+    /// The first difference; `None` if the records are equal.
+    pub difference: Option<Difference>,
+}

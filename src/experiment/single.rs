@@ -1,0 +1,151 @@
+//! What a summary contains beside the measures: notes, and for one site without a broker its workload, its policy, and
+//! its differences from a plain replay.
+
+use super::workload::Opened;
+use crate::entity::{Portal, Site};
+use crate::formats::swf::Clean;
+use crate::grid::Grid;
+use crate::metrics::{GridMeasures, OfferedLoad, SingleSite, WaitComparison};
+use crate::model::{Named, PartitionSpec, SiteSpec};
+use crate::scenario::{EstimateSource, Workload};
+use crate::scenario::{Measure, PlannedWorkload, ResolvedScenario};
+use crate::workload::Estimates;
+
+/// The description of a run of one site without a broker, with its workload `opened`; `None` for any other grid.
+pub(super) fn single(
+    resolved: &ResolvedScenario,
+    grid: &Grid,
+    measures: &GridMeasures,
+    opened: Option<&Opened>,
+) -> Option<SingleSite> {
+    let planned =
+        resolved.site_workloads.first().and_then(Option::as_ref).filter(|_| resolved.is_single())?;
+    let site = &resolved.grid.sites[0];
+    let procs = site.partitions.iter().map(PartitionSpec::processors).sum();
+    let shaping = &planned.shaping;
+    // Recorded waits belong to the recorded submissions and run times.
+    let has_recorded = matches!(shaping.estimates, EstimateSource::Plain(_))
+        && shaping.load.is_none()
+        && opened.is_some_and(|opened| opened.header.is_some());
+    let offered = opened.and_then(|opened| opened.read().offered_load(procs));
+    Some(SingleSite {
+        workload: name(&resolved.name, planned, opened),
+        policy: site.policy.to_string(),
+        procs,
+        estimates: match (&planned.workload, &shaping.estimates) {
+            // The models generate run times only.
+            (Workload::Lublin(_) | Workload::Cwf(_), EstimateSource::Plain(Estimates::Log)) => {
+                Estimates::Exact.to_string()
+            }
+            (_, estimates) => estimates.to_string(),
+        },
+        order: site.order,
+        options: typed(site, planned),
+        random: planned.workload.generator().is_some()
+            || matches!(shaping.estimates, EstimateSource::Tsafrir(_))
+            || site.churn.random.is_some(),
+        offered_load: offered
+            .map(|value| OfferedLoad { value, over: "processors × the span of submissions".to_owned() }),
+        longest_queue: grid.sites().next().map(Site::tally).unwrap_or_default().longest_queue,
+        recorded_waits: measures
+            .waits()
+            .filter(|_| has_recorded)
+            .map(WaitComparison::rows)
+            .unwrap_or_default(),
+    })
+}
+
+/// The name of the workload: that of the scenario, unless it is more specific.
+fn name(scenario: &str, planned: &PlannedWorkload, opened: Option<&Opened>) -> String {
+    let Some(generator) = planned.workload.generator() else {
+        return opened.map_or_else(|| planned.workload.title(), |opened| opened.name.clone());
+    };
+    let says = |named: &Named| {
+        named.name == generator.name
+            && named.params.iter().all(|(key, value)| generator.params.get(key) == Some(value))
+    };
+    match scenario.parse::<Named>() {
+        Ok(named) if says(&named) => scenario.to_owned(),
+        _ => generator.to_string(),
+    }
+}
+
+/// Options that change the result and differ from a plain replay, as they are typed. Policy, estimates and order of an
+/// instant are reported separately.
+fn typed(site: &SiteSpec, planned: &PlannedWorkload) -> Vec<String> {
+    let shaping = &planned.shaping;
+    let flags = [
+        (shaping.clean != Clean::None, "--clean strict"),
+        (shaping.cap, "--cap"),
+        (shaping.feedback, "--feedback"),
+        (shaping.malleable, "--malleable"),
+        (site.overrun, "--overrun"),
+    ];
+    let mut typed: Vec<String> =
+        flags.iter().filter(|(set, _)| *set).map(|(_, flag)| (*flag).to_owned()).collect();
+    let mut value = |name: &str, value: Option<String>| {
+        typed.extend(value.map(|value| format!("--{name} {value}")));
+    };
+    value("load", shaping.load.map(|load| load.to_string()));
+    value("first", shaping.first.map(|first| first.to_string()));
+    // Differences between classes of machines are in the scenario.
+    if let [machines] = &site.partitions[..] {
+        let plain = PartitionSpec::plain(1);
+        value(
+            "allocation-unit",
+            (machines.allocation_unit != plain.allocation_unit).then(|| machines.allocation_unit.to_string()),
+        );
+        value("speed", (machines.speed != plain.speed).then(|| machines.speed.to_string()));
+        value("idle", (machines.idle != plain.idle).then(|| format!("'{}'", machines.idle)));
+        value("busy", (machines.busy != plain.busy).then(|| format!("'{}'", machines.busy)));
+        value("pue", (site.pue_ppm != 1_000_000).then(|| (site.pue_ppm as f64 / 1e6).to_string()));
+        value("price", (machines.price != plain.price).then(|| machines.price.to_string()));
+    }
+    for (_, reserved) in &site.reservations {
+        value("reserve", Some(format!("{}..{}:{}", reserved.start, reserved.end, reserved.procs)));
+    }
+    typed
+}
+
+/// Notes that a reader needs before trusting the result. A `single` site is not named.
+pub(super) fn notes(grid: &Grid, measure: Measure, single: bool) -> Vec<String> {
+    let mut notes = grid.portal().map(Portal::notes).unwrap_or_default();
+    for site in grid.sites() {
+        let mut told = site.notes();
+        let short = site.tally().short_reservations;
+        if short > 0 {
+            told.push(format!("{short} reservations began with fewer processors than booked"));
+        }
+        let name = if single { String::new() } else { format!("site `{}`: ", site.spec().name) };
+        notes.extend(told.into_iter().map(|note| format!("{name}{note}")));
+    }
+    if measure != Measure::All {
+        notes.push(
+            "utilization, energy and cost cover the whole run; jobs, waits and churn cover the measurement window"
+                .to_owned(),
+        );
+    }
+    notes
+}
+
+/// Why jobs were rejected at the only site, and how to avoid it.
+pub(super) fn too_large(site: &SiteSpec, measures: &GridMeasures) -> Option<String> {
+    let jobs = match measures.too_large() {
+        0 => return None,
+        1 => "1 job that asks".to_owned(),
+        jobs => format!("{jobs} jobs that request"),
+    };
+    let largest = site.partitions.iter().max_by_key(|part| part.usable())?;
+    Some(if largest.allocation_unit > 1 {
+        format!(
+            "rejected {jobs} for more than the {} processors that the machine gives in blocks of {}",
+            largest.usable(),
+            largest.allocation_unit
+        )
+    } else {
+        let procs = largest.processors();
+        format!(
+            "rejected {jobs} for more than {procs} processors; `--cap` reduces such jobs of a log to the machine"
+        )
+    })
+}

@@ -1,0 +1,135 @@
+//! The facts of a decision, which a pass records if an explanation is requested.
+//!
+//! A policy decides once. If facts are requested, [`super::Actions::trace`] is there, and the pass records what it has found:
+//!
+//! ```
+//! # use gridemu::local::{Actions, Rule, View};
+//! # fn schedule(view: &View<'_>, actions: &mut Actions) {
+//! # let (free, first) = (view.free(), None);
+//! if let Some(trace) = actions.trace() {
+//!     trace.free = free;
+//!     trace.rule = Rule::InOrder { first };
+//! }
+//! # }
+//! ```
+//!
+//! Facts describe the pass, and not each job that it has skipped: queues are indexed, and a pass looks at few jobs. Why a waiting
+//! job has or has not started is a function of the facts, the job and the view: [`Decision::explain`].
+
+use crate::model::{JobKey, ProcSet};
+use crate::units::{Span, Time};
+
+/// The facts of one pass of a local policy.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Decision {
+    /// The instant of the pass.
+    pub at: Time,
+    /// Jobs that it has started, in order. [`super::Actions`] records them.
+    pub started: Vec<JobKey>,
+    /// Processors that it has left free; where processors are shared, those that can take another job.
+    pub free: u32,
+    /// Waiting dedicated jobs that the policy handles as such, by requested start; with the start of the reservation that each
+    /// has in the policy's plan, where it plans.
+    pub dedicated: Vec<(JobKey, Option<Time>)>,
+    /// The rule by which the other jobs wait.
+    pub rule: Rule,
+}
+
+/// The rule by which the jobs wait that a pass has not started, with the facts needed to apply it to one of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Rule {
+    /// The policy does not record a rule.
+    #[default]
+    Unsaid,
+    /// No job overtakes the first in line.
+    InOrder {
+        /// The first in line, which does not fit; `None` if no job waits.
+        first: Option<JobKey>,
+    },
+    /// No job overtakes the first in line, which needs processors with fewer than `most` jobs.
+    Level {
+        /// The first in line, for which there are too few of them; `None` if no job waits.
+        first: Option<JobKey>,
+        /// Processors that run `most` jobs after the pass.
+        full: ProcSet,
+        /// The multiprogramming level.
+        most: u32,
+    },
+    /// The first in line has a reservation; another job starts if it fits beside all reservations.
+    Backfill {
+        /// The first in line, which does not fit; `None` if no job waits.
+        first: Option<JobKey>,
+        /// The shadow time, at which its reservation begins, if the pass computed it.
+        shadow: Option<Time>,
+    },
+    /// Every waiting job has a reservation.
+    Plan {
+        /// Waiting jobs, by the start of their reservations.
+        starts: Vec<(JobKey, Time)>,
+        /// How reservations move up when a job ends early.
+        compress: Compress,
+    },
+    /// The pass starts the set of jobs that fills the free processors best.
+    Packing(Packing),
+}
+
+/// How reservations move when a job ends before its estimate.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub enum Compress {
+    /// Each moves to its earliest time, in order of submission.
+    #[default]
+    Submission,
+    /// Each moves to its earliest time, in order of reserved start.
+    Start,
+    /// Each keeps its time.
+    None,
+}
+
+/// The last set of jobs that a pass has chosen to fill the free processors.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Packing {
+    /// The first job of the queue, after the pass.
+    pub first: Option<JobKey>,
+    /// Processors that were free for the set; `None` if the pass looked for no set.
+    pub free: Option<u32>,
+    /// The freeze that the set must not delay.
+    pub freeze: Option<FreezeFacts>,
+    /// The candidates.
+    pub looked_at: Vec<JobKey>,
+    /// Candidates that cannot start beside the others because of a reservation.
+    pub refused: Vec<JobKey>,
+    /// Candidates that were chosen.
+    pub chosen: Vec<JobKey>,
+    /// The lookahead: how many jobs may be candidates.
+    pub lookahead: u32,
+    /// How often each waiting job has been skipped as the first of the queue.
+    pub skipped: Vec<(JobKey, u32)>,
+    /// How often a job may be skipped.
+    pub most_skips: u32,
+}
+
+/// The freeze end (shadow time) of a pass.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct FreezeFacts {
+    /// The freeze end.
+    pub time: Time,
+    /// Time until the freeze end: a job that runs longer than this still runs then.
+    pub window: Span,
+    /// Processors that are spare at the freeze end.
+    pub spare: u32,
+    /// The first job of the queue, if the freeze is for that job.
+    pub first: Option<JobKey>,
+    /// The number of dedicated jobs that the freeze is for.
+    pub dedicated: usize,
+}
+
+impl Decision {
+    /// Begins the facts of a pass at `at`: none is known yet.
+    pub(super) fn begin(&mut self, at: Time) {
+        self.at = at;
+        self.started.clear();
+        self.dedicated.clear();
+        (self.free, self.rule) = (0, Rule::Unsaid);
+    }
+}

@@ -1,0 +1,189 @@
+//! Why a job waits, as a function of the facts that a pass has recorded, the job and the view.
+
+mod backfill;
+mod packing;
+mod plan;
+
+use super::{Blocker, Decision, Explanation, LiveJob, Phase, Profile, Reason, Rule, View, Why};
+use crate::model::{JobKey, ProcSet};
+use crate::units::Time;
+
+impl Decision {
+    /// Why the pass has or has not started `job`, which was waiting when the pass began. The view is that of the pass, before or
+    /// after its actions have been carried out.
+    pub fn explain(&self, view: &View<'_>, job: JobKey) -> Explanation {
+        let case = Case { facts: self, view, job, live: view.job(job) };
+        if self.started.contains(&job) {
+            return Explanation::new(Why::Starts, case.needs(), self.free);
+        }
+        let later = |(waits, _): &&(JobKey, Option<Time>)| *waits == job;
+        if let Some(start) = self.dedicated.iter().find(later).and(case.live.requested_start())
+            && start > self.at
+        {
+            let why = Why::AsksForLater { start, kept_back: false };
+            return Explanation::new(why, case.needs(), self.free).starting(Some(start));
+        }
+        let told = match &self.rule {
+            Rule::Unsaid => None,
+            Rule::InOrder { first } => first.map(|first| case.in_order(first)),
+            Rule::Level { first, full, most } => first.map(|first| case.level(first, full, *most)),
+            Rule::Backfill { first, shadow } => first.map(|first| case.backfilled(first, *shadow)),
+            Rule::Plan { starts, compress } => case.planned(starts, *compress),
+            Rule::Packing(packing) => Some(case.packed(packing)),
+        };
+        told.unwrap_or_else(|| view.explanation(job))
+    }
+}
+
+/// A job that the pass has not started, and the facts and the view that explain why.
+#[derive(Copy, Clone)]
+struct Case<'a> {
+    facts: &'a Decision,
+    view: &'a View<'a>,
+    job: JobKey,
+    live: &'a LiveJob,
+}
+
+impl Case<'_> {
+    fn needs(&self) -> u32 {
+        self.live.procs()
+    }
+
+    fn told(&self, why: Why) -> Explanation {
+        Explanation::new(why, self.needs(), self.facts.free)
+    }
+
+    /// Jobs that the pass has started and that do not run yet.
+    fn started(&self) -> impl Iterator<Item = JobKey> + use<'_> {
+        let waits = |job: &JobKey| self.view.job(*job).phase() == Phase::Waiting;
+        self.facts.started.iter().copied().filter(waits)
+    }
+
+    fn started_before(&self) -> impl Iterator<Item = Blocker> + use<'_> {
+        self.started().map(|job| self.view.waits(job, Some(self.facts.at)))
+    }
+
+    /// Free processors after the pass, beside running jobs, the book and the reservations of dedicated jobs.
+    fn ground(&self) -> Profile {
+        let (at, mut profile) = (self.facts.at, self.view.profile());
+        let started = self.started().map(|job| (job, Some(at)));
+        for (job, start) in started.chain(self.facts.dedicated.iter().copied()) {
+            if let Some(start) = start {
+                reserve(&mut profile, start, self.view.job(job));
+            }
+        }
+        profile
+    }
+
+    /// Explains [`Rule::InOrder`]: no job overtakes the first in line.
+    fn in_order(&self, first: JobKey) -> Explanation {
+        let Self { facts, view, job, .. } = *self;
+        let (head, profile) = (view.job(first), self.ground());
+        let start = profile.earliest(facts.at, head.estimate(), head.procs());
+        let ends = view.released_for(head.procs(), facts.free);
+        let told = if first == job {
+            self.told(Why::FirstInLine { reserved: false }).starting(start)
+        } else {
+            let would_do = self.needs() <= facts.free;
+            let why = Why::NobodyOvertakes { first: view.who(first), needs: head.procs(), would_do };
+            self.told(why).blocked_by([view.waits(first, start)])
+        };
+        told.blocked_by(ends).blocked_by(self.started_before()).over(&profile, start)
+    }
+
+    /// Explains [`Rule::Level`]: too few processors can take another job, so that the first in line waits.
+    fn level(&self, first: JobKey, full: &ProcSet, most: u32) -> Explanation {
+        let Self { view, job, .. } = *self;
+        let mut ends: Vec<(Time, JobKey)> = view
+            .jobs_in(Phase::Running)
+            .into_iter()
+            .filter(|job| view.job(*job).place().iter().any(|proc| full.contains(proc)))
+            .map(|job| (view.expected_end(job), job))
+            .collect();
+        ends.sort_unstable();
+        // A stalled job on machines that are down keeps its place on the others.
+        let missing = view.processors().saturating_sub(view.here().len());
+        let told = if first == job {
+            self.told(Why::FirstForPlaces { most })
+        } else {
+            let why = Why::PlacesBefore { first: view.who(first), needs: view.job(first).procs(), most };
+            self.told(why).blocked_by([view.waits(first, None)])
+        };
+        told.blocked_by(ends.into_iter().map(|(_, job)| view.runs(job)))
+            .blocked_by(self.started_before())
+            .blocked_by((missing > 0).then_some(Blocker::Down { procs: missing }))
+    }
+}
+
+fn reserve(profile: &mut Profile, start: Time, job: &LiveJob) {
+    profile.reserve(start, start + job.estimate(), job.procs());
+}
+
+/// The first instant before `end` at which fewer than `needs` are free, and how many are. The profile begins now.
+fn first_lack(profile: &Profile, end: Time, needs: u32) -> Option<(Time, u32)> {
+    let mut during = profile.steps().take_while(|(since, _)| *since < end);
+    let lack = during.find(|(_, free)| i64::from(*free) < i64::from(needs));
+    lack.map(|(time, free)| (time, u32::try_from(free).unwrap_or(0)))
+}
+
+impl View<'_> {
+    /// Explains a waiting job without knowing its policy: too few processors, a reservation in the way, or jobs that came
+    /// first. It never says that the job starts.
+    pub fn explanation(&self, key: JobKey) -> Explanation {
+        let (job, now, free) = (self.job(key), self.now(), self.free());
+        let needs = job.procs();
+        let profile = self.profile();
+        let start = profile.earliest(now, job.estimate(), needs);
+        let told = |why: Why| Explanation::new(why, needs, free).over(&profile, start);
+        if needs > free {
+            return told(Why::TooFew { skipped: None })
+                .blocked_by(self.released_for(needs, free))
+                .blocked_by(self.booked(now, start.unwrap_or(Time::NEVER)));
+        }
+        let end = now + job.estimate();
+        if !profile.fits(now, job.estimate(), needs) {
+            return told(Why::ReservedBefore { end, first: false })
+                .blocked_by(self.booked(now, end))
+                .starting(start);
+        }
+        let waiting = self.jobs_in(Phase::Waiting).into_iter();
+        let before = waiting.filter(|other| self.job(*other).seq() < job.seq());
+        let before: Vec<Blocker> = before.map(|other| self.waits(other, None)).collect();
+        told(if before.is_empty() { Why::Unsaid } else { Why::OthersBefore }).blocked_by(before)
+    }
+
+    /// Why a job is ineligible or stalled, so that its policy does not handle it. `None` if it runs or is in the queue.
+    pub(super) fn aside(&self, key: JobKey, kept_back: bool) -> Option<Explanation> {
+        let job = self.get(key)?;
+        let told = |why| Explanation::new(why, job.procs(), self.free());
+        match job.phase() {
+            Phase::Ineligible if kept_back => {
+                let start = job.requested_start();
+                let why = Why::AsksForLater { start: start.unwrap_or(self.now()), kept_back };
+                Some(told(why).starting(start))
+            }
+            Phase::Ineligible => {
+                let capacity = self.capacity();
+                let down = Blocker::Down { procs: self.processors().saturating_sub(capacity) };
+                Some(told(Why::NotThere { capacity }).blocked_by([down]))
+            }
+            Phase::Stalled => {
+                let gone = job.place().iter().filter(|proc| !self.here().contains(*proc)).count() as u32;
+                let procs = gone.min(self.processors().saturating_sub(self.here().len()));
+                Some(told(Why::StandsStill).blocked_by([Blocker::Down { procs }]))
+            }
+            Phase::Waiting | Phase::Suspended | Phase::Starting | Phase::Running => None,
+        }
+    }
+}
+
+/// The reason for too few processors: what takes the others.
+fn taken_by(holders: &[Blocker], is_enough_free: bool) -> Reason {
+    let waits = holders.iter().any(|blocker| matches!(blocker, Blocker::Waiting { .. }));
+    let books = holders.iter().any(|blocker| matches!(blocker, Blocker::Booking { .. }));
+    match (waits, books) {
+        (true, _) => Reason::Planned,
+        (false, true) if is_enough_free => Reason::Reserved,
+        _ => Reason::NoRoom,
+    }
+}

@@ -1,0 +1,254 @@
+//! Continuing a run under a changed description: another policy, other prices, other checkpoints.
+
+use serde::{Deserialize, Serialize};
+
+use super::Partition;
+use crate::local::prices::{Closed, Prices, metered};
+use crate::local::state::State;
+use crate::local::table::{Charged, Phase};
+use crate::model::{Checkpointing, EventCause, EventKind, JobKey, MachineState, ProcSet, Record, RecordSink};
+use crate::platform::{ProcTime, Usage};
+use crate::units::{Energy, Money, Rate, Time, Work};
+
+/// The part of the description that a partition's state depends on and that may change in the middle of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Terms {
+    /// The policy as it is written.
+    pub(super) policy: String,
+    pub(super) checkpoint: Option<Checkpointing>,
+    pub(super) prices: Prices,
+}
+
+impl State {
+    pub(super) fn prices(&self) -> Prices {
+        Prices {
+            idle: self.spec.idle,
+            busy: self.spec.busy,
+            price: self.spec.price,
+            tariff: self.settings.tariff,
+            pue_ppm: self.settings.pue_ppm,
+        }
+    }
+
+    /// Changes prices and power from now on: earlier use is charged by the earlier prices.
+    pub(super) fn reprice(&mut self, before: &Prices, now: Time, sink: &mut dyn RecordSink) {
+        let tariff = std::mem::replace(&mut self.tariff, before.tariff(&self.spec));
+        for key in self.on(|phase| phase == Phase::Running) {
+            self.settle(key, now, sink);
+        }
+        let mut busy: ProcTime = 0;
+        for job in self.table.iter_mut().filter(|job| job.proc_time > 0) {
+            busy += job.proc_time;
+            let charged = Charged { time: job.proc_time, energy: job.energy, cost: job.cost };
+            job.past.get_or_insert_default().charged = Some(charged);
+            job.charge = 0;
+        }
+        if self.usage.from < Time::NEVER {
+            self.account_until(now);
+            let until = Usage { useful: self.usage.busy() + busy, wasted: 0, overhead: 0, ..self.usage };
+            let (meter, electricity) = metered(&until, self.closed.as_ref(), &self.tariff);
+            self.closed = Some(Closed { until, meter, electricity });
+        }
+        self.tariff = tariff;
+    }
+
+    /// Takes jobs off processors that the present policy would not have put there, or could not resume: jobs on a shared
+    /// processor beyond the multiprogramming level, the last to come first, and suspended jobs if the policy does not resume
+    /// jobs. They wait in the queue again, in the order of arrival, and keep the work they have done. Jobs that keep processors
+    /// of their own run there alone.
+    pub(super) fn take_off(&mut self, now: Time, sink: &mut dyn RecordSink) {
+        let mut jobs = vec![0_u32; self.spec.processors() as usize];
+        let mut off = Vec::new();
+        for key in self.on(|phase| matches!(phase, Phase::Running | Phase::Stalled)) {
+            let Some(job) = self.table.get(key) else { continue };
+            if job.place.iter().all(|proc| jobs[proc as usize] < self.multiprogramming_level) {
+                job.place.iter().for_each(|proc| jobs[proc as usize] += 1);
+            } else {
+                off.push(key);
+            }
+        }
+        if !self.abilities.preempts {
+            off.extend(self.on(|phase| phase == Phase::Suspended));
+        }
+        let mut left = ProcSet::new();
+        for key in &off {
+            let key = *key;
+            self.settle(key, now, sink);
+            let Some(job) = self.table.get_mut(key) else { continue };
+            let place = std::mem::take(&mut job.place);
+            let (phase, held) =
+                (std::mem::replace(&mut job.phase, Phase::Ineligible), std::mem::take(&mut job.held));
+            match phase {
+                Phase::Running => self.running -= 1,
+                Phase::Stalled => self.halted -= 1,
+                _ => {}
+            }
+            if phase != Phase::Suspended {
+                left.insert_all(&place);
+            }
+            (job.expected_end, job.end, job.rate) = (Time::NEVER, Time::NEVER, Rate::ZERO);
+            self.lay_down(key, now);
+            if let Some(job) = self.table.get(key) {
+                let event = self.job_event(now, EventKind::Requeued, EventCause::Command, job, held);
+                sink.record(Record::Event(event));
+            }
+        }
+        let (mut idle, mut free) = (left.clone(), left.intersection(&self.here));
+        for (_, job) in self.table.iter() {
+            match job.phase {
+                Phase::Running => {
+                    idle.remove_all(&job.place);
+                    free.remove_all(&job.place);
+                }
+                Phase::Stalled => free.remove_all(&job.place),
+                _ => {}
+            }
+        }
+        idle.remove_all(&self.down);
+        self.unused += free.len();
+        self.free.insert_all(&free);
+        self.machines(&idle, MachineState::Idle, sink, now);
+        // Stalled jobs keep processors from others, unless these are shared.
+        self.recount();
+        let fits = |procs: u32| procs <= self.capacity;
+        let aside = std::mem::take(&mut self.aside);
+        // The support for dedicated jobs may have changed with the policy.
+        let early = self.agenda.take_all();
+        let waiting = self.on(|phase| phase == Phase::Waiting);
+        let dedicated = self.abilities.dedicated;
+        let leaves = |job: &super::LiveJob| !fits(job.procs) || job.early(dedicated, now).is_some();
+        let queued = waiting.into_iter().filter(|key| self.table.get(*key).is_some_and(leaves));
+        let queued: Vec<JobKey> = queued.collect();
+        for key in &queued {
+            let area = self.table.get(*key).map_or(0, super::LiveJob::area);
+            self.leaves_queue(area);
+        }
+        off.into_iter().chain(queued).chain(aside).chain(early).for_each(|key| self.wait_again(key, now));
+    }
+
+    /// Closes the account of an attempt whose job keeps the work it has done.
+    fn lay_down(&mut self, key: JobKey, now: Time) {
+        let Some(job) = self.table.get_mut(key) else { return };
+        let done = std::mem::take(&mut job.done).min(job.target);
+        let (energy, cost, time) = (job.energy, job.cost, job.proc_time);
+        (job.energy, job.cost, job.proc_time, job.charge) = (Energy::ZERO, Money::ZERO, 0, 0);
+        let past = job.past.get_or_insert_default();
+        let writing = past.checkpoints.map_or(Work::ZERO, |checkpoints| checkpoints.overhead(done));
+        past.kept += done - writing;
+        (past.energy, past.cost) = (past.energy + energy, past.cost + cost);
+        (past.secured, past.charged, past.lost_at) = (0, None, Some(now));
+        let overhead = std::mem::take(&mut past.overhead);
+        self.usage.useful += time - overhead;
+        self.usage.overhead += overhead;
+        self.usage.job_energy += energy;
+        self.usage.cost += cost;
+    }
+
+    /// Puts a job that is in no queue back into the queue, at its old place.
+    fn wait_again(&mut self, key: JobKey, now: Time) {
+        let Some(job) = self.table.get_mut(key) else { return };
+        job.prepare(&self.spec, &self.settings, self.capacity);
+        if self.agenda.known(key).is_some() {
+            self.ask_as_told(key);
+        }
+        let Some(job) = self.table.get_mut(key) else { return };
+        if let Some(start) = job.early(self.abilities.dedicated, now) {
+            job.phase = Phase::Ineligible;
+            self.agenda.keep_back(start, job.seq, key);
+        } else if job.procs > self.capacity {
+            job.phase = Phase::Ineligible;
+            self.aside.push(key);
+        } else {
+            job.phase = Phase::Waiting;
+            let area = job.area();
+            self.joins_queue(area);
+        }
+    }
+
+    /// Plans the checkpoints of waiting jobs anew.
+    pub(super) fn foresee_anew(&mut self) {
+        let (spec, settings) = (&self.spec, &self.settings);
+        for job in self.table.iter_mut().filter(|job| matches!(job.phase, Phase::Waiting | Phase::Ineligible))
+        {
+            let before = if job.phase == Phase::Waiting { job.area() } else { 0 };
+            job.foresee(spec, settings);
+            let after = if job.phase == Phase::Waiting { job.area() } else { 0 };
+            self.backlog = self.backlog - before + after;
+        }
+    }
+
+    /// Jobs in the wanted phases, in order of arrival.
+    fn on(&self, wanted: impl Fn(Phase) -> bool) -> Vec<JobKey> {
+        let jobs = self.table.iter().filter(|(_, job)| wanted(job.phase));
+        let mut found: Vec<_> = jobs.map(|(key, job)| (job.seq, key)).collect();
+        found.sort_unstable();
+        found.into_iter().map(|(_, key)| key).collect()
+    }
+}
+
+impl Partition {
+    pub(super) fn terms(&self) -> Terms {
+        Terms {
+            policy: self.policy_name.clone(),
+            checkpoint: self.state.settings.checkpoint,
+            prices: self.state.prices(),
+        }
+    }
+
+    /// Adapts a state that has just been restored to the present description. Records of the changes go to `sink`. Returns true
+    /// if the policy is another one, or must begin anew because it depends on what has changed.
+    ///
+    /// # Errors
+    /// A sentence on why the present description cannot continue the state.
+    pub(super) fn adapt(
+        &mut self,
+        before: &Terms,
+        now: Time,
+        sink: &mut dyn RecordSink,
+    ) -> Result<bool, String> {
+        let terms = self.terms();
+        let state = &mut self.state;
+        if terms.policy != before.policy
+            && !state.book.pending().is_empty()
+            && !state.abilities.keeps_reservations
+        {
+            return Err(format!(
+                "there are reservations, and `{}` keeps none; `easy` and `conservative` do",
+                terms.policy
+            ));
+        }
+        if terms.prices != before.prices {
+            state.reprice(&before.prices, now, sink);
+        }
+        if terms.policy != before.policy {
+            state.take_off(now, sink);
+            if state.multiprogramming_level == 1 {
+                for key in state.on(|phase| matches!(phase, Phase::Running | Phase::Stalled)) {
+                    state.give_whole(key, now, sink).map_err(|error| error.to_string())?;
+                }
+            }
+        }
+        if terms.checkpoint != before.checkpoint {
+            state.foresee_anew();
+        }
+        Ok(terms.policy != before.policy || terms.checkpoint != before.checkpoint)
+    }
+}
+
+impl State {
+    /// Gives a job that shared its processors their whole time.
+    fn give_whole(
+        &mut self,
+        key: JobKey,
+        now: Time,
+        sink: &mut dyn RecordSink,
+    ) -> Result<(), crate::local::PartitionError> {
+        if self.table.get(key).is_none_or(|job| job.share == Rate::FULL) {
+            return Ok(());
+        }
+        self.settle(key, now, sink);
+        let Some(job) = self.table.get_mut(key) else { return Ok(()) };
+        job.share = Rate::FULL;
+        if job.phase == Phase::Running { self.set_rate(key, now) } else { Ok(()) }
+    }
+}

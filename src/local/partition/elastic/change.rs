@@ -1,0 +1,299 @@
+//! The effect of an elastic command on a job, and the limits of commands.
+
+use super::{Obeyed, Trouble};
+use crate::local::Partition;
+use crate::local::agenda::Known;
+use crate::local::error::PartitionError;
+use crate::local::policy::Change;
+use crate::local::state::State;
+use crate::local::table::{LiveJob, Phase};
+use crate::model::{CommandRefusal, JobKey, Outcome, RecordSink};
+use crate::units::{Rate, Span, Time, Work};
+
+/// The longest run time that a command may give a job, here and alone on its machines: some 570 years. So hundreds of such jobs
+/// may run one after the other, or one at a place that is as much slower, before the end of the time axis.
+const LONGEST: Span = Span::from_micros(u64::MAX / 1_024);
+
+/// When such a job must have ended, if it starts as early as it can: the middle of the time axis.
+const LATEST: Time = Time::from_micros(u64::MAX / 2);
+
+impl Partition {
+    /// ET (with `more`): estimate and run time grow by the same amount. RT: the estimate shrinks, and the run time to no more
+    /// than that. The kill limit is always the estimate. A job that has already run longer than its new estimate ends now.
+    pub(super) fn change_time(
+        &mut self,
+        key: JobKey,
+        more: Option<Span>,
+        less: Span,
+        now: Time,
+        sink: &mut dyn RecordSink,
+    ) -> Obeyed {
+        let Some(live) = self.state.table.get(key) else { return Ok(None) };
+        let (runtime, estimate) = (live.job.runtime, live.job.estimate);
+        let (runtime, estimate) = match more {
+            Some(by) => (plus(runtime, by)?, plus(estimate, by)?),
+            None if less >= estimate => return Err(CommandRefusal::BelowZero.into()),
+            None => {
+                let left = Span::from_micros(estimate.micros() - less.micros());
+                (runtime.min(left), left)
+            }
+        };
+        let (before, phase) = (Asked::of(live), live.phase);
+        let mut changed = live.clone();
+        (changed.job.runtime, changed.job.estimate) = (runtime, estimate);
+        self.state.replan(&mut changed);
+        if more.is_some() && !self.state.ends_in_time(&changed, now) {
+            return Err(CommandRefusal::TooLong.into());
+        }
+        if phase == Phase::Running {
+            let rate = self.state.rate_of(live);
+            let left = (changed.estimated - live.done).span_at(rate).unwrap_or(Span::MAX);
+            let until = live.since.checked_add(left).unwrap_or(Time::NEVER);
+            if more.is_some() && self.is_booked(live.expected_end, until, live.held, now) {
+                return Err(CommandRefusal::NoRoom.into());
+            }
+            self.state.settle(key, now, sink);
+        }
+        let machines = self.state.table.get(key).map_or(0, |live| self.state.machines_under(&live.place));
+        let Some(live) = self.state.table.get_mut(key) else { return Ok(None) };
+        (live.job.runtime, live.job.estimate) = (runtime, estimate);
+        match phase {
+            Phase::Waiting | Phase::Starting | Phase::Ineligible => self.asks_anew(key, before, None, now),
+            Phase::Running | Phase::Suspended | Phase::Stalled => {
+                live.plan(&self.state.settings, machines);
+                if live.done >= live.target {
+                    live.has_run_enough();
+                    return Ok(self.end_job(key, Outcome::Completed, now, sink));
+                }
+                self.ends_anew(key, before.end, now)?;
+            }
+        }
+        Ok(None)
+    }
+
+    /// EP and RP, in whole blocks: for a malleable job, within its limits; for a running job, if enough processors are free and
+    /// not reserved.
+    pub(super) fn change_procs(
+        &mut self,
+        key: JobKey,
+        by: i64,
+        now: Time,
+        sink: &mut dyn RecordSink,
+    ) -> Obeyed {
+        let Some(live) = self.state.table.get(key) else { return Ok(None) };
+        let size = &live.job.size;
+        if !size.is_malleable() {
+            return Err(CommandRefusal::NotMalleable.into());
+        }
+        let has = live.asked();
+        let wanted = i64::from(has) + by;
+        if wanted <= 0 {
+            return Err(CommandRefusal::BelowZero.into());
+        }
+        let wanted = u32::try_from(wanted).map_err(|_| CommandRefusal::OutOfRange)?;
+        let procs = self.state.spec.rounded(wanted);
+        // A change of less than a block has no effect.
+        if wanted < size.min() || wanted > size.max() || procs > self.state.spec.usable() || procs == has {
+            return Err(CommandRefusal::OutOfRange.into());
+        }
+        let (before, phase) = (Asked::of(live), live.phase);
+        match phase {
+            Phase::Waiting if procs > self.state.capacity => Err(CommandRefusal::NoRoom.into()),
+            Phase::Waiting | Phase::Ineligible
+                if !self.state.ends_in_time(&self.state.with_procs(live, procs), now) =>
+            {
+                Err(CommandRefusal::TooLong.into())
+            }
+            Phase::Waiting | Phase::Ineligible => {
+                self.asks_anew(key, before, Some(procs), now);
+                Ok(None)
+            }
+            Phase::Running if self.state.multiprogramming_level == 1 => {
+                if procs > has {
+                    self.grow(key, procs - has, now, sink)?;
+                } else {
+                    self.shrink(key, has - procs, now, sink)?;
+                }
+                self.ends_anew(key, before.end, now)?;
+                Ok(None)
+            }
+            Phase::Running | Phase::Starting | Phase::Suspended | Phase::Stalled => {
+                Err(CommandRefusal::NotNow.into())
+            }
+        }
+    }
+
+    /// Changes the request of a job that does not run: its processors, or its estimate.
+    fn asks_anew(&mut self, key: JobKey, before: Asked, procs: Option<u32>, now: Time) {
+        if let Some(procs) = procs {
+            self.state.agenda.know(key).procs = Some(procs);
+        }
+        let early = self.is_early(key);
+        let state = &mut self.state;
+        let Some(live) = state.table.get_mut(key) else { return };
+        live.procs = procs.unwrap_or(live.procs);
+        live.foresee(&state.spec, &state.settings);
+        let (after, fits) = (live.area(), live.procs <= state.capacity);
+        match live.phase {
+            Phase::Waiting => {
+                state.backlog = state.backlog - before.area + after;
+                self.tell(Change::Altered { job: key, procs: before.procs, estimate: before.estimate }, now);
+            }
+            // There may be enough machines for it now.
+            Phase::Ineligible if fits && procs.is_some() && !early => {
+                self.state.stand_by(key);
+                self.enqueue(key, now);
+            }
+            _ => {}
+        }
+    }
+
+    /// True if a job that was expected to end at `from` cannot keep so many processors until `to`, because the book has reserved
+    /// them.
+    fn is_booked(&self, from: Time, to: Time, procs: u32, now: Time) -> bool {
+        let view = self.view(now);
+        let from = from.max(now + Span::TICK);
+        !view.bookings().is_empty() && from < to && !view.profile().fits(from, to.since(from), procs)
+    }
+
+    /// Gives a running job the lowest free processors, if they stay free for as long as it needs them.
+    fn grow(&mut self, key: JobKey, by: u32, now: Time, sink: &mut dyn RecordSink) -> Result<(), Trouble> {
+        if by > self.state.unused {
+            return Err(CommandRefusal::NoRoom.into());
+        }
+        let Some(live) = self.state.table.get(key) else { return Ok(()) };
+        let until = live.expected_end.max(now + Span::TICK);
+        if !self.view(now).profile().fits(now, until.since(now), by) {
+            return Err(CommandRefusal::NoRoom.into());
+        }
+        let share = live.share;
+        let more = self.state.free.lowest(by).ok_or(CommandRefusal::NoRoom)?;
+        self.state.settle(key, now, sink);
+        self.state.occupy(&more, by, share, sink, now);
+        if let Some(live) = self.state.table.get_mut(key) {
+            live.place.insert_all(&more);
+            live.held += by;
+            live.given = live.held;
+        }
+        Ok(())
+    }
+
+    /// Takes the highest processors from a running job, if it still ends on the time axis without them.
+    fn shrink(&mut self, key: JobKey, by: u32, now: Time, sink: &mut dyn RecordSink) -> Result<(), Trouble> {
+        let Some(live) = self.state.table.get(key) else { return Ok(()) };
+        let (kept, share) = (live.place.lowest(live.held - by).ok_or(CommandRefusal::NotNow)?, live.share);
+        let smaller = LiveJob { place: kept.clone(), held: kept.len(), ..live.clone() };
+        if !self.state.ends_in_time(&smaller, now) {
+            return Err(CommandRefusal::TooLong.into());
+        }
+        let rate = self.state.rate_of(&smaller);
+        let done = live.done + Work::done(live.rate, now.since(live.since));
+        let left = (live.estimated - done).span_at(rate).unwrap_or(Span::MAX);
+        let until = now.checked_add(left).unwrap_or(Time::NEVER);
+        if self.is_booked(live.expected_end, until, kept.len(), now) {
+            return Err(CommandRefusal::NoRoom.into());
+        }
+        self.state.settle(key, now, sink);
+        let Some(live) = self.state.table.get_mut(key) else { return Ok(()) };
+        let mut less = std::mem::replace(&mut live.place, kept);
+        less.remove_all(&live.place);
+        live.held -= by;
+        live.given = live.held;
+        self.state.vacate(&less, by, share, sink, now);
+        Ok(())
+    }
+
+    /// Sets a new end for a running job with another end or other processors; its segment has been settled.
+    fn ends_anew(&mut self, key: JobKey, from: Time, now: Time) -> Result<(), PartitionError> {
+        if self.state.table.get(key).is_some_and(|live| live.phase == Phase::Running) {
+            self.state.set_rate(key, now)?;
+            self.tell(Change::Moved { job: key, from }, now);
+        }
+        Ok(())
+    }
+}
+
+/// The request of a job before a command.
+#[derive(Copy, Clone)]
+struct Asked {
+    procs: u32,
+    estimate: Span,
+    area: u128,
+    end: Time,
+}
+
+impl Asked {
+    fn of(live: &LiveJob) -> Self {
+        let (procs, estimate, end) = (live.procs, live.estimate, live.expected_end);
+        Self { procs, estimate, area: live.area(), end }
+    }
+}
+
+/// The sum of two spans, if the time axis can hold it.
+fn plus(span: Span, by: Span) -> Result<Span, CommandRefusal> {
+    let sum = span.micros().checked_add(by.micros()).map(Span::from_micros);
+    sum.filter(|sum| *sum < Span::MAX).ok_or(CommandRefusal::TooLong)
+}
+
+impl State {
+    /// Plans a job anew after a change of its run time or estimate.
+    fn replan(&self, changed: &mut LiveJob) {
+        match changed.phase {
+            Phase::Waiting | Phase::Starting | Phase::Ineligible => {
+                changed.foresee(&self.spec, &self.settings)
+            }
+            Phase::Running | Phase::Suspended | Phase::Stalled => {
+                changed.plan(&self.settings, self.machines_under(&changed.place));
+            }
+        }
+    }
+
+    /// The job with a request for so many processors.
+    fn with_procs(&self, live: &LiveJob, procs: u32) -> LiveJob {
+        let mut changed = LiveJob { procs, ..live.clone() };
+        changed.foresee(&self.spec, &self.settings);
+        changed
+    }
+
+    /// True if a job, as a command would change it, ends far enough before the end of the time axis: with all the work that it
+    /// may still do, from now or from its requested start, and at its present rate if it runs. A command that would exceed the
+    /// axis must not end the run.
+    fn ends_in_time(&self, changed: &LiveJob, now: Time) -> bool {
+        let size = &changed.job.size;
+        let procs = if changed.phase == Phase::Running { changed.held } else { changed.procs };
+        let alone = size.rate_on(procs.min(size.max())).times(self.spec.speed);
+        let work = changed.target.max(changed.estimated);
+        let Some(span) = work.span_at(alone).filter(|span| *span <= LONGEST) else { return false };
+        let span = match changed.phase {
+            Phase::Running => work.span_at(self.rate_of(changed)),
+            _ => Some(span),
+        };
+        let ends = span.and_then(|span| now.max(changed.ready()).checked_add(span));
+        ends.is_some_and(|end| end <= LATEST)
+    }
+
+    /// Makes a job that joins a queue anew request the processors that a command has set.
+    pub(in crate::local) fn ask_as_told(&mut self, key: JobKey) {
+        let Some(Known { procs: Some(procs), .. }) = self.agenda.known(key) else { return };
+        let capacity = self.capacity;
+        if let Some(live) = self.table.get_mut(key) {
+            let least = self.spec.rounded(live.job.size.min());
+            live.procs = procs.min(capacity).max(least);
+            live.foresee(&self.spec, &self.settings);
+        }
+    }
+}
+
+impl LiveJob {
+    /// Sets run time and estimate to the time that the job has run, because it has reached its limit.
+    fn has_run_enough(&mut self) {
+        let (mut work, mut done) = (Work::ZERO, self.done);
+        if let Some(past) = &self.past {
+            work = past.kept;
+            done -= past.checkpoints.map_or(Work::ZERO, |checkpoints| checkpoints.overhead(done));
+        }
+        let ran = Work::from_units(work.units() + done.units()).span_at(Rate::FULL).unwrap_or(Span::MAX);
+        (self.job.runtime, self.job.estimate) = (ran, ran);
+        (self.target, self.estimated) = (self.done, self.done);
+    }
+}

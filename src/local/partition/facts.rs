@@ -1,0 +1,79 @@
+//! The state of a partition as its site reports it to the grid.
+
+use super::Partition;
+use crate::local::{StartEstimates, View};
+use crate::model::Payer;
+use crate::units::{Power, Price, Rate, Time};
+
+impl Partition {
+    /// Processors of machines that are up, in whole allocation blocks.
+    pub fn present(&self) -> u32 {
+        self.state.here.len()
+    }
+
+    /// When an arriving job could start, between two instants; see [`crate::local::LocalPolicy::start_estimates`].
+    pub fn start_estimates(&self, now: Time) -> StartEstimates {
+        self.policy.start_estimates(&View { state: &self.state, now })
+    }
+
+    /// Processors × estimate of the jobs that wait (see [`Partition::waiting`]), in processor-microseconds.
+    pub fn backlog(&self) -> u128 {
+        let aside = self.state.aside.iter().copied().chain(self.state.agenda.early());
+        let aside = aside.filter_map(|key| self.state.table.get(key));
+        self.state.backlog + aside.map(super::LiveJob::area).sum::<u128>()
+    }
+
+    /// Jobs that wait, including those that wait for machines or for their requested start.
+    pub fn waiting(&self) -> u32 {
+        let aside = self.state.aside.len() + self.state.agenda.early().len();
+        u32::try_from(self.state.waiting + aside as u64).unwrap_or(u32::MAX)
+    }
+
+    /// The number of running jobs.
+    pub fn running(&self) -> u32 {
+        self.state.running
+    }
+
+    /// The power that the processors draw now (IT power, without PUE): processors in use draw busy power in proportion to the
+    /// shares of their jobs, and otherwise all processors of machines that are up draw idle power.
+    pub fn power(&self) -> Power {
+        let state = &self.state;
+        let full = Rate::FULL.units();
+        let busy = if state.multiprogramming_level == 1 {
+            let reserved: u32 = state.book.pending().iter().map(|booking| booking.taken.len()).sum();
+            u64::from(state.capacity - state.unused - reserved) * full
+        } else {
+            state.load.iter().map(|load| u64::from(load.share)).sum()
+        };
+        state.tariff.power(busy, u64::from(state.powered()) * full)
+    }
+
+    /// The price of a core-hour now.
+    pub fn price(&self, now: Time) -> Price {
+        self.state.tariff.price_at(now)
+    }
+
+    /// Whether an event to come here may move a job: an end, a wake, a reservation that begins or ends, a requested
+    /// start.
+    pub fn moves(&self) -> bool {
+        self.running() > 0
+            || self.wake.is_some()
+            || self.state.book.next_change().is_some()
+            || self.state.agenda.next().is_some()
+    }
+
+    /// Begins the account of the processors now, if it has not begun.
+    pub(crate) fn open_account(&mut self, now: Time) {
+        self.state.account_from(now);
+    }
+
+    /// Sets who pays for attempts that fail because of churn.
+    pub(crate) fn charge_lost_attempts_to(&mut self, payer: Payer) {
+        self.state.settings.failed_attempts = payer;
+    }
+
+    /// Ends the account of the processors now.
+    pub(crate) fn close_account(&mut self, now: Time) {
+        self.state.account_until(now);
+    }
+}

@@ -1,0 +1,182 @@
+//! A partition in a snapshot.
+
+use std::cmp::Reverse;
+
+use serde::{Deserialize, Serialize};
+
+use super::Partition;
+use super::adopt::Terms;
+use crate::local::Tally;
+use crate::local::agenda::Agenda;
+use crate::local::error::PartitionError;
+use crate::local::prices::Closed;
+use crate::local::state::{Load, State};
+use crate::local::table::{Phase, Table};
+use crate::local::{Book, LiveJob, View};
+use crate::model::{JobKey, ProcSet, RecordSink};
+use crate::platform::{ProcTime, Usage, WeighedTime};
+use crate::units::{Rate, Time};
+
+/// The whole state of a partition between two instants, with the state of its policy.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PartitionSave {
+    table: Table,
+    free: ProcSet,
+    load: Vec<Load>,
+    book: Book,
+    /// The end queue, ascending.
+    ends: Vec<(Time, u64, JobKey)>,
+    next_seq: u64,
+    next_end: u64,
+    usage: Usage,
+    tally: Tally,
+    reserved: ProcTime,
+    away_time: ProcTime,
+    down_weighed: WeighedTime,
+    settled: Time,
+    down: ProcSet,
+    told_away: bool,
+    /// The machines that are slowed down, ascending.
+    slow: Vec<(u32, Rate)>,
+    aside: Vec<JobKey>,
+    agenda: Agenda,
+    wake: Option<Time>,
+    closed: Option<Closed>,
+    terms: Terms,
+    policy: Vec<u8>,
+}
+
+impl State {
+    /// Use of each processor by running and stalled jobs; empty if processors are not shared. `None` if a processor has more
+    /// jobs than the multiprogramming level.
+    fn load_of(&self, table: &Table) -> Option<Vec<Load>> {
+        let mut load = vec![Load::default(); self.spec.processors() as usize];
+        let on = |phase| matches!(phase, Phase::Running | Phase::Stalled);
+        for (_, job) in table.iter().filter(|(_, job)| on(job.phase)) {
+            for proc in job.place.iter() {
+                let here = load.get_mut(proc as usize)?;
+                here.jobs += 1;
+                here.share += if job.phase == Phase::Running { job.share.units() as u32 } else { 0 };
+                if u32::from(here.jobs) > self.multiprogramming_level {
+                    return None;
+                }
+            }
+        }
+        if self.multiprogramming_level == 1 {
+            load.clear();
+        }
+        Some(load)
+    }
+}
+
+impl Partition {
+    /// The state, between two instants.
+    pub fn save(&self) -> PartitionSave {
+        let state = &self.state;
+        let mut ends: Vec<_> = state.ends.iter().map(|Reverse(end)| *end).collect();
+        ends.sort_unstable();
+        PartitionSave {
+            table: state.table.clone(),
+            free: state.free.clone(),
+            load: state.load.clone(),
+            book: state.book.clone(),
+            ends,
+            next_seq: state.next_seq,
+            next_end: state.next_end,
+            usage: state.usage,
+            tally: state.tally,
+            reserved: state.reserved,
+            away_time: state.away_time,
+            down_weighed: state.down_weighed,
+            settled: state.settled,
+            down: state.down.clone(),
+            told_away: state.told_away,
+            slow: state.slow.iter().map(|(machine, factor)| (*machine, *factor)).collect(),
+            aside: state.aside.clone(),
+            agenda: state.agenda.clone(),
+            wake: self.wake,
+            closed: state.closed,
+            terms: self.terms(),
+            policy: self.policy.save(),
+        }
+    }
+
+    /// Restores the state of a partition of the same description. With `adopt`, policy, prices and checkpoints may differ:
+    /// the changes are recorded in `sink`, and another policy takes over the present state, with a pass at this very moment. The
+    /// same policy with the same checkpoints continues without any change.
+    ///
+    /// # Errors
+    /// [`PartitionError::BadSave`] if the state does not fit this partition or its policy.
+    pub fn restore(
+        &mut self,
+        saved: PartitionSave,
+        now: Time,
+        adopt: bool,
+        sink: &mut dyn RecordSink,
+    ) -> Result<(), PartitionError> {
+        let terms = self.terms();
+        let state = &mut self.state;
+        let bad = |problem: String, site: &str| PartitionError::BadSave { site: site.to_owned(), problem };
+        let usable = state.spec.usable();
+        let all = ProcSet::full(state.spec.processors());
+        if !ProcSet::full(usable).contains_all(&saved.free) || !all.contains_all(&saved.down) {
+            return Err(bad("it was saved with other processors".to_owned(), &state.settings.site_name));
+        }
+        if !adopt && terms != saved.terms {
+            let Terms { policy, .. } = &saved.terms;
+            let problem = if terms.policy == *policy {
+                "it was saved under other prices, power or checkpoints".to_owned()
+            } else {
+                format!("it was saved under the policy `{policy}`, not `{}`", terms.policy)
+            };
+            return Err(bad(problem, &state.settings.site_name));
+        }
+        let phase = |wanted| saved.table.iter().map(|(_, job)| job).filter(move |job| job.phase == wanted);
+        state.waiting = phase(Phase::Waiting).count() as u64;
+        state.backlog = phase(Phase::Waiting).map(LiveJob::area).sum();
+        state.running = phase(Phase::Running).count() as u32;
+        state.halted = phase(Phase::Stalled).count() as u32;
+        state.unused = saved.free.len();
+        state.table = saved.table;
+        state.free = saved.free;
+        state.book = saved.book;
+        state.ends = saved.ends.into_iter().map(Reverse).collect();
+        state.next_seq = saved.next_seq;
+        state.next_end = saved.next_end;
+        state.usage = saved.usage;
+        state.tally = saved.tally;
+        state.reserved = saved.reserved;
+        state.away_time = saved.away_time;
+        state.down_weighed = saved.down_weighed;
+        state.settled = saved.settled;
+        state.closed = saved.closed;
+        state.told_away = saved.told_away;
+        state.slow = saved.slow.into_iter().collect();
+        state.aside = saved.aside;
+        state.agenda = saved.agenda;
+        (state.deferred, state.ending) = (0, 0);
+        state.resumed = ProcSet::new();
+        state.set_away(saved.down);
+        self.late.clear();
+        self.wake = saved.wake;
+        let site = self.state.settings.site_name.clone();
+        let anew = adopt && self.adapt(&saved.terms, now, sink).map_err(|problem| bad(problem, &site))?;
+        let state = &mut self.state;
+        state.load = match state.load_of(&state.table) {
+            Some(load) if anew || load == saved.load => load,
+            _ => return Err(bad("its jobs are not where it says".to_owned(), &site)),
+        };
+        if anew {
+            state.fill_bookings(sink, now);
+        }
+        let view = View { state: &self.state, now };
+        if anew {
+            self.policy.adopt(&view);
+            // Its first pass is at this very moment: it may not be able to make the same decisions later.
+            self.wake = Some(now);
+            Ok(())
+        } else {
+            self.policy.restore(&saved.policy, &view).map_err(|problem| bad(problem, &site))
+        }
+    }
+}

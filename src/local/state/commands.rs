@@ -1,0 +1,74 @@
+//! Elastic commands of a workload that are still to come.
+
+use super::State;
+use crate::local::{LiveJob, Phase};
+use crate::model::{
+    CommandRefusal, Elastic, EventCause, EventKind, EventRecord, JobKey, Outcome, Record, RecordSink,
+};
+use crate::units::Time;
+
+impl State {
+    /// Schedules the next command of a job's workload.
+    pub(in crate::local) fn await_command(&mut self, key: JobKey) {
+        if let Some(next) = self.table.get(key).and_then(LiveJob::next_command) {
+            self.agenda.await_command(key, next);
+        }
+    }
+
+    /// Handles the arrival of a job with commands of its workload.
+    pub(in crate::local) fn meet_commands(&mut self, key: JobKey) {
+        let Some(live) = self.table.get(key) else { return };
+        let carried = live.job.grid.as_ref().map_or(0, |grid| grid.commands);
+        if live.next_command().is_some() || carried > 0 {
+            self.agenda.know(key).carried = carried;
+            self.await_command(key);
+        }
+    }
+
+    /// Refuses the remaining commands of a job that leaves for good.
+    #[cold]
+    pub(in crate::local) fn drop_commands(
+        &mut self,
+        key: JobKey,
+        outcome: Outcome,
+        now: Time,
+        sink: &mut dyn RecordSink,
+    ) {
+        self.agenda.forget(key, self.table.get(key).and_then(LiveJob::next_command));
+        let Some(commands) = self.table.get_mut(key).and_then(|live| live.job.elastic.take()) else { return };
+        // The remaining commands of a job that is unfinished at the end of the run are not recorded.
+        if outcome == Outcome::Unfinished {
+            return;
+        }
+        let Some(live) = self.table.get(key) else { return };
+        let why = CommandRefusal::NoJob;
+        for command in &commands {
+            let cause = EventCause::Unheeded(why);
+            let event = self.job_event(now, EventKind::CommandRefused, cause, live, live.asked());
+            sink.record(Record::Event(EventRecord { command: Some(command.change), ..event }));
+        }
+        self.tally.refused_commands[why as usize] += commands.len() as u64;
+    }
+}
+
+impl LiveJob {
+    /// Processors that it holds, or requests while it does not run.
+    pub(in crate::local) fn asked(&self) -> u32 {
+        if self.phase == Phase::Running { self.held } else { self.procs }
+    }
+
+    /// When the next command of its workload is due.
+    pub(in crate::local) fn next_command(&self) -> Option<Time> {
+        self.job.elastic.as_ref()?.first().map(|command| command.at)
+    }
+
+    /// Takes out the next command of its workload.
+    pub(in crate::local) fn take_command(&mut self) -> Option<Elastic> {
+        let commands = self.job.elastic.take()?.into_vec();
+        let mut commands = commands.into_iter();
+        let first = commands.next()?;
+        let rest: Box<[_]> = commands.collect();
+        self.job.elastic = (!rest.is_empty()).then_some(rest);
+        Some(first.change)
+    }
+}

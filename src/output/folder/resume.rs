@@ -1,0 +1,147 @@
+//! Continuing the files of an interrupted run.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use super::{
+    BATSIM, EVENTS, JOBS, MACHINES, OutputDir, OutputOptions, REPLAY, SCENARIO, SEGMENTS, STATES, SUMMARY,
+};
+use super::{create_folder, part_of, remove, remove_stale, write_whole};
+use crate::metrics::Definitions;
+use crate::model::SiteSpec;
+use crate::output::OutputError;
+use crate::output::batsim::{self, Batsim};
+use crate::output::lines::Past;
+use crate::output::mark::{FileMark, OutputMark};
+use crate::output::names::Names;
+use crate::output::rows::{self, Columns};
+
+impl OutputDir {
+    /// Continues the files in `folder` from the mark. Each file is read up to there and compared; what was written
+    /// after the mark is truncated, and a summary is removed, for the run is not over. If any file does not match the
+    /// mark, nothing is changed.
+    ///
+    /// The sites, definitions and options are those of the run. Files that the options leave out are removed.
+    ///
+    /// # Errors
+    /// [`OutputError::Gone`], [`Short`](OutputError::Short) or [`Edited`](OutputError::Edited) for a file that does
+    /// not match the mark; [`OutputError::Unmarked`] for one that the options ask for and the marked run did not
+    /// write; [`OutputError::Columns`] if another version wrote it; [`OutputError::OtherScenario`] if `scenario.toml`
+    /// differs; [`OutputError::Place`] for errors of the operating system.
+    pub fn resume(
+        folder: &Path,
+        sites: &[SiteSpec],
+        definitions: Definitions,
+        options: &OutputOptions,
+        mark: &OutputMark,
+    ) -> Result<Self, OutputError> {
+        let past = |name: &str, header: &str| past(folder, name, header, mark);
+        let jobs = past(JOBS, rows::JOBS)?;
+        let segments = past(SEGMENTS, rows::SEGMENTS)?;
+        let machines = options.machines.then(|| past(MACHINES, rows::MACHINES)).transpose()?;
+        let events = options.events.then(|| past(EVENTS, rows::EVENTS)).transpose()?;
+        let batsim = options.batsim.as_ref().map(|_| past(BATSIM, batsim::HEADER)).transpose()?;
+        let new_scenario = match &options.scenario {
+            Some(text) if !is_there(folder.join(SCENARIO), text)? => Some(text),
+            _ => None,
+        };
+
+        let mut stale = vec![SUMMARY, REPLAY, STATES];
+        let kept = [
+            (MACHINES, machines.is_some()),
+            (EVENTS, events.is_some()),
+            (SCENARIO, options.scenario.is_some()),
+            (BATSIM, batsim.is_some()),
+        ];
+        stale.extend(kept.into_iter().filter(|(_, kept)| !kept).map(|(name, _)| name));
+        remove_stale(folder, &stale)?;
+        if let Some(text) = new_scenario {
+            write_whole(folder, SCENARIO, text)?;
+        }
+        let batsim = match (batsim, &options.batsim) {
+            (Some(past), Some(workload)) => Some((Batsim::resume(workload, &mark.held), past.go_on()?)),
+            _ => None,
+        };
+        Ok(Self {
+            folder: folder.to_owned(),
+            sites: sites.to_vec(),
+            columns: Columns::new(Names::of(sites), definitions),
+            jobs: jobs.go_on()?,
+            segments: segments.go_on()?,
+            machines: machines.map(Past::go_on).transpose()?,
+            events: events.map(Past::go_on).transpose()?,
+            batsim,
+        })
+    }
+
+    /// Copies what the files of a run held at the mark to another folder, in which a fork of the run can then
+    /// [continue](Self::resume). Files of an earlier run there are replaced, but nothing is changed if any file does
+    /// not match the mark.
+    ///
+    /// # Errors
+    /// As [`resume`](Self::resume), of the files in `from`; [`OutputError::Same`] if the two folders are one.
+    pub fn copy_past(from: &Path, to: &Path, mark: &OutputMark) -> Result<(), OutputError> {
+        create_folder(to)?;
+        if let (Ok(from), Ok(there)) = (fs::canonicalize(from), fs::canonicalize(to))
+            && from == there
+        {
+            return Err(OutputError::Same { path: to.to_owned() });
+        }
+        if mark.file(BATSIM).is_some() {
+            create_folder(&to.join("batsim"))?;
+        }
+        let copied =
+            mark.files.iter().try_for_each(|file| copy(from.join(&file.name), part_of(to, &file.name), file));
+        if let Err(error) = copied {
+            for file in &mark.files {
+                // Remaining temporary files do no harm, and the error to report is the first one.
+                let _ = fs::remove_file(part_of(to, &file.name));
+            }
+            return Err(error);
+        }
+        // Without a summary the folder is not that of a finished run, whatever happens next.
+        for stale in [SUMMARY, MACHINES, EVENTS, SCENARIO, REPLAY, BATSIM, STATES] {
+            remove(&to.join(stale))?;
+        }
+        mark.files.iter().try_for_each(|file| {
+            let path = to.join(&file.name);
+            fs::rename(part_of(to, &file.name), &path).map_err(|source| OutputError::Place {
+                operation: "replace",
+                path,
+                source,
+            })
+        })
+    }
+}
+
+fn copy(from: PathBuf, to: PathBuf, file: &FileMark) -> Result<(), OutputError> {
+    let fail = |operation, source| OutputError::Place { operation, path: to.clone(), source };
+    let mut copied = File::create(&to).map_err(|source| fail("create the file", source))?;
+    let write = |bytes: &[u8]| copied.write_all(bytes).map_err(|source| fail("write", source));
+    Past::read(from, file, File::options().read(true), write).map(|_| ())
+}
+
+/// Opens the file `name` and reads it up to the mark.
+fn past(folder: &Path, name: &str, header: &str, mark: &OutputMark) -> Result<Past, OutputError> {
+    let path = folder.join(name);
+    let Some(file) = mark.file(name) else { return Err(OutputError::Unmarked { path }) };
+    let mut beginning = Vec::new();
+    let past = Past::read(path.clone(), file, File::options().read(true).write(true), |bytes| {
+        let missing = (header.len() + 1).saturating_sub(beginning.len());
+        beginning.extend_from_slice(&bytes[..missing.min(bytes.len())]);
+        Ok(())
+    })?;
+    let is_ours = beginning.strip_prefix(header.as_bytes()) == Some(b"\n");
+    if is_ours { Ok(past) } else { Err(OutputError::Columns { path }) }
+}
+
+/// Whether the file at `path` exists with this text; an error if it exists with another.
+fn is_there(path: PathBuf, text: &str) -> Result<bool, OutputError> {
+    match fs::read(&path) {
+        Ok(found) if found == text.as_bytes() => Ok(true),
+        Ok(_) => Err(OutputError::OtherScenario { path }),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(source) => Err(OutputError::Place { operation: "read", path, source }),
+    }
+}

@@ -1,0 +1,207 @@
+//! Reading the folders of runs: `summary.json`, and the tables row by row.
+//!
+//! Columns are found by their names, so that a table may have been sorted, reduced to some of its columns or written
+//! by a program of the user's own. A table that breaks off is reported as such, with its line.
+
+mod error;
+mod rows;
+mod table;
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+pub use error::ReadError;
+pub use rows::{EventRow, JobRow, MachineRow, SegmentRow};
+pub use table::Rows;
+
+use rows::{BatsimJob, OurJob};
+use table::Table;
+
+/// The program that wrote a folder.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum FolderKind {
+    /// gridemu.
+    Run,
+    /// Batsim, or another simulator that writes its columns.
+    Batsim,
+}
+
+/// The folder of a run, or the path of its table of jobs alone.
+#[derive(Clone, Debug)]
+pub struct RunFolder {
+    dir: PathBuf,
+    kind: FolderKind,
+    title: String,
+    jobs: PathBuf,
+    summary: Option<serde_json::Value>,
+}
+
+/// Paths at which Batsim's table of jobs may be in a folder.
+const BATSIM: [&str; 5] =
+    ["out_jobs.csv", "batsim/out_jobs.csv", "out/jobs.csv", "out_schedule_jobs.csv", "jobs.csv"];
+
+impl RunFolder {
+    /// Opens the folder `path`, or the table of jobs at `path`.
+    ///
+    /// # Errors
+    /// [`ReadError`] if there is no run, or its summary cannot be read.
+    pub fn open(path: &Path) -> Result<Self, ReadError> {
+        let found = fs::metadata(path).map_err(|error| ReadError::unreadable(path, &error))?;
+        if found.is_file() {
+            // A table inside a whole folder: the rest of the run is read too.
+            if let Some(dir) = path.parent().filter(|_| path.ends_with("jobs.csv"))
+                && dir.join("summary.json").is_file()
+                && !Table::has_column(path, "job_id")?
+            {
+                return Self::open(if dir.as_os_str().is_empty() { Path::new(".") } else { dir });
+            }
+            let dir = path.parent().unwrap_or(Path::new("")).to_owned();
+            let kind = if Table::has_column(path, "job_id")? { FolderKind::Batsim } else { FolderKind::Run };
+            return Ok(Self { title: title_of(path), dir, kind, jobs: path.to_owned(), summary: None });
+        }
+        let summary = path.join("summary.json");
+        if summary.is_file() {
+            let text =
+                fs::read_to_string(&summary).map_err(|error| ReadError::unreadable(&summary, &error))?;
+            let value: serde_json::Value =
+                serde_json::from_str(&text).map_err(|error| ReadError::broken_summary(&summary, &error))?;
+            let said = |key: &str| value[key].as_str().map(str::to_owned);
+            // A replay is named after its workload; its policy distinguishes it from others.
+            let replayed = said("policy").zip(said("workload"));
+            let named = said("scenario")
+                .filter(|name| replayed.as_ref().is_none_or(|(_, workload)| workload != name));
+            let title =
+                named.or_else(|| replayed.map(|(policy, workload)| format!("{policy} on {workload}")));
+            return Ok(Self {
+                title: title.unwrap_or_else(|| title_of(path)),
+                dir: path.to_owned(),
+                kind: FolderKind::Run,
+                jobs: path.join("jobs.csv"),
+                summary: Some(value),
+            });
+        }
+        for name in BATSIM {
+            let jobs = path.join(name);
+            if jobs.is_file() && Table::has_column(&jobs, "job_id")? {
+                let (dir, title) = (path.to_owned(), title_of(path));
+                return Ok(Self { dir, kind: FolderKind::Batsim, title, jobs, summary: None });
+            }
+        }
+        Err(ReadError::no_run(path))
+    }
+
+    /// Opens the run in `path`, or the runs in its subfolders, in the order of their names: a replay of several
+    /// policies writes one each.
+    ///
+    /// # Errors
+    /// [`ReadError`] if there is none, or one cannot be read.
+    pub fn all_in(path: &Path) -> Result<Vec<Self>, ReadError> {
+        let here = Self::open(path);
+        let Err(error) = here else { return here.map(|folder| vec![folder]) };
+        let Ok(entries) = fs::read_dir(path) else { return Err(error) };
+        let mut inside: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+        inside.retain(|entry| entry.join("summary.json").is_file());
+        inside.sort_unstable();
+        if inside.is_empty() {
+            return Err(error);
+        }
+        inside.iter().map(|entry| Self::open(entry)).collect()
+    }
+
+    /// The tables of a run in `dir` that has no summary yet.
+    pub(super) fn tables_in(dir: &Path) -> Self {
+        let jobs = dir.join("jobs.csv");
+        Self { dir: dir.to_owned(), kind: FolderKind::Run, title: title_of(dir), jobs, summary: None }
+    }
+
+    /// The folder.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// The program that wrote it.
+    pub const fn kind(&self) -> FolderKind {
+        self.kind
+    }
+
+    /// The title of the run: its scenario, or its policy and its workload.
+    pub fn title(&self) -> &str {
+        &self.title
+    }
+
+    /// The content of `summary.json`; `None` where there are only tables.
+    pub const fn summary(&self) -> Option<&serde_json::Value> {
+        self.summary.as_ref()
+    }
+
+    /// The text of `scenario.toml`, if there is one.
+    ///
+    /// # Errors
+    /// [`ReadError`] if it cannot be read.
+    pub fn scenario(&self) -> Result<Option<String>, ReadError> {
+        self.text("scenario.toml")
+    }
+
+    fn text(&self, name: &str) -> Result<Option<String>, ReadError> {
+        let path = self.dir.join(name);
+        if !path.is_file() {
+            return Ok(None);
+        }
+        fs::read_to_string(&path).map(Some).map_err(|error| ReadError::unreadable(&path, &error))
+    }
+
+    /// The path of the table of jobs.
+    pub fn jobs_path(&self) -> &Path {
+        &self.jobs
+    }
+
+    /// The jobs, in the order of the table: gridemu's is in the order of their ends.
+    ///
+    /// # Errors
+    /// [`ReadError`] if there is no such table, or it lacks a column.
+    pub fn jobs(&self) -> Result<Rows<JobRow>, ReadError> {
+        let table = Table::open(&self.jobs)?;
+        match self.kind {
+            FolderKind::Batsim => Rows::of::<BatsimJob>(table),
+            FolderKind::Run => Rows::of::<OurJob>(table),
+        }
+    }
+
+    /// The segments; `None` if the run wrote none.
+    ///
+    /// # Errors
+    /// [`ReadError`] if the table lacks a column.
+    pub fn segments(&self) -> Result<Option<Rows<SegmentRow>>, ReadError> {
+        self.table("segments.csv")?.map(Rows::of::<SegmentRow>).transpose()
+    }
+
+    /// Changes of machines' states; `None` if the run wrote none.
+    ///
+    /// # Errors
+    /// [`ReadError`] if the table lacks a column.
+    pub fn machines(&self) -> Result<Option<Rows<MachineRow>>, ReadError> {
+        self.table("machines.csv")?.map(Rows::of::<MachineRow>).transpose()
+    }
+
+    /// Events; `None` if the run wrote none.
+    ///
+    /// # Errors
+    /// [`ReadError`] if the table lacks a column.
+    pub fn events(&self) -> Result<Option<Rows<EventRow>>, ReadError> {
+        self.table("events.csv")?.map(Rows::of::<EventRow>).transpose()
+    }
+
+    /// A table that only gridemu writes, if a whole folder was given.
+    fn table(&self, name: &str) -> Result<Option<Table<File>>, ReadError> {
+        let path = self.dir.join(name);
+        let ours =
+            self.kind != FolderKind::Batsim && (self.summary.is_some() || self.jobs.ends_with("jobs.csv"));
+        if ours && path.is_file() { Table::open(&path).map(Some) } else { Ok(None) }
+    }
+}
+
+/// The name of a folder or a file.
+fn title_of(path: &Path) -> String {
+    let whole = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    whole.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
+}

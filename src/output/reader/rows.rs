@@ -1,0 +1,155 @@
+//! The rows of a run's tables, as they are read back.
+
+mod read;
+
+use std::sync::Arc;
+
+pub(super) use read::{BatsimJob, OurJob};
+
+use crate::model::{Cause, Elastic, MachineState, Origin, Outcome, ProcSet, ready};
+use crate::units::{Energy, Money, Rate, Span, Time};
+
+/// A row of `jobs.csv`, gridemu's or Batsim's.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JobRow {
+    /// Line of the file, from 1.
+    pub line: u64,
+    /// Job number in its workload.
+    pub job: u64,
+    /// Submission.
+    pub submit: Time,
+    /// First start; `None` if the job never started.
+    pub start: Option<Time>,
+    /// End.
+    pub end: Time,
+    /// Processors allocated; 0 if the job never started.
+    pub procs: u32,
+    /// The site at which it ended; `grid` for none, empty where the table has no sites.
+    pub site: Arc<str>,
+    /// Its outcome. The reason of a rejection is in [`JobRow::reason`].
+    pub outcome: Outcome,
+    /// Processors requested.
+    pub requested: u32,
+    /// Run time: the actual one, or that on dedicated processors.
+    pub run: Span,
+    /// Its estimate.
+    pub estimate: Span,
+    /// Time from ready to the first start; `None` if it never started.
+    pub wait: Option<Span>,
+    /// Time from ready to the end; `None` if it never started.
+    pub response: Option<Span>,
+    /// Bounded slowdown; `None` if the job is not measured, or the table lacks it.
+    pub bsld: Option<f64>,
+    /// User number, −1 if unknown.
+    pub user: i32,
+    /// Its class; `all` without classes.
+    pub class: Arc<str>,
+    /// Number of attempts that were started.
+    pub attempts: u32,
+    /// Energy charged to it.
+    pub energy: Energy,
+    /// Money charged to it.
+    pub cost: Money,
+    /// The reason of a rejection.
+    pub reason: Option<Arc<str>>,
+    /// The partition in which it ended.
+    pub partition: Option<Arc<str>>,
+    /// The origin of the job.
+    pub origin: Origin,
+    /// The requested start of a dedicated job.
+    pub requested_start: Option<Time>,
+    /// Its processors, where the table of jobs has them (Batsim's).
+    pub allocated: Option<ProcSet>,
+}
+
+impl JobRow {
+    /// The earliest time at which it could have started; see [`crate::model::JobRecord::ready`].
+    pub fn ready(&self) -> Time {
+        ready(self.submit, self.requested_start)
+    }
+}
+
+/// A row of `segments.csv`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SegmentRow {
+    /// Line of the file, from 1.
+    pub line: u64,
+    /// The job number.
+    pub job: u64,
+    /// The origin of the job.
+    pub origin: Origin,
+    /// The number of the attempt, from 1; 0 for staging.
+    pub attempt: u32,
+    /// The site.
+    pub site: Arc<str>,
+    /// The partition.
+    pub partition: Arc<str>,
+    /// Processors held.
+    pub procs: u32,
+    /// Beginning.
+    pub from: Time,
+    /// First instant after it.
+    pub to: Time,
+    /// The rate of progress, relative to a dedicated run at reference speed.
+    pub rate: Rate,
+    /// The share of each processor's time that the job had.
+    pub share: Rate,
+    /// The purpose for which the processors were held.
+    pub cause: Cause,
+    /// Energy of the segment.
+    pub energy: Energy,
+    /// Cost of the segment.
+    pub cost: Money,
+    /// The processors, numbered inside the partition.
+    pub processors: ProcSet,
+}
+
+/// A row of `machines.csv`: from `time` on, `processors` are in `state`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MachineRow {
+    /// Line of the file, from 1.
+    pub line: u64,
+    /// The first instant of the state.
+    pub time: Time,
+    /// The site.
+    pub site: Arc<str>,
+    /// The partition.
+    pub partition: Arc<str>,
+    /// The state.
+    pub state: MachineState,
+    /// The processors, numbered inside the partition.
+    pub processors: ProcSet,
+}
+
+/// A row of `events.csv`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EventRow {
+    /// Line of the file, from 1.
+    pub line: u64,
+    /// The time.
+    pub time: Time,
+    /// The kind of event, in the words of `docs/output.md`.
+    pub event: Arc<str>,
+    /// The cause; empty where the kind implies it.
+    pub cause: Arc<str>,
+    /// The site; `grid` for events of the broker or the dispatcher.
+    pub site: Arc<str>,
+    /// The partition.
+    pub partition: Option<Arc<str>>,
+    /// The machines, numbered inside the partition.
+    pub machines: ProcSet,
+    /// Processors of the machines, or of the job.
+    pub procs: u32,
+    /// The job number, if the event concerns a job.
+    pub job: Option<u64>,
+    /// The origin of the job.
+    pub origin: Option<Origin>,
+    /// The number of the attempt.
+    pub attempt: Option<u32>,
+    /// Processor-seconds wasted by the failed attempt.
+    pub wasted_proc_s: Option<f64>,
+    /// How long the job has not run since its attempt failed, in seconds.
+    pub since_failure_s: Option<f64>,
+    /// The elastic command that the event concerns.
+    pub command: Option<Elastic>,
+}

@@ -1,0 +1,164 @@
+//! The rows of `jobs.csv`, `segments.csv`, `machines.csv` and `events.csv`.
+
+use super::cells::{self, Label};
+use super::names::Names;
+use crate::metrics::Definitions;
+use crate::model::{Cause, EventRecord, JobRecord, MachineRecord, Origin, Outcome, SegmentRecord};
+
+/// The columns of `jobs.csv`.
+pub(super) const JOBS: &str = "job,submit,start,end,procs,site,outcome,requested,run,estimate,wait,response,bsld,user,class,attempts,energy_j,cost,reason,partition,origin,requested_start";
+/// The columns of `segments.csv`.
+pub(super) const SEGMENTS: &str =
+    "job,attempt,site,partition,procs,from,to,rate,share,cause,energy_j,cost,processors,origin";
+/// The columns of `machines.csv`.
+pub(super) const MACHINES: &str = "time,site,partition,state,processors";
+
+/// The columns of `events.csv`.
+pub(super) const EVENTS: &str =
+    "time,event,cause,site,partition,machines,procs,job,origin,attempt,wasted_proc_s,since_failure_s,command";
+
+/// The origins in the order of declaration, so that an origin is its own index.
+const ORIGINS: [Origin; 2] = [Origin::Local, Origin::Grid];
+
+/// The causes in the order of declaration, so that a cause is its own index.
+const CAUSES: [Cause; 5] = [Cause::Run, Cause::Suspend, Cause::Resume, Cause::Checkpoint, Cause::Staging];
+
+/// The labels that rows need beside the record.
+#[derive(Debug)]
+pub(super) struct Columns {
+    pub(super) names: Names,
+    pub(super) definitions: Definitions,
+    /// Labels by class.
+    classes: Vec<Label>,
+    /// Labels by [`Outcome::index`].
+    outcomes: [Label; 6],
+    /// Labels by cause.
+    causes: [Label; CAUSES.len()],
+    /// Labels by origin.
+    origins: [Label; ORIGINS.len()],
+}
+
+impl Columns {
+    pub(super) fn new(names: Names, definitions: Definitions) -> Self {
+        let classes = definitions.classes();
+        Self {
+            classes: (0..classes.count()).map(|at| Label::new(&classes.label(at))).collect(),
+            outcomes: Outcome::NAMES.map(Label::new),
+            causes: CAUSES.map(|cause| Label::new(cause.name())),
+            origins: ORIGINS.map(|origin| Label::new(origin.name())),
+            names,
+            definitions,
+        }
+    }
+
+    pub(super) fn job(&self, out: &mut Vec<u8>, job: &JobRecord) {
+        cells::integer(out, job.id.0);
+        cells::seconds(out, job.submit.micros());
+        match job.start {
+            Some(start) => cells::seconds(out, start.micros()),
+            None => out.push(b','),
+        }
+        cells::seconds(out, job.end.micros());
+        cells::integer(out, job.procs);
+        self.names.site(out, job.site);
+        self.outcomes[job.outcome.index()].write(out);
+        cells::integer(out, job.requested);
+        cells::seconds(out, job.run.micros());
+        cells::seconds(out, job.estimate.micros());
+        if job.start.is_some() {
+            cells::seconds(out, job.wait().micros());
+            cells::seconds(out, job.response().micros());
+        } else {
+            out.extend_from_slice(b",,");
+        }
+        if Definitions::is_measured(job) {
+            cells::ratio(out, self.definitions.bounded_slowdown(job));
+        } else {
+            out.push(b',');
+        }
+        cells::signed(out, job.user);
+        self.classes[self.definitions.class_of(job)].write(out);
+        cells::integer(out, job.attempts);
+        cells::joules(out, job.energy);
+        cells::money(out, job.cost);
+        if let Outcome::Rejected(reason) = job.outcome {
+            out.extend_from_slice(cells::text(&reason.to_string()).as_bytes());
+        }
+        out.push(b',');
+        self.names.partition(out, job.site, job.partition);
+        self.origins[job.origin as usize].write(out);
+        match job.requested_start {
+            Some(start) => cells::seconds(out, start.micros()),
+            None => out.push(b','),
+        }
+    }
+
+    pub(super) fn segment(&self, out: &mut Vec<u8>, segment: &SegmentRecord) {
+        cells::integer(out, segment.job.0);
+        cells::integer(out, segment.attempt);
+        self.names.site(out, segment.site);
+        self.names.partition(out, segment.site, segment.partition);
+        cells::integer(out, segment.procs.len());
+        cells::seconds(out, segment.from.micros());
+        cells::seconds(out, segment.to.micros());
+        cells::rate(out, segment.rate);
+        cells::rate(out, segment.share);
+        self.causes[segment.cause as usize].write(out);
+        cells::joules(out, segment.energy);
+        cells::money(out, segment.cost);
+        cells::processors(out, &segment.procs, 0);
+        self.origins[segment.origin as usize].write(out);
+    }
+
+    pub(super) fn machine(&self, out: &mut Vec<u8>, machine: &MachineRecord) {
+        cells::seconds(out, machine.time.micros());
+        self.names.site(out, machine.site);
+        self.names.partition(out, machine.site, machine.partition);
+        out.extend_from_slice(machine.state.name().as_bytes());
+        out.push(b',');
+        cells::processors(out, &machine.procs, 0);
+    }
+
+    pub(super) fn event(&self, out: &mut Vec<u8>, event: &EventRecord) {
+        cells::seconds(out, event.time.micros());
+        out.extend_from_slice(event.kind.name().as_bytes());
+        out.push(b',');
+        out.extend_from_slice(cells::text(&event.cause.to_string()).as_bytes());
+        out.push(b',');
+        self.names.site(out, event.site);
+        match event.partition {
+            Some(partition) => self.names.partition(out, event.site, partition),
+            None => out.push(b','),
+        }
+        cells::processors(out, &event.machines, 0);
+        cells::integer(out, event.procs);
+        match event.job {
+            Some(job) => {
+                cells::integer(out, job.0);
+                self.origins[event.origin as usize].write(out);
+                cells::integer(out, event.attempt);
+                cells::proc_seconds(out, event.lost);
+            }
+            None => out.extend_from_slice(b",,,,"),
+        }
+        match event.since_lost {
+            Some(since) => cells::seconds(out, since.micros()),
+            None => out.push(b','),
+        }
+        if let Some(command) = event.command {
+            out.extend_from_slice(command.written().as_bytes());
+        }
+        out.push(b',');
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn causes_and_origins_stand_in_their_order() {
+        assert!(CAUSES.iter().enumerate().all(|(at, cause)| *cause as usize == at));
+        assert!(ORIGINS.iter().enumerate().all(|(at, origin)| *origin as usize == at));
+    }
+}

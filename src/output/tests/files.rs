@@ -1,0 +1,309 @@
+//! The files of a run, read back by an independent CSV reader.
+
+use std::fs;
+
+use insta::assert_snapshot;
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+
+use crate::metrics::samples::{any_event, any_job, any_segment, happened, job, machines, rejected, segment};
+use crate::metrics::{Ages, Definitions, Fingerprint, GridFacts, GridMeasures, GridSummary, Summary, Window};
+use crate::model::{
+    EventCause, EventKind, EventRecord, JobClasses, JobRecord, MachineRecord, MachineState, Origin, Outcome,
+    PartitionId, PartitionSpec, ProcSet, Record, RejectReason, SegmentRecord, SiteId, SiteSpec,
+};
+use crate::output::{OutputDir, OutputOptions};
+use crate::platform::Usage;
+use crate::units::{Energy, Money, Power, Rate, Span, Time};
+
+pub(super) fn sites() -> Vec<SiteSpec> {
+    let mut first = SiteSpec::plain("kth", 100, "easy".parse().unwrap());
+    first.partitions[0].busy = Power::from_milliwatts(10_000);
+    let mut second = SiteSpec::plain("delft, \"i7\"", 8, "fcfs".parse().unwrap());
+    second.partitions.push(PartitionSpec { name: "fat".to_owned(), ..PartitionSpec::plain(64) });
+    vec![first, second]
+}
+
+/// Options that write every file.
+pub(super) fn everything() -> OutputOptions {
+    OutputOptions {
+        machines: true,
+        events: true,
+        scenario: Some("seed = 7\n".to_owned()),
+        batsim: Some("w".to_owned()),
+    }
+}
+
+/// A job of the grid whose first attempt fails, which restarts elsewhere and is given up there; written by hand.
+pub(super) fn events() -> Vec<Record> {
+    let first = JobRecord { origin: Origin::Grid, ..job(5, 40, 0, 10, 4) };
+    let second = JobRecord { site: SiteId(1), partition: PartitionId(1), ..first.clone() };
+    let lost = 4 * Usage::PROC_SECOND / 3;
+    let left = machines(EventKind::Left, 50, 3);
+    let back = EventRecord { lost, ..happened(EventKind::Returned, &first) };
+    let again = EventRecord {
+        cause: EventCause::None,
+        site: SiteId::GRID,
+        partition: None,
+        since_lost: Some(Span::from_micros(1_500_000)),
+        command: None,
+        ..happened(EventKind::Reassigned, &first)
+    };
+    let refused = EventRecord {
+        cause: EventCause::Refused(RejectReason::TooLarge),
+        ..happened(EventKind::Refused, &second)
+    };
+    let ended = JobRecord { site: SiteId::GRID, attempts: 2, outcome: Outcome::Failed, ..first.clone() };
+    vec![
+        Record::Segment(segment(&first, ProcSet::range(8, 12))),
+        Record::Event(left),
+        Record::Event(back),
+        Record::Event(again),
+        Record::Segment(SegmentRecord { attempt: 2, ..segment(&second, ProcSet::full(4)) }),
+        Record::Event(refused),
+        Record::Event(EventRecord {
+            procs: 64,
+            machines: ProcSet::full(64),
+            ..machines(EventKind::Joined, 55, 0)
+        }),
+        Record::Job(ended),
+    ]
+}
+
+#[test]
+fn the_files_of_a_grid_by_hand() {
+    let folder = write(&events(), &everything());
+    let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+    assert_snapshot!(read("events.csv"), @r#"
+    time,event,cause,site,partition,machines,procs,job,origin,attempt,wasted_proc_s,since_failure_s,command
+    50,left,chance,kth,default,0-2,12,,,,,,
+    50,returned,machine-left,kth,default,,4,5,grid,1,1.333333,,
+    50,reassigned,,grid,,,4,5,grid,1,0,1.5,
+    50,refused,needs more processors than the partition has,"delft, ""i7""",fat,,4,5,grid,1,0,,
+    55,joined,chance,kth,default,0-63,64,,,,,,
+    "#);
+    assert_snapshot!(read("jobs.csv"), @r#"
+    job,submit,start,end,procs,site,outcome,requested,run,estimate,wait,response,bsld,user,class,attempts,energy_j,cost,reason,partition,origin,requested_start
+    5,40,40,50,4,grid,failed,4,10,10,0,10,,7,all,2,0,0,,,grid,
+    "#);
+    assert_snapshot!(read("segments.csv"), @r#"
+    job,attempt,site,partition,procs,from,to,rate,share,cause,energy_j,cost,processors,origin
+    5,1,kth,default,4,40,50,1,1,run,0,0,8-11,grid
+    5,2,"delft, ""i7""",fat,4,40,50,1,1,run,0,0,0-3,grid
+    "#);
+    assert_eq!(read("scenario.toml"), "seed = 7\n");
+    let batsim = read("batsim/out_jobs.csv");
+    assert!(batsim.contains(",108-111,"), "of the last attempt, at the other site: {batsim}");
+}
+
+/// Four jobs, written by hand.
+pub(super) fn records() -> Vec<Record> {
+    let mut priced = job(1, 0, 5, 10, 4);
+    priced.energy = Energy::from_nanojoules(400_500_000_000);
+    priced.cost = Money::from_nanos(1_250_000_000);
+    let mut killed = job(2, 10, 90, 3, 12);
+    killed.outcome = Outcome::Killed;
+    killed.estimate = Span::from_micros(3_500_000);
+    let down = JobRecord { site: SiteId(1), partition: PartitionId(1), attempts: 2, ..job(3, 20, 0, 0, 1) };
+    let odd: ProcSet = [0, 1, 2, 3, 7, 9, 10, 11, 12].into_iter().collect();
+    vec![
+        Record::Machine(MachineRecord {
+            time: Time::from_micros(5_500_000),
+            site: SiteId(0),
+            partition: PartitionId(0),
+            procs: ProcSet::range(0, 4),
+            state: MachineState::Busy,
+        }),
+        Record::Segment(segment(&priced, ProcSet::full(4))),
+        Record::Job(priced),
+        Record::Segment(SegmentRecord { rate: Rate::ratio(1, 2), ..segment(&killed, odd) }),
+        Record::Job(killed),
+        Record::Segment(SegmentRecord { attempt: 1, ..segment(&down, ProcSet::range(1, 2)) }),
+        Record::Segment(SegmentRecord { attempt: 2, ..segment(&down, ProcSet::range(5, 6)) }),
+        Record::Job(down),
+        Record::Job(rejected(4, 30, 101)),
+    ]
+}
+
+pub(super) fn write(records: &[Record], options: &OutputOptions) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let mut out = OutputDir::create(folder.path(), &sites(), Definitions::default(), options).unwrap();
+    out.write(records).unwrap();
+    let measures = GridMeasures::new(Definitions::default(), Window::ALL, &sites());
+    let facts = GridFacts::default();
+    let summary = GridSummary::new(facts, None, &measures, &[], &Ages::default(), Fingerprint::new());
+    out.finish(&summary).unwrap();
+    folder
+}
+
+#[test]
+fn every_file_by_hand() {
+    let options =
+        OutputOptions { machines: true, batsim: Some("kth,sp2".to_owned()), ..OutputOptions::default() };
+    let folder = write(&records(), &options);
+    let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+    assert_snapshot!(read("jobs.csv"), @r#"
+    job,submit,start,end,procs,site,outcome,requested,run,estimate,wait,response,bsld,user,class,attempts,energy_j,cost,reason,partition,origin,requested_start
+    1,0,5,15,4,kth,completed,4,10,10,5,15,1.5,7,all,1,400.5,1.25,,default,local,
+    2,10,100,103,12,kth,killed,12,3,3.5,90,93,9.3,7,all,1,0,0,,default,local,
+    3,20,20,20,1,"delft, ""i7""",completed,1,0,0,0,0,1,7,all,2,0,0,,fat,local,
+    4,30,,30,0,kth,rejected,101,100,100,,,,7,all,0,0,0,needs more processors than the partition has,default,local,
+    "#);
+    assert_snapshot!(read("segments.csv"), @r#"
+    job,attempt,site,partition,procs,from,to,rate,share,cause,energy_j,cost,processors,origin
+    1,1,kth,default,4,5,15,1,1,run,400.5,1.25,0-3,local
+    2,1,kth,default,9,100,103,0.5,1,run,0,0,0-3 7 9-12,local
+    3,1,"delft, ""i7""",fat,1,20,20,1,1,run,0,0,1,local
+    3,2,"delft, ""i7""",fat,1,20,20,1,1,run,0,0,5,local
+    "#);
+    assert_snapshot!(read("machines.csv"), @r"
+    time,site,partition,state,processors
+    5.5,kth,default,busy,0-3
+    ");
+    assert_snapshot!(read("batsim/out_jobs.csv"), @r#"
+    job_id,workload_name,profile,submission_time,requested_number_of_resources,requested_time,success,final_state,starting_time,execution_time,finish_time,waiting_time,turnaround_time,stretch,allocated_resources,consumed_energy,metadata
+    1,"kth,sp2",1,0.000000,4,10.000000,1,COMPLETED_SUCCESSFULLY,5.000000,10.000000,15.000000,5.000000,15.000000,1.500000,0-3,400.500000,""
+    2,"kth,sp2",2,10.000000,12,3.500000,0,COMPLETED_WALLTIME_REACHED,100.000000,3.000000,103.000000,90.000000,93.000000,31.000000,0-3 7 9-12,0.000000,""
+    3,"kth,sp2",3,20.000000,1,0.000000,1,COMPLETED_SUCCESSFULLY,20.000000,0.000000,20.000000,0.000000,0.000000,0.000000,113,0.000000,""
+    4,"kth,sp2",4,30.000000,101,100.000000,0,REJECTED,,,,,,,,0.000000,""
+    "#);
+    let summary: serde_json::Value = serde_json::from_str(&read("summary.json")).unwrap();
+    assert_eq!(summary["jobs"], 0);
+    assert!(!folder.path().join("summary.json.part").exists());
+}
+
+#[test]
+fn without_power_batsim_is_told_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let plain = [SiteSpec::plain("kth", 100, "easy".parse().unwrap())];
+    let options = OutputOptions { batsim: Some("w0".to_owned()), ..OutputOptions::default() };
+    let mut out = OutputDir::create(folder.path(), &plain, Definitions::default(), &options).unwrap();
+    out.write(&[Record::Job(job(1, 0, 5, 10, 4))]).unwrap();
+    out.flush().unwrap();
+    let text = fs::read_to_string(folder.path().join("batsim/out_jobs.csv")).unwrap();
+    assert!(text.ends_with(",-1.000000,\"\"\n"), "{text}");
+}
+
+fn seconds(cell: &str) -> u64 {
+    let (whole, fraction) = cell.split_once('.').unwrap_or((cell, "0"));
+    whole.parse::<u64>().unwrap() * 1_000_000 + format!("{fraction:0<6}").parse::<u64>().unwrap()
+}
+
+/// The rows of `jobs.csv`, by column name.
+fn jobs(text: &str) -> Vec<std::collections::BTreeMap<String, String>> {
+    csv::Reader::from_reader(text.as_bytes()).deserialize().map(Result::unwrap).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn jobs_read_back_and_give_the_same_means(records in prop::collection::vec(any_job(), 1..50)) {
+        let mut summary = Summary::new(Definitions::default());
+        records.iter().for_each(|record| summary.add(record));
+        let whole = summary.whole();
+        let as_records: Vec<_> = records.iter().cloned().map(Record::Job).collect();
+        let folder = write(&as_records, &OutputOptions::default());
+        let rows = jobs(&fs::read_to_string(folder.path().join("jobs.csv")).unwrap());
+        prop_assert_eq!(rows.len(), records.len());
+        for (row, record) in rows.iter().zip(&records) {
+            prop_assert_eq!(&row["job"], &record.id.to_string());
+            prop_assert_eq!(seconds(&row["submit"]), record.submit.micros());
+            prop_assert_eq!(seconds(&row["end"]), record.end.micros());
+            prop_assert_eq!((!row["start"].is_empty()).then(|| seconds(&row["start"])), record.start.map(|t| t.micros()));
+            prop_assert_eq!(&row["procs"], &record.procs.to_string());
+            prop_assert_eq!(&row["outcome"], record.outcome.name());
+            prop_assert_eq!(seconds(&row["run"]), record.run.micros());
+            prop_assert_eq!(row["reason"].is_empty(), !matches!(record.outcome, Outcome::Rejected(_)));
+        }
+        let measured: Vec<_> =
+            rows.iter().filter(|row| ["completed", "killed"].contains(&row["outcome"].as_str())).collect();
+        prop_assert_eq!(measured.len() as u64, whole.measured);
+        if let (Some(wait), Some(slowdown)) = (whole.mean_wait, whole.mean_bounded_slowdown) {
+            let count = measured.len() as f64;
+            let waits: u128 = measured.iter().map(|row| u128::from(seconds(&row["wait"]))).sum();
+            prop_assert_eq!(waits as f64 / (count * 1e6), wait);
+            let slowdowns: f64 = measured.iter().map(|row| row["bsld"].parse::<f64>().unwrap()).sum();
+            prop_assert!((slowdowns / count - slowdown).abs() <= 1e-9 * slowdown);
+        }
+    }
+
+    #[test]
+    fn segments_read_back(segments in prop::collection::vec(any_segment(), 1..30)) {
+        let records: Vec<_> = segments.iter().cloned().map(Record::Segment).collect();
+        let folder = write(&records, &OutputOptions::default());
+        let rows = jobs(&fs::read_to_string(folder.path().join("segments.csv")).unwrap());
+        prop_assert_eq!(rows.len(), segments.len());
+        for (row, segment) in rows.iter().zip(&segments) {
+            let nanos = |cell: &str| {
+                let (whole, fraction) = cell.split_once('.').unwrap_or((cell, "0"));
+                whole.parse::<u128>().unwrap() * 1_000_000_000 + format!("{fraction:0<9}").parse::<u128>().unwrap()
+            };
+            let rate = |cell: &str| Rate::from_f64(cell.parse().unwrap()).unwrap();
+            prop_assert_eq!(seconds(&row["from"]), segment.from.micros());
+            prop_assert_eq!(seconds(&row["to"]), segment.to.micros());
+            prop_assert_eq!(rate(&row["rate"]), segment.rate, "to the last digit");
+            prop_assert_eq!(rate(&row["share"]), segment.share);
+            prop_assert_eq!(nanos(&row["energy_j"]), segment.energy.nanojoules());
+            prop_assert_eq!(nanos(row["cost"].trim_start_matches('-')), segment.cost.nanos().unsigned_abs());
+            prop_assert_eq!(&row["procs"], &segment.procs.len().to_string());
+            let procs = row["processors"].split_whitespace().flat_map(|interval| {
+                let (first, last) = interval.split_once('-').unwrap_or((interval, interval));
+                first.parse::<u32>().unwrap()..=last.parse().unwrap()
+            });
+            prop_assert!(procs.eq(segment.procs.iter()));
+        }
+    }
+}
+
+#[test]
+fn every_row_has_a_cell_for_every_column() {
+    let reasons = any_job();
+    let options = everything();
+    let [mut runner, mut others] =
+        std::array::from_fn(|_| proptest::test_runner::TestRunner::deterministic());
+    let records: Vec<_> = (0..200)
+        .map(|_| reasons.new_tree(&mut runner).unwrap().current())
+        .map(Record::Job)
+        .chain((0..200).map(|_| Record::Event(any_event().new_tree(&mut others).unwrap().current())))
+        .chain(records())
+        .chain(events())
+        .collect();
+    let folder = write(&records, &options);
+    for name in ["jobs.csv", "segments.csv", "machines.csv", "events.csv", "batsim/out_jobs.csv"] {
+        // The reader rejects rows of unequal length.
+        let mut reader = csv::Reader::from_path(folder.path().join(name)).unwrap();
+        assert!(reader.records().map(Result::unwrap).count() > 0, "{name}");
+    }
+    let labelled = Definitions::new(Definitions::TAU, "kettimuthu-16".parse::<JobClasses>().unwrap(), 100);
+    let mut out = OutputDir::create(folder.path(), &sites(), labelled, &options).unwrap();
+    out.write(&records).unwrap();
+    out.flush().unwrap();
+    let rows = jobs(&fs::read_to_string(folder.path().join("jobs.csv")).unwrap());
+    assert_eq!(rows[200]["class"], "VS N");
+}
+
+#[test]
+fn the_page_of_the_files_lists_every_column_in_order() {
+    let page = include_str!("../../../docs/output.md");
+    let folder = write(&records(), &everything());
+    for name in ["jobs.csv", "segments.csv", "machines.csv", "events.csv"] {
+        let text = fs::read_to_string(folder.path().join(name)).unwrap();
+        let section = page.split("\n## ").find(|section| section.starts_with(name)).unwrap();
+        let listed: Vec<_> =
+            section.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next()).collect();
+        assert_eq!(listed.join(","), text.lines().next().unwrap(), "{name}");
+    }
+    let text = fs::read_to_string(folder.path().join("summary.json")).unwrap();
+    let summary: serde_json::Map<String, serde_json::Value> = serde_json::from_str(&text).unwrap();
+    for key in summary.keys() {
+        let measure = ["wait", "response", "bounded_slowdown"].iter().find(|of| {
+            ["mean", "median", "p95", "max"].iter().any(|figure| *key == format!("{figure}_{of}"))
+        });
+        let written = match measure {
+            Some(of) => format!("`{{mean,median,p95,max}}_{of}`"),
+            None => format!("`{key}`"),
+        };
+        assert!(page.contains(&written), "{written} is not on the page");
+    }
+}

@@ -1,0 +1,83 @@
+//! The blockers of a job in words.
+
+use serde::Serialize;
+
+use super::words::processors;
+use crate::experiment::Stretch;
+use crate::local::Blocker;
+use crate::report::figures::duration;
+use crate::units::{Clock, Span};
+
+/// A job, reservation or outage that blocked a waiting job.
+#[derive(Clone, Debug, Serialize)]
+pub struct Held {
+    /// `running`, `waiting`, `reservation` or `down`.
+    pub kind: &'static str,
+    /// The number of the blocking job, if it is a job.
+    pub job: Option<u64>,
+    /// Origin of the blocking job: `local` or `grid`.
+    pub origin: Option<&'static str>,
+    /// The job or the name of the reservation, in words.
+    pub who: String,
+    /// Processors that the blocker holds or requests.
+    pub procs: u32,
+    /// Planned start in seconds, if there is one.
+    pub start_s: Option<f64>,
+    /// Expected time at which it releases its processors, in seconds.
+    pub until_s: Option<f64>,
+    /// A description in words.
+    pub how: String,
+    /// For how long it blocked the job, in seconds.
+    pub for_s: f64,
+}
+
+impl Held {
+    /// A blocker that was effective for `for_s` seconds.
+    pub fn new(blocker: &Blocker, for_s: f64) -> Self {
+        let (kind, procs, start, how) = match blocker {
+            Blocker::Running { procs, until, .. } => {
+                let how = format!("runs on {} until {} at the latest", processors(*procs), Clock(*until));
+                ("running", *procs, None, how)
+            }
+            Blocker::Waiting { procs, estimate, start, .. } => {
+                let planned =
+                    start.map_or_else(String::new, |start| format!(", to start at {}", Clock(start)));
+                let estimate = match *estimate {
+                    Span::MAX => "without an estimate".to_owned(),
+                    estimate => format!("{} by its estimate", duration(estimate.as_secs_f64())),
+                };
+                ("waiting", *procs, *start, format!("waits for {}, {estimate}{planned}", processors(*procs)))
+            }
+            Blocker::Booking { from, to, procs, .. } => {
+                let how = format!("{} from {} to {}", processors(*procs), Clock(*from), Clock(*to));
+                ("reservation", *procs, Some(*from), how)
+            }
+            Blocker::Down { procs } => {
+                ("down", *procs, None, format!("{} are down, or kept by stalled jobs", processors(*procs)))
+            }
+        };
+        let who = blocker.who();
+        Self {
+            kind,
+            job: who.map(|who| who.job.0),
+            origin: who.map(|who| who.origin.name()),
+            who: match blocker {
+                Blocker::Running { who, .. } | Blocker::Waiting { who, .. } => who.to_string(),
+                Blocker::Booking { name, .. } => format!("reservation `{name}`"),
+                Blocker::Down { .. } => "machines".to_owned(),
+            },
+            procs,
+            start_s: start.map(|start| start.as_secs_f64()),
+            until_s: blocker.until().map(|until| until.as_secs_f64()),
+            how,
+            for_s,
+        }
+    }
+}
+
+impl Stretch {
+    /// The blockers of the job, from the beginning of the stretch to its end.
+    pub(super) fn held(&self) -> impl Iterator<Item = Held> + use<'_> {
+        self.begin.iter().flat_map(|begin| &begin.blockers).map(|blocker| Held::new(blocker, self.long()))
+    }
+}

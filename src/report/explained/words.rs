@@ -1,0 +1,144 @@
+//! The sentences of explanations.
+
+use crate::experiment::WaitPlace;
+use crate::local::{Compress, Explanation, Skipped, Who, Why};
+use crate::units::Clock;
+
+/// The rule that makes a job wait, as a sentence without its full stop.
+pub fn rule(told: &Explanation) -> String {
+    let needs = processors(told.needs);
+    let lacks = || format!("{needs}, and {}", are(told.free, "free"));
+    match &told.why {
+        Why::Starts => "nothing is in its way".to_owned(),
+        Why::FirstInLine { reserved: false } => format!("it is the head of the queue, needs {}", lacks()),
+        Why::FirstInLine { reserved: true } => {
+            format!("it is the head of the queue and has the reservation: it needs {}", lacks())
+        }
+        Why::MayOvertake { first } => {
+            format!("it may be backfilled before {first}, which has the reservation, but needs {}", lacks())
+        }
+        Why::TooFew { skipped } => format!("it needs {}{}", lacks(), and_skipped(skipped.as_ref())),
+        Why::NobodyOvertakes { first, needs, would_do } => {
+            let end = if *would_do { ", enough for this job" } else { "" };
+            let lacks = format!("{}, and {}", processors(*needs), are(told.free, "free"));
+            format!("no job may pass the head of the queue: {first} needs {lacks}{end}")
+        }
+        Why::FirstForPlaces { most } => {
+            format!("it is the head of the queue and needs {}", places(told.needs, *most, told.free))
+        }
+        Why::PlacesBefore { first, needs, most } => {
+            let needs = places(*needs, *most, told.free);
+            format!("no job may pass the head of the queue: {first} needs {needs}")
+        }
+        Why::AsksForLater { start, kept_back: false } => {
+            format!("it is a dedicated job with a requested start of {}", Clock(*start))
+        }
+        Why::AsksForLater { start, kept_back: true } => {
+            format!("its requested start is {}, and until then it is kept back from the queue", Clock(*start))
+        }
+        Why::ReservedBefore { end, first } => {
+            let own = if *first { "it is the head of the queue and has the reservation: " } else { "" };
+            format!("{own}it is expected to run until {}, and processors are reserved before", Clock(*end))
+        }
+        Why::WouldDelay { first, start, end, spare, from } => format!(
+            "it would delay {} to start at {}: it is expected to run until {} on {needs}, and {} {}",
+            delayed(first.as_ref()),
+            Clock(*start),
+            Clock(*end),
+            are(*spare, "spare"),
+            from.map_or_else(|| "then".to_owned(), |from| format!("from {} on", Clock(from)))
+        ),
+        Why::Planned { start, end, from, left, .. } => format!(
+            "its reservation is at {}: until {} it would need {needs}, and {} {} beside running jobs and earlier reservations",
+            Clock(*start),
+            Clock(*end),
+            from.map_or_else(|| "now".to_owned(), |from| format!("from {} on", Clock(from))),
+            are(*left, "left")
+        ),
+        Why::Kept { start, compress } => format!(
+            "its reservation stays at {} although there is room before: reservations move up only when a job ends early, {}",
+            Clock(*start),
+            match compress {
+                Compress::Submission => "each once, in order of submission",
+                Compress::Start => "each once, in order of reserved start",
+                Compress::None => "and `compress=none` lets them stay",
+            }
+        ),
+        Why::AfterSkipped => {
+            "its requested start has come, and it waits for the head of the queue, which has been skipped the maximum number of times".to_owned()
+        }
+        Why::BeyondLookahead { most } => {
+            format!("only the first {most} eligible waiting jobs are considered, and it is behind them")
+        }
+        Why::Packed { skipped } => format!(
+            "another set of waiting jobs fills the free processors better, or as well and is nearer to the head of the queue{}",
+            and_skipped(skipped.as_ref())
+        ),
+        Why::OthersBefore => "other jobs are before it, and its policy gives no further reason".to_owned(),
+        Why::Unsaid => "it fits, and its policy gives no reason why it waits".to_owned(),
+        Why::NotThere { capacity } => format!("it needs {needs}, and only {capacity} are available now"),
+        Why::StandsStill => "it is stalled until all its machines are back".to_owned(),
+    }
+}
+
+/// A number of processors: `1 processor`, `2 processors`.
+pub(super) fn processors(count: u32) -> String {
+    if count == 1 { "1 processor".to_owned() } else { format!("{count} processors") }
+}
+
+fn are(count: u32, what: &str) -> String {
+    match count {
+        0 => format!("none is {what}"),
+        1 => format!("1 is {what}"),
+        many => format!("{many} are {what}"),
+    }
+}
+
+fn places(needs: u32, most: u32, open: u32) -> String {
+    let there = match open {
+        0 => "there is none".to_owned(),
+        1 => "there is 1".to_owned(),
+        many => format!("there are {many}"),
+    };
+    format!("{} with fewer than {most} jobs, and {there}", processors(needs))
+}
+
+fn delayed(first: Option<&Who>) -> String {
+    let one = |first: &Who| format!("{first}, the head of the queue, which is");
+    first.map_or_else(|| "dedicated jobs, which are".to_owned(), one)
+}
+
+fn and_skipped(skipped: Option<&Skipped>) -> String {
+    let told =
+        |skipped: &Skipped| format!("; it has been skipped {} of {} times", skipped.times, skipped.most);
+    skipped.map_or_else(String::new, told)
+}
+
+impl WaitPlace {
+    /// The name of the place.
+    pub(super) fn name(&self) -> String {
+        match self {
+            Self::Site { site, policy } => format!("{site} (`{policy}`)"),
+            Self::Broker => "at the broker".to_owned(),
+            Self::Held(site) | Self::Outgoing(site) => format!("at the dispatcher, for {site}"),
+            Self::Input(site) => format!("in transit to {site}"),
+            Self::Resting => "at the dispatcher".to_owned(),
+            Self::OnItsWay => "in transit".to_owned(),
+        }
+    }
+
+    /// Why the job waits there, for places that give no explanation.
+    pub(super) fn rule(&self) -> &'static str {
+        match self {
+            Self::Site { .. } => "it has arrived, and the site has not run a pass yet",
+            Self::Broker => "it waits for the broker to assign it to a pool",
+            Self::Held(_) => "the site has the maximum number of grid jobs (`broker.in_flight`)",
+            Self::Outgoing(_) => "jobs are dispatched one after the other (`broker.overhead`)",
+            Self::Input(_) => "its input is being transferred",
+            Self::Resting => {
+                "it returned from a site, and waits for `broker.backoff` before it is planned again"
+            }
+            Self::OnItsWay => "a message takes the latency of its link",
+        }
+    }
+}

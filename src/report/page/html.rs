@@ -1,0 +1,147 @@
+//! The report as an HTML page.
+
+use std::fmt::{self, Display, Write as _};
+
+use super::{Figure, Report, Section, Table};
+use crate::report::charts::{Paint, Theme, classes, variables};
+
+const STYLE: &str = include_str!("page.css");
+const SCRIPT: &str = include_str!("page.js");
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+pub(super) fn page(report: &Report) -> String {
+    let (title, subtitle) = (Text(&report.title), Text(&report.subtitle));
+    let theme = match report.theme {
+        None => "",
+        Some(Theme::Light) => " data-theme=\"light\"",
+        Some(Theme::Dark) => " data-theme=\"dark\"",
+    };
+    let (light, dark, classes) = (variables(Theme::Light), variables(Theme::Dark), classes());
+    let mut out = format!(
+        r#"<!DOCTYPE html>
+<html lang="en"{theme}>
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="generator" content="gridemu {VERSION}">
+<title>{title}</title>
+<link rel="icon" href="data:,">
+<style>
+:root{{{light}}}
+@media(prefers-color-scheme:dark){{:root:not([data-theme=light]){{{dark}}}}}
+:root[data-theme=dark]{{{dark}}}
+{classes}
+{STYLE}
+</style>
+</head>
+<body>
+<header>
+<h1>{title}</h1>
+<p class="sub">{subtitle}</p>
+<nav>
+"#
+    );
+    for (number, section) in (1..).zip(&report.sections) {
+        put(&mut out, format_args!("<a href=\"#s{number}\">{}</a>\n", Text(&section.title)));
+    }
+    out.push_str("<button type=\"button\" id=\"theme\" hidden>Dark</button>\n</nav>\n</header>\n<main>\n");
+    let mut figures = 1;
+    for (number, part) in (1..).zip(&report.sections) {
+        put(&mut out, format_args!("<section id=\"s{number}\">\n<h2>{}</h2>\n", Text(&part.title)));
+        section(&mut out, part, &mut figures);
+        out.push_str("</section>\n");
+    }
+    put(
+        &mut out,
+        format_args!(
+            "</main>\n<footer>Made by gridemu {VERSION}. This page loads nothing from anywhere.</footer>\n\
+             <script>\n{SCRIPT}\n</script>\n</body>\n</html>"
+        ),
+    );
+    out
+}
+
+fn section(out: &mut String, section: &Section, number: &mut usize) {
+    for paragraph in &section.lead {
+        put(out, format_args!("<p>{}</p>\n", Text(paragraph)));
+    }
+    for shown in &section.tables {
+        table(out, shown);
+    }
+    let mut rows: Vec<Vec<&Figure>> = Vec::new();
+    for figure in &section.figures {
+        let beside = usize::from(figure.beside.max(1));
+        match rows.last_mut().filter(|row| beside > 1 && row.len() < beside) {
+            Some(row) => row.push(figure),
+            None => rows.push(vec![figure]),
+        }
+    }
+    for row in rows {
+        out.push_str("<div class=\"row\">\n");
+        for figure in row {
+            let (name, caption) = (Text(&figure.name), Text(&figure.caption));
+            let svg = figure.chart.svg(Paint::Page);
+            put(
+                out,
+                format_args!(
+                    "<figure id=\"{name}\">\n{svg}\n<figcaption><b>Figure {number}.</b> {caption}</figcaption>\n</figure>\n"
+                ),
+            );
+            *number += 1;
+        }
+        out.push_str("</div>\n");
+    }
+}
+
+fn table(out: &mut String, table: &Table) {
+    let class = if table.numbers { " class=\"numbers\"" } else { "" };
+    put(out, format_args!("<div class=\"table\"><table{class}>\n"));
+    if !table.caption.is_empty() {
+        put(out, format_args!("<caption>{}</caption>\n", Text(&table.caption)));
+    }
+    if !table.head.is_empty() {
+        out.push_str("<thead><tr>");
+        for cell in &table.head {
+            put(out, format_args!("<th scope=\"col\">{}</th>", Text(cell)));
+        }
+        out.push_str("</tr></thead>\n");
+    }
+    out.push_str("<tbody>\n");
+    for row in &table.rows {
+        out.push_str("<tr>");
+        for (column, cell) in row.iter().enumerate() {
+            match column {
+                0 => put(out, format_args!("<th scope=\"row\">{}</th>", Text(cell))),
+                _ => put(out, format_args!("<td>{}</td>", Text(cell))),
+            }
+        }
+        out.push_str("</tr>\n");
+    }
+    out.push_str("</tbody>\n</table></div>\n");
+}
+
+fn put(out: &mut String, text: fmt::Arguments<'_>) {
+    // Writing to a string cannot fail.
+    let _ = out.write_fmt(text);
+}
+
+/// Text with the special characters of HTML escaped.
+struct Text<'a>(&'a str);
+
+impl Display for Text<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for sign in self.0.chars() {
+            match sign {
+                '<' => f.write_str("&lt;"),
+                '>' => f.write_str("&gt;"),
+                '&' => f.write_str("&amp;"),
+                '"' => f.write_str("&quot;"),
+                '\'' => f.write_str("&#x27;"),
+                '/' => f.write_str("&#x2f;"),
+                sign => f.write_char(sign),
+            }?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,171 @@
+//! Scenario files: a whole grid, its workloads and its events, in one TOML file.
+//!
+//! ```toml
+//! [[site]]
+//! name = "delft"
+//! machines = [{ class = "i7", count = 16 }]
+//! workload = { lublin = { jobs = 500, load = 0.4 } }
+//! ```
+//!
+//! `document` assembles the values from the file, the site files that it uses and `--set` into a tree in which every
+//! value has the place where it was written. The `keys` are declared once (`key`), each with its kind of values (`kind`)
+//! and its default; reading the tree fills in every default. `resolve` makes the [`ResolvedScenario`] from the keys and
+//! checks everything that can be checked before a run. Every mistake is reported with file, line and key ([`Problem`]).
+
+pub mod archive;
+mod base;
+mod catalogue;
+mod checkpoint;
+mod defaults;
+mod document;
+mod keys;
+pub(crate) mod kind;
+mod names;
+pub(crate) mod place;
+mod problem;
+mod resolve;
+mod resolved;
+mod schema;
+mod set;
+pub(crate) mod show;
+pub(crate) mod tree;
+mod workload;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::grid::Policies;
+use keys::ScenarioKeys;
+use kind::Kind;
+use resolve::Checker;
+
+pub(crate) use base::Base;
+pub use catalogue::{CATALOGUE, CatalogueFile, from_catalogue};
+pub use checkpoint::CheckpointPlan;
+pub use kind::words::Engine;
+pub use problem::{Problem, ScenarioError};
+pub use resolved::{Clock, Measure, OutputPlan, PlannedWorkload, ResolvedScenario};
+pub use schema::schema_json;
+pub use set::Override;
+pub(crate) use set::shell_word;
+pub(crate) use show::shown;
+pub use workload::{EstimateSource, Shaping, Workload};
+
+pub(crate) use names::{listed, near};
+
+/// A scenario that has been read, resolved and checked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scenario {
+    /// The scenario file.
+    pub file: PathBuf,
+    /// The resolved keys.
+    pub resolved: ResolvedScenario,
+    /// The scenario with every default written out, as TOML. It reads back as the same scenario.
+    pub text: String,
+    /// Hash of `text` without what changes no result (name, engine, clock, folders): equal for scenarios of the same run.
+    pub hash: u128,
+}
+
+impl Scenario {
+    /// Reads a scenario file, with values that override those in it.
+    ///
+    /// # Errors
+    /// All problems with their places.
+    pub fn load(file: &Path, sets: &[Override], policies: &Policies) -> Result<Self, ScenarioError> {
+        Base::load(file)?.read(sets, policies)
+    }
+
+    /// Reads the scenario `text` of the file `file`.
+    ///
+    /// # Errors
+    /// All problems with their places.
+    pub fn read(
+        file: &Path,
+        text: &str,
+        sets: &[Override],
+        policies: &Policies,
+    ) -> Result<Self, ScenarioError> {
+        Base::parse(file, text)?.read(sets, policies)
+    }
+}
+
+impl Scenario {
+    /// Reads the scenario `text` of a finished run from the file `file`. Its logs need not be there any more.
+    ///
+    /// # Errors
+    /// All problems with their places.
+    pub(super) fn read_kept(file: &Path, text: &str, policies: &Policies) -> Result<Self, ScenarioError> {
+        Base::parse(file, text)?.kept().read(&[], policies)
+    }
+}
+
+impl Base {
+    /// Reads the scenario, with values that override those in it.
+    ///
+    /// # Errors
+    /// All problems with their places.
+    pub(crate) fn read(&self, sets: &[Override], policies: &Policies) -> Result<Scenario, ScenarioError> {
+        let document = self.with(sets, &|path: &Path| fs::read_to_string(path))?;
+        let read = kind::reading::read::<ScenarioKeys>(&document.root, &document.origins);
+        let mut keys = read.map_err(|error| match document.root.get("scenario") {
+            // Only campaigns have a `[scenario]`.
+            Some(_) => {
+                let run = format!("this looks like a campaign: `gridemu campaign {}`", self.file.display());
+                error.first_with_hint(run)
+            }
+            None => error,
+        })?;
+        defaults::fill_in(&mut keys, &document, &self.file);
+        let mut checker = Checker { document: &document, policies, problems: Vec::new() };
+        let resolved = resolve::resolve(&keys, &mut checker);
+        let problems = checker.problems;
+        let Some(resolved) = resolved.filter(|_| problems.is_empty()) else {
+            return Err(ScenarioError::new(problems));
+        };
+        let table = match keys.show() {
+            Some(toml::Value::Table(table)) => table,
+            _ => toml::Table::new(),
+        };
+        let (text, hash) = (show::shown(&table), show::hash(&table));
+        Ok(Scenario { file: self.file.clone(), resolved, text, hash })
+    }
+}
+
+impl Scenario {
+    /// A line with the number of sites, processors, workloads and events.
+    pub fn line(&self) -> String {
+        let resolved = &self.resolved;
+        let sites = &resolved.grid.sites;
+        let processors: u64 =
+            sites.iter().flat_map(|site| &site.partitions).map(|part| u64::from(part.processors())).sum();
+        let counted = |count: usize, noun: &str| match count {
+            1 => format!("1 {noun}"),
+            _ => format!("{count} {noun}s"),
+        };
+        let mut line = format!("valid: {} with {processors} processors", counted(sites.len(), "site"));
+        line += &match &resolved.grid.broker {
+            Some(broker) => format!(", broker `{}`", broker.policy),
+            None => ", no broker".to_owned(),
+        };
+        let own = resolved.site_workloads.iter().flatten().count();
+        let events: usize = sites.iter().map(|site| site.churn.script.len() + site.orders.len()).sum();
+        let churning = sites.iter().filter(|site| site.churn.random.is_some()).count();
+        for (count, text) in [
+            (resolved.portal.len(), counted(resolved.portal.len(), "workload") + " through the portal"),
+            (own, format!("{own} at sites")),
+            (events, counted(events, "event")),
+            (churning, format!("churn at {}", counted(churning, "site"))),
+        ] {
+            if count > 0 {
+                line += ", ";
+                line += &text;
+            }
+        }
+        line
+    }
+
+    /// [`Scenario::text`] under a heading with the hash.
+    pub fn shown(&self) -> String {
+        format!("# {}, with every default. Hash {:032x}.\n{}", self.resolved.name, self.hash, self.text)
+    }
+}

@@ -1,0 +1,95 @@
+//! Fills in defaults that do not follow from the keys beside them: names, paths of logs, parameters of generators.
+//!
+//! The keys are then what `gridemu check --show` prints. The printed text reads back as itself, and its hash names the scenario.
+
+use std::path::Path as FilePath;
+
+use super::document::Document;
+use super::keys::{MachineKeys, ScenarioKeys, SiteKeys, WorkloadKeys};
+use super::tree::Path;
+use crate::scenario::archive;
+use crate::scenario::kind::named::Params;
+use crate::scenario::kind::words::Or;
+use crate::workload::Spec;
+use crate::workload::cwf::CwfSpec;
+use crate::workload::lublin::LublinSpec;
+use crate::workload::poisson::PoissonSpec;
+
+/// The name of the log that is read from standard input.
+pub(super) const STDIN: &str = "-";
+
+/// Fills in the defaults of the scenario of `file`.
+pub(super) fn fill_in(keys: &mut ScenarioKeys, document: &Document, file: &FilePath) {
+    let stem =
+        || file.file_stem().map_or_else(|| "scenario".to_owned(), |stem| stem.to_string_lossy().into());
+    keys.name.get_or_insert_with(stem);
+    // From here on each site has its own copy.
+    keys.churn = None;
+    let top = Path::default();
+    let sites = keys.site.get_or_insert_default();
+    for (at, site) in sites.iter_mut().enumerate() {
+        fill_site(site, &top.key("site").item(at), document);
+    }
+    let largest = sites.iter().map(largest_class).max().unwrap_or(1);
+    for (at, workload) in keys.workload.iter_mut().flatten().enumerate() {
+        fill_workload(workload, &top.key("workload").item(at), document, largest);
+    }
+}
+
+fn fill_site(site: &mut SiteKeys, path: &Path, document: &Document) {
+    let first = site.machines.as_ref().and_then(|machines| machines.first()).map(|first| &first.class);
+    for (number, reservation) in (1..).zip(site.reservation.iter_mut().flatten()) {
+        reservation.name.get_or_insert_with(|| format!("reservation-{number}"));
+        reservation.class = reservation.class.take().or_else(|| first.cloned());
+    }
+    let largest = largest_class(site);
+    if let Some(workload) = &mut site.workload.0 {
+        fill_workload(workload, &path.key("workload"), document, largest);
+    }
+}
+
+fn fill_workload(keys: &mut WorkloadKeys, path: &Path, document: &Document, largest: u32) {
+    // A log of the archive keeps its name; any other path becomes absolute, so that it does not matter where the scenario is read.
+    if let Some(log) = keys.log.as_mut().filter(|log| !archive::names(log) && *log != STDIN) {
+        let path = document.folder_of(&path.key("log")).join(&log);
+        *log = std::path::absolute(&path).unwrap_or(path).display().to_string();
+    }
+    if let Some(params) = &mut keys.lublin {
+        generator::<LublinSpec>(params, largest, &["jobs", "types", "start-hour"]);
+    }
+    if let Some(params) = &mut keys.poisson {
+        let has_load = keys.load.is_some() || params.0.contains_key("load");
+        params.0.entry("runtime".to_owned()).or_insert_with(|| "exponential[mean=10 min]".to_owned());
+        let told: &[&str] = if has_load { &["jobs", "size"] } else { &["jobs", "size", "every"] };
+        generator::<PoissonSpec>(params, largest, told);
+    }
+    if let Some(params) = &mut keys.cwf {
+        generator::<CwfSpec>(
+            params,
+            largest,
+            &["jobs", "unit", "split", "ps", "pd", "pe", "pr", "start-hour"],
+        );
+    }
+}
+
+/// Adds the defaults of a generator that are to be shown, for a machine with this number of processors.
+fn generator<S: Spec>(Params(params): &mut Params, procs: u32, told: &[&str]) {
+    params.entry("procs".to_owned()).or_insert_with(|| procs.to_string());
+    for key in told {
+        params.entry((*key).to_owned()).or_insert_with(|| S::default_of(key).to_owned());
+    }
+}
+
+/// Processors of the largest class that is present at the beginning, or of the largest class if none is.
+fn largest_class(site: &SiteKeys) -> u32 {
+    let classes = || site.machines.iter().flatten();
+    let size = |machines: &MachineKeys| {
+        let allocation_unit = machines.allocation_unit.max(1);
+        machines.count.saturating_mul(machines.cores) / allocation_unit * allocation_unit
+    };
+    let present = classes().filter(|machines| match machines.absent {
+        Or::Word(_) => false,
+        Or::Value(number) => number < machines.count,
+    });
+    present.map(size).max().or_else(|| classes().map(size).max()).unwrap_or(1).max(1)
+}

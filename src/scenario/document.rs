@@ -1,0 +1,250 @@
+//! Assembles a scenario from its file, the site files that it uses, repeated sites, and `--set`.
+
+use std::io;
+use std::path::{Path as FilePath, PathBuf};
+
+use super::catalogue::{CATALOGUE, from_catalogue};
+use super::names::near;
+use super::problem::Problem;
+use super::set::{Override, Set, Stage};
+use super::tree::{Entry, Node, Origins, Path, Place, Table, Value};
+
+/// The largest number of sites. It is limited because every two of them have a connection.
+pub(super) const MOST_SITES: usize = 2_000;
+
+/// A scenario as written, as one tree.
+#[derive(Clone, Debug)]
+pub(super) struct Document {
+    pub(super) root: Node,
+    pub(super) origins: Origins,
+    /// True for the scenario of a finished run: its logs need not be there any more.
+    pub(super) kept: bool,
+}
+
+/// The name of a site, and its place in the file.
+type SiteName = (String, Place);
+
+/// Reads a file that a scenario names.
+pub(super) type ReadFile<'a> = &'a dyn Fn(&FilePath) -> io::Result<String>;
+
+impl Document {
+    /// Assembles the scenario `root` of the file `file`.
+    ///
+    /// # Errors
+    /// The first part that cannot be assembled.
+    pub(super) fn assemble(
+        root: Node,
+        origins: Origins,
+        file: &FilePath,
+        sets: &[Override],
+        read: ReadFile<'_>,
+    ) -> Result<Self, Problem> {
+        let folder = file.parent().unwrap_or(FilePath::new("")).to_owned();
+        let mut document = Self { root, origins, kept: false };
+        let mut sets =
+            sets.iter().map(|set| Set::read(set, &mut document.origins)).collect::<Result<_, _>>()?;
+        document.apply(&mut sets, Stage::Head)?;
+        document.use_files(&folder, read)?;
+        document.apply(&mut sets, Stage::Written)?;
+        document.repeat()?;
+        document.apply(&mut sets, Stage::Each)?;
+        document.inherit();
+        Ok(document)
+    }
+
+    /// A problem with the value at `path`.
+    pub(super) fn problem(&self, path: &Path, said: impl Into<String>) -> Problem {
+        self.root.problem(&self.origins, path, said)
+    }
+
+    /// The folder to which paths in the value at `path` are relative.
+    pub(super) fn folder_of(&self, path: &Path) -> &FilePath {
+        self.origins.folder(self.root.place_of(path))
+    }
+
+    fn apply(&mut self, sets: &mut Vec<Set>, stage: Stage) -> Result<(), Problem> {
+        let mut later = Vec::new();
+        for set in sets.drain(..) {
+            if set.belongs_to(stage, &self.root) {
+                set.apply(&mut self.root, &self.origins)?;
+            } else {
+                later.push(set);
+            }
+        }
+        *sets = later;
+        Ok(())
+    }
+
+    fn sites(&mut self) -> &mut [Node] {
+        let sites = self.root.table_mut().and_then(|table| table.get_mut("site"));
+        sites.and_then(|entry| entry.node.list_mut()).map(Vec::as_mut_slice).unwrap_or_default()
+    }
+
+    /// Adds the keys of each site file to the site that uses it, except those that the site has itself.
+    fn use_files(&mut self, folder: &FilePath, read: ReadFile<'_>) -> Result<(), Problem> {
+        for at in 0..self.sites().len() {
+            let Some(used) = self.sites()[at].table_mut().and_then(|table| table.take("use")) else {
+                continue;
+            };
+            let path = Path::default().key("site").item(at);
+            let fail = |document: &Self, said: String| {
+                let spelled = document.root.spelled(&path) + ".use";
+                Problem::new(document.origins.words(used.at), &spelled, said)
+            };
+            let Some(name) = used.node.text().map(str::to_owned) else {
+                return Err(fail(self, "this must be the path of a site file, in quotes".to_owned()));
+            };
+            let base = self.origins.folder(used.node.at).to_owned();
+            let (shown, text, folder) = find(&name, &base, folder, read).map_err(|said| fail(self, said))?;
+            let mut file = self.origins.parse(&shown, &text, folder)?;
+            let Some(Table(entries)) = file.table_mut().map(std::mem::take) else { continue };
+            let site = &mut self.sites()[at];
+            let has_names = site.get("names").is_some();
+            for entry in entries {
+                if matches!(entry.key.as_str(), "use" | "names" | "count" | "site") {
+                    let said = "a site file describes one site with its own keys; this is for scenarios";
+                    return Err(Problem::new(self.origins.words(entry.at), &entry.key, said));
+                }
+                let site = self.sites()[at].table_mut();
+                let Some(table) = site else { break };
+                if table.get(&entry.key).is_none() && !(has_names && entry.key == "name") {
+                    table.0.push(entry);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Turns one site with `names` or a `count` into several sites.
+    fn repeat(&mut self) -> Result<(), Problem> {
+        let mut made = Vec::new();
+        for at in 0..self.sites().len() {
+            let path = Path::default().key("site").item(at);
+            let site = self.sites()[at].clone();
+            let names = self.copies(&path, &site)?;
+            let Some(names) = names else {
+                made.push(site);
+                continue;
+            };
+            for (name, place) in names {
+                let mut copy = site.clone();
+                if let Some(table) = copy.table_mut() {
+                    table.take("names");
+                    table.take("count");
+                    let node = Node { at: place, value: Value::Text(name) };
+                    let entry = Entry { key: "name".to_owned(), at: place, node };
+                    match table.get("name") {
+                        Some(_) => table.put(entry),
+                        None => table.0.insert(0, entry),
+                    }
+                }
+                made.push(copy);
+            }
+        }
+        let list = self.root.table_mut().and_then(|table| table.get_mut("site"));
+        if let Some(list) = list.and_then(|entry| entry.node.list_mut()) {
+            *list = made;
+        }
+        Ok(())
+    }
+
+    /// Copies common values to where they apply: `churn` to each site, except for keys that the site has itself, and
+    /// values of the network to its links.
+    fn inherit(&mut self) {
+        let churn = self.root.get("churn").filter(|churn| churn.table().is_some()).cloned();
+        for site in self.sites() {
+            let (Some(all), Some(site)) = (&churn, site.table_mut()) else { break };
+            if site.get("churn").is_none() {
+                let entry = Entry { key: "churn".to_owned(), at: all.at, node: Node::empty(all.at) };
+                site.0.push(entry);
+            }
+            let own = site.get_mut("churn").and_then(|entry| entry.node.table_mut());
+            if let (Some(own), Some(all)) = (own, all.table()) {
+                all.0.iter().for_each(|entry| own.inherit(&entry.key, all));
+            }
+        }
+        let network = self.root.get("network").and_then(Node::table).cloned();
+        let own = self.root.table_mut().and_then(|table| table.get_mut("network"));
+        let links = own.and_then(|entry| entry.node.table_mut()).and_then(|table| table.get_mut("link"));
+        for link in links.and_then(|entry| entry.node.list_mut()).into_iter().flatten() {
+            if let (Some(network), Some(link)) = (&network, link.table_mut()) {
+                ["latency", "bandwidth"].into_iter().for_each(|key| link.inherit(key, network));
+            }
+        }
+    }
+
+    /// The names of the sites that one table describes; `None` if it is a single one.
+    fn copies(&self, path: &Path, site: &Node) -> Result<Option<Vec<SiteName>>, Problem> {
+        let (names, count) = (site.get("names"), site.get("count"));
+        match (names, count) {
+            (None, None) => Ok(None),
+            (Some(_), Some(_)) => {
+                Err(self.problem(&path.key("count"), "`names` and `count` exclude each other"))
+            }
+            (Some(names), None) => {
+                let names_path = path.key("names");
+                if site.get("name").is_some() {
+                    return Err(self.problem(&names_path, "`name` is for one site and `names` for several"));
+                }
+                let listed: Option<Vec<_>> = names
+                    .list()
+                    .map(|items| items.iter().map(|item| Some((item.text()?.to_owned(), item.at))).collect())
+                    .unwrap_or_default();
+                match listed.filter(|listed| !listed.is_empty()) {
+                    Some(listed) => Ok(Some(listed)),
+                    None => {
+                        Err(self
+                            .problem(&names_path, "this must be a list of names, such as `[\"a\", \"b\"]`"))
+                    }
+                }
+            }
+            (None, Some(count)) => {
+                let count_path = path.key("count");
+                let number = match &count.value {
+                    Value::Integer(text) | Value::Bare(text) => text.parse::<usize>().ok(),
+                    _ => None,
+                };
+                let Some(number) = number.filter(|number| (1..=MOST_SITES).contains(number)) else {
+                    let said = format!("this must be a number of sites, from 1 to {MOST_SITES}");
+                    return Err(self.problem(&count_path, said));
+                };
+                let Some(name) = site.get("name").filter(|name| name.text().is_some()) else {
+                    let said = "`count` needs a `name`, to which the numbers are added";
+                    return Err(self.problem(&count_path, said));
+                };
+                let (stem, place) = (name.text().unwrap_or_default(), name.at);
+                Ok(Some((1..=number).map(|number| (format!("{stem}-{number}"), place)).collect()))
+            }
+        }
+    }
+}
+
+/// The name, text and folder of a site file: one beside the file that names it, beside the scenario, or from the catalogue.
+fn find(
+    name: &str,
+    base: &FilePath,
+    scenario: &FilePath,
+    read: ReadFile<'_>,
+) -> Result<(String, String, PathBuf), String> {
+    for folder in [base, scenario] {
+        let path = folder.join(name);
+        match read(&path) {
+            Ok(text) => {
+                let folder = path.parent().unwrap_or(FilePath::new("")).to_owned();
+                return Ok((path.display().to_string(), text, folder));
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(format!("cannot read `{}`: {error}", path.display())),
+        }
+    }
+    if let Some(file) = from_catalogue(name) {
+        return Ok((format!("{} of the catalogue", file.path), file.text.to_owned(), PathBuf::new()));
+    }
+    let near = near(name, CATALOGUE.iter().map(|file| file.path));
+    let listed: Vec<_> = CATALOGUE.iter().map(|file| file.path).collect();
+    Err(format!(
+        "there is no file `{}`, and no `{name}` in the catalogue{near}; the catalogue has `{}`",
+        base.join(name).display(),
+        listed.join("`, `")
+    ))
+}

@@ -1,0 +1,28 @@
+//! How machines come and go.
+
+use crate::model::{Distribution, FailureAction};
+use crate::scenario::kind::key::keys;
+use crate::scenario::kind::words::{Best, Or};
+use crate::units::Span;
+
+keys! {
+    /// How machines come and go, and what becomes of their jobs.
+    ChurnKeys, "a table of churn" {
+        /// How long a machine stays up: `"exponential[mean=45 h]"`, `"weibull[shape=0.7,mean=45 h]"` or
+        /// `"lognormal[median=1 h,sigma=1.6]"`. Without `up` and `down` machines leave only by events.
+        up: Option<Distribution>;
+        /// How long it stays down.
+        down: Option<Distribution>;
+        /// Failure action for a job whose machine leaves: it joins the end of its site's queue (`"requeue"`), returns to the
+        /// broker (`"resubmit"`), stalls until the machine is back (`"wait"`), or fails (`"fail"`).
+        on_failure: FailureAction = FailureAction::Requeue, was "running";
+        /// Whether grid jobs that wait at the site return to the broker when the whole site leaves.
+        return_queued: bool = false;
+        /// Maximum number of attempts: after that a job fails instead of being requeued.
+        attempts: u32 = 100;
+        /// When running jobs write checkpoints: at the interval of Young (1974) or Daly (2006), or after this much progress, such as `"30 min"`.
+        checkpoint: Or<Best, Span> = Or::Word(Best::None);
+        /// Time for writing a checkpoint.
+        checkpoint_cost: Span = Span::from_secs(60);
+    }
+}

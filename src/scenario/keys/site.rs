@@ -1,0 +1,50 @@
+//! A site.
+
+use crate::model::{DayRates, InstantOrder, Named};
+use crate::scenario::keys::churn::ChurnKeys;
+use crate::scenario::keys::machines::{MachineKeys, ReservationKeys};
+use crate::scenario::keys::workload::OwnWorkload;
+use crate::scenario::kind::key::keys;
+use crate::scenario::kind::named::LocalPolicy;
+use crate::scenario::kind::words::{Nothing, Or};
+use crate::units::{EnergyPrice, Span};
+
+keys! {
+    /// A site: its machines, its local policy, its own users. A site file has the same keys.
+    SiteKeys, "a table of a site" {
+        /// Its name, unique in the grid: letters, digits, `-` and `_`; not `portal` or `grid`.
+        name: Option<String> => "that of the site file";
+        /// Names of several equal sites, instead of `name`.
+        names: Option<Vec<String>>;
+        /// Number of equal sites, called `name-1`, `name-2`, ... At most 2,000 sites in all.
+        count: Option<u32>;
+        /// A site file with the keys that this site does not set itself: a path relative to this file, or a file of [the
+        /// catalogue](#site-files), such as `"sites/das2-32.toml"`.
+        site_file as "use": Option<String>;
+        /// The [local policy](policies.md); each class of machines has its own instance.
+        policy: LocalPolicy = LocalPolicy(Named::bare("easy"));
+        /// Its machines, class by class; a job runs inside one class.
+        machines: Option<Vec<MachineKeys>>;
+        /// Power usage effectiveness: energy of the facility over that of its machines, 1 to 10.
+        pue: f64 = 1.0;
+        /// Factors on the prices of its machines by the hour of the day, such as `"22-6=0.5,17-20=1.8"`; 1 at all other hours.
+        price_by_hour: DayRates = DayRates::FLAT;
+        /// Price of its electricity: `"0.25/kWh"`.
+        electricity: Or<Nothing, EnergyPrice> = Or::Word(Nothing);
+        /// Factors on the price of electricity by the hour of the day.
+        electricity_by_hour: DayRates = DayRates::FLAT;
+        /// Time of day at the site when the run begins, below 24 h (time zones, logs that do not begin at midnight).
+        starts_at: Span = Span::ZERO;
+        /// Order within an instant: one scheduling pass per instant (`"instant"`), or one per event with arrivals before ends.
+        order: InstantOrder = InstantOrder::Instant;
+        /// Whether jobs may run beyond their estimate; otherwise they are killed there.
+        overrun: bool = false;
+        /// Jobs of its local users, see [workloads](#workloads): a table such as `{ lublin = { jobs = 2000, load = 0.5 } }`, its
+        /// short form `"lublin[jobs=2000,load=0.5]"`, the path of a log, or `"none"`.
+        workload: OwnWorkload = OwnWorkload(None);
+        /// Machine availability, see [churn](#churn). Keys that are not given are those of the scenario's `churn`.
+        churn: Or<Nothing, ChurnKeys> => "the scenario's";
+        /// Processors that are kept from the queue for a time: `[[site.reservation]]`.
+        reservation: Option<Vec<ReservationKeys>> => "none";
+    }
+}

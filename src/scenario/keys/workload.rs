@@ -1,0 +1,108 @@
+//! What users submit.
+
+use serde_json::{Value as Json, json};
+use toml::Value;
+
+use crate::formats::swf::Clean;
+use crate::model::NamedError;
+use crate::scenario::kind::Kind;
+use crate::scenario::kind::key::keys;
+use crate::scenario::kind::named::Params;
+use crate::scenario::kind::reading::Reading;
+use crate::scenario::tree::{self, Node};
+use crate::scenario::workload::{EstimateSource, Workload};
+use crate::units::Bytes;
+use crate::workload::Estimates;
+
+keys! {
+    /// A workload: one of `log`, `lublin`, `poisson` and `cwf`, and what is done to it.
+    WorkloadKeys, "a table of a workload" {
+        /// A log: SWF or [CWF](workloads.md#the-cloud-workload-format), plain or gzipped, or a Batsim workload (`.json`); a
+        /// path relative to the file that names it. `archive:NAME` is a public log by its published name, searched in the
+        /// folder `$GRIDEMU_DATA` and its subfolders `swf` and `reference`. `"-"` is standard input, which is read once.
+        log: Option<String>;
+        /// The model of Lublin and Feitelson: `{ jobs = 2000, load = 0.5 }` and
+        /// [its other parameters](workloads.md#the-lublin-feitelson-model). `procs`, the largest size, is by default the largest class of machines.
+        lublin: Option<Params>;
+        /// Jobs with exponential gaps, see below:
+        /// `{ jobs = 1000, every = "2 s", size = "1..32", runtime = "exponential[mean=10 min]" }`.
+        poisson: Option<Params>;
+        /// Batch and dedicated jobs with elastic commands: `{ jobs = 500, load = 0.9, ps = 0.2, pd = 0.5, pe = 0.2, pr = 0.1 }` and
+        /// [its other parameters](workloads.md#the-generator-of-the-cloud-workload-format). `procs` is by default the largest class of machines.
+        cwf: Option<Params>;
+        /// Offered load, relative to the processors available at the beginning, at their speeds: of the site, or of all sites
+        /// for the portal. The times between submissions are scaled. May also be given inside `lublin`, `poisson` or `cwf`.
+        load: Option<f64> => "as they come";
+        /// Estimates of the run time: `"log"` (or the run time, if there is none), `"exact"`, `"factor:2.5"` or `"tsafrir"` (a
+        /// model of users).
+        estimates: EstimateSource = EstimateSource::Plain(Estimates::Log);
+        /// Number of jobs to use, in order of submission.
+        first: Option<u64> => "all";
+        /// Which rows of a log are skipped: `"none"` only those that cannot be run.
+        clean: Option<Clean> = log.is_some().then_some(Clean::None) => "none";
+        /// Reduce jobs of a log to the largest class of machines, instead of rejecting them.
+        cap: Option<bool> = log.is_some().then_some(false) => "false";
+        /// Submit a job of a log its think time after the end of the preceding job (SWF columns 17 and 18).
+        feedback: Option<bool> = log.is_some().then_some(false) => "false";
+        /// Whether [commands may change](workloads.md#malleable-jobs) the processors of its jobs (`extend` and `reduce` by `procs`, `EP` and
+        /// `RP` of a log): from one to the largest class of machines, with run times in inverse proportion.
+        malleable: Option<bool> => "false";
+        /// Data of each job that must be at the site before it can start; portal only.
+        input: Option<Bytes> => "0 B";
+        /// Data of each job that returns after its completion; portal only.
+        output: Option<Bytes> => "0 B";
+    }
+}
+
+/// What a site's own users submit: a workload in a table or in one text, or none.
+#[derive(Clone, Debug)]
+pub(in crate::scenario) struct OwnWorkload(pub(in crate::scenario) Option<WorkloadKeys>);
+
+impl Kind for OwnWorkload {
+    fn read(node: &Node, reading: &mut Reading<'_>) -> Option<Self> {
+        let keys = match node.text() {
+            Some("none") => return Some(Self(None)),
+            None if node.table().is_none() => {
+                reading.mismatch(node, &Self::expected());
+                return None;
+            }
+            Some("") => {
+                let said =
+                    "a workload is a generator such as `lublin[jobs=1000]`, the path of a log, or `none`";
+                reading.wrong(node, said);
+                return None;
+            }
+            None => WorkloadKeys::read(node, reading),
+            Some(text) => match text.parse() {
+                Ok(Workload::Lublin(named) | Workload::Poisson(named) | Workload::Cwf(named)) => {
+                    WorkloadKeys::read(&Node::of_named(node.at, named), reading)
+                }
+                Ok(Workload::File(_) | Workload::Stdin) => {
+                    let log = Node { at: node.at, value: tree::Value::Text(text.to_owned()) };
+                    WorkloadKeys::read(&Node::of_key(node.at, "log", log), reading)
+                }
+                Err(error) => {
+                    let error: NamedError = error;
+                    reading.wrong(node, error.to_string());
+                    None
+                }
+            },
+        };
+        keys.map(|keys| Self(Some(keys)))
+    }
+
+    fn show(&self) -> Option<Value> {
+        self.0.as_ref().map_or_else(|| Some(Value::String("none".to_owned())), WorkloadKeys::show)
+    }
+
+    fn expected() -> String {
+        "a table such as `{ lublin = { jobs = 1000 } }`, a text such as `\"lublin[jobs=1000]\"`, or `\"none\"`".to_owned()
+    }
+
+    fn schema() -> Json {
+        json!({ "title": "table, text or `\"none\"`", "anyOf": [
+            { "type": "string", "examples": ["lublin[jobs=1000,load=0.5]"] },
+            WorkloadKeys::schema()
+        ] })
+    }
+}

@@ -1,0 +1,88 @@
+//! Texts of a fixed form.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::quantity::{Quantity, exact};
+use crate::model::{DayRates, JobClasses};
+use crate::units::Power;
+
+/// Declares a kind for a type that is written as a text of a fixed form.
+macro_rules! form {
+    ($type:ty, $title:literal, $expected:expr, $example:literal, $read:expr, $show:expr) => {
+        impl $crate::scenario::kind::Kind for $type {
+            fn read(
+                node: &$crate::scenario::tree::Node,
+                reading: &mut $crate::scenario::kind::reading::Reading<'_>,
+            ) -> Option<Self> {
+                reading.text(node, $expected, $read)
+            }
+
+            fn show(&self) -> Option<toml::Value> {
+                let show: fn(&Self) -> String = $show;
+                Some(toml::Value::String(show(self)))
+            }
+
+            fn expected() -> String {
+                $expected.to_owned()
+            }
+
+            fn schema() -> serde_json::Value {
+                serde_json::json!({ "title": $title, "type": ["string", "number"], "examples": [$example] })
+            }
+        }
+    };
+}
+
+pub(crate) use form;
+
+fn parsed<T: FromStr<Err: fmt::Display>>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|error: T::Err| error.to_string())
+}
+
+form!(
+    DayRates,
+    "hours of the day",
+    "hours of the day with factors, in quotes, such as `\"22-6=0.5,17-20=1.8\"`",
+    "22-6=0.5,17-20=1.8",
+    parsed,
+    Self::to_string
+);
+form!(
+    JobClasses,
+    "classes",
+    "job classes in quotes, such as `\"kettimuthu-16\"` or `\"cuts[run=10 min/1 h,size=1/8]\"`",
+    "kettimuthu-16",
+    parsed,
+    |classes| classes.name().to_owned()
+);
+
+/// A power of a machine, or of each of its cores.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum PowerKey {
+    /// The power of all cores together.
+    Machine(Power),
+    /// The power of each core.
+    Core(Power),
+}
+
+impl fmt::Display for PowerKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Machine(power) => f.write_str(&power.text()),
+            Self::Core(power) => write!(f, "{}/core", power.text()),
+        }
+    }
+}
+
+form!(
+    PowerKey,
+    "power",
+    "a power in quotes, such as `\"95 W\"` or `\"24 W/core\"`",
+    "95 W",
+    |text| match text.trim().strip_suffix("/core") {
+        Some(power) => exact(power).map(Self::Core),
+        None => exact(text).map(Self::Machine),
+    },
+    Self::to_string
+);

@@ -1,0 +1,229 @@
+//! Fixed words, and a word as an alternative to another kind.
+
+use serde_json::{Value as Json, json};
+use toml::Value;
+
+use super::{Kind, title};
+use crate::formats::swf::Clean;
+use crate::model::{FailureAction, InstantOrder, Payer, Replan};
+use crate::scenario::kind::reading::Reading;
+use crate::scenario::names::near;
+use crate::scenario::tree::{self, Node};
+
+/// A word that stands for a value.
+#[derive(Debug)]
+pub(crate) struct Word<T> {
+    word: &'static str,
+    value: T,
+    /// The former word.
+    was: Option<&'static str>,
+}
+
+/// A kind whose values are fixed words.
+pub(crate) trait Words: Copy + PartialEq + Sized + 'static {
+    /// The words of all values.
+    const WORDS: &'static [Word<Self>];
+
+    /// The value of a word.
+    fn of(word: &str) -> Option<Self> {
+        Self::WORDS.iter().find(|known| known.word == word).map(|known| known.value)
+    }
+
+    /// The word of the value.
+    fn word(self) -> &'static str {
+        Self::WORDS.iter().find(|known| known.value == self).map_or("", |known| known.word)
+    }
+}
+
+fn all<T: Words>() -> impl Iterator<Item = &'static str> {
+    T::WORDS.iter().map(|known| known.word)
+}
+
+/// The words in quotes, as they are written.
+fn quoted<T: Words>() -> String {
+    all::<T>().map(|word| format!("`\"{word}\"`")).collect::<Vec<_>>().join(", ")
+}
+
+impl<T: Words> Kind for T {
+    fn read(node: &Node, reading: &mut Reading<'_>) -> Option<Self> {
+        let Some(text) = node.text() else {
+            let words: Vec<&str> = all::<T>().collect();
+            reading.wrong(node, format!("this must be one of `{}`", words.join("`, `")));
+            return None;
+        };
+        if let Some(value) = T::of(text) {
+            return Some(value);
+        }
+        let words: Vec<&str> = all::<T>().collect();
+        let said = match T::WORDS.iter().find(|known| known.was == Some(text)) {
+            Some(known) => format!("`{text}` is now called `{}`", known.word),
+            None => {
+                let near = near(text, words.iter().copied());
+                format!("`{text}` is not possible here{near}; there are `{}`", words.join("`, `"))
+            }
+        };
+        reading.wrong(node, said);
+        None
+    }
+
+    fn show(&self) -> Option<Value> {
+        Some(Value::String(self.word().to_owned()))
+    }
+
+    fn schema() -> Json {
+        json!({ "title": quoted::<T>(), "type": "string", "enum": all::<T>().collect::<Vec<_>>() })
+    }
+}
+
+/// Declares the words of values; `was` is a former word.
+macro_rules! words {
+    ($($type:ty { $($word:literal $(was $was:literal)? => $value:expr),+ $(,)? })+) => {
+        $(impl Words for $type {
+            const WORDS: &'static [Word<Self>] =
+                &[$(Word { word: $word, value: $value, was: words!(@was $($was)?) }),+];
+        })+
+    };
+    (@was) => { None };
+    (@was $was:literal) => { Some($was) };
+}
+
+/// Declares types of one word each, as alternatives to another kind.
+macro_rules! single {
+    ($($(#[doc = $doc:literal])+ $type:ident = $word:literal;)+) => {
+        $(
+            $(#[doc = $doc])+
+            #[derive(Copy, Clone, Debug, PartialEq, Eq)]
+            pub(crate) struct $type;
+
+            words! { $type { $word => $type } }
+        )+
+    };
+}
+
+single! {
+    /// All jobs.
+    All = "all";
+    /// As many as possible.
+    Any = "any";
+    /// Until no job is left.
+    Done = "done";
+    /// None.
+    Nothing = "none";
+    /// No limit.
+    Unlimited = "unlimited";
+    /// At full speed.
+    Virtual = "virtual";
+}
+
+/// What drives the entities.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub enum Engine {
+    /// Every entity is an actor.
+    #[default]
+    Actors,
+    /// A plain loop drives the entities.
+    Direct,
+}
+
+impl Engine {
+    /// The word in scenarios.
+    pub fn name(self) -> &'static str {
+        self.word()
+    }
+}
+
+/// When running jobs write checkpoints, unless after a given progress.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Best {
+    /// Never.
+    None,
+    /// At Young's interval.
+    Young,
+    /// At Daly's interval.
+    Daly,
+}
+
+words! {
+    Best { "none" => Self::None, "young" => Self::Young, "daly" => Self::Daly }
+    Clean { "none" => Self::None, "strict" => Self::Strict }
+    Engine { "actors" => Self::Actors, "direct" => Self::Direct }
+    FailureAction { "requeue" => Self::Requeue, "resubmit" => Self::Resubmit, "wait" => Self::Wait, "fail" => Self::Fail }
+    InstantOrder { "instant" => Self::Instant, "event" => Self::Event }
+    Payer { "user" => Self::User, "site" => Self::Site }
+    Replan { "never" => Self::Never, "on-churn" => Self::OnChurn, "every-report" => Self::EveryReport }
+}
+
+/// A fixed word, or a value of another kind.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Or<W, T> {
+    /// A fixed word.
+    Word(W),
+    /// A value of the other kind.
+    Value(T),
+}
+
+impl<W, T> Or<W, T> {
+    /// The value, unless it is a word.
+    pub(crate) fn value(self) -> Option<T> {
+        match self {
+            Self::Word(_) => None,
+            Self::Value(value) => Some(value),
+        }
+    }
+
+    /// A reference to the value, unless it is a word.
+    pub(crate) const fn as_value(&self) -> Option<&T> {
+        match self {
+            Self::Word(_) => None,
+            Self::Value(value) => Some(value),
+        }
+    }
+}
+
+impl<W: Words, T: Kind> Kind for Or<W, T> {
+    fn read(node: &Node, reading: &mut Reading<'_>) -> Option<Self> {
+        if let Some(word) = node.text().and_then(W::of) {
+            return Some(Self::Word(word));
+        }
+        if T::TABLE {
+            if node.table().is_none() {
+                reading.mismatch(node, &Self::expected());
+                return None;
+            }
+            return T::read(node, reading).map(Self::Value);
+        }
+        // Where a word is allowed, a number may also be written as a text.
+        let value = match &node.value {
+            tree::Value::Text(text) => tree::Value::Bare(text.clone()),
+            tree::Value::Float(number) => tree::Value::Bare(number.to_string()),
+            value => value.clone(),
+        };
+        let before = reading.wrongs();
+        let read = T::read(&Node { at: node.at, value }, reading);
+        if read.is_none() {
+            reading.add_to(before, &format!("; or `{}`", all::<W>().collect::<Vec<_>>().join("`, `")));
+        }
+        read.map(Self::Value)
+    }
+
+    fn show(&self) -> Option<Value> {
+        match self {
+            Self::Word(word) => word.show(),
+            Self::Value(value) => value.show(),
+        }
+    }
+
+    fn expected() -> String {
+        format!("{} or {}", quoted::<W>(), T::expected())
+    }
+
+    fn schema() -> Json {
+        let value = T::schema();
+        let both = format!("{} or {}", quoted::<W>(), title(&value));
+        json!({ "title": both, "anyOf": [W::schema(), value] })
+    }
+
+    fn absent() -> Option<Self> {
+        T::absent().map(Self::Value)
+    }
+}

@@ -1,0 +1,236 @@
+//! Resolves scripted events: machines and sites that go down, come up and slow down, and changes of jobs.
+
+use super::Checker;
+use crate::model::{ChurnAct, JobAct, JobId, PlannedChurn, PlannedJobAct, ProcSet, SiteSpec};
+use crate::scenario::keys::EventKeys;
+use crate::scenario::kind::quantity::Quantity;
+use crate::scenario::names::listed;
+use crate::scenario::place::{Target, by_procs, by_time, class_by_class, fraction, target};
+use crate::scenario::tree::Path;
+use crate::units::{Rate, Span, Time};
+
+/// The effect of an event.
+enum Planned {
+    /// An event of machines, with its target as it was written.
+    Churn(ChurnAct, String),
+    /// A change of a job.
+    Job(JobId, JobAct),
+}
+
+/// The state of a site's machines after the script so far.
+struct Presence {
+    /// Since when the whole site is down.
+    left: Option<Span>,
+    /// For each partition, the machines that are down, and since when (`None` for the beginning).
+    down: Vec<Vec<(Option<Span>, ProcSet)>>,
+}
+
+impl Presence {
+    fn of(site: &SiteSpec) -> Self {
+        let down = site.partitions.iter().map(|partition| {
+            let present = partition.machines - partition.absent;
+            let which = ProcSet::range(present, partition.machines);
+            if partition.absent > 0 { vec![(None, which)] } else { Vec::new() }
+        });
+        Self { left: None, down: down.collect() }
+    }
+}
+
+impl Checker<'_> {
+    /// Gives each site its events, in order of time.
+    pub(super) fn events(&mut self, written: &[EventKeys], sites: &mut [SiteSpec]) {
+        let path = Path::default().key("event");
+        let mut planned: Vec<(usize, usize, PlannedChurn, String)> = Vec::new();
+        for (at, keys) in written.iter().enumerate() {
+            let path = path.item(at);
+            let time = Time::ZERO + keys.at;
+            match self.event(&path, keys, sites) {
+                Some((site, Planned::Churn(act, target))) => {
+                    planned.push((at, site, PlannedChurn { at: time, act }, target));
+                }
+                Some((site, Planned::Job(job, act))) => {
+                    sites[site].orders.push(PlannedJobAct { at: time, job, act });
+                }
+                None => {}
+            }
+        }
+        // The sort is stable: events of one instant keep the order in which they are written.
+        sites.iter_mut().for_each(|site| site.orders.sort_by_key(|order| order.at));
+        planned.sort_by_key(|(at, _, planned, _)| (planned.at, *at));
+        let mut presence: Vec<Presence> = sites.iter().map(Presence::of).collect();
+        for (at, site, event, target) in planned {
+            if let Err((key, said)) = presence[site].follow(&event, &target) {
+                self.wrong(&path.item(at).key(key), said);
+            }
+            sites[site].churn.script.push(event);
+        }
+    }
+
+    /// The site of an event, and its effect.
+    fn event(&mut self, path: &Path, keys: &EventKeys, sites: &[SiteSpec]) -> Option<(usize, Planned)> {
+        let acts = [
+            ("leave", &keys.leave),
+            ("join", &keys.join),
+            ("slow", &keys.slow),
+            ("cancel", &keys.cancel),
+            ("extend", &keys.extend),
+            ("reduce", &keys.reduce),
+        ];
+        let given: Vec<_> = acts.iter().filter_map(|(key, value)| Some((*key, value.as_ref()?))).collect();
+        let [(key, written)] = given.as_slice() else {
+            self.wrong(path, "an event is one of `leave`, `join`, `slow`, `cancel`, `extend` and `reduce`");
+            return None;
+        };
+        let (site, target) = match target(written, sites) {
+            Ok(found) => found,
+            Err(said) => {
+                self.wrong(&path.key(key), said);
+                return None;
+            }
+        };
+        self.only_what_is_used(path, keys, key);
+        let act = match (*key, target) {
+            ("leave", Target::Site) => ChurnAct::LeaveSite,
+            ("leave", Target::Machines(machines)) => ChurnAct::Leave(machines),
+            ("join", Target::Site) => ChurnAct::JoinSite,
+            ("join", Target::Machines(machines)) => ChurnAct::Join(machines),
+            ("slow", Target::Machines(machines)) => {
+                ChurnAct::Slow { machines, factor: self.factor(path, keys.factor)? }
+            }
+            ("slow", Target::Site) => {
+                let said = class_by_class(&sites[site]);
+                self.wrong(&path.key(key), said);
+                return None;
+            }
+            (_, Target::Machines(_)) => {
+                let name = &sites[site].name;
+                let said = format!("give the site only, not a class or machines: `{key} = \"{name}\"`");
+                self.wrong(&path.key(key), said);
+                return None;
+            }
+            (_, Target::Site) => return self.order(path, keys, key).map(|order| (site, order)),
+        };
+        Some((site, Planned::Churn(act, (*written).clone())))
+    }
+
+    /// The change of a job by an event of this kind.
+    fn order(&mut self, path: &Path, keys: &EventKeys, kind: &str) -> Option<Planned> {
+        let extend = kind == "extend";
+        let act = match (kind, keys.time, keys.procs) {
+            ("cancel", ..) => Ok(JobAct::Cancel),
+            (_, Some(by), None) => {
+                by_time(extend, by).map(JobAct::Change).map_err(|said| (path.key("time"), said))
+            }
+            (_, None, Some(by)) => {
+                by_procs(extend, by).map(JobAct::Change).map_err(|said| (path.key("procs"), said))
+            }
+            (_, Some(_), Some(_)) => {
+                let said = "a command changes the `time` of a job or its `procs`; write an event for each";
+                Err((path.key("procs"), said.to_owned()))
+            }
+            (_, None, None) => {
+                let said = format!("`{kind}` needs an amount: `time = \"30 min\"` or `procs = 4`");
+                Err((path.clone(), said))
+            }
+        };
+        let act = act.map_err(|(path, said)| self.wrong(&path, said)).ok();
+        if keys.job.is_none() {
+            let said = format!("`{kind}` needs the number of a `job`, as in jobs.csv, such as `job = 412`");
+            self.wrong(path, said);
+        }
+        Some(Planned::Job(JobId(keys.job?), act?))
+    }
+
+    /// Refuses keys that belong to another kind of event.
+    fn only_what_is_used(&mut self, path: &Path, keys: &EventKeys, kind: &str) {
+        let changes: &[&str] = &["extend", "reduce"];
+        let of_jobs: &[&str] = &["cancel", "extend", "reduce"];
+        for (key, given, what, kinds) in [
+            ("factor", keys.factor.is_some(), "a factor", &["slow"][..]),
+            ("job", keys.job.is_some(), "a job", of_jobs),
+            ("time", keys.time.is_some(), "a time", changes),
+            ("procs", keys.procs.is_some(), "a number of processors", changes),
+        ] {
+            if given && !kinds.contains(&kind) {
+                let kinds = listed(kinds.iter().copied());
+                self.wrong(&path.key(key), format!("{what} is for {kinds}, not for `{kind}`"));
+            }
+        }
+    }
+
+    fn factor(&mut self, path: &Path, factor: Option<f64>) -> Option<Rate> {
+        let Some(factor) = factor else {
+            self.wrong(path, "`slow` needs a `factor`, such as `factor = 0.5`; 1 is full speed");
+            return None;
+        };
+        fraction(factor).map_err(|said| self.wrong(&path.key("factor"), said)).ok()
+    }
+}
+
+impl Presence {
+    /// Applies an event. An impossible one is an error with the key that caused it.
+    fn follow(&mut self, event: &PlannedChurn, target: &str) -> Result<(), (&'static str, String)> {
+        match &event.act {
+            ChurnAct::LeaveSite => match self.left {
+                Some(since) => Err(("leave", format!("`{target}` is already down, since {}", since.text()))),
+                None => {
+                    self.left = Some(event.at.since(Time::ZERO));
+                    Ok(())
+                }
+            },
+            ChurnAct::JoinSite => match self.left.take() {
+                Some(_) => Ok(()),
+                None => {
+                    let said = format!(
+                        "`{target}` has not left; only a site that has left comes back (machines that are absent join by \
+                         class, `{target}/class`)"
+                    );
+                    Err(("join", said))
+                }
+            },
+            ChurnAct::Leave(machines) => {
+                let down = &mut self.down[machines.partition.index()];
+                match down.iter().find(|(_, which)| !which.is_disjoint(&machines.which)) {
+                    Some((since, which)) => {
+                        let both = which.intersection(&machines.which);
+                        let since = match since {
+                            Some(since) => format!("already down, since {}", since.text()),
+                            None => {
+                                "absent at the beginning (`absent`), and no event lets them join".to_owned()
+                            }
+                        };
+                        Err(("leave", format!("{} {since}", numbered(&both, target))))
+                    }
+                    None => {
+                        down.push((Some(event.at.since(Time::ZERO)), machines.which.clone()));
+                        Ok(())
+                    }
+                }
+            }
+            ChurnAct::Join(machines) => {
+                let down = &mut self.down[machines.partition.index()];
+                let mut missing = machines.which.clone();
+                for (_, which) in down.iter_mut() {
+                    missing.remove_all(which);
+                    which.remove_all(&machines.which);
+                }
+                down.retain(|(_, which)| !which.is_empty());
+                if missing.is_empty() {
+                    Ok(())
+                } else {
+                    Err(("join", format!("{} already up", numbered(&missing, target))))
+                }
+            }
+            ChurnAct::Slow { .. } => Ok(()),
+        }
+    }
+}
+
+/// `machine 3 of ... is`, `machines 0-15 of ... are`.
+fn numbered(machines: &ProcSet, target: &str) -> String {
+    let numbers = machines.to_string().replace(' ', ", ");
+    match machines.len() {
+        1 => format!("machine {numbers} of `{target}` is"),
+        _ => format!("machines {numbers} of `{target}` are"),
+    }
+}

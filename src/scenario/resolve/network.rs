@@ -1,0 +1,117 @@
+//! Resolves the network between the portal and the sites.
+
+use std::collections::BTreeMap;
+
+use super::Checker;
+use crate::model::{Link, NetworkSpec, SiteSpec};
+use crate::scenario::keys::{LinkKeys, NetworkKeys};
+use crate::scenario::kind::words::{Or, Unlimited};
+use crate::scenario::names::{listed, near, there};
+use crate::scenario::tree::Path;
+use crate::units::{Bandwidth, Span};
+
+/// The name of the portal in links.
+const PORTAL: &str = "portal";
+
+impl Checker<'_> {
+    pub(super) fn network(
+        &mut self,
+        keys: &NetworkKeys,
+        sites: &[SiteSpec],
+        has_broker: bool,
+    ) -> NetworkSpec {
+        let path = Path::default().key("network");
+        self.bandwidth(&path, keys.bandwidth);
+        let everywhere = keys.latency.map(|latency| link(latency, keys.bandwidth));
+        let mut links: BTreeMap<(usize, usize), Link> = BTreeMap::new();
+        for (at, written) in keys.link.iter().flatten().enumerate() {
+            let path = path.key("link").item(at);
+            let Some((pair, link)) = self.link(&path, written, sites) else { continue };
+            if links.insert(pair, link).is_some() {
+                let said = format!("`{}` already have a link", written.between.join("` and `"));
+                self.wrong(&path.key("between"), said);
+            }
+        }
+        let mut network = NetworkSpec::uniform(sites.len(), everywhere.unwrap_or_default());
+        for ((a, b), link) in &links {
+            network.set(*a, *b, *link);
+        }
+        if everywhere.is_some() {
+            return network;
+        }
+        let lonely: Vec<&str> = sites
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| !links.contains_key(&(0, at + 1)))
+            .map(|(_, site)| site.name.as_str())
+            .collect();
+        if has_broker && !lonely.is_empty() {
+            let said = format!(
+                "nothing connects the portal with {}; give the network a `latency`, or add `[[network.link]]` with \
+                 `between = [\"portal\", \"{}\"]`",
+                listed(lonely.iter().copied()),
+                lonely[0]
+            );
+            self.wrong(&path, said);
+        }
+        // Sites without a direct link reach each other through the portal.
+        for b in 2..=sites.len() {
+            for a in 1..b {
+                if !links.contains_key(&(a, b)) {
+                    network.set(a, b, through(network.link(0, a), network.link(0, b)));
+                }
+            }
+        }
+        network
+    }
+
+    fn link(&mut self, path: &Path, keys: &LinkKeys, sites: &[SiteSpec]) -> Option<((usize, usize), Link)> {
+        let between = path.key("between");
+        let [a, b] = keys.between.as_slice() else {
+            self.wrong(&between, "a link is between two places, such as `[\"portal\", \"delft\"]`");
+            return None;
+        };
+        let mut place = |name: &String| {
+            if name == PORTAL {
+                return Some(0);
+            }
+            let found = sites.iter().position(|site| site.name == *name).map(|at| at + 1);
+            if found.is_none() {
+                let names = || sites.iter().map(|site| site.name.as_str()).chain([PORTAL]);
+                let said = format!("there is no place `{name}`{}; {}", near(name, names()), there(names()));
+                self.wrong(&between, said);
+            }
+            found
+        };
+        let (a, b) = (place(a)?, place(b)?);
+        if a == b {
+            self.wrong(&between, format!("a link cannot connect `{}` with itself", keys.between[0]));
+            return None;
+        }
+        let Some(latency) = keys.latency else {
+            self.wrong(path, "neither the link nor the network has a `latency`");
+            return None;
+        };
+        self.bandwidth(path, keys.bandwidth);
+        Some(((a.min(b), a.max(b)), link(latency, keys.bandwidth)))
+    }
+
+    fn bandwidth(&mut self, path: &Path, bandwidth: Or<Unlimited, Bandwidth>) {
+        if bandwidth.value().is_some_and(|bandwidth| bandwidth.bits() == 0) {
+            let said = "a bandwidth must be above 0, or `unlimited`";
+            self.wrong(&path.key("bandwidth"), said);
+        }
+    }
+}
+
+fn link(latency: Span, bandwidth: Or<Unlimited, Bandwidth>) -> Link {
+    Link { latency, bandwidth: bandwidth.value() }
+}
+
+fn through(first: Link, second: Link) -> Link {
+    let bandwidth = match (first.bandwidth, second.bandwidth) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (a, b) => a.or(b),
+    };
+    Link { latency: first.latency + second.latency, bandwidth }
+}

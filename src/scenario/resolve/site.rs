@@ -1,0 +1,302 @@
+//! Resolves sites: machines, power, reservations, random churn.
+
+use super::Checker;
+use crate::entity::{EntityError, Site};
+use crate::model::{
+    CheckpointInterval, Checkpointing, ChurnSpec, DayRates, MAX_PROCESSORS, PartitionSpec, RandomChurn,
+    Reservation, SiteError, SiteSpec, SiteTariff,
+};
+use crate::scenario::keys::{ChurnKeys, MachineKeys, OutputKeys, ReservationKeys, SiteKeys};
+use crate::scenario::kind::forms::PowerKey;
+use crate::scenario::kind::quantity::Quantity;
+use crate::scenario::kind::words::{Best, Or};
+use crate::scenario::names::{near, there};
+use crate::scenario::tree::Path;
+use crate::units::{Power, Rate, Span, Time};
+
+impl Checker<'_> {
+    /// The description of a site, without the script of its churn.
+    pub(super) fn site(
+        &mut self,
+        path: &Path,
+        keys: &SiteKeys,
+        reference: f64,
+        output: &OutputKeys,
+    ) -> SiteSpec {
+        let name = keys.name.clone().unwrap_or_default();
+        let mut partitions: Vec<PartitionSpec> = Vec::new();
+        for (at, machines) in keys.machines.iter().flatten().enumerate() {
+            let path = path.key("machines").item(at);
+            let spec = self.machines(&path, machines, reference);
+            if partitions.iter().any(|other| other.name == spec.name) {
+                let said = format!("the class `{}` is there twice; give one of them another name", spec.name);
+                self.wrong(&path.key("class"), said);
+            }
+            partitions.push(spec);
+        }
+        if partitions.is_empty() {
+            let said = "the site has no machines; add `machines = [{ class = \"node\", count = 16 }]`, or `use` a site file";
+            self.wrong(path, said);
+        }
+        let pue = keys.pue;
+        if !(1.0..=10.0).contains(&pue) {
+            self.wrong(&path.key("pue"), format!("`{pue}` is not a PUE; it must be from 1 to 10"));
+        }
+        let mut spec = SiteSpec {
+            name,
+            partitions,
+            policy: keys.policy.0.clone(),
+            order: keys.order,
+            overrun: keys.overrun,
+            pue_ppm: (pue.clamp(1.0, 10.0) * 1e6).round() as u64,
+            tariff: self.tariff(path, keys),
+            reservations: Vec::new(),
+            churn: match &keys.churn {
+                Or::Value(churn) => self.churn(&path.key("churn"), churn),
+                Or::Word(_) => ChurnSpec::default(),
+            },
+            record_machines: output.machines,
+            record_segments: output.segments,
+            orders: Vec::new(),
+        };
+        for (at, reservation) in keys.reservation.iter().flatten().enumerate() {
+            self.reservation(&path.key("reservation").item(at), reservation, &mut spec);
+        }
+        spec
+    }
+
+    pub(super) fn name_of_site(&mut self, path: &Path, name: &str, before: &[SiteSpec]) {
+        let path = path.key("name");
+        if name.is_empty() {
+            self.wrong(&path, "the site has no name; add `name = \"delft\"`");
+        } else if name == "portal" {
+            self.wrong(&path, "`portal` is reserved for the portal; choose another name");
+        } else if name == "grid" {
+            self.wrong(&path, "`grid` is reserved for jobs that end at no site; choose another name");
+        } else if let Some(bad) = bad_character(name) {
+            self.wrong(
+                &path,
+                format!("`{name}` has `{bad}` in it; names are of letters, digits, `-` and `_`"),
+            );
+        } else if before.iter().any(|other| other.name == name) {
+            self.wrong(&path, format!("two sites are called `{name}`; names must differ"));
+        }
+    }
+
+    fn machines(&mut self, path: &Path, keys: &MachineKeys, reference: f64) -> PartitionSpec {
+        let (count, cores, allocation_unit) = (keys.count, keys.cores, keys.allocation_unit);
+        if let Some(bad) =
+            bad_character(&keys.class).map(String::from).or(keys.class.is_empty().then(String::new))
+        {
+            let said =
+                format!("`{}` has `{bad}` in it; classes are of letters, digits, `-` and `_`", keys.class);
+            self.wrong(
+                &path.key("class"),
+                if bad.is_empty() { "the class has no name".to_owned() } else { said },
+            );
+        }
+        let processors = u64::from(count) * u64::from(cores);
+        match (count, cores) {
+            (0, _) => self.wrong(&path.key("count"), "the number of machines must be 1 or more"),
+            (_, 0) => self.wrong(&path.key("cores"), "the number of cores must be 1 or more"),
+            _ if processors > u64::from(MAX_PROCESSORS) => {
+                let said = format!(
+                    "{count} machines of {cores} cores are {processors}; the most is {MAX_PROCESSORS}"
+                );
+                self.wrong(&path.key("count"), said);
+            }
+            _ => {}
+        }
+        if processors > 0 && (allocation_unit == 0 || u64::from(allocation_unit) > processors) {
+            let said = format!(
+                "an allocation unit of {allocation_unit} does not fit {processors} processors; it must be 1 to {processors}"
+            );
+            self.wrong(&path.key("allocation_unit"), said);
+        }
+        let absent = keys.absent.value().unwrap_or(count);
+        if absent > count {
+            self.wrong(&path.key("absent"), format!("{absent} of {count} machines cannot be absent"));
+        }
+        let (idle, busy) = (per_core(keys.idle, cores), per_core(keys.busy, cores));
+        if idle > busy {
+            let said = format!("{} idle is more than {} busy", keys.idle, keys.busy);
+            self.wrong(&path.key("idle"), said);
+        }
+        if busy > Power::from_milliwatts(1_000_000_000) {
+            self.wrong(
+                &path.key("busy"),
+                format!("{} a core is beyond all reason; at most 1000 kW", busy.text()),
+            );
+        }
+        let price = keys.price;
+        if price.nanos() > 1_000_000_000_000_000_000 {
+            self.wrong(
+                &path.key("price"),
+                format!("{} is beyond all reason; at most 1000000000", price.text()),
+            );
+        }
+        PartitionSpec {
+            name: keys.class.clone(),
+            machines: count,
+            absent: absent.min(count),
+            cores,
+            speed: self.speed(path, keys, reference),
+            allocation_unit,
+            idle,
+            busy,
+            price,
+        }
+    }
+
+    fn speed(&mut self, path: &Path, keys: &MachineKeys, reference: f64) -> Rate {
+        let (key, speed) = match (keys.mips, keys.speed) {
+            (Some(_), Some(_)) => {
+                self.wrong(
+                    &path.key("speed"),
+                    "`mips` and `speed` both give the speed of a core; remove one",
+                );
+                return Rate::FULL;
+            }
+            (Some(mips), None) => ("mips", mips / reference),
+            (None, speed) => ("speed", speed.unwrap_or(1.0)),
+        };
+        match Rate::from_f64(speed).filter(|_| (0.001..=1e6).contains(&speed)) {
+            Some(rate) => rate,
+            None => {
+                let of = match keys.mips {
+                    Some(mips) => {
+                        format!("{mips} MIPS at `reference_mips = {reference}` are a speed of {speed}")
+                    }
+                    None => format!("`{speed}` is not a speed"),
+                };
+                self.wrong(&path.key(key), format!("{of}; it must be from 0.001 to 1000000"));
+                Rate::FULL
+            }
+        }
+    }
+
+    fn tariff(&mut self, path: &Path, keys: &SiteKeys) -> SiteTariff {
+        let hours = |rates: DayRates| Some(rates).filter(|rates| *rates != DayRates::FLAT);
+        let electricity = keys.electricity.value();
+        let tariff = SiteTariff {
+            price_by_hour: hours(keys.price_by_hour),
+            electricity,
+            electricity_by_hour: hours(keys.electricity_by_hour),
+            starts_at: keys.starts_at,
+        };
+        if tariff.starts_at >= Span::from_secs(86_400) {
+            let said =
+                format!("`{}` is not a time of day; it must be less than 24 h", tariff.starts_at.text());
+            self.wrong(&path.key("starts_at"), said);
+        }
+        if tariff.electricity_by_hour.is_some() && electricity.is_none() {
+            let said = "the factors need a price; add `electricity = \"0.25/kWh\"`";
+            self.wrong(&path.key("electricity_by_hour"), said);
+        }
+        if let Some(price) = electricity.filter(|price| price.nanos() > 100_000_000_000_000) {
+            self.wrong(
+                &path.key("electricity"),
+                format!("{} is beyond all reason; at most 100000/kWh", price.text()),
+            );
+        }
+        tariff
+    }
+
+    fn reservation(&mut self, path: &Path, keys: &ReservationKeys, spec: &mut SiteSpec) {
+        let class = keys.class.as_deref().unwrap_or_default();
+        let Some(partition) = spec.partitions.iter().position(|partition| partition.name == class) else {
+            if !spec.partitions.is_empty() {
+                let classes = || spec.partitions.iter().map(|partition| partition.name.as_str());
+                let near = near(class, classes());
+                let said = format!("there are no machines `{class}`{near}; {}", there(classes()));
+                self.wrong(&path.key("class"), said);
+            }
+            return;
+        };
+        let reservation = Reservation {
+            name: keys.name.clone().unwrap_or_default(),
+            start: Time::ZERO + keys.from,
+            end: Time::ZERO + keys.to,
+            procs: keys.procs,
+        };
+        spec.reservations.push((partition, reservation));
+        // Other errors have been reported before.
+        if let Err(SiteError::Reservation { problem, .. }) = spec.check() {
+            self.wrong(path, problem);
+            spec.reservations.pop();
+        }
+    }
+
+    fn churn(&mut self, path: &Path, keys: &ChurnKeys) -> ChurnSpec {
+        let random = match (keys.up, keys.down) {
+            (Some(up), Some(down)) => Some(RandomChurn { up, down }),
+            (None, None) => None,
+            (Some(_), None) => {
+                self.wrong(path, "`up` needs `down`: otherwise machines never come back");
+                None
+            }
+            (None, Some(_)) => {
+                self.wrong(path, "`down` needs `up`: otherwise machines never leave");
+                None
+            }
+        };
+        let interval = match keys.checkpoint {
+            Or::Word(Best::None) => None,
+            Or::Word(Best::Young) => Some(CheckpointInterval::Young),
+            Or::Word(Best::Daly) => Some(CheckpointInterval::Daly),
+            Or::Value(span) => Some(CheckpointInterval::Every(span)),
+        };
+        if keys.checkpoint == Or::Value(Span::ZERO) {
+            let said = "the interval must be above 0, or `none`";
+            self.wrong(&path.key("checkpoint"), said);
+        }
+        let cost = keys.checkpoint_cost;
+        if let (Some(CheckpointInterval::Young | CheckpointInterval::Daly), None) = (interval, random) {
+            let said = "this interval depends on the mean up time of machines; add `up` and `down`, or give an interval";
+            self.wrong(&path.key("checkpoint"), said);
+        }
+        if matches!(interval, Some(CheckpointInterval::Young | CheckpointInterval::Daly)) && cost.is_zero() {
+            let said = "checkpoints without cost would be written continuously; give a cost, such as `60 s`";
+            self.wrong(&path.key("checkpoint_cost"), said);
+        }
+        if keys.attempts == 0 {
+            self.wrong(&path.key("attempts"), "a job needs at least one attempt");
+        }
+        ChurnSpec {
+            random,
+            script: Vec::new(),
+            on_failure: keys.on_failure,
+            return_queued: keys.return_queued,
+            attempts: Some(keys.attempts),
+            checkpoint: interval.map(|interval| Checkpointing { interval, cost }),
+        }
+    }
+
+    /// Checks that the policy exists and has the abilities that the site requires.
+    pub(super) fn policy(&mut self, path: &Path, spec: &SiteSpec) {
+        match Site::check_policy(spec, &self.policies.local) {
+            Ok(_) => {}
+            Err(EntityError::Registry(error)) => self.no_policy(&path.key("policy"), &error),
+            Err(EntityError::Unable { problem, .. }) => {
+                self.wrong(&path.key("policy"), format!("`{}` {problem}", spec.policy));
+            }
+            Err(error) => self.wrong(path, error.to_string()),
+        }
+    }
+}
+
+/// The first character that must not be in a name used in keys and events.
+fn bad_character(name: &str) -> Option<char> {
+    name.chars().find(|c| !c.is_alphanumeric() && !matches!(c, '-' | '_'))
+}
+
+/// Power per core, to the nearest milliwatt.
+fn per_core(power: PowerKey, cores: u32) -> Power {
+    match power {
+        PowerKey::Core(power) => power,
+        PowerKey::Machine(power) => {
+            let cores = u64::from(cores.max(1));
+            Power::from_milliwatts(power.milliwatts().saturating_add(cores / 2) / cores)
+        }
+    }
+}

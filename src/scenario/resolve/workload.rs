@@ -1,0 +1,286 @@
+//! Resolves workloads: logs, generators and offered load.
+
+use std::path::Path as FilePath;
+
+use super::Checker;
+use crate::model::{Named, NamedError, PartitionSpec, SiteSpec};
+use crate::scenario::archive;
+use crate::scenario::defaults::STDIN;
+use crate::scenario::keys::{OwnWorkload, WorkloadKeys};
+use crate::scenario::kind::named::Params;
+use crate::scenario::resolved::PlannedWorkload;
+use crate::scenario::tree::Path;
+use crate::scenario::workload::{EstimateSource, Shaping, Workload};
+use crate::workload::Spec;
+use crate::workload::cwf::CwfSpec;
+use crate::workload::lublin::LublinSpec;
+use crate::workload::poisson::PoissonSpec;
+use crate::workload::tsafrir::TsafrirSpec;
+
+/// The processors on which jobs of a workload may run.
+#[derive(Copy, Clone, Debug)]
+struct Room {
+    /// Of the largest class of machines that is present at the beginning, or of the largest one if none is.
+    largest: u32,
+    /// Of the largest class that can ever be present.
+    ever: u32,
+    /// Processors × speed of all machines present at the beginning.
+    capacity: f64,
+}
+
+impl Room {
+    fn of<'a>(partitions: impl Iterator<Item = &'a PartitionSpec> + Clone) -> Self {
+        let present = partitions.clone().filter(|partition| partition.absent < partition.machines);
+        let ever = partitions.clone().map(PartitionSpec::usable).max().unwrap_or(0);
+        let power = |partition: &PartitionSpec| {
+            let machines = partition.machines - partition.absent;
+            f64::from(machines) * f64::from(partition.cores) * partition.speed.as_f64()
+        };
+        Self {
+            largest: present.map(PartitionSpec::usable).max().unwrap_or(ever).max(1),
+            ever: ever.max(1),
+            capacity: partitions.map(power).sum(),
+        }
+    }
+}
+
+impl Checker<'_> {
+    /// The workload of a site's local users.
+    pub(super) fn own_workload(
+        &mut self,
+        path: &Path,
+        OwnWorkload(keys): &OwnWorkload,
+        spec: &SiteSpec,
+        seed: u64,
+    ) -> Option<PlannedWorkload> {
+        let keys = keys.as_ref()?;
+        for (key, given) in [("input", keys.input.is_some()), ("output", keys.output.is_some())] {
+            if given {
+                let said = "only jobs from the portal have data; the data of local users is at their site";
+                self.wrong(&path.key(key), said);
+            }
+        }
+        let who = format!("site `{}`", spec.name);
+        self.workload(path, keys, &spec.name, &who, Room::of(spec.partitions.iter()), seed)
+    }
+
+    /// The workloads of the portal.
+    pub(super) fn portal(
+        &mut self,
+        written: &[WorkloadKeys],
+        sites: &[SiteSpec],
+        has_broker: bool,
+        seed: u64,
+    ) -> Vec<PlannedWorkload> {
+        let top = Path::default().key("workload");
+        if !has_broker && !written.is_empty() {
+            let said = "a workload of the portal needs a `[broker]`; the workload of a site belongs into its `[[site]]`";
+            self.wrong(&top.item(0), said);
+        }
+        let room = Room::of(sites.iter().flat_map(|site| &site.partitions));
+        let mut planned = Vec::new();
+        for (at, keys) in written.iter().enumerate() {
+            let entity = if at == 0 { "portal".to_owned() } else { format!("portal/{}", at + 1) };
+            planned.extend(self.workload(&top.item(at), keys, &entity, "the grid", room, seed));
+        }
+        planned
+    }
+
+    fn workload(
+        &mut self,
+        path: &Path,
+        keys: &WorkloadKeys,
+        entity: &str,
+        who: &str,
+        room: Room,
+        seed: u64,
+    ) -> Option<PlannedWorkload> {
+        let generators = [
+            ("lublin", &keys.lublin, Workload::Lublin as fn(Named) -> Workload),
+            ("poisson", &keys.poisson, Workload::Poisson),
+            ("cwf", &keys.cwf, Workload::Cwf),
+        ];
+        let mut given = generators.iter().filter_map(|(key, params, of)| Some((*key, params.as_ref()?, of)));
+        let (key, workload) = match (&keys.log, given.next(), given.next()) {
+            (Some(log), None, _) => ("log", self.log(&path.key("log"), log)?),
+            (None, Some((key, params, of)), None) => (key, of(named(key, params))),
+            (None, None, _) => {
+                self.wrong(path, "the workload is empty; give one of `log`, `lublin`, `poisson` and `cwf`");
+                return None;
+            }
+            _ => {
+                let said = "`log`, `lublin`, `poisson` and `cwf` exclude each other; keep one of them";
+                self.wrong(path, said);
+                return None;
+            }
+        };
+        if workload.generator().is_some() {
+            let only = [
+                ("clean", keys.clean.is_some()),
+                ("cap", keys.cap.is_some()),
+                ("feedback", keys.feedback.is_some()),
+            ];
+            for (only, _) in only.into_iter().filter(|(_, given)| *given) {
+                self.wrong(&path.key(only), format!("`{only}` works on logs, not on `{key}`"));
+            }
+        }
+        if keys.first == Some(0) {
+            self.wrong(&path.key("first"), "`first` must be 1 or more");
+        }
+        let mut shaping = Shaping {
+            clean: keys.clean.unwrap_or_default(),
+            cap: keys.cap.unwrap_or(false),
+            first: keys.first,
+            load: None,
+            estimates: keys.estimates.clone(),
+            feedback: keys.feedback.unwrap_or(false),
+            malleable: keys.malleable.unwrap_or(false),
+            procs: Some(room.largest),
+            seed,
+        };
+        let workload = self.with_load(path, key, keys.load, workload, &mut shaping, room)?;
+        self.generator(&path.key(key), &workload, who, room)?;
+        self.estimates(&path.key("estimates"), &shaping.estimates);
+        Some(PlannedWorkload {
+            entity: entity.to_owned(),
+            workload,
+            shaping,
+            input: keys.input.unwrap_or_default(),
+            output: keys.output.unwrap_or_default(),
+        })
+    }
+
+    fn log(&mut self, path: &Path, log: &str) -> Option<Workload> {
+        let file = FilePath::new(log);
+        if log == STDIN {
+            return Some(Workload::Stdin);
+        }
+        if self.document.kept {
+            return Some(Workload::File(file.to_owned()));
+        }
+        if archive::names(log) {
+            if let Err(said) = archive::find(log) {
+                self.wrong(path, said);
+                return None;
+            }
+            return Some(Workload::File(file.to_owned()));
+        }
+        // A named pipe is not a regular file.
+        if file.exists() && !file.is_dir() {
+            return Some(Workload::File(file.to_owned()));
+        }
+        let said = if file.is_dir() { "is a folder, not a log" } else { "is not there" };
+        self.wrong(path, format!("`{log}` {said}; paths are relative to the file that contains them"));
+        None
+    }
+
+    /// Converts a load: the key refers to all processors at their speeds, generators and logs to those of one machine at speed 1.
+    fn with_load(
+        &mut self,
+        path: &Path,
+        key: &str,
+        load: Option<f64>,
+        mut workload: Workload,
+        shaping: &mut Shaping,
+        room: Room,
+    ) -> Option<Workload> {
+        let inside = workload.generator().and_then(|named| named.params.get("load").cloned());
+        let (load, path) = match (load, inside) {
+            (None, None) => return Some(workload),
+            (Some(load), None) => (load, path.key("load")),
+            (None, Some(text)) => {
+                let path = path.key(key).key("load");
+                match text.parse() {
+                    Ok(load) => (load, path),
+                    Err(_) => {
+                        self.wrong(&path, format!("`{text}` is not a load, such as `0.7`"));
+                        return None;
+                    }
+                }
+            }
+            (Some(_), Some(_)) => {
+                self.wrong(
+                    &path.key("load"),
+                    format!("`load` and `{key}.load` both give the load; remove one"),
+                );
+                return None;
+            }
+        };
+        if !(0.001..=1000.0).contains(&load) {
+            self.wrong(&path, format!("a load of {load} cannot be reached; it must be from 0.001 to 1000"));
+            return None;
+        }
+        let Some(named) = workload.generator_mut() else {
+            shaping.load = Some(load * room.capacity / f64::from(room.largest));
+            return Some(workload);
+        };
+        if named.params.contains_key("every") {
+            let said = format!("`load` and `{key}.every` both give the arrival rate; remove one");
+            self.wrong(&path, said);
+            return None;
+        }
+        let procs = named.params.get("procs").and_then(|procs| procs.parse().ok()).unwrap_or(room.largest);
+        let of_machine = load * room.capacity / f64::from(procs.max(1));
+        if !(0.001..=1000.0).contains(&of_machine) {
+            let said = format!(
+                "a load of {load} is one of {of_machine} for `procs={procs}`; it must be from 0.001 to 1000"
+            );
+            self.wrong(&path, said);
+            return None;
+        }
+        named.params.insert("load".to_owned(), of_machine.to_string());
+        Some(workload)
+    }
+
+    /// Checks a generator's parameters, and that its largest jobs fit.
+    fn generator(&mut self, path: &Path, workload: &Workload, who: &str, room: Room) -> Option<()> {
+        let read = match workload {
+            Workload::Lublin(named) => {
+                LublinSpec::from_named(named.clone()).map(|spec| (spec.procs, "procs"))
+            }
+            Workload::Poisson(named) => {
+                PoissonSpec::from_named(named.clone()).map(|spec| (spec.size.largest(), "size"))
+            }
+            Workload::Cwf(named) => {
+                CwfSpec::from_named(named.clone()).map(|spec| (spec.units() * spec.unit, "procs"))
+            }
+            Workload::File(_) | Workload::Stdin => return Some(()),
+        };
+        let (largest, key) = match read {
+            Ok(read) => read,
+            Err(error) => return self.parameter(path, &error),
+        };
+        if largest > room.ever {
+            let said = format!(
+                "jobs of up to {largest} processors do not fit: the largest class of machines of {who} has {}",
+                room.ever
+            );
+            self.wrong(&path.key(key), said);
+            return None;
+        }
+        Some(())
+    }
+
+    fn parameter(&mut self, path: &Path, error: &NamedError) -> Option<()> {
+        let path = match error {
+            NamedError::UnknownKey { key, .. } | NamedError::BadValue { key, .. } => path.key(key),
+            _ => path.clone(),
+        };
+        self.wrong(&path, error.to_string());
+        None
+    }
+
+    fn estimates(&mut self, path: &Path, estimates: &EstimateSource) {
+        let EstimateSource::Tsafrir(named) = estimates else { return };
+        let mut named = named.clone();
+        // If it is not given, it follows from the jobs.
+        named.params.entry("max".to_owned()).or_insert_with(|| "36 h".to_owned());
+        if let Err(error) = TsafrirSpec::from_named(named) {
+            self.wrong(path, error.to_string());
+        }
+    }
+}
+
+fn named(name: &str, Params(params): &Params) -> Named {
+    Named { name: name.to_owned(), params: params.clone() }
+}

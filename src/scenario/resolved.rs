@@ -1,0 +1,123 @@
+//! A scenario with every key resolved.
+
+use std::path::PathBuf;
+
+use crate::grid::Policies;
+use crate::metrics::Definitions;
+use crate::model::GridSpec;
+use crate::scenario::checkpoint::CheckpointPlan;
+use crate::scenario::kind::words::Engine;
+use crate::scenario::workload::{EstimateSource, Shaping, Workload};
+use crate::units::{Bytes, Time};
+
+/// The meaning of a scenario, without its file and its text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ResolvedScenario {
+    /// The name of the run.
+    pub name: String,
+    /// Sites, network and broker.
+    pub grid: GridSpec,
+    /// The workload of each site's local users.
+    pub site_workloads: Vec<Option<PlannedWorkload>>,
+    /// The workloads of the portal.
+    pub portal: Vec<PlannedWorkload>,
+    /// The jobs that count.
+    pub measure: Measure,
+    /// The parameters of its measures: bound of the slowdown, job classes.
+    pub definitions: Definitions,
+    /// The latest end of the run.
+    pub until: Option<Time>,
+    /// The clock that virtual time follows.
+    pub clock: Clock,
+    /// What drives the entities: actors or a plain loop.
+    pub engine: Engine,
+    /// The files to be written.
+    pub output: OutputPlan,
+    /// The plan of snapshots; `None` for none.
+    pub checkpoint: Option<CheckpointPlan>,
+}
+
+impl ResolvedScenario {
+    /// True for one site without a broker and with local users.
+    pub fn is_single(&self) -> bool {
+        self.grid.broker.is_none() && matches!(self.site_workloads[..], [Some(_)])
+    }
+
+    /// True if the loop of a single site gives the same result as the other engines: no events but those of its jobs.
+    pub(crate) fn runs_alone(&self) -> bool {
+        let [site] = &self.grid.sites[..] else { return false };
+        let stands = site.churn.random.is_none() && site.churn.script.is_empty();
+        let jobs_only = stands && site.orders.is_empty() && site.reservations.is_empty();
+        self.grid.broker.is_none() && self.until.is_none() && jobs_only
+    }
+
+    /// True if the run draws from the streams of its seed: jobs of a generator without a seed of its own, estimates,
+    /// random churn, choices of a random broker. Otherwise every seed gives the same run.
+    pub fn draws(&self, policies: &Policies) -> bool {
+        let drawn = |planned: &PlannedWorkload| {
+            let model = planned.workload.generator();
+            model.is_some_and(|model| !model.params.contains_key("seed"))
+                || matches!(planned.shaping.estimates, EstimateSource::Tsafrir(_))
+        };
+        let mut workloads = self.site_workloads.iter().flatten().chain(&self.portal);
+        let churns = self.grid.sites.iter().any(|site| site.churn.random.is_some());
+        let maps = self.grid.broker.as_ref().is_some_and(|broker| {
+            // An unknown policy is refused before anything is run.
+            policies.broker.build(&broker.policy, 0).map_or(true, |(_, able)| able.random)
+        });
+        churns || maps || workloads.any(drawn)
+    }
+}
+
+/// The jobs that count.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub enum Measure {
+    /// All jobs.
+    #[default]
+    All,
+    /// Jobs submitted in a window; utilization, energy and cost refer to the whole run.
+    Window {
+        /// The first instant of the window.
+        from: Time,
+        /// The first instant after the window.
+        to: Time,
+    },
+}
+
+/// The clock that virtual time follows.
+#[derive(Copy, Clone, Debug, Default, PartialEq)]
+pub enum Clock {
+    /// No clock: as fast as possible.
+    #[default]
+    Virtual,
+    /// The wall clock, so many times as fast.
+    Paced(f64),
+}
+
+/// The files that a run writes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutputPlan {
+    /// The folder; without one nothing is written.
+    pub folder: Option<PathBuf>,
+    /// Write segments.csv.
+    pub segments: bool,
+    /// Write machines.csv.
+    pub machines: bool,
+    /// Write batsim/out_jobs.csv.
+    pub batsim: bool,
+}
+
+/// A workload that is ready to be opened.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlannedWorkload {
+    /// The owner: a site's name, `portal`, or `portal/2` for the second workload of the portal. Its random streams are named by it.
+    pub entity: String,
+    /// The log or the generator.
+    pub workload: Workload,
+    /// Its shaping.
+    pub shaping: Shaping,
+    /// Data that each job needs at its site.
+    pub input: Bytes,
+    /// Data that each job sends back.
+    pub output: Bytes,
+}

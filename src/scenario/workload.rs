@@ -1,0 +1,178 @@
+//! A requested workload, its estimates, and its shaping.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::formats::swf::Clean;
+use crate::model::{Named, NamedError};
+use crate::scenario::archive;
+use crate::workload::cwf::CwfSpec;
+use crate::workload::lublin::LublinSpec;
+use crate::workload::poisson::PoissonSpec;
+use crate::workload::tsafrir::TsafrirSpec;
+use crate::workload::{Estimates, Spec};
+
+/// A workload as a user names it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Workload {
+    /// A file: SWF or the cloud workload format, plain or gzipped, or Batsim's JSON.
+    File(PathBuf),
+    /// SWF or the cloud workload format on standard input.
+    Stdin,
+    /// The Lublin-Feitelson model with parameters.
+    Lublin(Named),
+    /// Jobs with exponential gaps, with parameters.
+    Poisson(Named),
+    /// The generator of the cloud workload format, with parameters.
+    Cwf(Named),
+}
+
+/// The source of run-time estimates.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EstimateSource {
+    /// The estimates of the log, exact ones, or a factor.
+    Plain(Estimates),
+    /// Tsafrir's model of user estimates, with its parameters. By default the longest estimate is the longest of the workload, in whole
+    /// hours.
+    Tsafrir(Named),
+}
+
+/// The changes applied to a workload before it is run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Shaping {
+    /// The rows to skip.
+    pub clean: Clean,
+    /// Reduce jobs larger than the machine to its size.
+    pub cap: bool,
+    /// Use only the first jobs, as many as given.
+    pub first: Option<u64>,
+    /// Offered load to reach by scaling the gaps between submissions.
+    pub load: Option<f64>,
+    /// The source of estimates.
+    pub estimates: EstimateSource,
+    /// Submit a job its think time after the end of the job that it follows.
+    pub feedback: bool,
+    /// Jobs may run on any number of processors up to the largest machine's, which may change while they run.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub malleable: bool,
+    /// Processors of the machine; `None` for those that the workload names.
+    pub procs: Option<u32>,
+    /// Seed of all random draws, unless the generator has its own.
+    pub seed: u64,
+}
+
+impl Default for Shaping {
+    fn default() -> Self {
+        Self {
+            clean: Clean::None,
+            cap: false,
+            first: None,
+            load: None,
+            estimates: EstimateSource::Plain(Estimates::Log),
+            feedback: false,
+            malleable: false,
+            procs: None,
+            seed: 1,
+        }
+    }
+}
+
+impl Workload {
+    /// The name of the workload in a line, for a file without its folders.
+    pub(crate) fn title(&self) -> String {
+        match self {
+            Self::File(path) => {
+                let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+                name.strip_prefix(archive::PREFIX).unwrap_or(&name).to_owned()
+            }
+            Self::Stdin => "standard input".to_owned(),
+            Self::Lublin(named) | Self::Poisson(named) | Self::Cwf(named) => named.to_string(),
+        }
+    }
+
+    /// The generator, if it is one.
+    pub(crate) const fn generator(&self) -> Option<&Named> {
+        match self {
+            Self::File(_) | Self::Stdin => None,
+            Self::Lublin(named) | Self::Poisson(named) | Self::Cwf(named) => Some(named),
+        }
+    }
+
+    /// The generator, if it is one, to be given parameters.
+    pub(crate) const fn generator_mut(&mut self) -> Option<&mut Named> {
+        match self {
+            Self::File(_) | Self::Stdin => None,
+            Self::Lublin(named) | Self::Poisson(named) | Self::Cwf(named) => Some(named),
+        }
+    }
+
+    /// The file of the workload, searched for if it is a log of an archive; `None` if it is not a file.
+    ///
+    /// # Errors
+    /// If the log of an archive is not found.
+    pub(crate) fn file(&self) -> Result<Option<PathBuf>, String> {
+        let Self::File(path) = self else { return Ok(None) };
+        match path.to_str().filter(|name| archive::names(name)) {
+            Some(name) => archive::find(name).map(Some),
+            None => Ok(Some(path.clone())),
+        }
+    }
+
+    /// True if the workload can be read only once: standard input or a named pipe.
+    pub fn is_once(&self) -> bool {
+        match self {
+            Self::Stdin => true,
+            Self::File(path) => path.metadata().is_ok_and(|about| !about.is_file() && !about.is_dir()),
+            Self::Lublin(_) | Self::Poisson(_) | Self::Cwf(_) => false,
+        }
+    }
+}
+
+impl FromStr for Workload {
+    type Err = NamedError;
+
+    /// `-`, `lublin`, `poisson` or `cwf`, with or without parameters, or else the path of a file.
+    fn from_str(written: &str) -> Result<Self, NamedError> {
+        let is = |name: &str| {
+            written.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('['))
+        };
+        match written {
+            "-" => Ok(Self::Stdin),
+            _ if is(LublinSpec::NAME) => Ok(Self::Lublin(written.parse()?)),
+            _ if is(PoissonSpec::NAME) => Ok(Self::Poisson(written.parse()?)),
+            _ if is(CwfSpec::NAME) => Ok(Self::Cwf(written.parse()?)),
+            _ => Ok(Self::File(PathBuf::from(written))),
+        }
+    }
+}
+
+impl FromStr for EstimateSource {
+    type Err = String;
+
+    /// `log`, `exact`, `factor:F` or `tsafrir[...]`.
+    fn from_str(written: &str) -> Result<Self, String> {
+        match written.strip_prefix(TsafrirSpec::NAME) {
+            Some(rest) if rest.is_empty() || rest.starts_with('[') => {
+                written.parse().map(Self::Tsafrir).map_err(|error: NamedError| error.to_string())
+            }
+            _ => written.parse().map(Self::Plain).map_err(|_| {
+                format!(
+                    "`{written}` is none of `log`, `exact`, `factor:F` (such as `factor:2.5`) and `tsafrir`"
+                )
+            }),
+        }
+    }
+}
+
+impl std::fmt::Display for EstimateSource {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Plain(estimates) => estimates.fmt(f),
+            Self::Tsafrir(named) => named.fmt(f),
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! Many runs: campaigns, their tables, comparisons, statistics, claims, and the reproduction of papers.
+//!
+//! A campaign plans runs ([`campaign`]), one process or several carry them out, and their measures form a table
+//! ([`StudyTable`]). [`statistics`] and [`comparison`] decide what may be concluded from such a table. A statement of a
+//! paper about it is a claim ([`claims`]), and [`reproduce`] combines a paper's campaigns and claims. Tables, charts and
+//! pages of all this are made by [`crate::report`].
+
+pub mod campaign;
+pub mod claims;
+mod compare;
+pub mod comparison;
+mod csv;
+mod measure;
+mod open;
+#[cfg(feature = "parquet")]
+mod parquet;
+mod points;
+pub mod reproduce;
+#[cfg(test)]
+pub(crate) mod samples;
+pub mod statistics;
+mod table;
+
+pub use compare::{CompareOptions, Comparison, compare};
+pub use csv::StudyError;
+pub use measure::{Better, MeasureInfo, nearest_measure, stands_for};
+pub use open::{is_study, read_study, study_note};
+#[cfg(feature = "parquet")]
+pub use parquet::write_parquet;
+pub use points::StudyPoint;
+pub(crate) use table::one_run;
+pub use table::{RunStatus, StudyRow, StudyTable, flat_measures};

@@ -1,0 +1,219 @@
+//! The measures of a campaign's table: the requested ones among those that its runs have.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::Campaign;
+use super::file::Wanted;
+use super::outcome::Outcome;
+use crate::experiment::{Run, RunError};
+use crate::metrics::{BacklogSummary, DedicatedMeasures, ElasticSummary, RecoverySummary};
+use crate::model::did_you_mean;
+use crate::study::{flat_measures, nearest_measure, stands_for};
+
+/// Matches any name between the dots of an id.
+const ANY: &str = "*";
+
+/// Lists with names that only a run determines: any name below them is accepted.
+const OPEN: [&str; 4] = ["churn.wasted", "churn.attempts", "churn.refusals", "elastic.refused"];
+
+/// The measures that a run can have, as far as they are known beforehand.
+struct Known {
+    ids: BTreeSet<String>,
+}
+
+impl Known {
+    /// The measures of a run of the campaign.
+    fn of(campaign: &Campaign, run: u64) -> Result<Self, RunError> {
+        let scenario = campaign.scenario(run)?;
+        let run = Run::new(scenario, 1, &campaign.policies);
+        let mut summary = serde_json::to_value(run.outline()?).map_err(RunError::run)?;
+        Self::of_summary(&mut summary)
+    }
+
+    /// The measures of a run with this summary, made before its first event.
+    fn of_summary(summary: &mut Value) -> Result<Self, RunError> {
+        let of_a_run = |value: Result<Value, serde_json::Error>| value.map_err(RunError::run);
+        // These two are created as a whole, so that their parts cannot be seen beforehand.
+        let later = [
+            ("/backlog", of_a_run(serde_json::to_value(BacklogSummary::default()))?),
+            ("/churn/recovery", of_a_run(serde_json::to_value(RecoverySummary::default()))?),
+        ];
+        for (at, empty) in later {
+            if let Some(value) = summary.pointer_mut(at).filter(|value| value.is_null()) {
+                *value = empty;
+            }
+        }
+        // Only a run shows whether its jobs request a start, or change.
+        with_dedicated(summary, &of_a_run(serde_json::to_value(DedicatedMeasures::default()))?);
+        if let Some(entries) = summary.as_object_mut() {
+            let elastic = of_a_run(serde_json::to_value(ElasticSummary::default()))?;
+            entries.entry("elastic").or_insert(elastic);
+        }
+        // A part that the scenario does not have gets no figures later.
+        if let Some(entries) = summary.as_object_mut() {
+            entries.retain(|key, value| !(value.is_null() && ["broker", "measure"].contains(&key.as_str())));
+        }
+        fill(summary);
+        Ok(Self { ids: flat_measures(summary).into_keys().collect() })
+    }
+
+    fn has(&self, wanted: &str) -> bool {
+        self.ids.iter().any(|id| stands_for(wanted, id))
+            || OPEN.iter().any(|open| wanted.strip_prefix(open).is_some_and(|rest| rest.starts_with('.')))
+    }
+}
+
+/// Adds the measures of dedicated jobs to those of all jobs of a group, where they are missing.
+fn with_dedicated(value: &mut Value, measures: &Value) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(|item| with_dedicated(item, measures)),
+        Value::Object(entries) => {
+            entries.values_mut().for_each(|entry| with_dedicated(entry, measures));
+            if entries.contains_key("mean_wait") {
+                entries.entry("dedicated").or_insert_with(|| measures.clone());
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Puts a figure where there is none yet.
+fn fill(value: &mut Value) {
+    match value {
+        Value::Null => *value = Value::from(0),
+        Value::Array(items) => items.iter_mut().for_each(fill),
+        Value::Object(entries) => entries.values_mut().for_each(fill),
+        _ => {}
+    }
+}
+
+/// Refuses measures that no run of the campaign has.
+///
+/// # Errors
+/// Names the measure, its place, and the nearest valid measure.
+pub(super) fn check(campaign: &Campaign) -> Result<(), RunError> {
+    let mut missing: Vec<&Wanted> = campaign.wanted.iter().collect();
+    let mut all = BTreeSet::new();
+    for run in looked_at(campaign) {
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let known = Known::of(campaign, run)?;
+        missing.retain(|wanted| !known.has(&wanted.id));
+        all.extend(known.ids);
+    }
+    let Some(wanted) = missing.first() else { return Ok(()) };
+    let near = did_you_mean(nearest_measure(&wanted.id, all.iter().map(String::as_str)));
+    let said = format!("{}, `measures`: there is no measure `{}`{near}", wanted.place, wanted.id);
+    let hint = format!(
+        "there are {} for this scenario, such as `mean_wait`, `utilization`, `energy.meter_kwh` and `site.*.mean_wait`; \
+         `gridemu campaign FILE --list-measures` lists them",
+        all.len()
+    );
+    Err(RunError::request(said).with_hint(hint))
+}
+
+/// The runs whose measures are examined: the first one with each label. A single label decides which sites and classes,
+/// and so which measures, there are; combinations of labels and seeds hardly ever do. So for a campaign of a thousand
+/// points only a few runs are examined.
+fn looked_at(campaign: &Campaign) -> Vec<u64> {
+    let mut seen: BTreeSet<(usize, &str)> = BTreeSet::new();
+    let mut runs = Vec::new();
+    for run in campaign.runs() {
+        let labels = run.point.iter().map(String::as_str).enumerate();
+        // Counted, because `any` would stop before all labels are noted.
+        let new = labels.filter(|label| seen.insert(*label)).count();
+        if new > 0 || runs.is_empty() {
+            runs.push(run.run);
+        }
+    }
+    runs
+}
+
+/// All measures that runs of the campaign have, as far as they are known beforehand.
+///
+/// # Errors
+/// All problems of a run.
+pub(super) fn all(campaign: &Campaign) -> Result<BTreeSet<String>, RunError> {
+    let mut all = BTreeSet::new();
+    for run in looked_at(campaign) {
+        all.extend(Known::of(campaign, run)?.ids);
+    }
+    Ok(all)
+}
+
+/// Drops the measures that are not requested: a table shows a few of hundreds.
+pub(super) fn keep(wanted: &[Wanted], outcome: &mut Outcome) {
+    outcome.measures.retain(|id, _| wanted.iter().any(|wanted| stands_for(&wanted.id, id)));
+}
+
+/// The columns of the table: the requested measures in order, each `*` replaced by the names found.
+pub(super) fn columns<'a>(wanted: &[Wanted], outcomes: impl Iterator<Item = &'a Outcome>) -> Vec<String> {
+    let mut found: BTreeMap<usize, BTreeSet<&str>> = BTreeMap::new();
+    for outcome in outcomes {
+        for (at, wanted) in wanted.iter().enumerate().filter(|(_, wanted)| wanted.id.contains(ANY)) {
+            let ids = outcome.measures.keys().map(String::as_str).filter(|id| stands_for(&wanted.id, id));
+            found.entry(at).or_default().extend(ids);
+        }
+    }
+    let mut columns: Vec<String> = Vec::new();
+    for (at, wanted) in wanted.iter().enumerate() {
+        let ids: Vec<&str> = match found.get(&at) {
+            Some(ids) => ids.iter().copied().collect(),
+            None if wanted.id.contains(ANY) => Vec::new(),
+            None => vec![&wanted.id],
+        };
+        for id in ids {
+            if !columns.iter().any(|column| column == id) {
+                columns.push(id.to_owned());
+            }
+        }
+    }
+    columns
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_asked_for_is_kept() {
+        let wanted =
+            ["mean_wait", "site.*.cost"].map(|id| Wanted { id: id.to_owned(), place: String::new() });
+        let measures =
+            ["mean_wait", "p95_wait", "site.a.cost", "site.a.jobs", "cost"].map(|id| (id.to_owned(), 1.0));
+        let mut outcome = Outcome::failed(String::new());
+        outcome.measures = measures.into();
+        keep(&wanted, &mut outcome);
+        assert_eq!(outcome.measures.keys().collect::<Vec<_>>(), ["mean_wait", "site.a.cost"]);
+    }
+
+    #[test]
+    fn what_is_not_there_yet_counts_as_there() {
+        let mut summary = serde_json::json!({
+            "mean_wait": null, "backlog": null, "sites": [{ "name": "a", "cost": null }], "classes": [],
+            "churn": { "wasted": [], "changes_per_event": null, "recovery": null }, "broker": null, "measure": null,
+        });
+        let known = Known::of_summary(&mut summary).unwrap();
+        assert!(known.has("mean_wait") && known.has("site.a.cost") && known.has("site.*.cost"));
+        assert!(known.has("backlog.at_end") && known.has("churn.recovery.major_outages"));
+        assert!(known.has("churn.wasted.machine left.attempts"));
+        assert!(known.has("dedicated.mean_delay") && known.has("elastic.accepted"));
+        assert!(known.has("elastic.refused.not-now") && !known.has("elastic.delayed"));
+        assert!(!known.has("mean_waits") && !known.has("site.b.cost"));
+        // A number has nothing below it, and an object only its own fields.
+        for wrong in [
+            "mean_wait.x",
+            "backlog.at_ends",
+            "churn.recovery.loses",
+            "churn.changes_per_event.x",
+            "classes.x",
+            "broker",
+            "measure",
+        ] {
+            assert!(!known.has(wrong), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! The table of a campaign, made from its results.
+
+use std::collections::BTreeMap;
+
+use super::measures;
+use super::outcome::Outcome;
+use super::{Campaign, PlannedRun};
+use crate::study::{RunStatus, StudyRow, StudyTable};
+use serde::Serialize;
+
+/// Results by their keys.
+pub(super) type Outcomes = BTreeMap<u128, Outcome>;
+
+/// A run of a campaign and its state.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ListedRun {
+    /// The number of the run.
+    pub run: u64,
+    /// Its value on each axis: name and label.
+    pub point: Vec<(String, String)>,
+    /// Its seed.
+    pub seed: u64,
+    /// `done`, `failed`, or `to do`.
+    pub state: &'static str,
+    /// The hash of its resolved scenario.
+    pub scenario_hash: String,
+}
+
+impl Campaign {
+    /// Lists `runs`; those whose keys are in `there` have a result.
+    pub fn listed<'a>(
+        &self,
+        runs: impl Iterator<Item = &'a PlannedRun>,
+        there: Option<&StudyTable>,
+    ) -> Vec<ListedRun> {
+        let rows = there.map(|table| table.rows.as_slice()).unwrap_or_default();
+        let states: BTreeMap<u64, bool> =
+            rows.iter().map(|row| (row.run, row.status == RunStatus::Done)).collect();
+        let listed = runs.map(|run| ListedRun {
+            run: run.run,
+            point: self.axes().map(str::to_owned).zip(run.point.iter().cloned()).collect(),
+            seed: run.seed,
+            state: match states.get(&run.run) {
+                Some(true) => "done",
+                Some(false) => "failed",
+                None => "to do",
+            },
+            scenario_hash: format!("{:032x}", run.scenario_hash),
+        });
+        listed.collect()
+    }
+
+    /// The table of the runs that have a result, in order.
+    pub(super) fn table_of(&self, outcomes: &Outcomes) -> StudyTable {
+        let there: Vec<(&PlannedRun, &Outcome)> =
+            self.runs().iter().filter_map(|run| Some((run, outcomes.get(&run.key)?))).collect();
+        let columns = measures::columns(&self.wanted, there.iter().map(|(_, outcome)| *outcome));
+        let rows = there.into_iter().map(|(run, outcome)| StudyRow {
+            run: run.run,
+            point: run.point.clone(),
+            seed: run.seed,
+            status: outcome.status.clone(),
+            jobs: outcome.jobs,
+            outcomes: outcome.outcomes,
+            unstable: outcome.unstable && !self.finite,
+            scenario_hash: format!("{:032x}", run.scenario_hash),
+            fingerprint: outcome.fingerprint.clone(),
+            values: columns.iter().map(|id| outcome.measures.get(id).copied()).collect(),
+        });
+        let rows = rows.collect();
+        StudyTable {
+            name: self.name().to_owned(),
+            axes: self.axes().map(str::to_owned).collect(),
+            measures: columns,
+            rows,
+        }
+    }
+}

@@ -1,0 +1,395 @@
+//! Selects the runs of a claim.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use thiserror::Error;
+
+use super::gains::{Against, best_of, greatest};
+use super::{Claim, Expects, Side};
+use crate::metrics::Outcomes;
+use crate::model::nearest;
+use crate::study::{Better, MeasureInfo, RunStatus, StudyPoint, StudyRow, StudyTable, one_run};
+
+/// The error of a claim that does not fit the study that it names.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("claim `{claim}`: {said}")]
+pub struct ClaimError {
+    claim: String,
+    said: String,
+    hint: Option<String>,
+}
+
+impl ClaimError {
+    fn new(claim: &Claim, said: String, near: Option<&str>) -> Self {
+        Self { claim: claim.id.clone(), said, hint: near.map(|near| format!("did you mean `{near}`?")) }
+    }
+
+    fn with_hint(claim: &Claim, said: String, hint: &str) -> Self {
+        Self { claim: claim.id.clone(), said, hint: Some(hint.to_owned()) }
+    }
+
+    /// The hint for this error.
+    pub fn hint(&self) -> Option<&str> {
+        self.hint.as_deref()
+    }
+}
+
+/// The measurements for a claim.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Measured {
+    /// The samples at each point of the axes that vary.
+    Samples(Vec<Sample>),
+    /// No samples, for this reason: the claim cannot be compared.
+    Missing(String),
+}
+
+/// The runs of one point, paired by seed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sample {
+    /// The point, such as `load 0.5`; empty if nothing varies. In a row that falls or rises, it includes the two measures.
+    pub at: String,
+    /// A value for each seed. In a row: of the later measure.
+    pub of: Vec<f64>,
+    /// Values of the same seeds on the other side; empty for a number. In a row: of the earlier measure.
+    pub than: Vec<f64>,
+    /// Why there are no values, or a remark on them.
+    pub note: Option<String>,
+    /// The number of seeds, with or without a value.
+    pub seeds: usize,
+    /// True if each side is one run, whatever its seed, because nothing in it is drawn at random.
+    pub one_run: bool,
+}
+
+impl Sample {
+    /// A sample without values, for a reason.
+    pub(super) fn nothing(at: String, seeds: usize, note: String) -> Self {
+        Self { at, of: Vec::new(), than: Vec::new(), note: Some(note), seeds, one_run: false }
+    }
+}
+
+/// Checks that the axes and labels that a claim names exist, and that `than` names runs that can be paired.
+///
+/// Labels of `of` on axes that `than` does not name count for both. Each label on an axis that `of` leaves open is a
+/// point, at which both sides must have runs, so `than` may not choose there. Where `of` names several labels, `than` may
+/// name one, with which each of them is compared.
+///
+/// # Errors
+/// [`ClaimError`] with the nearest existing name.
+pub fn check_claim(
+    claim: &Claim,
+    axes: &[&str],
+    labels: &dyn Fn(usize) -> Vec<String>,
+) -> Result<(), ClaimError> {
+    for (axis, wanted) in claim.of.iter().chain(&claim.than) {
+        let Some(at) = axes.iter().position(|known| known == axis) else {
+            let said = format!("the campaign has no axis `{axis}`; its axes are {}", axes.join(", "));
+            return Err(ClaimError::new(claim, said, nearest(axis, axes.iter().copied())));
+        };
+        if wanted.is_empty() {
+            let said = format!("no label of axis `{axis}` is named, so it is about no run");
+            return Err(ClaimError::with_hint(claim, said, "name labels, or leave the axis out"));
+        }
+        let known = labels(at);
+        if let Some(label) = wanted.iter().find(|label| !known.contains(label)) {
+            let said = format!("axis `{axis}` has no `{label}`; it has {}", known.join(", "));
+            return Err(ClaimError::new(claim, said, nearest(label, known.iter().map(String::as_str))));
+        }
+    }
+    for (axis, wanted) in &claim.than {
+        let fixed = claim.of.get(axis);
+        if claim.best.as_ref() == Some(axis) && wanted.len() == 1 {
+            continue;
+        }
+        if fixed.is_none_or(|labels| labels.len() > 1 && wanted.len() > 1 && labels != wanted) {
+            let said =
+                format!("`than` chooses on axis `{axis}`, and `of` leaves it open: there is nothing to pair");
+            let hint = format!("name labels of `{axis}` in `of` too, or leave it out of `than`");
+            return Err(ClaimError::with_hint(claim, said, &hint));
+        }
+        let several = fixed.is_some_and(|labels| labels.len() > 1 && labels.contains(&wanted[0]));
+        if several
+            && wanted.len() == 1
+            && claim
+                .than
+                .iter()
+                .all(|(other, labels)| other == axis || claim.of.get(other).is_none_or(|of| of == labels))
+        {
+            let said = format!("`{}` of axis `{axis}` would be compared with itself", wanted[0]);
+            return Err(ClaimError::with_hint(claim, said, "leave it out of `of`"));
+        }
+        if fixed.is_some_and(|labels| labels.len() == 1) && wanted.len() > 1 {
+            let said =
+                format!("`than` has several labels of axis `{axis}` for one of `of`: two runs of one seed");
+            return Err(ClaimError::with_hint(claim, said, "make it a claim for each label"));
+        }
+    }
+    check_gain(claim, axes)
+}
+
+/// Checks that `along` and `best` are valid.
+fn check_gain(claim: &Claim, axes: &[&str]) -> Result<(), ClaimError> {
+    for (key, axis) in [("along", &claim.along), ("best", &claim.best)] {
+        let Some(axis) = axis else { continue };
+        if !axes.contains(&axis.as_str()) {
+            let said = format!(
+                "the campaign has no axis `{axis}`, which `{key}` names; its axes are {}",
+                axes.join(", ")
+            );
+            return Err(ClaimError::new(claim, said, nearest(axis, axes.iter().copied())));
+        }
+        let labels = claim.of.get(axis).map(Vec::len);
+        let (open, hint) = match key {
+            "along" => (labels.is_none_or(|count| count > 1), "leave it out of `of`, or name several labels"),
+            _ => (labels.is_some_and(|count| count > 1), "name the labels to choose from in `of`"),
+        };
+        if !open {
+            let said = format!("`{key} = \"{axis}\"`: `of` leaves nothing to choose there");
+            return Err(ClaimError::with_hint(claim, said, hint));
+        }
+    }
+    if let Some(axis) = claim.best.as_ref().filter(|_| !claim.than.is_empty())
+        && claim.than.get(axis).is_none_or(|labels| labels.len() != 1)
+    {
+        let said = format!(
+            "`best = \"{axis}\"`: `than` must name the one label of `{axis}` that the best is compared with"
+        );
+        return Err(ClaimError::with_hint(claim, said, "name one label of it in `than`"));
+    }
+    let directed = claim.best.is_some() || claim.along.is_some();
+    let aimless = claim.measures.iter().find(|id| MeasureInfo::of(id).better == Better::Neither);
+    if let (true, Some(id)) = (directed, aimless) {
+        let said = format!("of two values of `{id}` none is the better one, so there is no gain");
+        return Err(ClaimError::with_hint(
+            claim,
+            said,
+            "take a measure such as `mean_wait` or `utilization`",
+        ));
+    }
+    Ok(())
+}
+
+/// Selects the runs of a claim from the table of its study.
+///
+/// Where a run is unstable (its backlog grows) there is no sample, only a note: its means depend on its length.
+///
+/// The runs of a sample show whether it is random: where those of several seeds have one fingerprint, nothing was drawn. A
+/// point with one seed does not show it; there, `drawn` returns for the number of a run whether anything in it is drawn.
+///
+/// # Errors
+/// [`ClaimError`] if the table does not have what the claim names.
+pub fn measure_claim(
+    claim: &Claim,
+    table: &StudyTable,
+    drawn: &dyn Fn(u64) -> bool,
+) -> Result<Measured, ClaimError> {
+    let axes: Vec<&str> = table.axes.iter().map(String::as_str).collect();
+    check_claim(claim, &axes, &|at| table.labels(at).into_iter().map(str::to_owned).collect())?;
+    let mut measures = Vec::new();
+    for id in &claim.measures {
+        let missing = || {
+            ClaimError::new(claim, format!("the campaign has no measure `{id}`"), table.nearest_measure(id))
+        };
+        measures.push(table.measure(id).ok_or_else(missing)?);
+    }
+    let Some(first) = measures.first().copied() else { return Ok(Measured::Missing(String::new())) };
+    // Labels that `of` fixes and `than` does not name are the same on both sides.
+    let mut other = claim.of.clone();
+    other.extend(claim.than.clone());
+    let points = table.points();
+    let chosen = claim.best.as_ref().and_then(|axis| table.axis(axis));
+    let varying: Vec<usize> = (0..table.axes.len())
+        .filter(|at| claim.of.get(&table.axes[*at]).is_none_or(|labels| labels.len() > 1))
+        .filter(|at| chosen != Some(*at))
+        .collect();
+    let better = MeasureInfo::of(&claim.measures[0]).better;
+    let best = chosen.map(|_| best_of(side_of(table, &points, &claim.of, &varying), first, better));
+    let of = match &best {
+        Some(best) => best.iter().map(|(place, point)| (place.clone(), point)).collect(),
+        None => side_of(table, &points, &claim.of, &varying),
+    };
+    // Where `than` has one label for several of `of`, it is the same at each of them.
+    let fixed = |at: &usize| {
+        let axis = &table.axes[*at];
+        claim.than.get(axis).is_some_and(|labels| labels.len() == 1)
+    };
+    let shared: Vec<usize> = varying.iter().copied().filter(|at| !fixed(at)).collect();
+    let than: BTreeMap<Vec<&str>, &StudyPoint<'_>> =
+        side_of(table, &points, &other, &shared).into_iter().collect();
+    let opposite = |place: &[&str]| {
+        let kept = varying.iter().zip(place).filter(|(at, _)| shared.contains(at));
+        than.get(&kept.map(|(_, label)| *label).collect::<Vec<_>>()).copied()
+    };
+    let named = |axes: &[usize], place: &[&str]| {
+        let named = axes.iter().zip(place).map(|(axis, label)| format!("{} {label}", table.axes[*axis]));
+        named.collect::<Vec<_>>().join(", ")
+    };
+    let sides = of.iter().map(|(place, point)| (&varying, place, *point));
+    for (axes, place, point) in sides.chain(than.iter().map(|(place, point)| (&shared, place, *point))) {
+        let seeds: BTreeSet<u64> = point.runs.iter().map(|row| row.seed).collect();
+        if seeds.len() < point.runs.len() {
+            let said = format!(
+                "there are {} runs of {} seeds at `{}`",
+                point.runs.len(),
+                seeds.len(),
+                named(axes, place)
+            );
+            return Err(ClaimError::with_hint(claim, said, "a point has one run of each seed"));
+        }
+    }
+    let along = claim.along.as_ref().and_then(|axis| table.axis(axis));
+    if let (Some(along), Expects::UpTo { .. }) = (along, claim.expects) {
+        let without = |place: &[&str]| -> String {
+            let named = varying.iter().zip(place).filter(|(axis, _)| **axis != along);
+            named.map(|(axis, label)| format!("{} {label}", table.axes[*axis])).collect::<Vec<_>>().join(", ")
+        };
+        let mut groups: Vec<(String, Vec<Against<'_, '_>>)> = Vec::new();
+        for (place, point) in &of {
+            let (at, pair) = (without(place), (*point, opposite(place)));
+            match groups.iter_mut().find(|(other, _)| *other == at) {
+                Some((_, pairs)) => pairs.push(pair),
+                None => groups.push((at, vec![pair])),
+            }
+        }
+        let samples = groups.into_iter().map(|(at, pairs)| greatest(at, &pairs, first, better, drawn));
+        return Ok(Measured::Samples(samples.collect()));
+    }
+    let mut samples = Vec::new();
+    for (place, point) in &of {
+        let at = named(&varying, place);
+        match claim.expects {
+            // `check_gain` has checked its axis.
+            Expects::UpTo { .. } => {}
+            Expects::Value { .. } | Expects::Shown { .. } => {
+                let of_jobs = MeasureInfo::of(&claim.measures[0]).of_jobs();
+                samples.push(alone(at, point, (first, of_jobs), drawn));
+            }
+            Expects::Below | Expects::Above | Expects::Change { .. } => {
+                samples.push(pairs(at, (point, first), opposite(place).map(|other| (other, first)), drawn));
+            }
+            Expects::Falling | Expects::Rising => {
+                for (pair, ids) in measures.windows(2).zip(claim.measures.windows(2)) {
+                    let step = format!("{} to {}", short(&ids[0]), short(&ids[1]));
+                    let at = if at.is_empty() { step } else { format!("{at}, {step}") };
+                    samples.push(pairs(at, (point, pair[1]), Some((point, pair[0])), drawn));
+                }
+            }
+        }
+    }
+    Ok(Measured::Samples(samples))
+}
+
+/// The name of the class in `class.VS Seq.mean_wait`.
+fn short(id: &str) -> &str {
+    let inner = id.split_once('.').map_or(id, |(_, rest)| rest);
+    inner.rsplit_once('.').map_or(inner, |(name, _)| name)
+}
+
+/// The points of a side, each with its labels on the axes that vary, in the order of the table.
+fn side_of<'a, 'b>(
+    table: &'a StudyTable,
+    points: &'b [StudyPoint<'a>],
+    side: &Side,
+    varying: &[usize],
+) -> Vec<(Vec<&'a str>, &'b StudyPoint<'a>)> {
+    let axes: Vec<(usize, &Vec<String>)> =
+        side.iter().filter_map(|(axis, labels)| Some((table.axis(axis)?, labels))).collect();
+    let meant = |point: &&StudyPoint<'_>| axes.iter().all(|(at, labels)| labels.contains(&point.labels[*at]));
+    let placed =
+        |point: &'b StudyPoint<'a>| (varying.iter().map(|at| point.labels[*at].as_str()).collect(), point);
+    points.iter().filter(meant).map(placed).collect()
+}
+
+/// The reason why runs have no common mean, if there is one.
+fn spoilt(rows: &[&StudyRow]) -> Option<String> {
+    let failed = rows.iter().find_map(|row| match &row.status {
+        RunStatus::Failed(why) => Some(format!("run {} failed: {why}", row.run)),
+        RunStatus::Done => None,
+    });
+    let growing = rows.iter().filter(|row| row.unstable).count();
+    let unstable = || {
+        (growing > 0).then(|| format!("{growing} of {} runs are unstable (their backlog grows)", rows.len()))
+    };
+    failed.or_else(unstable)
+}
+
+/// True if the runs of one side are one run, so that there is no randomness in them.
+pub(super) fn is_one(rows: &[&StudyRow], drawn: &dyn Fn(u64) -> bool) -> bool {
+    match rows {
+        [only] => !drawn(only.run),
+        several => one_run(several.iter().copied()),
+    }
+}
+
+fn alone(
+    at: String,
+    point: &StudyPoint<'_>,
+    (measure, of_jobs): (usize, bool),
+    drawn: &dyn Fn(u64) -> bool,
+) -> Sample {
+    let seeds = point.runs.len();
+    if let Some(note) = spoilt(&point.runs) {
+        return Sample::nothing(at, seeds, note);
+    }
+    let of = point.values(measure);
+    let mut notes = Vec::new();
+    if of.len() < seeds {
+        notes.push(format!("{} of {seeds} runs have no such jobs", seeds - of.len()));
+    }
+    // There is no other side with which these jobs would be compared, so they are only reported. Utilization and cost refer to all
+    // jobs.
+    let out: u64 = point.runs.iter().map(|row| row.outcomes.rejected + row.outcomes.unfinished).sum();
+    if out > 0 && of_jobs {
+        notes.push(format!("{out} jobs were rejected or never finished, and are not in it"));
+    }
+    let note = (!notes.is_empty()).then(|| notes.join("; "));
+    Sample { at, of, than: Vec::new(), note, seeds, one_run: is_one(&point.runs, drawn) }
+}
+
+/// True if the jobs of two runs have the same outcomes: equal counts of each, or all completed, whatever their number.
+fn alike(one: &Outcomes, other: &Outcomes) -> bool {
+    let all_completed = |of: &Outcomes| of.completed == of.total();
+    one == other || (all_completed(one) && all_completed(other))
+}
+
+/// The values of both sides by seed, or why they cannot be compared. In a row that falls or rises, both sides are the same runs.
+pub(super) fn pairs_of(
+    of: (&StudyPoint<'_>, usize),
+    than: Option<(&StudyPoint<'_>, usize)>,
+) -> Result<Vec<(u64, f64, f64)>, String> {
+    let others = than.map_or(&[][..], |(point, _)| point.runs.as_slice());
+    let all: BTreeMap<u64, &StudyRow> = of.0.runs.iter().chain(others).map(|row| (row.run, *row)).collect();
+    let all: Vec<&StudyRow> = all.into_values().collect();
+    if let Some(note) = spoilt(&all) {
+        return Err(note);
+    }
+    let others: BTreeMap<u64, &StudyRow> = others.iter().map(|row| (row.seed, *row)).collect();
+    let pairs: Vec<(&StudyRow, &StudyRow)> =
+        of.0.runs.iter().filter_map(|row| Some((*row, *others.get(&row.seed)?))).collect();
+    let unlike = pairs.iter().filter(|(row, other)| !alike(&row.outcomes, &other.outcomes)).count();
+    if unlike > 0 {
+        return Err(format!("the outcomes of jobs differ in {unlike} of {} pairs", of.0.runs.len()));
+    }
+    let measure = than.map_or(of.1, |(_, measure)| measure);
+    let values =
+        pairs.iter().filter_map(|(row, other)| Some((row.seed, row.values[of.1]?, other.values[measure]?)));
+    Ok(values.collect())
+}
+
+fn pairs(
+    at: String,
+    of: (&StudyPoint<'_>, usize),
+    than: Option<(&StudyPoint<'_>, usize)>,
+    drawn: &dyn Fn(u64) -> bool,
+) -> Sample {
+    let seeds = of.0.runs.len();
+    let values = match pairs_of(of, than) {
+        Ok(values) => values,
+        Err(note) => return Sample::nothing(at, seeds, note),
+    };
+    let others = than.map_or(&[][..], |(point, _)| point.runs.as_slice());
+    let one_run = is_one(&of.0.runs, drawn) && (others.is_empty() || is_one(others, drawn));
+    let (of, than): (Vec<f64>, Vec<f64>) = values.into_iter().map(|(_, of, than)| (of, than)).unzip();
+    let missing = seeds - of.len();
+    let note = (missing > 0).then(|| format!("{missing} of {seeds} runs have no such jobs"));
+    Sample { at, of, than, note, seeds, one_run }
+}

@@ -1,0 +1,402 @@
+//! Compares folders of runs, or the variants in the table of a study, and gives the differences with their intervals.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::experiment::RunError;
+use crate::metrics::{Backlog, Definitions, Outcomes, Window};
+use crate::model::{Origin, Outcome};
+use crate::output::{JobRow, RunFolder};
+use crate::study::comparison::{
+    Charge, CompareError, ComparedRun, JOB_MEASURES, JobOutcome, JobQuestion, RunsComparison,
+    StudyComparison, StudyQuestion, compare_jobs, compare_study,
+};
+use crate::study::open::{is_study, read_study};
+use crate::study::{RunStatus, StudyRow, StudyTable, flat_measures, nearest_measure};
+use crate::units::{Span, Time};
+
+/// The options of a comparison.
+#[derive(Clone, Debug)]
+pub struct CompareOptions {
+    /// The axis of a study whose labels are compared.
+    pub by: Option<String>,
+    /// The baseline, with which the others are compared: a label, or the name of a run; by default the first.
+    pub baseline: Option<String>,
+    /// Labels of other axes of a study that count.
+    pub only: Vec<(String, String)>,
+    /// Ids of measures of a study.
+    pub measures: Vec<String>,
+    /// How jobs with different outcomes count.
+    pub charge: Option<Charge>,
+    /// Level of the intervals, 0.95 for 95 %.
+    pub level: f64,
+    /// How many of the jobs with the largest gains and losses are listed.
+    pub top: usize,
+    /// Seed of the bootstrap's draws.
+    pub seed: u64,
+}
+
+/// The result of a comparison.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Comparison {
+    /// The variants of a study.
+    Study(StudyComparison),
+    /// Runs, compared job by job.
+    Runs(RunsComparison),
+}
+
+/// Measures of whole runs that are shown side by side, by the last word of their id.
+const WHOLE: [&str; 7] =
+    ["utilization", "makespan", "cost", "charged", "meter_kwh", "facility_kwh", "wasted_proc_s"];
+
+/// Compares the runs in some folders with the first, or the variants in the table of a study.
+///
+/// If each place has several folders with one seed each, they are paired by seed like a study.
+///
+/// # Errors
+/// [`RunError::Request`] if there is nothing to compare, or if the requested comparison is not possible.
+pub fn compare(paths: &[PathBuf], options: &CompareOptions) -> Result<Comparison, RunError> {
+    if let [only] = paths
+        && is_study(only)
+    {
+        return study(&read_study(only)?, options);
+    }
+    if let Some(path) = paths.iter().find(|path| is_study(path)) {
+        return Err(RunError::request(format!(
+            "`{}` is the table of a campaign, and must be given alone",
+            path.display()
+        ))
+        .with_hint(
+            "compare the variants of one table, `gridemu compare TABLE --by AXIS`, or folders of runs",
+        ));
+    }
+    let mut places = Vec::new();
+    for path in paths {
+        places.push((path.clone(), RunFolder::all_in(path)?));
+    }
+    let replicated = |folders: &[RunFolder]| {
+        let seeds: BTreeSet<Option<u64>> = folders.iter().map(seed_of).collect();
+        folders.len() > 1 && seeds.len() == folders.len() && !seeds.contains(&None)
+    };
+    let with_seeds = places.iter().filter(|(_, folders)| replicated(folders)).count();
+    if places.len() > 1 && with_seeds == places.len() {
+        let all: Vec<&RunFolder> = places.iter().flat_map(|(_, folders)| folders).collect();
+        tau_of(&all)?;
+        window_of(&all)?;
+        return study(&table_of(&places, &options.measures), options);
+    }
+    if places.len() > 1 && with_seeds > 0 {
+        let (path, folders) = places.iter().find(|(_, folders)| replicated(folders)).unwrap_or(&places[0]);
+        let (other, _) = places.iter().find(|(_, folders)| !replicated(folders)).unwrap_or(&places[0]);
+        return Err(RunError::request(format!(
+            "`{}` has a run for each of {} seeds, and `{}` has not",
+            path.display(),
+            folders.len(),
+            other.display()
+        ))
+        .with_hint("give folders that have a run for each seed, all of them, or one run of each"));
+    }
+    let folders: Vec<RunFolder> = places.into_iter().flat_map(|(_, folders)| folders).collect();
+    runs(folders, options)
+}
+
+fn study(table: &StudyTable, options: &CompareOptions) -> Result<Comparison, RunError> {
+    let question = StudyQuestion {
+        by: options.by.clone(),
+        baseline: options.baseline.clone(),
+        only: options.only.clone(),
+        measures: options.measures.clone(),
+        charge: options.charge,
+        level: options.level,
+    };
+    let refused = |error: CompareError| RunError::request(&error).with_maybe_hint(error.hint());
+    compare_study(table, &question).map(Comparison::Study).map_err(refused)
+}
+
+fn seed_of(folder: &RunFolder) -> Option<u64> {
+    folder.summary().and_then(|summary| summary["seed"].as_u64())
+}
+
+/// Places with one run for each seed, as the table of a study with the one axis `run`.
+fn table_of(places: &[(PathBuf, Vec<RunFolder>)], asked: &[String]) -> StudyTable {
+    let names = distinct(&places.iter().map(|(path, _)| path.as_path()).collect::<Vec<_>>());
+    let flat: Vec<_> = places
+        .iter()
+        .zip(&names)
+        .flat_map(|((_, folders), name)| folders.iter().map(move |folder| (name, folder)))
+        .filter_map(|(name, folder)| Some((name, folder.summary()?, flat_measures(folder.summary()?))))
+        .collect();
+    // Counts of jobs are in the outcomes already.
+    let ids: BTreeSet<&String> = flat.iter().flat_map(|(_, _, values)| values.keys()).collect();
+    let column = |id: &str| -> Vec<Option<u64>> {
+        flat.iter().map(|(_, _, values)| values.get(id).map(|value| value.to_bits())).collect()
+    };
+    let mut shown: Vec<&String> = ids.into_iter().filter(|id| shown_of_a_study(id)).collect();
+    // Measures of whole runs first: where there is one site, its jobs are all jobs, and are shown once.
+    shown.sort_by_key(|id| (id.matches('.').count(), *id));
+    let mut seen = BTreeSet::new();
+    shown.retain(|id| seen.insert((id.rsplit('.').next().unwrap_or(id), column(id))));
+    let is_shown = |id: &String| shown.contains(&id);
+    let more =
+        asked.iter().filter(|id| !is_shown(id) && flat.iter().any(|(_, _, values)| values.contains_key(*id)));
+    let measures: Vec<String> = if asked.is_empty() {
+        shown.into_iter().cloned().collect()
+    } else {
+        let more: Vec<&String> = more.collect();
+        shown.into_iter().chain(more).cloned().collect()
+    };
+    let rows = (1..).zip(&flat).map(|(run, (name, summary, values))| StudyRow {
+        run,
+        point: vec![(*name).clone()],
+        seed: summary["seed"].as_u64().unwrap_or_default(),
+        status: RunStatus::Done,
+        jobs: summary["jobs"].as_u64().unwrap_or_default(),
+        outcomes: outcomes_of(summary),
+        unstable: unstable(summary),
+        scenario_hash: summary["scenario_hash"].as_str().unwrap_or_default().to_owned(),
+        fingerprint: summary["fingerprint"].as_str().unwrap_or_default().to_owned(),
+        values: measures.iter().map(|id| values.get(id).copied()).collect(),
+    });
+    StudyTable { name: "runs".to_owned(), axes: vec!["run".to_owned()], rows: rows.collect(), measures }
+}
+
+/// True for means over all jobs, of classes and of sites, and for measures of whole runs.
+fn shown_of_a_study(id: &str) -> bool {
+    let last = id.rsplit('.').next().unwrap_or(id);
+    let mean = ["mean_wait", "mean_response", "mean_bounded_slowdown"].contains(&last);
+    let of_the_run = !id.starts_with("class.") && WHOLE.contains(&last);
+    (mean && !id.starts_with("no_site")) || of_the_run
+}
+
+fn outcomes_of(summary: &Value) -> Outcomes {
+    serde_json::from_value(summary["outcomes"].clone()).unwrap_or_default()
+}
+
+fn unstable(summary: &Value) -> bool {
+    summary["backlog"]["unstable"].as_bool().unwrap_or(false)
+}
+
+/// True if the backlog grew.
+fn backlog_grows(jobs: &[JobOutcome], window: Window) -> bool {
+    let mut backlog = Backlog::default();
+    let in_it = jobs.iter().filter(|job| !matches!(job.outcome, Outcome::Rejected(_)));
+    in_it.for_each(|job| backlog.add_stay(job.submit, job.end));
+    let counted = jobs.iter().filter(|job| window.contains(job.submit)).count();
+    backlog.summary(window, counted as u64).is_some_and(|backlog| backlog.unstable)
+}
+
+fn runs(mut folders: Vec<RunFolder>, options: &CompareOptions) -> Result<Comparison, RunError> {
+    if options.by.is_some() || !options.only.is_empty() {
+        return Err(RunError::request("`--by` and `--where` are for campaigns")
+            .with_hint("folders of runs are compared job by job: omit them"));
+    }
+    let [_, _, ..] = folders.as_slice() else {
+        return Err(RunError::request("one run alone: there is nothing to compare it with")
+            .with_hint("give the folders of two runs, or a campaign"));
+    };
+    let mut names = distinct(&folders.iter().map(RunFolder::dir).collect::<Vec<_>>());
+    if let Some(wanted) = &options.baseline {
+        let Some(at) = names.iter().position(|name| name == wanted) else {
+            let listed = names.join("`, `");
+            return Err(RunError::request(format!("there is no run `{wanted}`; there are `{listed}`")));
+        };
+        folders[..=at].rotate_right(1);
+        names[..=at].rotate_right(1);
+    }
+    let all: Vec<&RunFolder> = folders.iter().collect();
+    let tau = tau_of(&all)?;
+    let question = JobQuestion {
+        charge: options.charge,
+        tau,
+        window: window_of(&all)?,
+        feedback: with_feedback(&folders)?,
+        level: options.level,
+        measures: options.measures.clone(),
+        top: options.top,
+        seed: options.seed,
+    };
+    let whole = whole_of(&folders, &options.measures)?;
+    let compared = |at: usize, jobs: &[JobOutcome]| ComparedRun {
+        name: names[at].clone(),
+        title: folders[at].title().to_owned(),
+        // The summary of a grid states it for its measured window; that of a replay does not.
+        unstable: match folders[at].summary().filter(|summary| summary.get("backlog").is_some()) {
+            Some(summary) => unstable(summary),
+            None => backlog_grows(jobs, question.window),
+        },
+    };
+    // The jobs of two runs at a time, since those of twenty would not fit into memory.
+    let baseline = jobs_of(&folders[0])?;
+    let (mut runs, mut pairs) = (vec![compared(0, &baseline)], Vec::new());
+    for at in 1..folders.len() {
+        let jobs = jobs_of(&folders[at])?;
+        pairs.push(compare_jobs((&names[0], &baseline), (&names[at], &jobs), &question));
+        runs.push(compared(at, &jobs));
+    }
+    let mut found = RunsComparison {
+        runs,
+        tau_s: tau.as_secs_f64(),
+        level: options.level,
+        charge: options.charge,
+        pairs,
+        whole,
+    };
+    found.settle();
+    Ok(Comparison::Runs(found))
+}
+
+/// The bound of the slowdown of all runs.
+fn tau_of(folders: &[&RunFolder]) -> Result<Span, RunError> {
+    let mut bounds = Vec::new();
+    for folder in folders {
+        if let Some(tau) = folder.summary().and_then(|summary| summary["tau"].as_f64())
+            && !bounds.contains(&tau)
+        {
+            bounds.push(tau);
+        }
+    }
+    match bounds.as_slice() {
+        [] => Ok(Definitions::TAU),
+        [one] => Ok(Span::from_secs_f64(*one).unwrap_or(Definitions::TAU)),
+        several => {
+            Err(RunError::request(format!("the runs have different bounds of the slowdown ({several:?} s)"))
+                .with_hint("run them again with one `tau`"))
+        }
+    }
+}
+
+/// The measured window of all runs. A table without a summary does not give it and is read with the window of the others.
+fn window_of(folders: &[&RunFolder]) -> Result<Window, RunError> {
+    let mut windows: Vec<Window> = Vec::new();
+    for summary in folders.iter().filter_map(|folder| folder.summary()) {
+        let at = |key: &str| {
+            let secs = summary["measure"][key].as_f64()?;
+            Some(Time::ZERO + Span::from_secs_f64(secs)?)
+        };
+        // The end of an unlimited window is too large for a number of seconds.
+        let to = at("to").unwrap_or(Time::NEVER);
+        let window = at("from").and_then(|from| Window::new(from, to)).unwrap_or(Window::ALL);
+        if !windows.contains(&window) {
+            windows.push(window);
+        }
+    }
+    match windows.as_slice() {
+        [] => Ok(Window::ALL),
+        [one] => Ok(*one),
+        _ => {
+            let said = |window: &Window| match *window == Window::ALL {
+                true => "all of it".to_owned(),
+                false => format!("{} to {} s", window.from().as_secs_f64(), window.to().as_secs_f64()),
+            };
+            let listed: Vec<String> = windows.iter().map(said).collect();
+            Err(RunError::request(format!("the runs measure different windows ({})", listed.join("; ")))
+                .with_hint("run them again with one `measure`"))
+        }
+    }
+}
+
+/// True if the users of a run waited for their jobs before they submitted the next.
+fn with_feedback(folders: &[RunFolder]) -> Result<bool, RunError> {
+    for folder in folders {
+        let options = folder.summary().and_then(|summary| summary["options"].as_array());
+        let replayed = options.is_some_and(|options| options.iter().any(|option| option == "--feedback"));
+        let scenario = folder.scenario()?;
+        let scenario = scenario.and_then(|text| text.parse::<toml::Table>().ok());
+        if replayed || scenario.is_some_and(|table| says_feedback(&toml::Value::Table(table))) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// True if a workload of a scenario has `feedback = true`; each site may have a workload.
+fn says_feedback(value: &toml::Value) -> bool {
+    match value {
+        toml::Value::Table(entries) => entries
+            .iter()
+            .any(|(key, entry)| (key == "feedback" && entry.as_bool() == Some(true)) || says_feedback(entry)),
+        toml::Value::Array(items) => items.iter().any(says_feedback),
+        _ => false,
+    }
+}
+
+fn jobs_of(folder: &RunFolder) -> Result<Vec<JobOutcome>, RunError> {
+    let outcome = |row: JobRow| JobOutcome {
+        ready: row.ready(),
+        job: row.job,
+        origin: row.origin,
+        site: row.site,
+        class: row.class,
+        submit: row.submit,
+        start: row.start,
+        end: row.end,
+        procs: row.requested,
+        run: row.run,
+        outcome: row.outcome,
+    };
+    let mut lines: FxHashMap<(Origin, Arc<str>, u64), u64> = FxHashMap::default();
+    let (mut jobs, none): (Vec<JobOutcome>, Arc<str>) = (Vec::new(), Arc::from(""));
+    for row in folder.jobs()? {
+        let row = row?;
+        // The site at which a grid job ended does not matter.
+        let home = if row.origin == Origin::Local { &row.site } else { &none };
+        if let Some(before) = lines.insert((row.origin, Arc::clone(home), row.job), row.line) {
+            let (path, line, job) = (folder.jobs_path().display(), row.line, row.job);
+            return Err(RunError::request(format!("{path}:{line}: job {job} is already in line {before}"))
+                .with_hint("each job has one row; copy or create the table again"));
+        }
+        jobs.push(outcome(row));
+    }
+    Ok(jobs)
+}
+
+/// A measure, and its value in each run.
+type Whole = (String, Vec<Option<f64>>);
+
+/// Measures of whole runs: a selection, or those that are `asked` for.
+///
+/// # Errors
+/// [`RunError::Request`] if no run has a requested measure.
+fn whole_of(folders: &[RunFolder], asked: &[String]) -> Result<Vec<Whole>, RunError> {
+    let flat: Vec<_> =
+        folders.iter().map(|folder| folder.summary().map(flat_measures).unwrap_or_default()).collect();
+    let ids: BTreeSet<&String> = flat.iter().flat_map(|values| values.keys()).collect();
+    let of_jobs = |id: &str| JOB_MEASURES.contains(&id);
+    if let Some(wrong) = asked.iter().find(|id| !of_jobs(id) && !ids.contains(id)) {
+        let known = JOB_MEASURES.into_iter().chain(ids.iter().map(|id| id.as_str()));
+        let refused = RunError::request(format!("the runs have no measure `{wrong}`"));
+        return Err(match nearest_measure(wrong, known) {
+            Some(near) => refused.with_hint(format!("did you mean `{near}`?")),
+            None => refused.with_hint("the summary of a run, `summary.json`, has all of them"),
+        });
+    }
+    let row = |id: &str| -> Vec<Option<f64>> { flat.iter().map(|values| values.get(id).copied()).collect() };
+    if !asked.is_empty() {
+        return Ok(asked.iter().filter(|id| !of_jobs(id)).map(|id| (id.clone(), row(id))).collect());
+    }
+    let shown = |id: &&&String| {
+        !id.starts_with("class.") && WHOLE.contains(&id.rsplit('.').next().unwrap_or_default())
+    };
+    let shown = ids.iter().filter(shown).map(|id| ((**id).clone(), row(id)));
+    // Measures that are zero in all runs are not shown.
+    Ok(shown.filter(|(_, values)| values.iter().flatten().any(|value| *value != 0.0)).collect())
+}
+
+/// Unique names for paths: their last parts if those differ, else the whole paths.
+fn distinct(paths: &[&Path]) -> Vec<String> {
+    let last = |path: &&Path| path.file_name().map(|name| name.to_string_lossy().into_owned());
+    let names: Option<Vec<String>> = paths.iter().map(last).collect();
+    match names {
+        Some(names) if names.iter().collect::<BTreeSet<_>>().len() == paths.len() => names,
+        _ => paths.iter().map(|path| path.display().to_string()).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,138 @@
+//! Reservations of a partition, compared with the processors in use.
+
+use std::collections::BTreeMap;
+
+use super::findings::{JobName, Row};
+use super::platform::PartitionFacts;
+use crate::model::PartitionId;
+use crate::units::Time;
+
+/// Counts the processors in use during reservations. Records do not say which processors a reservation has, so the
+/// check is by number: whenever a job starts, the processors in use, those reserved and those down must fit into the
+/// partition. Where jobs may run longer than expected, or machines leave, a job that was already running may leave a
+/// reservation short; elsewhere it may not.
+#[derive(Debug)]
+pub(super) struct Bookings {
+    usable: u32,
+    due: Vec<Due>,
+    /// Whether a job that was already running must not leave a reservation short.
+    strict: bool,
+    /// Changes of the number of processors in use or down, from the first that is not settled.
+    changes: BTreeMap<Time, i64>,
+    /// Processors in use or down before these changes.
+    base: i64,
+    /// Jobs that started while a reservation was due.
+    starts: BTreeMap<Time, (JobName, Row)>,
+}
+
+#[derive(Debug)]
+struct Due {
+    start: Time,
+    end: Time,
+    procs: u32,
+    name: String,
+    /// Jobs that run at its beginning, with the rows that say so.
+    across: Vec<(JobName, Row)>,
+}
+
+impl Due {
+    fn holds(&self, time: Time) -> bool {
+        (self.start..self.end).contains(&time)
+    }
+}
+
+/// Jobs that run on reserved processors.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Trespass {
+    pub(super) time: Time,
+    /// The job that starts, or those that run when the reservation begins.
+    pub(super) jobs: Vec<JobName>,
+    pub(super) starts: bool,
+    pub(super) row: Row,
+    pub(super) in_use: i64,
+    pub(super) reserved: u32,
+    pub(super) name: String,
+}
+
+impl Bookings {
+    /// The reservations of a partition of which `missing` processors are down at first; `None` if there are none.
+    pub(super) fn of(facts: &PartitionFacts, partition: PartitionId, missing: u32) -> Option<Self> {
+        let part = facts.partition(partition)?;
+        let here = facts.spec.reservations.iter().filter(|(at, _)| *at == partition.index());
+        let due = here.map(|(_, booked)| Due {
+            start: booked.start,
+            end: booked.end,
+            procs: part.rounded(booked.procs),
+            name: booked.name.clone(),
+            across: Vec::new(),
+        });
+        let due: Vec<Due> = due.collect();
+        (!due.is_empty()).then(|| Self {
+            usable: part.usable(),
+            due,
+            strict: facts.is_punctual() && missing == 0,
+            changes: BTreeMap::new(),
+            base: i64::from(missing),
+            starts: BTreeMap::new(),
+        })
+    }
+
+    /// Records that `procs` processors are in use in a stretch at whose beginning the job starts or continues.
+    pub(super) fn used(
+        &mut self,
+        job: JobName,
+        procs: u32,
+        (from, to): (Time, Time),
+        is_start: bool,
+        row: Row,
+    ) {
+        if !self.due.iter().any(|due| from < due.end && due.start < to) {
+            return;
+        }
+        *self.changes.entry(from).or_default() += i64::from(procs);
+        *self.changes.entry(to).or_default() -= i64::from(procs);
+        if is_start && self.due.iter().any(|due| due.holds(from)) {
+            self.starts.entry(from).or_insert((job, row));
+        }
+        for due in self.due.iter_mut().filter(|due| from < due.start && due.start < to) {
+            due.across.push((job, row));
+        }
+    }
+
+    /// Records that `change` more processors (or fewer, if negative) are down from `now` on.
+    pub(super) fn missing(&mut self, change: i64, now: Time) {
+        *self.changes.entry(now).or_default() += change;
+        self.strict = false;
+    }
+
+    /// The violations up to `time`, before which no later segment begins.
+    pub(super) fn settle(&mut self, time: Time) -> Vec<Trespass> {
+        let later = self.changes.split_off(&time);
+        let mut changes = std::mem::replace(&mut self.changes, later).into_iter().peekable();
+        let later = self.starts.split_off(&time);
+        let starts = std::mem::replace(&mut self.starts, later);
+        let mut looks: BTreeMap<Time, (Vec<JobName>, bool, Row)> = BTreeMap::new();
+        for due in self.due.iter_mut().filter(|due| due.start < time) {
+            let across = std::mem::take(&mut due.across);
+            if let (true, Some((_, row))) = (self.strict, across.first()) {
+                looks.insert(due.start, (across.iter().map(|(job, _)| *job).collect(), false, *row));
+            }
+        }
+        looks.extend(starts.into_iter().map(|(at, (job, row))| (at, (vec![job], true, row))));
+        let mut found = Vec::new();
+        for (at, (mut jobs, starts, row)) in looks {
+            while let Some((_, change)) = changes.next_if(|(when, _)| *when <= at) {
+                self.base += change;
+            }
+            let due = || self.due.iter().filter(|due| due.holds(at));
+            let reserved: u32 = due().map(|due| due.procs).sum();
+            if self.base + i64::from(reserved) > i64::from(self.usable) {
+                let name = due().map(|due| due.name.clone()).next().unwrap_or_default();
+                jobs.sort_unstable();
+                found.push(Trespass { time: at, jobs, starts, row, in_use: self.base, reserved, name });
+            }
+        }
+        self.base += changes.map(|(_, change)| change).sum::<i64>();
+        found
+    }
+}

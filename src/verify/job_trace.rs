@@ -1,0 +1,107 @@
+//! The history of a job that has not ended yet.
+
+use crate::model::{EventKind, EventRecord, PartitionId, ProcSet, SegmentRecord, SiteId};
+use crate::units::{Rate, Span, Time, Work};
+
+use super::findings::Row;
+
+/// A job between its first segment (or event) and its row.
+#[derive(Debug, Default)]
+pub(super) struct JobTrace {
+    /// The beginning of its first segment.
+    pub(super) first: Option<Time>,
+    /// Its last segment.
+    pub(super) last: Option<Tail>,
+    /// Work done in the attempt of the last segment.
+    pub(super) done: u128,
+    /// Work done in all attempts.
+    pub(super) done_in_all: u128,
+    /// Energy of all segments, in nanojoules.
+    pub(super) energy: u128,
+    /// Cost of all segments, in 10⁻⁹ of the currency unit.
+    pub(super) cost: i128,
+    /// Attempts that are known to have failed, and when, from the attempt of the last segment on.
+    pub(super) losses: Vec<(u32, Time)>,
+    /// The time at which its input had arrived.
+    pub(super) staged: Option<Time>,
+    /// Stretches since its last segment in which it stood still because of a machine; the last may be open.
+    pub(super) halts: Vec<(Time, Time)>,
+    /// The time of the last elastic command that changed it.
+    pub(super) commanded: Option<Time>,
+}
+
+/// The end of a segment, with its place.
+#[derive(Clone, Debug)]
+pub(super) struct Tail {
+    pub(super) attempt: u32,
+    pub(super) site: SiteId,
+    pub(super) partition: PartitionId,
+    pub(super) procs: ProcSet,
+    pub(super) from: Time,
+    pub(super) to: Time,
+    pub(super) rate: Rate,
+    pub(super) row: Row,
+}
+
+impl JobTrace {
+    /// Records a segment.
+    pub(super) fn take(&mut self, segment: &SegmentRecord, row: Row) {
+        let work = Work::done(segment.rate, segment.to.since(segment.from)).units();
+        let goes_on = self.last.as_ref().is_some_and(|last| last.attempt == segment.attempt);
+        self.done = if goes_on { self.done + work } else { work };
+        self.done_in_all += work;
+        self.energy += segment.energy.nanojoules();
+        self.cost += segment.cost.nanos();
+        self.first = Some(self.first.map_or(segment.from, |first| first.min(segment.from)));
+        self.losses.retain(|(attempt, _)| *attempt >= segment.attempt);
+        self.halts.retain(|(_, to)| *to > segment.to);
+        self.last = Some(Tail {
+            attempt: segment.attempt,
+            site: segment.site,
+            partition: segment.partition,
+            procs: segment.procs.clone(),
+            from: segment.from,
+            to: segment.to,
+            rate: segment.rate,
+            row,
+        });
+    }
+
+    /// Records an event of the job.
+    pub(super) fn hear(&mut self, event: &EventRecord) {
+        match event.kind {
+            // A second event of the same attempt means that the job left the queue.
+            EventKind::Requeued | EventKind::Returned | EventKind::Failed
+                if self.losses.iter().all(|(attempt, _)| *attempt < event.attempt) && event.attempt > 0 =>
+            {
+                self.losses.push((event.attempt, event.time));
+            }
+            EventKind::Extended | EventKind::Reduced => self.commanded = Some(event.time),
+            EventKind::Stalled => self.halts.push((event.time, Time::NEVER)),
+            EventKind::Continued => {
+                if let Some((_, to)) = self.halts.last_mut().filter(|(_, to)| *to == Time::NEVER) {
+                    *to = event.time;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// True if it stood still because of machines throughout `from` to `to`.
+    pub(super) fn stood_still(&self, mut from: Time, to: Time) -> bool {
+        for (begin, end) in &self.halts {
+            if *begin <= from && from < *end {
+                from = *end;
+            }
+        }
+        from >= to
+    }
+
+    /// Work that it did in attempt number `attempt`, with the rate and the length of the last segment.
+    pub(super) fn done_in(&self, attempt: u32) -> (u128, Rate, Span) {
+        match self.last.as_ref().filter(|last| last.attempt == attempt) {
+            Some(last) => (self.done, last.rate, last.to.since(last.from)),
+            None => (0, Rate::ZERO, Span::ZERO),
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! Conversion of names in tables to numbers of sites and partitions.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::model::{
+    Cause, EventCause, EventKind, EventRecord, JobId, JobRecord, Origin, PartitionId, ProcSet, SegmentRecord,
+    SiteId, nearest,
+};
+use crate::output::{EventRow, JobRow, SegmentRow};
+use crate::units::{Energy, Money, Rate};
+use crate::verify::{JobName, PartitionFacts};
+
+/// The names of a grid.
+pub(crate) struct Names {
+    sites: Vec<(Arc<str>, Vec<Arc<str>>)>,
+    /// The sizes and speeds of all partitions, in the order in which their processors are numbered consecutively.
+    sizes: Vec<(SiteId, PartitionId, u32, Rate)>,
+    /// Whether the one machine takes the name that the tables use.
+    adopt: bool,
+    adopted: BTreeMap<Arc<str>, Arc<str>>,
+}
+
+/// A row that names something the grid does not have.
+pub(crate) struct Stray {
+    pub(crate) jobs: Vec<JobName>,
+    pub(crate) said: String,
+}
+
+const GRID: &str = "grid";
+
+impl Names {
+    /// The names of these sites. If `adopt`, they are made up, and the names in the tables replace them.
+    pub(crate) fn new(platform: &[PartitionFacts], adopt: bool) -> Self {
+        let (mut sites, mut sizes) = (Vec::new(), Vec::new());
+        for (site, facts) in (0..).map(SiteId).zip(platform) {
+            let parts = &facts.spec.partitions;
+            sites.push((
+                Arc::from(facts.spec.name.as_str()),
+                parts.iter().map(|part| Arc::from(part.name.as_str())).collect(),
+            ));
+            let numbered = (0..).map(PartitionId).zip(parts);
+            sizes.extend(numbered.map(|(partition, part)| (site, partition, part.processors(), part.speed)));
+        }
+        Self { sites, sizes, adopt, adopted: BTreeMap::new() }
+    }
+
+    fn site(&mut self, name: &Arc<str>) -> Result<SiteId, String> {
+        if name.is_empty() || self.adopt {
+            if self.adopt && !name.is_empty() && **name != *GRID && !self.adopted.contains_key(name) {
+                if let Some((other, _)) = self.adopted.first_key_value() {
+                    return Err(format!(
+                        "at `{name}`, and other rows at `{other}`: `--procs` is one machine"
+                    ));
+                }
+                self.adopted.insert(Arc::clone(name), Arc::from(""));
+            }
+            return Ok(if **name == *GRID { SiteId::GRID } else { SiteId(0) });
+        }
+        if **name == *GRID {
+            return Ok(SiteId::GRID);
+        }
+        let found = self.sites.iter().position(|(site, _)| site == name);
+        found.map(|at| SiteId(at as u32)).ok_or_else(|| {
+            let known = self.sites.iter().map(|(site, _)| &**site);
+            let near = nearest(name, known).map_or_else(String::new, |near| format!(" (there is `{near}`)"));
+            format!("at `{name}`, which is no site of the grid{near}")
+        })
+    }
+
+    fn partition(&self, site: SiteId, name: &str) -> Result<PartitionId, String> {
+        if self.adopt || site == SiteId::GRID {
+            return Ok(PartitionId(0));
+        }
+        let Some((site, parts)) = self.sites.get(site.index()) else { return Ok(PartitionId(0)) };
+        if name.is_empty() && parts.len() == 1 {
+            return Ok(PartitionId(0));
+        }
+        let found = parts.iter().position(|part| **part == *name);
+        found.map(|at| PartitionId(at as u32)).ok_or_else(|| {
+            let near = nearest(name, parts.iter().map(|part| &**part));
+            let near = near.map_or_else(String::new, |near| format!(" (there is `{near}`)"));
+            format!("at `{name}`, which is no partition of `{site}`{near}")
+        })
+    }
+
+    /// Converts a row of `jobs.csv` to its record.
+    pub(crate) fn job(&mut self, row: &JobRow) -> Result<JobRecord, Stray> {
+        let stray = |said: String| {
+            let jobs = vec![JobName { id: JobId(row.job), site: None }];
+            Stray { jobs, said: format!("job {} ended {said}", row.job) }
+        };
+        let site = self.site(&row.site).map_err(stray)?;
+        let written = row.partition.as_deref().unwrap_or_default();
+        let partition = match self.partition(site, written) {
+            // It was rejected because there is no such partition.
+            Err(_) if row.start.is_none() => PartitionId(u32::MAX),
+            found => found.map_err(stray)?,
+        };
+        Ok(JobRecord {
+            id: JobId(row.job),
+            origin: row.origin,
+            site,
+            partition,
+            user: row.user,
+            submit: row.submit,
+            start: row.start,
+            end: row.end,
+            requested: row.requested,
+            procs: row.procs,
+            outcome: row.outcome,
+            run: row.run,
+            estimate: row.estimate,
+            attempts: row.attempts,
+            energy: row.energy,
+            cost: row.cost,
+            recorded_wait: None,
+            requested_start: row.requested_start,
+        })
+    }
+
+    /// Converts a row of `segments.csv` to its record.
+    pub(crate) fn segment(&mut self, row: &SegmentRow) -> Result<SegmentRecord, Stray> {
+        let stray = |said: String| {
+            let jobs = vec![JobName { id: JobId(row.job), site: None }];
+            Stray { jobs, said: format!("job {} runs {said}", row.job) }
+        };
+        let site = self.site(&row.site).map_err(stray)?;
+        let partition = self.partition(site, &row.partition).map_err(stray)?;
+        Ok(SegmentRecord {
+            job: JobId(row.job),
+            origin: row.origin,
+            attempt: row.attempt,
+            site,
+            partition,
+            procs: row.processors.clone(),
+            from: row.from,
+            to: row.to,
+            rate: row.rate,
+            share: row.share,
+            cause: row.cause,
+            energy: row.energy,
+            cost: row.cost,
+        })
+    }
+
+    /// Converts a row of `events.csv` to its record; `None` for one that does not concern processors.
+    pub(crate) fn event(&mut self, row: &EventRow) -> Result<Option<EventRecord>, Stray> {
+        let Some(kind) = EventKind::ALL.into_iter().find(|kind| kind.name() == &*row.event) else {
+            let near = nearest(&row.event, EventKind::ALL.iter().map(|kind| kind.name()));
+            let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+            return Err(Stray { jobs: Vec::new(), said: format!("`{}` is no event{near}", row.event) });
+        };
+        let stray = |said: String| Stray { jobs: Vec::new(), said: format!("`{}` {said}", row.event) };
+        let site = self.site(&row.site).map_err(stray)?;
+        let partition = match &row.partition {
+            Some(name) => Some(self.partition(site, name).map_err(stray)?),
+            None => None,
+        };
+        Ok(Some(EventRecord {
+            time: row.time,
+            kind,
+            cause: EventCause::None,
+            site,
+            partition,
+            machines: row.machines.clone(),
+            procs: row.procs,
+            job: row.job.map(JobId),
+            origin: row.origin.unwrap_or(Origin::Local),
+            attempt: row.attempt.unwrap_or(0),
+            lost: 0,
+            since_lost: None,
+            command: row.command,
+        }))
+    }
+
+    /// Makes segments of a row of Batsim, which has the processors of a job in the consecutive numbering over all
+    /// partitions: one for each partition that has some of them; a valid job has one.
+    pub(crate) fn allocated(&self, row: &JobRow, record: &JobRecord) -> Vec<SegmentRecord> {
+        let (Some(procs), Some(start)) = (&row.allocated, record.start) else { return Vec::new() };
+        if start >= record.end {
+            return Vec::new();
+        }
+        let mut segments = Vec::new();
+        let mut first = 0_u32;
+        let last = self.sizes.len().saturating_sub(1);
+        for (at, (site, partition, size, speed)) in self.sizes.iter().enumerate() {
+            // Numbers beyond the last partition count as its processors.
+            let end = if at == last { u32::MAX } else { first.saturating_add(*size) };
+            let here: ProcSet =
+                procs.iter().filter(|proc| (first..end).contains(proc)).map(|proc| proc - first).collect();
+            first = end;
+            if here.is_empty() {
+                continue;
+            }
+            segments.push(SegmentRecord {
+                job: record.id,
+                origin: record.origin,
+                attempt: 1,
+                site: *site,
+                partition: *partition,
+                procs: here,
+                from: start,
+                to: record.end,
+                rate: *speed,
+                share: Rate::FULL,
+                cause: Cause::Run,
+                energy: if segments.is_empty() { record.energy } else { Energy::ZERO },
+                cost: if segments.is_empty() { record.cost } else { Money::ZERO },
+            });
+        }
+        segments
+    }
+}
