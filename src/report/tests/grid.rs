@@ -287,7 +287,7 @@ fn names_that_are_too_long_are_cut() {
     run.sites[0].name = "the university of windsor, ontario, canada".to_owned();
     run.sites[0].policy = format!("easy[order={}]", "sjf".repeat(20));
     let text = grid_tables(&run);
-    assert!(narrow(&text).contains(" the university of w…   easy[order=sjfsjfsjfsjfsjfsjf…"), "{text}");
+    assert!(narrow(&text).contains(" the university of w…   easy[order=sjfsjfsjfsjfsjfsj…"), "{text}");
 }
 
 #[test]
