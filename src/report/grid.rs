@@ -16,7 +16,7 @@ const WIDTH: usize = 100;
 /// Maximum width of the name of a site, in characters.
 const NAME: usize = 20;
 /// Maximum width of the name of a policy, in characters.
-const POLICY: usize = 29;
+const POLICY: usize = 26;
 
 /// The tables of one run. For one site without a broker: the measures of its jobs, their outcomes, and how its processors were
 /// used. For any other grid: what ran where, how the sites were used, wasted work (if there was churn), energy and cost (if
@@ -63,7 +63,7 @@ fn heading(run: &GridSummary) -> String {
 fn measured(run: &GridSummary) -> Option<String> {
     let window = run.measure.as_ref()?;
     Some(format!(
-        "measured: the {} submitted from {} to {}; {} before and after are in no figure of jobs",
+        "measured: the {} submitted from {} to {}; the other {} count in no figure of jobs",
         jobs(run.measures.jobs),
         duration(window.from),
         duration(window.to),
@@ -148,7 +148,7 @@ fn used(run: &GridSummary) -> String {
     let whole = row("the grid", "", run.sites.iter().map(|site| site.processors).sum(), &run.account);
     text_table(
         2,
-        &["usage by site", "policy", "processors", "utilization\n(%)", "available\n(%)", "down\n(%)"],
+        &["usage by site", "policy", "processors", "utilization\n(%)", "of available\n(%)", "down\n(%)"],
         sites.chain([whole]),
     )
 }
