@@ -51,7 +51,7 @@ fn pool(number: u32, draw: &mut Draw) -> Pool {
         power: Power::ZERO,
         start_estimates: StartEstimates { steps: steps.collect() },
     };
-    Pool { report, measured, asked: if full { 0 } else { 128 }, ..Pool::unheard_of(facts) }
+    Pool { report, measured, asked: if full { 0 } else { 128 }, ..Pool::unreported(facts) }
 }
 
 fn plans(c: &mut Criterion) {

@@ -96,7 +96,7 @@ fn measures(c: &mut Criterion) {
             (0..ROUNDS).flat_map(|_| &jobs).for_each(|job| summary.add(job));
             summary
         };
-        let name = definitions.classes().name().to_owned();
+        let name = definitions.classes.name().to_owned();
         group.bench_function(format!("summary, {name}"), |b| {
             b.iter(|| sum(Summary::new(definitions.clone())));
         });

@@ -68,8 +68,8 @@ fn record(time: Time, site: SiteId, job: u64) -> Record {
         job: Some(JobId(job)),
         origin: Origin::Grid,
         attempt: 1,
-        lost: 0,
-        since_lost: None,
+        wasted: 0,
+        since_failure: None,
         command: None,
     })
 }

@@ -7,7 +7,7 @@ use std::io::Write;
 use std::path::Path;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use gridemu::store::{About, Cut, EngineKind, RunKind, Section, Store, StoreOptions};
+use gridemu::store::{About, Barrier, EngineKind, RunKind, Section, Store, StoreOptions};
 use gridemu::units::Time;
 
 const SIZES: [usize; 4] = [10_000, 100_000, 1_000_000, 20_000_000];
@@ -24,8 +24,8 @@ fn sections(len: usize) -> Vec<Section> {
     vec![Section { name: "grid".to_owned(), version: 1, bytes: bytes.collect() }]
 }
 
-fn cut(n: u64) -> Cut {
-    Cut { at: Time::from_secs(n), jobs: n, records: n, entries: 0, kept: false }
+fn barrier(n: u64) -> Barrier {
+    Barrier { at: Time::from_secs(n), jobs: n, records: n, entries: 0, kept: false }
 }
 
 fn store(folder: &Path, engine: EngineKind) -> Store {
@@ -48,7 +48,7 @@ fn snapshots(criterion: &mut Criterion) {
             group.bench_function(BenchmarkId::new("write", size), |bench| {
                 bench.iter(|| {
                     n += 1;
-                    store.write(cut(n), &sections).expect("written")
+                    store.write(barrier(n), &sections).expect("written")
                 });
             });
             group.bench_function(BenchmarkId::new("newest", size), |bench| {
@@ -72,9 +72,9 @@ fn snapshots(criterion: &mut Criterion) {
 
 fn journal(criterion: &mut Criterion) {
     let place = tempfile::tempdir().expect("a folder");
-    let mut store = store(&place.path().join("store"), EngineKind::Sled);
+    let store = store(&place.path().join("store"), EngineKind::Sled);
     criterion.bench_function("store/append", |bench| {
-        bench.iter(|| store.append(&[7; 100]).expect("appended"));
+        bench.iter(|| store.journal_handle().append(&[7; 100]).expect("appended"));
     });
 }
 

@@ -25,9 +25,7 @@ fn lublin(c: &mut Criterion) {
             Err(error) => panic!("{error}"),
         };
         group.bench_with_input(BenchmarkId::from_parameter(name), &spec, |b, spec| {
-            b.iter(|| {
-                Lublin::new(spec.clone(), 0, "bench").map(|source| source.map(|job| job.runtime).sum::<u64>())
-            });
+            b.iter(|| Lublin::new(spec.clone(), 0, "bench").map(drain));
         });
     }
     group.finish();

@@ -21,6 +21,7 @@
 //! [`policies::Mct`] is the one of the example.
 
 mod absent;
+mod decision;
 mod grid_view;
 mod policy;
 mod pool;
@@ -29,6 +30,7 @@ mod registry;
 pub mod policies;
 
 pub use absent::Absent;
+pub use decision::{Candidate, Choice};
 pub use grid_view::{GridView, Plan, Planned, WaitingJob};
 pub use policy::{BrokerEvent, BrokerPolicy};
 pub use pool::{InFlight, Pool, PoolFacts, PoolReport};

@@ -22,10 +22,11 @@ mod snapshots;
 mod trace;
 mod validate;
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use serde::Serialize;
 
 use crate::experiment::RunError;
 use crate::grid::Policies;
@@ -72,7 +73,7 @@ enum Command {
     /// Check a scenario file, or print it with every default written out
     Check(check::Args),
     /// Print the JSON schema of scenario files, for editors
-    Schema(check::SchemaArgs),
+    Schema,
 }
 
 /// Runs the command line of this process; all commands accept these policies.
@@ -107,7 +108,7 @@ pub fn main_with(policies: Policies) -> ExitCode {
         Command::Report(args) => report::run(&args),
         Command::Policies(args) => policies::run(&args, &policies),
         Command::Check(args) => check::run(&args, &policies),
-        Command::Schema(args) => check::schema(&args, &policies),
+        Command::Schema => check::schema(&policies),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -133,10 +134,16 @@ fn say(text: &str) -> Result<(), RunError> {
     let written = out
         .write_all(text.as_bytes())
         .and_then(|()| if text.ends_with('\n') { Ok(()) } else { out.write_all(b"\n") });
-    told(written.and_then(|()| out.flush()))
+    unless_closed(written.and_then(|()| out.flush()))
 }
 
-fn told(written: io::Result<()>) -> Result<(), RunError> {
+/// Writes a value as JSON to standard output.
+fn say_json(value: &impl Serialize) -> Result<(), RunError> {
+    say(&serde_json::to_string_pretty(value).map_err(RunError::run)?)
+}
+
+/// The error of writing to standard output, unless its reader has closed it.
+fn unless_closed(written: io::Result<()>) -> Result<(), RunError> {
     match written {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Err(RunError::run(format!("cannot write to standard output: {error}"))
@@ -149,8 +156,4 @@ fn told(written: io::Result<()>) -> Result<(), RunError> {
 /// Writes a message to standard error.
 fn talk(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{text}");
-}
-
-fn is_watched() -> bool {
-    io::stderr().is_terminal()
 }

@@ -50,25 +50,3 @@ pub trait Entity {
     /// number for that moment.
     fn deliver(&mut self, message: Message) -> Result<(), EntityError>;
 }
-
-impl<E: Entity + ?Sized> Entity for Box<E> {
-    fn address(&self) -> Address {
-        (**self).address()
-    }
-
-    fn pending(&self) -> Quiescence {
-        (**self).pending()
-    }
-
-    fn next_event(&self) -> Option<Stamp> {
-        (**self).next_event()
-    }
-
-    fn advance(&mut self, until: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
-        (**self).advance(until, outbox)
-    }
-
-    fn deliver(&mut self, message: Message) -> Result<(), EntityError> {
-        (**self).deliver(message)
-    }
-}

@@ -1,7 +1,7 @@
 //! One run: from a scenario, or a workload and policies, to files and summaries.
 //!
 //! This is the first module that opens files and reads the wall clock. A request is checked before anything runs, so that
-//! a bad request ([`RunError::Request`]) can be distinguished from a run that failed ([`RunError::Run`]).
+//! a bad request ([`RunErrorKind::Request`]) can be distinguished from a run that failed ([`RunErrorKind::Run`]).
 //!
 //! A run that has begun, an `ActiveRun`, goes in *run segments*. A segment ends at a *barrier*: an instant such that
 //! everything before it has happened everywhere and nothing at or after it has. Between two segments `checkpoint` saves
@@ -17,7 +17,6 @@ mod clock;
 mod commands;
 mod error;
 mod explain;
-mod files;
 mod fork;
 mod progress;
 mod recorder;
@@ -33,9 +32,10 @@ pub(crate) mod workload;
 
 pub use checkpoint::{Anew, Control};
 pub use commands::Commands;
-pub use error::{Details, RunError};
+pub use error::{RunError, RunErrorKind};
 pub use explain::{
-    At, AtState, Attempt, ExplainOptions, Explained, ExplainedJob, Stretch, WaitPlace, explain,
+    AssignedTo, At, AtState, Attempt, ComparedPool, ExplainOptions, Explained, ExplainedJob, Stretch,
+    WaitPlace, explain,
 };
 pub use fork::{Branch, Difference, ForkOptions, Futures, fork};
 pub use progress::{Notice, Progress, RunsDone};
@@ -43,6 +43,8 @@ pub use replay::ReplayScenario;
 pub use rerun::rerun;
 pub use resume::{ResumePoint, Stored};
 pub use run::{Inputs, Run};
-pub use snapshots::{PlaceFacts, SnapshotFacts, SnapshotRow, StoreFacts, look_into, look_up, prune};
+pub use snapshots::{
+    PlaceFacts, SnapshotFacts, SnapshotRow, StoreFacts, describe_snapshot, describe_store, prune,
+};
 pub use validate::{GridFrom, validate};
 pub use workload::Opened;

@@ -32,7 +32,7 @@ mod windows;
 use serde::{Deserialize, Serialize};
 
 pub use changes::{ChangeError, changes};
-pub use drive::{DriveError, drive};
+pub use drive::drive;
 pub use error::{GridError, Waiter};
 pub use halt::{Callers, Halt};
 pub use journal_entry::JournalEntry;
@@ -44,17 +44,16 @@ pub use save::{GridSave, NodeSave};
 pub use segment::RunSegment;
 pub use windows::{Call, Group, Over, WindowEnds, WindowError, WindowOptions, Windows};
 
-use self::center::Center;
-use self::ending::{Left, Verdict};
-use self::moments::{by_moments, moment};
+use self::center::build_center;
+use self::moments::moment;
 use self::save::described;
 
 use crate::entity::{
     Address, Body, Broker, Dispatcher, Entity, EntityError, Message, Outbox, Portal, Quiescence, Sender,
     Site, Stamp,
 };
-use crate::local::{Registry, Tally};
-use crate::model::{GridSpec, Record, RecordSink, SiteId, SiteSpec};
+use crate::local::Registry;
+use crate::model::{GridSpec, JobRef, Record, RecordSink, SiteId, SiteSpec, WorkloadId};
 use crate::units::{Span, Time};
 use crate::workload::{Jobs, Source};
 
@@ -132,7 +131,7 @@ impl Grid {
     pub fn new(sites: Vec<SiteWithSource>, registry: &Registry) -> Result<Self, GridError> {
         let sites = build_sites(sites, 0, registry)?;
         let described = described(&sites.iter().map(Site::spec).collect::<Vec<_>>());
-        Ok(Self::of(sites, None, Span::ZERO, described))
+        Ok(Self::of(sites, Vec::new(), Span::ZERO, described))
     }
 
     /// The grid that `spec` describes, at the beginning of its run. `sources` are the workloads of the sites' own users, in the order of
@@ -151,26 +150,23 @@ impl Grid {
         let mut sites =
             build_sites(spec.sites.iter().cloned().zip(sources).collect(), spec.seed, &policies.local)?;
         let Some(broker) = &spec.broker else {
-            return if portal.is_some() {
-                Err(GridError::NoBroker)
-            } else {
-                Ok(Self::of(sites, None, Span::ZERO, described))
-            };
+            let grid = Self::of(sites, Vec::new(), Span::ZERO, described);
+            return if portal.is_some() { Err(GridError::NoBroker) } else { Ok(grid) };
         };
         let portal = portal.unwrap_or_else(|| Box::new(Jobs::new(Vec::new())));
-        let center = Center::build(spec, broker, portal, &mut sites, &policies.broker)?;
+        let center = build_center(spec, broker, portal, &mut sites, &policies.broker)?;
         let slowest = (1..=sites.len()).map(|at| spec.network.link(0, at).latency).max().unwrap_or_default();
         // News reaches every entity within a report and a few messages there and back.
         let quiet = broker.monitoring_interval * 2 + slowest * 10;
-        let mut grid = Self::of(sites, Some(center), quiet, described);
+        let mut grid = Self::of(sites, center.into(), quiet, described);
         grid.nodes.iter_mut().filter_map(Node::site_mut).for_each(Site::account_from_the_beginning);
         Ok(grid)
     }
 
-    fn of(sites: Vec<Site>, center: Option<Center>, quiet: Span, described: u128) -> Self {
+    fn of(sites: Vec<Site>, center: Vec<Node>, quiet: Span, described: u128) -> Self {
         let count = sites.len();
         let mut nodes: Vec<Node> = sites.into_iter().map(|site| Node::Site(Box::new(site))).collect();
-        nodes.extend(center.into_iter().flat_map(Center::into_nodes));
+        nodes.extend(center);
         Self {
             nodes,
             sites: count,
@@ -203,24 +199,39 @@ impl Grid {
         &self.nodes
     }
 
-    /// From now on each decision of a site records its facts, for [`crate::local::Partition::explain`].
+    /// From now on each decision records its facts, for [`crate::local::Partition::explain`] and [`Broker::choice`].
     pub fn trace_decisions(&mut self) {
-        self.nodes.iter_mut().filter_map(Node::site_mut).for_each(Site::trace_decisions);
+        for node in &mut self.nodes {
+            match node {
+                Node::Site(site) => site.trace_decisions(),
+                Node::Broker(broker) => broker.trace_decisions(),
+                _ => {}
+            }
+        }
     }
 
     /// The broker, if there is one.
     pub fn broker(&self) -> Option<&Broker> {
-        self.nodes.iter().find_map(Node::as_broker)
+        self.nodes.iter().find_map(|node| match node {
+            Node::Broker(broker) => Some(&**broker),
+            _ => None,
+        })
     }
 
     /// The dispatcher, if there is one.
     pub fn dispatcher(&self) -> Option<&Dispatcher> {
-        self.nodes.iter().find_map(Node::as_dispatcher)
+        self.nodes.iter().find_map(|node| match node {
+            Node::Dispatcher(dispatcher) => Some(&**dispatcher),
+            _ => None,
+        })
     }
 
     /// The portal, if there is one.
     pub fn portal(&self) -> Option<&Portal> {
-        self.nodes.iter().find_map(Node::as_portal)
+        self.nodes.iter().find_map(|node| match node {
+            Node::Portal(portal) => Some(&**portal),
+            _ => None,
+        })
     }
 
     /// The moment of the next event; `None` if there is none. Reports and churn never end, but a run does
@@ -240,30 +251,14 @@ impl Grid {
         Ok(Some(next))
     }
 
-    /// Handles everything up to and including `time`.
-    ///
-    /// # Errors
-    /// [`GridError`] says what broke, where and when.
-    pub fn run_until(&mut self, time: Time, sink: &mut dyn RecordSink) -> Result<(), GridError> {
-        if self.is_simple() {
-            self.alone(Stamp::at(time + Span::TICK), None, sink)?;
-        } else {
-            while self.next_event().is_some_and(|next| next.time <= time) {
-                self.step(sink)?;
-                if sink.is_closed() {
-                    return Err(GridError::SinkClosed);
-                }
-            }
-        }
-        self.passed = self.passed.max(Stamp::at(time).next_round());
-        Ok(())
-    }
-
     /// The windows of a run of this grid, to `until` at the latest, otherwise as `options` say.
     pub fn windows(&self, until: Option<Time>, options: WindowOptions) -> WindowOptions {
         let (quiet, callers) = (self.quiet, options.callers.clone());
         let over = move |pending: &[Quiescence], minute| {
-            Left::of(pending).told_by(callers.as_ref()).verdict(quiet).is_over_at(minute)
+            Quiescence::of_all(pending.iter().copied())
+                .with_callers(callers.as_ref())
+                .verdict(quiet)
+                .is_over_at(minute)
         };
         let until = until.map_or(options.until, |until| Stamp::at(until).min(options.until));
         WindowOptions { over: Some(Over::new(over)), until, ..options }
@@ -278,54 +273,6 @@ impl Grid {
             groups.push(Group { members: self.nodes.len() - self.sites, latency: nearest });
         }
         groups
-    }
-
-    /// Runs one moment of the whole grid after the other, as an oracle: slow, and obviously correct.
-    ///
-    /// # Errors
-    /// As [`Grid::run`].
-    pub fn run_stepwise(&mut self, until: Option<Time>, sink: &mut dyn RecordSink) -> Result<(), GridError> {
-        let (quiet, mut last, mut end) = (self.quiet, None, Stamp::END);
-        let ends = |nodes: &[Node], next: Option<Stamp>| {
-            let now = next.map(|next| next.time);
-            // Between the rounds of an instant, messages without delay have not arrived yet.
-            if now != last || now.is_none() {
-                let over = match left(nodes).verdict(quiet) {
-                    Verdict::GoOn => Time::NEVER,
-                    Verdict::Done(end) | Verdict::Stuck(end) => end,
-                };
-                end = Stamp::at(until.map_or(over, |until| until.min(over)));
-                last = now;
-            }
-            end
-        };
-        by_moments(&mut self.nodes, ends, sink)?;
-        self.finish(until, sink)
-    }
-
-    /// Closes all accounts and adds them up, after everything before the end of the run has happened.
-    ///
-    /// # Errors
-    /// As [`Grid::run`].
-    fn finish(&mut self, until: Option<Time>, sink: &mut dyn RecordSink) -> Result<(), GridError> {
-        let left = self.left();
-        let (end, stuck) = match (left.verdict(self.quiet), until) {
-            (Verdict::Done(end), _) => (until.map_or(end, |until| until.min(end)), false),
-            (Verdict::Stuck(end), Some(until)) if until < end => (until, false),
-            (Verdict::Stuck(end), _) => (end, true),
-            (Verdict::GoOn, Some(until)) => (until, false),
-            // No event is left, whatever entities reported.
-            (Verdict::GoOn, None) => (left.minute(), left.jobs() > 0),
-        };
-        let end = end.max(self.forked);
-        let waiters = self.waiters();
-        self.passed = Stamp::at(end);
-        self.close(sink);
-        let (admitted, done) = self.left().counts();
-        if admitted != done {
-            return Err(GridError::Unbalanced { who: "the grid".to_owned(), arrived: admitted, ended: done });
-        }
-        if stuck { Err(GridError::stuck(end, waiters)) } else { Ok(()) }
     }
 
     /// Takes all entities out for another driver, which returns them with [`Grid::put_back`].
@@ -365,7 +312,7 @@ impl Grid {
     }
 
     /// The quiescence of all entities together.
-    fn left(&self) -> Left {
+    fn left(&self) -> Quiescence {
         left(&self.nodes)
     }
 
@@ -374,14 +321,18 @@ impl Grid {
         let at_sites = self.sites().flat_map(|site| {
             let name = &site.spec().name;
             let left = site.partitions().iter().flat_map(crate::local::Partition::stuck);
-            left.map(move |job| Waiter { job: job.id(), site: Some(name.clone()), procs: job.procs() })
+            left.map(move |(job, procs)| Waiter { job, site: Some(name.clone()), procs })
         });
         let with_broker = self.broker().into_iter().flat_map(Broker::waiting).map(|job| Waiter {
-            job: job.id,
+            job: JobRef { workload: WorkloadId::GRID, number: job.id },
             site: None,
             procs: job.size.preferred(),
         });
         at_sites.chain(with_broker).collect()
+    }
+
+    fn stuck(&self, at: Time, waiters: Vec<Waiter>) -> GridError {
+        GridError::stuck(at, waiters, self.sites().any(Site::has_users))
     }
 
     /// Whether the grid is a single site, or sites that exchange no messages, without churn: each can then run, and end, on its own.
@@ -390,10 +341,8 @@ impl Grid {
     }
 }
 
-fn left(nodes: &[Node]) -> Left {
-    let mut left = Left::default();
-    nodes.iter().for_each(|node| left.add(node.pending()));
-    left
+fn left(nodes: &[Node]) -> Quiescence {
+    Quiescence::of_all(nodes.iter().map(Node::pending))
 }
 
 fn build_sites(sites: Vec<SiteWithSource>, seed: u64, registry: &Registry) -> Result<Vec<Site>, GridError> {
@@ -408,29 +357,4 @@ fn build_sites(sites: Vec<SiteWithSource>, seed: u64, registry: &Registry) -> Re
         built.push(Site::new(SiteId(id), spec, source, seed, registry)?);
     }
     Ok(built)
-}
-
-/// Checks that every job has ended once.
-fn balanced(site: &str, tally: Tally) -> Result<(), GridError> {
-    let (arrived, ended) = (tally.arrived, tally.ended() + tally.returned);
-    if arrived == ended {
-        Ok(())
-    } else {
-        Err(GridError::Unbalanced { who: format!("site `{site}`"), arrived, ended })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_job_without_an_end_is_missed() {
-        let tally = Tally { arrived: 3, outcomes: [1, 1, 0, 0, 0, 0], ..Tally::default() };
-        assert_eq!(
-            balanced("windsor", tally),
-            Err(GridError::Unbalanced { who: "site `windsor`".to_owned(), arrived: 3, ended: 2 })
-        );
-        assert_eq!(balanced("windsor", Tally { arrived: 2, ..tally }), Ok(()));
-    }
 }

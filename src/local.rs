@@ -24,6 +24,7 @@
 mod abilities;
 mod agenda;
 mod attempt;
+mod blocker;
 mod book;
 mod checkpoint;
 mod decision;
@@ -40,23 +41,26 @@ mod releases;
 mod settings;
 mod start_estimates;
 mod state;
+mod step;
 mod table;
 mod view;
 
 pub mod policies;
 
 pub use abilities::Abilities;
+pub use blocker::Blocker;
 pub use book::{Book, BookError, Booking, BookingState};
 pub use decision::{Compress, Decision, FreezeFacts, Packing, Rule};
 pub use error::{PartitionError, PolicyError, Violation};
-pub use explanation::{Blocker, Explanation, Reason, Skipped, Who, Why};
-pub use partition::{Admission, Partition, PartitionSave};
-pub use policy::{Action, Actions, Change, LocalPolicy, Place};
+pub use explanation::{Explanation, Reason, Skipped, Why};
+pub use partition::{Partition, PartitionSave};
+pub use policy::{Action, Actions, Change, LocalPolicy, Placement};
 pub use profile::{Profile, Slot, SlotRequest};
 pub use queue::{BackfillWindow, Cursor, Entry, Queue};
 pub use registry::{Built, Local, PolicyInfo, Registry};
 pub use releases::{Releases, Shadow};
 pub use settings::{Settings, Tally};
 pub use start_estimates::StartEstimates;
+pub use step::Step;
 pub use table::{Exit, ExitKind, LiveJob, Phase};
 pub use view::View;

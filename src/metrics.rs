@@ -1,8 +1,7 @@
 //! Measures over records: what a run did, in numbers that do not depend on the order of its records.
 //!
-//! Each collector takes records (or ledgers) and can be merged with another of its kind, so that sites, threads and
-//! resumed runs add up to the same digits: sums are integers or fixed point and become floating point once, at the
-//! end. Nothing is read or written here: [`crate::output`] has the files, [`crate::report`] the tables, and
+//! Each collector takes records (or ledgers) in any order and can be saved, so that sites, engines and resumed runs
+//! add up to the same digits: sums are integers or fixed point and become floating point once, at the end. Nothing is read or written here: [`crate::output`] has the files, [`crate::report`] the tables, and
 //! [`crate::study`] the measures over many runs.
 
 mod backlog;
@@ -20,12 +19,10 @@ mod ledger;
 mod ratio;
 mod recovery;
 mod run;
-#[cfg(test)]
-pub(crate) mod samples;
 mod spans;
 mod summary;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod waits;
 mod window;
 
@@ -38,11 +35,9 @@ pub use distribution::{EXACT_QUANTILES, Quantiles};
 pub use elasticity::{ElasticSummary, Elasticity};
 pub use fingerprint::{Fingerprint, FingerprintError};
 pub use grid::GridMeasures;
-pub use grid_run::{
-    Account, BrokerFacts, GridFacts, GridSummary, MeasuredWindow, OriginSummary, SiteSummary,
-};
-pub use groups::{Charged, Groups};
-pub use ledger::{EnergySummary, Ledger, UsageSummary};
+pub use grid_run::{BrokerFacts, GridFacts, GridSummary, MeasuredWindow, OriginSummary, SiteSummary};
+pub use groups::Groups;
+pub use ledger::{Account, EnergySummary, Ledger, UsageSummary};
 pub use ratio::Ratio;
 pub use recovery::{Loss, Recovery, RecoveryRule, RecoverySummary};
 pub use run::{OfferedLoad, SingleSite, Times};

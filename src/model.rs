@@ -18,6 +18,7 @@ mod registry;
 mod site;
 mod speedup;
 mod tariff;
+mod text;
 
 pub use churn::{
     CheckpointInterval, Checkpointing, ChurnAct, ChurnSpec, Distribution, FailureAction, Machines,
@@ -26,10 +27,10 @@ pub use churn::{
 pub use class::{ClassError, JobClass, JobClasses, SizeBound};
 pub use elastic::{CommandRefusal, Elastic, ElasticCommand, JobAct, PlannedJobAct};
 pub use grid::{BrokerSpec, GridSpec, Link, NetworkSpec, Payer, Replan};
-pub use ids::{JobId, JobKey, PartitionId, PoolId, SiteId};
+pub use ids::{JobId, JobKey, JobRef, NamedJob, PartitionId, PoolId, SiteId, WorkloadId};
 pub use job::{GridContext, Job, JobError, Origin, Predecessor, Size};
 pub use layout::Layout;
-pub use named::{Named, NamedError, did_you_mean, nearest};
+pub use named::{Named, NamedError, did_you_mean, nearest, suggestion};
 pub use outcome::{Outcome, RejectReason};
 pub use procset::{Intervals, ProcSet};
 pub use record::{
@@ -41,3 +42,4 @@ pub use registry::{About, Alias, Entry, Kind, ParamInfo, Registry, RegistryError
 pub use site::{InstantOrder, MAX_PROCESSORS, PartitionSpec, Reservation, SiteError, SiteSpec};
 pub use speedup::{Speedup, SpeedupError};
 pub use tariff::{DayRates, DayRatesError, SiteTariff};
+pub(crate) use text::{saved_as_text, words};

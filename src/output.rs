@@ -19,6 +19,7 @@ mod batsim;
 pub(crate) mod cells;
 mod error;
 mod folder;
+mod job_refs;
 mod lines;
 mod mark;
 pub(crate) mod names;
@@ -31,6 +32,7 @@ mod trace;
 
 pub use error::{OutputError, hint_for};
 pub use folder::{OutputDir, OutputOptions};
+pub use job_refs::JobRefs;
 pub use mark::{FileMark, OutputMark, OutputSync};
 pub use reader::{EventRow, FolderKind, JobRow, MachineRow, ReadError, Rows, RunFolder, SegmentRow};
 pub use trace::{TraceError, TraceFacts, write_trace};

@@ -3,6 +3,7 @@
 //! `series` derives what a chart shows from the rows of a run, [`charts`] draws it as SVG and PNG without knowledge of runs, and
 //! [`page`] puts charts and tables on a page. [`crate::metrics`] and [`crate::study`] define the measures.
 
+mod bins;
 pub mod charts;
 mod claims;
 mod comparison;
@@ -13,6 +14,7 @@ mod figures;
 mod futures;
 mod gains_figure;
 mod grid;
+mod lists;
 pub mod page;
 mod series;
 mod snapshots;
@@ -23,11 +25,11 @@ mod tables;
 mod tests;
 mod validation;
 
-pub use claims::{Page, PageFigure, ShownClaim, claims_page, claims_table};
+pub use claims::{claims_page, claims_table};
 pub use comparison::comparison_table;
 pub use contents::contents_table;
 pub use contrasts::{runs_contrasts, study_contrasts};
-pub use explained::{Held, explained_rule, explained_text};
+pub use explained::{BlockerFacts, explained_rule, explained_text};
 pub use futures::futures_table;
 pub use gains_figure::{ShownGains, gains_figure};
 pub use grid::grid_tables;

@@ -3,7 +3,7 @@
 //! ```text
 //! caller's thread           conductor's thread                       threads of actors
 //! ───────────────           ──────────────────                       ─────────────────
-//! Watch ◀──batches of──── Conductor ──Advance { until, inbox }──▶ Player (actor) ─▶ Entity
+//! Watch ◀──batches of──── Conductor ──Advance { until, inbox }──▶ EntityActor ─▶ Entity
 //!   │        records        │    ▲                                     │
 //!   ▼      (bounded)        ▼    └──────── the same request: ──────────┘
 //! Merge ─▶ RecordSink     Windows             sent, records, next event
@@ -20,7 +20,7 @@
 //! | submodule | contents |
 //! |---|---|
 //! | `conductor` | the loop that asks entities to go on, and the paced clock |
-//! | `request`, `player` | what is asked of an entity, with its answer; the actor of an entity |
+//! | `request`, `entity_actor` | what is asked of an entity, with its answer; the actor of an entity |
 //! | `watch`, `board` | the caller's thread, and the signs of life that it reads |
 //! | `outside` | commands from outside |
 //!
@@ -29,11 +29,11 @@
 mod board;
 mod clock;
 mod conductor;
+mod entity_actor;
 mod error;
 mod grid;
 mod options;
 mod outside;
-mod player;
 mod request;
 mod watch;
 
@@ -69,22 +69,13 @@ pub struct Ended<E> {
 }
 
 /// A message of the conductor to the thread that waits for it.
-enum Word<E> {
+enum Report<E> {
     /// Records, each with the place of its entity; everything before the moment has been recorded.
     Records(Vec<(usize, Record)>, Stamp),
     /// The run ends with an error.
     Failed(RuntimeError),
-    /// The entities have returned.
-    Done(Vec<E>, Reached),
-}
-
-/// How far a run has come.
-#[derive(Copy, Clone, Debug, Default)]
-struct Reached {
-    /// Everything before this moment has happened, as far as is known.
-    passed: Stamp,
-    /// Whether the run has ended before its `until`.
-    over: bool,
+    /// The entities have returned; everything before the moment has happened, and whether the run has ended before its `until`.
+    Done(Vec<E>, Stamp, bool),
 }
 
 /// Runs entities as actors until everything before the end of the run has happened.
@@ -92,7 +83,6 @@ struct Reached {
 /// Records go through `merge` to `sink`, in the same order as in [`drive`](crate::grid::drive()); those of the last instant wait in
 /// `merge`. Messages that have not arrived by the end are delivered all the same.
 ///
-/// An entity that never answers keeps its thread; the run ends without it.
 /// An entity that never answers keeps its thread; the run ends without it.
 pub fn run<E: Entity + Send + 'static>(
     entities: Vec<E>,
@@ -103,7 +93,7 @@ pub fn run<E: Entity + Send + 'static>(
 ) -> Ended<E> {
     let refused =
         |entities, error| Ended { entities, passed: Stamp::default(), over: false, result: Err(error) };
-    let (windows, stage) = match options.check() {
+    let (windows, options) = match options.check() {
         Ok(checked) => checked,
         Err(error) => return refused(entities, error),
     };
@@ -114,11 +104,11 @@ pub fn run<E: Entity + Send + 'static>(
     };
     entities.iter().enumerate().for_each(|(place, entity)| windows.left(place, entity.pending()));
     let board = Arc::new(Board::new(entities.iter().map(Entity::address)));
-    let (words, heard) = mpsc::sync_channel(BATCHES);
-    let conductor = Conductor::new(windows, stage.clone(), Arc::clone(&board), words);
+    let (reports, received) = mpsc::sync_channel(BATCHES);
+    let conductor = Conductor::new(windows, options.clone(), Arc::clone(&board), reports);
     let thread = std::thread::Builder::new().name("conductor".to_owned());
     match thread.spawn(move || conductor.run(entities)) {
-        Ok(thread) => Watch::new(board, heard, thread, stage.patience).until_done(merge, sink),
+        Ok(thread) => Watch::new(board, received, thread, options.patience).until_done(merge, sink),
         Err(error) => refused(Vec::new(), RuntimeError::NoThread(error.to_string())),
     }
 }

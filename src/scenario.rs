@@ -31,10 +31,10 @@ pub(crate) mod show;
 pub(crate) mod tree;
 mod workload;
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::grid::Policies;
+use document::Document;
 use keys::ScenarioKeys;
 use kind::Kind;
 use resolve::Checker;
@@ -44,7 +44,7 @@ pub use catalogue::{CATALOGUE, CatalogueFile, from_catalogue};
 pub use checkpoint::CheckpointPlan;
 pub use kind::words::Engine;
 pub use problem::{Problem, ScenarioError};
-pub use resolved::{Clock, Measure, OutputPlan, PlannedWorkload, ResolvedScenario};
+pub use resolved::{OutputPlan, PlannedWorkload, ResolvedScenario};
 pub use schema::schema_json;
 pub use set::Override;
 pub(crate) use set::shell_word;
@@ -87,51 +87,7 @@ impl Scenario {
     ) -> Result<Self, ScenarioError> {
         Base::parse(file, text)?.read(sets, policies)
     }
-}
 
-impl Scenario {
-    /// Reads the scenario `text` of a finished run from the file `file`. Its logs need not be there any more.
-    ///
-    /// # Errors
-    /// All problems with their places.
-    pub(super) fn read_kept(file: &Path, text: &str, policies: &Policies) -> Result<Self, ScenarioError> {
-        Base::parse(file, text)?.kept().read(&[], policies)
-    }
-}
-
-impl Base {
-    /// Reads the scenario, with values that override those in it.
-    ///
-    /// # Errors
-    /// All problems with their places.
-    pub(crate) fn read(&self, sets: &[Override], policies: &Policies) -> Result<Scenario, ScenarioError> {
-        let document = self.with(sets, &|path: &Path| fs::read_to_string(path))?;
-        let read = kind::reading::read::<ScenarioKeys>(&document.root, &document.origins);
-        let mut keys = read.map_err(|error| match document.root.get("scenario") {
-            // Only campaigns have a `[scenario]`.
-            Some(_) => {
-                let run = format!("this looks like a campaign: `gridemu campaign {}`", self.file.display());
-                error.first_with_hint(run)
-            }
-            None => error,
-        })?;
-        defaults::fill_in(&mut keys, &document, &self.file);
-        let mut checker = Checker { document: &document, policies, problems: Vec::new() };
-        let resolved = resolve::resolve(&keys, &mut checker);
-        let problems = checker.problems;
-        let Some(resolved) = resolved.filter(|_| problems.is_empty()) else {
-            return Err(ScenarioError::new(problems));
-        };
-        let table = match keys.show() {
-            Some(toml::Value::Table(table)) => table,
-            _ => toml::Table::new(),
-        };
-        let (text, hash) = (show::shown(&table), show::hash(&table));
-        Ok(Scenario { file: self.file.clone(), resolved, text, hash })
-    }
-}
-
-impl Scenario {
     /// A line with the number of sites, processors, workloads and events.
     pub fn line(&self) -> String {
         let resolved = &self.resolved;
@@ -167,5 +123,35 @@ impl Scenario {
     /// [`Scenario::text`] under a heading with the hash.
     pub fn shown(&self) -> String {
         format!("# {}, with every default. Hash {:032x}.\n{}", self.resolved.name, self.hash, self.text)
+    }
+}
+
+impl Base {
+    /// Reads the scenario, with values that override those in it.
+    ///
+    /// # Errors
+    /// All problems with their places.
+    pub(crate) fn read(&self, sets: &[Override], policies: &Policies) -> Result<Scenario, ScenarioError> {
+        let Self { file, root, origins, kept } = self;
+        let document = Document::assemble(root.clone(), origins.clone(), file, sets, *kept)?;
+        let read = kind::reading::read::<ScenarioKeys>(&document.root, &document.origins);
+        let mut keys = read.map_err(|error| match document.root.get("scenario") {
+            // Only campaigns have a `[scenario]`.
+            Some(_) => {
+                let run = format!("this looks like a campaign: `gridemu campaign {}`", file.display());
+                error.first_with_hint(run)
+            }
+            None => error,
+        })?;
+        defaults::fill_in(&mut keys, &document, file);
+        let mut checker = Checker { document: &document, policies, problems: Vec::new() };
+        let resolved = resolve::resolve(&keys, &mut checker);
+        let Some(resolved) = resolved else { return Err(ScenarioError::new(checker.problems)) };
+        let table = match keys.show() {
+            Some(toml::Value::Table(table)) => table,
+            _ => toml::Table::new(),
+        };
+        let (text, hash) = (show::shown(&table), show::hash(&table));
+        Ok(Scenario { file: file.clone(), resolved, text, hash })
     }
 }

@@ -18,8 +18,8 @@
 //! - **A snapshot** (`generation.rs`) is made under another name: database flushed and closed, its files synced and hashed into a *seal*,
 //!   the folder renamed. So a folder `snapshot-N` is always whole. It is never written again. To read it, its files are compared with the
 //!   seal and copied, and the engine opens the copy. So no engine ever sees a damaged file, or changes a good one.
-//! - **An engine** ([`Engine`]) is put, get, remove, keys, flush and close. `docs/decisions/0001-store.md` says why sled is the default.
-//! - **The journal** ([`Journal`]) numbers the commands through the life of the store. The [`Cut`] of a snapshot says how many entries
+//! - **An engine** ([`Engine`]) is put, get, keys, flush and close. `docs/decisions/0001-store.md` says why sled is the default.
+//! - **The journal** ([`Journal`]) numbers the commands through the life of the store. The [`Barrier`] of a snapshot says how many entries
 //!   its state contains, so an entry that arrives while the snapshot is being written belongs after it. Appending needs no access
 //!   to the store itself.
 //! - **Blocks** are written once and shared. The seal of a snapshot has the hash of all hashes of the blocks at that time; a
@@ -34,7 +34,6 @@
 
 mod about;
 mod blocks;
-mod clearing;
 mod disk;
 mod engine;
 mod engines;
@@ -54,7 +53,7 @@ mod results;
 mod tests;
 mod text;
 
-pub use about::{About, Cut, Newest, RunKind, Section, SnapshotInfo, State, StoreOptions};
+pub use about::{About, Barrier, Newest, RunKind, Section, SnapshotInfo, StoreOptions};
 pub use engine::{Engine, EngineError};
 pub use engines::EngineKind;
 pub(crate) use error::BUILD_REDB;

@@ -16,12 +16,13 @@ mod open;
 mod parquet;
 mod points;
 pub mod reproduce;
-#[cfg(test)]
-pub(crate) mod samples;
 pub mod statistics;
 mod table;
+#[cfg(test)]
+pub(crate) mod tests;
 
-pub use compare::{CompareOptions, Comparison, compare};
+pub use compare::{Comparison, compare};
+pub use comparison::CompareOptions;
 pub use csv::StudyError;
 pub use measure::{Better, MeasureInfo, nearest_measure, stands_for};
 pub use open::{is_study, read_study, study_note};

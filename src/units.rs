@@ -8,6 +8,7 @@
 mod data;
 mod energy;
 mod money;
+mod quantity;
 mod text;
 mod time;
 mod work;
@@ -16,6 +17,6 @@ pub use data::{Bandwidth, Bytes};
 pub use energy::{Energy, Power};
 pub use money::{EnergyPrice, Money, Price};
 pub use text::UnitError;
-pub(crate) use text::unsigned_zero;
+pub(crate) use text::{counted, unsigned_zero};
 pub use time::{Clock, Span, Time, write_seconds};
 pub use work::{Rate, Work};

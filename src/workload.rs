@@ -22,8 +22,11 @@ pub use census::{
     Sizes,
 };
 pub use feedback::Feedback;
-pub use generator::{Drawn, Generator};
+pub use generator::{Drawn, Generated, Generator};
 pub use merged::Merged;
-pub use shape::{Carrying, Estimated, Estimates, Factor, First, Resizable, Scaled, ShapeError};
+pub use shape::{
+    Carrying, Data, Estimated, Estimates, Factor, First, Left, Malleable, Resizable, Scaled, Scaling, Shape,
+    ShapeError, Shaped,
+};
 pub use source::{Jobs, Mark, Source, SourceError};
 pub use spec::{Field, Key, Reading, Setting, Spec, Word};

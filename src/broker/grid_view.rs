@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
-use super::Pool;
-use super::pool::spread;
+use super::decision::{Candidate, Choice, PlanTrace};
+use super::pool::{Pool, spread};
 use crate::model::{Job, JobId, PoolId, Size};
 use crate::units::{Bytes, Span, Time, Work};
 
@@ -41,6 +41,7 @@ pub struct GridView<'a> {
     planned: Plan,
     /// One bit per waiting job: whether this plan assigns it.
     taken: SmallVec<[u64; 4]>,
+    trace: Option<Box<PlanTrace>>,
 }
 
 impl<'a> WaitingJob<'a> {
@@ -55,8 +56,8 @@ impl<'a> WaitingJob<'a> {
     }
 
     /// The number of its next assignment, from 1.
-    pub fn try_number(&self) -> u32 {
-        self.job.grid.as_ref().map_or(0, |grid| grid.try_number) + 1
+    pub fn assignment(&self) -> u32 {
+        self.job.grid.as_ref().map_or(0, |grid| grid.assignment) + 1
     }
 
     /// When it was submitted.
@@ -110,7 +111,26 @@ impl<'a> GridView<'a> {
         count_in_flight: bool,
     ) -> Self {
         let taken = SmallVec::from_elem(0, waiting.len().div_ceil(64));
-        Self { now, pools, waiting, count_in_flight, planned: Plan::new(), taken }
+        Self { now, pools, waiting, count_in_flight, planned: Plan::new(), taken, trace: None }
+    }
+
+    /// The same view, whose assignments record what was compared for them.
+    #[must_use]
+    pub fn traced(self) -> Self {
+        Self { trace: Some(Box::default()), ..self }
+    }
+
+    /// Takes what the assignments so far have recorded; empty without a trace.
+    pub fn take_choices(&mut self) -> Vec<Choice> {
+        self.trace.as_mut().map(|trace| std::mem::take(&mut trace.choices)).unwrap_or_default()
+    }
+
+    /// Records values that the policy compares for a job: one per pool, under a name. Computes nothing without a trace.
+    pub fn note(&mut self, job: usize, name: &'static str, value: impl Fn(&Pool) -> f64) {
+        if let Some(trace) = &mut self.trace {
+            let values = self.pools.iter().map(value);
+            trace.notes.extend(values.enumerate().map(|(pool, value)| (job, pool, name, value)));
+        }
     }
 
     /// The instant.
@@ -164,7 +184,7 @@ impl<'a> GridView<'a> {
     pub fn is_free(&self, job: usize, pool: usize) -> bool {
         let (job, pool) = (&self.waiting[job], &self.pools[pool]);
         let procs = pool.procs_for(job);
-        pool.said(procs).is_some_and(|said| pool.has_room(procs, said))
+        pool.reported_start(procs).is_some_and(|start| pool.has_room(procs, start))
     }
 
     /// When the job could start in the pool: the start that the pool has estimated, plus the jobs on their way there, and not
@@ -172,13 +192,13 @@ impl<'a> GridView<'a> {
     pub fn start(&self, job: usize, pool: usize) -> Option<Time> {
         let (job, pool) = (&self.waiting[job], &self.pools[pool]);
         let procs = pool.procs_for(job);
-        let said = pool.said(procs)?;
+        let start = pool.reported_start(procs)?;
         let ready = pool.ready(job, self.now);
-        if pool.in_flight.jobs == 0 || pool.has_room(procs, said) {
-            return Some(said.max(ready));
+        if pool.in_flight.jobs == 0 || pool.has_room(procs, start) {
+            return Some(start.max(ready));
         }
         let behind = spread(pool.in_flight.area, pool.report.present);
-        Some((said.max(pool.measured) + behind).max(ready))
+        Some((start.max(pool.measured) + behind).max(ready))
     }
 
     /// When the job would complete: [`GridView::start`] plus its estimated run time there.
@@ -194,6 +214,7 @@ impl<'a> GridView<'a> {
         if !self.is_open(job) {
             return;
         }
+        self.record_choice(job, pool);
         let start = self.start(job, pool).unwrap_or(Time::NEVER);
         self.taken[job / 64] |= 1 << (job % 64);
         let (waiting, into) = (&self.waiting[job], &mut self.pools[pool]);
@@ -206,6 +227,32 @@ impl<'a> GridView<'a> {
         }
         into.asked = into.asked.saturating_sub(procs);
         self.planned.push(Planned { job, pool, start, end: start + run });
+    }
+
+    /// Assigns a waiting job to the pool that was found for it, if one was.
+    pub fn assign_to(&mut self, job: usize, found: Option<usize>) {
+        if let Some(pool) = found {
+            self.assign(job, pool);
+        }
+    }
+
+    /// Records what was compared for an assignment that is about to be made.
+    fn record_choice(&mut self, job: usize, pool: usize) {
+        let Some(mut trace) = self.trace.take() else { return };
+        let candidate = |at: usize| Candidate {
+            pool: self.pools[at].facts.id,
+            start: self.start(job, at),
+            end: self.completion(job, at),
+            values: (trace.notes.iter())
+                .filter(|(noted, pool, ..)| (*noted, *pool) == (job, at))
+                .map(|(.., name, value)| (*name, *value))
+                .collect(),
+        };
+        let fitting = (0..self.pools.len()).filter(|at| self.fits(job, *at, false));
+        let candidates = fitting.map(candidate).collect();
+        let (job, pool) = (self.waiting[job].id(), self.pools[pool].facts.id);
+        trace.choices.push(Choice { at: self.now, job, pool, candidates });
+        self.trace = Some(trace);
     }
 
     /// The plan, in the order in which it was made.

@@ -85,7 +85,7 @@ pub struct Pool {
 
 impl Pool {
     /// A pool that has not reported yet: all processors are up and free.
-    pub fn unheard_of(facts: PoolFacts) -> Self {
+    pub fn unreported(facts: PoolFacts) -> Self {
         let (present, free) = (facts.processors, facts.processors);
         let start_estimates = StartEstimates { steps: vec![(present, Time::ZERO)] };
         Self {
@@ -142,7 +142,7 @@ impl Pool {
 
     /// When, by its report, the pool could give an arriving job so many processors: at once if no job waits and as many are free,
     /// otherwise by its start-time estimates, which cover some sizes only. `None` if they are not present.
-    pub fn said(&self, procs: u32) -> Option<Time> {
+    pub fn reported_start(&self, procs: u32) -> Option<Time> {
         if self.report.waiting == 0 && procs <= self.report.free {
             return Some(self.measured);
         }
@@ -162,11 +162,11 @@ impl Pool {
         if at_once { self.report.backlog } else { self.report.backlog.saturating_add(self.in_flight.area) }
     }
 
-    /// True if so many processors are free, by its report and with the jobs on their way there. `said` is when the report expects
+    /// True if so many processors are free, by its report and with the jobs on their way there. `start` is when the report expects
     /// them to be free.
-    pub(super) fn has_room(&self, procs: u32, said: Time) -> bool {
+    pub(super) fn has_room(&self, procs: u32, start: Time) -> bool {
         let left = u64::from(self.report.free).saturating_sub(self.in_flight.procs);
-        said <= self.measured && left >= u64::from(procs)
+        start <= self.measured && left >= u64::from(procs)
     }
 }
 

@@ -66,11 +66,10 @@ impl BrokerAbilities {
 
     /// The needs beyond the view, in words: `waits to be asked, draws at random`.
     pub fn words(self) -> String {
-        let Self { pulls, random, batch } = self;
         let all = [
-            (pulls, "waits for requests of pools"),
-            (random, "draws at random"),
-            (batch, "plans in batches"),
+            (self.pulls, "waits for requests of pools"),
+            (self.random, "draws at random"),
+            (self.batch, "plans in batches"),
         ];
         let words: Vec<&str> = all.into_iter().filter_map(|(able, word)| able.then_some(word)).collect();
         if words.is_empty() { "plans job by job from the grid view".to_owned() } else { words.join(", ") }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::Args as ClapArgs;
 
 use super::check::SetArgs;
-use super::{progress, say, signals, talk};
+use super::{progress, say, say_json, signals, talk};
 use crate::experiment::{Progress, RunError};
 use crate::grid::Policies;
 use crate::report::{measure_list, study_list, study_table};
@@ -26,7 +26,7 @@ Examples:
 Exit code 0: every run has a result. 1: some runs failed; their errors are in the table. 2: nothing was run.";
 
 /// Maximum number of failed runs that are listed individually.
-const TOLD: usize = 5;
+const LISTED: usize = 5;
 
 #[derive(Debug, ClapArgs)]
 #[command(after_help = EXAMPLES)]
@@ -81,11 +81,7 @@ pub(super) fn run(args: &Args, policies: &Policies) -> Result<(), RunError> {
     }
     if args.list_measures {
         let found = Campaign::measures_of(&args.campaign, &args.sets.overrides(), policies)?;
-        return say(&if args.json {
-            serde_json::to_string_pretty(&found).map_err(RunError::run)?
-        } else {
-            measure_list(&found)
-        });
+        return if args.json { say_json(&found) } else { say(&measure_list(&found)) };
     }
     let campaign = Campaign::load(&args.campaign, &args.sets.overrides(), policies)?;
     let store = args.store.clone().unwrap_or_else(|| default_store(campaign.name(), args.shard));
@@ -113,9 +109,11 @@ pub(super) fn run(args: &Args, policies: &Policies) -> Result<(), RunError> {
     if let Some(out) = &args.out {
         write(&ran.table, out)?;
     }
-    say(&if args.json { json(&ran.table)? } else { study_table(&ran.table) })?;
-    if !args.json {
-        talk(&told(&ran, &options));
+    if args.json {
+        say_json(&ran.table)?;
+    } else {
+        say(&study_table(&ran.table))?;
+        talk(&summary(&ran, &options));
     }
     failed(&ran)
 }
@@ -129,19 +127,11 @@ fn default_store(name: &str, shard: Option<Shard>) -> PathBuf {
 fn list(args: &Args, campaign: &Campaign, store: &Path) -> Result<(), RunError> {
     let there = if store.exists() { Some(campaign.table(store)?) } else { None };
     let listed = campaign.listed(campaign.part(args.shard).into_iter(), there.as_ref());
-    say(&if args.json {
-        serde_json::to_string_pretty(&listed).map_err(RunError::run)?
-    } else {
-        study_list(&listed)
-    })
-}
-
-fn json(table: &StudyTable) -> Result<String, RunError> {
-    serde_json::to_string_pretty(table).map_err(RunError::run)
+    if args.json { say_json(&listed) } else { say(&study_list(&listed)) }
 }
 
 /// Summary of what was done, with the path of the table.
-fn told(ran: &CampaignRan, options: &CampaignOptions) -> String {
+fn summary(ran: &CampaignRan, options: &CampaignOptions) -> String {
     let mut line = format!("{} runs done", ran.ran);
     if ran.kept > 0 {
         line += &format!(", {} kept from before", ran.kept);
@@ -170,32 +160,37 @@ fn failed(ran: &CampaignRan) -> Result<(), RunError> {
     if failed.is_empty() {
         return Ok(());
     }
-    let mut said = format!("{} of {} runs failed", failed.len(), ran.table.rows.len());
-    for (run, why) in failed.iter().take(TOLD) {
-        said += &format!("\n  run {run}: {why}");
+    let mut message = format!("{} of {} runs failed", failed.len(), ran.table.rows.len());
+    for (run, why) in failed.iter().take(LISTED) {
+        message += &format!("\n  run {run}: {why}");
     }
-    if failed.len() > TOLD {
-        said += &format!("\n  and {} more", failed.len() - TOLD);
+    if failed.len() > LISTED {
+        message += &format!("\n  and {} more", failed.len() - LISTED);
     }
-    Err(RunError::run(said).with_hint("the others are in the table; the same command tries these again"))
+    Err(RunError::run(message).with_hint("the others are in the table; the same command tries these again"))
 }
 
 /// Rejects a table file that cannot be written, before any run starts.
 fn check_out(out: &Path) -> Result<(), RunError> {
-    let said = |said: String| Err(RunError::request(said));
+    let message = |message: String| Err(RunError::request(message));
     match out.extension().and_then(|ending| ending.to_str()) {
         Some("csv") => {}
         Some("parquet") if cfg!(feature = "parquet") => {}
         Some("parquet") => {
-            let said = "this gridemu was built without Parquet";
-            return Err(RunError::request(said)
+            let message = "this gridemu was built without Parquet";
+            return Err(RunError::request(message)
                 .with_hint("write a .csv, or build it with `cargo build --release --features parquet`"));
         }
-        _ => return said(format!("the name of the table `{}` must end in .csv or .parquet", out.display())),
+        _ => {
+            return message(format!(
+                "the name of the table `{}` must end in .csv or .parquet",
+                out.display()
+            ));
+        }
     }
     let folder = out.parent().filter(|folder| !folder.as_os_str().is_empty());
     match folder.filter(|folder| !folder.is_dir()) {
-        Some(folder) => said(format!("there is no folder `{}` for `{}`", folder.display(), out.display())),
+        Some(folder) => message(format!("there is no folder `{}` for `{}`", folder.display(), out.display())),
         None => Ok(()),
     }
 }

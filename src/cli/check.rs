@@ -49,9 +49,6 @@ pub(super) fn run(args: &Args, policies: &Policies) -> Result<(), RunError> {
     say(&format!("{}: {}", args.scenario.display(), scenario.line()))
 }
 
-#[derive(Debug, ClapArgs)]
-pub(super) struct SchemaArgs {}
-
-pub(super) fn schema(_: &SchemaArgs, policies: &Policies) -> Result<(), RunError> {
+pub(super) fn schema(policies: &Policies) -> Result<(), RunError> {
     say(&schema_json(policies).map_err(RunError::run)?)
 }

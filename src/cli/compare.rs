@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, ValueEnum};
 
-use super::{say, talk};
+use super::{say, say_json, talk};
 use crate::experiment::RunError;
 use crate::report::{runs_contrasts, study_contrasts};
 use crate::study::comparison::Charge;
@@ -103,7 +103,7 @@ pub(super) fn run(args: Args) -> Result<(), RunError> {
         talk(&format!("note: {note}"));
     }
     if args.json {
-        return say(&serde_json::to_string_pretty(&found).map_err(RunError::run)?);
+        return say_json(&found);
     }
     match &found {
         Comparison::Study(found) => say(&study_contrasts(found)),

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, ValueEnum};
 
-use super::{progress, say};
+use super::{progress, say, say_json};
 use crate::experiment::{ExplainOptions, Progress, RunError, explain};
 use crate::grid::Policies;
 use crate::model::Origin;
@@ -78,8 +78,7 @@ pub(super) fn run(args: &Args, policies: &Policies) -> Result<(), RunError> {
     let told =
         progress::shown("repeating the run", &progress, || explain(&folder, &options, policies, &progress))?;
     if args.json {
-        let text = serde_json::to_string_pretty(&told).map_err(RunError::run)?;
-        return say(&text);
+        return say_json(&told);
     }
     say(&explained_text(&told, args.all))
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args as ClapArgs;
 
 use super::check::SetArgs;
-use super::{progress, say};
+use super::{progress, say, say_json};
 use crate::experiment::{ForkOptions, Progress, RunError, Stored, fork};
 use crate::grid::Policies;
 use crate::model::Named;
@@ -56,8 +56,7 @@ pub(super) fn run(args: Args, policies: &Policies) -> Result<(), RunError> {
     let progress = Progress::default();
     let futures = progress::shown("both futures", &progress, || fork(&stored, &options, &progress))?;
     if args.json {
-        let grid = serde_json::json!({ "grid": futures });
-        return say(&serde_json::to_string_pretty(&grid).map_err(RunError::run)?);
+        return say_json(&serde_json::json!({ "grid": futures }));
     }
     say(&futures_table(&futures))
 }

@@ -6,16 +6,17 @@ use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
 
-use super::{talk, told};
+use super::{talk, unless_closed};
 use crate::experiment::RunError;
 use crate::formats::cwf;
 use crate::formats::swf::{self, Heading};
-use crate::model::{Job, Named, NamedError, did_you_mean, nearest};
+use crate::model::{Named, NamedError};
 use crate::output::hint_for;
+use crate::scenario::{listed, near};
 use crate::workload::cwf::CwfSpec;
 use crate::workload::lublin::{LublinSpec, Pace};
 use crate::workload::poisson::PoissonSpec;
-use crate::workload::{Drawn, Generator, Source, SourceError, Spec};
+use crate::workload::{Drawn, Generated, Generator, Source, SourceError, Spec};
 
 /// Bytes that are written at a time.
 const BLOCK: usize = 1 << 16;
@@ -62,57 +63,37 @@ pub(super) fn run(args: &Args) -> Result<(), RunError> {
                 .map_err(|error| RunError::request(place(&error)).with_hint(hint_for(error.kind())))?;
             write(jobs, &mut log, BufWriter::with_capacity(BLOCK, file))
                 .map_err(|error| RunError::run(place(&error)).with_hint(hint_for(error.kind())))?
-                .map_err(|error| RunError::from_reading(&error))
+                .map_err(RunError::from_reading)
         }
         None => {
             if io::stdout().is_terminal() {
                 talk("writing a log to the terminal; `-o FILE` or `> FILE` puts it into a file");
             }
             let mut generated = Ok(());
-            told(write(jobs, &mut log, io::stdout().lock()).map(|done| generated = done))?;
-            generated.map_err(|error| RunError::from_reading(&error))
+            unless_closed(write(jobs, &mut log, io::stdout().lock()).map(|done| generated = done))?;
+            generated.map_err(RunError::from_reading)
         }
     }
 }
 
-/// The format of the generated log, with its header.
-enum Log {
-    Swf(Heading),
-    Cwf(Heading, cwf::Writer),
+/// A log to be written.
+struct Log {
+    heading: Heading,
+    /// The writer of a log in the cloud workload format; other logs are SWF.
+    cwf: Option<cwf::Writer>,
 }
 
-impl Log {
-    fn begin(&self, out: &mut Vec<u8>) {
-        match self {
-            Self::Swf(heading) => swf::write_header(out, heading),
-            Self::Cwf(heading, _) => cwf::write_header(out, heading),
-        }
-    }
-
-    fn add(&mut self, out: &mut Vec<u8>, job: &Job) {
-        match self {
-            Self::Swf(_) => swf::write_job(out, job),
-            Self::Cwf(_, writer) => writer.write_job(out, job),
-        }
-    }
-
-    fn end(&mut self, out: &mut Vec<u8>) {
-        if let Self::Cwf(_, writer) = self {
-            writer.finish(out);
-        }
-    }
-}
-
-/// The jobs of a model, and the format of the log.
+/// The jobs of a model, and the log that they go to.
 fn model(named: Named) -> Result<(Box<dyn Source>, Log), RunError> {
+    let swf = |heading| Log { heading, cwf: None };
     match named.name.as_str() {
         LublinSpec::NAME => {
             let (jobs, heading) = drawn::<LublinSpec>(named, "model of Lublin and Feitelson")?;
-            Ok((Box::new(jobs), Log::Swf(heading)))
+            Ok((Box::new(jobs), swf(heading)))
         }
         PoissonSpec::NAME => {
             let (jobs, heading) = drawn::<PoissonSpec>(named, "jobs with exponential gaps")?;
-            Ok((Box::new(jobs), Log::Swf(heading)))
+            Ok((Box::new(jobs), swf(heading)))
         }
         CwfSpec::NAME => {
             let (jobs, mut heading) = drawn::<CwfSpec>(named, "generator of Kumar et al. 2012")?;
@@ -123,21 +104,18 @@ fn model(named: Named) -> Result<(Box<dyn Source>, Log), RunError> {
             }
             // The number of commands is only known when all of them have been drawn.
             heading.max_records = None;
-            Ok((Box::new(jobs), Log::Cwf(heading, cwf::Writer::default())))
+            Ok((Box::new(jobs), Log { heading, cwf: Some(cwf::Writer::default()) }))
         }
         name => {
             let known = [LublinSpec::NAME, PoissonSpec::NAME, CwfSpec::NAME];
-            let near = did_you_mean(nearest(name, known));
-            Err(RunError::request(format!(
-                "there is no model `{name}`{near}; there are `{}`",
-                known.join("`, `")
-            )))
+            let (near, listed) = (near(name, known), listed(known));
+            Err(RunError::request(format!("there is no model `{name}`{near}; there are {listed}")))
         }
     }
 }
 
 /// The jobs of the generator `G`, and the header of a log of them.
-fn drawn<G: Generator>(named: Named, computer: &str) -> Result<(G::Jobs, Heading), RunError> {
+fn drawn<G: Generator>(named: Named, computer: &str) -> Result<(Generated<G>, Heading), RunError> {
     let spec = G::from_named(named).map_err(RunError::request)?;
     let Drawn { jobs, procs, .. } = spec.drawn();
     let heading = Heading {
@@ -151,7 +129,7 @@ fn drawn<G: Generator>(named: Named, computer: &str) -> Result<(G::Jobs, Heading
         ],
         unix_start: 0,
     };
-    Ok((spec.source(1, "").map_err(RunError::request)?, heading))
+    Ok((Generated::new(spec, 1, "").map_err(RunError::request)?, heading))
 }
 
 fn write(
@@ -160,19 +138,26 @@ fn write(
     mut out: impl Write,
 ) -> io::Result<Result<(), SourceError>> {
     let mut block = Vec::with_capacity(2 * BLOCK);
-    log.begin(&mut block);
+    let Log { heading, cwf } = log;
+    match cwf {
+        Some(_) => cwf::write_header(&mut block, heading),
+        None => swf::write_header(&mut block, heading),
+    }
     loop {
-        match jobs.next_job() {
-            Ok(Some(job)) => log.add(&mut block, &job),
-            Ok(None) => break,
-            Err(error) => return Ok(Err(error)),
+        match (jobs.next_job(), &mut *cwf) {
+            (Ok(Some(job)), Some(writer)) => writer.write_job(&mut block, &job),
+            (Ok(Some(job)), None) => swf::write_job(&mut block, &job),
+            (Ok(None), _) => break,
+            (Err(error), _) => return Ok(Err(error)),
         }
         if block.len() >= BLOCK {
             out.write_all(&block)?;
             block.clear();
         }
     }
-    log.end(&mut block);
+    if let Some(writer) = cwf {
+        writer.finish(&mut block);
+    }
     out.write_all(&block)?;
     out.flush()?;
     jobs.notes().iter().for_each(|note| talk(&format!("note: {note}")));

@@ -3,7 +3,7 @@
 use clap::Args as ClapArgs;
 
 use super::replay::ShapingArgs;
-use super::{progress, say, talk};
+use super::{progress, say, say_json, talk};
 use crate::experiment::{Progress, RunError};
 use crate::model::JobClasses;
 use crate::report;
@@ -34,8 +34,7 @@ pub(super) fn run(args: &Args) -> Result<(), RunError> {
     let (contents, name, notes) = progress::shown("reading", &progress, || count(args, &progress))?;
     notes.iter().for_each(|note| talk(&format!("note: {note}")));
     if args.json {
-        let text = serde_json::to_string_pretty(&contents).map_err(RunError::run)?;
-        return say(&text);
+        return say_json(&contents);
     }
     say(&report::contents_table(&name, &contents))
 }
@@ -45,7 +44,7 @@ fn count(args: &Args, progress: &Progress) -> Result<(Contents, String, Vec<Stri
     let start = opened.header.as_ref().and_then(|header| header.unix_start());
     let mut census = Census::new(opened.procs, args.classes.clone(), start);
     // An invalid log is an error that names the place; jobs before it are not printed, since they are not the whole file.
-    while let Some(job) = opened.source.next_job().map_err(|error| RunError::from_reading(&error))? {
+    while let Some(job) = opened.source.next_job().map_err(RunError::from_reading)? {
         census.add(&job);
     }
     let contents =

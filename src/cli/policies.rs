@@ -3,7 +3,7 @@
 use clap::Args as ClapArgs;
 use serde::Serialize;
 
-use super::say;
+use super::{say, say_json};
 use crate::experiment::RunError;
 use crate::grid::Policies;
 use crate::model::{About, Named, did_you_mean, nearest};
@@ -87,7 +87,7 @@ pub(super) fn run(args: &Args, policies: &Policies) -> Result<(), RunError> {
         all.retain(|shown| shown.about.names().any(|own| own == name));
     }
     if args.json {
-        return say(&serde_json::to_string_pretty(&all).map_err(RunError::run)?);
+        return say_json(&all);
     }
     if args.name.is_some() {
         let described: Vec<_> = all.iter().map(Shown::described).collect();

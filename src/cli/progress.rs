@@ -1,12 +1,13 @@
 //! Progress of a run: a bar on a terminal, otherwise a line at intervals.
 
+use std::io::{self, IsTerminal};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
 use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
 
-use super::{is_watched, talk};
+use super::talk;
 use crate::experiment::{Notice, Progress, RunsDone};
 
 const REDRAW: Duration = Duration::from_millis(100);
@@ -30,7 +31,11 @@ pub(super) fn shown_beside<T: Send>(
     let (done, wait) = mpsc::channel::<()>();
     thread::scope(|scope| {
         scope.spawn(move || {
-            if is_watched() && !typing { bar(label, progress, &wait) } else { lines(label, progress, &wait) }
+            if io::stderr().is_terminal() && !typing {
+                bar(label, progress, &wait)
+            } else {
+                lines(label, progress, &wait)
+            }
         });
         let result = work();
         drop(done);
@@ -56,21 +61,14 @@ fn bar(label: &str, progress: &Progress, wait: &mpsc::Receiver<()>) {
         .unwrap_or_else(|_| ProgressStyle::default_bar());
     let bar = ProgressBar::new(0).with_style(style).with_prefix(label.to_owned());
     loop {
-        if let Some(runs) = progress.runs() {
-            bar.set_message(campaign(runs, bar.elapsed()));
-            bar.set_length(runs.total.max(1));
-            bar.set_position(runs.done);
-            bar.suspend(|| warn(progress));
-            if wait.recv_timeout(REDRAW) != Err(RecvTimeoutError::Timeout) {
-                break;
-            }
-            continue;
-        }
-        // The remaining time is unknown: a log is read in a few large pieces, far ahead of the jobs that end.
-        let (read, total) = progress.done();
-        bar.set_message(format!("{} jobs have ended", progress.jobs()));
+        let (message, (done, total)) = match progress.runs() {
+            Some(runs) => (campaign(runs, bar.elapsed()), (runs.done, runs.total)),
+            // The remaining time is unknown: a log is read in a few large pieces, far ahead of the jobs that end.
+            None => (format!("{} jobs have ended", progress.jobs()), progress.done()),
+        };
+        bar.set_message(message);
         bar.set_length(total.max(1));
-        bar.set_position(read.min(total.max(1)));
+        bar.set_position(done.min(total.max(1)));
         bar.suspend(|| warn(progress));
         if wait.recv_timeout(REDRAW) != Err(RecvTimeoutError::Timeout) {
             break;
@@ -99,10 +97,10 @@ fn lines(label: &str, progress: &Progress, wait: &mpsc::Receiver<()>) {
 
 /// Prints the notes and warnings of the run so far.
 fn warn(progress: &Progress) {
-    for told in progress.told() {
-        match told {
-            Notice::Note(said) => talk(&said),
-            Notice::Warning(said) => talk(&format!("warning: {said}")),
+    for notice in progress.notices() {
+        match notice {
+            Notice::Note(text) => talk(&text),
+            Notice::Warning(text) => talk(&format!("warning: {text}")),
         }
     }
 }

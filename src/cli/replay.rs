@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
-use clap::{Args as ClapArgs, ValueEnum};
+use clap::Args as ClapArgs;
 
-use super::report::Asked;
+use super::report::PageOfRun;
 use super::{progress, say, signals, talk, trace};
+use crate::experiment::workload::read_once;
 use crate::experiment::{Anew, Control, Progress, ReplayScenario, Run, RunError};
 use crate::formats::swf::Clean;
 use crate::grid::Policies;
@@ -40,8 +41,8 @@ pub(super) struct Args {
     machine: MachineArgs,
 
     /// Order within an instant: one scheduling pass per instant, or one per event with arrivals before ends
-    #[arg(long, value_enum, default_value_t = OrderArg::Instant)]
-    order: OrderArg,
+    #[arg(long, value_parser = ["instant", "event"], default_value = "instant")]
+    order: String,
 
     /// Let jobs run beyond their estimate, instead of killing them there
     #[arg(long)]
@@ -172,12 +173,6 @@ struct MachineArgs {
     price: Price,
 }
 
-#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
-enum OrderArg {
-    Instant,
-    Event,
-}
-
 impl ShapingArgs {
     pub(super) fn shaping(&self) -> Shaping {
         Shaping {
@@ -215,27 +210,18 @@ impl Args {
         let powered = machine.idle != plain.idle || machine.busy != plain.busy;
         let pue = machine.pue as f64 / 1e6;
         let values = [
-            (
-                "--order",
-                "site.site.order",
-                Some("event".to_owned()).filter(|_| self.order == OrderArg::Event),
-            ),
+            ("--order", "site.site.order", Some(self.order.clone())),
             ("--tau", "tau", Some(self.tau.text())),
             ("--classes", "classes", Some(self.classes.name().to_owned())),
             (
                 "--allocation-unit",
                 &format!("{class}.allocation_unit"),
-                (machine.allocation_unit != plain.allocation_unit)
-                    .then(|| machine.allocation_unit.to_string()),
+                Some(machine.allocation_unit.to_string()),
             ),
             ("--idle", &format!("{class}.idle"), powered.then_some(idle)),
             ("--busy", &format!("{class}.busy"), powered.then_some(busy)),
-            ("--pue", "site.site.pue", (machine.pue != 1_000_000).then(|| pue.to_string())),
-            (
-                "--price",
-                &format!("{class}.price"),
-                (machine.price != plain.price).then(|| machine.price.text()),
-            ),
+            ("--pue", "site.site.pue", Some(pue.to_string())),
+            ("--price", &format!("{class}.price"), Some(machine.price.text())),
         ];
         for (option, key, value) in values {
             if let Some(value) = value {
@@ -274,7 +260,7 @@ impl Args {
     /// A run for each policy; their scenarios are otherwise equal.
     ///
     /// # Errors
-    /// Returns [`RunError::Request`] if one of them cannot be run.
+    /// Returns `RunErrorKind::Request` if one of them cannot be run.
     fn runs(&self, policies: &Policies) -> Result<Vec<Run>, RunError> {
         for (at, policy) in self.policies.iter().enumerate() {
             if self.policies[..at].contains(policy) {
@@ -287,8 +273,7 @@ impl Args {
                 Workload::File(path) => path.display().to_string(),
                 _ => "standard input".to_owned(),
             };
-            return Err(RunError::request(format!("{name} cannot be read twice, as several policies need"))
-                .with_hint("write it to a file first"));
+            return Err(read_once(name, "several policies need"));
         }
         if several && self.checkpoint.is_some() {
             return Err(RunError::request("a store holds one run, and there are several policies")
@@ -317,9 +302,8 @@ impl Args {
 pub(super) fn run(mut args: Args, policies: &Policies) -> Result<(), RunError> {
     let (json, traced) = (args.json, args.trace);
     let anew = if args.checkpoint_anew { Anew::Remove } else { Anew::Refuse };
-    let asked =
-        args.report.as_ref().map(|page| Asked::of(page.as_deref(), args.out.as_deref())).transpose()?;
-    if let Some(scratch) = asked.as_ref().and_then(Asked::scratch) {
+    let page = PageOfRun::requested(args.report.as_ref(), args.out.as_deref())?;
+    if let Some(scratch) = page.as_ref().and_then(PageOfRun::scratch) {
         args.out = Some(scratch.to_owned());
     }
     let runs = args.runs(policies)?;
@@ -345,9 +329,9 @@ pub(super) fn run(mut args: Args, policies: &Policies) -> Result<(), RunError> {
             trace::write(&folder)?;
         }
     }
-    if let Some(asked) = &asked {
+    if let Some(page) = &page {
         let folders: Vec<PathBuf> = args.policies.iter().filter_map(|policy| args.folder(policy)).collect();
-        asked.write(&folders)?;
+        page.write(&folders)?;
     }
     if json {
         let text = report::json(&summaries).map_err(RunError::run)?;

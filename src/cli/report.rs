@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::{Args as ClapArgs, ValueEnum};
+use clap::Args as ClapArgs;
 
 use super::{say, talk};
 use crate::experiment::RunError;
@@ -10,6 +10,7 @@ use crate::model::JobClasses;
 use crate::output::RunFolder;
 use crate::report::charts::{ChartError, PNG_BUILT_IN, Theme};
 use crate::report::page::{Report, ReportError, ReportOptions};
+use crate::scenario::listed;
 use crate::study::{is_study, read_study, study_note};
 
 const EXAMPLES: &str = "\
@@ -38,8 +39,8 @@ pub(super) struct Args {
     png: Option<PathBuf>,
 
     /// Light or dark [default: the page follows the reader's system, figures are light]
-    #[arg(long, value_enum)]
-    theme: Option<ThemeArg>,
+    #[arg(long, value_parser = ["light", "dark"])]
+    theme: Option<String>,
 
     /// Measures of a campaign to draw, by their columns; may be repeated [default: the first six]
     #[arg(long = "measure", value_name = "ID")]
@@ -63,22 +64,13 @@ pub(super) struct Args {
     classes: Option<JobClasses>,
 }
 
-#[derive(Copy, Clone, Debug, ValueEnum)]
-enum ThemeArg {
-    Light,
-    Dark,
-}
-
 pub(super) fn run(args: &Args) -> Result<(), RunError> {
     if args.png.is_some() && !PNG_BUILT_IN {
         return Err(refused(ChartError::NotBuiltIn.into()));
     }
     let options = ReportOptions {
         classes: args.classes.clone(),
-        theme: args.theme.map(|theme| match theme {
-            ThemeArg::Light => Theme::Light,
-            ThemeArg::Dark => Theme::Dark,
-        }),
+        theme: args.theme.as_deref().map(|theme| if theme == "dark" { Theme::Dark } else { Theme::Light }),
         measures: args.measures.clone(),
         along: args.along.clone(),
         pareto: args.pareto.clone(),
@@ -124,7 +116,7 @@ pub(super) fn run(args: &Args) -> Result<(), RunError> {
 }
 
 /// `--report` of a run: the path of the page, and a temporary folder for the files of the run if it has no output folder.
-pub(super) struct Asked {
+pub(super) struct PageOfRun {
     page: PathBuf,
     scratch: Option<Scratch>,
 }
@@ -139,19 +131,23 @@ impl Drop for Scratch {
     }
 }
 
-impl Asked {
-    /// Parses `--report` or `--report=FILE` of a run with the output folder `out`.
-    pub(super) fn of(asked: Option<&Path>, out: Option<&Path>) -> Result<Self, RunError> {
-        let named = |default: PathBuf| asked.map_or(default, Path::to_owned);
+impl PageOfRun {
+    /// Parses `--report` or `--report=FILE`, if it is given, of a run with the output folder `out`.
+    pub(super) fn requested(
+        report: Option<&Option<PathBuf>>,
+        out: Option<&Path>,
+    ) -> Result<Option<Self>, RunError> {
+        let Some(file) = report else { return Ok(None) };
+        let named = |default: PathBuf| file.clone().unwrap_or(default);
         if let Some(out) = out {
-            return Ok(Self { page: named(out.join("report.html")), scratch: None });
+            return Ok(Some(Self { page: named(out.join("report.html")), scratch: None }));
         }
         let folder = std::env::temp_dir().join(format!("gridemu-report-{}", std::process::id()));
         std::fs::create_dir(&folder).map_err(|error| {
             RunError::request(format!("cannot create the folder `{}`: {error}", folder.display()))
                 .with_hint("add `--out DIR` for the files of the run")
         })?;
-        Ok(Self { page: named(PathBuf::from("report.html")), scratch: Some(Scratch(folder)) })
+        Ok(Some(Self { page: named(PathBuf::from("report.html")), scratch: Some(Scratch(folder)) }))
     }
 
     /// The temporary folder for the files of the run, if it has no output folder.
@@ -196,24 +192,21 @@ fn check_options(args: &Args, of_study: bool) -> Result<(), RunError> {
     let given: Vec<&str> = of_studies.iter().filter(|(_, given)| *given).map(|(name, _)| *name).collect();
     let first = args.paths[0].display();
     if of_study && args.classes.is_some() {
-        let said =
+        let message =
             format!("`{first}` is a campaign, and `--classes` is for runs: a campaign's table has no jobs");
-        return Err(RunError::request(said).with_hint(
+        return Err(RunError::request(message).with_hint(
             "set `classes` in the campaign's scenario and ask for measures such as `class.*.mean_wait`",
         ));
     }
     if !of_study && !given.is_empty() {
         let verb = if given.len() > 1 { "are" } else { "is" };
-        let said = format!("`{first}` is a run, and {} {verb} for campaigns", listed(&given));
-        return Err(RunError::request(said).with_hint(
+        let message =
+            format!("`{first}` is a run, and {} {verb} for campaigns", listed(given.iter().copied()));
+        return Err(RunError::request(message).with_hint(
             "leave it out, or give the store of a campaign or its results.csv; of a run there are `--classes`, `--svg`, `--png` and `--theme`",
         ));
     }
     Ok(())
-}
-
-fn listed(names: &[&str]) -> String {
-    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
 fn refused(error: ReportError) -> RunError {

@@ -6,13 +6,11 @@ use std::path::{Path, PathBuf};
 
 use clap::Args as ClapArgs;
 
-use super::{progress, say, signals, talk};
+use super::{progress, say, say_json, signals, talk};
 use crate::experiment::{Control, Progress, RunError};
 use crate::grid::Policies;
 use crate::output::hint_for;
-use crate::report::{
-    Page, PageFigure, ShownClaim, ShownGains, claims_page, claims_table, gains_figure, study_figures,
-};
+use crate::report::{ShownGains, claims_page, claims_table, gains_figure, study_figures};
 use crate::study::claims::Expects;
 use crate::study::reproduce::{ReproduceOptions, Reproduction, Shows, plain, reproduce};
 
@@ -65,12 +63,11 @@ pub(super) fn run(args: &Args, policies: &Policies) -> Result<(), RunError> {
     for (campaign, why) in &found.missing {
         talk(&format!("note: {campaign} was not run: {why}"));
     }
-    let claims = shown(&found);
-    let page = if args.no_page { None } else { Some(write_page(args, &found, &claims)?) };
+    let page = if args.no_page { None } else { Some(write_page(args, &found)?) };
     if args.json {
-        say(&serde_json::to_string_pretty(&found).map_err(RunError::run)?)?;
+        say_json(&found)?;
     } else {
-        say(&claims_table(&claims))?;
+        say(&claims_table(&found.claims))?;
     }
     if let Some(page) = page {
         talk(&format!("the page is `{}`", page.display()));
@@ -93,39 +90,17 @@ fn default_store(paper: &Path) -> PathBuf {
     PathBuf::from(format!("{name}.paper"))
 }
 
-fn shown(found: &Reproduction) -> Vec<ShownClaim<'_>> {
-    let shown = found.claims.iter().map(|(claim, judgement)| ShownClaim {
-        id: &claim.id,
-        paper: claim.paper.as_deref(),
-        group: claim.group.as_deref(),
-        source: &claim.source,
-        says: &claim.says,
-        expects: claim.expects,
-        judgement,
-    });
-    shown.collect()
-}
-
-fn write_page(args: &Args, found: &Reproduction, claims: &[ShownClaim<'_>]) -> Result<PathBuf, RunError> {
+fn write_page(args: &Args, found: &Reproduction) -> Result<PathBuf, RunError> {
     let command = format!("gridemu reproduce {}", args.paper.display());
     let findings = fs::read_to_string(args.paper.join("findings.md")).ok();
-    let papers = found.paper.papers.iter().map(|(key, cite)| (key.as_str(), cite.as_str())).collect();
-    let text = claims_page(&Page {
-        title: &found.paper.title,
-        text: &found.paper.text,
-        command: &command,
-        papers,
-        claims,
-        figures: &write_figures(&args.pages, found)?,
-        findings: findings.as_deref(),
-    });
+    let figures = write_figures(&args.pages, found)?;
     let page = args.pages.join(format!("{}.md", found.name));
-    write(&page, &text)?;
+    write(&page, &claims_page(found, &command, &figures, findings.as_deref()))?;
     Ok(page)
 }
 
-/// Draws the figures of the measured results into a folder beside the page.
-fn write_figures(pages: &Path, found: &Reproduction) -> Result<Vec<PageFigure>, RunError> {
+/// Draws the figures of the measured results into a folder beside the page. Returns their paths relative to the page, and captions.
+fn write_figures(pages: &Path, found: &Reproduction) -> Result<Vec<(String, String)>, RunError> {
     let mut figures = Vec::new();
     let mut names = BTreeSet::new();
     for figure in &found.paper.figures {
@@ -139,7 +114,7 @@ fn write_figures(pages: &Path, found: &Reproduction) -> Result<Vec<PageFigure>, 
             write(&pages.join(&found.name).join(format!("{name}.svg")), &svg)?;
             let caption =
                 if of.is_empty() { figure.caption.clone() } else { format!("{} ({of})", figure.caption) };
-            figures.push(PageFigure { path: format!("{}/{name}.svg", found.name), caption });
+            figures.push((format!("{}/{name}.svg", found.name), caption));
         }
     }
     Ok(figures)
@@ -151,16 +126,16 @@ fn drawn(found: &Reproduction, shows: &Shows) -> Result<Vec<(String, String)>, R
         Shows::Curves { campaign, measure, of, along, by } => {
             let Some(table) = found.tables.get(campaign) else { return Ok(Vec::new()) };
             study_figures(table, of, measure, along, by.as_deref()).ok_or_else(|| {
-                let said = format!(
+                let message = format!(
                     "a figure of {campaign} names a measure (`{measure}`) or an axis (`{along}`) that is not there"
                 );
-                RunError::request(said).with_hint("a figure names what its campaign has")
+                RunError::request(message).with_hint("a figure names what its campaign has")
             })
         }
         Shows::Gains { claims, labels } => {
             let shown = |id: &String| {
                 let at = found.claims.iter().position(|(claim, _)| claim.id == *id)?;
-                let claim = &found.claims[at].0.claim;
+                let claim = &found.claims[at].0;
                 let Expects::UpTo { published } = claim.expects else { return None };
                 let name = labels.get(id).unwrap_or(&claim.id);
                 let along = claim.along.as_deref().unwrap_or_default();

@@ -44,20 +44,20 @@ pub(super) fn run(args: &Args, policies: &Policies) -> Result<(), RunError> {
     let control = Control::new();
     signals::stop_cleanly(&control);
     let ended = progress::shown_beside(commands.is_some(), &title, &progress, || {
-        stored.resume(&progress, &control, commands, |from| tell(&title, &args.store, from))
+        stored.resume(&progress, &control, commands, |from| announce(&title, &args.store, from))
     })?;
     show(&ended, args.json)
 }
 
-fn tell(title: &str, store: &Path, from: &ResumePoint) {
+fn announce(title: &str, store: &Path, from: &ResumePoint) {
     for (number, why) in &from.skipped {
         talk(&format!("note: snapshot {number} of `{}` cannot be used: {why}", store.display()));
     }
-    let ResumePoint { number, cut, .. } = from;
+    let ResumePoint { number, barrier, .. } = from;
     let fallen_back = if from.skipped.is_empty() { "" } else { " before it" };
     talk(&format!(
         "{title}: resumes from snapshot {number}{fallen_back}, at {} s of the run, after {} jobs",
-        cut.at, cut.jobs
+        barrier.at, barrier.jobs
     ));
     match from.commands_again {
         0 => {}

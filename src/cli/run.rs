@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use clap::{Args as ClapArgs, ValueEnum};
+use clap::Args as ClapArgs;
 
 use super::check::SetArgs;
-use super::report::Asked;
+use super::report::PageOfRun;
 use super::{progress, signals, talk, trace};
 use crate::cli::resume;
 use crate::experiment::{Anew, Commands, Control, Progress, Run, RunError};
@@ -69,8 +69,8 @@ pub(super) struct Args {
     commands: Option<PathBuf>,
 
     /// What drives the entities; the results are the same
-    #[arg(long, value_enum)]
-    engine: Option<EngineArg>,
+    #[arg(long, value_parser = ["actors", "direct"])]
+    engine: Option<String>,
 
     /// Number of threads for the actors
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]
@@ -85,25 +85,15 @@ pub(super) struct Args {
     trace: bool,
 }
 
-#[derive(Copy, Clone, Debug, ValueEnum)]
-enum EngineArg {
-    Actors,
-    Direct,
-}
-
 impl Args {
     /// Converts the options to the keys of the scenario that they stand for, so they become part of it.
     fn overrides(&self) -> Vec<Override> {
         let mut overrides = self.sets.overrides();
-        let engine = self.engine.map(|engine| match engine {
-            EngineArg::Actors => "actors".to_owned(),
-            EngineArg::Direct => "direct".to_owned(),
-        });
         let out = self.out.as_ref().map(|out| out.display().to_string());
         let store = self.checkpoint.as_ref().map(|store| store.display().to_string());
         let options = [
             ("--pace", "clock.pace", &self.pace),
-            ("--engine", "engine", &engine),
+            ("--engine", "engine", &self.engine),
             ("--seed", "seed", &self.seed),
             ("--out", "output.folder", &out),
             ("--checkpoint", "checkpoint.store", &store),
@@ -129,12 +119,8 @@ pub(super) fn run(args: &Args, policies: &Policies) -> Result<(), RunError> {
             RunError::request("`--trace` needs the folder of the run's files").with_hint("add `--out DIR`")
         );
     }
-    let asked = args
-        .report
-        .as_ref()
-        .map(|page| Asked::of(page.as_deref(), scenario.resolved.output.folder.as_deref()));
-    let asked = asked.transpose()?;
-    if let Some(scratch) = asked.as_ref().and_then(Asked::scratch) {
+    let page = PageOfRun::requested(args.report.as_ref(), folder.as_deref())?;
+    if let Some(scratch) = page.as_ref().and_then(PageOfRun::scratch) {
         scenario.resolved.output.folder = Some(scratch.to_owned());
     }
     if !args.json {
@@ -162,8 +148,8 @@ pub(super) fn run(args: &Args, policies: &Policies) -> Result<(), RunError> {
         progress::shown_beside(commands.is_some(), &run.scenario().resolved.name, &progress, || {
             run.run_with_snapshots(&progress, &control, anew, commands)
         })?;
-    if let (Some(asked), Some(folder)) = (&asked, &run.scenario().resolved.output.folder) {
-        asked.write(std::slice::from_ref(folder))?;
+    if let (Some(page), Some(folder)) = (&page, &run.scenario().resolved.output.folder) {
+        page.write(std::slice::from_ref(folder))?;
     }
     resume::show(&summary, args.json)?;
     folder.filter(|_| args.trace).map_or(Ok(()), |folder| trace::write(&folder))

@@ -18,7 +18,7 @@ pub(super) fn stop_campaign(control: &Control) {
     stop(control, "stopping when the current runs are done; press again to stop at once");
 }
 
-fn stop(control: &Control, said: &'static str) {
+fn stop(control: &Control, message: &'static str) {
     static ASKED: AtomicBool = AtomicBool::new(false);
     let control = control.clone();
     // Without a handler the process ends at once, which is safe: the last snapshot remains valid.
@@ -26,7 +26,7 @@ fn stop(control: &Control, said: &'static str) {
         if ASKED.swap(true, Ordering::SeqCst) {
             process::exit(130);
         }
-        talk(said);
+        talk(message);
         control.stop();
     });
 }

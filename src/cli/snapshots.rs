@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
 
-use super::{say, talk};
-use crate::experiment::{RunError, SnapshotFacts, StoreFacts, look_into, look_up, prune};
+use super::{say, say_json, talk};
+use crate::experiment::{RunError, describe_snapshot, describe_store, prune};
 use crate::grid::Policies;
 use crate::report;
 
@@ -41,21 +41,17 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args, policies: &Policies) -> Result<(), RunError> {
     if args.prune.is_some() || !args.remove.is_empty() {
-        let gone = prune(&args.store, args.prune.map(|last| last as usize), &args.remove)?;
-        talk(&match gone.len() {
+        let removed = prune(&args.store, args.prune.map(|last| last as usize), &args.remove)?;
+        talk(&match removed.len() {
             0 => "nothing to remove".to_owned(),
-            1 => format!("removed snapshot {}", gone[0]),
+            1 => format!("removed snapshot {}", removed[0]),
             count => format!("removed {count} snapshots"),
         });
     }
     if let Some(number) = args.inspect {
-        let facts: SnapshotFacts = look_into(&args.store, number, policies)?;
-        return say(&if args.json { json(&facts)? } else { report::snapshot_table(&facts) });
+        let facts = describe_snapshot(&args.store, number, policies)?;
+        return if args.json { say_json(&facts) } else { say(&report::snapshot_table(&facts)) };
     }
-    let facts: StoreFacts = look_up(&args.store)?;
-    say(&if args.json { json(&facts)? } else { report::store_table(&facts) })
-}
-
-fn json(facts: &impl serde::Serialize) -> Result<String, RunError> {
-    serde_json::to_string_pretty(facts).map_err(RunError::run)
+    let facts = describe_store(&args.store)?;
+    if args.json { say_json(&facts) } else { say(&report::store_table(&facts)) }
 }

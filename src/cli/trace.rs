@@ -17,28 +17,25 @@ pub(super) fn write(folder: &Path) -> Result<(), RunError> {
     let (part, path) = (folder.join(format!("{NAME}.part")), folder.join(NAME));
     let written = File::create(&part).map_err(TraceError::from);
     let written = written.and_then(|file| write_trace(&read, BufWriter::new(file)));
-    let facts = written.and_then(|facts| fs::rename(&part, &path).map(|()| facts).map_err(TraceError::from));
-    match facts {
-        Ok(facts) => {
-            let arrows = match facts.reruns {
-                0 => String::new(),
-                reruns => format!(" and {reruns} arrows to restarts"),
-            };
-            talk(&format!(
-                "`{}`: {} slices{arrows}; open it in https://ui.perfetto.dev or chrome://tracing",
-                path.display(),
-                facts.slices
-            ));
-            Ok(())
-        }
-        Err(error) => {
-            // No viewer opens an incomplete trace.
-            let _ = fs::remove_file(&part);
-            let failed = RunError::run(format!("cannot write `{}`: {error}", path.display()));
-            Err(match &error {
-                TraceError::Write(source) => failed.with_hint(hint_for(source.kind())),
-                _ => failed,
-            })
-        }
-    }
+    let written =
+        written.and_then(|facts| fs::rename(&part, &path).map(|()| facts).map_err(TraceError::from));
+    let facts = written.map_err(|error| {
+        // No viewer opens an incomplete trace.
+        let _ = fs::remove_file(&part);
+        let hint = match &error {
+            TraceError::Write(source) => Some(hint_for(source.kind())),
+            _ => None,
+        };
+        RunError::run(format!("cannot write `{}`: {error}", path.display())).with_maybe_hint(hint)
+    })?;
+    let arrows = match facts.reruns {
+        0 => String::new(),
+        reruns => format!(" and {reruns} arrows to restarts"),
+    };
+    talk(&format!(
+        "`{}`: {} slices{arrows}; open it in https://ui.perfetto.dev or chrome://tracing",
+        path.display(),
+        facts.slices
+    ));
+    Ok(())
 }

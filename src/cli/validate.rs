@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
 
-use super::{say, talk};
+use super::{say, say_json, talk};
 use crate::experiment::{GridFrom, RunError, validate};
 use crate::grid::Policies;
 use crate::output::RunFolder;
@@ -47,17 +47,17 @@ pub(super) fn run(args: &Args, policies: &Policies) -> Result<(), RunError> {
     for folder in RunFolder::all_in(&args.dir)? {
         let validation = validate(&folder, &from, policies)?;
         complaints.extend(
-            validation_complaint(&validation).map(|said| format!("`{}`: {said}", folder.dir().display())),
+            validation_complaint(&validation)
+                .map(|message| format!("`{}`: {message}", folder.dir().display())),
         );
         found.push(validation);
     }
     if args.json {
         let all: Vec<_> = found.iter().map(validation_json).collect();
-        let text = match &all[..] {
-            [one] => serde_json::to_string_pretty(one),
-            all => serde_json::to_string_pretty(all),
-        };
-        say(&text.map_err(RunError::run)?)?;
+        match &all[..] {
+            [one] => say_json(one)?,
+            all => say_json(&all)?,
+        }
     } else {
         let all: Vec<_> = found.iter().map(validation_table).collect();
         say(&all.join("\n"))?;
@@ -65,7 +65,7 @@ pub(super) fn run(args: &Args, policies: &Policies) -> Result<(), RunError> {
     match complaints.pop() {
         None => Ok(()),
         Some(last) => {
-            complaints.iter().for_each(|said| talk(&format!("error: {said}")));
+            complaints.iter().for_each(|message| talk(&format!("error: {message}")));
             Err(RunError::run(last))
         }
     }

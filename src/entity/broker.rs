@@ -4,20 +4,22 @@ mod assigned;
 mod planning;
 mod unplaced;
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use self::assigned::Flights;
-pub(super) use self::unplaced::{refuse_commands, unplaced};
-use super::mailbox::{self, Mailbox, Moments};
-use super::{Address, Body, Entity, EntityError, Message, Outbox, Quiescence, SiteReport, Stamp};
+pub(super) use self::unplaced::{is_recalled, number, of_job, record_given_up, unplaced};
+use super::mailbox::{Mailbox, Moments};
+use super::{Address, Body, EntityError, Message, Outbox, Quiescence, Sender, SiteReport, Stamp};
 use crate::broker::{
-    BrokerAbilities, BrokerEvent, BrokerPolicy, BrokerRegistry, InFlight, Pool, PoolFacts, WaitingJob,
+    BrokerAbilities, BrokerEvent, BrokerPolicy, BrokerRegistry, Choice, InFlight, Pool, PoolFacts, WaitingJob,
 };
 use crate::model::{
-    BrokerSpec, EventCause, EventKind, EventRecord, Job, JobId, Origin, Outcome, PartitionId, PoolId,
-    ProcSet, Record, RecordSink, RejectReason, Replan, SiteId,
+    BrokerSpec, EventCause, Job, JobId, Outcome, PartitionId, PoolId, Record, RecordSink, RejectReason,
+    Replan, SiteId,
 };
-use crate::units::{Span, Time};
+use crate::units::{Bytes, Span, Time};
 
 /// Plans with its policy over the grid view that the directory sent last, whenever jobs wait and something has changed.
 ///
@@ -35,6 +37,8 @@ pub struct Broker {
     state: State,
     /// Whether something has changed since the last planning.
     fresh: bool,
+    /// The last assignment of each job and what was compared for it, if decisions are traced.
+    choices: Option<BTreeMap<JobId, Choice>>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -101,6 +105,16 @@ impl Broker {
         self.state.waiting.iter().any(|waiting| waiting.job.id == id)
     }
 
+    /// From now on each assignment records what was compared for it.
+    pub(crate) fn trace_decisions(&mut self) {
+        self.choices.get_or_insert_default();
+    }
+
+    /// The last assignment of a job and what was compared for it, if decisions are traced.
+    pub fn choice(&self, id: JobId) -> Option<&Choice> {
+        self.choices.as_ref()?.get(&id)
+    }
+
     /// A broker that has no reports yet, only the pools' descriptions. `pools` are in order of sites and partitions; `seed` is
     /// for the policy's random draws.
     ///
@@ -122,7 +136,7 @@ impl Broker {
         }
         let flights = Flights::new(pools.len());
         let state = State { pools, flights, ..State::default() };
-        Ok(Self { spec, policy, abilities, first_pool, feedback, state, fresh: false })
+        Ok(Self { spec, policy, abilities, first_pool, feedback, state, fresh: false, choices: None })
     }
 
     /// The abilities of its policy.
@@ -165,15 +179,14 @@ impl Broker {
     /// # Errors
     /// [`EntityError::BadSave`] if the state does not fit.
     pub fn restore(&mut self, saved: BrokerSave, adopt: Option<Stamp>) -> Result<(), EntityError> {
-        let bad = |problem: String| EntityError::BadSave { who: Address::Broker.to_string(), problem };
         let facts: Vec<PoolFacts> = self.state.pools.iter().map(|pool| pool.facts.clone()).collect();
         let ids = |pools: &[Pool]| -> Vec<PoolId> { pools.iter().map(|pool| pool.facts.id).collect() };
         if ids(&saved.state.pools) != ids(&self.state.pools) {
-            return Err(bad("it was saved with other pools".to_owned()));
+            return Err(self.bad_save("it was saved with other pools"));
         }
         let changed = self.spec != saved.spec || !saved.state.pools.iter().map(|pool| &pool.facts).eq(&facts);
         if changed && adopt.is_none() {
-            return Err(bad("it was saved with other settings, prices or latencies".to_owned()));
+            return Err(self.bad_save("it was saved with other settings, prices or latencies"));
         }
         (self.state, self.fresh) = (saved.state, false);
         if let Some(now) = adopt.filter(|_| changed) {
@@ -185,7 +198,7 @@ impl Broker {
             self.state.again = Some(self.state.again.map_or(now, |again| again.min(now)));
         }
         if self.spec.policy == saved.spec.policy {
-            self.policy.restore(&saved.policy).map_err(bad)
+            self.policy.restore(&saved.policy).map_err(|problem| self.bad_save(&problem))
         } else {
             Ok(())
         }
@@ -217,7 +230,7 @@ impl Broker {
                 }
             }
             Body::Ask { partition, procs, measured } => {
-                let super::Sender::Entity(Address::Site(site)) = sender else { return };
+                let Sender::Entity(Address::Site(site)) = sender else { return };
                 if let Some(at) = self.pool_at(site, partition) {
                     let coming = self.state.flights.unseen(at, measured);
                     self.state.pools[at].asked = procs.saturating_sub(coming);
@@ -231,19 +244,23 @@ impl Broker {
                     let pool = self.settle(gone.pool);
                     self.policy.on(&BrokerEvent::Ended { job, pool, outcome });
                 }
-                if self.feedback {
-                    let body = Body::Ended { number, job, outcome, output };
-                    self.state.mail.send(Address::Broker, Address::Portal, now, Span::ZERO, body, outbox);
-                }
+                self.notify_portal(Body::Ended { number, job, outcome, output }, now, outbox);
             }
             Body::Returned { job, why } => self.back(job, why, now, outbox),
             _ => {}
         }
     }
 
-    /// Notes that a job moves. A job that is only recalled and sent out again may do so for ever: that is not progress.
+    /// Notifies the portal that a job has ended, if its workload must know.
+    fn notify_portal(&mut self, ended: Body, now: Stamp, outbox: &mut dyn Outbox) {
+        if self.feedback {
+            self.send(Address::Portal, now, Span::ZERO, ended, outbox);
+        }
+    }
+
+    /// Notes that a job moves.
     fn moved(&mut self, job: &Job, now: Stamp) {
-        if job.grid.as_ref().is_none_or(|grid| grid.excused == 0) {
+        if !is_recalled(job) {
             self.state.last = now.time;
         }
     }
@@ -251,9 +268,8 @@ impl Broker {
     /// Handles a job that has returned.
     fn back(&mut self, job: Box<Job>, why: EventCause, now: Stamp, outbox: &mut dyn Outbox) {
         self.moved(&job, now);
-        let number = job.grid.as_ref().map_or(u64::MAX, |grid| grid.number);
         let mut refused = Vec::new();
-        if let Some(gone) = self.state.flights.remove(number) {
+        if let Some(gone) = self.state.flights.remove(number(&job)) {
             refused = gone.refused;
             let pool = self.settle(gone.pool);
             match why {
@@ -289,20 +305,10 @@ impl Broker {
         self.state.tally.given_up += 1;
         self.state.done += 1;
         let reason = if waiting.refused.is_empty() { RejectReason::TooLarge } else { RejectReason::NoPool };
-        let job = &waiting.job;
-        outbox.record(Record::Event(EventRecord {
-            kind: EventKind::GivenUp,
-            cause: EventCause::Refused(reason),
-            ..of_job(job, now.time)
-        }));
-        refuse_commands(job, now.time, outbox);
-        outbox.record(Record::Job(unplaced(job, Outcome::Rejected(reason), now.time)));
-        if self.feedback {
-            let number = job.grid.as_ref().map_or(u64::MAX, |grid| grid.number);
-            let (job, outcome, output) = (job.id, Outcome::Rejected(reason), crate::units::Bytes::ZERO);
-            let body = Body::Ended { number, job, outcome, output };
-            self.state.mail.send(Address::Broker, Address::Portal, now, Span::ZERO, body, outbox);
-        }
+        let (job, outcome) = (&waiting.job, Outcome::Rejected(reason));
+        record_given_up(job, EventCause::Refused(reason), outcome, now.time, outbox);
+        let ended = Body::Ended { number: number(job), job: job.id, outcome, output: Bytes::ZERO };
+        self.notify_portal(ended, now, outbox);
     }
 
     /// Takes a report into the view. Returns true if the site has gained or lost processors since the last one.
@@ -331,26 +337,11 @@ impl Broker {
     }
 }
 
-/// An event record of a grid job, to be completed by the caller.
-pub(super) fn of_job(job: &Job, time: Time) -> EventRecord {
-    EventRecord {
-        time,
-        kind: EventKind::Reassigned,
-        cause: EventCause::None,
-        site: SiteId::GRID,
-        partition: None,
-        machines: ProcSet::new(),
-        procs: job.size.preferred(),
-        job: Some(job.id),
-        origin: Origin::Grid,
-        attempt: job.grid.as_ref().map_or(0, |grid| grid.attempts),
-        lost: 0,
-        since_lost: None,
-        command: None,
-    }
-}
-
 impl Moments for Broker {
+    fn address(&self) -> Address {
+        Address::Broker
+    }
+
     fn mail(&mut self) -> &mut Mailbox {
         &mut self.state.mail
     }
@@ -375,36 +366,8 @@ impl Moments for Broker {
         Ok(())
     }
 
-    fn who(&self) -> String {
-        Address::Broker.to_string()
-    }
-}
-
-impl Entity for Broker {
-    fn address(&self) -> Address {
-        Address::Broker
-    }
-
-    fn next_event(&self) -> Option<Stamp> {
-        self.next()
-    }
-
-    fn advance(&mut self, until: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
-        mailbox::advance(self, until, outbox)
-    }
-
-    fn deliver(&mut self, message: Message) -> Result<(), EntityError> {
-        self.state.mail.put(message, || Address::Broker.to_string())
-    }
-
     fn pending(&self) -> Quiescence {
-        Quiescence {
-            admitted: 0,
-            done: self.state.done,
-            more: false,
-            last: self.state.last,
-            moves: self.state.again.is_some(),
-            may: false,
-        }
+        let State { done, last, again, .. } = self.state;
+        Quiescence { done, last, self_active: again.is_some(), ..Quiescence::default() }
     }
 }

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::mailbox::{self, Mailbox, Moments};
-use super::{Address, Body, Entity, EntityError, Message, Outbox, Quiescence, SiteReport, Stamp};
+use super::mailbox::{Mailbox, Moments};
+use super::{Address, Body, EntityError, Outbox, SiteReport, Stamp};
 use crate::model::SiteId;
 use crate::units::Span;
 
@@ -28,8 +28,7 @@ impl Directory {
     /// [`EntityError::BadSave`] if the state does not fit.
     pub fn restore(&mut self, saved: Self) -> Result<(), EntityError> {
         if saved.measured.len() != self.measured.len() {
-            let problem = "it was saved with another number of sites".to_owned();
-            return Err(EntityError::BadSave { who: Moments::who(self), problem });
+            return Err(self.bad_save("it was saved with another number of sites"));
         }
         *self = saved;
         Ok(())
@@ -39,14 +38,13 @@ impl Directory {
     pub fn measured(&self, site: SiteId) -> Option<Stamp> {
         self.measured.get(site.index()).copied().flatten()
     }
-
-    /// The number of reports so far.
-    pub fn reports(&self) -> u64 {
-        self.reports
-    }
 }
 
 impl Moments for Directory {
+    fn address(&self) -> Address {
+        Address::Directory
+    }
+
     fn mail(&mut self) -> &mut Mailbox {
         &mut self.mail
     }
@@ -74,41 +72,8 @@ impl Moments for Directory {
             }
         }
         if !batch.is_empty() {
-            self.mail.send(
-                Address::Directory,
-                Address::Broker,
-                now,
-                Span::ZERO,
-                Body::GridView(batch),
-                outbox,
-            );
+            self.send(Address::Broker, now, Span::ZERO, Body::GridView(batch), outbox);
         }
         Ok(())
-    }
-
-    fn who(&self) -> String {
-        Address::Directory.to_string()
-    }
-}
-
-impl Entity for Directory {
-    fn address(&self) -> Address {
-        Address::Directory
-    }
-
-    fn next_event(&self) -> Option<Stamp> {
-        self.next()
-    }
-
-    fn advance(&mut self, until: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
-        mailbox::advance(self, until, outbox)
-    }
-
-    fn deliver(&mut self, message: Message) -> Result<(), EntityError> {
-        self.mail.put(message, || Address::Directory.to_string())
-    }
-
-    fn pending(&self) -> Quiescence {
-        Quiescence::default()
     }
 }

@@ -1,20 +1,22 @@
 //! The dispatcher: carries out the broker's plan.
 
+mod transfers;
 mod waits;
 
 use std::collections::{BTreeMap, VecDeque};
 
 use serde::{Deserialize, Serialize};
 
+use self::transfers::Staging;
 use self::waits::Waits;
-use super::broker::{of_job, refuse_commands, unplaced};
-use super::mailbox::{self, Mailbox, Moments};
-use super::{Address, Body, Entity, EntityError, Message, Outbox, Quiescence, Sender, Stamp};
+use super::broker::{is_recalled, number, of_job, record_given_up, unplaced};
+use super::mailbox::{Mailbox, Moments};
+use super::{Address, Body, EntityError, Message, Outbox, Quiescence, Sender, Stamp};
 use crate::model::{
-    BrokerSpec, Cause, EventCause, EventKind, EventRecord, Job, JobId, Origin, Outcome, PartitionId, PoolId,
-    ProcSet, Record, RecordSink, RejectReason, SegmentRecord, SiteId,
+    BrokerSpec, EventCause, EventKind, EventRecord, Job, JobId, Outcome, PartitionId, PoolId, Record,
+    RecordSink, RejectReason, SiteId,
 };
-use crate::units::{Bytes, Energy, Money, Rate, Span, Time};
+use crate::units::{Bytes, Span, Time};
 
 /// Most doublings of the back-off.
 const MOST_DOUBLINGS: u32 = 6;
@@ -41,7 +43,7 @@ pub struct Dispatcher {
     outgoing: VecDeque<(Time, Box<Job>, PoolId)>,
     busy_until: Time,
     /// Jobs sent to a site that has not notified the dispatcher of them since: number and site.
-    down: BTreeMap<u64, SiteId>,
+    sent: BTreeMap<u64, SiteId>,
     /// Jobs that came back and rest before they are planned again.
     resting: Waits,
     /// When to check again which held jobs may go, because the limit allows more.
@@ -49,13 +51,6 @@ pub struct Dispatcher {
     done: u64,
     last: Time,
     tally: DispatchTally,
-}
-
-/// A transfer in progress.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-enum Staging {
-    Input { job: Box<Job>, pool: PoolId, since: Time },
-    Output { job: JobId, attempt: u32, pool: PoolId, since: Time },
 }
 
 /// Where the dispatcher has a job that is at no site.
@@ -104,7 +99,7 @@ impl Dispatcher {
             next_transfer: 0,
             outgoing: VecDeque::new(),
             busy_until: Time::ZERO,
-            down: BTreeMap::new(),
+            sent: BTreeMap::new(),
             resting: Waits::default(),
             again: None,
             done: 0,
@@ -121,22 +116,19 @@ impl Dispatcher {
     /// Where the dispatcher has a grid job, if it has it.
     pub fn whereabouts(&self, id: JobId) -> Option<Whereabouts> {
         let is_it = |job: &Job| job.id == id;
-        let held = self.held.iter().position(|held| held.iter().any(|job| is_it(job)));
-        if let Some(site) = held {
-            return Some(Whereabouts::Held(SiteId(site as u32)));
-        }
-        let staged = self.staging.values().find_map(|staging| match staging {
-            Staging::Input { job, pool, .. } if is_it(job) => Some(pool.site),
-            _ => None,
-        });
-        if let Some(site) = staged {
-            return Some(Whereabouts::Input(site));
-        }
-        let outgoing = self.outgoing.iter().find(|(_, job, _)| is_it(job)).map(|(.., pool)| pool.site);
-        if let Some(site) = outgoing {
-            return Some(Whereabouts::Outgoing(site));
-        }
-        self.resting.jobs().any(is_it).then_some(Whereabouts::Resting)
+        let held = || self.held.iter().position(|held| held.iter().any(|job| is_it(job)));
+        let staged = || {
+            self.staging.values().find_map(|staging| match staging {
+                Staging::Input { job, pool, .. } if is_it(job) => Some(pool.site),
+                _ => None,
+            })
+        };
+        let outgoing = || self.outgoing.iter().find(|(_, job, _)| is_it(job)).map(|(.., pool)| pool.site);
+        held()
+            .map(|site| Whereabouts::Held(SiteId(site as u32)))
+            .or_else(|| staged().map(Whereabouts::Input))
+            .or_else(|| outgoing().map(Whereabouts::Outgoing))
+            .or_else(|| self.resting.jobs().any(is_it).then_some(Whereabouts::Resting))
     }
 
     /// Grid jobs that the site has: from their admission until the site reports that they have ended or returned.
@@ -161,7 +153,7 @@ impl Dispatcher {
         let resting = std::mem::take(&mut self.resting).into_jobs();
         let mut left: Vec<Box<Job>> =
             staging.chain(outgoing).chain(held).chain(resting).chain(self.mail.jobs()).collect();
-        left.sort_by_key(|job| job.grid.as_ref().map_or(u64::MAX, |grid| grid.number));
+        left.sort_by_key(|job| number(job));
         for job in left {
             self.done += 1;
             sink.record(Record::Job(unplaced(&job, Outcome::Unfinished, now)));
@@ -175,12 +167,10 @@ impl Dispatcher {
     /// [`EntityError::BadSave`] if the state does not fit.
     pub fn restore(&mut self, saved: Self, adopt: Option<Stamp>) -> Result<(), EntityError> {
         if saved.latency.len() != self.latency.len() {
-            let problem = "it was saved with another number of sites".to_owned();
-            return Err(EntityError::BadSave { who: self.who(), problem });
+            return Err(self.bad_save("it was saved with another number of sites"));
         }
         if adopt.is_none() && (&saved.spec, &saved.latency) != (&self.spec, &self.latency) {
-            let problem = "it was saved with other settings of the broker, or other latencies".to_owned();
-            return Err(EntityError::BadSave { who: self.who(), problem });
+            return Err(self.bad_save("it was saved with other settings of the broker, or other latencies"));
         }
         let (spec, latency) = (self.spec.clone(), std::mem::take(&mut self.latency));
         let more = spec.in_flight != saved.spec.in_flight && saved.held.iter().any(|held| !held.is_empty());
@@ -191,19 +181,28 @@ impl Dispatcher {
         Ok(())
     }
 
-    fn tell_broker(&mut self, now: Stamp, body: Body, outbox: &mut dyn Outbox) {
-        self.mail.send(Address::Dispatcher, Address::Broker, now, Span::ZERO, body, outbox);
+    fn notify_broker(&mut self, now: Stamp, body: Body, outbox: &mut dyn Outbox) {
+        self.send(Address::Broker, now, Span::ZERO, body, outbox);
+    }
+
+    /// Notifies the broker when a job reaches its site; `None` while it is held back.
+    fn notify_sent(&mut self, job: &Job, arrival: Option<Stamp>, now: Stamp, outbox: &mut dyn Outbox) {
+        self.notify_broker(now, Body::Sent { number: number(job), arrival }, outbox);
+    }
+
+    /// Whether the site may have another grid job.
+    fn has_room(&self, site: SiteId) -> bool {
+        self.spec.in_flight.is_none_or(|most| self.at_site[site.index()] < most)
     }
 
     fn handle_one(&mut self, message: Message, now: Stamp, outbox: &mut dyn Outbox) {
         match message.body {
             Body::Assign { job, pool } => {
                 let site = pool.site.index();
-                let room = self.spec.in_flight.is_none_or(|cap| self.at_site[site] < cap);
-                if room && self.held[site].is_empty() {
+                if self.has_room(pool.site) && self.held[site].is_empty() {
                     self.admit(job, pool, now, true, outbox);
                 } else {
-                    self.tell_broker(now, Body::Sent { number: number(&job), arrival: None }, outbox);
+                    self.notify_sent(&job, None, now, outbox);
                     self.held[site].push_back(job);
                     self.tally.longest_hold = self.tally.longest_hold.max(self.held[site].len() as u64);
                 }
@@ -222,7 +221,7 @@ impl Dispatcher {
                 } else {
                     self.done += 1;
                 }
-                self.tell_broker(now, Body::Ended { number, job, outcome, output }, outbox);
+                self.notify_broker(now, Body::Ended { number, job, outcome, output }, outbox);
             }
             Body::Returned { job, why } => {
                 if let Sender::Entity(Address::Site(site)) = message.sender {
@@ -240,7 +239,7 @@ impl Dispatcher {
         let input = job.grid.as_ref().map_or(Bytes::ZERO, |grid| grid.input);
         if input > Bytes::ZERO {
             if prompt {
-                self.tell_broker(now, Body::Sent { number: number(&job), arrival: None }, outbox);
+                self.notify_sent(&job, None, now, outbox);
             }
             let staging = Staging::Input { job, pool, since: now.time };
             self.transfer(staging, 0, pool.site.0 + 1, input, now, outbox);
@@ -257,68 +256,26 @@ impl Dispatcher {
         }
         self.busy_until = self.busy_until.max(now.time) + self.spec.overhead;
         let arrival = Stamp::at(self.busy_until).after(self.latency[pool.site.index()]);
-        self.tell_broker(now, Body::Sent { number: number(&job), arrival: Some(arrival) }, outbox);
+        self.notify_sent(&job, Some(arrival), now, outbox);
         self.outgoing.push_back((self.busy_until, job, pool));
     }
 
-    fn send_out(&mut self, job: Box<Job>, pool: PoolId, now: Stamp, tell: bool, outbox: &mut dyn Outbox) {
+    fn send_out(&mut self, job: Box<Job>, pool: PoolId, now: Stamp, notify: bool, outbox: &mut dyn Outbox) {
         let latency = self.latency[pool.site.index()];
-        if tell {
-            let arrival = Some(now.after(latency));
-            self.tell_broker(now, Body::Sent { number: number(&job), arrival }, outbox);
+        if notify {
+            self.notify_sent(&job, Some(now.after(latency)), now, outbox);
         }
-        if job.grid.as_ref().is_none_or(|grid| grid.excused == 0) {
+        if !is_recalled(&job) {
             self.last = now.time;
         }
         self.tally.dispatched += 1;
-        self.down.insert(number(&job), pool.site);
-        self.mail.send(
-            Address::Dispatcher,
-            Address::Site(pool.site),
-            now,
-            latency,
-            Body::Submit(job),
-            outbox,
-        );
-    }
-
-    fn transfer(
-        &mut self,
-        staging: Staging,
-        from: u32,
-        to: u32,
-        data: Bytes,
-        now: Stamp,
-        outbox: &mut dyn Outbox,
-    ) {
-        let id = self.next_transfer;
-        self.next_transfer += 1;
-        self.tally.transfers += 1;
-        self.tally.moved += u128::from(data.count());
-        self.staging.insert(id, staging);
-        let body = Body::Transfer { id, from, to, data };
-        self.mail.send(Address::Dispatcher, Address::Network, now, Span::ZERO, body, outbox);
-    }
-
-    fn transferred(&mut self, id: u64, now: Stamp, outbox: &mut dyn Outbox) {
-        self.last = now.time;
-        match self.staging.remove(&id) {
-            Some(Staging::Input { job, pool, since }) => {
-                let attempt = job.grid.as_ref().map_or(0, |grid| grid.attempts) + 1;
-                outbox.record(Record::Segment(staged(job.id, attempt, pool, since, now.time)));
-                self.queue_out(job, pool, now, false, outbox);
-            }
-            Some(Staging::Output { job, attempt, pool, since }) => {
-                outbox.record(Record::Segment(staged(job, attempt, pool, since, now.time)));
-                self.done += 1;
-            }
-            None => {}
-        }
+        self.sent.insert(number(&job), pool.site);
+        self.send(Address::Site(pool.site), now, latency, Body::Submit(job), outbox);
     }
 
     /// Notes that a job has left its site, so that another may go there.
     fn left(&mut self, number: u64, site: SiteId, now: Stamp, outbox: &mut dyn Outbox) {
-        self.down.remove(&number);
+        self.sent.remove(&number);
         let places = &mut self.at_site[site.index()];
         *places = places.saturating_sub(1);
         self.fill_places(site, now, outbox);
@@ -326,8 +283,7 @@ impl Dispatcher {
 
     /// Admits jobs that are held back, as many as the site may have.
     fn fill_places(&mut self, site: SiteId, now: Stamp, outbox: &mut dyn Outbox) {
-        let room = |this: &Self| this.spec.in_flight.is_none_or(|cap| this.at_site[site.index()] < cap);
-        while room(self) {
+        while self.has_room(site) {
             let Some(job) = self.held[site.index()].pop_front() else { break };
             let pool = PoolId { site, partition: job.partition.unwrap_or_default() };
             self.admit(job, pool, now, false, outbox);
@@ -341,10 +297,10 @@ impl Dispatcher {
         });
         if let Some(job) = found {
             self.came_back(job, EventCause::Replanned, now, outbox);
-        } else if let Some(site) = self.down.get(&wanted).copied().filter(|_| queued) {
+        } else if let Some(site) = self.sent.get(&wanted).copied().filter(|_| queued) {
             let latency = self.latency[site.index()];
             let body = Body::Withdraw { number: wanted };
-            self.mail.send(Address::Dispatcher, Address::Site(site), now, latency, body, outbox);
+            self.send(Address::Site(site), now, latency, body, outbox);
         }
     }
 
@@ -361,13 +317,13 @@ impl Dispatcher {
             // The job did not cause this: no assignment is counted, and it does not rest.
             let mut job = job;
             if let Some(grid) = &mut job.grid {
-                grid.excused += 1;
+                grid.recalled += 1;
             }
-            self.tell_broker(now, Body::Returned { job, why }, outbox);
+            self.notify_broker(now, Body::Returned { job, why }, outbox);
             return;
         }
         self.last = now.time;
-        let used = job.grid.as_ref().map_or(0, |grid| grid.try_number - grid.excused.min(grid.try_number));
+        let used = job.grid.as_ref().map_or(0, |grid| grid.assignment.saturating_sub(grid.recalled));
         if used > self.spec.retries {
             self.give_up(&job, why, now, outbox);
             return;
@@ -385,42 +341,17 @@ impl Dispatcher {
             _ if job.grid.as_ref().is_some_and(|grid| grid.attempts > 0) => Outcome::Failed,
             _ => Outcome::Rejected(RejectReason::NoPool),
         };
-        outbox.record(Record::Event(EventRecord {
-            kind: EventKind::GivenUp,
-            cause: why,
-            ..of_job(job, now.time)
-        }));
-        refuse_commands(job, now.time, outbox);
-        outbox.record(Record::Job(unplaced(job, outcome, now.time)));
+        record_given_up(job, why, outcome, now.time, outbox);
         let body = Body::Ended { number: number(job), job: job.id, outcome, output: Bytes::ZERO };
-        self.tell_broker(now, body, outbox);
-    }
-}
-
-fn number(job: &Job) -> u64 {
-    job.grid.as_ref().map_or(u64::MAX, |grid| grid.number)
-}
-
-/// The segment record of a transfer for a job. It holds no processors and costs nothing.
-fn staged(job: JobId, attempt: u32, pool: PoolId, from: Time, to: Time) -> SegmentRecord {
-    SegmentRecord {
-        job,
-        origin: Origin::Grid,
-        attempt,
-        site: pool.site,
-        partition: pool.partition,
-        procs: ProcSet::new(),
-        from,
-        to,
-        rate: Rate::ZERO,
-        share: Rate::ZERO,
-        cause: Cause::Staging,
-        energy: Energy::ZERO,
-        cost: Money::ZERO,
+        self.notify_broker(now, body, outbox);
     }
 }
 
 impl Moments for Dispatcher {
+    fn address(&self) -> Address {
+        Address::Dispatcher
+    }
+
     fn mail(&mut self) -> &mut Mailbox {
         &mut self.mail
     }
@@ -436,7 +367,7 @@ impl Moments for Dispatcher {
             self.send_out(job, pool, now, false, outbox);
         }
         while let Some((job, why)) = self.resting.take(now.time) {
-            self.tell_broker(now, Body::Returned { job, why }, outbox);
+            self.notify_broker(now, Body::Returned { job, why }, outbox);
         }
         while let Some(message) = self.mail.take(now) {
             self.handle_one(message, now, outbox);
@@ -447,33 +378,11 @@ impl Moments for Dispatcher {
         Ok(())
     }
 
-    fn who(&self) -> String {
-        Address::Dispatcher.to_string()
-    }
-}
-
-impl Entity for Dispatcher {
-    fn address(&self) -> Address {
-        Address::Dispatcher
-    }
-
-    fn next_event(&self) -> Option<Stamp> {
-        self.next()
-    }
-
-    fn advance(&mut self, until: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
-        mailbox::advance(self, until, outbox)
-    }
-
-    fn deliver(&mut self, message: Message) -> Result<(), EntityError> {
-        self.mail.put(message, || Address::Dispatcher.to_string())
-    }
-
     fn pending(&self) -> Quiescence {
-        let moves = !self.outgoing.is_empty()
+        let self_active = !self.outgoing.is_empty()
             || self.resting.next().is_some()
             || !self.staging.is_empty()
             || self.again.is_some();
-        Quiescence { admitted: 0, done: self.done, more: false, last: self.last, moves, may: false }
+        Quiescence { done: self.done, last: self.last, self_active, ..Quiescence::default() }
     }
 }

@@ -1,10 +1,11 @@
-//! The mailbox of an entity: keeps messages in order, hands them out moment by moment, and numbers the messages that are sent.
+//! The mailbox of an entity: keeps messages in order, hands them out moment by moment, and numbers the messages that are sent;
+//! and what entities have in common that handle one moment after the other.
 
 use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Address, Body, EntityError, Message, Outbox, Sender, Stamp};
+use super::{Address, Body, Entity, EntityError, Message, Outbox, Quiescence, Sender, Stamp};
 use crate::model::Job;
 use crate::units::{Span, Time};
 
@@ -41,23 +42,19 @@ impl Mailbox {
         Stamp::at(time).max(self.passed)
     }
 
-    /// Adds a message in its order.
-    pub(super) fn put(&mut self, message: Message, who: impl Fn() -> String) -> Result<(), EntityError> {
-        if message.arrival < self.passed {
-            return Err(EntityError::Late { who: who(), now: self.passed, arrival: message.arrival });
-        }
+    /// Adds a message in its order. False if its sender has already used its number for that moment.
+    fn put(&mut self, message: Message) -> bool {
         let at = match self.letters.back() {
             Some(last) if order(last) >= order(&message) => {
                 self.letters.partition_point(|other| order(other) < order(&message))
             }
             _ => self.letters.len(),
         };
-        if self.letters.get(at).is_some_and(|other| order(other) == order(&message)) {
-            let (arrival, sequence) = (message.arrival, message.sequence);
-            return Err(EntityError::Repeated { who: who(), arrival, sequence });
+        let is_new = self.letters.get(at).is_none_or(|other| order(other) != order(&message));
+        if is_new {
+            self.letters.insert(at, message);
         }
-        self.letters.insert(at, message);
-        Ok(())
+        is_new
     }
 
     /// Takes out the next message that belongs to this moment.
@@ -92,35 +89,17 @@ impl Mailbox {
         self.letters.iter().filter(|letter| matches!(letter.body, Body::Ended { .. })).count() as u64
     }
 
-    /// Notes that a moment has been handled.
-    pub(super) fn handled(&mut self, now: Stamp) {
-        self.passed = now.next_round();
-    }
-
     /// Notes that everything earlier than `until` has been handled.
     pub(super) fn pass(&mut self, until: Stamp) {
         self.passed = self.passed.max(until.min(Stamp::at(Time::NEVER)));
     }
-
-    /// Sends a message that arrives after `latency`.
-    pub(super) fn send(
-        &mut self,
-        from: Address,
-        to: Address,
-        now: Stamp,
-        latency: Span,
-        body: Body,
-        outbox: &mut dyn Outbox,
-    ) {
-        let sequence = self.sequence;
-        self.sequence += 1;
-        outbox
-            .send(to, Message { arrival: now.after(latency), sender: Sender::Entity(from), sequence, body });
-    }
 }
 
-/// An entity that handles one moment after the other.
+/// An entity that handles one moment after the other. Every such type is an [`Entity`].
 pub(super) trait Moments {
+    /// Its address.
+    fn address(&self) -> Address;
+
     /// Its mailbox.
     fn mail(&mut self) -> &mut Mailbox;
 
@@ -130,30 +109,82 @@ pub(super) trait Moments {
     /// Handles everything that belongs to one moment.
     fn handle(&mut self, now: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError>;
 
+    /// The work that is left.
+    fn pending(&self) -> Quiescence {
+        Quiescence::default()
+    }
+
     /// Its name in errors.
-    fn who(&self) -> String;
+    fn who(&self) -> String {
+        self.address().to_string()
+    }
+
+    /// Notes that a message has been delivered.
+    fn delivered(&mut self, _arrival: Stamp, _sender: Sender) {}
+
+    /// Notes that a moment has been handled.
+    fn handled(&mut self, now: Stamp) {
+        self.mail().passed = now.next_round();
+    }
+
+    /// Sends a message that arrives after `latency`.
+    fn send(&mut self, to: Address, now: Stamp, latency: Span, body: Body, outbox: &mut dyn Outbox) {
+        let sender = Sender::Entity(self.address());
+        let mail = self.mail();
+        let sequence = mail.sequence;
+        mail.sequence += 1;
+        outbox.send(to, Message { arrival: now.after(latency), sender, sequence, body });
+    }
+
+    /// The error of a saved state that does not fit.
+    fn bad_save(&self, problem: &str) -> EntityError {
+        EntityError::BadSave { who: self.who(), problem: problem.to_owned() }
+    }
 }
 
-/// Handles every moment earlier than `until`.
-pub(super) fn advance(
-    entity: &mut impl Moments,
-    until: Stamp,
-    outbox: &mut dyn Outbox,
-) -> Result<(), EntityError> {
-    while let Some(now) = entity.next().filter(|next| *next < until) {
-        if now.round >= MOST_ROUNDS {
-            return Err(EntityError::Stalled { who: entity.who(), at: now, rounds: now.round });
-        }
-        entity.handle(now, outbox)?;
-        entity.mail().handled(now);
+impl<E: Moments> Entity for E {
+    fn address(&self) -> Address {
+        Moments::address(self)
     }
-    entity.mail().pass(until);
-    Ok(())
+
+    fn next_event(&self) -> Option<Stamp> {
+        self.next()
+    }
+
+    fn pending(&self) -> Quiescence {
+        Moments::pending(self)
+    }
+
+    fn advance(&mut self, until: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
+        while let Some(now) = self.next().filter(|next| *next < until) {
+            if now.round >= MOST_ROUNDS {
+                return Err(EntityError::Stalled { who: self.who(), at: now, rounds: now.round });
+            }
+            self.handle(now, outbox)?;
+            self.handled(now);
+        }
+        self.mail().pass(until);
+        Ok(())
+    }
+
+    fn deliver(&mut self, message: Message) -> Result<(), EntityError> {
+        let Message { arrival, sender, sequence, .. } = message;
+        let now = self.mail().passed;
+        if arrival < now {
+            return Err(EntityError::Late { who: self.who(), now, arrival });
+        }
+        if !self.mail().put(message) {
+            return Err(EntityError::Repeated { who: self.who(), arrival, sequence });
+        }
+        self.delivered(arrival, sender);
+        Ok(())
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::entity::Directory;
     use crate::model::JobId;
 
     fn letter(round: u32, sender: Sender, sequence: u64) -> Message {
@@ -163,19 +194,20 @@ mod tests {
 
     #[test]
     fn messages_are_handed_out_by_moment_sender_and_number() {
-        let mut mail = Mailbox::default();
+        let mut entity = Directory::new(0);
         let broker = Sender::Entity(Address::Broker);
         for message in
             [letter(1, broker, 0), letter(0, broker, 2), letter(0, Sender::Outside, 5), letter(0, broker, 1)]
         {
-            mail.put(message, String::new).unwrap();
+            entity.deliver(message).unwrap();
         }
-        assert!(matches!(mail.put(letter(0, broker, 1), String::new), Err(EntityError::Repeated { .. })));
+        assert!(matches!(entity.deliver(letter(0, broker, 1)), Err(EntityError::Repeated { .. })));
         let now = Stamp::at(Time::from_secs(1));
-        let order: Vec<u64> = std::iter::from_fn(|| mail.take(now)).map(|message| message.sequence).collect();
+        let letters = std::iter::from_fn(|| entity.mail().take(now));
+        let order: Vec<u64> = letters.map(|message| message.sequence).collect();
         assert_eq!(order, [5, 1, 2]);
-        mail.handled(now);
-        assert_eq!(mail.due(), Some(now.next_round()));
-        assert!(matches!(mail.put(letter(0, broker, 9), String::new), Err(EntityError::Late { .. })));
+        entity.handled(now);
+        assert_eq!(entity.mail().due(), Some(now.next_round()));
+        assert!(matches!(entity.deliver(letter(0, broker, 9)), Err(EntityError::Late { .. })));
     }
 }

@@ -255,13 +255,6 @@ pub struct SiteReport {
     pub pools: Vec<PoolReport>,
 }
 
-impl SiteReport {
-    /// When it was measured.
-    pub const fn time(&self) -> Time {
-        self.measured.time
-    }
-}
-
 /// Receives the messages and the records of an entity.
 pub trait Outbox: RecordSink {
     /// Sends a message.

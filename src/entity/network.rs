@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::mailbox::{self, Mailbox, Moments};
-use super::{Address, Body, Entity, EntityError, Message, Outbox, Quiescence, Stamp};
+use super::mailbox::{Mailbox, Moments};
+use super::{Address, Body, EntityError, Outbox, Quiescence, Stamp};
 use crate::model::NetworkSpec;
 use crate::platform::Links;
 use crate::units::Span;
@@ -32,8 +32,7 @@ impl Network {
             return Ok(());
         }
         let Some(now) = adopt.filter(|_| self.links.network().links.len() == spec.links.len()) else {
-            let problem = "it was saved with other connections".to_owned();
-            return Err(EntityError::BadSave { who: Moments::who(self), problem });
+            return Err(self.bad_save("it was saved with other connections"));
         };
         self.links.change(&spec, now.time);
         Ok(())
@@ -41,6 +40,10 @@ impl Network {
 }
 
 impl Moments for Network {
+    fn address(&self) -> Address {
+        Address::Network
+    }
+
     fn mail(&mut self) -> &mut Mailbox {
         &mut self.mail
     }
@@ -53,7 +56,7 @@ impl Moments for Network {
     fn handle(&mut self, now: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
         for arrived in self.links.due(now.time) {
             let body = Body::Transferred { id: arrived.id };
-            self.mail.send(Address::Network, Address::Dispatcher, now, Span::ZERO, body, outbox);
+            self.send(Address::Dispatcher, now, Span::ZERO, body, outbox);
         }
         while let Some(message) = self.mail.take(now) {
             if let Body::Transfer { id, from, to, data } = message.body {
@@ -63,29 +66,7 @@ impl Moments for Network {
         Ok(())
     }
 
-    fn who(&self) -> String {
-        Address::Network.to_string()
-    }
-}
-
-impl Entity for Network {
-    fn address(&self) -> Address {
-        Address::Network
-    }
-
-    fn next_event(&self) -> Option<Stamp> {
-        self.next()
-    }
-
-    fn advance(&mut self, until: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
-        mailbox::advance(self, until, outbox)
-    }
-
-    fn deliver(&mut self, message: Message) -> Result<(), EntityError> {
-        self.mail.put(message, || Address::Network.to_string())
-    }
-
     fn pending(&self) -> Quiescence {
-        Quiescence { moves: self.links.next().is_some(), ..Quiescence::default() }
+        Quiescence { self_active: self.links.next().is_some(), ..Quiescence::default() }
     }
 }

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::mailbox::{self, Mailbox, Moments};
-use super::{Address, Body, Entity, EntityError, Message, Outbox, Quiescence, Stamp};
+use super::mailbox::{Mailbox, Moments};
+use super::{Address, Body, EntityError, Outbox, Quiescence, Stamp};
 use crate::model::GridContext;
 use crate::units::{Span, Time};
 use crate::workload::{Mark, Source, SourceError};
@@ -81,10 +81,8 @@ impl Portal {
     /// # Errors
     /// [`EntityError::BadSave`] if the workload cannot be continued (standard input).
     pub fn save(&self) -> Result<PortalSave, EntityError> {
-        let mark = self.source.mark().ok_or_else(|| EntityError::BadSave {
-            who: self.who(),
-            problem: "its workload cannot be continued from the middle".to_owned(),
-        })?;
+        let bad = || self.bad_save("its workload cannot be continued from the middle");
+        let mark = self.source.mark().ok_or_else(bad)?;
         Ok(PortalSave { state: self.state.clone(), mark })
     }
 
@@ -100,6 +98,10 @@ impl Portal {
 }
 
 impl Moments for Portal {
+    fn address(&self) -> Address {
+        Address::Portal
+    }
+
     fn mail(&mut self) -> &mut Mailbox {
         &mut self.state.mail
     }
@@ -129,41 +131,14 @@ impl Moments for Portal {
             let part = job.grid.take().map_or_else(GridContext::default, |part| *part);
             job.grid = Some(Box::new(GridContext { number, ..part }));
             let body = Body::Submit(Box::new(job));
-            self.state.mail.send(Address::Portal, Address::Broker, now, Span::ZERO, body, outbox);
+            self.send(Address::Broker, now, Span::ZERO, body, outbox);
         }
         Ok(())
     }
 
-    fn who(&self) -> String {
-        Address::Portal.to_string()
-    }
-}
-
-impl Entity for Portal {
-    fn address(&self) -> Address {
-        Address::Portal
-    }
-
-    fn next_event(&self) -> Option<Stamp> {
-        self.next()
-    }
-
-    fn advance(&mut self, until: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
-        mailbox::advance(self, until, outbox)
-    }
-
-    fn deliver(&mut self, message: Message) -> Result<(), EntityError> {
-        self.state.mail.put(message, || Address::Portal.to_string())
-    }
-
     fn pending(&self) -> Quiescence {
-        Quiescence {
-            admitted: self.state.admitted,
-            done: 0,
-            more: self.next.is_some(),
-            last: self.state.last,
-            moves: self.next.is_some(),
-            may: false,
-        }
+        let State { admitted, last, .. } = self.state;
+        let more = self.next.is_some();
+        Quiescence { admitted, done: 0, more, last, self_active: more, churn_pending: false }
     }
 }

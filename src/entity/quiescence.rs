@@ -19,7 +19,7 @@ pub struct Quiescence {
     /// the run derived from this is never in the past.
     pub last: Time,
     /// Whether an event to come here may move a job: an end, an arrival, a return, a wake.
-    pub moves: bool,
+    pub self_active: bool,
     /// Whether machines may still go down or come up here.
-    pub may: bool,
+    pub churn_pending: bool,
 }

@@ -12,11 +12,11 @@ pub use uplink::Uplink;
 use self::churn::Churn;
 use self::uplink::Reporting;
 use super::broker::unplaced;
-use super::mailbox::{self, Mailbox, Moments};
-use super::{Address, Entity, EntityError, Message, Outbox, Quiescence, Sender, Stamp};
+use super::mailbox::{Mailbox, Moments};
+use super::{Address, EntityError, Outbox, Quiescence, Sender, Stamp};
 use serde::{Deserialize, Serialize};
 
-use crate::local::{Abilities, Exit, LocalPolicy, Partition, Registry, Settings, Tally};
+use crate::local::{Abilities, Exit, LocalPolicy, Partition, Registry, Settings, Step, Tally};
 use crate::model::{
     InstantOrder, Origin, Outcome, PartitionId, Payer, Record, RejectReason, Reservation, SiteId, SiteSpec,
 };
@@ -50,7 +50,7 @@ pub struct Site {
     /// Jobs refused because they name a partition that is not there.
     refused: u64,
     /// Records of what changed when the state was restored, to be written first.
-    told: Vec<Record>,
+    restore_records: Vec<Record>,
     /// Scratch: jobs that left in the current step.
     ended: Vec<Exit>,
     /// Scratch: partitions that need a pass.
@@ -96,12 +96,8 @@ impl Site {
         let mut partitions = Vec::with_capacity(spec.partitions.len());
         for (at, part) in spec.partitions.iter().enumerate() {
             let (policy, abilities) = Self::check_policy(&spec, registry)?;
-            let booked: Vec<Reservation> = spec
-                .reservations
-                .iter()
-                .filter(|(of, _)| *of == at)
-                .map(|(_, booked)| booked.clone())
-                .collect();
+            let booked = spec.reservations.iter().filter(|(of, _)| *of == at);
+            let booked: Vec<Reservation> = booked.map(|(_, booked)| booked.clone()).collect();
             let settings = Settings {
                 site: id,
                 site_name: spec.name.clone(),
@@ -119,14 +115,8 @@ impl Site {
                 mean_up: spec.churn.random.map(|random| random.up.mean()),
                 failed_attempts: Payer::default(),
             };
-            partitions.push(Partition::new(
-                settings,
-                part.clone(),
-                policy,
-                spec.policy.to_string(),
-                abilities,
-                &booked,
-            ));
+            let (part, name) = (part.clone(), spec.policy.to_string());
+            partitions.push(Partition::new(settings, part, policy, name, abilities, &booked));
         }
         let churn = Churn::new(&spec, seed);
         for (at, partition) in partitions.iter_mut().enumerate() {
@@ -146,7 +136,7 @@ impl Site {
             counts: Counts::default(),
             whole_run: false,
             refused: 0,
-            told: Vec::new(),
+            restore_records: Vec::new(),
             ended: Vec::new(),
             touched,
         };
@@ -241,7 +231,7 @@ impl Site {
     /// Ends the run at `now`: all jobs that are still here end as unfinished.
     pub fn close(&mut self, now: Time, outbox: &mut dyn Outbox) {
         let now = now.max(self.mail.passed().time);
-        self.told.drain(..).for_each(|record| outbox.record(record));
+        self.restore_records.drain(..).for_each(|record| outbox.record(record));
         self.refuse_orders_to_come(now, outbox);
         // All jobs here end here, also those from the portal, which no other entity will count.
         self.counts.done += self.live() as u64;
@@ -255,7 +245,7 @@ impl Site {
             outbox.record(Record::Job(record));
         }
         for partition in &mut self.partitions {
-            partition.close(now, outbox);
+            partition.close(&mut Step::new(now, outbox, &mut Vec::new()));
             if self.whole_run {
                 partition.close_account(now);
             }
@@ -279,24 +269,25 @@ impl Site {
         self.partitions.iter_mut().for_each(|partition| partition.open_account(now));
     }
 
+    /// Whether it has a workload of its own.
+    pub(crate) fn has_users(&self) -> bool {
+        self.source.source.is_some()
+    }
+
     /// Whether jobs may still arrive that only the site can announce.
     fn more(&self) -> bool {
         self.source.next.is_some() || self.counts.outside > 0
     }
 
     /// Whether an event to come here may move a job.
-    fn moves(&self) -> bool {
-        self.partitions.iter().any(Partition::moves)
+    fn self_active(&self) -> bool {
+        self.partitions.iter().any(Partition::self_active)
     }
 
     /// Whether an event to come may start or end jobs that nothing else does: machines go down or come up, or an order is
     /// carried out.
-    fn may(&self) -> bool {
+    fn churn_pending(&self) -> bool {
         self.churn.next(&self.spec).is_some() || self.next_order().is_some()
-    }
-
-    fn who(&self) -> String {
-        format!("site `{}`", self.spec.name)
     }
 
     /// Computes the next moment at which something happens here or a message arrives.
@@ -309,8 +300,8 @@ impl Site {
             .chain(self.source.next)
             .chain(self.churn.next(&self.spec))
             .chain(order)
-            .chain(self.uplink.as_ref().and_then(Reporting::next_tick))
-            .chain((!self.told.is_empty()).then(|| self.mail.passed().time))
+            .chain(self.uplink.as_ref().and_then(|uplink| uplink.next_tick))
+            .chain((!self.restore_records.is_empty()).then(|| self.mail.passed().time))
             .min()
             .filter(|time| *time < Time::NEVER)
             .map(|time| self.mail.own(time));
@@ -320,10 +311,7 @@ impl Site {
 
 impl SourceState {
     fn refresh(&mut self) -> Result<(), EntityError> {
-        self.next = match &mut self.source {
-            Some(source) => source.peek_time()?,
-            None => None,
-        };
+        self.next = self.source.as_mut().map(|source| source.peek_time()).transpose()?.flatten();
         // The job would never be submitted, and the run would not show that it is missing.
         if self.next == Some(Time::NEVER) {
             return Err(SourceError::beyond_the_axis().into());
@@ -333,6 +321,10 @@ impl SourceState {
 }
 
 impl Moments for Site {
+    fn address(&self) -> Address {
+        Address::Site(self.id)
+    }
+
     fn mail(&mut self) -> &mut Mailbox {
         &mut self.mail
     }
@@ -342,47 +334,34 @@ impl Moments for Site {
     }
 
     fn handle(&mut self, now: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
-        self.told.drain(..).for_each(|record| outbox.record(record));
-        let (more, may, moves) = (self.more(), self.may(), self.moves());
+        self.restore_records.drain(..).for_each(|record| outbox.record(record));
+        let (more, churn_pending, self_active) = (self.more(), self.churn_pending(), self.self_active());
         self.handle_moment(now, outbox)?;
         self.report(now, outbox);
         // The last possible cause has ceased: a job that still waits for one waits in vain from now on.
-        if (more && !self.more()) || (may && !self.may()) || (moves && !self.moves()) {
+        if (more && !self.more())
+            || (churn_pending && !self.churn_pending())
+            || (self_active && !self.self_active())
+        {
             self.counts.last = now.time;
         }
-        self.mail.handled(now);
+        self.handled(now);
         self.refresh();
-        Ok(())
-    }
-
-    fn who(&self) -> String {
-        self.who()
-    }
-}
-
-impl Entity for Site {
-    fn address(&self) -> Address {
-        Address::Site(self.id)
-    }
-
-    fn next_event(&self) -> Option<Stamp> {
-        self.next
-    }
-
-    fn advance(&mut self, until: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
-        mailbox::advance(self, until, outbox)
-    }
-
-    fn deliver(&mut self, message: Message) -> Result<(), EntityError> {
-        let (arrival, sender) = (message.arrival, message.sender);
-        self.mail.put(message, || format!("site `{}`", self.spec.name))?;
-        self.counts.outside += u64::from(sender == Sender::Outside);
-        self.next = Some(self.next.map_or(arrival, |next| next.min(arrival)));
         Ok(())
     }
 
     fn pending(&self) -> Quiescence {
         let Counts { admitted, done, last, .. } = self.counts;
-        Quiescence { admitted, done, more: self.more(), last, moves: self.moves(), may: self.may() }
+        let (more, self_active, churn_pending) = (self.more(), self.self_active(), self.churn_pending());
+        Quiescence { admitted, done, more, last, self_active, churn_pending }
+    }
+
+    fn who(&self) -> String {
+        format!("site `{}`", self.spec.name)
+    }
+
+    fn delivered(&mut self, arrival: Stamp, sender: Sender) {
+        self.counts.outside += u64::from(sender == Sender::Outside);
+        self.next = Some(self.next.map_or(arrival, |next| next.min(arrival)));
     }
 }

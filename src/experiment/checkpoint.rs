@@ -1,7 +1,7 @@
 //! Snapshots of a run: when they are taken, what they contain, and how they reach the store while the run continues.
 //!
 //! ```text
-//! ActiveRun ──run segment──▶ barrier ──Checkpointer::take──▶ Order { cut, state, outputs } ──▶ thread "snapshots"
+//! ActiveRun ──run segment──▶ barrier ──Checkpointer::take──▶ Order { barrier, state, files } ──▶ thread "snapshots"
 //!    ▲                           (the run stands still)                     sync files, encode, write, next due
 //!    └──────────── next run segment ◀──────────┘
 //! ```
@@ -22,7 +22,7 @@ mod writer;
 pub use begin::Anew;
 pub use control::Control;
 
-pub(super) use begin::{create_store, here, options};
+pub(super) use begin::{create_store, open_store};
 pub(super) use checkpointer::Checkpointer;
 pub(super) use description::Description;
-pub(super) use state::{Snapshot, Spent, Standing};
+pub(super) use state::{AtBarrier, Restored, Snapshot, Spent};

@@ -9,13 +9,12 @@ use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 use std::thread;
 
-use super::progress::Notice as Said;
 use super::{Progress, RunError};
 use crate::entity::Body;
 use crate::grid::JournalEntry;
 use crate::model::SiteSpec;
 use crate::runtime::{Caller, Outside, Refusal};
-use crate::scenario::{Clock, ResolvedScenario};
+use crate::scenario::ResolvedScenario;
 
 /// An input of commands, and the name that messages give it.
 pub struct Commands {
@@ -33,7 +32,7 @@ impl Commands {
     /// the run ends, however often its writer closes it.
     ///
     /// # Errors
-    /// [`RunError::Request`] if `path` cannot be read.
+    /// `RunErrorKind::Request` if `path` cannot be read.
     pub fn open(path: &Path) -> Result<Self, RunError> {
         if path == Path::new("-") {
             return Ok(Self::new("standard input", BufReader::new(io::stdin())));
@@ -49,9 +48,9 @@ impl Commands {
     /// Checks that a run of `resolved` can take commands.
     ///
     /// # Errors
-    /// [`RunError::Request`] if it does not follow the wall clock.
+    /// `RunErrorKind::Request` if it does not follow the wall clock.
     pub(super) fn check(resolved: &ResolvedScenario) -> Result<(), RunError> {
-        if matches!(resolved.clock, Clock::Paced(_)) {
+        if resolved.pace.is_some() {
             return Ok(());
         }
         Err(RunError::request("`--commands` needs a paced run").with_hint(
@@ -64,7 +63,7 @@ impl Commands {
     /// `journal` writes each command down before it is used.
     ///
     /// # Errors
-    /// [`RunError::Run`] if the thread cannot be started.
+    /// `RunErrorKind::Run` if the thread cannot be started.
     pub(super) fn listen(
         self,
         sites: Vec<SiteSpec>,
@@ -102,11 +101,11 @@ impl Reader {
             match input.read_until(b'\n', &mut line) {
                 Ok(0) => return,
                 Ok(_) => {}
-                Err(error) => return self.warn(&format!("no more commands from {}: {error}", self.name)),
+                Err(error) => {
+                    return self.progress.warn(format!("no more commands from {}: {error}", self.name));
+                }
             }
-            let text = String::from_utf8_lossy(&line);
-            let goes_on = self.take(number, text.trim());
-            if !goes_on {
+            if !self.take(number, String::from_utf8_lossy(&line).trim()) {
                 return;
             }
         }
@@ -118,35 +117,30 @@ impl Reader {
         let (site, body) = match line::read(text, &self.sites, self.next) {
             Ok(Some(command)) => command,
             Ok(None) => return true,
-            Err(said) => {
-                self.warn(&format!("{place}: {said}"));
+            Err(problem) => {
+                self.progress.warn(format!("{place}: {problem}"));
                 return true;
             }
         };
-        match self.caller.tell(site, body).wait() {
+        match self.caller.command(site, body).wait() {
             Ok(JournalEntry { number, command }) => {
                 self.next = number + 1;
                 let job = match &command.body {
                     Body::Submit(job) => format!(", which is job {}", job.id),
                     _ => String::new(),
                 };
-                self.progress
-                    .tell(Said::Note(format!("{place}, at {} s of the run: {text}{job}", command.at)));
+                self.progress.note(format!("{place}, at {} s of the run: {text}{job}", command.at));
                 true
             }
             Err(Refusal::Over) => {
-                self.warn(&format!("{place} came too late: the run has ended"));
+                self.progress.warn(format!("{place} came too late: the run has ended"));
                 false
             }
             Err(refusal) => {
-                self.warn(&format!("{place}: {refusal}; it is not carried out"));
+                self.progress.warn(format!("{place}: {refusal}; it is not carried out"));
                 true
             }
         }
-    }
-
-    fn warn(&self, said: &str) {
-        self.progress.tell(Said::Warning(said.to_owned()));
     }
 }
 

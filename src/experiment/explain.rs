@@ -10,10 +10,12 @@ mod watch;
 use super::{Progress, RunError, rerun};
 use crate::entity::Site;
 use crate::grid::{Grid, Merge, Policies, WindowOptions};
-use crate::model::{EventCause, JobId, Origin, Outcome, PartitionId, SiteId};
+use crate::model::{EventCause, JobId, JobRef, Origin, Outcome, PartitionId, SiteId};
 use crate::output::{JobRow, RunFolder};
 use crate::units::{Span, Time};
-pub use facts::{At, AtState, Attempt, Explained, ExplainedJob, Stretch, WaitPlace};
+pub use facts::{
+    AssignedTo, At, AtState, Attempt, ComparedPool, Explained, ExplainedJob, Stretch, WaitPlace,
+};
 use stretches::Stretches;
 use watch::{Place, Try, Watch};
 
@@ -36,7 +38,7 @@ const LOOKS: u64 = 8_192;
 /// Explains a job of the run that left `folder`: its attempts, and the reasons of its wait before each.
 ///
 /// # Errors
-/// [`RunError::Request`] if there is no such job, or the folder does not contain its scenario; [`RunError::Run`] if the run fails.
+/// `RunErrorKind::Request` if there is no such job, or the folder does not contain its scenario; `RunErrorKind::Run` if the run fails.
 pub fn explain(
     folder: &RunFolder,
     options: &ExplainOptions,
@@ -46,8 +48,9 @@ pub fn explain(
     let row = found::find(folder, options)?;
     let run = rerun(folder, policies)?;
     let mut grid = run.begun(progress)?;
-    let site = grid.sites().find(|site| site.spec().name == *row.site).map(Site::id);
-    let mut watch = Watch::new(JobId(row.job), row.origin, site.filter(|_| row.origin == Origin::Local));
+    // A table without names of sites is of a single one.
+    let site = grid.sites().find(|site| site.spec().name == *row.site).map_or(SiteId(0), Site::id);
+    let mut watch = Watch::new(JobRef::new(row.origin, site, JobId(row.job)));
     let mut explained = Explained {
         job: ExplainedJob::new(row.job, row.origin, &row.site, grid.sites().len() > 1),
         submit_s: row.submit.as_secs_f64(),
@@ -59,16 +62,17 @@ pub fn explain(
         started: row.attempts,
         attempts: Vec::new(),
         stretches: Vec::new(),
+        assigned: Vec::new(),
         at: None,
         looks: 0,
         notes: Vec::new(),
     };
     grid.trace_decisions();
-    let cut = options.at.map_or(row.submit, |at| at + Span::TICK);
+    let barrier = options.at.map_or(row.submit, |at| at + Span::TICK);
     let mut merge = Merge::new(grid.nodes().len());
     let until = run.scenario().resolved.until;
-    let ran = grid.run_segment(until, Some(cut), WindowOptions::default(), &mut merge, &mut watch);
-    ran.map_err(|error| RunError::from_running(&error))?;
+    let ran = grid.run_segment(until, Some(barrier), WindowOptions::default(), &mut merge, &mut watch);
+    ran.map_err(RunError::from_running)?;
     // Records may be held back until all entities have passed them; no further events follow here.
     merge.finish(&mut watch);
     match options.at {
@@ -92,12 +96,13 @@ fn follow(
     let is_due = |time: Time| time < row.end || (time == row.end && !unfinished);
     let mut runs = None;
     while let Some(next) = grid.next_event().filter(|next| is_due(next.time)) {
-        grid.step(watch).map_err(|error| RunError::from_running(&error))?;
+        grid.step(watch).map_err(RunError::from_running)?;
         let now = next.time;
         // Several rounds may belong to one instant.
         if grid.next_event().is_some_and(|after| after.time == now) {
             continue;
         }
+        explained.assigned.extend(watch.assigned(grid, now));
         let place = watch.find(grid);
         runs = match place {
             // A job that ends without having started was refused, cancelled or given up. For one that has started the
@@ -127,7 +132,7 @@ fn follow(
     }
     stretches.end(row.end);
     explained.looks = stretches.looks;
-    explained.stretches = stretches.into_told();
+    explained.stretches = stretches.into_stretches();
     if every > 1 {
         explained.notes.push(format!(
             "decisions were looked at at every instant at first, and at every {every}th in the end: shorter changes of the reason may be missing"
@@ -175,7 +180,7 @@ fn at_instant(grid: &Grid, watch: &mut Watch, row: &JobRow, at: Time, explained:
     explained.at = Some(told);
     explained.looks = stretches.looks;
     stretches.end(at);
-    explained.stretches = stretches.into_told();
+    explained.stretches = stretches.into_stretches();
     explained.attempts = attempts(grid, watch, row, runs, at >= row.end);
 }
 
@@ -198,7 +203,7 @@ fn attempts(grid: &Grid, watch: &Watch, row: &JobRow, runs: Option<Try>, over: b
             procs: ended.procs,
             from: ended.start.filter(|_| ended.attempts == 1).unwrap_or(ended.end),
             to: ended.end,
-            lost: None,
+            failure: None,
         });
     }
     let count = tries.len();
@@ -206,8 +211,8 @@ fn attempts(grid: &Grid, watch: &Watch, row: &JobRow, runs: Option<Try>, over: b
     let told = tries.into_iter().enumerate().map(|(at, one)| {
         let here = grid.site(one.site);
         let last = at + 1 == count;
-        let closed = one.lost.is_some() || !last || over;
-        let end = match one.lost {
+        let closed = one.failure.is_some() || !last || over;
+        let end = match one.failure {
             None if last && over => watch.ended.as_ref().map_or(row.end, |ended| ended.end),
             _ => one.to,
         };
@@ -221,17 +226,19 @@ fn attempts(grid: &Grid, watch: &Watch, row: &JobRow, runs: Option<Try>, over: b
             processors: one.procs,
             start_s: one.from.as_secs_f64(),
             end_s: closed.then_some(end.as_secs_f64()),
-            ended: match one.lost {
-                Some(lost) => Some(lost.kind.name()),
+            ended: match one.failure {
+                Some(failure) => Some(failure.kind.name()),
                 None if last && over => Some(row.outcome.name()),
                 None => None,
             },
             cause: one
-                .lost
-                .map(|lost| lost.cause)
+                .failure
+                .map(|failure| failure.cause)
                 .filter(|cause| *cause != EventCause::None)
                 .map(|cause| cause.to_string()),
-            wasted_proc_s: one.lost.map_or(0.0, |lost| lost.work as f64 / (1_u64 << 20) as f64 / 1e6),
+            wasted_proc_s: one
+                .failure
+                .map_or(0.0, |failure| failure.work as f64 / (1_u64 << 20) as f64 / 1e6),
         }
     });
     told.collect()

@@ -4,19 +4,19 @@ mod futures;
 mod witness;
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
 
+use super::active_run::ActiveRun;
 use super::checkpoint::Snapshot;
 use super::resume::Stored;
-use super::{Control, Notice, Progress, Run, RunError};
+use super::{Control, Progress, Run, RunError};
 use crate::grid;
-use crate::metrics::{Fingerprint, GridMeasures, Window};
-use crate::model::{Named, Record, RecordSink};
-use crate::output::OutputDir;
-use crate::scenario::{Clock, Override, Scenario};
+use crate::metrics::{Fingerprint, GridMeasures, GridSummary, Window};
+use crate::model::Named;
+use crate::output::{OutputDir, OutputMark};
+use crate::scenario::{Override, Scenario};
 use crate::units::Time;
 pub use futures::{Branch, Difference, Futures};
-use witness::{Compared, Remembered, Since};
+pub(super) use witness::Witness;
 
 /// The alternative future.
 #[derive(Clone, Debug, Default)]
@@ -39,39 +39,36 @@ const CHANGED: &str = "changed";
 /// Runs both futures of a stored run, unchanged and changed, from its last snapshot that is not later than a given time.
 ///
 /// # Errors
-/// [`RunError::Request`] if there is no such snapshot, or a change is not possible in the middle of a run;
-/// [`RunError::Run`] if a future fails.
+/// `RunErrorKind::Request` if there is no such snapshot, or a change is not possible in the middle of a run;
+/// `RunErrorKind::Run` if a future fails.
 pub fn fork(stored: &Stored, options: &ForkOptions, progress: &Progress) -> Result<Futures, RunError> {
-    let refused = |error| RunError::from_store(&error);
-    let newest = stored.store.newest_before(|cut| cut.at <= options.at).map_err(|error| {
+    let newest = stored.store.newest_before(|barrier| barrier.at <= options.at).map_err(|error| {
         let snapshots = stored.store.snapshots().unwrap_or_default();
-        let first = snapshots.iter().filter_map(|info| info.cut).map(|cut| cut.at).min();
-        let refused = refused(error);
+        let first = snapshots.iter().filter_map(|info| info.barrier).map(|barrier| barrier.at).min();
         match first {
             Some(first) if first > options.at => RunError::request(format!(
                 "the first remaining snapshot was taken at {first} s, after {} s",
                 options.at
             ))
             .with_hint("fork later, or run again and keep a snapshot: `--checkpoint-keep-at '1 d'`"),
-            _ => refused,
+            _ => RunError::from_store(error),
         }
     })?;
     // The journal belongs to the unchanged run: both futures replay it.
-    let (told, torn) = stored.told(newest.number)?;
+    let (journal, torn) = stored.journal(newest.number)?;
     for (number, why) in &newest.skipped {
-        progress.tell(Notice::Warning(format!("snapshot {number} cannot be used: {why}")));
+        progress.warn(format!("snapshot {number} cannot be used: {why}"));
     }
     if torn {
-        let said = "the last command in the journal is incomplete and was never used; it is ignored";
-        progress.tell(Notice::Note(said.to_owned()));
+        progress.note("the last command in the journal is incomplete and was never used; it is ignored");
     }
-    let from = Snapshot { sections: &newest.sections, told: &told, store: &stored.store };
+    let from = Snapshot { sections: &newest.sections, journal: &journal, store: &stored.store };
     let branch = Branch {
         title: stored.store.about().title.clone(),
         asked_s: options.at.as_secs_f64(),
-        at_s: newest.cut.at.as_secs_f64(),
+        at_s: newest.barrier.at.as_secs_f64(),
         snapshot: newest.number,
-        jobs: newest.cut.jobs,
+        jobs: newest.barrier.jobs,
         changes: Vec::new(),
     };
     let mut sets = options.sets.clone();
@@ -83,7 +80,7 @@ pub fn fork(stored: &Stored, options: &ForkOptions, progress: &Progress) -> Resu
         let key = format!("site.{}.policy", site.name);
         sets.push(Override::option("--policy", &key, &policy.to_string()));
     }
-    of_run(stored, &sets, &from, options, progress, (newest.cut.at, branch))
+    of_run(stored, &sets, &from, options, progress, (newest.barrier.at, branch))
 }
 
 fn of_run(
@@ -99,8 +96,8 @@ fn of_run(
     let sets = at_each_site(old, sets)?;
     let file = stored.typed_in.join("scenario.toml");
     let mut new = Scenario::read(&file, &stored.text, &sets, run.policies())?;
-    let refuse = |said: &str| {
-        Err(RunError::request(format!("the run cannot continue with these changes: {said}"))
+    let refuse = |message: &str| {
+        Err(RunError::request(format!("the run cannot continue with these changes: {message}"))
             .with_hint("undo the change, or run the other scenario from its beginning"))
     };
     branch.changes = grid::changes(&old.resolved.grid, &new.resolved.grid, at)
@@ -117,12 +114,8 @@ fn of_run(
         if new.resolved.until.is_some_and(|until| until <= at) {
             return refuse("it would have ended before the fork");
         }
-        let until = |until: Option<Time>| until.map_or("done".to_owned(), |until| format!("{until} s"));
-        branch.changes.push(format!(
-            "end of the run: {} instead of {}",
-            until(new.resolved.until),
-            until(old.resolved.until)
-        ));
+        let end = |run: &Scenario| run.resolved.until.map_or("done".to_owned(), |until| format!("{until} s"));
+        branch.changes.push(format!("end of the run: {} instead of {}", end(&new), end(old)));
     }
     let past = old.resolved.output.folder.clone();
     let adopt = !branch.changes.is_empty();
@@ -130,36 +123,46 @@ fn of_run(
     for (scenario, name) in [(&mut origin, AS_IT_WAS), (&mut new, CHANGED)] {
         scenario.resolved.checkpoint = None;
         // A fork need not follow the wall clock: it runs as fast as possible.
-        scenario.resolved.clock = Clock::Virtual;
+        scenario.resolved.pace = None;
         scenario.resolved.output.folder = folder(options, past.as_deref(), name)?;
     }
     let [origin, changed] = [origin, new].map(|scenario| Run::new(scenario, run.threads(), run.policies()));
-    let changed = if adopt { changed.noting(note(stored, &branch)) } else { changed };
+    // The changed future is not a run under one description.
+    let note = format!(
+        "forked at {} s from snapshot {} of `{}`; from then on: {}",
+        branch.at_s,
+        branch.snapshot,
+        stored.store.folder().display(),
+        branch.changes.join("; ")
+    );
+    let changed = if adopt { changed.noting(note) } else { changed };
     let measures = || {
         let resolved = &run.scenario().resolved;
-        Since::new(GridMeasures::new(resolved.definitions.clone(), Window::ALL, &resolved.grid.sites))
+        GridMeasures::new(resolved.definitions.clone(), Window::ALL, &resolved.grid.sites)
     };
-    let remembered = Arc::new(Mutex::new(Remembered::default()));
-    let compared = Arc::new(Mutex::new(Compared::default()));
-    let since = [Arc::new(Mutex::new(measures())), Arc::new(Mutex::new(measures()))];
-
-    let prepare = |to: &Path, mark: &_| copy(past.as_deref(), to, mark);
-    let begun = origin.branched(from, progress, false, prepare)?;
-    let witness = Tell(vec![share(&remembered), share(&since[0])]);
-    let begun = begun.witnessed(Box::new(witness));
-    let as_it_was = origin.carry_out(begun, None, progress, &Control::new())?;
-    check(stored, as_it_was.fingerprint, progress)?;
-
-    lock(&compared).against(std::mem::take(&mut *lock(&remembered)));
-    let begun = changed.branched(from, progress, adopt, prepare)?;
-    let witness = Tell(vec![share(&compared), share(&since[1])]);
-    let begun = begun.witnessed(Box::new(witness));
-    let ran = changed.carry_out(begun, None, progress, &Control::new());
-    let changed = ran.map_err(|error| error.within("the changed future"))?;
-    let [first, second] = &since;
-    let difference = lock(&compared).difference(&changed.sites);
-    let after = [lock(first).summary(), lock(second).summary()];
+    let prepare = |to: &Path, mark: &OutputMark| copy(past.as_deref(), to, mark);
+    let begun = origin.restored(from, progress, false, prepare)?;
+    let (as_it_was, first) = carry_out(&origin, begun, Witness::new(measures()), progress)?;
+    check(stored, as_it_was.fingerprint, progress);
+    let after_first = first.measures();
+    let begun = changed.restored(from, progress, adopt, prepare)?;
+    let ran = carry_out(&changed, begun, Witness::against(measures(), first), progress);
+    let (changed, second) = ran.map_err(|error| error.within("the changed future"))?;
+    let (difference, after) = (second.difference(&changed.sites), [after_first, second.measures()]);
     Ok(Futures { branch, as_it_was, changed, after, difference })
+}
+
+/// Runs a future to its end beside a witness.
+fn carry_out(
+    run: &Run,
+    mut begun: ActiveRun,
+    witness: Witness,
+    progress: &Progress,
+) -> Result<(GridSummary, Witness), RunError> {
+    begun.recorder.witness = Some(witness);
+    let summary = run.carry_out(&mut begun, None, progress, &Control::new())?;
+    let witness = begun.recorder.witness.ok_or_else(|| RunError::run("the run has lost its witness"))?;
+    Ok((summary, witness))
 }
 
 /// Applies keys of the scenario's own `[churn]` to each site that has churn, where the resolved scenario has them.
@@ -185,17 +188,6 @@ fn at_each_site(scenario: &Scenario, sets: &[Override]) -> Result<Vec<Override>,
     Ok(all)
 }
 
-/// The note in the summary of the changed future: it is not that of a run under one description.
-fn note(stored: &Stored, branch: &Branch) -> String {
-    format!(
-        "forked at {} s from snapshot {} of `{}`; from then on: {}",
-        branch.at_s,
-        branch.snapshot,
-        stored.store.folder().display(),
-        branch.changes.join("; ")
-    )
-}
-
 /// The folder for the files of a future.
 fn folder(options: &ForkOptions, past: Option<&Path>, name: &str) -> Result<Option<PathBuf>, RunError> {
     match (&options.out, past) {
@@ -211,50 +203,20 @@ fn folder(options: &ForkOptions, past: Option<&Path>, name: &str) -> Result<Opti
     }
 }
 
-fn copy(past: Option<&Path>, to: &Path, mark: &crate::output::OutputMark) -> Result<(), RunError> {
+fn copy(past: Option<&Path>, to: &Path, mark: &OutputMark) -> Result<(), RunError> {
     let Some(past) = past else { return Ok(()) };
     OutputDir::copy_past(past, to, mark).map_err(|error| {
-        RunError::from_resuming(&error)
-            .with_hint("leave `--out` out: the futures can be compared without files")
+        RunError::from_files(error).with_hint("leave `--out` out: the futures can be compared without files")
     })
 }
 
 /// Checks that the unchanged future ends as the run ended, if it has ended.
-fn check(stored: &Stored, found: Fingerprint, progress: &Progress) -> Result<(), RunError> {
+fn check(stored: &Stored, found: Fingerprint, progress: &Progress) {
     // A damaged summary is no reason to refuse a fork.
-    let Some(ended) = stored.ended().unwrap_or(None).map(|summary| summary.fingerprint) else {
-        return Ok(());
-    };
-    if ended != found {
-        progress.tell(Notice::Warning(format!(
+    let ended = stored.ended().unwrap_or(None).map(|summary| summary.fingerprint);
+    if let Some(ended) = ended.filter(|ended| *ended != found) {
+        progress.warn(format!(
             "as it was, the run ends with fingerprint {found}, not with {ended} as before; this is a bug of gridemu"
-        )));
+        ));
     }
-    Ok(())
-}
-
-/// Passes records to several sinks.
-struct Tell(Vec<Box<dyn RecordSink + Send>>);
-
-impl RecordSink for Tell {
-    fn record(&mut self, record: Record) {
-        self.0.iter_mut().for_each(|sink| sink.record(record.clone()));
-    }
-}
-
-/// A sink whose other owner reads it later.
-struct Shared<T>(Arc<Mutex<T>>);
-
-impl<T: RecordSink> RecordSink for Shared<T> {
-    fn record(&mut self, record: Record) {
-        lock(&self.0).record(record);
-    }
-}
-
-fn share<T: RecordSink + Send + 'static>(sink: &Arc<Mutex<T>>) -> Box<dyn RecordSink + Send> {
-    Box::new(Shared(Arc::clone(sink)))
-}
-
-fn lock<T>(shared: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -15,7 +15,7 @@ struct Counters {
     to_come: AtomicU64,
     jobs: AtomicU64,
     runs: Mutex<Option<RunsDone>>,
-    told: Mutex<Vec<Notice>>,
+    notices: Mutex<Vec<Notice>>,
 }
 
 /// A message of a run that goes on.
@@ -85,12 +85,20 @@ impl Progress {
     }
 
     /// The messages since the last call.
-    pub fn told(&self) -> Vec<Notice> {
-        std::mem::take(&mut self.0.told.lock().unwrap_or_else(PoisonError::into_inner))
+    pub fn notices(&self) -> Vec<Notice> {
+        std::mem::take(&mut self.0.notices.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    pub(crate) fn tell(&self, said: Notice) {
-        self.0.told.lock().unwrap_or_else(PoisonError::into_inner).push(said);
+    pub(crate) fn note(&self, text: impl Into<String>) {
+        self.notify(Notice::Note(text.into()));
+    }
+
+    pub(crate) fn warn(&self, text: impl Into<String>) {
+        self.notify(Notice::Warning(text.into()));
+    }
+
+    fn notify(&self, notice: Notice) {
+        self.0.notices.lock().unwrap_or_else(PoisonError::into_inner).push(notice);
     }
 
     /// Adds a log of this size in bytes.

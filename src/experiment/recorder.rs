@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::Progress;
 use super::clock::now;
+use super::fork::Witness;
+use crate::grid::Halt;
 use crate::metrics::{Block, BlockError, BlockId, Blocks, Fingerprint, GridMeasures, Skeleton};
 use crate::model::{Layout, Record, RecordSink};
 use crate::output::{OutputDir, OutputError, OutputMark};
@@ -17,15 +19,19 @@ const BATCH: usize = 256;
 pub(super) struct Recorder {
     batch: Vec<Record>,
     progress: Progress,
-    output: Option<OutputDir>,
+    pub(super) output: Option<OutputDir>,
     pub(super) measured: GridMeasures,
     pub(super) fingerprint: Fingerprint,
     pub(super) elapsed: Duration,
     /// Jobs that have ended.
-    jobs: u64,
+    pub(super) jobs: u64,
     /// Blocks of measures that earlier saves have already handed out.
     blocks: Blocks,
     failed: Option<OutputError>,
+    /// Sees each record too.
+    pub(super) witness: Option<Witness>,
+    /// Asks for a barrier after a number of records.
+    pub(super) countdown: Option<(u64, Halt)>,
 }
 
 /// The saved state of a recorder. Its measures are complete only with the blocks that they name.
@@ -62,6 +68,8 @@ impl Recorder {
             jobs: 0,
             blocks: Blocks::default(),
             failed: None,
+            witness: None,
+            countdown: None,
         }
     }
 
@@ -107,16 +115,6 @@ impl Recorder {
         })
     }
 
-    /// Jobs that have ended.
-    pub(super) const fn jobs(&self) -> u64 {
-        self.jobs
-    }
-
-    /// The output files, to be synced.
-    pub(super) const fn output(&self) -> Option<&OutputDir> {
-        self.output.as_ref()
-    }
-
     /// Handles the records that are left and hands the rows to the disk; returns the output for the summary.
     pub(super) fn finish(&mut self) -> Result<Option<OutputDir>, OutputError> {
         self.flush();
@@ -150,7 +148,16 @@ impl Recorder {
 
 impl RecordSink for Recorder {
     fn record(&mut self, record: Record) {
+        if let Some(witness) = &mut self.witness {
+            witness.record(record.clone());
+        }
         self.batch.push(record);
+        if let Some((left, halt)) = &mut self.countdown {
+            *left = left.saturating_sub(1);
+            if *left == 0 {
+                halt.ask();
+            }
+        }
         if self.batch.len() >= BATCH {
             self.flush();
         }

@@ -4,7 +4,7 @@ use toml::{Table, Value};
 
 use super::RunError;
 use crate::experiment::Run;
-use crate::experiment::workload::Looked;
+use crate::experiment::workload::Inspected;
 use crate::grid::Policies;
 use crate::scenario::kind::Kind;
 use crate::scenario::{EstimateSource, Override, Scenario, ScenarioError, Shaping, Workload};
@@ -60,22 +60,22 @@ impl ReplayScenario {
     /// The run of its scenario, with values that override those of the scenario.
     ///
     /// # Errors
-    /// [`RunError::Request`] if the workload cannot be opened, or the scenario is invalid.
+    /// `RunErrorKind::Request` if the workload cannot be opened, or the scenario is invalid.
     pub fn run(&self, sets: &[Override], policies: &Policies) -> Result<Run, RunError> {
-        let looked = self.workload.look(&self.shaping)?;
-        let keys = self.keys(&looked);
+        let inspected = self.workload.inspect(&self.shaping)?;
+        let keys = self.keys(&inspected);
         let text = crate::scenario::shown(&keys);
         let scenario = Scenario::read("the replay".as_ref(), &text, sets, policies).map_err(refused)?;
-        Ok(Run::new(scenario, 1, policies).given(looked.opened))
+        Ok(Run::new(scenario, 1, policies).opened(inspected.opened))
     }
 
     /// The keys of the scenario that differ from their defaults.
-    fn keys(&self, looked: &Looked) -> Table {
+    fn keys(&self, inspected: &Inspected) -> Table {
         let Shaping { clean, cap, first, load: _, mut estimates, feedback, malleable, procs: _, mut seed } =
             self.shaping.clone();
         if let EstimateSource::Tsafrir(named) = &mut estimates {
             named.params.entry("seed".to_owned()).or_insert_with(|| seed.to_string());
-        } else if let Some(own) = looked.workload.generator().and_then(|named| named.params.get("seed")) {
+        } else if let Some(own) = inspected.workload.generator().and_then(|named| named.params.get("seed")) {
             // Nothing else draws random numbers.
             seed = own.parse().unwrap_or(seed);
         }
@@ -84,23 +84,23 @@ impl ReplayScenario {
             ("first", first.as_ref().and_then(Kind::show)),
             ("malleable", malleable.then_some(Value::Boolean(true))),
         ]);
-        if let Some(named) = looked.workload.generator() {
+        if let Some(named) = inspected.workload.generator() {
             // A generator without a seed of its own draws the jobs that `generate` writes with the seed of the run.
             let mut params = named.params.clone();
-            params.entry("procs".to_owned()).or_insert_with(|| looked.procs.to_string());
+            params.entry("procs".to_owned()).or_insert_with(|| inspected.procs.to_string());
             if let Some(load) = params.get_mut("load")
                 && let Ok(of_machine) = load.parse::<f64>()
             {
-                *load = self.of_site(of_machine, looked.procs).to_string();
+                *load = self.of_site(of_machine, inspected.procs).to_string();
             }
             let params = params.into_iter().map(|(key, value)| (key, Value::String(value)));
             workload.insert(named.name.clone(), Value::Table(params.collect()));
         } else {
-            let log = match &looked.workload {
+            let log = match &inspected.workload {
                 Workload::File(path) => path.display().to_string(),
                 _ => "-".to_owned(),
             };
-            let load = self.shaping.load.map(|load| Value::Float(self.of_site(load, looked.procs)));
+            let load = self.shaping.load.map(|load| Value::Float(self.of_site(load, inspected.procs)));
             workload.extend(table([
                 ("log", log.show()),
                 ("load", load),
@@ -111,7 +111,7 @@ impl ReplayScenario {
         }
         let machines = table([
             ("class", Some("default".into())),
-            ("count", looked.procs.show()),
+            ("count", inspected.procs.show()),
             ("speed", Some(Value::Float(self.speed.as_f64()))),
         ]);
         let site = table([
@@ -120,7 +120,7 @@ impl ReplayScenario {
             ("workload", Some(workload.into())),
         ]);
         table([
-            ("name", looked.name.show()),
+            ("name", inspected.name.show()),
             ("seed", seed.show()),
             ("engine", Some("direct".into())),
             ("site", Some(Value::Array(vec![site.into()]))),

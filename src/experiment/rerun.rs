@@ -3,16 +3,16 @@
 use super::{Run, RunError};
 use crate::grid::Policies;
 use crate::output::RunFolder;
-use crate::scenario::Scenario;
+use crate::scenario::{Base, Scenario, ScenarioError};
 
 /// The run that left `folder`, built anew from its `scenario.toml`. It writes no files and keeps no store.
 ///
 /// # Errors
-/// [`RunError::Request`] if the folder does not contain its scenario, or this version cannot read it.
+/// `RunErrorKind::Request` if the folder does not contain its scenario, or this version cannot read it.
 pub fn rerun(folder: &RunFolder, policies: &Policies) -> Result<Run, RunError> {
     let Some(mut scenario) = kept(folder, policies)? else {
-        let said = format!("`{}` has no scenario.toml, which says what was run", folder.dir().display());
-        return Err(RunError::request(said).with_hint("run it again with this version of gridemu"));
+        let message = format!("`{}` has no scenario.toml, which says what was run", folder.dir().display());
+        return Err(RunError::request(message).with_hint("run it again with this version of gridemu"));
     };
     scenario.resolved.output.folder = None;
     scenario.resolved.checkpoint = None;
@@ -24,19 +24,20 @@ pub fn rerun(folder: &RunFolder, policies: &Policies) -> Result<Run, RunError> {
 /// The scenario in `folder`; `None` if there is none.
 ///
 /// # Errors
-/// [`RunError::Request`] if this version cannot read it, or it is from a replay of an older gridemu.
+/// `RunErrorKind::Request` if this version cannot read it, or it is from a replay of an older gridemu.
 pub(super) fn kept(folder: &RunFolder, policies: &Policies) -> Result<Option<Scenario>, RunError> {
     if let Some(text) = folder.scenario()? {
         let file = folder.dir().join("scenario.toml");
-        return Ok(Some(Scenario::read_kept(&file, &text, policies)?));
+        let base = Base::parse(&file, &text).map_err(ScenarioError::from)?;
+        return Ok(Some(base.kept().read(&[], policies)?));
     }
     let old = folder.dir().join("replay.json");
     if !old.is_file() {
         return Ok(None);
     }
-    let said = format!(
+    let message = format!(
         "`{}` is of a gridemu from before replays were runs of a scenario, which say it in scenario.toml",
         old.display()
     );
-    Err(RunError::request(said).with_hint("replay it again with this version of gridemu"))
+    Err(RunError::request(message).with_hint("replay it again with this version of gridemu"))
 }

@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use super::checkpoint::{Checkpointer, Description, Snapshot, options};
+use super::checkpoint::{Checkpointer, Description, Snapshot, open_store};
 use super::{Commands, Control, Progress, Run, RunError};
 use crate::grid::{Grid, JournalEntry, Policies};
 use crate::metrics::GridSummary;
 use crate::scenario::{CheckpointPlan, Scenario};
-use crate::store::{Cut, Entries, Section, Store};
+use crate::store::{Barrier, Entries, Newest, Section, Store};
 
 /// An open store with the description of its run.
 pub struct Stored {
@@ -25,7 +25,7 @@ pub struct ResumePoint {
     /// The number of the snapshot.
     pub number: u64,
     /// The instant and the counts of the snapshot.
-    pub cut: Cut,
+    pub barrier: Barrier,
     /// Newer snapshots that cannot be used, with the reason.
     pub skipped: Vec<(u64, String)>,
     /// The number of commands after the snapshot, which are replayed.
@@ -38,20 +38,32 @@ impl Stored {
     /// Opens the store in `folder` and reads the description of its run.
     ///
     /// # Errors
-    /// [`RunError::Request`] if there is no store, it cannot be read, or its run can no longer be built, for example because a log is
+    /// `RunErrorKind::Request` if there is no store, it cannot be read, or its run can no longer be built, for example because a log is
     /// gone.
     pub fn open(folder: &Path, policies: &Policies) -> Result<Self, RunError> {
-        let plan = CheckpointPlan::new(folder.to_owned());
-        let store = Store::open(folder, &options(&plan)).map_err(|error| RunError::from_store(&error))?;
+        let store = open_store(folder)?;
+        let about = store.about();
         let Description::Run { folder: typed_in, scenario: text, threads } =
-            Description::read(folder, store.about())?;
-        let run = build_run(folder, &store, &typed_in, &text, threads, policies)?;
+            Description::read(folder, about)?;
+        // The text was valid when the run began, so places of errors in it are of no use.
+        let file = format!("the scenario kept in {}", folder.display());
+        let mut scenario = Scenario::read(file.as_ref(), &text, &[], policies)?;
+        if scenario.hash != about.hash {
+            return Err(RunError::request(format!(
+                "this version of gridemu interprets the scenario of `{}` differently than the version that began the run",
+                folder.display()
+            ))
+            .with_hint(format!("resume it with gridemu {}", about.program)));
+        }
+        if let Some(folder) = &mut scenario.resolved.output.folder {
+            *folder = typed_in.join(&*folder);
+        }
+        if let Some(plan) = &mut scenario.resolved.checkpoint {
+            // The store may have been moved.
+            folder.clone_into(&mut plan.store);
+        }
+        let run = Run::new(scenario, threads, policies);
         Ok(Self { store, run, text, typed_in })
-    }
-
-    /// The run as described in the store.
-    pub const fn run(&self) -> &Run {
-        &self.run
     }
 
     /// The store.
@@ -62,41 +74,35 @@ impl Stored {
     /// The summary of the run, if it has ended.
     ///
     /// # Errors
-    /// [`RunError::Request`] if the summary is damaged.
+    /// `RunErrorKind::Request` if the summary is damaged.
     pub fn ended(&self) -> Result<Option<GridSummary>, RunError> {
-        let bytes = self.store.finished().map_err(|error| RunError::from_store(&error))?;
-        let read = |bytes: Vec<u8>| {
-            serde_json::from_slice(&bytes).map_err(|error| {
-                RunError::request(format!("the summary in the store cannot be read: {error}"))
-            })
-        };
-        bytes.map(read).transpose()
+        let bytes = self.store.finished().map_err(RunError::from_store)?;
+        let read = bytes.map(|bytes| serde_json::from_slice(&bytes)).transpose();
+        read.map_err(|error| RunError::request(format!("the summary in the store cannot be read: {error}")))
     }
 
     /// The commands after a snapshot, and whether the last entry is incomplete.
-    pub(super) fn told(&self, number: u64) -> Result<(Vec<JournalEntry>, bool), RunError> {
-        let Entries { entries, torn } =
-            self.store.journal(number).map_err(|error| RunError::from_store(&error))?;
-        let read = |entry: &Vec<u8>| {
-            postcard::from_bytes(entry).map_err(|error| {
-                RunError::request(format!("a command in the journal of the store cannot be read: {error}"))
-            })
-        };
-        let told: Vec<JournalEntry> = entries.iter().map(read).collect::<Result<_, _>>()?;
-        Ok((told, torn))
+    pub(super) fn journal(&self, number: u64) -> Result<(Vec<JournalEntry>, bool), RunError> {
+        let Entries { entries, torn } = self.store.journal(number).map_err(RunError::from_store)?;
+        let read: Result<_, postcard::Error> =
+            entries.iter().map(|entry| postcard::from_bytes(entry)).collect();
+        let journal = read.map_err(|error| {
+            RunError::request(format!("a command in the journal of the store cannot be read: {error}"))
+        })?;
+        Ok((journal, torn))
     }
 
     /// The grid at the snapshot of these sections.
     pub(super) fn grid(&self, sections: &[Section]) -> Result<Grid, RunError> {
-        self.run.grid_of(&Snapshot { sections, told: &[], store: &self.store })
+        self.run.grid_of(&Snapshot { sections, journal: &[], store: &self.store })
     }
 
     /// Continues from the newest usable snapshot, which is passed to `say` first, and runs to the end, with snapshots as
     /// before. The journal is replayed first, then the run takes `commands`.
     ///
     /// # Errors
-    /// [`RunError::Request`] if no snapshot can be used, the workload or a file of the run has changed, or there are commands and
-    /// the run does not follow the wall clock; [`RunError::Run`] if the run fails; [`RunError::Stopped`] if it is stopped again.
+    /// `RunErrorKind::Request` if no snapshot can be used, the workload or a file of the run has changed, or there are commands and
+    /// the run does not follow the wall clock; `RunErrorKind::Run` if the run fails; `RunErrorKind::Stopped` if it is stopped again.
     pub fn resume(
         mut self,
         progress: &Progress,
@@ -108,55 +114,19 @@ impl Stored {
         if commands.is_some() {
             Commands::check(resolved)?;
         }
-        let refused = |error| RunError::from_store(&error);
-        let newest = self.store.newest().map_err(refused)?;
-        let (told, torn) = self.told(newest.number)?;
-        let commands_again = told.len();
-        let skipped = newest.skipped;
-        say(&ResumePoint { number: newest.number, cut: newest.cut, skipped, commands_again, torn });
-        let plan = CheckpointPlan::new(self.store.folder().to_owned());
-        let from = Snapshot { sections: &newest.sections, told: &told, store: &self.store };
-        let mut begun = self.run.restored(&from, progress)?;
-        self.store.go_on_from(newest.number).map_err(refused)?;
-        let plan = resolved.checkpoint.clone().unwrap_or(plan);
-        let checkpointer = Checkpointer::new(plan, self.store, control, progress).resuming(newest.number);
+        let Newest { number, barrier, sections, skipped } =
+            self.store.newest().map_err(RunError::from_store)?;
+        let (journal, torn) = self.journal(number)?;
+        say(&ResumePoint { number, barrier, skipped, commands_again: journal.len(), torn });
+        let from = Snapshot { sections: &sections, journal: &journal, store: &self.store };
+        let mut active = self.run.restored(&from, progress, false, |_, _| Ok(()))?;
+        self.store.continue_from(number).map_err(RunError::from_store)?;
+        let plan = resolved.checkpoint.clone();
+        let plan = plan.unwrap_or_else(|| CheckpointPlan::new(self.store.folder().to_owned()));
+        let checkpointer = Checkpointer::new(plan, self.store, control, progress).resuming(number);
         if let Some(commands) = commands {
-            begun = begun.listening(commands, &resolved.grid.sites, Some(&checkpointer), progress)?;
+            active = active.listening(commands, Some(&checkpointer), progress)?;
         }
-        self.run.carry_out(begun, Some(checkpointer), progress, control)
+        self.run.carry_out(&mut active, Some(checkpointer), progress, control)
     }
-}
-
-/// Builds the run from the scenario with which it began.
-fn build_run(
-    store: &Path,
-    opened: &Store,
-    from: &Path,
-    text: &str,
-    threads: usize,
-    policies: &Policies,
-) -> Result<Run, RunError> {
-    let about = opened.about();
-    // The text was valid when the run began, so places of errors in it are of no use.
-    let mut scenario = Scenario::read(
-        &PathBuf::from(format!("the scenario kept in {}", store.display())),
-        text,
-        &[],
-        policies,
-    )?;
-    if scenario.hash != about.hash {
-        return Err(RunError::request(format!(
-            "this version of gridemu interprets the scenario of `{}` differently than the version that began the run",
-            store.display()
-        ))
-        .with_hint(format!("resume it with gridemu {}", about.program)));
-    }
-    if let Some(folder) = &mut scenario.resolved.output.folder {
-        *folder = from.join(&*folder);
-    }
-    if let Some(plan) = &mut scenario.resolved.checkpoint {
-        // The store may have been moved.
-        plan.store = store.to_owned();
-    }
-    Ok(Run::new(scenario, threads, policies))
 }

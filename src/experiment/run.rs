@@ -6,22 +6,20 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::active_run::{ActiveRun, Driver};
-use super::checkpoint::{Anew, Checkpointer, Description, Snapshot, create_store, here};
-use super::files::Files;
+use super::checkpoint::{Anew, Checkpointer, Restored, Snapshot, create_store};
 use super::recorder::Recorder;
 use super::timed::Read;
 use super::workload::{Logs, Opened};
 use super::{Commands, Control, Progress, RunError};
 use crate::entity::{Broker, Site};
 use crate::experiment::single::{notes, single, too_large};
-use crate::experiment::workload::Given;
-use crate::grid::{Grid, Policies};
+use crate::grid::{Grid, Merge, Policies};
 use crate::metrics::{
     Ages, BrokerFacts, GridFacts, GridMeasures, GridSummary, Ledger, RecoveryRule, Times, Window,
 };
-use crate::model::{RecordSink, SiteSpec};
-use crate::output::{OutputMark, OutputOptions};
-use crate::scenario::{Clock, Engine, Measure, ResolvedScenario, Scenario, ScenarioError};
+use crate::model::SiteSpec;
+use crate::output::{OutputDir, OutputMark, OutputOptions};
+use crate::scenario::{Engine, PlannedWorkload, ResolvedScenario, Scenario};
 use crate::workload::{Carrying, Merged, Source};
 
 /// A scenario that is ready to run.
@@ -34,7 +32,7 @@ pub struct Run {
     /// Logs that other runs share.
     logs: Option<Logs>,
     /// The workload of the first site, if it can be opened only once and has been.
-    given: Given,
+    opened: Arc<Mutex<Option<Opened>>>,
 }
 
 /// The opened workloads of a scenario.
@@ -44,39 +42,6 @@ pub struct Inputs {
     /// The workload of the portal, merged into one source; `None` if there is none.
     pub portal: Option<Box<dyn Source>>,
     reads: Vec<Arc<Mutex<Read>>>,
-}
-
-/// A run that has begun and can continue.
-pub(super) struct Begun {
-    active: ActiveRun,
-    inputs: Inputs,
-}
-
-impl Begun {
-    /// The same run with a witness that sees each record.
-    pub(super) fn witnessed(self, witness: Box<dyn RecordSink + Send>) -> Self {
-        Self { active: self.active.witnessed(witness), ..self }
-    }
-
-    /// The same run with commands, which `checkpointer` writes to the journal if there is one.
-    ///
-    /// # Errors
-    /// [`RunError::Run`] if the reading thread cannot be started.
-    pub(super) fn listening(
-        self,
-        commands: Commands,
-        sites: &[SiteSpec],
-        checkpointer: Option<&Checkpointer>,
-        progress: &Progress,
-    ) -> Result<Self, RunError> {
-        let (sites, next) = (sites.to_vec(), self.active.grid.commands());
-        let outside = match checkpointer {
-            Some(checkpointer) => commands.listen(sites, next, checkpointer.journal(), progress)?,
-            // A run without a store cannot be resumed, so it needs no journal.
-            None => commands.listen(sites, next, |_| Ok(()), progress)?,
-        };
-        Ok(Self { active: self.active.listening(outside), ..self })
-    }
 }
 
 impl Inputs {
@@ -96,7 +61,7 @@ impl Run {
             policies: policies.clone(),
             note: None,
             logs: None,
-            given: Given::default(),
+            opened: Arc::default(),
         }
     }
 
@@ -111,8 +76,8 @@ impl Run {
     }
 
     /// The same run with the workload of its first site, if it can be opened only once and has been.
-    pub(super) fn given(self, opened: Option<Opened>) -> Self {
-        Self { given: Given::new(opened), ..self }
+    pub(super) fn opened(self, opened: Option<Opened>) -> Self {
+        Self { opened: Arc::new(Mutex::new(opened)), ..self }
     }
 
     /// The scenario.
@@ -133,21 +98,26 @@ impl Run {
     /// Opens all workloads.
     ///
     /// # Errors
-    /// [`RunError::Request`] names the workload that cannot be opened.
+    /// `RunErrorKind::Request` names the workload that cannot be opened.
     pub fn open(&self, progress: &Progress) -> Result<Inputs, RunError> {
         let resolved = &self.scenario.resolved;
+        let open = |planned: &PlannedWorkload| {
+            let PlannedWorkload { workload, entity, shaping, .. } = planned;
+            let opened = workload.open_with(entity, shaping, progress, self.logs.as_ref())?;
+            Ok::<_, RunError>(opened.waiting(shaping))
+        };
         let sites = resolved.site_workloads.iter().zip(&resolved.grid.sites).map(|(planned, site)| {
-            let opened = planned.as_ref().map(|planned| planned.open_with(progress, self.logs.as_ref()));
+            let opened = planned.as_ref().map(open);
             opened.transpose().map_err(|error| error.within(&format!("the workload of site `{}`", site.name)))
         });
-        let sites: Vec<Option<Opened>> = match self.given.take() {
-            Some(opened) => vec![Some(opened)],
-            None => sites.collect::<Result<_, _>>()?,
-        };
+        let sites: Vec<Option<Opened>> =
+            match self.opened.lock().unwrap_or_else(PoisonError::into_inner).take() {
+                Some(opened) => vec![Some(opened)],
+                None => sites.collect::<Result<_, _>>()?,
+            };
         let mut reads: Vec<_> = sites.iter().flatten().map(|opened| Arc::clone(&opened.read)).collect();
         let portal = resolved.portal.iter().enumerate().map(|(at, planned)| {
-            let opened = planned.open_with(progress, self.logs.as_ref());
-            let opened = opened.map_err(|error| error.within(&format!("`workload[{at}]`")))?;
+            let opened = open(planned).map_err(|error| error.within(&format!("`workload[{at}]`")))?;
             reads.push(opened.read);
             let source: Box<dyn Source> =
                 Box::new(Carrying::new(opened.source, planned.input, planned.output));
@@ -164,18 +134,18 @@ impl Run {
     /// Runs to the end, without snapshots.
     ///
     /// # Errors
-    /// [`RunError::Request`] if a workload cannot be opened, [`RunError::Run`] if the run fails, with the completed
+    /// `RunErrorKind::Request` if a workload cannot be opened, `RunErrorKind::Run` if the run fails, with the completed
     /// results in the output folder.
     pub fn run(&self, progress: &Progress) -> Result<GridSummary, RunError> {
-        let built = self.build(progress)?;
-        self.carry_out(self.begin(built, progress)?, None, progress, &Control::new())
+        let mut active = self.begin(self.build(progress)?, progress)?;
+        self.carry_out(&mut active, None, progress, &Control::new())
     }
 
     /// Runs to the end, with the snapshots that the scenario requests, and takes `commands`.
     ///
     /// # Errors
-    /// As [`Run::run`]; [`RunError::Request`] if there are commands and the run does not follow the wall clock;
-    /// [`RunError::Stopped`] if `control` was asked to stop it, after a last snapshot.
+    /// As [`Run::run`]; `RunErrorKind::Request` if there are commands and the run does not follow the wall clock;
+    /// `RunErrorKind::Stopped` if `control` was asked to stop it, after a last snapshot.
     pub fn run_with_snapshots(
         &self,
         progress: &Progress,
@@ -195,47 +165,42 @@ impl Run {
         // Inputs that cannot be opened are reported before anything is created or removed.
         let built = self.build(progress)?;
         let checkpointer = resolved.checkpoint.as_ref().map(|plan| {
-            let scenario = self.scenario.text.clone();
-            let description = Description::Run { folder: here()?, scenario, threads: self.threads };
-            let store = create_store(
-                plan,
-                &description,
-                &resolved.name,
-                self.scenario.hash,
-                anew,
-                resolved.output.folder.as_deref(),
-            )?;
+            let store = create_store(plan, &self.scenario, self.threads, anew)?;
             Ok::<_, RunError>(Checkpointer::new(plan.clone(), store, control, progress))
         });
         let checkpointer = checkpointer.transpose()?;
-        let mut begun = self.begin(built, progress)?;
+        let mut active = self.begin(built, progress)?;
         if let Some(commands) = commands {
-            begun = begun.listening(commands, &resolved.grid.sites, checkpointer.as_ref(), progress)?;
+            active = active.listening(commands, checkpointer.as_ref(), progress)?;
         }
-        self.carry_out(begun, checkpointer, progress, control)
+        self.carry_out(&mut active, checkpointer, progress, control)
     }
 
-    /// The run at its snapshot, continuing with its own files.
-    pub(super) fn restored(&self, from: &Snapshot<'_>, progress: &Progress) -> Result<Begun, RunError> {
-        self.branched(from, progress, false, |_, _| Ok(()))
-    }
-
-    /// The same under another description if `adopt` is set. `prepare` is given the folder of the files of this run, and
-    /// the mark of the files of the saved run.
-    pub(super) fn branched(
+    /// The run at its snapshot, under another description than it was taken with if `adopt` is set. `prepare` is given the folder of the
+    /// files of this run, and the mark of the files of the saved run.
+    pub(super) fn restored(
         &self,
         from: &Snapshot<'_>,
         progress: &Progress,
         adopt: bool,
         prepare: impl FnOnce(&Path, &OutputMark) -> Result<(), RunError>,
-    ) -> Result<Begun, RunError> {
-        let read = from.read()?;
-        let (mut grid, inputs) = self.build(progress)?;
-        let (merge, recorder, spent) =
-            from.put_back(read, &mut grid, adopt, self.files(), prepare, progress)?;
-        let active =
-            ActiveRun::new(grid, recorder, self.driver(), self.scenario.resolved.until, inputs.reads.clone());
-        Ok(Begun { active: active.gone_on(merge, spent), inputs })
+    ) -> Result<ActiveRun, RunError> {
+        let Restored { grid: saved, merge, recorder, spent } = from.read()?;
+        let mut built = self.build(progress)?;
+        from.put_into(&mut built.0, saved, adopt)?;
+        let merge = Merge::restore(merge).map_err(RunError::from_restoring)?;
+        let ResolvedScenario { grid, output, definitions, until, .. } = &self.scenario.resolved;
+        let output = match (&output.folder, &recorder.output) {
+            (Some(folder), Some(mark)) => {
+                prepare(folder, mark)?;
+                let options = self.output_options();
+                let resumed = OutputDir::resume(folder, &grid.sites, definitions.clone(), &options, mark);
+                Some(resumed.map_err(RunError::from_files)?)
+            }
+            _ => None,
+        };
+        let recorder = from.recorder(recorder, output, progress.clone())?;
+        Ok(ActiveRun::new(built, recorder, self.driver(), *until).continued(merge, spent))
     }
 
     /// The grid at the snapshot `from`.
@@ -257,81 +222,72 @@ impl Run {
         let sources =
             inputs.sites.iter_mut().map(|opened| opened.as_mut().map(Opened::take_source)).collect();
         let grid = Grid::build(spec, sources, inputs.portal.take(), &self.policies)
-            .map_err(|error| RunError::from_building(&error))?;
+            .map_err(RunError::from_building)?;
         Ok((grid, inputs))
     }
 
     /// The summary before the first event: it has every figure of the run.
     pub(crate) fn outline(&self) -> Result<GridSummary, RunError> {
         let ResolvedScenario { grid: spec, .. } = &self.scenario.resolved;
-        let grid = Grid::build(spec, Vec::new(), None, &self.policies)
-            .map_err(|error| RunError::from_building(&error))?;
+        let grid = Grid::build(spec, Vec::new(), None, &self.policies).map_err(RunError::from_building)?;
         let measures =
             GridMeasures::new(self.scenario.resolved.definitions.clone(), Window::ALL, &spec.sites);
         let recorder = Recorder::new(measures, None, Progress::default());
         Ok(self.summary(&grid, &recorder, None, Times::default(), Duration::ZERO))
     }
 
-    /// The run at its beginning.
-    fn begin(&self, (grid, inputs): (Grid, Inputs), progress: &Progress) -> Result<Begun, RunError> {
-        let ResolvedScenario { grid: spec, measure, until, clock, .. } = &self.scenario.resolved;
-        let definitions = self.scenario.resolved.definitions.clone();
-        let window = match measure {
-            Measure::All => Window::ALL,
-            Measure::Window { from, to } => Window::new(*from, *to).unwrap_or(Window::ALL),
-        };
-        let output = self.files().map(Files::create).transpose()?;
+    /// The run at its beginning. A folder that cannot be created is reported before anything runs.
+    fn begin(&self, built: (Grid, Inputs), progress: &Progress) -> Result<ActiveRun, RunError> {
+        let ResolvedScenario { grid: spec, measure, until, pace, definitions, output, .. } =
+            &self.scenario.resolved;
+        let output = output.folder.as_ref().map(|folder| {
+            OutputDir::create(folder, &spec.sites, definitions.clone(), &self.output_options())
+        });
+        let output = output.transpose().map_err(RunError::from_files)?;
+        let grid = &built.0;
         let present = grid.sites().flat_map(Site::partitions).map(|part| u64::from(part.present())).sum();
-        let mut measures = GridMeasures::new(definitions, window, &spec.sites);
+        let mut measures = GridMeasures::new(definitions.clone(), *measure, &spec.sites);
         // A run that follows the wall clock may get churn commands, now or after it is resumed.
-        if *clock != Clock::Virtual || grid.sites().any(Site::churns) {
+        if pace.is_some() || grid.sites().any(Site::churns) {
             measures = measures.watching(RecoveryRule::default(), present);
         }
         let recorder = Recorder::new(measures, output, progress.clone());
-        let active = ActiveRun::new(grid, recorder, self.driver(), *until, inputs.reads.clone());
-        Ok(Begun { active, inputs })
+        Ok(ActiveRun::new(built, recorder, self.driver(), *until))
     }
 
     pub(super) fn carry_out(
         &self,
-        begun: Begun,
+        active: &mut ActiveRun,
         checkpointer: Option<Checkpointer>,
         progress: &Progress,
         control: &Control,
     ) -> Result<GridSummary, RunError> {
         let folder = self.scenario.resolved.output.folder.as_deref();
-        let Begun { active, inputs } = begun;
-        let own = inputs.sites.first().and_then(Option::as_ref);
         active.carry_out(checkpointer, progress, control, folder, |run, times, whole| {
+            let own = run.inputs.sites.first().and_then(Option::as_ref);
             self.summary(&run.grid, &run.recorder, own, times, whole)
         })
     }
 
     fn driver(&self) -> Driver {
-        let ResolvedScenario { engine, clock, .. } = &self.scenario.resolved;
+        let ResolvedScenario { engine, pace, .. } = &self.scenario.resolved;
         let threads = NonZeroUsize::new(self.threads).unwrap_or(NonZeroUsize::MIN);
-        match (engine, clock) {
-            (Engine::Direct, Clock::Virtual) if self.scenario.resolved.runs_alone() => Driver::Alone,
-            (Engine::Direct, Clock::Virtual) => Driver::Loop,
-            (Engine::Actors, Clock::Virtual) => Driver::Actors { threads, pace: None },
+        match (engine, pace) {
+            (Engine::Direct, None) if self.scenario.resolved.runs_alone() => Driver::Alone,
+            (Engine::Direct, None) => Driver::Loop,
             // Only the actors follow the wall clock.
-            (_, Clock::Paced(pace)) => Driver::Actors { threads, pace: Some(*pace) },
+            (_, pace) => Driver::Actors { threads, pace: *pace },
         }
     }
 
-    fn files(&self) -> Option<Files<'_>> {
-        let ResolvedScenario { name, grid, output: plan, definitions, .. } = &self.scenario.resolved;
-        Some(Files {
-            folder: plan.folder.clone()?,
-            sites: &grid.sites,
-            definitions: definitions.clone(),
-            options: OutputOptions {
-                machines: plan.machines,
-                events: true,
-                scenario: Some(self.scenario.text.clone()),
-                batsim: plan.batsim.then(|| name.clone()),
-            },
-        })
+    fn output_options(&self) -> OutputOptions {
+        let ResolvedScenario { name, output, .. } = &self.scenario.resolved;
+        OutputOptions {
+            machines: output.machines,
+            events: true,
+            scenario: Some(self.scenario.text.clone()),
+            batsim: output.batsim.then(|| name.clone()),
+        }
     }
 
     fn summary(
@@ -371,11 +327,5 @@ impl Run {
         };
         let ages = Ages::of(tally.assigned, tally.age_sum, tally.age_max);
         GridSummary::new(facts, single, &recorder.measured, &ledgers, &ages, recorder.fingerprint)
-    }
-}
-
-impl From<ScenarioError> for RunError {
-    fn from(error: ScenarioError) -> Self {
-        Self::request(error)
     }
 }

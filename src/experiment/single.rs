@@ -5,10 +5,10 @@ use super::workload::Opened;
 use crate::entity::{Portal, Site};
 use crate::formats::swf::Clean;
 use crate::grid::Grid;
-use crate::metrics::{GridMeasures, OfferedLoad, SingleSite, WaitComparison};
+use crate::metrics::{GridMeasures, OfferedLoad, SingleSite, WaitComparison, Window};
 use crate::model::{Named, PartitionSpec, SiteSpec};
 use crate::scenario::{EstimateSource, Workload};
-use crate::scenario::{Measure, PlannedWorkload, ResolvedScenario};
+use crate::scenario::{PlannedWorkload, ResolvedScenario};
 use crate::workload::Estimates;
 
 /// The description of a run of one site without a broker, with its workload `opened`; `None` for any other grid.
@@ -108,20 +108,20 @@ fn typed(site: &SiteSpec, planned: &PlannedWorkload) -> Vec<String> {
 }
 
 /// Notes that a reader needs before trusting the result. A `single` site is not named.
-pub(super) fn notes(grid: &Grid, measure: Measure, single: bool) -> Vec<String> {
+pub(super) fn notes(grid: &Grid, measure: Window, single: bool) -> Vec<String> {
     let mut notes = grid.portal().map(Portal::notes).unwrap_or_default();
     for site in grid.sites() {
-        let mut told = site.notes();
+        let mut of_site = site.notes();
         let short = site.tally().short_reservations;
         if short > 0 {
-            told.push(format!("{short} reservations began with fewer processors than booked"));
+            of_site.push(format!("{short} reservations began with fewer processors than booked"));
         }
         let name = if single { String::new() } else { format!("site `{}`: ", site.spec().name) };
-        notes.extend(told.into_iter().map(|note| format!("{name}{note}")));
+        notes.extend(of_site.into_iter().map(|note| format!("{name}{note}")));
     }
-    if measure != Measure::All {
+    if measure != Window::ALL {
         notes.push(
-            "utilization, energy and cost cover the whole run; jobs, waits and churn cover the measurement window"
+            "figures of jobs cover those submitted in the measurement window, wasted work, machine events and replanning what happened in it; usage, energy, cost, processor time and assignments cover the whole run"
                 .to_owned(),
         );
     }

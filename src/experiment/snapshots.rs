@@ -9,21 +9,19 @@ use std::time::{Duration, UNIX_EPOCH};
 use humantime::format_rfc3339_seconds;
 
 use super::RunError;
-use super::checkpoint::options;
+use super::checkpoint::open_store;
 use super::resume::Stored;
 use crate::grid::{Grid, Policies};
-use crate::scenario::CheckpointPlan;
-use crate::store::{SnapshotInfo, State, Store, StoreError};
+use crate::store::{SnapshotInfo, StoreError};
 
 pub use facts::{PlaceFacts, SnapshotFacts, SnapshotRow, StoreFacts};
 
 /// Describes the store in `folder`.
 ///
 /// # Errors
-/// [`RunError::Request`] if it cannot be opened.
-pub fn look_up(folder: &Path) -> Result<StoreFacts, RunError> {
-    let store = open(folder)?;
-    let refused = |error| RunError::from_store(&error);
+/// `RunErrorKind::Request` if it cannot be opened.
+pub fn describe_store(folder: &Path) -> Result<StoreFacts, RunError> {
+    let store = open_store(folder)?;
     let about = store.about();
     Ok(StoreFacts {
         store: folder.display().to_string(),
@@ -34,18 +32,18 @@ pub fn look_up(folder: &Path) -> Result<StoreFacts, RunError> {
         database: store.engine().to_string(),
         // A damaged summary is reported when it is read.
         finished: store.finished().map_or(true, |summary| summary.is_some()),
-        on_disk: store.size_on_disk().map_err(refused)?,
-        snapshots: store.snapshots().map_err(refused)?.iter().map(row).collect(),
+        on_disk: store.size_on_disk().map_err(RunError::from_store)?,
+        snapshots: store.snapshots().map_err(RunError::from_store)?.iter().map(row).collect(),
     })
 }
 
 /// Describes the snapshot `number` of the store in `folder`.
 ///
 /// # Errors
-/// [`RunError::Request`] if there is no such snapshot, it is damaged, or its run can no longer be built.
-pub fn look_into(folder: &Path, number: u64, policies: &Policies) -> Result<SnapshotFacts, RunError> {
+/// `RunErrorKind::Request` if there is no such snapshot, it is damaged, or its run can no longer be built.
+pub fn describe_snapshot(folder: &Path, number: u64, policies: &Policies) -> Result<SnapshotFacts, RunError> {
     let stored = Stored::open(folder, policies)?;
-    let (info, sections) = stored.store().read(number).map_err(|error| RunError::from_store(&error))?;
+    let (info, sections) = stored.store().read(number).map_err(RunError::from_store)?;
     let grid = stored.grid(&sections)?;
     Ok(SnapshotFacts {
         row: row(&info),
@@ -58,43 +56,33 @@ pub fn look_into(folder: &Path, number: u64, policies: &Policies) -> Result<Snap
 /// good. Returns the numbers of the removed ones.
 ///
 /// # Errors
-/// [`RunError::Request`] if there is no such snapshot, or it is the only usable one.
+/// `RunErrorKind::Request` if there is no such snapshot, or it is the only usable one.
 pub fn prune(folder: &Path, last: Option<usize>, remove: &[u64]) -> Result<Vec<u64>, RunError> {
-    let mut store = open(folder)?;
-    let refused = |error| RunError::from_store(&error);
+    let mut store = open_store(folder)?;
     let remove: BTreeSet<u64> = remove.iter().copied().collect();
     // All numbers are checked before anything is removed.
     for number in &remove {
-        store.read(*number).map(|_| ()).or_else(|error| match error {
-            StoreError::Unknown { .. } => Err(refused(error)),
-            _ => Ok(()),
-        })?;
+        if let Err(error @ StoreError::Unknown { .. }) = store.read(*number) {
+            return Err(RunError::from_store(error));
+        }
     }
     for number in &remove {
-        store.remove(*number).map_err(refused)?;
+        store.remove(*number).map_err(RunError::from_store)?;
     }
-    let pruned = last.map_or_else(|| Ok(Vec::new()), |last| store.prune(last)).map_err(refused)?;
-    Ok(remove.into_iter().chain(pruned).collect())
-}
-
-fn open(folder: &Path) -> Result<Store, RunError> {
-    let plan = CheckpointPlan::new(folder.to_owned());
-    Store::open(folder, &options(&plan)).map_err(|error| RunError::from_store(&error))
+    let pruned = last.map(|last| store.prune(last)).transpose().map_err(RunError::from_store)?;
+    Ok(remove.into_iter().chain(pruned.into_iter().flatten()).collect())
 }
 
 fn row(info: &SnapshotInfo) -> SnapshotRow {
     SnapshotRow {
         number: info.number,
-        at_s: info.cut.map(|cut| cut.at.as_secs_f64()),
+        at_s: info.barrier.map(|barrier| barrier.at.as_secs_f64()),
         taken: utc(info.taken),
-        jobs: info.cut.map(|cut| cut.jobs),
-        records: info.cut.map(|cut| cut.records),
+        jobs: info.barrier.map(|barrier| barrier.jobs),
+        records: info.barrier.map(|barrier| barrier.records),
         bytes: info.bytes,
-        kept: info.cut.is_some_and(|cut| cut.kept),
-        damage: match &info.state {
-            State::Intact => None,
-            State::Damaged(why) => Some(why.clone()),
-        },
+        kept: info.barrier.is_some_and(|barrier| barrier.kept),
+        damage: info.damage.clone(),
     }
 }
 

@@ -19,12 +19,12 @@ const BATCH: usize = 512;
 pub(super) struct Read {
     /// Time spent reading or generating.
     pub(super) elapsed: Duration,
-    given: Given,
+    totals: Totals,
 }
 
 /// Totals of the jobs that have been read.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-struct Given {
+struct Totals {
     first: Option<Time>,
     last: Time,
     /// Processors × run time, in processor-microseconds.
@@ -34,13 +34,13 @@ struct Given {
 impl Read {
     /// Processors × run time of all jobs over `procs` × the span of submissions; `None` if all were submitted at once.
     pub(super) fn offered_load(&self, procs: u32) -> Option<f64> {
-        let Given { first, last, work, .. } = self.given;
+        let Totals { first, last, work, .. } = self.totals;
         let span = last.since(first?).micros();
         (span > 0).then(|| work as f64 / (span as f64 * f64::from(procs)))
     }
 }
 
-impl Given {
+impl Totals {
     fn add(&mut self, job: &Job) {
         self.first.get_or_insert(job.submit);
         self.last = self.last.max(job.submit);
@@ -52,7 +52,7 @@ impl Given {
 pub(super) struct Timed {
     inner: Box<dyn Source>,
     /// The position of the inner source before the batch, and what had been read by then.
-    before: Option<(Mark, Given)>,
+    before: Option<(Mark, Totals)>,
     batch: VecDeque<Job>,
     taken: u64,
     failed: Option<SourceError>,
@@ -62,7 +62,7 @@ pub(super) struct Timed {
 #[derive(Serialize, Deserialize)]
 struct State {
     before: Mark,
-    given: Given,
+    totals: Totals,
     taken: u64,
 }
 
@@ -82,7 +82,7 @@ impl Timed {
 
     fn fill(&mut self) {
         let started = now();
-        self.before = self.inner.mark().map(|mark| (mark, self.given()));
+        self.before = self.inner.mark().map(|mark| (mark, self.totals()));
         self.taken = 0;
         while self.batch.len() < BATCH {
             match self.inner.next_job() {
@@ -97,38 +97,33 @@ impl Timed {
         let elapsed = now() - started;
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         read.elapsed += elapsed;
-        self.batch.iter().for_each(|job| read.given.add(job));
+        self.batch.iter().for_each(|job| read.totals.add(job));
     }
 
-    fn given(&self) -> Given {
-        self.read.lock().unwrap_or_else(PoisonError::into_inner).given
+    fn totals(&self) -> Totals {
+        self.read.lock().unwrap_or_else(PoisonError::into_inner).totals
+    }
+
+    /// The next job, if there is one.
+    fn front(&mut self) -> Result<Option<&Job>, SourceError> {
+        if self.batch.is_empty() && self.failed.is_none() {
+            self.fill();
+        }
+        match (self.batch.front(), &self.failed) {
+            (None, Some(error)) => Err(error.clone()),
+            (front, _) => Ok(front),
+        }
     }
 }
 
 impl Source for Timed {
     fn peek_time(&mut self) -> Result<Option<Time>, SourceError> {
-        if self.batch.is_empty() && self.failed.is_none() {
-            self.fill();
-        }
-        match (self.batch.front(), &self.failed) {
-            (Some(job), _) => Ok(Some(job.submit)),
-            (None, Some(error)) => Err(error.clone()),
-            (None, None) => Ok(None),
-        }
+        Ok(self.front()?.map(|job| job.submit))
     }
 
     fn next_job(&mut self) -> Result<Option<Job>, SourceError> {
-        if self.batch.is_empty() && self.failed.is_none() {
-            self.fill();
-        }
-        match (self.batch.pop_front(), &self.failed) {
-            (Some(job), _) => {
-                self.taken += 1;
-                Ok(Some(job))
-            }
-            (None, Some(error)) => Err(error.clone()),
-            (None, None) => Ok(None),
-        }
+        self.taken += u64::from(self.front()?.is_some());
+        Ok(self.batch.pop_front())
     }
 
     fn notes(&self) -> Vec<String> {
@@ -136,14 +131,14 @@ impl Source for Timed {
     }
 
     fn mark(&self) -> Option<Mark> {
-        let (before, given, taken) = if self.batch.is_empty() {
-            (self.inner.mark()?, self.given(), 0)
+        let (before, totals, taken) = if self.batch.is_empty() {
+            (self.inner.mark()?, self.totals(), 0)
         } else {
-            let (before, given) = self.before.clone()?;
-            (before, given, self.taken)
+            let (before, totals) = self.before.clone()?;
+            (before, totals, self.taken)
         };
         let (position, content) = (before.position + taken, before.content);
-        let state = postcard::to_stdvec(&State { before, given, taken }).ok()?;
+        let state = postcard::to_stdvec(&State { before, totals, taken }).ok()?;
         Some(Mark { position, content, state })
     }
 
@@ -155,12 +150,12 @@ impl Source for Timed {
         let state: State = postcard::from_bytes(&mark.state).map_err(|_| fail("the mark is damaged"))?;
         // Building a grid looks at the first job of each source, and a log cannot be read backwards: if the mark lies in
         // the current batch, its jobs are still in memory.
-        let at_hand = |(before, _): &(Mark, Given)| self.taken == 0 && *before == state.before;
+        let at_hand = |(before, _): &(Mark, Totals)| self.taken == 0 && *before == state.before;
         if self.batch.is_empty() || !self.before.as_ref().is_some_and(at_hand) {
             self.inner.seek(&state.before)?;
             (self.before, self.failed, self.taken) = (None, None, 0);
             self.batch.clear();
-            self.read.lock().unwrap_or_else(PoisonError::into_inner).given = state.given;
+            self.read.lock().unwrap_or_else(PoisonError::into_inner).totals = state.totals;
             if state.taken > 0 {
                 self.fill();
             }

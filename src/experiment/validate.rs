@@ -1,19 +1,21 @@
 //! Checks whether the rows of a folder are a valid schedule on its grid. This module reads the rows and finds the
 //! description of the grid; [`crate::verify`] does the checks.
 
-mod asked;
 mod platform;
+mod workloads;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use super::{RunError, rerun};
 use crate::grid::Policies;
+use crate::model::{JobId, NamedJob};
 use crate::output::{FolderKind, RunFolder};
 use crate::units::{Span, Time};
 use crate::verify::names::Names;
-use crate::verify::rows::{self, Rowed, Tables};
-use crate::verify::{Checker, JobName, Platform, Row, Rule, Validation, Verdict, Violation};
-use asked::Workloads;
+use crate::verify::rows::{self, TableRow, Tables};
+use crate::verify::{Checker, Platform, Row, Rule, Validation, Verdict, Violation};
+use workloads::Workloads;
 
 /// The description of the grid with which a schedule is compared.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -30,63 +32,66 @@ pub enum GridFrom {
 /// Checks the schedule in `folder` against its grid.
 ///
 /// # Errors
-/// [`RunError::Request`] if the folder's tables cannot be read, or there is no description of the grid.
+/// `RunErrorKind::Request` if the folder's tables cannot be read, or there is no description of the grid.
 pub fn validate(folder: &RunFolder, from: &GridFrom, policies: &Policies) -> Result<Validation, RunError> {
     let found = platform::find(folder, from, policies)?;
     let mut tables = Tables::open(folder)?;
     let batsim = folder.kind() == FolderKind::Batsim;
-    let segments = tables.has_segments() || batsim;
-    let platform = Platform {
+    let segments = tables.segments.is_some() || batsim;
+    let platform = Arc::new(Platform {
         sites: found.sites.clone(),
         rigid: found.rigid,
         segments,
-        events: tables.has_events(),
+        events: tables.events.is_some(),
         has_local: found.has_local,
         known: !matches!(from, GridFrom::Procs(_)),
         slack: Span::from_micros(if batsim { 2 } else { 0 }),
-    };
+    });
     let adopt = matches!(from, GridFrom::Procs(_));
     let mut names = Names::new(&found.sites, adopt);
-    let mut checker = Checker::new(platform);
+    let mut checker = Checker::new(Arc::clone(&platform));
     let mut tally = Tally::default();
-    let tau = folder.summary().and_then(|summary| summary["tau"].as_f64());
-    let lows = tables.lows(folder)?;
-    let mut told: u64 = 0;
-    let mut asked = match *from {
+    let tau = folder.summary().and_then(|summary| summary["tau"].as_f64()).and_then(Span::from_secs_f64);
+    let mut count: u64 = 0;
+    let mut workloads = match *from {
         GridFrom::Folder if !batsim => {
             rerun(folder, policies).map_err(|error| error.to_string()).and_then(|run| Workloads::open(&run))
         }
         _ => Err("the workload is not known".to_owned()),
     };
-    if asked.as_ref().is_ok_and(Workloads::has_feedback) {
+    if workloads.as_ref().is_ok_and(Workloads::has_feedback) {
         checker.remember_ends();
     }
     while let Some((row, now)) = tables.next()? {
-        if told.is_multiple_of(rows::STRIDE) {
+        if count.is_multiple_of(rows::STRIDE) {
             // Events at `now` and later may still follow.
-            checker.forget_before(lows.at(tables.blocks_done()).min(now));
+            checker.forget_before(tables.next_begin().min(now));
         }
-        told += 1;
+        count += 1;
         match row {
-            Rowed::Event(event) => {
+            TableRow::Event(event) => {
                 let at = Row { file: "events.csv", line: event.line };
                 match names.event(&event) {
-                    Ok(Some(record)) => checker.event(&record, at),
-                    Ok(None) => {}
-                    Err(stray) => checker.fault(Rule::Place, event.time, stray.jobs, at, stray.said),
+                    Ok(record) => checker.event(&record, at),
+                    Err(unknown) => checker.fault(Rule::Place, event.time, unknown.jobs, at, unknown.message),
                 }
                 tally.events += 1;
             }
-            Rowed::Segment(segment) => {
+            TableRow::Segment(segment) => {
                 let at = Row { file: "segments.csv", line: segment.line };
+                let mut named = NamedJob::Only(JobId(segment.job));
                 match names.segment(&segment) {
-                    Ok(record) => checker.segment(&record, at),
-                    Err(stray) => checker.fault(Rule::Place, segment.from, stray.jobs, at, stray.said),
+                    Ok(record) => {
+                        checker.segment(&record, at);
+                        named = platform.job(record.job_ref());
+                    }
+                    Err(unknown) => {
+                        checker.fault(Rule::Place, segment.from, unknown.jobs, at, unknown.message)
+                    }
                 }
                 if segment.procs != segment.processors.len() {
                     let said = format!(
-                        "job {}: `procs` is {}, and there are {} processors",
-                        segment.job,
+                        "{named}: `procs` is {}, and there are {} processors",
                         segment.procs,
                         segment.processors.len()
                     );
@@ -94,43 +99,47 @@ pub fn validate(folder: &RunFolder, from: &GridFrom, policies: &Policies) -> Res
                 }
                 tally.segments += 1;
             }
-            Rowed::Job(job) => {
-                let at = Row { file: tables.jobs_file(), line: job.line };
+            TableRow::Job(job) => {
+                let at = Row { file: tables.jobs_file, line: job.line };
                 tally.outcomes[job.outcome.index()] += 1;
                 match names.job(&job) {
                     Ok(record) => {
                         for segment in names.allocated(&job, &record) {
                             checker.segment(&segment, at);
                         }
-                        checker.columns(&record, &rows::columns(&job, tau, batsim), at);
-                        let name = JobName::new(record.id, record.origin, record.site);
-                        match asked.as_mut().map(|asked| (asked.take(name), asked.is_complete())) {
-                            Ok((Ok(Some(wanted)), _)) => checker.asked(&record, &wanted, at),
+                        checker.columns(&record, &job, tau, batsim, at);
+                        let name = record.job_ref();
+                        match workloads.as_mut().map(|of| (of.take(name), of.is_complete())) {
+                            Ok((Ok(Some(wanted)), _)) => checker.request(&record, &wanted, at),
                             Ok((Ok(None), true)) if !checker.has_ended(name) => {
-                                let said = format!("no workload of the run has job {}", job.job);
+                                let said = format!("no workload of the run has {}", platform.job(name));
                                 checker.fault(Rule::Rows, job.submit, vec![name], at, said);
                             }
-                            Ok((Err(why), _)) => asked = Err(why),
+                            Ok((Err(why), _)) => workloads = Err(why),
                             Ok((Ok(None), _)) | Err(_) => {}
                         }
                         checker.job(&record, at);
                     }
-                    Err(stray) => checker.fault(Rule::Place, job.end, stray.jobs, at, stray.said),
+                    Err(unknown) => checker.fault(Rule::Place, job.end, unknown.jobs, at, unknown.message),
                 }
             }
         }
     }
-    let last = tables.last();
+    let last = tables.last;
     let mut verdict = checker.finish();
     let mut unchecked = found.unchecked;
-    match asked.and_then(Workloads::left) {
+    match workloads.and_then(Workloads::left) {
         Ok((Some(name), count)) => {
-            let said = match count {
-                1 => format!("job {} of the workload has no row", name.id),
-                _ => format!("{count} jobs of the workload have no row, job {} among them", name.id),
+            let message = match count {
+                1 => match platform.job(name) {
+                    NamedJob::Only(number) => format!("job {number} of the workload has no row"),
+                    NamedJob::Grid(number) => format!("job {number} of the grid's workload has no row"),
+                    NamedJob::Local(number, site) => format!("job {number} of {site}'s workload has no row"),
+                },
+                _ => format!("{count} jobs of the workload have no row, {} among them", platform.job(name)),
             };
-            let row = Row { file: tables.jobs_file(), line: 0 };
-            verdict.break_rule(Violation { time: last, rule: Rule::Rows, jobs: vec![name], said, row });
+            let row = Row { file: tables.jobs_file, line: 0 };
+            verdict.report(Violation { time: last, rule: Rule::Rows, jobs: vec![name], message, row });
         }
         Ok((None, _)) => {}
         Err(why) => {
@@ -141,17 +150,17 @@ pub fn validate(folder: &RunFolder, from: &GridFrom, policies: &Policies) -> Res
     if !segments {
         unchecked.insert(Rule::SameProcessors, "the folder has no segments.csv".to_owned());
     }
-    if !tables.has_events() && !batsim && folder.kind() == FolderKind::Run {
+    if tables.events.is_none() && !batsim && folder.kind() == FolderKind::Run {
         unchecked.insert(Rule::Down, "the folder has no events.csv".to_owned());
     }
-    for rule in Rule::ALL {
+    for rule in Rule::all() {
         if !verdict.checked.contains_key(&rule) && !verdict.broken.contains_key(&rule) {
             unchecked.entry(rule).or_insert_with(|| nothing_to_see(rule).to_owned());
         }
     }
     Ok(Validation {
         title: folder.title().to_owned(),
-        grid: found.told,
+        grid: found.described,
         sites: found.sites.into_iter().map(|site| site.spec.name).collect(),
         verdict,
         unchecked,
@@ -170,9 +179,9 @@ struct Tally {
 fn agree_with_summary(folder: &RunFolder, tally: &Tally, last: Time, verdict: &mut Verdict) {
     let Some(summary) = folder.summary() else { return };
     let row = Row { file: "summary.json", line: 0 };
-    verdict.look(Rule::Columns);
-    let mut fault = |said: String| {
-        verdict.break_rule(Violation { time: last, rule: Rule::Columns, jobs: Vec::new(), said, row });
+    verdict.count_check(Rule::Columns);
+    let mut fault = |message: String| {
+        verdict.report(Violation { time: last, rule: Rule::Columns, jobs: Vec::new(), message, row });
     };
     for (name, rows) in crate::model::Outcome::NAMES.iter().zip(tally.outcomes) {
         let count = |key: &str| summary[key][*name].as_u64().unwrap_or(0);

@@ -4,6 +4,7 @@ mod generated;
 mod log;
 mod shared;
 
+use std::fmt;
 use std::fs::File;
 use std::io;
 use std::path::Path;
@@ -14,17 +15,16 @@ use super::{Progress, RunError};
 use crate::formats::batsim;
 use crate::formats::swf::{Clean, Header};
 use crate::model::Named;
-use crate::scenario::{EstimateSource, PlannedWorkload, Shaping, Workload};
+use crate::scenario::{EstimateSource, Shaping, Workload};
 use crate::units::Span;
 use crate::workload::cwf::CwfSpec;
 use crate::workload::lublin::LublinSpec;
 use crate::workload::poisson::PoissonSpec;
 use crate::workload::random::Stream;
-use crate::workload::tsafrir::{self, TsafrirSpec};
+use crate::workload::tsafrir::{TsafrirError, TsafrirSpec};
 use crate::workload::{Estimated, Estimates, Factor, Feedback, First, Jobs, Resizable, Scaled, Source, Spec};
-use generated::{completed, one_pace, open};
+use generated::{completed, open};
 
-pub(super) use shared::Given;
 pub(crate) use shared::Logs;
 
 /// A workload that is ready to run.
@@ -35,17 +35,13 @@ pub struct Opened {
     pub name: String,
     /// Processors of the workload's machine.
     pub procs: u32,
-    /// The seed, if anything is drawn at random.
-    pub seed: Option<u64>,
     /// The header of a log.
     pub header: Option<Header>,
-    /// True if its jobs may have elastic commands.
-    pub elastic: bool,
     pub(super) read: Arc<Mutex<Read>>,
 }
 
 /// A workload that has been inspected before the run.
-pub(super) struct Looked {
+pub(super) struct Inspected {
     /// The workload with all parameters that follow from its shaping.
     pub(super) workload: Workload,
     /// The name of the workload.
@@ -56,10 +52,21 @@ pub(super) struct Looked {
     pub(super) opened: Option<Opened>,
 }
 
+impl fmt::Debug for Opened {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
 impl Opened {
     /// Takes the source of jobs; it can be taken once.
     pub(crate) fn take_source(&mut self) -> Box<dyn Source> {
         std::mem::replace(&mut self.source, Box::new(Jobs::new(Vec::new())))
+    }
+
+    /// The same workload, whose jobs wait for those that they follow if `shaping` says so.
+    pub(super) fn waiting(self, shaping: &Shaping) -> Self {
+        if shaping.feedback { Self { source: Box::new(Feedback::new(self.source)), ..self } } else { self }
     }
 
     /// The offered load so far: processors × run time of the jobs read, over the machine × the span of submissions.
@@ -75,17 +82,15 @@ impl Opened {
 impl Shaping {
     /// Refuses shapings that are invalid for every workload.
     fn check(&self) -> Result<(), RunError> {
-        if let Some(load) = self.load.filter(|load| !(0.001..=1000.0).contains(load)) {
-            let problem = format!("a load of {load} cannot be reached; it must be from 0.001 to 1000");
-            return Err(RunError::request(problem));
-        }
-        if self.first == Some(0) {
-            return Err(RunError::request("`first` must be 1 or more"));
-        }
-        if self.procs == Some(0) {
-            return Err(RunError::request("the number of processors must be 1 or more"));
-        }
-        Ok(())
+        let problem = match (self.load, self.first, self.procs) {
+            (Some(load), ..) if !(0.001..=1000.0).contains(&load) => {
+                format!("a load of {load} cannot be reached; it must be from 0.001 to 1000")
+            }
+            (_, Some(0), _) => "`first` must be 1 or more".to_owned(),
+            (.., Some(0)) => "the number of processors must be 1 or more".to_owned(),
+            _ => return Ok(()),
+        };
+        Err(RunError::request(problem))
     }
 }
 
@@ -93,7 +98,7 @@ impl Workload {
     /// Opens the workload and shapes it.
     ///
     /// # Errors
-    /// [`RunError::Request`] if it cannot be opened, is not a workload, or cannot be shaped like that.
+    /// `RunErrorKind::Request` if it cannot be opened, is not a workload, or cannot be shaped like that.
     pub fn open(&self, shaping: &Shaping, progress: &Progress) -> Result<Opened, RunError> {
         self.open_for("", shaping, progress)
     }
@@ -104,26 +109,12 @@ impl Workload {
     /// # Errors
     /// See [`Workload::open`].
     pub fn open_for(&self, entity: &str, shaping: &Shaping, progress: &Progress) -> Result<Opened, RunError> {
-        self.open_with(entity, shaping, progress, None)
+        Ok(self.open_with(entity, shaping, progress, None)?.waiting(shaping))
     }
 
-    /// As [`Workload::open_for`], with logs shared between runs.
+    /// As [`Workload::open_for`], with logs shared between runs. Under feedback, jobs only name the job that they follow, and do not wait
+    /// for it.
     pub(crate) fn open_with(
-        &self,
-        entity: &str,
-        shaping: &Shaping,
-        progress: &Progress,
-        logs: Option<&Logs>,
-    ) -> Result<Opened, RunError> {
-        let mut opened = self.open_unfollowed(entity, shaping, progress, logs)?;
-        if shaping.feedback {
-            opened.source = Box::new(Feedback::new(opened.source));
-        }
-        Ok(opened)
-    }
-
-    /// As [`Workload::open_with`], but jobs only name the job that they follow under feedback, and do not wait for it.
-    pub(crate) fn open_unfollowed(
         &self,
         entity: &str,
         shaping: &Shaping,
@@ -134,23 +125,23 @@ impl Workload {
         if let (Self::File(path), Some(found)) = (self, self.file().map_err(RunError::request)?)
             && found != *path
         {
-            return Self::File(found).open_unfollowed(entity, shaping, progress, logs);
+            return Self::File(found).open_with(entity, shaping, progress, logs);
         }
         let base = match self {
             Self::File(path) if is_json(path) => open_batsim(path, shaping, self.is_once())?,
             Self::File(path) => self.open_log(path, shaping, progress, logs)?,
-            Self::Stdin => self.open_stdin(shaping)?,
-            Self::Lublin(named) => open::<LublinSpec>(named, entity, shaping, progress)?,
-            Self::Poisson(named) => {
-                one_pace(named, shaping)?;
-                open::<PoissonSpec>(named, entity, shaping, progress)?
+            Self::Stdin if shaping.load.is_some() => {
+                return Err(read_once("standard input", "`--load` needs"));
             }
-            Self::Cwf(named) => Base { elastic: true, ..open::<CwfSpec>(named, entity, shaping, progress)? },
+            Self::Stdin => log::open_stdin(shaping)?,
+            Self::Lublin(named) => open::<LublinSpec>(named, entity, shaping, progress)?,
+            Self::Poisson(named) => open::<PoissonSpec>(named, entity, shaping, progress)?,
+            Self::Cwf(named) => open::<CwfSpec>(named, entity, shaping, progress)?,
         };
-        let Base { mut source, name, procs, mut seed, header, elastic } = base;
+        let Base { mut source, name, procs, header } = base;
         let Some(procs) = shaping.procs.or(procs) else {
-            let said = header.as_ref().and_then(|header| header.with_line("MaxProcs"));
-            let problem = match said {
+            let message = header.as_ref().and_then(|header| header.with_line("MaxProcs"));
+            let problem = match message {
                 None => format!("`{name}` does not contain the number of processors of its machine"),
                 Some((value, line)) => {
                     format!("{name}, line {line}: `MaxProcs: {value}` is not a number of processors")
@@ -163,41 +154,25 @@ impl Workload {
             EstimateSource::Plain(estimates) => source = Box::new(Estimated::new(source, *estimates)),
             EstimateSource::Tsafrir(named) => {
                 source = estimated_by_users(source, named.clone(), shaping.seed, entity)?;
-                // The seed of a generator is part of its name.
-                seed = Some(shaping.seed);
             }
         }
         if shaping.malleable {
             source = Box::new(Resizable::new(source, procs));
         }
         let (timed, read) = Timed::new(source);
-        Ok(Opened { source: Box::new(timed), name, procs, seed, header, elastic, read })
+        Ok(Opened { source: Box::new(timed), name, procs, header, read })
     }
 
     /// Inspects the workload before a replay: a generator gets all its random parameters.
     ///
     /// # Errors
     /// As [`Workload::open`].
-    pub(super) fn look(&self, shaping: &Shaping) -> Result<Looked, RunError> {
+    pub(super) fn inspect(&self, shaping: &Shaping) -> Result<Inspected, RunError> {
         shaping.check()?;
-        let drawn = |named: Named, procs: u32, of: fn(Named) -> Self| {
-            let name = named.to_string();
-            Looked { workload: of(named), name, procs: shaping.procs.unwrap_or(procs), opened: None }
-        };
-        match self {
-            Self::Lublin(named) => {
-                let (named, procs) = completed::<LublinSpec>(named, "", shaping)?;
-                Ok(drawn(named, procs, Self::Lublin))
-            }
-            Self::Poisson(named) => {
-                one_pace(named, shaping)?;
-                let (named, procs) = completed::<PoissonSpec>(named, "", shaping)?;
-                Ok(drawn(named, procs, Self::Poisson))
-            }
-            Self::Cwf(named) => {
-                let (named, procs) = completed::<CwfSpec>(named, "", shaping)?;
-                Ok(drawn(named, procs, Self::Cwf))
-            }
+        let (named, procs) = match self {
+            Self::Lublin(named) => completed::<LublinSpec>(named, "", shaping)?,
+            Self::Poisson(named) => completed::<PoissonSpec>(named, "", shaping)?,
+            Self::Cwf(named) => completed::<CwfSpec>(named, "", shaping)?,
             Self::File(_) | Self::Stdin => {
                 let once = self.is_once();
                 // Shaping that needs the whole log is left to the run.
@@ -208,10 +183,15 @@ impl Workload {
                     ..shaping.clone()
                 };
                 let opened = self.open(if once { shaping } else { &light }, &Progress::default())?;
-                let (name, procs) = (opened.name.clone(), opened.procs);
-                Ok(Looked { workload: self.clone(), name, procs, opened: Some(opened).filter(|_| once) })
+                let (workload, name, procs) = (self.clone(), opened.name.clone(), opened.procs);
+                return Ok(Inspected { workload, name, procs, opened: Some(opened).filter(|_| once) });
             }
+        };
+        let (mut workload, name) = (self.clone(), named.to_string());
+        if let Some(own) = workload.generator_mut() {
+            *own = named;
         }
+        Ok(Inspected { workload, name, procs: shaping.procs.unwrap_or(procs), opened: None })
     }
 
     fn open_log(
@@ -237,13 +217,6 @@ impl Workload {
         Ok(base)
     }
 
-    fn open_stdin(&self, shaping: &Shaping) -> Result<Base, RunError> {
-        if shaping.load.is_some() {
-            return Err(read_once("standard input", "`--load` needs"));
-        }
-        log::open_stdin(shaping)
-    }
-
     /// Reads the whole log once to find the factor that gives the requested load.
     fn factor_for(&self, load: f64, shaping: &Shaping, logs: Option<&Logs>) -> Result<Factor, RunError> {
         let plain = Shaping {
@@ -253,7 +226,7 @@ impl Workload {
             ..shaping.clone()
         };
         let mut opened = self.open_with("", &plain, &Progress::default(), logs)?;
-        while opened.source.next_job().map_err(|error| RunError::from_opening(&error))?.is_some() {}
+        while opened.source.next_job().map_err(RunError::from_opening)?.is_some() {}
         let impossible =
             || RunError::request(format!("`{}` cannot be scaled to a load of {load}", opened.name));
         let now = opened.offered_load().filter(|now| *now > 0.0).ok_or_else(impossible)?;
@@ -261,23 +234,8 @@ impl Workload {
     }
 }
 
-impl PlannedWorkload {
-    /// Opens the workload.
-    ///
-    /// # Errors
-    /// [`RunError::Request`] if it cannot be opened or shaped like that.
-    pub fn open(&self, progress: &Progress) -> Result<Opened, RunError> {
-        self.workload.open_for(&self.entity, &self.shaping, progress)
-    }
-
-    /// As [`PlannedWorkload::open`], with logs shared between runs.
-    pub(crate) fn open_with(&self, progress: &Progress, logs: Option<&Logs>) -> Result<Opened, RunError> {
-        self.workload.open_with(&self.entity, &self.shaping, progress, logs)
-    }
-}
-
 /// The error of a pipe that would have to be read a second time.
-pub(crate) fn read_once(name: impl std::fmt::Display, who: &str) -> RunError {
+pub(crate) fn read_once(name: impl fmt::Display, who: &str) -> RunError {
     RunError::request(format!("{name} cannot be read twice, as {who}")).with_hint("write it to a file first")
 }
 
@@ -286,9 +244,7 @@ struct Base {
     source: Box<dyn Source>,
     name: String,
     procs: Option<u32>,
-    seed: Option<u64>,
     header: Option<Header>,
-    elastic: bool,
 }
 
 fn open_batsim(path: &Path, shaping: &Shaping, once: bool) -> Result<Base, RunError> {
@@ -303,7 +259,7 @@ fn open_batsim(path: &Path, shaping: &Shaping, once: bool) -> Result<Base, RunEr
     if let Some(first) = shaping.first {
         source = Box::new(First::new(source, first));
     }
-    Ok(Base { source, name, procs: Some(read.nb_res), seed: None, header: None, elastic: false })
+    Ok(Base { source, name, procs: Some(read.nb_res), header: None })
 }
 
 /// Refuses options that only a log supports, so that no option is ignored silently.
@@ -324,7 +280,7 @@ fn estimated_by_users(
 ) -> Result<Box<dyn Source>, RunError> {
     let once = source.mark().is_none();
     let mut jobs = Vec::new();
-    while let Some(job) = source.next_job().map_err(|error| RunError::from_opening(&error))? {
+    while let Some(job) = source.next_job().map_err(RunError::from_opening)? {
         jobs.push(job);
     }
     named.params.entry("max".to_owned()).or_insert_with(|| {
@@ -335,10 +291,9 @@ fn estimated_by_users(
     // A seed given for the estimates makes them the same for every entity.
     let (seed, entity) = spec.seed.map_or((seed, entity), |own| (own, ""));
     let stream = Stream::new(seed, entity, "estimates");
-    let drained = Jobs::new(jobs).with_notes(source.notes()).had_once(once);
-    let estimated = tsafrir::Estimated::new(&spec, drained, stream)
-        .map_err(|error| RunError::request(&error).with_maybe_hint(error.hint()))?;
-    Ok(Box::new(estimated))
+    let estimated = spec.estimated(jobs, source.notes(), stream);
+    let estimated = estimated.map_err(|error| RunError::request(&error).with_hint(TsafrirError::HINT))?;
+    Ok(Box::new(estimated.had_once(once)))
 }
 
 fn open_file(path: &Path) -> Result<(File, u64), RunError> {

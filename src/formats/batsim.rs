@@ -4,6 +4,7 @@
 //! transfers on a platform of SimGrid, which has no counterpart here, and are errors.
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::io::{BufReader, Read};
 
 use rustc_hash::FxHashSet;
@@ -26,7 +27,7 @@ pub struct BatsimWorkload {
     pub jobs: Vec<Job>,
 }
 
-/// Why a workload cannot be read.
+/// A workload that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum BatsimError {
@@ -38,51 +39,27 @@ pub enum BatsimError {
         /// What is wrong.
         problem: String,
         /// What the user can do.
-        hint: String,
+        hint: &'static str,
     },
-    /// The file is not JSON, or does not have the form of a workload.
+    /// The file is not a workload.
     #[error("`{name}` is not a Batsim workload: {problem}")]
     Form {
         /// The file.
         name: String,
-        /// What is wrong, with line and column.
+        /// What is wrong.
         problem: String,
     },
-    /// A job names a profile that does not exist.
-    #[error("`{name}`: job `{job}` has the profile `{profile}`, which the file does not define")]
-    NoProfile {
+    /// A job that makes no sense, or has a profile that is not supported.
+    #[error("`{name}`: job `{job}`{problem}")]
+    Job {
         /// The file.
         name: String,
-        /// The job.
+        /// The id of the job.
         job: String,
-        /// The name of the profile.
-        profile: String,
-    },
-    /// A profile has another type than `delay`.
-    #[error("`{name}`: job `{job}` has the profile `{profile}` of type `{kind}`; only `delay` is supported")]
-    ProfileType {
-        /// The file.
-        name: String,
-        /// The job.
-        job: String,
-        /// Its profile.
-        profile: String,
-        /// The type of the profile.
-        kind: String,
-    },
-    /// A value makes no sense.
-    #[error("`{name}`: job `{job}`: `{field}` is {value}, not {expected}")]
-    Value {
-        /// The file.
-        name: String,
-        /// The job.
-        job: String,
-        /// The field.
-        field: &'static str,
-        /// Its value.
-        value: String,
-        /// What would be right.
-        expected: &'static str,
+        /// What is wrong, as the end of a sentence that begins with the job.
+        problem: String,
+        /// What the user can do.
+        hint: &'static str,
     },
 }
 
@@ -90,10 +67,7 @@ impl BatsimError {
     /// What the user can do about it, if anything.
     pub fn hint(&self) -> Option<&str> {
         match self {
-            Self::Read { hint, .. } if !hint.is_empty() => Some(hint),
-            Self::ProfileType { .. } => {
-                Some("replace the profile by a `delay` profile with the run time measured under Batsim")
-            }
+            Self::Read { hint, .. } | Self::Job { hint, .. } if !hint.is_empty() => Some(hint),
             _ => None,
         }
     }
@@ -141,7 +115,7 @@ pub fn read(name: &str, input: Box<dyn Read + Send>) -> Result<BatsimWorkload, B
     let failure = |error: &std::io::Error| BatsimError::Read {
         name: name.to_owned(),
         problem: error.to_string(),
-        hint: input::hint(error).to_owned(),
+        hint: input::hint(error),
     };
     let mut text = Vec::new();
     input::unpacked(input)
@@ -152,59 +126,51 @@ pub fn read(name: &str, input: Box<dyn Read + Send>) -> Result<BatsimWorkload, B
     drop(text);
     let mut ids = FxHashSet::default();
     let mut jobs = Vec::with_capacity(written.jobs.len());
-    for job in &written.jobs {
-        let job = meaning(name, job, &written.profiles)?;
+    for written_job in &written.jobs {
+        let fail =
+            |job: String, problem, hint| BatsimError::Job { name: name.to_owned(), job, problem, hint };
+        let job = job_of(written_job, &written.profiles)
+            .map_err(|(problem, hint)| fail(written_job.id.shown(), problem, hint))?;
         if !ids.insert(job.id) {
-            let id = job.id.to_string();
-            return Err(wrong(name, &id, "id", &id, "a number that no other job has"));
+            let problem = format!(": `id` is {}, not a number that no other job has", job.id);
+            return Err(fail(job.id.to_string(), problem, ""));
         }
         jobs.push(job);
     }
     Ok(BatsimWorkload { nb_res: written.nb_res, jobs })
 }
 
-fn wrong(name: &str, job: &str, field: &'static str, value: &str, expected: &'static str) -> BatsimError {
-    BatsimError::Value {
-        name: name.to_owned(),
-        job: job.to_owned(),
-        field,
-        value: value.to_owned(),
-        expected,
+impl WrittenId {
+    fn shown(&self) -> String {
+        match self {
+            Self::Number(id) => id.to_string(),
+            Self::Text(text) => text.clone(),
+        }
     }
 }
 
-fn meaning(name: &str, job: &WrittenJob, profiles: &BTreeMap<String, Profile>) -> Result<Job, BatsimError> {
-    let shown = match &job.id {
-        WrittenId::Number(id) => id.to_string(),
-        WrittenId::Text(text) => text.clone(),
-    };
+/// The job as it is meant, or what is wrong with it, with a hint.
+fn job_of(job: &WrittenJob, profiles: &BTreeMap<String, Profile>) -> Result<Job, (String, &'static str)> {
     let wrong =
-        |field, value: &dyn ToString, expected| wrong(name, &shown, field, &value.to_string(), expected);
-    let id = match &job.id {
-        WrittenId::Number(id) => *id,
-        WrittenId::Text(text) => text
-            .rsplit('!')
-            .next()
-            .and_then(|id| id.parse().ok())
-            .ok_or_else(|| wrong("id", text, "a number, or a number behind `workload!`"))?,
-    };
+        |field, value: &dyn Display, expected| (format!(": `{field}` is {value}, not {expected}"), "");
+    let shown = job.id.shown();
+    let id = shown.rsplit('!').next().and_then(|id| id.parse().ok());
+    let id = id.ok_or_else(|| wrong("id", &shown, "a number, or a number behind `workload!`"))?;
     let span = |field, secs: f64| {
         Span::from_secs_f64(secs)
             .filter(|span| *span <= MAX_SPAN)
             .ok_or_else(|| wrong(field, &secs, "a time from 0 to 10000000000 seconds"))
     };
-    let profile = profiles.get(&job.profile).ok_or_else(|| BatsimError::NoProfile {
-        name: name.to_owned(),
-        job: shown.clone(),
-        profile: job.profile.clone(),
-    })?;
+    let name = &job.profile;
+    let profile = profiles
+        .get(name)
+        .ok_or_else(|| (format!(" has the profile `{name}`, which the file does not define"), ""))?;
     if profile.kind != "delay" {
-        return Err(BatsimError::ProfileType {
-            name: name.to_owned(),
-            job: shown.clone(),
-            profile: job.profile.clone(),
-            kind: profile.kind.clone(),
-        });
+        let kind = &profile.kind;
+        return Err((
+            format!(" has the profile `{name}` of type `{kind}`; only `delay` is supported"),
+            "replace the profile by a `delay` profile with the run time measured under Batsim",
+        ));
     }
     if job.res == 0 {
         return Err(wrong("res", &job.res, "at least 1"));
@@ -214,8 +180,7 @@ fn meaning(name: &str, job: &WrittenJob, profiles: &BTreeMap<String, Profile>) -
     let runtime = span("delay", delay)?;
     let submit = Time::ZERO + span("subtime", job.subtime)?;
     let estimate = match job.walltime {
-        None => runtime,
-        Some(-1.0) => runtime,
+        None | Some(-1.0) => runtime,
         Some(walltime) => span("walltime", walltime)?,
     };
     Ok(Job::rigid(id, submit, job.res, runtime).estimated(estimate))

@@ -1,26 +1,10 @@
 //! The plain loop over entities.
 
-use thiserror::Error;
-
+use super::GridError;
 use super::merge::Merge;
 use super::windows::{Call, WindowError, Windows};
-use crate::entity::{Address, Entity, EntityError, Message, Outbox};
+use crate::entity::{Address, Entity, Message, Outbox};
 use crate::model::{Record, RecordSink};
-
-/// An error that ends a drive.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum DriveError {
-    /// An error in an entity.
-    #[error(transparent)]
-    Entity(#[from] EntityError),
-    /// A violation of the rules that windows rely on.
-    #[error(transparent)]
-    Window(#[from] WindowError),
-    /// The sink accepts no more records; its owner knows the cause.
-    #[error("the records of the run cannot be written any more")]
-    SinkClosed,
-}
 
 /// Advances entities until everything before the end of the run has happened.
 ///
@@ -29,13 +13,13 @@ pub enum DriveError {
 /// hold everything that is left to happen.
 ///
 /// # Errors
-/// [`DriveError`] says what broke, where and when; entities then stand at different moments.
+/// [`GridError`] says what broke, where and when; entities then stand at different moments.
 pub fn drive<E: Entity>(
     entities: &mut [E],
     windows: &mut Windows,
     merge: &mut Merge,
     sink: &mut dyn RecordSink,
-) -> Result<(), DriveError> {
+) -> Result<(), GridError> {
     entities.iter().enumerate().for_each(|(place, entity)| windows.left(place, entity.pending()));
     let mut calls: Vec<Call> = Vec::with_capacity(entities.len());
     while windows.open(&mut calls)? {
@@ -53,7 +37,7 @@ pub fn drive<E: Entity>(
             merge.emit(windows.passed().time, sink);
         }
         if sink.is_closed() {
-            return Err(DriveError::SinkClosed);
+            return Err(GridError::SinkClosed);
         }
     }
     merge.emit(windows.passed().time, sink);
@@ -71,7 +55,7 @@ fn carry_out<E: Entity>(
     windows: &mut Windows,
     merge: &mut Merge,
     sink: &mut dyn RecordSink,
-) -> Result<(), DriveError> {
+) -> Result<(), GridError> {
     let inbox = windows.inbox(call.entity);
     while let Some(message) = inbox.pop() {
         entity.deliver(message)?;

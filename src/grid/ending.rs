@@ -24,17 +24,6 @@ const MINUTE: Span = Span::from_secs(60);
 /// How long a grid in which no job moves waits for machines to come back.
 const PATIENCE: Span = Span::from_secs(365 * 86_400);
 
-/// The quiescence of all entities together.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Left {
-    admitted: u64,
-    done: u64,
-    more: bool,
-    moves: bool,
-    may: bool,
-    last: Time,
-}
-
 /// Whether the run goes on.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
@@ -56,25 +45,22 @@ impl Verdict {
     }
 }
 
-impl Left {
-    pub(super) fn of(pending: &[Quiescence]) -> Self {
-        let mut left = Self::default();
-        pending.iter().for_each(|pending| left.add(*pending));
-        left
-    }
-
-    pub(super) fn add(&mut self, pending: Quiescence) {
-        self.admitted += pending.admitted;
-        self.done += pending.done;
-        self.more |= pending.more;
-        self.moves |= pending.moves;
-        self.may |= pending.may;
-        self.last = self.last.max(pending.last);
+impl Quiescence {
+    /// The quiescence of several entities together.
+    pub(super) fn of_all(pending: impl IntoIterator<Item = Self>) -> Self {
+        pending.into_iter().fold(Self::default(), |sum, one| Self {
+            admitted: sum.admitted + one.admitted,
+            done: sum.done + one.done,
+            more: sum.more | one.more,
+            last: sum.last.max(one.last),
+            self_active: sum.self_active | one.self_active,
+            churn_pending: sum.churn_pending | one.churn_pending,
+        })
     }
 
     /// The same for a run whose `callers` may still give commands, which may let machines come.
-    pub(super) fn told_by(self, callers: Option<&Callers>) -> Self {
-        Self { may: self.may || callers.is_some_and(Callers::are_there), ..self }
+    pub(super) fn with_callers(self, callers: Option<&Callers>) -> Self {
+        Self { churn_pending: self.churn_pending || callers.is_some_and(Callers::are_there), ..self }
     }
 
     /// The first full minute after a job last moved.
@@ -87,19 +73,14 @@ impl Left {
         self.admitted.saturating_sub(self.done)
     }
 
-    /// The numbers of jobs admitted and of jobs done.
-    pub(super) fn counts(&self) -> (u64, u64) {
-        (self.admitted, self.done)
-    }
-
     /// The verdict, where `quiet` is the longest time that news takes to reach every entity.
     pub(super) fn verdict(&self, quiet: Span) -> Verdict {
         if self.jobs() == 0 && !self.more {
-            Verdict::Done(next_minute(self.last))
-        } else if self.more || self.moves {
+            Verdict::Done(self.minute())
+        } else if self.more || self.self_active {
             Verdict::GoOn
         } else {
-            Verdict::Stuck(next_minute(self.last + if self.may { PATIENCE } else { quiet }))
+            Verdict::Stuck(next_minute(self.last + if self.churn_pending { PATIENCE } else { quiet }))
         }
     }
 }
@@ -126,13 +107,13 @@ mod tests {
 
     #[test]
     fn accounts_close_at_the_minute_after_the_last_job() {
-        let mut left = Left::default();
-        left.add(Quiescence { admitted: 3, last: Time::from_secs(100), ..Quiescence::default() });
-        left.add(Quiescence { done: 2, last: Time::from_secs(130), ..Quiescence::default() });
-        assert_eq!(left.verdict(MINUTE), Verdict::Stuck(Time::from_secs(240)));
-        left.add(Quiescence { done: 1, last: Time::from_secs(180), ..Quiescence::default() });
-        assert_eq!(left.verdict(MINUTE), Verdict::Done(Time::from_secs(240)));
-        left.add(Quiescence { more: true, ..Quiescence::default() });
-        assert_eq!(left.verdict(MINUTE), Verdict::GoOn);
+        let last = |secs| Quiescence { last: Time::from_secs(secs), ..Quiescence::default() };
+        let mut left = vec![Quiescence { admitted: 3, ..last(100) }, Quiescence { done: 2, ..last(130) }];
+        let verdict = |left: &[Quiescence]| Quiescence::of_all(left.iter().copied()).verdict(MINUTE);
+        assert_eq!(verdict(&left), Verdict::Stuck(Time::from_secs(240)));
+        left.push(Quiescence { done: 1, ..last(180) });
+        assert_eq!(verdict(&left), Verdict::Done(Time::from_secs(240)));
+        left.push(Quiescence { more: true, ..Quiescence::default() });
+        assert_eq!(verdict(&left), Verdict::GoOn);
     }
 }

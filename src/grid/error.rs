@@ -2,16 +2,16 @@
 
 use thiserror::Error;
 
-use super::{DriveError, WindowError};
+use super::WindowError;
 use crate::entity::EntityError;
-use crate::model::{JobId, SiteId};
+use crate::model::{JobRef, SiteId};
 use crate::units::Time;
 
 /// A job that will never start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Waiter {
     /// The job.
-    pub job: JobId,
+    pub job: JobRef,
     /// The site where it waits; `None` if it waits with the broker.
     pub site: Option<String>,
     /// The processors that it needs.
@@ -46,7 +46,7 @@ pub enum GridError {
     #[error(transparent)]
     Entity(#[from] EntityError),
     /// Jobs are left and none of them can move any more.
-    #[error("stuck at {at} s: nothing can happen any more, but {}: {}", left(*.total), list(.first, *.total))]
+    #[error("stuck at {at} s: nothing can happen any more, but {}: {}", left(*.total), list(.first, *.total, *.several))]
     Stuck {
         /// The end of the run.
         at: Time,
@@ -54,6 +54,8 @@ pub enum GridError {
         total: usize,
         /// The first of them.
         first: Vec<Waiter>,
+        /// True if sites have jobs of their own users beside those of the grid; then the message tells them apart.
+        several: bool,
     },
     /// The outcomes do not sum to what was submitted: a mistake in this library.
     #[error("{who} received {arrived} jobs and recorded the end of {ended}; this is a bug of gridemu")]
@@ -80,10 +82,10 @@ pub enum GridError {
 }
 
 impl GridError {
-    pub(super) fn stuck(at: Time, mut waiters: Vec<Waiter>) -> Self {
+    pub(super) fn stuck(at: Time, mut waiters: Vec<Waiter>, several: bool) -> Self {
         let total = waiters.len();
         waiters.truncate(5);
-        Self::Stuck { at, total, first: waiters }
+        Self::Stuck { at, total, first: waiters, several }
     }
 }
 
@@ -91,33 +93,37 @@ fn left(total: usize) -> String {
     if total == 1 { "1 job is left".to_owned() } else { format!("{total} jobs are left") }
 }
 
-fn list(first: &[Waiter], total: usize) -> String {
-    let mut text: Vec<String> = first
-        .iter()
-        .map(|waiter| {
-            let processors = if waiter.procs == 1 {
-                "1 processor".to_owned()
-            } else {
-                format!("{} processors", waiter.procs)
-            };
-            match &waiter.site {
-                Some(site) => format!("job {} waits for {processors} of `{site}`", waiter.job),
-                None => format!("job {} waits at the broker for {processors}", waiter.job),
-            }
-        })
-        .collect();
-    if total > first.len() {
-        text.push("…".to_owned());
-    }
-    text.join(", ")
+fn list(first: &[Waiter], total: usize, several: bool) -> String {
+    let told = first.iter().map(|Waiter { job, site, procs }| {
+        let processors = if *procs == 1 { "processor" } else { "processors" };
+        match site {
+            Some(site) if several => format!("{job} waits for {procs} {processors} of `{site}`"),
+            Some(site) => format!("job {} waits for {procs} {processors} of `{site}`", job.number),
+            None => format!("job {} waits at the broker for {procs} {processors}", job.number),
+        }
+    });
+    let more = (total > first.len()).then(|| "…".to_owned());
+    told.chain(more).collect::<Vec<String>>().join(", ")
 }
 
-impl From<DriveError> for GridError {
-    fn from(error: DriveError) -> Self {
-        match error {
-            DriveError::Entity(error) => Self::Entity(error),
-            DriveError::Window(error) => Self::Window(error),
-            DriveError::SinkClosed => Self::SinkClosed,
-        }
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{JobId, Origin};
+
+    #[test]
+    fn a_stuck_job_is_told_from_that_of_another_workload() {
+        let waiter = |origin| {
+            let job = JobRef::new(origin, SiteId(0), JobId(17));
+            Waiter { job, site: Some("windsor".to_owned()), procs: 1 }
+        };
+        let told = |several| {
+            GridError::stuck(Time::ZERO, vec![waiter(Origin::Local), waiter(Origin::Grid)], several)
+                .to_string()
+        };
+        let ends = |jobs: &str| format!("2 jobs are left: {jobs} waits for 1 processor of `windsor`");
+        assert!(told(true).ends_with(&ends("job 17 waits for 1 processor of `windsor`, grid job 17")));
+        // Where only the grid has jobs, there is nothing to tell apart.
+        assert!(told(false).ends_with(&ends("job 17 waits for 1 processor of `windsor`, job 17")));
     }
 }

@@ -35,8 +35,8 @@ impl Grid {
     ///
     /// # Errors
     /// As [`Grid::command`]; [`GridError::MissingCommand`] if an earlier entry is missing.
-    pub fn replay(&mut self, told: JournalEntry) -> Result<bool, GridError> {
-        let JournalEntry { number, command } = told;
+    pub fn replay(&mut self, entry: JournalEntry) -> Result<bool, GridError> {
+        let JournalEntry { number, command } = entry;
         if number > self.sequence {
             return Err(GridError::MissingCommand { expected: self.sequence, found: number });
         }

@@ -30,7 +30,7 @@ const SAVE_VERSION: u32 = 1;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MergeSave {
     version: u32,
-    waiting: Vec<Vec<Record>>,
+    waiting: Vec<VecDeque<Record>>,
     latest: Vec<Time>,
 }
 
@@ -52,8 +52,8 @@ impl Merge {
 
     /// The records that wait, and what the order of later ones depends on.
     pub fn save(&self) -> MergeSave {
-        let waiting = self.waiting.iter().map(|queue| queue.iter().cloned().collect()).collect();
-        MergeSave { version: SAVE_VERSION, waiting, latest: self.latest.clone() }
+        let (waiting, latest) = (self.waiting.clone(), self.latest.clone());
+        MergeSave { version: SAVE_VERSION, waiting, latest }
     }
 
     /// The merge that was saved.
@@ -76,11 +76,11 @@ impl Merge {
         let mut merge = Self::new(waiting.len());
         merge.latest = latest;
         for (entity, records) in waiting.into_iter().enumerate() {
-            if let Some(first) = records.first() {
+            if let Some(first) = records.front() {
                 merge.heads.set(entity, head(&mut merge.latest[entity], entity, first));
             }
             merge.count += records.len();
-            merge.waiting[entity] = records.into();
+            merge.waiting[entity] = records;
         }
         Ok(merge)
     }

@@ -1,6 +1,6 @@
 //! The oracle of the tests: no windows, all entities moment by moment. Slow, and obviously correct.
 
-use super::drive::DriveError;
+use super::GridError;
 use super::windows::{MOST_ROUNDS, WindowError};
 use crate::entity::{Address, Entity, Message, Outbox, Stamp};
 use crate::model::{Record, RecordSink};
@@ -12,12 +12,12 @@ use crate::units::Time;
 /// All records are kept until the end, then sorted.
 ///
 /// # Errors
-/// [`DriveError`] says what broke, where and when.
+/// [`GridError`] says what broke, where and when.
 pub fn drive_by_moments<E: Entity>(
     entities: &mut [E],
     until: Stamp,
     sink: &mut dyn RecordSink,
-) -> Result<(), DriveError> {
+) -> Result<(), GridError> {
     by_moments(entities, |_, _| until, sink)
 }
 
@@ -26,7 +26,7 @@ pub(super) fn by_moments<E: Entity>(
     entities: &mut [E],
     mut end: impl FnMut(&[E], Option<Stamp>) -> Stamp,
     sink: &mut dyn RecordSink,
-) -> Result<(), DriveError> {
+) -> Result<(), GridError> {
     let mut records: Vec<(Time, usize, Record)> = Vec::new();
     let mut latest = vec![Time::ZERO; entities.len()];
     let mut talk = Vec::new();
@@ -41,7 +41,7 @@ pub(super) fn by_moments<E: Entity>(
     }
     records.sort_by_key(|(time, place, _)| (*time, *place));
     records.into_iter().for_each(|(_, _, record)| sink.record(record));
-    if sink.is_closed() { Err(DriveError::SinkClosed) } else { Ok(()) }
+    if sink.is_closed() { Err(GridError::SinkClosed) } else { Ok(()) }
 }
 
 /// Handles the moment `now` everywhere: advances all entities to which something happens then, and delivers what they send. `record` gets
@@ -49,13 +49,13 @@ pub(super) fn by_moments<E: Entity>(
 /// those of this one.
 ///
 /// # Errors
-/// [`DriveError`] says what broke, where and when.
+/// [`GridError`] says what broke, where and when.
 pub(super) fn moment<E: Entity>(
     entities: &mut [E],
     now: Stamp,
     talk: &mut Vec<(Address, Address)>,
     mut record: impl FnMut(usize, Record),
-) -> Result<(), DriveError> {
+) -> Result<(), GridError> {
     let mut sent = Vec::new();
     for (place, entity) in entities.iter_mut().enumerate() {
         if entity.next_event() != Some(now) {
@@ -66,10 +66,10 @@ pub(super) fn moment<E: Entity>(
             let talk = std::mem::take(talk);
             return Err(WindowError::Stalled { entity: from, at: now, talk }.into());
         }
-        let mut said = Said::default();
-        entity.advance(now.next_round(), &mut said)?;
-        sent.extend(said.messages.into_iter().map(|(to, message)| (from, to, message)));
-        said.records.into_iter().for_each(|written| record(place, written));
+        let mut output = Output::default();
+        entity.advance(now.next_round(), &mut output)?;
+        sent.extend(output.messages.into_iter().map(|(to, message)| (from, to, message)));
+        output.records.into_iter().for_each(|written| record(place, written));
     }
     *talk = sent.iter().map(|(from, to, _)| (*from, *to)).collect();
     for (from, to, message) in sent {
@@ -85,18 +85,18 @@ pub(super) fn moment<E: Entity>(
 
 /// Everything that an entity sends and records in one moment.
 #[derive(Default)]
-struct Said {
+struct Output {
     messages: Vec<(Address, Message)>,
     records: Vec<Record>,
 }
 
-impl RecordSink for Said {
+impl RecordSink for Output {
     fn record(&mut self, record: Record) {
         self.records.push(record);
     }
 }
 
-impl Outbox for Said {
+impl Outbox for Output {
     fn send(&mut self, to: Address, message: Message) {
         self.messages.push((to, message));
     }

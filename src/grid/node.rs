@@ -46,21 +46,6 @@ impl Node {
         if let Self::Site(site) = self { Some(site) } else { None }
     }
 
-    /// The broker, if it is one.
-    pub fn as_broker(&self) -> Option<&Broker> {
-        if let Self::Broker(broker) = self { Some(broker) } else { None }
-    }
-
-    /// The dispatcher, if it is one.
-    pub fn as_dispatcher(&self) -> Option<&Dispatcher> {
-        if let Self::Dispatcher(dispatcher) = self { Some(dispatcher) } else { None }
-    }
-
-    /// The portal, if it is one.
-    pub fn as_portal(&self) -> Option<&Portal> {
-        if let Self::Portal(portal) = self { Some(portal) } else { None }
-    }
-
     /// Ends the run at `now`: jobs that are still here end as unfinished, and the accounts are closed.
     pub(super) fn close(&mut self, now: Time, outbox: &mut dyn Outbox) {
         match self {

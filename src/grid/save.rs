@@ -13,12 +13,12 @@
 //! links, outages). So a fork that changes nothing is the same run. A site keeps the records of the change until its first moment.
 
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::ending::{is_minute, next_minute};
 use super::{Grid, GridError, Node};
-use crate::entity::{BrokerSave, Directory, Dispatcher, EntityError, Network, PortalSave, SiteSave, Stamp};
+use crate::entity::{EntityError, Stamp};
 use crate::units::Time;
 
 /// Raised whenever the layout of [`GridSave`] itself changes; its parts have versions of their own ([`Kind::version`]).
@@ -37,30 +37,9 @@ pub struct GridSave {
     nodes: Vec<NodeSave>,
 }
 
-/// An entity in a snapshot: its state, or the bytes as they were read and have not been decoded yet.
-#[derive(Clone, Debug)]
-pub struct NodeSave(Content);
-
-#[derive(Clone, Debug)]
-enum Content {
-    State(NodeState),
-    Written(Written),
-}
-
-/// The state of an entity.
-#[derive(Clone, Debug)]
-enum NodeState {
-    Portal(PortalSave),
-    Broker(Box<BrokerSave>),
-    Dispatcher(Box<Dispatcher>),
-    Directory(Directory),
-    Network(Network),
-    Site(Box<SiteSave>),
-}
-
-/// The state of an entity as it is written.
+/// An entity in a snapshot: its state as it is written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Written {
+pub struct NodeSave {
     kind: Kind,
     version: u32,
     #[serde(with = "serde_bytes")]
@@ -110,8 +89,8 @@ enum Kind {
 impl Kind {
     /// The version of the layout. It is raised whenever anything changes in what is saved of such an entity: its own fields, those of its
     /// contents (jobs, messages, reports, marks of workloads, what policies save), or their meaning. `tests/it/data` holds a snapshot of
-    /// the present layouts, which a test restores; a change that makes it unreadable raises a version here, and either [`Written::state`]
-    /// reads the old layout, or refuses it.
+    /// the present layouts, which a test restores; a change that makes it unreadable raises a version here, and [`Node::restore`]
+    /// either reads the old layout, or refuses it.
     fn version(self) -> u32 {
         match self {
             // 2: jobs carry elastic commands, and partitions have an agenda.
@@ -121,112 +100,30 @@ impl Kind {
     }
 
     fn name(self) -> &'static str {
-        match self {
-            Self::Portal => "portal",
-            Self::Broker => "broker",
-            Self::Dispatcher => "dispatcher",
-            Self::Directory => "directory",
-            Self::Network => "network",
-            Self::Site => "site",
-        }
-    }
-}
-
-impl NodeState {
-    fn kind(&self) -> Kind {
-        match self {
-            Self::Portal(_) => Kind::Portal,
-            Self::Broker(_) => Kind::Broker,
-            Self::Dispatcher(_) => Kind::Dispatcher,
-            Self::Directory(_) => Kind::Directory,
-            Self::Network(_) => Kind::Network,
-            Self::Site(_) => Kind::Site,
-        }
-    }
-
-    fn written(&self) -> Result<Written, postcard::Error> {
-        let state = match self {
-            Self::Portal(state) => postcard::to_stdvec(state),
-            Self::Broker(state) => postcard::to_stdvec(state),
-            Self::Dispatcher(state) => postcard::to_stdvec(state),
-            Self::Directory(state) => postcard::to_stdvec(state),
-            Self::Network(state) => postcard::to_stdvec(state),
-            Self::Site(state) => postcard::to_stdvec(state),
-        };
-        Ok(Written { kind: self.kind(), version: self.kind().version(), state: state? })
-    }
-}
-
-impl Written {
-    /// Decodes the state. `who` names the entity in messages.
-    fn state(&self, who: &str) -> Result<NodeState, EntityError> {
-        let (known, found) = (self.kind.version(), self.version);
-        if found != known {
-            let age = if found > known { "newer" } else { "older" };
-            let problem = format!(
-                "its state has layout {found} of a {}, which an {age} gridemu wrote; this one reads layout {known}: go on with the \
-                 version that began the run",
-                self.kind.name(),
-            );
-            let problem = problem.replace("an newer", "a newer");
-            return Err(EntityError::BadSave { who: who.to_owned(), problem });
-        }
-        Ok(match self.kind {
-            Kind::Portal => NodeState::Portal(self.read(who)?),
-            Kind::Broker => NodeState::Broker(self.read(who)?),
-            Kind::Dispatcher => NodeState::Dispatcher(self.read(who)?),
-            Kind::Directory => NodeState::Directory(self.read(who)?),
-            Kind::Network => NodeState::Network(self.read(who)?),
-            Kind::Site => NodeState::Site(self.read(who)?),
-        })
-    }
-
-    fn read<T: DeserializeOwned>(&self, who: &str) -> Result<T, EntityError> {
-        match postcard::take_from_bytes(&self.state) {
-            Ok((state, [])) => Ok(state),
-            _ => Err(EntityError::BadSave {
-                who: who.to_owned(),
-                problem: "its state is not of the layout that it says it has; it was written by a gridemu between two versions"
-                    .to_owned(),
-            }),
-        }
+        ["portal", "broker", "dispatcher", "directory", "network", "site"][self as usize]
     }
 }
 
 impl NodeSave {
-    fn written(&self) -> Result<Written, postcard::Error> {
-        match &self.0 {
-            Content::State(state) => state.written(),
-            Content::Written(written) => Ok(written.clone()),
+    /// Decodes the state of an entity of this kind. `who` names the entity in messages.
+    fn read<T: DeserializeOwned>(&self, kind: Kind, who: &str) -> Result<T, EntityError> {
+        let bad = |problem: String| EntityError::BadSave { who: who.to_owned(), problem };
+        let (known, found, name) = (self.kind.version(), self.version, self.kind.name());
+        if found != known {
+            let age = if found > known { "a newer" } else { "an older" };
+            return Err(bad(format!(
+                "its state has layout {found} of a {name}, which {age} gridemu wrote; this one reads layout {known}: go on with the \
+                 version that began the run"
+            )));
         }
-    }
-
-    fn state(self, who: &str) -> Result<NodeState, EntityError> {
-        match self.0 {
-            Content::State(state) => Ok(state),
-            Content::Written(written) => written.state(who),
+        if self.kind != kind {
+            return Err(bad(format!("a {name} was saved in its place")));
         }
-    }
-}
-
-impl PartialEq for NodeSave {
-    /// Compares what is written.
-    fn eq(&self, other: &Self) -> bool {
-        matches!((self.written(), other.written()), (Ok(a), Ok(b)) if a == b)
-    }
-}
-
-impl Eq for NodeSave {}
-
-impl Serialize for NodeSave {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.written().map_err(serde::ser::Error::custom)?.serialize(serializer)
-    }
-}
-
-impl<'de> Deserialize<'de> for NodeSave {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Written::deserialize(deserializer).map(|written| Self(Content::Written(written)))
+        match postcard::take_from_bytes(&self.state) {
+            Ok((state, [])) => Ok(state),
+            _ => Err(bad("its state is not of the layout that it says it has; it was written by a gridemu between two versions"
+                .to_owned())),
+        }
     }
 }
 
@@ -236,14 +133,17 @@ impl Node {
     /// # Errors
     /// [`EntityError`] if a workload cannot be continued from the middle.
     pub fn save(&self) -> Result<NodeSave, EntityError> {
-        Ok(NodeSave(Content::State(match self {
-            Self::Portal(portal) => NodeState::Portal(portal.save()?),
-            Self::Broker(broker) => NodeState::Broker(Box::new(broker.save())),
-            Self::Dispatcher(dispatcher) => NodeState::Dispatcher(dispatcher.clone()),
-            Self::Directory(directory) => NodeState::Directory((**directory).clone()),
-            Self::Network(network) => NodeState::Network((**network).clone()),
-            Self::Site(site) => NodeState::Site(Box::new(site.save()?)),
-        })))
+        let (kind, state) = match self {
+            Self::Portal(portal) => (Kind::Portal, postcard::to_stdvec(&portal.save()?)),
+            Self::Broker(broker) => (Kind::Broker, postcard::to_stdvec(&broker.save())),
+            Self::Dispatcher(dispatcher) => (Kind::Dispatcher, postcard::to_stdvec(dispatcher)),
+            Self::Directory(directory) => (Kind::Directory, postcard::to_stdvec(directory)),
+            Self::Network(network) => (Kind::Network, postcard::to_stdvec(network)),
+            Self::Site(site) => (Kind::Site, postcard::to_stdvec(&site.save()?)),
+        };
+        let bad =
+            |error: postcard::Error| EntityError::BadSave { who: self.who(), problem: error.to_string() };
+        Ok(NodeSave { kind, version: kind.version(), state: state.map_err(bad)? })
     }
 
     /// Restores a state that an entity of the same description has saved. With `adopt`, what [`super::changes`] allows may differ from that
@@ -251,19 +151,15 @@ impl Node {
     ///
     /// # Errors
     /// [`EntityError`] if the state does not fit.
-    pub fn restore(&mut self, saved: NodeSave, adopt: Option<Stamp>) -> Result<(), EntityError> {
+    pub fn restore(&mut self, saved: &NodeSave, adopt: Option<Stamp>) -> Result<(), EntityError> {
         let who = self.who();
-        match (self, saved.state(&who)?) {
-            (Self::Portal(portal), NodeState::Portal(saved)) => portal.restore(saved),
-            (Self::Broker(broker), NodeState::Broker(saved)) => broker.restore(*saved, adopt),
-            (Self::Dispatcher(dispatcher), NodeState::Dispatcher(saved)) => dispatcher.restore(*saved, adopt),
-            (Self::Directory(directory), NodeState::Directory(saved)) => directory.restore(saved),
-            (Self::Network(network), NodeState::Network(saved)) => network.restore(saved, adopt),
-            (Self::Site(site), NodeState::Site(saved)) => site.restore(*saved, adopt),
-            (_, saved) => Err(EntityError::BadSave {
-                who,
-                problem: format!("a {} was saved in its place", saved.kind().name()),
-            }),
+        match self {
+            Self::Portal(portal) => portal.restore(saved.read(Kind::Portal, &who)?),
+            Self::Broker(broker) => broker.restore(saved.read(Kind::Broker, &who)?, adopt),
+            Self::Dispatcher(dispatcher) => dispatcher.restore(saved.read(Kind::Dispatcher, &who)?, adopt),
+            Self::Directory(directory) => directory.restore(saved.read(Kind::Directory, &who)?),
+            Self::Network(network) => network.restore(saved.read(Kind::Network, &who)?, adopt),
+            Self::Site(site) => site.restore(saved.read(Kind::Site, &who)?, adopt),
         }
     }
 
@@ -314,7 +210,7 @@ impl Grid {
             )));
         }
         let passed = saved.passed;
-        for (node, saved) in self.nodes.iter_mut().zip(saved.nodes) {
+        for (node, saved) in self.nodes.iter_mut().zip(&saved.nodes) {
             node.restore(saved, adopt.then_some(passed))?;
         }
         if !adopt && saved.described != self.described {

@@ -18,12 +18,14 @@
 //! these. A barrier costs one comparison per event then. Several such sites run one after the other, so there is no instant that could be a
 //! barrier for all of them, and asking for one is refused.
 
-use super::ending::is_minute;
+use super::ending::{Verdict, is_minute};
 use super::halt::{Callers, Halt, instant_from};
-use super::{Grid, GridError, Mailroom, Merge, Node, WindowOptions, Windows, balanced, drive};
-use crate::entity::{Entity, Stamp};
+use super::moments::by_moments;
+use super::{Grid, GridError, Mailroom, Merge, Node, WindowOptions, Windows, drive, left};
+use crate::entity::{Entity, Quiescence, Stamp};
+use crate::local::Tally;
 use crate::model::RecordSink;
-use crate::units::Time;
+use crate::units::{Span, Time};
 
 /// How a run segment ended.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -62,6 +64,73 @@ impl Grid {
         let mut merge = Merge::new(self.nodes.len());
         self.run_segment(until, None, WindowOptions { halt: None, ..options }, &mut merge, sink)?;
         self.finish_run(until, &mut merge, sink)
+    }
+
+    /// Handles everything up to and including `time`.
+    ///
+    /// # Errors
+    /// [`GridError`] says what broke, where and when.
+    pub fn run_until(&mut self, time: Time, sink: &mut dyn RecordSink) -> Result<(), GridError> {
+        if self.is_simple() {
+            self.alone(Stamp::at(time + Span::TICK), None, sink)?;
+        } else {
+            while self.next_event().is_some_and(|next| next.time <= time) {
+                self.step(sink)?;
+                if sink.is_closed() {
+                    return Err(GridError::SinkClosed);
+                }
+            }
+        }
+        self.passed = self.passed.max(Stamp::at(time).next_round());
+        Ok(())
+    }
+
+    /// Runs one moment of the whole grid after the other, as an oracle: slow, and obviously correct.
+    ///
+    /// # Errors
+    /// As [`Grid::run`].
+    pub fn run_stepwise(&mut self, until: Option<Time>, sink: &mut dyn RecordSink) -> Result<(), GridError> {
+        let (quiet, mut last, mut end) = (self.quiet, None, Stamp::END);
+        let ends = |nodes: &[Node], next: Option<Stamp>| {
+            let now = next.map(|next| next.time);
+            // Between the rounds of an instant, messages without delay have not arrived yet.
+            if now != last || now.is_none() {
+                let over = match left(nodes).verdict(quiet) {
+                    Verdict::GoOn => Time::NEVER,
+                    Verdict::Done(end) | Verdict::Stuck(end) => end,
+                };
+                end = Stamp::at(until.map_or(over, |until| until.min(over)));
+                last = now;
+            }
+            end
+        };
+        by_moments(&mut self.nodes, ends, sink)?;
+        self.finish(until, sink)
+    }
+
+    /// Closes all accounts and adds them up, after everything before the end of the run has happened.
+    ///
+    /// # Errors
+    /// As [`Grid::run`].
+    fn finish(&mut self, until: Option<Time>, sink: &mut dyn RecordSink) -> Result<(), GridError> {
+        let left = self.left();
+        let (end, stuck) = match (left.verdict(self.quiet), until) {
+            (Verdict::Done(end), _) => (until.map_or(end, |until| until.min(end)), false),
+            (Verdict::Stuck(end), Some(until)) if until < end => (until, false),
+            (Verdict::Stuck(end), _) => (end, true),
+            (Verdict::GoOn, Some(until)) => (until, false),
+            // No event is left, whatever entities reported.
+            (Verdict::GoOn, None) => (left.minute(), left.jobs() > 0),
+        };
+        let end = end.max(self.forked);
+        let waiters = self.waiters();
+        self.passed = Stamp::at(end);
+        self.close(sink);
+        let Quiescence { admitted, done, .. } = self.left();
+        if admitted != done {
+            return Err(GridError::Unbalanced { who: "the grid".to_owned(), arrived: admitted, ended: done });
+        }
+        if stuck { Err(self.stuck(end, waiters)) } else { Ok(()) }
     }
 
     /// Runs through windows until no job is left, to `until` or to the barrier `cut`, whichever comes first, or until the halt of `options`
@@ -113,7 +182,7 @@ impl Grid {
     ) -> Option<(WindowOptions, Stamp)> {
         let Stamp { time, round } = self.passed;
         // Windows ask at full minutes that they reach, not at the one with which they begin.
-        let left = self.left().told_by(options.callers.as_ref());
+        let left = self.left().with_callers(options.callers.as_ref());
         if round == 0 && is_minute(time) && left.verdict(self.quiet).is_over_at(time) {
             return None;
         }
@@ -197,6 +266,31 @@ impl Grid {
             return self.sites().try_for_each(|site| balanced(&site.spec().name, site.tally()));
         }
         self.close(sink);
-        Err(GridError::stuck(self.now(), waiters))
+        Err(self.stuck(self.now(), waiters))
+    }
+}
+
+/// Checks that every job has ended once.
+fn balanced(site: &str, tally: Tally) -> Result<(), GridError> {
+    let (arrived, ended) = (tally.arrived, tally.ended() + tally.returned);
+    if arrived == ended {
+        Ok(())
+    } else {
+        Err(GridError::Unbalanced { who: format!("site `{site}`"), arrived, ended })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_job_without_an_end_is_missed() {
+        let tally = Tally { arrived: 3, outcomes: [1, 1, 0, 0, 0, 0], ..Tally::default() };
+        assert_eq!(
+            balanced("windsor", tally),
+            Err(GridError::Unbalanced { who: "site `windsor`".to_owned(), arrived: 3, ended: 2 })
+        );
+        assert_eq!(balanced("windsor", Tally { arrived: 2, ..tally }), Ok(()));
     }
 }

@@ -29,9 +29,9 @@
 //! to it. At the end of a drive the driver delivers the messages that have not arrived yet, so the entities are the whole state, and
 //! each drive makes its windows anew.
 
+mod between;
 mod entity_clock;
 mod error;
-mod meanwhile;
 mod options;
 mod places;
 

@@ -15,7 +15,7 @@ pub struct Abilities {
     pub same_processors: bool,
     /// Changes the size of malleable jobs.
     pub resizes: bool,
-    /// Chooses processors by number ([`super::Place::On`]), and not only their count.
+    /// Chooses processors by number ([`super::Placement::On`]), and not only their count.
     pub picks_processors: bool,
     /// How many jobs may share a processor (1: none share), at most [`Abilities::MAX_MULTIPROGRAMMING_LEVEL`].
     pub multiprogramming_level: u32,
@@ -44,33 +44,23 @@ impl Abilities {
 
     /// The abilities beyond starting jobs, in words: `keeps reservations, guarantees starts`.
     pub fn words(self) -> String {
-        let Self {
-            keeps_reservations,
-            guarantees_starts,
-            preempts,
-            same_processors,
-            resizes,
-            picks_processors,
-            multiprogramming_level,
-            dedicated,
-            elastic,
-        } = self;
         let mut words: Vec<String> = [
-            (keeps_reservations, "keeps reservations"),
-            (guarantees_starts, "guarantees starts"),
-            (preempts, "preempts"),
-            (same_processors, "resumes on the same processors"),
-            (resizes, "resizes malleable jobs"),
-            (picks_processors, "chooses processors by number"),
-            (dedicated, "honours requested starts"),
-            (elastic > 0, "processes elastic commands"),
+            (self.keeps_reservations, "keeps reservations"),
+            (self.guarantees_starts, "guarantees starts"),
+            (self.preempts, "preempts"),
+            (self.same_processors, "resumes on the same processors"),
+            (self.resizes, "resizes malleable jobs"),
+            (self.picks_processors, "chooses processors by number"),
+            (self.dedicated, "honours requested starts"),
+            (self.elastic > 0, "processes elastic commands"),
         ]
         .into_iter()
         .filter(|(able, _)| *able)
         .map(|(_, word)| word.to_owned())
         .collect();
-        if multiprogramming_level > 1 {
-            words.push(format!("shares processors (multiprogramming level {multiprogramming_level})"));
+        if self.multiprogramming_level > 1 {
+            let level = self.multiprogramming_level;
+            words.push(format!("shares processors (multiprogramming level {level})"));
         }
         if words.is_empty() { "starts jobs".to_owned() } else { words.join(", ") }
     }

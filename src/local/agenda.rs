@@ -52,10 +52,7 @@ impl Agenda {
     /// When the next start or command is due.
     pub(super) fn next(&self) -> Option<Time> {
         let first = |of: &BTreeSet<(Time, u64, JobKey)>| of.first().map(|(time, ..)| *time);
-        match (first(&self.early), first(&self.commands)) {
-            (Some(early), Some(command)) => Some(early.min(command)),
-            (early, command) => early.or(command),
-        }
+        first(&self.early).into_iter().chain(first(&self.commands)).min()
     }
 
     /// Jobs that are kept back until their requested start.
@@ -77,9 +74,7 @@ impl Agenda {
 
     /// Takes out the next job whose requested start has come.
     pub(super) fn take_due(&mut self, now: Time) -> Option<JobKey> {
-        let first = *self.early.first().filter(|(start, ..)| *start <= now)?;
-        self.early.remove(&first);
-        Some(first.2)
+        pop_due(&mut self.early, now)
     }
 
     /// The record of a job with commands, if there is one.
@@ -109,9 +104,7 @@ impl Agenda {
 
     /// Takes out the job with the next command that is due.
     pub(super) fn take_command(&mut self, now: Time) -> Option<JobKey> {
-        let first = *self.commands.first().filter(|(at, ..)| *at <= now)?;
-        self.commands.remove(&first);
-        Some(first.2)
+        pop_due(&mut self.commands, now)
     }
 
     /// Removes a job, whose next command was due at `next`, and returns its record.
@@ -130,6 +123,11 @@ impl Agenda {
     pub(super) fn take_all(&mut self) -> Vec<JobKey> {
         std::mem::take(&mut self.early).into_iter().map(|(.., key)| key).collect()
     }
+}
+
+fn pop_due(jobs: &mut BTreeSet<(Time, u64, JobKey)>, now: Time) -> Option<JobKey> {
+    jobs.first().filter(|(at, ..)| *at <= now)?;
+    jobs.pop_first().map(|(.., key)| key)
 }
 
 impl LiveJob {

@@ -3,15 +3,15 @@
 use super::checkpoint::Checkpoints;
 use super::settings::Settings;
 use super::table::{Exit, ExitKind, LiveJob, Past, Phase};
-use crate::model::{EventCause, GridContext, Job, Origin, PartitionSpec, ProcSet};
+use crate::model::{EventCause, GridContext, Job, JobRef, Origin, PartitionSpec, ProcSet, WorkloadId};
 use crate::platform::Usage;
 use crate::units::{Bytes, Energy, Money, Rate, Span, Time, Work};
 
 impl Past {
     /// What a job carries over from other sites; `None` if there is nothing.
     fn of(grid: &GridContext) -> Option<Self> {
-        let GridContext { kept, energy, cost, lost_at, .. } = *grid;
-        let past = Self { kept, energy, cost, lost_at, ..Self::default() };
+        let GridContext { kept, energy, cost, failed_at, .. } = *grid;
+        let past = Self { kept, energy, cost, failed_at, ..Self::default() };
         (past != Self::default()).then_some(past)
     }
 }
@@ -26,7 +26,7 @@ impl LiveJob {
             phase: Phase::Waiting,
             procs: 0,
             estimate: Span::ZERO,
-            place: ProcSet::new(),
+            placement: ProcSet::new(),
             held: 0,
             given: 0,
             share: Rate::FULL,
@@ -131,15 +131,16 @@ impl LiveJob {
 
     /// The exit of a grid job that returns to the broker.
     pub(super) fn returned(self, why: EventCause) -> Exit {
-        let (number, Self { mut job, origin, past, attempts, first_start, .. }) = (self.number(), self);
+        let (number, Self { mut job, past, attempts, first_start, .. }) = (self.number(), self);
         if let Some(grid) = &mut job.grid {
             (grid.attempts, grid.first_start) = (attempts, first_start);
             if let Some(past) = past {
                 (grid.kept, grid.energy, grid.cost) = (past.kept, past.energy, past.cost);
-                grid.lost_at = past.lost_at;
+                grid.failed_at = past.failed_at;
             }
         }
-        let (id, job) = (job.id, Box::new(job));
-        Exit { job: id, origin, number, output: Bytes::ZERO, how: ExitKind::Returned { job, why } }
+        let named = JobRef { workload: WorkloadId::GRID, number: job.id };
+        let how = ExitKind::Returned { job: Box::new(job), why };
+        Exit { job: named, number, output: Bytes::ZERO, how }
     }
 }

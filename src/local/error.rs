@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::model::{JobId, JobKey};
+use crate::model::{JobKey, JobRef};
 use crate::units::Time;
 
 /// A policy requested an action that cannot be carried out: an error of the policy, not of the scenario.
@@ -79,10 +79,10 @@ pub enum PartitionError {
     #[error(transparent)]
     Policy(#[from] Box<PolicyError>),
     /// A job that would end beyond the time axis.
-    #[error("job {job} of site `{site}`, started at {time} s, would end beyond the end of time")]
+    #[error("{job} of site `{site}`, started at {time} s, would end beyond the end of time")]
     EndOfTime {
         /// The job.
-        job: JobId,
+        job: JobRef,
         /// The site.
         site: String,
         /// When it started.
@@ -98,6 +98,22 @@ pub enum PartitionError {
     },
 }
 
-pub(super) fn describe(verb: &str, id: Option<JobId>, key: JobKey) -> String {
-    id.map_or_else(|| format!("{verb} job with key {key}"), |id| format!("{verb} job {id}"))
+pub(super) fn describe(verb: &str, job: Option<JobRef>, key: JobKey) -> String {
+    job.map_or_else(|| format!("{verb} job with key {key}"), |job| format!("{verb} {job}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{JobId, Origin, SiteId};
+
+    #[test]
+    fn an_error_says_whether_its_job_is_of_the_grid() {
+        let [local, grid] =
+            [Origin::Local, Origin::Grid].map(|origin| JobRef::new(origin, SiteId(0), JobId(17)));
+        assert_eq!(describe("start", Some(local), JobKey(3)), "start job 17");
+        assert_eq!(describe("start", Some(grid), JobKey(3)), "start grid job 17");
+        let error = PartitionError::EndOfTime { job: grid, site: "windsor".to_owned(), time: Time::ZERO };
+        assert!(error.to_string().starts_with("grid job 17 of site `windsor`, started at"), "{error}");
+    }
 }

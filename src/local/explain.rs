@@ -23,7 +23,7 @@ impl Decision {
             let why = Why::AsksForLater { start, kept_back: false };
             return Explanation::new(why, case.needs(), self.free).starting(Some(start));
         }
-        let told = match &self.rule {
+        let explanation = match &self.rule {
             Rule::Unsaid => None,
             Rule::InOrder { first } => first.map(|first| case.in_order(first)),
             Rule::Level { first, full, most } => first.map(|first| case.level(first, full, *most)),
@@ -31,7 +31,7 @@ impl Decision {
             Rule::Plan { starts, compress } => case.planned(starts, *compress),
             Rule::Packing(packing) => Some(case.packed(packing)),
         };
-        told.unwrap_or_else(|| view.explanation(job))
+        explanation.unwrap_or_else(|| view.explanation(job))
     }
 }
 
@@ -49,7 +49,7 @@ impl Case<'_> {
         self.live.procs()
     }
 
-    fn told(&self, why: Why) -> Explanation {
+    fn explanation(&self, why: Why) -> Explanation {
         Explanation::new(why, self.needs(), self.facts.free)
     }
 
@@ -81,14 +81,14 @@ impl Case<'_> {
         let (head, profile) = (view.job(first), self.ground());
         let start = profile.earliest(facts.at, head.estimate(), head.procs());
         let ends = view.released_for(head.procs(), facts.free);
-        let told = if first == job {
-            self.told(Why::FirstInLine { reserved: false }).starting(start)
+        let explanation = if first == job {
+            self.explanation(Why::FirstInLine { reserved: false }).starting(start)
         } else {
             let would_do = self.needs() <= facts.free;
             let why = Why::NobodyOvertakes { first: view.who(first), needs: head.procs(), would_do };
-            self.told(why).blocked_by([view.waits(first, start)])
+            self.explanation(why).blocked_by([view.waits(first, start)])
         };
-        told.blocked_by(ends).blocked_by(self.started_before()).over(&profile, start)
+        explanation.blocked_by(ends).blocked_by(self.started_before()).over(&profile, start)
     }
 
     /// Explains [`Rule::Level`]: too few processors can take another job, so that the first in line waits.
@@ -97,19 +97,20 @@ impl Case<'_> {
         let mut ends: Vec<(Time, JobKey)> = view
             .jobs_in(Phase::Running)
             .into_iter()
-            .filter(|job| view.job(*job).place().iter().any(|proc| full.contains(proc)))
+            .filter(|job| view.job(*job).placement().iter().any(|proc| full.contains(proc)))
             .map(|job| (view.expected_end(job), job))
             .collect();
         ends.sort_unstable();
         // A stalled job on machines that are down keeps its place on the others.
         let missing = view.processors().saturating_sub(view.here().len());
-        let told = if first == job {
-            self.told(Why::FirstForPlaces { most })
+        let explanation = if first == job {
+            self.explanation(Why::FirstForPlaces { most })
         } else {
             let why = Why::PlacesBefore { first: view.who(first), needs: view.job(first).procs(), most };
-            self.told(why).blocked_by([view.waits(first, None)])
+            self.explanation(why).blocked_by([view.waits(first, None)])
         };
-        told.blocked_by(ends.into_iter().map(|(_, job)| view.runs(job)))
+        explanation
+            .blocked_by(ends.into_iter().map(|(_, job)| view.runs(job)))
             .blocked_by(self.started_before())
             .blocked_by((missing > 0).then_some(Blocker::Down { procs: missing }))
     }
@@ -134,43 +135,43 @@ impl View<'_> {
         let needs = job.procs();
         let profile = self.profile();
         let start = profile.earliest(now, job.estimate(), needs);
-        let told = |why: Why| Explanation::new(why, needs, free).over(&profile, start);
+        let explanation = |why: Why| Explanation::new(why, needs, free).over(&profile, start);
         if needs > free {
-            return told(Why::TooFew { skipped: None })
+            return explanation(Why::TooFew { skipped: None })
                 .blocked_by(self.released_for(needs, free))
                 .blocked_by(self.booked(now, start.unwrap_or(Time::NEVER)));
         }
         let end = now + job.estimate();
         if !profile.fits(now, job.estimate(), needs) {
-            return told(Why::ReservedBefore { end, first: false })
+            return explanation(Why::ReservedBefore { end, first: false })
                 .blocked_by(self.booked(now, end))
                 .starting(start);
         }
         let waiting = self.jobs_in(Phase::Waiting).into_iter();
         let before = waiting.filter(|other| self.job(*other).seq() < job.seq());
         let before: Vec<Blocker> = before.map(|other| self.waits(other, None)).collect();
-        told(if before.is_empty() { Why::Unsaid } else { Why::OthersBefore }).blocked_by(before)
+        explanation(if before.is_empty() { Why::Unsaid } else { Why::OthersBefore }).blocked_by(before)
     }
 
     /// Why a job is ineligible or stalled, so that its policy does not handle it. `None` if it runs or is in the queue.
-    pub(super) fn aside(&self, key: JobKey, kept_back: bool) -> Option<Explanation> {
+    pub(super) fn ineligible(&self, key: JobKey, kept_back: bool) -> Option<Explanation> {
         let job = self.get(key)?;
-        let told = |why| Explanation::new(why, job.procs(), self.free());
+        let explanation = |why| Explanation::new(why, job.procs(), self.free());
         match job.phase() {
             Phase::Ineligible if kept_back => {
                 let start = job.requested_start();
                 let why = Why::AsksForLater { start: start.unwrap_or(self.now()), kept_back };
-                Some(told(why).starting(start))
+                Some(explanation(why).starting(start))
             }
             Phase::Ineligible => {
                 let capacity = self.capacity();
                 let down = Blocker::Down { procs: self.processors().saturating_sub(capacity) };
-                Some(told(Why::NotThere { capacity }).blocked_by([down]))
+                Some(explanation(Why::NotThere { capacity }).blocked_by([down]))
             }
             Phase::Stalled => {
-                let gone = job.place().iter().filter(|proc| !self.here().contains(*proc)).count() as u32;
+                let gone = job.placement().iter().filter(|proc| !self.here().contains(*proc)).count() as u32;
                 let procs = gone.min(self.processors().saturating_sub(self.here().len()));
-                Some(told(Why::StandsStill).blocked_by([Blocker::Down { procs }]))
+                Some(explanation(Why::StandsStill).blocked_by([Blocker::Down { procs }]))
             }
             Phase::Waiting | Phase::Suspended | Phase::Starting | Phase::Running => None,
         }

@@ -4,9 +4,9 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::{Compress, Phase, Profile, View};
-use crate::model::{JobId, JobKey, Origin};
-use crate::units::{Span, Time};
+use super::{Blocker, Compress, Profile};
+use crate::model::JobRef;
+use crate::units::Time;
 
 /// The reason why a job does not start.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -39,60 +39,8 @@ pub enum Reason {
     Unsaid,
 }
 
-/// A job as an explanation names it.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-pub struct Who {
-    /// Number in its workload.
-    pub job: JobId,
-    /// The origin of the job: numbers are unique within one origin only.
-    pub origin: Origin,
-}
-
-/// A holder of processors that a job would need.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum Blocker {
-    /// A running job.
-    Running {
-        /// The job.
-        who: Who,
-        /// Its processors.
-        procs: u32,
-        /// When it is expected to have ended.
-        until: Time,
-    },
-    /// A waiting job that comes first.
-    Waiting {
-        /// The job.
-        who: Who,
-        /// Processors that it requests.
-        procs: u32,
-        /// Its estimated run time.
-        estimate: Span,
-        /// When it is to start, according to the policy's plan.
-        start: Option<Time>,
-    },
-    /// A reservation in the book.
-    Booking {
-        /// Its name.
-        name: String,
-        /// First instant of the reservation.
-        from: Time,
-        /// First instant after it.
-        to: Time,
-        /// Processors reserved.
-        procs: u32,
-    },
-    /// Machines that are down, or kept by a stalled job.
-    Down {
-        /// Their processors.
-        procs: u32,
-    },
-}
-
 /// The rule by which a job waits, with its facts; [`Reason`] is its name.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Why {
     /// None: the pass has started it.
@@ -105,7 +53,7 @@ pub enum Why {
     /// It may overtake the first in line, and fewer processors are free than it needs.
     MayOvertake {
         /// The job that has the reservation.
-        first: Who,
+        first: JobRef,
     },
     /// Fewer processors are free than it needs.
     TooFew {
@@ -115,7 +63,7 @@ pub enum Why {
     /// The first in line cannot be overtaken.
     NobodyOvertakes {
         /// The first in line.
-        first: Who,
+        first: JobRef,
         /// Processors that it needs.
         needs: u32,
         /// Whether the free processors would be enough for this job.
@@ -129,7 +77,7 @@ pub enum Why {
     /// The first in line does not find processors with fewer than `most` jobs, and cannot be overtaken.
     PlacesBefore {
         /// The first in line.
-        first: Who,
+        first: JobRef,
         /// Processors that it needs.
         needs: u32,
         /// The multiprogramming level.
@@ -152,7 +100,7 @@ pub enum Why {
     /// It would delay jobs that have a reservation.
     WouldDelay {
         /// The first in line, or dedicated jobs.
-        first: Option<Who>,
+        first: Option<JobRef>,
         /// When the reservation begins.
         start: Time,
         /// When this job would end.
@@ -197,6 +145,7 @@ pub enum Why {
     /// Other jobs came before it; nothing more is known.
     OthersBefore,
     /// Nothing is known.
+    #[default]
     Unsaid,
     /// It needs more processors than can be given now.
     NotThere {
@@ -217,7 +166,7 @@ pub struct Skipped {
 }
 
 /// Why a waiting job does or does not start now.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Explanation {
     /// The rule.
     pub why: Why,
@@ -277,16 +226,7 @@ impl Why {
 impl Explanation {
     /// An explanation with a rule and no further facts.
     pub fn new(why: Why, needs: u32, free: u32) -> Self {
-        Self {
-            why,
-            needs,
-            free,
-            shadow: None,
-            spare: None,
-            start: None,
-            blockers: Vec::new(),
-            profile: Vec::new(),
-        }
+        Self { why, needs, free, ..Self::default() }
     }
 
     /// The name of its rule.
@@ -326,35 +266,6 @@ impl Explanation {
     }
 }
 
-impl Blocker {
-    /// When it is expected to release its processors.
-    pub fn until(&self) -> Option<Time> {
-        match self {
-            Self::Running { until, .. } => Some(*until),
-            Self::Booking { to, .. } => Some(*to),
-            Self::Waiting { start, estimate, .. } => start.map(|start| start + *estimate),
-            Self::Down { .. } => None,
-        }
-    }
-
-    /// The job, if the blocker is one.
-    pub const fn who(&self) -> Option<Who> {
-        match self {
-            Self::Running { who, .. } | Self::Waiting { who, .. } => Some(*who),
-            Self::Booking { .. } | Self::Down { .. } => None,
-        }
-    }
-}
-
-impl fmt::Display for Who {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.origin {
-            Origin::Local => write!(f, "job {}", self.job),
-            Origin::Grid => write!(f, "grid job {}", self.job),
-        }
-    }
-}
-
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
@@ -371,76 +282,5 @@ impl fmt::Display for Reason {
             Self::Machines => "machines down",
             Self::Unsaid => "unknown",
         })
-    }
-}
-
-/// The facts that explanations are built from.
-impl View<'_> {
-    /// A live job as an explanation names it.
-    pub fn who(&self, key: JobKey) -> Who {
-        let job = self.job(key);
-        Who { job: job.id(), origin: job.origin }
-    }
-
-    /// A running (or just starting) job as a blocker.
-    pub fn runs(&self, key: JobKey) -> Blocker {
-        let job = self.job(key);
-        let until = match job.phase() {
-            Phase::Starting => self.now + job.estimate(),
-            _ => self.expected_end(key),
-        };
-        Blocker::Running { who: self.who(key), procs: job.held(), until }
-    }
-
-    /// A waiting job as a blocker, to start at `start` if that is known.
-    pub fn waits(&self, key: JobKey, start: Option<Time>) -> Blocker {
-        let job = self.job(key);
-        Blocker::Waiting { who: self.who(key), procs: job.procs(), estimate: job.estimate(), start }
-    }
-
-    /// Running jobs, in the order of expected ends.
-    pub fn releases(&self) -> Vec<Blocker> {
-        let mut running = self.jobs_in(Phase::Running);
-        // A job that ends at this very instant may count as free already.
-        running.retain(|key| !self.ends_now(*key));
-        running.extend(self.jobs_in(Phase::Starting));
-        let mut running: Vec<(Time, u64, Blocker)> = running
-            .into_iter()
-            .map(|key| {
-                let blocker = self.runs(key);
-                let until = if let Blocker::Running { until, .. } = blocker { until } else { self.now };
-                (until, self.job(key).seq(), blocker)
-            })
-            .collect();
-        running.sort_by_key(|(until, seq, _)| (*until, *seq));
-        running.into_iter().map(|(.., blocker)| blocker).collect()
-    }
-
-    /// The running jobs whose ends bring the free processors from `free` to `needs`, in the order of their ends.
-    pub fn released_for(&self, needs: u32, free: u32) -> Vec<Blocker> {
-        let (mut have, mut last) = (free, None);
-        let mut found = Vec::new();
-        for blocker in self.releases() {
-            let Blocker::Running { procs, until, .. } = &blocker else { continue };
-            if have >= needs && last != Some(*until) {
-                break;
-            }
-            have = have.saturating_add(*procs);
-            last = Some(*until);
-            found.push(blocker);
-        }
-        found
-    }
-
-    /// Reservations of the book that need processors between `from` and `to`.
-    pub fn booked(&self, from: Time, to: Time) -> Vec<Blocker> {
-        let due = self.bookings().iter().filter(|booking| booking.start < to && from < booking.end);
-        let told = due.map(|booking| Blocker::Booking {
-            name: booking.name.clone(),
-            from: booking.start,
-            to: booking.end,
-            procs: booking.procs,
-        });
-        told.collect()
     }
 }

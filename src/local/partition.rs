@@ -16,7 +16,6 @@ mod save;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
-pub use self::arrive::Admission;
 pub use self::save::PartitionSave;
 use super::abilities::Abilities;
 use super::agenda::Agenda;
@@ -24,9 +23,9 @@ use super::policy::{Action, Actions, Change, LocalPolicy};
 use super::prices::metered;
 use super::settings::{Settings, Tally};
 use super::state::{Load, State};
-use super::table::{LiveJob, Table};
+use super::table::Table;
 use super::{Book, View};
-use crate::model::{InstantOrder, PartitionSpec, ProcSet, Reservation};
+use crate::model::{InstantOrder, JobRef, PartitionSpec, ProcSet, Reservation};
 use crate::platform::{Tariff, Usage};
 use crate::units::Time;
 
@@ -88,11 +87,11 @@ impl Partition {
                 down: ProcSet::new(),
                 missing: 0,
                 slow: BTreeMap::new(),
-                aside: Vec::new(),
+                ineligible: Vec::new(),
                 agenda: Agenda::default(),
-                halted: 0,
-                resumed: ProcSet::new(),
-                told_away: false,
+                stalled: 0,
+                reshared: ProcSet::new(),
+                down_recorded: false,
                 settings,
                 spec,
                 abilities,
@@ -108,7 +107,7 @@ impl Partition {
                 usage,
                 tally: Tally::default(),
                 reserved: 0,
-                away_time: 0,
+                down_time: 0,
                 down_weighed: 0,
                 settled: Time::ZERO,
                 closed: None,
@@ -195,11 +194,11 @@ impl Partition {
     }
 
     /// The jobs that are still here, for the error that says that the run makes no progress any more.
-    pub fn stuck(&self) -> impl Iterator<Item = &LiveJob> {
-        self.state.table.iter().map(|(_, job)| job)
+    pub fn stuck(&self) -> impl Iterator<Item = (JobRef, u32)> {
+        self.state.table.iter().map(|(_, job)| (self.state.job_ref(job), job.procs()))
     }
 
-    pub(super) fn tell(&mut self, change: Change, now: Time) {
+    pub(super) fn notify(&mut self, change: Change, now: Time) {
         if self.actions.trace.is_some() && !matches!(change, Change::Moved { .. }) {
             self.is_decided = false;
         }

@@ -49,7 +49,7 @@ pub enum Change {
 
 /// The processors to place a job on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum Placement {
     /// This many processors, the lowest free ones.
     Any(u32),
     /// Exactly these processors.
@@ -65,7 +65,7 @@ pub enum Action {
         /// The job.
         job: JobKey,
         /// The processors to start it on.
-        place: Place,
+        placement: Placement,
         /// [`Rate::FULL`] unless processors are time-shared.
         share: Rate,
     },
@@ -79,7 +79,7 @@ pub enum Action {
         /// The job to resume.
         job: JobKey,
         /// The processors to resume it on.
-        place: Place,
+        placement: Placement,
         /// Its share from now on.
         share: Rate,
     },
@@ -88,7 +88,7 @@ pub enum Action {
         /// The job to resize.
         job: JobKey,
         /// Its processors from now on; they may include some that it has now.
-        place: Place,
+        placement: Placement,
     },
     /// Change a running job's share.
     SetShare {
@@ -136,7 +136,7 @@ impl Actions {
 
     /// Starts a waiting job on `procs` dedicated processors, the lowest free ones.
     pub fn start(&mut self, job: JobKey, procs: u32) {
-        self.push(Action::Start { job, place: Place::Any(procs), share: Rate::FULL });
+        self.push(Action::Start { job, placement: Placement::Any(procs), share: Rate::FULL });
     }
 
     /// Adds any action.

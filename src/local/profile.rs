@@ -131,16 +131,6 @@ impl Profile {
         self.times.iter().copied().zip(self.free.iter().copied())
     }
 
-    /// Number of steps.
-    pub fn len(&self) -> usize {
-        self.times.len()
-    }
-
-    /// Always false: there is always a last step.
-    pub fn is_empty(&self) -> bool {
-        false
-    }
-
     /// Index of the step that holds at `time`; the first if `time` is before it.
     fn step_at(&self, time: Time) -> usize {
         // Most queries are about now, the first step.

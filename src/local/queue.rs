@@ -11,7 +11,7 @@ const FULL: usize = 128;
 pub struct Entry {
     /// Rank in the queue's order; ties go by arrival.
     pub rank: u128,
-    /// Place in the order of arrival, which is unique.
+    /// Placement in the order of arrival, which is unique.
     pub seq: u64,
     /// The job.
     pub job: JobKey,
@@ -52,7 +52,6 @@ pub struct Cursor {
 #[derive(Clone, Debug, Default)]
 pub struct Queue {
     blocks: Vec<Block>,
-    len: usize,
 }
 
 #[derive(Clone, Debug)]
@@ -81,22 +80,6 @@ impl Queue {
         Self::default()
     }
 
-    /// The number of jobs.
-    pub fn len(&self) -> usize {
-        self.len
-    }
-
-    /// True if no job waits.
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
-    /// Removes all jobs.
-    pub fn clear(&mut self) {
-        self.blocks.clear();
-        self.len = 0;
-    }
-
     /// The first job.
     pub fn first(&self) -> Option<&Entry> {
         self.blocks.first().and_then(|block| block.entries.first())
@@ -109,7 +92,6 @@ impl Queue {
 
     /// Inserts a job at its place.
     pub fn insert(&mut self, entry: Entry) {
-        self.len += 1;
         let place = (entry.rank, entry.seq);
         let at = self.block_of(place).min(self.blocks.len().saturating_sub(1));
         let Some(block) = self.blocks.get_mut(at) else {
@@ -172,7 +154,6 @@ impl Queue {
         let last = self.blocks.len() == 1;
         let block = &mut self.blocks[cursor.block];
         let gone = block.entries.remove(cursor.entry);
-        self.len -= 1;
         if block.entries.is_empty() && !last {
             self.blocks.remove(cursor.block);
         } else if gone.procs == block.least_procs || gone.estimate == block.least_estimate {
@@ -250,7 +231,7 @@ mod tests {
                     }
                     take = !take;
                 }
-                prop_assert_eq!(queue.len(), slow.len());
+                prop_assert_eq!(queue.iter().count(), slow.len());
                 prop_assert_eq!(queue.first(), slow.first());
             }
         }

@@ -43,11 +43,6 @@ impl Releases {
         Self::default()
     }
 
-    /// Removes all jobs.
-    pub fn clear(&mut self) {
-        self.blocks.clear();
-    }
-
     /// Adds a job that has started and is expected to end at `end`.
     pub fn insert(&mut self, end: Time, job: JobKey, procs: u32) {
         let release = Release { end, job, procs };
@@ -81,8 +76,8 @@ impl Releases {
         }
     }
 
-    /// Applies a change that concerns running jobs. Returns true if it did.
-    pub fn follow(&mut self, change: Change, view: &View<'_>) -> bool {
+    /// Applies a change, if it concerns running jobs.
+    pub fn follow(&mut self, change: Change, view: &View<'_>) {
         match change {
             Change::Ended(job) | Change::Moved { job, .. } => {
                 let live = view.job(job);
@@ -95,14 +90,12 @@ impl Releases {
                 if change != Change::Ended(job) {
                     self.insert(live.expected_end(), job, live.held());
                 }
-                true
             }
             Change::Continued(job) => {
                 let live = view.job(job);
                 self.insert(live.expected_end(), job, live.held());
-                true
             }
-            _ => false,
+            _ => {}
         }
     }
 

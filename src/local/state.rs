@@ -15,10 +15,11 @@ use super::book::Book;
 use super::error::PartitionError;
 use super::prices::Closed;
 use super::settings::{Settings, Tally};
+use super::step::Step;
 use super::table::{Exit, ExitKind, LiveJob, Phase, Table};
 use crate::model::{
-    EventCause, EventKind, EventRecord, InstantOrder, JobKey, JobRecord, Origin, Outcome, PartitionSpec,
-    ProcSet, Record, RecordSink,
+    EventCause, EventKind, EventRecord, InstantOrder, JobKey, JobRecord, JobRef, Outcome, PartitionSpec,
+    ProcSet, Record,
 };
 use crate::platform::{ProcTime, Tariff, Usage, WeighedTime};
 use crate::units::{Bytes, Rate, Span, Time, Work};
@@ -50,8 +51,8 @@ pub(super) struct State {
     /// Reserved processor time since the account began, settled up to `settled`.
     pub(super) reserved: ProcTime,
     /// Processor time that was down since the account began, settled up to `settled`.
-    pub(super) away_time: ProcTime,
-    /// `away_time` weighed by price; see [`Tariff::weigh`].
+    pub(super) down_time: ProcTime,
+    /// `down_time` weighed by price; see [`Tariff::weigh`].
     pub(super) down_weighed: WeighedTime,
     pub(super) settled: Time,
     /// The account when prices last changed; `None` if they have not.
@@ -71,15 +72,16 @@ pub(super) struct State {
     /// Machines that run at another speed than usual, with their factors.
     pub(super) slow: BTreeMap<u32, Rate>,
     /// Jobs that wait for machines, in the order in which they became ineligible.
-    pub(super) aside: Vec<JobKey>,
+    pub(super) ineligible: Vec<JobKey>,
     /// Jobs that wait for their requested starts, and elastic commands to come.
     pub(super) agenda: Agenda,
     /// The number of stalled jobs.
-    pub(super) halted: u32,
-    /// Processors on which a job has continued: the next pass must leave valid shares there. Empty unless processors are shared.
-    pub(super) resumed: ProcSet,
+    pub(super) stalled: u32,
+    /// Processors on which a job has continued, or on which the present pass has changed shares: that pass, or the next one, must
+    /// leave valid shares there. Empty unless processors are shared.
+    pub(super) reshared: ProcSet,
     /// Whether the machines that are down from the beginning have been recorded.
-    pub(super) told_away: bool,
+    pub(super) down_recorded: bool,
 }
 
 /// The use of one processor where processors are shared.
@@ -92,6 +94,11 @@ pub(super) struct Load {
 }
 
 impl State {
+    /// The name of a job.
+    pub(super) fn job_ref(&self, job: &LiveJob) -> JobRef {
+        JobRef::new(job.origin, self.settings.site, job.job.id)
+    }
+
     pub(super) fn free_count(&self) -> u32 {
         (self.unused + self.ending).saturating_sub(self.deferred)
     }
@@ -109,8 +116,8 @@ impl State {
     }
 
     /// Removes an ineligible job from those that wait for machines or for their requested start.
-    pub(super) fn stand_by(&mut self, key: JobKey) {
-        self.aside.retain(|aside| *aside != key);
+    pub(super) fn forget_ineligible(&mut self, key: JobKey) {
+        self.ineligible.retain(|ineligible| *ineligible != key);
         if let Some(job) = self.table.get(key) {
             self.agenda.let_go(key, job);
         }
@@ -127,14 +134,17 @@ impl State {
     /// The rate of a running job: that of its size, at the speed of its slowest machine, times its share.
     pub(super) fn rate_of(&self, job: &LiveJob) -> Rate {
         let rate = job.unhindered(self.spec.speed);
-        if self.slow.is_empty() { rate } else { rate.times(self.slowest(&job.place)) }
+        if self.slow.is_empty() { rate } else { rate.times(self.slowest(&job.placement)) }
     }
 
     /// Sets a running job's rate and computes when it ends; its segment must have been settled.
     pub(super) fn set_rate(&mut self, key: JobKey, now: Time) -> Result<(), PartitionError> {
-        let hindered =
-            if self.slow.is_empty() { None } else { self.table.get(key).map(|job| self.slowest(&job.place)) };
-        let (speed, site) = (self.spec.speed, &self.settings.site_name);
+        let hindered = if self.slow.is_empty() {
+            None
+        } else {
+            self.table.get(key).map(|job| self.slowest(&job.placement))
+        };
+        let (speed, settings) = (self.spec.speed, &self.settings);
         let Some(job) = self.table.get_mut(key) else { return Ok(()) };
         job.rate = job.unhindered(speed);
         if let Some(factor) = hindered {
@@ -145,8 +155,8 @@ impl State {
             |work: Work| (work - job.done).span_at(job.rate).and_then(|span| now.checked_add(span));
         job.expected_end = end_after(job.estimated).unwrap_or(Time::NEVER).max(now + Span::TICK);
         job.end = end_after(job.target).ok_or_else(|| PartitionError::EndOfTime {
-            job: job.job.id,
-            site: site.clone(),
+            job: JobRef::new(job.origin, settings.site, job.job.id),
+            site: settings.site_name.clone(),
             time: now,
         })?;
         job.end_seq = self.next_end;
@@ -170,18 +180,20 @@ impl State {
         self.table.get(key).is_some_and(|job| job.phase == Phase::Running && job.end_seq == seq)
     }
 
+    /// Jobs that are `wanted`, in order of arrival. Walks the whole table.
+    pub(super) fn keys(&self, wanted: impl Fn(&LiveJob) -> bool) -> Vec<JobKey> {
+        let jobs = self.table.iter().filter(|(_, job)| wanted(job));
+        let mut found: Vec<_> = jobs.map(|(key, job)| (job.seq, key)).collect();
+        found.sort_unstable();
+        found.into_iter().map(|(_, key)| key).collect()
+    }
+
     /// Takes a job out of the table and writes its record.
-    pub(super) fn finish(
-        &mut self,
-        key: JobKey,
-        outcome: Outcome,
-        now: Time,
-        sink: &mut dyn RecordSink,
-    ) -> Option<Exit> {
+    pub(super) fn finish(&mut self, key: JobKey, outcome: Outcome, step: &mut Step<'_>) {
         if self.agenda.knows_any() {
-            self.drop_commands(key, outcome, now, sink);
+            self.drop_commands(key, outcome, step);
         }
-        let job = self.table.get(key)?;
+        let Some(job) = self.table.get(key) else { return };
         let ran = job.given > 0;
         let queued = (job.phase == Phase::Waiting).then(|| job.area());
         let (mut energy, mut cost) = (job.energy, job.cost);
@@ -200,7 +212,7 @@ impl State {
         let procs = if job.given > 0 { job.given } else { job.procs };
         let dedicated = job.job.size.rate_on(procs.min(job.job.size.max())).times(self.spec.speed);
         let run = allowed.span_at(dedicated).unwrap_or(Span::MAX);
-        sink.record(Record::Job(JobRecord {
+        step.sink.record(Record::Job(JobRecord {
             id: job.job.id,
             origin: job.origin,
             site: self.settings.site,
@@ -208,7 +220,7 @@ impl State {
             user: job.job.user,
             submit: job.job.submit,
             start: job.first_start,
-            end: now,
+            end: step.now,
             requested: job.job.size.preferred(),
             procs: job.given,
             outcome,
@@ -220,27 +232,20 @@ impl State {
             recorded_wait: job.job.recorded_wait,
             requested_start: job.job.requested_start,
         }));
-        let mut departed = Exit {
-            job: job.job.id,
-            origin: job.origin,
-            number: None,
-            output: Bytes::ZERO,
+        let output = job.job.grid.as_ref().filter(|_| outcome == Outcome::Completed);
+        step.exits.push(Exit {
+            job: self.job_ref(job),
+            number: job.number(),
+            output: output.map_or(Bytes::ZERO, |grid| grid.output),
             how: ExitKind::Ended(outcome),
-        };
-        if let Some(grid) = &job.job.grid {
-            departed.number = Some(grid.number);
-            if outcome == Outcome::Completed {
-                departed.output = grid.output;
-            }
-        }
+        });
         self.table.remove(key);
         if let Some(area) = queued {
             self.leaves_queue(area);
         }
         if ran {
-            self.account_until(now);
+            self.account_until(step.now);
         }
-        Some(departed)
     }
 
     /// Takes a grid job that does not run out of the table; it returns to the broker without a record.
@@ -259,21 +264,8 @@ impl State {
 
     /// An event record of this partition, to be completed by the caller.
     pub(super) fn event(&self, time: Time, kind: EventKind, cause: EventCause) -> EventRecord {
-        EventRecord {
-            time,
-            kind,
-            cause,
-            site: self.settings.site,
-            partition: Some(self.settings.partition),
-            machines: ProcSet::new(),
-            procs: 0,
-            job: None,
-            origin: Origin::default(),
-            attempt: 0,
-            lost: 0,
-            since_lost: None,
-            command: None,
-        }
+        let partition = Some(self.settings.partition);
+        EventRecord { partition, ..EventRecord::new(time, kind, cause, self.settings.site) }
     }
 
     /// An event record of a job on its `procs` processors.

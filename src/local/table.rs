@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::checkpoint::Checkpoints;
-use crate::model::{EventCause, Job, JobId, JobKey, Origin, Outcome, ProcSet, Size, ready};
+use crate::model::{EventCause, Job, JobId, JobKey, JobRef, Origin, Outcome, ProcSet, Size, ready};
 use crate::platform::ProcTime;
 use crate::units::{Bytes, Energy, Money, Rate, Span, Time, Work};
 
@@ -29,10 +29,8 @@ pub enum Phase {
 /// The exit of a job from a partition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exit {
-    /// Its number in the workload.
-    pub job: JobId,
-    /// The origin of the job: numbers are unique within one origin only.
-    pub origin: Origin,
+    /// The job.
+    pub job: JobRef,
     /// Its number at the portal, if it was submitted there.
     pub number: Option<u64>,
     /// The output that it leaves for the portal: none unless it has completed.
@@ -68,7 +66,7 @@ pub struct LiveJob {
     pub(super) procs: u32,
     pub(super) estimate: Span,
     /// Processors held now (running) or held last (suspended).
-    pub(super) place: ProcSet,
+    pub(super) placement: ProcSet,
     pub(super) held: u32,
     /// The number of processors that it was given last, whether or not it still holds them.
     pub(super) given: u32,
@@ -105,7 +103,7 @@ pub(super) struct Past {
     /// Money charged for earlier attempts.
     pub(super) cost: Money,
     /// When the last attempt failed, if one did and no other has started since.
-    pub(super) lost_at: Option<Time>,
+    pub(super) failed_at: Option<Time>,
     /// The checkpoints of the present attempt; while the job waits, as far as they can be foreseen.
     pub(super) checkpoints: Option<Checkpoints>,
     /// Processor time of the present attempt that was spent on writing them.
@@ -196,8 +194,8 @@ impl LiveJob {
     }
 
     /// Processors it holds; if it is suspended, those it held last; if it is stalled, those it waits for.
-    pub fn place(&self) -> &ProcSet {
-        &self.place
+    pub fn placement(&self) -> &ProcSet {
+        &self.placement
     }
 
     /// The number of processors it holds now.
@@ -220,7 +218,7 @@ impl LiveJob {
 /// A slab: dense keys; the one freed last is reused first.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Table {
-    multiprogramming_level: Vec<Option<LiveJob>>,
+    slots: Vec<Option<LiveJob>>,
     free: Vec<JobKey>,
 }
 
@@ -228,20 +226,18 @@ impl Table {
     #[inline]
     pub(super) fn insert(&mut self, job: LiveJob) -> JobKey {
         if let Some(key) = self.free.pop() {
-            self.multiprogramming_level[key.index()] = Some(job);
+            self.slots[key.index()] = Some(job);
             key
         } else {
-            let key = JobKey(
-                u32::try_from(self.multiprogramming_level.len())
-                    .expect("fewer than 2^32 jobs at once fit in memory"),
-            );
-            self.multiprogramming_level.push(Some(job));
+            let key =
+                JobKey(u32::try_from(self.slots.len()).expect("fewer than 2^32 jobs at once fit in memory"));
+            self.slots.push(Some(job));
             key
         }
     }
 
     pub(super) fn remove(&mut self, key: JobKey) {
-        if let Some(slot) = self.multiprogramming_level.get_mut(key.index()).filter(|slot| slot.is_some()) {
+        if let Some(slot) = self.slots.get_mut(key.index()).filter(|slot| slot.is_some()) {
             *slot = None;
             self.free.push(key);
         }
@@ -249,31 +245,28 @@ impl Table {
 
     /// Removes a job and returns it.
     pub(super) fn take(&mut self, key: JobKey) -> Option<LiveJob> {
-        let job = self.multiprogramming_level.get_mut(key.index())?.take()?;
+        let job = self.slots.get_mut(key.index())?.take()?;
         self.free.push(key);
         Some(job)
     }
 
     pub(super) fn get(&self, key: JobKey) -> Option<&LiveJob> {
-        self.multiprogramming_level.get(key.index())?.as_ref()
+        self.slots.get(key.index())?.as_ref()
     }
 
     pub(super) fn get_mut(&mut self, key: JobKey) -> Option<&mut LiveJob> {
-        self.multiprogramming_level.get_mut(key.index())?.as_mut()
+        self.slots.get_mut(key.index())?.as_mut()
     }
 
     pub(super) fn len(&self) -> usize {
-        self.multiprogramming_level.len() - self.free.len()
+        self.slots.len() - self.free.len()
     }
 
     pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut LiveJob> {
-        self.multiprogramming_level.iter_mut().filter_map(Option::as_mut)
+        self.slots.iter_mut().filter_map(Option::as_mut)
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = (JobKey, &LiveJob)> {
-        self.multiprogramming_level
-            .iter()
-            .enumerate()
-            .filter_map(|(at, job)| Some((JobKey(at as u32), job.as_ref()?)))
+        self.slots.iter().enumerate().filter_map(|(at, job)| Some((JobKey(at as u32), job.as_ref()?)))
     }
 }

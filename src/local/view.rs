@@ -3,7 +3,7 @@
 use super::state::State;
 use super::table::{LiveJob, Phase};
 use super::{Booking, Profile};
-use crate::model::{InstantOrder, JobKey, ProcSet};
+use crate::model::{JobKey, ProcSet};
 use crate::units::{Span, Time};
 
 /// The partition as its policy sees it at one instant.
@@ -17,11 +17,6 @@ impl<'a> View<'a> {
     /// The instant.
     pub fn now(&self) -> Time {
         self.now
-    }
-
-    /// The order in which the events of one instant happen in this partition.
-    pub fn order(&self) -> InstantOrder {
-        self.state.settings.order
     }
 
     /// Processors that can be given at all now: those of machines that are up, in whole allocation blocks, without those that a
@@ -47,15 +42,10 @@ impl<'a> View<'a> {
     }
 
     /// Processors that a job may be started on now: neither in use nor reserved. Under
-    /// [`InstantOrder::Event`] those of jobs that end at this very instant are included, and those of starts already
+    /// [`crate::model::InstantOrder::Event`] those of jobs that end at this very instant are included, and those of starts already
     /// decided are not.
     pub fn free(&self) -> u32 {
         self.state.free_count()
-    }
-
-    /// The processors that are not in use.
-    pub fn free_set(&self) -> &'a ProcSet {
-        &self.state.free
     }
 
     /// How many jobs may share a processor.
@@ -99,7 +89,7 @@ impl<'a> View<'a> {
     }
 
     /// True if the job's processors already count as free because it ends at this very instant
-    /// (only under [`InstantOrder::Event`]).
+    /// (only under [`crate::model::InstantOrder::Event`]).
     pub fn ends_now(&self, key: JobKey) -> bool {
         self.get(key).is_some_and(|job| self.state.counts_as_free(job, self.now))
     }
@@ -119,15 +109,7 @@ impl<'a> View<'a> {
 
     /// Jobs in a phase, in order of arrival. Walks the whole table: meant for adopting, not for every pass.
     pub fn jobs_in(&self, phase: Phase) -> Vec<JobKey> {
-        let mut found: Vec<_> = self
-            .state
-            .table
-            .iter()
-            .filter(|(_, job)| job.phase == phase)
-            .map(|(key, job)| (job.seq, key))
-            .collect();
-        found.sort_unstable();
-        found.into_iter().map(|(_, key)| key).collect()
+        self.state.keys(|job| job.phase == phase)
     }
 
     /// Reservations that have not ended, in order of start.

@@ -60,21 +60,8 @@ impl Backlog {
         }
         *place(&mut self.came, submit >> self.shift) += 1;
         *place(&mut self.went, end >> self.shift) += 1;
-        self.submitted = joined(self.submitted, Some((submitted, submitted)));
-    }
-
-    /// Adds everything that `other` has collected.
-    pub fn merge(&mut self, other: &Self) {
-        while self.shift < other.shift {
-            self.coarsen();
-        }
-        let by = self.shift - other.shift;
-        for (mine, theirs) in [(&mut self.came, &other.came), (&mut self.went, &other.went)] {
-            for (at, count) in (0..).zip(theirs) {
-                *place(mine, at >> by) += count;
-            }
-        }
-        self.submitted = joined(self.submitted, other.submitted);
+        let (first, last) = self.submitted.unwrap_or((submitted, submitted));
+        self.submitted = Some((first.min(submitted), last.max(submitted)));
     }
 
     /// Doubles the length of the steps.
@@ -127,18 +114,11 @@ fn place(counts: &mut Vec<u64>, at: u64) -> &mut u64 {
     &mut counts[at]
 }
 
-fn joined(a: Option<(Time, Time)>, b: Option<(Time, Time)>) -> Option<(Time, Time)> {
-    match (a, b) {
-        (Some(a), Some(b)) => Some((a.0.min(b.0), a.1.max(b.1))),
-        (a, b) => a.or(b),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::samples::{any_job, job};
+    use super::super::tests::samples::{any_job, job};
     use super::*;
     use crate::units::Span;
 
@@ -212,9 +192,7 @@ mod tests {
             };
             let whole = backlog_of(&jobs);
             let (first, second) = jobs.split_at(cut.index(jobs.len()));
-            let mut parts = backlog_of(second);
-            parts.merge(&backlog_of(first));
-            prop_assert_eq!(&parts, &whole);
+            prop_assert_eq!(&backlog_of(&[second, first].concat()), &whole, "in another order");
 
             let first = jobs.iter().map(|job| job.submit).min().unwrap();
             let last = jobs.iter().map(|job| job.submit).max().unwrap();

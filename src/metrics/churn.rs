@@ -152,10 +152,10 @@ impl Churn {
         self.counts.entry((event.site, event.kind, event.cause)).or_default().merge(&Count {
             events: 1,
             procs: u64::from(event.procs),
-            losses: u64::from(event.lost > 0),
-            lost: event.lost,
+            losses: u64::from(event.wasted > 0),
+            lost: event.wasted,
         });
-        if let Some(span) = event.since_lost {
+        if let Some(span) = event.since_failure {
             self.since_lost.add(0, [(span.micros(), u128::from(span.micros()))]);
         }
     }
@@ -165,17 +165,6 @@ impl Churn {
     pub fn add_job(&mut self, job: &JobRecord) {
         if self.window.contains(job.submit) {
             *self.attempts.entry(job.attempts).or_default() += 1;
-        }
-    }
-
-    /// Adds everything that `other` has collected in the same window.
-    pub fn merge(&mut self, other: &Self) {
-        for (key, count) in &other.counts {
-            self.counts.entry(*key).or_default().merge(count);
-        }
-        self.since_lost.merge(&other.since_lost);
-        for (attempts, jobs) in &other.attempts {
-            *self.attempts.entry(*attempts).or_default() += jobs;
         }
     }
 
@@ -235,12 +224,9 @@ impl Churn {
     }
 
     fn lost_work(&self, ledger: &Ledger) -> Vec<WastedWork> {
-        let by_site = |cause| cause == EventCause::SiteLeft;
-        let (machine, site) = (
-            self.failed_attempts(None, |cause| cause != EventCause::SiteLeft),
-            self.failed_attempts(None, by_site),
-        );
-        let wasted = ledger.wasted_by();
+        let machine = self.failed_attempts(None, |cause| cause != EventCause::SiteLeft);
+        let site = self.failed_attempts(None, |cause| cause == EventCause::SiteLeft);
+        let wasted = &ledger.ended;
         let rows = [
             ("machine left", machine.losses, machine.lost),
             ("site left", site.losses, site.lost),

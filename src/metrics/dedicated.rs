@@ -2,18 +2,17 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Definition;
+use super::Ages;
 use crate::model::JobRecord;
+use crate::units::Span;
 
 /// Counts dedicated jobs, one at a time, in any order.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Dedicated {
     jobs: u64,
     on_time: u64,
-    delayed: u64,
-    /// Sum of the delays in microseconds, and the longest delay.
-    delay: u128,
-    longest: u64,
+    /// The delays of the jobs that started later.
+    delays: Ages,
 }
 
 /// Measures of jobs that requested a start (Kumar, Shae and Jamjoom 2012, section III-B). A delay is the time from
@@ -37,46 +36,29 @@ impl Dedicated {
     pub(super) fn add(&mut self, job: &JobRecord) {
         self.jobs += 1;
         let Some(start) = job.start else { return };
-        let delay = start.since(job.ready()).micros();
-        if delay == 0 {
-            self.on_time += 1;
-        } else {
-            self.delayed += 1;
+        match start.since(job.ready()) {
+            Span::ZERO => self.on_time += 1,
+            delay => self.delays.add(delay),
         }
-        self.delay += u128::from(delay);
-        self.longest = self.longest.max(delay);
     }
 
     /// Adds up two counts.
     pub(super) fn merge(&mut self, other: &Self) {
         self.jobs += other.jobs;
         self.on_time += other.on_time;
-        self.delayed += other.delayed;
-        self.delay += other.delay;
-        self.longest = self.longest.max(other.longest);
+        self.delays.merge(&other.delays);
     }
 
     /// The measures; `None` if there was no dedicated job.
     pub(super) fn measures(&self) -> Option<DedicatedMeasures> {
-        const MICROS: f64 = 1e6;
-        let started = self.on_time + self.delayed;
-        let secs = |micros: f64| (started > 0).then_some(micros / MICROS);
+        let Ages { count: delayed, sum, max } = self.delays;
+        let started = self.on_time + delayed;
         (self.jobs > 0).then(|| DedicatedMeasures {
             jobs: self.jobs,
             on_time: self.on_time,
-            delayed: self.delayed,
-            mean_delay: secs(self.delay as f64 / started.max(1) as f64),
-            max_delay: secs(self.longest as f64),
+            delayed,
+            mean_delay: (started > 0).then(|| sum as f64 / started as f64 / 1e6),
+            max_delay: (started > 0).then(|| max.as_secs_f64()),
         })
     }
-}
-
-/// The definition of a delay, if there are dedicated jobs.
-pub(super) fn definition(any: bool) -> Option<Definition> {
-    any.then(|| Definition {
-        id: "submission".to_owned(),
-        meaning:
-            "of a dedicated job the requested start, if that is later: wait and response count from there"
-                .to_owned(),
-    })
 }

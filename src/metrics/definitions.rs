@@ -9,9 +9,12 @@ use crate::units::Span;
 /// The definitions that a run's measures follow.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Definitions {
-    tau: Span,
-    classes: JobClasses,
-    machine: u32,
+    /// The bound of the bounded slowdown.
+    pub tau: Span,
+    /// The classes of jobs.
+    pub classes: JobClasses,
+    /// Processors of the machine that relative classes refer to.
+    pub machine: u32,
 }
 
 /// The id of a measure and its meaning, as printed beside it.
@@ -23,6 +26,12 @@ pub struct Definition {
     pub meaning: String,
 }
 
+impl Definition {
+    pub(super) fn new(id: &str, meaning: impl Into<String>) -> Self {
+        Self { id: id.to_owned(), meaning: meaning.into() }
+    }
+}
+
 impl Definitions {
     /// The default bound of the bounded slowdown.
     pub const TAU: Span = Span::from_secs(10);
@@ -31,21 +40,6 @@ impl Definitions {
     /// `machine` processors.
     pub const fn new(tau: Span, classes: JobClasses, machine: u32) -> Self {
         Self { tau, classes, machine }
-    }
-
-    /// The bound of the bounded slowdown.
-    pub const fn tau(&self) -> Span {
-        self.tau
-    }
-
-    /// Processors of the machine that relative classes refer to.
-    pub const fn machine(&self) -> u32 {
-        self.machine
-    }
-
-    /// The classes.
-    pub const fn classes(&self) -> &JobClasses {
-        &self.classes
     }
 
     /// True if the job counts in means and quantiles: it started, and it completed or was killed at its estimate.
@@ -77,17 +71,17 @@ impl Definitions {
 
     /// Every measure of jobs with its meaning.
     pub fn all(&self) -> Vec<Definition> {
-        let define = |id: &str, meaning: String| Definition { id: id.to_owned(), meaning };
+        let tau = self.tau;
         vec![
-            define("wait", "first start - submission".to_owned()),
-            define("response", "end - submission".to_owned()),
-            define(&self.slowdown_id(), format!("max(1, response / max(run, {} s))", self.tau)),
-            define("measured", "jobs that started and completed or were killed at their estimate".to_owned()),
-            define("pNN", "nearest rank: the ceil(NN n / 100)-th smallest of n values".to_owned()),
-            define("makespan", "last end - first submission, of the jobs that started".to_owned()),
-            define(
+            Definition::new("wait", "first start - submission"),
+            Definition::new("response", "end - submission"),
+            Definition::new(&self.slowdown_id(), format!("max(1, response / max(run, {tau} s))")),
+            Definition::new("measured", "jobs that started and completed or were killed at their estimate"),
+            Definition::new("pNN", "nearest rank: the ceil(NN n / 100)-th smallest of n values"),
+            Definition::new("makespan", "last end - first submission, of the jobs that started"),
+            Definition::new(
                 "utilization",
-                "processor time in use / (processors * (last end - first submission))".to_owned(),
+                "processor time in use / (processors * (last end - first submission))",
             ),
         ]
     }

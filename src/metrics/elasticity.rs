@@ -35,14 +35,6 @@ impl Elasticity {
         }
     }
 
-    /// Adds up two counts.
-    pub fn merge(&mut self, other: &Self) {
-        self.accepted += other.accepted;
-        for (why, count) in &other.refused {
-            *self.refused.entry(*why).or_default() += count;
-        }
-    }
-
     /// The summary; `None` if there was no command.
     pub fn summary(&self) -> Option<ElasticSummary> {
         let refused = self.refused.iter().map(|(why, count)| (why.name().to_owned(), *count));

@@ -10,7 +10,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use crate::model::{
     Elastic, EventCause, EventRecord, JobRecord, Origin, Outcome, ProcSet, Record, RejectReason,
-    SegmentRecord,
+    SegmentRecord, saved_as_text,
 };
 
 /// The version of the encoding below, which is raised whenever it changes; every fingerprint changes with it.
@@ -116,8 +116,8 @@ impl Fingerprint {
         fields.put_option(event.job.map(|job| job.0));
         fields.put([event.origin as u8]);
         fields.put(event.attempt.to_le_bytes());
-        fields.put(event.lost.to_le_bytes());
-        fields.put_option(event.since_lost.map(|since| since.micros()));
+        fields.put(event.wasted.to_le_bytes());
+        fields.put_option(event.since_failure.map(|since| since.micros()));
         if let Some(command) = event.command {
             let (kind, amount) = match command {
                 Elastic::ExtendTime(by) => (0, by.micros()),
@@ -249,15 +249,4 @@ impl FromStr for Fingerprint {
     }
 }
 
-impl TryFrom<String> for Fingerprint {
-    type Error = FingerprintError;
-    fn try_from(written: String) -> Result<Self, FingerprintError> {
-        written.parse()
-    }
-}
-
-impl From<Fingerprint> for String {
-    fn from(fingerprint: Fingerprint) -> Self {
-        fingerprint.to_string()
-    }
-}
+saved_as_text!(Fingerprint);

@@ -3,20 +3,19 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Backlog, Churn, Definitions, DifferentDefinitions, Elasticity, Exact, Groups, Recovery, RecoveryRule,
-    WaitComparison, Window,
+    Backlog, Churn, Definitions, Elasticity, Exact, Groups, Recovery, RecoveryRule, WaitComparison, Window,
 };
-use crate::model::{ChurnSpec, JobRecord, Outcome, PartitionSpec, Record, RejectReason, SiteSpec};
+use crate::model::{ChurnSpec, Outcome, PartitionSpec, Record, RejectReason, SiteSpec};
 
 /// Collects the records of a grid run, one at a time, in any order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GridMeasures {
-    window: Window,
+    pub(super) window: Window,
     pub(super) groups: Groups,
     pub(super) backlog: Backlog,
     pub(super) churn: Churn,
     pub(super) recovery: Option<Recovery>,
-    elastic: Elasticity,
+    pub(super) elastic: Elasticity,
     single: Option<Single>,
 }
 
@@ -26,13 +25,6 @@ struct Single {
     waits: WaitComparison,
     /// Jobs that were rejected because they request more than the machine has.
     too_large: u64,
-}
-
-impl Single {
-    fn add(&mut self, job: &JobRecord) {
-        self.waits.add(job);
-        self.too_large += u64::from(job.outcome == Outcome::Rejected(RejectReason::TooLarge));
-    }
 }
 
 impl GridMeasures {
@@ -82,7 +74,9 @@ impl GridMeasures {
                 self.backlog.add(job);
                 self.churn.add_job(job);
                 if let Some(single) = self.single.as_mut().filter(|_| self.window.contains(job.submit)) {
-                    single.add(job);
+                    let too_large = Outcome::Rejected(RejectReason::TooLarge);
+                    single.too_large += u64::from(job.outcome == too_large);
+                    single.waits.add(job);
                 }
                 if let Some(recovery) = &mut self.recovery {
                     recovery.add_job(job);
@@ -97,33 +91,6 @@ impl GridMeasures {
             }
             Record::Segment(_) | Record::Machine(_) => {}
         }
-    }
-
-    /// Adds everything that `other` has collected of the same grid.
-    ///
-    /// # Errors
-    /// [`DifferentDefinitions`], with nothing added, if the definitions of the two differ.
-    pub fn merge(&mut self, other: &Self) -> Result<(), DifferentDefinitions> {
-        if self.recovery.is_some() != other.recovery.is_some() {
-            return Err(DifferentDefinitions);
-        }
-        self.groups.merge(&other.groups)?;
-        if let (Some(mine), Some(theirs)) = (&mut self.single, &other.single) {
-            mine.waits.merge(&theirs.waits)?;
-            mine.too_large += theirs.too_large;
-        }
-        self.backlog.merge(&other.backlog);
-        self.churn.merge(&other.churn);
-        self.elastic.merge(&other.elastic);
-        if let (Some(mine), Some(theirs)) = (&mut self.recovery, &other.recovery) {
-            mine.merge(theirs);
-        }
-        Ok(())
-    }
-
-    /// The measured window.
-    pub const fn window(&self) -> Window {
-        self.window
     }
 
     /// The jobs by site and origin.
@@ -144,11 +111,6 @@ impl GridMeasures {
     /// Jobs that were rejected because they request more than the machine has, in a grid of one site; otherwise 0.
     pub fn too_large(&self) -> u64 {
         self.single.as_ref().map_or(0, |single| single.too_large)
-    }
-
-    /// The effects of churn.
-    pub const fn churn(&self) -> &Churn {
-        &self.churn
     }
 }
 

@@ -3,11 +3,11 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AgeSummary, Ages, BacklogSummary, ChurnSummary, ClassMeasures, Definition, Definitions, ElasticSummary,
-    EnergySummary, Fingerprint, GridMeasures, Groups, Ledger, Measures, Outcomes, Quantiles, Recovery,
-    SingleSite, Times, UsageSummary, Window,
+    Account, AgeSummary, Ages, BacklogSummary, ChurnSummary, ClassMeasures, Definition, ElasticSummary,
+    Fingerprint, GridMeasures, Groups, Ledger, Measures, Outcomes, Quantiles, Recovery, SingleSite, Summary,
+    Times, Window,
 };
-use crate::model::{BrokerSpec, EventCause, Origin, Payer, Replan, SiteId, SiteSpec};
+use crate::model::{BrokerSpec, Origin, Payer, Replan, SiteId, SiteSpec};
 use crate::platform::Usage;
 
 /// Facts that only the run itself knows.
@@ -125,23 +125,6 @@ pub struct MeasuredWindow {
     pub to: f64,
 }
 
-/// The use of processors, energy and money.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Account {
-    /// Utilization: the share of the nominal capacity in use.
-    pub utilization: Option<f64>,
-    /// Utilization of the available capacity: the share in use of the capacity that is neither down nor reserved.
-    pub utilization_available: Option<f64>,
-    /// The share of the nominal capacity that was down.
-    pub down: Option<f64>,
-    /// The use of the processors' time.
-    pub usage: UsageSummary,
-    /// Energy.
-    pub energy: EnergySummary,
-    /// The cost charged to jobs.
-    pub cost: f64,
-}
-
 /// The jobs of one origin.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct OriginSummary {
@@ -193,20 +176,6 @@ impl BrokerFacts {
     }
 }
 
-impl Account {
-    /// The account by a ledger.
-    pub fn of(ledger: &Ledger) -> Self {
-        Self {
-            utilization: ledger.utilization(),
-            utilization_available: ledger.utilization_available(),
-            down: ledger.down_share(),
-            usage: ledger.usage(),
-            energy: ledger.energy(),
-            cost: ledger.cost().as_f64(),
-        }
-    }
-}
-
 impl GridSummary {
     /// Assembles the summary from the collectors of a run: `sites` has the description and the ledger of each site,
     /// and `ages` the age of the information at each assignment. `single` is given for one site without a broker.
@@ -218,21 +187,21 @@ impl GridSummary {
         ages: &Ages,
         fingerprint: Fingerprint,
     ) -> Self {
-        let (groups, window) = (measures.groups(), measures.window());
+        let (groups, window) = (&measures.groups, measures.window);
         let whole = groups.classed();
         let all = whole.whole();
         let mut sums = Sums { groups, known: vec![(groups.filled(None, None), all.clone())] };
         let mut ledger = Ledger::default();
         sites.iter().for_each(|(_, of_site)| ledger.merge(of_site));
         let mut origin = |origin| {
-            let charged = groups.charged(origin);
+            let (energy, cost) = groups.charged[origin as usize];
             OriginSummary {
                 measures: sums.of(None, Some(origin)),
-                charged_kwh: charged.energy.as_kwh_f64(),
-                charged: charged.cost.as_f64(),
+                charged_kwh: energy.as_kwh_f64(),
+                charged: cost.as_f64(),
             }
         };
-        let ends = groups.span();
+        let ends = groups.span;
         let windowed = window != Window::ALL;
         let drain = ends.filter(|_| windowed).map(|(_, last)| last.since(window.to()).as_secs_f64());
         let [local, grid] = [Origin::Local, Origin::Grid].map(&mut origin);
@@ -246,28 +215,24 @@ impl GridSummary {
             begin_s: ends.map(|(first, _)| first.as_secs_f64()),
             end_s: ends.map(|(_, last)| last.as_secs_f64()),
             drain_s: drain,
-            tau: whole.definitions().tau().as_secs_f64(),
-            class_preset: whole.definitions().classes().name().to_owned(),
-            submitted: all.jobs + groups.outside().total(),
-            outside: groups.outside(),
+            tau: whole.definitions().tau.as_secs_f64(),
+            class_preset: whole.definitions().classes.name().to_owned(),
+            submitted: all.jobs + groups.outside.total(),
+            outside: groups.outside,
             quantiles: whole.quantiles(),
             makespan: whole.makespan().map(|span| span.as_secs_f64()),
             backlog: measures.backlog.summary(window, all.jobs),
-            account: Account::of(&ledger),
+            account: ledger.account(),
             local,
             grid,
             sites,
             no_site,
             information_age: ages.summary(),
-            churn: measures.churn().summary(&ledger, recovery),
-            elastic: measures.elastic().summary(),
+            churn: measures.churn.summary(&ledger, recovery),
+            elastic: measures.elastic.summary(),
             fingerprint,
             classes: whole.by_class(),
-            definitions: {
-                let mut all = definitions(whole.definitions(), single.is_some(), measures.recovery.as_ref());
-                all.extend(super::dedicated::definition(whole.has_dedicated()));
-                all
-            },
+            definitions: definitions(&whole, single.is_some(), measures.recovery.as_ref()),
             measures: all,
             single,
             facts,
@@ -308,8 +273,7 @@ fn of_site(
     (spec, ledger): &(SiteSpec, Ledger),
 ) -> SiteSummary {
     let mut of = |origin| sums.of(Some(id), origin);
-    let any: fn(EventCause) -> bool = |_| true;
-    let lost = measures.churn().failed_attempts(Some(id), any).lost;
+    let lost = measures.churn.failed_attempts(Some(id), |_| true).lost;
     SiteSummary {
         name: spec.name.clone(),
         policy: spec.policy.to_string(),
@@ -317,28 +281,31 @@ fn of_site(
         measures: of(None),
         local: of(Some(Origin::Local)),
         grid: of(Some(Origin::Grid)),
-        account: Account::of(ledger),
+        account: ledger.account(),
         wasted_proc_s: lost as f64 / Usage::PROC_SECOND as f64,
     }
 }
 
 /// The definitions of measures of jobs and of grids; the run of a `single` site begins and ends with its jobs.
-fn definitions(of: &Definitions, single: bool, recovery: Option<&Recovery>) -> Vec<Definition> {
-    let define = |id: &str, meaning: &str| Definition { id: id.to_owned(), meaning: meaning.to_owned() };
-    let mut all = of.all();
+fn definitions(of: &Summary, single: bool, recovery: Option<&Recovery>) -> Vec<Definition> {
+    let mut all = of.definitions().all();
     if !single {
         all.retain(|definition| definition.id != "utilization");
-        all.push(define("utilization", "processor time in use / nominal, or / (nominal - down - reserved)"));
+        let meaning = "processor time in use / nominal, or / (nominal - down - reserved)";
+        all.push(Definition::new("utilization", meaning));
     }
     all.extend([
-        define("wasted", "processor time of failed attempts that no checkpoint saved"),
-        define(
+        Definition::new("wasted", "processor time of failed attempts that no checkpoint saved"),
+        Definition::new(
             "unstable",
             "jobs in the system: more in each third of the window, 1.5 times as many in the last as in the first, by 2 % of the jobs, of which there are 100 or more",
         ),
     ]);
-    if let Some(recovery) = recovery {
-        all.push(Definition { id: "recovery".to_owned(), meaning: recovery.rule().to_string() });
-    }
+    all.extend(recovery.map(|recovery| Definition::new("recovery", recovery.rule().to_string())));
+    all.extend(of.has_dedicated().then(|| {
+        let meaning =
+            "of a dedicated job the requested start, if that is later: wait and response count from there";
+        Definition::new("submission", meaning)
+    }));
     all
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::distribution::EXACT_QUANTILES;
-use super::{Definitions, DifferentDefinitions, Exact, Outcomes, Summary, Window};
+use super::{Definitions, Exact, Outcomes, Summary, Window};
 use crate::model::{JobClasses, JobRecord, Origin, SiteId};
 use crate::units::{Energy, Money, Time};
 
@@ -19,19 +19,12 @@ pub struct Groups {
     classed: Option<Summary>,
     measured: u64,
     budget: u64,
-    outside: Outcomes,
-    charged: [Charged; 2],
-    /// First submission and last end of all jobs.
-    span: Option<(Time, Time)>,
-}
-
-/// The charges of jobs.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Charged {
-    /// Energy.
-    pub energy: Energy,
-    /// Money.
-    pub cost: Money,
+    /// The jobs that were not submitted in the window.
+    pub(super) outside: Outcomes,
+    /// The energy and the cost that the jobs of each origin in the window were charged.
+    pub(super) charged: [(Energy, Money); 2],
+    /// First submission and last end of all jobs, whether they count or not.
+    pub(super) span: Option<(Time, Time)>,
 }
 
 impl Groups {
@@ -42,11 +35,10 @@ impl Groups {
 
     /// Quantiles are exact up to `budget` measured jobs.
     pub(super) fn with_budget(definitions: Definitions, window: Window, sites: usize, budget: u64) -> Self {
-        let plain = Definitions::new(definitions.tau(), JobClasses::none(), definitions.machine());
+        let plain = Definitions::new(definitions.tau, JobClasses::none(), definitions.machine);
         // Each summary keeps all its values: the budget is shared and enforced here.
         let cells = vec![Summary::with_budget(plain, u64::MAX); 2 * (sites + 1)];
-        let classed =
-            (definitions.classes().count() > 1).then(|| Summary::with_budget(definitions, u64::MAX));
+        let classed = (definitions.classes.count() > 1).then(|| Summary::with_budget(definitions, u64::MAX));
         Self {
             window,
             sites: u32::try_from(sites).unwrap_or(u32::MAX),
@@ -55,14 +47,15 @@ impl Groups {
             measured: 0,
             budget,
             outside: Outcomes::default(),
-            charged: [Charged::default(); 2],
+            charged: Default::default(),
             span: None,
         }
     }
 
     /// Adds a job.
     pub fn add(&mut self, job: &JobRecord) {
-        self.widen(job.submit, job.end);
+        let (from, to) = self.span.unwrap_or((job.submit, job.end));
+        self.span = Some((from.min(job.submit), to.max(job.end)));
         if !self.window.contains(job.submit) {
             self.outside.add(job.outcome);
             return;
@@ -79,52 +72,12 @@ impl Groups {
             classed.add(job);
         }
         let charged = &mut self.charged[job.origin as usize];
-        charged.energy += job.energy;
-        charged.cost += job.cost;
-    }
-
-    /// Adds everything that `other` has collected in the same window of the same grid.
-    ///
-    /// # Errors
-    /// [`DifferentDefinitions`], with nothing added, if the definitions of the two differ.
-    pub fn merge(&mut self, other: &Self) -> Result<(), DifferentDefinitions> {
-        let same = |a: &Summary, b: &Summary| a.definitions() == b.definitions();
-        let classed = match (&self.classed, &other.classed) {
-            (Some(mine), Some(theirs)) => same(mine, theirs),
-            (mine, theirs) => mine.is_none() && theirs.is_none(),
-        };
-        let shape = (self.window, self.sites) == (other.window, other.sites);
-        if !(shape && classed && same(&self.cells[0], &other.cells[0])) {
-            return Err(DifferentDefinitions);
-        }
-        for (mine, theirs) in self.cells.iter_mut().zip(&other.cells) {
-            mine.merge(theirs)?;
-        }
-        if let (Some(mine), Some(theirs)) = (&mut self.classed, &other.classed) {
-            mine.merge(theirs)?;
-        }
-        self.measured += other.measured;
-        if self.measured > self.budget {
-            self.sketch();
-        }
-        self.outside.merge(&other.outside);
-        for (mine, theirs) in self.charged.iter_mut().zip(other.charged) {
-            mine.energy += theirs.energy;
-            mine.cost += theirs.cost;
-        }
-        if let Some((first, last)) = other.span {
-            self.widen(first, last);
-        }
-        Ok(())
+        charged.0 += job.energy;
+        charged.1 += job.cost;
     }
 
     fn sketch(&mut self) {
         self.cells.iter_mut().chain(&mut self.classed).for_each(Summary::sketch);
-    }
-
-    fn widen(&mut self, first: Time, last: Time) {
-        let (from, to) = self.span.unwrap_or((first, last));
-        self.span = Some((from.min(first), to.max(last)));
     }
 
     /// The index of the first cell of a site; an unknown site counts as none.
@@ -160,21 +113,6 @@ impl Groups {
     /// All jobs, by class if there are classes.
     pub fn classed(&self) -> Summary {
         self.classed.clone().unwrap_or_else(|| self.summary(None, None))
-    }
-
-    /// The jobs that were not submitted in the window.
-    pub const fn outside(&self) -> Outcomes {
-        self.outside
-    }
-
-    /// The charges of the jobs of `origin` in the window.
-    pub const fn charged(&self, origin: Origin) -> Charged {
-        self.charged[origin as usize]
-    }
-
-    /// First submission and last end of all jobs, whether they count or not.
-    pub const fn span(&self) -> Option<(Time, Time)> {
-        self.span
     }
 }
 

@@ -15,7 +15,8 @@ pub struct Ledger {
     reserved: u128,
     idle: u128,
     down: u128,
-    ended: Ended,
+    /// The wasted time by the outcome of its jobs.
+    pub(super) ended: Ended,
     job_energy: Energy,
     meter: Energy,
     facility: Energy,
@@ -41,6 +42,23 @@ pub struct UsageSummary {
     pub idle: f64,
     /// Down.
     pub down: f64,
+}
+
+/// The use of processors, energy and money.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Account {
+    /// Utilization: the share of the nominal capacity in use.
+    pub utilization: Option<f64>,
+    /// Utilization of the available capacity: the share in use of the capacity that is neither down nor reserved.
+    pub utilization_available: Option<f64>,
+    /// The share of the nominal capacity that was down.
+    pub down: Option<f64>,
+    /// The use of the processors' time.
+    pub usage: UsageSummary,
+    /// Energy.
+    pub energy: EnergySummary,
+    /// The cost charged to jobs.
+    pub cost: f64,
 }
 
 /// Energy in kilowatt-hours: `jobs + idle = meter`.
@@ -74,10 +92,7 @@ impl Ledger {
         self.meter += usage.meter;
         self.cost += usage.cost;
         self.facility += facility(usage.meter, pue_ppm);
-        self.electricity = match (self.electricity, usage.electricity) {
-            (Some(sum), Some(more)) => Some(sum + more),
-            (sum, more) => sum.or(more),
-        };
+        self.add_electricity(usage.electricity);
     }
 
     /// Adds another ledger.
@@ -94,25 +109,18 @@ impl Ledger {
         self.meter += other.meter;
         self.cost += other.cost;
         self.facility += other.facility;
-        self.electricity = match (self.electricity, other.electricity) {
-            (Some(sum), Some(more)) => Some(sum + more),
-            (sum, more) => sum.or(more),
-        };
+        self.add_electricity(other.electricity);
+    }
+
+    fn add_electricity(&mut self, cost: Option<Money>) {
+        if let Some(cost) = cost {
+            *self.electricity.get_or_insert_default() += cost;
+        }
     }
 
     /// Time in use, for any purpose.
     pub const fn in_use(&self) -> ProcTime {
         self.useful + self.wasted + self.overhead
-    }
-
-    /// The wasted time by the outcome of its jobs.
-    pub const fn wasted_by(&self) -> &Ended {
-        &self.ended
-    }
-
-    /// Share of the nominal capacity that was down; `None` if there is no capacity.
-    pub fn down_share(&self) -> Option<f64> {
-        (self.nominal > 0).then(|| self.down as f64 / self.nominal as f64)
     }
 
     /// Utilization: share of the nominal capacity that was in use; `None` if there is no capacity.
@@ -130,38 +138,30 @@ impl Ledger {
         (capacity > 0).then(|| self.in_use() as f64 / capacity as f64)
     }
 
-    /// Processor time in seconds.
-    pub fn usage(&self) -> UsageSummary {
+    /// The account of a run.
+    pub fn account(&self) -> Account {
         let secs = |time: u128| time as f64 / Usage::PROC_SECOND as f64;
-        UsageSummary {
-            nominal: secs(self.nominal),
-            useful: secs(self.useful),
-            wasted: secs(self.wasted),
-            overhead: secs(self.overhead),
-            reserved: secs(self.reserved),
-            idle: secs(self.idle),
-            down: secs(self.down),
+        Account {
+            utilization: self.utilization(),
+            utilization_available: self.utilization_available(),
+            down: (self.nominal > 0).then(|| self.down as f64 / self.nominal as f64),
+            usage: UsageSummary {
+                nominal: secs(self.nominal),
+                useful: secs(self.useful),
+                wasted: secs(self.wasted),
+                overhead: secs(self.overhead),
+                reserved: secs(self.reserved),
+                idle: secs(self.idle),
+                down: secs(self.down),
+            },
+            energy: EnergySummary {
+                jobs_kwh: self.job_energy.as_kwh_f64(),
+                idle_kwh: (self.meter - self.job_energy).as_kwh_f64(),
+                meter_kwh: self.meter.as_kwh_f64(),
+                facility_kwh: self.facility.as_kwh_f64(),
+                electricity_cost: self.electricity.map(Money::as_f64),
+            },
+            cost: self.cost.as_f64(),
         }
-    }
-
-    /// Energy in kilowatt-hours.
-    pub fn energy(&self) -> EnergySummary {
-        EnergySummary {
-            jobs_kwh: self.job_energy.as_kwh_f64(),
-            idle_kwh: (self.meter - self.job_energy).as_kwh_f64(),
-            meter_kwh: self.meter.as_kwh_f64(),
-            facility_kwh: self.facility.as_kwh_f64(),
-            electricity_cost: self.electricity.map(Money::as_f64),
-        }
-    }
-
-    /// The cost of the facilities' electricity; `None` if it has a price nowhere.
-    pub const fn electricity(&self) -> Option<Money> {
-        self.electricity
-    }
-
-    /// The cost charged to jobs.
-    pub const fn cost(&self) -> Money {
-        self.cost
     }
 }

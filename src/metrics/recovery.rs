@@ -117,13 +117,6 @@ impl Recovery {
         self.changes.push(by.cast_unsigned());
     }
 
-    /// Adds everything that `other` has collected of the same grid.
-    pub fn merge(&mut self, other: &Self) {
-        self.completed.extend_from_slice(&other.completed);
-        self.changed.extend_from_slice(&other.changed);
-        self.changes.extend_from_slice(&other.changes);
-    }
-
     /// The major outages in the window, in order of time.
     pub fn losses(&self, window: Window) -> Vec<Loss> {
         let mut losses = self.big_losses();
@@ -133,7 +126,7 @@ impl Recovery {
         }
         let mut completed: Vec<_> = self.completed.iter().map(|at| Time::from_micros(*at)).collect();
         completed.sort_unstable();
-        Sweep::new(&self.rule, &mut losses).run(&completed);
+        sweep(&self.rule, &mut losses, &completed);
         losses
     }
 
@@ -180,67 +173,50 @@ impl Exact for Recovery {
     }
 }
 
-/// One sweep through time over all outages at once.
+/// Finds the recovery from all outages, in order of time, in one sweep over the completions, also in order.
 ///
 /// The trailing count only rises when a job completes and only falls when a completion becomes older than the
 /// trailing time; an outage waits in one of two heaps for the first fall below its threshold, then for the first rise
 /// to it.
-struct Sweep<'a> {
-    rule: &'a RecoveryRule,
-    losses: &'a mut [Loss],
-    /// Outages before the fall below their threshold, the highest threshold first.
-    unaffected: BinaryHeap<(u64, usize)>,
-    /// Outages after it, the lowest threshold first.
-    felt: BinaryHeap<Reverse<(u64, usize)>>,
-}
-
-impl<'a> Sweep<'a> {
-    fn new(rule: &'a RecoveryRule, losses: &'a mut [Loss]) -> Self {
-        Self { rule, losses, unaffected: BinaryHeap::new(), felt: BinaryHeap::new() }
-    }
-
-    fn run(mut self, completed: &[Time]) {
-        let (mut came, mut gone, mut met) = (0, 0, 0);
-        loop {
-            let old = completed.get(gone).map(|time| *time + self.rule.trailing);
-            let next_loss = self.losses.get(met).map(|loss| loss.time);
-            let next = [completed.get(came).copied(), old, next_loss].into_iter().flatten().min();
-            let Some(now) = next else { break };
-            if next_loss == Some(now) {
-                let before = (came - gone) as u64;
-                self.losses[met].before = before;
-                let threshold = (before * u64::from(self.rule.recovered_percent)).div_ceil(100);
-                self.unaffected.push((threshold, met));
-                met += 1;
-            }
-            while completed.get(came) == Some(&now) {
-                came += 1;
-            }
-            while completed.get(gone).is_some_and(|time| *time + self.rule.trailing == now) {
-                gone += 1;
-            }
-            self.settle(now, (came - gone) as u64);
+fn sweep(rule: &RecoveryRule, losses: &mut [Loss], completed: &[Time]) {
+    // Before the fall below their threshold, the highest threshold first; after it, the lowest first.
+    let (mut unaffected, mut affected) = (BinaryHeap::new(), BinaryHeap::new());
+    let (mut came, mut gone, mut met) = (0, 0, 0);
+    loop {
+        let old = completed.get(gone).map(|time| *time + rule.trailing);
+        let next_loss = losses.get(met).map(|loss| loss.time);
+        let next = [completed.get(came).copied(), old, next_loss].into_iter().flatten().min();
+        let Some(now) = next else { break };
+        if next_loss == Some(now) {
+            let before = (came - gone) as u64;
+            losses[met].before = before;
+            unaffected.push(((before * u64::from(rule.recovered_percent)).div_ceil(100), met));
+            met += 1;
         }
-        for Reverse((_, loss)) in self.felt {
-            self.losses[loss].recovered = None;
+        while completed.get(came) == Some(&now) {
+            came += 1;
         }
-    }
-
-    fn settle(&mut self, now: Time, throughput: u64) {
+        while completed.get(gone).is_some_and(|time| *time + rule.trailing == now) {
+            gone += 1;
+        }
+        let throughput = (came - gone) as u64;
         while let Some((threshold, loss)) =
-            self.unaffected.peek().copied().filter(|(least, _)| *least > throughput)
+            unaffected.peek().copied().filter(|(least, _)| *least > throughput)
         {
-            self.unaffected.pop();
-            if now <= self.losses[loss].time + self.rule.trailing {
-                self.felt.push(Reverse((threshold, loss)));
+            unaffected.pop();
+            if now <= losses[loss].time + rule.trailing {
+                affected.push(Reverse((threshold, loss)));
             }
         }
         while let Some(Reverse((_, loss))) =
-            self.felt.peek().copied().filter(|Reverse((least, _))| *least <= throughput)
+            affected.peek().copied().filter(|Reverse((least, _))| *least <= throughput)
         {
-            self.felt.pop();
-            self.losses[loss].recovered = Some(now.since(self.losses[loss].time));
+            affected.pop();
+            losses[loss].recovered = Some(now.since(losses[loss].time));
         }
+    }
+    for Reverse((_, loss)) in affected {
+        losses[loss].recovered = None;
     }
 }
 
@@ -248,7 +224,7 @@ impl<'a> Sweep<'a> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::samples::{job, machines};
+    use super::super::tests::samples::{job, machines};
     use super::*;
 
     fn recovery(rule: RecoveryRule, present: u64, completed: &[u64], changes: &[(u64, i64)]) -> Recovery {
@@ -346,8 +322,8 @@ mod tests {
                 prop_assert_eq!((loss.before, loss.recovered), slow(&rule, &completed, &loss), "{:?}", loss);
             }
             let (cut, other) = (cut.index(completed.len() + 1), cut.index(changes.len() + 1));
-            let mut parts = recovery(rule, 100, &completed[cut..], &changes[other..]);
-            parts.merge(&recovery(rule, 100, &completed[..cut], &changes[..other]));
+            let completed = [&completed[cut..], &completed[..cut]].concat();
+            let parts = recovery(rule, 100, &completed, &[&changes[other..], &changes[..other]].concat());
             prop_assert_eq!(parts.losses(Window::ALL), whole.losses(Window::ALL));
         }
     }

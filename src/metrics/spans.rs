@@ -34,10 +34,10 @@ impl SpanSummary {
 /// The ages of the information by which assignments were made, as count, sum and maximum.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ages {
-    count: u64,
+    pub(super) count: u64,
     /// In microseconds.
-    sum: u128,
-    max: Span,
+    pub(super) sum: u128,
+    pub(super) max: Span,
 }
 
 /// The age of the information by which assignments were made, in seconds.

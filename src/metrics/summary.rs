@@ -104,20 +104,14 @@ pub struct ClassMeasures {
 }
 
 impl Outcomes {
-    const fn of_mut(&mut self, outcome: Outcome) -> &mut u64 {
-        match outcome {
-            Outcome::Completed => &mut self.completed,
-            Outcome::Killed => &mut self.killed,
-            Outcome::Failed => &mut self.failed,
-            Outcome::Rejected(_) => &mut self.rejected,
-            Outcome::Cancelled => &mut self.cancelled,
-            Outcome::Unfinished => &mut self.unfinished,
-        }
-    }
-
     /// The counts in the order of [`Outcome::NAMES`].
     pub const fn counts(&self) -> [u64; 6] {
         [self.completed, self.killed, self.failed, self.rejected, self.cancelled, self.unfinished]
+    }
+
+    const fn counts_mut(&mut self) -> [&mut u64; 6] {
+        let Self { completed, killed, failed, rejected, cancelled, unfinished } = self;
+        [completed, killed, failed, rejected, cancelled, unfinished]
     }
 
     /// Jobs in all.
@@ -128,17 +122,12 @@ impl Outcomes {
     /// Adds a job with this outcome.
     #[inline]
     pub const fn add(&mut self, outcome: Outcome) {
-        *self.of_mut(outcome) += 1;
+        *self.counts_mut()[outcome.index()] += 1;
     }
 
     /// Adds up two counts.
-    pub const fn merge(&mut self, other: &Self) {
-        self.completed += other.completed;
-        self.killed += other.killed;
-        self.failed += other.failed;
-        self.rejected += other.rejected;
-        self.cancelled += other.cancelled;
-        self.unfinished += other.unfinished;
+    pub fn merge(&mut self, other: &Self) {
+        self.counts_mut().into_iter().zip(other.counts()).for_each(|(mine, theirs)| *mine += theirs);
     }
 }
 
@@ -150,7 +139,7 @@ impl Summary {
 
     /// Quantiles are exact up to `budget` jobs.
     pub(super) fn with_budget(definitions: Definitions, budget: u64) -> Self {
-        let classes = definitions.classes().count();
+        let classes = definitions.classes.count();
         Self {
             outcomes: vec![Outcomes::default(); classes],
             dedicated: Vec::new(),
@@ -258,7 +247,7 @@ impl Summary {
             return Vec::new();
         }
         let class = |(at, outcomes): (usize, &Outcomes)| ClassMeasures {
-            class: self.definitions.classes().label(at),
+            class: self.definitions.classes.label(at),
             measures: {
                 let dedicated = self.dedicated.get(at).copied().unwrap_or_default();
                 measures(*outcomes, dedicated, |column| self.table.cell(at, column))

@@ -1,11 +1,12 @@
 //! Measures computed by hand, and their properties for any records.
 
 mod blocks;
+mod fingerprint;
 mod grid;
+pub(crate) mod samples;
 
 use proptest::prelude::*;
 
-use super::samples::{EVENT_CAUSES, any_job, any_records, happened, job, machines, rejected, segment};
 use super::*;
 use crate::model::{
     EventCause, EventKind, EventRecord, InstantOrder, JobClasses, JobRecord, Origin, Outcome, ProcSet,
@@ -13,6 +14,8 @@ use crate::model::{
 };
 use crate::platform::{Ended, Usage};
 use crate::units::{Energy, Money, Span, Time};
+use fingerprint::fingerprint;
+use samples::{EVENT_CAUSES, any_job, any_records, happened, job, machines, rejected, segment};
 
 fn summed<'a>(definitions: &Definitions, records: impl IntoIterator<Item = &'a JobRecord>) -> Summary {
     let mut summary = Summary::new(definitions.clone());
@@ -136,22 +139,22 @@ fn a_ledger_adds_partitions_up() {
     ledger.add(&usage, 1_000_000);
     ledger.add(&Usage { electricity: None, ..Usage::default() }, 1_000_000);
     assert_eq!(merged, ledger);
-    assert_eq!((ledger.in_use(), ledger.down_share()), (time(1_500), Some(0.05)));
-    assert_eq!((ledger.wasted_by().killed, ledger.wasted_by().unfinished), ((4, time(140)), (2, time(60))));
+    assert_eq!((ledger.in_use(), ledger.account().down), (time(1_500), Some(0.05)));
+    assert_eq!((ledger.ended.killed, ledger.ended.unfinished), ((4, time(140)), (2, time(60))));
     assert_eq!(ledger.utilization(), Some(0.75));
     assert_eq!(ledger.utilization_available(), Some(750.0 / 850.0));
-    let spent = ledger.usage();
+    let spent = ledger.account().usage;
     assert_eq!((spent.nominal, spent.useful, spent.idle), (2_000.0, 1_200.0, 200.0));
     assert_eq!(
         spent.useful + spent.wasted + spent.overhead + spent.reserved + spent.idle + spent.down,
         spent.nominal
     );
-    let energy = ledger.energy();
+    let energy = ledger.account().energy;
     assert_eq!((energy.jobs_kwh, energy.idle_kwh, energy.meter_kwh), (1.5, 0.5, 2.0));
     assert_eq!(energy.facility_kwh, 2.5);
     assert_eq!(energy.electricity_cost, Some(0.5));
-    assert_eq!(Ledger::default().energy().electricity_cost, None);
-    assert_eq!(ledger.cost().as_f64(), 3.0);
+    assert_eq!(Ledger::default().account().energy.electricity_cost, None);
+    assert_eq!(ledger.account().cost, 3.0);
     assert_eq!(Ledger::default().utilization(), None);
 }
 
@@ -176,116 +179,6 @@ fn the_json_has_its_figures_at_the_top_and_reads_back() {
     assert_eq!(json["mean_wait"].as_f64(), Some(5.0 / 3.0), "every digit");
     assert_eq!(json["order"], "event");
     assert_eq!(serde_json::from_str::<GridSummary>(&text).unwrap(), run);
-}
-
-#[test]
-fn a_fingerprint_is_what_it_was() {
-    // Changes only with the version of the encoding, and is then named in the changelog.
-    let mut fingerprint = Fingerprint::new();
-    assert_eq!(fingerprint.to_string(), "0:00000000000000000000000000000000");
-    let record = job(1, 0, 5, 10, 4);
-    fingerprint.add_segment(&segment(&record, ProcSet::full(4)));
-    fingerprint.add_job(&record);
-    fingerprint.add_job(&rejected(2, 3, 99));
-    assert_eq!(fingerprint.to_string(), "3:3f505a9f505aed0ebc40a0ebf8688780");
-    // A job of the grid, and every kind of event for every cause.
-    let sent = JobRecord { origin: Origin::Grid, ..record };
-    fingerprint.add_segment(&segment(&sent, ProcSet::full(4)));
-    fingerprint.add_job(&sent);
-    let mut add = |kinds: &[EventKind]| {
-        for kind in kinds {
-            for cause in EVENT_CAUSES {
-                fingerprint.add_event(&EventRecord { cause, ..happened(*kind, &sent) });
-            }
-        }
-        fingerprint.to_string()
-    };
-    assert_eq!(add(&EventKind::ALL[..12]), "137:c0f75ec60afbc6ff21e31ef030ad09a4");
-    // The kinds of elastic commands, which were added later.
-    assert_eq!(add(&EventKind::ALL[12..]), "170:a13befac134060c6c298a84642d196a1");
-}
-
-#[test]
-fn a_fingerprint_sees_every_field() {
-    let of = |record: &JobRecord| {
-        let mut fingerprint = Fingerprint::new();
-        fingerprint.add_job(record);
-        fingerprint
-    };
-    let base = job(1, 0, 5, 10, 4);
-    let changed = [
-        JobRecord { user: 8, ..base.clone() },
-        JobRecord { start: None, ..base.clone() },
-        JobRecord { outcome: Outcome::Killed, ..base.clone() },
-        JobRecord { energy: Energy::from_nanojoules(1), ..base.clone() },
-        JobRecord { cost: Money::from_nanos(-1), ..base.clone() },
-        JobRecord { recorded_wait: Some(Span::ZERO), ..base.clone() },
-        JobRecord { origin: Origin::Grid, ..base.clone() },
-    ];
-    for record in changed {
-        assert_ne!(of(&record), of(&base), "{record:?}");
-    }
-    let on = |procs: ProcSet| {
-        let mut fingerprint = Fingerprint::new();
-        fingerprint.add_segment(&segment(&base, procs));
-        fingerprint
-    };
-    assert_ne!(on(ProcSet::range(0, 4)), on(ProcSet::range(1, 5)));
-    let mut padded = ProcSet::range(0, 300);
-    padded.remove_all(&ProcSet::range(0, 128));
-    padded.remove_all(&ProcSet::range(192, 300));
-    assert_eq!(on(padded), on(ProcSet::range(128, 192)), "empty words at the ends are not part of a set");
-    let sent = {
-        let mut fingerprint = Fingerprint::new();
-        let of = SegmentRecord { origin: Origin::Grid, ..segment(&base, ProcSet::range(0, 4)) };
-        fingerprint.add_segment(&of);
-        fingerprint
-    };
-    assert_ne!(sent, on(ProcSet::range(0, 4)));
-}
-
-#[test]
-fn a_fingerprint_sees_every_field_of_an_event() {
-    let of = |event: &EventRecord| {
-        let mut fingerprint = Fingerprint::new();
-        fingerprint.add_event(event);
-        fingerprint
-    };
-    let base =
-        EventRecord { since_lost: Some(Span::ZERO), ..happened(EventKind::Returned, &job(1, 0, 5, 10, 4)) };
-    let left = machines(EventKind::Left, 0, 3);
-    let changed = [
-        EventRecord { time: Time::from_secs(16), ..base.clone() },
-        EventRecord { kind: EventKind::Requeued, ..base.clone() },
-        EventRecord { cause: EventCause::SiteLeft, ..base.clone() },
-        EventRecord { site: SiteId::GRID, ..base.clone() },
-        EventRecord { partition: None, ..base.clone() },
-        EventRecord { machines: left.machines, ..base.clone() },
-        EventRecord { procs: 5, ..base.clone() },
-        EventRecord { job: None, ..base.clone() },
-        EventRecord { origin: Origin::Local, ..base.clone() },
-        EventRecord { attempt: 2, ..base.clone() },
-        EventRecord { lost: 1, ..base.clone() },
-        EventRecord { since_lost: None, ..base.clone() },
-    ];
-    for event in changed {
-        assert_ne!(of(&event), of(&base), "{event:?}");
-    }
-}
-
-#[test]
-fn what_is_no_fingerprint_is_refused() {
-    for written in
-        ["", "3", "3:", "3:12", "x:00000000000000000000000000000000", "3:+0000000000000000000000000000000"]
-    {
-        assert!(written.parse::<Fingerprint>().is_err(), "{written}");
-    }
-}
-
-fn fingerprint<'a>(records: impl IntoIterator<Item = &'a Record>) -> Fingerprint {
-    let mut sum = Fingerprint::new();
-    records.into_iter().for_each(|record| sum.add(record));
-    sum
 }
 
 /// The slow twin: sort, then count.

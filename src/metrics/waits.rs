@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::distribution::{ClassTable, Distribution, EXACT_QUANTILES, Scale};
-use super::{Definitions, DifferentDefinitions, Exact};
+use super::{Definitions, Exact};
 use crate::model::JobRecord;
 
 const EMULATED: usize = 0;
@@ -40,7 +40,7 @@ pub struct RecordedWaits {
 impl WaitComparison {
     /// Creates an empty comparison. Of the definitions only the classes matter here.
     pub fn new(definitions: Definitions) -> Self {
-        let table = ClassTable::new(definitions.classes().count(), &[Scale::Whole; 2], EXACT_QUANTILES);
+        let table = ClassTable::new(definitions.classes.count(), &[Scale::Whole; 2], EXACT_QUANTILES);
         Self { definitions, table }
     }
 
@@ -53,21 +53,9 @@ impl WaitComparison {
         }
     }
 
-    /// Adds everything that `other` has collected.
-    ///
-    /// # Errors
-    /// [`DifferentDefinitions`], with nothing added, if the classes of the two differ.
-    pub fn merge(&mut self, other: &Self) -> Result<(), DifferentDefinitions> {
-        if self.definitions != other.definitions {
-            return Err(DifferentDefinitions);
-        }
-        self.table.merge(&other.table);
-        Ok(())
-    }
-
     /// The comparison: all jobs first, then each class that has any; empty if no job has both waits.
     pub fn rows(&self) -> Vec<RecordedWaits> {
-        let classes = self.definitions.classes();
+        let classes = &self.definitions.classes;
         let mut rows = vec![row("all".to_owned(), |column| self.table.whole(column))];
         if classes.count() > 1 {
             rows.extend((0..classes.count()).map(|at| row(classes.label(at), |of| self.table.cell(at, of))));

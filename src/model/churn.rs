@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use super::text::saved_as_text;
 use super::{Named, NamedError, PartitionId, ProcSet};
 use crate::units::{Rate, Span, Time};
 
@@ -158,50 +159,38 @@ impl FromStr for Distribution {
     type Err = NamedError;
 
     fn from_str(written: &str) -> Result<Self, NamedError> {
-        let mut named: Named = written.parse()?;
-        let bad = |named: &Named, key: &str, value: &str, expected: &str| NamedError::BadValue {
-            name: named.name.clone(),
-            key: key.to_owned(),
-            value: value.to_owned(),
-            expected: expected.to_owned(),
-        };
-        let span = |named: &mut Named, key: &str| -> Result<Span, NamedError> {
-            let taken: Option<Span> = named.take(key, "a duration such as `45 h`")?;
-            match taken {
-                Some(span) if !span.is_zero() => Ok(span),
-                Some(_) => Err(bad(named, key, "0", "above 0")),
-                None => Err(bad(named, key, "", "given; it must be a duration such as `45 h`")),
+        let span = |named: &mut Named, key: &str| match named.take(key, "a duration such as `45 h`")? {
+            Some(Span::ZERO) => Err(NamedError::bad_value(&named.name, key, "0", "above 0")),
+            Some(span) => Ok(span),
+            None => {
+                let expected = "given; it must be a duration such as `45 h`";
+                Err(NamedError::bad_value(&named.name, key, "", expected))
             }
         };
-        let millionths = |named: &mut Named, key: &str, least: f64, most: f64| -> Result<u64, NamedError> {
-            let written = named.params.get(key).cloned().unwrap_or_default();
+        let millionths = |named: &mut Named, key: &str, least: f64, most: f64| {
             let expected = format!("a number from {least} to {most}");
-            let taken: Option<f64> = named.take(key, &expected)?;
-            match taken.filter(|value| (least..=most).contains(value)) {
+            match named.take_within(key, least..=most, &expected)? {
                 Some(value) => Ok(libm::round(value * 1e6) as u64),
-                None => Err(bad(named, key, &written, &expected)),
+                None => Err(NamedError::bad_value(&named.name, key, "", &expected)),
             }
         };
-        match named.name.as_str() {
-            "exponential" => {
-                let mean = span(&mut named, "mean")?;
-                named.finish(&["mean"])?;
-                Ok(Self::Exponential { mean })
-            }
+        let mut named: Named = written.parse()?;
+        let (distribution, keys) = match named.name.as_str() {
+            "exponential" => (Self::Exponential { mean: span(&mut named, "mean")? }, &["mean"][..]),
             "weibull" => {
                 // With a smaller shape nearly all draws are shorter than a microsecond.
                 let (shape, mean) = (millionths(&mut named, "shape", 0.1, 100.0)?, span(&mut named, "mean")?);
-                named.finish(&["shape", "mean"])?;
-                Ok(Self::Weibull { shape, mean })
+                (Self::Weibull { shape, mean }, &["shape", "mean"][..])
             }
             "lognormal" => {
                 let (median, sigma) =
                     (span(&mut named, "median")?, millionths(&mut named, "sigma", 0.01, 10.0)?);
-                named.finish(&["median", "sigma"])?;
-                Ok(Self::Lognormal { median, sigma })
+                (Self::Lognormal { median, sigma }, &["median", "sigma"][..])
             }
-            _ => Err(NamedError::Syntax(written.to_owned())),
-        }
+            _ => return Err(NamedError::Syntax(written.to_owned())),
+        };
+        named.finish(keys)?;
+        Ok(distribution)
     }
 }
 
@@ -218,18 +207,7 @@ impl fmt::Display for Distribution {
     }
 }
 
-impl TryFrom<String> for Distribution {
-    type Error = NamedError;
-    fn try_from(written: String) -> Result<Self, NamedError> {
-        written.parse()
-    }
-}
-
-impl From<Distribution> for String {
-    fn from(distribution: Distribution) -> Self {
-        distribution.to_string()
-    }
-}
+saved_as_text!(Distribution);
 
 #[cfg(test)]
 mod tests {

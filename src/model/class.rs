@@ -56,12 +56,12 @@ pub enum ClassError {
     #[error(transparent)]
     Form(#[from] NamedError),
     /// Bounds that do not increase, or more than there are names for.
-    #[error("`{written}`: {said}")]
+    #[error("`{written}`: {problem}")]
     Cuts {
         /// The text as written.
         written: String,
         /// What is wrong with it.
-        said: String,
+        problem: String,
     },
 }
 
@@ -75,25 +75,7 @@ impl JobClasses {
 
     /// A single class for all jobs.
     pub fn none() -> Self {
-        Self::build("none", &[], "all", &[], "", true)
-    }
-
-    fn build(
-        name: &str,
-        times: &[(&str, u64)],
-        last_time: &str,
-        sizes: &[(&str, SizeBound)],
-        last_size: &str,
-        inclusive: bool,
-    ) -> Self {
-        Self {
-            name: name.to_owned(),
-            times: times.iter().map(|(label, secs)| ((*label).to_owned(), Span::from_secs(*secs))).collect(),
-            last_time: last_time.to_owned(),
-            sizes: sizes.iter().map(|(label, bound)| ((*label).to_owned(), *bound)).collect(),
-            last_size: last_size.to_owned(),
-            inclusive,
-        }
+        Self::default()
     }
 
     /// The preset's name, or the bounds as they are written.
@@ -143,6 +125,20 @@ impl JobClasses {
     }
 }
 
+impl Default for JobClasses {
+    /// A single class for all jobs.
+    fn default() -> Self {
+        Self {
+            name: "none".to_owned(),
+            times: Vec::new(),
+            last_time: "all".to_owned(),
+            sizes: Vec::new(),
+            last_size: String::new(),
+            inclusive: true,
+        }
+    }
+}
+
 impl FromStr for JobClasses {
     type Err = ClassError;
 
@@ -150,41 +146,32 @@ impl FromStr for JobClasses {
     /// 1 / 8 / 32 processors, upper bounds inclusive, or 1 h by 8. Kanavallil 2007 (section 7): 10 min / 3 h by 10 % / 50 % of the machine.
     /// Huang 2004 (Table 7-2): 1 / 30 min (workload 1), 3 / 60 min (workload 2).
     fn from_str(written: &str) -> Result<Self, ClassError> {
-        use SizeBound::{Percent, Processors};
-        Ok(match written {
-            "none" => Self::none(),
-            "kettimuthu-16" => Self::build(
-                written,
-                &[("VS", 600), ("S", 3_600), ("L", 28_800)],
-                "VL",
-                &[("Seq", Processors(1)), ("N", Processors(8)), ("W", Processors(32))],
-                "VW",
-                true,
-            ),
-            "kettimuthu-4" => Self::build(written, &[("S", 3_600)], "L", &[("N", Processors(8))], "W", true),
-            "kanavallil" => Self::build(
-                written,
-                &[("short", 600), ("medium", 10_800)],
-                "long",
-                &[("narrow", Percent(10)), ("medium", Percent(50))],
-                "wide",
-                false,
-            ),
-            "huang-1" => Self::build(written, &[("short", 60), ("medium", 1_800)], "long", &[], "", true),
-            "huang-2" => Self::build(written, &[("short", 180), ("medium", 3_600)], "long", &[], "", true),
+        let preset = match written {
+            "none" => return Ok(Self::none()),
+            "kettimuthu-16" => {
+                "cuts[run=10 min/1 h/8 h,run-names=VS/S/L/VL,size=1/8/32,size-names=Seq/N/W/VW]"
+            }
+            "kettimuthu-4" => "cuts[run=1 h,run-names=S/L,size=8,size-names=N/W]",
+            "kanavallil" => {
+                "cuts[run=10 min/3 h,run-names=short/medium/long,bounds=exclusive,\
+                 size=10%/50%,size-names=narrow/medium/wide]"
+            }
+            "huang-1" => "cuts[run=1 min/30 min,run-names=short/medium/long]",
+            "huang-2" => "cuts[run=3 min/1 h,run-names=short/medium/long]",
             _ if written.trim_start().starts_with("cuts") => return cuts(written),
             _ => {
                 let hint = nearest(written, Self::PRESETS).map(str::to_owned);
                 return Err(ClassError::Unknown { written: written.to_owned(), hint });
             }
-        })
+        };
+        Ok(Self { name: written.to_owned(), ..cuts(preset)? })
     }
 }
 
 /// `cuts[run=BOUND/…,size=BOUND/…,run-names=NAME/…,size-names=NAME/…,bounds=inclusive|exclusive]`: upper bounds of run times as
 /// durations and of sizes as processors or percents of the machine (`10%`), and, if they shall have names, one more name than bounds.
 fn cuts(written: &str) -> Result<JobClasses, ClassError> {
-    let wrong = |said: String| ClassError::Cuts { written: written.to_owned(), said };
+    let wrong = |problem: String| ClassError::Cuts { written: written.to_owned(), problem };
     let mut named: Named = written.parse()?;
     let name = named.to_string();
     let runs: Option<String> = named.take("run", "durations")?;

@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::JobId;
+use super::text::words;
 use crate::units::{Span, Time};
 
 /// An elastic control command (ECC; Kumar, Shae and Jamjoom 2012, section III-C and figure 4).
@@ -61,9 +62,7 @@ impl Elastic {
             Self::ReduceProcs(_) => "RP",
         }
     }
-}
 
-impl Elastic {
     /// The form of `events.csv`: the code and the amount, `ET 60` for a minute more.
     pub fn written(self) -> String {
         match self {
@@ -97,59 +96,33 @@ impl fmt::Display for Elastic {
     }
 }
 
-/// The reason why an elastic command is not carried out.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[non_exhaustive]
-pub enum CommandRefusal {
-    /// The local policy processes no commands.
-    NoProcessor,
-    /// The site has no such job, or it has ended.
-    NoJob,
-    /// The job has had the most commands that the policy allows.
-    TooMany,
-    /// The command would leave no time, or no processors.
-    BelowZero,
-    /// The job would last for more than some 570 years, or end beyond the first half of the time axis.
-    TooLong,
-    /// Only malleable jobs can change their processors.
-    NotMalleable,
-    /// More or fewer processors than the job can use, or than exist; or less than an allocation unit, which changes nothing.
-    OutOfRange,
-    /// Too few processors are free, or they are reserved.
-    NoRoom,
-    /// The job is neither waiting nor running, so its processors cannot change now.
-    NotNow,
+words! {
+    /// The reason why an elastic command is not carried out.
+    #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    #[non_exhaustive]
+    pub enum CommandRefusal {
+        /// The local policy processes no commands.
+        NoProcessor = "no-processor",
+        /// The site has no such job, or it has ended.
+        NoJob = "no-job",
+        /// The job has had the most commands that the policy allows.
+        TooMany = "too-many",
+        /// The command would leave no time, or no processors.
+        BelowZero = "below-zero",
+        /// The job would last for more than some 570 years, or end beyond the first half of the time axis.
+        TooLong = "too-long",
+        /// Only malleable jobs can change their processors.
+        NotMalleable = "not-malleable",
+        /// More or fewer processors than the job can use, or than exist; or less than an allocation unit, which changes nothing.
+        OutOfRange = "out-of-range",
+        /// Too few processors are free, or they are reserved.
+        NoRoom = "no-room",
+        /// The job is neither waiting nor running, so its processors cannot change now.
+        NotNow = "not-now",
+    }
 }
 
 impl CommandRefusal {
-    /// All reasons, in the order of declaration.
-    pub const ALL: [Self; 9] = [
-        Self::NoProcessor,
-        Self::NoJob,
-        Self::TooMany,
-        Self::BelowZero,
-        Self::TooLong,
-        Self::NotMalleable,
-        Self::OutOfRange,
-        Self::NoRoom,
-        Self::NotNow,
-    ];
-
-    /// The word in tables and files.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::NoProcessor => "no-processor",
-            Self::NoJob => "no-job",
-            Self::TooMany => "too-many",
-            Self::BelowZero => "below-zero",
-            Self::TooLong => "too-long",
-            Self::NotMalleable => "not-malleable",
-            Self::OutOfRange => "out-of-range",
-            Self::NoRoom => "no-room",
-            Self::NotNow => "not-now",
-        }
-    }
-
     /// The reason as a sentence without its end.
     pub const fn because(self) -> &'static str {
         match self {

@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::Origin;
+
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident($inner:ty)) => {
         $(#[$doc])*
@@ -57,4 +59,98 @@ pub struct PoolId {
     pub site: SiteId,
     /// Its partition.
     pub partition: PartitionId,
+}
+
+/// A workload: that of the grid (all that comes through the portal), or that of a site's own users.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct WorkloadId(SiteId);
+
+impl WorkloadId {
+    /// The workload of the grid. It comes after those of the sites.
+    pub const GRID: Self = Self(SiteId::GRID);
+
+    /// The workload of the users of a site, with the jobs that commands submit there.
+    pub const fn of_site(site: SiteId) -> Self {
+        Self(site)
+    }
+
+    /// The site whose users submit it; `None` for the workload of the grid.
+    pub fn site(self) -> Option<SiteId> {
+        (self != Self::GRID).then_some(self.0)
+    }
+}
+
+/// The name of a job in a run: its number is unique in its workload only.
+///
+/// It prints as `job 17`, and as `grid job 17` if it is of the grid: so a job is named at its site. [`NamedJob`] names it
+/// among the jobs of several sites.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct JobRef {
+    /// Its workload.
+    pub workload: WorkloadId,
+    /// Its number there.
+    pub number: JobId,
+}
+
+impl JobRef {
+    /// The job of that number and origin. The workload of a job of the grid is that of the grid at whichever `site` it is.
+    pub const fn new(origin: Origin, site: SiteId, number: JobId) -> Self {
+        let workload = match origin {
+            Origin::Local => WorkloadId::of_site(site),
+            Origin::Grid => WorkloadId::GRID,
+        };
+        Self { workload, number }
+    }
+
+    /// Its origin.
+    pub fn origin(self) -> Origin {
+        if self.workload == WorkloadId::GRID { Origin::Grid } else { Origin::Local }
+    }
+}
+
+impl fmt::Display for JobRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let named = if self.workload == WorkloadId::GRID { NamedJob::Grid } else { NamedJob::Only };
+        named(self.number).fmt(f)
+    }
+}
+
+/// A job in words: its number, and as much about its workload as distinguishes it.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum NamedJob<'a> {
+    /// No other workload is meant: `job 17`.
+    Only(JobId),
+    /// A job of the grid, beside those of the sites: `grid job 17`.
+    Grid(JobId),
+    /// A job of the users of one of several sites: `local job 17 of windsor`.
+    Local(JobId, &'a str),
+}
+
+impl fmt::Display for NamedJob<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Only(number) => write!(f, "job {number}"),
+            Self::Grid(number) => write!(f, "grid job {number}"),
+            Self::Local(number, site) => write!(f, "local job {number} of {site}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn jobs_of_two_workloads_with_one_number_are_two() {
+        let named = |origin, site| JobRef::new(origin, SiteId(site), JobId(17));
+        let (windsor, delft) = (named(Origin::Local, 0), named(Origin::Local, 1));
+        let grid = named(Origin::Grid, 0);
+        assert_eq!(grid, named(Origin::Grid, 1), "a job of the grid has its name at every site");
+        assert!(windsor != delft && windsor != grid);
+        assert_eq!([windsor, grid].map(JobRef::origin), [Origin::Local, Origin::Grid]);
+        assert_eq!([delft, grid].map(|job| job.workload.site()), [Some(SiteId(1)), None]);
+        assert_eq!([windsor, grid].map(|job| job.to_string()), ["job 17", "grid job 17"]);
+        assert_eq!(NamedJob::Local(JobId(17), "delft").to_string(), "local job 17 of delft");
+    }
 }

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use super::text::words;
 use super::{ElasticCommand, JobId, PartitionId, Speedup, SpeedupError};
 use crate::units::{Bytes, Energy, Money, Rate, Span, Time, Work};
 
@@ -35,23 +36,15 @@ pub enum Size {
     },
 }
 
-/// The origin of a job.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum Origin {
-    /// A user of the site: the site's own workload, which is notified of its end, or a command.
-    #[default]
-    Local,
-    /// The grid: it came through the portal.
-    Grid,
-}
-
-impl Origin {
-    /// The word used in every table and file.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Local => "local",
-            Self::Grid => "grid",
-        }
+words! {
+    /// The origin of a job.
+    #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    pub enum Origin {
+        /// A user of the site: the site's own workload, which is notified of its end, or a command.
+        #[default]
+        Local = "local",
+        /// The grid: it came through the portal.
+        Grid = "grid",
     }
 }
 
@@ -65,9 +58,9 @@ pub struct GridContext {
     /// Output data, which returns to the portal when the job has completed.
     pub output: Bytes,
     /// The number of this assignment, from 1; it distinguishes a late message about an older one.
-    pub try_number: u32,
+    pub assignment: u32,
     /// The number of assignments that do not count as tries, because the broker itself recalled them.
-    pub excused: u32,
+    pub recalled: u32,
     /// The number of earlier attempts, at any site.
     pub attempts: u32,
     /// The start of the first attempt.
@@ -79,7 +72,7 @@ pub struct GridContext {
     /// Money charged for earlier attempts.
     pub cost: Money,
     /// The time at which the last attempt failed because of churn, if one did and none has started since.
-    pub lost_at: Option<Time>,
+    pub failed_at: Option<Time>,
     /// The number of elastic commands that have been carried out for it.
     pub commands: u32,
 }
@@ -161,28 +154,29 @@ pub enum JobError {
 }
 
 impl Size {
+    /// The fewest, the preferred and the most processors.
+    const fn range(&self) -> (u32, u32, u32) {
+        match *self {
+            Self::Rigid(n) => (n, n, n),
+            Self::Moldable { min, preferred, max, .. } | Self::Malleable { min, preferred, max, .. } => {
+                (min, preferred, max)
+            }
+        }
+    }
+
     /// The number of processors for which the run time is given.
     pub const fn preferred(&self) -> u32 {
-        match self {
-            Self::Rigid(n) => *n,
-            Self::Moldable { preferred, .. } | Self::Malleable { preferred, .. } => *preferred,
-        }
+        self.range().1
     }
 
     /// The fewest processors the job can start on.
     pub const fn min(&self) -> u32 {
-        match self {
-            Self::Rigid(n) => *n,
-            Self::Moldable { min, .. } | Self::Malleable { min, .. } => *min,
-        }
+        self.range().0
     }
 
     /// The most processors the job can use.
     pub const fn max(&self) -> u32 {
-        match self {
-            Self::Rigid(n) => *n,
-            Self::Moldable { max, .. } | Self::Malleable { max, .. } => *max,
-        }
+        self.range().2
     }
 
     /// Whether the number may change while the job runs.
@@ -246,7 +240,7 @@ impl Job {
     /// # Errors
     /// [`JobError`] names the job and what is wrong with its size or speedup.
     pub fn check(&self) -> Result<(), JobError> {
-        let (min, preferred, max) = (self.size.min(), self.size.preferred(), self.size.max());
+        let (min, preferred, max) = self.size.range();
         if min == 0 {
             Err(JobError::NoProcessors(self.id))
         } else if !(min <= preferred && preferred <= max) {

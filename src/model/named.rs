@@ -8,6 +8,8 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use super::text::saved_as_text;
+
 /// A name with parameters, as a user writes it: `easy[order=sjf]`, `lublin[jobs=1000,seed=7]`.
 ///
 /// Reading and writing round-trip. In files it may also be a table with the name as its one key: `{ easy = { order = "sjf" } }`. A
@@ -67,6 +69,11 @@ pub enum NamedError {
 /// The end of a message about an unknown name: ` (did you mean ...?)`, or nothing.
 pub fn did_you_mean(near: Option<&str>) -> String {
     near.map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default()
+}
+
+/// The hint about an unknown name: the candidate most similar to it, if any is similar enough.
+pub fn suggestion<'a>(written: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    nearest(written, candidates).map(|near| format!("did you mean `{near}`?"))
 }
 
 fn listed(valid: &[String]) -> String {
@@ -239,19 +246,7 @@ impl fmt::Display for Named {
     }
 }
 
-impl TryFrom<String> for Named {
-    type Error = NamedError;
-
-    fn try_from(written: String) -> Result<Self, NamedError> {
-        written.parse()
-    }
-}
-
-impl From<Named> for String {
-    fn from(named: Named) -> Self {
-        named.to_string()
-    }
-}
+saved_as_text!(Named);
 
 #[cfg(test)]
 mod tests {

@@ -146,7 +146,8 @@ impl ProcSet {
 
     /// The maximal runs of members as `(first, last)`, ascending and not adjacent.
     pub fn intervals(&self) -> Intervals<'_> {
-        Intervals { set: self, next: self.base * BITS }
+        let (word, words) = self.words.split_first().map_or((0, &[][..]), |(first, rest)| (*first, rest));
+        Intervals { first: self.base * BITS, word, words }
     }
 
     /// Appends the set as intervals: `0-3 7 9-12` (the form that Batsim's tools read).
@@ -233,8 +234,24 @@ fn prefix(bits: u32) -> u64 {
 /// See [`ProcSet::intervals`].
 #[derive(Debug)]
 pub struct Intervals<'a> {
-    set: &'a ProcSet,
-    next: u32,
+    /// The processor of the lowest bit of `word`.
+    first: u32,
+    /// The members of the current word that have not been returned.
+    word: u64,
+    /// The words after it.
+    words: &'a [u64],
+}
+
+impl Intervals<'_> {
+    /// Goes to the next word; false if there is none.
+    fn step(&mut self) -> bool {
+        let Some((word, words)) = self.words.split_first() else {
+            self.word = 0;
+            return false;
+        };
+        (self.first, self.word, self.words) = (self.first + BITS, *word, words);
+        true
+    }
 }
 
 impl Iterator for Intervals<'_> {
@@ -242,26 +259,21 @@ impl Iterator for Intervals<'_> {
 
     #[inline]
     fn next(&mut self) -> Option<(u32, u32)> {
-        let end = (self.set.base + self.set.words.len() as u32) * BITS;
-        let seek = |from: u32, wanted: bool| {
-            let mut at = from;
-            while at < end {
-                let word = self.set.word(at / BITS);
-                let word = if wanted { word } else { !word } & (u64::MAX << (at % BITS));
-                if word != 0 {
-                    return (at / BITS) * BITS + word.trailing_zeros();
-                }
-                at = (at / BITS + 1) * BITS;
+        while self.word == 0 {
+            if !self.step() {
+                return None;
             }
-            end
-        };
-        let first = seek(self.next, true);
-        if first >= end {
-            return None;
         }
-        let after = seek(first, false);
-        self.next = after;
-        Some((first, after - 1))
+        let low = self.word.trailing_zeros();
+        let from = self.first + low;
+        // The first processor that is no member; with all bits below filled in, it is where the ones end.
+        let mut high = (self.word | ((1 << low) - 1)).trailing_ones();
+        while high == BITS && self.step() {
+            high = self.word.trailing_ones();
+        }
+        let last = self.first + high - 1;
+        self.word &= u64::MAX.unbounded_shl(high);
+        Some((from, last))
     }
 }
 

@@ -6,7 +6,10 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{CommandRefusal, Elastic, JobId, Origin, Outcome, PartitionId, ProcSet, RejectReason, SiteId};
+use super::text::words;
+use super::{
+    CommandRefusal, Elastic, JobId, JobRef, Origin, Outcome, PartitionId, ProcSet, RejectReason, SiteId,
+};
 use crate::units::{Energy, Money, Rate, Span, Time};
 
 /// One line of `jobs.csv`, written when the job ends.
@@ -52,6 +55,11 @@ pub struct JobRecord {
 }
 
 impl JobRecord {
+    /// The name of the job.
+    pub const fn job_ref(&self) -> JobRef {
+        JobRef::new(self.origin, self.site, self.id)
+    }
+
     /// The earliest possible start: its submission, or the start that it requested if that was later. A dedicated job that
     /// starts at the requested time has not waited.
     pub fn ready(&self) -> Time {
@@ -74,32 +82,21 @@ pub fn ready(submit: Time, requested_start: Option<Time>) -> Time {
     requested_start.map_or(submit, |start| start.max(submit))
 }
 
-/// The reason why processors were held during a segment.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[non_exhaustive]
-pub enum Cause {
-    /// The job ran.
-    Run,
-    /// The job was being suspended.
-    Suspend,
-    /// The job was being resumed.
-    Resume,
-    /// The job was writing a checkpoint.
-    Checkpoint,
-    /// Input or output was being staged.
-    Staging,
-}
-
-impl Cause {
-    /// The word in `segments.csv`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Run => "run",
-            Self::Suspend => "suspend",
-            Self::Resume => "resume",
-            Self::Checkpoint => "checkpoint",
-            Self::Staging => "staging",
-        }
+words! {
+    /// The reason why processors were held during a segment.
+    #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    #[non_exhaustive]
+    pub enum Cause {
+        /// The job ran.
+        Run = "run",
+        /// The job was being suspended.
+        Suspend = "suspend",
+        /// The job was being resumed.
+        Resume = "resume",
+        /// The job was writing a checkpoint.
+        Checkpoint = "checkpoint",
+        /// Input or output was being staged.
+        Staging = "staging",
     }
 }
 
@@ -134,28 +131,25 @@ pub struct SegmentRecord {
     pub cost: Money,
 }
 
-/// The state of a machine, or of a partition's processors.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum MachineState {
-    /// At least one processor is in use.
-    Busy,
-    /// No processor is in use.
-    Idle,
-    /// A reservation holds it.
-    Reserved,
-    /// It is down.
-    Down,
+impl SegmentRecord {
+    /// The name of the job.
+    pub const fn job_ref(&self) -> JobRef {
+        JobRef::new(self.origin, self.site, self.job)
+    }
 }
 
-impl MachineState {
-    /// The word in `machines.csv`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Busy => "busy",
-            Self::Idle => "idle",
-            Self::Reserved => "reserved",
-            Self::Down => "down",
-        }
+words! {
+    /// The state of a machine, or of a partition's processors.
+    #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    pub enum MachineState {
+        /// At least one processor is in use.
+        Busy = "busy",
+        /// No processor is in use.
+        Idle = "idle",
+        /// A reservation holds it.
+        Reserved = "reserved",
+        /// It is down.
+        Down = "down",
     }
 }
 
@@ -174,81 +168,41 @@ pub struct MachineRecord {
     pub state: MachineState,
 }
 
-/// The kind of an event beyond the regular ends of jobs: a line of `events.csv`.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[non_exhaustive]
-pub enum EventKind {
-    /// Machines left.
-    Left,
-    /// Machines came, or came back.
-    Joined,
-    /// Machines continue at another speed.
-    Slowed,
-    /// An attempt of a job failed, and the job waits at its site again.
-    Requeued,
-    /// A job returned to the broker, after a failed attempt or from a queue.
-    Returned,
-    /// A job stalls until its machine is back.
-    Stalled,
-    /// A stalled job continues.
-    Continued,
-    /// An attempt of a job failed, and the job with it.
-    Failed,
-    /// A site refused a job and returned it.
-    Refused,
-    /// The broker recalled an assignment.
-    Recalled,
-    /// A returned job was assigned again.
-    Reassigned,
-    /// A job was abandoned: no pool accepts it, or its retries are used up.
-    GivenUp,
-    /// An elastic command gave a job more time or more processors.
-    Extended,
-    /// An elastic command left a job less time or fewer processors.
-    Reduced,
-    /// An elastic command was not carried out.
-    CommandRefused,
-}
-
-impl EventKind {
-    /// All kinds, in the order of declaration.
-    pub const ALL: [Self; 15] = [
-        Self::Left,
-        Self::Joined,
-        Self::Slowed,
-        Self::Requeued,
-        Self::Returned,
-        Self::Stalled,
-        Self::Continued,
-        Self::Failed,
-        Self::Refused,
-        Self::Recalled,
-        Self::Reassigned,
-        Self::GivenUp,
-        Self::Extended,
-        Self::Reduced,
-        Self::CommandRefused,
-    ];
-
-    /// The word in `events.csv`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Left => "left",
-            Self::Joined => "joined",
-            Self::Slowed => "slowed",
-            Self::Requeued => "requeued",
-            Self::Returned => "returned",
-            Self::Stalled => "stalled",
-            Self::Continued => "continued",
-            Self::Failed => "failed",
-            Self::Refused => "refused",
-            Self::Recalled => "recalled",
-            Self::Reassigned => "reassigned",
-            Self::GivenUp => "given-up",
-            Self::Extended => "extended",
-            Self::Reduced => "reduced",
-            Self::CommandRefused => "command-refused",
-        }
+words! {
+    /// The kind of an event beyond the regular ends of jobs: a line of `events.csv`.
+    #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    #[non_exhaustive]
+    pub enum EventKind {
+        /// Machines left.
+        Left = "left",
+        /// Machines came, or came back.
+        Joined = "joined",
+        /// Machines continue at another speed.
+        Slowed = "slowed",
+        /// An attempt of a job failed, and the job waits at its site again.
+        Requeued = "requeued",
+        /// A job returned to the broker, after a failed attempt or from a queue.
+        Returned = "returned",
+        /// A job stalls until its machine is back.
+        Stalled = "stalled",
+        /// A stalled job continues.
+        Continued = "continued",
+        /// An attempt of a job failed, and the job with it.
+        Failed = "failed",
+        /// A site refused a job and returned it.
+        Refused = "refused",
+        /// The broker recalled an assignment.
+        Recalled = "recalled",
+        /// A returned job was assigned again.
+        Reassigned = "reassigned",
+        /// A job was abandoned: no pool accepts it, or its retries are used up.
+        GivenUp = "given-up",
+        /// An elastic command gave a job more time or more processors.
+        Extended = "extended",
+        /// An elastic command left a job less time or fewer processors.
+        Reduced = "reduced",
+        /// An elastic command was not carried out.
+        CommandRefused = "command-refused",
     }
 }
 
@@ -318,12 +272,38 @@ pub struct EventRecord {
     /// The number of its attempt.
     pub attempt: u32,
     /// Processor time wasted with the failed attempt, in processors × 2⁻²⁰ × microseconds.
-    pub lost: u128,
+    pub wasted: u128,
     /// For a job with an earlier failed attempt: the time that it has not run since, recorded when it runs again (with
     /// [`EventKind::Continued`] or [`EventKind::Reassigned`]).
-    pub since_lost: Option<Span>,
+    pub since_failure: Option<Span>,
     /// The elastic command of the event, if it concerns one.
     pub command: Option<Elastic>,
+}
+
+impl EventRecord {
+    /// An event that concerns no machine and no job, to be completed by the caller.
+    pub fn new(time: Time, kind: EventKind, cause: EventCause, site: SiteId) -> Self {
+        Self {
+            time,
+            kind,
+            cause,
+            site,
+            partition: None,
+            machines: ProcSet::new(),
+            procs: 0,
+            job: None,
+            origin: Origin::default(),
+            attempt: 0,
+            wasted: 0,
+            since_failure: None,
+            command: None,
+        }
+    }
+
+    /// The name of the job, if the event concerns one.
+    pub fn job_ref(&self) -> Option<JobRef> {
+        Some(JobRef::new(self.origin, self.site, self.job?))
+    }
 }
 
 /// Any record of a run.

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use super::text::saved_as_text;
 use crate::units::{EnergyPrice, Span};
 
 /// Prices of a site that depend on the hour of the day, and the price of its electricity. By default there is neither.
@@ -53,9 +54,6 @@ pub enum DayRatesError {
     /// A factor that is out of range, or too precise.
     #[error("`{0}` is not a factor from 0 to 10 with at most three decimals")]
     Factor(String),
-    /// The wrong number of hours.
-    #[error("a day has 24 hours, not {0}")]
-    Count(usize),
 }
 
 impl DayRates {
@@ -64,21 +62,6 @@ impl DayRates {
 
     /// The factor 1 at any hour.
     pub const FLAT: Self = Self([1_000; 24]);
-
-    /// A factor for each hour from midnight on.
-    ///
-    /// # Errors
-    /// [`DayRatesError`] if there are not 24 of them, or one is invalid.
-    pub fn from_factors(factors: &[f64]) -> Result<Self, DayRatesError> {
-        let mut rates = [0; 24];
-        if factors.len() != rates.len() {
-            return Err(DayRatesError::Count(factors.len()));
-        }
-        for (rate, factor) in rates.iter_mut().zip(factors) {
-            *rate = thousandths(*factor).ok_or_else(|| DayRatesError::Factor(factor.to_string()))?;
-        }
-        Ok(Self(rates))
-    }
 
     /// The factors in thousandths, by hour from midnight on.
     pub fn thousandths(&self) -> impl ExactSizeIterator<Item = u64> {
@@ -151,18 +134,7 @@ impl fmt::Debug for DayRates {
     }
 }
 
-impl TryFrom<String> for DayRates {
-    type Error = DayRatesError;
-    fn try_from(written: String) -> Result<Self, DayRatesError> {
-        written.parse()
-    }
-}
-
-impl From<DayRates> for String {
-    fn from(rates: DayRates) -> Self {
-        rates.to_string()
-    }
-}
+saved_as_text!(DayRates);
 
 #[cfg(test)]
 mod tests {
@@ -179,8 +151,6 @@ mod tests {
         assert_eq!("0-24=0.125".parse::<DayRates>().unwrap().to_string(), "0-24=0.125");
         assert_eq!("flat".parse(), Ok(DayRates::FLAT));
         assert_eq!(DayRates::FLAT.to_string(), "flat");
-        let listed: Vec<f64> = factors.iter().map(|factor| *factor as f64 / 1e3).collect();
-        assert_eq!(DayRates::from_factors(&listed), Ok(night));
     }
 
     #[test]
@@ -202,7 +172,5 @@ mod tests {
             let error = written.parse::<DayRates>().unwrap_err().to_string();
             assert!(error.contains(says), "{written}: {error}");
         }
-        assert_eq!(DayRates::from_factors(&[1.0; 23]), Err(DayRatesError::Count(23)));
-        assert_eq!(DayRates::from_factors(&[f64::NAN; 24]), Err(DayRatesError::Factor("NaN".to_owned())));
     }
 }

@@ -1,14 +1,12 @@
 //! Batsim's `jobs.csv`, so that tools made for Batsim can read a run.
 
-use std::collections::hash_map::Entry;
-
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use super::cells::{self, Label};
 use super::names::Names;
 use crate::metrics::Ratio;
-use crate::model::{JobId, JobRecord, Origin, Outcome, PartitionId, ProcSet, SegmentRecord, SiteId};
+use crate::model::{JobRecord, JobRef, Outcome, PartitionId, ProcSet, SegmentRecord, SiteId};
 
 /// The columns, as Batsim's code writes them (its documentation orders some differently).
 pub(super) const HEADER: &str = "job_id,workload_name,profile,submission_time,requested_number_of_resources,requested_time,success,final_state,starting_time,execution_time,finish_time,waiting_time,turnaround_time,stretch,allocated_resources,consumed_energy,metadata";
@@ -21,22 +19,22 @@ const SHORTEST_RUN_MICROS: u64 = 10;
 #[derive(Debug)]
 pub(super) struct Batsim {
     workload: Label,
-    held: FxHashMap<(SiteId, JobId), Held>,
+    held: FxHashMap<JobRef, LastPlacement>,
 }
 
 /// The processors that a job used last, before it has ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Held {
+pub(super) struct LastPlacement {
     attempt: u32,
     site: SiteId,
     partition: PartitionId,
     procs: ProcSet,
 }
 
-/// What is kept of one job, with the owner of its number (see `owner`).
-pub(super) type Kept = (SiteId, JobId, Held);
+/// What is kept of one job.
+pub(super) type KeptPlacement = (JobRef, LastPlacement);
 
-impl Held {
+impl LastPlacement {
     fn of(segment: &SegmentRecord) -> Self {
         Self {
             attempt: segment.attempt,
@@ -48,53 +46,39 @@ impl Held {
 }
 
 impl Batsim {
-    pub(super) fn new(workload: &str) -> Self {
-        Self { workload: Label::new(workload), held: FxHashMap::default() }
-    }
-
-    /// Continues from what was [kept](Self::kept).
-    pub(super) fn resume(workload: &str, kept: &[Kept]) -> Self {
-        let held = kept.iter().cloned().map(|(owner, job, held)| ((owner, job), held)).collect();
-        Self { held, ..Self::new(workload) }
+    /// Continues from what was [kept](Self::kept); nothing at the beginning of a run.
+    pub(super) fn new(workload: &str, kept: &[KeptPlacement]) -> Self {
+        Self { workload: Label::new(workload), held: kept.iter().cloned().collect() }
     }
 
     /// The kept entries, in order.
-    pub(super) fn kept(&self) -> Vec<Kept> {
-        let mut kept: Vec<_> =
-            self.held.iter().map(|((owner, job), held)| (*owner, *job, held.clone())).collect();
-        kept.sort_unstable_by_key(|(owner, job, _)| (*owner, *job));
+    pub(super) fn kept(&self) -> Vec<KeptPlacement> {
+        let mut kept: Vec<_> = self.held.iter().map(|(job, held)| (*job, held.clone())).collect();
+        kept.sort_unstable_by_key(|(job, _)| *job);
         kept
     }
 
     /// Keeps the processors of a segment.
     pub(super) fn hold(&mut self, segment: &SegmentRecord) {
-        match self.held.entry((owner(segment.origin, segment.site), segment.job)) {
-            Entry::Vacant(entry) => {
-                entry.insert(Held::of(segment));
-            }
-            Entry::Occupied(entry) => {
-                let held = entry.into_mut();
-                if (held.attempt, held.site) == (segment.attempt, segment.site) {
-                    held.procs.insert_all(&segment.procs);
-                } else if held.attempt <= segment.attempt {
-                    *held = Held::of(segment);
-                }
-            }
+        let held = self.held.entry(segment.job_ref()).or_insert_with(|| LastPlacement::of(segment));
+        if (held.attempt, held.site) == (segment.attempt, segment.site) {
+            held.procs.insert_all(&segment.procs);
+        } else if held.attempt <= segment.attempt {
+            *held = LastPlacement::of(segment);
         }
     }
 
     /// Appends the row of a job that has ended.
     pub(super) fn job(&mut self, out: &mut Vec<u8>, job: &JobRecord, names: &Names) {
-        let held = self.held.remove(&(owner(job.origin, job.site), job.id));
+        let held = self.held.remove(&job.job_ref());
         cells::integer(out, job.id.0);
         self.workload.write(out);
         cells::integer(out, job.id.0);
         cells::six_decimals(out, job.submit.micros());
         cells::integer(out, job.requested);
         cells::six_decimals(out, job.estimate.micros());
-        out.extend_from_slice(if job.outcome == Outcome::Completed { b"1," } else { b"0," });
-        out.extend_from_slice(final_state(job).as_bytes());
-        out.push(b',');
+        cells::integer(out, u64::from(job.outcome == Outcome::Completed));
+        cells::word(out, final_state(job));
         if let Some(start) = job.start {
             let execution = job.end.since(start).micros();
             // Batsim counts from the submission, and has no dedicated jobs.
@@ -114,21 +98,12 @@ impl Batsim {
             }
             None => out.push(b','),
         }
-        if names.powered() {
+        if names.powered {
             cells::joules_six_decimals(out, job.energy);
         } else {
             out.extend_from_slice(b"-1.000000,");
         }
         out.extend_from_slice(b"\"\",");
-    }
-}
-
-/// The namespace of a job's number: sites with workloads of their own may use the same numbers, and a job of the grid
-/// keeps its number from site to site.
-const fn owner(origin: Origin, site: SiteId) -> SiteId {
-    match origin {
-        Origin::Local => site,
-        Origin::Grid => SiteId::GRID,
     }
 }
 

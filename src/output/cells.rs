@@ -86,18 +86,29 @@ fn padded<const PLACES: usize>(mut value: u64) -> [u8; PLACES] {
     digits
 }
 
+/// A whole part, and a fraction with up to `PLACES` decimals.
+#[inline]
+fn amount<const PLACES: usize>(out: &mut Vec<u8>, (above, below): (u128, u64)) {
+    whole(out, above);
+    fraction::<PLACES>(out, below);
+    out.push(b',');
+}
+
+/// A whole part, and a fraction with exactly six decimals, as Batsim writes them.
+fn fixed(out: &mut Vec<u8>, (above, below): (u128, u64)) {
+    whole(out, above);
+    out.push(b'.');
+    out.extend_from_slice(&padded::<6>(below));
+    out.push(b',');
+}
+
 fn nanos(out: &mut Vec<u8>, nanos: u128) {
     // Divisions of 128 bits are slow, and amounts beyond 64 bits are rare.
-    match u64::try_from(nanos) {
-        Ok(nanos) => {
-            digits(out, nanos / NANOS);
-            fraction::<9>(out, nanos % NANOS);
-        }
-        Err(_) => {
-            whole(out, nanos / u128::from(NANOS));
-            fraction::<9>(out, (nanos % u128::from(NANOS)) as u64);
-        }
-    }
+    let parts = match u64::try_from(nanos) {
+        Ok(nanos) => (u128::from(nanos / NANOS), nanos % NANOS),
+        Err(_) => (nanos / u128::from(NANOS), (nanos % u128::from(NANOS)) as u64),
+    };
+    amount::<9>(out, parts);
 }
 
 /// Seconds with up to six decimals, exact to the microsecond.
@@ -108,12 +119,26 @@ pub(super) fn seconds(out: &mut Vec<u8>, micros: u64) {
     out.push(b',');
 }
 
+/// Seconds, or an empty cell.
+#[inline]
+pub(super) fn maybe_seconds(out: &mut Vec<u8>, micros: Option<u64>) {
+    match micros {
+        Some(micros) => seconds(out, micros),
+        None => out.push(b','),
+    }
+}
+
+/// A word without commas and quotes; empty if there is nothing to say.
+#[inline]
+pub(super) fn word(out: &mut Vec<u8>, word: &str) {
+    out.extend_from_slice(word.as_bytes());
+    out.push(b',');
+}
+
 /// Processor time in processor-seconds, rounded to six decimals.
 pub(super) fn proc_seconds(out: &mut Vec<u8>, time: ProcTime) {
     let micros = (time + (ProcTime::from(Rate::FULL.units()) >> 1)) >> Rate::BITS;
-    whole(out, micros / 1_000_000);
-    fraction::<6>(out, (micros % 1_000_000) as u64);
-    out.push(b',');
+    amount::<6>(out, (micros / 1_000_000, (micros % 1_000_000) as u64));
 }
 
 /// Joules with up to nine decimals, exact to the nanojoule.
@@ -125,7 +150,6 @@ pub(super) fn joules(out: &mut Vec<u8>, energy: Energy) {
         return;
     }
     nanos(out, energy.nanojoules());
-    out.push(b',');
 }
 
 /// Units of currency with up to nine decimals, exactly.
@@ -139,7 +163,6 @@ pub(super) fn money(out: &mut Vec<u8>, money: Money) {
         out.push(b'-');
     }
     nanos(out, money.nanos().unsigned_abs());
-    out.push(b',');
 }
 
 /// `value` × 2⁻ᵇⁱᵗˢ rounded to `PLACES` decimals, as a whole part and a fraction.
@@ -161,10 +184,7 @@ fn whole(out: &mut Vec<u8>, value: u128) {
 
 /// A quotient with up to nine decimals.
 pub(super) fn ratio(out: &mut Vec<u8>, ratio: Ratio) {
-    let (above, below) = decimal::<9>(ratio.units(), Ratio::BITS);
-    whole(out, above);
-    fraction::<9>(out, below);
-    out.push(b',');
+    amount::<9>(out, decimal::<9>(ratio.units(), Ratio::BITS));
 }
 
 /// A rate with up to seven decimals, which distinguish any two rates.
@@ -175,36 +195,23 @@ pub(super) fn rate(out: &mut Vec<u8>, rate: Rate) {
         out.extend_from_slice(b"1,");
         return;
     }
-    let (above, below) = decimal::<7>(u128::from(rate.units()), Rate::BITS);
-    whole(out, above);
-    fraction::<7>(out, below);
-    out.push(b',');
+    amount::<7>(out, decimal::<7>(u128::from(rate.units()), Rate::BITS));
 }
 
 /// Microseconds as seconds with exactly six decimals, as Batsim writes them.
 pub(super) fn six_decimals(out: &mut Vec<u8>, micros: u64) {
-    digits(out, micros / 1_000_000);
-    out.push(b'.');
-    out.extend_from_slice(&padded::<6>(micros % 1_000_000));
-    out.push(b',');
+    fixed(out, (u128::from(micros / 1_000_000), micros % 1_000_000));
 }
 
 /// A quotient with exactly six decimals.
 pub(super) fn ratio_six_decimals(out: &mut Vec<u8>, ratio: Ratio) {
-    let (above, below) = decimal::<6>(ratio.units(), Ratio::BITS);
-    whole(out, above);
-    out.push(b'.');
-    out.extend_from_slice(&padded::<6>(below));
-    out.push(b',');
+    fixed(out, decimal::<6>(ratio.units(), Ratio::BITS));
 }
 
 /// Joules rounded to exactly six decimals.
 pub(super) fn joules_six_decimals(out: &mut Vec<u8>, energy: Energy) {
     let micros = energy.nanojoules().saturating_add(500) / 1_000;
-    whole(out, micros / 1_000_000);
-    out.push(b'.');
-    out.extend_from_slice(&padded::<6>((micros % 1_000_000) as u64));
-    out.push(b',');
+    fixed(out, (micros / 1_000_000, (micros % 1_000_000) as u64));
 }
 
 /// Processors as intervals, `0-3 7 9-12`, numbered from `first_processor`.

@@ -80,6 +80,12 @@ pub enum OutputError {
 }
 
 impl OutputError {
+    /// The error of an operation on a file or folder.
+    pub(super) fn place(operation: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
+        let path = path.into();
+        move |source| Self::Place { operation, path, source }
+    }
+
     /// What the user can do about it.
     pub fn hint(&self) -> &'static str {
         match self {

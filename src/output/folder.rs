@@ -31,6 +31,15 @@ const SUMMARY: &str = "summary.json";
 /// Every file that may be in the folder.
 const ALL: [&str; 9] = [JOBS, SEGMENTS, MACHINES, EVENTS, SCENARIO, REPLAY, BATSIM, STATES, SUMMARY];
 
+/// The tables that a run may write, each with its header.
+const TABLES: [(&str, &str); 5] = [
+    (JOBS, rows::JOBS),
+    (SEGMENTS, rows::SEGMENTS),
+    (MACHINES, rows::MACHINES),
+    (EVENTS, rows::EVENTS),
+    (BATSIM, batsim::HEADER),
+];
+
 /// The files that a run writes beside `jobs.csv`, `segments.csv` and `summary.json`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OutputOptions {
@@ -44,6 +53,22 @@ pub struct OutputOptions {
     pub batsim: Option<String>,
 }
 
+impl OutputOptions {
+    /// What `open` makes of each of the [`TABLES`] that the run writes.
+    fn tables<T>(
+        &self,
+        mut open: impl FnMut(&str, &str) -> Result<T, OutputError>,
+    ) -> Result<[Option<T>; TABLES.len()], OutputError> {
+        let written = [true, true, self.machines, self.events, self.batsim.is_some()];
+        let mut tables = [const { None }; TABLES.len()];
+        for ((table, (name, header)), _) in tables.iter_mut().zip(TABLES).zip(written).filter(|(_, yes)| *yes)
+        {
+            *table = Some(open(name, header)?);
+        }
+        Ok(tables)
+    }
+}
+
 /// The open files of a run.
 ///
 /// Rows are written in blocks; `summary.json` comes last and appears whole or not at all, so a folder that has one is
@@ -53,11 +78,9 @@ pub struct OutputDir {
     folder: PathBuf,
     sites: Vec<SiteSpec>,
     columns: Columns,
-    jobs: Lines<File>,
-    segments: Lines<File>,
-    machines: Option<Lines<File>>,
-    events: Option<Lines<File>>,
-    batsim: Option<(Batsim, Lines<File>)>,
+    /// The [`TABLES`], without those that the run does not write.
+    tables: [Option<Lines<File>>; TABLES.len()],
+    batsim: Option<Batsim>,
 }
 
 impl OutputDir {
@@ -74,29 +97,16 @@ impl OutputDir {
     ) -> Result<Self, OutputError> {
         create_folder(folder)?;
         remove_stale(folder, &[SUMMARY, MACHINES, EVENTS, SCENARIO, REPLAY, BATSIM, STATES])?;
-        let file = |name: &str, header: &str| Lines::create(folder.join(name), header);
-        let jobs = file(JOBS, rows::JOBS)?;
-        let segments = file(SEGMENTS, rows::SEGMENTS)?;
-        let machines = options.machines.then(|| file(MACHINES, rows::MACHINES)).transpose()?;
-        let events = options.events.then(|| file(EVENTS, rows::EVENTS)).transpose()?;
+        if options.batsim.is_some() {
+            create_folder(&folder.join("batsim"))?;
+        }
+        let tables = options.tables(|name, header| Lines::create(folder.join(name), header))?;
         if let Some(text) = &options.scenario {
             write_whole(folder, SCENARIO, text)?;
         }
-        let batsim = match &options.batsim {
-            None => None,
-            Some(workload) => {
-                create_folder(&folder.join("batsim"))?;
-                Some((Batsim::new(workload), file(BATSIM, batsim::HEADER)?))
-            }
-        };
+        let batsim = options.batsim.as_ref().map(|workload| Batsim::new(workload, &[]));
         let columns = Columns::new(Names::of(sites), definitions);
-        let (folder, sites) = (folder.to_owned(), sites.to_vec());
-        Ok(Self { folder, sites, columns, jobs, segments, machines, events, batsim })
-    }
-
-    /// The folder.
-    pub fn path(&self) -> &Path {
-        &self.folder
+        Ok(Self { folder: folder.to_owned(), sites: sites.to_vec(), columns, tables, batsim })
     }
 
     /// Writes records in the order given. The segments of a job come before the job.
@@ -104,30 +114,23 @@ impl OutputDir {
     /// # Errors
     /// [`OutputError::Write`] names the file that cannot be written and how many of its rows are whole.
     pub fn write(&mut self, records: &[Record]) -> Result<(), OutputError> {
+        let Self { columns, tables: [jobs, segments, machines, events, batsim_jobs], batsim, .. } = self;
         for record in records {
             match record {
                 Record::Job(job) => {
-                    self.jobs.row(|out| self.columns.job(out, job))?;
-                    if let Some((batsim, lines)) = &mut self.batsim {
-                        lines.row(|out| batsim.job(out, job, &self.columns.names))?;
+                    row(jobs, |out| columns.job(out, job))?;
+                    if let Some(batsim) = batsim {
+                        row(batsim_jobs, |out| batsim.job(out, job, &columns.names))?;
                     }
                 }
                 Record::Segment(segment) => {
-                    self.segments.row(|out| self.columns.segment(out, segment))?;
-                    if let Some((batsim, _)) = &mut self.batsim {
+                    row(segments, |out| columns.segment(out, segment))?;
+                    if let Some(batsim) = batsim {
                         batsim.hold(segment);
                     }
                 }
-                Record::Machine(machine) => {
-                    if let Some(lines) = &mut self.machines {
-                        lines.row(|out| self.columns.machine(out, machine))?;
-                    }
-                }
-                Record::Event(event) => {
-                    if let Some(lines) = &mut self.events {
-                        lines.row(|out| self.columns.event(out, event))?;
-                    }
-                }
+                Record::Machine(machine) => row(machines, |out| columns.machine(out, machine))?,
+                Record::Event(event) => row(events, |out| columns.event(out, event))?,
             }
         }
         Ok(())
@@ -139,7 +142,7 @@ impl OutputDir {
     /// # Errors
     /// As [`write`](Self::write); the files after the one that failed are flushed all the same.
     pub fn flush(&mut self) -> Result<(), OutputError> {
-        self.files().map(|(_, lines)| lines.flush()).fold(Ok(()), Result::and)
+        self.tables.iter_mut().flatten().map(Lines::flush).fold(Ok(()), Result::and)
     }
 
     /// Writes all buffered rows and returns what each file holds, so that a later run can continue from here. Nothing
@@ -150,10 +153,10 @@ impl OutputDir {
     pub fn mark(&mut self) -> Result<OutputMark, OutputError> {
         self.flush()?;
         let mut mark = OutputMark::default();
-        for (name, lines) in self.files() {
-            mark.files.push(lines.mark(name)?);
+        for (lines, (name, _)) in self.tables.iter_mut().zip(TABLES) {
+            mark.files.extend(lines.as_mut().map(|lines| lines.mark(name)).transpose()?);
         }
-        mark.held = self.batsim.as_ref().map_or_else(Vec::new, |(batsim, _)| batsim.kept());
+        mark.held = self.batsim.as_ref().map_or_else(Vec::new, Batsim::kept);
         Ok(mark)
     }
 
@@ -163,18 +166,8 @@ impl OutputDir {
     /// # Errors
     /// [`OutputError::Place`] names the file or folder for which no second handle can be opened.
     pub fn syncer(&self) -> Result<OutputSync, OutputError> {
-        let batsim = self.batsim.as_ref().map(|(_, lines)| lines);
-        let files =
-            [Some(&self.jobs), Some(&self.segments), self.machines.as_ref(), self.events.as_ref(), batsim];
-        let handles = files.into_iter().flatten().map(Lines::handle).collect::<Result<_, _>>()?;
+        let handles = self.tables.iter().flatten().map(Lines::handle).collect::<Result<_, _>>()?;
         OutputSync::new(handles, &self.folder, &[SCENARIO], self.batsim.is_some())
-    }
-
-    fn files(&mut self) -> impl Iterator<Item = (&'static str, &mut Lines<File>)> {
-        let batsim = self.batsim.as_mut().map(|(_, lines)| (BATSIM, lines));
-        let chosen = [(MACHINES, self.machines.as_mut()), (EVENTS, self.events.as_mut())];
-        let chosen = chosen.into_iter().filter_map(|(name, lines)| Some((name, lines?)));
-        [(JOBS, &mut self.jobs), (SEGMENTS, &mut self.segments)].into_iter().chain(chosen).chain(batsim)
     }
 
     /// Flushes, and writes `summary.json`: a [`GridSummary`](crate::metrics::GridSummary).
@@ -186,22 +179,18 @@ impl OutputDir {
         if self.batsim.is_some() {
             self.write_states()?;
         }
-        let text = serde_json::to_string_pretty(summary).map_err(|error| OutputError::Place {
-            operation: "write",
-            path: self.folder.join(SUMMARY),
-            source: error.into(),
-        })?;
+        let text = serde_json::to_string_pretty(summary).map_err(io::Error::from);
+        let text = text.map_err(OutputError::place("write", self.folder.join(SUMMARY)))?;
         write_whole(&self.folder, SUMMARY, text + "\n")
     }
 
     /// Writes Batsim's states of machines, which are computed from the complete tables.
     fn write_states(&self) -> Result<(), OutputError> {
-        let path = self.folder.join(STATES);
-        let place = |source| OutputError::Place { operation: "write", path: path.clone(), source };
-        let states = States::of(&self.folder, &self.sites)
-            .map_err(|error| place(io::Error::other(error.to_string())))?;
         let mut text = Vec::new();
-        states.write(&mut text).map_err(place)?;
+        let states =
+            States::of(&self.folder, &self.sites).map_err(|error| io::Error::other(error.to_string()));
+        let written = states.and_then(|states| states.write(&mut text));
+        written.map_err(OutputError::place("write", self.folder.join(STATES)))?;
         write_whole(&self.folder, STATES, &text)
     }
 
@@ -214,15 +203,18 @@ impl OutputDir {
         let (others, path) = (self.syncer()?, self.folder.join(SUMMARY));
         self.finish(summary)?;
         let synced = File::open(&path).and_then(|file| file.sync_all());
-        synced.map_err(|source| OutputError::Place { operation: "sync", path, source })?;
+        synced.map_err(OutputError::place("sync", path))?;
         others.sync()
     }
 }
 
+/// Writes a row, if the run writes the table.
+fn row(table: &mut Option<Lines<File>>, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), OutputError> {
+    table.as_mut().map_or(Ok(()), |lines| lines.row(write))
+}
+
 fn create_folder(folder: &Path) -> Result<(), OutputError> {
-    let fail =
-        |source| OutputError::Place { operation: "create the folder", path: folder.to_owned(), source };
-    fs::create_dir_all(folder).map_err(fail)
+    fs::create_dir_all(folder).map_err(OutputError::place("create the folder", folder))
 }
 
 /// The temporary path at which a file is written before it gets its name.
@@ -240,17 +232,17 @@ fn remove_stale(folder: &Path, files: &[&str]) -> Result<(), OutputError> {
 fn write_whole(folder: &Path, name: &str, text: impl AsRef<[u8]>) -> Result<(), OutputError> {
     let (part, path) = (part_of(folder, name), folder.join(name));
     let written = fs::write(&part, text).and_then(|()| fs::rename(&part, &path));
-    written.map_err(|source| {
+    written.map_err(|error| {
         // Half a file is useless, and the run has already failed to write it.
         let _ = fs::remove_file(&part);
-        OutputError::Place { operation: "write", path, source }
+        OutputError::place("write", path)(error)
     })
 }
 
 fn remove(path: &Path) -> Result<(), OutputError> {
     match fs::remove_file(path) {
-        Err(source) if source.kind() != io::ErrorKind::NotFound => {
-            Err(OutputError::Place { operation: "replace", path: path.to_owned(), source })
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(OutputError::place("replace", path)(error))
         }
         _ => Ok(()),
     }

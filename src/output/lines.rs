@@ -3,7 +3,7 @@
 use std::fmt;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use xxhash_rust::xxh3::Xxh3;
 
@@ -46,13 +46,8 @@ pub(super) struct Lines<S: Sink> {
 }
 
 /// The hash of a file so far.
+#[derive(Default)]
 struct Hash(Box<Xxh3>);
-
-impl Hash {
-    fn new() -> Self {
-        Self(Box::new(Xxh3::new()))
-    }
-}
 
 impl fmt::Debug for Hash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -62,14 +57,14 @@ impl fmt::Debug for Hash {
 
 /// A file of an interrupted run whose beginning matches the mark of that run.
 #[derive(Debug)]
-pub(super) struct Past {
+pub(super) struct MarkedFile {
     file: File,
     path: PathBuf,
     mark: FileMark,
     hash: Hash,
 }
 
-impl Past {
+impl MarkedFile {
     /// Opens the file at `path` and reads it up to the mark, passing its bytes to `each`; nothing is changed.
     pub(super) fn read(
         path: PathBuf,
@@ -77,13 +72,12 @@ impl Past {
         access: &OpenOptions,
         mut each: impl FnMut(&[u8]) -> Result<(), OutputError>,
     ) -> Result<Self, OutputError> {
-        let fail = |operation, source| OutputError::Place { operation, path: path.clone(), source };
         let mut file = match access.open(&path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(OutputError::Gone { path }),
-            Err(error) => return Err(fail("open the file", error)),
+            Err(error) => return Err(OutputError::place("open the file", path)(error)),
         };
-        let mut hash = Hash::new();
+        let mut hash = Hash::default();
         let (mut chunk, mut left) = (vec![0; BLOCK], mark.bytes);
         while left > 0 {
             let wanted = chunk.len().min(usize::try_from(left).unwrap_or(usize::MAX));
@@ -97,7 +91,7 @@ impl Past {
                     left -= read as u64;
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(fail("read", error)),
+                Err(error) => return Err(OutputError::place("read", path)(error)),
             }
         }
         if hash.0.digest128() != mark.hash {
@@ -107,55 +101,40 @@ impl Past {
     }
 
     /// Truncates what was written after the mark, and continues from there.
-    pub(super) fn go_on(mut self) -> Result<Lines<File>, OutputError> {
-        let Self { path, mark, .. } = self;
-        match self.file.cut(mark.bytes) {
-            Ok(()) => Ok(Lines {
-                block: Vec::with_capacity(BLOCK + MARGIN),
-                gathered: 0,
-                bytes: mark.bytes,
-                lines: mark.rows + 1,
-                hash: self.hash,
-                failed: None,
-                sink: self.file,
-                path,
-            }),
-            Err(source) => Err(OutputError::Place { operation: "cut back", path, source }),
-        }
+    pub(super) fn resume(mut self) -> Result<Lines<File>, OutputError> {
+        self.file.cut(self.mark.bytes).map_err(OutputError::place("cut back", &self.path))?;
+        let mut lines = Lines::empty(self.file, self.path);
+        (lines.bytes, lines.lines, lines.hash) = (self.mark.bytes, self.mark.rows + 1, self.hash);
+        Ok(lines)
     }
 }
 
 impl Lines<File> {
     /// A second handle of the file, for another thread to sync.
     pub(super) fn handle(&self) -> Result<(PathBuf, File), OutputError> {
-        let fail = |source| OutputError::Place { operation: "sync", path: self.path.clone(), source };
-        self.sink.try_clone().map(|file| (self.path.clone(), file)).map_err(fail)
+        let file = self.sink.try_clone().map_err(OutputError::place("sync", &self.path))?;
+        Ok((self.path.clone(), file))
     }
 
     /// Creates or empties the file at `path`.
     pub(super) fn create(path: PathBuf, header: &str) -> Result<Self, OutputError> {
-        match File::create(&path) {
-            Ok(file) => Ok(Self::new(file, &path, header)),
-            Err(source) => Err(OutputError::Place { operation: "create the file", path, source }),
-        }
+        let file = File::create(&path).map_err(OutputError::place("create the file", &path))?;
+        Ok(Self::new(file, path, header))
     }
 }
 
 impl<S: Sink> Lines<S> {
-    pub(super) fn new(sink: S, path: &Path, header: &str) -> Self {
-        let mut block = Vec::with_capacity(BLOCK + MARGIN);
-        block.extend_from_slice(header.as_bytes());
-        block.push(b'\n');
-        Self {
-            sink,
-            path: path.to_owned(),
-            block,
-            gathered: 1,
-            bytes: 0,
-            lines: 0,
-            hash: Hash::new(),
-            failed: None,
-        }
+    pub(super) fn new(sink: S, path: PathBuf, header: &str) -> Self {
+        let mut lines = Self::empty(sink, path);
+        lines.block.extend_from_slice(header.as_bytes());
+        lines.block.push(b'\n');
+        lines.gathered = 1;
+        lines
+    }
+
+    fn empty(sink: S, path: PathBuf) -> Self {
+        let (block, hash) = (Vec::with_capacity(BLOCK + MARGIN), Hash::default());
+        Self { sink, path, block, gathered: 0, bytes: 0, lines: 0, hash, failed: None }
     }
 
     /// Flushes, and returns the mark of the file under this name.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::OutputError;
-use super::batsim::Kept;
+use super::batsim::KeptPlacement;
 use crate::model::Layout;
 
 /// What the files of a run held when it was marked. With it, a later run [continues](super::OutputDir::resume) from
@@ -17,7 +17,7 @@ pub struct OutputMark {
     layout: Layout<1>,
     pub(super) files: Vec<FileMark>,
     /// The last place of each job that had not ended, for Batsim's columns.
-    pub(super) held: Vec<Kept>,
+    pub(super) held: Vec<KeptPlacement>,
 }
 
 /// The content of one file at a mark.
@@ -34,11 +34,6 @@ pub struct FileMark {
 }
 
 impl OutputMark {
-    /// The files.
-    pub fn files(&self) -> &[FileMark] {
-        &self.files
-    }
-
     pub(super) fn file(&self, name: &str) -> Option<&FileMark> {
         self.files.iter().find(|file| file.name == name)
     }
@@ -80,9 +75,7 @@ impl OutputSync {
     /// # Errors
     /// [`OutputError::Place`] names the first file that failed.
     pub fn sync(self) -> Result<(), OutputError> {
-        let one = |(path, file): (PathBuf, File)| {
-            file.sync_all().map_err(|source| OutputError::Place { operation: "sync", path, source })
-        };
+        let one = |(path, file): (PathBuf, File)| file.sync_all().map_err(OutputError::place("sync", path));
         self.handles.into_iter().map(one).fold(Ok(()), Result::and)
     }
 }
@@ -91,6 +84,6 @@ fn open_if_there(path: PathBuf) -> Result<Option<(PathBuf, File)>, OutputError> 
     match File::open(&path) {
         Ok(file) => Ok(Some((path, file))),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(source) => Err(OutputError::Place { operation: "sync", path, source }),
+        Err(error) => Err(OutputError::place("sync", path)(error)),
     }
 }

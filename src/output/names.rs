@@ -12,7 +12,8 @@ pub(super) const NO_SITE: &str = "grid";
 pub(super) struct Names {
     sites: Vec<(Label, Vec<Partition>)>,
     grid: Label,
-    powered: bool,
+    /// Whether any processor draws power.
+    pub(super) powered: bool,
 }
 
 #[derive(Debug)]
@@ -37,11 +38,6 @@ impl Names {
             grid: Label::new(NO_SITE),
             powered: sites.iter().flat_map(|site| &site.partitions).any(|part| part.busy.milliwatts() > 0),
         }
-    }
-
-    /// True if any processor draws power.
-    pub(super) const fn powered(&self) -> bool {
-        self.powered
     }
 
     /// Appends a site's name, or its number if it has none; `grid` if there is no site.

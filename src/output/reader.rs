@@ -3,11 +3,12 @@
 //! Columns are found by their names, so that a table may have been sorted, reduced to some of its columns or written
 //! by a program of the user's own. A table that breaks off is reported as such, with its line.
 
+mod cells;
 mod error;
 mod rows;
 mod table;
 
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
 
 pub use error::ReadError;
@@ -15,7 +16,7 @@ pub use rows::{EventRow, JobRow, MachineRow, SegmentRow};
 pub use table::Rows;
 
 use rows::{BatsimJob, OurJob};
-use table::Table;
+use table::{Row, Table};
 
 /// The program that wrote a folder.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -61,14 +62,12 @@ impl RunFolder {
         }
         let summary = path.join("summary.json");
         if summary.is_file() {
-            let text =
-                fs::read_to_string(&summary).map_err(|error| ReadError::unreadable(&summary, &error))?;
-            let value: serde_json::Value =
-                serde_json::from_str(&text).map_err(|error| ReadError::broken_summary(&summary, &error))?;
-            let said = |key: &str| value[key].as_str().map(str::to_owned);
+            let value: serde_json::Value = serde_json::from_str(&text(&summary)?)
+                .map_err(|error| ReadError::broken_summary(&summary, &error))?;
+            let string = |key: &str| value[key].as_str().map(str::to_owned);
             // A replay is named after its workload; its policy distinguishes it from others.
-            let replayed = said("policy").zip(said("workload"));
-            let named = said("scenario")
+            let replayed = string("policy").zip(string("workload"));
+            let named = string("scenario")
                 .filter(|name| replayed.as_ref().is_none_or(|(_, workload)| workload != name));
             let title =
                 named.or_else(|| replayed.map(|(policy, workload)| format!("{policy} on {workload}")));
@@ -139,15 +138,8 @@ impl RunFolder {
     /// # Errors
     /// [`ReadError`] if it cannot be read.
     pub fn scenario(&self) -> Result<Option<String>, ReadError> {
-        self.text("scenario.toml")
-    }
-
-    fn text(&self, name: &str) -> Result<Option<String>, ReadError> {
-        let path = self.dir.join(name);
-        if !path.is_file() {
-            return Ok(None);
-        }
-        fs::read_to_string(&path).map(Some).map_err(|error| ReadError::unreadable(&path, &error))
+        let path = self.dir.join("scenario.toml");
+        path.is_file().then(|| text(&path)).transpose()
     }
 
     /// The path of the table of jobs.
@@ -172,7 +164,7 @@ impl RunFolder {
     /// # Errors
     /// [`ReadError`] if the table lacks a column.
     pub fn segments(&self) -> Result<Option<Rows<SegmentRow>>, ReadError> {
-        self.table("segments.csv")?.map(Rows::of::<SegmentRow>).transpose()
+        self.table::<SegmentRow>("segments.csv")
     }
 
     /// Changes of machines' states; `None` if the run wrote none.
@@ -180,7 +172,7 @@ impl RunFolder {
     /// # Errors
     /// [`ReadError`] if the table lacks a column.
     pub fn machines(&self) -> Result<Option<Rows<MachineRow>>, ReadError> {
-        self.table("machines.csv")?.map(Rows::of::<MachineRow>).transpose()
+        self.table::<MachineRow>("machines.csv")
     }
 
     /// Events; `None` if the run wrote none.
@@ -188,16 +180,20 @@ impl RunFolder {
     /// # Errors
     /// [`ReadError`] if the table lacks a column.
     pub fn events(&self) -> Result<Option<Rows<EventRow>>, ReadError> {
-        self.table("events.csv")?.map(Rows::of::<EventRow>).transpose()
+        self.table::<EventRow>("events.csv")
     }
 
     /// A table that only gridemu writes, if a whole folder was given.
-    fn table(&self, name: &str) -> Result<Option<Table<File>>, ReadError> {
+    fn table<R: Row<Out = R>>(&self, name: &str) -> Result<Option<Rows<R>>, ReadError> {
         let path = self.dir.join(name);
         let ours =
             self.kind != FolderKind::Batsim && (self.summary.is_some() || self.jobs.ends_with("jobs.csv"));
-        if ours && path.is_file() { Table::open(&path).map(Some) } else { Ok(None) }
+        (ours && path.is_file()).then(|| Table::open(&path).and_then(Rows::of::<R>)).transpose()
     }
+}
+
+fn text(path: &Path) -> Result<String, ReadError> {
+    fs::read_to_string(path).map_err(|error| ReadError::unreadable(path, &error))
 }
 
 /// The name of a folder or a file.

@@ -4,6 +4,7 @@ use super::cells::{self, Label};
 use super::names::Names;
 use crate::metrics::Definitions;
 use crate::model::{Cause, EventRecord, JobRecord, MachineRecord, Origin, Outcome, SegmentRecord};
+use crate::units::{Span, Time};
 
 /// The columns of `jobs.csv`.
 pub(super) const JOBS: &str = "job,submit,start,end,procs,site,outcome,requested,run,estimate,wait,response,bsld,user,class,attempts,energy_j,cost,reason,partition,origin,requested_start";
@@ -17,12 +18,6 @@ pub(super) const MACHINES: &str = "time,site,partition,state,processors";
 pub(super) const EVENTS: &str =
     "time,event,cause,site,partition,machines,procs,job,origin,attempt,wasted_proc_s,since_failure_s,command";
 
-/// The origins in the order of declaration, so that an origin is its own index.
-const ORIGINS: [Origin; 2] = [Origin::Local, Origin::Grid];
-
-/// The causes in the order of declaration, so that a cause is its own index.
-const CAUSES: [Cause; 5] = [Cause::Run, Cause::Suspend, Cause::Resume, Cause::Checkpoint, Cause::Staging];
-
 /// The labels that rows need beside the record.
 #[derive(Debug)]
 pub(super) struct Columns {
@@ -33,19 +28,19 @@ pub(super) struct Columns {
     /// Labels by [`Outcome::index`].
     outcomes: [Label; 6],
     /// Labels by cause.
-    causes: [Label; CAUSES.len()],
+    causes: [Label; Cause::ALL.len()],
     /// Labels by origin.
-    origins: [Label; ORIGINS.len()],
+    origins: [Label; Origin::ALL.len()],
 }
 
 impl Columns {
     pub(super) fn new(names: Names, definitions: Definitions) -> Self {
-        let classes = definitions.classes();
+        let classes = &definitions.classes;
         Self {
             classes: (0..classes.count()).map(|at| Label::new(&classes.label(at))).collect(),
             outcomes: Outcome::NAMES.map(Label::new),
-            causes: CAUSES.map(|cause| Label::new(cause.name())),
-            origins: ORIGINS.map(|origin| Label::new(origin.name())),
+            causes: Cause::ALL.map(|cause| Label::new(cause.name())),
+            origins: Origin::ALL.map(|origin| Label::new(origin.name())),
             names,
             definitions,
         }
@@ -54,10 +49,7 @@ impl Columns {
     pub(super) fn job(&self, out: &mut Vec<u8>, job: &JobRecord) {
         cells::integer(out, job.id.0);
         cells::seconds(out, job.submit.micros());
-        match job.start {
-            Some(start) => cells::seconds(out, start.micros()),
-            None => out.push(b','),
-        }
+        cells::maybe_seconds(out, job.start.map(Time::micros));
         cells::seconds(out, job.end.micros());
         cells::integer(out, job.procs);
         self.names.site(out, job.site);
@@ -65,12 +57,8 @@ impl Columns {
         cells::integer(out, job.requested);
         cells::seconds(out, job.run.micros());
         cells::seconds(out, job.estimate.micros());
-        if job.start.is_some() {
-            cells::seconds(out, job.wait().micros());
-            cells::seconds(out, job.response().micros());
-        } else {
-            out.extend_from_slice(b",,");
-        }
+        cells::maybe_seconds(out, job.start.map(|_| job.wait().micros()));
+        cells::maybe_seconds(out, job.start.map(|_| job.response().micros()));
         if Definitions::is_measured(job) {
             cells::ratio(out, self.definitions.bounded_slowdown(job));
         } else {
@@ -81,16 +69,13 @@ impl Columns {
         cells::integer(out, job.attempts);
         cells::joules(out, job.energy);
         cells::money(out, job.cost);
-        if let Outcome::Rejected(reason) = job.outcome {
-            out.extend_from_slice(cells::text(&reason.to_string()).as_bytes());
+        match job.outcome {
+            Outcome::Rejected(reason) => cells::word(out, &cells::text(&reason.to_string())),
+            _ => out.push(b','),
         }
-        out.push(b',');
         self.names.partition(out, job.site, job.partition);
         self.origins[job.origin as usize].write(out);
-        match job.requested_start {
-            Some(start) => cells::seconds(out, start.micros()),
-            None => out.push(b','),
-        }
+        cells::maybe_seconds(out, job.requested_start.map(Time::micros));
     }
 
     pub(super) fn segment(&self, out: &mut Vec<u8>, segment: &SegmentRecord) {
@@ -114,17 +99,14 @@ impl Columns {
         cells::seconds(out, machine.time.micros());
         self.names.site(out, machine.site);
         self.names.partition(out, machine.site, machine.partition);
-        out.extend_from_slice(machine.state.name().as_bytes());
-        out.push(b',');
+        cells::word(out, machine.state.name());
         cells::processors(out, &machine.procs, 0);
     }
 
     pub(super) fn event(&self, out: &mut Vec<u8>, event: &EventRecord) {
         cells::seconds(out, event.time.micros());
-        out.extend_from_slice(event.kind.name().as_bytes());
-        out.push(b',');
-        out.extend_from_slice(cells::text(&event.cause.to_string()).as_bytes());
-        out.push(b',');
+        cells::word(out, event.kind.name());
+        cells::word(out, &cells::text(&event.cause.to_string()));
         self.names.site(out, event.site);
         match event.partition {
             Some(partition) => self.names.partition(out, event.site, partition),
@@ -137,18 +119,12 @@ impl Columns {
                 cells::integer(out, job.0);
                 self.origins[event.origin as usize].write(out);
                 cells::integer(out, event.attempt);
-                cells::proc_seconds(out, event.lost);
+                cells::proc_seconds(out, event.wasted);
             }
             None => out.extend_from_slice(b",,,,"),
         }
-        match event.since_lost {
-            Some(since) => cells::seconds(out, since.micros()),
-            None => out.push(b','),
-        }
-        if let Some(command) = event.command {
-            out.extend_from_slice(command.written().as_bytes());
-        }
-        out.push(b',');
+        cells::maybe_seconds(out, event.since_failure.map(Span::micros));
+        cells::word(out, &event.command.map(|command| command.written()).unwrap_or_default());
     }
 }
 
@@ -158,7 +134,7 @@ mod tests {
 
     #[test]
     fn causes_and_origins_stand_in_their_order() {
-        assert!(CAUSES.iter().enumerate().all(|(at, cause)| *cause as usize == at));
-        assert!(ORIGINS.iter().enumerate().all(|(at, origin)| *origin as usize == at));
+        assert!(Cause::ALL.iter().enumerate().all(|(at, cause)| *cause as usize == at));
+        assert!(Origin::ALL.iter().enumerate().all(|(at, origin)| *origin as usize == at));
     }
 }

@@ -16,7 +16,6 @@ use crate::units::Rate;
 const HEADER: &str = "time,nb_sleeping,nb_switching_on,nb_switching_off,nb_idle,nb_computing";
 
 /// Numbers of processors that are down or in use, by time.
-#[derive(Debug, Default)]
 pub(super) struct States {
     /// Times, and the changes of the numbers of processors that are down and that are in use.
     changes: Vec<(u64, i64, i64)>,
@@ -29,8 +28,8 @@ impl States {
     /// sleeping.
     pub(super) fn of(folder: &Path, sites: &[SiteSpec]) -> Result<Self, ReadError> {
         let parts = sites.iter().flat_map(|site| &site.partitions);
-        let total: i64 = parts.map(|part| i64::from(part.processors())).sum();
-        let mut states = Self { changes: Vec::new(), total };
+        let total = parts.map(|part| i64::from(part.processors())).sum();
+        let mut changes: Vec<(u64, i64, i64)> = Vec::new();
         let folder = RunFolder::tables_in(folder);
         let mut shared = Shared::default();
         for segment in folder.segments()?.into_iter().flatten() {
@@ -40,89 +39,76 @@ impl States {
             }
             if segment.share == Rate::FULL {
                 let procs = i64::from(segment.procs);
-                states.change(segment.from.micros(), 0, procs);
-                states.change(segment.to.micros(), 0, -procs);
+                changes.extend([(segment.from.micros(), 0, procs), (segment.to.micros(), 0, -procs)]);
             } else {
                 shared.add(&segment);
             }
         }
-        for (at, procs) in shared.changes() {
-            states.change(at, 0, procs);
-        }
-        // For each partition, the machines that have come or left so far, and those that were down at the beginning:
+        changes.extend(shared.changes().map(|(at, procs)| (at, 0, procs)));
+        // For each partition, the machines that have joined or left so far, and those that were down at the beginning:
         // at random, and without an event, if their first event is that they join.
         let mut known: BTreeMap<(Arc<str>, Arc<str>), (ProcSet, ProcSet)> = BTreeMap::new();
         for event in folder.events()?.into_iter().flatten() {
             let event = event?;
-            let came = match &*event.event {
+            let joined = match &*event.event {
                 "left" => false,
                 "joined" => true,
                 _ => continue,
             };
             let procs = i64::from(event.procs);
-            states.change(event.time.micros(), if came { -procs } else { procs }, 0);
+            changes.push((event.time.micros(), if joined { -procs } else { procs }, 0));
             let Some(partition) = event.partition else { continue };
-            let (seen, away) = known.entry((event.site, partition)).or_default();
-            if came {
+            let (seen, down) = known.entry((event.site, partition)).or_default();
+            if joined {
                 let mut new = event.machines.clone();
                 new.remove_all(seen);
-                away.insert_all(&new);
+                down.insert_all(&new);
             }
             seen.insert_all(&event.machines);
         }
-        for site in sites {
-            for part in &site.partitions {
-                let key = (Arc::from(site.name.as_str()), Arc::from(part.name.as_str()));
-                let (seen, mut away) = known.remove(&key).unwrap_or_default();
-                let mut absent =
-                    ProcSet::range(part.machines - part.absent.min(part.machines), part.machines);
-                absent.remove_all(&seen);
-                away.insert_all(&absent);
-                states.change(0, i64::from(away.len()) * i64::from(part.cores), 0);
-            }
+        for (site, part) in sites.iter().flat_map(|site| site.partitions.iter().map(move |part| (site, part)))
+        {
+            let key = (Arc::from(site.name.as_str()), Arc::from(part.name.as_str()));
+            let (seen, mut down) = known.remove(&key).unwrap_or_default();
+            let mut absent = ProcSet::range(part.machines - part.absent.min(part.machines), part.machines);
+            absent.remove_all(&seen);
+            down.insert_all(&absent);
+            changes.push((0, i64::from(down.len()) * i64::from(part.cores), 0));
         }
-        states.changes.sort_unstable();
-        Ok(states)
-    }
-
-    fn change(&mut self, at: u64, away: i64, computing: i64) {
-        self.changes.push((at, away, computing));
+        changes.sort_unstable();
+        Ok(Self { changes, total })
     }
 
     /// Writes a row for each time at which a number changes.
     pub(super) fn write(&self, to: &mut impl io::Write) -> io::Result<()> {
         writeln!(to, "{HEADER}")?;
-        let mut now = (0, 0);
+        let (mut down, mut computing) = (0, 0);
         let mut written = None;
         for moment in self.changes.chunk_by(|one, next| one.0 == next.0) {
-            now = moment.iter().fold(now, |now, (_, away, computing)| (now.0 + away, now.1 + computing));
-            if written == Some(now) {
-                continue;
+            let at = moment[0].0;
+            down += moment.iter().map(|(_, down, _)| down).sum::<i64>();
+            computing += moment.iter().map(|(.., computing)| computing).sum::<i64>();
+            if written.replace((down, computing)) != Some((down, computing)) {
+                let idle = self.total - down - computing;
+                writeln!(to, "{}.{:06},{down},0,0,{idle},{computing}", at / 1_000_000, at % 1_000_000)?;
             }
-            let ((away, computing), at) = (now, moment[0].0);
-            let idle = self.total - away - computing;
-            writeln!(to, "{}.{:06},{away},0,0,{idle},{computing}", at / 1_000_000, at % 1_000_000)?;
-            written = Some(now);
         }
         Ok(())
     }
 }
 
+/// Segments on shared processors: the times at which jobs come (+1) and go (−1), by site, partition and processor.
+#[derive(Default)]
+struct Shared(BTreeMap<Processor, BTreeMap<u64, i32>>);
+
 /// Site, partition and number of a processor.
 type Processor = (Arc<str>, Arc<str>, u32);
-
-/// Segments on shared processors.
-#[derive(Debug, Default)]
-struct Shared {
-    /// Times at which jobs come (+1) and go (−1), by site, partition and processor.
-    by_processor: BTreeMap<Processor, BTreeMap<u64, i32>>,
-}
 
 impl Shared {
     fn add(&mut self, segment: &SegmentRow) {
         for processor in segment.processors.iter() {
             let key = (segment.site.clone(), segment.partition.clone(), processor);
-            let changes = self.by_processor.entry(key).or_default();
+            let changes = self.0.entry(key).or_default();
             *changes.entry(segment.from.micros()).or_default() += 1;
             *changes.entry(segment.to.micros()).or_default() -= 1;
         }
@@ -130,7 +116,7 @@ impl Shared {
 
     /// The times at which a processor gets its first job or loses its last.
     fn changes(&self) -> impl Iterator<Item = (u64, i64)> + '_ {
-        self.by_processor.values().flat_map(|changes| {
+        self.0.values().flat_map(|changes| {
             let mut jobs = 0;
             changes.iter().filter_map(move |(at, change)| {
                 let before = jobs > 0;

@@ -43,15 +43,23 @@ pub struct TraceFacts {
 ///
 /// # Errors
 /// [`TraceError`] for a table that cannot be read or a trace that cannot be written.
-pub fn write_trace(folder: &RunFolder, to: impl Write) -> Result<TraceFacts, TraceError> {
+pub fn write_trace(folder: &RunFolder, mut to: impl Write) -> Result<TraceFacts, TraceError> {
     let Some(segments) = folder.segments()? else {
         return Err(TraceError::NoSegments(folder.dir().to_owned()));
     };
-    let mut trace = Trace::new(to)?;
+    to.write_all(b"{\"displayTimeUnit\":\"ms\",\"traceEvents\":[")?;
+    let mut trace = Trace {
+        to,
+        processes: BTreeMap::new(),
+        last: FxHashMap::default(),
+        in_use: BTreeMap::new(),
+        first: true,
+        facts: TraceFacts::default(),
+    };
     for segment in segments {
         trace.segment(&segment?)?;
     }
-    let mut waiting: BTreeMap<Arc<str>, Vec<(Time, i64)>> = BTreeMap::new();
+    let mut waiting: BTreeMap<Arc<str>, Changes> = BTreeMap::new();
     for job in folder.jobs()? {
         let job = job?;
         let until = job.start.unwrap_or(job.end);
@@ -60,14 +68,14 @@ pub fn write_trace(folder: &RunFolder, to: impl Write) -> Result<TraceFacts, Tra
             waiting.entry(job.site).or_default().extend([(ready, 1), (until, -1)]);
         }
     }
-    for (site, changes) in waiting {
-        trace.counter(&site, "waiting jobs", "jobs", changes)?;
+    for (site, mut changes) in waiting {
+        trace.counter(&site, ["waiting jobs", "jobs"], &mut changes)?;
     }
-    for (site, changes) in std::mem::take(&mut trace.in_use) {
-        trace.counter(&site, "processors in use", "processors", changes)?;
+    for (site, mut changes) in std::mem::take(&mut trace.in_use) {
+        trace.counter(&site, ["processors in use", "processors"], &mut changes)?;
     }
     for event in folder.events()?.into_iter().flatten() {
-        trace.happened(&event?)?;
+        trace.machines(&event?)?;
     }
     trace.finish(folder)
 }
@@ -75,33 +83,23 @@ pub fn write_trace(folder: &RunFolder, to: impl Write) -> Result<TraceFacts, Tra
 /// The position of a lane: the process of a partition, and the processor as its thread.
 type Lane = (u64, u32);
 
+/// Changes of a number over time.
+type Changes = Vec<(Time, i64)>;
+
 struct Trace<W> {
     to: W,
     /// The processes of sites (without a partition) and of partitions.
     processes: BTreeMap<(Arc<str>, Option<Arc<str>>), u64>,
     /// The last attempt of each job, its lane and its end.
     last: FxHashMap<(Arc<str>, u64), (u32, Lane, Time)>,
-    in_use: BTreeMap<Arc<str>, Vec<(Time, i64)>>,
+    in_use: BTreeMap<Arc<str>, Changes>,
     first: bool,
     facts: TraceFacts,
 }
 
 impl<W: Write> Trace<W> {
-    fn new(mut to: W) -> io::Result<Self> {
-        to.write_all(b"{\"displayTimeUnit\":\"ms\",\"traceEvents\":[")?;
-        Ok(Self {
-            to,
-            processes: BTreeMap::new(),
-            last: FxHashMap::default(),
-            in_use: BTreeMap::new(),
-            first: true,
-            facts: TraceFacts::default(),
-        })
-    }
-
     fn event(&mut self, event: &serde_json::Value) -> io::Result<()> {
-        self.to.write_all(if self.first { b"\n" } else { b",\n" })?;
-        self.first = false;
+        self.to.write_all(if std::mem::take(&mut self.first) { b"\n" } else { b",\n" })?;
         serde_json::to_writer(&mut self.to, event).map_err(io::Error::from)
     }
 
@@ -116,10 +114,10 @@ impl<W: Write> Trace<W> {
             None => format!("{site}: counters"),
         };
         self.processes.insert(key, next);
-        self.event(&json!({ "ph": "M", "name": "process_name", "pid": next, "args": { "name": name } }))?;
-        self.event(
-            &json!({ "ph": "M", "name": "process_sort_index", "pid": next, "args": { "sort_index": next } }),
-        )?;
+        let order = json!({ "sort_index": next });
+        for (kind, args) in [("process_name", json!({ "name": name })), ("process_sort_index", order)] {
+            self.event(&json!({ "ph": "M", "name": kind, "pid": next, "args": args }))?;
+        }
         Ok(next)
     }
 
@@ -133,32 +131,26 @@ impl<W: Write> Trace<W> {
             Origin::Grid => format!("grid job {}", segment.job),
         };
         let (from, to) = (segment.from.micros(), segment.to.micros());
-        let alone = segment.share == Rate::FULL;
         let mut lane = None;
-        for interval in segment.processors.intervals() {
-            let (first, last) = (interval.0, interval.1);
+        for (first, last) in segment.processors.intervals() {
             lane.get_or_insert((process, first));
             let of = if first == last { format!("{first}") } else { format!("{first}-{last}") };
-            let args = json!({
-                "job": segment.job, "attempt": segment.attempt, "processors": of, "of": segment.procs,
-                "rate": segment.rate.as_f64(), "share": segment.share.as_f64(),
+            let mut slice = json!({
+                "name": name, "cat": segment.cause.name(), "pid": process, "tid": first,
+                "args": {
+                    "job": segment.job, "attempt": segment.attempt, "processors": of, "of": segment.procs,
+                    "rate": segment.rate.as_f64(), "share": segment.share.as_f64(),
+                },
             });
-            let (name, cause) = (name.as_str(), segment.cause.name());
-            if alone {
-                let slice = json!({
-                    "ph": "X", "name": name, "cat": cause, "pid": process, "tid": first, "ts": from,
-                    "dur": to - from, "args": args,
-                });
+            if segment.share == Rate::FULL {
+                (slice["ph"], slice["ts"], slice["dur"]) = (json!("X"), json!(from), json!(to - from));
                 self.event(&slice)?;
             } else {
                 // Slices of one lane must not overlap, and jobs that share a processor do, so these are asynchronous.
-                let id = format!("{name} {} {from}", segment.attempt);
+                slice["id"] = json!(format!("{name} {} {from}", segment.attempt));
                 for (phase, at) in [("b", from), ("e", to)] {
-                    let half = json!({
-                        "ph": phase, "name": name, "cat": cause, "id": id, "pid": process, "tid": first, "ts": at,
-                        "args": args,
-                    });
-                    self.event(&half)?;
+                    (slice["ph"], slice["ts"]) = (json!(phase), json!(at));
+                    self.event(&slice)?;
                 }
             }
             self.facts.slices += 1;
@@ -180,10 +172,8 @@ impl<W: Write> Trace<W> {
             Origin::Local => Arc::clone(&segment.site),
             Origin::Grid => Arc::from(""),
         };
-        let key = (owner, segment.job);
-        let before = self.last.insert(key, (segment.attempt, lane, segment.to));
-        let Some((attempt, from_lane, ended)) = before.filter(|(attempt, ..)| *attempt < segment.attempt)
-        else {
+        let before = self.last.insert((owner, segment.job), (segment.attempt, lane, segment.to));
+        let Some((attempt, from_lane, ended)) = before.filter(|(last, ..)| *last < segment.attempt) else {
             return Ok(());
         };
         self.facts.reruns += 1;
@@ -199,13 +189,7 @@ impl<W: Write> Trace<W> {
         Ok(())
     }
 
-    fn counter(
-        &mut self,
-        site: &Arc<str>,
-        name: &str,
-        unit: &str,
-        mut changes: Vec<(Time, i64)>,
-    ) -> io::Result<()> {
+    fn counter(&mut self, site: &Arc<str>, [name, unit]: [&str; 2], changes: &mut Changes) -> io::Result<()> {
         let process = self.process(site, None)?;
         changes.sort_unstable();
         let mut value = 0;
@@ -222,17 +206,15 @@ impl<W: Write> Trace<W> {
     }
 
     /// Writes an event of machines that come, leave or change speed.
-    fn happened(&mut self, event: &EventRow) -> io::Result<()> {
+    fn machines(&mut self, event: &EventRow) -> io::Result<()> {
         if event.job.is_some() {
             return Ok(());
         }
         let process = self.process(&event.site, event.partition.as_ref())?;
-        let mut machines = Vec::new();
-        event.machines.write_intervals(&mut machines);
         self.event(&json!({
             "ph": "i", "s": "p", "name": format!("machines {}", event.event), "cat": "churn", "pid": process, "tid": 0,
             "ts": event.time.micros(),
-            "args": { "machines": String::from_utf8_lossy(&machines), "processors": event.procs, "cause": &*event.cause },
+            "args": { "machines": event.machines.to_string(), "processors": event.procs, "cause": &*event.cause },
         }))
     }
 

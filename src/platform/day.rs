@@ -69,8 +69,9 @@ mod tests {
             rates in proptest::collection::vec(0_u32..=10_000, 24),
             origin in 0..DAY, from in 0..10 * DAY, length in 0..5 * DAY,
         ) {
-            let factors: Vec<f64> = rates.iter().map(|rate| f64::from(*rate) / 1e3).collect();
-            let curve = DayCurve::new(DayRates::from_factors(&factors).unwrap(), Span::from_micros(origin));
+            let hour = |(hour, rate): (usize, &u32)| format!("{hour}-{}={}", hour + 1, f64::from(*rate) / 1e3);
+            let day = rates.iter().enumerate().map(hour).collect::<Vec<_>>().join(",");
+            let curve = DayCurve::new(day.parse().unwrap(), Span::from_micros(origin));
             let (mut now, end, mut sum) = (from + origin, from + origin + length, 0_u128);
             while now < end {
                 let next = end.min((now / HOUR + 1) * HOUR);
@@ -87,8 +88,7 @@ mod tests {
 
     #[test]
     fn the_far_end_of_the_axis_fits() {
-        let dearest = DayRates::from_factors(&[10.0; 24]).unwrap();
-        let curve = DayCurve::new(dearest, Span::from_micros(DAY - 1));
+        let curve = DayCurve::new("0-24=10".parse().unwrap(), Span::from_micros(DAY - 1));
         assert_eq!(curve.over(Time::ZERO, Time::NEVER), u128::from(u64::MAX) * 10_000);
     }
 }

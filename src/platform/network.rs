@@ -103,10 +103,7 @@ impl Links {
     pub fn next(&self) -> Option<Time> {
         let passing = self.firsts.first().map(|(time, _)| *time);
         let passed = self.under_way.first().map(|(time, _)| *time);
-        match (passing, passed) {
-            (Some(a), Some(b)) => Some(a.min(b)),
-            (a, b) => a.or(b),
-        }
+        passing.into_iter().chain(passed).min()
     }
 
     /// Takes out the arrivals up to and including `now`, in order of time; those of one instant in order of

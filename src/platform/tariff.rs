@@ -108,13 +108,9 @@ impl Tariff {
 
     /// The price per core-hour at an instant, rounded to the nearest 10⁻⁹.
     pub fn price_at(&self, time: Time) -> Price {
-        Price::from_nanos(at(self.price, self.by_hour.as_deref(), time))
-    }
-
-    /// The price of electricity at an instant, rounded to the nearest 10⁻⁹; `None` if it has none.
-    pub fn electricity_at(&self, time: Time) -> Option<EnergyPrice> {
-        let electricity = self.electricity.as_ref()?;
-        Some(EnergyPrice::from_nanos(at(electricity.price, electricity.by_hour.as_deref(), time)))
+        let rate = self.by_hour.as_ref().map_or(THOUSAND, |curve| u128::from(curve.at(time)));
+        let nanos = (self.price * rate + THOUSAND / 2) / THOUSAND;
+        Price::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
     }
 
     /// Processor time between two instants, weighed by the price of electricity; zero if that is the same at any
@@ -162,11 +158,6 @@ pub fn facility(meter: Energy, pue_ppm: u64) -> Energy {
 
 fn weighed(procs: u32, share: Rate, integral: u128) -> WeighedTime {
     u128::from(procs) * u128::from(share.units()) * integral
-}
-
-fn at(price: u128, by_hour: Option<&DayCurve>, time: Time) -> u64 {
-    let rate = by_hour.map_or(THOUSAND, |curve| u128::from(curve.at(time)));
-    u64::try_from((price * rate + THOUSAND / 2) / THOUSAND).unwrap_or(u64::MAX)
 }
 
 /// Whole processor-microseconds, and the rest in 2⁻²⁰. Each is multiplied separately: the largest machine to the end of

@@ -124,11 +124,6 @@ impl Usage {
         self.nominal().saturating_sub(self.busy() + self.reserved + self.down)
     }
 
-    /// The energy of idle processors.
-    pub fn idle_energy(&self) -> Energy {
-        self.meter - self.job_energy
-    }
-
     /// The share of the nominal capacity that was in use; 0 if the account is empty.
     pub fn utilization(&self) -> f64 {
         let nominal = self.nominal();

@@ -1,7 +1,7 @@
 //! The contents of a workload as text.
 
 use super::figures::{count, decimals, duration, jobs, number, percent};
-use super::tables::table;
+use super::tables::{Columns, text_table};
 use crate::workload::{Contents, HourReference, Quantity};
 
 /// Length of the longest bar, in characters.
@@ -61,9 +61,9 @@ fn quantities(contents: &Contents) -> String {
         ("run time / estimate", &contents.accuracy),
         ("inter-arrival (s)", &contents.interarrivals),
     ];
-    rows.extend(
-        contents.dedicated.iter().map(|dedicated| ("submission to requested start (s)", &dedicated.lead)),
-    );
+    if let Some(dedicated) = &contents.dedicated {
+        rows.push(("submission to requested start (s)", &dedicated.lead));
+    }
     if let Some(commands) = &contents.commands {
         rows.push(("submission to command (s)", &commands.after));
         rows.extend(commands.kinds.iter().map(|kind| (amount_of(kind.code), &kind.amount)));
@@ -71,12 +71,9 @@ fn quantities(contents: &Contents) -> String {
     let rows = rows.into_iter().map(|(label, q)| {
         let places = decimals([Some(q.mean), Some(q.median)]);
         let figures = [q.min, q.mean, q.median, q.p90, q.max].map(|figure| number(Some(figure), places));
-        let mut row = vec![label.to_owned()];
-        row.extend(figures);
-        row.push(format!("{:.2}", q.cv));
-        row
+        [label.to_owned()].into_iter().chain(figures).chain([format!("{:.2}", q.cv)]).collect()
     });
-    table(["", "min", "mean", "median", "p90", "max", "cv"], rows)
+    text_table(1, &["", "min", "mean", "median", "p90", "max", "cv"], rows)
 }
 
 fn amount_of(code: &str) -> &'static str {
@@ -89,15 +86,13 @@ fn amount_of(code: &str) -> &'static str {
 }
 
 fn classes(contents: &Contents) -> String {
-    let rows = contents.by_class.iter().map(|class| {
-        vec![
-            class.class.clone(),
-            count(class.jobs),
-            percent(Some(class.share)),
-            percent(Some(class.work_share)),
-        ]
-    });
-    table([contents.classes.as_str(), "jobs", "% of jobs", "% of work"], rows)
+    let classes = || contents.by_class.iter();
+    Columns::default()
+        .text(&contents.classes, classes().map(|class| class.class.clone()))
+        .numbers("jobs", classes().map(|class| count(class.jobs)))
+        .numbers("% of jobs", classes().map(|class| percent(Some(class.share))))
+        .numbers("% of work", classes().map(|class| percent(Some(class.work_share))))
+        .finish()
 }
 
 fn hours(contents: &Contents) -> String {

@@ -1,11 +1,11 @@
 //! Explanations of the life of a job: what it waited for, where it ran, how each attempt ended.
 
 mod attempts;
-mod held;
+mod blockers;
 mod json;
 mod text;
 mod words;
 
-pub use held::Held;
+pub use blockers::BlockerFacts;
 pub use text::explained_text;
 pub use words::rule as explained_rule;

@@ -72,6 +72,21 @@ pub(super) fn duration(secs: f64) -> String {
     }
 }
 
+/// Splits a line between words into lines of at most `room` characters.
+pub(super) fn wrapped(line: &str, room: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in line.split(' ') {
+        match lines.last_mut() {
+            Some(last) if last.chars().count() + 1 + word.chars().count() <= room => {
+                last.push(' ');
+                last.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -61,22 +61,17 @@ fn row_of(claim: &ShownGains<'_>, sample: &Sample) -> SpreadRow {
     // Copies of one run count as one run.
     let count = if sample.one_run { 1 } else { sample.of.len() };
     let values: Vec<f64> = sample.of.iter().take(count).map(|gain| gain * 100.0).collect();
-    let shown = |gain: f64| format!("{} %", signed(gain, 1));
-    let spread = Spread::of(&values).map(|spread| {
+    let seeds = format!("{} {}", values.len(), if values.len() == 1 { "seed" } else { "seeds" });
+    let published = signed(claim.published * 100.0, 2);
+    let title = Spread::of(&values).map(|Spread { low, lower, median, upper, high }| {
+        let [low, lower, median, upper, high] =
+            [low, lower, median, upper, high].map(|gain| format!("{} %", signed(gain, 1)));
         format!(
-            "{name}\n{} {}: median {}, half from {} to {}, 95 of 100 from {} to {}\npublished {} %",
-            values.len(),
-            if values.len() == 1 { "seed" } else { "seeds" },
-            shown(spread.median),
-            shown(spread.lower),
-            shown(spread.upper),
-            shown(spread.low),
-            shown(spread.high),
-            signed(claim.published * 100.0, 2),
+            "{name}\n{seeds}: median {median}, half from {lower} to {upper}, 95 of 100 from {low} to {high}\npublished {published} %"
         )
     });
     let note = sample.note.clone().unwrap_or_else(|| "no seed has a gain".to_owned());
-    SpreadRow { values, mark: Some(claim.published * 100.0), note, title: spread.unwrap_or_default(), name }
+    SpreadRow { values, mark: Some(claim.published * 100.0), note, title: title.unwrap_or_default(), name }
 }
 
 #[cfg(test)]

@@ -1,14 +1,14 @@
 //! The tables of one run of a grid: what ran where, wasted work, energy and cost.
 
 mod facts;
-mod lost;
 mod single;
+mod wasted;
 
-use facts::{facts, lines, notes, wrapped};
+use facts::{facts, lines, notes};
 
-use super::figures::{count, decimals, duration, jobs, number, percent};
-use super::tables::{class_table, table, text_table};
-use crate::metrics::{Account, GridSummary, Measures, Quantiles, SiteSummary};
+use super::figures::{count, decimals, duration, jobs, number, percent, wrapped};
+use super::tables::{Columns, class_table};
+use crate::metrics::{Account, EnergySummary, GridSummary, Measures, Quantiles, SiteSummary};
 use crate::model::Payer;
 
 /// Maximum width of a line, in characters.
@@ -27,7 +27,7 @@ pub fn grid_tables(run: &GridSummary) -> String {
     }
     let mut parts = vec![heading(run), ran(run), used(run)];
     if run.has_churn() {
-        parts.push(lost::lost(&run.churn));
+        parts.push(wasted::wasted(&run.churn));
     }
     if run.account.energy.meter_kwh > 0.0 || run.account.cost != 0.0 {
         parts.push(cost(run));
@@ -55,15 +55,14 @@ fn heading(run: &GridSummary) -> String {
     if let Some(measured) = measured(run) {
         out += &format!("\n{measured}");
     }
-    let wrapped: Vec<_> = out.lines().flat_map(|line| wrapped(line, WIDTH)).collect();
-    wrapped.join("\n")
+    out.lines().flat_map(|line| wrapped(line, WIDTH)).collect::<Vec<_>>().join("\n")
 }
 
 /// The measured window, if the run has one.
 fn measured(run: &GridSummary) -> Option<String> {
     let window = run.measure.as_ref()?;
     Some(format!(
-        "measured: the {} submitted from {} to {}; the other {} count in no figure of jobs",
+        "measured: the {} submitted from {} to {}; the other {} count only in usage, energy, cost and assignments",
         jobs(run.measures.jobs),
         duration(window.from),
         duration(window.to),
@@ -79,106 +78,90 @@ fn cut(text: &str, most: usize) -> String {
     text.chars().take(most - 1).chain(['…']).collect()
 }
 
+/// A row of the jobs by site: name, number of local jobs and of grid jobs, and the measures of all.
+type Group<'a> = (String, Option<u64>, Option<u64>, &'a Measures);
+
 fn ran(run: &GridSummary) -> String {
-    let mut groups: Vec<(String, Option<u64>, Option<u64>, &Measures)> = Vec::new();
+    let mut groups: Vec<Group<'_>> = Vec::new();
     for site in &run.sites {
         groups.push((cut(&site.name, NAME), Some(site.local.jobs), Some(site.grid.jobs), &site.measures));
     }
-    let ended_somewhere = |of: fn(&SiteSummary) -> u64| run.sites.iter().map(of).sum::<u64>();
-    if run.no_site.jobs > 0 {
-        let local = run.local.measures.jobs.saturating_sub(ended_somewhere(|site| site.local.jobs));
-        let grid = run.grid.measures.jobs.saturating_sub(ended_somewhere(|site| site.grid.jobs));
-        groups.push(("at no site".to_owned(), Some(local), Some(grid), &run.no_site));
-    }
     let (local, grid) = (&run.local.measures, &run.grid.measures);
+    if run.no_site.jobs > 0 {
+        let rest = |jobs: u64, of: fn(&SiteSummary) -> u64| {
+            Some(jobs.saturating_sub(run.sites.iter().map(of).sum()))
+        };
+        let (local, grid) =
+            (rest(local.jobs, |site| site.local.jobs), rest(grid.jobs, |site| site.grid.jobs));
+        groups.push(("at no site".to_owned(), local, grid, &run.no_site));
+    }
     groups.push(("local jobs".to_owned(), Some(local.jobs), None, local));
     groups.push(("grid jobs".to_owned(), None, Some(grid.jobs), grid));
     groups.push(("all jobs".to_owned(), Some(local.jobs), Some(grid.jobs), &run.measures));
 
-    let figures = |of: fn(&Measures) -> Option<f64>| {
-        let figures: Vec<_> = groups.iter().map(|(.., measures)| of(measures)).collect();
-        let places = decimals(figures.iter().copied());
-        figures.into_iter().map(|figure| number(figure, places)).collect::<Vec<_>>()
+    let counts = |of: fn(&Group<'_>) -> Option<u64>| {
+        groups.iter().map(move |group| of(group).map_or(String::new(), count))
     };
-    let columns = [
-        figures(|of| of.mean_wait),
-        figures(|of| of.p95_wait),
-        figures(|of| of.mean_response),
-        figures(|of| of.mean_bounded_slowdown),
-        figures(|of| of.p95_bounded_slowdown),
-    ];
-    let rows = groups.iter().enumerate().map(|(at, (name, local, grid, _))| {
-        let counts = [*local, *grid].map(|jobs| jobs.map_or(String::new(), count));
-        [name.clone()]
-            .into_iter()
-            .chain(counts)
-            .chain(columns.iter().map(|column| column[at].clone()))
-            .collect()
-    });
+    let figures = |of: fn(&Measures) -> Option<f64>| groups.iter().map(move |(.., measures)| of(measures));
     let slowdown = run.definitions.iter().find(|definition| definition.id.starts_with("bsld"));
     let slowdown = slowdown.map_or("bsld", |definition| &definition.id);
     let p95 = if run.quantiles == Quantiles::Sketch { "~p95" } else { "p95" };
-    let [p95_wait, mean_bsld, p95_bsld] =
-        [format!("{p95}\nwait (s)"), format!("mean\n{slowdown}"), format!("{p95}\n{slowdown}")];
-    let header = [
-        "jobs by site",
-        "local\njobs",
-        "grid\njobs",
-        "mean\nwait (s)",
-        &p95_wait,
-        "mean\nresponse (s)",
-        &mean_bsld,
-        &p95_bsld,
-    ];
-    table(header, rows)
+    Columns::default()
+        .text("jobs by site", groups.iter().map(|(name, ..)| name.clone()))
+        .numbers("local\njobs", counts(|(_, local, ..)| *local))
+        .numbers("grid\njobs", counts(|(_, _, grid, _)| *grid))
+        .figures("mean\nwait (s)", figures(|of| of.mean_wait))
+        .figures(&format!("{p95}\nwait (s)"), figures(|of| of.p95_wait))
+        .figures("mean\nresponse (s)", figures(|of| of.mean_response))
+        .figures(&format!("mean\n{slowdown}"), figures(|of| of.mean_bounded_slowdown))
+        .figures(&format!("{p95}\n{slowdown}"), figures(|of| of.p95_bounded_slowdown))
+        .finish()
+}
+
+/// The accounts of the sites and of the whole grid: name, policy, number of processors, and account.
+fn accounts(run: &GridSummary) -> Vec<(String, String, u64, &Account)> {
+    let mut rows = Vec::new();
+    for site in &run.sites {
+        rows.push((cut(&site.name, NAME), cut(&site.policy, POLICY), site.processors, &site.account));
+    }
+    let processors = run.sites.iter().map(|site| site.processors).sum();
+    rows.push(("the grid".to_owned(), String::new(), processors, &run.account));
+    rows
 }
 
 fn used(run: &GridSummary) -> String {
-    let row = |name: &str, policy: &str, processors: u64, account: &Account| {
-        vec![
-            cut(name, NAME),
-            cut(policy, POLICY),
-            count(processors),
-            percent(account.utilization),
-            percent(account.utilization_available),
-            percent(account.down),
-        ]
-    };
-    let sites = run.sites.iter().map(|site| row(&site.name, &site.policy, site.processors, &site.account));
-    let whole = row("the grid", "", run.sites.iter().map(|site| site.processors).sum(), &run.account);
-    text_table(
-        2,
-        &["usage by site", "policy", "processors", "utilization\n(%)", "of available\n(%)", "down\n(%)"],
-        sites.chain([whole]),
-    )
+    let rows = accounts(run);
+    let shares = |of: fn(&Account) -> Option<f64>| rows.iter().map(move |(.., account)| percent(of(account)));
+    Columns::default()
+        .text("usage by site", rows.iter().map(|(name, ..)| name.clone()))
+        .text("policy", rows.iter().map(|(_, policy, ..)| policy.clone()))
+        .numbers("processors", rows.iter().map(|(_, _, processors, _)| count(*processors)))
+        .numbers("utilization\n(%)", shares(|account| account.utilization))
+        .numbers("of available\n(%)", shares(|account| account.utilization_available))
+        .numbers("down\n(%)", shares(|account| account.down))
+        .finish()
 }
 
 fn cost(run: &GridSummary) -> String {
-    let accounts = || run.sites.iter().map(|site| &site.account).chain([&run.account]);
-    let energy = decimals(accounts().map(|account| Some(account.energy.facility_kwh)));
-    let kwh = |value: f64| number(Some(value), energy);
-    let billed = run.account.energy.electricity_cost.is_some();
-    let row = |name: &str, account: &Account| {
-        let spent = &account.energy;
-        let [jobs, idle, meter, facility] =
-            [spent.jobs_kwh, spent.idle_kwh, spent.meter_kwh, spent.facility_kwh].map(kwh);
-        let mut row = vec![cut(name, NAME), jobs, idle, meter, facility];
-        if billed {
-            row.push(number(spent.electricity_cost, 2));
-        }
-        row.push(number(Some(account.cost), 2));
-        row
-    };
-    let sites = run.sites.iter().map(|site| row(&site.name, &site.account));
-    let mut head =
-        vec!["energy and cost", "jobs\n(kWh)", "idle\n(kWh)", "IT energy\n(kWh)", "facility\nenergy (kWh)"];
-    if billed {
-        head.push("electricity\nbill");
+    let rows = accounts(run);
+    let places = decimals(rows.iter().map(|(.., account)| Some(account.energy.facility_kwh)));
+    let kwh = |value: f64| number(Some(value), places);
+    let energy =
+        |of: fn(&EnergySummary) -> f64| rows.iter().map(move |(.., account)| kwh(of(&account.energy)));
+    let mut table = Columns::default()
+        .text("energy and cost", rows.iter().map(|(name, ..)| name.clone()))
+        .numbers("jobs\n(kWh)", energy(|energy| energy.jobs_kwh))
+        .numbers("idle\n(kWh)", energy(|energy| energy.idle_kwh))
+        .numbers("IT energy\n(kWh)", energy(|energy| energy.meter_kwh))
+        .numbers("facility\nenergy (kWh)", energy(|energy| energy.facility_kwh));
+    if run.account.energy.electricity_cost.is_some() {
+        let bills = rows.iter().map(|(.., account)| number(account.energy.electricity_cost, 2));
+        table = table.numbers("electricity\nbill", bills);
     }
-    head.push("cost to\nusers");
-    let mut out = text_table(1, &head, sites.chain([row("the grid", &run.account)]));
+    table = table.numbers("cost to\nusers", rows.iter().map(|(.., account)| number(Some(account.cost), 2)));
+    let measured = if run.measure.is_some() { "measured " } else { "" };
     let charged = format!(
-        "local jobs {} for {} kWh, grid jobs {} for {} kWh",
+        "{measured}local jobs {} for {} kWh, {measured}grid jobs {} for {} kWh",
         number(Some(run.local.charged), 2),
         kwh(run.local.charged_kwh),
         number(Some(run.grid.charged), 2),
@@ -192,6 +175,5 @@ fn cost(run: &GridSummary) -> String {
         };
         facts.push(("failed attempts", who.to_owned()));
     }
-    out += "\n\n";
-    out + &lines(&facts)
+    table.finish() + "\n\n" + &lines(&facts)
 }

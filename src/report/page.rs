@@ -76,6 +76,23 @@ struct Figure {
     beside: u8,
 }
 
+impl Section {
+    fn new(title: impl Into<String>) -> Self {
+        Self { title: title.into(), ..Self::default() }
+    }
+}
+
+impl Figure {
+    fn new(
+        name: impl Into<String>,
+        caption: impl Into<String>,
+        chart: impl Chart + 'static,
+        beside: u8,
+    ) -> Self {
+        Self { name: name.into(), caption: caption.into(), chart: Box::new(chart), beside }
+    }
+}
+
 impl Report {
     /// Makes the report of one run, or of several side by side; the others are compared with the first one.
     ///
@@ -103,11 +120,10 @@ impl Report {
     /// # Errors
     /// [`ReportError`] names the file that cannot be written.
     pub fn write_html(&self, path: &Path) -> Result<(), ReportError> {
-        let html = self.html();
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             create(folder)?;
         }
-        write(path, html.as_bytes())
+        write(path, self.html().as_bytes())
     }
 
     /// Writes each chart as an SVG file to a folder, and returns the paths of the files.
@@ -145,17 +161,11 @@ impl Report {
 }
 
 fn create(folder: &Path) -> Result<(), ReportError> {
-    let fail =
-        |source| ReportError::Place { operation: "create the folder", path: folder.to_owned(), source };
-    fs::create_dir_all(folder).map_err(fail)
+    fs::create_dir_all(folder).map_err(ReportError::place("create the folder", folder))
 }
 
 fn write(path: &Path, bytes: &[u8]) -> Result<(), ReportError> {
-    fs::write(path, bytes).map_err(|source| ReportError::Place {
-        operation: "write",
-        path: path.to_owned(),
-        source,
-    })
+    fs::write(path, bytes).map_err(ReportError::place("write", path))
 }
 
 /// Converts a text to a part of a file name.

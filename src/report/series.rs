@@ -1,7 +1,6 @@
 //! Data of charts, derived from the rows of a run: the rows are streamed once and summed in integers, and only then reduced to the
 //! resolution of a chart.
 
-mod account;
 mod along;
 mod churn;
 mod distribution;

@@ -1,34 +1,40 @@
 //! The contents of a snapshot store as text.
 
 use super::figures::{count, duration, jobs};
-use super::tables::{table, text_table};
+use super::tables::{Columns, text_table};
 use crate::experiment::{SnapshotFacts, StoreFacts};
 
 /// Lists the snapshots of a store.
 pub fn store_table(facts: &StoreFacts) -> String {
-    let state = if facts.finished { "finished" } else { "not finished" };
     let mut out = format!(
-        "{}: `gridemu {}`, {state}; {} {} on the disk ({}), by gridemu {}\n\n",
+        "{}: `gridemu {}`, {}; {} {} on the disk ({}), by gridemu {}\n\n",
         facts.title,
         facts.command,
+        if facts.finished { "finished" } else { "not finished" },
         size(facts.on_disk),
         if facts.snapshots.len() == 1 { "for 1 snapshot" } else { "for its snapshots" },
         facts.database,
         facts.version
     );
-    let rows = facts.snapshots.iter().map(|row| {
-        let time = row.at_s.map_or_else(|| "-".to_owned(), |at| at.to_string());
-        let about = row.at_s.map_or_else(String::new, duration);
-        let jobs = row.jobs.map_or_else(|| "-".to_owned(), count);
-        let state = match (&row.damage, row.kept) {
-            (Some(_), _) => "damaged",
-            (None, true) => "kept",
-            (None, false) => "",
-        };
-        vec![row.number.to_string(), time, about, jobs, size(row.bytes), row.taken.clone(), state.to_owned()]
-    });
-    out.push_str(&table(["number", "at (s)", "", "jobs\nended", "size", "taken", "state"], rows));
-    out.push('\n');
+    let rows = || facts.snapshots.iter();
+    let state = |damaged, kept| {
+        if damaged {
+            "damaged"
+        } else if kept {
+            "kept"
+        } else {
+            ""
+        }
+    };
+    let table = Columns::default()
+        .text("number", rows().map(|row| row.number.to_string()))
+        .numbers("at (s)", rows().map(|row| row.at_s.map_or_else(|| "-".to_owned(), |at| at.to_string())))
+        .numbers("", rows().map(|row| row.at_s.map_or_else(String::new, duration)))
+        .numbers("jobs\nended", rows().map(|row| count_or_dash(row.jobs)))
+        .numbers("size", rows().map(|row| size(row.bytes)))
+        .numbers("taken", rows().map(|row| row.taken.clone()))
+        .numbers("state", rows().map(|row| state(row.damage.is_some(), row.kept).to_owned()));
+    out += &(table.finish() + "\n");
     for (number, why) in facts.snapshots.iter().filter_map(|row| Some((row.number, row.damage.as_ref()?))) {
         out.push_str(&format!("\nsnapshot {number} cannot be used: {why}"));
     }
@@ -49,21 +55,22 @@ pub fn snapshot_table(facts: &SnapshotFacts) -> String {
         row.taken,
         size(row.bytes)
     );
-    let places = facts.places.iter().map(|place| {
-        let or_dash = |value: Option<u64>| value.map_or_else(|| "-".to_owned(), count);
-        vec![
-            place.place.clone(),
-            or_dash(place.processors.map(u64::from)),
-            count(place.waiting),
-            or_dash(place.running),
-        ]
-    });
-    out.push_str(&text_table(1, &["place", "processors\nthere", "jobs\nwaiting", "jobs\nrunning"], places));
+    let places = || facts.places.iter();
+    let table = Columns::default()
+        .text("place", places().map(|place| place.place.clone()))
+        .numbers("processors\nthere", places().map(|place| count_or_dash(place.processors.map(u64::from))))
+        .numbers("jobs\nwaiting", places().map(|place| count(place.waiting)))
+        .numbers("jobs\nrunning", places().map(|place| count_or_dash(place.running)));
+    out += &table.finish();
     out.push_str("\n\n");
     let sections = facts.sections.iter().map(|(name, bytes)| vec![name.clone(), size(*bytes)]);
     out.push_str(&text_table(1, &["section", "size"], sections));
     out.push('\n');
     out
+}
+
+fn count_or_dash(value: Option<u64>) -> String {
+    value.map_or_else(|| "-".to_owned(), count)
 }
 
 /// A size in bytes, abbreviated.

@@ -41,14 +41,11 @@ pub fn study_figures(
 /// Selects the runs with these labels, and orders them so that each axis has its labels in this order. `None` if an axis does not
 /// exist.
 fn part(table: &StudyTable, of: &Side) -> Option<StudyTable> {
-    let mut axes = Vec::new();
-    for (axis, labels) in of {
-        axes.push((table.axis(axis)?, labels));
-    }
+    let axes = of.iter().map(|(axis, labels)| Some((table.axis(axis)?, labels)));
+    let axes = axes.collect::<Option<Vec<_>>>()?;
     let place = |point: &[String]| {
-        let on_axis =
-            |(at, labels): &(usize, &Vec<String>)| labels.iter().position(|label| *label == point[*at]);
-        axes.iter().map(on_axis).collect::<Option<Vec<usize>>>()
+        let on_axis = axes.iter().map(|(at, labels)| labels.iter().position(|label| *label == point[*at]));
+        on_axis.collect::<Option<Vec<usize>>>()
     };
     let mut rows: Vec<_> =
         table.rows.iter().filter_map(|row| Some((place(&row.point)?, row.clone()))).collect();
@@ -59,7 +56,7 @@ fn part(table: &StudyTable, of: &Side) -> Option<StudyTable> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::study::samples::run_of_a_study;
+    use crate::study::tests::run_of_a_study;
 
     #[test]
     fn a_part_of_a_study_has_its_labels_in_the_order_that_is_asked_for() {

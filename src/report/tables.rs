@@ -14,14 +14,6 @@ const PLAIN: TableStyle = TableStyle::new()
     .header_separator(LineStyle::none().fill('-').junction('-'))
     .content_lines(ContentLineStyle::none());
 
-/// A table whose first column is text and whose others are numbers.
-pub(super) fn table<const N: usize>(
-    header: [&str; N],
-    rows: impl IntoIterator<Item = Vec<String>>,
-) -> String {
-    text_table(1, &header, rows)
-}
-
 /// A table whose first `texts` columns contain text and whose others contain numbers.
 pub(super) fn text_table(
     texts: usize,
@@ -36,6 +28,45 @@ pub(super) fn text_table(
     table.load_style(PLAIN).set_header(row(header.iter().map(|text| (*text).to_owned()).collect()));
     table.add_rows(rows.into_iter().map(row));
     table.trim_fmt()
+}
+
+/// A table under construction, column by column: first those of text, then those of numbers.
+#[derive(Default)]
+pub(super) struct Columns {
+    texts: usize,
+    header: Vec<String>,
+    rows: Vec<Vec<String>>,
+}
+
+impl Columns {
+    /// Adds a column of text.
+    pub(super) fn text(self, title: &str, cells: impl IntoIterator<Item = String>) -> Self {
+        Self { texts: self.texts + 1, ..self }.numbers(title, cells)
+    }
+
+    /// Adds a column of numbers as they are written.
+    pub(super) fn numbers(mut self, title: &str, cells: impl IntoIterator<Item = String>) -> Self {
+        let cells = cells.into_iter();
+        if self.header.is_empty() {
+            self.rows = cells.map(|cell| vec![cell]).collect();
+        } else {
+            self.rows.iter_mut().zip(cells).for_each(|(row, cell)| row.push(cell));
+        }
+        self.header.push(title.to_owned());
+        self
+    }
+
+    /// Adds a column of numbers with equally many decimals.
+    pub(super) fn figures(self, title: &str, values: impl IntoIterator<Item = Option<f64>>) -> Self {
+        let values: Vec<_> = values.into_iter().collect();
+        let places = decimals(values.iter().copied());
+        self.numbers(title, values.into_iter().map(|value| number(value, places)))
+    }
+
+    /// The table as text.
+    pub(super) fn finish(self) -> String {
+        text_table(self.texts, &self.header.iter().map(String::as_str).collect::<Vec<_>>(), self.rows)
+    }
 }
 
 /// One measure of a group of jobs: mean, median, 95th percentile and maximum.
@@ -69,7 +100,7 @@ pub(super) fn measures_table(of: &Measures, quantiles: Quantiles) -> String {
     let [mean, median, p95, max] = header(quantiles);
     let rows = METRICS.iter().zip(metrics(of));
     let rows = rows.map(|(name, figures)| [(*name).to_owned()].into_iter().chain(cells(figures)).collect());
-    table(["", mean, median, p95, max], rows)
+    text_table(1, &["", mean, median, p95, max], rows)
 }
 
 /// How the jobs of a group ended: `37 completed, 3 killed at their estimate`.
@@ -88,38 +119,36 @@ pub(super) fn outcomes(group: &Measures) -> String {
 
 /// How dedicated jobs started: `40: 37 started on time, 3 late (mean delay of all 2.50 s, at most 60.00 s)`.
 pub(super) fn dedicated(group: &Measures) -> Option<String> {
-    let told = group.dedicated.as_ref()?;
-    let mut out = format!("{}: {} started on time", count(told.jobs), count(told.on_time));
-    if told.delayed > 0 {
-        let secs = |value: Option<f64>| number(value, decimals([value]));
-        out.push_str(&format!(
-            ", {} late (mean delay of all {} s, at most {} s)",
-            count(told.delayed),
-            secs(told.mean_delay),
-            secs(told.max_delay)
-        ));
+    let starts = group.dedicated.as_ref()?;
+    let mut out = format!("{}: {} started on time", count(starts.jobs), count(starts.on_time));
+    if starts.delayed > 0 {
+        let [mean, most] =
+            [starts.mean_delay, starts.max_delay].map(|value| number(value, decimals([value])));
+        out += &format!(", {} late (mean delay of all {mean} s, at most {most} s)", count(starts.delayed));
     }
-    let never = told.jobs - told.on_time - told.delayed;
+    let never = starts.jobs - starts.on_time - starts.delayed;
     if never > 0 {
-        out.push_str(&format!(", {} never started", count(never)));
+        out += &format!(", {} never started", count(never));
     }
     Some(out)
 }
 
 /// Outcomes of elastic commands: `97 carried out, 3 refused (no-job 2, no-room 1)`.
-pub(super) fn commands(told: &ElasticSummary) -> String {
-    let mut out = format!("{} carried out", count(told.accepted));
-    let refused: u64 = told.refused.values().sum();
+pub(super) fn commands(outcomes: &ElasticSummary) -> String {
+    let mut out = format!("{} carried out", count(outcomes.accepted));
+    let refused: u64 = outcomes.refused.values().sum();
     if refused > 0 {
-        let reasons = told.refused.iter().map(|(why, jobs)| format!("{why} {}", count(*jobs)));
-        let reasons: Vec<String> = reasons.collect();
-        out.push_str(&format!(", {} refused ({})", count(refused), reasons.join(", ")));
+        let reasons = outcomes.refused.iter().map(|(why, jobs)| format!("{why} {}", count(*jobs)));
+        out += &format!(", {} refused ({})", count(refused), reasons.collect::<Vec<_>>().join(", "));
     }
     out
 }
 
 /// How processor time was used, in shares of the total.
 pub(super) fn processor_time(usage: &UsageSummary) -> String {
+    if usage.nominal == 0.0 {
+        return "-".to_owned();
+    }
     let parts = [
         ("useful", usage.useful),
         ("wasted", usage.wasted),
@@ -128,13 +157,9 @@ pub(super) fn processor_time(usage: &UsageSummary) -> String {
         ("down", usage.down),
         ("idle", usage.idle),
     ];
-    if usage.nominal == 0.0 {
-        return "-".to_owned();
-    }
     let present = parts.iter().filter(|(_, time)| *time > 0.0);
-    let listed: Vec<_> =
-        present.map(|(name, time)| format!("{name} {} %", percent(Some(time / usage.nominal)))).collect();
-    listed.join(", ")
+    let listed = present.map(|(name, time)| format!("{name} {} %", percent(Some(time / usage.nominal))));
+    listed.collect::<Vec<_>>().join(", ")
 }
 
 /// The measures of each class that has jobs; `None` if no job is measured.
@@ -153,40 +178,29 @@ pub(super) fn class_table(preset: &str, classes: &[ClassMeasures], quantiles: Qu
         }
     }
     let title = format!("by class ({preset})");
-    Some(table([&title, "measured", mean, median, p95, max], rows))
+    Some(text_table(1, &[&title, "measured", mean, median, p95, max], rows))
 }
 
-/// The emulated waits beside those that the machine of the workload recorded; empty if it recorded none.
-pub(super) fn recorded_waits_table(waits: &[RecordedWaits]) -> String {
+/// The emulated waits beside those that the machine of the workload recorded; `None` if it recorded none.
+pub(super) fn recorded_waits_table(waits: &[RecordedWaits]) -> Option<String> {
+    let values = |row: &RecordedWaits| {
+        [
+            ("mean\nemulated", row.emulated_mean),
+            ("mean\nrecorded", row.recorded_mean),
+            ("median\nemulated", row.emulated_median),
+            ("median\nrecorded", row.recorded_median),
+            ("p90\nemulated", row.emulated_p90),
+            ("p90\nrecorded", row.recorded_p90),
+        ]
+    };
+    let header = ["wait (s)", "jobs"].into_iter().chain(values(waits.first()?).map(|(title, _)| title));
     let rows = waits.iter().map(|row| {
-        let figures = [
-            row.emulated_mean,
-            row.recorded_mean,
-            row.emulated_median,
-            row.recorded_median,
-            row.emulated_p90,
-            row.recorded_p90,
-        ];
+        let figures = values(row).map(|(_, value)| value);
         let places = decimals(figures);
         let numbers = figures.map(|figure| number(figure, places));
         [row.class.clone(), count(row.jobs)].into_iter().chain(numbers).collect()
     });
-    if waits.is_empty() {
-        return String::new();
-    }
-    table(
-        [
-            "wait (s)",
-            "jobs",
-            "mean\nemulated",
-            "mean\nrecorded",
-            "median\nemulated",
-            "median\nrecorded",
-            "p90\nemulated",
-            "p90\nrecorded",
-        ],
-        rows,
-    )
+    Some(text_table(1, &header.collect::<Vec<_>>(), rows))
 }
 
 /// Serializes the summaries as one document: an object for one run, an array for several.

@@ -17,7 +17,7 @@ pub fn validation_complaint(found: &Validation) -> Option<String> {
 
 /// A violation in one line: its time, its rule, and the row where it is visible.
 fn line(violation: &Violation) -> String {
-    format!("at {} s: {} ({})", violation.time, violation.said, violation.row)
+    format!("at {} s: {} ({})", violation.time, violation.message, violation.row)
 }
 
 /// The verdict: valid or not, the first violation, the number of violations of each rule, and what was checked.
@@ -32,32 +32,24 @@ pub fn validation_table(found: &Validation) -> String {
     if let Some(first) = verdict.first() {
         out += &format!("\nfirst violation, {}, {}\n", first.rule, line(first));
     }
-    let looked = |rule: Rule| verdict.checked.get(&rule).copied().unwrap_or(0);
-    let rows = Rule::ALL.into_iter().filter_map(|rule| {
+    let checked = |rule: Rule| verdict.checked.get(&rule).copied().unwrap_or(0);
+    let rows = Rule::all().filter_map(|rule| {
         let broken = verdict.broken.get(&rule).map(|broken| broken.count);
-        if broken.is_none() && looked(rule) == 0 {
+        if broken.is_none() && checked(rule) == 0 {
             return None;
         }
         let broken = broken.map_or_else(|| "-".to_owned(), count);
-        Some(vec![rule.name().to_owned(), rule.says().to_owned(), count(looked(rule)), broken])
+        Some(vec![rule.name().to_owned(), rule.meaning().to_owned(), count(checked(rule)), broken])
     });
-    out += "\n";
-    out += &text_table(2, &["rule", "", "checked", "violations"], rows);
-    out += "\n";
-    let others: Vec<&Violation> = verdict
-        .broken
-        .values()
-        .map(|broken| &broken.first)
-        .filter(|first| verdict.first() != Some(first))
-        .collect();
+    out += &format!("\n{}\n", text_table(2, &["rule", "", "checked", "violations"], rows));
+    let firsts = verdict.broken.values().map(|broken| &broken.first);
+    let others = firsts.filter(|first| verdict.first() != Some(first));
+    let others: String = others.map(|first| format!("  {}, {}\n", first.rule, line(first))).collect();
     if !others.is_empty() {
-        out += "\nthe first of the other rules:\n";
-        for first in others {
-            out += &format!("  {}, {}\n", first.rule, line(first));
-        }
+        out += &format!("\nthe first of the other rules:\n{others}");
     }
     for (rule, why) in unchecked {
-        let word = if looked(*rule) > 0 { "checked only in part" } else { "not checked" };
+        let word = if checked(*rule) > 0 { "checked only in part" } else { "not checked" };
         out += &format!("\n{word}: {rule}: {why}");
     }
     if !unchecked.is_empty() {
@@ -69,31 +61,31 @@ pub fn validation_table(found: &Validation) -> String {
 /// The same facts as one JSON object.
 pub fn validation_json(found: &Validation) -> Value {
     let verdict = &found.verdict;
-    let looked = |rule: Rule| verdict.checked.get(&rule).is_some_and(|count| *count > 0);
-    let told = |violation: &Violation| {
+    let checked = |rule: &Rule| verdict.checked.get(rule).copied().unwrap_or(0);
+    let fields = |violation: &Violation| {
         let jobs = violation.jobs.iter().map(|job| {
-            let site = job.site.and_then(|site| found.sites.get(site.index()));
-            json!({ "job": job.id, "origin": if job.site.is_some() { "local" } else { "grid" }, "site": site })
+            let site = job.workload.site().and_then(|site| found.sites.get(site.index()));
+            json!({ "job": job.number, "origin": job.origin().name(), "site": site })
         });
         json!({
             "rule": violation.rule,
             "at_s": violation.time.as_secs_f64(),
-            "said": violation.said,
+            "said": violation.message,
             "jobs": jobs.collect::<Vec<_>>(),
             "file": violation.row.file,
             "line": (violation.row.line > 0).then_some(violation.row.line),
         })
     };
-    let rules = Rule::ALL.into_iter().map(|rule| {
+    let rules = Rule::all().map(|rule| {
         let broken = verdict.broken.get(&rule);
         json!({
             "rule": rule,
-            "meaning": rule.says(),
-            "checked": verdict.checked.get(&rule).copied().unwrap_or(0),
+            "meaning": rule.meaning(),
+            "checked": checked(&rule),
             "violations": broken.map_or(0, |broken| broken.count),
-            "first": broken.map(|broken| told(&broken.first)),
-            "not_checked": found.unchecked.get(&rule).filter(|_| !looked(rule)),
-            "checked_in_part": found.unchecked.get(&rule).filter(|_| looked(rule)),
+            "first": broken.map(|broken| fields(&broken.first)),
+            "not_checked": found.unchecked.get(&rule).filter(|_| checked(&rule) == 0),
+            "checked_in_part": found.unchecked.get(&rule).filter(|_| checked(&rule) > 0),
         })
     });
     json!({
@@ -103,7 +95,7 @@ pub fn validation_json(found: &Validation) -> Value {
         "jobs": verdict.jobs,
         "segments": verdict.segments,
         "violations": verdict.count(),
-        "first": verdict.first().map(told),
+        "first": verdict.first().map(fields),
         "rules": rules.collect::<Vec<_>>(),
     })
 }

@@ -27,17 +27,6 @@ struct Slot {
     signs: AtomicU64,
 }
 
-/// The entity that the run waits for.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(super) enum Culprit {
-    /// The entity is at work at this moment.
-    AtWork(Address, Stamp),
-    /// The entity has been asked to handle this moment.
-    Asked(Address, Stamp),
-    /// The run waits for no entity.
-    Nobody,
-}
-
 impl Board {
     pub(super) fn new(addresses: impl Iterator<Item = Address>) -> Self {
         let slot = |address| Slot {
@@ -85,18 +74,14 @@ impl Board {
         self.slots.iter().fold(0, |sum, slot| sum.wrapping_add(slot.signs.load(Relaxed)))
     }
 
-    /// The entity that the run waits for.
-    pub(super) fn culprit(&self) -> Culprit {
+    /// The entity that the run waits for, and the moment that it was asked to handle: one that is at work (true), or otherwise
+    /// one that has been asked. `None` if the run waits for no entity.
+    pub(super) fn awaited(&self) -> Option<(bool, Address, Stamp)> {
         let find = |doing| self.slots.iter().find(|slot| slot.doing.load(Relaxed) == doing);
-        let at = |slot: &Slot| Stamp {
-            time: Time::from_micros(slot.time.load(Relaxed)),
-            round: slot.round.load(Relaxed),
-        };
-        match (find(AT_WORK), find(ASKED)) {
-            (Some(slot), _) => Culprit::AtWork(slot.address, at(slot)),
-            (None, Some(slot)) => Culprit::Asked(slot.address, at(slot)),
-            (None, None) => Culprit::Nobody,
-        }
+        let (at_work, slot) =
+            find(AT_WORK).map(|slot| (true, slot)).or(find(ASKED).map(|slot| (false, slot)))?;
+        let time = Time::from_micros(slot.time.load(Relaxed));
+        Some((at_work, slot.address, Stamp { time, round: slot.round.load(Relaxed) }))
     }
 
     /// Sets whether the conductor waits for the wall clock.

@@ -1,6 +1,6 @@
 //! The conductor: asks entities to go on, window by window.
 //!
-//! Each entity has an actix actor (a [`Player`]). A [`Request`] and its answer are one box per entity, which goes back and forth for the
+//! Each entity has an actix actor (a [`EntityActor`]). A [`Request`] and its answer are one box per entity, which goes back and forth for the
 //! whole run with its buffers:
 //!
 //! - At most one request is on its way to an actor, so its mailbox never fills, and the order of mailboxes, which actix hardly
@@ -33,13 +33,13 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::board::Board;
 use super::clock::{Pace, now};
-use super::options::Stage;
-use super::outside::{Desk, Order, Refusal};
-use super::player::{Dismiss, Player, said};
-use super::request::{Advance, Outcome, Request};
-use super::{Reached, RuntimeError, Word};
+use super::entity_actor::{Dismiss, EntityActor, panic_message};
+use super::options::ActorOptions;
+use super::outside::{CommandQueue, PendingCommand, Refusal};
+use super::request::{Advance, Request};
+use super::{Report, RuntimeError};
 use crate::entity::{Address, Entity, Message, Sender, Stamp};
-use crate::grid::{Call, Command, JournalEntry, Windows};
+use crate::grid::{Call, JournalEntry, Windows};
 use crate::model::Record;
 use crate::units::Time;
 
@@ -55,39 +55,44 @@ const KEPT_MS: u128 = 100;
 /// Asks entities to go on, window by window.
 pub(super) struct Conductor<E: Entity + Send + 'static> {
     windows: Windows,
-    stage: Stage,
+    options: ActorOptions,
     /// The source of commands from outside, as long as any may come.
-    desk: Option<OwnedMutexGuard<Desk>>,
+    queue: Option<OwnedMutexGuard<CommandQueue>>,
     board: Arc<Board>,
-    words: SyncSender<Word<E>>,
-    players: Vec<Addr<Player<E>>>,
+    reports: SyncSender<Report<E>>,
+    actors: Vec<Addr<EntityActor<E>>>,
     /// The request of each entity, unless it is on its way.
     requests: Vec<Option<Box<Request>>>,
     /// The channel over which requests return.
-    door: UnboundedReceiver<Box<Request>>,
-    home: UnboundedSender<Box<Request>>,
+    returned: UnboundedReceiver<Box<Request>>,
+    return_to: UnboundedSender<Box<Request>>,
     batch: Vec<(usize, Record)>,
     /// The number of records since all entities were last at the same moment.
     waited: usize,
-    handed: Instant,
+    sent_at: Instant,
 }
 
 impl<E: Entity + Send + 'static> Conductor<E> {
-    pub(super) fn new(windows: Windows, stage: Stage, board: Arc<Board>, words: SyncSender<Word<E>>) -> Self {
-        let (home, door) = unbounded_channel();
+    pub(super) fn new(
+        windows: Windows,
+        options: ActorOptions,
+        board: Arc<Board>,
+        reports: SyncSender<Report<E>>,
+    ) -> Self {
+        let (return_to, returned) = unbounded_channel();
         Self {
             windows,
-            stage,
-            desk: None,
+            options,
+            queue: None,
             board,
-            words,
-            players: Vec::new(),
+            reports,
+            actors: Vec::new(),
             requests: Vec::new(),
-            door,
-            home,
+            returned,
+            return_to,
             batch: Vec::with_capacity(BATCH),
             waited: 0,
-            handed: now(),
+            sent_at: now(),
         }
     }
 
@@ -97,70 +102,73 @@ impl<E: Entity + Send + 'static> Conductor<E> {
         let runtime = match runtime() {
             Ok(runtime) => runtime,
             Err(error) => {
-                self.tell(Word::Failed(RuntimeError::NoThread(error.to_string())));
-                self.tell(Word::Done(entities, Reached::default()));
+                self.end_without_threads(&error, entities);
                 return Ok(());
             }
         };
         let system = System::with_tokio_rt(|| runtime);
         // A task beside those of the actors is woken as they are.
         system.block_on(async { actix::spawn(self.conduct(entities)).await }).map_err(|error| {
-            error.try_into_panic().map_or_else(|error| error.to_string(), |panic| said(panic.as_ref()))
+            error
+                .try_into_panic()
+                .map_or_else(|error| error.to_string(), |panic| panic_message(panic.as_ref()))
         })
     }
 
+    /// Ends a run for which no thread could be started.
+    fn end_without_threads(&self, error: &io::Error, entities: Vec<E>) {
+        self.report(Report::Failed(RuntimeError::NoThread(error.to_string())));
+        self.report(Report::Done(entities, Stamp::default(), false));
+    }
+
     async fn conduct(mut self, entities: Vec<E>) {
-        let arbiters = (1..self.stage.threads).map(|_| Arbiter::try_with_tokio_rt(runtime));
+        let arbiters = (1..self.options.threads).map(|_| Arbiter::try_with_tokio_rt(runtime));
         let arbiters: Vec<Arbiter> = match arbiters.collect() {
             Ok(arbiters) => arbiters,
-            Err(error) => {
-                let error: io::Error = error;
-                self.tell(Word::Failed(RuntimeError::NoThread(error.to_string())));
-                return self.tell(Word::Done(entities, Reached::default()));
-            }
+            Err(error) => return self.end_without_threads(&error, entities),
         };
-        self.cast(entities, &arbiters);
+        self.start_actors(entities, &arbiters);
         let ended = self.through_windows().await;
-        self.hand_on();
+        self.send_records();
         let failed = ended.is_err();
         if let Err(error) = ended {
-            self.tell(Word::Failed(error));
+            self.report(Report::Failed(error));
         }
         let (entities, lost) = self.dismiss(failed).await;
         for arbiter in &arbiters {
             arbiter.stop();
         }
         if let Some(error) = lost {
-            self.tell(Word::Failed(error));
+            self.report(Report::Failed(error));
         }
-        let reached = Reached { passed: self.windows.passed(), over: self.windows.is_over() };
-        self.tell(Word::Done(entities, reached));
+        self.report(Report::Done(entities, self.windows.passed(), self.windows.is_over()));
         arbiters.into_iter().for_each(|arbiter| drop(arbiter.join()));
     }
 
     /// Starts the actor of each entity. The group that exchanges messages without delay stays on the conductor's own thread, where a
     /// request costs least; the others are distributed over all threads.
-    fn cast(&mut self, entities: Vec<E>, arbiters: &[Arbiter]) {
-        let mut dealt = 0;
+    fn start_actors(&mut self, entities: Vec<E>, arbiters: &[Arbiter]) {
+        let mut started = 0;
         for (place, entity) in entities.into_iter().enumerate() {
-            let player = Player::new(place, entity, Arc::clone(&self.board));
+            let actor = EntityActor::new(place, entity, Arc::clone(&self.board));
             let threads = arbiters.len() + 1;
-            let address = match arbiters.get(dealt % threads) {
-                Some(arbiter) if self.windows.is_alone(place) => {
-                    Player::start_in_arbiter(&arbiter.handle(), move |_: &mut Context<Player<E>>| player)
-                }
-                _ => player.start(),
+            let address = match arbiters.get(started % threads) {
+                Some(arbiter) if self.windows.is_alone(place) => EntityActor::start_in_arbiter(
+                    &arbiter.handle(),
+                    move |_: &mut Context<EntityActor<E>>| actor,
+                ),
+                _ => actor.start(),
             };
-            dealt += usize::from(self.windows.is_alone(place));
-            self.players.push(address);
-            self.requests.push(Some(Box::new(Request::new(place))));
+            started += usize::from(self.windows.is_alone(place));
+            self.actors.push(address);
+            self.requests.push(Some(Box::new(Request { place, ..Request::default() })));
         }
     }
 
     async fn through_windows(&mut self) -> Result<(), RuntimeError> {
         let (mut calls, mut together) = (Vec::new(), Vec::new());
-        if let Some(outside) = self.stage.outside.take() {
-            self.desk = Some(outside.sit_down().await);
+        if let Some(outside) = self.options.outside.take() {
+            self.queue = Some(outside.take_queue().await);
         }
         loop {
             self.wait().await?;
@@ -171,12 +179,14 @@ impl<E: Entity + Send + 'static> Conductor<E> {
             calls.iter().for_each(|call| self.ask(*call));
             while self.windows.step(&mut together)? {
                 together.iter().for_each(|call| self.ask(*call));
-                self.hear(&mut together).await?;
+                self.await_answers(&mut together).await?;
             }
-            self.hear(&mut calls).await?;
+            self.await_answers(&mut calls).await?;
             if self.windows.close() {
                 self.windows.adapt(std::mem::take(&mut self.waited));
-                self.hand_on_in_time();
+                if !self.batch.is_empty() && (now() - self.sent_at).as_millis() >= KEPT_MS {
+                    self.send_records();
+                }
             }
             if self.board.stopped() {
                 return Err(RuntimeError::SinkClosed);
@@ -189,17 +199,17 @@ impl<E: Entity + Send + 'static> Conductor<E> {
         let Some(mut request) = self.requests[entity].take() else { return };
         request.at = self.windows.moment(entity);
         request.until = until;
-        request.outcome = Outcome::Lost;
+        request.outcome = None;
         std::mem::swap(self.windows.inbox(entity), &mut request.inbox);
         self.board.asked(entity, request.at);
-        self.players[entity].do_send(Advance::new(request, self.home.clone()));
+        self.actors[entity].do_send(Advance::new(request, self.return_to.clone()));
     }
 
     /// Waits for the answers to calls, and takes them in the order of the calls.
-    async fn hear(&mut self, calls: &mut Vec<Call>) -> Result<(), RuntimeError> {
+    async fn await_answers(&mut self, calls: &mut Vec<Call>) -> Result<(), RuntimeError> {
         for &call in &*calls {
             while self.requests[call.entity].is_none() {
-                let Some(request) = self.door.recv().await else { break };
+                let Some(request) = self.returned.recv().await else { break };
                 let place = request.place;
                 self.requests[place] = Some(request);
             }
@@ -215,13 +225,8 @@ impl<E: Entity + Send + 'static> Conductor<E> {
         let Some(request) = &mut self.requests[place] else {
             return Err(RuntimeError::LostReply { entity, at: windows.moment(place) });
         };
-        let at = request.at;
-        match std::mem::replace(&mut request.outcome, Outcome::Lost) {
-            Outcome::Done => {}
-            Outcome::Lost => return Err(RuntimeError::LostReply { entity, at }),
-            Outcome::Broken(error) => return Err(error.into()),
-            Outcome::Panicked(message) => return Err(RuntimeError::Panicked { entity, at, message }),
-        }
+        let lost = RuntimeError::LostReply { entity, at: request.at };
+        request.outcome.take().unwrap_or(Err(lost))?;
         for (to, message) in request.sent.drain(..) {
             windows.post(place, to, message)?;
         }
@@ -230,28 +235,21 @@ impl<E: Entity + Send + 'static> Conductor<E> {
         windows.left(place, request.pending);
         windows.answer(place, request.next)?;
         if self.batch.len() >= BATCH {
-            self.hand_on();
+            self.send_records();
         }
         Ok(())
     }
 
-    /// Passes the records on if it is time.
-    fn hand_on_in_time(&mut self) {
-        if !self.batch.is_empty() && (now() - self.handed).as_millis() >= KEPT_MS {
-            self.hand_on();
-        }
-    }
-
     /// Passes the records on; waits if earlier batches have not been written.
-    fn hand_on(&mut self) {
+    fn send_records(&mut self) {
         let batch = std::mem::replace(&mut self.batch, Vec::with_capacity(BATCH));
-        self.tell(Word::Records(batch, self.windows.passed()));
-        self.handed = now();
+        self.report(Report::Records(batch, self.windows.passed()));
+        self.sent_at = now();
     }
 
     /// Sends a message to the thread that waits for the run. If it has gone, the run need not go on.
-    fn tell(&self, word: Word<E>) {
-        if self.words.send(word).is_err() {
+    fn report(&self, word: Report<E>) {
+        if self.reports.send(word).is_err() {
             self.board.stop();
         }
     }
@@ -263,10 +261,10 @@ impl<E: Entity + Send + 'static> Conductor<E> {
             // A command that comes now is too late.
             return Ok(());
         }
-        while let Some(order) = self.desk.as_mut().and_then(|desk| desk.look()) {
-            self.take(order)?;
+        while let Some(command) = self.queue.as_mut().and_then(|queue| queue.look()) {
+            self.take(command)?;
         }
-        let Some(pace) = self.stage.pace.clone() else { return Ok(()) };
+        let Some(pace) = self.options.pace.clone() else { return Ok(()) };
         let mut asleep = false;
         loop {
             let due = self.windows.due();
@@ -275,23 +273,23 @@ impl<E: Entity + Send + 'static> Conductor<E> {
                 self.windows.halt(pace.present());
                 break;
             }
-            let nothing = self.desk.is_none() && self.windows.first() == Stamp::END;
+            let nothing = self.queue.is_none() && self.windows.first() == Stamp::END;
             if nothing || self.board.stopped() {
                 break;
             }
             let Some(then) = pace.reaches(due.time) else { break };
             if !std::mem::replace(&mut asleep, true) {
-                self.hand_on();
+                self.send_records();
                 self.board.sleep(true);
             }
             let glance = then.min(now() + GLANCE).into();
-            let Some(desk) = &mut self.desk else {
+            let Some(queue) = &mut self.queue else {
                 tokio::time::sleep_until(glance).await;
                 continue;
             };
-            match tokio::time::timeout_at(glance, desk.wait()).await {
-                Ok(Some(order)) => self.take(order)?,
-                Ok(None) => self.desk = None,
+            match tokio::time::timeout_at(glance, queue.wait()).await {
+                Ok(Some(command)) => self.take(command)?,
+                Ok(None) => self.queue = None,
                 Err(_) => {}
             }
         }
@@ -300,36 +298,36 @@ impl<E: Entity + Send + 'static> Conductor<E> {
     }
 
     /// Takes a command from outside, for the earliest possible instant.
-    fn take(&mut self, order: Order) -> Result<(), RuntimeError> {
-        let to = Address::Site(order.site);
+    fn take(&mut self, command: PendingCommand) -> Result<(), RuntimeError> {
+        let to = Address::Site(command.site);
         if !self.windows.knows(to) {
-            let site = order.site;
-            order.refuse(Refusal::NoSuchSite(site));
+            let site = command.site;
+            command.refuse(Refusal::NoSuchSite(site));
             return Ok(());
         }
-        let Some(desk) = &mut self.desk else { return Ok(()) };
-        let present = self.stage.pace.as_ref().map_or(Time::ZERO, Pace::present);
-        let at = self.windows.instant().max(present).max(desk.last());
+        let Some(queue) = &mut self.queue else { return Ok(()) };
+        let present = self.options.pace.as_ref().map_or(Time::ZERO, Pace::present);
+        let at = self.windows.instant().max(present).max(queue.last());
         // Writing to the journal may take long.
         let asleep = self.board.asleep();
         self.board.sleep(true);
-        let told = desk.write_down(order, |site, body| Command { at, site, body });
+        let entry = queue.accept(command, at);
         self.board.sleep(asleep);
-        if let Some(JournalEntry { number: sequence, command }) = told {
+        if let Some(JournalEntry { number: sequence, command }) = entry {
             let (arrival, sender) = (Stamp::at(at), Sender::Outside);
-            self.windows.tell(to, Message { arrival, sender, sequence, body: command.body })?;
+            self.windows.post_from_outside(to, Message { arrival, sender, sequence, body: command.body })?;
         }
         Ok(())
     }
 
     /// Takes the entities back and delivers their remaining messages; returns the first failure in that, unless the run has failed before.
     async fn dismiss(&mut self, failed: bool) -> (Vec<E>, Option<RuntimeError>) {
-        let mut entities = Vec::with_capacity(self.players.len());
+        let mut entities = Vec::with_capacity(self.actors.len());
         let mut error = None;
         // All actors are asked before the first answer is awaited, because answers from other threads take time. No address is dropped
         // before: an actor without addresses may stop with unread mail.
-        let players = std::mem::take(&mut self.players);
-        let asked: Vec<_> = players.iter().map(|player| player.send(Dismiss::new())).collect();
+        let actors = std::mem::take(&mut self.actors);
+        let asked: Vec<_> = actors.iter().map(|actor| actor.send(Dismiss::new())).collect();
         for (place, answer) in asked.into_iter().enumerate() {
             let Ok(Some(mut entity)) = answer.await else {
                 let (entity, at) = (self.windows.address(place), self.windows.passed());

@@ -5,7 +5,7 @@ use std::time::Duration;
 use thiserror::Error;
 
 use crate::entity::{Address, EntityError, Stamp};
-use crate::grid::{DriveError, GridError, WindowError};
+use crate::grid::{GridError, WindowError};
 
 /// An error that ends a run.
 #[derive(Clone, Debug, PartialEq, Error)]
@@ -60,14 +60,4 @@ pub enum RuntimeError {
     /// An invalid pace.
     #[error("a pace of {0} is not possible; it must be a number of virtual seconds per second, above zero")]
     BadPace(f64),
-}
-
-impl From<DriveError> for RuntimeError {
-    fn from(error: DriveError) -> Self {
-        match error {
-            DriveError::Entity(error) => Self::Entity(error),
-            DriveError::Window(error) => Self::Window(error),
-            DriveError::SinkClosed => Self::SinkClosed,
-        }
-    }
 }

@@ -1,6 +1,6 @@
 //! Runs a grid as actors.
 
-use super::{Outside, RuntimeError, RuntimeOptions, run};
+use super::{RuntimeError, RuntimeOptions, run};
 use crate::grid::{Grid, Merge, RunSegment, WindowOptions};
 use crate::model::RecordSink;
 use crate::units::Time;
@@ -39,12 +39,11 @@ pub fn run_segment(
     let groups = grid.groups();
     let outside = options.outside.clone();
     // Without a pace a run does not wait for commands, since none would come in time.
-    let callers = outside.as_ref().filter(|_| options.pace.is_some()).map(Outside::callers);
+    let callers = outside.as_ref().filter(|_| options.pace.is_some()).map(|outside| outside.callers.clone());
     let windows = WindowOptions { callers: callers.clone(), ..options.windows };
     let Some((windows, end)) = grid.plan_segment(until, cut, windows) else { return Ok(RunSegment::Over) };
     if let Some(outside) = &outside {
-        outside.set_next(grid.commands());
-        outside.set_last(grid.last_command());
+        outside.go_on(grid.commands(), grid.last_command());
     }
     let options = RuntimeOptions { windows, ..options };
     let ended = run(grid.take_out(), &groups, options, merge, sink);

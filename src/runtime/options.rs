@@ -44,7 +44,7 @@ impl Default for RuntimeOptions {
 
 /// The options that the conductor needs.
 #[derive(Clone, Debug)]
-pub(super) struct Stage {
+pub(super) struct ActorOptions {
     pub(super) threads: usize,
     pub(super) pace: Option<Pace>,
     pub(super) outside: Option<Outside>,
@@ -55,7 +55,7 @@ impl RuntimeOptions {
     /// The longest that a paced run may be ahead of the wall clock, in seconds of the wall clock.
     const AHEAD: f64 = 0.05;
 
-    pub(super) fn check(self) -> Result<(WindowOptions, Stage), RuntimeError> {
+    pub(super) fn check(self) -> Result<(WindowOptions, ActorOptions), RuntimeError> {
         let Self { mut windows, threads, pace, begin, began, outside, patience } = self;
         if let Some(pace) = pace {
             if !(pace.is_finite() && pace > 0.0) {
@@ -66,6 +66,6 @@ impl RuntimeOptions {
             windows.lag = Some(windows.lag.map_or(ahead, |lag| lag.min(ahead)));
         }
         let pace = pace.map(|pace| Pace::new(began.unwrap_or_else(now), begin, pace));
-        Ok((windows, Stage { threads: threads.get(), pace, outside, patience }))
+        Ok((windows, ActorOptions { threads: threads.get(), pace, outside, patience }))
     }
 }

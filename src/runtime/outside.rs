@@ -33,18 +33,19 @@ use crate::units::Time;
 /// [`Grid::replay`]: crate::grid::Grid::replay
 #[derive(Clone)]
 pub struct Outside {
-    desk: Arc<Mutex<Desk>>,
+    queue: Arc<Mutex<CommandQueue>>,
     next: Arc<AtomicU64>,
     last: Arc<AtomicU64>,
-    callers: Callers,
+    /// The callers that may still give commands.
+    pub(super) callers: Callers,
 }
 
 /// Writes a command durably, or says why it cannot.
 type Journal = dyn FnMut(&JournalEntry) -> Result<(), String> + Send;
 
-/// The part of it that the conductor uses.
-pub(super) struct Desk {
-    orders: UnboundedReceiver<Order>,
+/// The commands that the conductor takes.
+pub(super) struct CommandQueue {
+    commands: UnboundedReceiver<PendingCommand>,
     journal: Box<Journal>,
     next: Arc<AtomicU64>,
     /// The time of the latest command, in microseconds.
@@ -52,7 +53,7 @@ pub(super) struct Desk {
 }
 
 /// A command that the run has not taken yet.
-pub(super) struct Order {
+pub(super) struct PendingCommand {
     pub(super) site: SiteId,
     body: Body,
     answer: mpsc::Sender<Result<JournalEntry, Refusal>>,
@@ -61,7 +62,7 @@ pub(super) struct Order {
 /// Gives commands to a run, from any thread. Copies give them to the same run.
 #[derive(Clone, Debug)]
 pub struct Caller {
-    orders: UnboundedSender<Order>,
+    commands: UnboundedSender<PendingCommand>,
     /// Held as long as any caller exists.
     _token: Arc<()>,
 }
@@ -89,20 +90,19 @@ impl Outside {
     /// A caller and the source from which a run takes its commands. The run calls `journal` on its own thread and waits for it: an entry
     /// for which it has returned without an error must survive a kill.
     pub fn new(journal: impl FnMut(&JournalEntry) -> Result<(), String> + Send + 'static) -> (Caller, Self) {
-        let (sender, orders) = unbounded_channel();
+        let (sender, commands) = unbounded_channel();
         let next = Arc::new(AtomicU64::new(0));
         let last = Arc::new(AtomicU64::new(0));
-        let desk =
-            Desk { orders, journal: Box::new(journal), next: Arc::clone(&next), last: Arc::clone(&last) };
+        let queue = CommandQueue {
+            commands,
+            journal: Box::new(journal),
+            next: Arc::clone(&next),
+            last: Arc::clone(&last),
+        };
         let token = Arc::new(());
         let callers = Callers::of(&token);
-        let caller = Caller { orders: sender, _token: token };
-        (caller, Self { desk: Arc::new(Mutex::new(desk)), next, last, callers })
-    }
-
-    /// The callers that may still give commands.
-    pub(super) fn callers(&self) -> Callers {
-        self.callers.clone()
+        let caller = Caller { commands: sender, _token: token };
+        (caller, Self { queue: Arc::new(Mutex::new(queue)), next, last, callers })
     }
 
     /// The number of the next command.
@@ -110,29 +110,26 @@ impl Outside {
         self.next.load(Relaxed)
     }
 
-    pub(super) fn set_next(&self, next: u64) {
+    /// Sets the number of the next command, and the time before which no new command is carried out.
+    pub(super) fn go_on(&self, next: u64, last: Time) {
         self.next.store(next, Relaxed);
-    }
-
-    /// Sets the time before which no new command is carried out.
-    pub(super) fn set_last(&self, last: Time) {
         self.last.store(last.micros(), Relaxed);
     }
 
-    pub(super) async fn sit_down(self) -> OwnedMutexGuard<Desk> {
-        self.desk.lock_owned().await
+    pub(super) async fn take_queue(self) -> OwnedMutexGuard<CommandQueue> {
+        self.queue.lock_owned().await
     }
 }
 
-impl Desk {
+impl CommandQueue {
     /// Waits for the next command; `None` if no caller is left.
-    pub(super) async fn wait(&mut self) -> Option<Order> {
-        self.orders.recv().await
+    pub(super) async fn wait(&mut self) -> Option<PendingCommand> {
+        self.commands.recv().await
     }
 
     /// The next command, if one has arrived.
-    pub(super) fn look(&mut self) -> Option<Order> {
-        self.orders.try_recv().ok()
+    pub(super) fn look(&mut self) -> Option<PendingCommand> {
+        self.commands.try_recv().ok()
     }
 
     /// The time before which no new command is carried out.
@@ -140,27 +137,23 @@ impl Desk {
         Time::from_micros(self.last.load(Relaxed))
     }
 
-    /// Numbers a command, records it in the journal and answers. `None` if the journal failed.
-    pub(super) fn write_down(
-        &mut self,
-        order: Order,
-        command: impl FnOnce(SiteId, Body) -> Command,
-    ) -> Option<JournalEntry> {
-        let Order { site, body, answer } = order;
-        let told = JournalEntry { number: self.next.load(Relaxed), command: command(site, body) };
-        let written = (self.journal)(&told).map_err(Refusal::Journal);
+    /// Numbers a command that is carried out at `at`, records it in the journal and answers. `None` if the journal failed.
+    pub(super) fn accept(&mut self, pending: PendingCommand, at: Time) -> Option<JournalEntry> {
+        let PendingCommand { site, body, answer } = pending;
+        let entry = JournalEntry { number: self.next.load(Relaxed), command: Command { at, site, body } };
+        let written = (self.journal)(&entry).map_err(Refusal::Journal);
         if written.is_ok() {
-            self.next.store(told.number + 1, Relaxed);
-            self.last.store(told.command.at.micros(), Relaxed);
+            self.next.store(entry.number + 1, Relaxed);
+            self.last.store(at.micros(), Relaxed);
         }
-        let done = written.is_ok().then(|| told.clone());
+        let done = written.is_ok().then(|| entry.clone());
         // The caller may not wait for the answer.
-        let _ = answer.send(written.map(|()| told));
+        let _ = answer.send(written.map(|()| entry));
         done
     }
 }
 
-impl Order {
+impl PendingCommand {
     /// Refuses the command.
     pub(super) fn refuse(self, why: Refusal) {
         let _ = self.answer.send(Err(why));
@@ -169,10 +162,10 @@ impl Order {
 
 impl Caller {
     /// Gives a site a command, to be carried out as soon as possible.
-    pub fn tell(&self, site: SiteId, body: Body) -> Answer {
+    pub fn command(&self, site: SiteId, body: Body) -> Answer {
         let (answer, answered) = mpsc::channel();
         // If the run has ended, the answer says so.
-        let _ = self.orders.send(Order { site, body, answer });
+        let _ = self.commands.send(PendingCommand { site, body, answer });
         Answer(answered)
     }
 }

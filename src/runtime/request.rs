@@ -3,25 +3,13 @@
 use actix::Message as ActorMessage;
 use tokio::sync::mpsc::UnboundedSender;
 
+use super::RuntimeError;
 use super::board::Board;
 use crate::entity::{Address, Entity, EntityError, Message, Outbox, Quiescence, Stamp};
 use crate::model::{Record, RecordSink};
 
-/// The outcome of a request.
-#[derive(Debug)]
-pub(super) enum Outcome {
-    /// The request was not begun, or not finished.
-    Lost,
-    /// It was carried out.
-    Done,
-    /// The entity returned an error.
-    Broken(EntityError),
-    /// The entity panicked with this message.
-    Panicked(String),
-}
-
 /// A request to an entity, with its answer. One for each entity goes back and forth for the whole run, with its buffers.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Request {
     /// The place of the entity.
     pub(super) place: usize,
@@ -39,30 +27,17 @@ pub(super) struct Request {
     pub(super) next: Option<Stamp>,
     /// What it has left to do.
     pub(super) pending: Quiescence,
-    pub(super) outcome: Outcome,
+    /// Whether it was carried out; `None` if it was not begun, or not finished.
+    pub(super) outcome: Option<Result<(), RuntimeError>>,
 }
 
 impl Request {
-    pub(super) fn new(place: usize) -> Self {
-        Self {
-            place,
-            at: Stamp::default(),
-            until: Stamp::default(),
-            inbox: Vec::new(),
-            sent: Vec::new(),
-            records: Vec::new(),
-            next: None,
-            pending: Quiescence::default(),
-            outcome: Outcome::Lost,
-        }
-    }
-
     /// Has the entity carry out the request.
     pub(super) fn carry_out<E: Entity>(&mut self, entity: &mut E, board: &Board) -> Result<(), EntityError> {
         while let Some(message) = self.inbox.pop() {
             entity.deliver(message)?;
         }
-        entity.advance(self.until, &mut Pad { request: self, board })?;
+        entity.advance(self.until, &mut RequestOutbox { request: self, board })?;
         self.next = entity.next_event();
         self.pending = entity.pending();
         Ok(())
@@ -70,12 +45,12 @@ impl Request {
 }
 
 /// The outbox of the entity.
-struct Pad<'a> {
+struct RequestOutbox<'a> {
     request: &'a mut Request,
     board: &'a Board,
 }
 
-impl RecordSink for Pad<'_> {
+impl RecordSink for RequestOutbox<'_> {
     fn record(&mut self, record: Record) {
         self.request.records.push(record);
         self.board.alive(self.request.place);
@@ -86,7 +61,7 @@ impl RecordSink for Pad<'_> {
     }
 }
 
-impl Outbox for Pad<'_> {
+impl Outbox for RequestOutbox<'_> {
     fn send(&mut self, to: Address, message: Message) {
         self.request.sent.push((to, message));
         self.board.alive(self.request.place);
@@ -97,12 +72,12 @@ impl Outbox for Pad<'_> {
 /// back.
 pub(super) struct Advance {
     request: Option<Box<Request>>,
-    home: UnboundedSender<Box<Request>>,
+    return_to: UnboundedSender<Box<Request>>,
 }
 
 impl Advance {
-    pub(super) fn new(request: Box<Request>, home: UnboundedSender<Box<Request>>) -> Self {
-        Self { request: Some(request), home }
+    pub(super) fn new(request: Box<Request>, return_to: UnboundedSender<Box<Request>>) -> Self {
+        Self { request: Some(request), return_to }
     }
 
     pub(super) fn request(&mut self) -> Option<&mut Request> {
@@ -114,7 +89,7 @@ impl Drop for Advance {
     fn drop(&mut self) {
         if let Some(request) = self.request.take() {
             // If the conductor has gone, the request is not needed.
-            let _ = self.home.send(request);
+            let _ = self.return_to.send(request);
         }
     }
 }

@@ -8,12 +8,12 @@
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use super::board::{Board, Culprit};
+use super::board::Board;
 use super::clock::now;
-use super::player::said;
-use super::{Ended, Reached, RuntimeError, Word};
+use super::entity_actor::panic_message;
+use super::{Ended, Report, RuntimeError};
 use crate::entity::Stamp;
 use crate::grid::Merge;
 use crate::model::RecordSink;
@@ -21,37 +21,31 @@ use crate::model::RecordSink;
 /// Waits for a run.
 pub(super) struct Watch<E> {
     board: Arc<Board>,
-    words: Receiver<Word<E>>,
+    reports: Receiver<Report<E>>,
     thread: JoinHandle<Result<(), String>>,
     patience: Duration,
     passed: Stamp,
     error: Option<RuntimeError>,
 }
 
-/// The last sign of life, and the number of signs up to then.
-struct Pulse {
-    signs: u64,
-    at: Instant,
-}
-
 impl<E> Watch<E> {
     pub(super) fn new(
         board: Arc<Board>,
-        words: Receiver<Word<E>>,
+        reports: Receiver<Report<E>>,
         thread: JoinHandle<Result<(), String>>,
         patience: Duration,
     ) -> Self {
-        Self { board, words, thread, patience, passed: Stamp::default(), error: None }
+        Self { board, reports, thread, patience, passed: Stamp::default(), error: None }
     }
 
     /// Takes records until the run has ended, or the watch ends it.
     pub(super) fn until_done(mut self, merge: &mut Merge, sink: &mut dyn RecordSink) -> Ended<E> {
-        let mut pulse = Pulse { signs: 0, at: now() };
+        let (mut signs, mut alive) = (0, now());
         // Several looks at the board fit into the patience.
         let glance = (self.patience / 8).max(Duration::from_millis(1));
         loop {
-            match self.words.recv_timeout(glance) {
-                Ok(Word::Records(batch, passed)) => {
+            match self.reports.recv_timeout(glance) {
+                Ok(Report::Records(batch, passed)) => {
                     self.passed = passed;
                     if !self.board.stopped() {
                         batch.into_iter().for_each(|(place, record)| merge.push(place, record, sink));
@@ -60,16 +54,31 @@ impl<E> Watch<E> {
                             self.board.stop();
                         }
                     }
-                    pulse.at = now();
+                    alive = now();
                 }
-                Ok(Word::Failed(error)) => {
+                Ok(Report::Failed(error)) => {
                     self.error.get_or_insert(error);
-                    pulse.at = now();
+                    alive = now();
                 }
-                Ok(Word::Done(entities, reached)) => return self.done(entities, reached),
+                Ok(Report::Done(entities, passed, over)) => {
+                    let result = self.error.map_or(Ok(()), Err);
+                    if result.is_ok() {
+                        // All entities have answered, so the thread ends at once.
+                        let _ = self.thread.join();
+                    }
+                    return Ended { entities, passed, over, result };
+                }
                 Err(RecvTimeoutError::Timeout) => {
-                    if let Some(error) = self.impatient(&mut pulse) {
-                        return self.give_up(error);
+                    let signs_now = self.board.signs();
+                    if signs_now != signs || self.board.asleep() {
+                        (signs, alive) = (signs_now, now());
+                    }
+                    if now() - alive >= self.patience {
+                        // The entities are abandoned.
+                        self.board.stop();
+                        let error = self.error.take().unwrap_or_else(|| self.impatient());
+                        let (entities, passed) = (Vec::new(), self.passed);
+                        return Ended { entities, passed, over: false, result: Err(error) };
                     }
                 }
                 Err(RecvTimeoutError::Disconnected) => return self.broken_down(),
@@ -77,45 +86,24 @@ impl<E> Watch<E> {
         }
     }
 
-    /// The error to end the run with, if there has been no sign of life for too long.
-    fn impatient(&self, pulse: &mut Pulse) -> Option<RuntimeError> {
-        let signs = self.board.signs();
-        if signs != pulse.signs || self.board.asleep() {
-            *pulse = Pulse { signs, at: now() };
-        }
+    /// The error of a run without a sign of life for too long.
+    fn impatient(&self) -> RuntimeError {
         let patience = self.patience;
-        (now() - pulse.at >= patience).then(|| match self.board.culprit() {
-            Culprit::AtWork(entity, at) => RuntimeError::Stalled { entity, at, patience },
-            Culprit::Asked(entity, at) => RuntimeError::LostReply { entity, at },
-            Culprit::Nobody => RuntimeError::Conductor("it makes no progress".to_owned()),
-        })
-    }
-
-    /// Ends the watch after the entities have returned.
-    fn done(self, entities: Vec<E>, Reached { passed, over }: Reached) -> Ended<E> {
-        let result = self.error.map_or(Ok(()), Err);
-        if result.is_ok() {
-            // All entities have answered, so the thread ends at once.
-            let _ = self.thread.join();
+        match self.board.awaited() {
+            Some((true, entity, at)) => RuntimeError::Stalled { entity, at, patience },
+            Some((false, entity, at)) => RuntimeError::LostReply { entity, at },
+            None => RuntimeError::Conductor("it makes no progress".to_owned()),
         }
-        Ended { entities, passed, over, result }
-    }
-
-    /// Abandons the entities. The first error is the one that is reported.
-    fn give_up(self, error: RuntimeError) -> Ended<E> {
-        self.board.stop();
-        let error = self.error.unwrap_or(error);
-        Ended { entities: Vec::new(), passed: self.passed, over: false, result: Err(error) }
     }
 
     /// The conductor has stopped without a last message.
     fn broken_down(self) -> Ended<E> {
-        let told = match self.thread.join() {
+        let problem = match self.thread.join() {
             Ok(Ok(())) => "it ended early".to_owned(),
-            Ok(Err(told)) => told,
-            Err(panic) => said(panic.as_ref()),
+            Ok(Err(problem)) => problem,
+            Err(panic) => panic_message(panic.as_ref()),
         };
-        let error = self.error.unwrap_or(RuntimeError::Conductor(told));
+        let error = self.error.unwrap_or(RuntimeError::Conductor(problem));
         Ended { entities: Vec::new(), passed: self.passed, over: false, result: Err(error) }
     }
 }
@@ -140,14 +128,14 @@ mod tests {
         patience: Duration,
         conduct: impl FnOnce() -> Result<(), String> + Send + 'static,
     ) -> Ended<()> {
-        let (words, heard) = sync_channel(1);
+        let (reports, received) = sync_channel(1);
         let thread = std::thread::spawn(move || {
-            let told = conduct();
-            drop(words);
-            told
+            let problem = conduct();
+            drop(reports);
+            problem
         });
         let mut records: Vec<Record> = Vec::new();
-        Watch::new(Arc::new(board), heard, thread, patience).until_done(&mut Merge::new(1), &mut records)
+        Watch::new(Arc::new(board), received, thread, patience).until_done(&mut Merge::new(1), &mut records)
     }
 
     /// Blocks for longer than the patience.
@@ -181,9 +169,12 @@ mod tests {
     #[test]
     fn a_conductor_that_breaks_down_is_told() {
         let board = || Board::new([Address::Portal].into_iter());
-        let told = |text: &str| Err(RuntimeError::Conductor(text.to_owned()));
-        assert_eq!(wait(board(), LONG, || panic!("out of tune")).result, told("out of tune"));
-        assert_eq!(wait(board(), LONG, || Err("a task panicked".to_owned())).result, told("a task panicked"));
-        assert_eq!(wait(board(), LONG, || Ok(())).result, told("it ended early"));
+        let problem = |text: &str| Err(RuntimeError::Conductor(text.to_owned()));
+        assert_eq!(wait(board(), LONG, || panic!("out of tune")).result, problem("out of tune"));
+        assert_eq!(
+            wait(board(), LONG, || Err("a task panicked".to_owned())).result,
+            problem("a task panicked")
+        );
+        assert_eq!(wait(board(), LONG, || Ok(())).result, problem("it ended early"));
     }
 }

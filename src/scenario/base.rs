@@ -3,20 +3,17 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::document::Document;
 use super::tree::{Node, Origins};
-use crate::scenario::document::ReadFile;
 use crate::scenario::problem::{Problem, ScenarioError};
-use crate::scenario::set::Override;
 
 /// The tree of a scenario's text, with the places of its values.
 #[derive(Clone, Debug)]
 pub(crate) struct Base {
     pub(super) file: PathBuf,
-    root: Node,
-    origins: Origins,
+    pub(super) root: Node,
+    pub(super) origins: Origins,
     /// True for the scenario of a finished run: its logs need not be there any more.
-    kept: bool,
+    pub(super) kept: bool,
 }
 
 impl Base {
@@ -46,18 +43,7 @@ impl Base {
     }
 
     /// The same scenario, as that of a finished run: its logs need not be there any more.
-    pub(super) fn kept(self) -> Self {
+    pub(crate) fn kept(self) -> Self {
         Self { kept: true, ..self }
-    }
-
-    /// Assembles the scenario with overrides and with the files that it names.
-    ///
-    /// # Errors
-    /// The first part that cannot be assembled.
-    pub(super) fn with(&self, sets: &[Override], read: ReadFile<'_>) -> Result<Document, Problem> {
-        let mut document =
-            Document::assemble(self.root.clone(), self.origins.clone(), &self.file, sets, read)?;
-        document.kept = self.kept;
-        Ok(document)
     }
 }

@@ -3,15 +3,13 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-
 use crate::store::EngineKind;
 use crate::units::{Span, Time};
 
 /// When snapshots are taken, where they are stored, and which ones are kept. The plan changes no result.
 ///
 /// One snapshot is always taken at the beginning, before the first event, and one when the run is asked to stop.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckpointPlan {
     /// The folder of the store.
     pub store: PathBuf,
@@ -28,7 +26,6 @@ pub struct CheckpointPlan {
     /// Virtual times at which snapshots are taken and kept, in ascending order.
     pub keep_at: Vec<Time>,
     /// The store engine.
-    #[serde(with = "name")]
     pub database: EngineKind,
 }
 
@@ -51,7 +48,7 @@ impl CheckpointPlan {
     }
 
     /// The next instant after `now` at which a snapshot is due by virtual time.
-    pub(crate) fn next_cut(&self, now: Time) -> Option<Time> {
+    pub(crate) fn next_barrier(&self, now: Time) -> Option<Time> {
         let regular = self.every_virtual.map(|every| {
             let every = every.micros().max(1);
             Time::from_micros((now.micros() / every + 1).saturating_mul(every))
@@ -64,21 +61,6 @@ impl CheckpointPlan {
     pub(crate) fn keeps(&self, nth: u64, at: Time) -> bool {
         self.keep_at.contains(&at)
             || self.keep_every.is_some_and(|every| nth > 0 && nth.is_multiple_of(every))
-    }
-}
-
-/// Reads and writes a store engine by its name.
-mod name {
-    use serde::{Deserialize, Deserializer, Serializer, de};
-
-    use crate::store::EngineKind;
-
-    pub(crate) fn serialize<S: Serializer>(kind: &EngineKind, to: S) -> Result<S::Ok, S::Error> {
-        to.collect_str(kind)
-    }
-
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<EngineKind, D::Error> {
-        String::deserialize(from)?.parse().map_err(de::Error::custom)
     }
 }
 
@@ -96,14 +78,14 @@ mod tests {
             ..CheckpointPlan::new("store".into())
         };
         let mut now = Time::ZERO;
-        let mut cuts = Vec::new();
-        while let Some(next) = plan.next_cut(now).filter(|next| *next < at(450)) {
-            cuts.push(next);
+        let mut barriers = Vec::new();
+        while let Some(next) = plan.next_barrier(now).filter(|next| *next < at(450)) {
+            barriers.push(next);
             now = next;
         }
-        assert_eq!(cuts, [100, 150, 200, 300, 400].map(at));
+        assert_eq!(barriers, [100, 150, 200, 300, 400].map(at));
         assert!(plan.keeps(1, at(150)) && plan.keeps(3, at(1)) && !plan.keeps(4, at(100)));
         assert!(!plan.keeps(0, Time::ZERO), "the first goes when there are later ones");
-        assert_eq!(CheckpointPlan::new("store".into()).next_cut(now), None);
+        assert_eq!(CheckpointPlan::new("store".into()).next_barrier(now), None);
     }
 }

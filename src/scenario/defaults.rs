@@ -60,8 +60,8 @@ fn fill_workload(keys: &mut WorkloadKeys, path: &Path, document: &Document, larg
     if let Some(params) = &mut keys.poisson {
         let has_load = keys.load.is_some() || params.0.contains_key("load");
         params.0.entry("runtime".to_owned()).or_insert_with(|| "exponential[mean=10 min]".to_owned());
-        let told: &[&str] = if has_load { &["jobs", "size"] } else { &["jobs", "size", "every"] };
-        generator::<PoissonSpec>(params, largest, told);
+        let keys: &[&str] = if has_load { &["jobs", "size"] } else { &["jobs", "size", "every"] };
+        generator::<PoissonSpec>(params, largest, keys);
     }
     if let Some(params) = &mut keys.cwf {
         generator::<CwfSpec>(
@@ -73,9 +73,9 @@ fn fill_workload(keys: &mut WorkloadKeys, path: &Path, document: &Document, larg
 }
 
 /// Adds the defaults of a generator that are to be shown, for a machine with this number of processors.
-fn generator<S: Spec>(Params(params): &mut Params, procs: u32, told: &[&str]) {
+fn generator<S: Spec>(Params(params): &mut Params, procs: u32, keys: &[&str]) {
     params.entry("procs".to_owned()).or_insert_with(|| procs.to_string());
-    for key in told {
+    for key in keys {
         params.entry((*key).to_owned()).or_insert_with(|| S::default_of(key).to_owned());
     }
 }

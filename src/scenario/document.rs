@@ -1,13 +1,13 @@
 //! Assembles a scenario from its file, the site files that it uses, repeated sites, and `--set`.
 
-use std::io;
 use std::path::{Path as FilePath, PathBuf};
+use std::{fs, io};
 
 use super::catalogue::{CATALOGUE, from_catalogue};
 use super::names::near;
 use super::problem::Problem;
 use super::set::{Override, Set, Stage};
-use super::tree::{Entry, Node, Origins, Path, Place, Table, Value};
+use super::tree::{Entry, Node, Origins, Path, Place, Value};
 
 /// The largest number of sites. It is limited because every two of them have a connection.
 pub(super) const MOST_SITES: usize = 2_000;
@@ -24,9 +24,6 @@ pub(super) struct Document {
 /// The name of a site, and its place in the file.
 type SiteName = (String, Place);
 
-/// Reads a file that a scenario names.
-pub(super) type ReadFile<'a> = &'a dyn Fn(&FilePath) -> io::Result<String>;
-
 impl Document {
     /// Assembles the scenario `root` of the file `file`.
     ///
@@ -37,14 +34,14 @@ impl Document {
         origins: Origins,
         file: &FilePath,
         sets: &[Override],
-        read: ReadFile<'_>,
+        kept: bool,
     ) -> Result<Self, Problem> {
-        let folder = file.parent().unwrap_or(FilePath::new("")).to_owned();
-        let mut document = Self { root, origins, kept: false };
+        let folder = file.parent().unwrap_or(FilePath::new(""));
+        let mut document = Self { root, origins, kept };
         let mut sets =
             sets.iter().map(|set| Set::read(set, &mut document.origins)).collect::<Result<_, _>>()?;
         document.apply(&mut sets, Stage::Head)?;
-        document.use_files(&folder, read)?;
+        document.use_files(folder)?;
         document.apply(&mut sets, Stage::Written)?;
         document.repeat()?;
         document.apply(&mut sets, Stage::Each)?;
@@ -53,8 +50,8 @@ impl Document {
     }
 
     /// A problem with the value at `path`.
-    pub(super) fn problem(&self, path: &Path, said: impl Into<String>) -> Problem {
-        self.root.problem(&self.origins, path, said)
+    pub(super) fn problem(&self, path: &Path, message: impl Into<String>) -> Problem {
+        self.root.problem(&self.origins, path, message)
     }
 
     /// The folder to which paths in the value at `path` are relative.
@@ -63,52 +60,47 @@ impl Document {
     }
 
     fn apply(&mut self, sets: &mut Vec<Set>, stage: Stage) -> Result<(), Problem> {
-        let mut later = Vec::new();
-        for set in sets.drain(..) {
+        for set in std::mem::take(sets) {
             if set.belongs_to(stage, &self.root) {
                 set.apply(&mut self.root, &self.origins)?;
             } else {
-                later.push(set);
+                sets.push(set);
             }
         }
-        *sets = later;
         Ok(())
     }
 
-    fn sites(&mut self) -> &mut [Node] {
-        let sites = self.root.table_mut().and_then(|table| table.get_mut("site"));
-        sites.and_then(|entry| entry.node.list_mut()).map(Vec::as_mut_slice).unwrap_or_default()
+    fn sites(&mut self) -> Option<&mut Vec<Node>> {
+        self.root.table_mut()?.get_mut("site")?.node.list_mut()
     }
 
     /// Adds the keys of each site file to the site that uses it, except those that the site has itself.
-    fn use_files(&mut self, folder: &FilePath, read: ReadFile<'_>) -> Result<(), Problem> {
-        for at in 0..self.sites().len() {
-            let Some(used) = self.sites()[at].table_mut().and_then(|table| table.take("use")) else {
-                continue;
-            };
+    fn use_files(&mut self, folder: &FilePath) -> Result<(), Problem> {
+        for at in 0..self.sites().map_or(0, |sites| sites.len()) {
+            let site = self.sites().and_then(|sites| sites[at].table_mut());
+            let Some(used) = site.and_then(|site| site.take("use")) else { continue };
             let path = Path::default().key("site").item(at);
-            let fail = |document: &Self, said: String| {
+            let fail = |document: &Self, problem: String| {
                 let spelled = document.root.spelled(&path) + ".use";
-                Problem::new(document.origins.words(used.at), &spelled, said)
+                Problem::new(document.origins.words(used.at), &spelled, problem)
             };
-            let Some(name) = used.node.text().map(str::to_owned) else {
+            let Some(name) = used.node.text() else {
                 return Err(fail(self, "this must be the path of a site file, in quotes".to_owned()));
             };
-            let base = self.origins.folder(used.node.at).to_owned();
-            let (shown, text, folder) = find(&name, &base, folder, read).map_err(|said| fail(self, said))?;
+            let base = self.origins.folder(used.node.at);
+            let (shown, text, folder) = find(name, base, folder).map_err(|problem| fail(self, problem))?;
             let mut file = self.origins.parse(&shown, &text, folder)?;
-            let Some(Table(entries)) = file.table_mut().map(std::mem::take) else { continue };
-            let site = &mut self.sites()[at];
+            let entries = file.table_mut().map(|table| std::mem::take(&mut table.0)).unwrap_or_default();
+            let misplaced = |entry: &&Entry| matches!(entry.key.as_str(), "use" | "names" | "count" | "site");
+            if let Some(entry) = entries.iter().find(misplaced) {
+                let problem = "a site file describes one site with its own keys; this is for scenarios";
+                return Err(Problem::new(self.origins.words(entry.at), &entry.key, problem));
+            }
+            let Some(site) = self.sites().and_then(|sites| sites[at].table_mut()) else { continue };
             let has_names = site.get("names").is_some();
             for entry in entries {
-                if matches!(entry.key.as_str(), "use" | "names" | "count" | "site") {
-                    let said = "a site file describes one site with its own keys; this is for scenarios";
-                    return Err(Problem::new(self.origins.words(entry.at), &entry.key, said));
-                }
-                let site = self.sites()[at].table_mut();
-                let Some(table) = site else { break };
-                if table.get(&entry.key).is_none() && !(has_names && entry.key == "name") {
-                    table.0.push(entry);
+                if site.get(&entry.key).is_none() && !(has_names && entry.key == "name") {
+                    site.0.push(entry);
                 }
             }
         }
@@ -117,12 +109,10 @@ impl Document {
 
     /// Turns one site with `names` or a `count` into several sites.
     fn repeat(&mut self) -> Result<(), Problem> {
+        let written = self.sites().cloned().unwrap_or_default();
         let mut made = Vec::new();
-        for at in 0..self.sites().len() {
-            let path = Path::default().key("site").item(at);
-            let site = self.sites()[at].clone();
-            let names = self.copies(&path, &site)?;
-            let Some(names) = names else {
+        for (at, site) in written.into_iter().enumerate() {
+            let Some(names) = self.copies(&Path::default().key("site").item(at), &site)? else {
                 made.push(site);
                 continue;
             };
@@ -141,9 +131,8 @@ impl Document {
                 made.push(copy);
             }
         }
-        let list = self.root.table_mut().and_then(|table| table.get_mut("site"));
-        if let Some(list) = list.and_then(|entry| entry.node.list_mut()) {
-            *list = made;
+        if let Some(sites) = self.sites() {
+            *sites = made;
         }
         Ok(())
     }
@@ -152,7 +141,7 @@ impl Document {
     /// values of the network to its links.
     fn inherit(&mut self) {
         let churn = self.root.get("churn").filter(|churn| churn.table().is_some()).cloned();
-        for site in self.sites() {
+        for site in self.sites().into_iter().flatten() {
             let (Some(all), Some(site)) = (&churn, site.table_mut()) else { break };
             if site.get("churn").is_none() {
                 let entry = Entry { key: "churn".to_owned(), at: all.at, node: Node::empty(all.at) };
@@ -175,44 +164,33 @@ impl Document {
 
     /// The names of the sites that one table describes; `None` if it is a single one.
     fn copies(&self, path: &Path, site: &Node) -> Result<Option<Vec<SiteName>>, Problem> {
-        let (names, count) = (site.get("names"), site.get("count"));
-        match (names, count) {
+        let fail = |key: &str, problem: &str| Err(self.problem(&path.key(key), problem));
+        let name = site.get("name");
+        match (site.get("names"), site.get("count")) {
             (None, None) => Ok(None),
-            (Some(_), Some(_)) => {
-                Err(self.problem(&path.key("count"), "`names` and `count` exclude each other"))
+            (Some(_), Some(_)) => fail("count", "`names` and `count` exclude each other"),
+            (Some(_), None) if name.is_some() => {
+                fail("names", "`name` is for one site and `names` for several")
             }
             (Some(names), None) => {
-                let names_path = path.key("names");
-                if site.get("name").is_some() {
-                    return Err(self.problem(&names_path, "`name` is for one site and `names` for several"));
-                }
-                let listed: Option<Vec<_>> = names
-                    .list()
-                    .map(|items| items.iter().map(|item| Some((item.text()?.to_owned(), item.at))).collect())
-                    .unwrap_or_default();
-                match listed.filter(|listed| !listed.is_empty()) {
-                    Some(listed) => Ok(Some(listed)),
-                    None => {
-                        Err(self
-                            .problem(&names_path, "this must be a list of names, such as `[\"a\", \"b\"]`"))
-                    }
+                let named = |item: &Node| Some((item.text()?.to_owned(), item.at));
+                let names: Option<Vec<_>> = names.list().and_then(|items| items.iter().map(named).collect());
+                match names.filter(|names| !names.is_empty()) {
+                    Some(names) => Ok(Some(names)),
+                    None => fail("names", "this must be a list of names, such as `[\"a\", \"b\"]`"),
                 }
             }
             (None, Some(count)) => {
-                let count_path = path.key("count");
                 let number = match &count.value {
                     Value::Integer(text) | Value::Bare(text) => text.parse::<usize>().ok(),
                     _ => None,
                 };
                 let Some(number) = number.filter(|number| (1..=MOST_SITES).contains(number)) else {
-                    let said = format!("this must be a number of sites, from 1 to {MOST_SITES}");
-                    return Err(self.problem(&count_path, said));
+                    return fail("count", &format!("this must be a number of sites, from 1 to {MOST_SITES}"));
                 };
-                let Some(name) = site.get("name").filter(|name| name.text().is_some()) else {
-                    let said = "`count` needs a `name`, to which the numbers are added";
-                    return Err(self.problem(&count_path, said));
+                let Some((stem, place)) = name.and_then(|name| Some((name.text()?, name.at))) else {
+                    return fail("count", "`count` needs a `name`, to which the numbers are added");
                 };
-                let (stem, place) = (name.text().unwrap_or_default(), name.at);
                 Ok(Some((1..=number).map(|number| (format!("{stem}-{number}"), place)).collect()))
             }
         }
@@ -220,15 +198,10 @@ impl Document {
 }
 
 /// The name, text and folder of a site file: one beside the file that names it, beside the scenario, or from the catalogue.
-fn find(
-    name: &str,
-    base: &FilePath,
-    scenario: &FilePath,
-    read: ReadFile<'_>,
-) -> Result<(String, String, PathBuf), String> {
+fn find(name: &str, base: &FilePath, scenario: &FilePath) -> Result<(String, String, PathBuf), String> {
     for folder in [base, scenario] {
         let path = folder.join(name);
-        match read(&path) {
+        match fs::read_to_string(&path) {
             Ok(text) => {
                 let folder = path.parent().unwrap_or(FilePath::new("")).to_owned();
                 return Ok((path.display().to_string(), text, folder));

@@ -1,31 +1,23 @@
 //! The keys of a scenario: for each its name, kind of values, default and description.
 
-mod broker;
-mod churn;
-mod event;
-mod machines;
-mod network;
-mod output;
 mod site;
 mod workload;
 
 #[cfg(test)]
 mod tests;
 
-pub(super) use broker::BrokerKeys;
-pub(super) use churn::ChurnKeys;
-pub(super) use event::EventKeys;
-pub(super) use machines::{MachineKeys, ReservationKeys};
-pub(super) use network::{LinkKeys, NetworkKeys};
-pub(super) use output::{CheckpointKeys, OutputKeys};
 pub(super) use site::SiteKeys;
 pub(super) use workload::{OwnWorkload, WorkloadKeys};
 
+use super::checkpoint::CheckpointPlan;
+use super::kind::forms::PowerKey;
 use super::kind::key::keys;
-use super::kind::words::{All, Done, Engine, Or, Virtual};
+use super::kind::named::BrokerPolicy;
+use super::kind::words::{All, Any, Best, Done, Engine, Nothing, Or, Unlimited, Virtual};
 use crate::metrics::Definitions;
-use crate::model::JobClasses;
-use crate::units::Span;
+use crate::model::{Distribution, FailureAction, JobClasses, Named, Payer, Replan};
+use crate::store::EngineKind;
+use crate::units::{Bandwidth, Power, Price, Span};
 
 keys! {
     /// A scenario: sites, a network, a broker, workloads, and what happens when. All that is left out has a default, which
@@ -87,5 +79,190 @@ keys! {
     ClockKeys, "`{ pace = 60 }`" {
         /// Virtual seconds per second of the wall clock: 60 for a minute per second. Needs actors.
         pace: f64;
+    }
+}
+
+keys! {
+    /// Machines of one class: a partition of the site. They are numbered from 0.
+    MachineKeys, "a table of machines" {
+        /// Name, unique in the site: letters, digits, `-` and `_`.
+        class: String;
+        /// Number of machines.
+        count: u32 = 1;
+        /// Processors (cores) per machine.
+        cores: u32 = 1;
+        /// MIPS of a core; its speed is this over `reference_mips`.
+        mips: Option<f64>;
+        /// Speed of a core, instead of `mips`: a job of a minute takes 30 s at speed 2.
+        speed: Option<f64> = mips.is_none().then_some(1.0) => "1";
+        /// Power of an idle machine, all cores together: `"40 W"`; or of a core, `"10 W/core"`. Power is stored in whole milliwatts per core.
+        idle: PowerKey = PowerKey::Machine(Power::ZERO);
+        /// Power of a machine with all cores busy, or of a busy core.
+        busy: PowerKey = idle => "that of `idle`";
+        /// What users pay for a core: `"0.18/core-h"`.
+        price: Price = Price::default();
+        /// Number of machines (the last ones) that are not there at the beginning; they can join by an event.
+        absent: Or<All, u32> = Or::Value(0);
+        /// Processors are allocated in multiples of this number.
+        allocation_unit: u32 = 1, was "quantum";
+    }
+}
+
+keys! {
+    /// A block of processors that is kept from the queue for a while.
+    ReservationKeys, "a table of a reservation" {
+        /// Name.
+        name: Option<String> => "`reservation-1`, `reservation-2`, ...";
+        /// Class of machines.
+        class: Option<String> => "the first";
+        /// Number of processors.
+        procs: u32;
+        /// First instant.
+        from: Span;
+        /// First instant after it.
+        to: Span;
+    }
+}
+
+keys! {
+    /// What connects the portal and the sites.
+    NetworkKeys, "a table of the network" {
+        /// Time of a message between any two places (sites or the portal). If there are links and this is not given, only
+        /// places with a link are connected.
+        latency: Option<Span> = link.iter().flatten().all(Vec::is_empty).then_some(Span::ZERO)
+            => "0 s; none if there are links";
+        /// Shared by the transfers between two places.
+        bandwidth: Or<Unlimited, Bandwidth> = Or::Word(Unlimited);
+        /// A pair of places with other values.
+        link: Option<Vec<LinkKeys>> = None => "none";
+    }
+}
+
+keys! {
+    /// A connection of two places.
+    LinkKeys, "a table of a link" {
+        /// The two places: names of sites, or `"portal"`.
+        between: Vec<String>;
+        /// Time of a message.
+        latency: Option<Span> => "that of the network";
+        /// Shared by the transfers.
+        bandwidth: Or<Unlimited, Bandwidth> = Or::Word(Unlimited) => "that of the network";
+    }
+}
+
+keys! {
+    /// The broker and its dispatcher.
+    BrokerKeys, "a table of the broker" {
+        /// The [broker policy](brokers.md).
+        policy: BrokerPolicy = BrokerPolicy(Named::bare("mct"));
+        /// How often sites report, and so how old the broker's information may be; 0 s: at every change.
+        monitoring_interval: Span = Span::from_secs(60), was "picture";
+        /// Whether the broker adds its own assignments to a grid view that does not show them yet.
+        count_in_flight: bool = true;
+        /// When the broker recalls assignments that are still at the dispatcher, and plans them anew.
+        replan: Replan = Replan::OnChurn;
+        /// Whether replanning also recalls jobs that wait at sites.
+        recall_queued: bool = false;
+        /// How often a job may return before it is given up.
+        retries: u32 = 10;
+        /// How long a returned job waits before it is planned again, above 0; doubled with each return, up to 64-fold.
+        backoff: Span = Span::from_secs(10);
+        /// Maximum number of grid jobs at a site, waiting or running.
+        in_flight: Or<Any, u32> = Or::Word(Any);
+        /// Time of one dispatch; jobs are dispatched one after the other.
+        overhead: Span = Span::ZERO;
+        /// Who pays for attempts that failed with a machine.
+        failed_attempts: Payer = Payer::User, was "lost_attempts";
+    }
+}
+
+keys! {
+    /// How machines come and go, and what becomes of their jobs.
+    ChurnKeys, "a table of churn" {
+        /// How long a machine stays up: `"exponential[mean=45 h]"`, `"weibull[shape=0.7,mean=45 h]"` or
+        /// `"lognormal[median=1 h,sigma=1.6]"`. Without `up` and `down` machines leave only by events.
+        up: Option<Distribution>;
+        /// How long it stays down.
+        down: Option<Distribution>;
+        /// Failure action for a job whose machine leaves: it joins the end of its site's queue (`"requeue"`), returns to the
+        /// broker (`"resubmit"`), stalls until the machine is back (`"wait"`), or fails (`"fail"`).
+        on_failure: FailureAction = FailureAction::Requeue, was "running";
+        /// Whether grid jobs that wait at the site return to the broker when the whole site leaves.
+        return_queued: bool = false;
+        /// Maximum number of attempts: after that a job fails instead of being requeued.
+        attempts: u32 = 100;
+        /// When running jobs write checkpoints: at the interval of Young (1974) or Daly (2006), or after this much progress, such as `"30 min"`.
+        checkpoint: Or<Best, Span> = Or::Word(Best::None);
+        /// Time for writing a checkpoint.
+        checkpoint_cost: Span = Span::from_secs(60);
+    }
+}
+
+keys! {
+    /// Something that happens at a given time: one of `leave`, `join` and `slow`, or to a job: one of `cancel`, `extend` and `reduce`.
+    EventKeys, "a table of an event" {
+        /// Time of the event.
+        at: Span;
+        /// What leaves: a site (`"delft"`), a class of its machines (`"delft/i7"`), or some of them by number (`"delft/i7/0-15"`,
+        /// `"delft/i7/0-3,8"`, or `"delft/0-15"` where all machines are of one class).
+        leave: Option<String>;
+        /// What comes back, or joins for the first time (`absent`); written as in `leave`.
+        join: Option<String>;
+        /// Machines that continue at a fraction of their speed; written as in `leave`.
+        slow: Option<String>;
+        /// The fraction, from 0.001 to 1, for `slow`; 1 is full speed.
+        factor: Option<f64>;
+        /// The site at which a job ends as `cancelled`, whether it waits or runs; with `job`.
+        cancel: Option<String>;
+        /// The site at which a job gets more time or processors by an [elastic command](policies.md#elastic-commands); with `job`,
+        /// and `time` or `procs`.
+        extend: Option<String>;
+        /// The site at which a job gets less; written like `extend`.
+        reduce: Option<String>;
+        /// The number of the job, as in `jobs.csv`. If a grid job and a local job have that number, the one submitted first is meant.
+        job: Option<u64>;
+        /// Change of its time, at speed 1.
+        time: Option<Span>;
+        /// Change of its processors, if it is [malleable](workloads.md#malleable-jobs).
+        procs: Option<u32>;
+    }
+}
+
+keys! {
+    /// What a run writes.
+    OutputKeys, "a table of what is written" {
+        /// Folder for the files, relative to the working directory; `--out` overrides it.
+        folder: Option<String> => "no files";
+        /// Write segments.csv.
+        segments: bool = true;
+        /// Write machines.csv, the changes of machine state.
+        machines: bool = false;
+        /// Write batsim/out_jobs.csv, in Batsim's columns.
+        batsim: bool = false;
+    }
+}
+
+keys! {
+    /// Snapshots of a run. They change no result.
+    CheckpointKeys, "a table of when snapshots are taken" {
+        /// Folder of the snapshots, relative to the working directory; `--checkpoint` overrides it.
+        store: Option<String> => "no snapshots";
+        /// Interval in wall-clock time; `--checkpoint-every` overrides it.
+        every: Or<Nothing, Span> = match (every_virtual, every_events) {
+            (None | Some(Or::Word(_)), None | Some(0)) => Or::Value(Span::from_secs(CheckpointPlan::EVERY.as_secs())),
+            _ => Or::Word(Nothing),
+        } => "30 s; none with one of the next two";
+        /// Interval in virtual time.
+        every_virtual: Or<Nothing, Span> = Or::Word(Nothing);
+        /// Interval in records of the run (jobs, segments and others); 0 for none.
+        every_events: u64 = 0;
+        /// Number of newest snapshots that are kept.
+        last: u32 = 2;
+        /// Also keep every n-th snapshot; 0 for none.
+        keep_every: u32 = 0;
+        /// Take snapshots at these virtual times, above 0, and keep them; also `--checkpoint-keep-at`.
+        keep_at: Vec<Span> = Vec::new() => "none";
+        /// The database that stores them: `"sled"` or `"redb"`.
+        database: String = EngineKind::default().to_string();
     }
 }

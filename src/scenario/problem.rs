@@ -12,7 +12,7 @@ pub struct Problem {
     /// The key in the syntax of `--set`; empty if there is none.
     pub key: String,
     /// What is wrong, and what is correct.
-    pub said: String,
+    pub message: String,
     /// What to do about it.
     pub hint: Option<String>,
     /// The number of the file and the place in it, by which problems are sorted.
@@ -24,8 +24,8 @@ pub struct Problem {
 pub struct ScenarioError(pub Vec<Problem>);
 
 impl Problem {
-    pub(crate) fn new(place: impl Into<String>, key: &str, said: impl Into<String>) -> Self {
-        Self { place: place.into(), key: key.to_owned(), said: said.into(), hint: None, order: (0, 0) }
+    pub(crate) fn new(place: impl Into<String>, key: &str, message: impl Into<String>) -> Self {
+        Self { place: place.into(), key: key.to_owned(), message: message.into(), hint: None, order: (0, 0) }
     }
 
     #[must_use]
@@ -44,8 +44,9 @@ impl ScenarioError {
     /// Sorts `problems` by file and place.
     pub(crate) fn new(mut problems: Vec<Problem>) -> Self {
         problems.sort_by_key(|problem| problem.order);
-        let mut told = BTreeSet::new();
-        problems.retain(|problem| told.insert((problem.order, problem.place.clone(), problem.said.clone())));
+        let mut seen = BTreeSet::new();
+        problems
+            .retain(|problem| seen.insert((problem.order, problem.place.clone(), problem.message.clone())));
         Self(problems)
     }
 
@@ -82,7 +83,7 @@ impl fmt::Display for Problem {
         if !named {
             write!(f, "`{}`: ", self.key)?;
         }
-        f.write_str(&self.said)
+        f.write_str(&self.message)
     }
 }
 

@@ -1,6 +1,5 @@
 //! Turns the keys of a scenario into descriptions of the grid and of its workloads, and checks them as a whole.
 
-mod broker;
 mod checkpoint;
 mod events;
 mod network;
@@ -8,15 +7,15 @@ mod site;
 mod workload;
 
 use super::document::Document;
-use super::keys::{OutputKeys, ScenarioKeys};
-use super::resolved::{Clock, Measure, OutputPlan, ResolvedScenario};
+use super::keys::{BrokerKeys, ScenarioKeys, WindowKeys};
+use super::resolved::{OutputPlan, ResolvedScenario};
 use super::tree::Path;
 use crate::grid::Policies;
-use crate::metrics::Definitions;
-use crate::model::{GridSpec, RegistryError, SiteSpec};
+use crate::metrics::{Definitions, Window};
+use crate::model::{BrokerSpec, GridSpec, RegistryError, SiteSpec};
 use crate::scenario::document::MOST_SITES;
 use crate::scenario::kind::quantity::Quantity;
-use crate::scenario::kind::words::Engine;
+use crate::scenario::kind::words::{Engine, Or};
 use crate::scenario::problem::Problem;
 use crate::units::Time;
 
@@ -36,13 +35,12 @@ pub(super) fn resolve(keys: &ScenarioKeys, checker: &mut Checker<'_>) -> Option<
         checker.wrong(&top.key("reference_mips"), format!("`{reference}` is not a number of MIPS above 0"));
     }
     if written.is_empty() {
-        let said = "the scenario has no site; add a `[[site]]` with a `name` and `machines`";
-        checker.problems.push(checker.document.problem(&top.key("site"), said));
+        let message = "the scenario has no site; add a `[[site]]` with a `name` and `machines`";
+        checker.problems.push(checker.document.problem(&top.key("site"), message));
     }
     if written.len() > MOST_SITES {
-        checker
-            .wrong(&top.key("site"), format!("there are {} sites; the most is {MOST_SITES}", written.len()));
-        return None;
+        let message = format!("there are {} sites; the most is {MOST_SITES}", written.len());
+        return checker.refuse(&top.key("site"), message);
     }
     let mut sites: Vec<SiteSpec> = Vec::with_capacity(written.len());
     for (at, site) in written.iter().enumerate() {
@@ -73,7 +71,7 @@ pub(super) fn resolve(keys: &ScenarioKeys, checker: &mut Checker<'_>) -> Option<
     if until == Some(Time::ZERO) {
         checker.wrong(&top.key("until"), "a run cannot end at 0; give a later end, or `done`");
     }
-    let clock = checker.clock(keys);
+    let pace = checker.pace(keys);
     let name = keys.name.clone().unwrap_or_default();
     let checkpoint = keys.checkpoint.as_ref().and_then(|keys| checker.checkpoint(keys));
     let largest = sites.iter().flat_map(|site| &site.partitions).map(|part| part.processors()).max();
@@ -86,22 +84,27 @@ pub(super) fn resolve(keys: &ScenarioKeys, checker: &mut Checker<'_>) -> Option<
         measure,
         definitions,
         until,
-        clock,
+        pace,
         engine: keys.engine,
-        output: plan(&keys.output),
+        output: OutputPlan {
+            folder: keys.output.folder.clone().map(Into::into),
+            machines: keys.output.machines,
+            batsim: keys.output.batsim,
+        },
         checkpoint,
     })
 }
 
-fn plan(keys: &OutputKeys) -> OutputPlan {
-    let OutputKeys { folder, segments, machines, batsim } = keys.clone();
-    OutputPlan { folder: folder.map(Into::into), segments, machines, batsim }
-}
-
 impl Checker<'_> {
     /// Notes a problem with the value at `path`.
-    pub(super) fn wrong(&mut self, path: &Path, said: impl Into<String>) {
-        self.problems.push(self.document.problem(path, said));
+    pub(super) fn wrong(&mut self, path: &Path, message: impl Into<String>) {
+        self.problems.push(self.document.problem(path, message));
+    }
+
+    /// Notes a problem with the value at `path`, which is then not resolved.
+    pub(super) fn refuse<T>(&mut self, path: &Path, problem: impl Into<String>) -> Option<T> {
+        self.wrong(path, problem);
+        None
     }
 
     /// Notes that the policy at `path` is unknown, or that its parameters are invalid.
@@ -115,19 +118,44 @@ impl Checker<'_> {
         });
     }
 
-    fn measure(&mut self, keys: &ScenarioKeys) -> Measure {
-        let Some(window) = keys.measure.as_value() else { return Measure::All };
-        let (from, to) = (window.from, window.to);
-        if to <= from {
-            let said =
-                format!("the window ends at {}, not after its beginning at {}", to.text(), from.text());
-            self.wrong(&Path::default().key("measure").key("to"), said);
+    fn broker(&mut self, path: &Path, keys: &BrokerKeys, seed: u64) -> BrokerSpec {
+        if let Err(error) = self.policies.broker.build(&keys.policy.0, seed) {
+            self.no_policy(&path.key("policy"), &error);
         }
-        Measure::Window { from: Time::ZERO + from, to: Time::ZERO + to }
+        if keys.backoff.is_zero() {
+            let message = "a returned job must wait before it is planned again, or it could return forever; give a time above 0";
+            self.wrong(&path.key("backoff"), message);
+        }
+        if keys.in_flight == Or::Value(0) {
+            let message = "give 1 or more, or `any`: with 0 no job could run";
+            self.wrong(&path.key("in_flight"), message);
+        }
+        BrokerSpec {
+            policy: keys.policy.0.clone(),
+            monitoring_interval: keys.monitoring_interval,
+            count_in_flight: keys.count_in_flight,
+            replan: keys.replan,
+            recall_queued: keys.recall_queued,
+            retries: keys.retries,
+            backoff: keys.backoff,
+            in_flight: keys.in_flight.value(),
+            overhead: keys.overhead,
+            failed_attempts: keys.failed_attempts,
+        }
     }
 
-    fn clock(&mut self, keys: &ScenarioKeys) -> Clock {
-        let Some(pace) = keys.clock.as_value().map(|clock| clock.pace) else { return Clock::Virtual };
+    fn measure(&mut self, keys: &ScenarioKeys) -> Window {
+        let Some(WindowKeys { from, to }) = keys.measure.as_value() else { return Window::ALL };
+        Window::new(Time::ZERO + *from, Time::ZERO + *to).unwrap_or_else(|| {
+            let (from, to) = (from.text(), to.text());
+            let message = format!("the window ends at {to}, not after its beginning at {from}");
+            self.wrong(&Path::default().key("measure").key("to"), message);
+            Window::ALL
+        })
+    }
+
+    fn pace(&mut self, keys: &ScenarioKeys) -> Option<f64> {
+        let pace = keys.clock.as_value()?.pace;
         let path = Path::default().key("clock").key("pace");
         if !(1e-6..=1e9).contains(&pace) {
             self.wrong(
@@ -141,6 +169,6 @@ impl Checker<'_> {
                 "the plain loop cannot be paced; use `engine = \"actors\"`, or `clock = \"virtual\"`",
             );
         }
-        Clock::Paced(pace)
+        Some(pace)
     }
 }

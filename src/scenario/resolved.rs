@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::grid::Policies;
-use crate::metrics::Definitions;
+use crate::metrics::{Definitions, Window};
 use crate::model::GridSpec;
 use crate::scenario::checkpoint::CheckpointPlan;
 use crate::scenario::kind::words::Engine;
@@ -21,14 +21,14 @@ pub struct ResolvedScenario {
     pub site_workloads: Vec<Option<PlannedWorkload>>,
     /// The workloads of the portal.
     pub portal: Vec<PlannedWorkload>,
-    /// The jobs that count.
-    pub measure: Measure,
+    /// The jobs that count: all, or those submitted in a window. Utilization, energy and cost refer to the whole run.
+    pub measure: Window,
     /// The parameters of its measures: bound of the slowdown, job classes.
     pub definitions: Definitions,
     /// The latest end of the run.
     pub until: Option<Time>,
-    /// The clock that virtual time follows.
-    pub clock: Clock,
+    /// Virtual seconds per second of the wall clock; `None` for a run that is as fast as possible.
+    pub pace: Option<f64>,
     /// What drives the entities: actors or a plain loop.
     pub engine: Engine,
     /// The files to be written.
@@ -69,38 +69,11 @@ impl ResolvedScenario {
     }
 }
 
-/// The jobs that count.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
-pub enum Measure {
-    /// All jobs.
-    #[default]
-    All,
-    /// Jobs submitted in a window; utilization, energy and cost refer to the whole run.
-    Window {
-        /// The first instant of the window.
-        from: Time,
-        /// The first instant after the window.
-        to: Time,
-    },
-}
-
-/// The clock that virtual time follows.
-#[derive(Copy, Clone, Debug, Default, PartialEq)]
-pub enum Clock {
-    /// No clock: as fast as possible.
-    #[default]
-    Virtual,
-    /// The wall clock, so many times as fast.
-    Paced(f64),
-}
-
 /// The files that a run writes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutputPlan {
     /// The folder; without one nothing is written.
     pub folder: Option<PathBuf>,
-    /// Write segments.csv.
-    pub segments: bool,
     /// Write machines.csv.
     pub machines: bool,
     /// Write batsim/out_jobs.csv.

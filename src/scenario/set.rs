@@ -49,7 +49,7 @@ impl Override {
     pub(crate) fn typed_again(&self) -> String {
         let shown = self.shown.trim_matches('`');
         match shown.split_once(' ') {
-            Some((option, said)) => format!("{option} {}", shell_word(said)),
+            Some((option, value)) => format!("{option} {}", shell_word(value)),
             None => shown.to_owned(),
         }
     }
@@ -67,9 +67,7 @@ impl Override {
     fn typed(shown: String, key: &str, value: Option<String>) -> Self {
         Self { shown, key: key.to_owned(), value, key_shown: None, folder: PathBuf::new() }
     }
-}
 
-impl Override {
     /// An override in a file: its key and its value in the syntax of a `--set`, each with its place. Paths in it are relative to
     /// `folder`.
     pub(crate) fn written(
@@ -108,7 +106,7 @@ impl Set {
     /// The invalid key or value.
     pub(super) fn read(typed: &Override, origins: &mut Origins) -> Result<Self, Problem> {
         let Override { shown, key, value, key_shown, folder } = typed;
-        let fail = |said: String| Problem::new(key_shown.as_ref().unwrap_or(shown), "", said);
+        let fail = |message: String| Problem::new(key_shown.as_ref().unwrap_or(shown), "", message);
         let Some(value) = value else {
             return Err(fail("this is not of the form `key=value`, such as `broker.policy=mct`".to_owned()));
         };
@@ -126,22 +124,21 @@ impl Set {
     }
 
     pub(super) fn belongs_to(&self, stage: Stage, root: &Node) -> bool {
-        let of_site = matches!(self.path.first(), Some(Step::Key(key)) if key == "site");
-        let last = match self.path.get(2) {
-            Some(Step::Key(key)) if of_site && self.path.len() == 3 => key.as_str(),
-            _ => "",
+        let of_site = match &self.path[..] {
+            [Step::Key(key), rest @ ..] if key == "site" => rest,
+            _ => &[],
         };
         let sites = root.get("site").and_then(Node::list).unwrap_or_default();
-        let known = match self.path.get(1) {
-            Some(Step::Key(name)) if of_site => {
-                sites.iter().any(|site| site.get("name").and_then(Node::text) == Some(name))
+        let is = |site: &Node, name: &str| site.get("name").and_then(Node::text) == Some(name);
+        let unknown = matches!(of_site, [Step::Key(name), ..] if !sites.iter().any(|site| is(site, name)));
+        match (stage, of_site) {
+            (Stage::Each, _) => true,
+            _ if unknown => false,
+            (Stage::Written, _) => true,
+            (Stage::Head, [_, Step::Key(last)]) => {
+                matches!(last.as_str(), "use" | "name" | "names" | "count")
             }
-            _ => true,
-        };
-        match stage {
-            Stage::Head => known && matches!(last, "use" | "name" | "names" | "count"),
-            Stage::Written => known,
-            Stage::Each => true,
+            (Stage::Head, _) => false,
         }
     }
 
@@ -151,20 +148,20 @@ impl Set {
     /// A key that does not exist.
     pub(super) fn apply(self, root: &mut Node, origins: &Origins) -> Result<(), Problem> {
         let at = self.key_at;
-        let fail = |said: String| Problem::new(origins.words(at), &self.key, said);
+        let fail = |message: String| Problem::new(origins.words(at), &self.key, message);
         let Some((last, way)) = self.path.split_last() else { return Ok(()) };
         let mut node = root;
-        let mut said = String::new();
+        let mut parent = String::new();
         for step in way {
-            node = into(node, step, &said, at).map_err(&fail)?;
-            said = spelled(&said, step);
+            node = into(node, step, &parent, at).map_err(&fail)?;
+            parent = spelled(&parent, step);
         }
         match last {
             Step::Key(key) if node.list().is_none() => {
-                let table = as_table(node, key, &said).map_err(&fail)?;
+                let table = as_table(node, key, &parent).map_err(&fail)?;
                 table.put(Entry { key: key.clone(), at, node: self.value });
             }
-            step => *into(node, step, &said, at).map_err(&fail)? = self.value,
+            step => *into(node, step, &parent, at).map_err(&fail)? = self.value,
         }
         Ok(())
     }
@@ -199,14 +196,14 @@ fn steps(key: &str) -> Option<Vec<Step>> {
 }
 
 /// The value at a step; a missing table is created.
-fn into<'a>(node: &'a mut Node, step: &Step, said: &str, at: Place) -> Result<&'a mut Node, String> {
+fn into<'a>(node: &'a mut Node, step: &Step, parent: &str, at: Place) -> Result<&'a mut Node, String> {
     match step {
         Step::Item(item) => {
-            let items = node.list_mut().ok_or_else(|| format!("`{said}` is not a list"))?;
+            let items = node.list_mut().ok_or_else(|| format!("`{parent}` is not a list"))?;
             let count = items.len();
             items.get_mut(*item).ok_or_else(|| match count {
-                0 => format!("`{said}` is empty"),
-                _ => format!("there is no `{said}[{item}]`; the last is `{said}[{}]`", count - 1),
+                0 => format!("`{parent}` is empty"),
+                _ => format!("there is no `{parent}[{item}]`; the last is `{parent}[{}]`", count - 1),
             })
         }
         Step::Key(key) if node.list().is_some() => {
@@ -216,19 +213,22 @@ fn into<'a>(node: &'a mut Node, step: &Step, said: &str, at: Place) -> Result<&'
             match (items, found) {
                 (Some(items), Some(found)) => Ok(&mut items[found]),
                 _ if names.is_empty() => {
-                    Err(format!("`{said}` is a list; write `{said}[0]` for its first item"))
+                    Err(format!("`{parent}` is a list; write `{parent}[0]` for its first item"))
                 }
                 _ => {
                     let near = did_you_mean(nearest(key, names.iter().map(String::as_str)));
-                    Err(format!("there is no `{key}` in `{said}`{near}; there are `{}`", names.join("`, `")))
+                    Err(format!(
+                        "there is no `{key}` in `{parent}`{near}; there are `{}`",
+                        names.join("`, `")
+                    ))
                 }
             }
         }
         Step::Key(key) => {
-            let table = as_table(node, key, said)?;
+            let table = as_table(node, key, parent)?;
             let found = table.0.iter().position(|entry| entry.key == *key).unwrap_or(table.0.len());
             if found == table.0.len() {
-                if said.is_empty() && matches!(key.as_str(), "site" | "workload" | "event") {
+                if parent.is_empty() && matches!(key.as_str(), "site" | "workload" | "event") {
                     return Err(format!("the scenario has no `{key}`"));
                 }
                 table.0.push(Entry { key: key.clone(), at, node: Node::empty(at) });
@@ -244,11 +244,11 @@ fn name_of(item: &Node) -> Option<String> {
 }
 
 /// The table that is to contain `key`; a text such as `lublin[jobs=5]` becomes one if its name is the key.
-fn as_table<'a>(node: &'a mut Node, key: &str, said: &str) -> Result<&'a mut Table, String> {
+fn as_table<'a>(node: &'a mut Node, key: &str, parent: &str) -> Result<&'a mut Table, String> {
     let at = node.at;
     let named = node.text().and_then(|text| text.parse::<Named>().ok()).filter(|named| named.name == key);
     if let Some(named) = named {
         *node = Node::of_named(at, named);
     }
-    node.table_mut().ok_or_else(|| format!("`{said}` is not a table, so it has no `{key}`"))
+    node.table_mut().ok_or_else(|| format!("`{parent}` is not a table, so it has no `{key}`"))
 }

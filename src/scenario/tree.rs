@@ -80,16 +80,12 @@ pub(crate) struct Path(pub(crate) Vec<Step>);
 impl Path {
     #[must_use]
     pub(crate) fn key(&self, key: &str) -> Self {
-        let mut path = self.clone();
-        path.0.push(Step::Key(key.to_owned()));
-        path
+        Self([&self.0[..], &[Step::Key(key.to_owned())]].concat())
     }
 
     #[must_use]
     pub(crate) fn item(&self, at: usize) -> Self {
-        let mut path = self.clone();
-        path.0.push(Step::Item(at));
-        path
+        Self([&self.0[..], &[Step::Item(at)]].concat())
     }
 }
 
@@ -133,14 +129,11 @@ impl Origins {
     /// The first error in the TOML.
     pub(crate) fn parse(&mut self, name: &str, text: &str, folder: PathBuf) -> Result<Node, Problem> {
         let origin = self.add(name, Some(text), folder);
-        match DeTable::parse(text) {
-            Ok(table) => Ok(from_table(origin, 0, table.into_inner())),
-            Err(error) => {
-                let at = Place { origin, offset: error.span().map_or(0, |span| span.start) };
-                let said = error.message().trim().replace('\n', "; ");
-                Err(Problem::new(self.words(at), "", format!("this is not TOML: {said}")))
-            }
-        }
+        let table = DeTable::parse(text).map_err(|error| {
+            let at = Place { origin, offset: error.span().map_or(0, |span| span.start) };
+            self.not_toml(at, "this", &error)
+        })?;
+        Ok(from_table(origin, 0, table.into_inner()))
     }
 
     /// Reads the value of a `--set`: a table, a list or a text in quotes is read as TOML; anything else is taken literally.
@@ -153,17 +146,15 @@ impl Origins {
         if !value.starts_with(['{', '[', '"', '\'']) {
             return Ok(Node { at, value: Value::Bare(value.to_owned()) });
         }
-        match DeValue::parse(value) {
-            Ok(value) => {
-                let mut node = from_value(origin, value);
-                node.move_to(at);
-                Ok(node)
-            }
-            Err(error) => {
-                let said = error.message().trim().replace('\n', "; ");
-                Err(Problem::new(self.words(at), "", format!("the value is not TOML: {said}")))
-            }
-        }
+        let value = DeValue::parse(value).map_err(|error| self.not_toml(at, "the value", &error))?;
+        let mut node = from_value(origin, value);
+        node.move_to(at);
+        Ok(node)
+    }
+
+    fn not_toml(&self, at: Place, what: &str, error: &toml::de::Error) -> Problem {
+        let reason = error.message().trim().replace('\n', "; ");
+        Problem::new(self.words(at), "", format!("{what} is not TOML: {reason}"))
     }
 }
 
@@ -307,8 +298,8 @@ impl Node {
     }
 
     /// A problem with the value at `path`.
-    pub(crate) fn problem(&self, origins: &Origins, path: &Path, said: impl Into<String>) -> Problem {
-        self.problem_at(origins, self.place_of(path), path, said)
+    pub(crate) fn problem(&self, origins: &Origins, path: &Path, message: impl Into<String>) -> Problem {
+        self.problem_at(origins, self.place_of(path), path, message)
     }
 
     /// A problem at a place that belongs to the value at `path`.
@@ -317,9 +308,9 @@ impl Node {
         origins: &Origins,
         place: Place,
         path: &Path,
-        said: impl Into<String>,
+        message: impl Into<String>,
     ) -> Problem {
-        Problem::new(origins.words(place), &self.spelled(path), said).at((place.origin, place.offset))
+        Problem::new(origins.words(place), &self.spelled(path), message).at((place.origin, place.offset))
     }
 }
 

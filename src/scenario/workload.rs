@@ -3,8 +3,6 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
-
 use crate::formats::swf::Clean;
 use crate::model::{Named, NamedError};
 use crate::scenario::archive;
@@ -15,8 +13,7 @@ use crate::workload::tsafrir::TsafrirSpec;
 use crate::workload::{Estimates, Spec};
 
 /// A workload as a user names it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Workload {
     /// A file: SWF or the cloud workload format, plain or gzipped, or Batsim's JSON.
     File(PathBuf),
@@ -31,8 +28,7 @@ pub enum Workload {
 }
 
 /// The source of run-time estimates.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EstimateSource {
     /// The estimates of the log, exact ones, or a factor.
     Plain(Estimates),
@@ -42,7 +38,7 @@ pub enum EstimateSource {
 }
 
 /// The changes applied to a workload before it is run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Shaping {
     /// The rows to skip.
     pub clean: Clean,
@@ -57,7 +53,6 @@ pub struct Shaping {
     /// Submit a job its think time after the end of the job that it follows.
     pub feedback: bool,
     /// Jobs may run on any number of processors up to the largest machine's, which may change while they run.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub malleable: bool,
     /// Processors of the machine; `None` for those that the workload names.
     pub procs: Option<u32>,

@@ -44,7 +44,7 @@ pub struct About {
 
 /// The barrier at which a snapshot was taken.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Cut {
+pub struct Barrier {
     /// Everything before this instant has happened, and nothing at or after it.
     pub at: Time,
     /// The number of jobs that had ended.
@@ -68,30 +68,21 @@ pub struct Section {
     pub bytes: Vec<u8>,
 }
 
-/// Whether a snapshot is as it was written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum State {
-    /// Every byte is as it was written.
-    Intact,
-    /// The snapshot cannot be used, for this reason.
-    Damaged(String),
-}
-
 /// A snapshot in a list of snapshots.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SnapshotInfo {
     /// Its number in the store; later snapshots have larger ones.
     pub number: u64,
     /// Its barrier; `None` if that cannot be read any more.
-    pub cut: Option<Cut>,
+    pub barrier: Option<Barrier>,
     /// The time of the snapshot, in seconds since 1970.
     pub taken: u64,
     /// The number of bytes in its sections.
     pub bytes: u64,
     /// The number of bytes that it takes on the disk.
     pub on_disk: u64,
-    /// Whether it can be used.
-    pub state: State,
+    /// Why it cannot be used; `None` if every byte is as it was written.
+    pub damage: Option<String>,
 }
 
 /// The newest snapshot that can be used.
@@ -100,9 +91,7 @@ pub struct Newest {
     /// Its number.
     pub number: u64,
     /// Its barrier.
-    pub cut: Cut,
-    /// Its description in a list.
-    pub info: SnapshotInfo,
+    pub barrier: Barrier,
     /// Its sections.
     pub sections: Vec<Section>,
     /// The newer ones that cannot be used, with the reasons, newest first.

@@ -102,7 +102,7 @@ impl Blocks {
             return if place.hash == hash && place.len == bytes.len() {
                 Ok(())
             } else {
-                Err(StoreError::OtherBlock { path: self.path.clone() })
+                Err(StoreError::OtherBlock(self.path.clone()))
             };
         }
         let mut body = Vec::with_capacity(4 + id.len() + bytes.len());
@@ -130,7 +130,7 @@ impl Blocks {
         let Some(place) = self.by_id.get(id) else {
             return Err(match &self.damage {
                 Some(why) => self.damaged(self.ends.len() as u64, why),
-                None => StoreError::NoBlock { path: self.path.clone() },
+                None => StoreError::NoBlock(self.path.clone()),
             });
         };
         let mut bytes = vec![0; place.len];
@@ -180,14 +180,12 @@ impl Blocks {
     pub(super) fn check(&self, mark: &Mark) -> Result<(), StoreError> {
         let Some(last) = mark.count.checked_sub(1) else { return Ok(()) };
         let Some(&(_, hash)) = self.ends.get(last as usize) else {
-            let (part, path) = (Part::Block(self.ends.len() as u64), self.path.clone());
-            return Err(match &self.damage {
-                Some(why) => StoreError::Damaged { part, path, why: why.clone() },
-                None => {
-                    let why = format!("has {} of the {} blocks that are needed", self.ends.len(), mark.count);
-                    StoreError::CutShort { part, path, why }
-                }
-            });
+            let count = self.ends.len() as u64;
+            if let Some(why) = &self.damage {
+                return Err(self.damaged(count, why));
+            }
+            let why = format!("has {count} of the {} blocks that are needed", mark.count);
+            return Err(StoreError::CutShort { part: Part::Block(count), path: self.path.clone(), why });
         };
         if format!("{hash:032x}") == mark.hash {
             Ok(())
@@ -197,7 +195,7 @@ impl Blocks {
     }
 
     /// Removes the blocks that came after a snapshot.
-    pub(super) fn cut(&mut self, mark: &Mark) -> Result<(), StoreError> {
+    pub(super) fn truncate(&mut self, mark: &Mark) -> Result<(), StoreError> {
         let count = mark.count.min(self.ends.len() as u64);
         if count == 0 {
             return self.clear();
@@ -217,10 +215,8 @@ impl Blocks {
         self.ends.clear();
         self.damage = None;
         (self.fresh, self.released) = (false, false);
-        if fs::exists(&self.path).map_err(|source| disk::at("read", &self.path, source))? {
-            self.disk.remove_file(&self.path).map_err(|source| disk::at("remove", &self.path, source))?;
-        }
-        Ok(())
+        let there = fs::exists(&self.path).map_err(|source| disk::at("read", &self.path, source))?;
+        if there { disk::remove(&*self.disk, &self.path) } else { Ok(()) }
     }
 
     fn damaged(&self, number: u64, why: &str) -> StoreError {

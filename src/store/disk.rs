@@ -2,11 +2,13 @@
 
 use std::fmt::Debug;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
+use xxhash_rust::xxh3::xxh3_128;
+
 use super::engine::EngineError;
-use super::error::StoreError;
+use super::error::{Part, StoreError};
 
 /// The file system as the store uses it.
 pub(super) trait Disk: Debug + Send + Sync {
@@ -82,6 +84,41 @@ pub(super) fn write_whole(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> Result<
     })
 }
 
+/// The contents of a file; `None` if it is not there.
+pub(super) fn read(path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
+    match fs::read(path) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(at("read", path, error)),
+    }
+}
+
+/// The contents of a file that must have this length and this hash.
+pub(super) fn read_checked(path: PathBuf, part: Part, len: u64, hash: &str) -> Result<Vec<u8>, StoreError> {
+    let Some(bytes) = read(&path)? else {
+        return Err(StoreError::Damaged { part, path, why: "is not there".to_owned() });
+    };
+    if (bytes.len() as u64) < len {
+        let why = format!("has {} of its {len} bytes", bytes.len());
+        return Err(StoreError::CutShort { part, path, why });
+    }
+    if hash_of(&bytes) != hash {
+        return Err(StoreError::Damaged { part, path, why: "is not what was written".to_owned() });
+    }
+    Ok(bytes)
+}
+
+/// The hash of a file's contents, as it is written in a seal.
+pub(super) fn hash_of(bytes: &[u8]) -> String {
+    format!("{:032x}", xxh3_128(bytes))
+}
+
+/// Removes a file, or a folder with its contents.
+pub(super) fn remove(disk: &dyn Disk, path: &Path) -> Result<(), StoreError> {
+    let removed = if path.is_dir() { disk.remove_folder(path) } else { disk.remove_file(path) };
+    removed.map_err(|source| at("remove", path, source))
+}
+
 /// The name of a file while it is being made.
 pub(super) fn part_of(path: &Path) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_owned();
@@ -91,13 +128,12 @@ pub(super) fn part_of(path: &Path) -> PathBuf {
 
 /// Converts an error of the file system.
 pub(super) fn at(operation: &'static str, path: &Path, source: io::Error) -> StoreError {
-    use io::ErrorKind::{FileTooLarge, PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull};
-    let path = path.to_owned();
-    match source.kind() {
-        StorageFull | QuotaExceeded | FileTooLarge => StoreError::Full { operation, path, source },
-        PermissionDenied | ReadOnlyFilesystem => StoreError::ReadOnly { operation, path, source },
-        _ => StoreError::Io { operation, path, source },
-    }
+    StoreError::Io { operation, path: path.to_owned(), source }
+}
+
+/// Whether an operation failed since nothing may be written there.
+pub(super) fn is_read_only(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem)
 }
 
 /// Converts an error of the database.
@@ -110,12 +146,13 @@ pub(super) fn engine_at(operation: &'static str, path: &Path, error: EngineError
 }
 
 /// The number of bytes that a file or folder takes on the disk.
-pub(super) fn size_on_disk(path: &Path) -> io::Result<u64> {
-    let meta = fs::symlink_metadata(path)?;
+pub(super) fn size_on_disk(path: &Path) -> Result<u64, StoreError> {
+    let fail = |source| at("read", path, source);
+    let meta = fs::symlink_metadata(path).map_err(fail)?;
     let mut size = allocated(&meta);
     if meta.is_dir() {
-        for entry in fs::read_dir(path)? {
-            size += size_on_disk(&entry?.path())?;
+        for entry in fs::read_dir(path).map_err(fail)? {
+            size += size_on_disk(&entry.map_err(fail)?.path())?;
         }
     }
     Ok(size)

@@ -22,12 +22,6 @@ pub trait Engine: Debug + Send {
     /// [`EngineError`] of the database.
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, EngineError>;
 
-    /// Removes a key; nothing happens if it does not exist.
-    ///
-    /// # Errors
-    /// [`EngineError`] of the database.
-    fn remove(&mut self, key: &[u8]) -> Result<(), EngineError>;
-
     /// The keys that begin with `prefix`, in the order of their bytes.
     ///
     /// # Errors

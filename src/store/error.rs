@@ -6,6 +6,8 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
+use super::disk::is_read_only;
+
 /// How to get a build with redb.
 pub(crate) const BUILD_REDB: &str = "build it with it: `cargo build --release --features redb`";
 
@@ -18,21 +20,12 @@ pub enum Part {
     Run,
     /// The summary of a finished run.
     Summary,
-    /// The seal of a snapshot.
-    Seal {
-        /// The snapshot.
-        snapshot: u64,
-    },
-    /// A file of the database of a snapshot.
-    File {
-        /// The snapshot.
-        snapshot: u64,
-    },
-    /// The table of contents of a snapshot.
-    Manifest {
-        /// The snapshot.
-        snapshot: u64,
-    },
+    /// The seal of the snapshot with this number.
+    Seal(u64),
+    /// A file of the database of this snapshot.
+    File(u64),
+    /// The table of contents of this snapshot.
+    Manifest(u64),
     /// A piece of a section of a snapshot.
     Chunk {
         /// The snapshot.
@@ -56,9 +49,9 @@ impl fmt::Display for Part {
             Self::Marker => f.write_str("the marker"),
             Self::Run => f.write_str("the description of the run"),
             Self::Summary => f.write_str("the summary"),
-            Self::Seal { snapshot } => write!(f, "the seal of snapshot {snapshot}"),
-            Self::File { snapshot } => write!(f, "a database file of snapshot {snapshot}"),
-            Self::Manifest { snapshot } => write!(f, "the contents of snapshot {snapshot}"),
+            Self::Seal(snapshot) => write!(f, "the seal of snapshot {snapshot}"),
+            Self::File(snapshot) => write!(f, "a database file of snapshot {snapshot}"),
+            Self::Manifest(snapshot) => write!(f, "the contents of snapshot {snapshot}"),
             Self::Chunk { snapshot, section, chunk } => {
                 write!(f, "chunk {chunk} of section `{section}` of snapshot {snapshot}")
             }
@@ -74,11 +67,8 @@ impl fmt::Display for Part {
 #[non_exhaustive]
 pub enum StoreError {
     /// The folder does not exist.
-    #[error("there is no store at `{}`", path.display())]
-    Absent {
-        /// The folder.
-        path: PathBuf,
-    },
+    #[error("there is no store at `{}`", .0.display())]
+    Absent(PathBuf),
     /// The folder holds something that is no store.
     #[error("`{}` is not a store of gridemu: {what}", path.display())]
     Foreign {
@@ -197,44 +187,15 @@ pub enum StoreError {
         number: u64,
     },
     /// A block exists with other content.
-    #[error("a block of `{}` is there already, with other content", path.display())]
-    OtherBlock {
-        /// The file of blocks.
-        path: PathBuf,
-    },
+    #[error("a block of `{}` is there already, with other content", .0.display())]
+    OtherBlock(PathBuf),
     /// A block is missing.
-    #[error("a block that a snapshot needs is not in `{}`", path.display())]
-    NoBlock {
-        /// The file of blocks.
-        path: PathBuf,
-    },
+    #[error("a block that a snapshot needs is not in `{}`", .0.display())]
+    NoBlock(PathBuf),
     /// Nothing more can be appended, since an earlier write failed in the middle.
-    #[error("`{}` cannot be written any more since an earlier write failed", path.display())]
-    Broken {
-        /// The file.
-        path: PathBuf,
-    },
-    /// The disk is full.
-    #[error("cannot {operation} `{}`: {source}", path.display())]
-    Full {
-        /// What was attempted.
-        operation: &'static str,
-        /// The file or folder.
-        path: PathBuf,
-        /// The error of the system.
-        source: io::Error,
-    },
-    /// The file or folder is read-only.
-    #[error("cannot {operation} `{}`: {source}", path.display())]
-    ReadOnly {
-        /// What was attempted.
-        operation: &'static str,
-        /// The file or folder.
-        path: PathBuf,
-        /// The error of the system.
-        source: io::Error,
-    },
-    /// Any other error of the file system.
+    #[error("`{}` cannot be written any more since an earlier write failed", .0.display())]
+    Broken(PathBuf),
+    /// An error of the file system.
     #[error("cannot {operation} `{}`: {source}", path.display())]
     Io {
         /// What was attempted.
@@ -266,7 +227,7 @@ pub enum StoreError {
 
 impl StoreError {
     /// What the user can do.
-    pub const fn hint(&self) -> &'static str {
+    pub fn hint(&self) -> &'static str {
         match self {
             Self::Absent { .. } => "check the path; a store is made by a run with `--checkpoint`",
             Self::OtherCampaign { .. } => "give each campaign its own folder: `--store DIR`",
@@ -298,12 +259,23 @@ impl StoreError {
                 "the store is of another run or another version; start the run again"
             }
             Self::Broken { .. } => "free some space or check the disk, then resume the run",
-            Self::Full { .. } => "free some space, then resume the run",
-            Self::ReadOnly { .. } => "copy the store to a folder that you may write to",
+            Self::Io { .. } if self.is_full() => "free some space, then resume the run",
+            Self::Io { .. } if self.is_read_only() => "copy the store to a folder that you may write to",
             Self::Io { .. } => "check the disk, then resume the run",
             Self::NotBuiltIn { .. } => BUILD_REDB,
             Self::Engine { .. } => "check the disk; if it is sound, this is a bug: please report it",
         }
+    }
+
+    /// Whether the disk is full.
+    pub fn is_full(&self) -> bool {
+        use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+        matches!(self, Self::Io { source, .. } if matches!(source.kind(), StorageFull | QuotaExceeded | FileTooLarge))
+    }
+
+    /// Whether nothing may be written there.
+    pub fn is_read_only(&self) -> bool {
+        matches!(self, Self::Io { source, .. } if is_read_only(source))
     }
 
     /// Whether bytes differ from those that were written, or are missing.

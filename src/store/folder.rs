@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::about::{About, Cut, Newest, Section, SnapshotInfo, State, StoreOptions};
+use super::about::{About, Barrier, Newest, Section, SnapshotInfo, StoreOptions};
 use super::blocks::Blocks;
 use super::disk::{self, Disk, RealDisk};
 use super::engines::EngineKind;
 use super::error::StoreError;
 use super::finished;
-use super::generation::{self, Draft, Opener, Seal};
+use super::generation::{self, Opener, Seal};
 use super::journal::{Entries, Journal};
 use super::lock::Lock;
 use super::marker;
@@ -21,7 +21,7 @@ use super::place;
 /// A folder with the snapshots of one run, open in this process and in no other.
 ///
 /// ```
-/// use gridemu::store::{About, Cut, RunKind, Section, Store, StoreOptions};
+/// use gridemu::store::{About, Barrier, RunKind, Section, Store, StoreOptions};
 /// use gridemu::units::Time;
 ///
 /// # let folder = tempfile::tempdir()?;
@@ -29,13 +29,13 @@ use super::place;
 /// let (kind, title, program) = (RunKind::Run, "two sites".to_owned(), "0.1.0".to_owned());
 /// let about = About { kind, description: b"how to build it".to_vec(), title, hash: 7, program };
 /// let mut store = Store::create(&folder, &about, &StoreOptions::default())?;
-/// let cut = Cut { at: Time::from_secs(60), jobs: 3, records: 6, entries: 0, kept: false };
-/// store.write(cut, &[Section { name: "grid".to_owned(), version: 1, bytes: vec![1, 2, 3] }])?;
+/// let barrier = Barrier { at: Time::from_secs(60), jobs: 3, records: 6, entries: 0, kept: false };
+/// store.write(barrier, &[Section { name: "grid".to_owned(), version: 1, bytes: vec![1, 2, 3] }])?;
 /// drop(store);
 ///
 /// let store = Store::open(&folder, &StoreOptions::default())?;
 /// let newest = store.newest()?;
-/// assert_eq!((newest.cut, &newest.sections[0].bytes[..]), (cut, &[1, 2, 3][..]));
+/// assert_eq!((newest.barrier, &newest.sections[0].bytes[..]), (barrier, &[1, 2, 3][..]));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
@@ -43,10 +43,11 @@ pub struct Store {
     pub(super) folder: PathBuf,
     about: About,
     options: StoreOptions,
-    pub(super) means: Means,
+    pub(super) backend: Backend,
     blocks: Blocks,
     pub(super) journal: Journal,
-    trouble: Option<StoreError>,
+    /// Why space could not be freed after the last snapshot.
+    unfreed: Option<StoreError>,
     /// For each snapshot whether it is always kept, `None` for one that cannot be used; or `None` if this is not known yet.
     pub(super) known: Option<BTreeMap<u64, Option<bool>>>,
     _lock: Lock,
@@ -54,19 +55,19 @@ pub struct Store {
 
 /// The disk and the database that a store works with, so that tests can make both fail.
 #[derive(Clone)]
-pub(super) struct Means {
+pub(super) struct Backend {
     pub(super) disk: Arc<dyn Disk>,
     /// Opens a database; `None` opens that of the store's own engine.
     pub(super) open: Option<Arc<Opener>>,
 }
 
-impl Means {
+impl Backend {
     fn real() -> Self {
         Self { disk: Arc::new(RealDisk), open: None }
     }
 }
 
-impl std::fmt::Debug for Means {
+impl std::fmt::Debug for Backend {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.disk.fmt(f)
     }
@@ -79,27 +80,27 @@ impl Store {
     /// [`StoreError::Occupied`] if there is a store already, [`StoreError::Foreign`] if there is something else,
     /// and errors of the file system.
     pub fn create(folder: &Path, about: &About, options: &StoreOptions) -> Result<Self, StoreError> {
-        Self::create_with(folder, about, options, Means::real())
+        Self::create_with(folder, about, options, Backend::real())
     }
 
     pub(super) fn create_with(
         folder: &Path,
         about: &About,
         options: &StoreOptions,
-        means: Means,
+        backend: Backend,
     ) -> Result<Self, StoreError> {
         fs::create_dir_all(folder).map_err(|source| disk::at("create the folder", folder, source))?;
         place::refuse_others(folder)?;
-        let lock = Lock::take(&*means.disk, folder, options.patience)?;
+        let lock = Lock::take(&*backend.disk, folder, options.patience)?;
         // Another process may have made one while this one waited for the lock.
         place::refuse_others(folder)?;
-        generation::tidy(&*means.disk, folder)?;
-        marker::write(&*means.disk, folder, about, options.engine)?;
+        generation::tidy(&*backend.disk, folder)?;
+        marker::write(&*backend.disk, folder, about, options.engine)?;
         if let Some(parent) = folder.parent().filter(|parent| !parent.as_os_str().is_empty()) {
-            let synced = means.disk.sync_folder(parent);
+            let synced = backend.disk.sync_folder(parent);
             synced.map_err(|source| disk::at("create the folder", folder, source))?;
         }
-        Self::of(folder, about.clone(), *options, means, lock)
+        Self::of(folder, about.clone(), *options, backend, lock)
     }
 
     /// Opens an existing store. It keeps the engine that it was made with.
@@ -109,35 +110,40 @@ impl Store {
     /// [`StoreError::Older`], and damage of the marker or of the description of the run. Damaged snapshots are
     /// no error here: [`snapshots`](Self::snapshots) reports them.
     pub fn open(folder: &Path, options: &StoreOptions) -> Result<Self, StoreError> {
-        Self::open_with(folder, options, Means::real())
+        Self::open_with(folder, options, Backend::real())
     }
 
-    pub(super) fn open_with(folder: &Path, options: &StoreOptions, means: Means) -> Result<Self, StoreError> {
+    pub(super) fn open_with(
+        folder: &Path,
+        options: &StoreOptions,
+        backend: Backend,
+    ) -> Result<Self, StoreError> {
         place::refuse_no_store(folder)?;
-        let lock = Lock::take(&*means.disk, folder, options.patience)?;
+        let lock = Lock::take(&*backend.disk, folder, options.patience)?;
         let (about, engine) = marker::read(folder)?;
-        match generation::tidy(&*means.disk, folder) {
-            // The remains of a killed process do no harm in a read-only store.
-            Err(StoreError::ReadOnly { .. }) | Ok(()) => {}
-            Err(error) => return Err(error),
+        // The remains of a killed process do no harm in a read-only store.
+        if let Err(error) = generation::tidy(&*backend.disk, folder)
+            && !error.is_read_only()
+        {
+            return Err(error);
         }
-        Self::of(folder, about, StoreOptions { engine, ..*options }, means, lock)
+        Self::of(folder, about, StoreOptions { engine, ..*options }, backend, lock)
     }
 
     fn of(
         folder: &Path,
         about: About,
         options: StoreOptions,
-        means: Means,
+        backend: Backend,
         lock: Lock,
     ) -> Result<Self, StoreError> {
-        let blocks = Blocks::open(Arc::clone(&means.disk), folder)?;
+        let blocks = Blocks::open(Arc::clone(&backend.disk), folder)?;
         // A damaged seal is passed over here; reading its snapshot reports it.
         let seals = generation::numbers(folder)?.into_iter().map(|number| generation::seal(folder, number));
-        let known = seals.flatten().map(|seal| seal.cut.entries).max().unwrap_or(0);
-        let journal = Journal::new(Arc::clone(&means.disk), folder, known);
+        let known = seals.flatten().map(|seal| seal.barrier.entries).max().unwrap_or(0);
+        let journal = Journal::new(Arc::clone(&backend.disk), folder, known);
         let folder = folder.to_owned();
-        Ok(Self { folder, about, options, means, blocks, journal, trouble: None, known: None, _lock: lock })
+        Ok(Self { folder, about, options, backend, blocks, journal, unfreed: None, known: None, _lock: lock })
     }
 
     /// The run that this store is of.
@@ -160,7 +166,7 @@ impl Store {
     /// # Errors
     /// [`StoreError`] if the folder cannot be read.
     pub fn size_on_disk(&self) -> Result<u64, StoreError> {
-        disk::size_on_disk(&self.folder).map_err(|source| disk::at("read", &self.folder, source))
+        disk::size_on_disk(&self.folder)
     }
 
     /// The snapshots, oldest first. Every byte of them has been compared with the seals.
@@ -172,27 +178,23 @@ impl Store {
     }
 
     fn look(&self, number: u64) -> Result<SnapshotInfo, StoreError> {
-        let path = generation::path(&self.folder, number);
-        let on_disk = disk::size_on_disk(&path).map_err(|source| disk::at("read", &path, source))?;
-        let (seal, state) = match generation::seal(&self.folder, number) {
+        let on_disk = disk::size_on_disk(&generation::path(&self.folder, number))?;
+        let (info, checked) = match generation::seal(&self.folder, number) {
             Ok(seal) => {
-                let checked = self.check(&seal);
-                (Some(seal), checked)
+                let checked = generation::check(&self.folder, &seal, |_, _| Ok(()));
+                (seal.info(on_disk), checked.and_then(|()| self.blocks.check(&seal.blocks)))
             }
-            Err(error) => (None, Err(error)),
+            Err(error) => {
+                let unread =
+                    SnapshotInfo { number, barrier: None, taken: 0, bytes: 0, on_disk, damage: None };
+                (unread, Err(error))
+            }
         };
-        let state = match state {
-            Ok(()) => State::Intact,
-            Err(error) if error.is_damage() => State::Damaged(error.to_string()),
-            Err(error) => return Err(error),
-        };
-        let (cut, taken, bytes) = seal.map_or((None, 0, 0), |seal| (Some(seal.cut), seal.taken, seal.bytes));
-        Ok(SnapshotInfo { number, cut, taken, bytes, on_disk, state })
-    }
-
-    fn check(&self, seal: &Seal) -> Result<(), StoreError> {
-        generation::check(&self.folder, seal, |_, _| Ok(()))?;
-        self.blocks.check(&seal.blocks)
+        match checked {
+            Ok(()) => Ok(info),
+            Err(error) if error.is_damage() => Ok(SnapshotInfo { damage: Some(error.to_string()), ..info }),
+            Err(error) => Err(error),
+        }
     }
 
     /// Writes a snapshot, with the blocks that have been put. When this returns, it is durable. Then older snapshots are removed,
@@ -200,29 +202,30 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] if it cannot be written; the snapshots before it are unchanged then.
-    pub fn write(&mut self, cut: Cut, sections: &[Section]) -> Result<SnapshotInfo, StoreError> {
+    pub fn write(&mut self, barrier: Barrier, sections: &[Section]) -> Result<SnapshotInfo, StoreError> {
         self.blocks.sync()?;
         let mut known = self.take_known()?;
         let number = known.last_key_value().map_or(1, |(&number, _)| number + 1);
-        let draft = Draft {
-            number,
-            cut,
+        let seal = Seal {
+            snapshot: number,
+            barrier,
             taken: seconds_since_1970(),
+            bytes: sections.iter().map(|section| section.bytes.len() as u64).sum(),
             blocks: self.blocks.mark(),
-            sections,
-            chunk: self.options.engine.chunk(),
+            files: Vec::new(),
         };
-        let written = generation::write(&*self.means.disk, &*self.opener(), &self.folder, &draft);
+        let (disk, chunk) = (&*self.backend.disk, self.options.engine.chunk());
+        let written = generation::write(disk, &*self.opener(), &self.folder, seal, sections, chunk);
         // After an error it may be in place without being durable, so `known` is computed anew.
         let info = written?;
-        known.insert(number, Some(cut.kept));
+        known.insert(number, Some(barrier.kept));
         self.known = Some(known);
-        self.trouble = self.give_back_space().err();
+        self.unfreed = self.free_space().err();
         Ok(info)
     }
 
     /// Removes what is not needed once there is a newer snapshot.
-    fn give_back_space(&mut self) -> Result<(), StoreError> {
+    fn free_space(&mut self) -> Result<(), StoreError> {
         // A damaged snapshot has no use any more.
         self.drop_all_but(self.options.last, true)?;
         if self.blocks.are_released() && !self.any_needs_blocks()? {
@@ -233,8 +236,8 @@ impl Store {
     }
 
     /// Why space could not be freed after the last snapshot, if it could not; the next snapshot tries again.
-    pub const fn take_trouble(&mut self) -> Option<StoreError> {
-        self.trouble.take()
+    pub const fn take_cleanup_error(&mut self) -> Option<StoreError> {
+        self.unfreed.take()
     }
 
     /// Declares that snapshots from now on need none of the blocks that have been put, until another is put. The blocks are removed with
@@ -255,15 +258,16 @@ impl Store {
     /// # Errors
     /// [`StoreError::Unknown`] if no snapshot has this number, and any damage to it.
     pub fn read(&self, number: u64) -> Result<(SnapshotInfo, Vec<Section>), StoreError> {
-        self.has(number)?;
-        let seal = generation::seal(&self.folder, number)?;
+        let seal = self.seal(number)?;
         self.blocks.check(&seal.blocks)?;
-        let sections = generation::read(&*self.means.disk, &*self.opener(), &self.folder, &seal)?;
-        let path = generation::path(&self.folder, number);
-        let on_disk = disk::size_on_disk(&path).map_err(|source| disk::at("read", &path, source))?;
-        let Seal { cut, taken, bytes, .. } = seal;
-        let (cut, state) = (Some(cut), State::Intact);
-        Ok((SnapshotInfo { number, cut, taken, bytes, on_disk, state }, sections))
+        let sections = generation::read(&*self.backend.disk, &*self.opener(), &self.folder, &seal)?;
+        Ok((seal.info(disk::size_on_disk(&generation::path(&self.folder, number))?), sections))
+    }
+
+    /// The seal of a snapshot that must be there.
+    fn seal(&self, number: u64) -> Result<Seal, StoreError> {
+        self.has(number)?;
+        generation::seal(&self.folder, number)
     }
 
     pub(super) fn has(&self, number: u64) -> Result<(), StoreError> {
@@ -287,23 +291,16 @@ impl Store {
     ///
     /// # Errors
     /// As [`newest`](Self::newest).
-    pub fn newest_before(&self, wanted: impl Fn(&Cut) -> bool) -> Result<Newest, StoreError> {
+    pub fn newest_before(&self, wanted: impl Fn(&Barrier) -> bool) -> Result<Newest, StoreError> {
         let mut skipped = Vec::new();
         for number in generation::numbers(&self.folder)?.into_iter().rev() {
-            match generation::seal(&self.folder, number) {
-                Ok(seal) if !wanted(&seal.cut) => continue,
-                Ok(_) => {}
-                Err(error) if error.is_damage() => {
-                    skipped.push((number, error.to_string()));
-                    continue;
-                }
-                Err(error) => return Err(error),
-            }
-            match self.read(number) {
-                Ok((info, sections)) => {
-                    let Some(cut) = info.cut else { continue };
-                    return Ok(Newest { number, cut, info, sections, skipped });
-                }
+            let read = match generation::seal(&self.folder, number) {
+                Ok(seal) if !wanted(&seal.barrier) => continue,
+                Ok(seal) => self.read(number).map(|(_, sections)| (seal.barrier, sections)),
+                Err(error) => Err(error),
+            };
+            match read {
+                Ok((barrier, sections)) => return Ok(Newest { number, barrier, sections, skipped }),
                 // A database that fails on unchanged files is no better than a damaged one.
                 Err(error) if error.is_damage() || matches!(error, StoreError::Engine { .. }) => {
                     skipped.push((number, error.to_string()));
@@ -318,16 +315,15 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::Unknown`], damage of its seal, and errors of the file system.
-    pub fn go_on_from(&mut self, number: u64) -> Result<(), StoreError> {
-        self.has(number)?;
-        let seal = generation::seal(&self.folder, number)?;
+    pub fn continue_from(&mut self, number: u64) -> Result<(), StoreError> {
+        let seal = self.seal(number)?;
         self.blocks.check(&seal.blocks)?;
         self.known = None;
         for later in generation::numbers(&self.folder)?.into_iter().rev().filter(|&n| n > number) {
-            generation::remove(&*self.means.disk, &self.folder, later)?;
+            generation::remove(&*self.backend.disk, &self.folder, later)?;
         }
         // A snapshot that needs no blocks may come after some that do.
-        if seal.blocks.count > 0 { self.blocks.cut(&seal.blocks) } else { Ok(()) }
+        if seal.blocks.count > 0 { self.blocks.truncate(&seal.blocks) } else { Ok(()) }
     }
 
     /// Puts a block that snapshots from now on share; it becomes durable with the next of them. Nothing happens
@@ -347,38 +343,9 @@ impl Store {
         self.blocks.get(id)
     }
 
-    /// Removes all blocks. Snapshots that need one count as damaged from then on.
-    ///
-    /// # Errors
-    /// Errors of the file system.
-    pub fn drop_blocks(&mut self) -> Result<(), StoreError> {
-        self.known = None;
-        self.blocks.clear()
-    }
-
     /// A handle to the journal, for another thread.
     pub fn journal_handle(&self) -> Journal {
         self.journal.clone()
-    }
-
-    /// Sets the number of the first journal entry of a new store: earlier entries are in the store from which this run was forked.
-    ///
-    /// # Errors
-    /// [`StoreError::Occupied`] if there are entries or snapshots already, and errors of the file system.
-    pub fn begin_journal_at(&mut self, number: u64) -> Result<(), StoreError> {
-        if self.journal.entries()? > 0 || !generation::numbers(&self.folder)?.is_empty() {
-            let (path, title) = (self.folder.clone(), self.about.title.clone());
-            return Err(StoreError::Occupied { path, title, finished: self.finished()?.is_some() });
-        }
-        self.journal.begin_at(number)
-    }
-
-    /// Appends an entry to the journal. When this returns, it is durable, and may be used. Returns its number.
-    ///
-    /// # Errors
-    /// As [`Journal::append`].
-    pub fn append(&mut self, entry: &[u8]) -> Result<u64, StoreError> {
-        self.journal.append(entry)
     }
 
     /// The entries of the journal after the barrier of a snapshot.
@@ -387,8 +354,7 @@ impl Store {
     /// [`StoreError::Damaged`] and [`StoreError::CutShort`] name the entry; damage of the seal; and errors of the
     /// file system.
     pub fn journal(&self, snapshot: u64) -> Result<Entries, StoreError> {
-        self.has(snapshot)?;
-        self.journal.since(generation::seal(&self.folder, snapshot)?.cut.entries)
+        self.journal.since(self.seal(snapshot)?.barrier.entries)
     }
 
     /// Marks the run as over, with its summary.
@@ -396,7 +362,7 @@ impl Store {
     /// # Errors
     /// Errors of the file system.
     pub fn finish(&mut self, summary: &[u8]) -> Result<(), StoreError> {
-        finished::write(&*self.means.disk, &self.folder, summary)
+        finished::write(&*self.backend.disk, &self.folder, summary)
     }
 
     /// The summary of the run, if it is over.
@@ -409,7 +375,7 @@ impl Store {
 
     fn opener(&self) -> Arc<Opener> {
         let engine = self.options.engine;
-        self.means.open.clone().unwrap_or_else(|| Arc::new(move |folder: &Path| engine.open(folder)))
+        self.backend.open.clone().unwrap_or_else(|| Arc::new(move |folder: &Path| engine.open(folder)))
     }
 }
 

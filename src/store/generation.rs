@@ -1,20 +1,18 @@
 //! One snapshot in its folder: a fresh database, and a seal over its files.
 
 use std::fs::{self, File};
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
-use xxhash_rust::xxh3::xxh3_128;
 
-use super::about::{Cut, Section, SnapshotInfo, State};
+use super::about::{Barrier, Section, SnapshotInfo};
 use super::blocks::Mark;
 use super::disk::{self, Disk, engine_at};
 use super::engine::{Engine, EngineError};
 use super::error::{Part, StoreError};
 use super::payload;
-use super::text::{self, Fault};
+use super::text::{self, Text};
 
 const PREFIX: &str = "snapshot-";
 const PART: &str = ".part";
@@ -31,31 +29,30 @@ pub(super) type Opener = dyn Fn(&Path) -> Result<Box<dyn Engine>, EngineError> +
 #[serde(deny_unknown_fields)]
 pub(super) struct Seal {
     pub(super) snapshot: u64,
-    pub(super) cut: Cut,
+    #[serde(rename = "cut")]
+    pub(super) barrier: Barrier,
     pub(super) taken: u64,
     pub(super) bytes: u64,
     /// The blocks that it needs.
     pub(super) blocks: Mark,
-    files: Vec<Sealed>,
+    /// The files of its database; none before it has been written.
+    pub(super) files: Vec<Sealed>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Sealed {
+pub(super) struct Sealed {
     name: String,
     len: u64,
     xxh3: String,
 }
 
-/// A snapshot to be written.
-pub(super) struct Draft<'a> {
-    pub(super) number: u64,
-    pub(super) cut: Cut,
-    pub(super) taken: u64,
-    pub(super) blocks: Mark,
-    pub(super) sections: &'a [Section],
-    /// The largest value for the database.
-    pub(super) chunk: usize,
+impl Seal {
+    /// The snapshot in a list of snapshots.
+    pub(super) fn info(&self, on_disk: u64) -> SnapshotInfo {
+        let Self { snapshot: number, barrier, taken, bytes, .. } = *self;
+        SnapshotInfo { number, barrier: Some(barrier), taken, bytes, on_disk, damage: None }
+    }
 }
 
 /// The folder of a snapshot.
@@ -78,9 +75,7 @@ pub(super) fn is_leftover(name: &str) -> bool {
 /// Removes what a killed process was making or removing.
 pub(super) fn tidy(disk: &dyn Disk, store: &Path) -> Result<(), StoreError> {
     for name in names(store)?.iter().filter(|name| is_leftover(name)) {
-        let path = store.join(name);
-        let removed = if path.is_dir() { disk.remove_folder(&path) } else { disk.remove_file(&path) };
-        removed.map_err(|source| disk::at("remove", &path, source))?;
+        disk::remove(disk, &store.join(name))?;
     }
     Ok(())
 }
@@ -96,72 +91,52 @@ pub(super) fn number_of(name: &str) -> Option<u64> {
     name.strip_prefix(PREFIX)?.parse().ok()
 }
 
-/// Writes a snapshot. When this returns, it is durable; if it fails, nothing of it stays.
+/// Writes a snapshot, its sections in pieces of at most `chunk` bytes. When this returns, it is durable; if it fails, nothing of it
+/// stays.
 pub(super) fn write(
     disk: &dyn Disk,
     open: &Opener,
     store: &Path,
-    draft: &Draft<'_>,
+    seal: Seal,
+    sections: &[Section],
+    chunk: usize,
 ) -> Result<SnapshotInfo, StoreError> {
-    let place = path(store, draft.number);
+    let place = path(store, seal.snapshot);
     let part = disk::part_of(&place);
-    let written = write_part(disk, open, &part, draft).and_then(|on_disk| {
+    let written = write_part(disk, open, &part, seal, sections, chunk).and_then(|info| {
         let put = disk.rename(&part, &place).and_then(|()| disk.sync_folder(store));
         put.map_err(|source| disk::at("put in place", &place, source))?;
-        Ok(on_disk)
+        Ok(info)
     });
-    match written {
-        Ok(on_disk) => Ok(SnapshotInfo {
-            number: draft.number,
-            cut: Some(draft.cut),
-            taken: draft.taken,
-            bytes: payload_of(draft),
-            on_disk,
-            state: State::Intact,
-        }),
-        Err(error) => {
-            // This makes room on a full disk for the next attempt; what cannot be removed goes when the store is opened.
-            let _ = disk.remove_folder(&part);
-            Err(error)
-        }
-    }
+    written.inspect_err(|_| {
+        // This makes room on a full disk for the next attempt; what cannot be removed goes when the store is opened.
+        let _ = disk.remove_folder(&part);
+    })
 }
 
-fn payload_of(draft: &Draft<'_>) -> u64 {
-    draft.sections.iter().map(|section| section.bytes.len() as u64).sum()
-}
-
-fn write_part(disk: &dyn Disk, open: &Opener, part: &Path, draft: &Draft<'_>) -> Result<u64, StoreError> {
+fn write_part(
+    disk: &dyn Disk,
+    open: &Opener,
+    part: &Path,
+    mut seal: Seal,
+    sections: &[Section],
+    chunk: usize,
+) -> Result<SnapshotInfo, StoreError> {
     if part.exists() {
-        disk.remove_folder(part).map_err(|source| disk::at("remove", part, source))?;
+        disk::remove(disk, part)?;
     }
     let data = part.join(DATA);
     let made = disk.create_folder(part).and_then(|()| disk.create_folder(&data));
     made.map_err(|source| disk::at("create", part, source))?;
 
     let mut engine = open(&data).map_err(|error| engine_at("create the database", &data, error))?;
-    let put = payload::put(&mut *engine, &data, draft.number, draft.cut, draft.sections, draft.chunk);
+    let put = payload::put(&mut *engine, &data, seal.snapshot, seal.barrier, sections, chunk);
     let closed = engine.close().map_err(|error| engine_at("close the database", &data, error));
     put.and(closed)?;
 
-    let mut files = Vec::new();
-    seal_folder(disk, &data, "", &mut files)?;
-    let seal = Seal {
-        snapshot: draft.number,
-        cut: draft.cut,
-        taken: draft.taken,
-        bytes: payload_of(draft),
-        blocks: draft.blocks.clone(),
-        files,
-    };
-    let path = part.join(SEAL);
-    let text = text::encode(&seal).map_err(|why| StoreError::Engine {
-        operation: "write",
-        path: path.clone(),
-        why,
-    })?;
-    disk::write_whole(disk, &path, text.as_bytes())?;
-    disk::size_on_disk(part).map_err(|source| disk::at("read", part, source))
+    seal_folder(disk, &data, "", &mut seal.files)?;
+    text::write(disk, &part.join(SEAL), &seal)?;
+    Ok(seal.info(disk::size_on_disk(part)?))
 }
 
 /// Syncs the files of a folder and computes their hashes, in the order of their names.
@@ -182,7 +157,7 @@ fn seal_folder(
             let file = File::open(&path).map_err(fail)?;
             disk.sync(&file).map_err(|source| disk::at("write", &path, source))?;
             let bytes = fs::read(&path).map_err(fail)?;
-            let (len, xxh3) = (bytes.len() as u64, format!("{:032x}", xxh3_128(&bytes)));
+            let (len, xxh3) = (bytes.len() as u64, disk::hash_of(&bytes));
             files.push(Sealed { name: format!("{prefix}{name}"), len, xxh3 });
         }
     }
@@ -192,21 +167,16 @@ fn seal_folder(
 /// The seal of a snapshot.
 pub(super) fn seal(store: &Path, number: u64) -> Result<Seal, StoreError> {
     let path = path(store, number).join(SEAL);
-    let part = || Part::Seal { snapshot: number };
-    let damaged = |why: String| StoreError::Damaged { part: part(), path: path.clone(), why };
-    let bytes = match fs::read(&path) {
-        Ok(bytes) => bytes,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Err(damaged("is not there".to_owned())),
-        Err(error) => return Err(disk::at("read", &path, error)),
+    let part = Part::Seal(number);
+    let Some(text) = Text::read(path.clone(), part.clone())? else {
+        return Err(StoreError::Damaged { part, path, why: "is not there".to_owned() });
     };
-    let seal: Seal = text::decode(&bytes).map_err(|fault| match fault {
-        Fault::Short => {
-            let why = "has no line with its hash at the end".to_owned();
-            StoreError::CutShort { part: part(), path: path.clone(), why }
-        }
-        Fault::Changed(why) => damaged(why),
-    })?;
-    if seal.snapshot == number { Ok(seal) } else { Err(damaged(format!("is of snapshot {}", seal.snapshot))) }
+    let seal: Seal = text.value()?;
+    if seal.snapshot == number {
+        Ok(seal)
+    } else {
+        Err(text.damaged(format!("is of snapshot {}", seal.snapshot)))
+    }
 }
 
 /// Checks every file of a snapshot, and passes each to `with`.
@@ -216,24 +186,9 @@ pub(super) fn check(
     mut with: impl FnMut(&str, &[u8]) -> Result<(), StoreError>,
 ) -> Result<(), StoreError> {
     let data = path(store, seal.snapshot).join(DATA);
-    for file in &seal.files {
-        let path = data.join(&file.name);
-        let part = Part::File { snapshot: seal.snapshot };
-        let bytes = match fs::read(&path) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                return Err(StoreError::Damaged { part, path, why: "is not there".to_owned() });
-            }
-            Err(error) => return Err(disk::at("read", &path, error)),
-        };
-        if (bytes.len() as u64) < file.len {
-            let why = format!("has {} of its {} bytes", bytes.len(), file.len);
-            return Err(StoreError::CutShort { part, path, why });
-        }
-        if bytes.len() as u64 > file.len || format!("{:032x}", xxh3_128(&bytes)) != file.xxh3 {
-            return Err(StoreError::Damaged { part, path, why: "is not what was written".to_owned() });
-        }
-        with(&file.name, &bytes)?;
+    for Sealed { name, len, xxh3 } in &seal.files {
+        let part = Part::File(seal.snapshot);
+        with(name, &disk::read_checked(data.join(name), part, *len, xxh3)?)?;
     }
     Ok(())
 }
@@ -278,14 +233,11 @@ impl<'a> Copied<'a> {
         let name = format!("{READING}{}-{}", std::process::id(), COPIES.fetch_add(1, Ordering::Relaxed));
         let folder = store.join(&name);
         let made = match disk.create_folder(&folder) {
-            Err(error)
-                if matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem) =>
-            {
+            Err(error) if disk::is_read_only(&error) => {
                 let folder = std::env::temp_dir().join(format!("gridemu-{name}"));
                 disk.create_folder(&folder).map(|()| folder)
             }
-            Ok(()) => Ok(folder),
-            Err(error) => Err(error),
+            made => made.map(|()| folder),
         };
         let folder = made.map_err(|source| disk::at("create", &store.join(&name), source))?;
         Ok(Self { disk, folder })

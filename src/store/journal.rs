@@ -3,12 +3,12 @@
 //! Entries are numbered through the whole life of a store. They are in files of about a megabyte; a file is removed
 //! once no snapshot needs it any more.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::disk::{self, Disk};
 use super::error::{Part, StoreError};
+use super::generation;
 use super::log::{self, Log, Rest};
 
 pub(super) const PREFIX: &str = "journal-";
@@ -64,15 +64,6 @@ impl Journal {
     /// [`StoreError`] if the existing journal cannot be read.
     pub fn entries(&self) -> Result<u64, StoreError> {
         self.with(Inner::next)
-    }
-
-    /// Sets the number of the first entry, in a store without entries.
-    pub(super) fn begin_at(&self, number: u64) -> Result<(), StoreError> {
-        self.with(|inner| {
-            inner.log = Some(Log::create(&inner.disk, &inner.path(number), number)?);
-            inner.next = Some(number);
-            Ok(())
-        })
     }
 
     /// The entries from this number on.
@@ -182,8 +173,7 @@ impl Inner {
     fn forget_before(&self, number: u64) -> Result<(), StoreError> {
         for pair in self.files()?.windows(2) {
             if pair[1] <= number {
-                let path = self.path(pair[0]);
-                self.disk.remove_file(&path).map_err(|source| disk::at("remove", &path, source))?;
+                disk::remove(&*self.disk, &self.path(pair[0]))?;
             }
         }
         Ok(())
@@ -195,13 +185,8 @@ impl Inner {
 
     /// The numbers of the files' first entries, in order.
     fn files(&self) -> Result<Vec<u64>, StoreError> {
-        let fail = |source| disk::at("read", &self.folder, source);
-        let mut files = Vec::new();
-        for entry in fs::read_dir(&self.folder).map_err(fail)? {
-            let name = entry.map_err(fail)?.file_name();
-            let number = name.to_str().and_then(|name| name.strip_prefix(PREFIX)?.parse::<u64>().ok());
-            files.extend(number);
-        }
+        let number = |name: &String| name.strip_prefix(PREFIX)?.parse().ok();
+        let mut files: Vec<u64> = generation::names(&self.folder)?.iter().filter_map(number).collect();
         files.sort_unstable();
         Ok(files)
     }

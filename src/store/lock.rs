@@ -6,7 +6,7 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
-use super::disk::{Disk, at};
+use super::disk::{Disk, at, is_read_only};
 use super::error::StoreError;
 
 /// The file that is locked. It always stays: only the lock shows whether a process uses the store.
@@ -28,9 +28,7 @@ impl Lock {
         let mut writable = true;
         let mut file = match disk.open(&path) {
             Ok(file) => file,
-            Err(error)
-                if matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem) =>
-            {
+            Err(error) if is_read_only(&error) => {
                 writable = false;
                 match File::open(&path) {
                     Ok(file) => file,

@@ -8,7 +8,7 @@
 //! Numbers count from `first`; all integers are little-endian. The length has a check of its own, so that a file
 //! that ends too early (a write was torn by a kill) can be distinguished from one in which a length was changed.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{ErrorKind, Seek, SeekFrom};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -100,7 +100,7 @@ impl Log {
     /// Appends an entry and returns its hash. It is durable after [`sync`](Self::sync).
     pub(super) fn append(&mut self, bytes: &[u8]) -> Result<u128, StoreError> {
         if self.broken {
-            return Err(StoreError::Broken { path: self.path.clone() });
+            return Err(StoreError::Broken(self.path.clone()));
         }
         let fail = |source| disk::at("write", &self.path, source);
         let len = u32::try_from(bytes.len()).map_err(|_| fail(ErrorKind::FileTooLarge.into()))?;
@@ -125,7 +125,7 @@ impl Log {
     /// Waits until all entries are on the disk.
     pub(super) fn sync(&mut self) -> Result<(), StoreError> {
         if self.broken {
-            return Err(StoreError::Broken { path: self.path.clone() });
+            return Err(StoreError::Broken(self.path.clone()));
         }
         self.disk.sync(&self.file).map_err(|source| {
             // After a failed sync the contents of the disk are unknown, and a second sync would report success.
@@ -152,28 +152,25 @@ impl Log {
 
 /// Reads a file of entries, the first of which should have the number `first`; `None` if there is no file.
 pub(super) fn load(path: &Path, first: u64) -> Result<Option<(Vec<u8>, Scan)>, StoreError> {
-    match fs::read(path) {
-        Ok(bytes) => {
-            let scan = scan(&bytes, first);
-            Ok(Some((bytes, scan)))
-        }
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(disk::at("read", path, error)),
-    }
+    let scanned = |bytes: Vec<u8>| {
+        let scan = scan(&bytes, first);
+        (bytes, scan)
+    };
+    Ok(disk::read(path)?.map(scanned))
 }
 
 /// Finds the entries in the bytes of a file.
-pub(super) fn scan(file: &[u8], first: u64) -> Scan {
+fn scan(file: &[u8], first: u64) -> Scan {
+    // After a loss of power a file may be longer without the new bytes.
+    let torn_or = |bytes: &[u8], why: &dyn Fn() -> String| {
+        if bytes.iter().all(|&byte| byte == 0) { Rest::Torn } else { Rest::Damaged(why()) }
+    };
     let Some(header) = file.get(..HEADER) else {
         // A file whose header was not completed has never held an entry.
         return Scan { rest: Rest::Torn, ..Scan::default() };
     };
     if header != header_of(first) {
-        let rest = if file.iter().all(|&byte| byte == 0) {
-            Rest::Torn
-        } else {
-            Rest::Damaged("has another header than was written".to_owned())
-        };
+        let rest = torn_or(file, &|| "has another header than was written".to_owned());
         return Scan { rest, ..Scan::default() };
     }
     let mut scan = Scan { end: HEADER as u64, ..Scan::default() };
@@ -186,12 +183,7 @@ pub(super) fn scan(file: &[u8], first: u64) -> Scan {
         };
         let (len, check) = (short(&head[..4]), short(&head[4..]));
         if check != check_of(number, len) {
-            // After a loss of power a file may be longer without the new bytes.
-            scan.rest = if file[at..].iter().all(|&byte| byte == 0) {
-                Rest::Torn
-            } else {
-                Rest::Damaged(format!("holds no entry at byte {at}"))
-            };
+            scan.rest = torn_or(&file[at..], &|| format!("holds no entry at byte {at}"));
             break;
         }
         let start = at + HEAD;

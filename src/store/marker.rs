@@ -1,17 +1,14 @@
 //! The marker: the file that makes a folder a store, and the description of its run beside it.
 
-use std::fs;
-use std::io::ErrorKind;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use xxhash_rust::xxh3::xxh3_128;
 
 use super::about::{About, RunKind};
 use super::disk::{self, Disk};
 use super::engines::EngineKind;
 use super::error::{Part, StoreError};
-use super::text::{self, Fault};
+use super::text;
 
 /// The file that makes a folder a store.
 pub(super) const MARKER: &str = "gridemu-store";
@@ -38,14 +35,6 @@ struct Marker {
     run: (u64, String),
 }
 
-/// The fields that every layout has.
-#[derive(Deserialize)]
-struct Layout {
-    layout: u32,
-    #[serde(default)]
-    program: String,
-}
-
 /// Writes the description, then the marker: from then on the folder is a store.
 pub(super) fn write(
     disk: &dyn Disk,
@@ -62,64 +51,18 @@ pub(super) fn write(
         kind: about.kind,
         title: about.title.clone(),
         scenario: format!("{:032x}", about.hash),
-        run: (about.description.len() as u64, format!("{:032x}", xxh3_128(&about.description))),
+        run: (about.description.len() as u64, disk::hash_of(&about.description)),
     };
-    let path = folder.join(MARKER);
-    let text = text::encode(&marker).map_err(|why| StoreError::Engine {
-        operation: "write",
-        path: path.clone(),
-        why,
-    })?;
-    disk::write_whole(disk, &path, text.as_bytes())
+    text::write(disk, &folder.join(MARKER), &marker)
 }
 
 /// Reads the description of the run, and the engine.
 pub(super) fn read(folder: &Path) -> Result<(About, EngineKind), StoreError> {
-    let path = folder.join(MARKER);
-    let bytes = fs::read(&path).map_err(|source| disk::at("read", &path, source))?;
-    let damaged = |why: String| StoreError::Damaged { part: Part::Marker, path: path.clone(), why };
-    let body = text::body(&bytes).map_err(|fault| match fault {
-        Fault::Short => StoreError::CutShort {
-            part: Part::Marker,
-            path: path.clone(),
-            why: "has no line with its hash at the end".to_owned(),
-        },
-        Fault::Changed(why) => damaged(why),
-    })?;
-    let Layout { layout, program } =
-        serde_json::from_str(body).map_err(|error| damaged(format!("cannot be read: {error}")))?;
-    if layout > LAYOUT {
-        return Err(StoreError::Newer { path: folder.to_owned(), layout, known: LAYOUT, program });
-    }
-    if layout < EARLIEST {
-        return Err(StoreError::Older { path: folder.to_owned(), layout, known: EARLIEST, program });
-    }
-    let marker: Marker =
-        serde_json::from_str(body).map_err(|error| damaged(format!("cannot be read: {error}")))?;
-    let engine = marker.engine.parse().map_err(damaged)?;
-    let hash = u128::from_str_radix(&marker.scenario, 16)
-        .map_err(|_| damaged(format!("has no hash of a scenario: `{}`", marker.scenario)))?;
-    let description = read_run(folder, &marker.run)?;
-    let Marker { kind, title, program, .. } = marker;
+    let (marker, text) = text::read_marker::<Marker>(folder, MARKER, EARLIEST..=LAYOUT)?;
+    let Marker { kind, title, program, engine, scenario, run: (len, hash_of_run), .. } = marker;
+    let engine = engine.parse().map_err(|why: String| text.damaged(why))?;
+    let hash = u128::from_str_radix(&scenario, 16)
+        .map_err(|_| text.damaged(format!("has no hash of a scenario: `{scenario}`")))?;
+    let description = disk::read_checked(folder.join(RUN), Part::Run, len, &hash_of_run)?;
     Ok((About { kind, description, title, hash, program }, engine))
-}
-
-fn read_run(folder: &Path, (len, hash): &(u64, String)) -> Result<Vec<u8>, StoreError> {
-    let path = folder.join(RUN);
-    let part = Part::Run;
-    let bytes = match fs::read(&path) {
-        Ok(bytes) => bytes,
-        Err(error) if error.kind() == ErrorKind::NotFound => {
-            return Err(StoreError::Damaged { part, path, why: "is not there".to_owned() });
-        }
-        Err(error) => return Err(disk::at("read", &path, error)),
-    };
-    if (bytes.len() as u64) < *len {
-        let why = format!("has {} of its {len} bytes", bytes.len());
-        return Err(StoreError::CutShort { part, path, why });
-    }
-    if format!("{:032x}", xxh3_128(&bytes)) != *hash {
-        return Err(StoreError::Damaged { part, path, why: "is not what was written".to_owned() });
-    }
-    Ok(bytes)
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::about::{Cut, Section};
+use super::about::{Barrier, Section};
 use super::disk::engine_at;
 use super::engine::Engine;
 use super::error::{Part, StoreError};
@@ -18,7 +18,7 @@ const VERSION: u32 = 1;
 struct Manifest {
     version: u32,
     snapshot: u64,
-    cut: Cut,
+    barrier: Barrier,
     sections: Vec<Contents>,
 }
 
@@ -36,7 +36,7 @@ pub(super) fn put(
     engine: &mut dyn Engine,
     folder: &Path,
     snapshot: u64,
-    cut: Cut,
+    barrier: Barrier,
     sections: &[Section],
     chunk: usize,
 ) -> Result<(), StoreError> {
@@ -52,7 +52,7 @@ pub(super) fn put(
         contents.push(Contents { name, version, len, chunks });
     }
     engine.flush().map_err(fail)?;
-    let manifest = Manifest { version: VERSION, snapshot, cut, sections: contents };
+    let manifest = Manifest { version: VERSION, snapshot, barrier, sections: contents };
     let body = postcard::to_stdvec(&manifest).map_err(|error| StoreError::Engine {
         operation: "write",
         path: folder.to_owned(),
@@ -69,7 +69,7 @@ pub(super) fn get(engine: &dyn Engine, folder: &Path, snapshot: u64) -> Result<V
     let fail = |error| engine_at("read", folder, error);
     let damaged =
         |part, why: &str| StoreError::Damaged { part, path: folder.to_owned(), why: why.to_owned() };
-    let part = || Part::Manifest { snapshot };
+    let part = || Part::Manifest(snapshot);
     let value = engine.get(MANIFEST).map_err(fail)?.ok_or_else(|| damaged(part(), "has no manifest"))?;
     let body = value.get(16..).filter(|body| value[..16] == xxh3_128(body).to_le_bytes());
     let body = body.ok_or_else(|| damaged(part(), "has a manifest with another hash"))?;

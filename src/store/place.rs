@@ -29,15 +29,18 @@ pub(super) fn refuse_others(folder: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// Refuses a folder that is no store.
-pub(super) fn refuse_no_store(folder: &Path) -> Result<(), StoreError> {
+/// Refuses what is no folder.
+pub(super) fn refuse_no_folder(folder: &Path) -> Result<(), StoreError> {
     let path = folder.to_owned();
     if !folder.exists() {
-        return Err(StoreError::Absent { path });
+        return Err(StoreError::Absent(path));
     }
-    if !folder.is_dir() {
-        return Err(StoreError::Foreign { path, what: "it is a file".to_owned() });
-    }
+    if folder.is_dir() { Ok(()) } else { Err(StoreError::Foreign { path, what: "it is a file".to_owned() }) }
+}
+
+/// Refuses a folder that is no store.
+pub(super) fn refuse_no_store(folder: &Path) -> Result<(), StoreError> {
+    refuse_no_folder(folder)?;
     if folder.join(MARKER).exists() {
         return Ok(());
     }
@@ -49,5 +52,5 @@ pub(super) fn refuse_no_store(folder: &Path) -> Result<(), StoreError> {
     } else {
         format!("the file `{MARKER}` is not there")
     };
-    Err(StoreError::Foreign { path, what })
+    Err(StoreError::Foreign { path: folder.to_owned(), what })
 }

@@ -1,13 +1,44 @@
-//! Removal of snapshots that need not be kept.
+//! Removal of a store, and of snapshots that need not be kept.
 
 use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
 
-use super::about::{SnapshotInfo, State};
+use super::about::SnapshotInfo;
+use super::blocks::BLOCKS;
+use super::disk::{self, RealDisk};
 use super::error::StoreError;
+use super::finished::FINISHED;
 use super::folder::Store;
-use super::generation;
+use super::lock::Lock;
+use super::marker::{MARKER, RUN};
+use super::{generation, journal};
 
 impl Store {
+    /// Removes the store in `folder`, whatever state it is in, and nothing else that is there; the empty folder stays. Nothing happens
+    /// if there is no store.
+    ///
+    /// # Errors
+    /// [`StoreError::InUse`], and errors of the file system; the call can be repeated then.
+    pub fn clear(folder: &Path, patience: Duration) -> Result<(), StoreError> {
+        if !folder.join(MARKER).exists() {
+            return Ok(());
+        }
+        let _lock = Lock::take(&RealDisk, folder, patience)?;
+        let names = generation::names(folder)?;
+        let is_snapshot = |name: &str| generation::number_of(name).is_some() || generation::is_leftover(name);
+        let is_file = |name: &str| name == BLOCKS || name == FINISHED || name.starts_with(journal::PREFIX);
+        // Without the marker the folder is no store any more, so the marker goes last, before files that can stay without harm.
+        let parts = names.iter().filter(|name| is_snapshot(name) || is_file(name)).map(String::as_str);
+        for name in parts.chain([MARKER, RUN]) {
+            let path = folder.join(name);
+            if path.exists() {
+                disk::remove(&RealDisk, &path)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Removes all snapshots but the latest `last`, at least one, and those that are always kept. Returns the
     /// numbers of the removed ones.
     ///
@@ -33,7 +64,7 @@ impl Store {
             self.known = Some(known);
             return Err(StoreError::Last { path: self.folder.clone(), number });
         }
-        generation::remove(&*self.means.disk, &self.folder, number)
+        generation::remove(&*self.backend.disk, &self.folder, number)
     }
 
     /// For each snapshot whether it is always kept, `None` for one that cannot be used. The caller puts this
@@ -42,11 +73,9 @@ impl Store {
         if let Some(known) = self.known.take() {
             return Ok(known);
         }
-        let kept = |info: SnapshotInfo| match (info.state, info.cut) {
-            (State::Intact, Some(cut)) => (info.number, Some(cut.kept)),
-            _ => (info.number, None),
-        };
-        Ok(self.snapshots()?.into_iter().map(kept).collect())
+        let kept =
+            |info: SnapshotInfo| info.barrier.filter(|_| info.damage.is_none()).map(|barrier| barrier.kept);
+        Ok(self.snapshots()?.into_iter().map(|info| (info.number, kept(info))).collect())
     }
 
     /// Removes all snapshots but the latest `last` and those that are always kept.
@@ -59,19 +88,15 @@ impl Store {
             None => damaged_too.then_some(number),
         };
         let going: Vec<u64> = known.iter().filter_map(goes).collect();
-        let mut removed = Ok(());
         for number in &going {
-            removed = generation::remove(&*self.means.disk, &self.folder, *number);
-            if removed.is_err() {
-                break;
-            }
+            // After an error `known` is computed anew.
+            generation::remove(&*self.backend.disk, &self.folder, *number)?;
             known.remove(number);
         }
         let oldest = known.keys().next().copied();
-        self.known = removed.is_ok().then_some(known);
-        removed?;
+        self.known = Some(known);
         if let Some(seal) = oldest.and_then(|number| generation::seal(&self.folder, number).ok()) {
-            self.journal.forget_before(seal.cut.entries)?;
+            self.journal.forget_before(seal.barrier.entries)?;
         }
         Ok(going)
     }

@@ -14,7 +14,6 @@
 //!
 //! The marker comes last when a store is made, so a folder without one holds nothing that was acknowledged.
 
-use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -29,7 +28,8 @@ use super::error::{Part, StoreError};
 use super::generation;
 use super::lock::{LOCK, Lock};
 use super::marker::MARKER as OF_A_RUN;
-use super::text::{self, Fault};
+use super::place;
+use super::text;
 
 /// The file that makes a folder a store of results.
 const MARKER: &str = "gridemu-campaign";
@@ -52,18 +52,10 @@ struct Marker {
     campaign: String,
 }
 
-/// The fields that every layout has.
-#[derive(Deserialize)]
-struct Layout {
-    layout: u32,
-    #[serde(default)]
-    program: String,
-}
-
 /// The results of one campaign, open in this process and in no other.
+#[derive(Debug)]
 pub struct ResultStore {
     folder: PathBuf,
-    campaign: String,
     /// `None` once it is closed.
     engine: Option<Box<dyn Engine>>,
     _lock: Lock,
@@ -95,39 +87,30 @@ impl ResultStore {
     /// # Errors
     /// [`StoreError::Absent`], and as [`ResultStore::open_or_create`].
     pub fn open(folder: &Path, campaign: Option<&str>, patience: Duration) -> Result<Self, StoreError> {
-        let path = folder.to_owned();
-        if !folder.exists() {
-            return Err(StoreError::Absent { path });
-        }
-        if !folder.is_dir() {
-            return Err(StoreError::Foreign { path, what: "it is a file".to_owned() });
-        }
+        place::refuse_no_folder(folder)?;
         refuse_others(folder)?;
         if !folder.join(MARKER).exists() {
-            return Err(StoreError::Foreign { path, what: "it holds no results of a campaign".to_owned() });
+            let what = "it holds no results of a campaign".to_owned();
+            return Err(StoreError::Foreign { path: folder.to_owned(), what });
         }
         Self::of(folder, campaign, Lock::take(&RealDisk, folder, patience)?)
     }
 
     fn of(folder: &Path, wanted: Option<&str>, lock: Lock) -> Result<Self, StoreError> {
-        let (campaign, engine) = read_marker(folder)?;
-        if let Some(wanted) = wanted.filter(|wanted| *wanted != campaign) {
+        let (marker, text) = text::read_marker::<Marker>(folder, MARKER, LAYOUT..=LAYOUT)?;
+        let engine: EngineKind = marker.engine.parse().map_err(|why: String| text.damaged(why))?;
+        if let Some(wanted) = wanted.filter(|wanted| *wanted != marker.campaign) {
             let path = folder.to_owned();
-            return Err(StoreError::OtherCampaign { path, of: campaign, wanted: wanted.to_owned() });
+            return Err(StoreError::OtherCampaign { path, of: marker.campaign, wanted: wanted.to_owned() });
         }
         let data = folder.join(DATA);
         let engine = engine.open_even(&data).map_err(|error| engine_at("open", &data, error))?;
-        Ok(Self { folder: folder.to_owned(), campaign, engine: Some(engine), _lock: lock })
+        Ok(Self { folder: folder.to_owned(), engine: Some(engine), _lock: lock })
     }
 
     /// Whether there are results of a campaign in `folder`.
     pub fn is_at(folder: &Path) -> bool {
         folder.join(MARKER).is_file()
-    }
-
-    /// The campaign of the results.
-    pub fn campaign(&self) -> &str {
-        &self.campaign
     }
 
     /// The folder of the results.
@@ -207,17 +190,11 @@ impl Drop for ResultStore {
     }
 }
 
-impl fmt::Debug for ResultStore {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ResultStore").field("folder", &self.folder).field("campaign", &self.campaign).finish()
-    }
-}
-
 fn open<'a>(
     engine: &'a mut Option<Box<dyn Engine>>,
     folder: &Path,
 ) -> Result<&'a mut Box<dyn Engine>, StoreError> {
-    engine.as_mut().ok_or_else(|| StoreError::Broken { path: folder.to_owned() })
+    engine.as_mut().ok_or_else(|| StoreError::Broken(folder.to_owned()))
 }
 
 fn bytes_of(key: u128) -> Vec<u8> {
@@ -230,7 +207,7 @@ fn create(folder: &Path, campaign: &str, kind: EngineKind) -> Result<(), StoreEr
     // The remains of a process that was killed while it made a store here.
     for leftover in [&draft, &data] {
         if leftover.exists() {
-            fs::remove_dir_all(leftover).map_err(|source| disk::at("remove", leftover, source))?;
+            disk::remove(&RealDisk, leftover)?;
         }
     }
     fs::create_dir(&draft).map_err(|source| disk::at("create the folder", &draft, source))?;
@@ -246,32 +223,8 @@ fn create(folder: &Path, campaign: &str, kind: EngineKind) -> Result<(), StoreEr
         engine: kind.to_string(),
         campaign: campaign.to_owned(),
     };
-    let path = folder.join(MARKER);
-    let failed = |why| StoreError::Engine { operation: "write", path: path.clone(), why };
-    let text = text::encode(&marker).map_err(failed)?;
     // This syncs the folder, so the name of the database is on the disk before the marker.
-    disk::write_whole(&RealDisk, &path, text.as_bytes())
-}
-
-fn read_marker(folder: &Path) -> Result<(String, EngineKind), StoreError> {
-    let path = folder.join(MARKER);
-    let bytes = fs::read(&path).map_err(|source| disk::at("read", &path, source))?;
-    let part = Part::Marker;
-    let damaged = |why: String| StoreError::Damaged { part: part.clone(), path: path.clone(), why };
-    let body = text::body(&bytes).map_err(|fault| match fault {
-        Fault::Short => {
-            let why = "has no line with its hash at the end".to_owned();
-            StoreError::CutShort { part: part.clone(), path: path.clone(), why }
-        }
-        Fault::Changed(why) => damaged(why),
-    })?;
-    let unreadable = |error: serde_json::Error| damaged(format!("cannot be read: {error}"));
-    let Layout { layout, program } = serde_json::from_str(body).map_err(unreadable)?;
-    if layout > LAYOUT {
-        return Err(StoreError::Newer { path: folder.to_owned(), layout, known: LAYOUT, program });
-    }
-    let marker: Marker = serde_json::from_str(body).map_err(unreadable)?;
-    Ok((marker.campaign, marker.engine.parse().map_err(damaged)?))
+    text::write(&RealDisk, &folder.join(MARKER), &marker)
 }
 
 /// Refuses a folder that holds anything else.

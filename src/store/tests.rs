@@ -13,7 +13,7 @@ mod layouts;
 mod model;
 mod space;
 
-use super::{About, Cut, EngineKind, RunKind, Section};
+use super::{About, Barrier, EngineKind, RunKind, Section};
 use crate::units::Time;
 
 /// The run of a store.
@@ -33,8 +33,8 @@ fn other_engine() -> EngineKind {
 }
 
 /// A barrier at this second, after this many entries of the journal.
-fn cut(at: u64, entries: u64) -> Cut {
-    Cut { at: Time::from_secs(at), jobs: at / 2, records: at, entries, kept: false }
+fn barrier(at: u64, entries: u64) -> Barrier {
+    Barrier { at: Time::from_secs(at), jobs: at / 2, records: at, entries, kept: false }
 }
 
 /// Sections that depend on `salt` alone, one of them of `len` bytes.

@@ -7,39 +7,100 @@
 mod gains;
 mod judge;
 mod measured;
-mod told;
+mod words;
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+use thiserror::Error;
+
+use crate::model::suggestion;
 
 pub use judge::{Judgement, Verdict, judge};
-pub use measured::{ClaimError, Measured, Sample, check_claim, measure_claim};
+pub use measured::{Measured, Sample, check_claim, measure_claim};
 
 /// Labels on some axes of a study, which select runs. An axis that is not named varies.
 pub type Side = BTreeMap<String, Vec<String>>;
 
 /// A published statement.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Claim {
     /// The id, unique in its file.
     pub id: String,
-    /// The paper, and the place in it.
+    /// Key of the paper.
+    pub paper: Option<String>,
+    /// The heading of its section.
+    pub group: Option<String>,
+    /// Its place in the paper.
     pub source: String,
     /// The statement in a sentence.
     pub says: String,
-    /// Ids of measures: one, or those of a row that falls or rises.
-    pub measures: Vec<String>,
-    /// The runs of the claim.
-    pub of: Side,
-    /// The runs with which those are compared; on axes that are not named here, those of `of`.
-    pub than: Side,
     /// The statement about the measure.
     pub expects: Expects,
+    /// The campaign that measures it.
+    pub campaign: Option<String>,
+    /// The reason why it cannot be compared, if the file gives one.
+    pub not_comparable: Option<String>,
+    /// Its line in the file.
+    #[serde(skip)]
+    pub line: usize,
+    /// Ids of measures: one, or those of a row that falls or rises.
+    #[serde(skip)]
+    pub measures: Vec<String>,
+    /// The runs of the claim.
+    #[serde(skip)]
+    pub of: Side,
+    /// The runs with which those are compared; on axes that are not named here, those of `of`.
+    #[serde(skip)]
+    pub than: Side,
     /// The axis along which a gain is the greatest ([`Expects::UpTo`]).
+    #[serde(skip)]
     pub along: Option<String>,
     /// An axis of which `of` has several labels: for each seed and point, the run with the best value counts.
+    #[serde(skip)]
     pub best: Option<String>,
+}
+
+/// The error of a claim, or a figure of claims, that is incomplete or does not fit its campaign.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{problem}")]
+pub struct ClaimError {
+    problem: String,
+    hint: Option<String>,
+}
+
+impl ClaimError {
+    /// The hint for this error.
+    pub fn hint(&self) -> Option<&str> {
+        self.hint.as_deref()
+    }
+
+    /// The same error, attributed to `whom`, such as a claim.
+    pub(super) fn of(self, whom: &str) -> Self {
+        Self { problem: format!("{whom}: {}", self.problem), ..self }
+    }
+}
+
+/// Refuses a claim or a figure, with a hint.
+pub(super) fn refuse<T>(problem: impl Into<String>, hint: impl Into<String>) -> Result<T, ClaimError> {
+    Err(ClaimError { problem: problem.into(), hint: Some(hint.into()) })
+}
+
+/// The index of `axis` among those of a campaign; an error that names `key` as its origin, if it is not one of them.
+pub(super) fn axis_at(axes: &[&str], axis: &str, key: &str) -> Result<usize, ClaimError> {
+    axes.iter().position(|known| *known == axis).ok_or_else(|| ClaimError {
+        problem: format!("the campaign has no axis `{axis}`{key}; its axes are {}", axes.join(", ")),
+        hint: suggestion(axis, axes.iter().copied()),
+    })
+}
+
+/// Checks that `wanted` are labels of `axis`.
+pub(super) fn check_labels(axis: &str, wanted: &[String], known: &[String]) -> Result<(), ClaimError> {
+    let Some(label) = wanted.iter().find(|label| !known.contains(label)) else { return Ok(()) };
+    Err(ClaimError {
+        problem: format!("axis `{axis}` has no `{label}`; it has {}", known.join(", ")),
+        hint: suggestion(label, known.iter().map(String::as_str)),
+    })
 }
 
 /// The statement of a claim about a measure.

@@ -2,44 +2,22 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::experiment::RunError;
-use crate::metrics::{Backlog, Definitions, Outcomes, Window};
-use crate::model::{Origin, Outcome};
-use crate::output::{JobRow, RunFolder};
+use crate::metrics::{Backlog, Definitions, Window};
+use crate::model::{JobRef, Outcome};
+use crate::output::{JobRefs, JobRow, RunFolder};
 use crate::study::comparison::{
-    Charge, CompareError, ComparedRun, JOB_MEASURES, JobOutcome, JobQuestion, RunsComparison,
-    StudyComparison, StudyQuestion, compare_jobs, compare_study,
+    CompareOptions, ComparedRun, JOB_MEASURES, JobOutcome, JobQuestion, RunsComparison, StudyComparison,
+    compare_jobs, compare_study,
 };
 use crate::study::open::{is_study, read_study};
 use crate::study::{RunStatus, StudyRow, StudyTable, flat_measures, nearest_measure};
 use crate::units::{Span, Time};
-
-/// The options of a comparison.
-#[derive(Clone, Debug)]
-pub struct CompareOptions {
-    /// The axis of a study whose labels are compared.
-    pub by: Option<String>,
-    /// The baseline, with which the others are compared: a label, or the name of a run; by default the first.
-    pub baseline: Option<String>,
-    /// Labels of other axes of a study that count.
-    pub only: Vec<(String, String)>,
-    /// Ids of measures of a study.
-    pub measures: Vec<String>,
-    /// How jobs with different outcomes count.
-    pub charge: Option<Charge>,
-    /// Level of the intervals, 0.95 for 95 %.
-    pub level: f64,
-    /// How many of the jobs with the largest gains and losses are listed.
-    pub top: usize,
-    /// Seed of the bootstrap's draws.
-    pub seed: u64,
-}
 
 /// The result of a comparison.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -60,12 +38,12 @@ const WHOLE: [&str; 7] =
 /// If each place has several folders with one seed each, they are paired by seed like a study.
 ///
 /// # Errors
-/// [`RunError::Request`] if there is nothing to compare, or if the requested comparison is not possible.
+/// `RunErrorKind::Request` if there is nothing to compare, or if the requested comparison is not possible.
 pub fn compare(paths: &[PathBuf], options: &CompareOptions) -> Result<Comparison, RunError> {
     if let [only] = paths
         && is_study(only)
     {
-        return study(&read_study(only)?, options);
+        return compare_study(&read_study(only)?, options).map(Comparison::Study);
     }
     if let Some(path) = paths.iter().find(|path| is_study(path)) {
         return Err(RunError::request(format!(
@@ -89,7 +67,7 @@ pub fn compare(paths: &[PathBuf], options: &CompareOptions) -> Result<Comparison
         let all: Vec<&RunFolder> = places.iter().flat_map(|(_, folders)| folders).collect();
         tau_of(&all)?;
         window_of(&all)?;
-        return study(&table_of(&places, &options.measures), options);
+        return compare_study(&table_of(&places, &options.measures), options).map(Comparison::Study);
     }
     if places.len() > 1 && with_seeds > 0 {
         let (path, folders) = places.iter().find(|(_, folders)| replicated(folders)).unwrap_or(&places[0]);
@@ -106,25 +84,12 @@ pub fn compare(paths: &[PathBuf], options: &CompareOptions) -> Result<Comparison
     runs(folders, options)
 }
 
-fn study(table: &StudyTable, options: &CompareOptions) -> Result<Comparison, RunError> {
-    let question = StudyQuestion {
-        by: options.by.clone(),
-        baseline: options.baseline.clone(),
-        only: options.only.clone(),
-        measures: options.measures.clone(),
-        charge: options.charge,
-        level: options.level,
-    };
-    let refused = |error: CompareError| RunError::request(&error).with_maybe_hint(error.hint());
-    compare_study(table, &question).map(Comparison::Study).map_err(refused)
-}
-
 fn seed_of(folder: &RunFolder) -> Option<u64> {
     folder.summary().and_then(|summary| summary["seed"].as_u64())
 }
 
 /// Places with one run for each seed, as the table of a study with the one axis `run`.
-fn table_of(places: &[(PathBuf, Vec<RunFolder>)], asked: &[String]) -> StudyTable {
+fn table_of(places: &[(PathBuf, Vec<RunFolder>)], wanted: &[String]) -> StudyTable {
     let names = distinct(&places.iter().map(|(path, _)| path.as_path()).collect::<Vec<_>>());
     let flat: Vec<_> = places
         .iter()
@@ -143,9 +108,10 @@ fn table_of(places: &[(PathBuf, Vec<RunFolder>)], asked: &[String]) -> StudyTabl
     let mut seen = BTreeSet::new();
     shown.retain(|id| seen.insert((id.rsplit('.').next().unwrap_or(id), column(id))));
     let is_shown = |id: &String| shown.contains(&id);
-    let more =
-        asked.iter().filter(|id| !is_shown(id) && flat.iter().any(|(_, _, values)| values.contains_key(*id)));
-    let measures: Vec<String> = if asked.is_empty() {
+    let more = wanted
+        .iter()
+        .filter(|id| !is_shown(id) && flat.iter().any(|(_, _, values)| values.contains_key(*id)));
+    let measures: Vec<String> = if wanted.is_empty() {
         shown.into_iter().cloned().collect()
     } else {
         let more: Vec<&String> = more.collect();
@@ -157,7 +123,7 @@ fn table_of(places: &[(PathBuf, Vec<RunFolder>)], asked: &[String]) -> StudyTabl
         seed: summary["seed"].as_u64().unwrap_or_default(),
         status: RunStatus::Done,
         jobs: summary["jobs"].as_u64().unwrap_or_default(),
-        outcomes: outcomes_of(summary),
+        outcomes: serde_json::from_value(summary["outcomes"].clone()).unwrap_or_default(),
         unstable: unstable(summary),
         scenario_hash: summary["scenario_hash"].as_str().unwrap_or_default().to_owned(),
         fingerprint: summary["fingerprint"].as_str().unwrap_or_default().to_owned(),
@@ -172,10 +138,6 @@ fn shown_of_a_study(id: &str) -> bool {
     let mean = ["mean_wait", "mean_response", "mean_bounded_slowdown"].contains(&last);
     let of_the_run = !id.starts_with("class.") && WHOLE.contains(&last);
     (mean && !id.starts_with("no_site")) || of_the_run
-}
-
-fn outcomes_of(summary: &Value) -> Outcomes {
-    serde_json::from_value(summary["outcomes"].clone()).unwrap_or_default()
 }
 
 fn unstable(summary: &Value) -> bool {
@@ -211,16 +173,8 @@ fn runs(mut folders: Vec<RunFolder>, options: &CompareOptions) -> Result<Compari
     }
     let all: Vec<&RunFolder> = folders.iter().collect();
     let tau = tau_of(&all)?;
-    let question = JobQuestion {
-        charge: options.charge,
-        tau,
-        window: window_of(&all)?,
-        feedback: with_feedback(&folders)?,
-        level: options.level,
-        measures: options.measures.clone(),
-        top: options.top,
-        seed: options.seed,
-    };
+    let (window, feedback) = (window_of(&all)?, with_feedback(&folders)?);
+    let question = JobQuestion { options: options.clone(), tau, window, feedback };
     let whole = whole_of(&folders, &options.measures)?;
     let compared = |at: usize, jobs: &[JobOutcome]| ComparedRun {
         name: names[at].clone(),
@@ -290,11 +244,11 @@ fn window_of(folders: &[&RunFolder]) -> Result<Window, RunError> {
         [] => Ok(Window::ALL),
         [one] => Ok(*one),
         _ => {
-            let said = |window: &Window| match *window == Window::ALL {
+            let shown = |window: &Window| match *window == Window::ALL {
                 true => "all of it".to_owned(),
                 false => format!("{} to {} s", window.from().as_secs_f64(), window.to().as_secs_f64()),
             };
-            let listed: Vec<String> = windows.iter().map(said).collect();
+            let listed: Vec<String> = windows.iter().map(shown).collect();
             Err(RunError::request(format!("the runs measure different windows ({})", listed.join("; ")))
                 .with_hint("run them again with one `measure`"))
         }
@@ -340,13 +294,11 @@ fn jobs_of(folder: &RunFolder) -> Result<Vec<JobOutcome>, RunError> {
         run: row.run,
         outcome: row.outcome,
     };
-    let mut lines: FxHashMap<(Origin, Arc<str>, u64), u64> = FxHashMap::default();
-    let (mut jobs, none): (Vec<JobOutcome>, Arc<str>) = (Vec::new(), Arc::from(""));
+    let (mut jobs, mut refs) = (Vec::new(), JobRefs::default());
+    let mut lines: FxHashMap<JobRef, u64> = FxHashMap::default();
     for row in folder.jobs()? {
         let row = row?;
-        // The site at which a grid job ended does not matter.
-        let home = if row.origin == Origin::Local { &row.site } else { &none };
-        if let Some(before) = lines.insert((row.origin, Arc::clone(home), row.job), row.line) {
+        if let Some(before) = lines.insert(refs.name(row.origin, row.job, &row.site), row.line) {
             let (path, line, job) = (folder.jobs_path().display(), row.line, row.job);
             return Err(RunError::request(format!("{path}:{line}: job {job} is already in line {before}"))
                 .with_hint("each job has one row; copy or create the table again"));
@@ -359,16 +311,16 @@ fn jobs_of(folder: &RunFolder) -> Result<Vec<JobOutcome>, RunError> {
 /// A measure, and its value in each run.
 type Whole = (String, Vec<Option<f64>>);
 
-/// Measures of whole runs: a selection, or those that are `asked` for.
+/// Measures of whole runs: a selection, or those that are `wanted`.
 ///
 /// # Errors
-/// [`RunError::Request`] if no run has a requested measure.
-fn whole_of(folders: &[RunFolder], asked: &[String]) -> Result<Vec<Whole>, RunError> {
+/// `RunErrorKind::Request` if no run has a requested measure.
+fn whole_of(folders: &[RunFolder], wanted: &[String]) -> Result<Vec<Whole>, RunError> {
     let flat: Vec<_> =
         folders.iter().map(|folder| folder.summary().map(flat_measures).unwrap_or_default()).collect();
     let ids: BTreeSet<&String> = flat.iter().flat_map(|values| values.keys()).collect();
     let of_jobs = |id: &str| JOB_MEASURES.contains(&id);
-    if let Some(wrong) = asked.iter().find(|id| !of_jobs(id) && !ids.contains(id)) {
+    if let Some(wrong) = wanted.iter().find(|id| !of_jobs(id) && !ids.contains(id)) {
         let known = JOB_MEASURES.into_iter().chain(ids.iter().map(|id| id.as_str()));
         let refused = RunError::request(format!("the runs have no measure `{wrong}`"));
         return Err(match nearest_measure(wrong, known) {
@@ -377,8 +329,8 @@ fn whole_of(folders: &[RunFolder], asked: &[String]) -> Result<Vec<Whole>, RunEr
         });
     }
     let row = |id: &str| -> Vec<Option<f64>> { flat.iter().map(|values| values.get(id).copied()).collect() };
-    if !asked.is_empty() {
-        return Ok(asked.iter().filter(|id| !of_jobs(id)).map(|id| (id.clone(), row(id))).collect());
+    if !wanted.is_empty() {
+        return Ok(wanted.iter().filter(|id| !of_jobs(id)).map(|id| (id.clone(), row(id))).collect());
     }
     let shown = |id: &&&String| {
         !id.starts_with("class.") && WHOLE.contains(&id.rsplit('.').next().unwrap_or_default())

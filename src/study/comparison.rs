@@ -12,11 +12,11 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::statistics::{Evidence, Paired, WeekBootstrap, holm};
+use super::statistics::{Effect, Evidence, holm};
 use super::{Better, MeasureInfo};
 
 pub use jobs::{JOB_MEASURES, JobChange, JobComparison, JobOutcome, JobQuestion, compare_jobs};
-pub use study::{CompareError, StudyComparison, StudyQuestion, compare_study};
+pub use study::{StudyComparison, compare_study};
 
 /// How jobs with different outcomes on the two sides count.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,10 +28,31 @@ pub enum Charge {
     ToTheEnd,
 }
 
+/// The options of a comparison.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CompareOptions {
+    /// The axis of a study whose labels are compared; by default the only one, or `policy`.
+    pub by: Option<String>,
+    /// The baseline, with which the others are compared: a label, or the name of a run; by default the first.
+    pub baseline: Option<String>,
+    /// Labels of other axes of a study that count; all labels of an axis that is not named.
+    pub only: Vec<(String, String)>,
+    /// Ids of measures; by default all of the table, or a selection of those of runs.
+    pub measures: Vec<String>,
+    /// How jobs with different outcomes count.
+    pub charge: Option<Charge>,
+    /// Level of the intervals, 0.95 for 95 %.
+    pub level: f64,
+    /// How many of the jobs with the largest gains and losses are listed.
+    pub top: usize,
+    /// Seed of the bootstrap's draws.
+    pub seed: u64,
+}
+
 /// The conclusion on a difference.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Says {
+pub enum Conclusion {
     /// The variant is better than the baseline.
     Better,
     /// The variant is worse than the baseline.
@@ -78,10 +99,10 @@ pub struct Contrast {
     pub adjusted_p: Option<f64>,
     /// The evidence of the pairs.
     pub evidence: Evidence,
-    /// The conclusion by the corrected p value. [`Says::Nothing`] where the evidence does not allow a verdict.
-    pub says: Says,
+    /// The conclusion by the corrected p value. [`Conclusion::Nothing`] where the evidence does not allow a verdict.
+    pub says: Conclusion,
     /// The tendency: as `says`, but also where the evidence is only that of a smoke test.
-    pub leans: Says,
+    pub leans: Conclusion,
     /// Why there is no difference or no interval, or what was left out.
     pub note: Option<String>,
 }
@@ -106,22 +127,22 @@ impl Contrast {
             p_value: None,
             adjusted_p: None,
             evidence: Evidence::Nothing,
-            says: Says::Nothing,
-            leans: Says::Nothing,
+            says: Conclusion::Nothing,
+            leans: Conclusion::Nothing,
             note: None,
         }
     }
 
-    fn with_paired(self, found: &Paired) -> Self {
+    fn with_effect(self, pairs: usize, found: &Effect, evidence: Evidence) -> Self {
         Self {
-            pairs: found.n,
+            pairs,
             baseline_mean: Some(found.mean_a),
             variant_mean: Some(found.mean_b),
             difference: Some(found.difference),
             low: Some(found.low),
             high: Some(found.high),
             p_value: Some(found.p_value),
-            evidence: Evidence::of_seeds(found.n),
+            evidence,
             ..self
         }
     }
@@ -134,8 +155,8 @@ impl Contrast {
             variant_mean: Some(mean),
             difference: Some(0.0),
             evidence,
-            says: Says::Same,
-            leans: Says::Same,
+            says: Conclusion::Same,
+            leans: Conclusion::Same,
             ..self
         }
     }
@@ -161,20 +182,6 @@ impl Contrast {
         let near = |at: usize, rounding: f64| (mine[at] - others[at]).abs() <= rounding;
         (0..3).all(|at| near(at, rounding)) && near(3, 1e-6 * p + 1e-12)
     }
-
-    fn with_weeks(self, found: &WeekBootstrap) -> Self {
-        Self {
-            pairs: found.jobs as usize,
-            baseline_mean: Some(found.mean_a),
-            variant_mean: Some(found.mean_b),
-            difference: Some(found.difference),
-            low: Some(found.low),
-            high: Some(found.high),
-            p_value: Some(found.p_value),
-            evidence: Evidence::of_seeds(found.weeks),
-            ..self
-        }
-    }
 }
 
 /// Runs that were compared job by job, all of them with the first.
@@ -186,7 +193,7 @@ pub struct RunsComparison {
     pub tau_s: f64,
     /// Level of the intervals.
     pub level: f64,
-    /// How jobs with different outcomes counted, if the question said so.
+    /// How jobs with different outcomes counted, if the options do.
     pub charge: Option<Charge>,
     /// The comparison of each run but the first with the first.
     pub pairs: Vec<JobComparison>,
@@ -210,29 +217,20 @@ impl RunsComparison {
     pub fn settle(&mut self) {
         let growing = |name: &str| self.runs.iter().any(|run| run.unstable && run.name == name);
         let baseline = self.runs.first().is_some_and(|run| run.unstable);
-        let mut cells = Vec::new();
         for pair in &mut self.pairs {
             let unstable = match (baseline, growing(&pair.variant)) {
-                (true, _) => Some(&pair.baseline),
-                (_, true) => Some(&pair.variant),
-                _ => None,
+                (true, _) => &pair.baseline,
+                (_, true) => &pair.variant,
+                _ => continue,
             };
             for cell in &mut pair.cells {
-                if let Some(name) = unstable {
-                    *cell = Contrast {
-                        note: Some(format!("no mean: {name} is unstable (its backlog grows until the end)")),
-                        ..Contrast::empty(std::mem::take(&mut cell.of), &cell.variant, &cell.measure)
-                    };
-                }
+                *cell = Contrast {
+                    note: Some(format!("no mean: {unstable} is unstable (its backlog grows until the end)")),
+                    ..Contrast::empty(std::mem::take(&mut cell.of), &cell.variant, &cell.measure)
+                };
             }
-            cells.append(&mut pair.cells.clone());
         }
-        settle(&mut cells);
-        let mut cells = cells.into_iter();
-        for pair in &mut self.pairs {
-            let of_pair = pair.cells.len();
-            pair.cells = cells.by_ref().take(of_pair).collect();
-        }
+        settle(self.pairs.iter_mut().flat_map(|pair| &mut pair.cells));
     }
 }
 
@@ -259,8 +257,9 @@ fn tests<'a>(cells: impl Iterator<Item = &'a Contrast>) -> Vec<Option<usize>> {
 }
 
 /// Corrects the p values of all cells of one table for the number of [tests](tests_of), and states the conclusion on each difference.
-pub fn settle(cells: &mut [Contrast]) {
-    let place = tests(cells.iter());
+pub fn settle<'a>(cells: impl IntoIterator<Item = &'a mut Contrast>) {
+    let cells: Vec<&mut Contrast> = cells.into_iter().collect();
+    let place = tests(cells.iter().map(|cell| &**cell));
     let mut raw: Vec<f64> = Vec::new();
     for (cell, place) in cells.iter().zip(&place) {
         if let (Some(p), Some(place)) = (cell.p_value, place)
@@ -270,18 +269,18 @@ pub fn settle(cells: &mut [Contrast]) {
         }
     }
     let adjusted = holm(&raw);
-    for (cell, place) in cells.iter_mut().zip(place) {
+    for (cell, place) in cells.into_iter().zip(place) {
         cell.adjusted_p = place.and_then(|place| adjusted.get(place).copied());
         let (Some(p), Some(difference)) = (cell.adjusted_p, cell.difference) else { continue };
         let better = MeasureInfo::of(&cell.measure).better;
         cell.leans = match (cell.evidence, p < ALPHA, difference < 0.0, better) {
-            (Evidence::Nothing, ..) => Says::Nothing,
-            (_, false, ..) => Says::NoDifference,
-            (_, _, true, Better::Lower) | (_, _, false, Better::Higher) => Says::Better,
-            (_, _, true, Better::Higher) | (_, _, false, Better::Lower) => Says::Worse,
-            (_, _, true, Better::Neither) => Says::Lower,
-            (_, _, false, Better::Neither) => Says::Higher,
+            (Evidence::Nothing, ..) => Conclusion::Nothing,
+            (_, false, ..) => Conclusion::NoDifference,
+            (_, _, true, Better::Lower) | (_, _, false, Better::Higher) => Conclusion::Better,
+            (_, _, true, Better::Higher) | (_, _, false, Better::Lower) => Conclusion::Worse,
+            (_, _, true, Better::Neither) => Conclusion::Lower,
+            (_, _, false, Better::Neither) => Conclusion::Higher,
         };
-        cell.says = if cell.evidence == Evidence::Verdict { cell.leans } else { Says::Nothing };
+        cell.says = if cell.evidence == Evidence::Verdict { cell.leans } else { Conclusion::Nothing };
     }
 }

@@ -153,10 +153,10 @@ fn name_end(text: &str) -> usize {
     last.unwrap_or(text.len())
 }
 
-/// True if `id` matches `asked`, in which a `*` stands for a name, which may contain dots.
-pub fn stands_for(asked: &str, id: &str) -> bool {
-    match asked.split_once('*') {
-        None => asked == id,
+/// True if `id` matches `wanted`, in which a `*` stands for a name, which may contain dots.
+pub fn stands_for(wanted: &str, id: &str) -> bool {
+    match wanted.split_once('*') {
+        None => wanted == id,
         Some((head, tail)) => id.strip_prefix(head).is_some_and(|rest| {
             (1..=rest.len()).any(|at| rest.get(at..).is_some_and(|rest| stands_for(tail, rest)))
         }),

@@ -44,7 +44,7 @@ fn is_table(path: &Path) -> bool {
 /// The table of the study at `path`.
 ///
 /// # Errors
-/// [`RunError::Request`] if its campaign is running or was killed, with the command that continues it, or if the table is incomplete.
+/// `RunErrorKind::Request` if its campaign is running or was killed, with the command that continues it, or if the table is incomplete.
 pub fn read_study(path: &Path) -> Result<StudyTable, RunError> {
     let path = place_of(path);
     let file = if path.is_dir() { path.join(TABLE) } else { path.to_owned() };
@@ -54,8 +54,8 @@ pub fn read_study(path: &Path) -> Result<StudyTable, RunError> {
             return Err(unfinished(path, about.as_ref()));
         }
     }
-    let fail = |said: String| {
-        RunError::request(format!("`{}`: {said}", file.display()))
+    let fail = |problem: String| {
+        RunError::request(format!("`{}`: {problem}", file.display()))
             .with_hint("give the store of a campaign, or a complete table of `gridemu campaign`")
     };
     let open = File::open(&file).map_err(|error| fail(format!("cannot be read: {error}")))?;
@@ -101,12 +101,12 @@ fn unfinished(path: &Path, about: Option<&About>) -> RunError {
     let there = store.keys().map_or(0, |keys| keys.len());
     let of = about.map(|about| format!(" of {} runs", about.runs)).unwrap_or_default();
     let table = if path.join(TABLE).is_file() { "its table is outdated" } else { "no table" };
-    let said = format!(
+    let problem = format!(
         "`{}` belongs to {}: it has {there} results{of}, and {table}",
         path.display(),
         about.map_or_else(|| "an unfinished campaign".to_owned(), About::what)
     );
-    RunError::request(said).with_hint(match about {
+    RunError::request(problem).with_hint(match about {
         Some(about) => about.go_on(path),
         None => {
             format!(

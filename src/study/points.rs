@@ -57,7 +57,7 @@ impl<'a> StudyPoint<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::study::samples::run_of_a_study;
+    use crate::study::tests::run_of_a_study;
 
     fn row(run: u64, label: &str, value: Option<f64>, unstable: bool) -> StudyRow {
         StudyRow { unstable, ..run_of_a_study(run, &[label], run, vec![value]) }

@@ -20,5 +20,5 @@ mod weeks;
 
 pub use evidence::Evidence;
 pub use holm::holm;
-pub use student::{Estimate, Paired, mean_interval, paired};
+pub use student::{Effect, Estimate, mean_interval, paired};
 pub use weeks::{DRAWS, Week, WeekBootstrap, block_bootstrap, block_length};

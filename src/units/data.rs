@@ -3,67 +3,46 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
-
+use super::quantity::{quantity, read_with_units};
 use super::text::{self, UnitError};
 
-/// An amount of data in bytes.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Bytes(u64);
-
-/// Bandwidth in bits per second.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Bandwidth(u64);
-
-impl Bytes {
+quantity! {
+    /// An amount of data in bytes.
+    Bytes(u64)
     /// No data.
-    pub const ZERO: Self = Self(0);
-
+    ZERO
     /// `count` bytes.
-    pub const fn new(count: u64) -> Self {
-        Self(count)
-    }
-
+    new
     /// The number of bytes.
-    pub const fn count(self) -> u64 {
-        self.0
-    }
+    count
 }
 
-impl Bandwidth {
+quantity! {
+    /// Bandwidth in bits per second.
+    Bandwidth(u64)
+    /// No bandwidth.
+    ZERO
     /// `bits` per second.
-    pub const fn from_bits(bits: u64) -> Self {
-        Self(bits)
-    }
-
+    from_bits
     /// Bits per second.
-    pub const fn bits(self) -> u64 {
-        self.0
-    }
+    bits
 }
 
-impl FromStr for Bytes {
-    type Err = UnitError;
-
+read_with_units! {
     /// Reads `"10 GB"` (10¹⁰), `"3 MiB"` (3 × 2²⁰), or a bare number of bytes.
-    fn from_str(written: &str) -> Result<Self, UnitError> {
-        const UNITS: &[(&str, u64)] = &[
-            ("", 1),
-            ("B", 1),
-            ("kB", 1_000),
-            ("KB", 1_000),
-            ("MB", 1_000_000),
-            ("GB", 1_000_000_000),
-            ("TB", 1_000_000_000_000),
-            ("KiB", 1 << 10),
-            ("MiB", 1 << 20),
-            ("GiB", 1 << 30),
-            ("TiB", 1 << 40),
-        ];
-        text::parse(written, "an amount of data such as `10 GB` or `3 MiB`", UNITS).map(Self)
-    }
+    Bytes: "an amount of data such as `10 GB` or `3 MiB`", &[
+        ("", 1),
+        ("B", 1),
+        ("kB", 1_000),
+        ("KB", 1_000),
+        ("MB", 1_000_000),
+        ("GB", 1_000_000_000),
+        ("TB", 1_000_000_000_000),
+        ("KiB", 1 << 10),
+        ("MiB", 1 << 20),
+        ("GiB", 1 << 30),
+        ("TiB", 1 << 40),
+    ]
 }
 
 impl fmt::Display for Bytes {
@@ -76,23 +55,18 @@ impl fmt::Display for Bytes {
     }
 }
 
-impl FromStr for Bandwidth {
-    type Err = UnitError;
-
+read_with_units! {
     /// Reads `"1 Gbit/s"`, `"100 Mbit/s"`, or a bare number of bits per second.
-    fn from_str(written: &str) -> Result<Self, UnitError> {
-        const UNITS: &[(&str, u64)] = &[
-            ("", 1),
-            ("bit/s", 1),
-            ("kbit/s", 1_000),
-            ("Mbit/s", 1_000_000),
-            ("Gbit/s", 1_000_000_000),
-            ("Tbit/s", 1_000_000_000_000),
-            ("MB/s", 8_000_000),
-            ("GB/s", 8_000_000_000),
-        ];
-        text::parse(written, "a bandwidth such as `1 Gbit/s`", UNITS).map(Self)
-    }
+    Bandwidth: "a bandwidth such as `1 Gbit/s`", &[
+        ("", 1),
+        ("bit/s", 1),
+        ("kbit/s", 1_000),
+        ("Mbit/s", 1_000_000),
+        ("Gbit/s", 1_000_000_000),
+        ("Tbit/s", 1_000_000_000_000),
+        ("MB/s", 8_000_000),
+        ("GB/s", 8_000_000_000),
+    ]
 }
 
 impl fmt::Display for Bandwidth {

@@ -2,71 +2,56 @@
 
 use std::fmt;
 use std::iter::Sum;
-use std::ops::{Add, AddAssign, Sub};
+use std::ops::{Add, AddAssign, Sub, SubAssign};
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
-
+use super::quantity::{additive, quantity, read_with_units};
 use super::text::{self, UnitError};
 
-/// An amount of money in 10⁻⁹ units of currency.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Money(i128);
+quantity! {
+    /// An amount of money in 10⁻⁹ units of currency.
+    Money(i128)
+    /// No money.
+    ZERO
+    /// `nanos` × 10⁻⁹.
+    from_nanos
+    /// The amount in 10⁻⁹ units.
+    nanos
+}
+additive!(Money: add, sub);
 
-/// A price per core-hour, in 10⁻⁹ units of currency.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Price(u64);
+quantity! {
+    /// A price per core-hour, in 10⁻⁹ units of currency.
+    Price(u64)
+    /// Free of charge.
+    ZERO
+    /// `nanos` × 10⁻⁹ per core-hour.
+    from_nanos
+    /// The price in 10⁻⁹ units per core-hour.
+    nanos
+}
 
-/// A price per kilowatt-hour, in 10⁻⁹ units of currency.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct EnergyPrice(u64);
+quantity! {
+    /// A price per kilowatt-hour, in 10⁻⁹ units of currency.
+    EnergyPrice(u64)
+    /// Free of charge.
+    ZERO
+    /// `nanos` × 10⁻⁹ per kilowatt-hour.
+    from_nanos
+    /// The price in 10⁻⁹ units per kilowatt-hour.
+    nanos
+}
 
 impl Money {
-    /// No money.
-    pub const ZERO: Self = Self(0);
-
-    /// `nanos` × 10⁻⁹.
-    pub const fn from_nanos(nanos: i128) -> Self {
-        Self(nanos)
-    }
-
-    /// The amount in 10⁻⁹ units.
-    pub const fn nanos(self) -> i128 {
-        self.0
-    }
-
     /// The amount in whole units, for display only.
     pub fn as_f64(self) -> f64 {
         self.0 as f64 / 1e9
     }
 }
 
-impl Price {
-    /// Free of charge.
-    pub const ZERO: Self = Self(0);
-
-    /// `nanos` × 10⁻⁹ per core-hour.
-    pub const fn from_nanos(nanos: u64) -> Self {
-        Self(nanos)
-    }
-
-    /// The price in 10⁻⁹ units per core-hour.
-    pub const fn nanos(self) -> u64 {
-        self.0
-    }
-}
-
-impl FromStr for Price {
-    type Err = UnitError;
-
+read_with_units! {
     /// Reads `"0.18/core-h"` or a bare number, both per core-hour.
-    fn from_str(written: &str) -> Result<Self, UnitError> {
-        const UNITS: &[(&str, u64)] = &[("/core-h", 1_000_000_000), ("", 1_000_000_000)];
-        text::parse(written, "a price such as `0.18/core-h`", UNITS).map(Self)
-    }
+    Price: "a price such as `0.18/core-h`", &[("/core-h", 1_000_000_000), ("", 1_000_000_000)]
 }
 
 impl fmt::Display for Price {
@@ -75,60 +60,15 @@ impl fmt::Display for Price {
     }
 }
 
-impl EnergyPrice {
-    /// Free of charge.
-    pub const ZERO: Self = Self(0);
-
-    /// `nanos` × 10⁻⁹ per kilowatt-hour.
-    pub const fn from_nanos(nanos: u64) -> Self {
-        Self(nanos)
-    }
-
-    /// The price in 10⁻⁹ units per kilowatt-hour.
-    pub const fn nanos(self) -> u64 {
-        self.0
-    }
-}
-
-impl FromStr for EnergyPrice {
-    type Err = UnitError;
-
+read_with_units! {
     /// Reads `"0.25/kWh"`, `"60/MWh"`, or a bare number per kilowatt-hour.
-    fn from_str(written: &str) -> Result<Self, UnitError> {
-        const UNITS: &[(&str, u64)] = &[("/kWh", 1_000_000_000), ("/MWh", 1_000_000), ("", 1_000_000_000)];
-        text::parse(written, "a price of electricity such as `0.25/kWh`", UNITS).map(Self)
-    }
+    EnergyPrice: "a price of electricity such as `0.25/kWh`",
+        &[("/kWh", 1_000_000_000), ("/MWh", 1_000_000), ("", 1_000_000_000)]
 }
 
 impl fmt::Display for EnergyPrice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/kWh", self.0 as f64 / 1e9)
-    }
-}
-
-impl Add for Money {
-    type Output = Self;
-    fn add(self, other: Self) -> Self {
-        Self(self.0 + other.0)
-    }
-}
-
-impl AddAssign for Money {
-    fn add_assign(&mut self, other: Self) {
-        self.0 += other.0;
-    }
-}
-
-impl Sub for Money {
-    type Output = Self;
-    fn sub(self, other: Self) -> Self {
-        Self(self.0 - other.0)
-    }
-}
-
-impl Sum for Money {
-    fn sum<I: Iterator<Item = Self>>(iter: I) -> Self {
-        iter.fold(Self::ZERO, Add::add)
     }
 }
 

@@ -24,6 +24,11 @@ pub(crate) fn unsigned_zero(written: String) -> String {
     }
 }
 
+/// A number with its noun: `1 seed`, `30 seeds`.
+pub(crate) fn counted(count: usize, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}
+
 /// Reads `<decimal> <unit>` into whole multiples of the base unit (`units` gives the factor of each name).
 /// A value that is negative, too large or not a whole multiple is an error.
 pub(super) fn parse(written: &str, expected: &'static str, units: &[(&str, u64)]) -> Result<u64, UnitError> {

@@ -5,43 +5,43 @@ use std::iter::Sum;
 use std::ops::{Add, AddAssign, Mul, Sub, SubAssign};
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
-
+use super::quantity::{additive, quantity, read_with_units};
 use super::text::{self, UnitError};
 
 const MICROS: u64 = 1_000_000;
 
-/// An instant of virtual time: microseconds since the run's origin (for a log: since the log's start).
-///
-/// [`Time::NEVER`] is the far end of the axis: adding to an instant saturates there, and no event ever has this time.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Time(u64);
+quantity! {
+    /// An instant of virtual time: microseconds since the run's origin (for a log: since the log's start).
+    ///
+    /// [`Time::NEVER`] is the far end of the axis: adding to an instant saturates there, and no event ever has this time.
+    Time(u64)
+    /// The origin of the axis.
+    ZERO
+    /// The instant `micros` microseconds after the origin.
+    from_micros
+    /// Microseconds since the origin.
+    micros
+}
 
-/// A length of virtual time in microseconds.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Span(u64);
+quantity! {
+    /// A length of virtual time in microseconds. Sums saturate at [`Span::MAX`], differences at zero.
+    Span(u64)
+    /// No time.
+    ZERO
+    /// `micros` microseconds.
+    from_micros
+    /// The length in microseconds.
+    micros
+}
+additive!(Span: saturating_add, saturating_sub);
 
 impl Time {
-    /// The origin of the axis.
-    pub const ZERO: Self = Self(0);
     /// Later than every event.
     pub const NEVER: Self = Self(u64::MAX);
-
-    /// The instant `micros` microseconds after the origin.
-    pub const fn from_micros(micros: u64) -> Self {
-        Self(micros)
-    }
 
     /// The instant `secs` whole seconds after the origin, saturating at [`Time::NEVER`].
     pub const fn from_secs(secs: u64) -> Self {
         Self(secs.saturating_mul(MICROS))
-    }
-
-    /// Microseconds since the origin.
-    pub const fn micros(self) -> u64 {
-        self.0
     }
 
     /// Seconds since the origin, for display and statistics only.
@@ -61,19 +61,12 @@ impl Time {
 }
 
 impl Span {
-    /// No time.
-    pub const ZERO: Self = Self(0);
     /// Longer than every other span.
     pub const MAX: Self = Self(u64::MAX);
     /// The shortest span: one microsecond.
     pub const TICK: Self = Self(1);
     /// One second.
     pub const SECOND: Self = Self(MICROS);
-
-    /// `micros` microseconds.
-    pub const fn from_micros(micros: u64) -> Self {
-        Self(micros)
-    }
 
     /// `secs` whole seconds, saturating at [`Span::MAX`].
     pub const fn from_secs(secs: u64) -> Self {
@@ -84,11 +77,6 @@ impl Span {
     pub fn from_secs_f64(secs: f64) -> Option<Self> {
         let micros = libm::round(secs * MICROS as f64);
         (micros >= 0.0 && micros < u64::MAX as f64).then_some(Self(micros as u64))
-    }
-
-    /// The length in microseconds.
-    pub const fn micros(self) -> u64 {
-        self.0
     }
 
     /// The length in seconds, for display and statistics only.
@@ -122,45 +110,11 @@ impl AddAssign<Span> for Time {
     }
 }
 
-impl Add for Span {
-    type Output = Self;
-    /// Saturates at [`Span::MAX`].
-    fn add(self, other: Self) -> Self {
-        Self(self.0.saturating_add(other.0))
-    }
-}
-
-impl AddAssign for Span {
-    fn add_assign(&mut self, other: Self) {
-        *self = *self + other;
-    }
-}
-
-impl Sub for Span {
-    type Output = Self;
-    /// Saturates at zero.
-    fn sub(self, other: Self) -> Self {
-        Self(self.0.saturating_sub(other.0))
-    }
-}
-
-impl SubAssign for Span {
-    fn sub_assign(&mut self, other: Self) {
-        *self = *self - other;
-    }
-}
-
 impl Mul<u64> for Span {
     type Output = Self;
     /// Saturates at [`Span::MAX`].
     fn mul(self, times: u64) -> Self {
         Self(self.0.saturating_mul(times))
-    }
-}
-
-impl Sum for Span {
-    fn sum<I: Iterator<Item = Self>>(iter: I) -> Self {
-        iter.fold(Self::ZERO, Add::add)
     }
 }
 
@@ -249,29 +203,24 @@ impl FromStr for Clock {
     }
 }
 
-impl FromStr for Span {
-    type Err = UnitError;
-
+read_with_units! {
     /// Reads `"90 s"`, `"10 min"`, `"1.5 h"`, `"20 ms"`, `"2 d"`, or a bare number of seconds.
-    fn from_str(written: &str) -> Result<Self, UnitError> {
-        const UNITS: &[(&str, u64)] = &[
-            ("us", 1),
-            ("ms", 1_000),
-            ("s", MICROS),
-            ("", MICROS),
-            ("sec", MICROS),
-            ("min", 60 * MICROS),
-            ("h", 3_600 * MICROS),
-            ("hour", 3_600 * MICROS),
-            ("hours", 3_600 * MICROS),
-            ("d", 86_400 * MICROS),
-            ("day", 86_400 * MICROS),
-            ("days", 86_400 * MICROS),
-            ("week", 604_800 * MICROS),
-            ("weeks", 604_800 * MICROS),
-        ];
-        text::parse(written, "a duration such as `90 s`, `10 min`, `1.5 h` or `2 d`", UNITS).map(Self)
-    }
+    Span: "a duration such as `90 s`, `10 min`, `1.5 h` or `2 d`", &[
+        ("us", 1),
+        ("ms", 1_000),
+        ("s", MICROS),
+        ("", MICROS),
+        ("sec", MICROS),
+        ("min", 60 * MICROS),
+        ("h", 3_600 * MICROS),
+        ("hour", 3_600 * MICROS),
+        ("hours", 3_600 * MICROS),
+        ("d", 86_400 * MICROS),
+        ("day", 86_400 * MICROS),
+        ("days", 86_400 * MICROS),
+        ("week", 604_800 * MICROS),
+        ("weeks", 604_800 * MICROS),
+    ]
 }
 
 #[cfg(test)]

@@ -1,41 +1,43 @@
 //! Rates and work in fixed point, so that settling the progress of a job is exact and additive.
 
 use std::fmt;
+use std::iter::Sum;
 use std::ops::{Add, AddAssign, Sub, SubAssign};
 
-use serde::{Deserialize, Serialize};
-
 use super::Span;
+use super::quantity::{additive, quantity};
 
-/// The progress rate of a job, in units of 2⁻²⁰ of the reference rate: [`Rate::FULL`] is one second of the
-/// job's run time per second.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Rate(u64);
+quantity! {
+    /// The progress rate of a job, in units of 2⁻²⁰ of the reference rate: [`Rate::FULL`] is one second of the
+    /// job's run time per second.
+    Rate(u64)
+    /// No progress.
+    ZERO
+    /// A rate of `units` × 2⁻²⁰.
+    from_units
+    /// The rate in units of 2⁻²⁰.
+    units
+}
 
-/// An amount of work: rate times microseconds. A job with a run time of `r` at the reference rate is
-/// `r × 2²⁰` units of work.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Work(u128);
+quantity! {
+    /// An amount of work: rate times microseconds. A job with a run time of `r` at the reference rate is
+    /// `r × 2²⁰` units of work. A difference saturates at zero: the last microsecond of a run, rounded up, may do a
+    /// little more than was left.
+    Work(u128)
+    /// No work.
+    ZERO
+    /// `units` × 2⁻²⁰ µs.
+    from_units
+    /// The work in units of 2⁻²⁰ µs.
+    units
+}
+additive!(Work: add, saturating_sub);
 
 impl Rate {
-    /// No progress.
-    pub const ZERO: Self = Self(0);
     /// The reference rate: one second of run time per second.
     pub const FULL: Self = Self(1 << Self::BITS);
     /// The binary places of the fixed point.
     pub const BITS: u32 = 20;
-
-    /// A rate of `units` × 2⁻²⁰.
-    pub const fn from_units(units: u64) -> Self {
-        Self(units)
-    }
-
-    /// The rate in units of 2⁻²⁰.
-    pub const fn units(self) -> u64 {
-        self.0
-    }
 
     /// `num / den` of the reference rate, rounded down; zero if `den` is zero.
     pub fn ratio(num: u64, den: u64) -> Self {
@@ -84,14 +86,6 @@ impl fmt::Display for Rate {
 }
 
 impl Work {
-    /// No work.
-    pub const ZERO: Self = Self(0);
-
-    /// `units` × 2⁻²⁰ µs.
-    pub const fn from_units(units: u128) -> Self {
-        Self(units)
-    }
-
     /// The work done in `span` at `rate`.
     pub const fn done(rate: Rate, span: Span) -> Self {
         Self(rate.0 as u128 * span.micros() as u128)
@@ -100,11 +94,6 @@ impl Work {
     /// The work of a run of `span` at the reference rate.
     pub const fn of_runtime(span: Span) -> Self {
         Self::done(Rate::FULL, span)
-    }
-
-    /// The work in units of 2⁻²⁰ µs.
-    pub const fn units(self) -> u128 {
-        self.0
     }
 
     /// The time this work takes at `rate`, rounded up to a microsecond; `None` if it never ends (rate zero
@@ -126,33 +115,6 @@ impl Work {
     /// Whether no work is left.
     pub const fn is_zero(self) -> bool {
         self.0 == 0
-    }
-}
-
-impl Add for Work {
-    type Output = Self;
-    fn add(self, other: Self) -> Self {
-        Self(self.0 + other.0)
-    }
-}
-
-impl AddAssign for Work {
-    fn add_assign(&mut self, other: Self) {
-        self.0 += other.0;
-    }
-}
-
-impl Sub for Work {
-    type Output = Self;
-    /// Saturates at zero: the last microsecond of a run, rounded up, may do a little more than was left.
-    fn sub(self, other: Self) -> Self {
-        Self(self.0.saturating_sub(other.0))
-    }
-}
-
-impl SubAssign for Work {
-    fn sub_assign(&mut self, other: Self) {
-        *self = *self - other;
     }
 }
 

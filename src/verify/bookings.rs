@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::findings::{JobName, Row};
-use super::platform::PartitionFacts;
-use crate::model::PartitionId;
+use super::findings::{Row, Rule, Verdict, Violation};
+use super::platform::{Platform, SiteFacts};
+use crate::model::{JobRef, PartitionId, SiteId};
 use crate::units::Time;
 
 /// Counts the processors in use during reservations. Records do not say which processors a reservation has, so the
@@ -22,7 +22,7 @@ pub(super) struct Bookings {
     /// Processors in use or down before these changes.
     base: i64,
     /// Jobs that started while a reservation was due.
-    starts: BTreeMap<Time, (JobName, Row)>,
+    starts: BTreeMap<Time, (JobRef, Row)>,
 }
 
 #[derive(Debug)]
@@ -32,7 +32,7 @@ struct Due {
     procs: u32,
     name: String,
     /// Jobs that run at its beginning, with the rows that say so.
-    across: Vec<(JobName, Row)>,
+    across: Vec<(JobRef, Row)>,
 }
 
 impl Due {
@@ -41,22 +41,9 @@ impl Due {
     }
 }
 
-/// Jobs that run on reserved processors.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Trespass {
-    pub(super) time: Time,
-    /// The job that starts, or those that run when the reservation begins.
-    pub(super) jobs: Vec<JobName>,
-    pub(super) starts: bool,
-    pub(super) row: Row,
-    pub(super) in_use: i64,
-    pub(super) reserved: u32,
-    pub(super) name: String,
-}
-
 impl Bookings {
     /// The reservations of a partition of which `missing` processors are down at first; `None` if there are none.
-    pub(super) fn of(facts: &PartitionFacts, partition: PartitionId, missing: u32) -> Option<Self> {
+    pub(super) fn of(facts: &SiteFacts, partition: PartitionId, missing: u32) -> Option<Self> {
         let part = facts.partition(partition)?;
         let here = facts.spec.reservations.iter().filter(|(at, _)| *at == partition.index());
         let due = here.map(|(_, booked)| Due {
@@ -80,7 +67,7 @@ impl Bookings {
     /// Records that `procs` processors are in use in a stretch at whose beginning the job starts or continues.
     pub(super) fn used(
         &mut self,
-        job: JobName,
+        job: JobRef,
         procs: u32,
         (from, to): (Time, Time),
         is_start: bool,
@@ -105,34 +92,52 @@ impl Bookings {
         self.strict = false;
     }
 
-    /// The violations up to `time`, before which no later segment begins.
-    pub(super) fn settle(&mut self, time: Time) -> Vec<Trespass> {
+    /// Reports the violations up to `time`, before which no later segment begins, in the partition at `place`.
+    pub(super) fn settle(
+        &mut self,
+        time: Time,
+        (site, partition): (SiteId, PartitionId),
+        platform: &Platform,
+        verdict: &mut Verdict,
+    ) {
         let later = self.changes.split_off(&time);
         let mut changes = std::mem::replace(&mut self.changes, later).into_iter().peekable();
         let later = self.starts.split_off(&time);
         let starts = std::mem::replace(&mut self.starts, later);
-        let mut looks: BTreeMap<Time, (Vec<JobName>, bool, Row)> = BTreeMap::new();
+        let mut checks: BTreeMap<Time, (Vec<JobRef>, bool, Row)> = BTreeMap::new();
         for due in self.due.iter_mut().filter(|due| due.start < time) {
             let across = std::mem::take(&mut due.across);
             if let (true, Some((_, row))) = (self.strict, across.first()) {
-                looks.insert(due.start, (across.iter().map(|(job, _)| *job).collect(), false, *row));
+                checks.insert(due.start, (across.iter().map(|(job, _)| *job).collect(), false, *row));
             }
         }
-        looks.extend(starts.into_iter().map(|(at, (job, row))| (at, (vec![job], true, row))));
-        let mut found = Vec::new();
-        for (at, (mut jobs, starts, row)) in looks {
+        checks.extend(starts.into_iter().map(|(at, (job, row))| (at, (vec![job], true, row))));
+        for (at, (mut jobs, starts, row)) in checks {
             while let Some((_, change)) = changes.next_if(|(when, _)| *when <= at) {
                 self.base += change;
             }
             let due = || self.due.iter().filter(|due| due.holds(at));
             let reserved: u32 = due().map(|due| due.procs).sum();
-            if self.base + i64::from(reserved) > i64::from(self.usable) {
-                let name = due().map(|due| due.name.clone()).next().unwrap_or_default();
-                jobs.sort_unstable();
-                found.push(Trespass { time: at, jobs, starts, row, in_use: self.base, reserved, name });
+            if self.base + i64::from(reserved) <= i64::from(self.usable) {
+                continue;
             }
+            jobs.sort_unstable();
+            let names: Vec<String> = jobs.iter().map(|job| platform.job(*job).to_string()).collect();
+            let message = format!(
+                "{} {}: {} of {} processors of {} are in use or down, and {reserved} are reserved (`{}`)",
+                names.join(", "),
+                match (starts, jobs.len()) {
+                    (true, _) => "starts",
+                    (false, 1) => "still runs when a reservation begins",
+                    (false, _) => "still run when a reservation begins",
+                },
+                self.base,
+                self.usable,
+                platform.place(site, partition),
+                due().map(|due| due.name.as_str()).next().unwrap_or_default()
+            );
+            verdict.report(Violation { time: at, rule: Rule::Reservation, jobs, message, row });
         }
         self.base += changes.map(|(_, change)| change).sum::<i64>();
-        found
     }
 }

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::findings::{JobName, Row};
+use super::findings::{Row, Rule, Subject, Verdict};
+use super::platform::Platform;
+use crate::model::{JobRef, PartitionId, SiteId};
 use crate::units::Time;
 
 /// Counts the processors of a partition that jobs hold over time.
@@ -10,18 +12,9 @@ use crate::units::Time;
 pub(super) struct Counts {
     usable: u32,
     /// Changes from the first that is not settled, and the job that starts there.
-    changes: BTreeMap<Time, (i64, Option<(JobName, Row)>)>,
+    changes: BTreeMap<Time, (i64, Option<(JobRef, Row)>)>,
     /// Processors in use before these changes.
     base: i64,
-}
-
-/// More processors in use than the partition has.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Excess {
-    pub(super) time: Time,
-    pub(super) job: JobName,
-    pub(super) row: Row,
-    pub(super) in_use: i64,
 }
 
 impl Counts {
@@ -30,7 +23,7 @@ impl Counts {
     }
 
     /// Records that a job held `procs` processors in this stretch.
-    pub(super) fn used(&mut self, job: JobName, procs: u32, (from, to): (Time, Time), row: Row) {
+    pub(super) fn used(&mut self, job: JobRef, procs: u32, (from, to): (Time, Time), row: Row) {
         if from >= to {
             return;
         }
@@ -40,16 +33,25 @@ impl Counts {
         self.changes.entry(to).or_default().0 -= i64::from(procs);
     }
 
-    /// The violations up to `time`, before which no later job starts.
-    pub(super) fn settle(&mut self, time: Time) -> Vec<Excess> {
+    /// Reports the violations up to `time`, before which no later job starts, in the partition at `place`.
+    pub(super) fn settle(
+        &mut self,
+        time: Time,
+        (site, partition): (SiteId, PartitionId),
+        platform: &Platform,
+        verdict: &mut Verdict,
+    ) {
         let later = self.changes.split_off(&time);
-        let mut found = Vec::new();
         for (at, (change, starts)) in std::mem::replace(&mut self.changes, later) {
             self.base += change;
-            if let (true, Some((job, row))) = (self.base > i64::from(self.usable), starts) {
-                found.push(Excess { time: at, job, row, in_use: self.base });
+            if let Some((name, row)) = starts.filter(|_| self.base > i64::from(self.usable)) {
+                let (job, place) = (platform.job(name), platform.place(site, partition));
+                let message = format!(
+                    "{job} starts, and {} processors of {place} are in use, which has {}",
+                    self.base, self.usable
+                );
+                verdict.fault(Subject { name, row }, Rule::Capacity, at, message);
             }
         }
-        found
     }
 }

@@ -5,8 +5,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::Platform;
-use crate::model::{JobId, Origin, SiteId};
+use crate::model::JobRef;
 use crate::units::Time;
 
 /// The rules of valid schedules. Of violations at one instant, that of the first rule in this order is reported
@@ -44,108 +43,42 @@ pub enum Rule {
 }
 
 impl Rule {
-    /// All rules, in order.
-    pub const ALL: [Self; 13] = [
-        Self::Once,
-        Self::Place,
-        Self::Arrival,
-        Self::Precedence,
-        Self::Capacity,
-        Self::Down,
-        Self::Reservation,
-        Self::SameProcessors,
-        Self::Attempts,
-        Self::Work,
-        Self::Outcome,
-        Self::Rows,
-        Self::Columns,
+    /// The rules in order, each with its name in tables and its meaning in a few words.
+    const TABLE: [(Self, &'static str, &'static str); 13] = [
+        (Self::Once, "once", "a job has one row"),
+        (Self::Place, "place", "sites, partitions and processors are those of the grid"),
+        (Self::Arrival, "arrival", "nothing starts before it is submitted"),
+        (Self::Precedence, "precedence", "a job that follows another comes after its end and the think time"),
+        (Self::Capacity, "capacity", "no processor runs more than it can"),
+        (Self::Down, "down", "machines that are down run nothing"),
+        (Self::Reservation, "reservation", "reserved processors are kept free"),
+        (Self::SameProcessors, "same-processors", "an attempt stays on its processors"),
+        (Self::Attempts, "attempts", "each attempt of a job begins after the previous one failed"),
+        (Self::Work, "work", "the work done is the work requested"),
+        (Self::Outcome, "outcome", "outcomes agree with what happened"),
+        (Self::Rows, "rows", "rows of a job in different files agree and are in order"),
+        (Self::Columns, "columns", "columns of a row are consistent"),
     ];
+
+    /// All rules, in order.
+    pub fn all() -> impl Iterator<Item = Self> {
+        Self::TABLE.into_iter().map(|(rule, ..)| rule)
+    }
 
     /// Its name in tables.
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Once => "once",
-            Self::Place => "place",
-            Self::Arrival => "arrival",
-            Self::Precedence => "precedence",
-            Self::Capacity => "capacity",
-            Self::Down => "down",
-            Self::Reservation => "reservation",
-            Self::SameProcessors => "same-processors",
-            Self::Attempts => "attempts",
-            Self::Work => "work",
-            Self::Outcome => "outcome",
-            Self::Rows => "rows",
-            Self::Columns => "columns",
-        }
+        Self::TABLE[self as usize].1
     }
 
     /// The rule in a few words.
-    pub const fn says(self) -> &'static str {
-        match self {
-            Self::Once => "a job has one row",
-            Self::Place => "sites, partitions and processors are those of the grid",
-            Self::Arrival => "nothing starts before it is submitted",
-            Self::Precedence => "a job that follows another comes after its end and the think time",
-            Self::Capacity => "no processor runs more than it can",
-            Self::Down => "machines that are down run nothing",
-            Self::Reservation => "reserved processors are kept free",
-            Self::SameProcessors => "an attempt stays on its processors",
-            Self::Attempts => "each attempt of a job begins after the previous one failed",
-            Self::Work => "the work done is the work requested",
-            Self::Outcome => "outcomes agree with what happened",
-            Self::Rows => "rows of a job in different files agree and are in order",
-            Self::Columns => "columns of a row are consistent",
-        }
+    pub const fn meaning(self) -> &'static str {
+        Self::TABLE[self as usize].2
     }
 }
 
 impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
-    }
-}
-
-/// The identity of a job: a number is unique among the grid's own jobs, and among those of one site.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-pub struct JobName {
-    /// Job number in the workload.
-    pub id: JobId,
-    /// The site whose users submitted it; `None` if it was submitted through the portal.
-    pub site: Option<SiteId>,
-}
-
-impl JobName {
-    /// The identity of the job of a row.
-    pub const fn new(id: JobId, origin: Origin, site: SiteId) -> Self {
-        let site = match origin {
-            Origin::Local => Some(site),
-            Origin::Grid => None,
-        };
-        Self { id, site }
-    }
-
-    /// The job in words; a single site is not named.
-    pub(super) const fn told(self, platform: &Platform) -> Told<'_> {
-        Told { name: self, platform }
-    }
-}
-
-/// A job in words, formatted only when needed.
-#[derive(Copy, Clone)]
-pub(super) struct Told<'a> {
-    name: JobName,
-    platform: &'a Platform,
-}
-
-impl fmt::Display for Told<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { name: JobName { id, site }, platform } = self;
-        match site {
-            Some(site) if platform.sites.len() > 1 => write!(f, "local job {id} of {}", platform.site(*site)),
-            None if platform.has_local && !platform.sites.is_empty() => write!(f, "grid job {id}"),
-            _ => write!(f, "job {id}"),
-        }
     }
 }
 
@@ -175,11 +108,18 @@ pub struct Violation {
     /// The violated rule.
     pub rule: Rule,
     /// The jobs involved.
-    pub jobs: Vec<JobName>,
+    pub jobs: Vec<JobRef>,
     /// A sentence without a full stop that describes it.
-    pub said: String,
+    pub message: String,
     /// The row that shows it.
     pub row: Row,
+}
+
+/// The row that is checked, and its job.
+#[derive(Copy, Clone)]
+pub(super) struct Subject {
+    pub(super) name: JobRef,
+    pub(super) row: Row,
 }
 
 /// The violations of one rule.
@@ -224,23 +164,44 @@ impl Verdict {
     }
 
     /// Records a violation.
-    pub fn break_rule(&mut self, violation: Violation) {
+    pub fn report(&mut self, violation: Violation) {
         let rule = violation.rule;
-        match self.broken.get_mut(&rule) {
-            None => {
-                self.broken.insert(rule, Broken { count: 1, first: violation });
-            }
-            Some(broken) => {
-                broken.count += 1;
-                if (violation.time, violation.row) < (broken.first.time, broken.first.row) {
-                    broken.first = violation;
-                }
-            }
+        let broken = self.broken.entry(rule).or_insert_with(|| Broken { count: 0, first: violation.clone() });
+        broken.count += 1;
+        if (violation.time, violation.row) < (broken.first.time, broken.first.row) {
+            broken.first = violation;
         }
     }
 
+    /// Records a violation that the row of a job shows.
+    pub(super) fn fault(&mut self, of: Subject, rule: Rule, time: Time, message: String) {
+        self.report(Violation { time, rule, jobs: vec![of.name], message, row: of.row });
+    }
+
     /// Counts a check of a rule.
-    pub fn look(&mut self, rule: Rule) {
+    pub fn count_check(&mut self, rule: Rule) {
         *self.checked.entry(rule).or_default() += 1;
+    }
+}
+
+/// The result of checking a schedule against its grid.
+#[derive(Clone, Debug)]
+pub struct Validation {
+    /// The title of the run.
+    pub title: String,
+    /// The grid in a few words, and where it is described.
+    pub grid: String,
+    /// The names of its sites.
+    pub sites: Vec<String>,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Rules that could not be checked, or not completely, and why.
+    pub unchecked: BTreeMap<Rule, String>,
+}
+
+impl Validation {
+    /// True if there is no violation.
+    pub fn is_valid(&self) -> bool {
+        self.verdict.is_valid()
     }
 }

@@ -6,8 +6,7 @@
 
 use smallvec::SmallVec;
 
-use super::findings::JobName;
-use crate::model::ProcSet;
+use crate::model::{JobRef, ProcSet};
 use crate::units::{Rate, Time};
 
 /// The processors of a partition.
@@ -24,7 +23,7 @@ pub(super) enum Holders {
 pub(super) struct Holder {
     from: Time,
     until: Time,
-    job: JobName,
+    job: JobRef,
 }
 
 /// The jobs on a shared processor and the sum of their shares, from each time on, in order.
@@ -34,7 +33,7 @@ pub(super) struct Steps(Vec<Step>);
 #[derive(Clone, Debug)]
 struct Step {
     from: Time,
-    jobs: SmallVec<[JobName; 4]>,
+    jobs: SmallVec<[JobRef; 4]>,
     share: u64,
 }
 
@@ -46,7 +45,7 @@ pub(super) struct Clash {
     /// The processors.
     pub(super) procs: ProcSet,
     /// The other jobs on them.
-    pub(super) others: Vec<JobName>,
+    pub(super) others: Vec<JobRef>,
     /// True if the shares sum to more than one; false if there are too many jobs.
     pub(super) too_much: bool,
 }
@@ -65,7 +64,7 @@ impl Holders {
     /// than in any earlier call. Returns the earliest clash.
     pub(super) fn hold(
         &mut self,
-        job: JobName,
+        job: JobRef,
         procs: &ProcSet,
         (from, to): (Time, Time),
         share: Rate,
@@ -105,16 +104,16 @@ impl Holders {
 
 fn hold_alone(
     last: &mut Vec<Holder>,
-    job: JobName,
+    job: JobRef,
     procs: &ProcSet,
     (from, to): (Time, Time),
 ) -> Option<Clash> {
     let mut clash: Option<Clash> = None;
-    let nobody = Holder { from: Time::ZERO, until: Time::ZERO, job };
+    let none = Holder { from: Time::ZERO, until: Time::ZERO, job };
     for proc in procs.iter() {
         let at = proc as usize;
         if last.len() <= at {
-            last.resize(at + 1, nobody);
+            last.resize(at + 1, none);
         }
         let before = std::mem::replace(&mut last[at], Holder { from, until: to, job });
         if before.until > from && before.job != job {
@@ -125,7 +124,7 @@ fn hold_alone(
 }
 
 /// Keeps the earliest of the clashes of one segment, with all processors on which it is the same.
-fn note(clash: &mut Option<Clash>, time: Time, proc: u32, others: Vec<JobName>, too_much: bool) {
+fn note(clash: &mut Option<Clash>, time: Time, proc: u32, others: Vec<JobRef>, too_much: bool) {
     match clash {
         Some(clash) if clash.time < time => {}
         Some(clash) if clash.time == time => {
@@ -141,11 +140,11 @@ impl Steps {
     /// Adds a job, and returns the first time at which there is a clash, if any.
     fn add(
         &mut self,
-        job: JobName,
+        job: JobRef,
         (from, to): (Time, Time),
         share: Rate,
         multiprogramming_level: usize,
-    ) -> Option<(Time, Vec<JobName>, bool)> {
+    ) -> Option<(Time, Vec<JobRef>, bool)> {
         let first = self.cut(from);
         let end = self.cut(to);
         let mut wrong = None;
@@ -184,10 +183,10 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::model::JobId;
+    use crate::model::{JobId, WorkloadId};
 
-    fn name(id: u64) -> JobName {
-        JobName { id: JobId(id), site: None }
+    fn name(id: u64) -> JobRef {
+        JobRef { workload: WorkloadId::GRID, number: JobId(id) }
     }
 
     proptest! {

@@ -1,6 +1,6 @@
 //! The history of a job that has not ended yet.
 
-use crate::model::{EventKind, EventRecord, PartitionId, ProcSet, SegmentRecord, SiteId};
+use crate::model::{EventKind, EventRecord, SegmentRecord};
 use crate::units::{Rate, Span, Time, Work};
 
 use super::findings::Row;
@@ -11,7 +11,9 @@ pub(super) struct JobTrace {
     /// The beginning of its first segment.
     pub(super) first: Option<Time>,
     /// Its last segment.
-    pub(super) last: Option<Tail>,
+    pub(super) last: Option<SegmentRecord>,
+    /// The row of that segment.
+    pub(super) last_row: Option<Row>,
     /// Work done in the attempt of the last segment.
     pub(super) done: u128,
     /// Work done in all attempts.
@@ -30,22 +32,9 @@ pub(super) struct JobTrace {
     pub(super) commanded: Option<Time>,
 }
 
-/// The end of a segment, with its place.
-#[derive(Clone, Debug)]
-pub(super) struct Tail {
-    pub(super) attempt: u32,
-    pub(super) site: SiteId,
-    pub(super) partition: PartitionId,
-    pub(super) procs: ProcSet,
-    pub(super) from: Time,
-    pub(super) to: Time,
-    pub(super) rate: Rate,
-    pub(super) row: Row,
-}
-
 impl JobTrace {
     /// Records a segment.
-    pub(super) fn take(&mut self, segment: &SegmentRecord, row: Row) {
+    pub(super) fn add_segment(&mut self, segment: &SegmentRecord, row: Row) {
         let work = Work::done(segment.rate, segment.to.since(segment.from)).units();
         let goes_on = self.last.as_ref().is_some_and(|last| last.attempt == segment.attempt);
         self.done = if goes_on { self.done + work } else { work };
@@ -55,20 +44,11 @@ impl JobTrace {
         self.first = Some(self.first.map_or(segment.from, |first| first.min(segment.from)));
         self.losses.retain(|(attempt, _)| *attempt >= segment.attempt);
         self.halts.retain(|(_, to)| *to > segment.to);
-        self.last = Some(Tail {
-            attempt: segment.attempt,
-            site: segment.site,
-            partition: segment.partition,
-            procs: segment.procs.clone(),
-            from: segment.from,
-            to: segment.to,
-            rate: segment.rate,
-            row,
-        });
+        (self.last, self.last_row) = (Some(segment.clone()), Some(row));
     }
 
     /// Records an event of the job.
-    pub(super) fn hear(&mut self, event: &EventRecord) {
+    pub(super) fn add_event(&mut self, event: &EventRecord) {
         match event.kind {
             // A second event of the same attempt means that the job left the queue.
             EventKind::Requeued | EventKind::Returned | EventKind::Failed

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::findings::JobName;
-use crate::model::{PartitionSpec, ProcSet};
+use crate::model::{JobRef, PartitionSpec, ProcSet};
 use crate::units::Time;
 
 /// The machines of a partition over time, according to events.
@@ -18,7 +17,7 @@ pub(super) struct Machines {
     past: BTreeMap<u32, Vec<(Time, Time)>>,
     /// The first job on each machine, and when it used it: a later event may show that the machine was down from the
     /// beginning.
-    used: BTreeMap<u32, (Time, JobName)>,
+    used: BTreeMap<u32, (Time, JobRef)>,
     /// Whether any machine was ever slowed down.
     pub(super) slowed: bool,
     /// Whether any machine left or joined.
@@ -50,7 +49,7 @@ impl Machines {
 
     /// Records that machines join. Those that never left were down from the beginning: returns what ran on them
     /// before, if anything.
-    pub(super) fn join(&mut self, machines: &ProcSet, now: Time) -> Option<(u32, Time, JobName)> {
+    pub(super) fn join(&mut self, machines: &ProcSet, now: Time) -> Option<(u32, Time, JobRef)> {
         self.changed = true;
         let mut wrong = None;
         for machine in machines.iter() {
@@ -71,7 +70,7 @@ impl Machines {
     /// that machine.
     pub(super) fn run(
         &mut self,
-        job: JobName,
+        job: JobRef,
         procs: &ProcSet,
         (from, to): (Time, Time),
     ) -> Option<(Time, u32)> {
@@ -124,13 +123,13 @@ impl Machines {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::JobId;
+    use crate::model::{JobId, WorkloadId};
 
     #[test]
     fn machines_that_are_away_are_found() {
         let spec = PartitionSpec { machines: 4, cores: 2, absent: 1, ..PartitionSpec::plain(4) };
         let mut machines = Machines::new(&spec);
-        let (secs, job) = (Time::from_secs, JobName { id: JobId(1), site: None });
+        let (secs, job) = (Time::from_secs, JobRef { workload: WorkloadId::GRID, number: JobId(1) });
         machines.leave(&ProcSet::range(1, 2), secs(10));
         assert!(machines.join(&ProcSet::range(1, 2), secs(20)).is_none());
         let mut run =

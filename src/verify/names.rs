@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::model::{
-    Cause, EventCause, EventKind, EventRecord, JobId, JobRecord, Origin, PartitionId, ProcSet, SegmentRecord,
-    SiteId, nearest,
+    Cause, EventCause, EventKind, EventRecord, JobId, JobRecord, JobRef, Origin, PartitionId, ProcSet,
+    SegmentRecord, SiteId, nearest,
 };
 use crate::output::{EventRow, JobRow, SegmentRow};
 use crate::units::{Energy, Money, Rate};
-use crate::verify::{JobName, PartitionFacts};
+use crate::verify::SiteFacts;
 
 /// The names of a grid.
 pub(crate) struct Names {
@@ -21,17 +21,22 @@ pub(crate) struct Names {
     adopted: BTreeMap<Arc<str>, Arc<str>>,
 }
 
+/// The known name that `name` probably means, for the end of a message.
+fn there_is<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
+    nearest(name, known).map_or_else(String::new, |near| format!(" (there is `{near}`)"))
+}
+
 /// A row that names something the grid does not have.
-pub(crate) struct Stray {
-    pub(crate) jobs: Vec<JobName>,
-    pub(crate) said: String,
+pub(crate) struct UnknownName {
+    pub(crate) jobs: Vec<JobRef>,
+    pub(crate) message: String,
 }
 
 const GRID: &str = "grid";
 
 impl Names {
     /// The names of these sites. If `adopt`, they are made up, and the names in the tables replace them.
-    pub(crate) fn new(platform: &[PartitionFacts], adopt: bool) -> Self {
+    pub(crate) fn new(platform: &[SiteFacts], adopt: bool) -> Self {
         let (mut sites, mut sizes) = (Vec::new(), Vec::new());
         for (site, facts) in (0..).map(SiteId).zip(platform) {
             let parts = &facts.spec.partitions;
@@ -62,8 +67,7 @@ impl Names {
         }
         let found = self.sites.iter().position(|(site, _)| site == name);
         found.map(|at| SiteId(at as u32)).ok_or_else(|| {
-            let known = self.sites.iter().map(|(site, _)| &**site);
-            let near = nearest(name, known).map_or_else(String::new, |near| format!(" (there is `{near}`)"));
+            let near = there_is(name, self.sites.iter().map(|(site, _)| &**site));
             format!("at `{name}`, which is no site of the grid{near}")
         })
     }
@@ -78,24 +82,24 @@ impl Names {
         }
         let found = parts.iter().position(|part| **part == *name);
         found.map(|at| PartitionId(at as u32)).ok_or_else(|| {
-            let near = nearest(name, parts.iter().map(|part| &**part));
-            let near = near.map_or_else(String::new, |near| format!(" (there is `{near}`)"));
+            let near = there_is(name, parts.iter().map(|part| &**part));
             format!("at `{name}`, which is no partition of `{site}`{near}")
         })
     }
 
     /// Converts a row of `jobs.csv` to its record.
-    pub(crate) fn job(&mut self, row: &JobRow) -> Result<JobRecord, Stray> {
-        let stray = |said: String| {
-            let jobs = vec![JobName { id: JobId(row.job), site: None }];
-            Stray { jobs, said: format!("job {} ended {said}", row.job) }
+    pub(crate) fn job(&mut self, row: &JobRow) -> Result<JobRecord, UnknownName> {
+        let nowhere = SiteId(self.sites.len() as u32);
+        let unknown = |what: String| {
+            let jobs = vec![JobRef::new(row.origin, nowhere, JobId(row.job))];
+            UnknownName { jobs, message: format!("job {} ended {what}", row.job) }
         };
-        let site = self.site(&row.site).map_err(stray)?;
+        let site = self.site(&row.site).map_err(unknown)?;
         let written = row.partition.as_deref().unwrap_or_default();
         let partition = match self.partition(site, written) {
             // It was rejected because there is no such partition.
             Err(_) if row.start.is_none() => PartitionId(u32::MAX),
-            found => found.map_err(stray)?,
+            found => found.map_err(unknown)?,
         };
         Ok(JobRecord {
             id: JobId(row.job),
@@ -120,13 +124,14 @@ impl Names {
     }
 
     /// Converts a row of `segments.csv` to its record.
-    pub(crate) fn segment(&mut self, row: &SegmentRow) -> Result<SegmentRecord, Stray> {
-        let stray = |said: String| {
-            let jobs = vec![JobName { id: JobId(row.job), site: None }];
-            Stray { jobs, said: format!("job {} runs {said}", row.job) }
+    pub(crate) fn segment(&mut self, row: &SegmentRow) -> Result<SegmentRecord, UnknownName> {
+        let nowhere = SiteId(self.sites.len() as u32);
+        let unknown = |what: String| {
+            let jobs = vec![JobRef::new(row.origin, nowhere, JobId(row.job))];
+            UnknownName { jobs, message: format!("job {} runs {what}", row.job) }
         };
-        let site = self.site(&row.site).map_err(stray)?;
-        let partition = self.partition(site, &row.partition).map_err(stray)?;
+        let site = self.site(&row.site).map_err(unknown)?;
+        let partition = self.partition(site, &row.partition).map_err(unknown)?;
         Ok(SegmentRecord {
             job: JobId(row.job),
             origin: row.origin,
@@ -144,20 +149,22 @@ impl Names {
         })
     }
 
-    /// Converts a row of `events.csv` to its record; `None` for one that does not concern processors.
-    pub(crate) fn event(&mut self, row: &EventRow) -> Result<Option<EventRecord>, Stray> {
+    /// Converts a row of `events.csv` to its record.
+    pub(crate) fn event(&mut self, row: &EventRow) -> Result<EventRecord, UnknownName> {
         let Some(kind) = EventKind::ALL.into_iter().find(|kind| kind.name() == &*row.event) else {
             let near = nearest(&row.event, EventKind::ALL.iter().map(|kind| kind.name()));
             let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
-            return Err(Stray { jobs: Vec::new(), said: format!("`{}` is no event{near}", row.event) });
+            return Err(UnknownName {
+                jobs: Vec::new(),
+                message: format!("`{}` is no event{near}", row.event),
+            });
         };
-        let stray = |said: String| Stray { jobs: Vec::new(), said: format!("`{}` {said}", row.event) };
-        let site = self.site(&row.site).map_err(stray)?;
-        let partition = match &row.partition {
-            Some(name) => Some(self.partition(site, name).map_err(stray)?),
-            None => None,
-        };
-        Ok(Some(EventRecord {
+        let unknown =
+            |what: String| UnknownName { jobs: Vec::new(), message: format!("`{}` {what}", row.event) };
+        let site = self.site(&row.site).map_err(unknown)?;
+        let named = row.partition.as_ref().map(|name| self.partition(site, name));
+        let partition = named.transpose().map_err(unknown)?;
+        Ok(EventRecord {
             time: row.time,
             kind,
             cause: EventCause::None,
@@ -168,10 +175,10 @@ impl Names {
             job: row.job.map(JobId),
             origin: row.origin.unwrap_or(Origin::Local),
             attempt: row.attempt.unwrap_or(0),
-            lost: 0,
-            since_lost: None,
+            wasted: 0,
+            since_failure: None,
             command: row.command,
-        }))
+        })
     }
 
     /// Makes segments of a row of Batsim, which has the processors of a job in the consecutive numbering over all

@@ -1,32 +1,28 @@
 //! The description of the grid that a schedule is checked against.
 
 use crate::local::Abilities;
-use crate::model::{PartitionId, PartitionSpec, ProcSet, SiteId, SiteSpec};
+use crate::model::{JobRef, NamedJob, PartitionId, PartitionSpec, ProcSet, SiteId, SiteSpec};
 use crate::units::{Span, Time};
 
 /// A site, and the abilities of its policy.
 #[derive(Clone, Debug)]
-pub struct PartitionFacts {
+pub struct SiteFacts {
     /// The site.
     pub spec: SiteSpec,
     /// The abilities that its policy declares.
     pub abilities: Abilities,
 }
 
-impl PartitionFacts {
+impl SiteFacts {
     /// The partition with this number.
     pub(super) fn partition(&self, partition: PartitionId) -> Option<&PartitionSpec> {
         self.spec.partitions.get(partition.index())
     }
 
-    /// True if no job can run longer than its policy expects.
+    /// True if no job can run longer than its policy expects: also because no machine leaves or joins by the
+    /// description.
     pub(super) fn is_punctual(&self) -> bool {
-        !self.spec.overrun && !self.may_churn()
-    }
-
-    /// True if its machines leave or join by its description; commands may make others do so.
-    fn may_churn(&self) -> bool {
-        self.spec.churn.random.is_some() || !self.spec.churn.script.is_empty()
+        !self.spec.overrun && self.spec.churn.random.is_none() && self.spec.churn.script.is_empty()
     }
 }
 
@@ -34,7 +30,7 @@ impl PartitionFacts {
 #[derive(Clone, Debug, Default)]
 pub struct Platform {
     /// Its sites, in their order.
-    pub sites: Vec<PartitionFacts>,
+    pub sites: Vec<SiteFacts>,
     /// Whether every job takes exactly the processors that it requests, as the jobs of all logs and generators do
     /// unless they are made malleable.
     pub rigid: bool,
@@ -53,21 +49,13 @@ pub struct Platform {
 }
 
 impl Platform {
-    /// One site of one partition.
-    pub fn one(spec: SiteSpec, abilities: Abilities) -> Self {
-        Self {
-            sites: vec![PartitionFacts { spec, abilities }],
-            rigid: true,
-            segments: true,
-            events: false,
-            known: true,
-            slack: Span::ZERO,
-            has_local: true,
-        }
+    pub(super) fn get(&self, site: SiteId) -> Option<&SiteFacts> {
+        self.sites.get(site.index())
     }
 
-    pub(super) fn get(&self, site: SiteId) -> Option<&PartitionFacts> {
-        self.sites.get(site.index())
+    /// A partition that the grid has.
+    pub(super) fn partition(&self, site: SiteId, partition: PartitionId) -> Option<&PartitionSpec> {
+        self.get(site)?.partition(partition)
     }
 
     /// Whether the policy of a site suspends jobs.
@@ -75,9 +63,20 @@ impl Platform {
         self.get(site).is_some_and(|facts| facts.abilities.preempts)
     }
 
-    /// A site in words.
-    pub(super) fn site(&self, site: SiteId) -> &str {
-        self.get(site).map_or("the grid", |facts| facts.spec.name.as_str())
+    /// Whether a site runs one job at a time on a processor.
+    pub(super) fn is_exclusive(&self, site: SiteId) -> bool {
+        self.get(site).is_some_and(|facts| facts.abilities.multiprogramming_level <= 1)
+    }
+
+    /// A job in words; a single site is not named.
+    pub fn job(&self, job: JobRef) -> NamedJob<'_> {
+        match job.workload.site().map(|site| self.get(site)) {
+            Some(facts) if self.sites.len() > 1 => {
+                NamedJob::Local(job.number, facts.map_or("no site", |facts| &facts.spec.name))
+            }
+            None if self.has_local && !self.sites.is_empty() => NamedJob::Grid(job.number),
+            _ => NamedJob::Only(job.number),
+        }
     }
 
     /// Processors in words: `processors 0-3 of delft/default`.

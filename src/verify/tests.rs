@@ -10,6 +10,17 @@ use crate::units::{Energy, Money, Rate, Span};
 
 const ROW: Row = Row { file: "test", line: 0 };
 
+fn platform(spec: SiteSpec, abilities: Abilities) -> Platform {
+    Platform {
+        sites: vec![SiteFacts { spec, abilities }],
+        rigid: true,
+        segments: true,
+        known: true,
+        has_local: true,
+        ..Platform::default()
+    }
+}
+
 fn site() -> SiteSpec {
     SiteSpec { partitions: vec![PartitionSpec::plain(8)], ..SiteSpec::plain("delft", 8, Named::bare("easy")) }
 }
@@ -67,8 +78,8 @@ fn event(time: u64, kind: EventKind, machines: (u32, u32)) -> EventRecord {
         job: None,
         origin: Origin::Local,
         attempt: 0,
-        lost: 0,
-        since_lost: None,
+        wasted: 0,
+        since_failure: None,
         command: None,
     }
 }
@@ -94,7 +105,7 @@ fn judge_with(
     rows.extend((0..).zip(segments).map(|(at, segment)| (segment.to, 1, at)));
     rows.extend((0..).zip(jobs).map(|(at, job)| (job.end, 2, at)));
     rows.sort_unstable();
-    let mut checker = Checker::new(Platform { events: true, ..Platform::one(spec, abilities) });
+    let mut checker = Checker::new(Platform { events: true, ..platform(spec, abilities) });
     for (_, kind, at) in rows {
         match kind {
             0 => checker.event(&events[at], ROW),
@@ -108,9 +119,9 @@ fn judge_with(
 #[track_caller]
 fn first(verdict: &Verdict, rule: Rule, secs: u64, jobs: &[u64], says: &str) {
     let first = verdict.first().expect("a violation");
-    let named: Vec<u64> = first.jobs.iter().map(|job| job.id.0).collect();
-    assert_eq!((first.rule, first.time, &*named), (rule, Time::from_secs(secs), jobs), "{}", first.said);
-    assert!(first.said.contains(says), "no `{says}` in `{}`", first.said);
+    let named: Vec<u64> = first.jobs.iter().map(|job| job.number.0).collect();
+    assert_eq!((first.rule, first.time, &*named), (rule, Time::from_secs(secs), jobs), "{}", first.message);
+    assert!(first.message.contains(says), "no `{says}` in `{}`", first.message);
 }
 
 #[test]
@@ -329,7 +340,7 @@ fn rows_that_do_not_agree() {
 
 #[test]
 fn without_segments_processors_are_counted() {
-    let mut checker = Checker::new(Platform { segments: false, ..Platform::one(site(), Abilities::PLAIN) });
+    let mut checker = Checker::new(Platform { segments: false, ..platform(site(), Abilities::PLAIN) });
     for row in [job(1, 0, 0, 10, 5), job(2, 0, 10, 15, 8), job(3, 0, 14, 20, 3)] {
         checker.job(&row, ROW);
     }

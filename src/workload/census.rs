@@ -9,7 +9,6 @@ pub use quantity::Quantity;
 use serde::Serialize;
 
 use self::quantity::Values;
-use super::Factor;
 use crate::model::{Job, JobClasses};
 use crate::units::Time;
 
@@ -20,7 +19,7 @@ const DAY: i64 = 86_400;
 ///
 /// Medians and percentiles are exact; each different value is kept once, so that memory grows with the number of
 /// different run times and estimates, not with the number of jobs.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Census {
     machine: u32,
     classes: JobClasses,
@@ -143,26 +142,7 @@ impl Census {
     /// Creates an empty census for a machine of `machine` processors. `unix_start` is the workload's instant 0 in
     /// seconds since 1970, if known.
     pub fn new(machine: u32, classes: JobClasses, unix_start: Option<i64>) -> Self {
-        Self {
-            machine,
-            by_class: vec![(0, 0); classes.count()],
-            classes,
-            unix_start,
-            users: Default::default(),
-            submissions: None,
-            sizes: Values::default(),
-            serial: 0,
-            powers_of_two: 0,
-            runtimes: Values::default(),
-            estimates: Values::default(),
-            accuracies: Values::default(),
-            exact: 0,
-            exceeded: 0,
-            gaps: Values::default(),
-            by_hour: [0; 24],
-            work: 0,
-            cloud: cloud::Counts::default(),
-        }
+        Self { machine, by_class: vec![(0, 0); classes.count()], classes, unix_start, ..Self::default() }
     }
 
     /// Counts a job. Jobs come in order of submission; a job counts with its preferred size.
@@ -253,14 +233,6 @@ impl Census {
     }
 }
 
-impl Contents {
-    /// The factor for the gaps between submissions (see [`super::Scaled`]) that gives an offered load of `load`;
-    /// `None` if the workload has no load, or the factor is not from 10⁻⁶ to 10⁶.
-    pub fn factor_to_reach(&self, load: f64) -> Option<Factor> {
-        self.offered_load.filter(|_| load > 0.0).and_then(|now| Factor::from_f64(now / load))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -297,7 +269,6 @@ mod tests {
         // The log begins at 23 h; the third job arrives a little more than an hour later, after midnight.
         assert_eq!((found.arrivals.shares[23], found.arrivals.shares[0]), (2.0 / 3.0, 1.0 / 3.0));
         assert_eq!(found.arrivals.reference, HourReference::Utc);
-        assert_eq!(found.factor_to_reach(0.3), "0.5".parse().ok());
         assert!(serde_json::to_string(&found).unwrap().contains("\"offered_load\":0.15"));
         assert_eq!((found.dedicated, found.commands), (None, None));
     }
@@ -329,7 +300,7 @@ mod tests {
         let mut census = Census::new(10, JobClasses::none(), None);
         census.add(&job(1, 5, 1, 1, 1));
         let found = census.contents().unwrap();
-        assert_eq!((found.offered_load, found.factor_to_reach(1.0)), (None, None));
+        assert_eq!(found.offered_load, None);
         assert_eq!(found.arrivals.reference, HourReference::LogStart);
     }
 }

@@ -1,10 +1,9 @@
 //! User feedback: a job is submitted a think time after the end of the job it follows.
 
 use std::collections::BTreeMap;
-use std::mem;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::shape::{own_state, with_state};
 use super::{Mark, Source, SourceError};
@@ -32,17 +31,23 @@ pub struct Feedback {
     failed: Option<SourceError>,
 }
 
-#[derive(Debug, Default)]
+/// Jobs that wait for the end of another, by the number of that job, each with its position in the input.
+type Waiting = FxHashMap<u64, Vec<(u64, Job)>>;
+
+#[derive(Debug, Default, Serialize, Deserialize)]
 struct State {
     /// Jobs whose submission is known, in order of submission, then in the order read.
     ready: BTreeMap<(Time, u64), Job>,
-    /// Jobs that wait for the end of another, by the number of that job, each with its position in the input.
-    waiting: FxHashMap<u64, Vec<(u64, Job)>>,
+    #[serde(serialize_with = "as_read", deserialize_with = "by_predecessor")]
+    waiting: Waiting,
     /// Number of jobs in `waiting`.
+    #[serde(skip)]
     waiting_count: usize,
     /// Jobs that have been read and whose end has not been notified yet.
+    #[serde(serialize_with = "in_order")]
     outstanding: FxHashSet<u64>,
     /// The ends notified so far.
+    #[serde(serialize_with = "in_order")]
     ends: FxHashMap<u64, Time>,
     /// Number of jobs read.
     read: u64,
@@ -175,75 +180,47 @@ impl Source for Feedback {
     }
 
     fn mark(&self) -> Option<Mark> {
-        with_state(self.inner.mark()?, &Written::of(&self.state))
+        with_state(self.inner.mark()?, &self.state)
     }
 
     fn seek(&mut self, mark: &Mark) -> Result<(), SourceError> {
-        let (written, inner): (Written, Mark) = own_state("feedback", mark)?;
+        let (mut state, inner): (State, Mark) = own_state("feedback", mark)?;
         self.inner.seek(&inner)?;
-        self.state = written.state();
+        state.waiting_count = state.waiting.values().map(Vec::len).sum();
+        self.state = state;
         self.failed = None;
         Ok(())
     }
 }
 
-/// The serialized state: sets and maps are sorted lists, so that equal states make equal marks.
-#[derive(Serialize, Deserialize)]
-struct Written {
-    ready: Vec<(Time, u64, Job)>,
-    waiting: Vec<(u64, Job)>,
-    outstanding: Vec<u64>,
-    ends: Vec<(u64, Time)>,
-    read: u64,
-    exhausted: bool,
-    now: Time,
-    counts: [u64; 3],
+/// Writes a set or a map in order, so that equal states make equal marks.
+fn in_order<'a, C, T, S>(items: &'a C, to: S) -> Result<S::Ok, S::Error>
+where
+    &'a C: IntoIterator<Item = T>,
+    T: Ord + Serialize,
+    S: Serializer,
+{
+    let mut items: Vec<T> = items.into_iter().collect();
+    items.sort_unstable();
+    to.collect_seq(items)
 }
 
-impl Written {
-    fn of(state: &State) -> Self {
-        fn sorted<T: Ord>(items: impl Iterator<Item = T>) -> Vec<T> {
-            let mut items: Vec<_> = items.collect();
-            items.sort_unstable();
-            items
-        }
-        let mut waiting: Vec<_> = state.waiting.values().flatten().cloned().collect();
-        waiting.sort_unstable_by_key(|(place, _)| *place);
-        Self {
-            ready: state.ready.iter().map(|((time, place), job)| (*time, *place, job.clone())).collect(),
-            waiting,
-            outstanding: sorted(state.outstanding.iter().copied()),
-            ends: sorted(state.ends.iter().map(|(id, end)| (*id, *end))),
-            read: state.read,
-            exhausted: state.exhausted,
-            now: state.now,
-            counts: [state.followed, state.unknown, state.late],
-        }
-    }
+/// Writes the waiting jobs in the order in which they were read.
+fn as_read<S: Serializer>(waiting: &Waiting, to: S) -> Result<S::Ok, S::Error> {
+    let mut waiting: Vec<_> = waiting.values().flatten().collect();
+    waiting.sort_unstable_by_key(|(place, _)| *place);
+    to.collect_seq(waiting)
+}
 
-    fn state(mut self) -> State {
-        let [followed, unknown, late] = self.counts;
-        let mut waiting: FxHashMap<u64, Vec<(u64, Job)>> = FxHashMap::default();
-        let waiting_count = self.waiting.len();
-        for (place, job) in mem::take(&mut self.waiting) {
-            if let Some(after) = job.after {
-                waiting.entry(after.job.0).or_default().push((place, job));
-            }
-        }
-        State {
-            ready: self.ready.into_iter().map(|(time, place, job)| ((time, place), job)).collect(),
-            waiting,
-            waiting_count,
-            outstanding: self.outstanding.into_iter().collect(),
-            ends: self.ends.into_iter().collect(),
-            read: self.read,
-            exhausted: self.exhausted,
-            now: self.now,
-            followed,
-            unknown,
-            late,
+/// Reads the waiting jobs, each to the job that it follows.
+fn by_predecessor<'de, D: Deserializer<'de>>(from: D) -> Result<Waiting, D::Error> {
+    let mut waiting = Waiting::default();
+    for (place, job) in Vec::<(u64, Job)>::deserialize(from)? {
+        if let Some(after) = job.after {
+            waiting.entry(after.job.0).or_default().push((place, job));
         }
     }
+    Ok(waiting)
 }
 
 #[cfg(test)]

@@ -40,7 +40,7 @@ mod tests;
 
 pub(super) use cycle::Clock;
 pub use cycle::{BUCKETS, weights};
-pub use generator::LublinJob;
+pub(super) use generator::Made;
 pub(super) use laws::{ArrivalLaw, RuntimeLaw};
 pub(super) use params::of_times;
 pub use params::{

@@ -73,6 +73,10 @@ impl Source for Merged {
         }
     }
 
+    fn has_feedback(&self) -> bool {
+        self.sources.iter().any(|source| source.has_feedback())
+    }
+
     fn notes(&self) -> Vec<String> {
         let mut notes: Vec<String> = self.sources.iter().flat_map(|source| source.notes()).collect();
         if self.sources.len() > 1 {

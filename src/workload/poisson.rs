@@ -13,24 +13,17 @@ pub use lengths::Lengths;
 pub use sizes::Sizes;
 pub use spec::{Pace, PoissonSpec};
 
-use super::generator::{drawn_by, mark, marked};
 use super::random::Stream;
-use super::{Drawn, Generator, Mark, Source, SourceError, Spec};
+use super::{Drawn, Generated, Generator, SourceError, Spec};
 use crate::model::{Job, NamedError};
 use crate::units::{Span, Time};
 
 /// Generates the jobs of a [`PoissonSpec`], one at a time. Estimates are exact.
-#[derive(Clone, Debug)]
-pub struct Poisson {
-    spec: PoissonSpec,
-    /// Mean gap in microseconds.
-    gap: f64,
-    state: State,
-    identity: u128,
-}
+pub type Poisson = Generated<PoissonSpec>;
 
+/// What a mark holds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct State {
+pub struct State {
     made: u64,
     /// Submission time of the next job.
     next: Time,
@@ -39,91 +32,65 @@ struct State {
     runtimes: Stream,
 }
 
-impl Poisson {
-    /// Generates the workload `spec` for the entity named `entity` in the run seeded with `run_seed`. A seed in the
-    /// specification replaces both.
-    ///
-    /// # Errors
-    /// [`NamedError`] if the specification makes no sense.
-    pub fn new(spec: PoissonSpec, run_seed: u64, entity: &str) -> Result<Self, NamedError> {
-        spec.check()?;
-        let (seed, entity, identity) = drawn_by(&spec, run_seed, entity);
+impl State {
+    fn step(&mut self, mean_gap: f64) {
+        let gap = libm::round(mean_gap * self.gaps.exponential());
+        // The cast saturates, and so does the sum.
+        self.next += Span::from_micros(gap as u64);
+    }
+}
+
+impl Generator for PoissonSpec {
+    /// Mean gap in microseconds.
+    type Model = f64;
+    type State = State;
+
+    fn drawn(&self) -> Drawn {
+        Drawn { jobs: self.jobs, procs: self.procs, seed: self.seed }
+    }
+
+    fn begin(&self, seed: u64, entity: &str) -> Result<(f64, State), NamedError> {
         let stream = |purpose: &str| Stream::new(seed, entity, purpose);
-        let state = State {
+        let mut state = State {
             made: 0,
             next: Time::ZERO,
             gaps: stream("poisson gaps"),
             sizes: stream("poisson sizes"),
             runtimes: stream("poisson run times"),
         };
-        let mut jobs = Self { gap: spec.mean_gap() * 1e6, spec, state, identity };
-        jobs.step();
-        Ok(jobs)
+        let mean_gap = self.mean_gap() * 1e6;
+        state.step(mean_gap);
+        Ok((mean_gap, state))
     }
 
-    /// The specification of the workload.
-    pub const fn spec(&self) -> &PoissonSpec {
-        &self.spec
-    }
-
-    fn step(&mut self) {
-        let gap = libm::round(self.gap * self.state.gaps.exponential());
-        // The cast saturates, and so does the sum.
-        self.state.next += Span::from_micros(gap as u64);
-    }
-}
-
-impl Generator for PoissonSpec {
-    type Jobs = Poisson;
-
-    fn drawn(&self) -> Drawn {
-        Drawn { jobs: self.jobs, procs: self.procs, seed: self.seed }
-    }
-
-    fn source(self, run_seed: u64, entity: &str) -> Result<Poisson, NamedError> {
-        Poisson::new(self, run_seed, entity)
-    }
-}
-
-impl Source for Poisson {
-    fn peek_time(&mut self) -> Result<Option<Time>, SourceError> {
-        if self.state.made >= self.spec.jobs {
-            return Ok(None);
-        }
-        if self.state.next == Time::NEVER {
+    fn pending(&self, _: &f64, state: &State) -> Result<Time, SourceError> {
+        if state.next == Time::NEVER {
             return Err(SourceError::Read {
-                place: PoissonSpec::NAME.to_owned(),
-                problem: format!("job {} comes after the end of the time axis", self.state.made + 1),
+                place: Self::NAME.to_owned(),
+                problem: format!("job {} comes after the end of the time axis", state.made + 1),
                 hint: "use shorter gaps, or fewer jobs".to_owned(),
             });
         }
-        Ok(Some(self.state.next))
+        Ok(state.next)
     }
 
-    fn next_job(&mut self) -> Result<Option<Job>, SourceError> {
-        let Some(submit) = self.peek_time()? else { return Ok(None) };
-        let procs = self.spec.size.draw(&mut self.state.sizes);
-        let runtime = self.spec.runtime.draw(&mut self.state.runtimes);
-        self.state.made += 1;
-        self.step();
-        Ok(Some(Job::rigid(self.state.made, submit, procs, runtime)))
+    fn draw(&self, mean_gap: &f64, state: &mut State, submit: Time) -> Job {
+        let procs = self.size.draw(&mut state.sizes);
+        let runtime = self.runtime.draw(&mut state.runtimes);
+        state.made += 1;
+        state.step(*mean_gap);
+        Job::rigid(state.made, submit, procs, runtime)
     }
 
-    fn mark(&self) -> Option<Mark> {
-        mark(self.state.made, self.identity, &self.state)
-    }
-
-    fn seek(&mut self, mark: &Mark) -> Result<(), SourceError> {
-        self.state = marked::<PoissonSpec, State>(mark, self.identity, |state| {
-            state.made == mark.position && state.made <= self.spec.jobs
-        })?;
-        Ok(())
+    fn made(state: &State) -> u64 {
+        state.made
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::workload::{Mark, Source};
 
     fn source(written: &str, seed: u64, entity: &str) -> Poisson {
         Poisson::new(written.parse().unwrap(), seed, entity).unwrap()

@@ -9,17 +9,99 @@ mod first;
 mod resizable;
 mod scaled;
 
-pub use carrying::Carrying;
+pub use carrying::{Carrying, Data};
 pub use estimates::{Estimated, Estimates};
-pub use first::First;
-pub use resizable::Resizable;
-pub use scaled::{Factor, Scaled};
+pub use first::{First, Left};
+pub use resizable::{Malleable, Resizable};
+pub use scaled::{Factor, Scaled, Scaling};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use thiserror::Error;
 
-use super::{Mark, SourceError};
+use super::{Mark, Source, SourceError};
+use crate::model::{Job, JobId};
+use crate::units::Time;
+
+/// A change of the jobs of a source, one at a time.
+pub trait Shape: Send {
+    /// The new time of a submission.
+    ///
+    /// # Errors
+    /// [`SourceError`] if there is none.
+    fn moved(&mut self, submit: Time) -> Result<Time, SourceError> {
+        Ok(submit)
+    }
+
+    /// Changes a job.
+    ///
+    /// # Errors
+    /// [`SourceError`] if the changed job is impossible.
+    fn apply(&mut self, job: &mut Job) -> Result<(), SourceError>;
+
+    /// True if no more jobs are taken.
+    fn is_over(&self) -> bool {
+        false
+    }
+
+    /// The mark with the own state added to that of the source.
+    fn mark(&self, inner: Mark) -> Option<Mark> {
+        Some(inner)
+    }
+
+    /// Restores the own state, and returns the mark of the source.
+    ///
+    /// # Errors
+    /// [`SourceError::Mark`] if the mark was not made by an equal shape.
+    fn seek(&mut self, mark: &Mark) -> Result<Mark, SourceError> {
+        Ok(mark.clone())
+    }
+}
+
+/// A source whose jobs are changed by a [`Shape`].
+pub struct Shaped<S> {
+    inner: Box<dyn Source>,
+    shape: S,
+}
+
+impl<S: Shape> Source for Shaped<S> {
+    fn peek_time(&mut self) -> Result<Option<Time>, SourceError> {
+        if self.shape.is_over() {
+            return Ok(None);
+        }
+        self.inner.peek_time()?.map(|time| self.shape.moved(time)).transpose()
+    }
+
+    fn next_job(&mut self) -> Result<Option<Job>, SourceError> {
+        if self.shape.is_over() {
+            return Ok(None);
+        }
+        let Some(mut job) = self.inner.next_job()? else { return Ok(None) };
+        self.shape.apply(&mut job)?;
+        Ok(Some(job))
+    }
+
+    fn ended(&mut self, job: JobId, at: Time) {
+        self.inner.ended(job, at);
+    }
+
+    fn has_feedback(&self) -> bool {
+        self.inner.has_feedback()
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.inner.notes()
+    }
+
+    fn mark(&self) -> Option<Mark> {
+        self.shape.mark(self.inner.mark()?)
+    }
+
+    fn seek(&mut self, mark: &Mark) -> Result<(), SourceError> {
+        let inner = self.shape.seek(mark)?;
+        self.inner.seek(&inner)
+    }
+}
 
 /// An error in the text form of a shaper.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]

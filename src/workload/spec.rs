@@ -101,57 +101,39 @@ pub trait Field {
     fn written(&self) -> Option<String>;
 }
 
-/// Implements [`Field`] for types that are written as they are displayed.
-macro_rules! plain_field {
-    ($($of:ty),+) => {$(
-        impl $crate::workload::spec::Field for $of {
+/// Implements [`Field`] for types: what each is read as, and how a value is written.
+macro_rules! field {
+    ($($of:ty: $read:ty, |$value:ident| $written:expr;)+) => {$(
+        impl $crate::workload::Field for $of {
             fn take(
                 &mut self,
                 named: &mut $crate::model::Named,
                 key: &str,
                 expected: &str,
             ) -> Result<(), $crate::model::NamedError> {
-                if let Some(given) = named.take(key, expected)? {
-                    *self = given;
+                if let Some(given) = named.take::<$read>(key, expected)? {
+                    *self = given.into();
                 }
                 Ok(())
             }
 
             fn written(&self) -> Option<String> {
-                Some(self.to_string())
+                let $value = self;
+                $written
             }
         }
     )+};
 }
-pub(super) use plain_field;
+pub(super) use field;
 
-plain_field!(u32, u64, f64);
-
-/// Implements [`Field`] for optional values.
-macro_rules! open_field {
-    ($($of:ty),+) => {$(
-        impl Field for Option<$of> {
-            fn take(&mut self, named: &mut Named, key: &str, expected: &str) -> Result<(), NamedError> {
-                named.take(key, expected).map(|given| *self = given.or(*self))
-            }
-
-            fn written(&self) -> Option<String> {
-                self.map(|value| value.to_string())
-            }
-        }
-    )+};
-}
-
-open_field!(u32, u64, f64);
-
-impl Field for Span {
-    fn take(&mut self, named: &mut Named, key: &str, expected: &str) -> Result<(), NamedError> {
-        named.take(key, expected).map(|given| *self = given.unwrap_or(*self))
-    }
-
-    fn written(&self) -> Option<String> {
-        Some(format!("{self} s"))
-    }
+field! {
+    u32: u32, |value| Some(value.to_string());
+    u64: u64, |value| Some(value.to_string());
+    f64: f64, |value| Some(value.to_string());
+    Option<u32>: u32, |value| value.map(|value| value.to_string());
+    Option<u64>: u64, |value| value.map(|value| value.to_string());
+    Option<f64>: f64, |value| value.map(|value| value.to_string());
+    Span: Span, |value| Some(format!("{value} s"));
 }
 
 /// A choice among words.

@@ -5,8 +5,8 @@
 //! this and overstate how well the policy does.
 //!
 //! The model makes a histogram of estimates ([`TsafrirSpec::histogram`]) and assigns them to jobs at random so that
-//! no estimate is shorter than its job's run time ([`TsafrirSpec::assign`]). It needs all jobs at once: [`Estimated`]
-//! reads a whole source into memory (some 200 bytes a job) and is the source of the same jobs with estimates.
+//! no estimate is shorter than its job's run time ([`TsafrirSpec::assign`]). It needs all jobs at once, in
+//! memory (some 200 bytes a job): [`TsafrirSpec::estimated`] is the source of the same jobs with estimates.
 //!
 //! # What differs from the authors' program
 //!
@@ -20,7 +20,6 @@ mod histogram;
 mod source;
 mod spec;
 
-pub use assign::{Assigned, TsafrirError};
+pub use assign::TsafrirError;
 pub use histogram::{Bin, HEAD, distinct_values};
-pub use source::Estimated;
 pub use spec::TsafrirSpec;

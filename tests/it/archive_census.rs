@@ -2,7 +2,7 @@
 
 use gridemu::formats::swf::Clean;
 use gridemu::model::JobClasses;
-use gridemu::workload::{Census, Contents, Scaled, Source};
+use gridemu::workload::{Census, Contents, Factor, Scaled, Source};
 
 use crate::archive_swf::{data, open};
 
@@ -28,7 +28,7 @@ fn kth_sp2_is_what_the_archive_says() {
     assert!((found.offered_load.unwrap() - 0.699_237_790_055_878_6).abs() < 1e-12);
     assert!((found.sizes.serial - 0.329_082_797_625_320_56).abs() < 1e-12);
     assert!((found.interarrivals.cv - 3.297_320_791_342_508).abs() < 1e-9);
-    let factor = found.factor_to_reach(0.9).unwrap();
+    let factor = Factor::from_f64(found.offered_load.unwrap() / 0.9).unwrap();
     let loaded = census(&mut Scaled::new(Box::new(kth()), factor), unix_start);
     assert!((loaded.offered_load.unwrap() - 0.9).abs() < 1e-6);
     assert_eq!((loaded.work, loaded.runtimes), (found.work, found.runtimes));

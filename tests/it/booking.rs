@@ -2,7 +2,7 @@
 
 use gridemu::entity::{Body, Entity, EntityError, Message, Sender, Site, Stamp};
 use gridemu::grid::{Grid, GridError, GridSave};
-use gridemu::local::{Admission, BookError, Partition, Registry, Settings, Slot, SlotRequest};
+use gridemu::local::{BookError, Partition, Registry, Settings, Slot, SlotRequest, Step};
 use gridemu::model::{
     FailureAction, InstantOrder, JobId, Named, Origin, PartitionId, PartitionSpec, Payer, Record,
     Reservation, SiteId,
@@ -51,13 +51,14 @@ fn a_policy_plans_around_a_booking_until_it_is_released() {
         let (mut records, mut ended) = (Vec::<Record>::new(), Vec::new());
         partition.hold(&wanted("booked", 100, 200, 3), at(90), at(0)).expect("there is room");
         partition.commit("booked", at(10)).expect("it is held");
-        let admitted = partition.arrive(job(1, 50, 2, 60), Origin::Local, at(50), &mut records);
-        assert_eq!(admitted, Admission::Taken);
-        partition.pass(at(50), &mut records, &mut ended).expect("a lawful pass");
+        let mut step = Step::new(at(50), &mut records, &mut ended);
+        assert!(partition.arrive(job(1, 50, 2, 60), Origin::Local, &mut step));
+        partition.pass(&mut step).expect("a lawful pass");
         assert_eq!(partition.view(at(50)).free(), 4, "{policy}: 50 + 60 is beyond 100, where 1 is left");
-        assert!(partition.release("booked", at(60), &mut records));
-        assert!(!partition.release("booked", at(60), &mut records), "once is enough");
-        partition.pass(at(60), &mut records, &mut ended).expect("a lawful pass");
+        step.now = at(60);
+        assert!(partition.release("booked", &mut step));
+        assert!(!partition.release("booked", &mut step), "once is enough");
+        partition.pass(&mut step).expect("a lawful pass");
         assert_eq!(partition.view(at(60)).free(), 2, "{policy}: nothing is in the way any more");
     }
 }
@@ -66,12 +67,14 @@ fn a_policy_plans_around_a_booking_until_it_is_released() {
 #[test]
 fn a_reservation_given_up_returns_its_processors() {
     let mut partition = partition(4, "easy");
-    let mut records = Vec::<Record>::new();
+    let (mut records, mut ended) = (Vec::<Record>::new(), Vec::new());
     partition.hold(&wanted("now", 10, 100, 3), at(9), at(0)).expect("there is room");
     partition.commit("now", at(5)).expect("it is held");
-    assert!(partition.begin_bookings(at(10), &mut records));
+    let mut step = Step::new(at(10), &mut records, &mut ended);
+    assert!(partition.begin_bookings(&mut step));
     assert_eq!(partition.view(at(10)).free(), 1);
-    assert!(partition.release("now", at(40), &mut records));
+    step.now = at(40);
+    assert!(partition.release("now", &mut step));
     assert_eq!(partition.view(at(40)).free(), 4);
 }
 
@@ -90,8 +93,9 @@ fn what_cannot_be_held_is_refused() {
 fn offers_are_what_the_plan_leaves() {
     let mut partition = partition(4, "conservative");
     let (mut records, mut ended) = (Vec::<Record>::new(), Vec::new());
-    assert_eq!(partition.arrive(job(1, 0, 2, 100), Origin::Local, at(0), &mut records), Admission::Taken);
-    partition.pass(at(0), &mut records, &mut ended).expect("a lawful pass");
+    let mut step = Step::new(at(0), &mut records, &mut ended);
+    assert!(partition.arrive(job(1, 0, 2, 100), Origin::Local, &mut step));
+    partition.pass(&mut step).expect("a lawful pass");
     let profile = partition.view(at(20)).profile();
     let request =
         |procs| SlotRequest { procs, duration: Span::from_secs(30), earliest: at(0), alternatives: 2 };

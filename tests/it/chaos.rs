@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use gridemu::entity::EntityError;
 use gridemu::grid::GridError;
 use gridemu::local::{
-    Abilities, Action, Actions, Change, LocalPolicy, PartitionError, Phase, Place, PolicyError, PolicyInfo,
-    Registry, View, Violation,
+    Abilities, Action, Actions, Change, LocalPolicy, PartitionError, Phase, Placement, PolicyError,
+    PolicyInfo, Registry, View, Violation,
 };
 use gridemu::model::{Job, JobKey, Named, Outcome, ProcSet, SiteSpec, Size, Speedup};
 use gridemu::units::{Rate, Span};
@@ -126,7 +126,7 @@ impl Chaos {
     }
 
     /// A place of `least` to `most` processors, by number or by count, and the processors that it means.
-    fn place(&mut self, board: &Board, least: u32, most: u32, share: Rate) -> Option<(Place, ProcSet)> {
+    fn place(&mut self, board: &Board, least: u32, most: u32, share: Rate) -> Option<(Placement, ProcSet)> {
         let blocks = (board.whole(least)..=board.whole(most).min(board.capacity))
             .step_by(board.allocation_unit as usize)
             .collect::<Vec<_>>();
@@ -134,7 +134,7 @@ impl Chaos {
         if self.below(2) == 0 {
             let unused = board.unused();
             let lowest: ProcSet = unused.get(..count as usize)?.iter().copied().collect();
-            return Some((Place::Any(count), lowest));
+            return Some((Placement::Any(count), lowest));
         }
         let mut blocks = board.blocks(share);
         let mut set = ProcSet::new();
@@ -144,7 +144,7 @@ impl Chaos {
             }
             set.insert_all(&blocks.swap_remove(self.below(blocks.len())));
         }
-        Some((Place::On(set.clone()), set))
+        Some((Placement::On(set.clone()), set))
     }
 
     fn act(&mut self, board: &mut Board, actions: &mut Actions) -> Option<()> {
@@ -160,7 +160,7 @@ impl Chaos {
             }
             (Phase::Waiting, _) => {
                 let (place, set) = self.place(board, now.size.min(), now.size.max(), share)?;
-                actions.push(Action::Start { job: key, place, share });
+                actions.push(Action::Start { job: key, placement: place, share });
                 board.jobs.insert(key, Now { phase: Phase::Running, place: set, share, ..now });
             }
             (Phase::Running | Phase::Suspended, 0) => {
@@ -176,7 +176,7 @@ impl Chaos {
                 let found = self.place(board, now.size.min(), now.size.max(), now.share);
                 board.jobs.insert(key, job);
                 let (place, set) = found?;
-                actions.push(Action::Resize { job: key, place });
+                actions.push(Action::Resize { job: key, placement: place });
                 board.jobs.insert(key, Now { place: set, ..now });
             }
             (Phase::Running, _) => {
@@ -195,11 +195,11 @@ impl Chaos {
                     let blocks = board.blocks(share);
                     let room: ProcSet = blocks.iter().flat_map(ProcSet::iter).collect();
                     room.contains_all(&now.place)
-                        .then(|| (Place::On(now.place.clone()), now.place.clone()))?
+                        .then(|| (Placement::On(now.place.clone()), now.place.clone()))?
                 } else {
                     self.place(board, least, most, share)?
                 };
-                actions.push(Action::Resume { job: key, place, share });
+                actions.push(Action::Resume { job: key, placement: place, share });
                 board.jobs.insert(key, Now { phase: Phase::Running, place: set, share, ..now });
             }
             _ => unreachable!("not among these"),
@@ -216,7 +216,7 @@ impl LocalPolicy for Chaos {
         for phase in [Phase::Waiting, Phase::Running, Phase::Suspended, Phase::Stalled] {
             for key in view.jobs_in(phase) {
                 let live = view.job(key);
-                let (size, place, share) = (live.size().clone(), live.place().clone(), live.share());
+                let (size, place, share) = (live.size().clone(), live.placement().clone(), live.share());
                 jobs.insert(key, Now { phase, size, place, share });
             }
         }
@@ -271,7 +271,7 @@ impl LocalPolicy for Chaos {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1500))]
+    #![proptest_config(crate::support::cases(500))]
 
     #[test]
     fn whatever_is_allowed_keeps_the_law(
@@ -322,12 +322,12 @@ fn wrong() -> PolicyInfo {
 
 struct Wrong(String);
 
-fn start(job: u32, place: Place) -> Action {
-    Action::Start { job: JobKey(job), place, share: Rate::FULL }
+fn start(job: u32, place: Placement) -> Action {
+    Action::Start { job: JobKey(job), placement: place, share: Rate::FULL }
 }
 
-fn on(from: u32, to: u32) -> Place {
-    Place::On(ProcSet::range(from, to))
+fn on(from: u32, to: u32) -> Placement {
+    Placement::On(ProcSet::range(from, to))
 }
 
 impl LocalPolicy for Wrong {
@@ -343,12 +343,12 @@ impl LocalPolicy for Wrong {
         let share = Rate::FULL;
         let (one, two, three) = (JobKey(0), JobKey(1), JobKey(2));
         let wrong = match self.0.as_str() {
-            "start-nobody" => start(99, Place::Any(1)),
+            "start-nobody" => start(99, Placement::Any(1)),
             "kill-nobody" => Action::Kill { job: JobKey(99) },
-            "start-running" => start(0, Place::Any(2)),
+            "start-running" => start(0, Placement::Any(2)),
             "suspend-waiting" => Action::Suspend { job: three },
-            "resume-running" => Action::Resume { job: one, place: on(0, 2), share },
-            "resize-waiting" => Action::Resize { job: three, place: on(4, 8) },
+            "resume-running" => Action::Resume { job: one, placement: on(0, 2), share },
+            "resize-waiting" => Action::Resize { job: three, placement: on(4, 8) },
             "share-waiting" => Action::SetShare { job: three, share },
             "kill-waiting" => Action::Kill { job: three },
             "reject-running" => Action::Reject { job: one },
@@ -356,35 +356,37 @@ impl LocalPolicy for Wrong {
                 actions.push(Action::Suspend { job: one });
                 Action::Suspend { job: one }
             }
-            "too-many" => start(2, Place::Any(6)),
+            "too-many" => start(2, Placement::Any(6)),
             "taken" => start(2, on(1, 7)),
             "not-there" => start(2, on(4, 10)),
-            "too-few" => start(2, Place::Any(3)),
-            "none" => start(2, Place::Any(0)),
-            "beyond-max" => Action::Resize { job: two, place: on(2, 8) },
+            "too-few" => start(2, Placement::Any(3)),
+            "none" => start(2, Placement::Any(0)),
+            "beyond-max" => Action::Resize { job: two, placement: on(2, 8) },
             "resume-smaller" => {
                 actions.push(Action::Suspend { job: one });
-                Action::Resume { job: one, place: on(0, 1), share }
+                Action::Resume { job: one, placement: on(0, 1), share }
             }
             "elsewhere" => {
                 actions.push(Action::Suspend { job: one });
-                Action::Resume { job: one, place: on(4, 6), share }
+                Action::Resume { job: one, placement: on(4, 6), share }
             }
-            "no-share" => Action::Start { job: three, place: Place::Any(4), share: Rate::ZERO },
-            "two-shares" => {
-                Action::Start { job: three, place: Place::Any(4), share: Rate::from_units((1 << 20) + 1) }
-            }
+            "no-share" => Action::Start { job: three, placement: Placement::Any(4), share: Rate::ZERO },
+            "two-shares" => Action::Start {
+                job: three,
+                placement: Placement::Any(4),
+                share: Rate::from_units((1 << 20) + 1),
+            },
             "set-no-share" => Action::SetShare { job: one, share: Rate::ZERO },
             "oversubscribed" => start(2, on(1, 7)),
             "no-slot" => {
                 actions.push(Action::SetShare { job: one, share: Rate::ratio(1, 3) });
                 let share = Rate::ratio(1, 3);
-                actions.push(Action::Start { job: JobKey(3), place: on(0, 1), share });
-                Action::Start { job: JobKey(4), place: on(0, 1), share }
+                actions.push(Action::Start { job: JobKey(3), placement: on(0, 1), share });
+                Action::Start { job: JobKey(4), placement: on(0, 1), share }
             }
-            "resize-rigid" => Action::Resize { job: one, place: on(0, 3) },
+            "resize-rigid" => Action::Resize { job: one, placement: on(0, 3) },
             "suspend" => Action::Suspend { job: one },
-            "resize" => Action::Resize { job: two, place: on(2, 6) },
+            "resize" => Action::Resize { job: two, placement: on(2, 6) },
             "half-block" => start(2, on(5, 9)),
             "wake-now" => return actions.wake_at(view.now()),
             other => unreachable!("{other}"),

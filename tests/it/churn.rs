@@ -8,8 +8,8 @@ use gridemu::model::{
 use gridemu::platform::Usage;
 use gridemu::units::{Bytes, Energy, Money, Power, Price, Rate, Span, Time, Work};
 
+use crate::churn_rules::check_churn;
 use crate::driver::{Act, Driver, Script, of_grid};
-use crate::lawful::check_churn;
 use crate::support::{Ran, With, job, reserve, site};
 
 fn at(secs: u64) -> Time {
@@ -99,8 +99,8 @@ fn a_lost_job_joins_the_end_of_the_queue() {
         let events = events(&ran);
         assert_eq!((events[0].machines.clone(), events[0].procs), (machines(&[0]), 1));
         assert_eq!((events[1].cause, events[1].attempt), (EventCause::MachineLeft, 1));
-        assert_eq!((events[1].procs, events[1].lost, events[1].since_lost), (2, proc_secs(80), None));
-        assert_eq!((events[3].attempt, events[3].since_lost), (2, Some(Span::from_secs(20))));
+        assert_eq!((events[1].procs, events[1].wasted, events[1].since_failure), (2, proc_secs(80), None));
+        assert_eq!((events[3].attempt, events[3].since_failure), (2, Some(Span::from_secs(20))));
     }
 }
 
@@ -120,7 +120,7 @@ fn a_job_that_waits_for_its_machine_keeps_the_others() {
         assert_eq!(ledger(&ran), [450, 0, 0, 0, 50, 20]);
         let kinds = [EventKind::Left, EventKind::Stalled, EventKind::Joined, EventKind::Continued];
         assert_eq!(told(&ran), [40, 40, 60, 60].into_iter().zip(kinds).collect::<Vec<_>>());
-        assert_eq!(events(&ran)[3].since_lost, None, "nothing was lost");
+        assert_eq!(events(&ran)[3].since_failure, None, "nothing was lost");
     }
 }
 
@@ -149,7 +149,7 @@ fn a_job_fails_with_its_machine() {
     assert_eq!(gone[0], (at(40), Exit { how: ExitKind::Ended(Outcome::Failed), ..gone[0].1.clone() }));
     assert_eq!(ran.times(3), (100, 110));
     assert_eq!(told(&ran)[1], (40, EventKind::Failed));
-    assert_eq!(events(&ran)[1].lost, proc_secs(80));
+    assert_eq!(events(&ran)[1].wasted, proc_secs(80));
 }
 
 /// 10 W idle, 30 W busy, 36 a core-hour: a processor-second costs 0.01.
@@ -197,12 +197,12 @@ fn a_job_of_the_grid_goes_back_with_what_it_carries() {
     let part = GridContext {
         number: 1,
         output: Bytes::new(7),
-        try_number: 1,
+        assignment: 1,
         attempts: 1,
         first_start: Some(at(0)),
         energy: joules(2400),
         cost: cents(80),
-        lost_at: Some(at(40)),
+        failed_at: Some(at(40)),
         ..GridContext::default()
     };
     assert_eq!(carried(back), &part);
@@ -214,7 +214,7 @@ fn a_job_of_the_grid_goes_back_with_what_it_carries() {
     let (_, last) = gone.last().expect("it ends");
     assert_eq!((last.output, &last.how), (Bytes::new(7), &ExitKind::Ended(Outcome::Completed)));
     let continued = events(&ran).into_iter().filter(|event| event.kind == EventKind::Continued);
-    let since: Vec<_> = continued.map(|event| (event.time, event.origin, event.since_lost)).collect();
+    let since: Vec<_> = continued.map(|event| (event.time, event.origin, event.since_failure)).collect();
     let secs = |secs| Some(Span::from_secs(secs));
     assert_eq!(since, [(at(40), Origin::Local, secs(0)), (at(70), Origin::Grid, secs(30))]);
 }
@@ -246,13 +246,14 @@ fn jobs_of_the_grid_that_wait_go_back_when_the_site_leaves() {
         let mut spec = under(site(4, "easy"), on_failure);
         spec.churn.return_queued = true;
         let (ran, gone) = lawful(&spec, &jobs, &script(&acts));
-        let back: Vec<u64> = gone.iter().filter(|(time, _)| *time == at(40)).map(|(_, g)| g.job.0).collect();
+        let back: Vec<u64> =
+            gone.iter().filter(|(time, _)| *time == at(40)).map(|(_, g)| g.job.number.0).collect();
         assert_eq!(back, [1, 2, 4], "what ran, then what waits; what would be requeued would wait");
         for (_, gone) in &gone[..3] {
             assert!(matches!(gone.how, ExitKind::Returned { why: EventCause::SiteLeft, .. }), "{gone:?}");
         }
         assert_eq!((carried(&gone[0].1).attempts, carried(&gone[1].1).attempts), (1, 0));
-        assert_eq!(carried(&gone[1].1).lost_at, None, "it has not lost anything");
+        assert_eq!(carried(&gone[1].1).failed_at, None, "it has not lost anything");
         assert_eq!(ran.times(3), (60, 70));
         assert_eq!(ran.tally.returned, 3);
         // Otherwise they wait for the site: aside in the order in which they came, and job 1, requeued, behind them.
@@ -262,7 +263,7 @@ fn jobs_of_the_grid_that_wait_go_back_when_the_site_leaves() {
         assert_eq!(ran.times(4), (70, 80));
         match on_failure {
             FailureAction::Requeue => assert_eq!(ran.times(1), (0, 180)),
-            _ => assert_eq!(gone[0].1.job.0, 1),
+            _ => assert_eq!(gone[0].1.job.number.0, 1),
         }
     }
 }
@@ -430,7 +431,7 @@ fn what_a_checkpoint_holds_is_not_lost() {
         assert_eq!(ran.job(1).run, Span::from_secs(100), "the run of slowdowns is the job's own");
         // Useful 2 × 30 and 2 × 70, wasted 2 × 15, overhead 2 × 5 and 2 × 10; processor 1 is idle for 10 s.
         assert_eq!(ledger(&ran), [200, 30, 30, 0, 10, 10]);
-        assert_eq!(events(&ran)[1].lost, proc_secs(30));
+        assert_eq!(events(&ran)[1].wasted, proc_secs(30));
         // In the middle of writing the second: 30 + 5 + 30 + 2. It keeps 30.
         let (ran, _) = lawful(&spec, &[job(1, 0, 2, 100)], &script(&[leave(67, &[0]), join(70, &[0])]));
         assert_eq!((ran.times(1), ledger(&ran)), ((0, 150), [200, 60, 34, 0, 3, 3]));

@@ -15,9 +15,9 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 
 use crate::chaos::chaos;
+use crate::churn_rules::check_churn;
 use crate::driver::{Act, Driver, Script, of_grid};
 use crate::invariants::{Case, cases, variants};
-use crate::lawful::check_churn;
 use crate::support;
 
 /// A partition, its jobs, and what happens to its machines.
@@ -144,7 +144,7 @@ fn lawful(registry: &Registry, case: &Churning) -> support::Ran {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(3000))]
+    #![proptest_config(crate::support::cases(1000))]
 
     #[test]
     fn every_policy_keeps_the_law_while_machines_come_and_go(case in churning(variants(), 30)) {
@@ -207,7 +207,7 @@ proptest! {
         let mut script = script.clone();
         script.acts.truncate(driver.acted);
         let (ran, gone) = driver.close();
-        let here = ran.jobs().map(|job| job.id).chain(gone.iter().map(|(_, gone)| gone.job));
+        let here = ran.jobs().map(|job| job.id).chain(gone.iter().map(|(_, gone)| gone.job.number));
         let came: BTreeSet<JobId> = here.collect();
         let jobs: Vec<Job> = jobs.iter().filter(|job| came.contains(&job.id)).cloned().collect();
         check_churn(&registry, spec, &jobs, &script, &ran, &gone);
@@ -300,7 +300,8 @@ fn slow_shared_outlook(view: &View<'_>, mpl: u32) -> Vec<(u32, Time)> {
     times.insert(view.now());
     let open = |time: Time| {
         let over = |proc: u32| {
-            let ended = |key: &&_| view.expected_end(**key) <= time && view.job(**key).place().contains(proc);
+            let ended =
+                |key: &&_| view.expected_end(**key) <= time && view.job(**key).placement().contains(proc);
             running.iter().filter(ended).count() as u32
         };
         view.here().iter().filter(|proc| view.load(*proc) - over(*proc) < mpl).count()
@@ -394,7 +395,7 @@ impl LocalPolicy for Foretelling {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1000))]
+    #![proptest_config(crate::support::cases(400))]
 
     #[test]
     fn the_index_of_easy_hears_of_every_change(

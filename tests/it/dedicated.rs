@@ -3,7 +3,7 @@
 use gridemu::entity::Body;
 use gridemu::local::{Reason, Registry};
 use gridemu::metrics::{DedicatedMeasures, Definitions, Summary};
-use gridemu::model::{InstantOrder, Job, JobId, Outcome, SiteSpec};
+use gridemu::model::{InstantOrder, Job, JobId, JobRef, Origin, Outcome, SiteId, SiteSpec};
 use gridemu::units::{Span, Time};
 
 use crate::hand_worked::starts;
@@ -99,7 +99,7 @@ fn one_that_is_kept_back_says_so_and_survives_a_snapshot() {
     let mut records = Vec::new();
     first.run_until(at(10), &mut records).expect("it runs");
     let partition = &first.sites().next().expect("a site").partitions()[0];
-    let key = partition.find(JobId(1), gridemu::model::Origin::Local).expect("it is there");
+    let key = partition.find(JobRef::new(Origin::Local, SiteId(0), JobId(1))).expect("it is there");
     let told = partition.explain(key, at(10)).expect("it waits");
     assert_eq!((told.reason(), told.start), (Reason::Early, Some(at(50))));
     let rule = gridemu::report::explained_rule(&told);

@@ -3,10 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use gridemu::local::{Admission, Exit, ExitKind, Partition, PartitionSave, Registry, Settings};
+use gridemu::local::{Exit, ExitKind, Partition, PartitionSave, Registry, Settings, Step};
 use gridemu::model::{
-    EventCause, GridContext, InstantOrder, Job, JobId, Origin, PartitionId, Payer, ProcSet, Record,
-    Reservation, SiteId, SiteSpec,
+    EventCause, GridContext, InstantOrder, Job, JobId, JobRef, Origin, PartitionId, Payer, ProcSet, Record,
+    Reservation, SiteId, SiteSpec, WorkloadId,
 };
 use gridemu::units::{Rate, Span, Time};
 
@@ -43,7 +43,7 @@ pub(crate) struct Script {
 
 /// A job of the grid: `job` with a portal's number that is the same.
 pub(crate) fn of_grid(mut job: Job) -> Job {
-    job.grid = Some(Box::new(GridContext { number: job.id.0, try_number: 1, ..GridContext::default() }));
+    job.grid = Some(Box::new(GridContext { number: job.id.0, assignment: 1, ..GridContext::default() }));
     job
 }
 
@@ -88,7 +88,7 @@ impl Driver {
     }
 
     pub(crate) fn close(mut self) -> (Ran, Vec<(Time, Exit)>) {
-        self.partition.close(self.now, &mut self.records);
+        self.partition.close(&mut Step::new(self.now, &mut self.records, &mut Vec::new()));
         assert_eq!(self.partition.live(), 0);
         let tally = self.partition.tally();
         assert_eq!(tally.arrived, tally.ended() + tally.returned, "each has ended or gone back");
@@ -126,7 +126,7 @@ impl Driver {
     pub(crate) fn resume(&mut self) {
         let saved: PartitionSave = through_bytes(&self.partition.save());
         self.partition = partition(&self.registry, &self.spec, &self.script);
-        self.partition.restore(saved.clone(), self.now, false, &mut self.records).expect("it fits");
+        self.with(|partition, step| partition.restore(saved.clone(), false, step)).expect("it fits");
         assert_eq!(saved, self.partition.save(), "a state taken back saves the same");
     }
 
@@ -135,14 +135,14 @@ impl Driver {
         let saved = self.partition.save();
         self.spec.policy = policy.parse().expect("a policy");
         self.partition = partition(&self.registry, &self.spec, &self.script);
-        self.partition.restore(saved, self.now, true, &mut self.records).expect("it fits");
+        self.with(|partition, step| partition.restore(saved, true, step)).expect("it fits");
     }
 
     fn at_once(&mut self) {
         self.end();
         let now = self.now;
-        self.touched |= self.partition.end_bookings(now, &mut self.records);
-        self.touched |= self.partition.begin_bookings(now, &mut self.records);
+        self.touched |= self.with(Partition::end_bookings);
+        self.touched |= self.with(Partition::begin_bookings);
         self.touched |= self.partition.wake(now);
         while self.act() {}
         while self.arrive_early() {}
@@ -154,7 +154,7 @@ impl Driver {
     fn one_by_one(&mut self) {
         let now = self.now;
         self.partition.begin_instant(now);
-        self.touched |= self.partition.end_bookings(now, &mut self.records);
+        self.touched |= self.with(Partition::end_bookings);
         self.pass();
         while !self.script.acts_late && self.act() {
             self.pass();
@@ -165,16 +165,15 @@ impl Driver {
         while self.act() {
             self.pass();
         }
-        while let Some(gone) = self.partition.end_next(now, &mut self.records) {
-            self.gone.push((now, gone));
+        while self.with(Partition::end_next) {
             self.touched = true;
             self.pass();
         }
-        self.touched |= self.partition.begin_bookings(now, &mut self.records);
+        self.touched |= self.with(Partition::begin_bookings);
         self.pass();
         self.touched |= self.partition.wake(now);
         self.pass();
-        self.partition.end_instant(now, &mut self.records).expect("lawful starts");
+        self.with(Partition::end_instant).expect("lawful starts");
         self.obey();
     }
 
@@ -185,26 +184,28 @@ impl Driver {
         arrived
     }
 
+    /// Does something with the partition, and handles the jobs that leave by it.
+    fn with<T>(&mut self, act: impl FnOnce(&mut Partition, &mut Step<'_>) -> T) -> T {
+        let mut exits = Vec::new();
+        let done = act(&mut self.partition, &mut Step::new(self.now, &mut self.records, &mut exits));
+        exits.into_iter().for_each(|gone| self.leaves(gone));
+        done
+    }
+
     /// Elastic commands of the workload.
     fn obey(&mut self) {
-        let mut gone = Vec::new();
-        let obeyed = self.partition.obey_due(self.now, &mut self.records, &mut gone);
-        self.touched |= obeyed.expect("it ends on the axis");
-        gone.into_iter().for_each(|gone| self.leaves(gone));
+        self.touched |= self.with(Partition::execute_due).expect("it ends on the axis");
     }
 
     fn end(&mut self) {
-        while let Some(gone) = self.partition.end_next(self.now, &mut self.records) {
-            self.gone.push((self.now, gone));
+        while self.with(Partition::end_next) {
             self.touched = true;
         }
     }
 
     fn pass(&mut self) {
         if std::mem::take(&mut self.touched) {
-            let mut gone = Vec::new();
-            self.partition.pass(self.now, &mut self.records, &mut gone).expect("a lawful pass");
-            gone.into_iter().for_each(|gone| self.leaves(gone));
+            self.with(Partition::pass).expect("a lawful pass");
         }
     }
 
@@ -214,10 +215,7 @@ impl Driver {
         };
         let job = first.remove();
         let origin = if job.grid.is_some() { Origin::Grid } else { Origin::Local };
-        match self.partition.arrive(job, origin, self.now, &mut self.records) {
-            Admission::Taken => self.touched = true,
-            Admission::ExitKind(gone) => self.leaves(gone),
-        }
+        self.touched |= self.with(|partition, step| partition.arrive(job, origin, step));
         true
     }
 
@@ -225,30 +223,29 @@ impl Driver {
         let Some((_, act)) = self.script.acts.get(self.acted).filter(|(time, _)| *time <= self.now) else {
             return false;
         };
-        let (now, records, mut gone) = (self.now, &mut self.records, Vec::new());
-        let partition = &mut self.partition;
-        match act {
-            Act::Leave(machines) => partition.leave(machines, EventCause::Script, now, records, &mut gone),
+        let act = act.clone();
+        self.with(|partition, step| match act {
+            Act::Leave(machines) => partition.leave(&machines, EventCause::Script, step),
             Act::LeaveSite => {
                 let all = ProcSet::full(partition.spec().machines);
-                partition.leave(&all, EventCause::SiteLeft, now, records, &mut gone);
+                partition.leave(&all, EventCause::SiteLeft, step);
             }
             Act::Join(machines) => {
-                partition.join(machines, EventCause::Script, now, records).expect("within the time axis");
+                partition.join(&machines, EventCause::Script, step).expect("within the time axis");
             }
             Act::Slow(machines, factor) => {
-                let slowed = partition.slow(machines, *factor, EventCause::Script, now, records);
-                slowed.expect("within the time axis");
+                partition.slow(&machines, factor, EventCause::Script, step).expect("within the time axis");
             }
-            Act::Cancel(id) => gone.extend(partition.cancel(JobId(*id), now, records)),
+            Act::Cancel(id) => {
+                partition.cancel(JobId(id), step);
+            }
             Act::Withdraw(number) => {
-                let job = partition.withdraw(*number, now);
-                gone.extend(job.map(|job| returned(job, EventCause::Replanned)));
+                let job = partition.withdraw(number, step.now);
+                step.exits.extend(job.map(|job| returned(job, EventCause::Replanned)));
             }
-        }
+        });
         self.acted += 1;
         self.touched = true;
-        gone.into_iter().for_each(|gone| self.leaves(gone));
         true
     }
 
@@ -256,10 +253,10 @@ impl Driver {
     fn leaves(&mut self, gone: Exit) {
         if let (ExitKind::Returned { job, why }, Some((pause, most))) = (&gone.how, self.script.again) {
             let part = job.grid.as_ref().expect("only jobs of the grid come back");
-            if part.try_number <= most && !matches!(why, EventCause::Refused(_)) {
+            if part.assignment <= most && !matches!(why, EventCause::Refused(_)) {
                 let mut job = (**job).clone();
                 if let Some(part) = &mut job.grid {
-                    part.try_number += 1;
+                    part.assignment += 1;
                 }
                 self.arrivals.insert((self.now + pause, self.order), job);
                 self.order += 1;
@@ -271,8 +268,7 @@ impl Driver {
 
 fn returned(job: Box<Job>, why: EventCause) -> Exit {
     Exit {
-        job: job.id,
-        origin: Origin::Grid,
+        job: JobRef { workload: WorkloadId::GRID, number: job.id },
         number: job.grid.as_ref().map(|grid| grid.number),
         output: gridemu::units::Bytes::ZERO,
         how: ExitKind::Returned { job, why },

@@ -409,7 +409,7 @@ fn a_command_is_written_and_read_back() {
 }
 
 proptest::proptest! {
-    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(300))]
+    #![proptest_config(crate::support::cases(300))]
 
     /// Machines come and go and are slow, jobs write checkpoints and lose attempts, and commands come: nothing panics, every job ends once, and
     /// a judge who knows nothing of how it was made finds nothing wrong.

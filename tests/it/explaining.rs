@@ -6,14 +6,17 @@ use gridemu::local::{
     Abilities, Action, Actions, Blocker, Change, Explanation, LocalPolicy, Partition, Phase, PolicyInfo,
     Reason, Registry, Slot, SlotRequest, StartEstimates, View,
 };
-use gridemu::model::{Job, JobKey, Named, Origin, Record, SiteSpec};
+use gridemu::model::{
+    Elastic, ElasticCommand, InstantOrder, Job, JobId, JobKey, JobRef, Named, Origin, Record, SiteId,
+    SiteSpec,
+};
 use gridemu::report::explained_rule;
-use gridemu::units::Time;
+use gridemu::units::{Rate, Span, Time};
 use proptest::prelude::*;
 
 use crate::churn_invariants::{Churning, churning};
 use crate::cli::gridemu;
-use crate::driver::Driver;
+use crate::driver::{Act, Driver, Script};
 use crate::invariants::{Case, cases, variants};
 use crate::support::{self, With, job, reserve, run_with, site};
 
@@ -148,7 +151,7 @@ fn check_instants(spec: &SiteSpec, jobs: &[Job]) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(600))]
+    #![proptest_config(crate::support::cases(200))]
 
     #[test]
     fn what_is_said_to_start_starts(case in cases(variants(), 30)) {
@@ -178,12 +181,12 @@ fn explained(spec: &SiteSpec, jobs: &[Job], id: u64, at: u64) -> Explanation {
     let mut records: Vec<Record> = Vec::new();
     grid.run_until(now, &mut records).expect("it runs");
     let partition = &grid.sites().next().expect("a site").partitions()[0];
-    let key = partition.find(gridemu::model::JobId(id), Origin::Local).expect("the job is there");
+    let key = partition.find(JobRef::new(Origin::Local, SiteId(0), JobId(id))).expect("the job is there");
     partition.explain(key, now).expect("it waits")
 }
 
 fn named(told: &Explanation) -> Vec<u64> {
-    told.blockers.iter().filter_map(|blocker| blocker.who().map(|who| who.job.0)).collect()
+    told.blockers.iter().filter_map(|blocker| blocker.who().map(|who| who.number.0)).collect()
 }
 
 /// Ten processors: job 1 has 6 until 100 s; job 2 waits for 8 from 10 s on, job 3 for 4 from 20 s on.
@@ -286,6 +289,75 @@ fn equal_share_fills_its_level() {
     );
     let behind = explained(&spec, &jobs, 4, 3);
     assert_eq!((behind.reason(), named(&behind)), (Reason::Behind, vec![3, 1, 2]));
+}
+
+/// Ten processors, and jobs may overrun. Jobs 1 (4 processors, which said 5 s), 2 (1, until 10 s) and 3 (1, until 11 s) run; job
+/// 4 waits for 8. At 4 s its shadow time is 5 s with nothing to spare, and jobs 5 and 6, of a second each, would still be there
+/// then. At 10 s job 1 is overdue and expected to end at 11 s; 2 of the 10 that are free then are spare, and job 5 takes them.
+/// Job 6 waits because job 5 was chosen, and not for nobody: what a next pass would do is not what this one has done.
+#[test]
+fn who_was_chosen_instead_is_named() {
+    let jobs = [
+        job(1, 0, 4, 11).estimate(5),
+        job(2, 0, 1, 10),
+        job(3, 0, 1, 11),
+        job(4, 1, 8, 5),
+        job(5, 4, 2, 1),
+        job(6, 4, 1, 1),
+    ];
+    let spec = SiteSpec { overrun: true, ..site(10, "los") };
+    let told = explained(&spec, &jobs, 6, 4);
+    assert_eq!((told.reason(), named(&told)), (Reason::WouldDelay, vec![4]));
+    let told = explained(&spec, &jobs, 6, 10);
+    assert_eq!((told.reason(), told.needs, told.free, named(&told)), (Reason::Packed, 1, 5, vec![5]));
+    check_instants(&spec, &jobs);
+    let ran = support::run(&spec, &jobs);
+    assert_eq!((ran.times(5), ran.times(6)), ((10, 11), (11, 12)));
+}
+
+/// One pass an event: in the first of 8 s job 3 would still be there at 32 s, when job 1 is expected to end and job 2 to start.
+/// Then job 1 is slowed down, and is expected to end at 56 s: the second pass of that instant starts job 3, and says so.
+#[test]
+fn a_second_pass_of_an_instant_speaks_for_itself() {
+    let jobs = [job(1, 4, 1, 17).estimate(28), job(2, 5, 12, 1), job(3, 8, 1, 28)];
+    let spec = SiteSpec {
+        order: InstantOrder::Event,
+        policy: wrapped(&"los".parse().expect("a name")),
+        ..site(12, "los")
+    };
+    let slow = Act::Slow([0].into_iter().collect(), Rate::ratio(1, 2));
+    let script = Script { acts: vec![(Time::from_secs(8), slow)], acts_late: true, ..Script::default() };
+    let (ran, _) = Driver::new(&Registry::standard().with(explained_info()), &spec, &jobs, &script).run();
+    assert_eq!(ran.times(3), (8, 36));
+}
+
+/// A command that changes nothing brings no pass, and what was decided before it stays so.
+#[test]
+fn a_command_of_nothing_changes_no_reason() {
+    let mut jobs = [job(1, 0, 4, 10), job(2, 1, 4, 5), job(3, 2, 2, 5)];
+    let nothing = ElasticCommand { at: Time::from_secs(5), change: Elastic::ExtendTime(Span::ZERO) };
+    jobs[2].elastic = Some([nothing].into());
+    for policy in ["los-e", "los-e[lookahead=1]", "delayed-los-e[cs=1]", "easy-e", "fcfs"] {
+        let spec = site(4, policy);
+        check_instants(&spec, &jobs);
+        let (before, after) = (explained(&spec, &jobs, 3, 2), explained(&spec, &jobs, 3, 5));
+        assert_eq!((before.reason(), named(&before)), (after.reason(), named(&after)), "{policy}");
+    }
+}
+
+/// A first that has been skipped as often as may be starts in the next pass, be it of the same instant.
+#[test]
+fn hybrids_that_go_on_within_an_instant_are_followed() {
+    let jobs =
+        [job(1, 0, 4, 10), job(2, 1, 3, 20), job(3, 1, 4, 5), job(4, 1, 2, 30).from(10), job(5, 10, 1, 5)];
+    for policy in ["hybrid-los[cs=1]", "hybrid-los[cs=0]", "los-d", "easy-d"] {
+        for order in [InstantOrder::Instant, InstantOrder::Event] {
+            let spec = SiteSpec { order, ..site(6, policy) };
+            check_instants(&spec, &jobs);
+            let spec = SiteSpec { policy: wrapped(&spec.policy), ..spec };
+            run_with(&Registry::standard().with(explained_info()), &spec, &jobs);
+        }
+    }
 }
 
 /// The log of the page on explaining.
@@ -548,6 +620,17 @@ fn attempts_in_a_grid_are_followed_to_the_end() {
     assert!(waits.contains("before attempt 3"), "{waits}");
     let text = gridemu(&["explain", out, "--job", job]).out;
     assert_eq!(job, "872", "the page tells of the first job with most attempts");
+    // Each assignment lists the pools that were compared, and the chosen one has the earliest expected completion.
+    let assigned = told["assigned"].as_array().unwrap();
+    assert!(assigned.len() as u64 >= count, "{}", assigned.len());
+    for one in assigned {
+        let compared = one["compared"].as_array().unwrap();
+        let ends = compared.iter().filter_map(|pool| pool["end_s"].as_f64());
+        let least = ends.fold(f64::INFINITY, f64::min);
+        let chosen = compared.iter().find(|pool| pool["pool"] == one["pool"]).expect("it was compared");
+        assert!(least.is_infinite() || chosen["end_s"].as_f64() == Some(least), "{one:#}");
+    }
+    assert!(text.contains("the broker assigned it to "), "{text}");
     // It shows the beginning, and the summary of the waits between.
     let line = |line: &str| if line.is_empty() { "\n".to_owned() } else { format!("    {line}\n") };
     let page = std::fs::read_to_string("docs/explaining.md").unwrap();

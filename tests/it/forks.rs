@@ -131,7 +131,7 @@ fn check_fork(case: &GridCase, spec: &GridSpec, at: Time) -> usize {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(600))]
+    #![proptest_config(crate::support::cases(200))]
 
     #[test]
     fn an_unchanged_fork_is_the_same_run(case in grids(), at in 0_u64..200_000_000) {
@@ -154,26 +154,24 @@ proptest! {
 fn every_pair_of_local_policies() {
     let (mut runner, strategy) = (TestRunner::deterministic(), grids());
     let mut taken_off = 0;
+    let mut instants = [5, 25, 60].into_iter().cycle();
     for from in variants() {
         for to in variants() {
-            for secs in [5, 25, 60] {
-                let case =
-                    std::iter::repeat_with(|| strategy.new_tree(&mut runner).expect("a grid").current())
-                        .find(|case| case.portal.len() > 6)
-                        .expect("many are");
-                let mut case = case.under(&from, "mct");
-                let mut spec = case.under(&to, "mct").spec;
-                // One that keeps none would not have been given any.
-                for (old, new) in case.spec.sites.iter_mut().zip(&spec.sites) {
-                    old.reservations = new.reservations.clone();
-                }
-                let registry = Registry::standard();
-                for (site, old) in spec.sites.iter_mut().zip(&case.spec.sites) {
-                    let plain = registry.build(&site.policy).expect("a policy").1.space_sharing();
-                    site.order = if plain { old.order } else { InstantOrder::Instant };
-                }
-                taken_off += check_fork(&case, &spec, Time::from_secs(secs));
+            let case = std::iter::repeat_with(|| strategy.new_tree(&mut runner).expect("a grid").current())
+                .find(|case| case.portal.len() > 6)
+                .expect("many are");
+            let mut case = case.under(&from, "mct");
+            let mut spec = case.under(&to, "mct").spec;
+            // One that keeps none would not have been given any.
+            for (old, new) in case.spec.sites.iter_mut().zip(&spec.sites) {
+                old.reservations = new.reservations.clone();
             }
+            let registry = Registry::standard();
+            for (site, old) in spec.sites.iter_mut().zip(&case.spec.sites) {
+                let plain = registry.build(&site.policy).expect("a policy").1.space_sharing();
+                site.order = if plain { old.order } else { InstantOrder::Instant };
+            }
+            taken_off += check_fork(&case, &spec, Time::from_secs(instants.next().expect("they go round")));
         }
     }
     assert!(taken_off > 10, "some shared processors: {taken_off}");

@@ -107,9 +107,9 @@ fn a_job_is_given_back_when_its_site_leaves_and_completes_elsewhere() {
         );
         let events = events(&records);
         assert_eq!((events[0].cause, events[1].cause), (EventCause::SiteLeft, EventCause::SiteLeft));
-        assert_eq!((events[1].lost, events[1].procs), (80 * Usage::PROC_SECOND, 2));
+        assert_eq!((events[1].wasted, events[1].procs), (80 * Usage::PROC_SECOND, 2));
         assert_eq!((events[2].site, events[2].cause), (SiteId(1), EventCause::None));
-        assert_eq!(events[3].since_lost, Some(Span::from_secs(12)));
+        assert_eq!(events[3].since_failure, Some(Span::from_secs(12)));
         // The last word is at 154: the accounts are closed at the full minute after it. The first site is there for 41 s
         // with 4 processors, 2 of them for 40 s in use.
         assert_eq!(grid.now(), at(180));

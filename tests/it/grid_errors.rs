@@ -6,8 +6,8 @@ use gridemu::broker::{BrokerAbilities, BrokerPolicy, BrokerPolicyInfo, GridView}
 use gridemu::entity::{Address, EntityError};
 use gridemu::grid::{Grid, GridError, Policies, Waiter, WindowError, WindowOptions};
 use gridemu::model::{
-    ChurnAct, EventKind, GridSpec, Job, JobId, Machines, Outcome, PartitionId, PlannedChurn, ProcSet, Record,
-    RejectReason, Replan, SiteId,
+    ChurnAct, EventKind, GridSpec, Job, JobId, JobRef, Machines, Outcome, PartitionId, PlannedChurn, ProcSet,
+    Record, RejectReason, Replan, SiteId, WorkloadId,
 };
 use gridemu::runtime::{RuntimeError, RuntimeOptions, run_grid};
 use gridemu::units::Time;
@@ -203,9 +203,12 @@ fn a_grid_that_can_go_no_further_says_which_jobs_wait() {
     let jobs = vec![job(1, 0, 4, 5), job(2, 0, 4, 100), job(3, 100, 2, 10)];
     let mut records: Vec<Record> = Vec::new();
     let error = build(&spec, jobs.clone()).run(&mut records).expect_err("it is stuck");
-    let GridError::Stuck { at, total, first } = &error else { panic!("{error:?}") };
-    let waiter =
-        |job, site: Option<&str>, procs| Waiter { job: JobId(job), site: site.map(str::to_owned), procs };
+    let GridError::Stuck { at, total, first, .. } = &error else { panic!("{error:?}") };
+    let waiter = |job, site: Option<&str>, procs| Waiter {
+        job: JobRef { workload: WorkloadId::GRID, number: JobId(job) },
+        site: site.map(str::to_owned),
+        procs,
+    };
     assert_eq!(*first, [waiter(2, Some("site-0"), 4), waiter(3, None, 2)]);
     // Job 3 came at 100, and nothing has moved a job for two reports and ten messages: 100 + 20 + 10, and the full minute.
     assert_eq!((*at, *total), (Time::from_secs(180), 2));

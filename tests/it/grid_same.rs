@@ -45,7 +45,7 @@ fn alone(mut case: GridCase) -> GridCase {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(crate::support::cases(120))]
 
     #[test]
     fn windows_change_no_record(case in grids(), ends in any::<u64>(), lag in 0_u64..100_000_000) {
@@ -56,7 +56,7 @@ proptest! {
 
 proptest! {
     // Threads that wait for each other take their time.
-    #![proptest_config(ProptestConfig::with_cases(25))]
+    #![proptest_config(crate::support::cases(25))]
 
     #[test]
     fn actors_change_no_record(case in grids()) {

@@ -360,7 +360,7 @@ fn energy_and_cost_add_up() {
     assert_eq!([ran.job(1).cost.nanos(), ran.job(2).cost.nanos()], [20_000_000, 5_000_000]);
     let usage = ran.usage[0];
     assert_eq!(
-        [joules(usage.meter), joules(usage.job_energy), joules(usage.idle_energy())],
+        [joules(usage.meter), joules(usage.job_energy), joules(usage.meter - usage.job_energy)],
         [11_000, 7_500, 3_500]
     );
 }
@@ -406,9 +406,9 @@ fn a_run_in_which_nothing_moves_says_who_waits_for_what() {
     let mut grid = support::grid(&registry, &site(8, "never"), &jobs).unwrap();
     let mut records: Vec<Record> = Vec::new();
     let error = grid.run(&mut records).unwrap_err();
-    let GridError::Stuck { at, total, first } = &error else { panic!("{error}") };
+    let GridError::Stuck { at, total, first, .. } = &error else { panic!("{error}") };
     assert_eq!((*at, *total, first.len()), (Time::from_secs(7), 7, 5));
-    assert_eq!((first[2].job, first[2].procs, first[2].site.as_deref()), (JobId(3), 3, Some("site")));
+    assert_eq!((first[2].job.number, first[2].procs, first[2].site.as_deref()), (JobId(3), 3, Some("site")));
     let message = "stuck at 7 s: nothing can happen any more, but 7 jobs are left: job 1 waits for 1 processor of `site`, ";
     assert!(error.to_string().starts_with(message), "{error}");
     // They have been recorded all the same.

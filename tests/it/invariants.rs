@@ -8,8 +8,8 @@ use gridemu::grid::{Grid, GridSave};
 use gridemu::local::policies::{Compress, Conservative};
 use gridemu::local::{Abilities, Action, Actions, Change, LocalPolicy, PolicyInfo, Registry, View};
 use gridemu::model::{
-    DayRates, Elastic, ElasticCommand, InstantOrder, Job, JobId, PartitionSpec, Record, Reservation, SiteId,
-    SiteSpec, SiteTariff, Speedup,
+    Elastic, ElasticCommand, InstantOrder, Job, JobId, PartitionSpec, Record, Reservation, SiteId, SiteSpec,
+    SiteTariff, Speedup,
 };
 use gridemu::units::{EnergyPrice, Power, Price, Rate, Span, Time};
 use gridemu::workload::{Jobs, Source};
@@ -17,7 +17,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::Index;
 
-use crate::support::{self, Law, Ran, With, check, command, job, try_run};
+use crate::support::{self, Law, Ran, With, check, command, day_rates, job, try_run};
 
 /// Every policy of the registry, with its parameters' choices.
 pub(crate) fn variants() -> Vec<String> {
@@ -101,10 +101,7 @@ fn tariff() -> impl Strategy<Value = SiteTariff> {
     let electricity = prop_oneof![1 => Just(None), 2 => (0_u64..5_000_000_000).prop_map(Some)];
     (day(), electricity, day(), 1_u64..=24, 1_u64..200_000_000).prop_map(
         |(price, electricity, by_hour, hour, before)| {
-            let rates = |day: Vec<u16>| {
-                let factors: Vec<f64> = day.iter().map(|rate| f64::from(*rate) / 1e3).collect();
-                DayRates::from_factors(&factors).expect("24 factors")
-            };
+            let rates = |day: Vec<u16>| day_rates(&day);
             SiteTariff {
                 price_by_hour: price.map(rates),
                 electricity: electricity.map(EnergyPrice::from_nanos),
@@ -230,7 +227,7 @@ fn finish(mut grid: Grid, mut records: Vec<Record>) -> Ran {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2500))]
+    #![proptest_config(crate::support::cases(1000))]
 
     #[test]
     fn every_policy_keeps_the_law(case in cases(variants(), 40)) {
@@ -348,7 +345,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(crate::support::cases(120))]
 
     /// Sites that have nothing to say to each other do the same together as each alone.
     #[test]
@@ -460,7 +457,7 @@ impl LocalPolicy for Promising {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1500))]
+    #![proptest_config(crate::support::cases(600))]
 
     #[test]
     fn conservative_keeps_what_it_promised(

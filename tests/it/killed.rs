@@ -1,6 +1,6 @@
 //! The real program is killed at random moments, and continues as if it had not been interrupted.
 //!
-//! `GRIDEMU_KILLS=200 cargo test --test it killed -- --nocapture` sets the number of kills; the default is a few for each scenario.
+//! `GRIDEMU_KILLS=200 cargo test --test it killed -- --nocapture` sets the number of kills; the default is one for each scenario.
 
 #![expect(
     clippy::disallowed_methods,
@@ -124,16 +124,21 @@ impl Dice {
 }
 
 /// Kills a run again and again until it gets to its end, and looks at what it leaves. Returns how often it was killed.
-fn kill(case: &Case, whole: &BTreeMap<String, String>, took: Duration, dice: &mut Dice) -> u32 {
+fn kill(
+    case: &Case,
+    store: &[&str],
+    whole: &BTreeMap<String, String>,
+    took: Duration,
+    dice: &mut Dice,
+) -> u32 {
     let folder = tempfile::tempdir().unwrap();
-    let store = ["--checkpoint", "store", "--checkpoint-every", "15 ms"];
     let mut kills = 0;
     loop {
         let mut command = Command::new(cargo_bin!("gridemu"));
         command.current_dir(folder.path()).args(["resume", "store"]);
         command.stdout(Stdio::null()).stderr(Stdio::piped());
         let has_begun = folder.path().join("store").exists();
-        let command = if has_begun { &mut command } else { &mut case.command(folder.path(), &store) };
+        let command = if has_begun { &mut command } else { &mut case.command(folder.path(), store) };
         // Most of them in the beginning or in the middle, some of them when the run is over.
         let (was_killed, output) = killed(command, took.mul_f64(dice.share().powi(2) * 1.1));
         let said = String::from_utf8_lossy(&output.stderr);
@@ -185,28 +190,31 @@ fn a_run_that_is_killed_goes_on_as_if_nothing_had_happened() {
     let wanted: Option<u32> =
         std::env::var("GRIDEMU_KILLS").ok().map(|kills| kills.parse().expect("a number"));
     let cases = cases();
-    let each = wanted.map_or(3, |wanted| wanted.div_ceil(cases.len() as u32));
+    let each = wanted.map_or(1, |wanted| wanted.div_ceil(cases.len() as u32));
     let mut dice = Dice::new();
     let (mut all, mut runs) = (0, 0);
     for case in &cases {
+        let plain = tempfile::tempdir().unwrap();
+        let began = Instant::now();
+        let ran = case.command(plain.path(), &[]).output().unwrap();
+        assert!(ran.status.success());
+        // Some twenty snapshots, however fast the program was built.
+        let every = format!("{} ms", began.elapsed().as_millis().div_euclid(20).max(15));
+        let store = ["--checkpoint", "store", "--checkpoint-every", &every];
         let folder = tempfile::tempdir().unwrap();
         let began = Instant::now();
-        let store = ["--checkpoint", "store", "--checkpoint-every", "15 ms"];
         let whole = case.command(folder.path(), &store).output().unwrap();
         let took = began.elapsed();
         assert!(whole.status.success(), "{}: {}", case.name, String::from_utf8_lossy(&whole.stderr));
         let whole = files(&folder.path().join("out"));
         // It is what a run without snapshots leaves, but for the scenario.
-        let plain = tempfile::tempdir().unwrap();
-        let ran = case.command(plain.path(), &[]).output().unwrap();
-        assert!(ran.status.success());
         for (name, text) in files(&plain.path().join("out")) {
             let is_told = name == "scenario.toml" || name == "summary.json";
             assert!(is_told || text == whole[&name], "{}: snapshots change {name}", case.name);
         }
         let mut kills = 0;
         while kills < each {
-            kills += kill(case, &whole, took, &mut dice);
+            kills += kill(case, &store, &whole, took, &mut dice);
             runs += 1;
         }
         all += kills;

@@ -49,7 +49,7 @@ impl Sources {
                     folders.push(path);
                 } else if path.extension().is_some_and(|ending| ending == "rs") {
                     let module = module_of(path.strip_prefix(root).unwrap());
-                    let is_test = module.iter().any(|part| part == "tests" || part == "samples");
+                    let is_test = module.iter().any(|part| part == "tests");
                     if !is_test && module != ["main"] {
                         let source = Source::read(&path, &module);
                         files.insert(module, source);

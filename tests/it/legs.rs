@@ -215,7 +215,7 @@ fn alone(mut case: GridCase) -> GridCase {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(150))]
+    #![proptest_config(crate::support::cases(150))]
 
     #[test]
     fn legs_change_no_record(case in grids(), stretches in stretches()) {

@@ -313,7 +313,7 @@ fn packed(jobs: &[Job]) -> Vec<Job> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(crate::support::cases(400))]
 
     #[test]
     fn delayed_los_is_algorithm_1(case in cases(vec!["los".to_owned()], 40), cs in 0_u32..5) {

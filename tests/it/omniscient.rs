@@ -275,7 +275,7 @@ fn grids() -> impl Strategy<Value = Vec<(u32, u64)>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(600))]
+    #![proptest_config(crate::support::cases(600))]
 
     #[test]
     fn a_picture_of_0_s_over_a_network_of_0_s_is_omniscient(

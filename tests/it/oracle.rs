@@ -559,7 +559,7 @@ fn under(setup: &Setup, policy: &str) -> Ran {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(4000))]
+    #![proptest_config(crate::support::cases(1500))]
 
     #[test]
     fn one_pass_an_instant_is_what_the_papers_say(setup in setups(40), (which, policy) in policies()) {
@@ -638,7 +638,7 @@ fn crowded() -> impl Strategy<Value = Setup> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(150))]
+    #![proptest_config(crate::support::cases(40))]
 
     #[test]
     fn the_index_of_easy_finds_what_the_full_profile_finds(setup in crowded()) {

@@ -231,7 +231,7 @@ const FAMILY: [&str; 12] = [
 ];
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(crate::support::cases(400))]
 
     /// Commands, orders and dedicated jobs in one queue: all jobs end once, none too early, and a judge who knows nothing of how it was
     /// made finds nothing wrong. Stopped anywhere, it goes on alike.

@@ -68,7 +68,7 @@ fn live(
         let ends = WindowEnds::new(move |first, latest| {
             let mut opened = opened.lock().expect("nobody panics");
             for (_, site, body) in orders.iter().filter(|(at, _, _)| *at == *opened) {
-                caller.tell(*site, body.clone());
+                caller.command(*site, body.clone());
             }
             *opened += 1;
             ends.choose(first, latest)
@@ -112,7 +112,7 @@ fn acts() -> impl Strategy<Value = Body> {
 
 proptest! {
     // Threads that wait for each other take their time.
-    #![proptest_config(ProptestConfig::with_cases(40))]
+    #![proptest_config(crate::support::cases(40))]
 
     #[test]
     fn commands_that_are_told_again_do_the_same(
@@ -179,10 +179,10 @@ fn a_command_is_used_once_it_is_written_down() {
         journal.lock().expect("nobody panics").push(told.clone());
         Ok(())
     });
-    let lost = caller.tell(SiteId(0), Body::Cancel(JobId(2)));
-    let nobody = caller.tell(SiteId(7), Body::Cancel(JobId(3)));
+    let lost = caller.command(SiteId(0), Body::Cancel(JobId(2)));
+    let nobody = caller.command(SiteId(7), Body::Cancel(JobId(3)));
     let job = Job::rigid(9, Time::from_secs(1), 1, Span::from_secs(1));
-    let done = caller.tell(SiteId(0), Body::Submit(Box::new(job)));
+    let done = caller.command(SiteId(0), Body::Submit(Box::new(job)));
     let (mut grid, mut records, mut merge) = (plain(), Vec::new(), Merge::new(1));
     let options =
         |outside: &Outside| RuntimeOptions { outside: Some(outside.clone()), ..RuntimeOptions::default() };
@@ -197,7 +197,7 @@ fn a_command_is_used_once_it_is_written_down() {
     let jobs = |record: &&Record| matches!(record, Record::Job(_));
     assert_eq!(records.iter().filter(jobs).count(), 6, "the second job was not cancelled");
     // What comes when all is over is not taken, and not written down.
-    let late = caller.tell(SiteId(0), Body::Cancel(JobId(4)));
+    let late = caller.command(SiteId(0), Body::Cancel(JobId(4)));
     assert_eq!(
         run_segment(&mut grid, None, None, options(&outside), &mut merge, &mut records),
         Ok(RunSegment::Over)
@@ -220,7 +220,7 @@ fn a_run_is_not_over_before_what_it_has_been_told() {
             return latest;
         }
         let job = Job::rigid(9, Time::ZERO, 1, Span::from_secs(1));
-        answers.send(caller.tell(SiteId(0), Body::Submit(Box::new(job)))).expect("it is waited for");
+        answers.send(caller.command(SiteId(0), Body::Submit(Box::new(job)))).expect("it is waited for");
         Stamp::at(Time::from_secs(531))
     });
     let windows = WindowOptions { ends: Some(ends), ..WindowOptions::default() };
@@ -263,7 +263,7 @@ fn commands_keep_their_order_when_a_run_goes_on_from_before_them() {
     let before = JournalEntry { number: 0, command: gridemu::grid::Command { at, site, body } };
     assert_eq!(grid.replay(before), Ok(true));
     let (caller, outside) = Outside::new(|_| Ok(()));
-    let told = caller.tell(SiteId(0), Body::Cancel(JobId(1)));
+    let told = caller.command(SiteId(0), Body::Cancel(JobId(1)));
     let (mut records, mut merge): (Vec<Record>, _) = (Vec::new(), Merge::new(1));
     let options = RuntimeOptions { outside: Some(outside), ..RuntimeOptions::default() };
     assert_eq!(run_segment(&mut grid, None, None, options, &mut merge, &mut records), Ok(RunSegment::Over));

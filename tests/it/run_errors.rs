@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use gridemu::entity::Address;
-use gridemu::experiment::{Anew, Control, Progress, ReplayScenario, Run, RunError};
+use gridemu::experiment::{Anew, Control, Progress, ReplayScenario, Run, RunError, RunErrorKind};
 use gridemu::grid::Policies;
 use gridemu::local::{Abilities, Actions, Change, LocalPolicy, PolicyInfo, View};
 use gridemu::model::{JobKey, SiteId};
@@ -57,7 +57,7 @@ const FIVE: &str = "poisson[jobs=5,every=1 min,size=1,runtime=1 h,procs=4]";
 #[test]
 fn what_makes_no_sense_is_a_bad_request() {
     let error = run(FIVE, &["site.site.policy=esy"]).expect_err("there is none such");
-    assert!(matches!(error, RunError::Request(_)), "{error:?}");
+    assert!(matches!(error.kind, RunErrorKind::Request), "{error:?}");
     assert_eq!(error.exit_code(), 2);
 }
 
@@ -65,8 +65,8 @@ fn what_makes_no_sense_is_a_bad_request() {
 fn jobs_that_nothing_starts_leave_a_run_stuck() {
     for engine in ["direct", "actors"] {
         let error = fails(FIVE, &["site.site.policy=idle", &format!("engine={engine}")]);
-        let RunError::Stuck { at, jobs: 5, details } = &error else { panic!("{error:?}") };
-        assert!(*at > Time::ZERO && details.problem.contains("5 jobs are left"), "{error}");
+        let RunErrorKind::Stuck { at, jobs: 5 } = &error.kind else { panic!("{error:?}") };
+        assert!(*at > Time::ZERO && error.problem.contains("5 jobs are left"), "{error}");
         assert_eq!(error.exit_code(), 1);
     }
 }
@@ -75,7 +75,7 @@ fn jobs_that_nothing_starts_leave_a_run_stuck() {
 fn a_policy_that_wants_what_cannot_be_is_told_by_name() {
     for engine in ["direct", "actors"] {
         let error = fails(FIVE, &["site.site.policy=twice", &format!("engine={engine}")]);
-        assert!(matches!(error, RunError::Policy(_)), "{error:?}");
+        assert!(matches!(error.kind, RunErrorKind::Policy), "{error:?}");
         assert!(error.to_string().contains("twice"), "{error}");
     }
 }
@@ -83,7 +83,7 @@ fn a_policy_that_wants_what_cannot_be_is_told_by_name() {
 #[test]
 fn a_panic_is_told_by_name() {
     let error = fails(FIVE, &["site.site.policy=panics", "engine=actors"]);
-    let RunError::Panicked { entity, message, .. } = &error else { panic!("{error:?}") };
+    let RunErrorKind::Panicked { entity, message, .. } = &error.kind else { panic!("{error:?}") };
     assert_eq!((*entity, &**message), (Address::Site(SiteId(0)), "out of tune"));
 }
 
@@ -96,7 +96,7 @@ fn a_workload_that_breaks_off_is_told_apart() {
     let packed = crate::cli::gzipped(format!("; MaxProcs: 4\n{rows}").as_bytes());
     std::fs::write(&path, &packed[..packed.len() / 2]).unwrap();
     let error = fails(path.to_str().unwrap(), &[]);
-    assert!(matches!(error, RunError::Workload(_)), "{error:?}");
+    assert!(matches!(error.kind, RunErrorKind::Workload), "{error:?}");
     assert!(error.hint().is_some_and(|hint| hint.contains("cut short")), "{error:?}");
 }
 
@@ -109,7 +109,7 @@ fn a_disk_that_is_full_is_told_apart() {
     std::os::unix::fs::symlink("/dev/full", folder.path().join("jobs.csv")).unwrap();
     let out = format!("output.folder={}", folder.path().display());
     let error = fails(FIVE, &[&out]);
-    assert!(matches!(error, RunError::Output(_)), "{error:?}");
+    assert!(matches!(error.kind, RunErrorKind::Output), "{error:?}");
 }
 
 #[test]
@@ -121,6 +121,6 @@ fn a_run_that_was_stopped_says_where() {
     let run = run(FIVE, &[&store]).unwrap();
     let ran = run.run_with_snapshots(&Progress::default(), &control, Anew::Refuse, None);
     let error = ran.expect_err("it was asked to stop");
-    let RunError::Stopped { at: Some(_), .. } = &error else { panic!("{error:?}") };
+    let RunErrorKind::Stopped { at: Some(_) } = &error.kind else { panic!("{error:?}") };
     assert_eq!(error.exit_code(), 130);
 }

@@ -12,8 +12,23 @@ use gridemu::model::{
 };
 use gridemu::platform::Usage;
 use gridemu::units::{Span, Time};
-use gridemu::verify::{Checker, PartitionFacts, Platform, Row, Verdict};
+use gridemu::verify::{Checker, Platform, Row, SiteFacts, Verdict};
 use gridemu::workload::Jobs;
+use proptest::prelude::ProptestConfig;
+
+/// So many random cases, times `GRIDEMU_CASES`. They are the same in every run: `.cargo/config.toml` gives the seed.
+#[expect(clippy::disallowed_methods, reason = "whoever wants more cases asks for them")]
+pub(crate) fn cases(number: u32) -> ProptestConfig {
+    let times =
+        std::env::var("GRIDEMU_CASES").map_or(1, |times| times.parse().expect("GRIDEMU_CASES is a number"));
+    ProptestConfig::with_cases(number * times)
+}
+
+/// Factors by the hour, in thousandths.
+pub(crate) fn day_rates(thousandths: &[u16]) -> DayRates {
+    let hour = |(hour, rate): (usize, &u16)| format!("{hour}-{}={}", hour + 1, f64::from(*rate) / 1e3);
+    thousandths.iter().enumerate().map(hour).collect::<Vec<_>>().join(",").parse().expect("24 factors")
+}
 
 /// A rigid job; times in seconds.
 pub(crate) fn job(id: u64, submit: u64, procs: u32, runtime: u64) -> Job {
@@ -139,7 +154,7 @@ pub(crate) fn try_run(registry: &Registry, spec: &SiteSpec, jobs: &[Job]) -> Res
 
 /// What the library's own judge of schedules says of these records; it is told nothing but the description.
 pub(crate) fn judged(registry: &Registry, sites: &[SiteSpec], rigid: bool, records: &[Record]) -> Verdict {
-    let ground = |spec: &SiteSpec| PartitionFacts {
+    let ground = |spec: &SiteSpec| SiteFacts {
         spec: spec.clone(),
         abilities: registry.build(&spec.policy).expect("a policy").1,
     };
@@ -510,7 +525,7 @@ fn check_ledger(spec: &SiteSpec, at: usize, segments: &[&SegmentRecord], jobs: &
     let charged: u128 = ran.jobs().filter(here).map(|record| record.energy.nanojoules()).sum();
     assert_eq!(usage.job_energy.nanojoules(), charged);
     assert!(charged <= usage.meter.nanojoules());
-    assert_eq!(usage.idle_energy().nanojoules() + charged, usage.meter.nanojoules());
+    assert_eq!((usage.meter - usage.job_energy).nanojoules() + charged, usage.meter.nanojoules());
     // The facility's bill, of the power in each stretch and the price of its hour, up to what is rounded.
     let day = spec.tariff.electricity_by_hour;
     let whole = u128::from(part.processors()) * SHARE * weighed(spec, day, from, to);

@@ -1,6 +1,6 @@
 //! Prices by hour of the day under churn.
 
-use gridemu::local::{Partition, Registry, Settings};
+use gridemu::local::{Partition, Registry, Settings, Step};
 use gridemu::model::{
     DayRates, EventCause, FailureAction, InstantOrder, Job, JobRecord, Named, Origin, PartitionId,
     PartitionSpec, Payer, ProcSet, Record, SegmentRecord, SiteId, SiteTariff,
@@ -10,7 +10,7 @@ use gridemu::units::{EnergyPrice, Money, Power, Price, Span, Time};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use crate::support::{job, through_bytes};
+use crate::support::{day_rates, job, through_bytes};
 
 const HOUR: u64 = 3_600_000_000;
 
@@ -63,22 +63,23 @@ fn run(new: impl Fn() -> Partition, jobs: &[Job], turns: &[Turn]) -> (Usage, Vec
         let times =
             [partition.next_event(), jobs.last().map(|job| job.submit), turns.last().map(|turn| turn.0)];
         let Some(now) = times.into_iter().flatten().min() else { break };
-        while partition.end_next(now, &mut records).is_some() {}
+        let mut step = Step::new(now, &mut records, &mut gone);
+        while partition.end_next(&mut step) {}
         while let Some((_, leaves, machine)) = turns.pop_if(|turn| turn.0 == now) {
             let which: ProcSet = [machine].into_iter().collect();
             if leaves {
-                partition.leave(&which, EventCause::Script, now, &mut records, &mut gone);
+                partition.leave(&which, EventCause::Script, &mut step);
             } else {
-                partition.join(&which, EventCause::Script, now, &mut records).expect("times are short");
+                partition.join(&which, EventCause::Script, &mut step).expect("times are short");
             }
             let saved = through_bytes(&partition.save());
             partition = new();
-            partition.restore(saved, now, false, &mut records).expect("it fits");
+            partition.restore(saved, false, &mut step).expect("it fits");
         }
         while let Some(job) = jobs.pop_if(|job| job.submit == now) {
-            partition.arrive(job, Origin::Local, now, &mut records);
+            partition.arrive(job, Origin::Local, &mut step);
         }
-        partition.pass(now, &mut records, &mut gone).expect("a lawful pass");
+        partition.pass(&mut step).expect("a lawful pass");
     }
     assert_eq!(partition.live(), 0, "everything has ended");
     (partition.usage(), records)
@@ -148,10 +149,7 @@ proptest! {
         days in vec(vec(0_u16..=10_000, 24), 2),
         (starts_at, electricity) in (0_u64..24 * HOUR, 0_u64..3_000_000_000),
     ) {
-        let day = |rates: &[u16]| {
-            let factors: Vec<f64> = rates.iter().map(|rate| f64::from(*rate) / 1e3).collect();
-            Some(DayRates::from_factors(&factors).unwrap())
-        };
+        let day = |rates: &[u16]| Some(day_rates(rates));
         let tariff = SiteTariff {
             price_by_hour: day(&days[0]),
             electricity: Some(EnergyPrice::from_nanos(electricity)),

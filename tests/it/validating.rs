@@ -119,6 +119,71 @@ fn a_job_that_has_two_rows_or_none() {
     caught(&folder, Rule::Rows, 85, "job 4 ran until 85 s and has no row among the jobs");
 }
 
+/// Two sites run the same log: a message says whose job it means.
+#[test]
+fn a_job_of_one_of_two_workloads() {
+    let folder = tempfile::tempdir().unwrap();
+    let wide = "5 30 -1 60 20 -1 -1 20 75 -1 1 1 1 1 1 1 -1 -1\n";
+    fs::write(folder.path().join("five.swf"), format!("{LOG}{wide}")).unwrap();
+    let site = |name: &str| {
+        let machines = "machines = [{ class = \"node\", count = 10 }]\nworkload = \"five.swf\"";
+        format!("[[site]]\nname = \"{name}\"\n{machines}\n")
+    };
+    let scenario = folder.path().join("two.toml");
+    fs::write(&scenario, site("windsor") + &site("delft")).unwrap();
+    let out = folder.path().join("out");
+    gridemu(&["run", scenario.to_str().unwrap(), "--out", out.to_str().unwrap()]).well();
+    legal(&out);
+    let path = out.join("jobs.csv");
+    let text = fs::read_to_string(&path).unwrap();
+    let row =
+        text.lines().find(|row| row.starts_with("5,") && row.contains(",delft,")).expect("job 5 of delft");
+    let found = |jobs: &str| {
+        fs::write(&path, jobs).unwrap();
+        let found = judged(&out).pop().unwrap();
+        found.verdict.broken[&Rule::Rows].first.message.clone()
+    };
+    assert_eq!(found(&text.replace(&format!("{row}\n"), "")), "job 5 of delft's workload has no row");
+    let other = text.replace(row, &row.replacen("5,", "9,", 1));
+    assert_eq!(found(&other), "no workload of the run has local job 9 of delft");
+    fs::write(&path, &text).unwrap();
+    let segments = fs::read_to_string(out.join("segments.csv")).unwrap();
+    let row = segments
+        .lines()
+        .find(|row| row.starts_with("1,") && row.contains(",delft,"))
+        .expect("job 1 of delft");
+    assert!(row.contains(",6,"), "the processors of job 1 in {row}");
+    fs::write(out.join("segments.csv"), segments.replace(row, &row.replacen(",6,", ",7,", 1))).unwrap();
+    let said = judged(&out).pop().unwrap().verdict.broken[&Rule::Columns].first.message.clone();
+    assert_eq!(said, "local job 1 of delft: `procs` is 7, and there are 6 processors");
+    // A job of a site that the grid does not have is not one of the grid.
+    fs::write(out.join("segments.csv"), &segments).unwrap();
+    let row =
+        text.lines().find(|row| row.starts_with("5,") && row.contains(",delft,")).expect("job 5 of delft");
+    fs::write(&path, text.replace(row, &row.replace(",delft,", ",delf,"))).unwrap();
+    let said = gridemu(&["validate", out.to_str().unwrap(), "--json"]).out;
+    let said: serde_json::Value = serde_json::from_str(&said).unwrap();
+    let rule = said["rules"].as_array().unwrap().iter().find(|rule| rule["rule"] == "place").unwrap();
+    assert_eq!(rule["first"]["jobs"][0], serde_json::json!({ "job": 5, "origin": "local", "site": null }));
+}
+
+/// The broker notifies the portal of ends, through all that stands between the portal and the source with feedback.
+#[test]
+fn a_job_of_the_grid_follows_another() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("four.swf"), LOG).unwrap();
+    let scenario = folder.path().join("portal.toml");
+    let site = "[[site]]\nname = \"windsor\"\nmachines = [{ class = \"node\", count = 10 }]\n[broker]\n";
+    fs::write(&scenario, format!("{site}[[workload]]\nlog = \"four.swf\"\nfeedback = true\n")).unwrap();
+    let out = folder.path().join("out");
+    gridemu(&["run", scenario.to_str().unwrap(), "--out", out.to_str().unwrap()]).well();
+    legal(&out);
+    let jobs = fs::read_to_string(out.join("jobs.csv")).unwrap();
+    // Job 1 ends at 100 s, and the think time is 10 s.
+    assert!(jobs.lines().any(|row| row.starts_with("3,110,")), "{jobs}");
+    assert_eq!(jobs.lines().count(), 1 + 4);
+}
+
 #[test]
 fn columns_that_do_not_follow() {
     let folder = replayed(&[]);

@@ -1,19 +1,15 @@
 //! The cheapest pool.
 
 use super::Thrift;
-use crate::broker::{BrokerAbilities, BrokerBuilt, BrokerPolicy, BrokerPolicyInfo, GridView};
-use crate::model::{Named, NamedError};
+use crate::broker::{BrokerAbilities, BrokerPolicy, BrokerPolicyInfo, GridView};
 
 pub(super) fn info() -> BrokerPolicyInfo {
-    BrokerPolicyInfo::new("cheapest", build)
-        .doc("Assigns each job, in order of arrival, to the pool where it costs least (price × processors × estimated run time) among those with an expected completion by its deadline.")
-        .source("cost optimisation within a deadline: Buyya, Abramson and Giddy 2000 (Nimrod/G)")
-        .params(&Thrift::PARAMS)
-}
-
-fn build(named: &mut Named, _: u64) -> Result<BrokerBuilt, NamedError> {
-    let thrift = Thrift::take(named)?;
-    Ok((Box::new(Cheapest { thrift }), BrokerAbilities::PLAIN))
+    BrokerPolicyInfo::new("cheapest", |named, _| {
+        Ok((Box::new(Cheapest { thrift: Thrift::take(named)? }), BrokerAbilities::PLAIN))
+    })
+    .doc("Assigns each job, in order of arrival, to the pool where it costs least (price × processors × estimated run time) among those with an expected completion by its deadline.")
+    .source("cost optimisation within a deadline: Buyya, Abramson and Giddy 2000 (Nimrod/G)")
+    .params(&Thrift::PARAMS)
 }
 
 /// The cheapest pool: price of a core-hour as last reported × processors given × estimated run time there.
@@ -24,7 +20,8 @@ pub struct Cheapest {
 
 impl BrokerPolicy for Cheapest {
     fn plan(&mut self, view: &mut GridView<'_>) {
-        self.thrift.plan(view, |pool, job| {
+        // Processors × microseconds × nanos of a price of a core-hour.
+        self.thrift.plan(view, ("cost", 1.0 / 3.6e18), |pool, job| {
             let area = u128::from(pool.procs_for(job)) * u128::from(pool.run_of(job).micros());
             area.saturating_mul(u128::from(pool.report.price.nanos()))
         });

@@ -49,7 +49,8 @@ pub struct Greenest {
 
 impl BrokerPolicy for Greenest {
     fn plan(&mut self, view: &mut GridView<'_>) {
-        self.thrift.plan(view, |pool, job| {
+        // Processors × microseconds × milliwatts × millionths.
+        self.thrift.plan(view, ("energy_j", 1e-15), |pool, job| {
             let (idle, busy) = (pool.facts.idle.milliwatts(), pool.facts.busy.milliwatts());
             let power = match self.power {
                 PowerCounted::Added => busy.saturating_sub(idle),

@@ -83,9 +83,7 @@ impl BrokerPolicy for LeastLoaded {
             };
             let nominal = |pool: usize| Some(self.by.of(view, pool, view.pools()[pool].facts.processors));
             let best = view.least(job, true, present).or_else(|| self.absent.least(view, job, nominal));
-            if let Some(pool) = best {
-                view.assign(job, pool);
-            }
+            view.assign_to(job, best);
         }
     }
 }

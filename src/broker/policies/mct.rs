@@ -1,18 +1,14 @@
 //! Minimum completion time.
 
-use crate::broker::{Absent, BrokerAbilities, BrokerBuilt, BrokerPolicy, BrokerPolicyInfo, GridView};
-use crate::model::{Named, NamedError};
+use crate::broker::{Absent, BrokerAbilities, BrokerPolicy, BrokerPolicyInfo, GridView};
 
 pub(super) fn info() -> BrokerPolicyInfo {
-    BrokerPolicyInfo::new("mct", build)
-        .doc("Assigns each job, in order of arrival, to the pool with its earliest expected completion.")
-        .source("minimum completion time: Armstrong, Hensgen and Kidd 1998; Braun et al. 2001")
-        .params(&[Absent::PARAM])
-}
-
-fn build(named: &mut Named, _: u64) -> Result<BrokerBuilt, NamedError> {
-    let absent = Absent::take(named)?;
-    Ok((Box::new(Mct { absent }), BrokerAbilities::PLAIN))
+    BrokerPolicyInfo::new("mct", |named, _| {
+        Ok((Box::new(Mct { absent: Absent::take(named)? }), BrokerAbilities::PLAIN))
+    })
+    .doc("Assigns each job, in order of arrival, to the pool with its earliest expected completion.")
+    .source("minimum completion time: Armstrong, Hensgen and Kidd 1998; Braun et al. 2001")
+    .params(&[Absent::PARAM])
 }
 
 /// Minimum completion time.
@@ -28,9 +24,7 @@ impl BrokerPolicy for Mct {
                 .least(at, true, |pool| view.completion(at, pool))
                 // It is not known when machines come back, so that only the shortest run can be chosen there.
                 .or_else(|| self.absent.least(view, at, |pool| Some(view.pools()[pool].run_of(job))));
-            if let Some(pool) = best {
-                view.assign(at, pool);
-            }
+            view.assign_to(at, best);
         }
     }
 }

@@ -38,9 +38,9 @@ pub struct Random {
 impl Random {
     /// The draws of a job for its next assignment: they depend on seed, job and number of the assignment alone.
     fn draws(&self, job: &WaitingJob<'_>, pools: usize) -> SmallVec<[u64; 32]> {
-        let (mut id, mut try_number) = (Buffer::new(), Buffer::new());
-        let (id, try_number) = (id.format(job.id().0), try_number.format(job.try_number()));
-        let mut stream = Stream::new(self.seed, id, try_number);
+        let (mut id, mut assignment) = (Buffer::new(), Buffer::new());
+        let (id, assignment) = (id.format(job.id().0), assignment.format(job.assignment()));
+        let mut stream = Stream::new(self.seed, id, assignment);
         (0..pools).map(|_| stream.next_u64()).collect()
     }
 }
@@ -56,9 +56,7 @@ impl BrokerPolicy for Random {
                 draws.get(pool).copied()
             };
             let best = view.least(at, true, &mut draw).or_else(|| self.absent.least(view, at, &mut draw));
-            if let Some(pool) = best {
-                view.assign(at, pool);
-            }
+            view.assign_to(at, best);
         }
     }
 }

@@ -1,18 +1,14 @@
 //! Round robin: each pool in turn.
 
-use crate::broker::{Absent, BrokerAbilities, BrokerBuilt, BrokerPolicy, BrokerPolicyInfo, GridView};
-use crate::model::{Named, NamedError};
+use crate::broker::{Absent, BrokerAbilities, BrokerPolicy, BrokerPolicyInfo, GridView};
 
 pub(super) fn info() -> BrokerPolicyInfo {
-    BrokerPolicyInfo::new("round-robin", build)
-        .doc("Assigns each job to the next pool in turn with enough processors.")
-        .source("folklore")
-        .params(&[Absent::PARAM])
-}
-
-fn build(named: &mut Named, _: u64) -> Result<BrokerBuilt, NamedError> {
-    let absent = Absent::take(named)?;
-    Ok((Box::new(RoundRobin { next: 0, absent }), BrokerAbilities::PLAIN))
+    BrokerPolicyInfo::new("round-robin", |named, _| {
+        Ok((Box::new(RoundRobin { next: 0, absent: Absent::take(named)? }), BrokerAbilities::PLAIN))
+    })
+    .doc("Assigns each job to the next pool in turn with enough processors.")
+    .source("folklore")
+    .params(&[Absent::PARAM])
 }
 
 /// Each pool in turn: the first that fits, from the one after the last that got a job.

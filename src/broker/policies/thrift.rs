@@ -75,22 +75,29 @@ impl Thrift {
         first.map_or(deadline, |first| deadline.min(first + within))
     }
 
-    /// Assigns each waiting job to the pool with the least `cost` within its limit.
-    pub(super) fn plan(&self, view: &mut GridView<'_>, cost: impl Fn(&Pool, &WaitingJob<'_>) -> u128) {
+    /// Assigns each waiting job to the pool with the least `cost` within its limit. `what` names the cost in a trace, and `unit`
+    /// is its unit there.
+    pub(super) fn plan(
+        &self,
+        view: &mut GridView<'_>,
+        (what, unit): (&'static str, f64),
+        cost: impl Fn(&Pool, &WaitingJob<'_>) -> u128,
+    ) {
         for (at, job) in view.waiting().iter().enumerate() {
             let limit = self.limit(view, at);
-            let cost = |pool: usize| cost(&view.pools()[pool], job);
+            let cost_in = |pool: usize| cost(&view.pools()[pool], job);
             let in_time = |pool: usize| {
                 let completion = view.completion(at, pool)?;
                 let tie = if self.ties { completion } else { Time::ZERO };
-                (completion <= limit).then(|| (cost(pool), tie))
+                (completion <= limit).then(|| (cost_in(pool), tie))
             };
             let run = |pool: usize| if self.ties { view.pools()[pool].run_of(job) } else { Span::ZERO };
             let best = view
                 .least(at, true, in_time)
                 .or_else(|| view.least(at, true, |pool| view.completion(at, pool)))
-                .or_else(|| self.absent.least(view, at, |pool| Some((cost(pool), run(pool)))));
+                .or_else(|| self.absent.least(view, at, |pool| Some((cost_in(pool), run(pool)))));
             if let Some(pool) = best {
+                view.note(at, what, |pool| cost(pool, job) as f64 * unit);
                 view.assign(at, pool);
             }
         }

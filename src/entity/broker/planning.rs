@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use super::assigned::Assigned;
 use super::{Broker, State, Waiting, of_job};
 use crate::broker::{GridView, Plan, Planned, WaitingJob};
-use crate::entity::mailbox::MOST_ROUNDS;
+use crate::entity::mailbox::{MOST_ROUNDS, Moments};
 use crate::entity::{Address, Body, Outbox, Stamp};
 use crate::model::{EventKind, EventRecord, Record};
 use crate::units::Span;
@@ -23,7 +23,7 @@ impl Broker {
         let numbers: Vec<u64> = self.state.flights.recallable(queued).collect();
         for number in numbers {
             let body = Body::Recall { number, queued };
-            self.state.mail.send(Address::Broker, Address::Dispatcher, now, Span::ZERO, body, outbox);
+            self.send(Address::Dispatcher, now, Span::ZERO, body, outbox);
             self.state.tally.recalled += 1;
         }
     }
@@ -35,7 +35,13 @@ impl Broker {
         let seen: SmallVec<[WaitingJob<'_>; 4]> =
             waiting[jobs].iter().map(|waiting| WaitingJob::new(&waiting.job, &waiting.refused)).collect();
         let mut view = GridView::new(now.time, pools, &seen, self.spec.count_in_flight);
+        if self.choices.is_some() {
+            view = view.traced();
+        }
         self.policy.plan(&mut view);
+        if let Some(choices) = &mut self.choices {
+            choices.extend(view.take_choices().into_iter().map(|choice| (choice.job, choice)));
+        }
         view.into_plan()
     }
 
@@ -90,8 +96,8 @@ impl Broker {
         // The dispatcher does this unless it reports otherwise.
         let arrival = now.next_round().after(pool.facts.latency);
         let grid = job.grid.get_or_insert_default();
-        grid.try_number += 1;
-        let (number, again) = (grid.number, grid.try_number > 1);
+        grid.assignment += 1;
+        let (number, again) = (grid.number, grid.assignment > 1);
         let tally = &mut self.state.tally;
         tally.assigned += 1;
         tally.age_sum += u128::from(age.micros());
@@ -112,6 +118,6 @@ impl Broker {
             .insert(number, Assigned { pool: planned.pool, procs, area, arrival: Some(arrival), refused });
         job.partition = Some(id.partition);
         let body = Body::Assign { job, pool: id };
-        self.state.mail.send(Address::Broker, Address::Dispatcher, now, Span::ZERO, body, outbox);
+        self.send(Address::Dispatcher, now, Span::ZERO, body, outbox);
     }
 }

@@ -1,13 +1,24 @@
-//! The record of a job that ended at no site.
+//! Grid jobs that are at no site: their records.
 
-use super::of_job;
+use crate::entity::Outbox;
 use crate::model::{
     CommandRefusal, EventCause, EventKind, EventRecord, Job, JobRecord, Origin, Outcome, PartitionId, Record,
-    RecordSink, SiteId,
+    SiteId,
 };
 use crate::units::Time;
 
-/// The record of a grid job that ends with the broker or the dispatcher.
+/// The number of a job at the portal.
+pub(in crate::entity) fn number(job: &Job) -> u64 {
+    job.grid.as_ref().map_or(u64::MAX, |grid| grid.number)
+}
+
+/// True if the broker has ever recalled an assignment of the job: that it moves is no progress, since it may be recalled and sent
+/// out again for ever.
+pub(in crate::entity) fn is_recalled(job: &Job) -> bool {
+    job.grid.as_ref().is_some_and(|grid| grid.recalled > 0)
+}
+
+/// The record of a job that ends at no site.
 pub(in crate::entity) fn unplaced(job: &Job, outcome: Outcome, now: Time) -> JobRecord {
     let grid = job.grid.as_deref().cloned().unwrap_or_default();
     JobRecord {
@@ -32,14 +43,34 @@ pub(in crate::entity) fn unplaced(job: &Job, outcome: Outcome, now: Time) -> Job
     }
 }
 
-/// Refuses the elastic commands that the user of a job would still have given, because the job ends at no site.
-pub(in crate::entity) fn refuse_commands(job: &Job, now: Time, sink: &mut dyn RecordSink) {
+/// Records the end of a job that the broker or the dispatcher gives up, and refuses the elastic commands that its user would still
+/// have given.
+pub(in crate::entity) fn record_given_up(
+    job: &Job,
+    cause: EventCause,
+    outcome: Outcome,
+    now: Time,
+    outbox: &mut dyn Outbox,
+) {
+    outbox.record(Record::Event(EventRecord { kind: EventKind::GivenUp, cause, ..of_job(job, now) }));
     for command in job.elastic.iter().flatten() {
-        sink.record(Record::Event(EventRecord {
+        outbox.record(Record::Event(EventRecord {
             kind: EventKind::CommandRefused,
             cause: EventCause::Unheeded(CommandRefusal::NoJob),
             command: Some(command.change),
             ..of_job(job, now)
         }));
+    }
+    outbox.record(Record::Job(unplaced(job, outcome, now)));
+}
+
+/// An event record of a grid job, to be completed by the caller.
+pub(in crate::entity) fn of_job(job: &Job, time: Time) -> EventRecord {
+    EventRecord {
+        procs: job.size.preferred(),
+        job: Some(job.id),
+        origin: Origin::Grid,
+        attempt: job.grid.as_ref().map_or(0, |grid| grid.attempts),
+        ..EventRecord::new(time, EventKind::Reassigned, EventCause::None, SiteId::GRID)
     }
 }

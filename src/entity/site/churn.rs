@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Site;
 use crate::entity::{Body, EntityError, Outbox, Stamp};
-use crate::local::Exit;
+use crate::local::Step;
 use crate::model::{ChurnAct, EventCause, Machines, ProcSet, SiteSpec};
 use crate::platform::{Outages, OutagesSave, Presence, Reason, Turn};
 use crate::units::{Rate, Time};
@@ -51,10 +51,6 @@ impl Churn {
     /// Machines of a partition that are down.
     pub(super) fn away(&self, partition: usize) -> ProcSet {
         self.presence[partition].down()
-    }
-
-    pub(super) fn is_open(&self) -> bool {
-        self.open
     }
 
     /// When the next machine goes down or comes up.
@@ -124,7 +120,7 @@ enum Change {
 impl Site {
     /// Whether the site takes grid jobs.
     pub(super) fn is_open(&self) -> bool {
-        self.churn.is_open()
+        self.churn.open
     }
 
     /// Handles the churn of this moment: random outages first, then the script, then commands.
@@ -169,40 +165,31 @@ impl Site {
         now: Time,
         outbox: &mut dyn Outbox,
     ) -> Result<(), EntityError> {
-        let all = 0..self.partitions.len();
-        match act {
-            ChurnAct::Leave(Machines { partition, which }) => {
-                let Some(presence) = self.churn.presence.get_mut(partition.index()) else { return Ok(()) };
-                let gone = presence.leave(which, Reason::Script);
-                self.change(partition.index(), &gone, Change::Leave, cause, now, outbox)
-            }
-            ChurnAct::Join(Machines { partition, which }) => {
-                let Some(presence) = self.churn.presence.get_mut(partition.index()) else { return Ok(()) };
-                let back = presence.join(which, Reason::Script);
-                self.change(partition.index(), &back, Change::Join, cause, now, outbox)
-            }
-            ChurnAct::Slow { machines: Machines { partition, which }, factor } => {
-                let Some(presence) = self.churn.presence.get_mut(partition.index()) else { return Ok(()) };
-                let slowed = presence.slow(which, *factor);
-                self.change(partition.index(), &slowed, Change::Slow(*factor), cause, now, outbox)
-            }
-            ChurnAct::LeaveSite => {
-                self.churn.open = false;
-                for at in all {
-                    let gone = self.churn.presence[at].leave_site();
-                    self.change(at, &gone, Change::Leave, EventCause::SiteLeft, now, outbox)?;
+        let (Machines { partition, which }, change) = match act {
+            ChurnAct::Leave(machines) => (machines, Change::Leave),
+            ChurnAct::Join(machines) => (machines, Change::Join),
+            ChurnAct::Slow { machines, factor } => (machines, Change::Slow(*factor)),
+            ChurnAct::LeaveSite | ChurnAct::JoinSite => {
+                self.churn.open = *act == ChurnAct::JoinSite;
+                for at in 0..self.partitions.len() {
+                    let presence = &mut self.churn.presence[at];
+                    let (changed, change, cause) = if self.churn.open {
+                        (presence.join_site(), Change::Join, cause)
+                    } else {
+                        (presence.leave_site(), Change::Leave, EventCause::SiteLeft)
+                    };
+                    self.change(at, &changed, change, cause, now, outbox)?;
                 }
-                Ok(())
+                return Ok(());
             }
-            ChurnAct::JoinSite => {
-                self.churn.open = true;
-                for at in all {
-                    let back = self.churn.presence[at].join_site();
-                    self.change(at, &back, Change::Join, cause, now, outbox)?;
-                }
-                Ok(())
-            }
-        }
+        };
+        let Some(presence) = self.churn.presence.get_mut(partition.index()) else { return Ok(()) };
+        let changed = match change {
+            Change::Leave => presence.leave(which, Reason::Script),
+            Change::Join => presence.join(which, Reason::Script),
+            Change::Slow(factor) => presence.slow(which, factor),
+        };
+        self.change(partition.index(), &changed, change, cause, now, outbox)
     }
 
     fn change(
@@ -218,15 +205,14 @@ impl Site {
         if machines.is_empty() && !whole_site {
             return Ok(());
         }
-        let mut gone: Vec<Exit> = Vec::new();
         let partition = &mut self.partitions[at];
+        let mut step = Step::new(now, outbox, &mut self.ended);
         match change {
-            Change::Leave => partition.leave(machines, cause, now, outbox, &mut gone),
-            Change::Join => partition.join(machines, cause, now, outbox)?,
-            Change::Slow(factor) => partition.slow(machines, factor, cause, now, outbox)?,
+            Change::Leave => partition.leave(machines, cause, &mut step),
+            Change::Join => partition.join(machines, cause, &mut step)?,
+            Change::Slow(factor) => partition.slow(machines, factor, cause, &mut step)?,
         }
         self.touched[at] = true;
-        self.ended.append(&mut gone);
         Ok(())
     }
 }

@@ -1,20 +1,14 @@
 //! One moment at a site.
 
 use super::{EntityError, Outbox, Sender, Site, Stamp};
+use crate::entity::broker::{is_recalled, of_job, unplaced};
 use crate::entity::{Address, Body};
-use crate::local::{Admission, Exit, ExitKind, Partition};
+use crate::local::{Exit, ExitKind, Partition, Step};
 use crate::model::{
-    EventCause, EventKind, EventRecord, InstantOrder, Job, JobAct, JobId, JobRecord, Origin, Outcome,
-    ProcSet, Record, RejectReason,
+    EventCause, EventKind, EventRecord, InstantOrder, Job, JobAct, JobRecord, JobRef, Origin, Outcome,
+    Record, RejectReason,
 };
-use crate::units::{Bytes, Energy, Money, Time};
-
-/// An arrival: a job of the site's own workload (by far the most frequent), or a message.
-enum Arrival {
-    Own(Job),
-    Order(JobId, JobAct),
-    Message(Body),
-}
+use crate::units::{Bytes, Time};
 
 impl Site {
     /// Handles everything that belongs to this moment.
@@ -27,30 +21,29 @@ impl Site {
 
     /// Handles ends, changes, wakes, arrivals (first the jobs whose requested start has come), elastic commands, then one pass.
     fn handle_at_once(&mut self, now: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
-        let time = now.time;
+        let mut step = Step::new(now.time, outbox, &mut self.ended);
         for (at, partition) in self.partitions.iter_mut().enumerate() {
-            while let Some(job) = partition.end_next(time, outbox) {
-                self.ended.push(job);
+            while partition.end_next(&mut step) {
                 self.touched[at] = true;
             }
         }
         self.churn_due(now, outbox)?;
+        let mut step = Step::new(now.time, outbox, &mut self.ended);
         for (at, partition) in self.partitions.iter_mut().enumerate() {
-            self.touched[at] |= partition.follow_book(time, outbox);
-            self.touched[at] |= partition.wake(time);
+            self.touched[at] |= partition.follow_book(&mut step);
+            self.touched[at] |= partition.wake(now.time);
             // These are arrivals, and so come after the notifications of ends; neither affects the other, and this loop runs
             // anyway.
-            while partition.arrive_early(time) {
+            while partition.arrive_early(now.time) {
                 self.touched[at] = true;
             }
         }
         self.report_ends(now, outbox)?;
-        while let Some(arrival) = self.next_arrival(now)? {
-            self.take(arrival, now, outbox)?;
-        }
-        for at in 0..self.partitions.len() {
-            self.touched[at] |= self.partitions[at].obey_due(time, outbox, &mut self.ended)?;
-            self.pass(at, time, outbox)?;
+        while self.handle_next_arrival(now, outbox)? {}
+        let mut step = Step::new(now.time, outbox, &mut self.ended);
+        for (partition, touched) in self.partitions.iter_mut().zip(&mut self.touched) {
+            *touched |= partition.execute_due(&mut step)?;
+            pass(partition, touched, &mut step)?;
         }
         self.report_ends(now, outbox)
     }
@@ -60,43 +53,37 @@ impl Site {
     fn handle_one_by_one(&mut self, now: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
         let time = now.time;
         self.churn_due(now, outbox)?;
-        for at in 0..self.partitions.len() {
-            self.partitions[at].begin_instant(time);
-            self.touched[at] |= self.partitions[at].end_bookings(time, outbox);
-            self.pass(at, time, outbox)?;
-            while self.partitions[at].arrive_early(time) {
-                self.touched[at] = true;
-                self.pass(at, time, outbox)?;
+        let mut step = Step::new(time, outbox, &mut self.ended);
+        for (partition, touched) in self.partitions.iter_mut().zip(&mut self.touched) {
+            partition.begin_instant(time);
+            *touched |= partition.end_bookings(&mut step);
+            pass(partition, touched, &mut step)?;
+            while partition.arrive_early(time) {
+                *touched = true;
+                pass(partition, touched, &mut step)?;
             }
         }
-        while let Some(arrival) = self.next_arrival(now)? {
-            self.take(arrival, now, outbox)?;
-            for at in 0..self.partitions.len() {
-                self.pass(at, time, outbox)?;
+        while self.handle_next_arrival(now, outbox)? {
+            let mut step = Step::new(time, outbox, &mut self.ended);
+            for (partition, touched) in self.partitions.iter_mut().zip(&mut self.touched) {
+                pass(partition, touched, &mut step)?;
             }
         }
-        for at in 0..self.partitions.len() {
-            while let Some(job) = self.partitions[at].end_next(time, outbox) {
-                self.ended.push(job);
-                self.touched[at] = true;
-                self.pass(at, time, outbox)?;
+        let mut step = Step::new(time, outbox, &mut self.ended);
+        for (partition, touched) in self.partitions.iter_mut().zip(&mut self.touched) {
+            while partition.end_next(&mut step) {
+                *touched = true;
+                pass(partition, touched, &mut step)?;
             }
-            self.touched[at] |= self.partitions[at].begin_bookings(time, outbox);
-            self.pass(at, time, outbox)?;
-            self.touched[at] |= self.partitions[at].wake(time);
-            self.pass(at, time, outbox)?;
-            self.partitions[at].end_instant(time, outbox)?;
+            *touched |= partition.begin_bookings(&mut step);
+            pass(partition, touched, &mut step)?;
+            *touched |= partition.wake(time);
+            pass(partition, touched, &mut step)?;
+            partition.end_instant(&mut step)?;
             // Commands are refused here: no policy that runs under this order processes them.
-            self.partitions[at].obey_due(time, outbox, &mut self.ended)?;
+            partition.execute_due(&mut step)?;
         }
         self.report_ends(now, outbox)
-    }
-
-    fn pass(&mut self, at: usize, now: Time, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
-        if std::mem::take(&mut self.touched[at]) {
-            self.partitions[at].pass(now, outbox, &mut self.ended)?;
-        }
-        Ok(())
     }
 
     /// Notifies the source and the grid which of their jobs have left.
@@ -110,98 +97,88 @@ impl Site {
         let mut ended = std::mem::take(&mut self.ended);
         for gone in ended.drain(..) {
             self.counts.done += u64::from(gone.number.is_none());
-            if gone.origin == Origin::Local {
+            if gone.job.origin() == Origin::Local {
                 if let Some(source) = &mut self.source.source {
-                    source.ended(gone.job, now.time);
+                    source.ended(gone.job.number, now.time);
                 }
             } else {
-                self.tell(gone, now, outbox);
+                self.notify_exit(gone, now, outbox);
             }
         }
         self.ended = ended;
         self.source.refresh()
     }
 
-    /// The next arrival at this moment: the site's own jobs first, then planned orders, then messages.
-    fn next_arrival(&mut self, now: Stamp) -> Result<Option<Arrival>, EntityError> {
+    /// Handles the next arrival at this moment: the site's own jobs first (by far the most frequent), then planned orders, then
+    /// messages. False if there is none.
+    fn handle_next_arrival(&mut self, now: Stamp, outbox: &mut dyn Outbox) -> Result<bool, EntityError> {
         if self.source.next.is_some_and(|time| time <= now.time)
             && let Some(source) = &mut self.source.source
         {
             let job = source.next_job()?;
             self.source.refresh()?;
             if let Some(job) = job {
-                return Ok(Some(Arrival::Own(job)));
+                self.submit(job, Origin::Local, now, outbox)?;
+                return Ok(true);
             }
         }
         if let Some(order) = self.take_order(now.time) {
-            return Ok(Some(Arrival::Order(order.job, order.act)));
+            self.order(order.job, order.act, EventCause::Script, now, outbox)?;
+            return Ok(true);
         }
-        let message = self.mail.take(now);
-        if message.as_ref().is_some_and(|message| message.sender == Sender::Outside) {
+        let Some(message) = self.mail.take(now) else { return Ok(false) };
+        if message.sender == Sender::Outside {
             self.counts.outside -= 1;
         }
-        Ok(message.map(|message| Arrival::Message(message.body)))
+        self.handle_message(message.body, now, outbox)?;
+        Ok(true)
     }
 
-    fn take(&mut self, arrival: Arrival, now: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
-        let time = now.time;
-        match arrival {
-            Arrival::Own(job) => self.submit(job, Origin::Local, now, outbox)?,
-            Arrival::Order(job, act) => self.order(job, act, EventCause::Script, now, outbox)?,
-            Arrival::Message(Body::Submit(mut job)) => {
+    fn handle_message(&mut self, body: Body, now: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
+        let command = EventCause::Command;
+        match body {
+            Body::Submit(mut job) => {
                 // A job that was sent before its stated submission time: it cannot start before that.
-                job.submit = job.submit.min(time);
-                let origin = origin(&job);
+                job.submit = job.submit.min(now.time);
+                let origin = if job.grid.is_some() { Origin::Grid } else { Origin::Local };
                 if origin == Origin::Grid && !self.is_open() {
                     self.turn_away(job, now, outbox);
-                } else {
-                    self.submit(*job, origin, now, outbox)?;
+                    return Ok(());
                 }
+                self.submit(*job, origin, now, outbox)
             }
-            Arrival::Message(Body::Cancel(job)) => {
-                self.order(job, JobAct::Cancel, EventCause::Command, now, outbox)?;
-            }
-            Arrival::Message(Body::Elastic { job, change }) => {
-                self.order(job, JobAct::Change(change), EventCause::Command, now, outbox)?;
-            }
-            Arrival::Message(Body::Withdraw { number }) => {
+            Body::Cancel(job) => self.order(job, JobAct::Cancel, command, now, outbox),
+            Body::Elastic { job, change } => self.order(job, JobAct::Change(change), command, now, outbox),
+            Body::Withdraw { number } => {
                 let mut withdrawn = None;
-                for (at, partition) in self.partitions.iter_mut().enumerate() {
-                    if let Some(job) = partition.withdraw(number, time) {
-                        self.touched[at] = true;
+                for (partition, touched) in self.partitions.iter_mut().zip(&mut self.touched) {
+                    if let Some(job) = partition.withdraw(number, now.time) {
+                        *touched = true;
                         withdrawn = Some(job);
                     }
                 }
                 if let Some(job) = withdrawn {
                     let body = Body::Returned { job, why: EventCause::Replanned };
-                    self.send(Address::Dispatcher, now, body, outbox);
+                    self.send_up(Address::Dispatcher, now, body, outbox);
                 }
+                Ok(())
             }
             // The other messages are between broker, dispatcher, directory and network.
-            Arrival::Message(_) => {}
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     /// Returns a grid job at once, because the site is down.
     fn turn_away(&mut self, job: Box<Job>, now: Stamp, outbox: &mut dyn Outbox) {
         let why = EventCause::SiteLeft;
         outbox.record(Record::Event(EventRecord {
-            time: now.time,
             kind: EventKind::Refused,
             cause: why,
             site: self.id,
             partition: job.partition,
-            machines: ProcSet::new(),
-            procs: job.size.preferred(),
-            job: Some(job.id),
-            origin: Origin::Grid,
-            attempt: job.grid.as_ref().map_or(0, |grid| grid.attempts),
-            lost: 0,
-            since_lost: None,
-            command: None,
+            ..of_job(&job, now.time)
         }));
-        self.send(Address::Dispatcher, now, Body::Returned { job, why }, outbox);
+        self.send_up(Address::Dispatcher, now, Body::Returned { job, why }, outbox);
     }
 
     fn submit(
@@ -211,39 +188,36 @@ impl Site {
         now: Stamp,
         outbox: &mut dyn Outbox,
     ) -> Result<(), EntityError> {
-        if job.grid.as_ref().is_none_or(|grid| grid.excused == 0) {
+        if !is_recalled(&job) {
             self.counts.last = now.time;
         }
         self.counts.admitted += u64::from(job.grid.is_none());
-        if let Admission::ExitKind(gone) = self.arrive(job, origin, now.time, outbox) {
-            self.ended.push(gone);
-            self.report_ends(now, outbox)?;
-        }
-        Ok(())
+        if self.arrive(job, origin, now.time, outbox) { Ok(()) } else { self.report_ends(now, outbox) }
     }
 
-    fn arrive(&mut self, job: Job, origin: Origin, now: Time, outbox: &mut dyn Outbox) -> Admission {
+    /// Hands a job to its partition. False if it was refused.
+    fn arrive(&mut self, job: Job, origin: Origin, now: Time, outbox: &mut dyn Outbox) -> bool {
         let at = match job.partition {
             Some(partition) => partition.index(),
             None => self.first_fit(&job),
         };
-        match self.partitions.get_mut(at) {
-            Some(partition) => {
-                let admitted = partition.arrive(job, origin, now, outbox);
-                self.touched[at] |= admitted == Admission::Taken;
-                admitted
-            }
-            None => {
-                self.refused += 1;
-                for command in job.elastic.iter().flatten() {
-                    self.refuse(job.id, JobAct::Change(command.change), now, outbox);
-                }
-                outbox.record(Record::Job(refused(self, &job, origin, now)));
-                let how = ExitKind::Ended(Outcome::Rejected(RejectReason::NoSuchPartition));
-                let (job, number) = (job.id, job.grid.as_ref().map(|grid| grid.number));
-                Admission::ExitKind(Exit { job, origin, number, output: Bytes::ZERO, how })
-            }
+        if let Some(partition) = self.partitions.get_mut(at) {
+            let taken = partition.arrive(job, origin, &mut Step::new(now, outbox, &mut self.ended));
+            self.touched[at] |= taken;
+            return taken;
         }
+        self.refused += 1;
+        for command in job.elastic.iter().flatten() {
+            self.refuse(job.id, JobAct::Change(command.change), now, outbox);
+        }
+        let outcome = Outcome::Rejected(RejectReason::NoSuchPartition);
+        let partition = job.partition.unwrap_or_default();
+        let record = JobRecord { origin, site: self.id, partition, ..unplaced(&job, outcome, now) };
+        outbox.record(Record::Job(record));
+        let number = job.grid.as_ref().map(|grid| grid.number);
+        let job = JobRef::new(origin, self.id, job.id);
+        self.ended.push(Exit { job, number, output: Bytes::ZERO, how: ExitKind::Ended(outcome) });
+        false
     }
 
     /// The partition of a job that names none: the first that is large enough, or otherwise the first, which will refuse it.
@@ -258,31 +232,10 @@ impl Site {
     }
 }
 
-/// The origin of a job in a message: the grid, or the site's own users.
-pub(super) fn origin(job: &Job) -> Origin {
-    if job.grid.is_some() { Origin::Grid } else { Origin::Local }
-}
-
-/// The record of a job that names a partition which does not exist.
-fn refused(site: &Site, job: &Job, origin: Origin, now: Time) -> JobRecord {
-    JobRecord {
-        id: job.id,
-        origin,
-        site: site.id,
-        partition: job.partition.unwrap_or_default(),
-        user: job.user,
-        submit: job.submit,
-        start: None,
-        end: now,
-        requested: job.size.preferred(),
-        procs: 0,
-        outcome: Outcome::Rejected(RejectReason::NoSuchPartition),
-        run: job.runtime.min(job.estimate),
-        estimate: job.estimate,
-        attempts: 0,
-        energy: Energy::ZERO,
-        cost: Money::ZERO,
-        recorded_wait: job.recorded_wait,
-        requested_start: job.requested_start,
+/// A pass of a partition in which something has happened.
+fn pass(partition: &mut Partition, touched: &mut bool, step: &mut Step<'_>) -> Result<(), EntityError> {
+    if std::mem::take(touched) {
+        partition.pass(step)?;
     }
+    Ok(())
 }

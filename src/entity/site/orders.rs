@@ -2,7 +2,7 @@
 
 use super::Site;
 use crate::entity::{EntityError, Outbox, Stamp};
-use crate::local::Partition;
+use crate::local::{Partition, Step};
 use crate::model::{EventCause, JobAct, JobId, PlannedJobAct};
 use crate::units::Time;
 
@@ -35,25 +35,16 @@ impl Site {
         now: Stamp,
         outbox: &mut dyn Outbox,
     ) -> Result<(), EntityError> {
-        let time = now.time;
-        match self.partition_of(job) {
-            None => self.refuse(job, act, time, outbox),
-            Some(at) => {
-                let partition = &mut self.partitions[at];
-                match act {
-                    JobAct::Cancel => {
-                        if let Some(gone) = partition.cancel(job, time, outbox) {
-                            self.touched[at] = true;
-                            self.ended.push(gone);
-                        }
-                    }
-                    JobAct::Change(change) => {
-                        let done = partition.command(job, change, cause, time, outbox, &mut self.ended)?;
-                        self.touched[at] |= done == Some(true);
-                    }
-                }
-            }
-        }
+        let Some(at) = self.partition_of(job) else {
+            self.refuse(job, act, now.time, outbox);
+            return self.report_ends(now, outbox);
+        };
+        let mut step = Step::new(now.time, outbox, &mut self.ended);
+        let partition = &mut self.partitions[at];
+        self.touched[at] |= match act {
+            JobAct::Cancel => partition.cancel(job, &mut step),
+            JobAct::Change(change) => partition.command(job, change, cause, &mut step)? == Some(true),
+        };
         self.report_ends(now, outbox)
     }
 
@@ -79,7 +70,7 @@ impl Site {
             JobAct::Change(change) => Some(change),
         };
         if let Some(partition) = self.partitions.first_mut() {
-            partition.refuse_command(job, change, now, outbox);
+            partition.refuse_command(job, change, &mut Step::new(now, outbox, &mut self.ended));
         }
     }
 

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::churn::ChurnSave;
-use super::{Counts, EntityError, Mailbox, Reporting, Site, Stamp};
-use crate::local::PartitionSave;
+use super::{Counts, EntityError, Mailbox, Moments, Reporting, Site, Stamp};
+use crate::local::{PartitionSave, Step};
 use crate::model::Record;
 use crate::workload::Mark;
 
@@ -18,7 +18,7 @@ pub struct SiteSave {
     churn: ChurnSave,
     counts: Counts,
     refused: u64,
-    told: Vec<Record>,
+    restore_records: Vec<Record>,
 }
 
 impl Site {
@@ -29,10 +29,11 @@ impl Site {
     pub fn save(&self) -> Result<SiteSave, EntityError> {
         let source = match &self.source.source {
             None => None,
-            Some(source) => Some(source.mark().ok_or_else(|| EntityError::BadSave {
-                who: self.who(),
-                problem: "its workload cannot be continued from the middle".to_owned(),
-            })?),
+            Some(source) => Some(
+                source
+                    .mark()
+                    .ok_or_else(|| self.bad_save("its workload cannot be continued from the middle"))?,
+            ),
         };
         Ok(SiteSave {
             partitions: self.partitions.iter().map(crate::local::Partition::save).collect(),
@@ -42,7 +43,7 @@ impl Site {
             churn: self.churn.save(),
             counts: self.counts,
             refused: self.refused,
-            told: self.told.clone(),
+            restore_records: self.restore_records.clone(),
         })
     }
 
@@ -52,15 +53,13 @@ impl Site {
     /// # Errors
     /// [`EntityError`] if the state does not fit.
     pub fn restore(&mut self, saved: SiteSave, adopt: Option<Stamp>) -> Result<(), EntityError> {
-        let who = self.who();
-        let bad = |problem: &str| EntityError::BadSave { who: who.clone(), problem: problem.to_owned() };
         if saved.partitions.len() != self.partitions.len() {
-            return Err(bad("it was saved with another number of partitions"));
+            return Err(self.bad_save("it was saved with another number of partitions"));
         }
         match (&mut self.source.source, &saved.source) {
             (Some(source), Some(mark)) => source.seek(mark)?,
             (None, None) => {}
-            _ => return Err(bad("it was saved with another workload")),
+            _ => return Err(self.bad_save("it was saved with another workload")),
         }
         self.source.refresh()?;
         self.mail = saved.mail;
@@ -69,19 +68,24 @@ impl Site {
         }
         self.find_order();
         let now = self.mail.passed().time;
-        let mut told = saved.told;
+        let mut restore_records = saved.restore_records;
         for (partition, saved) in self.partitions.iter_mut().zip(saved.partitions) {
-            partition.restore(saved, now, adopt.is_some(), &mut told)?;
+            let mut step = Step::new(now, &mut restore_records, &mut self.ended);
+            partition.restore(saved, adopt.is_some(), &mut step)?;
         }
         self.counts = saved.counts;
-        self.churn.restore(saved.churn, &self.spec, adopt).map_err(|problem| bad(&problem))?;
+        self.churn.restore(saved.churn, &self.spec, adopt).map_err(|problem| self.bad_save(&problem))?;
         match (&mut self.uplink, saved.uplink) {
             (Some(uplink), Some(saved)) => uplink.restore(saved, now),
             (None, None) => {}
-            _ => return Err(bad("it was saved with a broker and the grid has none, or the other way round")),
+            _ => {
+                return Err(
+                    self.bad_save("it was saved with a broker and the grid has none, or the other way round")
+                );
+            }
         }
         self.refused = saved.refused;
-        self.told = told;
+        self.restore_records = restore_records;
         self.refresh();
         Ok(())
     }

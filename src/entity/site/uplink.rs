@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Site;
 use crate::broker::PoolReport;
+use crate::entity::mailbox::Moments;
 use crate::entity::{Address, Body, Outbox, SiteReport, Stamp};
 use crate::local::{Exit, ExitKind};
 use crate::model::{Origin, PartitionId, Payer};
@@ -26,17 +27,13 @@ pub struct Uplink {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Reporting {
     uplink: Uplink,
-    next_tick: Option<Time>,
+    /// When the next periodic report is due, if reports are periodic.
+    pub(super) next_tick: Option<Time>,
     /// Processors that each partition last asked work for.
     asked: Vec<u32>,
 }
 
 impl Reporting {
-    /// When the next periodic report is due, if reports are periodic.
-    pub(super) fn next_tick(&self) -> Option<Time> {
-        self.next_tick
-    }
-
     /// Restores the state of a saved site. If it reports or asks in another way from now on, it does so at once.
     pub(super) fn restore(&mut self, saved: Self, now: Time) {
         self.asked = saved.asked;
@@ -68,13 +65,15 @@ impl Site {
     }
 
     /// Notifies the dispatcher of the exit of a grid job.
-    pub(super) fn tell(&mut self, gone: Exit, now: Stamp, outbox: &mut dyn Outbox) {
-        let (Origin::Grid, Some(number)) = (gone.origin, gone.number) else { return };
+    pub(super) fn notify_exit(&mut self, gone: Exit, now: Stamp, outbox: &mut dyn Outbox) {
+        let (Origin::Grid, Some(number)) = (gone.job.origin(), gone.number) else { return };
         let body = match gone.how {
-            ExitKind::Ended(outcome) => Body::Ended { number, job: gone.job, outcome, output: gone.output },
+            ExitKind::Ended(outcome) => {
+                Body::Ended { number, job: gone.job.number, outcome, output: gone.output }
+            }
             ExitKind::Returned { job, why } => Body::Returned { job, why },
         };
-        self.send(Address::Dispatcher, now, body, outbox);
+        self.send_up(Address::Dispatcher, now, body, outbox);
     }
 
     /// The site's report of one of its partitions.
@@ -108,7 +107,7 @@ impl Site {
             let pools = (0..self.partitions.len()).map(|at| self.pool_report(at, now.time)).collect();
             let open = self.is_open();
             let report = SiteReport { site: self.id, measured: now, open, pools };
-            self.send(Address::Directory, now, Body::Report(Box::new(report)), outbox);
+            self.send_up(Address::Directory, now, Body::Report(Box::new(report)), outbox);
         }
         if asks {
             self.ask(now, outbox);
@@ -124,15 +123,15 @@ impl Site {
             // The broker keeps count of work that was requested and has not arrived.
             if std::mem::replace(&mut reporting.asked[at], procs) != procs {
                 let body = Body::Ask { partition: PartitionId(at as u32), procs, measured: now };
-                self.send(Address::Broker, now, body, outbox);
+                self.send_up(Address::Broker, now, body, outbox);
             }
         }
     }
 
-    pub(super) fn send(&mut self, to: Address, now: Stamp, body: Body, outbox: &mut dyn Outbox) {
+    pub(super) fn send_up(&mut self, to: Address, now: Stamp, body: Body, outbox: &mut dyn Outbox) {
         if let Some(reporting) = &self.uplink {
             let latency = reporting.uplink.latency;
-            self.mail.send(Address::Site(self.id), to, now, latency, body, outbox);
+            self.send(to, now, latency, body, outbox);
         }
     }
 }

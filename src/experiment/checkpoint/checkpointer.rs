@@ -5,28 +5,27 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::control::Control;
-use super::state::RunState;
+use super::state::{AtBarrier, RunState};
 use super::writer::{Order, Writer};
-use crate::experiment::checkpoint::state::Standing;
 use crate::experiment::clock::now;
-use crate::experiment::{Notice, Progress, RunError};
+use crate::experiment::{Progress, RunError};
 use crate::grid::JournalEntry;
 use crate::output::OutputDir;
 use crate::scenario::CheckpointPlan;
-use crate::store::{Cut, Journal, Store};
+use crate::store::{Barrier, Journal, Store};
 use crate::units::Time;
 
 /// Takes snapshots of a run while it stands still, and hands them to the thread that writes them.
 pub(in crate::experiment) struct Checkpointer {
-    plan: CheckpointPlan,
+    pub(in crate::experiment) plan: CheckpointPlan,
     writer: Writer,
     journal: Journal,
     /// Snapshots of this run so far, including those of earlier processes.
     taken: u64,
     /// True if the run was restored from a snapshot: it takes none at its beginning.
     resumed: bool,
-    /// How long the run stood still for snapshots: in total, and at most.
-    pub(in crate::experiment) stood: (Duration, Duration),
+    /// How long the run was paused for snapshots: in total, and at most.
+    paused: (Duration, Duration),
 }
 
 impl Checkpointer {
@@ -38,8 +37,8 @@ impl Checkpointer {
         progress: &Progress,
     ) -> Self {
         let journal = store.journal_handle();
-        let writer = Writer::start(store, plan.every, control.halt().clone(), progress.clone());
-        Self { plan, writer, journal, taken: 0, resumed: false, stood: (Duration::ZERO, Duration::ZERO) }
+        let writer = Writer::start(store, plan.every, control.halt.clone(), progress.clone());
+        Self { plan, writer, journal, taken: 0, resumed: false, paused: (Duration::ZERO, Duration::ZERO) }
     }
 
     /// The same for a run that continues from the snapshot with this number; the first of a run is number 1.
@@ -52,39 +51,29 @@ impl Checkpointer {
         &self,
     ) -> impl FnMut(&JournalEntry) -> Result<(), String> + Send + 'static {
         let journal = self.journal.clone();
-        move |told| {
-            let entry = postcard::to_stdvec(told).map_err(|error| error.to_string())?;
+        move |entry| {
+            let entry = postcard::to_stdvec(entry).map_err(|error| error.to_string())?;
             journal.append(&entry).map(|_| ()).map_err(|error| error.to_string())
         }
     }
 
     /// A line about the snapshots of this process.
     fn line(&self) -> String {
-        if self.writer.written() == 0 {
-            return format!("no new snapshot was due; earlier ones are in `{}`", self.plan.store.display());
+        let (written, (all, most)) = (self.writer.written(), self.paused);
+        let store = self.plan.store.display();
+        if written == 0 {
+            return format!("no new snapshot was due; earlier ones are in `{store}`");
         }
-        let (written, (all, most)) = (self.writer.written(), self.stood);
         let noun = if written == 1 { "snapshot" } else { "snapshots" };
         format!(
-            "{written} {noun} in `{}`; the run was paused for {:.1} ms, at most {:.1} ms at a time",
-            self.plan.store.display(),
+            "{written} {noun} in `{store}`; the run was paused for {:.1} ms, at most {:.1} ms at a time",
             all.as_secs_f64() * 1e3,
             most.as_secs_f64() * 1e3
         )
     }
 
-    /// The next instant at which a snapshot is due by virtual time.
-    pub(in crate::experiment) fn next_cut(&self, now: Time) -> Option<Time> {
-        self.plan.next_cut(now)
-    }
-
-    /// Records until the next snapshot, if snapshots are due by records.
-    pub(in crate::experiment) fn events_left(&self) -> Option<u64> {
-        self.plan.every_events
-    }
-
     /// Takes the first snapshot, so that the run can always be resumed.
-    pub(in crate::experiment) fn begin(&mut self, run: &mut Standing<'_>) -> Result<(), RunError> {
+    pub(in crate::experiment) fn begin(&mut self, run: AtBarrier<'_>) -> Result<(), RunError> {
         if self.resumed {
             return Ok(());
         }
@@ -97,24 +86,24 @@ impl Checkpointer {
     /// The run is at a barrier at `at`: takes a snapshot, the last one if the run is to stop there.
     pub(in crate::experiment) fn take(
         &mut self,
-        run: &mut Standing<'_>,
+        mut run: AtBarrier<'_>,
         at: Time,
         last: bool,
     ) -> Result<(), RunError> {
         let started = now();
-        let state = RunState::of(run)?;
-        let outputs = run.recorder.output().map(OutputDir::syncer).transpose()?;
-        let cut = Cut {
+        let state = RunState::of(&mut run)?;
+        let files = run.recorder.output.as_ref().map(OutputDir::syncer).transpose()?;
+        let barrier = Barrier {
             at,
-            jobs: run.recorder.jobs(),
+            jobs: run.recorder.jobs,
             records: run.recorder.fingerprint.count(),
             entries: run.grid.commands(),
             kept: self.plan.keeps(self.taken, at),
         };
         self.taken += 1;
-        self.writer.hand(Order { cut, state, outputs, last });
-        let stood = now() - started;
-        self.stood = (self.stood.0 + stood, self.stood.1.max(stood));
+        self.writer.hand(Order { barrier, state, files, last });
+        let paused = now() - started;
+        self.paused = (self.paused.0 + paused, self.paused.1.max(paused));
         if !last {
             return Ok(());
         }
@@ -129,12 +118,10 @@ impl Checkpointer {
 
     /// Puts the summary of a completed run into the store and reports on the snapshots. A failure here does not fail the run.
     pub(in crate::experiment) fn finish(&mut self, summary: &impl Serialize, progress: &Progress) {
-        let kept = serde_json::to_vec(summary)
-            .map_err(RunError::run)
-            .and_then(|summary| self.writer.finish(&summary));
-        progress.tell(match kept {
-            Ok(()) => Notice::Note(self.line()),
-            Err(error) => Notice::Warning(format!("the end of the run could not be stored: {error}")),
-        });
+        let summary = serde_json::to_vec(summary).map_err(RunError::run);
+        match summary.and_then(|summary| self.writer.finish(summary)) {
+            Ok(()) => progress.note(self.line()),
+            Err(error) => progress.warn(format!("the end of the run could not be stored: {error}")),
+        }
     }
 }

@@ -8,7 +8,7 @@ use crate::grid::Halt;
 /// Asks a run to stop after a last snapshot. Clones refer to the same request.
 #[derive(Clone, Debug, Default)]
 pub struct Control {
-    halt: Halt,
+    pub(in crate::experiment) halt: Halt,
     stop: Arc<AtomicBool>,
 }
 
@@ -27,9 +27,5 @@ impl Control {
     /// True if the run was asked to stop.
     pub fn is_stopped(&self) -> bool {
         self.stop.load(Ordering::SeqCst)
-    }
-
-    pub(in crate::experiment) const fn halt(&self) -> &Halt {
-        &self.halt
     }
 }

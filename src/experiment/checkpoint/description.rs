@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::experiment::RunError;
+use crate::scenario::Scenario;
 use crate::store::{About, RunKind};
 
 /// The description of a run, kept as readable JSON.
@@ -23,8 +24,15 @@ pub(in crate::experiment) enum Description {
 }
 
 impl Description {
+    /// The description of a run of `scenario` whose command is typed in the present folder.
+    pub(super) fn of(scenario: &Scenario, threads: usize) -> Result<Self, RunError> {
+        let folder = std::env::current_dir()
+            .map_err(|error| RunError::request(format!("the present folder is gone: {error}")))?;
+        Ok(Self::Run { folder, scenario: scenario.text.clone(), threads })
+    }
+
     /// The description in the store of a run with this `title`.
-    pub(in crate::experiment) fn about(&self, title: &str, hash: u128) -> Result<About, RunError> {
+    pub(super) fn about(&self, title: &str, hash: u128) -> Result<About, RunError> {
         let description = serde_json::to_vec_pretty(self)
             .map_err(|error| RunError::run(format!("the run cannot be described in its store: {error}")))?;
         Ok(About {
@@ -40,11 +48,11 @@ impl Description {
     pub(in crate::experiment) fn read(store: &Path, about: &About) -> Result<Self, RunError> {
         let store = store.display();
         if about.kind == RunKind::Replay {
-            let said = format!(
+            let message = format!(
                 "`{store}` is the store of a replay by gridemu {}, from before replays were runs of a scenario",
                 about.program
             );
-            return Err(RunError::request(said).with_hint(format!(
+            return Err(RunError::request(message).with_hint(format!(
                 "resume it with gridemu {}, or replay anew with `--checkpoint-anew`",
                 about.program
             )));

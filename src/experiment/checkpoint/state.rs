@@ -1,17 +1,15 @@
 //! The contents of a snapshot of a run.
 
-use std::path::Path;
 use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::experiment::files::Files;
 use crate::experiment::recorder::{Recorder, RecorderSave};
 use crate::experiment::{Progress, RunError};
 use crate::grid::{Grid, GridSave, JournalEntry, Merge, MergeSave};
 use crate::metrics::{Block, BlockId};
-use crate::output::{OutputDir, OutputMark};
+use crate::output::OutputDir;
 use crate::store::{Section, Store};
 
 /// Raised whenever the sections of a snapshot change; their contents have versions of their own.
@@ -31,8 +29,8 @@ pub(in crate::experiment) struct Spent {
     pub(in crate::experiment) read: Duration,
 }
 
-/// A run between two instants, at a barrier.
-pub(in crate::experiment) struct Standing<'a> {
+/// A run that stands still at a barrier.
+pub(in crate::experiment) struct AtBarrier<'a> {
     pub(in crate::experiment) grid: &'a Grid,
     pub(in crate::experiment) merge: &'a Merge,
     pub(in crate::experiment) recorder: &'a mut Recorder,
@@ -60,7 +58,7 @@ pub(in crate::experiment) struct Restored {
 pub(in crate::experiment) struct Snapshot<'a> {
     pub(in crate::experiment) sections: &'a [Section],
     /// The journal after the snapshot.
-    pub(in crate::experiment) told: &'a [JournalEntry],
+    pub(in crate::experiment) journal: &'a [JournalEntry],
     pub(in crate::experiment) store: &'a Store,
 }
 
@@ -69,8 +67,8 @@ impl RunState {
     ///
     /// # Errors
     /// [`RunError`] if a workload cannot be continued, or a file of the run cannot be written.
-    pub(super) fn of(run: &mut Standing<'_>) -> Result<Self, RunError> {
-        let grid = run.grid.snapshot().map_err(|error| RunError::from_running(&error))?;
+    pub(super) fn of(run: &mut AtBarrier<'_>) -> Result<Self, RunError> {
+        let grid = run.grid.snapshot().map_err(RunError::from_running)?;
         let (recorder, blocks) = run.recorder.save()?;
         let has_blocks = recorder.has_blocks();
         let (merge, spent) = (run.merge.save(), run.spent);
@@ -90,20 +88,20 @@ impl Snapshot<'_> {
     /// Decodes the snapshot.
     ///
     /// # Errors
-    /// [`RunError::Request`] if this version of gridemu cannot read a part of it.
+    /// `RunErrorKind::Request` if this version of gridemu cannot read a part of it.
     pub(in crate::experiment) fn read(&self) -> Result<Restored, RunError> {
         Ok(Restored {
-            grid: self.part(GRID)?,
-            merge: self.part(MERGE)?,
-            recorder: self.part(RECORDER)?,
-            spent: self.part(SPENT)?,
+            grid: part(self.sections, GRID)?,
+            merge: part(self.sections, MERGE)?,
+            recorder: part(self.sections, RECORDER)?,
+            spent: part(self.sections, SPENT)?,
         })
     }
 
     /// Puts `saved` into a grid of the same description, and replays the journal after it. With `adopt`, the description is another.
     ///
     /// # Errors
-    /// [`RunError::Request`] if the snapshot does not fit.
+    /// `RunErrorKind::Request` if the snapshot does not fit.
     pub(in crate::experiment) fn put_into(
         &self,
         grid: &mut Grid,
@@ -112,39 +110,15 @@ impl Snapshot<'_> {
     ) -> Result<(), RunError> {
         let restored = grid
             .restore(saved, adopt)
-            .and_then(|()| self.told.iter().try_for_each(|told| grid.replay(told.clone()).map(|_| ())));
-        restored.map_err(|error| RunError::from_restoring(&error))
-    }
-
-    /// Puts what was `read` into the run's grid, as [`Snapshot::put_into`] does, and continues its files, which `prepare`
-    /// prepares first. Returns the rest of the run's state.
-    ///
-    /// # Errors
-    /// [`RunError::Request`] if the snapshot does not fit, or if the files have changed.
-    pub(in crate::experiment) fn put_back(
-        &self,
-        read: Restored,
-        grid: &mut Grid,
-        adopt: bool,
-        files: Option<Files<'_>>,
-        prepare: impl FnOnce(&Path, &OutputMark) -> Result<(), RunError>,
-        progress: &Progress,
-    ) -> Result<(Merge, Recorder, Spent), RunError> {
-        let Restored { grid: saved, merge, recorder, spent } = read;
-        self.put_into(grid, saved, adopt)?;
-        let merge = Merge::restore(merge).map_err(|error| RunError::from_restoring(&error))?;
-        let output = match (files, &recorder.output) {
-            (Some(files), Some(mark)) => Some(files.resume(mark, prepare)?),
-            _ => None,
-        };
-        Ok((merge, self.recorder(recorder, output, progress.clone())?, spent))
+            .and_then(|()| self.journal.iter().try_for_each(|entry| grid.replay(entry.clone()).map(|_| ())));
+        restored.map_err(RunError::from_restoring)
     }
 
     /// Restores the recorder, with its blocks and its files.
     ///
     /// # Errors
-    /// [`RunError::Request`] if a block is missing or damaged.
-    fn recorder(
+    /// `RunErrorKind::Request` if a block is missing or damaged.
+    pub(in crate::experiment) fn recorder(
         &self,
         saved: RecorderSave,
         output: Option<OutputDir>,
@@ -155,10 +129,6 @@ impl Snapshot<'_> {
             RunError::request(format!("the measures of the snapshot cannot be read: {error}"))
                 .with_hint("`gridemu snapshots STORE` says which snapshots can be used")
         })
-    }
-
-    fn part<T: DeserializeOwned>(&self, name: &str) -> Result<T, RunError> {
-        part(self.sections, name)
     }
 }
 

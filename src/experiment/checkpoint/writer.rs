@@ -8,42 +8,38 @@ use std::time::{Duration, Instant};
 
 use super::state::RunState;
 use crate::experiment::clock::now;
-use crate::experiment::progress::Notice;
 use crate::experiment::{Progress, RunError};
 use crate::grid::Halt;
 use crate::metrics::Block;
 use crate::output::OutputSync;
-use crate::store::{Cut, Store};
+use crate::store::{Barrier, Store};
 
 /// A snapshot to be written.
 pub(super) struct Order {
-    pub(super) cut: Cut,
+    pub(super) barrier: Barrier,
     pub(super) state: RunState,
     /// The run's files, which must be on the disk before the snapshot is.
-    pub(super) outputs: Option<OutputSync>,
+    pub(super) files: Option<OutputSync>,
     /// True for the snapshot with which the run ends; the run reports its failure itself.
     pub(super) last: bool,
 }
 
-enum Word {
+type Answer = mpsc::Sender<Result<(), RunError>>;
+
+enum Message {
     Write(Box<Order>),
     /// Answers with the result of the last snapshot.
-    Wait(mpsc::Sender<Result<(), RunError>>),
+    Wait(Answer),
     /// The run has ended; the summary goes into the store.
-    Finish(Vec<u8>, mpsc::Sender<Result<(), RunError>>),
-}
-
-/// Counters that the run may read.
-#[derive(Debug, Default)]
-struct Tally {
-    written: AtomicU64,
+    Finish(Vec<u8>, Answer),
 }
 
 /// Writes snapshots one after the other, and asks for the next one when it is due.
 pub(super) struct Writer {
-    words: Option<SyncSender<Word>>,
+    messages: Option<SyncSender<Message>>,
     thread: Option<JoinHandle<()>>,
-    tally: Arc<Tally>,
+    /// The number of snapshots written.
+    written: Arc<AtomicU64>,
 }
 
 impl Writer {
@@ -51,11 +47,11 @@ impl Writer {
     pub(super) fn start(store: Store, every: Option<Duration>, halt: Halt, progress: Progress) -> Self {
         // The channel holds nothing: handing over a snapshot waits until the previous one has been written, so there are never two in
         // memory.
-        let (words, heard) = mpsc::sync_channel(0);
-        let tally = Arc::new(Tally::default());
-        let scribe = Scribe {
+        let (messages, received) = mpsc::sync_channel(0);
+        let written = Arc::default();
+        let writing = Writing {
             store,
-            tally: Arc::clone(&tally),
+            written: Arc::clone(&written),
             last: Ok(()),
             blocks: Vec::new(),
             synced: Ok(()),
@@ -63,28 +59,24 @@ impl Writer {
         };
         let spawned = std::thread::Builder::new()
             .name("snapshots".to_owned())
-            .spawn(move || scribe.write_down(&heard, every, &halt));
-        match spawned {
-            Ok(thread) => Self { words: Some(words), thread: Some(thread), tally },
-            Err(error) => {
-                progress.tell(Notice::Warning(format!(
-                    "no snapshots are taken: no thread can be started ({error})"
-                )));
-                Self { words: None, thread: None, tally }
-            }
-        }
+            .spawn(move || writing.work(&received, every, &halt));
+        let thread = spawned.inspect_err(|error| {
+            progress.warn(format!("no snapshots are taken: no thread can be started ({error})"));
+        });
+        let thread = thread.ok();
+        Self { messages: thread.is_some().then_some(messages), thread, written }
     }
 
     /// The number of snapshots written.
     pub(super) fn written(&self) -> u64 {
-        self.tally.written.load(Ordering::Relaxed)
+        self.written.load(Ordering::Relaxed)
     }
 
     /// Hands over a snapshot.
     pub(super) fn hand(&self, order: Order) {
-        if let Some(words) = &self.words {
+        if let Some(messages) = &self.messages {
             // A writer that has ended has already reported why.
-            let _ = words.send(Word::Write(Box::new(order)));
+            let _ = messages.send(Message::Write(Box::new(order)));
         }
     }
 
@@ -93,28 +85,28 @@ impl Writer {
     /// # Errors
     /// The reason why it could not be written.
     pub(super) fn wait(&self) -> Result<(), RunError> {
-        self.ask(Word::Wait)
+        self.ask(Message::Wait)
     }
 
     /// Puts the summary of a completed run into the store.
     ///
     /// # Errors
     /// The reason why it could not be written.
-    pub(super) fn finish(&self, summary: &[u8]) -> Result<(), RunError> {
-        self.ask(|answer| Word::Finish(summary.to_vec(), answer))
+    pub(super) fn finish(&self, summary: Vec<u8>) -> Result<(), RunError> {
+        self.ask(|answer| Message::Finish(summary, answer))
     }
 
-    fn ask(&self, word: impl FnOnce(mpsc::Sender<Result<(), RunError>>) -> Word) -> Result<(), RunError> {
-        let (answer, heard) = mpsc::channel();
-        let asked = self.words.as_ref().is_some_and(|words| words.send(word(answer)).is_ok());
-        let gone = || Err(RunError::run("the thread that writes snapshots is gone"));
-        if asked { heard.recv().unwrap_or_else(|_| gone()) } else { gone() }
+    fn ask(&self, message: impl FnOnce(Answer) -> Message) -> Result<(), RunError> {
+        let (answer, answered) = mpsc::channel();
+        let asked = self.messages.as_ref().and_then(|messages| messages.send(message(answer)).ok());
+        let result = asked.and_then(|()| answered.recv().ok());
+        result.unwrap_or_else(|| Err(RunError::run("the thread that writes snapshots is gone")))
     }
 }
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        self.words = None;
+        self.messages = None;
         if let Some(thread) = self.thread.take() {
             // Its panic message has been printed.
             let _ = thread.join();
@@ -122,9 +114,10 @@ impl Drop for Writer {
     }
 }
 
-struct Scribe {
+/// The state of the thread.
+struct Writing {
     store: Store,
-    tally: Arc<Tally>,
+    written: Arc<AtomicU64>,
     progress: Progress,
     /// Blocks that no stored snapshot has yet.
     blocks: Vec<Block>,
@@ -133,23 +126,22 @@ struct Scribe {
     last: Result<(), RunError>,
 }
 
-impl Scribe {
-    fn write_down(mut self, heard: &Receiver<Word>, every: Option<Duration>, halt: &Halt) {
+impl Writing {
+    fn work(mut self, received: &Receiver<Message>, every: Option<Duration>, halt: &Halt) {
         let mut due = every.map(|every| now() + every);
         loop {
-            let word = match due {
-                None => heard.recv().map_err(|_| RecvTimeoutError::Disconnected),
-                Some(due) => heard.recv_timeout(due.saturating_duration_since(now())),
+            let message = match due {
+                None => received.recv().map_err(|_| RecvTimeoutError::Disconnected),
+                Some(due) => received.recv_timeout(due.saturating_duration_since(now())),
             };
-            match word {
-                Ok(Word::Write(order)) => {
+            match message {
+                Ok(Message::Write(order)) => {
                     self.write(*order);
                     due = every.map(|every| now() + every);
                 }
-                Ok(Word::Wait(answer)) => drop(answer.send(self.last.clone())),
-                Ok(Word::Finish(summary, answer)) => {
-                    let finished = self.store.finish(&summary).map_err(RunError::from);
-                    drop(answer.send(finished));
+                Ok(Message::Wait(answer)) => drop(answer.send(self.last.clone())),
+                Ok(Message::Finish(summary, answer)) => {
+                    drop(answer.send(self.store.finish(&summary).map_err(RunError::from)));
                 }
                 Err(RecvTimeoutError::Timeout) => {
                     halt.ask();
@@ -160,38 +152,36 @@ impl Scribe {
         }
     }
 
-    fn store_it(&mut self, cut: Cut, state: RunState, synced: Result<(), RunError>) -> Result<(), RunError> {
+    fn write(&mut self, Order { barrier, state, files, last }: Order) {
+        let synced = files.map_or(Ok(()), OutputSync::sync).map_err(RunError::from);
+        // After a failed sync, a later one may report success without having written the data, so the first error stays.
+        self.synced = std::mem::replace(&mut self.synced, Ok(())).and(synced);
+        self.last = self.store(barrier, state);
+        match &self.last {
+            Ok(()) => drop(self.written.fetch_add(1, Ordering::Relaxed)),
+            Err(_) if last => {}
+            Err(error) => self.progress.warn(format!(
+                "the snapshot at {} s could not be written: {error}; the run continues without it",
+                barrier.at
+            )),
+        }
+    }
+
+    fn store(&mut self, barrier: Barrier, state: RunState) -> Result<(), RunError> {
         // Blocks are handed out once, so those that cannot be written are written the next time.
         self.blocks.extend(state.blocks);
-        synced?;
+        self.synced.clone()?;
         for block in &self.blocks {
             self.store.put_block(&block.id.bytes(), &block.bytes)?;
         }
         if !state.has_blocks {
             self.store.release_blocks();
         }
-        self.store.write(cut, &(state.encode)()?)?;
+        self.store.write(barrier, &(state.encode)()?)?;
         self.blocks.clear();
-        if let Some(trouble) = self.store.take_trouble() {
-            self.progress.tell(Notice::Warning(format!("old snapshots stay for now: {trouble}")));
+        if let Some(trouble) = self.store.take_cleanup_error() {
+            self.progress.warn(format!("old snapshots stay for now: {trouble}"));
         }
         Ok(())
-    }
-
-    fn write(&mut self, Order { cut, state, outputs, last }: Order) {
-        let synced = outputs.map_or(Ok(()), OutputSync::sync).map_err(RunError::from);
-        // After a failed sync, a later one may report success without having written the data, so the first error stays.
-        self.synced = std::mem::replace(&mut self.synced, Ok(())).and(synced);
-        let synced = self.synced.clone();
-        let stored = self.store_it(cut, state, synced);
-        self.last = stored;
-        match &self.last {
-            Ok(()) => drop(self.tally.written.fetch_add(1, Ordering::Relaxed)),
-            Err(_) if last => {}
-            Err(error) => {
-                let said = format!("the snapshot at {} s could not be written: {error}", cut.at);
-                self.progress.tell(Notice::Warning(said + "; the run continues without it"));
-            }
-        }
     }
 }

@@ -1,5 +1,6 @@
 //! Parses a line of commands.
 
+use std::collections::BTreeMap;
 use std::str::FromStr;
 
 use crate::entity::Body;
@@ -13,27 +14,15 @@ use crate::units::{Span, Time};
 /// the `n`th number from here. Logs and generators do not reach these numbers.
 pub(super) const FIRST_JOB: u64 = 900_000_000;
 
-/// The kind of command.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-enum Verb {
-    Leave,
-    Join,
-    Slow,
-    Cancel,
-    Submit,
-    Extend,
-    Reduce,
-}
-
 /// The first word of each command, with an example of its form.
-const FORMS: [(Verb, &str, &str); 7] = [
-    (Verb::Leave, "leave", "`leave SITE`, `leave SITE/CLASS` or `leave SITE/CLASS/0-15`"),
-    (Verb::Join, "join", "`join SITE`, `join SITE/CLASS` or `join SITE/CLASS/0-15`"),
-    (Verb::Slow, "slow", "`slow SITE/CLASS 0.5` or `slow SITE/CLASS/0-15 0.5`"),
-    (Verb::Cancel, "cancel", "`cancel SITE 412` with the number of a job"),
-    (Verb::Submit, "submit", "`submit SITE procs=4 run=10min`"),
-    (Verb::Extend, "extend", "`extend SITE 412 time=10min` or `extend SITE 412 procs=4`"),
-    (Verb::Reduce, "reduce", "`reduce SITE 412 time=10min` or `reduce SITE 412 procs=4`"),
+const FORMS: [(&str, &str); 7] = [
+    ("leave", "`leave SITE`, `leave SITE/CLASS` or `leave SITE/CLASS/0-15`"),
+    ("join", "`join SITE`, `join SITE/CLASS` or `join SITE/CLASS/0-15`"),
+    ("slow", "`slow SITE/CLASS 0.5` or `slow SITE/CLASS/0-15 0.5`"),
+    ("cancel", "`cancel SITE 412` with the number of a job"),
+    ("submit", "`submit SITE procs=4 run=10min`"),
+    ("extend", "`extend SITE 412 time=10min` or `extend SITE 412 procs=4`"),
+    ("reduce", "`reduce SITE 412 time=10min` or `reduce SITE 412 procs=4`"),
 ];
 
 /// The keys of a submitted job.
@@ -48,8 +37,8 @@ pub(super) fn read(line: &str, sites: &[SiteSpec], number: u64) -> Result<Option
     let line = line.split('#').next().unwrap_or_default();
     let mut words = line.split_whitespace();
     let Some(word) = words.next() else { return Ok(None) };
-    let Some((verb, _, form)) = FORMS.iter().find(|(_, name, _)| *name == word) else {
-        let names = || FORMS.iter().map(|(_, name, _)| *name);
+    let Some((_, form)) = FORMS.iter().find(|(name, _)| *name == word) else {
+        let names = || FORMS.map(|(name, _)| name);
         return Err(format!(
             "there is no command `{word}`{}; there are {}",
             near(word, names()),
@@ -60,40 +49,41 @@ pub(super) fn read(line: &str, sites: &[SiteSpec], number: u64) -> Result<Option
     let (at, place) = target(written, sites)?;
     let site = &sites[at];
     let rest: Vec<&str> = words.collect();
-    let body = match (*verb, place, rest.as_slice()) {
-        (Verb::Leave, Target::Site, []) => Body::Churn(ChurnAct::LeaveSite),
-        (Verb::Leave, Target::Machines(machines), []) => Body::Churn(ChurnAct::Leave(machines)),
-        (Verb::Join, Target::Site, []) => Body::Churn(ChurnAct::JoinSite),
-        (Verb::Join, Target::Machines(machines), []) => Body::Churn(ChurnAct::Join(machines)),
-        (Verb::Slow, Target::Site, _) => return Err(class_by_class(site)),
-        (Verb::Slow, Target::Machines(machines), [factor]) => {
+    let body = match (word, place, rest.as_slice()) {
+        ("leave", Target::Site, []) => Body::Churn(ChurnAct::LeaveSite),
+        ("leave", Target::Machines(machines), []) => Body::Churn(ChurnAct::Leave(machines)),
+        ("join", Target::Site, []) => Body::Churn(ChurnAct::JoinSite),
+        ("join", Target::Machines(machines), []) => Body::Churn(ChurnAct::Join(machines)),
+        ("slow", Target::Site, _) => return Err(class_by_class(site)),
+        ("slow", Target::Machines(machines), [factor]) => {
             let factor = value(factor, "a number such as `0.5`; `1` is full speed")?;
             Body::Churn(ChurnAct::Slow { machines, factor: fraction(factor)? })
         }
-        (Verb::Slow, _, []) => {
+        ("slow", _, []) => {
             return Err(format!("the speed is missing; write {form}; 1 is full speed"));
         }
-        (Verb::Cancel, Target::Machines(_), _) => {
+        ("cancel", Target::Machines(_), _) => {
             let job = rest.first().unwrap_or(&"412");
             return Err(format!("give the site only, not a class or machines: `cancel {} {job}`", site.name));
         }
-        (Verb::Cancel, Target::Site, [job]) => {
+        ("cancel", Target::Site, [job]) => {
             Body::Cancel(JobId(value(job, "the number of a job, as in jobs.csv")?))
         }
-        (Verb::Extend | Verb::Reduce, Target::Machines(_), _) => {
+        ("extend" | "reduce", Target::Machines(_), _) => {
             return Err(format!("give the site only, not a class or machines: write {form}"));
         }
-        (verb @ (Verb::Extend | Verb::Reduce), Target::Site, [job, by]) => {
+        ("extend" | "reduce", Target::Site, [job, by]) => {
             let job = JobId(value(job, "the number of a job, as in jobs.csv")?);
-            Body::Elastic { job, change: elastic(by, verb == Verb::Extend, form)? }
+            Body::Elastic { job, change: elastic(by, word == "extend", form)? }
         }
-        (Verb::Extend | Verb::Reduce, Target::Site, [] | [_]) => {
+        ("extend" | "reduce", Target::Site, [] | [_]) => {
             return Err(format!("the job and the amount are missing; write {form}"));
         }
-        (Verb::Cancel, _, []) => return Err(format!("the job is missing; write {form}")),
-        (Verb::Submit, place, said) => {
-            Body::Submit(Box::new(job(site, &place, said, JobId(FIRST_JOB + number))?))
+        ("submit", place, words) => {
+            Body::Submit(Box::new(job(site, place, words, JobId(FIRST_JOB + number))?))
         }
+        // Of the others, only a job to be cancelled can be missing.
+        (_, _, []) => return Err(format!("the job is missing; write {form}")),
         (_, _, [.., last]) => return Err(format!("`{last}` is too much; write {form}")),
     };
     Ok(Some((SiteId(at as u32), body)))
@@ -109,26 +99,20 @@ fn elastic(written: &str, extend: bool, form: &str) -> Result<Elastic, String> {
 }
 
 /// A job of a site's local users, submitted when the command is carried out.
-fn job(site: &SiteSpec, place: &Target, said: &[&str], id: JobId) -> Result<Job, String> {
-    let (mut procs, mut run, mut estimate, mut user, mut class) = (None, None, None, None, None);
-    for word in said {
-        let Some((key, value)) = word.split_once('=') else {
-            return Err(format!(
-                "`{word}` is not of the form `key=value`, without spaces, such as `run=10min`"
-            ));
-        };
-        let slot = match key {
-            "procs" => &mut procs,
-            "run" => &mut run,
-            "estimate" => &mut estimate,
-            "user" => &mut user,
-            "class" => &mut class,
-            _ => return Err(format!("a job has no `{key}`{}; it has {}", near(key, KEYS), listed(KEYS))),
-        };
-        if slot.replace(value).is_some() {
+fn job(site: &SiteSpec, place: Target, words: &[&str], id: JobId) -> Result<Job, String> {
+    let mut given: BTreeMap<&str, &str> = BTreeMap::new();
+    for word in words {
+        let (key, value) = word.split_once('=').ok_or_else(|| {
+            format!("`{word}` is not of the form `key=value`, without spaces, such as `run=10min`")
+        })?;
+        if !KEYS.contains(&key) {
+            return Err(format!("a job has no `{key}`{}; it has {}", near(key, KEYS), listed(KEYS)));
+        }
+        if given.insert(key, value).is_some() {
             return Err(format!("`{key}` is given twice"));
         }
     }
+    let [procs, run, estimate, user, class] = KEYS.map(|key| given.get(key).copied());
     let procs: u32 = procs.map_or(Ok(1), |procs| value(procs, "a number of processors"))?;
     let run = run.ok_or("the run time is missing; add `run=10min` (`estimate` is the same unless given)")?;
     let run = span("run", run)?;
@@ -153,15 +137,14 @@ fn job(site: &SiteSpec, place: &Target, said: &[&str], id: JobId) -> Result<Job,
 }
 
 /// The class of machines that a job requests: `submit delft/i7 ...` or `submit delft ... class=i7`.
-fn partition(site: &SiteSpec, place: &Target, class: Option<&str>) -> Result<Option<PartitionId>, String> {
+fn partition(site: &SiteSpec, place: Target, class: Option<&str>) -> Result<Option<PartitionId>, String> {
     let named = class.map(|class| target(&format!("{}/{class}", site.name), std::slice::from_ref(site)));
-    let named = named.transpose()?.map(|(_, machines)| machines);
-    let machines = match (place, &named) {
-        (Target::Site, None) => return Ok(None),
+    let target = match (place, named.transpose()?) {
         (Target::Machines(_), Some(_)) => return Err("the class is given twice".to_owned()),
-        (Target::Machines(machines), None) | (_, Some(Target::Machines(machines))) => machines,
-        (Target::Site, Some(Target::Site)) => return Ok(None),
+        (_, Some((_, target))) => target,
+        (place, None) => place,
     };
+    let Target::Machines(machines) = target else { return Ok(None) };
     if machines.which.len() < site.partitions[machines.partition.index()].machines {
         return Err("a job requests a class of machines, not single ones; the site chooses them".to_owned());
     }

@@ -27,13 +27,13 @@ fn sites() -> Vec<SiteSpec> {
 }
 
 /// The result of reading a line as command number 7.
-fn said(line: &str) -> Option<(SiteId, Body)> {
+fn message(line: &str) -> Option<(SiteId, Body)> {
     read(line, &sites(), 7).unwrap_or_else(|error| panic!("{line}: {error}"))
 }
 
 fn refused(line: &str) -> String {
     match read(line, &sites(), 7) {
-        Ok(said) => panic!("{line} is fine: {said:?}"),
+        Ok(message) => panic!("{line} is fine: {message:?}"),
         Err(error) => error,
     }
 }
@@ -55,23 +55,23 @@ fn machines_and_sites_leave_join_and_slow_down() {
         ("slow delft/i7/2-3 0.5", delft, ChurnAct::Slow { machines: machines(0, 2, 4), factor: half }),
         ("slow windsor/node 1", windsor, ChurnAct::Slow { machines: machines(0, 0, 8), factor: Rate::FULL }),
     ] {
-        assert_eq!(said(line), Some((site, Body::Churn(act))), "{line}");
+        assert_eq!(message(line), Some((site, Body::Churn(act))), "{line}");
     }
     for nothing in ["", "   ", "# leave delft", "#"] {
-        assert_eq!(said(nothing), None);
+        assert_eq!(message(nothing), None);
     }
 }
 
 #[test]
 fn jobs_are_cancelled_and_submitted() {
-    assert_eq!(said("cancel delft 412"), Some((SiteId(0), Body::Cancel(JobId(412)))));
+    assert_eq!(message("cancel delft 412"), Some((SiteId(0), Body::Cancel(JobId(412)))));
     let elastic = |change| Some((SiteId(0), Body::Elastic { job: JobId(412), change }));
     let minutes = Span::from_secs(600);
-    assert_eq!(said("extend delft 412 time=10min"), elastic(Elastic::ExtendTime(minutes)));
-    assert_eq!(said("reduce delft 412 time=10min"), elastic(Elastic::ReduceTime(minutes)));
-    assert_eq!(said("extend delft 412 procs=4"), elastic(Elastic::ExtendProcs(4)));
-    assert_eq!(said("reduce delft 412 procs=4"), elastic(Elastic::ReduceProcs(4)));
-    let job = |line: &str| match said(line) {
+    assert_eq!(message("extend delft 412 time=10min"), elastic(Elastic::ExtendTime(minutes)));
+    assert_eq!(message("reduce delft 412 time=10min"), elastic(Elastic::ReduceTime(minutes)));
+    assert_eq!(message("extend delft 412 procs=4"), elastic(Elastic::ExtendProcs(4)));
+    assert_eq!(message("reduce delft 412 procs=4"), elastic(Elastic::ReduceProcs(4)));
+    let job = |line: &str| match message(line) {
         Some((SiteId(0), Body::Submit(job))) => *job,
         other => panic!("{line}: {other:?}"),
     };

@@ -1,9 +1,11 @@
 //! The facts of an explained job: its attempts, and the reasons of its waits. [`crate::report`] puts them into words.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use crate::local::{Explanation, Reason};
-use crate::model::Origin;
+use crate::model::{JobId, NamedJob, Origin};
 use crate::units::Time;
 
 /// A job, explained.
@@ -29,6 +31,9 @@ pub struct Explained {
     pub attempts: Vec<Attempt>,
     /// The stretches in which it did not run, or the one at the given instant.
     pub stretches: Vec<Stretch>,
+    /// Its assignments by the broker, as far as its life was followed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub assigned: Vec<AssignedTo>,
     /// The state at the given instant.
     pub at: Option<At>,
     /// The number of decisions of sites that were looked at.
@@ -104,6 +109,30 @@ pub enum AtState {
     Ended,
 }
 
+/// An assignment by the broker.
+#[derive(Clone, Debug, Serialize)]
+pub struct AssignedTo {
+    /// When it was made.
+    pub at_s: f64,
+    /// The pool that was chosen.
+    pub pool: String,
+    /// The pools where the job fits, as the broker saw them.
+    pub compared: Vec<ComparedPool>,
+}
+
+/// A pool that the broker compared.
+#[derive(Clone, Debug, Serialize)]
+pub struct ComparedPool {
+    /// The name of the site, with that of the partition if it has several.
+    pub pool: String,
+    /// When the job could start there; `None` if its processors are not present.
+    pub start_s: Option<f64>,
+    /// When it would complete there; `None` likewise.
+    pub end_s: Option<f64>,
+    /// What else the broker's policy compares, by name.
+    pub values: BTreeMap<&'static str, f64>,
+}
+
 /// A part of a wait with one reason and the same blocking jobs. [`crate::report`] puts it into words.
 #[derive(Clone, Debug)]
 pub struct Stretch {
@@ -176,11 +205,12 @@ impl Stretch {
 impl ExplainedJob {
     /// The job of that number, which ended at `site`; `several` says whether the run has more than one site.
     pub fn new(number: u64, origin: Origin, site: &str, several: bool) -> Self {
-        let told = match origin {
-            Origin::Local if several => format!("local job {number} of {site}"),
-            Origin::Local => format!("job {number}"),
-            Origin::Grid => format!("grid job {number}"),
+        let named = match (origin, JobId(number)) {
+            (Origin::Local, number) if several => NamedJob::Local(number, site),
+            (Origin::Local, number) => NamedJob::Only(number),
+            (Origin::Grid, number) => NamedJob::Grid(number),
         };
+        let told = named.to_string();
         let site = (origin == Origin::Local || site != "grid").then(|| site.to_owned());
         Self { number, origin: origin.name(), site, told }
     }

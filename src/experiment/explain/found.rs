@@ -11,7 +11,7 @@ use crate::output::{JobRow, RunFolder};
 /// The row of the job to explain.
 ///
 /// # Errors
-/// [`RunError::Request`] if no job or several jobs fit, with a hint at the likely one.
+/// `RunErrorKind::Request` if no job or several jobs fit, with a hint at the likely one.
 pub(super) fn find(folder: &RunFolder, options: &ExplainOptions) -> Result<JobRow, RunError> {
     // The rows with the number, and the other numbers, sites and origins for the hint.
     let mut numbered: Vec<JobRow> = Vec::new();

@@ -6,8 +6,8 @@ use super::facts::{Stretch, WaitPlace};
 use super::watch::Place;
 use crate::entity::{Site, Whereabouts};
 use crate::grid::Grid;
-use crate::local::{Blocker, Explanation, Partition, Who};
-use crate::model::SiteId;
+use crate::local::{Blocker, Explanation, Partition};
+use crate::model::{JobRef, SiteId};
 use crate::units::Time;
 
 /// The stretches so far. A new one begins when the job's attempt, place, rule or blocking jobs change.
@@ -21,7 +21,7 @@ pub(super) struct Stretches {
 /// The cause that blocks the job: another job, a reservation, or machines that are down.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Key<'a> {
-    Job { who: Who, runs: bool },
+    Job { who: JobRef, runs: bool },
     Booking(&'a str),
     Down,
 }
@@ -109,7 +109,7 @@ impl Stretches {
     }
 
     /// The stretches in order.
-    pub(super) fn into_told(self) -> Vec<Stretch> {
+    pub(super) fn into_stretches(self) -> Vec<Stretch> {
         // A stretch that begins and ends in the same instant is dropped.
         let several = self.done.len() > 1;
         self.done.into_iter().filter(|stretch| !several || stretch.to_s > stretch.from_s).collect()
@@ -117,9 +117,11 @@ impl Stretches {
 }
 
 fn at_site(site: &Site, partition: &Partition) -> WaitPlace {
-    let (mut name, spec) = (site.spec().name.clone(), site.spec());
-    if site.partitions().len() > 1 {
-        name = format!("{name}/{}", partition.spec().name);
-    }
-    WaitPlace::Site { site: name, policy: spec.policy.to_string() }
+    WaitPlace::Site { site: place_name(site, partition), policy: site.spec().policy.to_string() }
+}
+
+/// The name of a site, with that of the partition if it has several.
+pub(super) fn place_name(site: &Site, partition: &Partition) -> String {
+    let name = &site.spec().name;
+    if site.partitions().len() > 1 { format!("{name}/{}", partition.spec().name) } else { name.clone() }
 }

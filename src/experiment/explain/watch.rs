@@ -1,20 +1,20 @@
 //! Finds where a job is in a grid, and follows its attempts.
 
+use super::facts::{AssignedTo, ComparedPool};
+use super::stretches::place_name;
+use crate::broker::Candidate;
 use crate::entity::Whereabouts;
 use crate::grid::Grid;
 use crate::local::{Phase, View};
 use crate::model::{
-    Cause, EventCause, EventKind, EventRecord, JobId, JobKey, JobRecord, Origin, PartitionId, Record,
-    RecordSink, SegmentRecord, SiteId,
+    Cause, EventCause, EventKind, EventRecord, JobKey, JobRecord, JobRef, Origin, PartitionId, PoolId,
+    Record, RecordSink, SegmentRecord, SiteId,
 };
 use crate::units::Time;
 
 /// Follows one job through the records of a run and through its entities.
 pub(super) struct Watch {
-    id: JobId,
-    origin: Origin,
-    /// The site of a local job.
-    home: Option<SiteId>,
+    job: JobRef,
     /// Where the job was last found: site, partition, key and rank of arrival.
     at: Option<(SiteId, usize, JobKey, u64)>,
     /// Its attempts so far, in order.
@@ -36,12 +36,12 @@ pub(super) struct Try {
     /// The end of its last recorded segment.
     pub(super) to: Time,
     /// How it failed; `None` if it has not failed.
-    pub(super) lost: Option<Lost>,
+    pub(super) failure: Option<Failure>,
 }
 
 /// The failure of an attempt.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(super) struct Lost {
+pub(super) struct Failure {
     pub(super) kind: EventKind,
     pub(super) cause: EventCause,
     /// Wasted work, in processors × 2⁻²⁰ × microseconds.
@@ -65,8 +65,8 @@ pub(super) enum Place {
 }
 
 impl Watch {
-    pub(super) const fn new(id: JobId, origin: Origin, home: Option<SiteId>) -> Self {
-        Self { id, origin, home, at: None, tries: Vec::new(), ended: None }
+    pub(super) const fn new(job: JobRef) -> Self {
+        Self { job, at: None, tries: Vec::new(), ended: None }
     }
 
     /// The time of its first start, once known.
@@ -81,11 +81,13 @@ impl Watch {
             return Place::Over;
         }
         self.forget(grid);
-        if self.at.is_none() && self.origin == Origin::Grid {
-            if let Some(there) = grid.dispatcher().and_then(|dispatcher| dispatcher.whereabouts(self.id)) {
+        if self.at.is_none() && self.job.origin() == Origin::Grid {
+            if let Some(there) =
+                grid.dispatcher().and_then(|dispatcher| dispatcher.whereabouts(self.job.number))
+            {
                 return Place::Dispatcher(there);
             }
-            if grid.broker().is_some_and(|broker| broker.waits(self.id)) {
+            if grid.broker().is_some_and(|broker| broker.waits(self.job.number)) {
                 return Place::Broker;
             }
         }
@@ -95,20 +97,42 @@ impl Watch {
         self.at_site(grid).unwrap_or(Place::Nowhere)
     }
 
+    /// The assignment of the job at this instant, if the broker has made one.
+    pub(super) fn assigned(&self, grid: &Grid, now: Time) -> Option<AssignedTo> {
+        let broker = grid.broker().filter(|_| self.job.origin() == Origin::Grid)?;
+        let choice = broker.choice(self.job.number).filter(|choice| choice.at == now)?;
+        let name = |pool: PoolId| {
+            let site = grid.site(pool.site)?;
+            Some(place_name(site, site.partitions().get(pool.partition.index())?))
+        };
+        let compared = |of: &Candidate| ComparedPool {
+            pool: name(of.pool).unwrap_or_default(),
+            start_s: of.start.map(Time::as_secs_f64),
+            end_s: of.end.map(Time::as_secs_f64),
+            values: of.values.iter().copied().collect(),
+        };
+        Some(AssignedTo {
+            at_s: now.as_secs_f64(),
+            pool: name(choice.pool)?,
+            compared: choice.candidates.iter().map(compared).collect(),
+        })
+    }
+
     /// Clears the remembered place if the job is no longer there.
     fn forget(&mut self, grid: &Grid) {
         let Some((site, partition, key, seq)) = self.at else { return };
         let there = grid.site(site).and_then(|site| site.partitions().get(partition));
         let job = there.and_then(|there| there.view(Time::ZERO).get(key).map(|job| (job.id(), job.seq())));
-        if job != Some((self.id, seq)) {
+        if job != Some((self.job.number, seq)) {
             self.at = None;
         }
     }
 
     fn search(&mut self, grid: &Grid) {
-        for site in grid.sites().filter(|site| self.home.is_none_or(|home| home == site.id())) {
+        let home = self.job.workload.site();
+        for site in grid.sites().filter(|site| home.is_none_or(|home| home == site.id())) {
             for (partition, part) in site.partitions().iter().enumerate() {
-                if let Some(key) = part.find(self.id, self.origin) {
+                if let Some(key) = part.find(self.job) {
                     let seq = part.view(Time::ZERO).job(key).seq();
                     self.at = Some((site.id(), partition, key, seq));
                     return;
@@ -129,7 +153,7 @@ impl Watch {
         let known = self.tries.iter().rfind(|found| found.number == number);
         let partition = PartitionId(partition as u32);
         let (from, to) = (known.map_or(job.since(), |known| known.from), job.since());
-        Some(Place::Runs(Try { number, site, partition, procs: job.held(), from, to, lost: None }))
+        Some(Place::Runs(Try { number, site, partition, procs: job.held(), from, to, failure: None }))
     }
 
     /// The number of the attempt that a job at that place waits for; for a suspended job, its current one.
@@ -145,33 +169,30 @@ impl Watch {
         begun + 1
     }
 
-    fn is_it(&self, id: JobId, origin: Origin, site: SiteId) -> bool {
-        id == self.id && origin == self.origin && self.home.is_none_or(|home| home == site)
-    }
-
     fn segment(&mut self, segment: &SegmentRecord) {
         let SegmentRecord { attempt: number, site, partition, from, to, .. } = *segment;
         let procs = segment.procs.len();
         match self.tries.last_mut().filter(|last| last.number == number) {
             Some(last) => (last.to, last.procs) = (to, procs),
-            None => self.tries.push(Try { number, site, partition, procs, from, to, lost: None }),
+            None => self.tries.push(Try { number, site, partition, procs, from, to, failure: None }),
         }
     }
 
     fn event(&mut self, event: &EventRecord) {
-        let EventRecord { kind, cause, attempt: number, site, time, procs, lost: work, .. } = *event;
+        let EventRecord { kind, cause, attempt: number, site, time, procs, wasted: work, .. } = *event;
         if number == 0 || !matches!(kind, EventKind::Returned | EventKind::Requeued | EventKind::Failed) {
             return;
         }
         if self.tries.last().is_none_or(|last| last.number < number) {
             // The attempt began at this very instant, and has left no segment.
             let partition = event.partition.unwrap_or(PartitionId(0));
-            self.tries.push(Try { number, site, partition, procs, from: time, to: time, lost: None });
+            self.tries.push(Try { number, site, partition, procs, from: time, to: time, failure: None });
         }
         // A job that returns from a queue has the number of the previous attempt.
-        if let Some(last) = self.tries.last_mut().filter(|last| last.number == number && last.lost.is_none())
+        if let Some(last) =
+            self.tries.last_mut().filter(|last| last.number == number && last.failure.is_none())
         {
-            last.lost = Some(Lost { kind, cause, work });
+            last.failure = Some(Failure { kind, cause, work });
         }
     }
 }
@@ -179,19 +200,15 @@ impl Watch {
 impl RecordSink for Watch {
     fn record(&mut self, record: Record) {
         match record {
-            Record::Job(job) if self.is_it(job.id, job.origin, job.site) => self.ended = Some(job),
+            Record::Job(job) if job.job_ref() == self.job => self.ended = Some(job),
             Record::Segment(segment)
-                if self.is_it(segment.job, segment.origin, segment.site)
+                if segment.job_ref() == self.job
                     && segment.cause != Cause::Staging
                     && segment.attempt > 0 =>
             {
                 self.segment(&segment);
             }
-            Record::Event(event)
-                if event.job.is_some_and(|job| self.is_it(job, event.origin, event.site)) =>
-            {
-                self.event(&event);
-            }
+            Record::Event(event) if event.job_ref() == Some(self.job) => self.event(&event),
             _ => {}
         }
     }

@@ -1,48 +1,59 @@
-//! Record sinks that follow the records of two futures and find where they differ.
+//! Follows the records of two futures and finds where they differ.
 
 use super::futures::Difference;
 use crate::metrics::{Fingerprint, GridMeasures, Measures, SiteSummary};
 use crate::model::{EventKind, Record, RecordSink};
 use crate::units::Time;
 
-/// The records of one future: their times, and a fingerprint of each.
-#[derive(Debug, Default)]
-pub(super) struct Remembered(Vec<(Time, Fingerprint)>);
+/// The times of records, and a fingerprint of each.
+type Prints = Vec<(Time, Fingerprint)>;
 
-impl RecordSink for Remembered {
-    fn record(&mut self, record: Record) {
-        if let Some(own) = own(&record) {
-            self.0.push((record.written(), own));
-        }
-    }
+/// Sees the records of a future: sums up its jobs, and remembers the records or compares them with those of another future.
+pub(in crate::experiment) struct Witness {
+    measures: GridMeasures,
+    /// The records so far, for the first future.
+    seen: Prints,
+    compared: Option<Compared>,
 }
 
-/// Compares the records of another future with the remembered ones.
-#[derive(Debug, Default)]
-pub(super) struct Compared {
-    first: Vec<(Time, Fingerprint)>,
+/// The records of the first future, as far as those of the second are equal.
+struct Compared {
+    first: Prints,
     next: usize,
+    /// The first record that differs, with the time of the one in its place.
     found: Option<(Option<Time>, Record)>,
 }
 
-impl Compared {
-    /// Compares with the future `remembered`.
-    pub(super) fn against(&mut self, remembered: Remembered) {
-        self.first = remembered.0;
+impl Witness {
+    /// Remembers the records of the first future.
+    pub(super) fn new(measures: GridMeasures) -> Self {
+        Self { measures, seen: Vec::new(), compared: None }
+    }
+
+    /// Compares records with those of the `first` future.
+    pub(super) fn against(measures: GridMeasures, first: Self) -> Self {
+        let compared = Compared { first: first.seen, next: 0, found: None };
+        Self { measures, seen: Vec::new(), compared: Some(compared) }
+    }
+
+    /// The measures of the jobs that ended.
+    pub(super) fn measures(&self) -> Measures {
+        self.measures.groups().classed().whole()
     }
 
     /// The first difference between the two futures; `None` if their records are equal.
     pub(super) fn difference(&self, sites: &[SiteSummary]) -> Option<Difference> {
-        match &self.found {
+        let Compared { first, next, found } = self.compared.as_ref()?;
+        match found {
             Some((before, record)) => {
                 let after = record.written();
                 Some(Difference {
                     at_s: before.map_or(after, |before| before.min(after)).as_secs_f64(),
-                    record: told(record, sites),
+                    record: described(record, sites),
                 })
             }
             // The second future stops earlier.
-            None => self.first.get(self.next).map(|(time, _)| Difference {
+            None => first.get(*next).map(|(time, _)| Difference {
                 at_s: time.as_secs_f64(),
                 record: "nothing more happens".to_owned(),
             }),
@@ -50,67 +61,45 @@ impl Compared {
     }
 }
 
-impl RecordSink for Compared {
+impl RecordSink for Witness {
     fn record(&mut self, record: Record) {
-        if self.found.is_some() {
-            return;
+        self.measures.add(&record);
+        let Some(print) = print_of(&record) else { return };
+        match &mut self.compared {
+            None => self.seen.push((record.written(), print)),
+            Some(Compared { found: Some(_), .. }) => {}
+            Some(Compared { first, next, found }) => match first.get(*next) {
+                Some((_, before)) if *before == print => *next += 1,
+                before => *found = Some((before.map(|(time, _)| *time), record)),
+            },
         }
-        let Some(own) = own(&record) else { return };
-        match self.first.get(self.next) {
-            Some((_, before)) if *before == own => self.next += 1,
-            before => self.found = Some((before.map(|(time, _)| *time), record)),
-        }
-    }
-}
-
-/// Measures of the jobs that end after a fork.
-#[derive(Debug)]
-pub(super) struct Since(GridMeasures);
-
-impl Since {
-    pub(super) fn new(measures: GridMeasures) -> Self {
-        Self(measures)
-    }
-
-    pub(super) fn summary(&self) -> Measures {
-        self.0.groups().classed().whole()
-    }
-}
-
-impl RecordSink for Since {
-    fn record(&mut self, record: Record) {
-        self.0.add(&record);
     }
 }
 
 /// The fingerprint of one record; `None` for a record that the fingerprint does not cover.
-fn own(record: &Record) -> Option<Fingerprint> {
-    let mut own = Fingerprint::new();
-    own.add(record);
-    (own.count() > 0).then_some(own)
+fn print_of(record: &Record) -> Option<Fingerprint> {
+    let mut print = Fingerprint::new();
+    print.add(record);
+    (print.count() > 0).then_some(print)
 }
 
 /// Describes a record in words.
-fn told(record: &Record, sites: &[SiteSummary]) -> String {
+fn described(record: &Record, sites: &[SiteSummary]) -> String {
     let at = |site: usize| sites.get(site).map(|site| format!(" at `{}`", site.name)).unwrap_or_default();
     match record {
-        Record::Job(job) => format!("job {} ends{} at {} s", job.id, at(job.site.index()), job.end),
+        Record::Job(job) => format!("{} ends{} at {} s", job.job_ref(), at(job.site.index()), job.end),
         Record::Segment(segment) => format!(
-            "job {} runs{} from {} s to {} s",
-            segment.job,
+            "{} runs{} from {} s to {} s",
+            segment.job_ref(),
             at(segment.site.index()),
             segment.from,
             segment.to
         ),
         Record::Machine(machine) => format!("a machine changes at {} s", machine.time),
-        Record::Event(event) => match event.job {
-            Some(job) => {
-                format!("job {job} is {}{} at {} s", kind(event.kind), at(event.site.index()), event.time)
-            }
-            None => {
-                format!("machines are {}{} at {} s", kind(event.kind), at(event.site.index()), event.time)
-            }
-        },
+        Record::Event(event) => {
+            let who = event.job_ref().map_or("machines are".to_owned(), |job| format!("{job} is"));
+            format!("{who} {}{} at {} s", kind(event.kind), at(event.site.index()), event.time)
+        }
     }
 }
 
@@ -122,4 +111,20 @@ fn kind(kind: EventKind) -> String {
         c => c.to_ascii_lowercase().to_string(),
     });
     spaced.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metrics::tests::samples::job;
+    use crate::model::{JobRecord, Origin};
+
+    #[test]
+    fn a_difference_says_whether_its_job_is_of_the_grid() {
+        let ends = |origin| described(&Record::Job(JobRecord { origin, ..job(17, 0, 0, 5, 1) }), &[]);
+        assert_eq!(
+            [Origin::Local, Origin::Grid].map(ends),
+            ["job 17 ends at 5 s", "grid job 17 ends at 5 s"]
+        );
+    }
 }

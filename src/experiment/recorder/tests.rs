@@ -8,7 +8,7 @@ use std::path::Path;
 use proptest::prelude::*;
 
 use super::*;
-use crate::metrics::samples::{any_records, happened, job, machines};
+use crate::metrics::tests::samples::{any_records, happened, job, machines};
 use crate::metrics::{Definitions, Window};
 use crate::model::{EventKind, SiteSpec};
 use crate::output::OutputOptions;

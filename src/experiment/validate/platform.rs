@@ -10,13 +10,13 @@ use crate::local::Abilities;
 use crate::model::{MAX_PROCESSORS, Named, SiteSpec};
 use crate::output::{FolderKind, RunFolder};
 use crate::scenario::Scenario;
-use crate::verify::{PartitionFacts, Rule};
+use crate::verify::{Rule, SiteFacts};
 
 /// A grid and its properties.
 pub(super) struct Found {
-    pub(super) sites: Vec<PartitionFacts>,
+    pub(super) sites: Vec<SiteFacts>,
     /// The source of the description, in words.
-    pub(super) told: String,
+    pub(super) described: String,
     /// True if sites have local users.
     pub(super) has_local: bool,
     /// True if every job gets exactly the processors that it requests.
@@ -35,59 +35,52 @@ pub(super) fn find(folder: &RunFolder, from: &GridFrom, policies: &Policies) -> 
         GridFrom::Procs(procs) => {
             let spec = SiteSpec::plain("the machine", *procs, Named::bare("fcfs"));
             let mut found =
-                of_sites(vec![PartitionFacts { spec, abilities: Abilities::PLAIN }], "as `--procs` says");
+                of_sites(vec![SiteFacts { spec, abilities: Abilities::PLAIN }], "as `--procs` says");
             let why = "`--procs` gives only the number of processors".to_owned();
             found.unchecked.insert(Rule::Reservation, why);
             let why = "the speed of the processors and the workload are not known".to_owned();
             found.unchecked.insert(Rule::Work, why);
             Ok(found)
         }
-        GridFrom::Folder => in_folder(folder, policies),
+        GridFrom::Folder => {
+            if let Some(scenario) = kept(folder, policies)? {
+                return of_scenario(&scenario, policies);
+            }
+            let problem = match folder.kind() {
+                FolderKind::Batsim => "Batsim's table of jobs does not contain the number of machines",
+                _ => "this folder has no scenario.toml",
+            };
+            Err(RunError::request(format!("`{}`: {problem}", folder.jobs_path().display()))
+                .with_hint("add `--procs N` for one machine, or `--scenario FILE`"))
+        }
     }
-}
-
-fn in_folder(folder: &RunFolder, policies: &Policies) -> Result<Found, RunError> {
-    if let Some(scenario) = kept(folder, policies)? {
-        return of_scenario(&scenario, policies);
-    }
-    let hint = "add `--procs N` for one machine, or `--scenario FILE`";
-    let told = match folder.kind() {
-        FolderKind::Batsim => "Batsim's table of jobs does not contain the number of machines",
-        _ => "this folder has no scenario.toml and no replay.json",
-    };
-    Err(RunError::request(format!("`{}`: {told}", folder.jobs_path().display())).with_hint(hint))
 }
 
 fn of_scenario(scenario: &Scenario, policies: &Policies) -> Result<Found, RunError> {
     let resolved = &scenario.resolved;
-    let sites = resolved.grid.sites.iter().map(|spec| facts(spec.clone(), policies));
-    let sites: Vec<PartitionFacts> = sites.collect::<Result<_, _>>()?;
-    let told = format!("as `{}` says", scenario.file.display());
-    let has_local = resolved.site_workloads.iter().any(Option::is_some);
-    let found = Found { has_local, ..of_sites(sites, &told) };
+    let facts = |spec: &SiteSpec| {
+        let (_, abilities) = policies.local.build(&spec.policy).map_err(RunError::request)?;
+        Ok(SiteFacts { spec: spec.clone(), abilities })
+    };
+    let sites: Result<_, RunError> = resolved.grid.sites.iter().map(facts).collect();
+    let mut found = of_sites(sites?, &format!("as `{}` says", scenario.file.display()));
+    found.has_local = resolved.site_workloads.iter().any(Option::is_some);
     let mut workloads = resolved.site_workloads.iter().flatten().chain(&resolved.portal);
-    Ok(if workloads.any(|workload| workload.shaping.malleable) { resizable(found) } else { found })
+    if workloads.any(|workload| workload.shaping.malleable) {
+        found.rigid = false;
+        let why = "jobs of this run are malleable, so their sizes, rates and work are not checked";
+        found.unchecked.insert(Rule::Work, why.to_owned());
+    }
+    Ok(found)
 }
 
-/// Marks a grid on which jobs may have had other processors than they requested.
-fn resizable(mut found: Found) -> Found {
-    let why = "jobs of this run are malleable, so their sizes, rates and work are not checked".to_owned();
-    found.unchecked.insert(Rule::Work, why);
-    Found { rigid: false, ..found }
-}
-
-fn facts(spec: SiteSpec, policies: &Policies) -> Result<PartitionFacts, RunError> {
-    let (_, abilities) = policies.local.build(&spec.policy).map_err(RunError::request)?;
-    Ok(PartitionFacts { spec, abilities })
-}
-
-fn of_sites(sites: Vec<PartitionFacts>, source: &str) -> Found {
+fn of_sites(sites: Vec<SiteFacts>, source: &str) -> Found {
     let processors: u64 =
         sites.iter().flat_map(|site| &site.spec.partitions).map(|part| u64::from(part.processors())).sum();
     let count = match sites.len() {
         1 => "1 site".to_owned(),
         count => format!("{count} sites"),
     };
-    let told = format!("{count}, {processors} processors, {source}");
-    Found { sites, told, has_local: true, rigid: true, unchecked: BTreeMap::new() }
+    let described = format!("{count}, {processors} processors, {source}");
+    Found { sites, described, has_local: true, rigid: true, unchecked: BTreeMap::new() }
 }

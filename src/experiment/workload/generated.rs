@@ -6,7 +6,8 @@ use crate::model::Named;
 use crate::scenario::Shaping;
 use crate::workload::cwf::CwfSpec;
 use crate::workload::lublin::LublinSpec;
-use crate::workload::{Drawn, First, Generator, Source, Spec};
+use crate::workload::poisson::PoissonSpec;
+use crate::workload::{Drawn, First, Generated, Generator, Source, Spec};
 
 /// The jobs of the generator `G`.
 pub(super) fn open<G: Generator>(
@@ -18,23 +19,14 @@ pub(super) fn open<G: Generator>(
     let (named, _) = completed::<G>(named, entity, shaping)?;
     let name = named.to_string();
     let spec = G::from_named(named).map_err(RunError::request)?;
-    let Drawn { jobs, procs, seed } = spec.drawn();
-    let drawn = spec.source(shaping.seed, entity).map_err(RunError::request)?;
+    let Drawn { jobs, procs, .. } = spec.drawn();
+    let drawn = Generated::new(spec, shaping.seed, entity).map_err(RunError::request)?;
     let mut source: Box<dyn Source> = Box::new(drawn);
     progress.begin_jobs(shaping.first.map_or(jobs, |first| first.min(jobs)));
     if let Some(first) = shaping.first {
         source = Box::new(First::new(source, first));
     }
-    Ok(Base { source, name, procs: Some(procs), seed, header: None, elastic: false })
-}
-
-/// Refuses two settings of the arrival rate at once.
-pub(super) fn one_pace(named: &Named, shaping: &Shaping) -> Result<(), RunError> {
-    if shaping.load.is_none() || !named.params.contains_key("every") {
-        return Ok(());
-    }
-    Err(RunError::request(format!("`--load` and `every` in `{named}` both give the arrival rate"))
-        .with_hint("leave one of them out"))
+    Ok(Base { source, name, procs: Some(procs), header: None })
 }
 
 /// Refuses what a generator does not support, fills in the parameters that its name omits, and returns the processors of its machine.
@@ -44,6 +36,10 @@ pub(super) fn completed<G: Generator>(
     shaping: &Shaping,
 ) -> Result<(Named, u32), RunError> {
     let mut named = named.clone();
+    let twice = |what: String| Err(RunError::request(what).with_hint("leave one of them out"));
+    if G::NAME == PoissonSpec::NAME && shaping.load.is_some() && named.params.contains_key("every") {
+        return twice(format!("`--load` and `every` in `{named}` both give the arrival rate"));
+    }
     let what = match G::NAME {
         LublinSpec::NAME => "the Lublin model",
         CwfSpec::NAME => "the generator of CWF",
@@ -51,8 +47,7 @@ pub(super) fn completed<G: Generator>(
     };
     only_for_logs(&[("--cap", shaping.cap), ("--feedback", shaping.feedback)], shaping, what)?;
     if shaping.load.is_some() && named.params.contains_key("load") {
-        return Err(RunError::request(format!("`--load` and `{named}` both give the load"))
-            .with_hint("leave one of them out"));
+        return twice(format!("`--load` and `{named}` both give the load"));
     }
     let mut default = |key: &str, value: Option<String>| {
         if let Some(value) = value {

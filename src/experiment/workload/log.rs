@@ -22,10 +22,11 @@ pub(super) fn open(
     let name = file_name(path);
     let options = options(&name, shaping, is_cwf(&name), once);
     let counted = Counted { inner: file, progress: progress.clone() };
-    let mut log = SwfSource::open(Box::new(counted), options.clone()).map_err(refused)?;
+    let mut log = SwfSource::open(Box::new(counted), options.clone()).map_err(RunError::from_opening)?;
     if log.is_cwf() && !once {
         let (again, _) = open_file(path)?;
-        let commands = SwfSource::gather_commands(Box::new(again), options).map_err(refused)?;
+        let commands =
+            SwfSource::gather_commands(Box::new(again), options).map_err(RunError::from_opening)?;
         log = log.with_commands(commands);
     }
     base(log, name, once)
@@ -35,7 +36,7 @@ pub(super) fn open(
 pub(super) fn open_stdin(shaping: &Shaping) -> Result<Base, RunError> {
     let name = "standard input".to_owned();
     let log = SwfSource::open(Box::new(io::stdin()), options(&name, shaping, false, true));
-    base(log.map_err(refused)?, name, true)
+    base(log.map_err(RunError::from_opening)?, name, true)
 }
 
 fn options(name: &str, shaping: &Shaping, cwf: bool, once: bool) -> SwfOptions {
@@ -53,14 +54,13 @@ fn options(name: &str, shaping: &Shaping, cwf: bool, once: bool) -> SwfOptions {
 }
 
 fn base(log: SwfSource, name: String, once: bool) -> Result<Base, RunError> {
-    let (procs, header, elastic) = (log.machine(), Some(log.header().clone()), log.is_cwf());
-    let source: Box<dyn Source> =
-        if log.is_cwf() && once { Box::new(log.into_jobs().map_err(refused)?) } else { Box::new(log) };
-    Ok(Base { source, name, procs, seed: None, header, elastic })
-}
-
-fn refused(error: crate::workload::SourceError) -> RunError {
-    RunError::from_opening(&error)
+    let (procs, header) = (log.machine(), Some(log.header().clone()));
+    let source: Box<dyn Source> = if log.is_cwf() && once {
+        Box::new(log.into_jobs().map_err(RunError::from_opening)?)
+    } else {
+        Box::new(log)
+    };
+    Ok(Base { source, name, procs, header })
 }
 
 /// True if the file name is that of a log in the cloud workload format.

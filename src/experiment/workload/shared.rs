@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::{Base, file_name, log};
-use crate::experiment::workload::Opened;
 use crate::experiment::{Progress, RunError};
 use crate::formats::swf::{Clean, Header};
 use crate::model::Job;
@@ -18,10 +17,10 @@ const MOST_JOBS: usize = 1_000_000;
 
 /// The logs that runs share. Clones refer to the same logs.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Logs(Arc<Shelf>);
+pub(crate) struct Logs(Arc<Shared>);
 
 #[derive(Debug, Default)]
-struct Shelf {
+struct Shared {
     logs: Mutex<BTreeMap<Reading, Arc<Kept>>>,
     jobs: AtomicUsize,
 }
@@ -49,28 +48,6 @@ struct Log {
     header: Option<Header>,
 }
 
-/// A workload that can be opened only once and has been; the first caller gets it. Clones refer to the same workload.
-#[derive(Clone, Default)]
-pub(in crate::experiment) struct Given(Arc<Mutex<Option<Opened>>>);
-
-impl std::fmt::Debug for Given {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Given")
-    }
-}
-
-impl Given {
-    /// Holds `opened`, if there is one.
-    pub(in crate::experiment) fn new(opened: Option<Opened>) -> Self {
-        Self(Arc::new(Mutex::new(opened)))
-    }
-
-    /// Takes the workload, once.
-    pub(in crate::experiment) fn take(&self) -> Option<Opened> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
-    }
-}
-
 impl Logs {
     /// The log of `path`, before its submissions are scaled; `None` if it is not kept in memory.
     pub(super) fn open(&self, path: &Path, shaping: &Shaping) -> Result<Option<Base>, RunError> {
@@ -84,15 +61,14 @@ impl Logs {
         Ok(log.map(|log| {
             let jobs = Jobs::shared(Arc::clone(&log.jobs)).with_notes(log.notes.clone());
             let (procs, header) = (log.procs, log.header.clone());
-            let elastic = log.jobs.iter().any(|job| job.elastic.is_some());
-            Base { source: Box::new(jobs), name: file_name(path), procs, seed: None, header, elastic }
+            Base { source: Box::new(jobs), name: file_name(path), procs, header }
         }))
     }
 
     fn read(&self, path: &Path, shaping: &Shaping) -> Result<Option<Arc<Log>>, RunError> {
         let Base { mut source, procs, header, .. } = log::open(path, shaping, &Progress::default(), false)?;
         let mut jobs = Vec::new();
-        while let Some(job) = source.next_job().map_err(|error| RunError::from_reading(&error))? {
+        while let Some(job) = source.next_job().map_err(RunError::from_reading)? {
             jobs.push(job);
             if self.0.jobs.load(Ordering::Relaxed) + jobs.len() > MOST_JOBS {
                 return Ok(None);

@@ -36,8 +36,8 @@ impl Commands {
         submit: Time,
         mut early: impl FnMut(u64),
     ) -> Option<Box<[ElasticCommand]>> {
-        let heard = self.by_job.remove(&job)?;
-        let mut commands: Vec<_> = heard
+        let gathered = self.by_job.remove(&job)?;
+        let mut commands: Vec<_> = gathered
             .into_iter()
             .map(|(command, line)| {
                 if command.at < submit {

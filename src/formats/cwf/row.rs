@@ -52,9 +52,7 @@ impl Extension {
         let mut columns = Columns::behind(rest);
         columns.token().and_then(|_| columns.token()).is_ok_and(|code| CODES.contains(&code))
     }
-}
 
-impl Extension {
     /// Whether more columns follow these.
     pub(in crate::formats) fn goes_on(rest: &[u8]) -> bool {
         let mut columns = Columns::behind(rest);
@@ -64,17 +62,18 @@ impl Extension {
 
 fn span(columns: &mut Columns<'_>) -> Result<Span, RowError> {
     let micros = columns.time().map_err(extended)?;
-    u64::try_from(micros).map(Span::from_micros).map_err(|_| RowError::Absurd(21))
+    u64::try_from(micros).map(Span::from_micros).map_err(|_| RowError::Amount)
 }
 
 fn processors(columns: &mut Columns<'_>) -> Result<u32, RowError> {
     let number = columns.whole(u32::MAX.into()).map_err(extended)?;
-    u32::try_from(number).map_err(|_| RowError::Absurd(21))
+    u32::try_from(number).map_err(|_| RowError::Amount)
 }
 
 fn extended(error: RowError) -> RowError {
     match error {
         RowError::Columns(count) => RowError::Extended(count),
+        RowError::Absurd(21) | RowError::NotANumber(21) => RowError::Amount,
         other => other,
     }
 }

@@ -37,24 +37,15 @@ impl FromStr for Clean {
 /// A row that is a job: the fields of [`crate::model::Job`] in less memory. Times are in microseconds.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) struct Request {
+    /// The row that it comes from.
+    pub(super) row: Row,
     pub(super) id: u64,
     pub(super) submit: u64,
     pub(super) run: u64,
     pub(super) estimate: u64,
-    /// Negative if unknown.
-    pub(super) wait: i64,
-    /// Negative if none.
-    pub(super) preceding: i64,
-    /// Negative if unknown.
-    pub(super) think: i64,
     /// Negative if none is requested.
     pub(super) start: i64,
     pub(super) procs: u32,
-    pub(super) user: i32,
-    pub(super) group: i32,
-    pub(super) executable: i32,
-    pub(super) queue: i32,
-    pub(super) partition: i32,
 }
 
 impl Clean {
@@ -89,22 +80,8 @@ impl Clean {
         if requested_time.is_none() {
             tally.add(Event::NoEstimate, line);
         }
-        Ok(Request {
-            id: 0,
-            submit,
-            run,
-            estimate: requested_time.unwrap_or(run),
-            wait: row.wait,
-            preceding: row.preceding,
-            think: row.think,
-            start: -1,
-            procs,
-            user: row.user,
-            group: row.group,
-            executable: row.executable,
-            queue: row.queue,
-            partition: row.partition,
-        })
+        let estimate = requested_time.unwrap_or(run);
+        Ok(Request { row: *row, id: 0, submit, run, estimate, start: -1, procs })
     }
 }
 

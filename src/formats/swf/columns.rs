@@ -41,6 +41,27 @@ fn after(mut line: &[u8], such: impl Fn(u8) -> bool) -> &[u8] {
     line
 }
 
+/// How many of eight bytes, the first of them the lowest, are spaces before any other.
+#[inline(always)]
+const fn leading_spaces(eight: u64) -> usize {
+    (eight ^ (u64::MAX / 0xff * b' ' as u64)).trailing_zeros() as usize / 8
+}
+
+/// The number that the digits before any other of eight bytes form, and how many they are; the first byte is the lowest.
+#[inline(always)]
+const fn leading_digits(eight: u64) -> (u64, usize) {
+    const ALL: u64 = u64::MAX / 0xff;
+    // Digits become 0 to 9. The sum sets the highest bit of every other byte, at least up to the first of them.
+    let digits = eight ^ (ALL * b'0' as u64);
+    let others = (digits.wrapping_add(ALL * 0x76) | digits) & (ALL * 0x80);
+    let count = others.trailing_zeros() as usize / 8;
+    // To the end, after as many zeros as are missing, so that there are eight; then pairs, fours and eights are added up.
+    let ones = digits.unbounded_shl(64 - 8 * count as u32);
+    let tens = (ones.wrapping_mul(10).wrapping_add(ones >> 8)) & 0x00ff_00ff_00ff_00ff;
+    let hundreds = (tens.wrapping_mul(100).wrapping_add(tens >> 16)) & 0x0000_ffff_0000_ffff;
+    (hundreds.wrapping_mul(10_000).wrapping_add(hundreds >> 32) & 0xffff_ffff, count)
+}
+
 impl<'a> Columns<'a> {
     /// The columns of `line`.
     pub(super) const fn of(line: &'a [u8]) -> Self {
@@ -60,7 +81,17 @@ impl<'a> Columns<'a> {
     /// Skips the blanks before the next column.
     #[inline(always)]
     fn skip_blanks(&mut self) -> Result<(), RowError> {
-        self.rest = after(self.rest, is_blank);
+        // One space, or many where columns are aligned.
+        if let [b' ', next, ..] = self.rest
+            && *next > b' '
+        {
+            self.rest = &self.rest[1..];
+        } else if let Some(eight) = self.rest.first_chunk() {
+            self.rest = &self.rest[leading_spaces(u64::from_le_bytes(*eight))..];
+        }
+        if self.rest.first().is_none_or(|byte| *byte <= b' ') {
+            self.rest = after(self.rest, is_blank);
+        }
         if self.rest.is_empty() {
             return Err(RowError::Columns(self.column));
         }
@@ -83,13 +114,24 @@ impl<'a> Columns<'a> {
     #[inline(always)]
     fn number(&mut self) -> Result<Decimal, RowError> {
         self.skip_blanks()?;
-        // Nearly all numbers in logs are integers of a few digits, so that form is tried first.
+        // Half of the columns of most logs are unknown, and nearly all other numbers are integers of a few digits: these forms
+        // are tried first.
         let from = self.rest;
+        if let [b'-', b'1', b' ', ..] = from {
+            self.rest = &from[2..];
+            return Ok(Decimal { negative: true, whole: 1, millionths: 0 });
+        }
         let (negative, digits) = match from {
             [b'-', digits @ ..] => (true, digits),
             digits => (false, digits),
         };
-        let (mut whole, mut rest) = (0_u64, digits);
+        let (mut whole, mut rest) = match digits.first_chunk() {
+            Some(eight) => {
+                let (whole, count) = leading_digits(u64::from_le_bytes(*eight));
+                (whole, &digits[count..])
+            }
+            None => (0, digits),
+        };
         while let [digit @ b'0'..=b'9', behind @ ..] = rest {
             whole = whole.wrapping_mul(10).wrapping_add(u64::from(digit - b'0'));
             rest = behind;
@@ -172,4 +214,23 @@ fn decimal(token: &[u8]) -> Option<Decimal> {
         whole: (whole as u64).saturating_add(u64::from(millionths / 1_000_000)),
         millionths: millionths % 1_000_000,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn eight_bytes_at_once_are_read_as_one_by_one(text in prop_oneof!["[0-9]{0,8}[ .a:/x-]{0,3}[0-9 ]{8}", any::<[char; 8]>().prop_map(String::from_iter), " {0,9}[0-9a\\t]{8}"]) {
+            let eight: &[u8; 8] = text.as_bytes().first_chunk().unwrap();
+            let digits = eight.iter().take_while(|byte| byte.is_ascii_digit()).count();
+            let whole = text[..digits].parse().unwrap_or(0);
+            prop_assert_eq!(leading_digits(u64::from_le_bytes(*eight)), (whole, digits));
+            let spaces = eight.iter().take_while(|byte| **byte == b' ').count();
+            prop_assert_eq!(leading_spaces(u64::from_le_bytes(*eight)), spaces);
+        }
+    }
 }

@@ -1,7 +1,5 @@
 //! The header comments of a log.
 
-use crate::units::Span;
-
 /// Labels of the standard: these are recognised even without a blank after the colon.
 const KNOWN: [&str; 26] = [
     "Version",
@@ -86,12 +84,8 @@ impl Header {
 
     /// Processors of the machine (`MaxProcs`), over all partitions.
     pub fn max_procs(&self) -> Option<u32> {
-        self.positive("MaxProcs")
-    }
-
-    /// Nodes of the machine (`MaxNodes`), over all partitions.
-    pub fn max_nodes(&self) -> Option<u32> {
-        self.positive("MaxNodes")
+        let count = self.integer("MaxProcs").and_then(|count| u32::try_from(count).ok());
+        count.filter(|count| *count > 0)
     }
 
     /// Jobs in the original log (`MaxJobs`). A cleaned log has fewer rows than that.
@@ -104,32 +98,9 @@ impl Header {
         self.integer("UnixStartTime")
     }
 
-    /// The longest run time the machine's rules allowed (`MaxRuntime`, in seconds).
-    pub fn max_runtime(&self) -> Option<Span> {
-        self.integer("MaxRuntime").and_then(|secs| u64::try_from(secs).ok()).map(Span::from_secs)
-    }
-
-    /// Whether jobs could run longer than they had requested (`AllowOveruse`).
-    pub fn allow_overuse(&self) -> Option<bool> {
-        match self.get("AllowOveruse")?.split_whitespace().next()?.to_ascii_lowercase().as_str() {
-            "yes" | "true" | "1" => Some(true),
-            "no" | "false" | "0" => Some(false),
-            _ => None,
-        }
-    }
-
     /// The name of the machine (`Computer`).
     pub fn computer(&self) -> Option<&str> {
         self.get("Computer")
-    }
-
-    /// Those to acknowledge when the log is used (`Acknowledge`), as the archive requests.
-    pub fn acknowledge(&self) -> Option<&str> {
-        self.get("Acknowledge")
-    }
-
-    fn positive(&self, label: &str) -> Option<u32> {
-        self.integer(label).and_then(|count| u32::try_from(count).ok()).filter(|count| *count > 0)
     }
 }
 
@@ -160,14 +131,13 @@ mod tests {
              ; UnixStartTime: 1078605840\n;AllowOveruse: yes\n;MaxRuntime: N/A\n; MaxNodes: 70  (dual)\n\
              ; maxjobs:   12\n; Queue: 1 a\n; Queue: 2 b\n",
         );
-        assert_eq!(header.acknowledge(), Some("Emmanuel Medernach"));
+        assert_eq!(header.get("Acknowledge"), Some("Emmanuel Medernach"));
         assert_eq!(header.computer(), Some("Compaq DS10L"));
         assert_eq!(header.max_procs(), Some(1664));
-        assert_eq!(header.max_nodes(), Some(70));
+        assert_eq!(header.integer("MaxNodes"), Some(70));
         assert_eq!(header.max_jobs(), Some(12));
         assert_eq!(header.unix_start(), Some(1_078_605_840));
-        assert_eq!(header.allow_overuse(), Some(true));
-        assert_eq!(header.max_runtime(), None);
+        assert_eq!((header.get("AllowOveruse"), header.integer("MaxRuntime")), (Some("yes"), None));
         assert_eq!(header.all("Queue").collect::<Vec<_>>(), ["1 a", "2 b"]);
     }
 

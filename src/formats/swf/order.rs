@@ -12,7 +12,7 @@ const WINDOW: usize = 1_024;
 pub(super) struct Window {
     rows: VecDeque<Request>,
     /// Submission of the row returned last: no later row may be submitted before it.
-    given: u64,
+    returned: u64,
 }
 
 /// Where a row was placed.
@@ -41,18 +41,18 @@ impl Window {
 
     pub(super) fn pop(&mut self) -> Option<Request> {
         let request = self.rows.pop_front()?;
-        self.given = request.submit;
+        self.returned = request.submit;
         Some(request)
     }
 
     pub(super) fn push(&mut self, mut request: Request) -> Place {
         // Nearly all logs are in order throughout, so this is nearly always a push at the end.
-        if request.submit >= self.rows.back().map_or(self.given, |last| last.submit) {
+        if request.submit >= self.rows.back().map_or(self.returned, |last| last.submit) {
             self.rows.push_back(request);
             return Place::InOrder;
         }
-        let late = request.submit < self.given;
-        request.submit = request.submit.max(self.given);
+        let late = request.submit < self.returned;
+        request.submit = request.submit.max(self.returned);
         let place = self.rows.partition_point(|other| other.submit <= request.submit);
         self.rows.insert(place, request);
         if late { Place::Late } else { Place::Sorted }

@@ -1,6 +1,6 @@
 //! One row of a log: 18 numbers.
 
-use std::fmt;
+use thiserror::Error;
 
 use super::columns::{COLUMNS, Columns};
 
@@ -43,38 +43,32 @@ pub struct Row {
 }
 
 /// Why a line is not a row.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum RowError {
     /// It has only this many columns.
+    #[error("{count} column{} instead of {COLUMNS}", if *.0 == 1 { "" } else { "s" }, count = .0)]
     Columns(u8),
     /// It is longer than any row.
+    #[error("the line is too long")]
     TooLong,
     /// The column is not a number.
+    #[error("column {0} is not a number")]
     NotANumber(u8),
     /// The column is a number that makes no sense: too large, or half a processor.
+    #[error("column {0} has an impossible value")]
     Absurd(u8),
     /// A row of the cloud workload format has only this many columns.
+    #[error("{0} columns instead of {COLUMNS} or 21")]
     Extended(u8),
     /// The type of a row of the cloud workload format (column 20) is unknown.
+    #[error("column 20 is none of S, ET, RT, EP and RP")]
     Type,
-}
-
-impl fmt::Display for RowError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Columns(1) => write!(f, "1 column instead of {COLUMNS}"),
-            Self::Columns(count) => write!(f, "{count} columns instead of {COLUMNS}"),
-            Self::TooLong => f.write_str("the line is too long"),
-            Self::Absurd(21) | Self::NotANumber(21) => f.write_str(
-                "column 21 is not an amount of 0 or more (seconds for ET and RT, whole processors for EP and RP)",
-            ),
-            Self::NotANumber(column) => write!(f, "column {column} is not a number"),
-            Self::Absurd(column) => write!(f, "column {column} has an impossible value"),
-            Self::Extended(count) => write!(f, "{count} columns instead of {COLUMNS} or 21"),
-            Self::Type => f.write_str("column 20 is none of S, ET, RT, EP and RP"),
-        }
-    }
+    /// The amount of a command of the cloud workload format (column 21) is none.
+    #[error(
+        "column 21 is not an amount of 0 or more (seconds for ET and RT, whole processors for EP and RP)"
+    )]
+    Amount,
 }
 
 impl Row {

@@ -11,6 +11,7 @@ use super::clean::{Clean, Request};
 use super::header::Header;
 use super::numbers::Numbers;
 use super::order::Window;
+use super::row::Row;
 use super::tally::Tally;
 use crate::formats::input::{self, Lines};
 use crate::model::{ElasticCommand, Job, JobId, PartitionId, Predecessor, Size};
@@ -66,7 +67,7 @@ pub struct SwfSource {
     /// Why no more rows come: the end, or a failure that is reported after the rows before it.
     ended: Option<Result<(), SourceError>>,
     /// Number of jobs returned so far, and the hash of their content.
-    given: u64,
+    returned: u64,
     content: Xxh3,
 }
 
@@ -99,7 +100,7 @@ impl SwfSource {
             whole: None,
             machine: None,
             ended: None,
-            given: 0,
+            returned: 0,
             content: Xxh3::new(),
         };
         source.fill();
@@ -128,7 +129,7 @@ impl SwfSource {
     }
 
     fn is_done(&self) -> bool {
-        self.options.first.is_some_and(|first| self.given >= first)
+        self.options.first.is_some_and(|first| self.returned >= first)
     }
 
     /// The next job of the log, whether the options select it or not.
@@ -147,7 +148,7 @@ impl SwfSource {
         }
         let request = self.next_row()?;
         if let Some(request) = &request {
-            self.given += 1;
+            self.returned += 1;
             self.hash(request);
         }
         Ok(request)
@@ -162,8 +163,8 @@ impl SwfSource {
     }
 
     fn hash(&mut self, request: &Request) {
-        let Request { id, submit, run, estimate, wait, preceding, think, .. } = *request;
-        let Request { procs, user, group, executable, queue, partition, .. } = *request;
+        let Request { row, id, submit, run, estimate, procs, .. } = *request;
+        let Row { wait, preceding, think, user, group, executable, queue, partition, .. } = row;
         let mut bytes = [0; 80];
         let longs = [id, submit, run, estimate, wait as u64, preceding as u64, think as u64];
         for (to, from) in bytes.chunks_exact_mut(8).zip(longs) {
@@ -179,14 +180,6 @@ impl SwfSource {
     /// Hashes what SWF does not have; nothing for a plain job, so that the hash of a plain log covers just its 18
     /// columns.
     fn hash_cloud(&mut self, start: i64, commands: Option<&[ElasticCommand]>) {
-        if start < 0 && commands.is_none() {
-            return;
-        }
-        self.hash_extension(start, commands);
-    }
-
-    #[cold]
-    fn hash_extension(&mut self, start: i64, commands: Option<&[ElasticCommand]>) {
         if start >= 0 {
             self.content.update(&start.to_le_bytes());
         }
@@ -198,24 +191,23 @@ impl SwfSource {
 
     pub(super) fn job(&self, request: &Request, elastic: Option<Box<[ElasticCommand]>>) -> Job {
         let known = |micros: i64| u64::try_from(micros).ok().map(Span::from_micros);
-        let preceding = u64::try_from(request.preceding).ok().filter(|job| *job > 0 && self.options.feedback);
-        let partition = u32::try_from(request.partition).ok().filter(|n| *n > 0 && self.options.partitions);
+        let Request { row, .. } = request;
+        let preceding = u64::try_from(row.preceding).ok().filter(|job| *job > 0 && self.options.feedback);
+        let partition = u32::try_from(row.partition).ok().filter(|n| *n > 0 && self.options.partitions);
         Job {
             id: JobId(request.id),
             submit: Time::from_micros(request.submit),
             size: Size::Rigid(request.procs),
             runtime: Span::from_micros(request.run),
             estimate: Span::from_micros(request.estimate),
-            user: request.user,
-            group: request.group,
-            executable: request.executable,
-            queue: request.queue,
+            user: row.user,
+            group: row.group,
+            executable: row.executable,
+            queue: row.queue,
             partition: partition.map(|n| PartitionId(n - 1)),
-            after: preceding.map(|job| Predecessor {
-                job: JobId(job),
-                think: known(request.think).unwrap_or(Span::ZERO),
-            }),
-            recorded_wait: known(request.wait),
+            after: preceding
+                .map(|job| Predecessor { job: JobId(job), think: known(row.think).unwrap_or(Span::ZERO) }),
+            recorded_wait: known(row.wait),
             grid: None,
             requested_start: u64::try_from(request.start)
                 .ok()
@@ -254,19 +246,20 @@ impl Source for SwfSource {
     }
 
     fn mark(&self) -> Option<Mark> {
-        let mark = || Mark { position: self.given, content: self.content.digest128(), state: Vec::new() };
+        let mark = || Mark { position: self.returned, content: self.content.digest128(), state: Vec::new() };
         (!self.options.once).then(mark)
     }
 
     /// Reads the log again up to the mark. What is read ahead and counted is a function of the jobs returned, so the
     /// mark needs only their number and hash.
     fn seek(&mut self, mark: &Mark) -> Result<(), SourceError> {
-        if self.given > mark.position {
-            return Err(self.mark_error(format!("it is at job {} already, past the mark", self.given)));
+        if self.returned > mark.position {
+            return Err(self.mark_error(format!("it is at job {} already, past the mark", self.returned)));
         }
-        while self.given < mark.position {
+        while self.returned < mark.position {
             let Some(request) = self.next_request()? else {
-                let problem = format!("the mark is at job {}, but there are {}", mark.position, self.given);
+                let problem =
+                    format!("the mark is at job {}, but there are {}", mark.position, self.returned);
                 return Err(self.mark_error(problem));
             };
             self.take_commands(&request);

@@ -1,93 +1,69 @@
 //! Counts of rows that were skipped or changed while a log was read.
 
 use super::RowError;
+use crate::model::words;
 
-/// Something about a row that is reported.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(super) enum Event {
-    /// Skipped: not 18 numbers, or numbers that make no sense.
-    Unreadable,
-    /// Skipped: a part of a job that also has a row as a whole.
-    Part,
-    /// Skipped: no submission time.
-    NoSubmission,
-    /// Skipped: run time unknown.
-    NoRunTime,
-    /// Skipped: run time zero.
-    ZeroRunTime,
-    /// Skipped: processors unknown or zero.
-    NoProcessors,
-    /// Skipped by the strict filter: more processors than the machine has.
-    TooLarge,
-    /// Skipped by the strict filter: no requested time.
-    NoRequestedTime,
-    /// The strict filter reduced the run time to the requested time.
-    RunCut,
-    /// No requested time: the run time is the estimate.
-    NoEstimate,
-    /// Reduced to the machine's processors.
-    Capped,
-    /// Only parts of the job are in the log.
-    PartsOnly,
-    /// Out of order, sorted.
-    Sorted,
-    /// Too far out of order: submitted later than logged.
-    Late,
-    /// An earlier row has the same number.
-    Repeated,
-    /// Skipped: columns 19 to 21 are not those of the cloud workload format.
-    Extension,
-    /// Skipped: a command for a job that does not precede it.
-    NoSuchJob,
-    /// Skipped: a command without a time.
-    NoCommandTime,
-    /// A command before its job's submission: issued at the submission.
-    EarlyCommand,
-    /// A requested start before the submission: the submission is requested.
-    EarlyStart,
-    /// More than the 21 columns of the cloud workload format.
-    Beyond,
+words! {
+    /// Something about a row that is reported.
+    #[derive(Copy, Clone, Debug, PartialEq, Eq)]
+    pub(super) enum Event {
+        /// Skipped: not 18 numbers, or numbers that make no sense.
+        Unreadable = "skipped {rows} that {is} not 18 numbers",
+        /// Skipped: a part of a job that also has a row as a whole.
+        Part = "skipped {rows} of parts of the job before",
+        /// Skipped: no submission time.
+        NoSubmission = "skipped {jobs} without a submission time",
+        /// Skipped: run time unknown.
+        NoRunTime = "skipped {jobs} without a run time",
+        /// Skipped: run time zero.
+        ZeroRunTime = "skipped {jobs} with a run time of zero",
+        /// Skipped: processors unknown or zero.
+        NoProcessors = "skipped {jobs} without processors",
+        /// Skipped by the strict filter: more processors than the machine has.
+        TooLarge = "skipped {jobs} larger than the machine",
+        /// Skipped by the strict filter: no requested time.
+        NoRequestedTime = "skipped {jobs} without a requested time",
+        /// The strict filter reduced the run time to the requested time.
+        RunCut = "cut the run time of {jobs} to the requested time",
+        /// No requested time: the run time is the estimate.
+        NoEstimate = "read {jobs} without a requested time: {its} run time is the estimate",
+        /// Reduced to the machine's processors.
+        Capped = "cut {jobs} to the machine's processors",
+        /// Only parts of the job are in the log.
+        PartsOnly = "used {its} first part of {jobs}: the log has only parts",
+        /// Out of order, sorted.
+        Sorted = "sorted {jobs} that were out of order",
+        /// Too far out of order: submitted later than logged.
+        Late = "submitted {jobs} later than logged: too far out of order",
+        /// An earlier row has the same number.
+        Repeated = "renumbered {jobs}: {its} number was taken",
+        /// Skipped: columns 19 to 21 are not those of the cloud workload format.
+        Extension = "skipped {rows} whose columns 19 to 21 cannot be read",
+        /// Skipped: a command for a job that does not precede it.
+        NoSuchJob = "skipped {commands} to a job without an earlier row",
+        /// Skipped: a command without a time.
+        NoCommandTime = "skipped {commands} without a time",
+        /// A command before its job's submission: issued at the submission.
+        EarlyCommand = "moved {commands} to the submission of the job: {its} time is before it",
+        /// A requested start before the submission: the submission is requested.
+        EarlyStart = "moved the requested start of {jobs} to the submission: {that is} before it",
+        /// More than the 21 columns of the cloud workload format.
+        Beyond = "ignored columns after 21 of {rows}",
+    }
 }
 
 impl Event {
-    const COUNT: usize = Self::Beyond as usize + 1;
-
-    /// The sentence for `n` such rows.
+    /// What happened to `n` jobs, rows or commands.
     fn sentence(self, n: u64) -> String {
-        let jobs = if n == 1 { "1 job".to_owned() } else { format!("{n} jobs") };
-        let commands = if n == 1 { "1 command".to_owned() } else { format!("{n} commands") };
-        let is_word = if n == 1 { "that is" } else { "those are" };
-        let rows = if n == 1 { "1 row".to_owned() } else { format!("{n} rows") };
-        let (is, its) = if n == 1 { ("is", "its") } else { ("are", "their") };
-        match self {
-            Self::Unreadable => format!("skipped {rows} that {is} not 18 numbers"),
-            Self::Part => format!("skipped {rows} of parts of the job before"),
-            Self::NoSubmission => format!("skipped {jobs} without a submission time"),
-            Self::NoRunTime => format!("skipped {jobs} without a run time"),
-            Self::ZeroRunTime => format!("skipped {jobs} with a run time of zero"),
-            Self::NoProcessors => format!("skipped {jobs} without processors"),
-            Self::TooLarge => format!("skipped {jobs} larger than the machine"),
-            Self::NoRequestedTime => format!("skipped {jobs} without a requested time"),
-            Self::RunCut => format!("cut the run time of {jobs} to the requested time"),
-            Self::NoEstimate => {
-                format!("read {jobs} without a requested time: {its} run time is the estimate")
-            }
-            Self::Capped => format!("cut {jobs} to the machine's processors"),
-            Self::PartsOnly => format!("used {its} first part of {jobs}: the log has only parts"),
-            Self::Sorted => format!("sorted {jobs} that were out of order"),
-            Self::Late => format!("submitted {jobs} later than logged: too far out of order"),
-            Self::Repeated => format!("renumbered {jobs}: {its} number was taken"),
-            Self::Extension => format!("skipped {rows} whose columns 19 to 21 cannot be read"),
-            Self::NoSuchJob => format!("skipped {commands} to a job without an earlier row"),
-            Self::NoCommandTime => format!("skipped {commands} without a time"),
-            Self::EarlyCommand => {
-                format!("moved {commands} to the submission of the job: {its} time is before it")
-            }
-            Self::Beyond => format!("ignored columns after 21 of {rows}"),
-            Self::EarlyStart => {
-                format!("moved the requested start of {jobs} to the submission: {is_word} before it")
-            }
+        let counted = |one: &str| if n == 1 { format!("1 {one}") } else { format!("{n} {one}s") };
+        let (is, its, that_is) =
+            if n == 1 { ("is", "its", "that is") } else { ("are", "their", "those are") };
+        let mut sentence =
+            self.name().replace("{is}", is).replace("{its}", its).replace("{that is}", that_is);
+        for one in ["job", "row", "command"] {
+            sentence = sentence.replace(&format!("{{{one}s}}"), &counted(one));
         }
+        sentence
     }
 }
 
@@ -103,7 +79,7 @@ struct Seen {
 /// Counts of all events, in their order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Tally {
-    seen: [Option<Seen>; Event::COUNT],
+    seen: [Option<Seen>; Event::ALL.len()],
     first_error: Option<RowError>,
     /// The errors in columns 19 to 21, in the order in which they were found: how often, and the line of the first.
     extensions: Vec<(RowError, u64, u64)>,
@@ -121,8 +97,6 @@ impl Tally {
     }
 
     pub(super) fn extension(&mut self, error: RowError, line: u64) {
-        // Both errors have the same sentence.
-        let error = if error == RowError::NotANumber(21) { RowError::Absurd(21) } else { error };
         match self.extensions.iter_mut().find(|(other, ..)| *other == error) {
             Some((_, count, _)) => *count += 1,
             None => self.extensions.push((error, 1, line)),
@@ -132,17 +106,17 @@ impl Tally {
 
     /// One sentence for each event that occurred, and one for each error in columns 19 to 21.
     pub(super) fn notes(&self) -> Vec<String> {
-        let told = |event: Event, count: u64, first: u64, why: Option<RowError>| {
+        let note = |event: Event, count: u64, first: u64, why: Option<RowError>| {
             let why = why.map(|error| format!(": {error}")).unwrap_or_default();
             format!("{} (first at line {first}{why})", event.sentence(count))
         };
         let notes = self.seen.iter().flatten().flat_map(|&Seen { event, count, first }| match event {
             Event::Extension => {
                 let each = self.extensions.iter();
-                each.map(|(why, count, first)| told(event, *count, *first, Some(*why))).collect()
+                each.map(|(why, count, first)| note(event, *count, *first, Some(*why))).collect()
             }
-            Event::Unreadable => vec![told(event, count, first, self.first_error)],
-            _ => vec![told(event, count, first, None)],
+            Event::Unreadable => vec![note(event, count, first, self.first_error)],
+            _ => vec![note(event, count, first, None)],
         });
         notes.collect()
     }

@@ -4,52 +4,38 @@ use super::WindowError;
 use super::entity_clock::EntityClock;
 use crate::entity::Address;
 
-const NOBODY: u32 = u32::MAX;
+const NONE: u32 = u32::MAX;
 
-/// The place of each address among the entities.
+/// The place of each address among the entities, by the slot of the address.
 #[derive(Debug)]
-pub(super) struct Places {
-    central: [u32; 5],
-    sites: Vec<u32>,
-}
+pub(super) struct Places(Vec<u32>);
 
 impl Places {
     pub(super) fn new(clocks: &[EntityClock]) -> Result<Self, WindowError> {
-        let sites = clocks.iter().map(|clock| match clock.address {
-            Address::Site(site) => site.index() + 1,
-            _ => 0,
-        });
-        let mut places = Self { central: [NOBODY; 5], sites: vec![NOBODY; sites.max().unwrap_or(0)] };
+        let slots = clocks.iter().map(|clock| slot(clock.address) + 1).max().unwrap_or(0);
+        let mut places = vec![NONE; slots];
         for (place, clock) in (0..).zip(clocks) {
-            let slot = match central(clock.address) {
-                Ok(slot) => &mut places.central[slot],
-                Err(site) => &mut places.sites[site],
-            };
-            if *slot != NOBODY {
+            if std::mem::replace(&mut places[slot(clock.address)], place) != NONE {
                 return Err(WindowError::TwoEntities(clock.address));
             }
-            *slot = place;
         }
-        Ok(places)
+        Ok(Self(places))
     }
 
     pub(super) fn find(&self, address: Address) -> Option<usize> {
-        let place = match central(address) {
-            Ok(slot) => self.central[slot],
-            Err(site) => *self.sites.get(site)?,
-        };
-        (place != NOBODY).then_some(place as usize)
+        let place = *self.0.get(slot(address))?;
+        (place != NONE).then_some(place as usize)
     }
 }
 
-/// The number of an entity of the center, or else of a site.
-fn central(address: Address) -> Result<usize, usize> {
+/// The number of an address: first the entities of the center, then the sites.
+fn slot(address: Address) -> usize {
     match address {
-        Address::Portal => Ok(0),
-        Address::Broker => Ok(1),
-        Address::Dispatcher => Ok(2),
-        Address::Directory => Ok(3),
-        Address::Network => Ok(4),
-        Address::Site(site) => Err(site.index()),
+        Address::Portal => 0,
+        Address::Broker => 1,
+        Address::Dispatcher => 2,
+        Address::Directory => 3,
+        Address::Network => 4,
+        Address::Site(site) => 5 + site.index(),
     }
 }

@@ -18,20 +18,20 @@ impl Case<'_> {
                 .shadowed(freeze.map(|freeze| freeze.time), freeze.map(|freeze| freeze.spare))
         };
         if needs > set.free.unwrap_or(facts.free) {
-            let told = self
-                .told(Why::TooFew { skipped })
+            let explanation = self
+                .explanation(Why::TooFew { skipped })
                 .blocked_by(view.released_for(needs, facts.free))
                 .blocked_by(self.started_before());
             return match own {
-                Some(freeze) => told
+                Some(freeze) => explanation
                     .shadowed(Some(freeze.time), Some(freeze.spare))
                     .starting(Some(freeze.time))
                     .blocked_by(view.booked(facts.at, freeze.time)),
-                None => told.blocked_by(self.all_reserved(set)),
+                None => explanation.blocked_by(self.all_reserved(set)),
             };
         }
         if facts.dedicated.iter().any(|(dedicated, _)| *dedicated == job) {
-            return self.told(Why::AfterSkipped).blocked_by(self.first_of(set));
+            return self.explanation(Why::AfterSkipped).blocked_by(self.first_of(set));
         }
         let end = facts.at + live.estimate();
         if let Some(freeze) = own {
@@ -45,7 +45,7 @@ impl Case<'_> {
                 Some(first) if first != job => self.in_order(first),
                 Some(_) => for_set(Why::ReservedBefore { end, first: false })
                     .blocked_by(view.booked(facts.at, Time::NEVER)),
-                None => self.told(Why::Starts),
+                None => self.explanation(Why::Starts),
             };
         }
         if set.refused.contains(&job) {

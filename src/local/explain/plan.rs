@@ -14,21 +14,21 @@ impl Case<'_> {
         let others = || starts.iter().filter(|(planned, _)| *planned != job);
         let mut profile = self.ground();
         others().for_each(|(planned, start)| reserve(&mut profile, *start, view.job(*planned)));
-        let told = |why| self.told(why).starting(Some(start)).over(&profile, Some(start));
+        let explanation = |why| self.explanation(why).starting(Some(start)).over(&profile, Some(start));
         let end = now + live.estimate();
         let Some((time, left)) = first_lack(&profile, end, needs) else {
             if start <= now && needs <= facts.free {
                 // No rule keeps it waiting: facts and actions do not agree.
-                return Some(self.told(Why::Starts));
+                return Some(self.explanation(Why::Starts));
             }
             let before = others().filter(|(_, other)| *other <= start);
             let before = before.map(|(planned, other)| view.waits(*planned, Some(*other)));
-            return Some(told(Why::Kept { start, compress }).blocked_by(before));
+            return Some(explanation(Why::Kept { start, compress }).blocked_by(before));
         };
         let holders = self.holders(starts, time);
         let reason = taken_by(&holders, needs <= facts.free);
         let from = (time > now).then_some(time);
-        Some(told(Why::Planned { start, end, from, left, reason }).blocked_by(holders))
+        Some(explanation(Why::Planned { start, end, from, left, reason }).blocked_by(holders))
     }
 
     /// The holders of processors at `time`: jobs with a reservation then, jobs that run until later, the book.

@@ -6,9 +6,10 @@ use super::Partition;
 use crate::local::prices::{Closed, Prices, metered};
 use crate::local::state::State;
 use crate::local::table::{Charged, Phase};
-use crate::model::{Checkpointing, EventCause, EventKind, JobKey, MachineState, ProcSet, Record, RecordSink};
+use crate::local::{LiveJob, PartitionError, Step};
+use crate::model::{Checkpointing, EventCause, EventKind, JobKey, MachineState, ProcSet};
 use crate::platform::{ProcTime, Usage};
-use crate::units::{Energy, Money, Rate, Time, Work};
+use crate::units::{Rate, Time};
 
 /// The part of the description that a partition's state depends on and that may change in the middle of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,10 +32,10 @@ impl State {
     }
 
     /// Changes prices and power from now on: earlier use is charged by the earlier prices.
-    pub(super) fn reprice(&mut self, before: &Prices, now: Time, sink: &mut dyn RecordSink) {
+    pub(super) fn reprice(&mut self, before: &Prices, step: &mut Step<'_>) {
         let tariff = std::mem::replace(&mut self.tariff, before.tariff(&self.spec));
-        for key in self.on(|phase| phase == Phase::Running) {
-            self.settle(key, now, sink);
+        for key in self.keys(|job| job.phase == Phase::Running) {
+            self.settle(key, step);
         }
         let mut busy: ProcTime = 0;
         for job in self.table.iter_mut().filter(|job| job.proc_time > 0) {
@@ -44,7 +45,7 @@ impl State {
             job.charge = 0;
         }
         if self.usage.from < Time::NEVER {
-            self.account_until(now);
+            self.account_until(step.now);
             let until = Usage { useful: self.usage.busy() + busy, wasted: 0, overhead: 0, ..self.usage };
             let (meter, electricity) = metered(&until, self.closed.as_ref(), &self.tariff);
             self.closed = Some(Closed { until, meter, electricity });
@@ -56,113 +57,97 @@ impl State {
     /// processor beyond the multiprogramming level, the last to come first, and suspended jobs if the policy does not resume
     /// jobs. They wait in the queue again, in the order of arrival, and keep the work they have done. Jobs that keep processors
     /// of their own run there alone.
-    pub(super) fn take_off(&mut self, now: Time, sink: &mut dyn RecordSink) {
+    pub(super) fn take_off(&mut self, step: &mut Step<'_>) {
         let mut jobs = vec![0_u32; self.spec.processors() as usize];
         let mut off = Vec::new();
-        for key in self.on(|phase| matches!(phase, Phase::Running | Phase::Stalled)) {
+        for key in self.keys(|job| matches!(job.phase, Phase::Running | Phase::Stalled)) {
             let Some(job) = self.table.get(key) else { continue };
-            if job.place.iter().all(|proc| jobs[proc as usize] < self.multiprogramming_level) {
-                job.place.iter().for_each(|proc| jobs[proc as usize] += 1);
+            if job.placement.iter().all(|proc| jobs[proc as usize] < self.multiprogramming_level) {
+                job.placement.iter().for_each(|proc| jobs[proc as usize] += 1);
             } else {
                 off.push(key);
             }
         }
         if !self.abilities.preempts {
-            off.extend(self.on(|phase| phase == Phase::Suspended));
+            off.extend(self.keys(|job| job.phase == Phase::Suspended));
         }
         let mut left = ProcSet::new();
         for key in &off {
             let key = *key;
-            self.settle(key, now, sink);
+            self.settle(key, step);
             let Some(job) = self.table.get_mut(key) else { continue };
-            let place = std::mem::take(&mut job.place);
+            let placement = std::mem::take(&mut job.placement);
             let (phase, held) =
                 (std::mem::replace(&mut job.phase, Phase::Ineligible), std::mem::take(&mut job.held));
             match phase {
                 Phase::Running => self.running -= 1,
-                Phase::Stalled => self.halted -= 1,
+                Phase::Stalled => self.stalled -= 1,
                 _ => {}
             }
             if phase != Phase::Suspended {
-                left.insert_all(&place);
+                left.insert_all(&placement);
             }
             (job.expected_end, job.end, job.rate) = (Time::NEVER, Time::NEVER, Rate::ZERO);
-            self.lay_down(key, now);
+            self.close_attempt(key, true, step.now);
             if let Some(job) = self.table.get(key) {
-                let event = self.job_event(now, EventKind::Requeued, EventCause::Command, job, held);
-                sink.record(Record::Event(event));
+                let (kind, cause) = (EventKind::Requeued, EventCause::Command);
+                step.record(self.job_event(step.now, kind, cause, job, held));
             }
         }
         let (mut idle, mut free) = (left.clone(), left.intersection(&self.here));
         for (_, job) in self.table.iter() {
             match job.phase {
                 Phase::Running => {
-                    idle.remove_all(&job.place);
-                    free.remove_all(&job.place);
+                    idle.remove_all(&job.placement);
+                    free.remove_all(&job.placement);
                 }
-                Phase::Stalled => free.remove_all(&job.place),
+                Phase::Stalled => free.remove_all(&job.placement),
                 _ => {}
             }
         }
         idle.remove_all(&self.down);
         self.unused += free.len();
         self.free.insert_all(&free);
-        self.machines(&idle, MachineState::Idle, sink, now);
+        self.machines(&idle, MachineState::Idle, step);
         // Stalled jobs keep processors from others, unless these are shared.
         self.recount();
-        let fits = |procs: u32| procs <= self.capacity;
-        let aside = std::mem::take(&mut self.aside);
+        let ineligible = std::mem::take(&mut self.ineligible);
         // The support for dedicated jobs may have changed with the policy.
         let early = self.agenda.take_all();
-        let waiting = self.on(|phase| phase == Phase::Waiting);
         let dedicated = self.abilities.dedicated;
-        let leaves = |job: &super::LiveJob| !fits(job.procs) || job.early(dedicated, now).is_some();
-        let queued = waiting.into_iter().filter(|key| self.table.get(*key).is_some_and(leaves));
-        let queued: Vec<JobKey> = queued.collect();
+        let leaves = |job: &LiveJob| job.procs > self.capacity || job.early(dedicated, step.now).is_some();
+        let queued = self.keys(|job| job.phase == Phase::Waiting && leaves(job));
         for key in &queued {
-            let area = self.table.get(*key).map_or(0, super::LiveJob::area);
+            let area = self.table.get(*key).map_or(0, LiveJob::area);
             self.leaves_queue(area);
         }
-        off.into_iter().chain(queued).chain(aside).chain(early).for_each(|key| self.wait_again(key, now));
+        for key in off.into_iter().chain(queued).chain(ineligible).chain(early) {
+            self.rejoin_queue(key, step.now);
+        }
     }
 
-    /// Closes the account of an attempt whose job keeps the work it has done.
-    fn lay_down(&mut self, key: JobKey, now: Time) {
-        let Some(job) = self.table.get_mut(key) else { return };
-        let done = std::mem::take(&mut job.done).min(job.target);
-        let (energy, cost, time) = (job.energy, job.cost, job.proc_time);
-        (job.energy, job.cost, job.proc_time, job.charge) = (Energy::ZERO, Money::ZERO, 0, 0);
-        let past = job.past.get_or_insert_default();
-        let writing = past.checkpoints.map_or(Work::ZERO, |checkpoints| checkpoints.overhead(done));
-        past.kept += done - writing;
-        (past.energy, past.cost) = (past.energy + energy, past.cost + cost);
-        (past.secured, past.charged, past.lost_at) = (0, None, Some(now));
-        let overhead = std::mem::take(&mut past.overhead);
-        self.usage.useful += time - overhead;
-        self.usage.overhead += overhead;
-        self.usage.job_energy += energy;
-        self.usage.cost += cost;
-    }
-
-    /// Puts a job that is in no queue back into the queue, at its old place.
-    fn wait_again(&mut self, key: JobKey, now: Time) {
-        let Some(job) = self.table.get_mut(key) else { return };
+    /// Puts a job that is in no queue back into the queue, at its place in the order of arrival. False if it is ineligible.
+    pub(super) fn rejoin_queue(&mut self, key: JobKey, now: Time) -> bool {
+        let Some(job) = self.table.get_mut(key) else { return false };
         job.prepare(&self.spec, &self.settings, self.capacity);
         if self.agenda.known(key).is_some() {
-            self.ask_as_told(key);
+            self.request_as_commanded(key);
         }
-        let Some(job) = self.table.get_mut(key) else { return };
+        let Some(job) = self.table.get_mut(key) else { return false };
         if let Some(start) = job.early(self.abilities.dedicated, now) {
             job.phase = Phase::Ineligible;
             self.agenda.keep_back(start, job.seq, key);
-        } else if job.procs > self.capacity {
-            job.phase = Phase::Ineligible;
-            self.aside.push(key);
-        } else {
-            job.phase = Phase::Waiting;
-            let area = job.area();
-            self.joins_queue(area);
+            return false;
         }
+        if job.procs > self.capacity {
+            job.phase = Phase::Ineligible;
+            self.ineligible.push(key);
+            return false;
+        }
+        job.phase = Phase::Waiting;
+        let area = job.area();
+        self.joins_queue(area);
+        true
     }
 
     /// Plans the checkpoints of waiting jobs anew.
@@ -176,14 +161,6 @@ impl State {
             self.backlog = self.backlog - before + after;
         }
     }
-
-    /// Jobs in the wanted phases, in order of arrival.
-    fn on(&self, wanted: impl Fn(Phase) -> bool) -> Vec<JobKey> {
-        let jobs = self.table.iter().filter(|(_, job)| wanted(job.phase));
-        let mut found: Vec<_> = jobs.map(|(key, job)| (job.seq, key)).collect();
-        found.sort_unstable();
-        found.into_iter().map(|(_, key)| key).collect()
-    }
 }
 
 impl Partition {
@@ -195,17 +172,12 @@ impl Partition {
         }
     }
 
-    /// Adapts a state that has just been restored to the present description. Records of the changes go to `sink`. Returns true
-    /// if the policy is another one, or must begin anew because it depends on what has changed.
+    /// Adapts a state that has just been restored to the present description, and records the changes. Returns true if the policy
+    /// is another one, or must begin anew because it depends on what has changed.
     ///
     /// # Errors
     /// A sentence on why the present description cannot continue the state.
-    pub(super) fn adapt(
-        &mut self,
-        before: &Terms,
-        now: Time,
-        sink: &mut dyn RecordSink,
-    ) -> Result<bool, String> {
+    pub(super) fn adapt(&mut self, before: &Terms, step: &mut Step<'_>) -> Result<bool, String> {
         let terms = self.terms();
         let state = &mut self.state;
         if terms.policy != before.policy
@@ -218,13 +190,13 @@ impl Partition {
             ));
         }
         if terms.prices != before.prices {
-            state.reprice(&before.prices, now, sink);
+            state.reprice(&before.prices, step);
         }
         if terms.policy != before.policy {
-            state.take_off(now, sink);
+            state.take_off(step);
             if state.multiprogramming_level == 1 {
-                for key in state.on(|phase| matches!(phase, Phase::Running | Phase::Stalled)) {
-                    state.give_whole(key, now, sink).map_err(|error| error.to_string())?;
+                for key in state.keys(|job| matches!(job.phase, Phase::Running | Phase::Stalled)) {
+                    state.give_whole(key, step).map_err(|error| error.to_string())?;
                 }
             }
         }
@@ -237,18 +209,13 @@ impl Partition {
 
 impl State {
     /// Gives a job that shared its processors their whole time.
-    fn give_whole(
-        &mut self,
-        key: JobKey,
-        now: Time,
-        sink: &mut dyn RecordSink,
-    ) -> Result<(), crate::local::PartitionError> {
+    fn give_whole(&mut self, key: JobKey, step: &mut Step<'_>) -> Result<(), PartitionError> {
         if self.table.get(key).is_none_or(|job| job.share == Rate::FULL) {
             return Ok(());
         }
-        self.settle(key, now, sink);
+        self.settle(key, step);
         let Some(job) = self.table.get_mut(key) else { return Ok(()) };
         job.share = Rate::FULL;
-        if job.phase == Phase::Running { self.set_rate(key, now) } else { Ok(()) }
+        if job.phase == Phase::Running { self.set_rate(key, step.now) } else { Ok(()) }
     }
 }

@@ -1,25 +1,16 @@
 //! Jobs that arrive at a partition, and those that leave without having run.
 
 use super::Partition;
-use crate::local::{Change, Exit, ExitKind, LiveJob, Phase};
-use crate::model::{EventCause, EventKind, Job, JobKey, Origin, Outcome, Record, RecordSink, RejectReason};
+use crate::local::{Change, Exit, ExitKind, LiveJob, Phase, Step};
+use crate::model::{EventCause, EventKind, Job, JobKey, Origin, Outcome, RejectReason};
 use crate::units::Time;
-
-/// The result of a job's arrival.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Admission {
-    /// The partition has taken the job: it waits.
-    Taken,
-    /// The job was refused: it ended as rejected, or returns to the broker.
-    ExitKind(Exit),
-}
 
 impl Partition {
     /// Admits an arriving job: it joins the queue; or it is ineligible until enough machines are up or its requested start has
     /// come (if the policy does not support dedicated jobs); or it is refused at once: then a job of the site's own users ends as
-    /// rejected, and a grid job returns to the broker.
-    pub fn arrive(&mut self, job: Job, origin: Origin, now: Time, sink: &mut dyn RecordSink) -> Admission {
-        let state = &mut self.state;
+    /// rejected, and a grid job returns to the broker. True if it was not refused.
+    pub fn arrive(&mut self, job: Job, origin: Origin, step: &mut Step<'_>) -> bool {
+        let (state, now) = (&mut self.state, step.now);
         let malformed = job.check().is_err();
         let mut live = LiveJob::new(job, origin, state.next_seq, now);
         let least = live.prepare(&state.spec, &state.settings, state.capacity);
@@ -32,8 +23,8 @@ impl Partition {
         state.tally.arrived += 1;
         state.account_from(now);
         let early = live.early(state.abilities.dedicated, now).filter(|_| refused.is_none());
-        let aside = live.procs > state.capacity || refused.is_some() || early.is_some();
-        if aside {
+        let ineligible = live.procs > state.capacity || refused.is_some() || early.is_some();
+        if ineligible {
             live.phase = Phase::Ineligible;
         } else {
             state.joins_queue(live.area());
@@ -43,43 +34,31 @@ impl Partition {
             live.job.elastic.is_some() || live.job.grid.as_ref().is_some_and(|grid| grid.commands > 0);
         let key = state.table.insert(live);
         if elastic {
-            state.meet_commands(key);
+            state.register_commands(key);
         }
-        if !aside {
-            self.tell(Change::Arrived(key), now);
-            return Admission::Taken;
-        }
-        if let Some(start) = early {
+        if !ineligible {
+            self.notify(Change::Arrived(key), now);
+        } else if let Some(start) = early {
             state.agenda.keep_back(start, seq, key);
-            return Admission::Taken;
+        } else if let Some(reason) = refused {
+            self.reject(key, reason, step);
+            return false;
+        } else {
+            self.record_down(step);
+            self.state.ineligible.push(key);
         }
-        if let Some(reason) = refused {
-            return match self.reject(key, reason, now, sink) {
-                Some(gone) => Admission::ExitKind(gone),
-                None => Admission::Taken,
-            };
-        }
-        self.tell_away(now, sink);
-        self.state.aside.push(key);
-        Admission::Taken
+        true
     }
 
     /// Refuses a job that does not run; the policy need not be notified.
-    pub(super) fn reject(
-        &mut self,
-        key: JobKey,
-        reason: RejectReason,
-        now: Time,
-        sink: &mut dyn RecordSink,
-    ) -> Option<Exit> {
-        let job = self.state.table.get(key)?;
+    pub(super) fn reject(&mut self, key: JobKey, reason: RejectReason, step: &mut Step<'_>) {
+        let Some(job) = self.state.table.get(key) else { return };
         if job.job.grid.is_none() {
-            return self.state.finish(key, Outcome::Rejected(reason), now, sink);
+            return self.state.finish(key, Outcome::Rejected(reason), step);
         }
         let why = EventCause::Refused(reason);
-        let event = self.state.job_event(now, EventKind::Refused, why, job, job.procs);
-        sink.record(Record::Event(event));
-        self.state.give_up(key, why)
+        step.record(self.state.job_event(step.now, EventKind::Refused, why, job, job.procs));
+        step.exits.extend(self.state.give_up(key, why));
     }
 
     /// Returns a waiting grid job to the broker, by its number at the portal. `None` if no waiting job has it.
@@ -96,12 +75,12 @@ impl Partition {
     /// Removes a grid job that does not run.
     pub(super) fn take_out(&mut self, key: JobKey, why: EventCause, now: Time) -> Option<Exit> {
         match self.state.table.get(key)?.phase {
-            Phase::Waiting => self.tell(Change::Withdrawn(key), now),
+            Phase::Waiting => self.notify(Change::Withdrawn(key), now),
             Phase::Starting => {
                 self.forget_start(key);
-                self.tell(Change::Ended(key), now);
+                self.notify(Change::Ended(key), now);
             }
-            _ => self.state.stand_by(key),
+            _ => self.state.forget_ineligible(key),
         }
         self.state.give_up(key, why)
     }
@@ -120,7 +99,7 @@ impl Partition {
 
     /// True if a job is ineligible because it requests a later start.
     pub(super) fn is_early(&self, key: JobKey) -> bool {
-        let kept = |job: &LiveJob| job.phase == Phase::Ineligible && !self.state.aside.contains(&key);
+        let kept = |job: &LiveJob| job.phase == Phase::Ineligible && !self.state.ineligible.contains(&key);
         self.state.table.get(key).is_some_and(kept)
     }
 }

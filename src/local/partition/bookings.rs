@@ -1,36 +1,38 @@
 //! Operations on the reservation book of a partition.
 
 use super::Partition;
-use crate::local::{BookError, Change};
-use crate::model::{RecordSink, Reservation};
+use crate::local::{BookError, Change, Step};
+use crate::model::Reservation;
 use crate::units::Time;
 
 impl Partition {
-    /// Ends the reservations that are over at `now`. Returns true if there were any.
-    pub fn end_bookings(&mut self, now: Time, sink: &mut dyn RecordSink) -> bool {
-        let due = self.state.book.next_change().is_some_and(|due| due <= now);
-        let changed = due && self.state.end_bookings(now, sink);
+    /// Ends the reservations that are over. Returns true if there were any.
+    pub fn end_bookings(&mut self, step: &mut Step<'_>) -> bool {
+        let changed = self.is_booking_due(step.now) && self.state.end_bookings(step);
         if changed {
-            self.tell(Change::Reserved, now);
+            self.notify(Change::Reserved, step.now);
         }
         changed
     }
 
-    /// Begins the reservations that are due at `now`; those that are over must have been ended. Returns true if there were any.
-    pub fn begin_bookings(&mut self, now: Time, sink: &mut dyn RecordSink) -> bool {
-        let due = self.state.book.next_change().is_some_and(|due| due <= now);
-        let changed = due && self.state.begin_bookings(now, sink);
+    /// Begins the reservations that are due; those that are over must have been ended. Returns true if there were any.
+    pub fn begin_bookings(&mut self, step: &mut Step<'_>) -> bool {
+        let changed = self.is_booking_due(step.now) && self.state.begin_bookings(step);
         if changed {
-            self.tell(Change::Reserved, now);
+            self.notify(Change::Reserved, step.now);
         }
         changed
     }
 
-    /// Ends the reservations that are over at `now`, then begins those that are due. Returns true if there were any.
+    /// Ends the reservations that are over, then begins those that are due. Returns true if there were any.
     #[inline]
-    pub fn follow_book(&mut self, now: Time, sink: &mut dyn RecordSink) -> bool {
-        let due = self.state.book.next_change().is_some_and(|due| due <= now);
-        due && (self.end_bookings(now, sink) | self.begin_bookings(now, sink))
+    pub fn follow_book(&mut self, step: &mut Step<'_>) -> bool {
+        self.is_booking_due(step.now) && (self.end_bookings(step) | self.begin_bookings(step))
+    }
+
+    #[inline]
+    fn is_booking_due(&self, now: Time) -> bool {
+        self.state.book.next_change().is_some_and(|due| due <= now)
     }
 
     /// Holds processors in the book, which are planned around from now on; see [`crate::local::Book::hold`].
@@ -43,7 +45,7 @@ impl Partition {
             return Err(BookError::NoRoom(wanted.name.clone()));
         }
         self.state.book.hold(wanted, procs, lease, now)?;
-        self.tell(Change::Reserved, now);
+        self.notify(Change::Reserved, now);
         Ok(())
     }
 
@@ -56,11 +58,11 @@ impl Partition {
     }
 
     /// Releases a reservation, whether or not it has begun. False if there is none under the name.
-    pub fn release(&mut self, name: &str, now: Time, sink: &mut dyn RecordSink) -> bool {
-        self.state.settle_missing(now);
+    pub fn release(&mut self, name: &str, step: &mut Step<'_>) -> bool {
+        self.state.settle_missing(step.now);
         let Some(gone) = self.state.book.release(name) else { return false };
-        self.state.give_back(&gone.taken, sink, now);
-        self.tell(Change::Reserved, now);
+        self.state.give_back(&gone.taken, step);
+        self.notify(Change::Reserved, step.now);
         true
     }
 }

@@ -3,8 +3,8 @@
 use super::Partition;
 use crate::local::error::{PartitionError, PolicyError, Violation, describe};
 use crate::local::state::State;
-use crate::local::{LiveJob, Phase, Place};
-use crate::model::{JobId, JobKey, ProcSet};
+use crate::local::{LiveJob, Phase, Placement};
+use crate::model::{JobKey, ProcSet};
 use crate::units::{Rate, Time};
 
 type Checked<T> = Result<T, Violation>;
@@ -22,40 +22,26 @@ impl Partition {
         Ok(())
     }
 
+    /// Checks that a job is in one of these phases.
     pub(super) fn expect(
         &self,
         key: JobKey,
         verb: &str,
         now: Time,
         phases: &[Phase],
-    ) -> Result<JobId, PartitionError> {
-        match self.state.table.get(key) {
-            None => Err(self.blame(now, describe(verb, None, key), Violation::NoSuchJob)),
-            Some(live) if phases.contains(&live.phase) => Ok(live.job.id),
-            Some(live) => {
-                let phase = match live.phase {
-                    Phase::Waiting => "waiting",
-                    Phase::Starting => "about to start",
-                    Phase::Running => "running",
-                    Phase::Suspended => "suspended",
-                    Phase::Stalled => "stalled until a machine is back",
-                    Phase::Ineligible if self.is_early(key) => "waiting for its requested start",
-                    Phase::Ineligible => "waiting for machines",
-                };
-                Err(self.blame(now, describe(verb, Some(live.job.id), key), Violation::WrongPhase(phase)))
-            }
-        }
-    }
-
-    pub(super) fn declared(
-        &self,
-        key: JobKey,
-        verb: &str,
-        now: Time,
-        able: bool,
-        what: &'static str,
     ) -> Result<(), PartitionError> {
-        if able { Ok(()) } else { self.checked(key, verb, now, |_, _| Err(Violation::NotDeclared(what))) }
+        let name = |phase| match phase {
+            Phase::Waiting => "waiting",
+            Phase::Starting => "about to start",
+            Phase::Running => "running",
+            Phase::Suspended => "suspended",
+            Phase::Stalled => "stalled until a machine is back",
+            Phase::Ineligible if self.is_early(key) => "waiting for its requested start",
+            Phase::Ineligible => "waiting for machines",
+        };
+        self.checked(key, verb, now, |_, live| {
+            if phases.contains(&live.phase) { Ok(()) } else { Err(Violation::WrongPhase(name(live.phase))) }
+        })
     }
 
     pub(super) fn checked<T>(
@@ -69,7 +55,7 @@ impl Partition {
             return Err(self.blame(now, describe(verb, None, key), Violation::NoSuchJob));
         };
         check(&self.state, live)
-            .map_err(|broken| self.blame(now, describe(verb, Some(live.job.id), key), broken))
+            .map_err(|broken| self.blame(now, describe(verb, Some(self.state.job_ref(live)), key), broken))
     }
 
     pub(super) fn blame(&self, time: Time, action: String, reason: Violation) -> PartitionError {
@@ -84,6 +70,11 @@ impl Partition {
 }
 
 impl State {
+    /// Checks that the policy has declared an ability.
+    pub(super) fn declared(able: bool, what: &'static str) -> Checked<()> {
+        if able { Ok(()) } else { Err(Violation::NotDeclared(what)) }
+    }
+
     pub(super) fn check_share(&self, share: Rate) -> Checked<()> {
         if share == Rate::ZERO || share > Rate::FULL { Err(Violation::BadShare) } else { Ok(()) }
     }
@@ -110,14 +101,14 @@ impl State {
     }
 
     /// The processors of `place`, checked to be free.
-    pub(super) fn place(&self, live: &LiveJob, place: Place) -> Checked<ProcSet> {
-        match place {
-            Place::Any(count) => {
+    pub(super) fn placement(&self, live: &LiveJob, placement: Placement) -> Checked<ProcSet> {
+        match placement {
+            Placement::Any(count) => {
                 self.check_size(live, count)?;
                 let free = self.unused;
                 self.free.lowest(count).ok_or(Violation::NotEnough { needed: count, free })
             }
-            Place::On(set) => {
+            Placement::On(set) => {
                 self.check_size(live, set.len())?;
                 self.check_blocks(&set)?;
                 if self.multiprogramming_level == 1 {

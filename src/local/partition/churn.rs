@@ -3,10 +3,9 @@
 use super::Partition;
 use crate::local::error::PartitionError;
 use crate::local::policy::Change;
-use crate::local::table::{Exit, Phase};
+use crate::local::{Phase, Step};
 use crate::model::{
     EventCause, EventKind, EventRecord, FailureAction, JobKey, MachineState, Outcome, Payer, ProcSet, Record,
-    RecordSink,
 };
 use crate::units::{Money, Rate, Time};
 
@@ -15,52 +14,46 @@ impl Partition {
     pub fn absent(&mut self, machines: &ProcSet) {
         let state = &mut self.state;
         let procs = state.processors_of(&state.machines_that(machines, false));
-        state.remove_processors(&procs, &mut Vec::new(), Time::ZERO);
+        let (mut unrecorded, mut exits) = (Vec::<Record>::new(), Vec::new());
+        state.remove_processors(&procs, &mut Step::new(Time::ZERO, &mut unrecorded, &mut exits));
         state.recount();
     }
 
     /// Machines go down, with the jobs that run on them: the [`FailureAction`] applies to these. With [`EventCause::SiteLeft`]
-    /// the whole site goes down, and waiting grid jobs return to the broker if the settings say so. Exits from the partition are
-    /// added to `gone`. Machines that are already down, or do not exist, change nothing.
+    /// the whole site goes down, and waiting grid jobs return to the broker if the settings say so. Machines that are already down,
+    /// or do not exist, change nothing.
     ///
     /// The policy is notified first of the jobs that fail ([`Change::Ended`]), then of the smaller capacity
     /// ([`Change::Left`]), then of waiting jobs that become ineligible or return, then of those that wait again.
-    pub fn leave(
-        &mut self,
-        machines: &ProcSet,
-        cause: EventCause,
-        now: Time,
-        sink: &mut dyn RecordSink,
-        gone: &mut Vec<Exit>,
-    ) {
-        self.tell_away(now, sink);
+    pub fn leave(&mut self, machines: &ProcSet, cause: EventCause, step: &mut Step<'_>) {
+        self.record_down(step);
         let leaving = self.state.machines_that(machines, false);
         let before = self.state.capacity;
         let mut again = Vec::new();
         if !leaving.is_empty() {
             let procs = self.state.processors_of(&leaving);
-            self.end_due(&procs, now, sink, gone);
-            self.state.settle_missing(now);
-            self.machine_event(EventKind::Left, cause, &leaving, procs.len(), now, sink);
-            let lost = self.state.remove_processors(&procs, sink, now);
+            self.end_due(&procs, step);
+            self.state.settle_missing(step.now);
+            step.record(self.machine_event(EventKind::Left, cause, &leaving, step.now));
+            let lost = self.state.remove_processors(&procs, step);
             for key in self.state.running_on(&lost) {
-                self.lose(key, cause, now, sink, gone, &mut again);
+                self.handle_failure(key, cause, step, &mut again);
             }
-            self.state.fill_bookings(sink, now);
-            self.state.count_short(now);
+            self.state.fill_bookings(step);
+            self.state.count_short(step.now);
             self.state.recount();
         }
         if self.state.capacity != before {
-            self.tell(Change::Left, now);
+            self.notify(Change::Left, step.now);
         }
         if cause == EventCause::SiteLeft && self.state.settings.return_queued {
-            self.return_queued(now, sink, gone);
+            self.return_queued(step);
         }
         if self.state.capacity < before {
-            self.step_aside(now);
+            self.withdraw_too_large(step.now);
         }
         for key in again {
-            self.enqueue(key, now);
+            self.enqueue(key, step.now);
         }
     }
 
@@ -76,44 +69,39 @@ impl Partition {
         &mut self,
         machines: &ProcSet,
         cause: EventCause,
-        now: Time,
-        sink: &mut dyn RecordSink,
+        step: &mut Step<'_>,
     ) -> Result<(), PartitionError> {
-        self.tell_away(now, sink);
+        self.record_down(step);
         let joining = self.state.machines_that(machines, true);
         if joining.is_empty() {
             return Ok(());
         }
         let before = self.state.capacity;
         let procs = self.state.processors_of(&joining);
-        self.state.settle_missing(now);
-        self.machine_event(EventKind::Joined, cause, &joining, procs.len(), now, sink);
-        self.state.add_processors(&procs, sink, now);
-        let mut ready: Vec<(u64, JobKey)> = Vec::new();
-        if self.state.halted > 0 {
+        self.state.settle_missing(step.now);
+        step.record(self.machine_event(EventKind::Joined, cause, &joining, step.now));
+        self.state.add_processors(&procs, step);
+        let mut ready = Vec::new();
+        if self.state.stalled > 0 {
             let here = &self.state.here;
-            let whole = self.state.table.iter().filter(|(_, job)| job.phase == Phase::Stalled);
-            let whole = whole.filter(|(_, job)| here.contains_all(&job.place));
-            ready.extend(whole.map(|(key, job)| (job.seq, key)));
-            ready.sort_unstable();
+            ready = self.state.keys(|job| job.phase == Phase::Stalled && here.contains_all(&job.placement));
         }
-        for (_, key) in &ready {
-            self.state.unhalt(*key, sink, now);
-            self.state.set_rate(*key, now)?;
+        for key in &ready {
+            self.state.unstall(*key, step);
+            self.state.set_rate(*key, step.now)?;
             if let Some(job) = self.state.table.get(*key) {
-                let event = self.state.job_event(now, EventKind::Continued, cause, job, job.held);
-                sink.record(Record::Event(event));
+                step.record(self.state.job_event(step.now, EventKind::Continued, cause, job, job.held));
             }
         }
         self.state.recount();
-        self.state.fill_bookings(sink, now);
+        self.state.fill_bookings(step);
         if self.state.capacity != before {
-            self.tell(Change::Joined, now);
+            self.notify(Change::Joined, step.now);
         }
-        for (_, key) in ready {
-            self.tell(Change::Continued(key), now);
+        for key in ready {
+            self.notify(Change::Continued(key), step.now);
         }
-        self.step_back(now);
+        self.requeue_fitting(step.now);
         Ok(())
     }
 
@@ -128,8 +116,7 @@ impl Partition {
         machines: &ProcSet,
         factor: Rate,
         cause: EventCause,
-        now: Time,
-        sink: &mut dyn RecordSink,
+        step: &mut Step<'_>,
     ) -> Result<(), PartitionError> {
         let state = &mut self.state;
         let factor_of = |machine: &u32| state.slow.get(machine).copied().unwrap_or(Rate::FULL);
@@ -146,61 +133,57 @@ impl Partition {
                 state.slow.insert(machine, factor);
             }
         }
-        self.machine_event(EventKind::Slowed, cause, &slowed, procs.len(), now, sink);
+        step.record(self.machine_event(EventKind::Slowed, cause, &slowed, step.now));
         for job in self.state.running_on(&procs) {
             let Some(live) = self.state.table.get(job) else { continue };
             let (from, rate) = (live.expected_end, self.state.rate_of(live));
             // A job that ends at this very instant has done its work.
-            if live.end <= now || rate == live.rate {
+            if live.end <= step.now || rate == live.rate {
                 continue;
             }
-            self.state.settle(job, now, sink);
-            self.state.set_rate(job, now)?;
+            self.state.settle(job, step);
+            self.state.set_rate(job, step.now)?;
             if self.state.table.get(job).is_some_and(|live| live.expected_end != from) {
-                self.tell(Change::Moved { job, from }, now);
+                self.notify(Change::Moved { job, from }, step.now);
             }
         }
         Ok(())
     }
 
     /// Records, once, which machines are down from the beginning.
-    pub(super) fn tell_away(&mut self, now: Time, sink: &mut dyn RecordSink) {
-        if !std::mem::replace(&mut self.state.told_away, true) {
-            self.state.machines(&self.state.down, MachineState::Down, sink, now);
+    pub(super) fn record_down(&mut self, step: &mut Step<'_>) {
+        if !std::mem::replace(&mut self.state.down_recorded, true) {
+            self.state.machines(&self.state.down, MachineState::Down, step);
         }
     }
 
+    /// The event of machines with these processors.
     fn machine_event(
         &self,
         kind: EventKind,
         cause: EventCause,
         machines: &ProcSet,
-        procs: u32,
         now: Time,
-        sink: &mut dyn RecordSink,
-    ) {
-        let machines = machines.clone();
-        sink.record(Record::Event(EventRecord { machines, procs, ..self.state.event(now, kind, cause) }));
+    ) -> EventRecord {
+        let (procs, machines) = (self.state.processors_of(machines).len(), machines.clone());
+        EventRecord { machines, procs, ..self.state.event(now, kind, cause) }
     }
 
     /// Ends jobs on these processors whose end is due but has not been handled yet.
-    fn end_due(&mut self, procs: &ProcSet, now: Time, sink: &mut dyn RecordSink, gone: &mut Vec<Exit>) {
+    fn end_due(&mut self, procs: &ProcSet, step: &mut Step<'_>) {
         for key in self.state.running_on(procs) {
-            if self.state.table.get(key).is_some_and(|job| job.end <= now) {
-                let outcome = self.own_end(key);
-                gone.extend(self.end_job(key, outcome, now, sink));
+            if self.state.table.get(key).is_some_and(|job| job.end <= step.now) {
+                self.end_job(key, self.outcome_at_end(key), step);
             }
         }
     }
 
-    /// Handles a running job whose machine goes down.
-    fn lose(
+    /// Handles a running job whose machine goes down. Jobs that are to be queued again are added to `again`.
+    fn handle_failure(
         &mut self,
         key: JobKey,
         cause: EventCause,
-        now: Time,
-        sink: &mut dyn RecordSink,
-        gone: &mut Vec<Exit>,
+        step: &mut Step<'_>,
         again: &mut Vec<JobKey>,
     ) {
         let settings = &self.state.settings;
@@ -222,82 +205,70 @@ impl Partition {
             on_failure => on_failure,
         };
         let site_pays = settings.failed_attempts == Payer::Site;
-        let (place, held, share) = (job.place.clone(), job.held, job.share);
-        self.state.settle(key, now, sink);
+        let (placement, held, share) = (job.placement.clone(), job.held, job.share);
+        self.state.settle(key, step);
         if on_failure == FailureAction::Wait {
-            self.state.halt(key, sink, now);
+            self.state.stall(key, step);
         } else {
-            self.state.vacate(&place, held, share, sink, now);
+            self.state.vacate(&placement, held, share, step);
         }
         self.state.running -= 1;
-        self.tell(Change::Ended(key), now);
+        self.notify(Change::Ended(key), step.now);
         let Some(job) = self.state.table.get_mut(key) else { return };
-        job.expected_end = Time::NEVER;
-        job.end = Time::NEVER;
-        job.rate = Rate::ZERO;
-        let (kind, lost) = match on_failure {
+        (job.expected_end, job.end, job.rate) = (Time::NEVER, Time::NEVER, Rate::ZERO);
+        if site_pays && on_failure != FailureAction::Wait {
+            job.cost = Money::ZERO;
+        }
+        let mut wasted = 0;
+        let kind = match on_failure {
             FailureAction::Wait => {
                 job.phase = Phase::Stalled;
-                (EventKind::Stalled, 0)
+                EventKind::Stalled
             }
             FailureAction::Fail => {
-                if site_pays {
-                    job.cost = Money::ZERO;
-                }
-                (EventKind::Failed, job.proc_time - job.past.as_ref().map_or(0, |past| past.overhead))
+                wasted = job.proc_time - job.past.as_ref().map_or(0, |past| past.overhead);
+                EventKind::Failed
             }
             FailureAction::Requeue | FailureAction::Resubmit => {
                 job.phase = Phase::Ineligible;
-                job.place = ProcSet::new();
+                job.placement = ProcSet::new();
                 job.held = 0;
-                let lost = self.state.lose_attempt(key, now);
-                (
-                    if on_failure == FailureAction::Requeue {
-                        EventKind::Requeued
-                    } else {
-                        EventKind::Returned
-                    },
-                    lost,
-                )
+                wasted = self.state.close_attempt(key, false, step.now);
+                self.state.account_until(step.now);
+                let requeued = on_failure == FailureAction::Requeue;
+                if requeued { EventKind::Requeued } else { EventKind::Returned }
             }
         };
         if let Some(job) = self.state.table.get(key) {
-            let event = EventRecord { lost, ..self.state.job_event(now, kind, why, job, held) };
-            sink.record(Record::Event(event));
+            let event = self.state.job_event(step.now, kind, why, job, held);
+            step.record(EventRecord { wasted, ..event });
         }
         match on_failure {
             FailureAction::Wait => {}
-            FailureAction::Fail => gone.extend(self.state.finish(key, Outcome::Failed, now, sink)),
+            FailureAction::Fail => self.state.finish(key, Outcome::Failed, step),
             FailureAction::Requeue => again.push(key),
-            FailureAction::Resubmit => gone.extend(self.state.give_up(key, why)),
+            FailureAction::Resubmit => step.exits.extend(self.state.give_up(key, why)),
         }
     }
 
     /// Returns grid jobs that do not run yet to the broker.
-    fn return_queued(&mut self, now: Time, sink: &mut dyn RecordSink, gone: &mut Vec<Exit>) {
+    fn return_queued(&mut self, step: &mut Step<'_>) {
         let waits = |phase| matches!(phase, Phase::Waiting | Phase::Starting | Phase::Ineligible);
-        let table = self.state.table.iter();
-        let queued = table.filter(|(_, job)| waits(job.phase) && job.job.grid.is_some());
-        let mut queued: Vec<(u64, JobKey)> = queued.map(|(key, job)| (job.seq, key)).collect();
-        queued.sort_unstable();
-        for (_, key) in queued {
+        for key in self.state.keys(|job| waits(job.phase) && job.job.grid.is_some()) {
             if let Some(job) = self.state.table.get(key) {
                 let why = EventCause::SiteLeft;
-                let event = self.state.job_event(now, EventKind::Returned, why, job, job.procs);
-                sink.record(Record::Event(event));
-                gone.extend(self.take_out(key, why, now));
+                step.record(self.state.job_event(step.now, EventKind::Returned, why, job, job.procs));
+                step.exits.extend(self.take_out(key, why, step.now));
             }
         }
     }
 
     /// Makes waiting jobs ineligible that need more processors than the capacity.
-    fn step_aside(&mut self, now: Time) {
-        let too_large = |phase, procs| phase == Phase::Waiting && procs > self.state.capacity;
-        let waiting = self.state.table.iter().filter(|(_, job)| too_large(job.phase, job.procs));
-        let mut waiting: Vec<(u64, JobKey)> = waiting.map(|(key, job)| (job.seq, key)).collect();
-        waiting.sort_unstable();
-        for (_, key) in &waiting {
-            self.tell(Change::Withdrawn(*key), now);
+    fn withdraw_too_large(&mut self, now: Time) {
+        let capacity = self.state.capacity;
+        let waiting = self.state.keys(|job| job.phase == Phase::Waiting && job.procs > capacity);
+        for key in &waiting {
+            self.notify(Change::Withdrawn(*key), now);
             if let Some(job) = self.state.table.get_mut(*key) {
                 job.phase = Phase::Ineligible;
                 let area = job.area();
@@ -305,20 +276,21 @@ impl Partition {
             }
         }
         // A moldable job may fit on the remaining processors.
-        for (_, key) in waiting {
+        for key in waiting {
             self.enqueue(key, now);
         }
     }
 
     /// Queues ineligible jobs again for which the capacity is large enough now.
-    pub(super) fn step_back(&mut self, now: Time) {
-        for key in std::mem::take(&mut self.state.aside) {
+    pub(super) fn requeue_fitting(&mut self, now: Time) {
+        for key in std::mem::take(&mut self.state.ineligible) {
             let state = &mut self.state;
-            let enough = |job: &super::LiveJob| state.spec.rounded(job.job.size.min()) <= state.capacity;
+            let enough =
+                |job: &crate::local::LiveJob| state.spec.rounded(job.job.size.min()) <= state.capacity;
             if state.table.get(key).is_some_and(enough) {
                 self.enqueue(key, now);
             } else {
-                state.aside.push(key);
+                state.ineligible.push(key);
             }
         }
     }
@@ -329,22 +301,8 @@ impl Partition {
         let Some(job) = state.table.get_mut(key) else { return };
         job.seq = state.next_seq;
         state.next_seq += 1;
-        job.prepare(&state.spec, &state.settings, state.capacity);
-        if state.agenda.known(key).is_some() {
-            state.ask_as_told(key);
-        }
-        let Some(job) = state.table.get_mut(key) else { return };
-        if let Some(start) = job.early(state.abilities.dedicated, now) {
-            job.phase = Phase::Ineligible;
-            state.agenda.keep_back(start, job.seq, key);
-        } else if job.procs > state.capacity {
-            job.phase = Phase::Ineligible;
-            state.aside.push(key);
-        } else {
-            job.phase = Phase::Waiting;
-            let area = job.area();
-            state.joins_queue(area);
-            self.tell(Change::Arrived(key), now);
+        if state.rejoin_queue(key, now) {
+            self.notify(Change::Arrived(key), now);
         }
     }
 }

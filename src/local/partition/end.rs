@@ -3,39 +3,32 @@
 use std::cmp::Reverse;
 
 use super::Partition;
-use crate::local::{Action, Change, Exit, LiveJob, Phase};
-use crate::model::{JobId, JobKey, Outcome, RecordSink};
-use crate::units::Time;
+use crate::local::{Action, Change, LiveJob, Phase, Step};
+use crate::model::{JobId, JobKey, Outcome};
 
 impl Partition {
-    /// Ends the next job whose end is due; `None` if there is none left at `now`.
-    pub fn end_next(&mut self, now: Time, sink: &mut dyn RecordSink) -> Option<Exit> {
-        if self.state.next_end_time()? > now {
-            return None;
+    /// Ends the next job whose end is due. False if there is none left at this instant.
+    pub fn end_next(&mut self, step: &mut Step<'_>) -> bool {
+        if self.state.next_end_time().is_none_or(|end| end > step.now) {
+            return false;
         }
-        let Reverse((_, _, key)) = self.state.ends.pop()?;
-        let outcome = self.own_end(key);
-        self.end_job(key, outcome, now, sink)
+        let Some(Reverse((_, _, key))) = self.state.ends.pop() else { return false };
+        self.end_job(key, self.outcome_at_end(key), step);
+        true
     }
 
     /// The outcome of a job that has done all the work that it may.
-    pub(super) fn own_end(&self, key: JobKey) -> Outcome {
+    pub(super) fn outcome_at_end(&self, key: JobKey) -> Outcome {
         let killed = |job: &LiveJob| !self.state.settings.overrun && job.job.estimate < job.job.runtime;
         if self.state.table.get(key).is_some_and(killed) { Outcome::Killed } else { Outcome::Completed }
     }
 
     /// Ends a job now, in any phase.
-    pub(super) fn end_job(
-        &mut self,
-        key: JobKey,
-        outcome: Outcome,
-        now: Time,
-        sink: &mut dyn RecordSink,
-    ) -> Option<Exit> {
-        if let Some(job) = self.state.table.get(key).filter(|job| self.state.counts_as_free(job, now)) {
+    pub(super) fn end_job(&mut self, key: JobKey, outcome: Outcome, step: &mut Step<'_>) {
+        if let Some(job) = self.state.table.get(key).filter(|job| self.state.counts_as_free(job, step.now)) {
             self.state.ending -= job.held.min(self.state.ending);
         }
-        let job = self.state.table.get_mut(key)?;
+        let Some(job) = self.state.table.get_mut(key) else { return };
         let change = match job.phase {
             Phase::Waiting => Some(Change::Withdrawn(key)),
             Phase::Starting | Phase::Running | Phase::Suspended => Some(Change::Ended(key)),
@@ -44,21 +37,21 @@ impl Partition {
         };
         match job.phase {
             Phase::Running => {
-                let place = std::mem::take(&mut job.place);
+                let placement = std::mem::take(&mut job.placement);
                 let (held, share) = (job.held, job.share);
                 self.state.running -= 1;
-                self.state.vacate(&place, held, share, sink, now);
-                self.state.settle_on(key, place, now, sink);
+                self.state.vacate(&placement, held, share, step);
+                self.state.settle_on(key, placement, step);
             }
             Phase::Starting => self.forget_start(key),
-            Phase::Ineligible => self.state.stand_by(key),
-            Phase::Stalled => return self.end_halted(key, outcome, now, sink),
+            Phase::Ineligible => self.state.forget_ineligible(key),
+            Phase::Stalled => return self.end_stalled(key, outcome, step),
             Phase::Waiting | Phase::Suspended => {}
         }
         if let Some(change) = change {
-            self.tell(change, now);
+            self.notify(change, step.now);
         }
-        self.state.finish(key, outcome, now, sink)
+        self.state.finish(key, outcome, step);
     }
 
     /// Removes a decided start, which will not take effect.
@@ -69,40 +62,35 @@ impl Partition {
     }
 
     /// Ends a stalled job, and frees the processors that it kept.
-    fn end_halted(
-        &mut self,
-        key: JobKey,
-        outcome: Outcome,
-        now: Time,
-        sink: &mut dyn RecordSink,
-    ) -> Option<Exit> {
-        let place = std::mem::take(&mut self.state.table.get_mut(key)?.place);
-        self.state.abandon(&place);
+    fn end_stalled(&mut self, key: JobKey, outcome: Outcome, step: &mut Step<'_>) {
+        let Some(job) = self.state.table.get_mut(key) else { return };
+        let placement = std::mem::take(&mut job.placement);
+        self.state.abandon(&placement);
         let before = self.state.capacity;
-        let gone = self.state.finish(key, outcome, now, sink);
+        self.state.finish(key, outcome, step);
         self.state.recount();
-        self.state.fill_bookings(sink, now);
+        self.state.fill_bookings(step);
         // On shared processors it frees a place.
         if self.state.capacity != before || self.state.multiprogramming_level > 1 {
-            self.tell(Change::Joined, now);
+            self.notify(Change::Joined, step.now);
         }
-        self.step_back(now);
-        gone
+        self.requeue_fitting(step.now);
     }
 
     /// Cancels a job by its number: from the queue, or from its processors. If several have the number, the one that
-    /// came first. `None` if there is none.
-    pub fn cancel(&mut self, id: JobId, now: Time, sink: &mut dyn RecordSink) -> Option<Exit> {
-        let key = self.named(id)?;
-        self.end_job(key, Outcome::Cancelled, now, sink)
+    /// came first. False if there is none.
+    pub fn cancel(&mut self, id: JobId, step: &mut Step<'_>) -> bool {
+        let named = self.named(id);
+        if let Some(key) = named {
+            self.end_job(key, Outcome::Cancelled, step);
+        }
+        named.is_some()
     }
 
     /// Ends all jobs that are still here, because the run is over.
-    pub fn close(&mut self, now: Time, sink: &mut dyn RecordSink) {
-        let mut left: Vec<_> = self.state.table.iter().map(|(key, job)| (job.seq, key)).collect();
-        left.sort_unstable();
-        for (_, key) in left {
-            self.end_job(key, Outcome::Unfinished, now, sink);
+    pub fn close(&mut self, step: &mut Step<'_>) {
+        for key in self.state.keys(|_| true) {
+            self.end_job(key, Outcome::Unfinished, step);
         }
     }
 }

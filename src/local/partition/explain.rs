@@ -2,7 +2,7 @@
 
 use super::Partition;
 use crate::local::{Decision, Explanation, Phase};
-use crate::model::{JobId, JobKey, Origin};
+use crate::model::{JobKey, JobRef};
 use crate::units::Time;
 
 impl Partition {
@@ -16,10 +16,9 @@ impl Partition {
         self.actions.decision().filter(|_| self.is_decided)
     }
 
-    /// The live job of that number and origin.
-    pub fn find(&self, id: JobId, origin: Origin) -> Option<JobKey> {
-        let named = self.state.table.iter().filter(|(_, job)| job.job.id == id && job.origin == origin);
-        named.min_by_key(|(_, job)| job.seq).map(|(key, _)| key)
+    /// The live job of that name.
+    pub fn find(&self, name: JobRef) -> Option<JobKey> {
+        self.first(|job| self.state.job_ref(job) == name)
     }
 
     /// Why a waiting job was not started by the last pass, if passes record their facts ([`Partition::trace_decisions`]);
@@ -34,7 +33,7 @@ impl Partition {
                 Some(decision.explain(&self.view(decision.at), key))
             }
             (Phase::Waiting | Phase::Suspended, None) => Some(view.explanation(key)),
-            (Phase::Ineligible | Phase::Stalled, _) => view.aside(key, self.is_early(key)),
+            (Phase::Ineligible | Phase::Stalled, _) => view.ineligible(key, self.is_early(key)),
         }
     }
 }

@@ -18,15 +18,15 @@ impl Partition {
 
     /// Processors × estimate of the jobs that wait (see [`Partition::waiting`]), in processor-microseconds.
     pub fn backlog(&self) -> u128 {
-        let aside = self.state.aside.iter().copied().chain(self.state.agenda.early());
-        let aside = aside.filter_map(|key| self.state.table.get(key));
-        self.state.backlog + aside.map(super::LiveJob::area).sum::<u128>()
+        let ineligible = self.state.ineligible.iter().copied().chain(self.state.agenda.early());
+        let ineligible = ineligible.filter_map(|key| self.state.table.get(key));
+        self.state.backlog + ineligible.map(crate::local::LiveJob::area).sum::<u128>()
     }
 
     /// Jobs that wait, including those that wait for machines or for their requested start.
     pub fn waiting(&self) -> u32 {
-        let aside = self.state.aside.len() + self.state.agenda.early().len();
-        u32::try_from(self.state.waiting + aside as u64).unwrap_or(u32::MAX)
+        let ineligible = self.state.ineligible.len() + self.state.agenda.early().len();
+        u32::try_from(self.state.waiting + ineligible as u64).unwrap_or(u32::MAX)
     }
 
     /// The number of running jobs.
@@ -55,7 +55,7 @@ impl Partition {
 
     /// Whether an event to come here may move a job: an end, a wake, a reservation that begins or ends, a requested
     /// start.
-    pub fn moves(&self) -> bool {
+    pub fn self_active(&self) -> bool {
         self.running() > 0
             || self.wake.is_some()
             || self.state.book.next_change().is_some()

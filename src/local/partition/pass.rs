@@ -2,26 +2,24 @@
 
 use super::Partition;
 use crate::local::error::{PartitionError, Violation};
-use crate::local::policy::{Action, Change, Place};
+use crate::local::policy::{Action, Change, Placement};
+use crate::local::state::State;
 use crate::local::table::Phase;
-use crate::local::{Exit, View};
+use crate::local::{LiveJob, Step, View};
 use crate::model::{
-    EventCause, EventKind, EventRecord, InstantOrder, JobKey, Outcome, ProcSet, Record, RecordSink,
-    RejectReason,
+    EventCause, EventKind, EventRecord, InstantOrder, JobKey, Outcome, ProcSet, RejectReason,
 };
 use crate::units::{Rate, Span, Time, Work};
 
+type Checked = Result<(), PartitionError>;
+
 impl Partition {
-    /// One scheduling pass. Exits of jobs that the policy killed or rejected are added to `ended`.
+    /// One scheduling pass. Jobs that the policy killed or rejected leave by the step's exits.
     ///
     /// # Errors
     /// [`PartitionError`] if the policy requests an action that cannot be carried out.
-    pub fn pass(
-        &mut self,
-        now: Time,
-        sink: &mut dyn RecordSink,
-        ended: &mut Vec<Exit>,
-    ) -> Result<(), PartitionError> {
+    pub fn pass(&mut self, step: &mut Step<'_>) -> Checked {
+        let now = step.now;
         let mut actions = std::mem::take(&mut self.actions);
         actions.begin(now);
         self.policy.schedule(&View { state: &self.state, now }, &mut actions);
@@ -30,10 +28,10 @@ impl Partition {
         if self.wake.is_some_and(|wake| wake <= now) {
             return Err(self.blame(now, "wake".to_owned(), Violation::WakeNotLater));
         }
-        let mut shared = std::mem::take(&mut self.state.resumed);
         for action in actions.list.drain(..) {
-            self.apply(action, now, sink, ended, &mut shared)?;
+            self.apply(action, step)?;
         }
+        let shared = std::mem::take(&mut self.state.reshared);
         self.check_shares(&shared, now)?;
         self.is_decided = actions.trace.is_some();
         self.actions = actions;
@@ -47,12 +45,11 @@ impl Partition {
     ///
     /// # Errors
     /// [`PartitionError`] if the policy requested an action that cannot be carried out.
-    pub fn end_instant(&mut self, now: Time, sink: &mut dyn RecordSink) -> Result<(), PartitionError> {
+    pub fn end_instant(&mut self, step: &mut Step<'_>) -> Checked {
         self.state.ending = 0;
-        let mut shared = ProcSet::new();
         let mut again = Vec::new();
         for action in std::mem::take(&mut self.late) {
-            let Action::Start { job, place, share } = action else { continue };
+            let Action::Start { job, placement, share } = action else { continue };
             let Some(live) = self.state.table.get_mut(job).filter(|live| live.phase == Phase::Starting)
             else {
                 continue;
@@ -60,117 +57,103 @@ impl Partition {
             let held = live.held;
             self.state.deferred -= held;
             if held > self.state.unused {
-                self.tell(Change::Ended(job), now);
+                self.notify(Change::Ended(job), step.now);
                 again.push(job);
                 continue;
             }
             live.phase = Phase::Waiting;
             let area = live.area();
             self.state.joins_queue(area);
-            self.start(job, place, share, now, sink, &mut shared)?;
+            self.start(job, placement, share, step)?;
         }
         for key in again {
             if let Some(live) = self.state.table.get_mut(key) {
                 live.held = 0;
             }
-            self.enqueue(key, now);
-            self.wake = Some(now);
+            self.enqueue(key, step.now);
+            self.wake = Some(step.now);
         }
         Ok(())
     }
 
-    fn apply(
-        &mut self,
-        action: Action,
-        now: Time,
-        sink: &mut dyn RecordSink,
-        ended: &mut Vec<Exit>,
-        shared: &mut ProcSet,
-    ) -> Result<(), PartitionError> {
+    fn apply(&mut self, action: Action, step: &mut Step<'_>) -> Checked {
         match action {
-            Action::Start { job, place, share } if self.state.settings.order == InstantOrder::Event => {
-                self.defer(job, place, share, now)
+            Action::Start { job, placement, share } if self.state.settings.order == InstantOrder::Event => {
+                self.defer(job, placement, share, step.now)
             }
-            Action::Start { job, place, share } => self.start(job, place, share, now, sink, shared),
-            Action::Suspend { job } => self.suspend(job, now, sink),
-            Action::Resume { job, place, share } => self.resume(job, place, share, now, sink, shared),
-            Action::Resize { job, place } => self.resize(job, place, now, sink, shared),
-            Action::SetShare { job, share } => self.set_share(job, share, now, sink, shared),
+            Action::Start { job, placement, share } => self.start(job, placement, share, step),
+            Action::Suspend { job } => self.suspend(job, step),
+            Action::Resume { job, placement, share } => self.resume(job, placement, share, step),
+            Action::Resize { job, placement } => self.resize(job, placement, step),
+            Action::SetShare { job, share } => self.set_share(job, share, step),
             Action::Kill { job } => {
-                self.expect(job, "kill", now, &[Phase::Running, Phase::Suspended])?;
-                ended.extend(self.end_job(job, Outcome::Failed, now, sink));
+                self.expect(job, "kill", step.now, &[Phase::Running, Phase::Suspended])?;
+                self.end_job(job, Outcome::Failed, step);
                 Ok(())
             }
             Action::Reject { job } => {
-                self.expect(job, "reject", now, &[Phase::Waiting])?;
-                ended.extend(self.reject(job, RejectReason::Policy, now, sink));
+                self.expect(job, "reject", step.now, &[Phase::Waiting])?;
+                self.reject(job, RejectReason::Policy, step);
                 Ok(())
             }
         }
     }
 
-    fn start(
-        &mut self,
-        key: JobKey,
-        place: Place,
-        share: Rate,
-        now: Time,
-        sink: &mut dyn RecordSink,
-        shared: &mut ProcSet,
-    ) -> Result<(), PartitionError> {
-        self.expect(key, "start", now, &[Phase::Waiting])?;
-        let place = self.checked(key, "start", now, |state, live| {
+    fn start(&mut self, key: JobKey, placement: Placement, share: Rate, step: &mut Step<'_>) -> Checked {
+        self.expect(key, "start", step.now, &[Phase::Waiting])?;
+        let placement = self.checked(key, "start", step.now, |state, live| {
             state.check_share(share)?;
-            state.place(live, place)
+            state.placement(live, placement)
         })?;
         let Some(live) = self.state.table.get_mut(key) else { return Ok(()) };
-        live.first_start.get_or_insert(now);
+        live.first_start.get_or_insert(step.now);
         live.attempts += 1;
         let (area, expected, has_past) = (live.area(), live.estimated, live.past.is_some());
         self.state.leaves_queue(area);
         self.state.running += 1;
         if has_past {
-            self.begin_attempt(key, &place, now, sink);
+            self.begin_attempt(key, &placement, step);
         }
-        self.put(key, place, share, now, sink, shared)?;
+        self.put(key, placement, share, step)?;
         if has_past || !self.state.slow.is_empty() {
-            self.tell_moved(key, expected, now);
+            self.notify_if_moved(key, expected, step.now);
         }
         Ok(())
     }
 
     /// For a job with earlier attempts: plans its checkpoints for the machines that it really has, and records how long it has
     /// not run since its last attempt failed.
-    fn begin_attempt(&mut self, key: JobKey, place: &ProcSet, now: Time, sink: &mut dyn RecordSink) {
-        let machines = self.state.machines_under(place);
+    fn begin_attempt(&mut self, key: JobKey, placement: &ProcSet, step: &mut Step<'_>) {
+        let machines = self.state.machines_under(placement);
         let Some(live) = self.state.table.get_mut(key) else { return };
         live.plan(&self.state.settings, machines);
-        let lost_at = live.past.as_mut().and_then(|past| past.lost_at.take());
-        if let (Some(lost_at), Some(live)) = (lost_at, self.state.table.get(key)) {
-            let (procs, since_lost) = (place.len(), Some(now.since(lost_at)));
-            let event = self.state.job_event(now, EventKind::Continued, EventCause::None, live, procs);
-            sink.record(Record::Event(EventRecord { since_lost, ..event }));
+        let failed_at = live.past.as_mut().and_then(|past| past.failed_at.take());
+        if let (Some(failed_at), Some(live)) = (failed_at, self.state.table.get(key)) {
+            let since_failure = Some(step.now.since(failed_at));
+            let (kind, cause) = (EventKind::Continued, EventCause::None);
+            let event = self.state.job_event(step.now, kind, cause, live, placement.len());
+            step.record(EventRecord { since_failure, ..event });
         }
     }
 
     /// Notifies the policy if a job that it has just put on processors is expected to end at another time than work up to
     /// `expected` takes on machines that are not slowed down.
-    fn tell_moved(&mut self, key: JobKey, expected: Work, now: Time) {
+    fn notify_if_moved(&mut self, key: JobKey, expected: Work, now: Time) {
         let Some(live) = self.state.table.get(key) else { return };
         let span = (expected - live.done).span_at(live.unhindered(self.state.spec.speed));
         let end = span.and_then(|span| now.checked_add(span)).unwrap_or(Time::NEVER);
         let from = end.max(now + Span::TICK);
         if from != live.expected_end {
-            self.tell(Change::Moved { job: key, from }, now);
+            self.notify(Change::Moved { job: key, from }, now);
         }
     }
 
     /// Decides a start that takes effect at the end of the instant.
-    fn defer(&mut self, key: JobKey, place: Place, share: Rate, now: Time) -> Result<(), PartitionError> {
+    fn defer(&mut self, key: JobKey, placement: Placement, share: Rate, now: Time) -> Checked {
         self.expect(key, "start", now, &[Phase::Waiting])?;
         let count = self.checked(key, "start", now, |state, live| {
             // It is not known yet which processors will be free at the end of the instant.
-            let Place::Any(count) = place else {
+            let Placement::Any(count) = placement else {
                 return Err(Violation::NotDeclared("chooses processors by number"));
             };
             state.check_size(live, count)?;
@@ -184,119 +167,94 @@ impl Partition {
             self.state.leaves_queue(area);
         }
         self.state.deferred += count;
-        self.late.push(Action::Start { job: key, place, share });
+        self.late.push(Action::Start { job: key, placement, share });
         Ok(())
     }
 
-    fn suspend(&mut self, key: JobKey, now: Time, sink: &mut dyn RecordSink) -> Result<(), PartitionError> {
-        self.declared(key, "suspend", now, self.state.abilities.preempts, "suspends jobs")?;
-        self.expect(key, "suspend", now, &[Phase::Running])?;
-        self.state.settle(key, now, sink);
+    fn suspend(&mut self, key: JobKey, step: &mut Step<'_>) -> Checked {
+        let declared =
+            |state: &State, _: &LiveJob| State::declared(state.abilities.preempts, "suspends jobs");
+        self.checked(key, "suspend", step.now, declared)?;
+        self.expect(key, "suspend", step.now, &[Phase::Running])?;
+        self.state.settle(key, step);
         if let Some(live) = self.state.table.get_mut(key) {
             live.phase = Phase::Suspended;
             live.expected_end = Time::NEVER;
             self.state.running -= 1;
-            let (place, held, share) = (live.place.clone(), live.held, live.share);
+            let (placement, held, share) = (live.placement.clone(), live.held, live.share);
             live.held = 0;
-            self.state.vacate(&place, held, share, sink, now);
+            self.state.vacate(&placement, held, share, step);
         }
         Ok(())
     }
 
-    fn resume(
-        &mut self,
-        key: JobKey,
-        place: Place,
-        share: Rate,
-        now: Time,
-        sink: &mut dyn RecordSink,
-        shared: &mut ProcSet,
-    ) -> Result<(), PartitionError> {
-        self.expect(key, "resume", now, &[Phase::Suspended])?;
+    fn resume(&mut self, key: JobKey, placement: Placement, share: Rate, step: &mut Step<'_>) -> Checked {
+        self.expect(key, "resume", step.now, &[Phase::Suspended])?;
         let same = self.state.abilities.same_processors;
-        let place = self.checked(key, "resume", now, |state, live| {
+        let placement = self.checked(key, "resume", step.now, |state, live| {
             state.check_share(share)?;
-            let place = state.place(live, place)?;
-            if same && !(place.contains_all(&live.place) && live.place.contains_all(&place)) {
+            let placement = state.placement(live, placement)?;
+            let had = &live.placement;
+            if same && !(placement.contains_all(had) && had.contains_all(&placement)) {
                 return Err(Violation::OtherProcessors);
             }
-            if !live.job.size.is_malleable() && place.len() != live.given {
-                return Err(Violation::BadSize(place.len()));
+            if !live.job.size.is_malleable() && placement.len() != live.given {
+                return Err(Violation::BadSize(placement.len()));
             }
-            Ok(place)
+            Ok(placement)
         })?;
         self.state.running += 1;
-        self.put(key, place, share, now, sink, shared)?;
+        self.put(key, placement, share, step)?;
         let expected = self.state.table.get(key).map_or(Work::ZERO, |live| live.estimated);
-        self.tell_moved(key, expected, now);
+        self.notify_if_moved(key, expected, step.now);
         Ok(())
     }
 
-    fn resize(
-        &mut self,
-        key: JobKey,
-        place: Place,
-        now: Time,
-        sink: &mut dyn RecordSink,
-        shared: &mut ProcSet,
-    ) -> Result<(), PartitionError> {
-        self.declared(key, "resize", now, self.state.abilities.resizes, "resizes jobs")?;
-        self.expect(key, "resize", now, &[Phase::Running])?;
-        self.checked(key, "resize", now, |_, live| {
+    fn resize(&mut self, key: JobKey, placement: Placement, step: &mut Step<'_>) -> Checked {
+        let declared = |state: &State, _: &LiveJob| State::declared(state.abilities.resizes, "resizes jobs");
+        self.checked(key, "resize", step.now, declared)?;
+        self.expect(key, "resize", step.now, &[Phase::Running])?;
+        self.checked(key, "resize", step.now, |_, live| {
             if live.job.size.is_malleable() { Ok(()) } else { Err(Violation::NotMalleable) }
         })?;
-        self.state.settle(key, now, sink);
+        self.state.settle(key, step);
         let Some(live) = self.state.table.get_mut(key) else { return Ok(()) };
-        let (old, held, share) = (std::mem::take(&mut live.place), live.held, live.share);
-        self.state.vacate(&old, held, share, sink, now);
-        let place = self.checked(key, "resize", now, |state, live| state.place(live, place))?;
-        self.put(key, place, share, now, sink, shared)
+        let (old, held, share) = (std::mem::take(&mut live.placement), live.held, live.share);
+        self.state.vacate(&old, held, share, step);
+        let checked = |state: &State, live: &LiveJob| state.placement(live, placement);
+        let placement = self.checked(key, "resize", step.now, checked)?;
+        self.put(key, placement, share, step)
     }
 
-    fn set_share(
-        &mut self,
-        key: JobKey,
-        share: Rate,
-        now: Time,
-        sink: &mut dyn RecordSink,
-        shared: &mut ProcSet,
-    ) -> Result<(), PartitionError> {
-        self.expect(key, "set the share of", now, &[Phase::Running])?;
-        self.checked(key, "set the share of", now, |state, _| state.check_share(share))?;
-        self.state.settle(key, now, sink);
+    fn set_share(&mut self, key: JobKey, share: Rate, step: &mut Step<'_>) -> Checked {
+        self.expect(key, "set the share of", step.now, &[Phase::Running])?;
+        self.checked(key, "set the share of", step.now, |state, _| state.check_share(share))?;
+        self.state.settle(key, step);
         let Some(live) = self.state.table.get_mut(key) else { return Ok(()) };
         let old = std::mem::replace(&mut live.share, share);
-        for proc in live.place.iter() {
+        for proc in live.placement.iter() {
             if let Some(load) = self.state.load.get_mut(proc as usize) {
                 load.share = load.share + share.units() as u32 - old.units() as u32;
             }
         }
-        shared.insert_all(&live.place);
-        self.state.set_rate(key, now)
+        self.state.reshared.insert_all(&live.placement);
+        self.state.set_rate(key, step.now)
     }
 
     /// Puts a job on free processors with a share.
-    fn put(
-        &mut self,
-        key: JobKey,
-        place: ProcSet,
-        share: Rate,
-        now: Time,
-        sink: &mut dyn RecordSink,
-        shared: &mut ProcSet,
-    ) -> Result<(), PartitionError> {
-        let count = place.len();
-        self.state.occupy(&place, count, share, sink, now);
+    fn put(&mut self, key: JobKey, placement: ProcSet, share: Rate, step: &mut Step<'_>) -> Checked {
+        let count = placement.len();
+        self.state.occupy(&placement, count, share, step);
         if self.state.multiprogramming_level > 1 {
-            shared.insert_all(&place);
+            self.state.reshared.insert_all(&placement);
         }
         if let Some(live) = self.state.table.get_mut(key) {
             live.phase = Phase::Running;
-            live.place = place;
+            live.placement = placement;
             live.held = count;
             live.given = count;
             live.share = share;
         }
-        self.state.set_rate(key, now)
+        self.state.set_rate(key, step.now)
     }
 }

@@ -12,8 +12,8 @@ use crate::local::error::PartitionError;
 use crate::local::prices::Closed;
 use crate::local::state::{Load, State};
 use crate::local::table::{Phase, Table};
-use crate::local::{Book, LiveJob, View};
-use crate::model::{JobKey, ProcSet, RecordSink};
+use crate::local::{Book, LiveJob, Step, View};
+use crate::model::{JobKey, ProcSet};
 use crate::platform::{ProcTime, Usage, WeighedTime};
 use crate::units::{Rate, Time};
 
@@ -31,14 +31,14 @@ pub struct PartitionSave {
     usage: Usage,
     tally: Tally,
     reserved: ProcTime,
-    away_time: ProcTime,
+    down_time: ProcTime,
     down_weighed: WeighedTime,
     settled: Time,
     down: ProcSet,
-    told_away: bool,
+    down_recorded: bool,
     /// The machines that are slowed down, ascending.
     slow: Vec<(u32, Rate)>,
-    aside: Vec<JobKey>,
+    ineligible: Vec<JobKey>,
     agenda: Agenda,
     wake: Option<Time>,
     closed: Option<Closed>,
@@ -53,7 +53,7 @@ impl State {
         let mut load = vec![Load::default(); self.spec.processors() as usize];
         let on = |phase| matches!(phase, Phase::Running | Phase::Stalled);
         for (_, job) in table.iter().filter(|(_, job)| on(job.phase)) {
-            for proc in job.place.iter() {
+            for proc in job.placement.iter() {
                 let here = load.get_mut(proc as usize)?;
                 here.jobs += 1;
                 here.share += if job.phase == Phase::Running { job.share.units() as u32 } else { 0 };
@@ -86,13 +86,13 @@ impl Partition {
             usage: state.usage,
             tally: state.tally,
             reserved: state.reserved,
-            away_time: state.away_time,
+            down_time: state.down_time,
             down_weighed: state.down_weighed,
             settled: state.settled,
             down: state.down.clone(),
-            told_away: state.told_away,
+            down_recorded: state.down_recorded,
             slow: state.slow.iter().map(|(machine, factor)| (*machine, *factor)).collect(),
-            aside: state.aside.clone(),
+            ineligible: state.ineligible.clone(),
             agenda: state.agenda.clone(),
             wake: self.wake,
             closed: state.closed,
@@ -102,7 +102,7 @@ impl Partition {
     }
 
     /// Restores the state of a partition of the same description. With `adopt`, policy, prices and checkpoints may differ:
-    /// the changes are recorded in `sink`, and another policy takes over the present state, with a pass at this very moment. The
+    /// the changes are recorded, and another policy takes over the present state, with a pass at this very moment. The
     /// same policy with the same checkpoints continues without any change.
     ///
     /// # Errors
@@ -110,9 +110,8 @@ impl Partition {
     pub fn restore(
         &mut self,
         saved: PartitionSave,
-        now: Time,
         adopt: bool,
-        sink: &mut dyn RecordSink,
+        step: &mut Step<'_>,
     ) -> Result<(), PartitionError> {
         let terms = self.terms();
         let state = &mut self.state;
@@ -135,7 +134,7 @@ impl Partition {
         state.waiting = phase(Phase::Waiting).count() as u64;
         state.backlog = phase(Phase::Waiting).map(LiveJob::area).sum();
         state.running = phase(Phase::Running).count() as u32;
-        state.halted = phase(Phase::Stalled).count() as u32;
+        state.stalled = phase(Phase::Stalled).count() as u32;
         state.unused = saved.free.len();
         state.table = saved.table;
         state.free = saved.free;
@@ -146,34 +145,34 @@ impl Partition {
         state.usage = saved.usage;
         state.tally = saved.tally;
         state.reserved = saved.reserved;
-        state.away_time = saved.away_time;
+        state.down_time = saved.down_time;
         state.down_weighed = saved.down_weighed;
         state.settled = saved.settled;
         state.closed = saved.closed;
-        state.told_away = saved.told_away;
+        state.down_recorded = saved.down_recorded;
         state.slow = saved.slow.into_iter().collect();
-        state.aside = saved.aside;
+        state.ineligible = saved.ineligible;
         state.agenda = saved.agenda;
         (state.deferred, state.ending) = (0, 0);
-        state.resumed = ProcSet::new();
-        state.set_away(saved.down);
+        state.reshared = ProcSet::new();
+        state.set_down(saved.down);
         self.late.clear();
         self.wake = saved.wake;
         let site = self.state.settings.site_name.clone();
-        let anew = adopt && self.adapt(&saved.terms, now, sink).map_err(|problem| bad(problem, &site))?;
+        let anew = adopt && self.adapt(&saved.terms, step).map_err(|problem| bad(problem, &site))?;
         let state = &mut self.state;
         state.load = match state.load_of(&state.table) {
             Some(load) if anew || load == saved.load => load,
             _ => return Err(bad("its jobs are not where it says".to_owned(), &site)),
         };
         if anew {
-            state.fill_bookings(sink, now);
+            state.fill_bookings(step);
         }
-        let view = View { state: &self.state, now };
+        let view = View { state: &self.state, now: step.now };
         if anew {
             self.policy.adopt(&view);
             // Its first pass is at this very moment: it may not be able to make the same decisions later.
-            self.wake = Some(now);
+            self.wake = Some(step.now);
             Ok(())
         } else {
             self.policy.restore(&saved.policy, &view).map_err(|problem| bad(problem, &site))

@@ -23,7 +23,7 @@ use crate::units::{Span, Time};
 /// reservations in the book it plans on the full [`crate::local::Profile`] instead, which is slower and, without reservations,
 /// makes the same decisions (a property test compares the two). It also does so as long as dedicated jobs wait, if it supports
 /// them.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Easy {
     order: BackfillOrder,
     /// Jobs in order of arrival. Backfilled jobs stay until they come to the front.
@@ -51,16 +51,7 @@ struct Searched {
 impl Easy {
     /// EASY with this order of backfilling.
     pub fn new(order: BackfillOrder) -> Self {
-        Self {
-            order,
-            arrivals: VecDeque::new(),
-            queue: Queue::new(),
-            releases: Releases::new(),
-            fresh: Vec::new(),
-            searched: None,
-            planned: false,
-            dedicated: None,
-        }
+        Self { order, ..Self::default() }
     }
 
     /// The same policy with support for dedicated jobs (EASY-D): they hold reservations from their requested starts on.

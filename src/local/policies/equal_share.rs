@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::local::{
-    Abilities, Action, Actions, Change, LocalPolicy, Phase, Place, PolicyInfo, Rule, StartEstimates, View,
+    Abilities, Action, Actions, Change, LocalPolicy, Phase, Placement, PolicyInfo, Rule, StartEstimates, View,
 };
 use crate::model::{JobKey, ParamInfo, ProcSet};
 use crate::units::{Rate, Time};
@@ -43,7 +43,7 @@ impl EqualShare {
     }
 
     /// The `count` least loaded processors that can take another job, lowest numbers first among equals.
-    fn place(&self, count: u32) -> Option<ProcSet> {
+    fn placement(&self, count: u32) -> Option<ProcSet> {
         let mut open: Vec<(u32, u32)> = (0..)
             .zip(&self.load)
             .filter(|(_, load)| **load < self.mpl)
@@ -56,8 +56,8 @@ impl EqualShare {
         Some(open[..count as usize].iter().map(|(_, proc)| *proc).collect())
     }
 
-    fn share(&self, place: &ProcSet) -> Rate {
-        let most = place.iter().map(|proc| self.load[proc as usize]).max().unwrap_or(1);
+    fn share(&self, placement: &ProcSet) -> Rate {
+        let most = placement.iter().map(|proc| self.load[proc as usize]).max().unwrap_or(1);
         Rate::ratio(1, u64::from(most.max(1)))
     }
 
@@ -65,8 +65,8 @@ impl EqualShare {
         self.load = (0..view.processors()).map(|proc| view.load(proc)).collect();
     }
 
-    fn add(&mut self, place: &ProcSet) {
-        for proc in place.iter() {
+    fn add(&mut self, placement: &ProcSet) {
+        for proc in placement.iter() {
             self.load[proc as usize] += 1;
         }
     }
@@ -101,9 +101,9 @@ impl LocalPolicy for EqualShare {
         }
         let mut started: Vec<(JobKey, ProcSet)> = Vec::new();
         while let Some(head) = self.queue.front().copied() {
-            let Some(place) = self.place(view.job(head).procs()) else { break };
-            self.add(&place);
-            started.push((head, place));
+            let Some(placement) = self.placement(view.job(head).procs()) else { break };
+            self.add(&placement);
+            started.push((head, placement));
             self.queue.pop_front();
         }
         if let Some(trace) = actions.trace() {
@@ -114,15 +114,15 @@ impl LocalPolicy for EqualShare {
         }
         for job in &self.running {
             let live = view.job(*job);
-            let share = self.share(live.place());
+            let share = self.share(live.placement());
             if share != live.share() {
                 actions.push(Action::SetShare { job: *job, share });
             }
         }
-        for (job, place) in started {
-            let share = self.share(&place);
+        for (job, placement) in started {
+            let share = self.share(&placement);
             self.running.push(job);
-            actions.push(Action::Start { job, place: Place::On(place), share });
+            actions.push(Action::Start { job, placement: Placement::On(placement), share });
         }
     }
 
@@ -142,7 +142,7 @@ impl LocalPolicy for EqualShare {
             while open < procs {
                 let Some((end, job)) = ends.next() else { return Time::NEVER };
                 time = end;
-                for proc in view.job(job).place().iter() {
+                for proc in view.job(job).placement().iter() {
                     let load = &mut load[proc as usize];
                     open += u32::from(*load == self.mpl);
                     *load -= 1;

@@ -23,13 +23,7 @@ impl LocalPolicy for Fcfs {
             Change::Arrived(job) => self.queue.push_back(job),
             Change::Withdrawn(job) => self.queue.retain(|waiting| *waiting != job),
             // Waiting jobs are never larger than the capacity, and free processors are looked up.
-            Change::Ended(_)
-            | Change::Reserved
-            | Change::Left
-            | Change::Joined
-            | Change::Continued(_)
-            | Change::Altered { .. }
-            | Change::Moved { .. } => {}
+            _ => {}
         }
     }
 

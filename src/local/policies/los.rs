@@ -196,9 +196,7 @@ impl LocalPolicy for Los {
             Change::Arrived(job) => self.insert(view, job),
             Change::Withdrawn(job) => self.remove(view, job),
             Change::Altered { job, .. } => self.alter(view, job),
-            _ => {
-                self.releases.follow(change, view);
-            }
+            _ => self.releases.follow(change, view),
         }
     }
 

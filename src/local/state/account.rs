@@ -1,31 +1,25 @@
 //! The account of a partition: segments, failed attempts, and processor time that is reserved or down.
 
 use super::State;
-use crate::local::{BookingState, Phase};
-use crate::model::{Cause, JobKey, MachineState, Payer, ProcSet, Record, RecordSink, SegmentRecord};
+use crate::local::{BookingState, Phase, Step};
+use crate::model::{Cause, JobKey, MachineState, ProcSet, Record, SegmentRecord};
 use crate::platform::{ProcTime, Usage};
 use crate::units::{Energy, Money, Rate, Time, Work};
 
 impl State {
     /// Records the running job's segment up to `now` and adds its work and use to the account.
-    pub(in crate::local) fn settle(&mut self, key: JobKey, now: Time, sink: &mut dyn RecordSink) {
-        let place = match self.table.get(key) {
-            Some(job) if self.settings.record_segments => job.place.clone(),
+    pub(in crate::local) fn settle(&mut self, key: JobKey, step: &mut Step<'_>) {
+        let placement = match self.table.get(key) {
+            Some(job) if self.settings.record_segments => job.placement.clone(),
             _ => ProcSet::new(),
         };
-        self.settle_on(key, place, now, sink);
+        self.settle_on(key, placement, step);
     }
 
     /// The same for a job that is leaving `place`.
-    pub(in crate::local) fn settle_on(
-        &mut self,
-        key: JobKey,
-        place: ProcSet,
-        now: Time,
-        sink: &mut dyn RecordSink,
-    ) {
+    pub(in crate::local) fn settle_on(&mut self, key: JobKey, placement: ProcSet, step: &mut Step<'_>) {
         let Some(job) = self.table.get_mut(key) else { return };
-        let span = now.since(job.since);
+        let span = step.now.since(job.since);
         if job.phase != Phase::Running || span.is_zero() {
             return;
         }
@@ -37,8 +31,8 @@ impl State {
         job.done += Work::done(job.rate, span);
         let (energy, cost) = (job.energy, job.cost);
         job.proc_time += Usage::proc_time(job.held, job.share, span);
-        job.charge += self.tariff.charge(job.held, job.share, job.since, now);
-        self.usage.busy_weighed += self.tariff.weigh(job.held, job.share, job.since, now);
+        job.charge += self.tariff.charge(job.held, job.share, job.since, step.now);
+        self.usage.busy_weighed += self.tariff.weigh(job.held, job.share, job.since, step.now);
         // Differences of totals, so that segments sum to the attempt's figure exactly.
         job.energy = self.tariff.busy_energy(job.proc_time - charged.map_or(0, |charged| charged.time));
         job.cost = self.tariff.cost(job.charge);
@@ -47,15 +41,15 @@ impl State {
             job.cost += charged.cost;
         }
         if self.settings.record_segments {
-            sink.record(Record::Segment(SegmentRecord {
+            step.sink.record(Record::Segment(SegmentRecord {
                 job: job.job.id,
                 origin: job.origin,
                 attempt: job.attempts,
                 site: self.settings.site,
                 partition: self.settings.partition,
-                procs: place,
+                procs: placement,
                 from: job.since,
-                to: now,
+                to: step.now,
                 rate: job.rate,
                 share: job.share,
                 cause: Cause::Run,
@@ -63,42 +57,43 @@ impl State {
                 cost: job.cost - cost,
             }));
         }
-        job.since = now;
+        job.since = step.now;
     }
 
-    /// Closes the account of an attempt that churn has ended; its last segment must have been settled. The progress that a
-    /// checkpoint has kept was useful and is left to the next attempt. Returns the wasted processor time.
-    pub(in crate::local) fn lose_attempt(&mut self, key: JobKey, now: Time) -> ProcTime {
-        let charged = self.settings.failed_attempts == Payer::User;
+    /// Closes the account of an attempt that does not go on; its last segment must have been settled. Where the job does not keep
+    /// its work, only the progress that a checkpoint holds was useful and is left to the next attempt. Returns the wasted
+    /// processor time.
+    pub(in crate::local) fn close_attempt(&mut self, key: JobKey, keeps_work: bool, now: Time) -> ProcTime {
         let Some(job) = self.table.get_mut(key) else { return 0 };
-        if !charged {
-            job.cost = Money::ZERO;
-        }
         let (energy, cost, time) = (job.energy, job.cost, job.proc_time);
         (job.energy, job.cost, job.proc_time, job.charge) = (Energy::ZERO, Money::ZERO, 0, 0);
         let done = std::mem::take(&mut job.done).min(job.target);
         let past = job.past.get_or_insert_default();
-        past.charged = None;
         let (secured, overhead) = (std::mem::take(&mut past.secured), std::mem::take(&mut past.overhead));
-        past.kept += past.checkpoints.map_or(Work::ZERO, |checkpoints| checkpoints.kept(done));
+        let (kept, useful) = if keeps_work {
+            let writing = past.checkpoints.map_or(Work::ZERO, |checkpoints| checkpoints.overhead(done));
+            (done - writing, time - overhead)
+        } else {
+            (past.checkpoints.map_or(Work::ZERO, |checkpoints| checkpoints.kept(done)), secured)
+        };
+        past.kept += kept;
         past.energy += energy;
         past.cost += cost;
-        past.lost_at = Some(now);
-        let lost = time - secured - overhead;
-        self.usage.useful += secured;
+        (past.charged, past.failed_at) = (None, Some(now));
+        let wasted = time - useful - overhead;
+        self.usage.useful += useful;
         self.usage.overhead += overhead;
-        self.usage.wasted += lost;
+        self.usage.wasted += wasted;
         self.usage.job_energy += energy;
         self.usage.cost += cost;
-        self.account_until(now);
-        lost
+        wasted
     }
 
     /// Gives free processors to reservations that have begun and lack some.
-    pub(in crate::local) fn fill_bookings(&mut self, sink: &mut dyn RecordSink, now: Time) {
-        self.settle_missing(now);
+    pub(in crate::local) fn fill_bookings(&mut self, step: &mut Step<'_>) {
+        self.settle_missing(step.now);
         let mut taken = Vec::new();
-        for booking in self.book.begun(now) {
+        for booking in self.book.begun(step.now) {
             let give = booking.owed.min(self.unused);
             if let Some(procs) = self.free.take_lowest(give).filter(|procs| !procs.is_empty()) {
                 self.unused -= give;
@@ -108,7 +103,7 @@ impl State {
             }
         }
         for procs in taken {
-            self.machines(&procs, MachineState::Reserved, sink, now);
+            self.machines(&procs, MachineState::Reserved, step);
         }
     }
 
@@ -128,7 +123,7 @@ impl State {
             self.reserved += Usage::proc_time(held, Rate::FULL, span);
         }
         if self.missing > 0 {
-            self.away_time += Usage::proc_time(self.missing, Rate::FULL, span);
+            self.down_time += Usage::proc_time(self.missing, Rate::FULL, span);
             self.down_weighed += self.tariff.weigh(self.missing, Rate::FULL, self.settled, now);
         }
         self.settled = now;
@@ -138,7 +133,7 @@ impl State {
     pub(in crate::local) fn account_from(&mut self, now: Time) {
         if self.usage.from == Time::NEVER {
             self.settle_missing(now);
-            (self.reserved, self.away_time, self.down_weighed) = (0, 0, 0);
+            (self.reserved, self.down_time, self.down_weighed) = (0, 0, 0);
             self.usage.from = now;
         }
     }
@@ -147,32 +142,32 @@ impl State {
     pub(in crate::local) fn account_until(&mut self, now: Time) {
         self.settle_missing(now);
         self.usage.to = now;
-        (self.usage.reserved, self.usage.down) = (self.reserved, self.away_time);
+        (self.usage.reserved, self.usage.down) = (self.reserved, self.down_time);
         self.usage.down_weighed = self.down_weighed;
     }
 
     /// Ends reservations that are over. True if there were any.
-    pub(in crate::local) fn end_bookings(&mut self, now: Time, sink: &mut dyn RecordSink) -> bool {
-        self.settle_missing(now);
-        let over = self.book.expire(now);
+    pub(in crate::local) fn end_bookings(&mut self, step: &mut Step<'_>) -> bool {
+        self.settle_missing(step.now);
+        let over = self.book.expire(step.now);
         for gone in &over {
-            self.give_back(&gone.taken, sink, now);
+            self.give_back(&gone.taken, step);
         }
         !over.is_empty()
     }
 
     /// Frees the processors of a reservation; others that are owed some take theirs first.
-    pub(in crate::local) fn give_back(&mut self, taken: &ProcSet, sink: &mut dyn RecordSink, now: Time) {
+    pub(in crate::local) fn give_back(&mut self, taken: &ProcSet, step: &mut Step<'_>) {
         self.unused += taken.len();
         self.free.insert_all(taken);
-        self.machines(taken, MachineState::Idle, sink, now);
-        self.fill_bookings(sink, now);
+        self.machines(taken, MachineState::Idle, step);
+        self.fill_bookings(step);
     }
 
     /// Begins reservations that are due. True if there were any.
-    pub(in crate::local) fn begin_bookings(&mut self, now: Time, sink: &mut dyn RecordSink) -> bool {
+    pub(in crate::local) fn begin_bookings(&mut self, step: &mut Step<'_>) -> bool {
         let mut changed = false;
-        for booking in self.book.begun(now) {
+        for booking in self.book.begun(step.now) {
             if booking.state == BookingState::Committed {
                 booking.state = BookingState::Active;
                 booking.owed = booking.procs;
@@ -180,8 +175,8 @@ impl State {
             }
         }
         if changed {
-            self.fill_bookings(sink, now);
-            self.count_short(now);
+            self.fill_bookings(step);
+            self.count_short(step.now);
         }
         changed
     }

@@ -1,10 +1,8 @@
 //! Elastic commands of a workload that are still to come.
 
 use super::State;
-use crate::local::{LiveJob, Phase};
-use crate::model::{
-    CommandRefusal, Elastic, EventCause, EventKind, EventRecord, JobKey, Outcome, Record, RecordSink,
-};
+use crate::local::{LiveJob, Phase, Step};
+use crate::model::{CommandRefusal, Elastic, EventCause, EventKind, EventRecord, JobKey, Outcome};
 use crate::units::Time;
 
 impl State {
@@ -16,7 +14,7 @@ impl State {
     }
 
     /// Handles the arrival of a job with commands of its workload.
-    pub(in crate::local) fn meet_commands(&mut self, key: JobKey) {
+    pub(in crate::local) fn register_commands(&mut self, key: JobKey) {
         let Some(live) = self.table.get(key) else { return };
         let carried = live.job.grid.as_ref().map_or(0, |grid| grid.commands);
         if live.next_command().is_some() || carried > 0 {
@@ -27,13 +25,7 @@ impl State {
 
     /// Refuses the remaining commands of a job that leaves for good.
     #[cold]
-    pub(in crate::local) fn drop_commands(
-        &mut self,
-        key: JobKey,
-        outcome: Outcome,
-        now: Time,
-        sink: &mut dyn RecordSink,
-    ) {
+    pub(in crate::local) fn drop_commands(&mut self, key: JobKey, outcome: Outcome, step: &mut Step<'_>) {
         self.agenda.forget(key, self.table.get(key).and_then(LiveJob::next_command));
         let Some(commands) = self.table.get_mut(key).and_then(|live| live.job.elastic.take()) else { return };
         // The remaining commands of a job that is unfinished at the end of the run are not recorded.
@@ -44,8 +36,9 @@ impl State {
         let why = CommandRefusal::NoJob;
         for command in &commands {
             let cause = EventCause::Unheeded(why);
-            let event = self.job_event(now, EventKind::CommandRefused, cause, live, live.asked());
-            sink.record(Record::Event(EventRecord { command: Some(command.change), ..event }));
+            let event =
+                self.job_event(step.now, EventKind::CommandRefused, cause, live, live.held_or_requested());
+            step.record(EventRecord { command: Some(command.change), ..event });
         }
         self.tally.refused_commands[why as usize] += commands.len() as u64;
     }
@@ -53,7 +46,7 @@ impl State {
 
 impl LiveJob {
     /// Processors that it holds, or requests while it does not run.
-    pub(in crate::local) fn asked(&self) -> u32 {
+    pub(in crate::local) fn held_or_requested(&self) -> u32 {
         if self.phase == Phase::Running { self.held } else { self.procs }
     }
 

@@ -5,7 +5,7 @@ use std::convert::Infallible;
 
 use proptest::prelude::*;
 
-use crate::metrics::samples::{any_records, job};
+use crate::metrics::tests::samples::{any_records, job};
 use crate::metrics::*;
 use crate::model::{Record, SiteSpec};
 

@@ -4,18 +4,16 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use super::{
-    BATSIM, EVENTS, JOBS, MACHINES, OutputDir, OutputOptions, REPLAY, SCENARIO, SEGMENTS, STATES, SUMMARY,
-};
+use super::{BATSIM, EVENTS, MACHINES, OutputDir, OutputOptions, REPLAY, SCENARIO, STATES, SUMMARY, TABLES};
 use super::{create_folder, part_of, remove, remove_stale, write_whole};
 use crate::metrics::Definitions;
 use crate::model::SiteSpec;
 use crate::output::OutputError;
-use crate::output::batsim::{self, Batsim};
-use crate::output::lines::Past;
+use crate::output::batsim::Batsim;
+use crate::output::lines::MarkedFile;
 use crate::output::mark::{FileMark, OutputMark};
 use crate::output::names::Names;
-use crate::output::rows::{self, Columns};
+use crate::output::rows::Columns;
 
 impl OutputDir {
     /// Continues the files in `folder` from the mark. Each file is read up to there and compared; what was written
@@ -36,42 +34,27 @@ impl OutputDir {
         options: &OutputOptions,
         mark: &OutputMark,
     ) -> Result<Self, OutputError> {
-        let past = |name: &str, header: &str| past(folder, name, header, mark);
-        let jobs = past(JOBS, rows::JOBS)?;
-        let segments = past(SEGMENTS, rows::SEGMENTS)?;
-        let machines = options.machines.then(|| past(MACHINES, rows::MACHINES)).transpose()?;
-        let events = options.events.then(|| past(EVENTS, rows::EVENTS)).transpose()?;
-        let batsim = options.batsim.as_ref().map(|_| past(BATSIM, batsim::HEADER)).transpose()?;
+        let past = options.tables(|name, header| past(folder, name, header, mark))?;
         let new_scenario = match &options.scenario {
             Some(text) if !is_there(folder.join(SCENARIO), text)? => Some(text),
             _ => None,
         };
 
         let mut stale = vec![SUMMARY, REPLAY, STATES];
-        let kept = [
-            (MACHINES, machines.is_some()),
-            (EVENTS, events.is_some()),
-            (SCENARIO, options.scenario.is_some()),
-            (BATSIM, batsim.is_some()),
-        ];
-        stale.extend(kept.into_iter().filter(|(_, kept)| !kept).map(|(name, _)| name));
+        stale.extend(TABLES.iter().zip(&past).filter(|(_, past)| past.is_none()).map(|((name, _), _)| *name));
+        stale.extend(options.scenario.is_none().then_some(SCENARIO));
         remove_stale(folder, &stale)?;
         if let Some(text) = new_scenario {
             write_whole(folder, SCENARIO, text)?;
         }
-        let batsim = match (batsim, &options.batsim) {
-            (Some(past), Some(workload)) => Some((Batsim::resume(workload, &mark.held), past.go_on()?)),
-            _ => None,
-        };
+        let [jobs, segments, machines, events, batsim] =
+            past.map(|past| past.map(MarkedFile::resume).transpose());
         Ok(Self {
             folder: folder.to_owned(),
             sites: sites.to_vec(),
             columns: Columns::new(Names::of(sites), definitions),
-            jobs: jobs.go_on()?,
-            segments: segments.go_on()?,
-            machines: machines.map(Past::go_on).transpose()?,
-            events: events.map(Past::go_on).transpose()?,
-            batsim,
+            tables: [jobs?, segments?, machines?, events?, batsim?],
+            batsim: options.batsim.as_ref().map(|workload| Batsim::new(workload, &mark.held)),
         })
     }
 
@@ -91,13 +74,12 @@ impl OutputDir {
         if mark.file(BATSIM).is_some() {
             create_folder(&to.join("batsim"))?;
         }
-        let copied =
-            mark.files.iter().try_for_each(|file| copy(from.join(&file.name), part_of(to, &file.name), file));
-        if let Err(error) = copied {
-            for file in &mark.files {
-                // Remaining temporary files do no harm, and the error to report is the first one.
-                let _ = fs::remove_file(part_of(to, &file.name));
-            }
+        let part = |file: &FileMark| part_of(to, &file.name);
+        if let Err(error) =
+            mark.files.iter().try_for_each(|file| copy(from.join(&file.name), part(file), file))
+        {
+            // Remaining temporary files do no harm, and the error to report is the first one.
+            mark.files.iter().for_each(|file| drop(fs::remove_file(part(file))));
             return Err(error);
         }
         // Without a summary the folder is not that of a finished run, whatever happens next.
@@ -106,28 +88,23 @@ impl OutputDir {
         }
         mark.files.iter().try_for_each(|file| {
             let path = to.join(&file.name);
-            fs::rename(part_of(to, &file.name), &path).map_err(|source| OutputError::Place {
-                operation: "replace",
-                path,
-                source,
-            })
+            fs::rename(part(file), &path).map_err(OutputError::place("replace", path))
         })
     }
 }
 
 fn copy(from: PathBuf, to: PathBuf, file: &FileMark) -> Result<(), OutputError> {
-    let fail = |operation, source| OutputError::Place { operation, path: to.clone(), source };
-    let mut copied = File::create(&to).map_err(|source| fail("create the file", source))?;
-    let write = |bytes: &[u8]| copied.write_all(bytes).map_err(|source| fail("write", source));
-    Past::read(from, file, File::options().read(true), write).map(|_| ())
+    let mut copied = File::create(&to).map_err(OutputError::place("create the file", &to))?;
+    let write = |bytes: &[u8]| copied.write_all(bytes).map_err(OutputError::place("write", &to));
+    MarkedFile::read(from, file, File::options().read(true), write).map(|_| ())
 }
 
 /// Opens the file `name` and reads it up to the mark.
-fn past(folder: &Path, name: &str, header: &str, mark: &OutputMark) -> Result<Past, OutputError> {
+fn past(folder: &Path, name: &str, header: &str, mark: &OutputMark) -> Result<MarkedFile, OutputError> {
     let path = folder.join(name);
     let Some(file) = mark.file(name) else { return Err(OutputError::Unmarked { path }) };
     let mut beginning = Vec::new();
-    let past = Past::read(path.clone(), file, File::options().read(true).write(true), |bytes| {
+    let past = MarkedFile::read(path.clone(), file, File::options().read(true).write(true), |bytes| {
         let missing = (header.len() + 1).saturating_sub(beginning.len());
         beginning.extend_from_slice(&bytes[..missing.min(bytes.len())]);
         Ok(())
@@ -142,6 +119,6 @@ fn is_there(path: PathBuf, text: &str) -> Result<bool, OutputError> {
         Ok(found) if found == text.as_bytes() => Ok(true),
         Ok(_) => Err(OutputError::OtherScenario { path }),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-        Err(source) => Err(OutputError::Place { operation: "read", path, source }),
+        Err(error) => Err(OutputError::place("read", path)(error)),
     }
 }

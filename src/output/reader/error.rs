@@ -7,13 +7,13 @@ use thiserror::Error;
 
 /// A folder or table cannot be read: where, what is wrong, and what would be right.
 #[derive(Debug, Error)]
-#[error("{}{said}", place(path, *line))]
+#[error("{}{message}", place(path, *line))]
 pub struct ReadError {
     /// The file or folder.
     path: PathBuf,
     /// The line of a table, from 1; 0 if the error concerns the file as a whole.
     line: u64,
-    said: String,
+    message: String,
     hint: Option<&'static str>,
 }
 
@@ -26,8 +26,8 @@ fn place(path: &Path, line: u64) -> String {
 
 impl ReadError {
     /// An error in the line `line` of the table at `path`; 0 means the table as a whole.
-    pub(crate) fn at(path: &Path, line: u64, said: impl Into<String>) -> Self {
-        Self { path: path.to_owned(), line, said: said.into(), hint: None }
+    pub(crate) fn at(path: &Path, line: u64, message: impl Into<String>) -> Self {
+        Self { path: path.to_owned(), line, message: message.into(), hint: None }
     }
 
     pub(crate) fn with_hint(self, hint: &'static str) -> Self {
@@ -56,16 +56,6 @@ impl ReadError {
         }
         Self::at(path, 0, "there is no run in this folder: no summary.json, and no out_jobs.csv of Batsim")
             .with_hint("give a folder that `run --out` or `replay --out` wrote")
-    }
-
-    /// The file or folder of the error.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// The line of the table, from 1; `None` if the error concerns the table as a whole.
-    pub fn line(&self) -> Option<u64> {
-        (self.line > 0).then_some(self.line)
     }
 
     /// What the user can do about it.

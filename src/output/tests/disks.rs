@@ -7,7 +7,7 @@ use std::path::Path;
 use proptest::prelude::*;
 
 use crate::metrics::Definitions;
-use crate::metrics::samples::job;
+use crate::metrics::tests::samples::job;
 use crate::model::{Record, SiteSpec};
 use crate::output::lines::{Lines, Sink};
 use crate::output::{OutputDir, OutputError, OutputOptions};
@@ -66,7 +66,7 @@ proptest! {
         rows in prop::collection::vec("[a-z]{0,20}", 0..40), room in 0_usize..500, bite in 1_usize..50,
         flush_each in 1_usize..10,
     ) {
-        let mut lines = Lines::new(Disk::new(room, bite), Path::new("out.csv"), "header");
+        let mut lines = Lines::new(Disk::new(room, bite), "out.csv".into(), "header");
         let mut result = Ok(());
         for (at, row) in rows.iter().enumerate() {
             result = lines.row(|out| out.extend_from_slice(format!("{row},").as_bytes()));
@@ -98,7 +98,7 @@ fn the_device_that_is_always_full() {
     let Ok(full) = File::options().write(true).open("/dev/full") else {
         return;
     };
-    let mut lines = Lines::new(full, Path::new("/dev/full"), "header");
+    let mut lines = Lines::new(full, "/dev/full".into(), "header");
     lines.row(|out| out.extend_from_slice(b"1,")).unwrap();
     let error = lines.flush().unwrap_err();
     let text = error.to_string();
@@ -164,9 +164,9 @@ fn a_folder_never_mixes_two_runs() {
 #[test]
 fn rows_of_a_run_that_failed_elsewhere_are_kept() {
     let folder = tempfile::tempdir().unwrap();
-    let mut out = open(&folder.path().join("made/on/the/way")).unwrap();
+    let path = folder.path().join("made/on/the/way");
+    let mut out = open(&path).unwrap();
     out.write(&[Record::Job(job(1, 0, 5, 10, 4))]).unwrap();
-    let path = out.path().join("jobs.csv");
     drop(out);
-    assert_eq!(fs::read_to_string(path).unwrap().lines().count(), 2);
+    assert_eq!(fs::read_to_string(path.join("jobs.csv")).unwrap().lines().count(), 2);
 }

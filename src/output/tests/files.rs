@@ -6,7 +6,9 @@ use insta::assert_snapshot;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 
-use crate::metrics::samples::{any_event, any_job, any_segment, happened, job, machines, rejected, segment};
+use crate::metrics::tests::samples::{
+    any_event, any_job, any_segment, happened, job, machines, rejected, segment,
+};
 use crate::metrics::{Ages, Definitions, Fingerprint, GridFacts, GridMeasures, GridSummary, Summary, Window};
 use crate::model::{
     EventCause, EventKind, EventRecord, JobClasses, JobRecord, MachineRecord, MachineState, Origin, Outcome,
@@ -40,12 +42,12 @@ pub(super) fn events() -> Vec<Record> {
     let second = JobRecord { site: SiteId(1), partition: PartitionId(1), ..first.clone() };
     let lost = 4 * Usage::PROC_SECOND / 3;
     let left = machines(EventKind::Left, 50, 3);
-    let back = EventRecord { lost, ..happened(EventKind::Returned, &first) };
+    let back = EventRecord { wasted: lost, ..happened(EventKind::Returned, &first) };
     let again = EventRecord {
         cause: EventCause::None,
         site: SiteId::GRID,
         partition: None,
-        since_lost: Some(Span::from_micros(1_500_000)),
+        since_failure: Some(Span::from_micros(1_500_000)),
         command: None,
         ..happened(EventKind::Reassigned, &first)
     };
@@ -173,7 +175,7 @@ fn every_file_by_hand() {
 }
 
 #[test]
-fn without_power_batsim_is_told_so() {
+fn without_power_the_energy_is_minus_one() {
     let folder = tempfile::tempdir().unwrap();
     let plain = [SiteSpec::plain("kth", 100, "easy".parse().unwrap())];
     let options = OutputOptions { batsim: Some("w0".to_owned()), ..OutputOptions::default() };

@@ -6,7 +6,7 @@ use std::path::Path;
 use proptest::prelude::*;
 
 use super::files::{events, everything, records, write};
-use crate::metrics::samples::any_records;
+use crate::metrics::tests::samples::any_records;
 use crate::model::{Outcome, Record};
 use crate::output::{FolderKind, ReadError, RunFolder};
 

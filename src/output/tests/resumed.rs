@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 use super::files::{everything, sites};
 use crate::metrics::Definitions;
-use crate::metrics::samples::{any_records, happened, job, machines, segment};
+use crate::metrics::tests::samples::{any_records, happened, job, machines, segment};
 use crate::model::{EventKind, ProcSet, Record};
 use crate::output::{OutputDir, OutputError, OutputMark, OutputOptions};
 
@@ -124,7 +124,7 @@ proptest! {
         let (folder, mark) = interrupted(&everything());
         let path = folder.path().join(FILES[name]);
         let mut bytes = fs::read(&path).unwrap();
-        let marked = mark.files().iter().find(|file| file.name == FILES[name]).unwrap();
+        let marked = mark.files.iter().find(|file| file.name == FILES[name]).unwrap();
         bytes[at.index(marked.bytes as usize)] ^= by;
         fs::write(&path, &bytes).unwrap();
         let error = error_of(folder.path(), &mark);
@@ -135,7 +135,7 @@ proptest! {
     fn no_cut_goes_unnoticed(at in any::<prop::sample::Index>(), name in 0..FILES.len()) {
         let (folder, mark) = interrupted(&everything());
         let path = folder.path().join(FILES[name]);
-        let marked = mark.files().iter().find(|file| file.name == FILES[name]).unwrap().bytes;
+        let marked = mark.files.iter().find(|file| file.name == FILES[name]).unwrap().bytes;
         let left = at.index(marked as usize) as u64;
         File::options().write(true).open(&path).unwrap().set_len(left).unwrap();
         let error = error_of(folder.path(), &mark);

@@ -25,9 +25,8 @@ pub enum Reason {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Presence {
     machines: u32,
-    chance: ProcSet,
-    script: ProcSet,
-    site: ProcSet,
+    /// The machines that each reason keeps down.
+    kept: [ProcSet; 3],
     /// The factors other than [`Rate::FULL`].
     factors: BTreeMap<u32, Rate>,
 }
@@ -35,13 +34,9 @@ pub struct Presence {
 impl Presence {
     /// The machines `0..machines`; the last `absent` of them are down until the script brings them.
     pub fn new(machines: u32, absent: u32) -> Self {
-        Self {
-            machines,
-            chance: ProcSet::new(),
-            script: ProcSet::range(machines.saturating_sub(absent), machines),
-            site: ProcSet::new(),
-            factors: BTreeMap::new(),
-        }
+        let mut kept = [(); 3].map(|()| ProcSet::new());
+        kept[Reason::Script as usize] = ProcSet::range(machines.saturating_sub(absent), machines);
+        Self { machines, kept, factors: BTreeMap::new() }
     }
 
     /// The number of machines, present or not.
@@ -55,14 +50,15 @@ impl Presence {
         let mut gone = which.intersection(&ProcSet::full(self.machines));
         let leaving = gone.clone();
         gone.remove_all(&self.down());
-        self.set(why).insert_all(&leaving);
+        self.kept[why as usize].insert_all(&leaving);
         gone
     }
 
     /// Ends a reason. Returns the machines that are present from now on; those that another reason keeps down are not among them.
     pub fn join(&mut self, which: &ProcSet, why: Reason) -> ProcSet {
-        let mut back = which.intersection(self.set(why));
-        self.set(why).remove_all(&back);
+        let kept = &mut self.kept[why as usize];
+        let mut back = which.intersection(kept);
+        kept.remove_all(&back);
         back.remove_all(&self.down());
         back
     }
@@ -77,20 +73,11 @@ impl Presence {
         self.join(&ProcSet::full(self.machines), Reason::Site)
     }
 
-    /// The machines that one reason keeps down, whatever the others do.
-    pub fn away_for(&self, why: Reason) -> &ProcSet {
-        match why {
-            Reason::Chance => &self.chance,
-            Reason::Script => &self.script,
-            Reason::Site => &self.site,
-        }
-    }
-
     /// The machines that are down.
     pub fn down(&self) -> ProcSet {
-        let mut down = self.chance.clone();
-        down.insert_all(&self.script);
-        down.insert_all(&self.site);
+        let [mut down, script, site] = self.kept.clone();
+        down.insert_all(&script);
+        down.insert_all(&site);
         down
     }
 
@@ -99,12 +86,6 @@ impl Presence {
         let mut present = ProcSet::full(self.machines);
         present.remove_all(&self.down());
         present
-    }
-
-    /// Whether a machine is present.
-    pub fn is_present(&self, machine: u32) -> bool {
-        machine < self.machines
-            && [&self.chance, &self.script, &self.site].iter().all(|down| !down.contains(machine))
     }
 
     /// Sets the fraction of their own speed at which machines continue; [`Rate::FULL`] ends it. Returns those whose factor has changed.
@@ -135,14 +116,6 @@ impl Presence {
         }
         which.iter().map(|machine| self.factor(machine)).min().unwrap_or(Rate::FULL)
     }
-
-    fn set(&mut self, why: Reason) -> &mut ProcSet {
-        match why {
-            Reason::Chance => &mut self.chance,
-            Reason::Script => &mut self.script,
-            Reason::Site => &mut self.site,
-        }
-    }
 }
 
 #[cfg(test)]
@@ -171,10 +144,10 @@ mod tests {
         assert_eq!(here.leave_site(), of(&[1, 2]));
         assert_eq!(here.join(&of(&[3]), Reason::Script), of(&[]));
         assert_eq!(here.join_site(), of(&[1, 2, 3]));
-        assert_eq!(here.away_for(Reason::Chance), &of(&[0]));
+        assert_eq!(here.kept[Reason::Chance as usize], of(&[0]));
         assert_eq!(here.join(&of(&[0, 9]), Reason::Chance), of(&[0]));
         assert_eq!(here.leave(&of(&[9]), Reason::Script), of(&[]));
-        assert!(here.is_present(3) && !here.is_present(9));
+        assert!(here.present().contains(3) && !here.present().contains(9));
     }
 
     #[test]
@@ -213,8 +186,7 @@ mod tests {
                     (0..10).filter(|machine| before[*machine as usize] != twin[*machine as usize].is_empty());
                 prop_assert_eq!(changed, expected.collect());
                 for machine in 0..10 {
-                    prop_assert_eq!(here.is_present(machine), twin[machine as usize].is_empty());
-                    prop_assert_eq!(here.present().contains(machine), here.is_present(machine));
+                    prop_assert_eq!(here.present().contains(machine), twin[machine as usize].is_empty());
                 }
                 let saved = postcard::to_stdvec(&here).unwrap();
                 prop_assert_eq!(&postcard::from_bytes::<Presence>(&saved).unwrap(), &here);

@@ -72,21 +72,13 @@ impl Axis {
         while power <= last {
             ticks.push((libm::pow(10.0, power), power_of_ten(power as i32)));
             if last - first <= 1.5 && power < last {
-                let decade = libm::pow(10.0, power);
-                ticks.extend(
-                    [2.0, 5.0]
-                        .map(|times| (times * decade, number(times * decade, (-power).max(0.0) as usize))),
-                );
+                let between = [2.0, 5.0].map(|times| times * libm::pow(10.0, power));
+                ticks.extend(between.map(|at| (at, number(at, (-power).max(0.0) as usize))));
             }
             power += every;
         }
-        Self {
-            title: title.into(),
-            from: libm::pow(10.0, first),
-            to: libm::pow(10.0, last),
-            ticks,
-            log: true,
-        }
+        let (from, to) = (libm::pow(10.0, first), libm::pow(10.0, last));
+        Self { title: title.into(), from, to, ticks, log: true }
     }
 
     /// A logarithmic axis of times in seconds, with ticks at a second, a minute, an hour and a day.
@@ -115,9 +107,9 @@ impl Axis {
     }
 
     /// An axis of named positions 0, 1, 2, ... with a margin of half a position on both sides.
-    pub fn places(title: impl Into<String>, names: &[String]) -> Self {
-        let ticks = names.iter().enumerate().map(|(place, name)| (place as f64, name.clone())).collect();
-        Self { title: title.into(), from: -0.5, to: names.len() as f64 - 0.5, ticks, log: false }
+    pub fn places(title: impl Into<String>, names: impl IntoIterator<Item = String>) -> Self {
+        let ticks: Vec<_> = (0..).map(f64::from).zip(names).collect();
+        Self { title: title.into(), from: -0.5, to: ticks.len() as f64 - 0.5, ticks, log: false }
     }
 
     /// The same range without ticks.
@@ -138,11 +130,8 @@ fn nice(rough: f64) -> f64 {
         return 1.0;
     }
     let decade = libm::pow(10.0, libm::floor(libm::log10(rough)));
-    [1.0, 2.0, 5.0, 10.0]
-        .map(|times| times * decade)
-        .into_iter()
-        .find(|step| *step >= rough * 0.999)
-        .unwrap_or(10.0 * decade)
+    let steps = [1.0, 2.0, 5.0].map(|times| times * decade);
+    steps.into_iter().find(|step| *step >= rough * 0.999).unwrap_or(10.0 * decade)
 }
 
 fn multiples(from: f64, to: f64, step: f64) -> impl Iterator<Item = f64> {
@@ -152,12 +141,9 @@ fn multiples(from: f64, to: f64, step: f64) -> impl Iterator<Item = f64> {
 
 /// Number of decimals that a step needs.
 fn decimals(step: f64) -> usize {
-    (0..9)
-        .find(|places| {
-            let scaled = step * libm::pow(10.0, f64::from(*places));
-            (scaled - libm::round(scaled)).abs() < 1e-6
-        })
-        .unwrap_or(9) as usize
+    let scaled = |places: u32| step * libm::pow(10.0, f64::from(places));
+    let whole = |places: &u32| (scaled(*places) - libm::round(scaled(*places))).abs() < 1e-6;
+    (0..9).find(whole).unwrap_or(9) as usize
 }
 
 /// Formats a number for people: thin spaces between thousands, large numbers with k and M.
@@ -190,7 +176,7 @@ fn power_of_ten(power: i32) -> String {
                 '3' => '³',
                 digit => char::from_u32('⁰' as u32 + digit.to_digit(10).unwrap_or(0)).unwrap_or(digit),
             });
-            std::iter::once('1').chain(std::iter::once('0')).chain(raised).collect()
+            format!("10{}", raised.collect::<String>())
         }
     }
 }

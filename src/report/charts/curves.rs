@@ -60,42 +60,27 @@ impl Chart for CurvesChart {
             .iter()
             .map(|curve| if curve.level { levels.next().map(Dash::numbered) } else { None })
             .collect();
-        let mut entries: Vec<Entry> =
-            self.curves.iter().zip(&dashes).map(|(curve, dash)| self.entry(curve, *dash)).collect();
+        let curves = || self.curves.iter().zip(&dashes);
         // A single curve needs no legend beside the title of the axis.
-        if let [_] = &self.curves[..] {
-            entries.clear();
-        }
-        if self.curves.iter().flat_map(|curve| &curve.points).any(|point| !point.hollow.is_empty()) {
+        let named = curves().filter(|_| self.curves.len() != 1);
+        let mut entries: Vec<Entry> = named.map(|(curve, dash)| self.entry(curve, *dash)).collect();
+        let points = || self.curves.iter().flat_map(|curve| &curve.points);
+        if points().any(|point| !point.hollow.is_empty()) {
             entries.push(("an unstable run".to_owned(), Ink::Muted, Swatch::Hollow));
         }
         let (sheet, plot) =
             Plot::under_legend((&self.title, self.size, paint), (&self.x, &self.y), &entries, (false, true));
         // Level lines are drawn below the curves.
-        for (curve, dash) in self.curves.iter().zip(&dashes) {
-            if let Some(dash) = dash {
-                self.level(&plot, curve, *dash);
-            }
+        for (curve, dash) in curves().filter_map(|(curve, dash)| Some((curve, (*dash)?))) {
+            self.level(&plot, curve, dash);
         }
-        for (number, curve) in self.curves.iter().enumerate() {
+        let count = self.curves.len() as f64;
+        for (number, curve) in self.curves.iter().enumerate().filter(|(_, curve)| !curve.level) {
             // Positions without an order leave space to draw the points of several curves beside each other.
-            if curve.level {
-                continue;
-            }
-            let aside = if self.apart {
-                (number as f64 - (self.curves.len() as f64 - 1.0) / 2.0)
-                    * (0.7 / self.curves.len() as f64).min(0.12)
-            } else {
-                0.0
-            };
-            self.curve(&plot, curve, aside);
+            let aside = (number as f64 - (count - 1.0) / 2.0) * (0.7 / count).min(0.12);
+            self.curve(&plot, curve, if self.apart { aside } else { 0.0 });
         }
-        if self
-            .curves
-            .iter()
-            .flat_map(|curve| &curve.points)
-            .all(|point| point.mean.is_none() && point.hollow.is_empty() && point.single.is_empty())
-        {
+        if points().all(|point| point.mean.is_none() && point.hollow.is_empty() && point.single.is_empty()) {
             plot.note("no run gave this measure");
         }
         sheet.finish()
@@ -128,22 +113,17 @@ impl CurvesChart {
 
     fn curve(&self, plot: &Plot, curve: &Curve, aside: f64) {
         // A curve has a gap where there is no mean.
-        for stretch in curve.points.split(|point| point.mean.is_none()) {
-            if !self.apart {
-                let band = |side: fn((f64, f64)) -> f64| {
-                    stretch
-                        .iter()
-                        .filter_map(move |point| Some((point.x, side(point.interval?))))
-                        .collect::<Vec<_>>()
-                };
-                let mut shape = band(|interval| interval.0);
-                if shape.len() > 1 {
-                    shape.extend(band(|interval| interval.1).into_iter().rev());
-                    plot.polygon(&shape, curve.ink, 0.18);
-                }
-                let line: Vec<_> = stretch.iter().filter_map(|point| Some((point.x, point.mean?))).collect();
-                plot.line(&line, curve.ink, 1.8, None);
+        for stretch in curve.points.split(|point| point.mean.is_none()).filter(|_| !self.apart) {
+            let band = |side: fn((f64, f64)) -> f64| {
+                stretch.iter().filter_map(move |point| Some((point.x, side(point.interval?))))
+            };
+            let mut shape: Vec<_> = band(|interval| interval.0).collect();
+            if shape.len() > 1 {
+                shape.extend(band(|interval| interval.1).rev());
+                plot.polygon(&shape, curve.ink, 0.18);
             }
+            let line: Vec<_> = stretch.iter().filter_map(|point| Some((point.x, point.mean?))).collect();
+            plot.line(&line, curve.ink, 1.8, None);
         }
         for point in &curve.points {
             let x = point.x + aside;

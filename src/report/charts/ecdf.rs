@@ -33,10 +33,9 @@ pub struct EcdfChart {
 
 impl Chart for EcdfChart {
     fn svg(&self, paint: Paint) -> String {
-        let entries = self.lines.iter();
         let swatch = |line: &EcdfLine| if line.dashed { Swatch::Dashed(Dash::EVEN) } else { Swatch::Line };
-        let entries: Vec<Entry> = entries.map(|line| (line.name.clone(), line.ink, swatch(line))).collect();
-        let entries = if entries.len() > 1 { entries } else { Vec::new() };
+        let named = self.lines.iter().filter(|_| self.lines.len() > 1);
+        let entries: Vec<Entry> = named.map(|line| (line.name.clone(), line.ink, swatch(line))).collect();
         let y = Axis::linear("share of jobs", 0.0, 1.0, false);
         let (sheet, plot) =
             Plot::under_legend((&self.title, self.size, paint), (&self.x, &y), &entries, (true, true));

@@ -41,7 +41,7 @@ pub struct GanttBar {
     /// Tooltip of the bar.
     pub title: String,
     /// Whether the attempt failed.
-    pub lost: bool,
+    pub wasted: bool,
     /// Whether the job was killed at the end of the bar.
     pub killed: bool,
 }
@@ -93,6 +93,9 @@ const SINGLE: usize = 4_000;
 const FEW: usize = 400;
 const HAIR: i32 = 15;
 
+/// A point on the sheet, in units.
+type Point = (i32, i32);
+
 impl Chart for GanttChart {
     fn svg(&self, paint: Paint) -> String {
         let named = self.rows.len() > 1 || self.rows.first().is_some_and(|row| !row.name.is_empty());
@@ -116,21 +119,13 @@ impl Chart for GanttChart {
         let mut top = above;
         for (number, (row, height)) in self.rows.iter().zip(&heights).enumerate() {
             let last = number + 1 == self.rows.len();
-            let frame = Frame {
-                left: 0,
-                top,
-                width: WIDTH as i32 - 16,
-                height: height + if last { 40 } else { 1 },
-                labels,
-                x_labels: last,
-                mesh: (false, false),
-            };
+            let (width, whole) = (WIDTH as i32 - 16, height + if last { 40 } else { 1 });
+            let frame = Frame { top, width, height: whole, labels, x_labels: last, mesh: (false, false) };
             let x = if last { self.x.clone() } else { self.x.without_ticks() };
-            let plot = Plot::draw(&sheet, frame, &x, &processors(row, *height));
+            plots.push(Plot::draw(&sheet, frame, &x, &processors(row, *height)));
             if named {
                 self.name(&sheet, row, (labels - 42, top, *height));
             }
-            plots.push(plot);
             top += height + gap;
         }
         self.shade(&sheet, &plots);
@@ -153,17 +148,14 @@ impl GanttChart {
             entries.push(("processors down".to_owned(), Ink::Down, Swatch::Faint));
         }
         if !self.joins.is_empty() {
-            entries.push((
-                "failed attempt, joined to the next".to_owned(),
-                Ink::Lost,
-                Swatch::Dashed(Dash::EVEN),
-            ));
-        } else if self.bars.iter().any(|bar| bar.lost) {
+            let name = "failed attempt, joined to the next".to_owned();
+            entries.push((name, Ink::Wasted, Swatch::Dashed(Dash::EVEN)));
+        } else if self.bars.iter().any(|bar| bar.wasted) {
             let ink = self.groups.first().map_or(Ink::Series(0), |(_, ink)| *ink);
             entries.push(("failed attempt (pale)".to_owned(), ink, Swatch::Faint));
         }
         if self.bars.iter().any(|bar| bar.killed) {
-            entries.push(("killed at its estimate".to_owned(), Ink::Lost, Swatch::Line));
+            entries.push(("killed at its estimate".to_owned(), Ink::Wasted, Swatch::Line));
         }
         entries
     }
@@ -207,17 +199,16 @@ impl GanttChart {
     fn raster(&self, sheet: &Sheet, row: &GanttRow, plot: &Plot, paint: Paint) {
         let Some(raster) = &row.raster else { return };
         // A page follows the reader's theme: it contains the raster in both themes and shows one.
-        let themes: &[(Theme, &str)] = match paint {
-            Paint::Page => &[(Theme::Light, "by-day"), (Theme::Dark, "by-night")],
-            Paint::File(Theme::Light) => &[(Theme::Light, "")],
-            Paint::File(Theme::Dark) => &[(Theme::Dark, "")],
+        let themes = match paint {
+            Paint::Page => vec![(Theme::Light, "by-day"), (Theme::Dark, "by-night")],
+            Paint::File(theme) => vec![(theme, "")],
         };
         let inks: Vec<Ink> = self.groups.iter().map(|(_, ink)| *ink).collect();
         let (from, to) = raster.span();
         let (left, top) = plot.at(from, f64::from(row.processors));
         let (right, bottom) = plot.at(to, 0.0);
         for (theme, class) in themes {
-            let png = raster.png(&inks, *theme);
+            let png = raster.png(&inks, theme);
             sheet.image(&png, (left, top), (right - left, bottom - top), class);
         }
     }
@@ -227,75 +218,74 @@ impl GanttChart {
         let single = self.bars.len() <= SINGLE;
         // A bar as thin as a hair is too narrow for a tooltip.
         let apart = |data_width: i32| self.bars.len() <= FEW || data_width >= HAIR;
+        let alpha = |wasted: bool| if wasted { 0.3 } else { 0.92 };
         // The merged bars, by colour and by whether the attempt failed.
-        let mut together: BTreeMap<(u8, bool), (Ink, String)> = BTreeMap::new();
-        let (mut lost, mut killed) = (String::new(), String::new());
+        let mut merged: BTreeMap<(u8, bool), (Ink, String)> = BTreeMap::new();
+        let (mut wasted, mut killed) = (String::new(), String::new());
         for bar in &self.bars {
             let Some(plot) = plots.get(bar.row) else { continue };
             let mut data = String::new();
             for range in &bar.ranges {
                 boxed(&mut data, plot, (bar.from, bar.to), range, if single { 6 } else { 3 });
             }
-            if bar.lost && single && !self.joins.is_empty() {
-                lost.push_str(&data);
+            if bar.wasted && single && !self.joins.is_empty() {
+                wasted += &data;
             }
             if bar.killed && single {
                 for range in &bar.ranges {
-                    let ((x, low), (_, high)) = edges(plot, bar.to, range);
-                    killed.push_str(&polyline([(x, low), (x, high)]));
+                    killed += &polyline(<[_; 2]>::from(corners(plot, (bar.to, bar.to), range)));
                 }
             }
             let width = plot.at(bar.to, 0.0).0 - plot.at(bar.from, 0.0).0;
             if single && apart(width) {
-                sheet.fill(&data, ink(bar), if bar.lost { 0.3 } else { 0.92 }, Some(&bar.title));
+                sheet.fill(&data, ink(bar), alpha(bar.wasted), Some(&bar.title));
             } else {
-                let (_, all) =
-                    together.entry((ink(bar).index(), bar.lost)).or_insert_with(|| (ink(bar), String::new()));
-                all.push_str(&data);
+                let key = (ink(bar).index(), bar.wasted);
+                merged.entry(key).or_insert_with(|| (ink(bar), String::new())).1 += &data;
             }
         }
-        for ((_, lost), (ink, data)) in &together {
-            sheet.fill(data, *ink, if *lost { 0.3 } else { 0.92 }, None);
+        for ((_, wasted), (ink, data)) in &merged {
+            sheet.fill(data, *ink, alpha(*wasted), None);
         }
         if single {
             self.outlines(sheet, plots);
             sheet.dash(Some(Dash::EVEN));
-            sheet.stroke(&lost, Ink::Lost, 1.0, 1.0);
+            sheet.stroke(&wasted, Ink::Wasted, 1.0, 1.0);
             sheet.dash(None);
-            sheet.stroke(&killed, Ink::Lost, 1.0, 2.5);
+            sheet.stroke(&killed, Ink::Wasted, 1.0, 2.5);
             self.labels(sheet, plots);
         }
+    }
+
+    /// The rectangles of all bars: their lower left and upper right corners.
+    fn boxes(&self, plots: &[Plot]) -> impl Iterator<Item = (&GanttBar, (Point, Point))> {
+        let drawn = self.bars.iter().filter_map(|bar| Some((bar, plots.get(bar.row)?)));
+        drawn.flat_map(|(bar, plot)| {
+            bar.ranges.iter().map(move |range| (bar, corners(plot, (bar.from, bar.to), range)))
+        })
     }
 
     /// Draws thin lines in the background colour between neighbouring bars of the same colour, where there is space.
     fn outlines(&self, sheet: &Sheet, plots: &[Plot]) {
         let mut data = String::new();
-        for bar in &self.bars {
-            let Some(plot) = plots.get(bar.row) else { continue };
-            for range in &bar.ranges {
-                let ((left, low), (right, high)) = corners(plot, (bar.from, bar.to), range);
-                if right - left >= 4 * UNIT && low - high >= 3 * UNIT {
-                    rectangle(&mut data, left, high, right - left, low - high);
-                }
+        for (_, ((left, low), (right, high))) in self.boxes(plots) {
+            if right - left >= 4 * UNIT && low - high >= 3 * UNIT {
+                rectangle(&mut data, left, high, right - left, low - high);
             }
         }
         sheet.stroke(&data, Ink::Paper, 1.0, 0.8);
     }
 
     fn labels(&self, sheet: &Sheet, plots: &[Plot]) {
-        for bar in &self.bars {
-            let Some(plot) = plots.get(bar.row) else { continue };
-            for range in &bar.ranges {
-                let ((left, low), (right, high)) = corners(plot, (bar.from, bar.to), range);
-                let room = f64::from(low - high) / f64::from(UNIT);
-                let size = if room >= 14.0 { NORMAL } else { 9.0 };
-                if room < 10.5 || text_width(&bar.label, size) + 2 * UNIT > right - left {
-                    continue;
-                }
-                let ink = if bar.lost { Ink::Text } else { Ink::Paper };
-                let baseline = (low + high) / 2 + (size * 3.6) as i32;
-                sheet.text(&bar.label, ((left + right) / 2, baseline), size, ink, Anchor::Middle, false);
+        for (bar, ((left, low), (right, high))) in self.boxes(plots) {
+            let room = f64::from(low - high) / f64::from(UNIT);
+            let size = if room >= 14.0 { NORMAL } else { 9.0 };
+            if room < 10.5 || text_width(&bar.label, size) + 2 * UNIT > right - left {
+                continue;
             }
+            let ink = if bar.wasted { Ink::Text } else { Ink::Paper };
+            let baseline = (low + high) / 2 + (size * 3.6) as i32;
+            sheet.text(&bar.label, ((left + right) / 2, baseline), size, ink, Anchor::Middle, false);
         }
     }
 
@@ -322,17 +312,14 @@ impl GanttChart {
         let at = |(row, proc, time): (usize, f64, f64)| plots.get(row).map(|plot| plot.at(time, proc));
         let lines: String =
             self.joins.iter().filter_map(|join| Some(polyline([at(join.from)?, at(join.to)?]))).collect();
-        sheet.stroke(&lines, Ink::Lost, 0.9, 1.0);
+        sheet.stroke(&lines, Ink::Wasted, 0.9, 1.0);
         sheet.dash(None);
     }
 }
 
-fn corners(plot: &Plot, (from, to): (f64, f64), range: &Range<u32>) -> ((i32, i32), (i32, i32)) {
+/// The lower left and the upper right corner of processors over a time.
+fn corners(plot: &Plot, (from, to): (f64, f64), range: &Range<u32>) -> (Point, Point) {
     (plot.at(from, f64::from(range.start)), plot.at(to, f64::from(range.end)))
-}
-
-fn edges(plot: &Plot, at: f64, range: &Range<u32>) -> ((i32, i32), (i32, i32)) {
-    corners(plot, (at, at), range)
 }
 
 /// Appends a rectangle of the data, at least `least` units wide and three high, so that it stays visible.
@@ -352,19 +339,9 @@ fn processors(row: &GanttRow, height: i32) -> Axis {
     Axis { title: String::new(), from: 0.0, to: f64::from(count), ticks, log: false }
 }
 
+/// The smallest of 1, 2, 5 × a power of ten that is at least `step`; `step` itself if there is none.
 fn round_up(step: u32) -> u32 {
-    let mut decade = 1_u32;
-    loop {
-        for times in [1, 2, 5] {
-            match decade.checked_mul(times) {
-                Some(round) if round >= step => return round,
-                Some(_) => {}
-                None => return step,
-            }
-        }
-        match decade.checked_mul(10) {
-            Some(next) => decade = next,
-            None => return step,
-        }
-    }
+    let decades = (0..=9).map(|power| 10_u32.pow(power));
+    let mut round = decades.flat_map(|decade| [1, 2, 5].map(|times| decade.checked_mul(times)));
+    round.find_map(|round| round.filter(|round| *round >= step)).unwrap_or(step)
 }

@@ -85,38 +85,22 @@ impl Chart for HeatChart {
 
 impl HeatChart {
     fn cell(&self, sheet: &Sheet, (x, y): (i32, i32), column: i32, cell: Option<&HeatCell>) {
+        let text = |text: &str, baseline: i32, size: f64, ink: Ink| {
+            let place = ((x + column / 2) * UNIT, (y + baseline) * UNIT);
+            sheet.text(text, place, size, ink, Anchor::Middle, false);
+        };
         let mut data = String::new();
         rectangle(&mut data, (x + 1) * UNIT, (y + 1) * UNIT, (column - 2) * UNIT, (ROW - 2) * UNIT);
-        let middle = (x + column / 2) * UNIT;
-        let ink = |ink: Ink| ink;
+        // The cell is filled with light grey first, so that it is visible even if its shade is faint.
+        sheet.fill(&data, Ink::Mesh, 0.5, None);
         let Some(cell) = cell else {
-            sheet.fill(&data, ink(Ink::Mesh), 0.5, None);
-            sheet.text(
-                "–",
-                (middle, (y + ROW / 2 + 4) * UNIT),
-                SMALL,
-                ink(Ink::Muted),
-                Anchor::Middle,
-                false,
-            );
+            text("–", ROW / 2 + 4, SMALL, Ink::Muted);
             return;
         };
-        // The cell is filled with light grey first, so that it is visible even if its shade is faint.
-        sheet.fill(&data, ink(Ink::Mesh), 0.5, None);
-        let (shade, strength) =
-            if cell.shade < 0.0 { (Ink::Gain, -cell.shade) } else { (Ink::Loss, cell.shade) };
-        sheet.fill(&data, ink(shade), (strength.min(1.0) * 0.72).max(0.01), Some(&cell.title));
-        let baseline = if cell.below.is_empty() { ROW / 2 + 4 } else { ROW / 2 };
-        sheet.text(
-            &cell.text,
-            (middle, (y + baseline) * UNIT),
-            NORMAL,
-            ink(Ink::Text),
-            Anchor::Middle,
-            false,
-        );
+        shade(sheet, &data, cell.shade, Some(&cell.title));
+        text(&cell.text, if cell.below.is_empty() { ROW / 2 + 4 } else { ROW / 2 }, NORMAL, Ink::Text);
         let below = fitted(&cell.below, 9.5, (column - 4) * UNIT).unwrap_or_default();
-        sheet.text(&below, (middle, (y + ROW / 2 + 13) * UNIT), 9.5, ink(Ink::Text), Anchor::Middle, false);
+        text(&below, ROW / 2 + 13, 9.5, Ink::Text);
     }
 
     /// Draws the key of the shades.
@@ -124,23 +108,21 @@ impl HeatChart {
         const STEPS: i32 = 9;
         let begin = left + 52;
         for step in 0..STEPS {
-            let shade = f64::from(step - STEPS / 2) / f64::from(STEPS / 2);
             let mut data = String::new();
             rectangle(&mut data, (begin + step * 18) * UNIT, top * UNIT, 18 * UNIT, 12 * UNIT);
             sheet.fill(&data, Ink::Mesh, 0.5, None);
-            let ink = if shade < 0.0 { Ink::Gain } else { Ink::Loss };
-            sheet.fill(&data, ink, (shade.abs() * 0.72).max(0.01), None);
+            shade(sheet, &data, f64::from(step - STEPS / 2) / f64::from(STEPS / 2), None);
         }
-        let ink = Ink::Muted;
-        sheet.text("better", ((begin - 8) * UNIT, (top + 10) * UNIT), SMALL, ink, Anchor::End, false);
-        let end = begin + STEPS * 18 + 8;
-        sheet.text(
-            "worse (full shade at twice, or at half)",
-            (end * UNIT, (top + 10) * UNIT),
-            SMALL,
-            ink,
-            Anchor::Start,
-            false,
-        );
+        let text = |text: &str, x: i32, anchor: Anchor| {
+            sheet.text(text, (x * UNIT, (top + 10) * UNIT), SMALL, Ink::Muted, anchor, false);
+        };
+        text("better", begin - 8, Anchor::End);
+        text("worse (full shade at twice, or at half)", begin + STEPS * 18 + 8, Anchor::Start);
     }
+}
+
+/// Fills a shape in the colour of a shade from −1 (largest gain) to 1 (largest loss).
+fn shade(sheet: &Sheet, data: &str, shade: f64, title: Option<&str>) {
+    let ink = if shade < 0.0 { Ink::Gain } else { Ink::Loss };
+    sheet.fill(data, ink, (shade.abs().min(1.0) * 0.72).max(0.01), title);
 }

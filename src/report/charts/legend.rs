@@ -2,7 +2,7 @@
 
 use super::palette::Ink;
 use super::plot::NORMAL;
-use super::sheet::{Anchor, Dash, Sheet, UNIT, fitted, rectangle, text_width};
+use super::sheet::{Anchor, Dash, Sheet, UNIT, fitted, polyline, rectangle, text_width};
 
 /// The symbol of an entry.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -38,31 +38,26 @@ pub(super) fn height(entries: &[Entry], width: i32) -> i32 {
 pub(super) fn draw(sheet: &Sheet, entries: &[Entry], left: i32, top: i32, width: i32) {
     for ((name, ink, swatch), (line, x)) in entries.iter().zip(places(entries, width)) {
         let (x, y) = ((left + x) * UNIT, (top + line * LINE) * UNIT);
-        let middle = y + 9 * UNIT;
+        let centre = (x + SWATCH * UNIT / 2, y + 9 * UNIT);
+        let mut data = String::new();
+        rectangle(&mut data, x, y + 4 * UNIT, SWATCH * UNIT, 10 * UNIT);
         match swatch {
-            Swatch::Box | Swatch::Faint => {
-                let mut data = String::new();
-                rectangle(&mut data, x, y + 4 * UNIT, SWATCH * UNIT, 10 * UNIT);
-                sheet.fill(&data, *ink, if *swatch == Swatch::Box { 1.0 } else { 0.35 }, None);
-            }
+            Swatch::Box => sheet.fill(&data, *ink, 1.0, None),
+            Swatch::Faint => sheet.fill(&data, *ink, 0.35, None),
             Swatch::Line | Swatch::Dashed(_) => {
                 sheet.dash(if let Swatch::Dashed(dash) = swatch { Some(*dash) } else { None });
-                let data = super::sheet::polyline([(x, middle), (x + SWATCH * UNIT, middle)]);
-                sheet.stroke(&data, *ink, 1.0, 2.0);
+                sheet.stroke(&polyline([(x, centre.1), (x + SWATCH * UNIT, centre.1)]), *ink, 1.0, 2.0);
                 sheet.dash(None);
             }
             Swatch::Dot | Swatch::Hollow => {
-                sheet.circle((x + SWATCH * UNIT / 2, middle), 4 * UNIT, *ink, *swatch == Swatch::Dot, None);
+                sheet.circle(centre, 4 * UNIT, *ink, *swatch == Swatch::Dot, None);
             }
-            Swatch::Point => sheet.dots([(x + SWATCH * UNIT / 2, middle)], *ink, 1.0, 2.8),
-            Swatch::Diamond => sheet.diamond((x + SWATCH * UNIT / 2, middle), *ink, 6),
+            Swatch::Point => sheet.dots([centre], *ink, 1.0, 2.8),
+            Swatch::Diamond => sheet.diamond(centre, *ink, 6),
             Swatch::Spread => {
-                let mut data = String::new();
-                rectangle(&mut data, x, y + 4 * UNIT, SWATCH * UNIT, 10 * UNIT);
                 sheet.fill(&data, *ink, 0.3, None);
                 sheet.stroke(&data, *ink, 1.0, 1.2);
-                let half = x + SWATCH * UNIT / 2;
-                let line = super::sheet::polyline([(half, y + 4 * UNIT), (half, y + 14 * UNIT)]);
+                let line = polyline([(centre.0, y + 4 * UNIT), (centre.0, y + 14 * UNIT)]);
                 sheet.stroke(&line, *ink, 1.0, 2.6);
             }
         }

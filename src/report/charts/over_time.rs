@@ -2,8 +2,7 @@
 
 use super::legend::{self, Swatch};
 use super::plot::{Frame, Plot, label_space};
-use super::sheet::Dash;
-use super::sheet::Sheet;
+use super::sheet::{Dash, Sheet};
 use super::{Axis, Chart, Ink, Paint, WIDTH};
 
 /// The value from `x` to the next point: its mean, and its bounds if the point summarizes several changes.
@@ -64,34 +63,23 @@ pub struct TimeChart {
 
 impl Chart for TimeChart {
     fn svg(&self, paint: Paint) -> String {
-        let entries: Vec<legend::Entry> = self
-            .layers
-            .iter()
-            .map(|layer| {
-                let swatch = match layer.style {
-                    TimeStyle::Line => Swatch::Line,
-                    TimeStyle::Dashed => Swatch::Dashed(Dash::EVEN),
-                    TimeStyle::Area => Swatch::Box,
-                    TimeStyle::Faint => Swatch::Faint,
-                };
-                (layer.name.clone(), layer.ink, swatch)
-            })
-            .collect();
-        let entries = if entries.len() > 1 { entries } else { Vec::new() };
+        let entries = self.layers.iter().filter(|_| self.layers.len() > 1).map(|layer| {
+            let swatch = match layer.style {
+                TimeStyle::Line => Swatch::Line,
+                TimeStyle::Dashed => Swatch::Dashed(Dash::EVEN),
+                TimeStyle::Area => Swatch::Box,
+                TimeStyle::Faint => Swatch::Faint,
+            };
+            (layer.name.clone(), layer.ink, swatch)
+        });
+        let entries: Vec<legend::Entry> = entries.collect();
         let labels = self.labels.max(label_space(&self.y));
         let width = WIDTH as i32 - labels - 16;
         let above = legend::height(&entries, width) + 6;
         let sheet = Sheet::new(WIDTH, self.height + above as u32 + 4, paint, &self.title);
         legend::draw(&sheet, &entries, labels, 2, width);
-        let frame = Frame {
-            left: 0,
-            top: above,
-            width: WIDTH as i32 - 16,
-            height: self.height as i32,
-            labels,
-            x_labels: true,
-            mesh: (false, true),
-        };
+        let (width, height) = (WIDTH as i32 - 16, self.height as i32);
+        let frame = Frame { top: above, width, height, labels, x_labels: true, mesh: (false, true) };
         let plot = Plot::draw(&sheet, frame, &self.x, &self.y);
         for layer in &self.layers {
             self.layer(&plot, layer);

@@ -38,7 +38,7 @@ pub enum Ink {
     /// Processors that are down.
     Down,
     /// Failed attempts and killed jobs.
-    Lost,
+    Wasted,
     /// Shading of better values.
     Gain,
     /// Shading of worse values.
@@ -83,7 +83,7 @@ impl Ink {
             Self::Axis => 3,
             Self::Mesh => 4,
             Self::Down => 5,
-            Self::Lost => 6,
+            Self::Wasted => 6,
             Self::Gain => 7,
             Self::Loss => 8,
             Self::Series(number) => 9 + number % Self::SERIES,

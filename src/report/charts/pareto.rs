@@ -62,13 +62,8 @@ impl Chart for ParetoChart {
             Plot::under_legend((&self.title, self.size, paint), (&self.x, &self.y), &entries, (true, true));
         plot.line(&self.stairs(&front), Ink::Text, 1.2, Some(Dash::EVEN));
         for point in &self.points {
-            plot.mark(
-                (point.x, point.y),
-                point.ink,
-                if point.front { 4.6 } else { 3.4 },
-                point.hollow,
-                &point.title,
-            );
+            let radius = if point.front { 4.6 } else { 3.4 };
+            plot.mark((point.x, point.y), point.ink, radius, point.hollow, &point.title);
         }
         if self.points.is_empty() {
             plot.note("no variant has both measures");
@@ -85,11 +80,9 @@ impl ParetoChart {
         for (x, y) in front.iter().copied() {
             if let Some((before_x, before_y)) = stairs.last().copied() {
                 // The corner has the worse of the two values in each measure.
-                let worse_x =
-                    if self.less_is_better.0 { f64::max(before_x, x) } else { f64::min(before_x, x) };
-                let worse_y =
-                    if self.less_is_better.1 { f64::max(before_y, y) } else { f64::min(before_y, y) };
-                stairs.push((worse_x, worse_y));
+                let worse = |less_is_better| if less_is_better { f64::max } else { f64::min };
+                let (worse_x, worse_y) = (worse(self.less_is_better.0), worse(self.less_is_better.1));
+                stairs.push((worse_x(before_x, x), worse_y(before_y, y)));
             }
             stairs.push((x, y));
         }

@@ -16,7 +16,6 @@ const LABEL: i32 = 2 * TICK;
 /// Position of a plot on its sheet, including labels, in pixels.
 #[derive(Copy, Clone, Debug)]
 pub(super) struct Frame {
-    pub(super) left: i32,
     pub(super) top: i32,
     pub(super) width: i32,
     pub(super) height: i32,
@@ -59,7 +58,7 @@ impl Plot {
         let above = legend::height(entries, width - labels - 16) + 6;
         let sheet = Sheet::new(size.0, size.1 + above as u32 + 4, paint, title);
         legend::draw(&sheet, entries, labels, 2, width - labels - 16);
-        let frame = Frame { left: 0, top: above, width: width - 22, height, labels, x_labels: true, mesh };
+        let frame = Frame { top: above, width: width - 22, height, labels, x_labels: true, mesh };
         let plot = Self::draw(&sheet, frame, x, y);
         (sheet, plot)
     }
@@ -67,15 +66,14 @@ impl Plot {
     /// Draws the axes: titles, grid lines, and a label at each tick.
     pub(super) fn draw(sheet: &Sheet, frame: Frame, x: &Axis, y: &Axis) -> Self {
         let below = if frame.x_labels { if x.title.is_empty() { 24 } else { 40 } } else { 1 };
-        let (outer, top) = (frame.left * UNIT, frame.top * UNIT);
-        let left = outer + frame.labels * UNIT;
-        let end = (outer + frame.width.max(40) * UNIT, top + frame.height.max(40) * UNIT);
+        let (left, top) = (frame.labels * UNIT, frame.top * UNIT);
+        let end = (frame.width.max(40) * UNIT, top + frame.height.max(40) * UNIT);
         let foot = end.1 - below * UNIT;
         // The last unit inside the plot.
         let (right, bottom) = (end.0 - 1, foot - 1);
         let plot = Self { sheet: sheet.clone(), x: x.clone(), y: y.clone(), left, right, bottom, top };
         if !y.title.is_empty() && frame.labels > 0 {
-            plot.title(&y.title, (outer + share(0.8, NORMAL), top + (foot - top) / 2), true);
+            plot.title(&y.title, (share(0.8, NORMAL), top + (foot - top) / 2), true);
         }
         if frame.x_labels && !x.title.is_empty() {
             plot.title(&x.title, (left + (end.0 - left) / 2, end.1 + share(-0.2, NORMAL)), false);

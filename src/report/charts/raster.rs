@@ -7,98 +7,75 @@ use std::ops::Range;
 use flate2::{Compression, Crc, write::ZlibEncoder};
 
 use super::palette::{Ink, Theme};
+use crate::report::bins::Bins;
 
 /// A grid of cells over time × processors, with the processor time of each group of jobs in each cell. Exact: in microseconds ×
 /// processors.
 #[derive(Clone, Debug)]
 pub struct Raster {
-    columns: u32,
-    rows: u32,
+    /// Time in microseconds, in columns.
+    time: Bins,
+    /// Processors, in rows.
+    procs: Bins,
     groups: usize,
-    from: u64,
-    to: u64,
-    processors: u32,
     cells: Vec<u64>,
 }
 
 impl Raster {
     /// An empty raster over the time `from..to` in microseconds and the processors `0..processors`.
     pub fn new(columns: u32, rows: u32, groups: usize, (from, to): (u64, u64), processors: u32) -> Self {
-        let (columns, rows) = (columns.max(1), rows.clamp(1, processors.max(1)));
-        let cells = vec![0; columns as usize * rows as usize * groups.max(1)];
-        Self {
-            columns,
-            rows,
-            groups: groups.max(1),
-            from,
-            to: to.max(from + 1),
-            processors: processors.max(1),
-            cells,
-        }
+        let (groups, processors) = (groups.max(1), processors.max(1));
+        let time = Bins::new((from, to), columns);
+        let procs = Bins::new((0, u64::from(processors)), rows.clamp(1, processors));
+        let cells = vec![0; time.count as usize * procs.count as usize * groups];
+        Self { time, procs, groups, cells }
     }
 
     /// Start and end in seconds.
     pub(super) fn span(&self) -> (f64, f64) {
-        (self.from as f64 / 1e6, self.to as f64 / 1e6)
+        (self.time.from as f64 / 1e6, self.time.to as f64 / 1e6)
     }
 
     /// Adds the processors `procs`, held by `group` from `from` to `to`.
     pub fn add(&mut self, from: u64, to: u64, procs: Range<u32>, group: usize) {
-        let (from, to) = (from.clamp(self.from, self.to), to.clamp(self.from, self.to));
-        let procs = procs.start.min(self.processors)..procs.end.min(self.processors);
+        let Bins { from: begin, to: end, .. } = self.time;
+        let (from, to) = (from.clamp(begin, end), to.clamp(begin, end));
+        let procs = u64::from(procs.start).min(self.procs.to)..u64::from(procs.end).min(self.procs.to);
         if from >= to || procs.is_empty() {
             return;
         }
         let group = group.min(self.groups - 1);
-        let (first, last) = (self.column_of(from), self.column_of(to - 1));
-        let (low, high) = (self.row_of(procs.start), self.row_of(procs.end - 1));
-        for row in low..=high {
-            let held = self.processors_of(row);
-            let count = u64::from(held.end.min(procs.end) - held.start.max(procs.start));
-            for column in first..=last {
-                let time = self.time_of(column);
+        let columns = self.time.bin(from)..=self.time.bin(to - 1);
+        for row in self.procs.bin(procs.start)..=self.procs.bin(procs.end - 1) {
+            let held = self.procs.range(row);
+            let count = held.end.min(procs.end) - held.start.max(procs.start);
+            for column in columns.clone() {
+                let time = self.time.range(column);
                 let span = time.end.min(to).saturating_sub(time.start.max(from));
-                let place = (row as usize * self.columns as usize + column as usize) * self.groups + group;
-                self.cells[place] += count * span;
+                let cell = self.cell(column, row, group);
+                self.cells[cell] += count * span;
             }
         }
     }
 
     /// The share of a cell's processor time that a group used.
     pub fn share(&self, column: u32, row: u32, group: usize) -> f64 {
-        let place = (row as usize * self.columns as usize + column as usize) * self.groups + group;
-        let (time, held) = (self.time_of(column), self.processors_of(row));
-        let whole = (time.end - time.start) * u64::from(held.end - held.start);
-        self.cells.get(place).map_or(0.0, |used| *used as f64 / whole.max(1) as f64)
+        let (time, held) = (self.time.range(column), self.procs.range(row));
+        let whole = (time.end - time.start) * (held.end - held.start);
+        self.cells.get(self.cell(column, row, group)).map_or(0.0, |used| *used as f64 / whole.max(1) as f64)
     }
 
-    // Cells divide the axis evenly: cell n starts at ⌈n·length/cells⌉.
-    fn column_of(&self, time: u64) -> u32 {
-        (u128::from(time - self.from) * u128::from(self.columns) / u128::from(self.to - self.from)) as u32
-    }
-
-    fn time_of(&self, column: u32) -> Range<u64> {
-        let (length, columns) = (u128::from(self.to - self.from), u128::from(self.columns));
-        let edge = |column: u32| self.from + (u128::from(column) * length).div_ceil(columns) as u64;
-        edge(column)..edge(column + 1)
-    }
-
-    fn row_of(&self, proc: u32) -> u32 {
-        (u64::from(proc) * u64::from(self.rows) / u64::from(self.processors)) as u32
-    }
-
-    fn processors_of(&self, row: u32) -> Range<u32> {
-        let edge =
-            |row: u32| (u64::from(row) * u64::from(self.processors)).div_ceil(u64::from(self.rows)) as u32;
-        edge(row)..edge(row + 1)
+    fn cell(&self, column: u32, row: u32, group: usize) -> usize {
+        (row as usize * self.time.count as usize + column as usize) * self.groups + group
     }
 
     /// The raster as a PNG file with a transparent background: the colour of a pixel mixes those of the groups, and its opacity is
     /// the utilization of the cell. The lowest processors are at the bottom.
     pub fn png(&self, inks: &[Ink], theme: Theme) -> Vec<u8> {
-        let mut pixels = vec![[0_u8; 4]; self.columns as usize * self.rows as usize];
-        for row in 0..self.rows {
-            for column in 0..self.columns {
+        let (columns, rows) = (self.time.count, self.procs.count);
+        let mut pixels = vec![[0_u8; 4]; columns as usize * rows as usize];
+        for row in 0..rows {
+            for column in 0..columns {
                 let shares: Vec<f64> = (0..self.groups).map(|group| self.share(column, row, group)).collect();
                 let sum: f64 = shares.iter().sum();
                 if sum <= 0.0 {
@@ -113,11 +90,11 @@ impl Raster {
                     (libm::round(value / 16.0) * 16.0).clamp(0.0, 255.0) as u8
                 };
                 let weight = (libm::ceil(sum.min(1.0) * 12.0) / 12.0 * 255.0) as u8;
-                let place = ((self.rows - 1 - row) * self.columns + column) as usize;
+                let place = ((rows - 1 - row) * columns + column) as usize;
                 pixels[place] = [mixed(0), mixed(1), mixed(2), weight];
             }
         }
-        bitmap(self.columns, pixels.as_flattened())
+        bitmap(columns, pixels.as_flattened())
     }
 }
 

@@ -12,6 +12,8 @@ pub(super) const UNIT: i32 = 10;
 /// Font families of similar widths, so that text that fits in one fits in all.
 const FAMILIES: &str = "'DejaVu Sans',Verdana,'Segoe UI',system-ui,sans-serif";
 
+const NAMESPACES: &str = "xmlns=\"http://www.w3.org/2000/svg\" xmlns:xlink=\"http://www.w3.org/1999/xlink\" ";
+
 /// The part of a text that is placed at its x position.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) enum Anchor {
@@ -22,20 +24,15 @@ pub(super) enum Anchor {
 
 /// The dash pattern of a line; patterns can be distinguished without colour.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(super) struct Dash(u8);
+pub(super) struct Dash(&'static str);
 
 impl Dash {
     /// Even dashes.
-    pub(super) const EVEN: Self = Self(0);
-    const PATTERNS: [&'static str; 4] = ["5 3", "1.5 2.5", "7 2 1.5 2", "10 3"];
+    pub(super) const EVEN: Self = Self("5 3");
 
     /// The pattern with this number; patterns repeat.
     pub(super) const fn numbered(number: usize) -> Self {
-        Self((number % Self::PATTERNS.len()) as u8)
-    }
-
-    const fn pattern(self) -> &'static str {
-        Self::PATTERNS[self.0 as usize]
+        [Self::EVEN, Self("1.5 2.5"), Self("7 2 1.5 2"), Self("10 3")][number % 4]
     }
 }
 
@@ -56,9 +53,7 @@ impl Sheet {
         // Inline SVG needs no namespace, and its title would appear as a tooltip over the whole chart.
         let names = match paint {
             Paint::Page => "",
-            Paint::File(_) => {
-                "xmlns=\"http://www.w3.org/2000/svg\" xmlns:xlink=\"http://www.w3.org/1999/xlink\" "
-            }
+            Paint::File(_) => NAMESPACES,
         };
         let mut body = format!(
             "<svg {names}width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" role=\"img\" font-family=\"{FAMILIES}\" aria-label=\"",
@@ -98,32 +93,31 @@ impl Sheet {
 
     /// Draws a line along path data.
     pub(super) fn stroke(&self, data: &str, ink: Ink, alpha: f64, width: f64) {
-        if data.is_empty() {
-            return;
-        }
-        let mut document = self.0.borrow_mut();
-        let paint = ink.attribute(true, document.paint);
-        let dashes = document.dash.map(|dash| format!(" stroke-dasharray=\"{}\"", dash.pattern()));
-        let dashes = dashes.unwrap_or_default();
-        let _ = writeln!(
-            document.body,
-            "<path {paint}{} stroke-width=\"{width}\" stroke-linejoin=\"round\"{dashes} d=\"{data}\"/>",
-            opacity(alpha)
+        let dash = self.0.borrow().dash;
+        let dashes = dash.map(|dash| format!(" stroke-dasharray=\"{}\"", dash.0));
+        self.path(
+            data,
+            ink,
+            alpha,
+            width,
+            &format!("stroke-linejoin=\"round\"{}", dashes.unwrap_or_default()),
         );
     }
 
+    fn path(&self, data: &str, ink: Ink, alpha: f64, width: f64, style: &str) {
+        if !data.is_empty() {
+            let mut document = self.0.borrow_mut();
+            let (paint, opacity) = (ink.attribute(true, document.paint), opacity(alpha));
+            let body = &mut document.body;
+            let _ = writeln!(body, "<path {paint}{opacity} stroke-width=\"{width}\" {style} d=\"{data}\"/>");
+        }
+    }
+
     /// Draws a circle.
-    pub(super) fn circle(
-        &self,
-        (x, y): (i32, i32),
-        radius: i32,
-        ink: Ink,
-        filled: bool,
-        title: Option<&str>,
-    ) {
+    pub(super) fn circle(&self, at: (i32, i32), radius: i32, ink: Ink, filled: bool, title: Option<&str>) {
         let mut document = self.0.borrow_mut();
         let paint = ink.attribute(!filled, document.paint);
-        let (x, y, radius) = (tenths(x), tenths(y), tenths(radius));
+        let (x, y, radius) = (tenths(at.0), tenths(at.1), tenths(radius));
         let width = if filled { "" } else { " stroke-width=\"1.5\"" };
         let _ = write!(document.body, "<circle {paint}{width} cx=\"{x}\" cy=\"{y}\" r=\"{radius}\"");
         document.close("circle", title);
@@ -134,12 +128,8 @@ impl Sheet {
     pub(super) fn diamond(&self, (x, y): (i32, i32), ink: Ink, radius: i32) {
         for (ink, radius) in [(Ink::Paper, radius + 2), (ink, radius)] {
             let radius = radius * UNIT;
-            self.fill(
-                &polyline([(x, y - radius), (x + radius, y), (x, y + radius), (x - radius, y)]),
-                ink,
-                1.0,
-                None,
-            );
+            let corners = [(x, y - radius), (x + radius, y), (x, y + radius), (x - radius, y)];
+            self.fill(&polyline(corners), ink, 1.0, None);
         }
     }
 
@@ -149,16 +139,7 @@ impl Sheet {
         for (x, y) in at {
             let _ = write!(data, "M{} {}h0", tenths(x), tenths(y));
         }
-        if data.is_empty() {
-            return;
-        }
-        let mut document = self.0.borrow_mut();
-        let paint = ink.attribute(true, document.paint);
-        let _ = writeln!(
-            document.body,
-            "<path {paint}{} stroke-width=\"{width}\" stroke-linecap=\"round\" d=\"{data}\"/>",
-            opacity(alpha)
-        );
+        self.path(&data, ink, alpha, width, "stroke-linecap=\"round\"");
     }
 
     /// Draws a line of text with its baseline at `y`; `upright` text is rotated by a quarter turn to the left.

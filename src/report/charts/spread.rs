@@ -80,8 +80,7 @@ pub struct SpreadChart {
 impl Chart for SpreadChart {
     fn svg(&self, paint: Paint) -> String {
         let name = |row: &SpreadRow| fitted(&row.name, SMALL, NAME * UNIT).unwrap_or_default();
-        let names: Vec<String> = self.rows.iter().rev().map(name).collect();
-        let places = Axis::places("", &names);
+        let places = Axis::places("", self.rows.iter().rev().map(name));
         // The axis needs space for the dots of the last row.
         let y = Axis { from: places.from - 0.15, ..places };
         let height = AROUND + ROW * self.rows.len().max(1) as u32;
@@ -111,19 +110,16 @@ impl Chart for SpreadChart {
                 line(&polyline([(median, middle - box_), (median, middle + box_)]), 2.6);
                 if row.values.len() <= DOTS {
                     // An evenly distributed pattern, so that close values do not hide each other.
-                    let aside = |number: usize| (number as i32 * 5 % 7 - 3) * UNIT;
-                    let dot = |(number, value): (usize, &f64)| {
-                        (at(*value).0, middle + STRIP * UNIT + aside(number))
-                    };
+                    let aside = |number: usize| (STRIP + number as i32 * 5 % 7 - 3) * UNIT;
+                    let dot = |(number, value): (usize, &f64)| (at(*value).0, middle + aside(number));
                     sheet.dots(row.values.iter().enumerate().map(dot), Ink::Muted, 0.6, DOT);
                 }
             } else {
                 // The note is below the mark, which may be at any x position.
-                let middle = at(self.x.from).1 + (STRIP + 6) * UNIT;
                 let (left, _, right, _) = plot.bounds();
-                let ink = Ink::Muted;
+                let place = ((left + right) / 2, at(self.x.from).1 + (STRIP + 6) * UNIT);
                 let note = fitted(&row.note, NORMAL, right - left - 40 * UNIT).unwrap_or_default();
-                sheet.text(&note, ((left + right) / 2, middle), NORMAL, ink, Anchor::Middle, false);
+                sheet.text(&note, place, NORMAL, Ink::Muted, Anchor::Middle, false);
             }
             if let Some(mark) = row.mark {
                 plot.diamond((mark, place), Ink::Series(1), 6);

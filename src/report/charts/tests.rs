@@ -25,7 +25,7 @@ fn bar(row: usize, from: f64, to: f64, procs: std::ops::Range<u32>, job: u64) ->
         group: 0,
         label: job.to_string(),
         title: format!("job {job}"),
-        lost: false,
+        wasted: false,
         killed: false,
     }
 }
@@ -64,7 +64,7 @@ fn bare() -> Vec<Box<dyn Chart>> {
             y: Axis::linear("y", 0.0, 0.0, true),
             layers: vec![TimeLayer {
                 name: "n".into(),
-                ink: Ink::Lost,
+                ink: Ink::Wasted,
                 style: TimeStyle::Area,
                 points: Vec::new(),
             }],
@@ -74,7 +74,7 @@ fn bare() -> Vec<Box<dyn Chart>> {
         Box::new(HeatChart { title: "h".into(), rows: Vec::new(), columns: Vec::new(), panels: Vec::new() }),
         Box::new(CurvesChart {
             title: "c".into(),
-            x: Axis::places("p", &[]),
+            x: Axis::places("p", []),
             y: Axis::linear("y", 0.0, 1.0, false),
             curves: Vec::new(),
             apart: true,

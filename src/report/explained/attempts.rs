@@ -15,41 +15,33 @@ pub(super) fn attempts(facts: &Explained, all: bool) -> String {
     let several = parts.len() > sites.len();
     let row = |attempt: &Attempt| {
         let waits = facts.stretches.iter().filter(|stretch| stretch.attempt == attempt.attempt);
-        let why = shares(waits).into_iter().next().map_or_else(|| "-".to_owned(), |(why, ..)| why);
         let place = match several {
             true => format!("{}/{}", attempt.site, attempt.partition),
             false => attempt.site.clone(),
         };
-        let end = attempt.end_s;
-        let mut cells = vec![attempt.attempt.to_string(), duration(attempt.waited_s)];
-        // Facts at an instant do not include the earlier waits.
-        if facts.at.is_none() {
-            cells.push(why);
-        }
-        cells.extend([
+        let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
+        vec![
+            attempt.attempt.to_string(),
+            duration(attempt.waited_s),
+            or_dash(shares(waits).into_iter().next().map(|(why, ..)| why)),
             place,
             clock(attempt.start_s),
-            end.map_or_else(|| "-".to_owned(), |end| duration(end - attempt.start_s)),
+            or_dash(attempt.end_s.map(|end| duration(end - attempt.start_s))),
             ended(attempt),
-        ]);
-        cells
+        ]
     };
     let made = &facts.attempts;
     let mut header = vec!["attempt", "waited", "mostly", "at", "start", "ran", "ended"];
+    let left_out = if all || made.len() <= MOST { 0..0 } else { ENDS..made.len() - ENDS };
+    let mut rows: Vec<Vec<String>> = made.iter().map(row).collect();
+    if !left_out.is_empty() {
+        let dots = ["..."].into_iter().chain([""; 6]).map(str::to_owned).collect();
+        drop(rows.splice(left_out.clone(), [dots]));
+    }
+    // Facts at an instant do not include the earlier waits.
     if facts.at.is_some() {
         header.remove(2);
-    }
-    let left_out = if all || made.len() <= MOST { 0..0 } else { ENDS..made.len() - ENDS };
-    let mut rows: Vec<Vec<String>> = Vec::new();
-    for (at, attempt) in made.iter().enumerate() {
-        if at == left_out.start && !left_out.is_empty() {
-            let mut dots = vec![String::new(); header.len()];
-            dots[0] = "...".to_owned();
-            rows.push(dots);
-        }
-        if !left_out.contains(&at) {
-            rows.push(row(attempt));
-        }
+        rows.iter_mut().for_each(|row| drop(row.remove(2)));
     }
     let mut out = text_table(header.len(), &header, rows) + "\n";
     if !left_out.is_empty() {
@@ -63,7 +55,7 @@ pub(super) fn attempts(facts: &Explained, all: bool) -> String {
             *ways.entry((ended(attempt), attempt.site.as_str())).or_default() += 1;
         }
         let mut ways: Vec<((String, &str), u64)> = ways.into_iter().collect();
-        ways.sort_by(|(a, one), (b, other)| other.cmp(one).then_with(|| a.cmp(b)));
+        ways.sort_by_key(|(_, number)| std::cmp::Reverse(*number));
         let ways: Vec<String> = ways
             .into_iter()
             .map(|((how, site), number)| format!("{} at {site}: {how}", count(number)))
@@ -77,25 +69,21 @@ pub(super) fn attempts(facts: &Explained, all: bool) -> String {
         );
         out += &wrapped("... ", &more);
     }
-    let lost: f64 = made.iter().map(|attempt| attempt.wasted_proc_s).sum();
-    if lost > 0.0 {
-        out += &format!("{} processor-seconds wasted by failed attempts\n", count(libm::round(lost) as u64));
+    let wasted: f64 = made.iter().map(|attempt| attempt.wasted_proc_s).sum();
+    if wasted > 0.0 {
+        out +=
+            &format!("{} processor-seconds wasted by failed attempts\n", count(libm::round(wasted) as u64));
     }
     out
 }
 
 /// How an attempt ended, and why.
 fn ended(attempt: &Attempt) -> String {
-    match (ended_as(attempt), because(attempt)) {
+    match (attempt.ended, because(attempt)) {
         (None, _) => "-".to_owned(),
         (Some(how), None) => how.to_owned(),
         (Some(how), Some(why)) => format!("{how}: {why}"),
     }
-}
-
-/// How an attempt ended, in words; `None` if it had not ended by the instant that was asked about.
-pub(super) fn ended_as(attempt: &Attempt) -> Option<&str> {
-    attempt.ended
 }
 
 /// The cause of its end, in words.

@@ -2,18 +2,20 @@
 
 use std::collections::BTreeMap;
 
-use super::Held;
-use super::attempts::{attempts, because, ended_as};
+use super::BlockerFacts;
+use super::attempts::{attempts, because};
 use super::words::processors;
-use crate::experiment::{AtState, Explained, Stretch};
+use crate::experiment::{AssignedTo, AtState, Explained, Stretch};
 use crate::local::{Blocker, Explanation, Reason};
-use crate::report::figures::{count, duration};
+use crate::report::figures::{self, count, duration};
 use crate::units::{Clock, Span, Time};
 
 /// Width of the text, in characters.
 const WIDTH: usize = 100;
 /// Maximum number of blockers that are printed for a stretch.
 const MOST_HELD: usize = 6;
+/// Maximum number of assignments by the broker that are printed for a wait.
+const MOST_ASSIGNED: usize = 3;
 /// Maximum number of steps of a profile that are drawn.
 const MOST_STEPS: usize = 12;
 /// Length of the longest bar of a profile, in characters.
@@ -30,31 +32,23 @@ const WAITS: u32 = 1;
 pub fn explained_text(facts: &Explained, all: bool) -> String {
     let mut out = wrapped("", &headline(facts));
     if facts.started > 1 || facts.attempts.len() > 1 {
-        out += "\n";
-        out += &attempts(facts, all);
+        out += &format!("\n{}", attempts(facts, all));
     }
     if let Some(at) = &facts.at {
-        let instant = exact(at.at_s);
-        let which = at.attempt.map_or_else(String::new, |attempt| match facts.started {
-            0 | 1 => String::new(),
-            started => format!(", attempt {attempt} of {started}"),
-        });
-        let site = at.site.as_deref().unwrap_or("no site");
+        let attempt = at.attempt.filter(|_| facts.started > 1);
+        let which = attempt.map(|attempt| format!(", attempt {attempt} of {}", facts.started));
+        let (site, which) = (at.site.as_deref().unwrap_or("no site"), which.unwrap_or_default());
         let since = at.since_s.map(clock).unwrap_or_default();
-        match at.state {
-            AtState::ToCome => {
-                out += &format!("\nat {instant} it has not been submitted: it is submitted at {since}\n");
-            }
-            AtState::Runs => out += &format!("\nat {instant} it runs at {site}, since {since}{which}\n"),
-            AtState::Ended => out += &format!("\nat {instant} it has ended: {} at {since}\n", facts.outcome),
-            AtState::Waits => {}
-        }
+        let state = match at.state {
+            AtState::ToCome => Some(format!("has not been submitted: it is submitted at {since}")),
+            AtState::Runs => Some(format!("runs at {site}, since {since}{which}")),
+            AtState::Ended => Some(format!("has ended: {} at {since}", facts.outcome)),
+            AtState::Waits => None,
+        };
+        out += &state.map(|state| format!("\nat {} it {state}\n", exact(at.at_s))).unwrap_or_default();
     }
     out += &waits(facts, all);
-    for note in &facts.notes {
-        out += "\n";
-        out += &wrapped("note: ", note);
-    }
+    out.extend(facts.notes.iter().map(|note| format!("\n{}", wrapped("note: ", note))));
     out
 }
 
@@ -80,7 +74,7 @@ fn headline(facts: &Explained) -> String {
         out += &format!(" after {} attempts", count(facts.started.into()));
     }
     let last = facts.attempts.last().filter(|last| last.attempt == facts.started);
-    if let Some(how) = last.and_then(ended_as).filter(|how| *how != facts.outcome) {
+    if let Some(how) = last.and_then(|last| last.ended).filter(|how| *how != facts.outcome) {
         let which = if facts.started > 1 { "the last" } else { "its attempt" };
         out += &format!(", {which} {how}");
     }
@@ -101,10 +95,8 @@ pub(super) fn shares<'a>(stretches: impl Iterator<Item = &'a Stretch>) -> Vec<(S
     let mut all: BTreeMap<String, (f64, u64)> = BTreeMap::new();
     for stretch in stretches {
         // At the dispatcher a job may wait for several sites.
-        let why = stretch.reason().map_or_else(
-            || stretch.place.name().split(',').next().unwrap_or_default().to_owned(),
-            |reason: Reason| reason.to_string(),
-        );
+        let place = || stretch.place.name().split(',').next().unwrap_or_default().to_owned();
+        let why = stretch.reason().map_or_else(place, |reason: Reason| reason.to_string());
         let (long, number) = all.entry(why).or_default();
         *long += stretch.long();
         *number += 1;
@@ -116,32 +108,54 @@ pub(super) fn shares<'a>(stretches: impl Iterator<Item = &'a Stretch>) -> Vec<(S
 
 /// All waits of the job.
 fn waits(facts: &Explained, all: bool) -> String {
-    let several = facts.started > 1;
     let last = facts.stretches.last().map_or(0, |stretch| stretch.attempt);
     let first = facts.stretches.first().map_or(0, |stretch| stretch.attempt);
     let long = !all && facts.at.is_none() && facts.attempts.len() > MOST;
-    let told = |attempt: u32| !long || attempt < first + WAITS || attempt + WAITS > last.min(facts.started);
-    let between: Vec<&Stretch> = facts.stretches.iter().filter(|stretch| !told(stretch.attempt)).collect();
+    let shown = |attempt: u32| !long || attempt < first + WAITS || attempt + WAITS > last.min(facts.started);
+    let between: Vec<&Stretch> = facts.stretches.iter().filter(|stretch| !shown(stretch.attempt)).collect();
     let mut summed = false;
     let mut out = String::new();
     for wait in facts.stretches.chunk_by(|one, other| one.attempt == other.attempt) {
-        if told(wait[0].attempt) {
-            out += &wait_before(wait, facts, several, all);
+        if shown(wait[0].attempt) {
+            out += &wait_before(wait, facts, all);
+            out += &assigned_in(wait, facts, all);
         } else if !summed && let (Some(begin), Some(end)) = (between.first(), between.last()) {
             summed = true;
             // An attempt that did not wait has no stretch, so only attempts that waited are named.
             let lead = match (begin.attempt, end.attempt) {
-                (one, other) if one == other => {
-                    format!("the wait before attempt {one} (`--all` shows it): ")
-                }
-                (one, other) => {
-                    format!("the waits before attempts {one} to {other} (`--all` shows each): ")
-                }
+                (one, other) if one == other => format!("the wait before attempt {one} (`--all` shows it)"),
+                (one, other) => format!("the waits before attempts {one} to {other} (`--all` shows each)"),
             };
-            let more = lead + &sum(&between);
-            out += "\n";
-            out += &wrapped("", &more);
+            out += &format!("\n{}", wrapped("", &format!("{lead}: {}", sum(&between))));
         }
+    }
+    out
+}
+
+/// The broker's assignments within a wait.
+fn assigned_in(wait: &[Stretch], facts: &Explained, all: bool) -> String {
+    let (Some(first), Some(last)) = (wait.first(), wait.last()) else { return String::new() };
+    let within = |one: &&AssignedTo| first.from_s <= one.at_s && one.at_s <= last.to_s;
+    let assigned: Vec<&AssignedTo> = facts.assigned.iter().filter(within).collect();
+    let most = if all { assigned.len() } else { MOST_ASSIGNED };
+    let mut out = String::new();
+    for one in assigned.iter().take(most) {
+        out += &format!("\nat {} the broker assigned it to {}; it compared\n", clock(one.at_s), one.pool);
+        for pool in &one.compared {
+            let mut line = match (pool.start_s, pool.end_s) {
+                (Some(start), Some(end)) => {
+                    format!("{}: expected start {}, completion {}", pool.pool, clock(start), clock(end))
+                }
+                _ => format!("{}: too few processors are up", pool.pool),
+            };
+            for (name, value) in &pool.values {
+                line += &format!(", {name} {value:.3}");
+            }
+            out += &wrapped("  - ", &line);
+        }
+    }
+    if let Some(more) = assigned.len().checked_sub(most).filter(|more| *more > 0) {
+        out += &format!("and {} more assignments (`--all`)\n", count(more as u64));
     }
     out
 }
@@ -156,25 +170,22 @@ fn sum(stretches: &[&Stretch]) -> String {
         })
         .collect();
     let held = held(stretches);
-    let most: Vec<String> =
-        held.iter().take(3).map(|held| format!("{} for {}", held.who, duration(held.for_s))).collect();
+    let most = held.iter().take(3).map(|held| format!("{} for {}", held.who, duration(held.for_s)));
     match held.len() {
         0 => reasons.join(", "),
-        _ => format!("{}; blocking jobs: {}", reasons.join(", "), most.join(", ")),
+        _ => format!("{}; blocking jobs: {}", reasons.join(", "), most.collect::<Vec<_>>().join(", ")),
     }
 }
 
 /// The blockers of the job in these stretches: as first described, with their total time.
-fn held(stretches: &[&Stretch]) -> Vec<Held> {
-    let mut found: Vec<Held> = Vec::new();
+fn held(stretches: &[&Stretch]) -> Vec<BlockerFacts> {
+    let mut found: Vec<BlockerFacts> = Vec::new();
     let mut places: BTreeMap<(String, &str), usize> = BTreeMap::new();
     for one in stretches.iter().flat_map(|stretch| stretch.held()) {
-        match places.get(&(one.who.clone(), one.kind)) {
-            Some(at) => found[*at].for_s += one.for_s,
-            None => {
-                places.insert((one.who.clone(), one.kind), found.len());
-                found.push(one);
-            }
+        let at = *places.entry((one.who.clone(), one.kind)).or_insert(found.len());
+        match found.get_mut(at) {
+            Some(known) => known.for_s += one.for_s,
+            None => found.push(one),
         }
     }
     // Blockers that the policy names as decisive come first in the first stretch; beyond that, those that blocked for longest come
@@ -185,7 +196,7 @@ fn held(stretches: &[&Stretch]) -> Vec<Held> {
 
 /// The wait before one attempt. If it has many stretches, consecutive ones under the same rule are merged, and only the first and
 /// last merged ones are printed.
-fn wait_before(wait: &[Stretch], facts: &Explained, several: bool, all: bool) -> String {
+fn wait_before(wait: &[Stretch], facts: &Explained, all: bool) -> String {
     let each = all || wait.len() <= MOST;
     let parts: Vec<&[Stretch]> = wait.chunk_by(|one, other| !each && one.is_like(other)).collect();
     let left_out = if all || parts.len() <= MOST { 0..0 } else { ENDS..parts.len() - ENDS };
@@ -193,7 +204,7 @@ fn wait_before(wait: &[Stretch], facts: &Explained, several: bool, all: bool) ->
     let mut drawn = false;
     for (at, part) in parts.iter().enumerate() {
         if !left_out.contains(&at) {
-            out += &told(part, facts, several);
+            out += &period(part, facts);
             if let Some(begin) = part[0].begin.as_ref().filter(|begin| !drawn && begin.profile.len() > 1) {
                 drawn = true;
                 out += &profile(&part[0], begin);
@@ -201,59 +212,52 @@ fn wait_before(wait: &[Stretch], facts: &Explained, several: bool, all: bool) ->
         } else if at == left_out.start {
             let between: Vec<&Stretch> = parts[left_out.clone()].iter().copied().flatten().collect();
             let until = between.last().map_or(part[0].from_s, |last| last.to_s);
-            let long = until - part[0].from_s;
-            let lead = format!(
-                "... {} more periods until {} ({}), shown with `--all`: ",
+            let more = format!(
+                "... {} more periods until {} ({}), shown with `--all`: {}",
                 count(between.len() as u64),
                 clock(until),
-                duration(long)
+                duration(until - part[0].from_s),
+                sum(&between)
             );
-            out += "\n";
-            out += &wrapped("", &(lead + &sum(&between)));
+            out += &format!("\n{}", wrapped("", &more));
         }
     }
     out
 }
 
 /// A stretch, or several that share one rule.
-fn told(part: &[Stretch], facts: &Explained, several: bool) -> String {
+fn period(part: &[Stretch], facts: &Explained) -> String {
     let (Some(first), Some(last)) = (part.first(), part.last()) else { return String::new() };
     let reason = first.reason().map_or_else(String::new, |reason| format!(": {reason}"));
-    let within = facts
-        .attempts
-        .iter()
-        .any(|attempt| attempt.attempt == first.attempt && attempt.start_s <= first.from_s);
-    let which = match (several, within) {
-        (false, _) => String::new(),
-        (true, true) => format!(", within attempt {}", first.attempt),
-        (true, false) if first.attempt > facts.started => ", after the last attempt".to_owned(),
-        (true, false) => format!(", before attempt {}", first.attempt),
+    let mut attempts = facts.attempts.iter();
+    let within = attempts.any(|at| at.attempt == first.attempt && at.start_s <= first.from_s);
+    let which = match facts.started {
+        0 | 1 => String::new(),
+        _ if within => format!(", within attempt {}", first.attempt),
+        started if first.attempt > started => ", after the last attempt".to_owned(),
+        _ => format!(", before attempt {}", first.attempt),
     };
     let long = last.to_s - first.from_s;
-    let mut out = if long > 0.0 {
-        let told = if long < 60.0 { String::new() } else { format!(" ({})", duration(long)) };
-        let (from, to) = (clock(first.from_s), clock(last.to_s));
-        format!("\nfrom {from} to {to}{told}, {}{which}{reason}\n", first.place.name())
-    } else {
-        format!("\nat {}, {}{which}{reason}\n", clock(first.from_s), first.place.name())
+    let (from, to) = (clock(first.from_s), clock(last.to_s));
+    let when = match long {
+        long if long >= 60.0 => format!("from {from} to {to} ({})", duration(long)),
+        long if long > 0.0 => format!("from {from} to {to}"),
+        _ => format!("at {from}"),
     };
+    let mut out = format!("\n{when}, {}{which}{reason}\n", first.place.name());
     out += &wrapped("  ", &first.rule());
-    let stretches: Vec<&Stretch> = part.iter().collect();
-    let held = held(&stretches);
+    let held = held(&part.iter().collect::<Vec<_>>());
     for one in held.iter().take(MOST_HELD) {
         // A blocker that blocked all the time needs no duration.
-        let long =
-            if one.for_s < long { format!("; blocking for {}", duration(one.for_s)) } else { String::new() };
-        out += &wrapped("  - ", &format!("{} {}{long}", one.who, one.how));
+        let blocking = (one.for_s < long).then(|| format!("; blocking for {}", duration(one.for_s)));
+        out += &wrapped("  - ", &format!("{} {}{}", one.who, one.how, blocking.unwrap_or_default()));
     }
-    if let Some(more) = held.len().checked_sub(MOST_HELD).filter(|more| *more > 0) {
-        out += &format!("  - and {} more\n", count(more as u64));
+    if held.len() > MOST_HELD {
+        out += &format!("  - and {} more\n", count((held.len() - MOST_HELD) as u64));
     }
     if part.len() > 1 {
-        out += &format!(
-            "  in {} periods, with other blocking jobs each time (`--all`)\n",
-            count(part.len() as u64)
-        );
+        let periods = count(part.len() as u64);
+        out += &format!("  in {periods} periods, with other blocking jobs each time (`--all`)\n");
     }
     out
 }
@@ -281,23 +285,9 @@ fn secs(value: f64) -> String {
 
 /// Text at most [`WIDTH`] wide: the first line follows `lead`, and the others are indented to it.
 pub(super) fn wrapped(lead: &str, text: &str) -> String {
-    let indent = " ".repeat(lead.chars().count());
-    let (mut out, mut line) = (String::new(), lead.to_owned());
-    let mut empty = true;
-    for word in text.split(' ') {
-        if !empty && line.chars().count() + 1 + word.chars().count() > WIDTH {
-            out += &line;
-            out.push('\n');
-            line.clone_from(&indent);
-            empty = true;
-        }
-        if !empty {
-            line.push(' ');
-        }
-        line += word;
-        empty = false;
-    }
-    out + &line + "\n"
+    let indent = lead.chars().count();
+    let lines = figures::wrapped(text, WIDTH - indent);
+    format!("{lead}{}\n", lines.join(&format!("\n{:indent$}", "")))
 }
 
 /// A chart of the free processors over time.
@@ -315,27 +305,23 @@ fn profile(stretch: &Stretch, begin: &Explanation) -> String {
         _ => None,
     };
     let own = begin.start.filter(|start| Some(*start) != begin.shadow);
-    let marks: Vec<(Time, String)> = [
+    let marks = [
         begin.shadow.map(|shadow| (shadow, "shadow time".to_owned())),
         own.map(|start| (start, "its start as planned".to_owned())),
         behind,
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
+    ];
     for (at, (since, free)) in steps.iter().enumerate() {
         if left_out > 0 && at == kept_front {
             out += &format!("  {:>16}   and {} steps more\n", "...", count(left_out as u64));
         }
-        if left_out > 0 && at >= kept_front && at < kept_front + left_out {
+        if (kept_front..kept_front + left_out).contains(&at) {
             continue;
         }
-        let length = libm::round(f64::from((*free).max(0)) / f64::from(most) * BAR) as usize;
-        let mark: Vec<&str> =
-            marks.iter().filter(|(time, _)| time == since).map(|(_, word)| word.as_str()).collect();
-        let mark = if mark.is_empty() { String::new() } else { format!(" <- {}", mark.join(", ")) };
-        let since = clock(since.as_secs_f64());
-        let line = format!("  {since:>16} {free:>7} {}{mark}", "#".repeat(length));
+        let bar = "#".repeat(libm::round(f64::from((*free).max(0)) / f64::from(most) * BAR) as usize);
+        let here = marks.iter().flatten().filter(|(time, _)| time == since).map(|(_, word)| word.as_str());
+        let here = here.collect::<Vec<_>>().join(", ");
+        let mark = if here.is_empty() { String::new() } else { format!(" <- {here}") };
+        let line = format!("  {:>16} {free:>7} {bar}{mark}", clock(since.as_secs_f64()));
         out += line.trim_end();
         out.push('\n');
     }

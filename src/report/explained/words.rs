@@ -1,14 +1,15 @@
 //! The sentences of explanations.
 
 use crate::experiment::WaitPlace;
-use crate::local::{Compress, Explanation, Skipped, Who, Why};
+use crate::local::{Compress, Explanation, Skipped, Why};
+use crate::model::JobRef;
 use crate::units::Clock;
 
 /// The rule that makes a job wait, as a sentence without its full stop.
-pub fn rule(told: &Explanation) -> String {
-    let needs = processors(told.needs);
-    let lacks = || format!("{needs}, and {}", are(told.free, "free"));
-    match &told.why {
+pub fn rule(of: &Explanation) -> String {
+    let needs = processors(of.needs);
+    let lacks = || format!("{needs}, and {}", are(of.free, "free"));
+    match &of.why {
         Why::Starts => "nothing is in its way".to_owned(),
         Why::FirstInLine { reserved: false } => format!("it is the head of the queue, needs {}", lacks()),
         Why::FirstInLine { reserved: true } => {
@@ -20,14 +21,14 @@ pub fn rule(told: &Explanation) -> String {
         Why::TooFew { skipped } => format!("it needs {}{}", lacks(), and_skipped(skipped.as_ref())),
         Why::NobodyOvertakes { first, needs, would_do } => {
             let end = if *would_do { ", enough for this job" } else { "" };
-            let lacks = format!("{}, and {}", processors(*needs), are(told.free, "free"));
+            let lacks = format!("{}, and {}", processors(*needs), are(of.free, "free"));
             format!("no job may pass the head of the queue: {first} needs {lacks}{end}")
         }
         Why::FirstForPlaces { most } => {
-            format!("it is the head of the queue and needs {}", places(told.needs, *most, told.free))
+            format!("it is the head of the queue and needs {}", places(of.needs, *most, of.free))
         }
         Why::PlacesBefore { first, needs, most } => {
-            let needs = places(*needs, *most, told.free);
+            let needs = places(*needs, *most, of.free);
             format!("no job may pass the head of the queue: {first} needs {needs}")
         }
         Why::AsksForLater { start, kept_back: false } => {
@@ -103,15 +104,15 @@ fn places(needs: u32, most: u32, open: u32) -> String {
     format!("{} with fewer than {most} jobs, and {there}", processors(needs))
 }
 
-fn delayed(first: Option<&Who>) -> String {
-    let one = |first: &Who| format!("{first}, the head of the queue, which is");
+fn delayed(first: Option<&JobRef>) -> String {
+    let one = |first: &JobRef| format!("{first}, the head of the queue, which is");
     first.map_or_else(|| "dedicated jobs, which are".to_owned(), one)
 }
 
 fn and_skipped(skipped: Option<&Skipped>) -> String {
-    let told =
-        |skipped: &Skipped| format!("; it has been skipped {} of {} times", skipped.times, skipped.most);
-    skipped.map_or_else(String::new, told)
+    skipped.map_or_else(String::new, |skipped| {
+        format!("; it has been skipped {} of {} times", skipped.times, skipped.most)
+    })
 }
 
 impl WaitPlace {

@@ -1,6 +1,6 @@
 //! Lines under the tables: outcomes of jobs, decisions of the broker, and the time of the run itself.
 
-use super::super::figures::{count, duration, number};
+use super::super::figures::{count, duration, number, wrapped};
 use super::super::tables::{commands, dedicated, outcomes, processor_time};
 use super::WIDTH;
 use crate::metrics::{GridSummary, Quantiles};
@@ -13,57 +13,56 @@ pub(super) fn facts(run: &GridSummary) -> Vec<(&'static str, String)> {
             facts.push((name, outcomes(of)));
         }
     }
-    facts.extend(dedicated(&run.measures).map(|told| ("dedicated jobs", told)));
-    facts.extend(run.elastic.as_ref().map(|told| ("elastic commands", commands(told))));
-    if let Some(broker) = broker(run) {
-        facts.push(("broker", broker));
-    }
+    facts.extend(of_some_jobs(run));
+    facts.extend(broker(run).map(|broker| ("broker", broker)));
     facts.push(("processor time", processor_time(&run.account.usage)));
     facts.extend(backlog(run));
-    if let Some(drain) = run.drain_s {
-        facts.push(("drain", format!("{} after the window", duration(drain))));
-    }
-    let own = &run.facts.times;
-    facts.push((
-        "run time",
-        format!(
-            "{:.3} s (read {:.3} s, schedule {:.3} s, write {:.3} s)",
-            run.facts.wall_s, own.read_s, own.schedule_s, own.write_s
-        ),
-    ));
+    facts.push(("run time", format!("{:.3} s ({})", run.facts.wall_s, run_time(run, "emulate"))));
     facts.push(("fingerprint", run.fingerprint.to_string()));
-    facts.push(("definitions", definitions(run)));
+    let more = ["local = of a site's own users; grid = sent by the broker"];
+    facts.push(("definitions", definitions(run, &["wait", "response", "submission", "wasted"], &more)));
     facts
 }
 
-/// The number of jobs in the system over time.
-pub(super) fn backlog(run: &GridSummary) -> Option<(&'static str, String)> {
-    let backlog = run.backlog.as_ref()?;
-    let [first, second, last] =
-        [backlog.first_third, backlog.second_third, backlog.last_third].map(|mean| number(Some(mean), 1));
-    let told = format!(
-        "mean jobs in the system: {first} in the first third of the {}, {second} in the second, {last} in the last; {} at the end",
-        if run.measure.is_some() { "window" } else { "submissions" },
-        count(backlog.at_end)
-    );
-    Some(("backlog", told))
+/// Dedicated jobs and elastic commands, if there are any.
+pub(super) fn of_some_jobs(run: &GridSummary) -> impl Iterator<Item = (&'static str, String)> {
+    let dedicated = dedicated(&run.measures).map(|starts| ("dedicated jobs", starts));
+    dedicated.into_iter().chain(run.elastic.as_ref().map(|of| ("elastic commands", commands(of))))
+}
+
+/// The parts of the wall-clock time of the run; `verb` names the middle one.
+pub(super) fn run_time(run: &GridSummary, verb: &str) -> String {
+    let times = &run.facts.times;
+    format!("read {:.3} s, {verb} {:.3} s, write {:.3} s", times.read_s, times.schedule_s, times.write_s)
+}
+
+/// The number of jobs in the system over time, and how long the last ones ran after the window.
+pub(super) fn backlog(run: &GridSummary) -> impl Iterator<Item = (&'static str, String)> {
+    let backlog = run.backlog.as_ref().map(|backlog| {
+        let [first, second, last] =
+            [backlog.first_third, backlog.second_third, backlog.last_third].map(|mean| number(Some(mean), 1));
+        let over = if run.measure.is_some() { "window" } else { "submissions" };
+        let means = format!(
+            "mean jobs in the system: {first} in the first third of the {over}, {second} in the second, {last} in the last; {} at the end of the {over}",
+            count(backlog.at_end)
+        );
+        ("backlog", means)
+    });
+    let drain = run.drain_s.map(|drain| ("last end", format!("{} after the window", duration(drain))));
+    backlog.into_iter().chain(drain)
 }
 
 fn broker(run: &GridSummary) -> Option<String> {
     let broker = run.facts.broker.as_ref()?;
-    let picture = if broker.monitoring_interval_s > 0.0 {
-        format!("every {}", duration(broker.monitoring_interval_s))
-    } else {
-        "at every change".to_owned()
+    let reports = match broker.monitoring_interval_s {
+        interval if interval > 0.0 => format!("every {}", duration(interval)),
+        _ => "at every change".to_owned(),
     };
-    let mut out = format!("{}; sites report {picture}", broker.policy);
+    let mut out = format!("{}; sites report {reports}", broker.policy);
     let age = &run.information_age;
     if let (Some(mean), Some(max)) = (age.mean_s, age.max_s) {
-        let [mean, max] = [mean, max].map(duration);
-        out += &format!(
-            "; {} assignments, information age {mean} on average, {max} at most",
-            count(age.assignments)
-        );
+        let ([mean, max], assignments) = ([mean, max].map(duration), count(age.assignments));
+        out += &format!("; {assignments} assignments, information age {mean} on average, {max} at most");
     }
     out += match broker.replan {
         Replan::Never => "; never replans",
@@ -87,16 +86,13 @@ fn broker(run: &GridSummary) -> Option<String> {
     Some(out)
 }
 
-fn definitions(run: &GridSummary) -> String {
-    let shown = |id: &str| {
-        matches!(id, "wait" | "response" | "submission")
-            || id.starts_with("bsld")
-            || (id == "wasted" && run.has_churn())
-    };
+/// The definitions of the slowdown and of these measures (of wasted work only if there was churn), then `more`, a line each.
+pub(super) fn definitions(run: &GridSummary, of: &[&str], more: &[&str]) -> String {
+    let shown = |id: &str| id.starts_with("bsld") || of.contains(&id) && (id != "wasted" || run.has_churn());
     let listed = run.definitions.iter().filter(|definition| shown(&definition.id));
     let mut out: Vec<_> =
         listed.map(|definition| format!("{} = {}", definition.id, definition.meaning)).collect();
-    out.push("local = of a site's own users; grid = sent by the broker".to_owned());
+    out.extend(more.iter().map(|line| (*line).to_owned()));
     if run.quantiles == Quantiles::Sketch {
         out.push("~: approximation, at most 0.1 % too high".to_owned());
     }
@@ -128,19 +124,4 @@ pub(super) fn lines(facts: &[(&str, String)]) -> String {
         }
     }
     out.join("\n")
-}
-
-/// Splits a line between words into lines of at most `room` characters.
-pub(super) fn wrapped(line: &str, room: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in line.split(' ') {
-        match lines.last_mut() {
-            Some(last) if last.chars().count() + 1 + word.chars().count() <= room => {
-                last.push(' ');
-                last.push_str(word);
-            }
-            _ => lines.push(word.to_owned()),
-        }
-    }
-    lines
 }

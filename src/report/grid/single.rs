@@ -1,23 +1,21 @@
 //! The tables of one run of one site without a broker: a replay, or such a scenario.
 
 use super::super::figures::{count, decimals, duration, jobs, number, percent};
-use super::super::tables::{
-    class_table, commands, dedicated, measures_table, outcomes, processor_time, recorded_waits_table,
-};
-use super::facts::{backlog, lines, noted};
-use super::{lost, measured};
-use crate::metrics::{GridSummary, Quantiles, SingleSite};
+use super::super::tables::{class_table, measures_table, outcomes, processor_time, recorded_waits_table};
+use super::facts::{backlog, definitions, lines, noted, of_some_jobs, run_time};
+use super::{measured, wasted};
+use crate::metrics::{GridSummary, SingleSite};
 use crate::model::InstantOrder;
 
 /// The measures of all jobs, then their outcomes, the use of processors and the time of the run itself, then the measures by class.
 pub(super) fn tables(run: &GridSummary, of: &SingleSite) -> String {
     let mut parts = vec![heading(run, of), measures_table(&run.measures, run.quantiles)];
     if run.has_churn() {
-        parts.push(lost::lost(&run.churn));
+        parts.push(wasted::wasted(&run.churn));
     }
     parts.push(lines(&facts(run, of)));
     parts.extend(class_table(&run.class_preset, &run.classes, run.quantiles));
-    parts.extend(Some(recorded_waits_table(&of.recorded_waits)).filter(|waits| !waits.is_empty()));
+    parts.extend(recorded_waits_table(&of.recorded_waits));
     parts.extend(Some(noted(run).collect::<Vec<_>>().join("\n")).filter(|notes| !notes.is_empty()));
     parts.join("\n\n") + "\n"
 }
@@ -54,10 +52,9 @@ fn heading(run: &GridSummary, of: &SingleSite) -> String {
 }
 
 fn facts(run: &GridSummary, of: &SingleSite) -> Vec<(&'static str, String)> {
-    let (times, account) = (&run.facts.times, &run.account);
+    let account = &run.account;
     let mut facts = vec![("outcomes", outcomes(&run.measures))];
-    facts.extend(dedicated(&run.measures).map(|told| ("dedicated jobs", told)));
-    facts.extend(run.elastic.as_ref().map(|told| ("elastic commands", commands(told))));
+    facts.extend(of_some_jobs(run));
     facts.push(("utilization", utilization(run)));
     facts.push(("processor time", processor_time(&account.usage)));
     let makespan = run.makespan.map_or("-".to_owned(), |secs| {
@@ -67,22 +64,15 @@ fn facts(run: &GridSummary, of: &SingleSite) -> Vec<(&'static str, String)> {
     facts.push(("makespan", makespan));
     facts.push(("longest queue", jobs(of.longest_queue)));
     facts.extend(backlog(run));
-    if let Some(drain) = run.drain_s {
-        facts.push(("drain", format!("{} after the window", duration(drain))));
-    }
     let energy = &account.energy;
     if energy.meter_kwh > 0.0 {
-        let kwh = |value: f64| number(Some(value), decimals([Some(energy.facility_kwh)]));
-        facts.push((
-            "energy",
-            format!(
-                "{} kWh IT energy (jobs {}, idle {}), {} kWh facility energy",
-                kwh(energy.meter_kwh),
-                kwh(energy.jobs_kwh),
-                kwh(energy.idle_kwh),
-                kwh(energy.facility_kwh)
-            ),
-        ));
+        let places = decimals([Some(energy.facility_kwh)]);
+        let [meter, jobs, idle, facility] =
+            [energy.meter_kwh, energy.jobs_kwh, energy.idle_kwh, energy.facility_kwh]
+                .map(|kwh| number(Some(kwh), places));
+        let energy =
+            format!("{meter} kWh IT energy (jobs {jobs}, idle {idle}), {facility} kWh facility energy");
+        facts.push(("energy", energy));
     }
     if let Some(cost) = energy.electricity_cost {
         facts.push(("electricity", number(Some(cost), 2)));
@@ -90,43 +80,21 @@ fn facts(run: &GridSummary, of: &SingleSite) -> Vec<(&'static str, String)> {
     if account.cost != 0.0 {
         facts.push(("cost", number(Some(account.cost), 2)));
     }
-    facts.push((
-        "run time",
-        format!(
-            "read {:.3} s, schedule {:.3} s, write {:.3} s",
-            times.read_s, times.schedule_s, times.write_s
-        ),
-    ));
+    facts.push(("run time", run_time(run, "schedule")));
     facts.push(("fingerprint", run.fingerprint.to_string()));
-    facts.push(("definitions", definitions(run)));
+    facts.push((
+        "definitions",
+        definitions(run, &["wait", "response", "utilization", "submission", "wasted"], &[]),
+    ));
     facts
 }
 
 fn utilization(run: &GridSummary) -> String {
     let account = &run.account;
-    if account.utilization.is_none() {
-        return "-".to_owned();
-    }
     let nominal = percent(account.utilization);
-    if account.utilization == account.utilization_available {
-        format!("{nominal} %")
-    } else {
-        format!("{nominal} % of nominal, {} % of available", percent(account.utilization_available))
+    match account.utilization {
+        None => nominal,
+        share if share == account.utilization_available => format!("{nominal} %"),
+        _ => format!("{nominal} % of nominal, {} % of available", percent(account.utilization_available)),
     }
-}
-
-/// The definitions of the three measures in the table and of the utilization, a line each.
-fn definitions(run: &GridSummary) -> String {
-    let shown = |id: &str| {
-        matches!(id, "wait" | "response" | "utilization" | "submission")
-            || id.starts_with("bsld")
-            || (id == "lost" && run.has_churn())
-    };
-    let listed = run.definitions.iter().filter(|definition| shown(&definition.id));
-    let mut out: Vec<_> =
-        listed.map(|definition| format!("{} = {}", definition.id, definition.meaning)).collect();
-    if run.quantiles == Quantiles::Sketch {
-        out.push("~: approximation, at most 0.1 % too high".to_owned());
-    }
-    out.join("\n")
 }

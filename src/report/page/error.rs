@@ -1,7 +1,7 @@
 //! Errors of making a report.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
@@ -47,6 +47,11 @@ pub enum ReportError {
 }
 
 impl ReportError {
+    /// The error of an operation on a file or folder.
+    pub(super) fn place(operation: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        move |source| Self::Place { operation, path: path.to_owned(), source }
+    }
+
     /// Returns advice for the user.
     pub fn hint(&self) -> Option<String> {
         match self {

@@ -8,22 +8,16 @@ use super::Table;
 use crate::model::Outcome;
 use crate::output::{FolderKind, RunFolder};
 use crate::report::figures::{count, duration, number};
-use crate::report::series::{Quantity, RunSeries};
-use crate::study::{MeasureInfo, flat_measures};
+use crate::report::lists::distinct;
+use crate::report::series::{Quantity, RunSeries, measure_title};
+use crate::study::flat_measures;
 use crate::units::unsigned_zero;
 
 /// Title of the row with the folder of a run.
 pub(super) const FOLDER: &str = "folder";
 
-/// The measures of the table over all jobs, in its order.
-const MEASURES: [&str; 35] = [
-    "jobs",
-    "outcomes.completed",
-    "outcomes.killed",
-    "outcomes.failed",
-    "outcomes.rejected",
-    "outcomes.cancelled",
-    "outcomes.unfinished",
+/// The measures of the table over all jobs, in its order, after the number of jobs and their outcomes.
+const MEASURES: [&str; 28] = [
     "mean_wait",
     "median_wait",
     "p95_wait",
@@ -57,20 +51,13 @@ const MEASURES: [&str; 35] = [
 /// The configuration of the runs, a column for each.
 pub(super) fn what_was_run(runs: &[(&RunFolder, &RunSeries)]) -> Table {
     let facts: Vec<Vec<(&str, String)>> = runs.iter().map(|(folder, series)| facts(folder, series)).collect();
-    let mut names: Vec<&str> = Vec::new();
-    for (name, _) in facts.iter().flatten() {
-        if !names.contains(name) {
-            names.push(name);
-        }
-    }
     let cell = |facts: &[(&str, String)], name: &str| {
-        facts
-            .iter()
-            .find(|(found, _)| *found == name)
-            .map_or_else(|| "–".to_owned(), |(_, said)| said.clone())
+        let fact = facts.iter().find(|(found, _)| *found == name);
+        fact.map_or_else(|| "–".to_owned(), |(_, value)| value.clone())
     };
-    let rows = names.iter().map(|name| {
-        std::iter::once((*name).to_owned()).chain(facts.iter().map(|facts| cell(facts, name))).collect()
+    let names = distinct(facts.iter().flatten().map(|(name, _)| *name));
+    let rows = names.into_iter().map(|name| {
+        std::iter::once(name.to_owned()).chain(facts.iter().map(|facts| cell(facts, name))).collect()
     });
     Table { rows: rows.collect(), ..Table::default() }
 }
@@ -104,43 +91,43 @@ fn facts(folder: &RunFolder, series: &RunSeries) -> Vec<(&'static str, String)> 
         if let Some(policy) = summary["broker"]["policy"].as_str() {
             facts.push(("broker", policy.to_owned()));
         }
-        let options = summary["options"].as_array().into_iter().flatten().filter_map(Value::as_str);
-        let options: Vec<&str> = options.collect();
+        let options: Vec<&str> = strings(&summary["options"]).collect();
         if !options.is_empty() {
             facts.push(("options", options.join(" ")));
         }
-        let window = &summary["measure"];
-        if let (Some(from), Some(to)) = (window["from"].as_f64(), window["to"].as_f64()) {
-            facts.push((
-                "measurement window",
-                format!("jobs submitted from {} to {}", duration(from), duration(to)),
-            ));
+        if let Some(window) = window(summary) {
+            facts.push(("measurement window", format!("jobs submitted {window}")));
         }
     }
-    let processors: u64 = series.sites.iter().map(|(_, processors)| processors).sum();
+    let processors = count(series.processors());
     let platform = match (&series.sites[..], series.sized) {
-        ([_], true) => format!("{} processors", count(processors)),
-        (sites, true) => format!("{} sites with {} processors", sites.len(), count(processors)),
-        (_, false) => format!("{} processors that were used", count(processors)),
+        ([_], true) => format!("{processors} processors"),
+        (sites, true) => format!("{} sites with {processors} processors", sites.len()),
+        (_, false) => format!("{processors} processors that were used"),
     };
     facts.push(("platform", platform));
-    let (from, to) = series.span;
+    let (from, to) = series.jobs.span;
     facts.push(("length", duration((to - from) as f64 / 1e6)));
     facts
 }
 
+/// The strings of a list.
+fn strings(list: &Value) -> impl Iterator<Item = &str> {
+    list.as_array().into_iter().flatten().filter_map(Value::as_str)
+}
+
+/// The measured window of a run: `from 1 d to 3 d`.
+fn window(summary: &Value) -> Option<String> {
+    let time = |key: &str| summary["measure"][key].as_f64().map(duration);
+    Some(format!("from {} to {}", time("from")?, time("to")?))
+}
+
 /// Notes of a run that a reader needs before trusting its figures.
 pub(super) fn notes(folder: &RunFolder) -> Vec<String> {
-    let notes = folder.summary().and_then(|summary| summary["notes"].as_array());
-    let mut notes: Vec<String> =
-        notes.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect();
-    if folder.summary().is_some_and(|summary| summary["backlog"]["unstable"] == Value::Bool(true)) {
-        notes.push(
-            "unstable: the backlog grew until the end, so the means depend on the length of the run"
-                .to_owned(),
-        );
-    }
-    notes
+    let Some(summary) = folder.summary() else { return Vec::new() };
+    let unstable = "unstable: the backlog grew until the end, so the means depend on the length of the run";
+    let unstable = (summary["backlog"]["unstable"] == Value::Bool(true)).then_some(unstable);
+    strings(&summary["notes"]).chain(unstable).map(str::to_owned).collect()
 }
 
 /// The measures of a run from its summary, or computed from its rows if it has no summary.
@@ -149,12 +136,12 @@ pub(super) fn measures(folder: &RunFolder, series: &RunSeries) -> BTreeMap<Strin
         return flat_measures(summary);
     }
     let mut measures = BTreeMap::new();
-    measures.insert("jobs".to_owned(), series.outcomes.iter().sum::<u64>() as f64);
-    for (name, jobs) in Outcome::NAMES.iter().zip(series.outcomes) {
+    measures.insert("jobs".to_owned(), series.jobs.outcomes.iter().sum::<u64>() as f64);
+    for (name, jobs) in Outcome::NAMES.iter().zip(series.jobs.outcomes) {
         measures.insert(format!("outcomes.{name}"), jobs as f64);
     }
     for (quantity, name) in Quantity::ALL.into_iter().zip(["wait", "response", "bounded_slowdown"]) {
-        let sorted = series.measured.sorted(quantity, |_| true);
+        let sorted = series.jobs.measured.sorted(quantity, |_| true);
         let count = sorted.len();
         if count == 0 {
             continue;
@@ -172,20 +159,18 @@ pub(super) fn measures(folder: &RunFolder, series: &RunSeries) -> BTreeMap<Strin
 /// Measures over all jobs: a column for each run, and with two runs or more the difference of each from the first.
 pub(super) fn all_jobs(titles: &[String], measures: &[BTreeMap<String, f64>]) -> Table {
     let mut rows = Vec::new();
-    for id in MEASURES {
+    let outcomes = Outcome::NAMES.map(|name| format!("outcomes.{name}"));
+    let ids = ["jobs"].into_iter().chain(outcomes.iter().map(String::as_str)).chain(MEASURES);
+    for id in ids {
         let values: Vec<Option<f64>> = measures.iter().map(|of| of.get(id).copied()).collect();
-        let told = values.iter().flatten().next().is_some();
         let nothing = values.iter().flatten().all(|value| *value == 0.0);
         // Rows for outcomes that no job had are left out.
-        if !told
-            || nothing
-                && (id.starts_with("outcomes.") || id.starts_with("energy.") || id == "cost" || id == "down")
-        {
+        let may_be_left_out =
+            id.starts_with("outcomes.") || id.starts_with("energy.") || id == "cost" || id == "down";
+        if values.iter().all(Option::is_none) || nothing && may_be_left_out {
             continue;
         }
-        let info = MeasureInfo::of(id);
-        let name = if info.unit.is_empty() { info.title } else { format!("{} ({})", info.title, info.unit) };
-        let mut row = vec![name];
+        let mut row = vec![measure_title(id)];
         row.extend(values.iter().map(|value| value.map_or_else(|| "–".to_owned(), |value| shown(id, value))));
         if measures.len() == 2 {
             row.push(match (values[0], values[1]) {
@@ -198,12 +183,9 @@ pub(super) fn all_jobs(titles: &[String], measures: &[BTreeMap<String, f64>]) ->
         }
         rows.push(row);
     }
-    let mut head = vec![String::new()];
-    head.extend(titles.iter().cloned());
-    if measures.len() == 2 {
-        head.push("difference".to_owned());
-    }
-    let head = if measures.len() == 1 { Vec::new() } else { head };
+    let difference = (measures.len() == 2).then(|| "difference".to_owned());
+    let head = [String::new()].into_iter().chain(titles.iter().cloned()).chain(difference);
+    let head = if measures.len() == 1 { Vec::new() } else { head.collect() };
     Table { caption: "All jobs that count".to_owned(), head, rows, numbers: true }
 }
 
@@ -261,124 +243,98 @@ fn first_place(value: f64) -> Option<usize> {
     some.then(|| (-libm::floor(libm::log10(value.abs()))).max(0.0) as usize)
 }
 
+/// The title of a column, and its cell in a row.
+type Column<'a, T> = (&'a str, &'a dyn Fn(&T) -> String);
+
+fn table<T>(caption: &str, rows: &[T], columns: &[Column<'_, T>]) -> Table {
+    let head = columns.iter().map(|(title, _)| (*title).to_owned()).collect();
+    let cells = |row: &T| columns.iter().map(|(_, cell)| cell(row)).collect();
+    Table { caption: caption.to_owned(), head, rows: rows.iter().map(cells).collect(), numbers: true }
+}
+
+fn figure(value: &Value, decimals: usize) -> String {
+    number(value.as_f64(), decimals)
+}
+
+fn percent(share: &Value, decimals: usize) -> String {
+    share.as_f64().map_or_else(|| "–".to_owned(), |share| format!("{:.decimals$} %", share * 100.0))
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
 /// A row for each site.
 pub(super) fn sites(summary: &Value) -> Option<Table> {
     let sites = summary["sites"].as_array().filter(|sites| !sites.is_empty())?;
-    let head = [
-        "site",
-        "policy",
-        "processors",
-        "jobs",
-        "mean wait (s)",
-        "mean bounded slowdown",
-        "utilization",
-        "down",
-        "energy (kWh)",
-        "cost",
+    let columns: [Column<'_, Value>; 10] = [
+        ("site", &|site| text(&site["name"])),
+        ("policy", &|site| text(&site["policy"])),
+        ("processors", &|site| figure(&site["processors"], 0)),
+        ("jobs", &|site| figure(&site["jobs"], 0)),
+        ("mean wait (s)", &|site| figure(&site["mean_wait"], 1)),
+        ("mean bounded slowdown", &|site| figure(&site["mean_bounded_slowdown"], 2)),
+        ("utilization", &|site| percent(&site["utilization"], 1)),
+        ("down", &|site| percent(&site["down"], 1)),
+        ("energy (kWh)", &|site| figure(&site["energy"]["meter_kwh"], 1)),
+        ("cost", &|site| figure(&site["cost"], 2)),
     ];
-    let rows = sites.iter().map(|site| {
-        let figure = |value: &Value, decimals| number(value.as_f64(), decimals);
-        let share = |value: &Value| {
-            value.as_f64().map_or_else(|| "–".to_owned(), |share| format!("{:.1} %", share * 100.0))
-        };
-        vec![
-            site["name"].as_str().unwrap_or_default().to_owned(),
-            site["policy"].as_str().unwrap_or_default().to_owned(),
-            figure(&site["processors"], 0),
-            figure(&site["jobs"], 0),
-            figure(&site["mean_wait"], 1),
-            figure(&site["mean_bounded_slowdown"], 2),
-            share(&site["utilization"]),
-            share(&site["down"]),
-            figure(&site["energy"]["meter_kwh"], 1),
-            figure(&site["cost"], 2),
-        ]
-    });
-    Some(table("By site", &head, rows.collect()))
+    Some(table("By site", sites, &columns))
 }
 
 /// Jobs of the sites' own users, and of the grid.
 pub(super) fn origins(summary: &Value) -> Option<Table> {
     let parts = [("jobs of the sites' own users", &summary["local"]), ("jobs of the grid", &summary["grid"])];
-    let parts: Vec<_> =
-        parts.into_iter().filter(|(_, part)| part["jobs"].as_u64().unwrap_or(0) > 0).collect();
-    (parts.len() > 1).then(|| group_table("Local and grid jobs", "", parts))
+    let some = parts.iter().all(|(_, part)| part["jobs"].as_u64().unwrap_or(0) > 0);
+    some.then(|| group_table("Local and grid jobs", "", &parts))
 }
 
 /// A row for each job class.
 pub(super) fn classes(summary: &Value) -> Option<Table> {
     let classes = summary["classes"].as_array().filter(|classes| classes.len() > 1)?;
-    let rows = classes.iter().map(|class| (class["class"].as_str().unwrap_or_default(), class)).collect();
-    Some(group_table("By class", "class", rows))
+    let rows = classes.iter().map(|class| (class["class"].as_str().unwrap_or_default(), class));
+    Some(group_table("By class", "class", &rows.collect::<Vec<_>>()))
 }
 
-fn group_table(caption: &str, first: &str, groups: Vec<(&str, &Value)>) -> Table {
-    let head = [
-        first,
-        "jobs",
-        "mean wait (s)",
-        "median wait",
-        "95 % wait",
-        "mean response (s)",
-        "mean bounded slowdown",
-        "95 % slowdown",
+fn group_table(caption: &str, first: &str, groups: &[(&str, &Value)]) -> Table {
+    let columns: [Column<'_, (&str, &Value)>; 8] = [
+        (first, &|(name, _)| (*name).to_owned()),
+        ("jobs", &|(_, group)| figure(&group["jobs"], 0)),
+        ("mean wait (s)", &|(_, group)| figure(&group["mean_wait"], 1)),
+        ("median wait", &|(_, group)| figure(&group["median_wait"], 1)),
+        ("95 % wait", &|(_, group)| figure(&group["p95_wait"], 1)),
+        ("mean response (s)", &|(_, group)| figure(&group["mean_response"], 1)),
+        ("mean bounded slowdown", &|(_, group)| figure(&group["mean_bounded_slowdown"], 2)),
+        ("95 % slowdown", &|(_, group)| figure(&group["p95_bounded_slowdown"], 2)),
     ];
-    let rows = groups.into_iter().map(|(name, group)| {
-        let figure = |key: &str, decimals| number(group[key].as_f64(), decimals);
-        vec![
-            name.to_owned(),
-            figure("jobs", 0),
-            figure("mean_wait", 1),
-            figure("median_wait", 1),
-            figure("p95_wait", 1),
-            figure("mean_response", 1),
-            figure("mean_bounded_slowdown", 2),
-            figure("p95_bounded_slowdown", 2),
-        ]
-    });
-    table(caption, &head, rows.collect())
+    table(caption, groups, &columns)
 }
 
 /// Work wasted by churn and kills, by cause.
-pub(super) fn lost(summary: &Value) -> Option<Table> {
-    let lost = summary["churn"]["wasted"].as_array()?;
-    let some: Vec<&Value> = lost.iter().filter(|lost| lost["attempts"] != 0).collect();
-    if some.is_empty() {
+pub(super) fn wasted(summary: &Value) -> Option<Table> {
+    let causes = summary["churn"]["wasted"].as_array()?.iter().filter(|of| of["attempts"] != 0);
+    let causes: Vec<&Value> = causes.collect();
+    if causes.is_empty() {
         return None;
     }
-    let window = &summary["measure"];
-    let within = window["from"].as_f64().zip(window["to"].as_f64());
-    let within = within.map(|(from, to)| format!("from {} to {}", duration(from), duration(to)));
-    let left = |lost: &&Value| lost["cause"].as_str().is_some_and(|cause| cause.ends_with(" left"));
-    let caption = match within {
-        Some(within) if some.iter().all(left) => format!("Wasted work {within}"),
-        Some(within) if some.iter().any(left) => {
-            format!("Wasted work: by machines and sites that left, {within}; other causes, in the whole run")
+    let left = |of: &&Value| of["cause"].as_str().is_some_and(|cause| cause.ends_with(" left"));
+    let caption = match window(summary) {
+        Some(window) if causes.iter().all(left) => format!("Wasted work {window}"),
+        Some(window) if causes.iter().any(left) => {
+            format!("Wasted work: by machines and sites that left, {window}; other causes, in the whole run")
         }
         Some(_) => "Wasted work in the whole run".to_owned(),
         None => "Wasted work".to_owned(),
     };
     // Wasted work within a window is not a share of the capacity used in the whole run.
-    let shares = some.iter().any(|lost| lost["share"].is_number());
-    let rows = some.iter().map(|lost| {
-        let mut row = vec![
-            lost["cause"].as_str().unwrap_or_default().to_owned(),
-            number(lost["attempts"].as_f64(), 0),
-            number(lost["proc_s"].as_f64().map(|seconds| seconds / 3_600.0), 1),
-        ];
-        if shares {
-            let share = lost["share"].as_f64();
-            row.push(share.map_or_else(|| "–".to_owned(), |share| format!("{:.2} %", share * 100.0)));
-        }
-        row
-    });
-    let head = ["cause", "attempts", "processor-hours", "share of used time"];
-    Some(table(&caption, &head[..if shares { 4 } else { 3 }], rows.collect()))
-}
-
-fn table(caption: &str, head: &[&str], rows: Vec<Vec<String>>) -> Table {
-    let head = head.iter().map(|name| (*name).to_owned()).collect();
-    Table { caption: caption.to_owned(), head, rows, numbers: true }
+    let shares = causes.iter().any(|of| of["share"].is_number());
+    let columns: [Column<'_, &Value>; 4] = [
+        ("cause", &|of| text(&of["cause"])),
+        ("attempts", &|of| figure(&of["attempts"], 0)),
+        ("processor-hours", &|of| number(of["proc_s"].as_f64().map(|seconds| seconds / 3_600.0), 1)),
+        ("share of used time", &|of| percent(&of["share"], 2)),
+    ];
+    Some(table(&caption, &causes, &columns[..if shares { 4 } else { 3 }]))
 }
 
 #[cfg(test)]

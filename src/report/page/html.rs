@@ -43,32 +43,24 @@ pub(super) fn page(report: &Report) -> String {
 "#
     );
     for (number, section) in (1..).zip(&report.sections) {
-        put(&mut out, format_args!("<a href=\"#s{number}\">{}</a>\n", Text(&section.title)));
+        out += &format!("<a href=\"#s{number}\">{}</a>\n", Text(&section.title));
     }
-    out.push_str("<button type=\"button\" id=\"theme\" hidden>Dark</button>\n</nav>\n</header>\n<main>\n");
+    out += "<button type=\"button\" id=\"theme\" hidden>Dark</button>\n</nav>\n</header>\n<main>\n";
     let mut figures = 1;
     for (number, part) in (1..).zip(&report.sections) {
-        put(&mut out, format_args!("<section id=\"s{number}\">\n<h2>{}</h2>\n", Text(&part.title)));
+        out += &format!("<section id=\"s{number}\">\n<h2>{}</h2>\n", Text(&part.title));
         section(&mut out, part, &mut figures);
-        out.push_str("</section>\n");
+        out += "</section>\n";
     }
-    put(
-        &mut out,
-        format_args!(
-            "</main>\n<footer>Made by gridemu {VERSION}. This page loads nothing from anywhere.</footer>\n\
-             <script>\n{SCRIPT}\n</script>\n</body>\n</html>"
-        ),
-    );
-    out
+    out + &format!(
+        "</main>\n<footer>Made by gridemu {VERSION}. This page loads nothing from anywhere.</footer>\n\
+         <script>\n{SCRIPT}\n</script>\n</body>\n</html>"
+    )
 }
 
 fn section(out: &mut String, section: &Section, number: &mut usize) {
-    for paragraph in &section.lead {
-        put(out, format_args!("<p>{}</p>\n", Text(paragraph)));
-    }
-    for shown in &section.tables {
-        table(out, shown);
-    }
+    out.extend(section.lead.iter().map(|paragraph| format!("<p>{}</p>\n", Text(paragraph))));
+    out.extend(section.tables.iter().map(table));
     let mut rows: Vec<Vec<&Figure>> = Vec::new();
     for figure in &section.figures {
         let beside = usize::from(figure.beside.max(1));
@@ -78,52 +70,38 @@ fn section(out: &mut String, section: &Section, number: &mut usize) {
         }
     }
     for row in rows {
-        out.push_str("<div class=\"row\">\n");
+        *out += "<div class=\"row\">\n";
         for figure in row {
             let (name, caption) = (Text(&figure.name), Text(&figure.caption));
             let svg = figure.chart.svg(Paint::Page);
-            put(
-                out,
-                format_args!(
-                    "<figure id=\"{name}\">\n{svg}\n<figcaption><b>Figure {number}.</b> {caption}</figcaption>\n</figure>\n"
-                ),
-            );
+            let caption = format!("<figcaption><b>Figure {number}.</b> {caption}</figcaption>");
+            *out += &format!("<figure id=\"{name}\">\n{svg}\n{caption}\n</figure>\n");
             *number += 1;
         }
-        out.push_str("</div>\n");
+        *out += "</div>\n";
     }
 }
 
-fn table(out: &mut String, table: &Table) {
+fn table(table: &Table) -> String {
     let class = if table.numbers { " class=\"numbers\"" } else { "" };
-    put(out, format_args!("<div class=\"table\"><table{class}>\n"));
+    let mut out = format!("<div class=\"table\"><table{class}>\n");
     if !table.caption.is_empty() {
-        put(out, format_args!("<caption>{}</caption>\n", Text(&table.caption)));
+        out += &format!("<caption>{}</caption>\n", Text(&table.caption));
     }
     if !table.head.is_empty() {
-        out.push_str("<thead><tr>");
-        for cell in &table.head {
-            put(out, format_args!("<th scope=\"col\">{}</th>", Text(cell)));
-        }
-        out.push_str("</tr></thead>\n");
+        let cells: String =
+            table.head.iter().map(|cell| format!("<th scope=\"col\">{}</th>", Text(cell))).collect();
+        out += &format!("<thead><tr>{cells}</tr></thead>\n");
     }
-    out.push_str("<tbody>\n");
+    out += "<tbody>\n";
     for row in &table.rows {
-        out.push_str("<tr>");
-        for (column, cell) in row.iter().enumerate() {
-            match column {
-                0 => put(out, format_args!("<th scope=\"row\">{}</th>", Text(cell))),
-                _ => put(out, format_args!("<td>{}</td>", Text(cell))),
-            }
-        }
-        out.push_str("</tr>\n");
+        let cells = row.iter().enumerate().map(|(column, cell)| match column {
+            0 => format!("<th scope=\"row\">{}</th>", Text(cell)),
+            _ => format!("<td>{}</td>", Text(cell)),
+        });
+        out += &format!("<tr>{}</tr>\n", cells.collect::<String>());
     }
-    out.push_str("</tbody>\n</table></div>\n");
-}
-
-fn put(out: &mut String, text: fmt::Arguments<'_>) {
-    // Writing to a string cannot fail.
-    let _ = out.write_fmt(text);
+    out + "</tbody>\n</table></div>\n"
 }
 
 /// Text with the special characters of HTML escaped.
@@ -131,17 +109,14 @@ struct Text<'a>(&'a str);
 
 impl Display for Text<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for sign in self.0.chars() {
-            match sign {
-                '<' => f.write_str("&lt;"),
-                '>' => f.write_str("&gt;"),
-                '&' => f.write_str("&amp;"),
-                '"' => f.write_str("&quot;"),
-                '\'' => f.write_str("&#x27;"),
-                '/' => f.write_str("&#x2f;"),
-                sign => f.write_char(sign),
-            }?;
-        }
-        Ok(())
+        self.0.chars().try_for_each(|sign| match sign {
+            '<' => f.write_str("&lt;"),
+            '>' => f.write_str("&gt;"),
+            '&' => f.write_str("&amp;"),
+            '"' => f.write_str("&quot;"),
+            '\'' => f.write_str("&#x27;"),
+            '/' => f.write_str("&#x2f;"),
+            sign => f.write_char(sign),
+        })
     }
 }

@@ -8,6 +8,7 @@ use crate::model::Outcome;
 use crate::output::{FolderKind, RunFolder};
 use crate::report::charts::{Axis, EcdfChart, EcdfLine, GanttChart, Ink, TimeStyle};
 use crate::report::figures::{count, duration, jobs};
+use crate::report::lists::distinct;
 use crate::report::series::{Quantity, RunSeries, ecdf, heat, ink};
 
 /// Maximum number of runs whose schedules are drawn on one page.
@@ -23,9 +24,8 @@ struct Run<'a> {
 }
 
 pub(super) fn report(folders: &[RunFolder], options: &ReportOptions) -> Result<Report, ReportError> {
-    let names = names(folders);
     let mut runs = Vec::with_capacity(folders.len());
-    for (folder, name) in folders.iter().zip(names) {
+    for (folder, name) in folders.iter().zip(names(folders)) {
         let series = RunSeries::read(folder, options.classes.as_ref())?;
         let measures = facts::measures(folder, &series);
         runs.push(Run { folder, series, name, measures });
@@ -42,12 +42,10 @@ pub(super) fn report(folders: &[RunFolder], options: &ReportOptions) -> Result<R
     let mut sections = vec![what(&runs, options.unkept), figures(&runs)];
     if runs.len() > 1 {
         sections.push(gains(first, &runs[1..]));
-        sections.push(together(&mut runs));
+        sections.push(side_by_side(&mut runs));
     }
     if runs.len() <= SCHEDULES {
-        for run in &mut runs {
-            sections.extend(schedule(run, folders.len() > 1));
-        }
+        sections.extend(runs.iter_mut().map(|run| schedule(run, folders.len() > 1)));
     } else if let Some(section) = sections.last_mut() {
         section.lead.push(format!("Schedules are drawn of up to {SCHEDULES} runs at a time."));
     }
@@ -65,31 +63,22 @@ fn names(folders: &[RunFolder]) -> Vec<String> {
         let policy = summary["policy"].as_str().or_else(|| summary["broker"]["policy"].as_str());
         policy.map(str::to_owned)
     };
-    let apart = |names: &[String]| {
-        let mut sorted: Vec<&String> = names.iter().collect();
-        sorted.sort_unstable();
-        sorted.windows(2).all(|pair| pair[0] != pair[1])
-    };
     let policies: Option<Vec<String>> = folders.iter().map(policy).collect();
-    let titles: Vec<String> = folders.iter().map(|folder| folder.title().to_owned()).collect();
-    let last = |folder: &RunFolder| {
-        folder
-            .dir()
-            .file_name()
-            .map_or_else(|| folder.title().to_owned(), |name| name.to_string_lossy().into_owned())
+    let titles = folders.iter().map(|folder| folder.title().to_owned()).collect();
+    let last = |folder: &RunFolder| match folder.dir().file_name() {
+        Some(name) => name.to_string_lossy().into_owned(),
+        None => folder.title().to_owned(),
     };
-    let dirs: Vec<String> = folders.iter().map(last).collect();
-    let choices = [policies.unwrap_or_default(), titles, dirs];
-    let chosen = choices.into_iter().find(|names| names.len() == folders.len() && apart(names));
+    let choices = [policies.unwrap_or_default(), titles, folders.iter().map(last).collect()];
+    let chosen = choices.into_iter().find(|names| distinct(names).len() == folders.len());
     chosen.unwrap_or_else(|| folders.iter().map(|folder| folder.dir().display().to_string()).collect())
 }
 
 fn subtitle(run: &Run<'_>) -> String {
     let series = &run.series;
-    let all: u64 = series.outcomes.iter().sum();
-    let processors: u64 = series.sites.iter().map(|(_, processors)| processors).sum();
-    let length = duration((series.span.1 - series.span.0) as f64 / 1e6);
-    format!("{} on {} processors in {length}", jobs(all), count(processors))
+    let all: u64 = series.jobs.outcomes.iter().sum();
+    let length = duration((series.jobs.span.1 - series.jobs.span.0) as f64 / 1e6);
+    format!("{} on {} processors in {length}", jobs(all), count(series.processors()))
 }
 
 fn what(runs: &[Run<'_>], unkept: bool) -> Section {
@@ -101,14 +90,10 @@ fn what(runs: &[Run<'_>], unkept: bool) -> Section {
     if runs.len() > 1 {
         table.head = std::iter::once(String::new()).chain(runs.iter().map(|run| run.name.clone())).collect();
     }
-    let mut lead: Vec<String> = Vec::new();
-    for run in runs {
-        for note in facts::notes(run.folder) {
-            let note = if runs.len() > 1 { format!("{}: {note}", run.name) } else { note };
-            lead.push(format!("Note: {note}."));
-        }
-    }
-    Section { title: "What was run".to_owned(), lead, tables: vec![table], figures: Vec::new() }
+    let whose = |run: &Run<'_>| if runs.len() > 1 { format!("{}: ", run.name) } else { String::new() };
+    let notes = runs.iter().flat_map(|run| facts::notes(run.folder).into_iter().map(move |note| (run, note)));
+    let lead = notes.map(|(run, note)| format!("Note: {}{note}.", whose(run))).collect();
+    Section { lead, tables: vec![table], ..Section::new("What was run") }
 }
 
 fn figures(runs: &[Run<'_>]) -> Section {
@@ -121,229 +106,183 @@ fn figures(runs: &[Run<'_>]) -> Section {
         tables.extend(facts::sites(summary));
         tables.extend(facts::origins(summary));
         tables.extend(facts::classes(summary));
-        tables.extend(facts::lost(summary));
+        tables.extend(facts::wasted(summary));
     }
     let mut lead = Vec::new();
-    if runs.len() > 1 && runs.iter().any(|run| run.series.outcomes != runs[0].series.outcomes) {
+    if runs.len() > 1 && runs.iter().any(|run| run.series.jobs.outcomes != runs[0].series.jobs.outcomes) {
         lead.push("The outcomes of jobs differ between these runs, so their means are not of the same jobs: compare with care.".to_owned());
     }
-    Section { title: "Figures".to_owned(), lead, tables, figures: Vec::new() }
+    Section { lead, tables, ..Section::new("Figures") }
 }
 
 /// Heat maps of each further run against the first, where the two are comparable: runs that `gridemu compare` does not rank are not
 /// ranked here either.
 fn gains(first: &Run<'_>, others: &[Run<'_>]) -> Section {
-    let mut section = Section { title: "Gain and loss".to_owned(), ..Section::default() };
+    let mut section = Section::new("Gain and loss");
     for run in others {
+        let (from, to) = (&first.name, &run.name);
         if let Some(why) = apart(first, run) {
             section.lead.push(format!(
-                "Gain and loss from {} to {} are not drawn: {why}. See `gridemu compare`.",
-                first.name, run.name
+                "Gain and loss from {from} to {to} are not drawn: {why}. See `gridemu compare`."
             ));
             continue;
         }
-        let title = format!("{} against {}", run.name, first.name);
-        let chart = heat(&title, &first.series.groups, &first.series.measured, &run.series.measured);
-        section.figures.push(Figure {
-            name: format!("gain-{}-against-{}", stem(&run.name), stem(&first.name)),
-            caption: format!(
-                "Class by class, how the means change from {} to {}. Blue is better, orange worse; the two means are below.",
-                first.name, run.name
-            ),
-            chart: Box::new(chart),
-            beside: 1,
-        });
+        let title = format!("{to} against {from}");
+        let chart =
+            heat(&title, &first.series.jobs.groups, &first.series.jobs.measured, &run.series.jobs.measured);
+        let name = format!("gain-{}-against-{}", stem(to), stem(from));
+        let caption = format!(
+            "Class by class, how the means change from {from} to {to}. Blue is better, orange worse; the two means are below."
+        );
+        section.figures.push(Figure::new(name, caption, chart, 1));
     }
     section
 }
 
 /// Why the means of two runs are not comparable; `None` if they are.
 fn apart(first: &Run<'_>, run: &Run<'_>) -> Option<String> {
-    let (a, b) = (&first.series, &run.series);
-    let said = |run: &Run<'_>, key: &str| run.folder.summary().and_then(|summary| summary.get(key)).cloned();
+    let (a, b) = (&first.series.jobs, &run.series.jobs);
+    let both = first.folder.summary().zip(run.folder.summary());
     let differs = |key| {
-        let (one, other) = (said(first, key), said(run, key));
-        one.is_some() && other.is_some() && one != other
+        let values = both.and_then(|(one, other)| one.get(key).zip(other.get(key)));
+        values.is_some_and(|(one, other)| one != other)
     };
-    if a.alike.asked != b.alike.asked {
+    if a.comparability.asked != b.comparability.asked {
         return Some("they are not runs of the same jobs".to_owned());
     }
-    if let Some(growing) = [first, run].into_iter().find(|run| run.series.alike.unstable) {
+    if let Some(growing) = [first, run].into_iter().find(|run| run.series.jobs.comparability.unstable) {
         return Some(format!("{} is unstable, so its means depend on its length", growing.name));
     }
-    if a.alike.ended != b.alike.ended {
+    if a.comparability.ended != b.comparability.ended {
         return Some("the outcomes of some jobs differ, so the means are not of the same jobs".to_owned());
     }
     if differs("tau") || differs("measure") {
-        return Some(
-            "they were measured in different windows, or with different bounds of the slowdown".to_owned(),
-        );
+        let why = "they were measured in different windows, or with different bounds of the slowdown";
+        return Some(why.to_owned());
     }
     (a.groups.names() != b.groups.names()).then(|| "their jobs are in different classes".to_owned())
 }
 
 /// The curves of all runs, one chart for each quantity.
-fn together(runs: &mut [Run<'_>]) -> Section {
+fn side_by_side(runs: &mut [Run<'_>]) -> Section {
     let mut figures = Vec::new();
     for quantity in Quantity::ALL {
-        let lines = runs
-            .iter()
-            .enumerate()
-            .map(|(at, run)| {
-                let sorted = run.series.measured.sorted(quantity, |_| true);
-                EcdfLine { name: run.name.clone(), ink: ink(at), dashed: at >= 8, points: ecdf(&sorted) }
-            })
-            .collect();
-        figures.push(distribution(quantity, lines, "all", "of all measured jobs, by run"));
+        let line = |(at, run): (usize, &Run<'_>)| {
+            let points = ecdf(&run.series.jobs.measured.sorted(quantity, |_| true));
+            EcdfLine { name: run.name.clone(), ink: ink(at), dashed: at >= 8, points }
+        };
+        let lines = runs.iter().enumerate().map(line).collect();
+        figures.push(distribution(quantity, lines, "-all", "of all measured jobs, by run"));
     }
-    let span = runs
-        .iter()
-        .fold((u64::MAX, 0), |span, run| (span.0.min(run.series.span.0), span.1.max(run.series.span.1)));
-    let queues = runs.iter_mut().enumerate();
-    let queues = queues.map(|(at, run)| {
-        layer(&run.name, ink(at), TimeStyle::Line, run.series.waiting.points(span, BINS, 1.0))
-    });
-    figures.push(time_figure(
-        "queue-all",
-        "Jobs that wait, over time. A line is the mean over a pixel, its band from least to most.",
-        span,
-        "waiting jobs",
-        queues.collect(),
-        None,
-    ));
-    let used = runs.iter_mut().enumerate();
-    let used = used.map(|(at, run)| {
-        let (mut busy, unit) = busy_share(&run.series);
-        layer(&run.name, ink(at), TimeStyle::Line, means(busy.points(span, BINS / 6, unit)))
-    });
-    figures.push(time_figure(
-        "utilization-all",
-        "Processors in use, in percent of all, over time.",
-        span,
-        "utilization (%)",
-        used.collect(),
-        Some(100.0),
-    ));
-    Section { title: "Side by side".to_owned(), figures, ..Section::default() }
+    let spans = || runs.iter().map(|run| run.series.jobs.span);
+    let begin = spans().map(|span| span.0).min().unwrap_or(0);
+    let span = (begin, spans().map(|span| span.1).max().unwrap_or(0));
+    let (mut queues, mut used) = (Vec::new(), Vec::new());
+    for (at, Run { series, name, .. }) in runs.iter_mut().enumerate() {
+        queues.push(layer(name, ink(at), TimeStyle::Line, series.waiting.points(span, BINS, 1.0)));
+        let (mut busy, unit) = busy_share(series);
+        used.push(layer(name, ink(at), TimeStyle::Line, means(busy.points(span, BINS / 6, unit))));
+    }
+    let caption = "Jobs that wait, over time. A line is the mean over a pixel, its band from least to most.";
+    figures.push(time_figure("queue-all", caption, span, "waiting jobs", queues));
+    let caption = "Processors in use, in percent of all, over time.";
+    figures.push(time_figure("utilization-all", caption, span, "utilization (%)", used));
+    Section { figures, ..Section::new("Side by side") }
 }
 
-fn schedule(run: &mut Run<'_>, several: bool) -> Option<Section> {
+fn schedule(run: &mut Run<'_>, several: bool) -> Section {
     let title = if several { format!("Schedule of {}", run.name) } else { "Schedule".to_owned() };
     let tail = if several { format!("-{}", stem(&run.name)) } else { String::new() };
-    let mut section = Section { title, ..Section::default() };
+    let mut section = Section::new(title);
     match run.series.gantt.take() {
         Some(chart) => {
             let raster = chart.rows.iter().any(|row| row.raster.is_some());
-            let single = chart.bars.len() <= 400;
             let mut caption = "Jobs on processors over time. ".to_owned();
-            caption += match (raster, single) {
-                (true, _) => {
+            caption += match raster {
+                true => {
                     "Each pixel is a period on some processors: its colour is that of their jobs, its intensity the utilization."
                 }
-                (false, true) => {
+                false if chart.bars.len() <= 400 => {
                     "The number in a box is that of its job, where there is room for one; hover for details."
                 }
-                (false, false) => "Each box is a segment of a job.",
+                false => "Each box is a segment of a job.",
             };
             if run.series.failed_attempts > 0 {
-                caption += &format!(
-                    " In the whole run {} attempts failed and were followed by another.",
-                    count(run.series.failed_attempts)
-                );
-                if !raster {
-                    caption += how_lost(&chart);
-                }
+                let failed = count(run.series.failed_attempts);
+                caption +=
+                    &format!(" In the whole run {failed} attempts failed and were followed by another.");
+                caption += if raster { "" } else { failed_attempts(&chart) };
             }
             if !run.series.sized {
                 caption += " Only processors that were used at some time are known.";
             }
-            section.figures.push(Figure {
-                name: format!("gantt{tail}"),
-                caption,
-                chart: Box::new(chart),
-                beside: 1,
-            });
+            section.figures.push(Figure::new(format!("gantt{tail}"), caption, chart, 1));
         }
-        None => section.lead.push(no_schedule(run)),
+        None => section.lead.push(no_schedule(run).to_owned()),
     }
     if let Some(chart) = run.series.detail.take() {
         let mut caption =
             "A part of it: around the time when most jobs waited. Hover over a job for details.".to_owned();
-        if chart.bars.iter().any(|bar| bar.lost) {
-            caption += how_lost(&chart);
+        if chart.bars.iter().any(|bar| bar.wasted) {
+            caption += failed_attempts(&chart);
         }
-        section.figures.push(Figure {
-            name: format!("gantt-detail{tail}"),
-            caption,
-            chart: Box::new(chart),
-            beside: 1,
-        });
+        section.figures.push(Figure::new(format!("gantt-detail{tail}"), caption, chart, 1));
     }
     if several {
-        section.figures.extend(
-            over_time(&mut run.series, &tail)
-                .figures
-                .into_iter()
-                .filter(|figure| !figure.name.starts_with("queue")),
-        );
+        let figures = over_time(&mut run.series, &tail).figures.into_iter();
+        section.figures.extend(figures.filter(|figure| !figure.name.starts_with("queue")));
     }
-    Some(section)
+    section
 }
 
 /// How failed attempts are drawn, in words.
-const fn how_lost(chart: &GanttChart) -> &'static str {
+const fn failed_attempts(chart: &GanttChart) -> &'static str {
     match chart.joins.is_empty() {
         true => " Failed attempts are pale; they are too many to be joined to the next attempts.",
         false => " Failed attempts are pale, and a dashed line leads to the next attempt.",
     }
 }
 
-fn no_schedule(run: &Run<'_>) -> String {
-    let ran: u64 = run.series.outcomes.iter().sum::<u64>() - run.series.outcomes[Outcome::NAMES.len() - 3];
+fn no_schedule(run: &Run<'_>) -> &'static str {
+    let ran: u64 =
+        run.series.jobs.outcomes.iter().sum::<u64>() - run.series.jobs.outcomes[Outcome::NAMES.len() - 3];
     match run.folder.kind() {
-        _ if ran == 0 => "No job ever ran: there is no schedule to draw.".to_owned(),
-        FolderKind::Batsim => {
-            "The table of jobs has no processors, so there is no schedule to draw.".to_owned()
+        FolderKind::Batsim if ran > 0 => {
+            "The table of jobs has no processors, so there is no schedule to draw."
         }
-        _ if run.series.by_segments => "No job ever ran: there is no schedule to draw.".to_owned(),
-        _ => "The run wrote no segments.csv, so there is no schedule to draw (set `output.segments = true`)."
-            .to_owned(),
+        FolderKind::Run if ran > 0 && !run.series.by_segments => {
+            "The run wrote no segments.csv, so there is no schedule to draw (set `output.segments = true`)."
+        }
+        _ => "No job ever ran: there is no schedule to draw.",
     }
 }
 
 fn distributions(run: &Run<'_>) -> Section {
     let series = &run.series;
     let mut figures = Vec::new();
-    let (of, names) = series.groups.coloured();
+    let (of, names) = series.jobs.groups.coloured();
     for quantity in Quantity::ALL {
-        let whole = series.measured.sorted(quantity, |_| true);
+        let whole = series.jobs.measured.sorted(quantity, |_| true);
+        let line = |name: &str, ink, dashed, values: &[f64]| {
+            let name = format!("{name} ({})", count(values.len() as u64));
+            EcdfLine { name, ink, dashed, points: ecdf(values) }
+        };
         let mut lines = Vec::new();
-        if names.len() > 1 {
-            for (at, name) in names.iter().enumerate() {
-                let sorted = series.measured.sorted(quantity, |group| of.get(group) == Some(&at));
-                if !sorted.is_empty() {
-                    let name = format!("{name} ({})", count(sorted.len() as u64));
-                    lines.push(EcdfLine { name, ink: ink(at), dashed: false, points: ecdf(&sorted) });
-                }
+        for (at, name) in names.iter().enumerate().filter(|_| names.len() > 1) {
+            let sorted = series.jobs.measured.sorted(quantity, |group| of.get(group) == Some(&at));
+            if !sorted.is_empty() {
+                lines.push(line(name, ink(at), false, &sorted));
             }
         }
-        lines.push(EcdfLine {
-            name: format!("all ({})", count(whole.len() as u64)),
-            ink: Ink::Text,
-            dashed: lines.len() > 1,
-            points: ecdf(&whole),
-        });
+        lines.push(line("all", Ink::Text, lines.len() > 1, &whole));
         figures.push(distribution(quantity, lines, "", "of the measured jobs, by class"));
     }
     let lead = if names.len() > 1 {
-        vec!["Share of the jobs of a class with at most this value; the number of jobs is in brackets. Values below the axis are drawn at its left end.".to_owned()]
+        "Share of the jobs of a class with at most this value; the number of jobs is in brackets. Values below the axis are drawn at its left end."
     } else {
-        vec![
-            "Share of the jobs with at most this value. Values below the axis are drawn at its left end."
-                .to_owned(),
-        ]
+        "Share of the jobs with at most this value. Values below the axis are drawn at its left end."
     };
-    Section { title: "Distributions".to_owned(), lead, figures, ..Section::default() }
+    Section { lead: vec![lead.to_owned()], figures, ..Section::new("Distributions") }
 }
 
 fn distribution(quantity: Quantity, lines: Vec<EcdfLine>, tail: &str, whose: &str) -> Figure {
@@ -354,11 +293,6 @@ fn distribution(quantity: Quantity, lines: Vec<EcdfLine>, tail: &str, whose: &st
         _ => Axis::log_time(quantity.name(), 1.0, most.max(60.0)),
     };
     let title = format!("Distribution of the {}", quantity.name());
-    let stem = stem(quantity.name());
-    Figure {
-        name: if tail.is_empty() { format!("ecdf-{stem}") } else { format!("ecdf-{stem}-{tail}") },
-        caption: format!("{title} {whose}."),
-        chart: Box::new(EcdfChart { title, x, lines, size: (350, 300) }),
-        beside: 3,
-    }
+    let (name, caption) = (format!("ecdf-{}{tail}", stem(quantity.name())), format!("{title} {whose}."));
+    Figure::new(name, caption, EcdfChart { title, x, lines, size: (350, 300) }, 3)
 }

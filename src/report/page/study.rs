@@ -1,11 +1,13 @@
 //! The report of a study: its table, curves and Pareto fronts.
 
+use std::collections::BTreeSet;
+
 use super::{Figure, Report, ReportError, ReportOptions, Section, Table, facts, stem};
 use crate::model::nearest;
 use crate::report::figures::count;
 use crate::report::series::{LEVEL, Layout, curves, measure_title, pareto};
 use crate::study::statistics::mean_interval;
-use crate::study::{Better, MeasureInfo, RunStatus, StudyPoint, StudyTable};
+use crate::study::{Better, MeasureInfo, RunStatus, StudyPoint, StudyRow, StudyTable};
 
 /// Number of measures that are drawn by default.
 const MEASURES: usize = 6;
@@ -19,14 +21,13 @@ pub(super) fn report(table: &StudyTable, options: &ReportOptions) -> Result<Repo
         return Err(ReportError::Nothing);
     }
     let along = options.along.as_deref().map(|axis| find("axis", axis, &table.axes)).transpose()?;
-    let measures = match &options.measures[..] {
+    let measure = |id: &String| find("measure", id, &table.measures);
+    let measures: Vec<usize> = match &options.measures[..] {
         [] => (0..table.measures.len()).take(MEASURES).collect(),
-        named => {
-            named.iter().map(|id| find("measure", id, &table.measures)).collect::<Result<Vec<_>, _>>()?
-        }
+        named => named.iter().map(measure).collect::<Result<_, _>>()?,
     };
     let pair = match &options.pareto {
-        Some((x, y)) => Some((find("measure", x, &table.measures)?, find("measure", y, &table.measures)?)),
+        Some((x, y)) => Some((measure(x)?, measure(y)?)),
         None => chosen_pair(table, &measures),
     };
     let mut sections = vec![what(table, &options.notes), points(table, &measures)];
@@ -59,22 +60,14 @@ fn find(what: &'static str, name: &str, all: &[String]) -> Result<usize, ReportE
 /// The first measure of time, and one of another kind, since a gain in one is often paid for in the other. If there is no such
 /// pair, any two measures.
 fn chosen_pair(table: &StudyTable, measures: &[usize]) -> Option<(usize, usize)> {
-    let judging: Vec<usize> = measures
-        .iter()
-        .copied()
-        .filter(|measure| MeasureInfo::of(&table.measures[*measure]).better != Better::Neither)
-        .collect();
+    let judges = |measure: &usize| MeasureInfo::of(&table.measures[*measure]).better != Better::Neither;
+    let judging: Vec<usize> = measures.iter().copied().filter(judges).collect();
     let first = *judging.first()?;
-    let last = |measure: usize| {
-        let id = &table.measures[measure];
-        id.rsplit('.').next().unwrap_or(id)
-    };
-    let of_time =
-        |measure: usize| ["wait", "response", "slowdown"].iter().any(|word| last(measure).contains(word));
-    let other = |wanted: &dyn Fn(usize) -> bool| judging.iter().copied().find(|measure| wanted(*measure));
-    let second = other(&|measure| of_time(measure) != of_time(first))
-        .or_else(|| other(&|measure| last(measure) != last(first)))?;
-    Some((first, second))
+    let last = |measure: &usize| table.measures[*measure].rsplit('.').next().unwrap_or_default();
+    let of_time = |measure| ["wait", "response", "slowdown"].iter().any(|word| last(measure).contains(word));
+    let other_kind = judging.iter().find(|measure| of_time(measure) != of_time(&first));
+    let second = other_kind.or_else(|| judging.iter().find(|measure| last(measure) != last(&first)))?;
+    Some((first, *second))
 }
 
 /// Pareto fronts, one for each label of an axis.
@@ -85,35 +78,25 @@ fn trade_off(
     colour: Option<usize>,
 ) -> Section {
     let labels = within.map_or_else(|| vec![None], |axis| table.labels(axis).into_iter().map(Some).collect());
-    let several = labels.len() > 1;
+    let (size, beside) = if labels.len() > 1 { ((530, 330), 2) } else { ((720, 400), 1) };
     let points = table.points();
     let figures = labels.into_iter().take(CHARTS).map(|label| {
         let here = |point: &&StudyPoint<'_>| {
             within.zip(label).is_none_or(|(axis, label)| point.labels[axis] == label)
         };
         let part: Vec<&StudyPoint<'_>> = points.iter().filter(here).collect();
-        let at = within.zip(label).map(|(axis, label)| format!("{} {label}", table.axes[axis]));
         // Colours are those of the whole study, so they are the same in each part.
-        let chart = pareto(table, &part, (x, y), colour, if several { (530, 330) } else { (720, 400) });
-        let tail = at.as_ref().map(|at| format!("-{}", stem(at))).unwrap_or_default();
-        let caption = match &at {
-            Some(at) => format!("{}, at {at}.", capital(&chart.title)),
-            None => format!("{}.", capital(&chart.title)),
-        };
-        Figure {
-            name: format!("pareto{tail}"),
-            caption,
-            chart: Box::new(chart),
-            beside: if several { 2 } else { 1 },
+        let chart = pareto(table, &part, (x, y), colour, size);
+        let (mut name, mut caption) = ("pareto".to_owned(), capital(&chart.title));
+        if let Some((axis, label)) = within.zip(label) {
+            let at = format!("{} {label}", table.axes[axis]);
+            name += &format!("-{}", stem(&at));
+            caption += &format!(", at {at}");
         }
+        Figure::new(name, caption + ".", chart, beside)
     });
     let lead = "Each point is a variant, the mean of its runs. Pareto-optimal variants are larger; the dashed line is the Pareto front. A variant with unstable runs has no mean: these runs are drawn hollow.";
-    Section {
-        title: "Trade-off".to_owned(),
-        lead: vec![lead.to_owned()],
-        figures: figures.collect(),
-        ..Section::default()
-    }
+    Section { lead: vec![lead.to_owned()], figures: figures.collect(), ..Section::new("Trade-off") }
 }
 
 /// Capitalizes the first letter.
@@ -123,49 +106,39 @@ fn capital(text: &str) -> String {
 }
 
 fn what(table: &StudyTable, notes: &[String]) -> Section {
-    let seeds: std::collections::BTreeSet<u64> = table.rows.iter().map(|row| row.seed).collect();
-    let mut rows = vec![vec!["runs".to_owned(), count(table.rows.len() as u64)]];
+    let seeds: BTreeSet<u64> = table.rows.iter().map(|row| row.seed).collect();
+    let mut rows = Vec::new();
+    let mut add = |name: String, value: String| rows.push(vec![name, value]);
+    add("runs".to_owned(), count(table.rows.len() as u64));
     for (at, axis) in table.axes.iter().enumerate() {
-        rows.push(vec![format!("axis {axis}"), table.labels(at).join(", ")]);
+        add(format!("axis {axis}"), table.labels(at).join(", "));
     }
     let seeds = match (seeds.first(), seeds.last()) {
         (Some(first), Some(last)) if seeds.len() > 1 => format!("{}, from {first} to {last}", seeds.len()),
         (Some(only), _) => only.to_string(),
         _ => String::new(),
     };
-    rows.push(vec!["seeds".to_owned(), seeds]);
+    add("seeds".to_owned(), seeds);
     let mut lead: Vec<String> = notes.iter().map(|note| format!("Note: {note}.")).collect();
-    let failed: Vec<(u64, &str)> = table
-        .rows
-        .iter()
-        .filter_map(|row| match &row.status {
-            RunStatus::Failed(error) => Some((row.run, error.as_str())),
-            RunStatus::Done => None,
-        })
-        .collect();
+    let errors = table.rows.iter().filter_map(|row| match &row.status {
+        RunStatus::Failed(error) => Some(vec![row.run.to_string(), error.clone()]),
+        RunStatus::Done => None,
+    });
+    let failed: Vec<Vec<String>> = errors.collect();
     if !failed.is_empty() {
-        rows.push(vec![
-            "failed".to_owned(),
-            format!("{} runs, which are in no figure", count(failed.len() as u64)),
-        ]);
+        let runs = count(failed.len() as u64);
+        add("failed".to_owned(), format!("{runs} runs, which are in no figure"));
     }
-    let growing = table.rows.iter().filter(|row| row.unstable).count();
-    if growing > 0 {
-        rows.push(vec![
-            "unstable".to_owned(),
-            format!(
-                "{} runs: their backlog grew until the end, so they are drawn hollow and have no mean",
-                count(growing as u64)
-            ),
-        ]);
+    let unstable = table.rows.iter().filter(|row| row.unstable).count();
+    if unstable > 0 {
+        let effect = "their backlog grew until the end, so they are drawn hollow and have no mean";
+        add("unstable".to_owned(), format!("{} runs: {effect}", count(unstable as u64)));
     }
     let replicas = table.rows.len() / table.points().len().max(1);
     if replicas > 1 && replicas < 30 {
         lead.push(format!("With {replicas} seeds per point this is a smoke test: a verdict needs 30."));
     }
-    let partly = |row: &&crate::study::StudyRow| {
-        row.outcomes.failed + row.outcomes.rejected + row.outcomes.unfinished > 0
-    };
+    let partly = |row: &&StudyRow| row.outcomes.failed + row.outcomes.rejected + row.outcomes.unfinished > 0;
     let partly = table.rows.iter().filter(partly).count();
     if partly > 0 {
         lead.push(format!(
@@ -175,16 +148,11 @@ fn what(table: &StudyTable, notes: &[String]) -> Section {
     }
     let mut tables = vec![Table { rows, ..Table::default() }];
     if !failed.is_empty() {
-        let rows = failed.iter().take(FAILED).map(|(run, error)| vec![run.to_string(), (*error).to_owned()]);
-        let head = vec!["run".to_owned(), "error".to_owned()];
-        tables.push(Table {
-            caption: "Failed runs".to_owned(),
-            head,
-            rows: rows.collect(),
-            ..Table::default()
-        });
+        let head = ["run", "error"].map(str::to_owned).into();
+        let rows = failed.into_iter().take(FAILED).collect();
+        tables.push(Table { caption: "Failed runs".to_owned(), head, rows, numbers: false });
     }
-    Section { title: "What was run".to_owned(), lead, tables, figures: Vec::new() }
+    Section { lead, tables, ..Section::new("What was run") }
 }
 
 /// A row for each point: the number of runs, and the mean of each measure with its interval.
@@ -212,19 +180,18 @@ fn points(table: &StudyTable, measures: &[usize]) -> Section {
     });
     let caption = "Means of the runs of each point, with half their 95 % interval (Student's t)".to_owned();
     let tables = vec![Table { caption, head, rows: rows.collect(), numbers: true }];
-    Section { title: "Figures".to_owned(), tables, ..Section::default() }
+    Section { tables, ..Section::new("Figures") }
 }
 
 fn drawn(table: &StudyTable, layout: &Layout, measures: &[usize]) -> Section {
     let charts = layout.charts(table);
-    let ordered = layout.is_ordered(table);
+    let axis = layout.axis(table);
     let lines = "A line joins the means of the runs of each point; its band is the 95 % interval of the mean (Student's t, over seeds).";
     let marks = "A mark is the mean of the runs of a point; the line through it is the 95 % interval of the mean (Student's t, over seeds).";
-    let mut lead = vec![if ordered { lines } else { marks }.to_owned()];
-    if layout.has_levels(table) {
-        lead.push(
-            "A dashed line across the whole width is a label without a position on the axis.".to_owned(),
-        );
+    let mut lead = vec![if axis.apart { marks } else { lines }.to_owned()];
+    if axis.tracks.iter().any(|track| track.level) {
+        let level = "A dashed line across the whole width is a label without a position on the axis.";
+        lead.push(level.to_owned());
     }
     if charts.len() > CHARTS {
         lead.push(format!(
@@ -238,15 +205,10 @@ fn drawn(table: &StudyTable, layout: &Layout, measures: &[usize]) -> Section {
             let drawn = curves(table, layout, *measure, chart, (530, 300));
             let mut name = format!("curve-{}", stem(&table.measures[*measure]));
             if !chart.1.is_empty() {
-                name = format!("{name}-{}", stem(&chart.1));
+                name += &format!("-{}", stem(&chart.1));
             }
-            figures.push(Figure {
-                name,
-                caption: format!("{}.", capital(&drawn.title)),
-                chart: Box::new(drawn),
-                beside: 2,
-            });
+            figures.push(Figure::new(name, format!("{}.", capital(&drawn.title)), drawn, 2));
         }
     }
-    Section { title: "Curves".to_owned(), lead, figures, ..Section::default() }
+    Section { lead, figures, ..Section::new("Curves") }
 }

@@ -3,31 +3,32 @@
 use std::collections::BTreeMap;
 
 use crate::report::charts::Axis;
+use crate::report::lists::distinct;
 use crate::study::StudyTable;
 
 /// The axis of a study, laid out for curves along it.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Along<'a> {
+pub(crate) struct AxisLayout<'a> {
     /// The curves and level lines, in the order of their labels.
-    pub(super) tracks: Vec<Track<'a>>,
+    pub(crate) tracks: Vec<Track<'a>>,
     /// The axis as drawn.
-    pub(super) axis: Axis,
+    pub(crate) axis: Axis,
     /// Whether the positions have no order, so that no line joins them.
-    pub(super) apart: bool,
+    pub(crate) apart: bool,
 }
 
 /// Labels of an axis that form one curve, or one level line.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Track<'a> {
+pub(crate) struct Track<'a> {
     /// The common part of the labels; empty if all labels are one curve.
-    pub(super) name: String,
+    pub(crate) name: String,
     /// The labels and their positions.
-    pub(super) places: Vec<(&'a str, f64)>,
+    pub(crate) places: Vec<(&'a str, f64)>,
     /// Whether the only label has no position and is drawn across the whole width.
-    pub(super) level: bool,
+    pub(crate) level: bool,
 }
 
-impl<'a> Along<'a> {
+impl<'a> AxisLayout<'a> {
     /// Lays out the labels of an axis of a study: numbers at their values; labels that differ only in the number of one parameter,
     /// such as `p[k=1]` and `p[k=2]`, along that number, with all others as level lines; any other labels side by side.
     pub(super) fn of(table: &'a StudyTable, axis: usize) -> Self {
@@ -35,38 +36,33 @@ impl<'a> Along<'a> {
         let labels = table.labels(axis);
         let one = |places| vec![Track { name: String::new(), places, level: false }];
         if let Some(numbers) = places(&labels) {
-            let axis = numeric_axis(title, &numbers);
-            return Self { tracks: one(numbers), axis, apart: false };
+            let ticks = numbers.iter().map(|(label, place)| (*place, (*label).to_owned())).collect();
+            return Self { axis: numeric_axis(title, ticks), tracks: one(numbers), apart: false };
         }
         if let Some((tracks, title)) = patterns(&labels) {
-            let mut numbers: Vec<(String, f64)> = Vec::new();
-            for (_, place) in tracks.iter().filter(|track| !track.level).flat_map(|track| &track.places) {
-                if numbers.iter().all(|(_, known)| known != place) {
-                    numbers.push((place.to_string(), *place));
-                }
-            }
-            let numbers: Vec<(&str, f64)> =
-                numbers.iter().map(|(text, place)| (text.as_str(), *place)).collect();
-            let axis = numeric_axis(&title, &numbers);
-            return Self { tracks, axis, apart: false };
+            let curves = tracks.iter().filter(|track| !track.level);
+            let numbers = distinct(curves.flat_map(|track| &track.places).map(|(_, place)| *place));
+            let ticks = numbers.into_iter().map(|place| (place, place.to_string())).collect();
+            return Self { tracks, axis: numeric_axis(&title, ticks), apart: false };
         }
-        let names: Vec<String> = labels.iter().map(|label| (*label).to_owned()).collect();
-        let places = labels.into_iter().enumerate().map(|(place, label)| (label, place as f64)).collect();
-        Self { tracks: one(places), axis: Axis::places(title, &names), apart: true }
+        let axis = Axis::places(title, labels.iter().map(|label| (*label).to_owned()));
+        let places = labels.into_iter().zip((0..).map(f64::from)).collect();
+        Self { tracks: one(places), axis, apart: true }
     }
 }
 
 /// The labels as numbers, if all of them are.
 pub(super) fn places<'a>(labels: &[&'a str]) -> Option<Vec<(&'a str, f64)>> {
-    let number = |label: &str| {
-        let word = label.split_once(' ').map_or(label, |(number, _)| number);
-        word.trim_end_matches('%').parse::<f64>().ok().filter(|number| number.is_finite())
+    let parts =
+        |label: &'a str| label.split_once(' ').map_or((label, None), |(word, unit)| (word, Some(unit)));
+    let (_, first) = parts(labels.first()?);
+    let place = |label: &&'a str| {
+        let (word, unit) = parts(label);
+        let number = word.trim_end_matches('%').parse::<f64>().ok().filter(|number| number.is_finite())?;
+        // Units after the number must be the same: "10 s" and "1 min" are not positions on one axis.
+        (unit == first).then_some((*label, number))
     };
-    // Units after the number must be the same: "10 s" and "1 min" are not positions on one axis.
-    let unit = |label: &str| label.split_once(' ').map(|(_, unit)| unit.to_owned());
-    let first = unit(labels.first()?);
-    labels.iter().map(|label| (unit(label) == first).then_some(())).collect::<Option<()>>()?;
-    labels.iter().map(|label| Some((*label, number(label)?))).collect()
+    labels.iter().map(place).collect()
 }
 
 /// A number of a parameter in a label with the text before and after it: for `p[k=7]` the texts are `p[k=` and `]`.
@@ -153,25 +149,21 @@ fn without_parameter(before: &str, key: &str, after: &str) -> String {
 }
 
 /// An axis with a tick at each of a study's values, if they are few.
-fn numeric_axis(title: &str, numbers: &[(&str, f64)]) -> Axis {
-    let low = numbers.iter().map(|(_, place)| *place).fold(f64::INFINITY, f64::min);
-    let high = numbers.iter().map(|(_, place)| *place).fold(f64::NEG_INFINITY, f64::max);
-    if numbers.len() > 9 && !(are_even(numbers) && signs(numbers) <= 64) {
+fn numeric_axis(title: &str, ticks: Vec<(f64, String)>) -> Axis {
+    let low = ticks.iter().map(|(place, _)| *place).fold(f64::INFINITY, f64::min);
+    let high = ticks.iter().map(|(place, _)| *place).fold(f64::NEG_INFINITY, f64::max);
+    // The labels and the gaps between them, in characters.
+    let length: usize = ticks.iter().map(|(_, label)| label.chars().count() + 1).sum();
+    if ticks.len() > 9 && !(are_even(&ticks) && length <= 64) {
         return Axis::linear(title, low, high, false);
     }
-    let ticks = numbers.iter().map(|(label, place)| (*place, (*label).to_owned())).collect();
     let room = if high > low { (high - low) * 0.04 } else { 0.5 };
     Axis { title: title.to_owned(), from: low - room, to: high + room, ticks, log: false }
 }
 
-/// Number of characters that the labels and the gaps between them take.
-fn signs(numbers: &[(&str, f64)]) -> usize {
-    numbers.iter().map(|(label, _)| label.chars().count() + 1).sum()
-}
-
-/// Whether the numbers are equally spaced.
-fn are_even(numbers: &[(&str, f64)]) -> bool {
-    let mut sorted: Vec<f64> = numbers.iter().map(|(_, place)| *place).collect();
+/// Whether the ticks are equally spaced.
+fn are_even(ticks: &[(f64, String)]) -> bool {
+    let mut sorted: Vec<f64> = ticks.iter().map(|(place, _)| *place).collect();
     sorted.sort_by(f64::total_cmp);
     let [first, .., last] = sorted[..] else { return true };
     let step = (last - first) / (sorted.len() - 1) as f64;
@@ -182,14 +174,14 @@ fn are_even(numbers: &[(&str, f64)]) -> bool {
 mod tests {
     use super::*;
 
-    fn told(labels: &[&str]) -> Option<(Vec<String>, String)> {
+    fn described(labels: &[&str]) -> Option<(Vec<String>, String)> {
         let (tracks, title) = patterns(labels)?;
-        let told = tracks.iter().map(|track| {
+        let described = tracks.iter().map(|track| {
             let places =
                 track.places.iter().map(|(_, place)| place.to_string()).collect::<Vec<_>>().join(" ");
             if track.level { format!("{} -", track.name) } else { format!("{}: {places}", track.name) }
         });
-        Some((told.collect(), title))
+        Some((described.collect(), title))
     }
 
     #[test]
@@ -198,48 +190,50 @@ mod tests {
             Some((tracks.iter().map(|track| (*track).to_owned()).collect::<Vec<_>>(), title.to_owned()))
         };
         assert_eq!(
-            told(&["easy", "d-los[cs=10]", "los", "d-los[cs=2]", "d-los[cs=1]"]),
+            described(&["easy", "d-los[cs=10]", "los", "d-los[cs=2]", "d-los[cs=1]"]),
             expected(&["easy -", "d-los: 1 2 10", "los -"], "cs")
         );
         // Several patterns, and a label with a number that matches none.
         assert_eq!(
-            told(&["a[cs=1]", "b[cs=1]", "a[cs=2]", "b[cs=2]", "c[cs=1]"]),
+            described(&["a[cs=1]", "b[cs=1]", "a[cs=2]", "b[cs=2]", "c[cs=1]"]),
             expected(&["a: 1 2", "b: 1 2", "c[cs=1] -"], "cs")
         );
-        assert_eq!(told(&["a[x=1]", "b[y=1]", "a[x=2]", "b[y=2]"]), expected(&["a: 1 2", "b: 1 2"], "x, y"));
+        assert_eq!(
+            described(&["a[x=1]", "b[y=1]", "a[x=2]", "b[y=2]"]),
+            expected(&["a: 1 2", "b: 1 2"], "x, y")
+        );
         // Of two parameters, the one shared by the most labels, wherever it stands.
         assert_eq!(
-            told(&["p[a=1,k=0.5]", "p[a=1,k=1]", "p[a=1,k=2]", "p[a=2,k=2]"]),
+            described(&["p[a=1,k=0.5]", "p[a=1,k=1]", "p[a=1,k=2]", "p[a=2,k=2]"]),
             expected(&["p[a=1]: 0.5 1 2", "p[a=2,k=2] -"], "k")
         );
-        assert_eq!(told(&["p[k=1, a=x]", "p[k=3, a=x]"]), expected(&["p[a=x]: 1 3"], "k"));
+        assert_eq!(described(&["p[k=1, a=x]", "p[k=3, a=x]"]), expected(&["p[a=x]: 1 3"], "k"));
         assert_eq!(
-            told(&["p[a=1,k=1]", "p[a=1,k=2]", "p[a=2,k=1]", "p[a=2,k=2]"]).unwrap().1.len(),
+            described(&["p[a=1,k=1]", "p[a=1,k=2]", "p[a=2,k=1]", "p[a=2,k=2]"]).unwrap().1.len(),
             1,
             "along one of both"
         );
         // With a unit.
-        assert_eq!(told(&["up[mean=1 h]", "up[mean=2 h]"]), expected(&["up: 1 2"], "mean"));
-        assert_eq!(told(&["up[mean=1 h]", "up[mean=2 d]"]), None);
+        assert_eq!(described(&["up[mean=1 h]", "up[mean=2 h]"]), expected(&["up: 1 2"], "mean"));
+        assert_eq!(described(&["up[mean=1 h]", "up[mean=2 d]"]), None);
     }
 
     #[test]
     fn each_of_some_even_steps_has_a_tick() {
-        let labels: Vec<String> = (1..=20).map(|number| number.to_string()).collect();
-        let mut numbers: Vec<(&str, f64)> =
-            labels.iter().enumerate().map(|(at, label)| (label.as_str(), at as f64 + 1.0)).collect();
-        assert_eq!(numeric_axis("cs", &numbers).ticks.len(), 20);
-        numbers[19].1 = 1000.0;
-        let axis = numeric_axis("cs", &numbers);
+        let mut numbers: Vec<(f64, String)> =
+            (1..=20).map(|number| (f64::from(number), number.to_string())).collect();
+        assert_eq!(numeric_axis("cs", numbers.clone()).ticks.len(), 20);
+        numbers[19].0 = 1000.0;
+        let axis = numeric_axis("cs", numbers);
         assert_eq!((axis.ticks.len(), axis.to), (6, 1000.0), "{axis:?}");
     }
 
     #[test]
     fn names_with_numbers_in_them_are_names() {
-        assert_eq!(told(&["das2-32", "das2-72"]), None);
-        assert_eq!(told(&["easy", "los", "d-los[cs=7]"]), None);
-        assert_eq!(told(&["p[order=1st]", "p[order=2nd]"]), None);
-        assert_eq!(told(&["p[k=1-2]", "p[k=..]", "p[k=]", "="]), None);
-        assert_eq!(told(&[]), None);
+        assert_eq!(described(&["das2-32", "das2-72"]), None);
+        assert_eq!(described(&["easy", "los", "d-los[cs=7]"]), None);
+        assert_eq!(described(&["p[order=1st]", "p[order=2nd]"]), None);
+        assert_eq!(described(&["p[k=1-2]", "p[k=..]", "p[k=]", "="]), None);
+        assert_eq!(described(&[]), None);
     }
 }

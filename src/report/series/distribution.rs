@@ -24,45 +24,30 @@ impl Quantity {
     }
 }
 
-/// The jobs that count, each with its group.
+/// The jobs that count: the group of each, and its value of each [`Quantity`].
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Measured {
-    groups: Vec<u16>,
-    waits: Vec<u64>,
-    responses: Vec<u64>,
-    slowdowns: Vec<f64>,
-}
+pub(crate) struct Measured(Vec<(u16, [f64; 3])>);
 
 impl Measured {
     /// Adds a job with its wait and response in microseconds.
     pub(crate) fn add(&mut self, group: usize, wait: u64, response: u64, slowdown: f64) {
-        self.groups.push(u16::try_from(group).unwrap_or(u16::MAX));
-        self.waits.push(wait);
-        self.responses.push(response);
-        self.slowdowns.push(slowdown);
+        let group = u16::try_from(group).unwrap_or(u16::MAX);
+        self.0.push((group, [wait as f64 / 1e6, response as f64 / 1e6, slowdown]));
     }
 
     /// Merges all groups into one.
     pub(crate) fn join_groups(&mut self) {
-        self.groups.fill(0);
+        self.0.iter_mut().for_each(|(group, _)| *group = 0);
     }
 
     pub(crate) fn count(&self) -> usize {
-        self.groups.len()
-    }
-
-    fn value(&self, job: usize, quantity: Quantity) -> f64 {
-        match quantity {
-            Quantity::Wait => self.waits[job] as f64 / 1e6,
-            Quantity::Response => self.responses[job] as f64 / 1e6,
-            Quantity::Slowdown => self.slowdowns[job],
-        }
+        self.0.len()
     }
 
     /// The values of the jobs in the groups that `wanted` selects, in rising order.
     pub(crate) fn sorted(&self, quantity: Quantity, wanted: impl Fn(usize) -> bool) -> Vec<f64> {
-        let jobs = (0..self.count()).filter(|job| wanted(usize::from(self.groups[*job])));
-        let mut values: Vec<f64> = jobs.map(|job| self.value(job, quantity)).collect();
+        let jobs = self.0.iter().filter(|(group, _)| wanted(usize::from(*group)));
+        let mut values: Vec<f64> = jobs.map(|(_, values)| values[quantity as usize]).collect();
         values.sort_unstable_by(f64::total_cmp);
         values
     }
@@ -70,15 +55,14 @@ impl Measured {
     /// The number of jobs of each group, and their mean.
     fn means(&self, quantity: Quantity, groups: usize) -> Vec<(u64, f64)> {
         let mut sums = vec![(0_u64, 0.0); groups];
-        for job in 0..self.count() {
-            if let Some((count, sum)) = sums.get_mut(usize::from(self.groups[job])) {
+        for (group, values) in &self.0 {
+            if let Some((count, sum)) = sums.get_mut(usize::from(*group)) {
                 *count += 1;
-                *sum += self.value(job, quantity);
+                *sum += values[quantity as usize];
             }
         }
-        sums.into_iter()
-            .map(|(count, sum)| (count, if count == 0 { 0.0 } else { sum / count as f64 }))
-            .collect()
+        let mean = |(count, sum)| (count, if count == 0 { 0.0 } else { sum / count as f64 });
+        sums.into_iter().map(mean).collect()
     }
 }
 
@@ -119,10 +103,6 @@ fn cell(group: &str, quantity: Quantity, before: (u64, f64), after: (u64, f64)) 
     if before.0 == 0 || after.0 == 0 {
         return None;
     }
-    let shown = |value: f64| match quantity {
-        Quantity::Slowdown => number(Some(value), if value < 100.0 { 2 } else { 0 }),
-        Quantity::Wait | Quantity::Response => duration(value),
-    };
     let (a, b) = (before.1, after.1);
     let (text, shade) = if a == b {
         ("0 %".to_owned(), 0.0)
@@ -140,25 +120,25 @@ fn cell(group: &str, quantity: Quantity, before: (u64, f64), after: (u64, f64)) 
         let shade = if b <= 0.0 { -1.0 } else { libm::log2(b / a).clamp(-1.0, 1.0) };
         (text.replace('-', "−"), shade)
     };
-    let jobs = if before.0 == after.0 {
-        format!("{} jobs", count(before.0))
-    } else {
-        format!("{} and {} jobs", count(before.0), count(after.0))
+    let jobs = match (before.0, after.0) {
+        (before, after) if before == after => count(before),
+        (before, after) => format!("{} and {}", count(before), count(after)),
     };
-    Some(HeatCell {
-        text,
-        below: match quantity {
-            Quantity::Slowdown => format!("{} → {}", shown(a), shown(b)),
-            Quantity::Wait | Quantity::Response => short(a, b),
-        },
-        shade,
-        title: format!("{group}: mean {} {} → {} ({jobs})", quantity.name(), shown(a), shown(b)),
-    })
+    let (change, below) = match quantity {
+        Quantity::Slowdown => {
+            let [a, b] = [a, b].map(|value| number(Some(value), if value < 100.0 { 2 } else { 0 }));
+            let change = format!("{a} → {b}");
+            (change.clone(), change)
+        }
+        Quantity::Wait | Quantity::Response => (format!("{} → {}", duration(a), duration(b)), short(a, b)),
+    };
+    let title = format!("{group}: mean {} {change} ({jobs} jobs)", quantity.name());
+    Some(HeatCell { text, below, shade, title })
 }
 
 /// A change between two times, each with its own unit or with a common one, for a narrow cell.
 fn short(from: f64, to: f64) -> String {
-    let one = |secs: f64| {
+    let [(from, one), (to, other)] = [from, to].map(|secs| {
         let (value, unit) = match secs {
             secs if secs < 100.0 => (secs, "s"),
             secs if secs < 6_000.0 => (secs / 60.0, "min"),
@@ -166,9 +146,6 @@ fn short(from: f64, to: f64) -> String {
             _ => (secs / 86_400.0, "d"),
         };
         (number(Some(value), if value < 10.0 && value > 0.0 { 1 } else { 0 }), unit)
-    };
-    match (one(from), one(to)) {
-        ((from, one), (to, other)) if one == other => format!("{from} → {to} {one}"),
-        ((from, one), (to, other)) => format!("{from} {one} → {to} {other}"),
-    }
+    });
+    if one == other { format!("{from} → {to} {one}") } else { format!("{from} {one} → {to} {other}") }
 }

@@ -2,26 +2,28 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::{JobClasses, Origin};
+use crate::model::JobClasses;
 use crate::output::JobRow;
 use crate::report::charts::Ink;
+use crate::report::lists::index_in;
 
 /// The division of jobs into groups.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Groups {
     by: By,
     names: Vec<String>,
     places: BTreeMap<String, usize>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 enum By {
     /// All jobs are one group.
+    #[default]
     Nothing,
     /// The class in the row.
     Class,
     /// Classes computed anew, for a machine with this number of processors.
-    Cut(JobClasses, u32),
+    Classes(JobClasses, u32),
 }
 
 /// Maximum number of groups with distinguishable colours.
@@ -39,9 +41,9 @@ impl Groups {
     }
 
     /// Classes other than those in the rows.
-    pub(crate) fn cut(classes: JobClasses, machine: u32) -> Self {
+    pub(crate) fn by_classes(classes: JobClasses, machine: u32) -> Self {
         let names = (0..classes.count()).map(|index| classes.label(index)).collect();
-        Self::of(By::Cut(classes, machine), names)
+        Self::of(By::Classes(classes, machine), names)
     }
 
     fn of(by: By, names: Vec<String>) -> Self {
@@ -53,15 +55,12 @@ impl Groups {
     pub(crate) fn group(&mut self, job: &JobRow) -> usize {
         match &self.by {
             By::Nothing => 0,
-            By::Cut(classes, machine) => classes.index(classes.of(job.run, job.requested, *machine)),
-            By::Class => match self.places.get(&*job.class) {
-                Some(place) => *place,
-                None => {
-                    self.names.push(job.class.to_string());
-                    self.places.insert(job.class.to_string(), self.names.len() - 1);
-                    self.names.len() - 1
-                }
-            },
+            By::Classes(classes, machine) => classes.index(classes.of(job.run, job.requested, *machine)),
+            By::Class => self.places.get(&*job.class).copied().unwrap_or_else(|| {
+                self.names.push(job.class.to_string());
+                self.places.insert(job.class.to_string(), self.names.len() - 1);
+                self.names.len() - 1
+            }),
         }
     }
 
@@ -76,18 +75,11 @@ impl Groups {
         if self.names.len() <= MOST {
             return ((0..self.names.len()).collect(), self.names.clone());
         }
-        let mut kept: Vec<String> = Vec::new();
-        let mut places = Vec::new();
-        for name in &self.names {
-            let word = name.split(' ').next().unwrap_or(name);
-            let place = kept.iter().position(|found| found == word).unwrap_or_else(|| {
-                kept.push(word.to_owned());
-                kept.len() - 1
-            });
-            places.push(place);
-        }
-        if kept.len() <= MOST {
-            (places, kept)
+        let mut words: Vec<&str> = Vec::new();
+        let names = self.names.iter().map(|name| name.split(' ').next().unwrap_or_default());
+        let places = names.map(|word| index_in(&mut words, &word)).collect();
+        if words.len() <= MOST {
+            (places, words.into_iter().map(str::to_owned).collect())
         } else {
             (vec![0; self.names.len()], vec!["all jobs".to_owned()])
         }
@@ -104,18 +96,7 @@ impl Groups {
                 let places = (0..self.names.len()).map(|row| (row, 0)).collect();
                 return (self.names.clone(), vec![String::new()], places);
             };
-            let place = |found: &mut Vec<&str>, word| {
-                let known = found.iter().position(|other| *other == word);
-                known.unwrap_or(found.len())
-            };
-            let (r, c) = (place(&mut rows, row), place(&mut columns, column));
-            if r == rows.len() {
-                rows.push(row);
-            }
-            if c == columns.len() {
-                columns.push(column);
-            }
-            places.push((r, c));
+            places.push((index_in(&mut rows, &row), index_in(&mut columns, &column)));
         }
         let owned = |names: Vec<&str>| names.into_iter().map(str::to_owned).collect();
         (owned(rows), owned(columns), places)
@@ -125,12 +106,4 @@ impl Groups {
 /// The colour of a group.
 pub(crate) fn ink(group: usize) -> Ink {
     Ink::Series((group % usize::from(Ink::SERIES)) as u8)
-}
-
-/// The name of an origin in a legend.
-pub(crate) const fn origin_name(origin: Origin) -> &'static str {
-    match origin {
-        Origin::Local => "local jobs",
-        Origin::Grid => "jobs of the grid",
-    }
 }

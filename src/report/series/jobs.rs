@@ -1,14 +1,14 @@
 //! The first pass over a run folder: its table of jobs.
 
-use std::sync::Arc;
+use std::cmp::Reverse;
 
 use rustc_hash::FxHashMap;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::distribution::Measured;
-use super::groups::{Groups, origin_name};
+use super::groups::Groups;
 use super::places::Places;
-use super::schedule::{Fact, Key};
+use super::schedule::{Fact, Key, key};
 use super::steps::Steps;
 use crate::metrics::{Backlog, Window};
 use crate::model::{JobClasses, Origin, Outcome};
@@ -23,34 +23,19 @@ const DETAIL: usize = 300;
 /// Up to this number of jobs, the whole run is drawn in enough detail and needs no such chart.
 const BARE: usize = 1_500;
 
-/// Indices of sites, for keys of jobs.
-#[derive(Debug, Default)]
-pub(super) struct SiteNumbers(Vec<Arc<str>>);
-
-impl SiteNumbers {
-    /// The key of a job.
-    pub(super) fn key(&mut self, origin: Origin, job: u64, site: &Arc<str>) -> Key {
-        match origin {
-            Origin::Grid => (origin, usize::MAX, job),
-            Origin::Local => {
-                let at = self.0.iter().position(|known| known == site).unwrap_or_else(|| {
-                    self.0.push(site.clone());
-                    self.0.len() - 1
-                });
-                (origin, at, job)
-            }
-        }
-    }
-}
-
 /// The data that the table of jobs of a run gives.
-pub(super) struct Jobs {
+#[derive(Default)]
+pub(crate) struct Jobs {
     /// First submission and last end, in microseconds.
-    pub(super) span: (u64, u64),
-    pub(super) groups: Groups,
-    pub(super) measured: Measured,
-    pub(super) outcomes: [u64; 6],
-    pub(super) alike: Alike,
+    pub(crate) span: (u64, u64),
+    /// The division of jobs into groups.
+    pub(crate) groups: Groups,
+    /// The jobs that count.
+    pub(crate) measured: Measured,
+    /// Number of jobs by outcome, indexed by [`Outcome::index`].
+    pub(crate) outcomes: [u64; 6],
+    /// Properties that a run must share to be comparable with this one.
+    pub(crate) comparability: Comparability,
     pub(super) started: u64,
     pub(super) in_system: Steps,
     pub(super) facts: FxHashMap<Key, Fact>,
@@ -66,7 +51,7 @@ pub(super) struct Jobs {
 /// Properties that two runs must share for their means to be comparable. They are sums over jobs, so the order of jobs does not
 /// matter.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Alike {
+pub(crate) struct Comparability {
     /// Hash of the jobs, their arrivals and their requests.
     pub(crate) asked: u128,
     /// Hash of their outcomes.
@@ -74,10 +59,10 @@ pub(crate) struct Alike {
     /// Whether the run is unstable: the number of jobs in the system keeps growing.
     pub(crate) unstable: bool,
     backlog: Backlog,
-    in_it: u64,
+    in_system: u64,
 }
 
-impl Alike {
+impl Comparability {
     fn add(&mut self, row: &JobRow) {
         let site = if row.origin == Origin::Local { &*row.site } else { "" };
         let asked = format!("{site}\n{} {} {}", row.job, row.submit.micros(), row.requested);
@@ -86,7 +71,7 @@ impl Alike {
         self.ended = self.ended.wrapping_add(xxh3_128(ended.as_bytes()));
         if !matches!(row.outcome, Outcome::Rejected(_)) {
             self.backlog.add_stay(row.submit, row.end);
-            self.in_it += 1;
+            self.in_system += 1;
         }
     }
 
@@ -94,7 +79,7 @@ impl Alike {
     fn settle(&mut self, folder: &RunFolder) {
         self.unstable = match folder.summary().and_then(|summary| summary.get("backlog")) {
             Some(backlog) => backlog["unstable"].as_bool().unwrap_or(false),
-            None => self.backlog.summary(Window::ALL, self.in_it).is_some_and(|backlog| backlog.unstable),
+            None => self.backlog.summary(Window::ALL, self.in_system).is_some_and(|backlog| backlog.unstable),
         };
         self.backlog = Backlog::default();
     }
@@ -124,28 +109,14 @@ impl Jobs {
         folder: &RunFolder,
         classes: Option<&JobClasses>,
         places: &mut Places,
-        sites: &mut SiteNumbers,
     ) -> Result<Self, ReadError> {
         let (groups, classed) = groups(folder, classes, places);
         let window = window(folder);
-        let mut jobs = Self {
-            span: (u64::MAX, 0),
-            groups,
-            measured: Measured::default(),
-            outcomes: [0; 6],
-            alike: Alike::default(),
-            started: 0,
-            in_system: Steps::default(),
-            facts: FxHashMap::default(),
-            queue: Steps::default(),
-            runs: Vec::new(),
-            origins: [false; 2],
-            classed,
-        };
+        let mut jobs = Self { span: (u64::MAX, 0), groups, classed, ..Self::default() };
         for row in folder.jobs()? {
-            jobs.job(&row?, window, places, sites);
+            jobs.job(&row?, window, places);
         }
-        jobs.alike.settle(folder);
+        jobs.comparability.settle(folder);
         if jobs.span.0 > jobs.span.1 {
             jobs.span = (0, 1);
         }
@@ -158,17 +129,11 @@ impl Jobs {
         Ok(jobs)
     }
 
-    fn job(
-        &mut self,
-        row: &JobRow,
-        window: Option<(Time, Time)>,
-        places: &mut Places,
-        sites: &mut SiteNumbers,
-    ) {
+    fn job(&mut self, row: &JobRow, window: Option<(Time, Time)>, places: &mut Places) {
         let (submit, end) = (row.submit.micros(), row.end.micros());
         self.span = (self.span.0.min(submit), self.span.1.max(end));
         self.outcomes[row.outcome.index()] += 1;
-        self.alike.add(row);
+        self.comparability.add(row);
         self.in_system.hold(submit, end, 1);
         self.origins[usize::from(row.origin == Origin::Grid)] = true;
         let group = self.groups.group(row);
@@ -181,12 +146,13 @@ impl Jobs {
         let counts = matches!(row.outcome, Outcome::Completed | Outcome::Killed);
         if counts && window.is_none_or(|(from, to)| (from..to).contains(&row.submit)) {
             let response = end.saturating_sub(ready);
-            let slowdown = row.bsld.unwrap_or_else(|| bounded_slowdown(response, row.run.micros()));
+            // Tables without a slowdown: max(1, response / max(run, 10 s)).
+            let ratio = || response as f64 / row.run.micros().max(10_000_000) as f64;
+            let slowdown = row.bsld.unwrap_or_else(|| ratio().max(1.0));
             self.measured.add(group, wait, response, slowdown);
         }
         if let Some(procs) = &row.allocated {
-            let partition = row.partition.clone().unwrap_or_else(|| "".into());
-            let place = places.place(&row.site, &partition);
+            let place = places.place(&row.site, &row.partition.clone().unwrap_or_else(|| "".into()));
             places.reach(place, procs);
         }
         let fact = Fact {
@@ -196,37 +162,36 @@ impl Jobs {
             end,
             wait,
         };
-        self.facts.insert(sites.key(row.origin, row.job, &row.site), fact);
+        self.facts.insert(key(row.origin, row.job, &row.site), fact);
     }
 
     /// The period around the longest queue in which few enough jobs ran to be distinguished; `None` if it is nearly the whole run.
     pub(super) fn busiest(&mut self) -> Option<(u64, u64)> {
         const HOUR: u64 = 3_600_000_000;
         const HOURS: [u64; 9] = [1_344, 672, 336, 168, 96, 48, 24, 12, 4];
-        let mut peak = (0, i64::MIN);
-        for (at, waiting) in self.queue.values() {
-            if waiting > peak.1 {
-                peak = (at, waiting);
-            }
+        if self.started as usize <= BARE {
+            return None;
         }
         let (begin, end) = self.span;
-        let middle = if peak.1 > 0 { peak.0 } else { begin + (end - begin) / 2 };
+        // Of equally long queues the first.
+        let longest = self.queue.values().max_by_key(|(at, waiting)| (*waiting, Reverse(*at)));
+        let middle =
+            longest.filter(|(_, waiting)| *waiting > 0).map_or(begin + (end - begin) / 2, |(at, _)| at);
         let lengths = HOURS.iter().map(|hours| hours * HOUR).filter(|length| *length < (end - begin) / 2);
-        let windows = lengths.chain([(end - begin) / 100]).filter(|length| *length > 0).map(|length| {
+        let mut windows = lengths.chain([(end - begin) / 100]).filter(|length| *length > 0).map(|length| {
             let from = middle.saturating_sub(length / 2).max(begin);
             (from, (from + length).min(end))
         });
-        let few = |(from, to): &(u64, u64)| {
+        windows.find(|(from, to)| {
             self.runs.iter().filter(|(start, over)| start < to && over > from).count() <= DETAIL
-        };
-        if self.started as usize <= BARE { None } else { windows.into_iter().find(few) }
+        })
     }
 
     /// The colours of jobs in a Gantt chart: by class if there are classes. If classes were not requested and the run has jobs of
     /// the grid and of sites, by origin.
     pub(super) fn colours(&self) -> Colours {
         if !self.classed && self.origins == [true, true] {
-            let names = [Origin::Local, Origin::Grid].map(|origin| origin_name(origin).to_owned());
+            let names = ["local jobs", "jobs of the grid"].map(str::to_owned);
             return Colours { by_origin: true, of: Vec::new(), names: names.into() };
         }
         let (of, names) = self.groups.coloured();
@@ -234,18 +199,10 @@ impl Jobs {
     }
 }
 
-/// max(1, response / max(run, 10 s)), for tables without a slowdown.
-fn bounded_slowdown(response: u64, run: u64) -> f64 {
-    (response as f64 / run.max(10_000_000) as f64).max(1.0)
-}
-
 /// The measured window of a run.
 fn window(folder: &RunFolder) -> Option<(Time, Time)> {
     let window = &folder.summary()?["measure"];
-    let time = |key: &str| {
-        let micros = libm::round(window[key].as_f64()? * 1e6);
-        Some(Time::from_micros(micros as u64))
-    };
+    let time = |key: &str| Some(Time::from_micros(libm::round(window[key].as_f64()? * 1e6) as u64));
     Some((time("from")?, time("to")?))
 }
 
@@ -253,17 +210,15 @@ fn window(folder: &RunFolder) -> Option<(Time, Time)> {
 fn groups(folder: &RunFolder, classes: Option<&JobClasses>, places: &Places) -> (Groups, bool) {
     let machine = u32::try_from(places.processors()).unwrap_or(u32::MAX);
     if let Some(classes) = classes {
-        let groups = if classes.count() > 1 { Groups::cut(classes.clone(), machine) } else { Groups::none() };
+        let groups =
+            if classes.count() > 1 { Groups::by_classes(classes.clone(), machine) } else { Groups::none() };
         return (groups, true);
     }
-    let summary = folder.summary();
-    let own = summary.and_then(|summary| summary["classes"].as_array()).map(|classes| {
-        classes.iter().filter_map(|class| class["class"].as_str().map(str::to_owned)).collect::<Vec<_>>()
-    });
-    if let Some(own) = own.filter(|own| own.len() > 1) {
-        return (Groups::of_rows(own), true);
+    let own = folder.summary().and_then(|summary| summary["classes"].as_array()).filter(|own| own.len() > 1);
+    if let Some(own) = own {
+        let names = own.iter().filter_map(|class| class["class"].as_str().map(str::to_owned));
+        return (Groups::of_rows(names.collect()), true);
     }
-    let groups =
-        "kettimuthu-4".parse().map_or_else(|_| Groups::none(), |classes| Groups::cut(classes, machine));
-    (groups, false)
+    let classes = "kettimuthu-4".parse();
+    (classes.map_or_else(|_| Groups::none(), |classes| Groups::by_classes(classes, machine)), false)
 }

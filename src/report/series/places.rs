@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::model::ProcSet;
 use crate::output::{FolderKind, ReadError, RunFolder};
+use crate::report::lists::index_in;
 
 /// A partition.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,20 +31,11 @@ pub(crate) struct Places {
 impl Places {
     /// Reads what the folder contains besides its tables.
     pub(crate) fn of(folder: &RunFolder) -> Result<Self, ReadError> {
-        let mut places = Self::default();
-        match folder.kind() {
-            FolderKind::Run => {
-                if let Some(text) = folder.scenario()? {
-                    places.list = from_scenario(&text).unwrap_or_default();
-                }
-            }
-            FolderKind::Batsim => {}
-        }
-        places.sized = !places.list.is_empty();
-        for (at, place) in places.list.iter().enumerate() {
-            places.known.insert((place.site.as_str().into(), place.partition.as_str().into()), at);
-        }
-        Ok(places)
+        let scenario = if folder.kind() == FolderKind::Run { folder.scenario()? } else { None };
+        let list = scenario.and_then(|text| from_scenario(&text)).unwrap_or_default();
+        let name = |place: &Place| (place.site.as_str().into(), place.partition.as_str().into());
+        let known = list.iter().map(name).zip(0..).collect();
+        Ok(Self { sized: !list.is_empty(), list, known })
     }
 
     /// Whether processor counts are known before the tables are read.
@@ -56,32 +48,22 @@ impl Places {
         if let Some(at) = self.known.get(&(site.clone(), partition.clone())) {
             return *at;
         }
-        let at = self.list.len();
-        self.list.push(Place {
-            site: site.to_string(),
-            partition: partition.to_string(),
-            processors: 0,
-            cores: 0,
-            absent: 0,
-        });
-        self.known.insert((site.clone(), partition.clone()), at);
-        at
+        let (site_name, name) = (site.to_string(), partition.to_string());
+        self.list.push(Place { site: site_name, partition: name, processors: 0, cores: 0, absent: 0 });
+        self.known.insert((site.clone(), partition.clone()), self.list.len() - 1);
+        self.list.len() - 1
     }
 
     /// Records that the partition has at least these processors.
     pub(crate) fn reach(&mut self, place: usize, procs: &ProcSet) {
         let last = procs.intervals().last().map_or(0, |(_, last)| last + 1);
-        if let Some(place) = self.list.get_mut(place) {
-            place.processors = place.processors.max(last);
-        }
+        self.list[place].processors = self.list[place].processors.max(last);
     }
 
-    /// Sets the number of processors of a machine of the partition.
+    /// Sets the number of processors of a machine of the partition, if it is unknown.
     pub(crate) fn machines(&mut self, place: usize, cores: u32) {
-        if let Some(place) = self.list.get_mut(place)
-            && place.cores == 0
-        {
-            place.cores = cores;
+        if self.list[place].cores == 0 {
+            self.list[place].cores = cores;
         }
     }
 
@@ -96,15 +78,8 @@ impl Places {
 
     /// Names of the sites, in order, and for each partition the index of its site among them.
     pub(crate) fn sites(&self) -> (Vec<String>, Vec<usize>) {
-        let mut sites: Vec<String> = Vec::new();
-        let mut of = Vec::new();
-        for place in &self.list {
-            let at = sites.iter().position(|site| *site == place.site).unwrap_or_else(|| {
-                sites.push(place.site.clone());
-                sites.len() - 1
-            });
-            of.push(at);
-        }
+        let mut sites = Vec::new();
+        let of = self.list.iter().map(|place| index_in(&mut sites, &place.site)).collect();
         (sites, of)
     }
 }

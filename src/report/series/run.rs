@@ -1,15 +1,14 @@
 //! A run folder, read into the data of all its charts.
 
-use super::account::idle_power;
-use super::churn::{Absence, absences};
-use super::distribution::Measured;
-use super::groups::Groups;
-use super::jobs::{Alike, Colours, Jobs, SiteNumbers};
+use serde_json::Value;
+
+use super::churn::{Outage, outages};
+use super::jobs::{Colours, Jobs};
 use super::places::Places;
-use super::schedule::{Fact, Schedule, Stretch};
+use super::schedule::{Fact, Schedule, Stretch, key};
 use super::steps::{Accrual, Steps};
-use crate::model::JobClasses;
-use crate::output::{ReadError, RunFolder, SegmentRow};
+use crate::model::{Cause, JobClasses};
+use crate::output::{JobRow, ReadError, RunFolder, SegmentRow};
 use crate::report::charts::GanttChart;
 use crate::units::Rate;
 
@@ -18,16 +17,8 @@ const BINS: u32 = 960;
 
 /// The data of all charts of a run.
 pub(crate) struct RunSeries {
-    /// First submission and last end, in microseconds.
-    pub(crate) span: (u64, u64),
-    /// The division of jobs into groups.
-    pub(crate) groups: Groups,
-    /// The jobs that count.
-    pub(crate) measured: Measured,
-    /// Number of jobs by outcome, indexed by [`Outcome::index`](crate::model::Outcome::index).
-    pub(crate) outcomes: [u64; 6],
-    /// Properties that a run must share to be comparable with this one.
-    pub(crate) alike: Alike,
+    /// What the table of jobs gives.
+    pub(crate) jobs: Jobs,
     /// Number of waiting jobs: in the system and not on any processor.
     pub(crate) waiting: Steps,
     /// Number of running jobs.
@@ -60,41 +51,68 @@ impl RunSeries {
     /// Reads the tables of a folder; `classes` replace its own job classes.
     pub(crate) fn read(folder: &RunFolder, classes: Option<&JobClasses>) -> Result<Self, ReadError> {
         let mut places = Places::of(folder)?;
-        let sized = places.sized();
-        let mut sites = SiteNumbers::default();
-        let mut jobs = Jobs::read(folder, classes, &mut places, &mut sites)?;
-        if !sized && let Some(rows) = folder.segments()? {
-            for row in rows {
+        let mut jobs = Jobs::read(folder, classes, &mut places)?;
+        if !places.sized() {
+            for row in folder.segments()?.into_iter().flatten() {
                 let row = row?;
                 let place = places.place(&row.site, &row.partition);
                 places.reach(place, &row.processors);
             }
         }
-        let absences = absences(folder, &mut places, jobs.span)?;
+        let outages = outages(folder, &mut places, jobs.span)?;
         let colours = jobs.colours();
-        let detail = jobs.busiest().map(|span| Schedule::of_part(span, colours.names.len()));
+        let segments = folder.segments()?;
         let mut tally = Tally {
-            detail,
             schedule: Schedule::new(jobs.span, &places, colours.names.len(), jobs.started),
+            detail: jobs.busiest().map(|span| Schedule::of_part(span, colours.names.len())),
             busy: Vec::new(),
             running: Steps::default(),
             jobs_power: Steps::default(),
             cost: Accrual::new(jobs.span, BINS),
+            by_segments: segments.is_some(),
         };
-        let by_segments = match folder.segments()? {
+        match segments {
             Some(rows) => {
                 for row in rows {
-                    tally.segment(row?, &jobs, &colours, &mut places, &mut sites);
+                    tally.segment(row?, &jobs, &colours, &mut places);
                 }
-                true
             }
             None => {
-                tally.jobs(folder, &jobs, &colours, &mut places, &mut sites)?;
-                false
+                for row in folder.jobs()? {
+                    if let Some(row) = whole_job(row?) {
+                        tally.segment(row, &jobs, &colours, &mut places);
+                    }
+                }
             }
-        };
-        Ok(tally.finish(folder, jobs, &colours, &places, &absences, by_segments))
+        }
+        Ok(tally.finish(folder, jobs, &colours, &places, &outages))
     }
+
+    /// Total number of processors.
+    pub(crate) fn processors(&self) -> u64 {
+        self.sites.iter().map(|(_, processors)| processors).sum()
+    }
+}
+
+/// A job of a run without segments as one segment, between its first start and its end.
+fn whole_job(row: JobRow) -> Option<SegmentRow> {
+    Some(SegmentRow {
+        line: row.line,
+        job: row.job,
+        origin: row.origin,
+        attempt: 1,
+        site: row.site,
+        partition: row.partition.unwrap_or_else(|| "".into()),
+        procs: row.procs,
+        from: row.start?,
+        to: row.end,
+        rate: Rate::FULL,
+        share: Rate::FULL,
+        cause: Cause::Run,
+        energy: row.energy,
+        cost: row.cost,
+        processors: row.allocated.unwrap_or_default(),
+    })
 }
 
 /// The sums of the second pass.
@@ -106,123 +124,80 @@ struct Tally {
     running: Steps,
     jobs_power: Steps,
     cost: Accrual,
+    by_segments: bool,
 }
 
 impl Tally {
-    fn busy(&mut self, place: usize, (from, to): (u64, u64), units: u64) {
+    fn segment(&mut self, row: SegmentRow, jobs: &Jobs, colours: &Colours, places: &mut Places) {
+        let (from, to) = (row.from.micros(), row.to.micros());
+        let place = places.place(&row.site, &row.partition);
         if place >= self.busy.len() {
             self.busy.resize(place + 1, Steps::default());
         }
+        let units = u64::from(row.procs) * row.share.units();
         self.busy[place].hold(from, to, i64::try_from(units).unwrap_or(i64::MAX));
-    }
-
-    fn segment(
-        &mut self,
-        row: SegmentRow,
-        jobs: &Jobs,
-        colours: &Colours,
-        places: &mut Places,
-        sites: &mut SiteNumbers,
-    ) {
-        let (from, to) = (row.from.micros(), row.to.micros());
-        let place = places.place(&row.site, &row.partition);
-        self.busy(place, (from, to), u64::from(row.procs) * row.share.units());
-        if row.procs > 0 {
+        if row.procs > 0 || !self.by_segments {
             self.running.hold(from, to, 1);
         }
         // A nanojoule per microsecond is a milliwatt.
         let power = row.energy.nanojoules().checked_div(u128::from(to.saturating_sub(from))).unwrap_or(0);
         self.jobs_power.hold(from, to, i64::try_from(power).unwrap_or(i64::MAX));
         self.cost.add(from, to, row.cost.nanos());
-        let key = sites.key(row.origin, row.job, &row.site);
+        let key = key(row.origin, row.job, &row.site);
         let fact = jobs.facts.get(&key).copied().unwrap_or(Fact::NONE);
         let fact = Fact { group: colours.of(&fact, row.origin), ..fact };
-        let procs = row.processors;
-        self.draw(Stretch { key, attempt: row.attempt, place, from, to, procs }, fact);
-    }
-
-    fn draw(&mut self, stretch: Stretch, fact: Fact) {
+        let stretch = Stretch { key, attempt: row.attempt, place, from, to, procs: row.processors };
         if let Some(detail) = self.detail.as_mut().filter(|detail| detail.meets(&stretch)) {
             detail.take(stretch.clone(), fact);
         }
         self.schedule.take(stretch, fact);
     }
 
-    /// Without segments: sums from the jobs themselves, between first start and end.
-    fn jobs(
-        &mut self,
-        folder: &RunFolder,
-        jobs: &Jobs,
-        colours: &Colours,
-        places: &mut Places,
-        sites: &mut SiteNumbers,
-    ) -> Result<(), ReadError> {
-        for row in folder.jobs()? {
-            let row = row?;
-            let Some(start) = row.start else { continue };
-            let partition = row.partition.clone().unwrap_or_else(|| "".into());
-            let place = places.place(&row.site, &partition);
-            let (from, to) = (start.micros(), row.end.micros());
-            self.busy(place, (from, to), u64::from(row.procs) * Rate::FULL.units());
-            self.running.hold(from, to, 1);
-            let power = row.energy.nanojoules().checked_div(u128::from(to.saturating_sub(from))).unwrap_or(0);
-            self.jobs_power.hold(from, to, i64::try_from(power).unwrap_or(i64::MAX));
-            self.cost.add(from, to, row.cost.nanos());
-            let key = sites.key(row.origin, row.job, &row.site);
-            let fact = jobs.facts.get(&key).copied().unwrap_or(Fact::NONE);
-            let fact = Fact { group: colours.of(&fact, row.origin), attempts: 1, ..fact };
-            if let Some(procs) = row.allocated {
-                self.draw(Stretch { key, attempt: 1, place, from, to, procs }, fact);
-            }
-        }
-        Ok(())
-    }
-
     fn finish(
         self,
         folder: &RunFolder,
-        jobs: Jobs,
+        mut jobs: Jobs,
         colours: &Colours,
         places: &Places,
-        absences: &[Absence],
-        by_segments: bool,
+        outages: &[Outage],
     ) -> RunSeries {
+        // The facts are many, and the charts do not need them.
+        jobs.facts.clear();
+        jobs.facts.shrink_to_fit();
         let (names, site_of) = places.sites();
         let mut busy = vec![Steps::default(); names.len()];
         for (place, steps) in self.busy.iter().enumerate() {
             busy[site_of[place]].add_all(steps, 1);
         }
         let mut down = vec![Steps::default(); names.len()];
-        for absence in absences {
-            down[site_of[absence.place]].hold(absence.from, absence.to, i64::from(absence.procs.len()));
+        for outage in outages {
+            down[site_of[outage.place]].hold(outage.from, outage.to, i64::from(outage.procs.len()));
         }
         let mut sites: Vec<(String, u64)> = names.into_iter().map(|name| (name, 0)).collect();
         for (place, site) in places.list().iter().zip(&site_of) {
             sites[*site].1 += u64::from(place.processors);
         }
-        let mut waiting = jobs.in_system;
+        let mut waiting = std::mem::take(&mut jobs.in_system);
         waiting.add_all(&self.running, -1);
-        let names: Vec<String> = sites.iter().map(|(name, _)| name.clone()).collect();
-        let idle = idle_power(folder.summary(), &names);
         let mut power = self.jobs_power.clone();
-        for (site, idle) in idle.iter().enumerate().filter(|(_, idle)| **idle > 0) {
-            let processors = i64::try_from(sites[site].1).unwrap_or(i64::MAX);
-            power.hold(jobs.span.0, jobs.span.1, idle.saturating_mul(processors));
-            power.add_all(&down[site], -idle);
-            power.add_scaled(&busy[site], -idle, i64::try_from(Rate::FULL.units()).unwrap_or(i64::MAX));
+        for (site, (name, processors)) in sites.iter().enumerate() {
+            let idle = idle_power(folder.summary(), name);
+            if idle > 0 {
+                let processors = i64::try_from(*processors).unwrap_or(i64::MAX);
+                power.hold(jobs.span.0, jobs.span.1, idle.saturating_mul(processors));
+                power.add_all(&down[site], -idle);
+                power.add_scaled(&busy[site], -idle, i64::try_from(Rate::FULL.units()).unwrap_or(i64::MAX));
+            }
         }
-        let failed_attempts = self.schedule.lost;
-        let gantt = (!self.schedule.is_empty())
-            .then(|| self.schedule.chart(folder.title(), places, &colours.names, absences));
-        let detail = self.detail.filter(|detail| !detail.is_empty());
-        let detail = detail.map(|detail| detail.chart(folder.title(), places, &colours.names, absences));
+        let failed_attempts = self.schedule.failed_attempts;
+        let chart = |schedule: Schedule| {
+            let shown = !schedule.is_empty();
+            shown.then(|| schedule.chart(folder.title(), places, &colours.names, outages))
+        };
         RunSeries {
-            detail,
-            span: jobs.span,
-            groups: jobs.groups,
-            measured: jobs.measured,
-            outcomes: jobs.outcomes,
-            alike: jobs.alike,
+            gantt: chart(self.schedule),
+            detail: self.detail.and_then(chart),
+            jobs,
             waiting,
             running: self.running,
             busy,
@@ -232,9 +207,23 @@ impl Tally {
             jobs_power: self.jobs_power,
             power,
             cost: self.cost,
-            gantt,
             failed_attempts,
-            by_segments,
+            by_segments: self.by_segments,
         }
     }
+}
+
+/// Milliwatts that an idle processor of a site draws: idle energy over idle processor time. This is the power in the platform where
+/// the processors of the site are alike, and a mean where they are not; zero if the run has no power.
+fn idle_power(summary: Option<&Value>, site: &str) -> i64 {
+    let Some(summary) = summary else { return 0 };
+    let account = match summary["sites"].as_array() {
+        Some(sites) => {
+            sites.iter().find(|found| found["name"].as_str() == Some(site)).unwrap_or(&Value::Null)
+        }
+        None => summary,
+    };
+    let joules = account["energy"]["idle_kwh"].as_f64().unwrap_or(0.0) * 3.6e6;
+    let idle = ["idle", "reserved"].iter().filter_map(|key| account["usage"][*key].as_f64()).sum::<f64>();
+    if idle > 0.0 { libm::round(joules / idle * 1e3) as i64 } else { 0 }
 }

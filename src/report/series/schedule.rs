@@ -1,14 +1,16 @@
 //! The Gantt chart of a run: which job held which processors when, as bars or as a raster.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::churn::Absence;
+use super::churn::Outage;
 use super::places::{Place, Places};
 use crate::model::{Origin, ProcSet};
 use crate::report::charts::{Axis, GanttBar, GanttChart, GanttJoin, GanttRow, GanttShading, Ink, Raster};
 use crate::report::figures::duration;
+use crate::units::Time;
 
 /// Maximum number of rectangles that are drawn; with more, the chart is a raster.
 const BARS: usize = 20_000;
@@ -19,8 +21,13 @@ const COLUMNS: u32 = 960;
 /// Up to this number of bars, jobs without groups are coloured by their numbers.
 const FEW: usize = 400;
 
-/// Identifies a job. Numbers of local jobs are unique only within their site, so the key includes it.
-pub(super) type Key = (Origin, usize, u64);
+/// Identifies a job by its number. Numbers of local jobs are unique only within their site, so the key includes it.
+pub(super) type Key = (Option<Arc<str>>, u64);
+
+/// The key of a job.
+pub(super) fn key(origin: Origin, job: u64, site: &Arc<str>) -> Key {
+    ((origin == Origin::Local).then(|| Arc::clone(site)), job)
+}
 
 /// Facts about a job, known before its segments are read.
 #[derive(Copy, Clone, Debug)]
@@ -51,11 +58,11 @@ pub(super) struct Stretch {
 struct Bar {
     stretch: Stretch,
     fact: Fact,
-    lost: bool,
+    wasted: bool,
 }
 
-/// Where and when an attempt was last seen.
-struct Seen {
+/// Where and until when the last attempt of a job held processors.
+struct LastAttempt {
     attempt: u32,
     place: usize,
     middle: f64,
@@ -64,16 +71,17 @@ struct Seen {
 }
 
 /// A schedule under construction.
+#[derive(Default)]
 pub(crate) struct Schedule {
     span: (u64, u64),
     groups: usize,
     rectangles: usize,
     bars: Vec<Bar>,
     rasters: Vec<Raster>,
-    seen: FxHashMap<Key, Seen>,
+    last: FxHashMap<Key, LastAttempt>,
     joins: Vec<GanttJoin>,
     /// Number of failed attempts that were followed by another.
-    pub(crate) lost: u64,
+    pub(crate) failed_attempts: u64,
     stretches: u64,
 }
 
@@ -88,17 +96,7 @@ impl Schedule {
 
     /// A schedule of a part of a run with few jobs; it has no raster.
     pub(super) fn of_part(span: (u64, u64), groups: usize) -> Self {
-        Self {
-            span,
-            groups,
-            rectangles: 0,
-            bars: Vec::new(),
-            rasters: Vec::new(),
-            seen: FxHashMap::default(),
-            joins: Vec::new(),
-            lost: 0,
-            stretches: 0,
-        }
+        Self { span, groups, ..Self::default() }
     }
 
     /// Whether nothing can be drawn: there are no bars, or more than the chart of a part can show.
@@ -130,44 +128,43 @@ impl Schedule {
         self.rectangles += stretch.procs.intervals().count();
         if self.rectangles > BARS {
             self.bars = Vec::new();
-            self.seen.values_mut().for_each(|seen| seen.bars.clear());
+            self.last.values_mut().for_each(|last| last.bars.clear());
             return;
         }
         if fact.attempts > 1
-            && let Some(seen) = self.seen.get_mut(&stretch.key)
+            && let Some(last) = self.last.get_mut(&stretch.key)
         {
-            seen.bars.push(self.bars.len());
+            last.bars.push(self.bars.len());
         }
-        self.bars.push(Bar { stretch, fact, lost: false });
+        self.bars.push(Bar { stretch, fact, wasted: false });
     }
 
     /// If the stretch belongs to a later attempt than the last one of this job, records that the last one failed.
     fn join(&mut self, stretch: &Stretch) {
-        let middle = middle(&stretch.procs);
-        let now =
-            Seen { attempt: stretch.attempt, place: stretch.place, middle, to: stretch.to, bars: Vec::new() };
-        let Some(seen) = self.seen.get_mut(&stretch.key) else {
-            self.seen.insert(stretch.key, now);
+        let Stretch { attempt, place, to, .. } = *stretch;
+        let mut now = LastAttempt { attempt, place, middle: middle(&stretch.procs), to, bars: Vec::new() };
+        let Some(last) = self.last.get_mut(&stretch.key) else {
+            self.last.insert(stretch.key.clone(), now);
             return;
         };
-        if seen.attempt == stretch.attempt {
-            (seen.middle, seen.place, seen.to) = (now.middle, now.place, now.to);
+        if last.attempt == attempt {
+            now.bars = std::mem::take(&mut last.bars);
+            *last = now;
             return;
         }
-        self.lost += 1;
-        for bar in &seen.bars {
+        self.failed_attempts += 1;
+        for bar in &last.bars {
             if let Some(bar) = self.bars.get_mut(*bar) {
-                bar.lost = true;
+                bar.wasted = true;
             }
         }
         if self.joins.len() <= JOINS {
-            let seconds = |micros: u64| micros as f64 / 1e6;
             self.joins.push(GanttJoin {
-                from: (seen.place, seen.middle, seconds(seen.to)),
+                from: (last.place, last.middle, seconds(last.to)),
                 to: (now.place, now.middle, seconds(stretch.from)),
             });
         }
-        *seen = now;
+        *last = now;
     }
 
     /// Makes the chart. `names` are the names of the groups; with at most one, jobs are coloured by their numbers as long as there
@@ -177,22 +174,15 @@ impl Schedule {
         title: &str,
         places: &Places,
         names: &[String],
-        absences: &[Absence],
+        outages: &[Outage],
     ) -> GanttChart {
-        let seconds = |micros: u64| micros as f64 / 1e6;
         let barred = self.rectangles <= BARS;
         let mut rasters = if barred { Vec::new() } else { self.rasters }.into_iter();
-        let rows = places
-            .list()
-            .iter()
-            .map(|place| GanttRow {
-                name: place.site.clone(),
-                part: place.partition.clone(),
-                processors: place.processors,
-                cores: place.cores,
-                raster: rasters.next(),
-            })
-            .collect();
+        let rows = places.list().iter().map(|place| {
+            let (name, part) = (place.site.clone(), place.partition.clone());
+            GanttRow { name, part, processors: place.processors, cores: place.cores, raster: rasters.next() }
+        });
+        let rows = rows.collect();
         let by_number = names.len() <= 1 && barred && self.bars.len() <= FEW;
         let groups = if by_number {
             (0..Ink::SERIES).map(|number| (String::new(), Ink::Series(number))).collect()
@@ -203,27 +193,22 @@ impl Schedule {
         };
         let bars = if barred { self.bars } else { Vec::new() };
         let titled = bars.len() <= 4_000;
-        let bars = bars
-            .iter()
-            .map(|bar| {
-                let stretch = &bar.stretch;
-                GanttBar {
-                    row: stretch.place,
-                    from: seconds(stretch.from),
-                    to: seconds(stretch.to),
-                    ranges: ranges(&stretch.procs),
-                    group: if by_number {
-                        (stretch.key.2 % u64::from(Ink::SERIES)) as usize
-                    } else {
-                        usize::from(bar.fact.group)
-                    },
-                    label: if titled { stretch.key.2.to_string() } else { String::new() },
-                    title: if titled { told(bar, places) } else { String::new() },
-                    lost: bar.lost,
-                    killed: bar.fact.killed && stretch.to == bar.fact.end,
-                }
-            })
-            .collect();
+        let text = |text: &dyn Fn() -> String| if titled { text() } else { String::new() };
+        let drawn = |Bar { stretch, fact, wasted }: &Bar, title: String| GanttBar {
+            row: stretch.place,
+            from: seconds(stretch.from),
+            to: seconds(stretch.to),
+            ranges: ranges(&stretch.procs),
+            group: match by_number {
+                true => (stretch.key.1 % u64::from(Ink::SERIES)) as usize,
+                false => usize::from(fact.group),
+            },
+            label: text(&|| stretch.key.1.to_string()),
+            title,
+            wasted: *wasted,
+            killed: fact.killed && stretch.to == fact.end,
+        };
+        let bars = bars.iter().map(|bar| drawn(bar, text(&|| tooltip(bar, places)))).collect();
         let joins = if self.joins.len() <= JOINS && barred { self.joins } else { Vec::new() };
         GanttChart {
             title: title.to_owned(),
@@ -231,37 +216,37 @@ impl Schedule {
             rows,
             bars,
             joins,
-            down: shadings(absences, self.span),
+            down: shadings(outages, self.span),
             groups,
         }
     }
 }
 
 /// The tooltip of a bar.
-fn told(bar: &Bar, places: &Places) -> String {
+fn tooltip(bar: &Bar, places: &Places) -> String {
     let stretch = &bar.stretch;
-    let mut processors = Vec::new();
-    stretch.procs.write_intervals(&mut processors);
-    let place = places.list().get(stretch.place);
-    let site = place.filter(|place| !place.site.is_empty());
-    let site = site.map(|place| format!(" of {} {}", place.site, place.partition)).unwrap_or_default();
+    let place = places.list().get(stretch.place).filter(|place| !place.site.is_empty());
+    let site = place.map(|place| format!(" of {} {}", place.site, place.partition)).unwrap_or_default();
     let attempt =
         if bar.fact.attempts > 1 { format!(", attempt {}", stretch.attempt) } else { String::new() };
-    let fate = match (bar.lost, bar.fact.killed) {
+    let failure = match (bar.wasted, bar.fact.killed) {
         (true, _) => "\nattempt failed",
         (false, true) => "\nkilled at its estimate",
         _ => "",
     };
-    let length = (stretch.to - stretch.from) as f64 / 1e6;
     format!(
-        "job {}{attempt}\nprocessors {}{site}\n{} s to {} s ({})\nwaited {}{fate}",
-        stretch.key.2,
-        String::from_utf8_lossy(&processors),
-        crate::units::Time::from_micros(stretch.from),
-        crate::units::Time::from_micros(stretch.to),
-        duration(length),
-        duration(bar.fact.wait as f64 / 1e6),
+        "job {}{attempt}\nprocessors {}{site}\n{} s to {} s ({})\nwaited {}{failure}",
+        stretch.key.1,
+        stretch.procs,
+        Time::from_micros(stretch.from),
+        Time::from_micros(stretch.to),
+        duration(seconds(stretch.to - stretch.from)),
+        duration(seconds(bar.fact.wait)),
     )
+}
+
+fn seconds(micros: u64) -> f64 {
+    micros as f64 / 1e6
 }
 
 /// Number of raster rows of each partition: as many as there are pixels, and no more than its processors.
@@ -279,22 +264,22 @@ fn middle(procs: &ProcSet) -> f64 {
     f64::from(longest.0 + longest.1 + 1) / 2.0
 }
 
-/// Absences as shadings; if there are too many to be distinguished, some are left out.
-fn shadings(absences: &[Absence], (begin, end): (u64, u64)) -> Vec<GanttShading> {
+/// Outages as shadings; if there are too many to be distinguished, some are left out.
+fn shadings(outages: &[Outage], (begin, end): (u64, u64)) -> Vec<GanttShading> {
     let mut rectangles = 0;
     let mut shadings = Vec::new();
     // The longest come first, so that those left out would be invisible.
-    let mut longest: Vec<&Absence> =
-        absences.iter().filter(|absence| absence.from < end && absence.to > begin).collect();
-    longest.sort_by_key(|absence| std::cmp::Reverse(absence.to - absence.from));
-    for absence in longest {
-        let ranges = ranges(&absence.procs);
+    let mut longest: Vec<&Outage> =
+        outages.iter().filter(|outage| outage.from < end && outage.to > begin).collect();
+    longest.sort_by_key(|outage| std::cmp::Reverse(outage.to - outage.from));
+    for outage in longest {
+        let ranges = ranges(&outage.procs);
         rectangles += ranges.len();
         if rectangles > BARS {
             break;
         }
-        let (from, to) = (absence.from as f64 / 1e6, absence.to as f64 / 1e6);
-        shadings.push(GanttShading { row: absence.place, from, to, ranges });
+        let (from, to) = (seconds(outage.from), seconds(outage.to));
+        shadings.push(GanttShading { row: outage.place, from, to, ranges });
     }
     shadings
 }

@@ -1,5 +1,8 @@
 //! Step functions of time, stored as their changes.
 
+use std::ops::Range;
+
+use crate::report::bins::Bins;
 use crate::report::charts::TimePoint;
 
 /// A function of time that changes at instants and is constant between them; zero before the first. Exact.
@@ -51,11 +54,8 @@ impl Steps {
         }
         self.changes.sort_unstable_by_key(|(at, _)| *at);
         self.changes.dedup_by(|next, kept| {
-            let same = next.0 == kept.0;
-            if same {
-                kept.1 += next.1;
-            }
-            same
+            kept.1 += if next.0 == kept.0 { next.1 } else { 0 };
+            next.0 == kept.0
         });
         self.changes.retain(|(_, by)| *by != 0);
         self.sorted = true;
@@ -90,18 +90,16 @@ impl Steps {
     }
 
     fn exact(&mut self, from: u64, to: u64, unit: f64) -> Vec<TimePoint> {
-        let point = |at: u64, value: i64| {
-            let value = value as f64 * unit;
-            TimePoint { x: at as f64 / 1e6, low: value, mean: value, high: value }
-        };
         let before = self.values().take_while(|(at, _)| *at <= from).last().map_or(0, |(_, value)| value);
         let within = self.values().filter(|(at, _)| (from + 1..to).contains(at));
-        std::iter::once((from, before)).chain(within).map(|(at, value)| point(at, value)).collect()
+        std::iter::once((from, before))
+            .chain(within)
+            .map(|(at, value)| exact_point(at, value as f64 * unit))
+            .collect()
     }
 
     fn binned(&mut self, from: u64, to: u64, bins: u32, unit: f64) -> Vec<TimePoint> {
-        let edge =
-            |bin: u32| from + (u128::from(to - from) * u128::from(bin)).div_ceil(u128::from(bins)) as u64;
+        let range = Bins::new((from, to), bins);
         let mut points = Vec::with_capacity(bins as usize);
         let mut changes = self.changes.iter().peekable();
         let mut value = 0_i64;
@@ -109,7 +107,7 @@ impl Steps {
             value += by;
         }
         for bin in 0..bins {
-            let (begin, end) = (edge(bin), edge(bin + 1));
+            let Range { start: begin, end } = range.range(bin);
             let (mut low, mut high, mut area, mut since) = (value, value, 0_i128, begin);
             // A change at the very beginning of the bin replaces the value before it.
             let mut fresh = true;
@@ -135,23 +133,23 @@ impl Steps {
     }
 }
 
+/// A value from an instant on.
+fn exact_point(micros: u64, value: f64) -> TimePoint {
+    TimePoint { x: micros as f64 / 1e6, low: value, mean: value, high: value }
+}
+
 /// An amount that accrues evenly over periods of time, as its sum up to the end of each bin. Exact: the parts of each period add up
 /// to it.
 #[derive(Clone, Debug)]
 pub(crate) struct Accrual {
-    from: u64,
-    to: u64,
-    bins: Vec<i128>,
+    bins: Bins,
+    amounts: Vec<i128>,
 }
 
 impl Accrual {
-    pub(crate) fn new((from, to): (u64, u64), bins: u32) -> Self {
-        Self { from, to: to.max(from + 1), bins: vec![0; bins.max(1) as usize] }
-    }
-
-    fn edge(&self, bin: usize) -> u64 {
-        let length = u128::from(self.to - self.from);
-        self.from + (length * bin as u128).div_ceil(self.bins.len() as u128) as u64
+    pub(crate) fn new(span: (u64, u64), bins: u32) -> Self {
+        let bins = Bins::new(span, bins);
+        Self { bins, amounts: vec![0; bins.count as usize] }
     }
 
     /// Adds `amount`, accruing from `from` to `to`.
@@ -159,38 +157,31 @@ impl Accrual {
         if amount == 0 {
             return;
         }
-        let bin = |at: u64| {
-            let at = at.clamp(self.from, self.to - 1) - self.from;
-            (u128::from(at) * self.bins.len() as u128 / u128::from(self.to - self.from)) as usize
-        };
-        let (first, last) = (bin(from), bin(to.saturating_sub(1).max(from)));
+        let (first, last) = (self.bins.bin(from), self.bins.bin(to.saturating_sub(1).max(from)));
         let length = i128::from(to.saturating_sub(from));
-        let mut told = 0;
+        let mut before = 0;
         for bin in first..=last {
             let upto = if bin == last || length == 0 {
                 amount
             } else {
-                amount * i128::from(self.edge(bin + 1).saturating_sub(from)) / length
+                amount * i128::from(self.bins.range(bin).end.saturating_sub(from)) / length
             };
-            self.bins[bin] += upto - told;
-            told = upto;
+            self.amounts[bin as usize] += upto - before;
+            before = upto;
         }
     }
 
     /// The total amount.
     pub(crate) fn sum(&self) -> i128 {
-        self.bins.iter().sum()
+        self.amounts.iter().sum()
     }
 
     /// The amount accrued by the beginning of each bin and by the end, multiplied by `unit`.
     pub(crate) fn points(&self, unit: f64) -> Vec<TimePoint> {
-        let mut sum = 0_i128;
-        let mut points = Vec::with_capacity(self.bins.len());
-        for (bin, amount) in self.bins.iter().enumerate() {
-            sum += amount;
-            let value = sum as f64 * unit;
-            points.push(TimePoint { x: self.edge(bin) as f64 / 1e6, low: value, mean: value, high: value });
-        }
-        points
+        let sums = self.amounts.iter().scan(0_i128, |sum, amount| {
+            *sum += amount;
+            Some(*sum)
+        });
+        (0..).zip(sums).map(|(bin, sum)| exact_point(self.bins.range(bin).start, sum as f64 * unit)).collect()
     }
 }

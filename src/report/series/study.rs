@@ -1,11 +1,12 @@
 //! Curves and Pareto fronts from the table of a study.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use super::along::{Along, places};
+use super::along::{AxisLayout, places};
 use super::groups::ink;
 use crate::report::charts::{Axis, Curve, CurvePoint, CurvesChart, ParetoChart, ParetoPoint};
 use crate::report::figures::number;
+use crate::report::lists::distinct;
 use crate::study::statistics::mean_interval;
 use crate::study::{Better, MeasureInfo, StudyPoint, StudyRow, StudyTable};
 
@@ -24,28 +25,17 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    /// Whether positions along the axis have an order, so that lines may join them.
-    pub(crate) fn is_ordered(&self, table: &StudyTable) -> bool {
-        !Along::of(table, self.along).apart
-    }
-
-    /// Whether some labels of the axis are drawn as level lines.
-    pub(crate) fn has_levels(&self, table: &StudyTable) -> bool {
-        Along::of(table, self.along).tracks.iter().any(|track| track.level)
+    /// The axis along which curves are drawn.
+    pub(crate) fn axis<'a>(&self, table: &'a StudyTable) -> AxisLayout<'a> {
+        AxisLayout::of(table, self.along)
     }
 
     /// The layout of a study, along the axis `along` if given, otherwise along the axis with the most numbers.
     pub(crate) fn of(table: &StudyTable, along: Option<usize>) -> Option<Self> {
         let varied: Vec<usize> = (0..table.axes.len()).filter(|axis| table.labels(*axis).len() > 1).collect();
-        let numbers = |axis: &usize| {
-            let labels = table.labels(*axis);
-            places(&labels).map(|_| labels.len())
-        };
-        let most = varied
-            .iter()
-            .copied()
-            .filter(|axis| numbers(axis).is_some())
-            .max_by_key(|axis| (numbers(axis), usize::MAX - axis));
+        let numbers = |axis: &usize| places(&table.labels(*axis)).map(|places| places.len());
+        let numeric = varied.iter().copied().filter(|axis| numbers(axis).is_some());
+        let most = numeric.max_by_key(|axis| (numbers(axis), usize::MAX - axis));
         let along = along.or(most).or_else(|| varied.last().copied()).or(table.axes.len().checked_sub(1))?;
         let mut others: Vec<usize> = varied.into_iter().filter(|axis| *axis != along).collect();
         // Prefers words to numbers, and as many labels as colours can distinguish.
@@ -60,21 +50,14 @@ impl Layout {
 
     /// The combinations of labels of the remaining axes, in order of first appearance, with their names.
     pub(crate) fn charts(&self, table: &StudyTable) -> Vec<(Vec<String>, String)> {
-        let mut charts: Vec<(Vec<String>, String)> = Vec::new();
-        let mut seen = BTreeSet::new();
-        for row in &table.rows {
-            let labels: Vec<String> = self.apart.iter().map(|axis| row.point[*axis].clone()).collect();
-            if seen.insert(labels.clone()) {
-                let named = self
-                    .apart
-                    .iter()
-                    .zip(&labels)
-                    .map(|(axis, label)| format!("{} {label}", table.axes[*axis]));
-                let name = named.collect::<Vec<_>>().join(", ");
-                charts.push((labels, name));
-            }
-        }
-        charts
+        let labels = |row: &StudyRow| self.apart.iter().map(|axis| row.point[*axis].clone()).collect();
+        let charts: Vec<Vec<String>> = distinct(table.rows.iter().map(labels));
+        let name = |labels: &[String]| {
+            let named = self.apart.iter().zip(labels);
+            let named = named.map(|(axis, label)| format!("{} {label}", table.axes[*axis]));
+            named.collect::<Vec<_>>().join(", ")
+        };
+        charts.into_iter().map(|labels| (labels.clone(), name(&labels))).collect()
     }
 }
 
@@ -92,7 +75,7 @@ pub(crate) fn curves(
     (labels, name): &(Vec<String>, String),
     size: (u32, u32),
 ) -> CurvesChart {
-    let along = Along::of(table, layout.along);
+    let along = layout.axis(table);
     let colours = layout.colour.map_or_else(|| vec![""], |axis| table.labels(axis));
     // Axes outside the layout have one label, so each entry is one point of the study.
     let runs_at: BTreeMap<(&str, &str), StudyPoint<'_>> = table
@@ -107,15 +90,12 @@ pub(crate) fn curves(
     let mut curves = Vec::new();
     for colour in &colours {
         for track in &along.tracks {
-            let mut points: Vec<CurvePoint> = track
-                .places
-                .iter()
-                .filter_map(|(label, x)| {
-                    let runs = runs_at.get(&(*colour, *label))?;
-                    let at = format!("{colour}\n{} {label}", table.axes[layout.along]);
-                    curve_point(runs, measure, *x, at.trim_start())
-                })
-                .collect();
+            let points = track.places.iter().filter_map(|(label, x)| {
+                let runs = runs_at.get(&(*colour, *label))?;
+                let at = format!("{colour}\n{} {label}", table.axes[layout.along]);
+                curve_point(runs, measure, *x, at.trim_start())
+            });
+            let mut points: Vec<CurvePoint> = points.collect();
             let name = match (colour.is_empty(), track.name.is_empty()) {
                 (true, true) => MeasureInfo::of(&table.measures[measure]).title,
                 (true, false) => track.name.clone(),
@@ -130,29 +110,25 @@ pub(crate) fn curves(
         }
     }
     let info = title(&table.measures[measure]);
+    let values = curves.iter().flat_map(|curve| &curve.points).flat_map(|point| {
+        let (low, high) = point.interval.unzip();
+        let values = [point.mean, low, high].into_iter().flatten();
+        values.chain(point.hollow.iter().chain(&point.single).copied())
+    });
+    let apart = if name.is_empty() { String::new() } else { format!("; {name}") };
     CurvesChart {
-        title: if name.is_empty() {
-            format!("{info} by {}", along.axis.title)
-        } else {
-            format!("{info} by {}; {name}", along.axis.title)
-        },
+        title: format!("{info} by {}{apart}", along.axis.title),
+        y: measure_axis(&info, values),
         x: along.axis,
-        y: measure_axis(
-            &info,
-            curves.iter().flat_map(|curve| &curve.points).flat_map(|point| {
-                let interval = point.interval.into_iter().flat_map(|(low, high)| [low, high]);
-                point
-                    .mean
-                    .into_iter()
-                    .chain(interval)
-                    .chain(point.hollow.iter().copied())
-                    .chain(point.single.iter().copied())
-            }),
-        ),
         curves,
         apart: along.apart,
         size,
     }
+}
+
+/// A value in a tooltip.
+fn shown(value: f64) -> String {
+    number(Some(value), if value.abs() < 100.0 { 3 } else { 1 })
 }
 
 /// The point of the runs at a position, which `at` describes in words; `None` if no run has the measure.
@@ -165,30 +141,18 @@ fn curve_point(runs: &StudyPoint<'_>, measure: usize, x: f64, at: &str) -> Optio
     let value = |row: &StudyRow| row.values.get(measure).copied().flatten();
     let growing: Vec<f64> = runs.done().filter(|row| row.unstable).filter_map(value).collect();
     let steady: Vec<f64> = runs.done().filter(|row| !row.unstable).filter_map(value).collect();
-    let estimate = mean_interval(&values, LEVEL);
-    let mean = runs.mean(measure);
-    let shown = |value: f64| number(Some(value), if value.abs() < 100.0 { 3 } else { 1 });
-    let title = match (mean, &estimate) {
-        (Some(mean), Some(e)) => format!(
-            "{at}\nmean {} of {} runs, 95 % from {} to {}",
-            shown(mean),
-            values.len(),
-            shown(e.low),
-            shown(e.high)
-        ),
-        (Some(mean), None) => format!("{at}\n{} (one run)", shown(mean)),
-        (None, _) => {
-            format!("{at}\nno mean: {} of {} runs are unstable", growing.len(), values.len())
+    let (mean, count) = (runs.mean(measure), values.len());
+    let interval = mean.and(mean_interval(&values, LEVEL)).map(|estimate| (estimate.low, estimate.high));
+    let about = match (mean, interval) {
+        (Some(mean), Some((low, high))) => {
+            let [mean, low, high] = [mean, low, high].map(shown);
+            format!("mean {mean} of {count} runs, 95 % from {low} to {high}")
         }
+        (Some(mean), None) => format!("{} (one run)", shown(mean)),
+        (None, _) => format!("no mean: {} of {count} runs are unstable", growing.len()),
     };
-    Some(CurvePoint {
-        x,
-        mean,
-        interval: mean.and(estimate).map(|estimate| (estimate.low, estimate.high)),
-        single: if mean.is_some() { Vec::new() } else { steady },
-        hollow: growing,
-        title,
-    })
+    let single = if mean.is_some() { Vec::new() } else { steady };
+    Some(CurvePoint { x, mean, interval, single, hollow: growing, title: format!("{at}\n{about}") })
 }
 
 /// An axis for values: logarithmic if they span more than two decades, and starting at zero if that is near.
@@ -226,7 +190,6 @@ pub(crate) fn pareto(
     let front = front(&means, less_is_better);
     // Colours are those of the whole study, so they are the same in each part.
     let kinds = colour.map_or_else(Vec::new, |axis| table.labels(axis));
-    let shown = |value: f64| number(Some(value), if value.abs() < 100.0 { 3 } else { 1 });
     let mut points: Vec<ParetoPoint> = Vec::new();
     for ((variant, mean), front) in variants.iter().zip(&means).zip(front) {
         let kind = colour.map_or("variant", |axis| variant.labels[axis].as_str());

@@ -68,7 +68,7 @@ proptest! {
     }
 
     #[test]
-    fn the_front_is_what_nobody_beats(
+    fn the_front_is_what_no_other_point_beats(
         points in prop::collection::vec(prop::option::of((0_i32..6, 0_i32..6)), 0..14),
         less in any::<(bool, bool)>(),
     ) {
@@ -137,7 +137,7 @@ fn values(mut steps: Steps) -> Vec<(u64, i64)> {
 fn a_small_run_gives_what_can_be_worked_out_by_hand() {
     let dir = tempfile::tempdir().unwrap();
     let run = RunSeries::read(&tiny(dir.path()), None).unwrap();
-    assert_eq!(run.span, (0, 40_000_000));
+    assert_eq!(run.jobs.span, (0, 40_000_000));
     assert_eq!(values(run.running), [(0, 1), (15, 0), (20, 1), (40, 0)]);
     // Job 2 from 5 to 10; job 1 again from 10, when its attempt failed, to 20.
     assert_eq!(values(run.waiting), [(5, 1), (20, 0)]);
@@ -149,13 +149,13 @@ fn a_small_run_gives_what_can_be_worked_out_by_hand() {
     // 1000 J over 100 idle processor-seconds are 10 W: one idle from 10 to 15 (two are down), two until 20.
     assert_eq!(values(run.power), [(0, 100_000), (10, 110_000), (15, 20_000), (20, 50_000), (40, 0)]);
     assert_eq!(run.cost.sum(), 8_000_000_000);
-    assert_eq!(run.outcomes, [1, 1, 0, 0, 0, 0]);
+    assert_eq!(run.jobs.outcomes, [1, 1, 0, 0, 0, 0]);
     assert_eq!(run.failed_attempts, 1);
-    assert_eq!(run.measured.sorted(Quantity::Wait, |_| true), [0.0, 5.0]);
+    assert_eq!(run.jobs.measured.sorted(Quantity::Wait, |_| true), [0.0, 5.0]);
 
     let gantt = run.gantt.unwrap();
     let bars: Vec<(&str, f64, f64, bool, bool)> =
-        gantt.bars.iter().map(|bar| (bar.label.as_str(), bar.from, bar.to, bar.lost, bar.killed)).collect();
+        gantt.bars.iter().map(|bar| (bar.label.as_str(), bar.from, bar.to, bar.wasted, bar.killed)).collect();
     assert_eq!(
         bars,
         [("1", 0.0, 10.0, true, false), ("2", 10.0, 15.0, false, true), ("1", 20.0, 40.0, false, false)]
@@ -168,11 +168,11 @@ fn a_small_run_gives_what_can_be_worked_out_by_hand() {
 }
 
 #[test]
-fn lost_attempts_are_joined_while_they_are_few() {
-    // A job whose attempts fail every second, `lost` times.
-    let often = |lost: u64| {
+fn failed_attempts_are_joined_while_they_are_few() {
+    // A job whose attempts fail every second, `failed` times.
+    let often = |failed: u64| {
         let dir = tempfile::tempdir().unwrap();
-        let (attempts, end) = (lost + 1, lost + 1);
+        let (attempts, end) = (failed + 1, failed + 1);
         let jobs = format!("1,0,0,{end},4,a,completed,4,20,20,0,40,2,1,all,{attempts},2000,6,,p,local\n");
         let segments: String = (0..attempts)
             .map(|at| format!("1,{},a,p,4,{at},{},1,1,run,10,3,0-3,local\n", at + 1, at + 1))
@@ -180,7 +180,7 @@ fn lost_attempts_are_joined_while_they_are_few() {
         let run = RunSeries::read(&folder(dir.path(), &jobs, &segments, ""), None).unwrap();
         let gantt = run.gantt.unwrap();
         let svg = gantt.svg(Paint::File(Theme::Light));
-        let pale = gantt.bars.iter().filter(|bar| bar.lost).count() as u64;
+        let pale = gantt.bars.iter().filter(|bar| bar.wasted).count() as u64;
         (
             run.failed_attempts,
             pale,
@@ -200,8 +200,8 @@ fn a_run_in_which_all_are_rejected_is_read() {
         "1,3,,3,0,a,rejected,9,5,5,,,,1,all,0,0,0,needs more processors than the partition has,,local\n";
     let run = RunSeries::read(&folder(dir.path(), jobs, "", ""), None).unwrap();
     assert!(run.gantt.is_none());
-    assert_eq!((run.outcomes[3], run.measured.count()), (1, 0));
-    assert!(run.span.0 < run.span.1);
+    assert_eq!((run.jobs.outcomes[3], run.jobs.measured.count()), (1, 0));
+    assert!(run.jobs.span.0 < run.jobs.span.1);
 }
 
 #[test]
@@ -229,7 +229,7 @@ fn many_jobs_become_a_raster_that_holds_the_same_processor_time() {
 }
 
 #[test]
-fn gain_and_loss_are_told_class_by_class() {
+fn gain_and_loss_are_shown_class_by_class() {
     let groups = Groups::of_rows(vec!["S N".into(), "S W".into(), "L N".into(), "L W".into()]);
     assert_eq!(groups.table().0, ["S", "L"]);
     assert_eq!(groups.table().1, ["N", "W"]);
@@ -303,7 +303,8 @@ fn labels_without_a_number_are_level_lines() {
     };
     let drawn = |table: &StudyTable| {
         let layout = Layout::of(table, None).unwrap();
-        assert!(layout.is_ordered(table) && layout.has_levels(table));
+        let axis = layout.axis(table);
+        assert!(!axis.apart && axis.tracks.iter().any(|track| track.level));
         curves(table, &layout, 0, &layout.charts(table)[0], (300, 200))
     };
     let chart = drawn(&table("no"));

@@ -2,7 +2,7 @@
 
 use insta::assert_snapshot;
 
-use crate::metrics::samples::{happened, job, machines, rejected};
+use crate::metrics::tests::samples::{happened, job, machines, rejected};
 use crate::metrics::{
     Ages, BacklogSummary, BrokerFacts, Definitions, Fingerprint, GridFacts, GridMeasures, GridSummary,
     Ledger, RecoveryRule, Times, Window,
@@ -64,9 +64,9 @@ fn events(jobs: &[JobRecord]) -> Vec<EventRecord> {
         let kind = if at.is_multiple_of(2) { EventKind::Returned } else { EventKind::Requeued };
         let cause = if at.is_multiple_of(2) { EventCause::SiteLeft } else { EventCause::MachineLeft };
         let lost = (4_000 + at as u128) * Usage::PROC_SECOND;
-        all.push(EventRecord { cause, lost, ..happened(kind, job) });
-        let since_lost = Some(Span::from_secs(60 * (at as u64 + 1)));
-        all.push(EventRecord { site: SiteId::GRID, since_lost, ..happened(EventKind::Reassigned, job) });
+        all.push(EventRecord { cause, wasted: lost, ..happened(kind, job) });
+        let since_failure = Some(Span::from_secs(60 * (at as u64 + 1)));
+        all.push(EventRecord { site: SiteId::GRID, since_failure, ..happened(EventKind::Reassigned, job) });
     }
     for job in jobs.iter().filter(|job| job.site == SiteId::GRID) {
         let cause = EventCause::Refused(RejectReason::TooLarge);
@@ -138,7 +138,8 @@ fn a_grid_with_churn_reads_well() {
     assert_snapshot!(narrow(&text), @"
     quickstart: 3 sites, 832 processors, 1,000 jobs in 6 d of virtual time
     seed 7, engine actors
-    measured: the 691 jobs submitted from 1 d to 5 d; the other 309 count in no figure of jobs
+    measured: the 691 jobs submitted from 1 d to 5 d; the other 309 count only in usage, energy, cost
+    and assignments
 
      jobs by site   local   grid       mean        p95           mean     mean      p95
                      jobs   jobs   wait (s)   wait (s)   response (s)   bsld10   bsld10
@@ -167,9 +168,9 @@ fn a_grid_with_churn_reads_well() {
      killed at the estimate          3        750.0          6.47
 
      machines       left twice (87 processors), joined once (83 processors)
-     jobs           3 requeued at their site, 3 returned to the broker
+     affected jobs  3 requeued at their site, 3 returned to the broker
      restarted      after 5 min 30 s on average (median 5 min, at most 8 min), 6 times
-     attempts       1 for 681 jobs, 2 for 7 jobs
+     attempts       681 jobs took 1, 7 jobs took 2
      major outages  1 (at least 5 % of the available processors left at once); throughput (jobs
                     completed in 1 h) was back at 90 % after 6 h 16 min
 
@@ -181,7 +182,7 @@ fn a_grid_with_churn_reads_well() {
      sarah               333      83         417            521             -   1,800.37
      the grid            667     167         833          1,042         86.75   3,600.74
 
-     charged          local jobs 1,792.28 for 179 kWh, grid jobs 1,770.90 for 177 kWh
+     charged          measured local jobs 1,792.28 for 179 kWh, measured grid jobs 1,770.90 for 177 kWh
      failed attempts  charged to the user
 
      local jobs      338 completed, 8 killed at their estimate
@@ -192,9 +193,9 @@ fn a_grid_with_churn_reads_well() {
                      assignments changed per machine event
      processor time  useful 9.38 %, wasted 0.65 %, down 0.14 %, idle 89.83 %
      backlog         mean jobs in the system: 24.5 in the first third of the window, 24.4 in the second,
-                     24.4 in the last; 25 at the end
-     drain           1 d after the window
-     run time        0.351 s (read 0.012 s, schedule 0.300 s, write 0.031 s)
+                     24.4 in the last; 25 at the end of the window
+     last end        1 d after the window
+     run time        0.351 s (read 0.012 s, emulate 0.300 s, write 0.031 s)
      fingerprint     0:00000000000000000000000000000000
      definitions     wait = first start - submission
                      response = end - submission
@@ -239,8 +240,8 @@ fn a_grid_where_nothing_leaves_and_nothing_costs_says_no_more_than_it_must() {
      grid jobs       496 completed, 4 rejected (496 measured)
      processor time  useful 9.38 %, wasted 0.65 %, down 0.14 %, idle 89.83 %
      backlog         mean jobs in the system: 23.3 in the first third of the submissions, 24.5 in the
-                     second, 90.0 in the last; 120 at the end
-     run time        0.351 s (read 0.012 s, schedule 0.300 s, write 0.031 s)
+                     second, 90.0 in the last; 120 at the end of the submissions
+     run time        0.351 s (read 0.012 s, emulate 0.300 s, write 0.031 s)
      fingerprint     0:00000000000000000000000000000000
      definitions     wait = first start - submission
                      response = end - submission

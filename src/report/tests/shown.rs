@@ -2,10 +2,10 @@
 
 use insta::assert_snapshot;
 
-use crate::metrics::samples::{job, rejected};
+use crate::metrics::tests::samples::{job, rejected};
 use crate::metrics::{
-    Account, Ages, Definitions, Fingerprint, GridFacts, GridMeasures, GridSummary, Ledger, OfferedLoad,
-    Quantiles, SingleSite, Times, WaitComparison, Window,
+    Ages, Definitions, Fingerprint, GridFacts, GridMeasures, GridSummary, Ledger, OfferedLoad, Quantiles,
+    SingleSite, Times, WaitComparison, Window,
 };
 use crate::model::{InstantOrder, JobClasses, JobRecord, Outcome, Record, SiteSpec};
 use crate::platform::Usage;
@@ -93,7 +93,7 @@ fn a_summary_reads_well() {
      makespan        1 d 4 h (101,777 s)
      longest queue   1,121 jobs
      backlog         mean jobs in the system: 4.5 in the first third of the submissions, 11.6 in the
-                     second, 17.9 in the last; 21 at the end
+                     second, 17.9 in the last; 21 at the end of the submissions
      run time        read 0.012 s, schedule 0.008 s, write 0.031 s
      fingerprint     40:dd7b19b32af3e33e3f1a25953ebdaa16
      definitions     wait = first start - submission
@@ -122,7 +122,7 @@ fn classes_energy_and_cost_show_when_there_are_any() {
         },
         1_300_000,
     );
-    rich.account = Account::of(&ledger);
+    rich.account = ledger.account();
     rich.quantiles = Quantiles::Sketch;
     (rich.facts.seed, of(&mut rich).random) = (7, true);
     assert_snapshot!(grid_tables(&rich), @"
@@ -141,7 +141,7 @@ fn classes_energy_and_cost_show_when_there_are_any() {
      makespan        1 d 2 h (96,577 s)
      longest queue   1,121 jobs
      backlog         mean jobs in the system: 3.6 in the first third of the submissions, 9.1 in the
-                     second, 15.9 in the last; 20 at the end
+                     second, 15.9 in the last; 20 at the end of the submissions
      energy          416.7 kWh IT energy (jobs 342.8, idle 73.9), 541.7 kWh facility energy
      electricity     162.50
      cost            12,345.68

@@ -1,9 +1,7 @@
 //! A site.
 
 use crate::model::{DayRates, InstantOrder, Named};
-use crate::scenario::keys::churn::ChurnKeys;
-use crate::scenario::keys::machines::{MachineKeys, ReservationKeys};
-use crate::scenario::keys::workload::OwnWorkload;
+use crate::scenario::keys::{ChurnKeys, MachineKeys, OwnWorkload, ReservationKeys};
 use crate::scenario::kind::key::keys;
 use crate::scenario::kind::named::LocalPolicy;
 use crate::scenario::kind::words::{Nothing, Or};

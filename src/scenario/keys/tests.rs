@@ -3,7 +3,6 @@
 use std::fmt::Write as _;
 use std::fs;
 
-use super::network::LinkKeys;
 use super::*;
 use crate::grid::Policies;
 use crate::model::{BrokerSpec, Named};
@@ -56,8 +55,9 @@ fn the_page_of_scenarios_is_fresh() {
     if bless {
         fs::write(PAGE, new).expect("docs/scenarios.md can be written");
     } else {
-        let said = "docs/scenarios.md is stale; `GRIDEMU_BLESS=1 cargo test page_of_scenarios` refreshes it";
-        assert_eq!(old, new, "{said}");
+        let message =
+            "docs/scenarios.md is stale; `GRIDEMU_BLESS=1 cargo test page_of_scenarios` refreshes it";
+        assert_eq!(old, new, "{message}");
     }
 }
 

@@ -4,7 +4,6 @@ use serde_json::{Value as Json, json};
 use toml::Value;
 
 use crate::formats::swf::Clean;
-use crate::model::NamedError;
 use crate::scenario::kind::Kind;
 use crate::scenario::kind::key::keys;
 use crate::scenario::kind::named::Params;
@@ -62,18 +61,14 @@ impl Kind for OwnWorkload {
     fn read(node: &Node, reading: &mut Reading<'_>) -> Option<Self> {
         let keys = match node.text() {
             Some("none") => return Some(Self(None)),
-            None if node.table().is_none() => {
-                reading.mismatch(node, &Self::expected());
-                return None;
-            }
-            Some("") => {
-                let said =
-                    "a workload is a generator such as `lublin[jobs=1000]`, the path of a log, or `none`";
-                reading.wrong(node, said);
-                return None;
-            }
+            None if node.table().is_none() => reading.mismatch(node, &Self::expected()),
             None => WorkloadKeys::read(node, reading),
-            Some(text) => match text.parse() {
+            Some("") => {
+                let message =
+                    "a workload is a generator such as `lublin[jobs=1000]`, the path of a log, or `none`";
+                reading.refuse(node, message)
+            }
+            Some(text) => match text.parse::<Workload>() {
                 Ok(Workload::Lublin(named) | Workload::Poisson(named) | Workload::Cwf(named)) => {
                     WorkloadKeys::read(&Node::of_named(node.at, named), reading)
                 }
@@ -81,11 +76,7 @@ impl Kind for OwnWorkload {
                     let log = Node { at: node.at, value: tree::Value::Text(text.to_owned()) };
                     WorkloadKeys::read(&Node::of_key(node.at, "log", log), reading)
                 }
-                Err(error) => {
-                    let error: NamedError = error;
-                    reading.wrong(node, error.to_string());
-                    None
-                }
+                Err(error) => reading.refuse(node, error.to_string()),
             },
         };
         keys.map(|keys| Self(Some(keys)))

@@ -41,14 +41,14 @@ use crate::scenario::show;
 pub(crate) struct KeyInfo {
     pub(crate) name: &'static str,
     /// The lines of its doc comment.
-    doc: &'static [&'static str],
+    pub(crate) doc: &'static [&'static str],
     /// Former names of the key.
     pub(crate) was: &'static [&'static str],
     /// Its default in words; empty if there is none.
     pub(crate) default: fn() -> String,
     pub(crate) schema: fn() -> Json,
     /// True if it may be left out.
-    optional: fn() -> bool,
+    pub(crate) optional: fn() -> bool,
 }
 
 /// A table of keys.
@@ -71,7 +71,7 @@ fn joined(lines: &[&str]) -> String {
 }
 
 /// A value as the page shows it, without quotes.
-pub(crate) fn told<T: Kind>(value: &T) -> String {
+pub(crate) fn described<T: Kind>(value: &T) -> String {
     match value.show() {
         Some(Value::String(text)) => text,
         Some(value) => show::inline(&value),
@@ -123,7 +123,7 @@ macro_rules! keys {
         $table:ident, $expected:literal {
             $(
                 $(#[doc = $key_doc:literal])+
-                $key:ident $(as $name:literal)?: $kind:ty $(= $default:expr)? $(=> $told:literal)?
+                $key:ident $(as $name:literal)?: $kind:ty $(= $default:expr)? $(=> $described:literal)?
                     $(, was $was:literal)*;
             )+
         }
@@ -137,13 +137,14 @@ macro_rules! keys {
         impl $crate::scenario::kind::key::Table for $table {
             const DOC: &'static [&'static str] = &[$($doc),+];
             const KEYS: &'static [$crate::scenario::kind::key::KeyInfo] = &[
-                $($crate::scenario::kind::key::KeyInfo::of::<$kind>(
-                    keys!(@name $key $($name)?),
-                    &[$($key_doc),+],
-                    &[$($was),*],
-                    || keys!(@told [$kind] [$($default)?] [$($told)?]),
-                    || keys!(@optional [$kind] $($default)?),
-                ),)+
+                $($crate::scenario::kind::key::KeyInfo {
+                    name: keys!(@name $key $($name)?),
+                    doc: &[$($key_doc),+],
+                    was: &[$($was),*],
+                    default: || keys!(@described [$kind] [$($default)?] [$($described)?]),
+                    schema: <$kind as $crate::scenario::kind::Kind>::schema,
+                    optional: || keys!(@optional [$kind] $($default)?),
+                },)+
             ];
         }
 
@@ -185,12 +186,12 @@ macro_rules! keys {
     };
     (@name $key:ident) => { stringify!($key) };
     (@name $key:ident $name:literal) => { $name };
-    (@told [$kind:ty] [] []) => { String::new() };
-    (@told [$kind:ty] [$default:expr] []) => {{
+    (@described [$kind:ty] [] []) => { String::new() };
+    (@described [$kind:ty] [$default:expr] []) => {{
         let default: $kind = $default;
-        $crate::scenario::kind::key::told(&default)
+        $crate::scenario::kind::key::described(&default)
     }};
-    (@told [$kind:ty] [$($default:expr)?] [$told:literal]) => { $told.to_owned() };
+    (@described [$kind:ty] [$($default:expr)?] [$described:literal]) => { $described.to_owned() };
     (@optional [$kind:ty]) => { <$kind as $crate::scenario::kind::Kind>::absent().is_some() };
     (@optional [$kind:ty] $default:expr) => { true };
     (@read $reading:ident $table:ident ($name:expr)) => { $reading.needed(&$table, $name) };
@@ -200,16 +201,3 @@ macro_rules! keys {
 }
 
 pub(crate) use keys;
-
-impl KeyInfo {
-    /// Describes a key whose values are of the kind `T`.
-    pub(crate) const fn of<T: Kind>(
-        name: &'static str,
-        doc: &'static [&'static str],
-        was: &'static [&'static str],
-        default: fn() -> String,
-        optional: fn() -> bool,
-    ) -> Self {
-        Self { name, doc, was, default, schema: T::schema, optional }
-    }
-}

@@ -18,20 +18,13 @@ use crate::scenario::workload::EstimateSource;
 fn named(node: &Node, reading: &mut Reading<'_>, expected: &str) -> Option<Named> {
     const ONE: &str = "a name with parameters has one key, the name: `{ easy = { order = \"sjf\" } }`";
     let Some(table) = node.table() else {
-        let Some(text) = node.text() else {
-            reading.mismatch(node, expected);
-            return None;
-        };
+        let Some(text) = node.text() else { return reading.mismatch(node, expected) };
         return text.parse().map_err(|error: NamedError| reading.wrong(node, error.to_string())).ok();
     };
-    let [Entry { key, .. }] = table.0.as_slice() else {
-        reading.wrong(node, ONE);
-        return None;
-    };
+    let [Entry { key, .. }] = table.0.as_slice() else { return reading.refuse(node, ONE) };
     let name = Named::from_str(key).ok().filter(|named| named.name == *key);
     let Some(mut named) = name else {
-        reading.wrong(node, NamedError::Syntax(key.clone()).to_string());
-        return None;
+        return reading.refuse(node, NamedError::Syntax(key.clone()).to_string());
     };
     let params = reading.entries(table, |entry, reading| Params::read(&entry.node, reading))?;
     named.params = params.into_iter().flat_map(|Params(params)| params).collect();
@@ -102,7 +95,7 @@ impl Kind for EstimateSource {
             (None, Some(text)) => text.to_owned(),
             _ => named(node, reading, EXPECTED)?.to_string(),
         };
-        text.parse().map_err(|said: String| reading.wrong(node, said)).ok()
+        text.parse().map_err(|message: String| reading.wrong(node, message)).ok()
     }
 
     fn show(&self) -> Option<Value> {
@@ -143,12 +136,11 @@ impl Kind for Distribution {
         let named = match node.text().map(|text| (text, text.parse::<Named>())) {
             Some((_, Ok(named))) => named,
             Some((text, Err(_))) => {
-                reading.wrong(node, format!("`{text}` is no distribution; write {}", Self::FORMS));
-                return None;
+                return reading.refuse(node, format!("`{text}` is no distribution; write {}", Self::FORMS));
             }
             None => named(node, reading, &format!("a distribution: {}", Self::FORMS))?,
         };
-        distribution(&named).map_err(|said| reading.wrong(node, said)).ok()
+        distribution(&named).map_err(|message| reading.wrong(node, message)).ok()
     }
 
     fn show(&self) -> Option<Value> {
@@ -191,14 +183,12 @@ impl Params {
 impl Kind for Params {
     fn read(node: &Node, reading: &mut Reading<'_>) -> Option<Self> {
         let Some(table) = node.table() else {
-            reading.mismatch(node, "a table of parameters, such as `{ order = \"sjf\" }`");
-            return None;
+            return reading.mismatch(node, "a table of parameters, such as `{ order = \"sjf\" }`");
         };
         let params = reading.entries(table, |entry, reading| {
             let (key, value) = (entry.key.clone(), Self::value(&entry.node, reading)?);
             if !Named::can_have(&key, &value) {
-                reading.wrong(&entry.node, format!("`{key}={value}` cannot be a parameter"));
-                return None;
+                return reading.refuse(&entry.node, format!("`{key}={value}` cannot be a parameter"));
             }
             Some((key, value))
         });

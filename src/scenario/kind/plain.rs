@@ -7,101 +7,62 @@ use super::{Kind, title};
 use crate::scenario::kind::reading::Reading;
 use crate::scenario::tree::{self, Node};
 
-impl Kind for bool {
-    fn read(node: &Node, reading: &mut Reading<'_>) -> Option<Self> {
-        let value = match &node.value {
-            tree::Value::Bool(value) => Some(*value),
-            tree::Value::Bare(text) => text.parse().ok(),
-            _ => None,
-        };
-        if value.is_none() {
-            reading.mismatch(node, "`true` or `false`");
-        }
-        value
-    }
-
-    fn show(&self) -> Option<Value> {
-        Some(Value::Boolean(*self))
-    }
-
-    fn schema() -> Json {
-        json!({ "title": "true or false", "type": "boolean" })
-    }
-}
-
-/// A whole number up to `most`. A number of TOML is a signed one of 64 bits, so a larger one could not be written back.
-fn whole<T: TryFrom<i64>>(node: &Node, reading: &mut Reading<'_>, most: i64) -> Option<T> {
-    let number = match &node.value {
-        tree::Value::Integer(text) | tree::Value::Bare(text) => text.parse::<i64>().ok(),
-        _ => None,
-    };
-    let number = number.and_then(|number| T::try_from(number).ok());
-    if number.is_none() {
-        reading.mismatch(node, &format!("a whole number from 0 to {most}"));
-    }
-    number
-}
-
-macro_rules! whole {
-    ($($type:ty, $most:expr;)+) => {
+/// Declares plain kinds: what is expected, the schema, and how a value is read and shown.
+macro_rules! plain {
+    ($($type:ty, $expected:expr, $schema:tt, $read:expr, $show:expr;)+) => {
         $(impl Kind for $type {
             fn read(node: &Node, reading: &mut Reading<'_>) -> Option<Self> {
-                whole(node, reading, $most)
+                let read: fn(&tree::Value) -> Option<Self> = $read;
+                read(&node.value).or_else(|| reading.mismatch(node, $expected))
             }
 
             fn show(&self) -> Option<Value> {
-                i64::try_from(*self).ok().map(Value::Integer)
+                let show: fn(&Self) -> Option<Value> = $show;
+                show(self)
             }
 
             fn schema() -> Json {
-                json!({ "title": "whole number", "type": "integer", "minimum": 0, "maximum": $most })
+                json!($schema)
             }
         })+
     };
 }
 
-whole! {
-    u32, i64::from(u32::MAX);
-    u64, i64::MAX;
+/// A whole number. A number of TOML is a signed one of 64 bits, so a larger one could not be written back.
+fn whole<T: TryFrom<i64>>(value: &tree::Value) -> Option<T> {
+    match value {
+        tree::Value::Integer(text) | tree::Value::Bare(text) => T::try_from(text.parse().ok()?).ok(),
+        _ => None,
+    }
 }
 
-impl Kind for f64 {
-    fn read(node: &Node, reading: &mut Reading<'_>) -> Option<Self> {
-        let number = match &node.value {
+plain! {
+    bool, "`true` or `false`", { "title": "true or false", "type": "boolean" },
+        |value| match value {
+            tree::Value::Bool(value) => Some(*value),
+            tree::Value::Bare(text) => text.parse().ok(),
+            _ => None,
+        },
+        |value| Some(Value::Boolean(*value));
+    u32, &format!("a whole number from 0 to {}", u32::MAX),
+        { "title": "whole number", "type": "integer", "minimum": 0, "maximum": u32::MAX },
+        whole, |number| Some(Value::Integer((*number).into()));
+    u64, &format!("a whole number from 0 to {}", i64::MAX),
+        { "title": "whole number", "type": "integer", "minimum": 0, "maximum": i64::MAX },
+        whole, |number| i64::try_from(*number).ok().map(Value::Integer);
+    f64, "a number", { "title": "number", "type": "number" },
+        |value| match value {
             tree::Value::Float(number) => Some(*number),
             tree::Value::Integer(text) | tree::Value::Bare(text) => text.parse().ok(),
             _ => None,
-        };
-        if number.is_none() {
-            reading.mismatch(node, "a number");
-        }
-        number
-    }
-
-    fn show(&self) -> Option<Value> {
-        Some(Value::Float(*self))
-    }
-
-    fn schema() -> Json {
-        json!({ "title": "number", "type": "number" })
-    }
-}
-
-impl Kind for String {
-    fn read(node: &Node, reading: &mut Reading<'_>) -> Option<Self> {
-        if node.text().is_none() {
-            reading.mismatch(node, "a text in quotes");
-        }
-        node.text().map(str::to_owned)
-    }
-
-    fn show(&self) -> Option<Value> {
-        Some(Value::String(self.clone()))
-    }
-
-    fn schema() -> Json {
-        json!({ "title": "text", "type": "string" })
-    }
+        },
+        |number| Some(Value::Float(*number));
+    String, "a text in quotes", { "title": "text", "type": "string" },
+        |value| match value {
+            tree::Value::Text(text) | tree::Value::Bare(text) => Some(text.clone()),
+            _ => None,
+        },
+        |text| Some(Value::String(text.clone()));
 }
 
 impl<T: Kind> Kind for Option<T> {

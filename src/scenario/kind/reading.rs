@@ -45,23 +45,29 @@ impl<'a> Reading<'a> {
     }
 
     /// Notes a problem at a place.
-    fn wrong_at(&mut self, at: Place, said: impl Into<String>) {
-        self.problems.push(self.root.problem_at(self.origins, at, &self.path, said));
+    fn wrong_at(&mut self, at: Place, message: impl Into<String>) {
+        self.problems.push(self.root.problem_at(self.origins, at, &self.path, message));
     }
 
     /// Notes a problem with a value.
-    pub(crate) fn wrong(&mut self, node: &Node, said: impl Into<String>) {
-        self.wrong_at(node.at, said);
+    pub(crate) fn wrong(&mut self, node: &Node, message: impl Into<String>) {
+        self.wrong_at(node.at, message);
+    }
+
+    /// Notes a problem with a value, which is then not there.
+    pub(crate) fn refuse<T>(&mut self, node: &Node, problem: impl Into<String>) -> Option<T> {
+        self.wrong(node, problem);
+        None
     }
 
     /// Notes that a value is not of the expected form.
-    pub(crate) fn mismatch(&mut self, node: &Node, expected: &str) {
-        self.wrong(node, format!("{} is not {expected}", found(node)));
+    pub(crate) fn mismatch<T>(&mut self, node: &Node, expected: &str) -> Option<T> {
+        self.refuse(node, format!("{} is not {expected}", found(node)))
     }
 
     /// Appends a text to the problems noted since there were `before` of them.
     pub(super) fn add_to(&mut self, before: usize, more: &str) {
-        self.problems[before..].iter_mut().for_each(|problem| problem.said += more);
+        self.problems[before..].iter_mut().for_each(|problem| problem.message += more);
     }
 
     /// The number of problems.
@@ -87,23 +93,20 @@ impl<'a> Reading<'a> {
             Value::Text(text) | Value::Bare(text) | Value::Integer(text) => read(text),
             Value::Float(number) => read(&number.to_string()),
             _ => {
-                self.mismatch(node, expected);
-                return None;
+                return self.mismatch(node, expected);
             }
         };
-        text.map_err(|said| self.wrong(node, said)).ok()
+        text.map_err(|message| self.wrong(node, message)).ok()
     }
 
     /// The items of a list.
     pub(crate) fn items<T: Kind>(&mut self, node: &Node) -> Option<Vec<T>> {
         let Some(items) = node.list() else {
-            if node.table().is_some() {
-                let said = "this must be a list of tables: write double brackets, such as `[[site]]`";
-                self.wrong(node, said);
-            } else {
-                self.mismatch(node, "a list, such as `[1, 2]`");
-            }
-            return None;
+            return match node.table() {
+                Some(_) => self
+                    .refuse(node, "this must be a list of tables: write double brackets, such as `[[site]]`"),
+                None => self.mismatch(node, "a list, such as `[1, 2]`"),
+            };
         };
         let mut read = Vec::with_capacity(items.len());
         for (at, item) in items.iter().enumerate() {
@@ -127,14 +130,11 @@ impl<'a> Reading<'a> {
 
     /// The table in `node`; keys that are not among `keys` are noted as problems.
     pub(crate) fn table<'n>(&mut self, node: &'n Node, expected: &str, keys: &[KeyInfo]) -> Option<Keys<'n>> {
-        let Some(table) = node.table() else {
-            self.mismatch(node, expected);
-            return None;
-        };
+        let Some(table) = node.table() else { return self.mismatch(node, expected) };
         let mut read = Keys { node, table, misspelt: false };
         for entry in table.0.iter().filter(|entry| !keys.iter().any(|key| key.name == entry.key)) {
-            let said = no_key(&entry.key, keys, !read.misspelt);
-            self.within(Step::Key(entry.key.clone()), |reading| reading.wrong_at(entry.at, said));
+            let message = no_key(&entry.key, keys, !read.misspelt);
+            self.within(Step::Key(entry.key.clone()), |reading| reading.wrong_at(entry.at, message));
             read.misspelt = true;
         }
         Some(read)

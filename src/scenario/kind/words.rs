@@ -46,24 +46,21 @@ fn quoted<T: Words>() -> String {
 
 impl<T: Words> Kind for T {
     fn read(node: &Node, reading: &mut Reading<'_>) -> Option<Self> {
+        let words: Vec<&str> = all::<T>().collect();
         let Some(text) = node.text() else {
-            let words: Vec<&str> = all::<T>().collect();
-            reading.wrong(node, format!("this must be one of `{}`", words.join("`, `")));
-            return None;
+            return reading.refuse(node, format!("this must be one of `{}`", words.join("`, `")));
         };
         if let Some(value) = T::of(text) {
             return Some(value);
         }
-        let words: Vec<&str> = all::<T>().collect();
-        let said = match T::WORDS.iter().find(|known| known.was == Some(text)) {
+        let message = match T::WORDS.iter().find(|known| known.was == Some(text)) {
             Some(known) => format!("`{text}` is now called `{}`", known.word),
             None => {
                 let near = near(text, words.iter().copied());
                 format!("`{text}` is not possible here{near}; there are `{}`", words.join("`, `"))
             }
         };
-        reading.wrong(node, said);
-        None
+        reading.refuse(node, message)
     }
 
     fn show(&self) -> Option<Value> {
@@ -187,8 +184,7 @@ impl<W: Words, T: Kind> Kind for Or<W, T> {
         }
         if T::TABLE {
             if node.table().is_none() {
-                reading.mismatch(node, &Self::expected());
-                return None;
+                return reading.mismatch(node, &Self::expected());
             }
             return T::read(node, reading).map(Self::Value);
         }

@@ -17,8 +17,8 @@ impl Checker<'_> {
         let (every, every_virtual) = (keys.every.value(), keys.every_virtual.value());
         for (key, interval) in [("every", every), ("every_virtual", every_virtual)] {
             if interval == Some(Span::ZERO) {
-                let said = "the interval must be above 0, or `none`";
-                self.wrong(&path.key(key), said);
+                let message = "the interval must be above 0, or `none`";
+                self.wrong(&path.key(key), message);
             }
         }
         if keys.last == 0 {
@@ -26,35 +26,34 @@ impl Checker<'_> {
         }
         for (at, time) in keys.keep_at.iter().enumerate() {
             if time.is_zero() {
-                let said = "the run begins at 0; give a later time";
-                self.wrong(&path.key("keep_at").item(at), said);
+                let message = "the run begins at 0; give a later time";
+                self.wrong(&path.key("keep_at").item(at), message);
             }
         }
         let database = match keys.database.parse::<EngineKind>() {
             Ok(kind) if kind.is_built_in() => kind,
             Ok(kind) => {
-                let said = format!("this gridemu is built without the feature `{kind}`");
-                let problem = self.document.problem(&path.key("database"), said);
+                let message = format!("this gridemu is built without the feature `{kind}`");
+                let problem = self.document.problem(&path.key("database"), message);
                 self.problems.push(problem.with_hint(BUILD_REDB));
                 EngineKind::default()
             }
             Err(_) => {
                 let names: Vec<String> = EngineKind::all().map(|kind| kind.to_string()).collect();
                 let names = || names.iter().map(String::as_str);
-                let said = format!(
+                let message = format!(
                     "`{}` is no database of snapshots{}; {}",
                     keys.database,
                     near(&keys.database, names()),
                     there(names())
                 );
-                self.wrong(&path.key("database"), said);
+                self.wrong(&path.key("database"), message);
                 EngineKind::default()
             }
         };
         let store = keys.store.as_ref()?;
         if store.is_empty() {
-            self.wrong(&path.key("store"), "the store is a folder; this names none");
-            return None;
+            return self.refuse(&path.key("store"), "the store is a folder; this names none");
         }
         let mut keep_at: Vec<Time> = keys.keep_at.iter().map(|time| Time::ZERO + *time).collect();
         keep_at.sort_unstable();

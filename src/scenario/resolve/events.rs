@@ -59,8 +59,8 @@ impl Checker<'_> {
         planned.sort_by_key(|(at, _, planned, _)| (planned.at, *at));
         let mut presence: Vec<Presence> = sites.iter().map(Presence::of).collect();
         for (at, site, event, target) in planned {
-            if let Err((key, said)) = presence[site].follow(&event, &target) {
-                self.wrong(&path.item(at).key(key), said);
+            if let Err((key, message)) = presence[site].follow(&event, &target) {
+                self.wrong(&path.item(at).key(key), message);
             }
             sites[site].churn.script.push(event);
         }
@@ -78,15 +78,12 @@ impl Checker<'_> {
         ];
         let given: Vec<_> = acts.iter().filter_map(|(key, value)| Some((*key, value.as_ref()?))).collect();
         let [(key, written)] = given.as_slice() else {
-            self.wrong(path, "an event is one of `leave`, `join`, `slow`, `cancel`, `extend` and `reduce`");
-            return None;
+            return self
+                .refuse(path, "an event is one of `leave`, `join`, `slow`, `cancel`, `extend` and `reduce`");
         };
         let (site, target) = match target(written, sites) {
             Ok(found) => found,
-            Err(said) => {
-                self.wrong(&path.key(key), said);
-                return None;
-            }
+            Err(message) => return self.refuse(&path.key(key), message),
         };
         self.only_what_is_used(path, keys, key);
         let act = match (*key, target) {
@@ -98,15 +95,13 @@ impl Checker<'_> {
                 ChurnAct::Slow { machines, factor: self.factor(path, keys.factor)? }
             }
             ("slow", Target::Site) => {
-                let said = class_by_class(&sites[site]);
-                self.wrong(&path.key(key), said);
-                return None;
+                let message = class_by_class(&sites[site]);
+                return self.refuse(&path.key(key), message);
             }
             (_, Target::Machines(_)) => {
                 let name = &sites[site].name;
-                let said = format!("give the site only, not a class or machines: `{key} = \"{name}\"`");
-                self.wrong(&path.key(key), said);
-                return None;
+                let message = format!("give the site only, not a class or machines: `{key} = \"{name}\"`");
+                return self.refuse(&path.key(key), message);
             }
             (_, Target::Site) => return self.order(path, keys, key).map(|order| (site, order)),
         };
@@ -119,24 +114,25 @@ impl Checker<'_> {
         let act = match (kind, keys.time, keys.procs) {
             ("cancel", ..) => Ok(JobAct::Cancel),
             (_, Some(by), None) => {
-                by_time(extend, by).map(JobAct::Change).map_err(|said| (path.key("time"), said))
+                by_time(extend, by).map(JobAct::Change).map_err(|message| (path.key("time"), message))
             }
             (_, None, Some(by)) => {
-                by_procs(extend, by).map(JobAct::Change).map_err(|said| (path.key("procs"), said))
+                by_procs(extend, by).map(JobAct::Change).map_err(|message| (path.key("procs"), message))
             }
             (_, Some(_), Some(_)) => {
-                let said = "a command changes the `time` of a job or its `procs`; write an event for each";
-                Err((path.key("procs"), said.to_owned()))
+                let message = "a command changes the `time` of a job or its `procs`; write an event for each";
+                Err((path.key("procs"), message.to_owned()))
             }
             (_, None, None) => {
-                let said = format!("`{kind}` needs an amount: `time = \"30 min\"` or `procs = 4`");
-                Err((path.clone(), said))
+                let message = format!("`{kind}` needs an amount: `time = \"30 min\"` or `procs = 4`");
+                Err((path.clone(), message))
             }
         };
-        let act = act.map_err(|(path, said)| self.wrong(&path, said)).ok();
+        let act = act.map_err(|(path, message)| self.wrong(&path, message)).ok();
         if keys.job.is_none() {
-            let said = format!("`{kind}` needs the number of a `job`, as in jobs.csv, such as `job = 412`");
-            self.wrong(path, said);
+            let message =
+                format!("`{kind}` needs the number of a `job`, as in jobs.csv, such as `job = 412`");
+            self.wrong(path, message);
         }
         Some(Planned::Job(JobId(keys.job?), act?))
     }
@@ -160,52 +156,45 @@ impl Checker<'_> {
 
     fn factor(&mut self, path: &Path, factor: Option<f64>) -> Option<Rate> {
         let Some(factor) = factor else {
-            self.wrong(path, "`slow` needs a `factor`, such as `factor = 0.5`; 1 is full speed");
-            return None;
+            return self.refuse(path, "`slow` needs a `factor`, such as `factor = 0.5`; 1 is full speed");
         };
-        fraction(factor).map_err(|said| self.wrong(&path.key("factor"), said)).ok()
+        fraction(factor).map_err(|message| self.wrong(&path.key("factor"), message)).ok()
     }
 }
 
 impl Presence {
     /// Applies an event. An impossible one is an error with the key that caused it.
     fn follow(&mut self, event: &PlannedChurn, target: &str) -> Result<(), (&'static str, String)> {
+        let now = event.at.since(Time::ZERO);
         match &event.act {
-            ChurnAct::LeaveSite => match self.left {
-                Some(since) => Err(("leave", format!("`{target}` is already down, since {}", since.text()))),
-                None => {
-                    self.left = Some(event.at.since(Time::ZERO));
-                    Ok(())
+            ChurnAct::LeaveSite => {
+                if let Some(since) = self.left {
+                    return Err(("leave", format!("`{target}` is already down, since {}", since.text())));
                 }
-            },
-            ChurnAct::JoinSite => match self.left.take() {
-                Some(_) => Ok(()),
-                None => {
-                    let said = format!(
+                self.left = Some(now);
+            }
+            ChurnAct::JoinSite => {
+                if self.left.take().is_none() {
+                    let problem = format!(
                         "`{target}` has not left; only a site that has left comes back (machines that are absent join by \
                          class, `{target}/class`)"
                     );
-                    Err(("join", said))
+                    return Err(("join", problem));
                 }
-            },
+            }
             ChurnAct::Leave(machines) => {
                 let down = &mut self.down[machines.partition.index()];
-                match down.iter().find(|(_, which)| !which.is_disjoint(&machines.which)) {
-                    Some((since, which)) => {
-                        let both = which.intersection(&machines.which);
-                        let since = match since {
-                            Some(since) => format!("already down, since {}", since.text()),
-                            None => {
-                                "absent at the beginning (`absent`), and no event lets them join".to_owned()
-                            }
-                        };
-                        Err(("leave", format!("{} {since}", numbered(&both, target))))
-                    }
-                    None => {
-                        down.push((Some(event.at.since(Time::ZERO)), machines.which.clone()));
-                        Ok(())
-                    }
+                if let Some((since, which)) =
+                    down.iter().find(|(_, which)| !which.is_disjoint(&machines.which))
+                {
+                    let both = which.intersection(&machines.which);
+                    let since = match since {
+                        Some(since) => format!("already down, since {}", since.text()),
+                        None => "absent at the beginning (`absent`), and no event lets them join".to_owned(),
+                    };
+                    return Err(("leave", format!("{} {since}", numbered(&both, target))));
                 }
+                down.push((Some(now), machines.which.clone()));
             }
             ChurnAct::Join(machines) => {
                 let down = &mut self.down[machines.partition.index()];
@@ -215,14 +204,13 @@ impl Presence {
                     which.remove_all(&machines.which);
                 }
                 down.retain(|(_, which)| !which.is_empty());
-                if missing.is_empty() {
-                    Ok(())
-                } else {
-                    Err(("join", format!("{} already up", numbered(&missing, target))))
+                if !missing.is_empty() {
+                    return Err(("join", format!("{} already up", numbered(&missing, target))));
                 }
             }
-            ChurnAct::Slow { .. } => Ok(()),
+            ChurnAct::Slow { .. } => {}
         }
+        Ok(())
     }
 }
 

@@ -28,8 +28,8 @@ impl Checker<'_> {
             let path = path.key("link").item(at);
             let Some((pair, link)) = self.link(&path, written, sites) else { continue };
             if links.insert(pair, link).is_some() {
-                let said = format!("`{}` already have a link", written.between.join("` and `"));
-                self.wrong(&path.key("between"), said);
+                let message = format!("`{}` already have a link", written.between.join("` and `"));
+                self.wrong(&path.key("between"), message);
             }
         }
         let mut network = NetworkSpec::uniform(sites.len(), everywhere.unwrap_or_default());
@@ -46,13 +46,13 @@ impl Checker<'_> {
             .map(|(_, site)| site.name.as_str())
             .collect();
         if has_broker && !lonely.is_empty() {
-            let said = format!(
+            let message = format!(
                 "nothing connects the portal with {}; give the network a `latency`, or add `[[network.link]]` with \
                  `between = [\"portal\", \"{}\"]`",
                 listed(lonely.iter().copied()),
                 lonely[0]
             );
-            self.wrong(&path, said);
+            self.wrong(&path, message);
         }
         // Sites without a direct link reach each other through the portal.
         for b in 2..=sites.len() {
@@ -68,8 +68,7 @@ impl Checker<'_> {
     fn link(&mut self, path: &Path, keys: &LinkKeys, sites: &[SiteSpec]) -> Option<((usize, usize), Link)> {
         let between = path.key("between");
         let [a, b] = keys.between.as_slice() else {
-            self.wrong(&between, "a link is between two places, such as `[\"portal\", \"delft\"]`");
-            return None;
+            return self.refuse(&between, "a link is between two places, such as `[\"portal\", \"delft\"]`");
         };
         let mut place = |name: &String| {
             if name == PORTAL {
@@ -78,19 +77,18 @@ impl Checker<'_> {
             let found = sites.iter().position(|site| site.name == *name).map(|at| at + 1);
             if found.is_none() {
                 let names = || sites.iter().map(|site| site.name.as_str()).chain([PORTAL]);
-                let said = format!("there is no place `{name}`{}; {}", near(name, names()), there(names()));
-                self.wrong(&between, said);
+                let message =
+                    format!("there is no place `{name}`{}; {}", near(name, names()), there(names()));
+                self.wrong(&between, message);
             }
             found
         };
         let (a, b) = (place(a)?, place(b)?);
         if a == b {
-            self.wrong(&between, format!("a link cannot connect `{}` with itself", keys.between[0]));
-            return None;
+            return self.refuse(&between, format!("a link cannot connect `{}` with itself", keys.between[0]));
         }
         let Some(latency) = keys.latency else {
-            self.wrong(path, "neither the link nor the network has a `latency`");
-            return None;
+            return self.refuse(path, "neither the link nor the network has a `latency`");
         };
         self.bandwidth(path, keys.bandwidth);
         Some(((a.min(b), a.max(b)), link(latency, keys.bandwidth)))
@@ -98,8 +96,8 @@ impl Checker<'_> {
 
     fn bandwidth(&mut self, path: &Path, bandwidth: Or<Unlimited, Bandwidth>) {
         if bandwidth.value().is_some_and(|bandwidth| bandwidth.bits() == 0) {
-            let said = "a bandwidth must be above 0, or `unlimited`";
-            self.wrong(&path.key("bandwidth"), said);
+            let message = "a bandwidth must be above 0, or `unlimited`";
+            self.wrong(&path.key("bandwidth"), message);
         }
     }
 }

@@ -29,14 +29,15 @@ impl Checker<'_> {
             let path = path.key("machines").item(at);
             let spec = self.machines(&path, machines, reference);
             if partitions.iter().any(|other| other.name == spec.name) {
-                let said = format!("the class `{}` is there twice; give one of them another name", spec.name);
-                self.wrong(&path.key("class"), said);
+                let message =
+                    format!("the class `{}` is there twice; give one of them another name", spec.name);
+                self.wrong(&path.key("class"), message);
             }
             partitions.push(spec);
         }
         if partitions.is_empty() {
-            let said = "the site has no machines; add `machines = [{ class = \"node\", count = 16 }]`, or `use` a site file";
-            self.wrong(path, said);
+            let message = "the site has no machines; add `machines = [{ class = \"node\", count = 16 }]`, or `use` a site file";
+            self.wrong(path, message);
         }
         let pue = keys.pue;
         if !(1.0..=10.0).contains(&pue) {
@@ -66,52 +67,52 @@ impl Checker<'_> {
     }
 
     pub(super) fn name_of_site(&mut self, path: &Path, name: &str, before: &[SiteSpec]) {
-        let path = path.key("name");
-        if name.is_empty() {
-            self.wrong(&path, "the site has no name; add `name = \"delft\"`");
-        } else if name == "portal" {
-            self.wrong(&path, "`portal` is reserved for the portal; choose another name");
-        } else if name == "grid" {
-            self.wrong(&path, "`grid` is reserved for jobs that end at no site; choose another name");
-        } else if let Some(bad) = bad_character(name) {
-            self.wrong(
-                &path,
-                format!("`{name}` has `{bad}` in it; names are of letters, digits, `-` and `_`"),
-            );
-        } else if before.iter().any(|other| other.name == name) {
-            self.wrong(&path, format!("two sites are called `{name}`; names must differ"));
-        }
+        let message = match (name, bad_character(name)) {
+            ("", _) => "the site has no name; add `name = \"delft\"`".to_owned(),
+            ("portal", _) => "`portal` is reserved for the portal; choose another name".to_owned(),
+            ("grid", _) => "`grid` is reserved for jobs that end at no site; choose another name".to_owned(),
+            (_, Some(bad)) => {
+                format!("`{name}` has `{bad}` in it; names are of letters, digits, `-` and `_`")
+            }
+            _ if before.iter().any(|other| other.name == name) => {
+                format!("two sites are called `{name}`; names must differ")
+            }
+            _ => return,
+        };
+        self.wrong(&path.key("name"), message);
+    }
+
+    /// Refuses a value that must be a mistake.
+    fn beyond_reason(&mut self, path: &Path, value: &str, most: &str) {
+        self.wrong(path, format!("{value} is beyond all reason; at most {most}"));
     }
 
     fn machines(&mut self, path: &Path, keys: &MachineKeys, reference: f64) -> PartitionSpec {
         let (count, cores, allocation_unit) = (keys.count, keys.cores, keys.allocation_unit);
-        if let Some(bad) =
-            bad_character(&keys.class).map(String::from).or(keys.class.is_empty().then(String::new))
-        {
-            let said =
+        if keys.class.is_empty() {
+            self.wrong(&path.key("class"), "the class has no name");
+        } else if let Some(bad) = bad_character(&keys.class) {
+            let problem =
                 format!("`{}` has `{bad}` in it; classes are of letters, digits, `-` and `_`", keys.class);
-            self.wrong(
-                &path.key("class"),
-                if bad.is_empty() { "the class has no name".to_owned() } else { said },
-            );
+            self.wrong(&path.key("class"), problem);
         }
         let processors = u64::from(count) * u64::from(cores);
         match (count, cores) {
             (0, _) => self.wrong(&path.key("count"), "the number of machines must be 1 or more"),
             (_, 0) => self.wrong(&path.key("cores"), "the number of cores must be 1 or more"),
             _ if processors > u64::from(MAX_PROCESSORS) => {
-                let said = format!(
+                let message = format!(
                     "{count} machines of {cores} cores are {processors}; the most is {MAX_PROCESSORS}"
                 );
-                self.wrong(&path.key("count"), said);
+                self.wrong(&path.key("count"), message);
             }
             _ => {}
         }
         if processors > 0 && (allocation_unit == 0 || u64::from(allocation_unit) > processors) {
-            let said = format!(
+            let message = format!(
                 "an allocation unit of {allocation_unit} does not fit {processors} processors; it must be 1 to {processors}"
             );
-            self.wrong(&path.key("allocation_unit"), said);
+            self.wrong(&path.key("allocation_unit"), message);
         }
         let absent = keys.absent.value().unwrap_or(count);
         if absent > count {
@@ -119,21 +120,15 @@ impl Checker<'_> {
         }
         let (idle, busy) = (per_core(keys.idle, cores), per_core(keys.busy, cores));
         if idle > busy {
-            let said = format!("{} idle is more than {} busy", keys.idle, keys.busy);
-            self.wrong(&path.key("idle"), said);
+            let message = format!("{} idle is more than {} busy", keys.idle, keys.busy);
+            self.wrong(&path.key("idle"), message);
         }
         if busy > Power::from_milliwatts(1_000_000_000) {
-            self.wrong(
-                &path.key("busy"),
-                format!("{} a core is beyond all reason; at most 1000 kW", busy.text()),
-            );
+            self.beyond_reason(&path.key("busy"), &format!("{} a core", busy.text()), "1000 kW");
         }
         let price = keys.price;
         if price.nanos() > 1_000_000_000_000_000_000 {
-            self.wrong(
-                &path.key("price"),
-                format!("{} is beyond all reason; at most 1000000000", price.text()),
-            );
+            self.beyond_reason(&path.key("price"), &price.text(), "1000000000");
         }
         PartitionSpec {
             name: keys.class.clone(),
@@ -149,7 +144,7 @@ impl Checker<'_> {
     }
 
     fn speed(&mut self, path: &Path, keys: &MachineKeys, reference: f64) -> Rate {
-        let (key, speed) = match (keys.mips, keys.speed) {
+        let (key, speed, described) = match (keys.mips, keys.speed) {
             (Some(_), Some(_)) => {
                 self.wrong(
                     &path.key("speed"),
@@ -157,22 +152,21 @@ impl Checker<'_> {
                 );
                 return Rate::FULL;
             }
-            (Some(mips), None) => ("mips", mips / reference),
-            (None, speed) => ("speed", speed.unwrap_or(1.0)),
-        };
-        match Rate::from_f64(speed).filter(|_| (0.001..=1e6).contains(&speed)) {
-            Some(rate) => rate,
-            None => {
-                let of = match keys.mips {
-                    Some(mips) => {
-                        format!("{mips} MIPS at `reference_mips = {reference}` are a speed of {speed}")
-                    }
-                    None => format!("`{speed}` is not a speed"),
-                };
-                self.wrong(&path.key(key), format!("{of}; it must be from 0.001 to 1000000"));
-                Rate::FULL
+            (Some(mips), None) => {
+                let speed = mips / reference;
+                let at = format!("{mips} MIPS at `reference_mips = {reference}` are a speed of {speed}");
+                ("mips", speed, at)
             }
-        }
+            (None, speed) => {
+                let speed = speed.unwrap_or(1.0);
+                ("speed", speed, format!("`{speed}` is not a speed"))
+            }
+        };
+        let rate = Rate::from_f64(speed).filter(|_| (0.001..=1e6).contains(&speed));
+        rate.unwrap_or_else(|| {
+            self.wrong(&path.key(key), format!("{described}; it must be from 0.001 to 1000000"));
+            Rate::FULL
+        })
     }
 
     fn tariff(&mut self, path: &Path, keys: &SiteKeys) -> SiteTariff {
@@ -185,19 +179,16 @@ impl Checker<'_> {
             starts_at: keys.starts_at,
         };
         if tariff.starts_at >= Span::from_secs(86_400) {
-            let said =
+            let message =
                 format!("`{}` is not a time of day; it must be less than 24 h", tariff.starts_at.text());
-            self.wrong(&path.key("starts_at"), said);
+            self.wrong(&path.key("starts_at"), message);
         }
         if tariff.electricity_by_hour.is_some() && electricity.is_none() {
-            let said = "the factors need a price; add `electricity = \"0.25/kWh\"`";
-            self.wrong(&path.key("electricity_by_hour"), said);
+            let message = "the factors need a price; add `electricity = \"0.25/kWh\"`";
+            self.wrong(&path.key("electricity_by_hour"), message);
         }
         if let Some(price) = electricity.filter(|price| price.nanos() > 100_000_000_000_000) {
-            self.wrong(
-                &path.key("electricity"),
-                format!("{} is beyond all reason; at most 100000/kWh", price.text()),
-            );
+            self.beyond_reason(&path.key("electricity"), &price.text(), "100000/kWh");
         }
         tariff
     }
@@ -208,8 +199,8 @@ impl Checker<'_> {
             if !spec.partitions.is_empty() {
                 let classes = || spec.partitions.iter().map(|partition| partition.name.as_str());
                 let near = near(class, classes());
-                let said = format!("there are no machines `{class}`{near}; {}", there(classes()));
-                self.wrong(&path.key("class"), said);
+                let message = format!("there are no machines `{class}`{near}; {}", there(classes()));
+                self.wrong(&path.key("class"), message);
             }
             return;
         };
@@ -231,14 +222,8 @@ impl Checker<'_> {
         let random = match (keys.up, keys.down) {
             (Some(up), Some(down)) => Some(RandomChurn { up, down }),
             (None, None) => None,
-            (Some(_), None) => {
-                self.wrong(path, "`up` needs `down`: otherwise machines never come back");
-                None
-            }
-            (None, Some(_)) => {
-                self.wrong(path, "`down` needs `up`: otherwise machines never leave");
-                None
-            }
+            (Some(_), None) => self.refuse(path, "`up` needs `down`: otherwise machines never come back"),
+            (None, Some(_)) => self.refuse(path, "`down` needs `up`: otherwise machines never leave"),
         };
         let interval = match keys.checkpoint {
             Or::Word(Best::None) => None,
@@ -247,17 +232,19 @@ impl Checker<'_> {
             Or::Value(span) => Some(CheckpointInterval::Every(span)),
         };
         if keys.checkpoint == Or::Value(Span::ZERO) {
-            let said = "the interval must be above 0, or `none`";
-            self.wrong(&path.key("checkpoint"), said);
+            let message = "the interval must be above 0, or `none`";
+            self.wrong(&path.key("checkpoint"), message);
         }
         let cost = keys.checkpoint_cost;
-        if let (Some(CheckpointInterval::Young | CheckpointInterval::Daly), None) = (interval, random) {
-            let said = "this interval depends on the mean up time of machines; add `up` and `down`, or give an interval";
-            self.wrong(&path.key("checkpoint"), said);
+        let computed = matches!(keys.checkpoint, Or::Word(Best::Young | Best::Daly));
+        if computed && random.is_none() {
+            let message = "this interval depends on the mean up time of machines; add `up` and `down`, or give an interval";
+            self.wrong(&path.key("checkpoint"), message);
         }
-        if matches!(interval, Some(CheckpointInterval::Young | CheckpointInterval::Daly)) && cost.is_zero() {
-            let said = "checkpoints without cost would be written continuously; give a cost, such as `60 s`";
-            self.wrong(&path.key("checkpoint_cost"), said);
+        if computed && cost.is_zero() {
+            let message =
+                "checkpoints without cost would be written continuously; give a cost, such as `60 s`";
+            self.wrong(&path.key("checkpoint_cost"), message);
         }
         if keys.attempts == 0 {
             self.wrong(&path.key("attempts"), "a job needs at least one attempt");

@@ -56,8 +56,8 @@ impl Checker<'_> {
         let keys = keys.as_ref()?;
         for (key, given) in [("input", keys.input.is_some()), ("output", keys.output.is_some())] {
             if given {
-                let said = "only jobs from the portal have data; the data of local users is at their site";
-                self.wrong(&path.key(key), said);
+                let message = "only jobs from the portal have data; the data of local users is at their site";
+                self.wrong(&path.key(key), message);
             }
         }
         let who = format!("site `{}`", spec.name);
@@ -74,8 +74,8 @@ impl Checker<'_> {
     ) -> Vec<PlannedWorkload> {
         let top = Path::default().key("workload");
         if !has_broker && !written.is_empty() {
-            let said = "a workload of the portal needs a `[broker]`; the workload of a site belongs into its `[[site]]`";
-            self.wrong(&top.item(0), said);
+            let message = "a workload of the portal needs a `[broker]`; the workload of a site belongs into its `[[site]]`";
+            self.wrong(&top.item(0), message);
         }
         let room = Room::of(sites.iter().flat_map(|site| &site.partitions));
         let mut planned = Vec::new();
@@ -105,23 +105,23 @@ impl Checker<'_> {
             (Some(log), None, _) => ("log", self.log(&path.key("log"), log)?),
             (None, Some((key, params, of)), None) => (key, of(named(key, params))),
             (None, None, _) => {
-                self.wrong(path, "the workload is empty; give one of `log`, `lublin`, `poisson` and `cwf`");
-                return None;
+                return self
+                    .refuse(path, "the workload is empty; give one of `log`, `lublin`, `poisson` and `cwf`");
             }
             _ => {
-                let said = "`log`, `lublin`, `poisson` and `cwf` exclude each other; keep one of them";
-                self.wrong(path, said);
-                return None;
+                let message = "`log`, `lublin`, `poisson` and `cwf` exclude each other; keep one of them";
+                return self.refuse(path, message);
             }
         };
         if workload.generator().is_some() {
-            let only = [
+            for (only, given) in [
                 ("clean", keys.clean.is_some()),
                 ("cap", keys.cap.is_some()),
                 ("feedback", keys.feedback.is_some()),
-            ];
-            for (only, _) in only.into_iter().filter(|(_, given)| *given) {
-                self.wrong(&path.key(only), format!("`{only}` works on logs, not on `{key}`"));
+            ] {
+                if given {
+                    self.wrong(&path.key(only), format!("`{only}` works on logs, not on `{key}`"));
+                }
             }
         }
         if keys.first == Some(0) {
@@ -151,27 +151,22 @@ impl Checker<'_> {
     }
 
     fn log(&mut self, path: &Path, log: &str) -> Option<Workload> {
-        let file = FilePath::new(log);
+        let (file, kept) = (FilePath::new(log), self.document.kept);
         if log == STDIN {
             return Some(Workload::Stdin);
         }
-        if self.document.kept {
-            return Some(Workload::File(file.to_owned()));
-        }
-        if archive::names(log) {
-            if let Err(said) = archive::find(log) {
-                self.wrong(path, said);
-                return None;
-            }
-            return Some(Workload::File(file.to_owned()));
+        if archive::names(log)
+            && !kept
+            && let Err(message) = archive::find(log)
+        {
+            return self.refuse(path, message);
         }
         // A named pipe is not a regular file.
-        if file.exists() && !file.is_dir() {
+        if kept || archive::names(log) || (file.exists() && !file.is_dir()) {
             return Some(Workload::File(file.to_owned()));
         }
-        let said = if file.is_dir() { "is a folder, not a log" } else { "is not there" };
-        self.wrong(path, format!("`{log}` {said}; paths are relative to the file that contains them"));
-        None
+        let message = if file.is_dir() { "is a folder, not a log" } else { "is not there" };
+        self.refuse(path, format!("`{log}` {message}; paths are relative to the file that contains them"))
     }
 
     /// Converts a load: the key refers to all processors at their speeds, generators and logs to those of one machine at speed 1.
@@ -192,41 +187,33 @@ impl Checker<'_> {
                 let path = path.key(key).key("load");
                 match text.parse() {
                     Ok(load) => (load, path),
-                    Err(_) => {
-                        self.wrong(&path, format!("`{text}` is not a load, such as `0.7`"));
-                        return None;
-                    }
+                    Err(_) => return self.refuse(&path, format!("`{text}` is not a load, such as `0.7`")),
                 }
             }
             (Some(_), Some(_)) => {
-                self.wrong(
-                    &path.key("load"),
-                    format!("`load` and `{key}.load` both give the load; remove one"),
-                );
-                return None;
+                let message = format!("`load` and `{key}.load` both give the load; remove one");
+                return self.refuse(&path.key("load"), message);
             }
         };
         if !(0.001..=1000.0).contains(&load) {
-            self.wrong(&path, format!("a load of {load} cannot be reached; it must be from 0.001 to 1000"));
-            return None;
+            return self
+                .refuse(&path, format!("a load of {load} cannot be reached; it must be from 0.001 to 1000"));
         }
         let Some(named) = workload.generator_mut() else {
             shaping.load = Some(load * room.capacity / f64::from(room.largest));
             return Some(workload);
         };
         if named.params.contains_key("every") {
-            let said = format!("`load` and `{key}.every` both give the arrival rate; remove one");
-            self.wrong(&path, said);
-            return None;
+            let message = format!("`load` and `{key}.every` both give the arrival rate; remove one");
+            return self.refuse(&path, message);
         }
         let procs = named.params.get("procs").and_then(|procs| procs.parse().ok()).unwrap_or(room.largest);
         let of_machine = load * room.capacity / f64::from(procs.max(1));
         if !(0.001..=1000.0).contains(&of_machine) {
-            let said = format!(
+            let message = format!(
                 "a load of {load} is one of {of_machine} for `procs={procs}`; it must be from 0.001 to 1000"
             );
-            self.wrong(&path, said);
-            return None;
+            return self.refuse(&path, message);
         }
         named.params.insert("load".to_owned(), of_machine.to_string());
         Some(workload)
@@ -251,12 +238,11 @@ impl Checker<'_> {
             Err(error) => return self.parameter(path, &error),
         };
         if largest > room.ever {
-            let said = format!(
+            let message = format!(
                 "jobs of up to {largest} processors do not fit: the largest class of machines of {who} has {}",
                 room.ever
             );
-            self.wrong(&path.key(key), said);
-            return None;
+            return self.refuse(&path.key(key), message);
         }
         Some(())
     }
@@ -266,8 +252,7 @@ impl Checker<'_> {
             NamedError::UnknownKey { key, .. } | NamedError::BadValue { key, .. } => path.key(key),
             _ => path.clone(),
         };
-        self.wrong(&path, error.to_string());
-        None
+        self.refuse(&path, error.to_string())
     }
 
     fn estimates(&mut self, path: &Path, estimates: &EstimateSource) {

@@ -7,9 +7,6 @@ use redb::{Database, ReadableDatabase, ReadableTable, TableDefinition, WriteTran
 
 use crate::store::engine::{Engine, EngineError};
 
-/// redb takes values of any size; this keeps the unit small in which damage is reported.
-pub(super) const CHUNK: usize = 240 * 1024;
-
 const PAIRS: TableDefinition<'static, &[u8], &[u8]> = TableDefinition::new("pairs");
 const FILE: &str = "pairs.redb";
 
@@ -21,7 +18,7 @@ pub(in crate::store) struct Redb {
 
 /// Opens the database in this folder.
 pub(super) fn open(folder: &Path) -> Result<Box<dyn Engine>, EngineError> {
-    let db = redb::Builder::new().set_cache_size(8 << 20).create(folder.join(FILE)).map_err(said)?;
+    let db = redb::Builder::new().set_cache_size(8 << 20).create(folder.join(FILE)).map_err(message)?;
     Ok(Box::new(Redb::new(db)))
 }
 
@@ -32,7 +29,7 @@ impl Redb {
 
     fn begin(&mut self) -> Result<&WriteTransaction, EngineError> {
         if self.open.is_none() {
-            self.open = Some(self.db.begin_write().map_err(said)?);
+            self.open = Some(self.db.begin_write().map_err(message)?);
         }
         self.open.as_ref().ok_or_else(|| EngineError::Other("no transaction".to_owned()))
     }
@@ -45,15 +42,15 @@ impl Redb {
         let found = match &self.open {
             Some(open) => match open.open_table(PAIRS) {
                 Ok(table) => look(&table),
-                Err(error) => return Err(said(error)),
+                Err(error) => return Err(message(error)),
             },
-            None => match self.db.begin_read().map_err(said)?.open_table(PAIRS) {
+            None => match self.db.begin_read().map_err(message)?.open_table(PAIRS) {
                 Ok(table) => look(&table),
                 Err(redb::TableError::TableDoesNotExist(_)) => return Ok(None),
-                Err(error) => return Err(said(error)),
+                Err(error) => return Err(message(error)),
             },
         };
-        found.map(Some).map_err(said)
+        found.map(Some).map_err(message)
     }
 }
 
@@ -83,17 +80,12 @@ impl<T: ReadableTable<&'static [u8], &'static [u8]>> Pairs for T {
 
 impl Engine for Redb {
     fn put(&mut self, key: &[u8], value: &[u8]) -> Result<(), EngineError> {
-        let mut table = self.begin()?.open_table(PAIRS).map_err(said)?;
-        table.insert(key, value).map(drop).map_err(said)
+        let mut table = self.begin()?.open_table(PAIRS).map_err(message)?;
+        table.insert(key, value).map(drop).map_err(message)
     }
 
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, EngineError> {
         Ok(self.look(|pairs| pairs.value(key))?.flatten())
-    }
-
-    fn remove(&mut self, key: &[u8]) -> Result<(), EngineError> {
-        let mut table = self.begin()?.open_table(PAIRS).map_err(said)?;
-        table.remove(key).map(drop).map_err(said)
     }
 
     fn keys(&self, prefix: &[u8]) -> Result<Vec<Vec<u8>>, EngineError> {
@@ -102,7 +94,7 @@ impl Engine for Redb {
 
     fn flush(&mut self) -> Result<(), EngineError> {
         // Durability::Immediate is redb's default: the commit is on the disk when it returns.
-        self.open.take().map_or(Ok(()), |open| open.commit().map_err(said))
+        self.open.take().map_or(Ok(()), |open| open.commit().map_err(message))
     }
 
     fn close(self: Box<Self>) -> Result<(), EngineError> {
@@ -116,7 +108,7 @@ impl fmt::Debug for Redb {
     }
 }
 
-fn said(error: impl Into<redb::Error>) -> EngineError {
+fn message(error: impl Into<redb::Error>) -> EngineError {
     match error.into() {
         redb::Error::Io(error) => EngineError::Io(error),
         redb::Error::Corrupted(what) => EngineError::Damaged(what),

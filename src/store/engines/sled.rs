@@ -34,18 +34,9 @@ struct Sled {
     even: bool,
 }
 
-/// Opens the database in this folder.
-pub(super) fn open(folder: &Path) -> Result<Box<dyn Engine>, EngineError> {
-    open_in(folder, false)
-}
-
-/// Opens the database in this folder, with all keys in one tree. Keys that are hashes would each have a tree of their own, and a tree
-/// costs more than the pages that are written again.
-pub(super) fn open_even(folder: &Path) -> Result<Box<dyn Engine>, EngineError> {
-    open_in(folder, true)
-}
-
-fn open_in(folder: &Path, even: bool) -> Result<Box<dyn Engine>, EngineError> {
+/// Opens the database in this folder; if it is `even`, with all keys in one tree. Keys that are hashes would each have a tree of their
+/// own, and a tree costs more than the pages that are written again.
+pub(super) fn open(folder: &Path, even: bool) -> Result<Box<dyn Engine>, EngineError> {
     guard(|| {
         let db = sled::Config::new()
             .path(folder)
@@ -66,16 +57,15 @@ const PREFIX: &[u8] = b"keys ";
 impl Sled {
     /// The tree that holds a key.
     fn tree_of(&self, key: &[u8]) -> Vec<u8> {
-        if self.even { PREFIX.to_vec() } else { tree_of(key) }
+        if self.even {
+            return PREFIX.to_vec();
+        }
+        let mut name = [PREFIX, key].concat();
+        if let (false, Some(last)) = (key.is_empty(), name.last_mut()) {
+            *last >>= SHARED_BITS;
+        }
+        name
     }
-}
-
-fn tree_of(key: &[u8]) -> Vec<u8> {
-    let mut name = [PREFIX, key].concat();
-    if let (false, Some(last)) = (key.is_empty(), name.last_mut()) {
-        *last >>= SHARED_BITS;
-    }
-    name
 }
 
 impl Engine for Sled {
@@ -98,11 +88,6 @@ impl Engine for Sled {
         guard(|| Ok(tree.get(key)?.map(|value| value.to_vec())))
     }
 
-    fn remove(&mut self, key: &[u8]) -> Result<(), EngineError> {
-        let Some(tree) = self.trees.get(&self.tree_of(key)) else { return Ok(()) };
-        guard(|| tree.remove(key).map(drop))
-    }
-
     fn keys(&self, prefix: &[u8]) -> Result<Vec<Vec<u8>>, EngineError> {
         let mut keys = Vec::new();
         for tree in self.trees.values() {
@@ -122,8 +107,7 @@ impl Engine for Sled {
     fn close(self: Box<Self>) -> Result<(), EngineError> {
         let Self { folder, db, trees, even: _ } = *self;
         guard(move || {
-            drop(trees);
-            drop(db);
+            drop((trees, db));
             Ok(())
         })?;
         let file = File::open(folder.join("db"))?;
@@ -143,9 +127,9 @@ fn guard<T>(call: impl FnOnce() -> sled::Result<T>) -> Result<T, EngineError> {
     match catch_unwind(AssertUnwindSafe(call)) {
         Ok(done) => done.map_err(EngineError::from),
         Err(panic) => {
-            let said = panic.downcast_ref::<String>().cloned();
-            let said = said.or_else(|| panic.downcast_ref::<&str>().map(|&text| text.to_owned()));
-            Err(EngineError::Panicked(said.unwrap_or_else(|| "no message".to_owned())))
+            let message = panic.downcast_ref::<String>().cloned();
+            let message = message.or_else(|| panic.downcast_ref::<&str>().map(|&text| text.to_owned()));
+            Err(EngineError::Panicked(message.unwrap_or_else(|| "no message".to_owned())))
         }
     }
 }

@@ -3,8 +3,8 @@
 use std::fs;
 use std::time::Duration;
 
-use super::{about, cut, other_engine, sections};
-use crate::store::{EngineKind, State, Store, StoreError, StoreOptions};
+use super::{about, barrier, other_engine, sections};
+use crate::store::{EngineKind, Store, StoreError, StoreOptions};
 
 fn options(engine: EngineKind) -> StoreOptions {
     StoreOptions { engine, last: 2, patience: Duration::ZERO }
@@ -17,18 +17,18 @@ fn what_is_written_is_read_after_the_store_is_opened_again() {
         let folder = folder.path().join("a/store");
         let mut store = Store::create(&folder, &about(), &options(engine)).unwrap();
         for len in [0, 1, 70_000, 1_000_000] {
-            let info = store.write(cut(len as u64, 0), &sections(len as u64, len)).unwrap();
-            assert_eq!((info.bytes, info.state), (len as u64 + 8, State::Intact));
+            let info = store.write(barrier(len as u64, 0), &sections(len as u64, len)).unwrap();
+            assert_eq!((info.bytes, info.damage), (len as u64 + 8, None));
         }
         drop(store);
         // A store keeps its own engine, whatever the options say.
         let store = Store::open(&folder, &options(other_engine())).unwrap();
         assert_eq!((store.engine(), store.about()), (engine, &about()));
         let newest = store.newest().unwrap();
-        assert_eq!((newest.number, newest.cut, newest.skipped.len()), (4, cut(1_000_000, 0), 0));
+        assert_eq!((newest.number, newest.barrier, newest.skipped.len()), (4, barrier(1_000_000, 0), 0));
         assert_eq!(newest.sections, sections(1_000_000, 1_000_000));
         let (info, read) = store.read(3).unwrap();
-        assert_eq!((info.cut, read), (Some(cut(70_000, 0)), sections(70_000, 70_000)));
+        assert_eq!((info.barrier, read), (Some(barrier(70_000, 0)), sections(70_000, 70_000)));
         assert!(matches!(store.read(2), Err(StoreError::Unknown { number: 2, .. })));
     }
 }
@@ -41,8 +41,8 @@ fn the_latest_stay_and_those_to_be_kept() {
     let numbers =
         |store: &Store| -> Vec<u64> { store.snapshots().unwrap().iter().map(|info| info.number).collect() };
     for n in 1..=7_u64 {
-        let cut = crate::store::Cut { kept: n == 3, ..cut(n, 0) };
-        store.write(cut, &sections(n, 10)).unwrap();
+        let barrier = crate::store::Barrier { kept: n == 3, ..barrier(n, 0) };
+        store.write(barrier, &sections(n, 10)).unwrap();
     }
     assert_eq!(numbers(&store), [3, 6, 7]);
     assert_eq!(store.prune(1).unwrap(), [6]);
@@ -51,7 +51,7 @@ fn the_latest_stay_and_those_to_be_kept() {
     assert!(matches!(store.remove(7), Err(StoreError::Last { number: 7, .. })));
     // An unusable snapshot can be removed, and is removed by itself once there is a newer usable one.
     let seals = |number: u64| folder.join(format!("snapshot-{number:08}/seal"));
-    let write = |store: &mut Store, n: u64| store.write(cut(n, 0), &sections(n, 10)).unwrap().number;
+    let write = |store: &mut Store, n: u64| store.write(barrier(n, 0), &sections(n, 10)).unwrap().number;
     let [spoilt, good] = [write(&mut store, 70), write(&mut store, 71)];
     fs::write(seals(spoilt), "").unwrap();
     drop(store);
@@ -67,8 +67,8 @@ fn the_latest_stay_and_those_to_be_kept() {
     let next = write(&mut store, 73);
     assert_eq!(numbers(&store), [good, next]);
     store.remove(good).unwrap();
-    store.write(cut(8, 0), &sections(8, 10)).unwrap();
-    store.go_on_from(next).unwrap();
+    store.write(barrier(8, 0), &sections(8, 10)).unwrap();
+    store.continue_from(next).unwrap();
     assert_eq!(numbers(&store), [next]);
     assert_eq!(store.newest().unwrap().sections, sections(73, 10));
 }
@@ -78,16 +78,16 @@ fn the_journal_is_told_from_the_cut_on() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path().join("store");
     let mut store = Store::create(&folder, &about(), &options(other_engine())).unwrap();
-    store.write(cut(1, 0), &sections(1, 10)).unwrap();
+    store.write(barrier(1, 0), &sections(1, 10)).unwrap();
     assert_eq!(store.journal(1).unwrap().entries, Vec::<Vec<u8>>::new());
     let journal = store.journal_handle();
-    assert_eq!((store.append(b"a").unwrap(), journal.append(b"").unwrap()), (0, 1));
+    assert_eq!((store.journal_handle().append(b"a").unwrap(), journal.append(b"").unwrap()), (0, 1));
     // An entry that arrives while the snapshot is written belongs after it: the barrier records how many it has used.
-    store.write(cut(2, 1), &sections(2, 10)).unwrap();
-    assert_eq!(store.append(&[7; 3000]).unwrap(), 2);
+    store.write(barrier(2, 1), &sections(2, 10)).unwrap();
+    assert_eq!(store.journal_handle().append(&[7; 3000]).unwrap(), 2);
     drop(store);
-    let mut store = Store::open(&folder, &options(other_engine())).unwrap();
-    assert_eq!(store.append(b"d").unwrap(), 3);
+    let store = Store::open(&folder, &options(other_engine())).unwrap();
+    assert_eq!(store.journal_handle().append(b"d").unwrap(), 3);
     assert_eq!(store.journal(1).unwrap().entries, [&b"a"[..], b"", &[7; 3000], b"d"]);
     assert_eq!(store.journal(2).unwrap().entries, [&b""[..], &[7; 3000], b"d"]);
     assert!(!store.journal(2).unwrap().torn);
@@ -104,11 +104,11 @@ fn the_journal_forgets_what_no_snapshot_needs() {
         names.filter(|name| name.to_string_lossy().starts_with("journal")).count()
     };
     for n in 0..12 {
-        assert_eq!(store.append(&entry).unwrap(), n);
+        assert_eq!(store.journal_handle().append(&entry).unwrap(), n);
     }
     assert_eq!(files(), 4);
     for n in 1..=3 {
-        store.write(cut(n, 3 * n + 1), &sections(n, 10)).unwrap();
+        store.write(barrier(n, 3 * n + 1), &sections(n, 10)).unwrap();
     }
     // The older of the two remaining snapshots has used seven entries: two files of three entries are not needed any more.
     assert_eq!(files(), 2);
@@ -117,42 +117,29 @@ fn the_journal_forgets_what_no_snapshot_needs() {
 }
 
 #[test]
-fn the_journal_of_a_fork_goes_on_in_the_middle() {
-    let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path().join("store");
-    let mut store = Store::create(&folder, &about(), &options(EngineKind::Sled)).unwrap();
-    store.begin_journal_at(5).unwrap();
-    store.write(cut(1, 5), &sections(1, 10)).unwrap();
-    drop(store);
-    let mut store = Store::open(&folder, &options(EngineKind::Sled)).unwrap();
-    assert_eq!(store.journal(1).unwrap(), crate::store::Entries::default());
-    assert_eq!(store.append(b"five").unwrap(), 5);
-    assert_eq!(store.journal(1).unwrap().entries, [b"five"]);
-    assert!(matches!(store.begin_journal_at(9), Err(StoreError::Occupied { .. })));
-}
-
-#[test]
 fn blocks_are_shared_by_snapshots() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path().join("store");
     let mut store = Store::create(&folder, &about(), &options(EngineKind::Sled)).unwrap();
     store.put_block(b"waits/0", &[1; 100]).unwrap();
-    store.write(cut(1, 0), &sections(1, 10)).unwrap();
+    store.write(barrier(1, 0), &sections(1, 10)).unwrap();
     store.put_block(b"waits/1", &[2; 100]).unwrap();
     store.put_block(b"waits/0", &[1; 100]).unwrap();
     assert!(matches!(store.put_block(b"waits/0", &[3; 100]), Err(StoreError::OtherBlock { .. })));
-    store.write(cut(2, 0), &sections(2, 10)).unwrap();
+    store.write(barrier(2, 0), &sections(2, 10)).unwrap();
     drop(store);
     let mut store = Store::open(&folder, &options(EngineKind::Sled)).unwrap();
     assert_eq!(store.block(b"waits/0").unwrap(), [1; 100]);
     assert_eq!(store.block(b"waits/1").unwrap(), [2; 100]);
-    store.go_on_from(1).unwrap();
+    store.continue_from(1).unwrap();
     assert!(matches!(store.block(b"waits/1"), Err(StoreError::NoBlock { .. })));
     store.put_block(b"waits/1", &[4; 50]).unwrap();
-    store.write(cut(2, 0), &sections(2, 10)).unwrap();
+    store.write(barrier(2, 0), &sections(2, 10)).unwrap();
     assert_eq!(store.block(b"waits/1").unwrap(), [4; 50]);
-    assert!(store.snapshots().unwrap().iter().all(|info| info.state == State::Intact));
-    store.drop_blocks().unwrap();
+    assert!(store.snapshots().unwrap().iter().all(|info| info.damage.is_none()));
+    drop(store);
+    fs::remove_file(folder.join("blocks")).unwrap();
+    let store = Store::open(&folder, &options(EngineKind::Sled)).unwrap();
     assert!(matches!(store.newest(), Err(StoreError::NoSnapshot { skipped, .. }) if skipped.len() == 2));
 }
 
@@ -163,8 +150,8 @@ fn blocks_that_nobody_needs_go() {
     let folder = folder.path().join("store");
     let mut store = Store::create(&folder, &about(), &StoreOptions::default()).unwrap();
     let write = |store: &mut Store, at: u64, kept: bool| {
-        let cut = crate::store::Cut { kept, ..cut(at, 0) };
-        store.write(cut, &sections(at, 10)).unwrap().number
+        let barrier = crate::store::Barrier { kept, ..barrier(at, 0) };
+        store.write(barrier, &sections(at, 10)).unwrap().number
     };
     let file = folder.join("blocks");
     store.put_block(b"a", &[1; 1000]).unwrap();
@@ -178,7 +165,7 @@ fn blocks_that_nobody_needs_go() {
     assert!(store.read(kept).is_ok());
     drop(store);
     let mut store = Store::open(&folder, &StoreOptions::default()).unwrap();
-    store.go_on_from(store.newest().unwrap().number).unwrap();
+    store.continue_from(store.newest().unwrap().number).unwrap();
     assert!(store.read(kept).is_ok(), "going on from one that needs none takes none away");
     store.remove(kept).unwrap();
     store.release_blocks();

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::{about, cut, other_engine, sections};
+use super::{about, barrier, other_engine, sections};
 use crate::store::{EngineKind, Store, StoreError, StoreOptions};
 
 const SIZES: [usize; 2] = [150_000, 4_000];
@@ -16,14 +16,14 @@ fn options(engine: EngineKind) -> StoreOptions {
 /// A store with two snapshots, blocks and a journal.
 fn whole(folder: &Path, engine: EngineKind) {
     let mut store = Store::create(folder, &about(), &options(engine)).unwrap();
-    store.append(b"before both").unwrap();
+    store.journal_handle().append(b"before both").unwrap();
     store.put_block(b"one", &[1; 300]).unwrap();
-    store.write(cut(10, 1), &sections(10, SIZES[0])).unwrap();
-    store.append(b"between").unwrap();
+    store.write(barrier(10, 1), &sections(10, SIZES[0])).unwrap();
+    store.journal_handle().append(b"between").unwrap();
     store.put_block(b"two", &[2; 300]).unwrap();
-    store.write(cut(20, 2), &sections(20, SIZES[1])).unwrap();
-    store.append(b"after both").unwrap();
-    store.append(b"last of all").unwrap();
+    store.write(barrier(20, 2), &sections(20, SIZES[1])).unwrap();
+    store.journal_handle().append(b"after both").unwrap();
+    store.journal_handle().append(b"last of all").unwrap();
     store.finish(b"summary").unwrap();
 }
 

@@ -10,7 +10,6 @@ use crate::store::EngineKind;
 #[derive(Clone, Debug)]
 enum Act {
     Put(Vec<u8>, usize, u8),
-    Remove(Vec<u8>),
     Get(Vec<u8>),
     Keys(Vec<u8>),
     Flush,
@@ -27,7 +26,6 @@ fn act() -> impl Strategy<Value = Act> {
     let size = prop_oneof![0..20_usize, 5_000..100_000_usize];
     prop_oneof![
         6 => (key(), size, any::<u8>()).prop_map(|(key, len, byte)| Act::Put(key, len, byte)),
-        2 => key().prop_map(Act::Remove),
         2 => key().prop_map(Act::Get),
         1 => vec(prop_oneof![Just(0_u8), Just(7)], 0..2).prop_map(Act::Keys),
         1 => Just(Act::Flush),
@@ -49,10 +47,6 @@ proptest! {
                     Act::Put(key, len, byte) => {
                         engine.put(key, &vec![*byte; *len]).unwrap();
                         map.insert(key.clone(), vec![*byte; *len]);
-                    }
-                    Act::Remove(key) => {
-                        engine.remove(key).unwrap();
-                        map.remove(key);
                     }
                     Act::Get(key) => prop_assert_eq!(engine.get(key).unwrap(), map.get(key).cloned()),
                     Act::Keys(prefix) => {

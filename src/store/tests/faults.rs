@@ -6,16 +6,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::faulty::{Duty, Faulty, How, Plain};
-use super::{about, cut, sections};
+use super::{about, barrier, sections};
 use crate::store::disk::Disk;
-use crate::store::folder::Means;
+use crate::store::folder::Backend;
 use crate::store::{Engine, EngineError, Section, Store, StoreError, StoreOptions};
 
 type OpenOn = fn(&Arc<Faulty>, &Path) -> Result<Box<dyn Engine>, EngineError>;
 
-fn means(disk: &Arc<Faulty>, open: OpenOn) -> Means {
+fn backend(disk: &Arc<Faulty>, open: OpenOn) -> Backend {
     let on = Arc::clone(disk);
-    Means {
+    Backend {
         disk: Arc::clone(disk) as Arc<dyn Disk>,
         open: Some(Arc::new(move |folder: &Path| open(&on, folder))),
     }
@@ -42,9 +42,9 @@ struct Acknowledged {
 
 /// Uses a store for a while; goes on after errors, except that a refused entry ends the journal, as it
 /// ends a run.
-fn use_store(folder: &Path, means: Means) -> Acknowledged {
+fn use_store(folder: &Path, backend: Backend) -> Acknowledged {
     let mut acknowledged = Acknowledged::default();
-    let mut store = match Store::create_with(folder, &about(), &options(), means) {
+    let mut store = match Store::create_with(folder, &about(), &options(), backend) {
         Ok(store) => store,
         Err(error) => {
             acknowledged.refused.push(error);
@@ -59,7 +59,7 @@ fn use_store(folder: &Path, means: Means) -> Acknowledged {
             if stopped {
                 continue;
             }
-            match store.append(format!("entry {next}").as_bytes()) {
+            match store.journal_handle().append(format!("entry {next}").as_bytes()) {
                 Ok(number) => acknowledged.entries.push(number),
                 Err(error) => {
                     acknowledged.refused.push(error);
@@ -68,8 +68,8 @@ fn use_store(folder: &Path, means: Means) -> Acknowledged {
             }
         }
         let put = store.put_block(&[at as u8], &[at as u8; 200]);
-        let cut = cut(at, acknowledged.entries.len() as u64);
-        match put.and_then(|()| store.write(cut, &contents(at))) {
+        let barrier = barrier(at, acknowledged.entries.len() as u64);
+        match put.and_then(|()| store.write(barrier, &contents(at))) {
             Ok(_) => {
                 acknowledged.snapshots.push(at);
                 acknowledged.blocks.push(at);
@@ -87,23 +87,18 @@ fn use_store(folder: &Path, means: Means) -> Acknowledged {
 /// Opens a store on a disk that works again, and compares.
 fn check(folder: &Path, open: OpenOn, acknowledged: &Acknowledged, what: &str) {
     for error in &acknowledged.refused {
-        let told = matches!(
-            error,
-            StoreError::Full { .. }
-                | StoreError::Io { .. }
-                | StoreError::Broken { .. }
-                | StoreError::Engine { .. }
-        );
+        let told =
+            matches!(error, StoreError::Io { .. } | StoreError::Broken { .. } | StoreError::Engine { .. });
         assert!(told, "{what}: {error:?}");
         assert!(!error.hint().is_empty());
     }
     let sound = Faulty::new(u64::MAX, How::Io, Duty::Once);
-    let store = match Store::open_with(folder, &options(), means(&sound, open)) {
+    let store = match Store::open_with(folder, &options(), backend(&sound, open)) {
         Ok(store) => store,
         Err(error) => {
             assert!(!acknowledged.made, "{what}: {error}");
             // The store was not made; it can be made now.
-            Store::create_with(folder, &about(), &options(), means(&sound, open)).expect(what);
+            Store::create_with(folder, &about(), &options(), backend(&sound, open)).expect(what);
             return;
         }
     };
@@ -118,13 +113,13 @@ fn check(folder: &Path, open: OpenOn, acknowledged: &Acknowledged, what: &str) {
         Err(error) => panic!("{what}: {error}"),
     };
     let last = acknowledged.snapshots.last().copied().unwrap_or(0);
-    assert!(newest.cut.records >= last, "{what}: {last} is lost, there is {}", newest.cut.records);
+    assert!(newest.barrier.records >= last, "{what}: {last} is lost, there is {}", newest.barrier.records);
     assert_eq!(newest.skipped, [], "{what}");
-    assert_eq!(newest.sections, contents(newest.cut.records), "{what}");
+    assert_eq!(newest.sections, contents(newest.barrier.records), "{what}");
     let found = store.journal(newest.number).expect(what).entries;
-    let all = newest.cut.entries + found.len() as u64;
+    let all = newest.barrier.entries + found.len() as u64;
     assert!(all >= acknowledged.entries.len() as u64, "{what}: entries are lost");
-    for (number, entry) in (newest.cut.entries..).zip(found) {
+    for (number, entry) in (newest.barrier.entries..).zip(found) {
         assert_eq!(entry, format!("entry {number}").into_bytes(), "{what}");
     }
     for at in &acknowledged.blocks {
@@ -139,7 +134,7 @@ fn check(folder: &Path, open: OpenOn, acknowledged: &Acknowledged, what: &str) {
 pub(super) fn fail_each(open: OpenOn, hows: &[How], stride: usize) {
     let place = tempfile::tempdir().unwrap();
     let sound = Faulty::new(u64::MAX, How::Io, Duty::Once);
-    let acknowledged = use_store(&place.path().join("sound"), means(&sound, open));
+    let acknowledged = use_store(&place.path().join("sound"), backend(&sound, open));
     assert_eq!((acknowledged.snapshots.len(), acknowledged.refused.len()), (4, 0));
     check(&place.path().join("sound"), open, &acknowledged, "sound");
     let all = sound.asked();
@@ -152,7 +147,7 @@ pub(super) fn fail_each(open: OpenOn, hows: &[How], stride: usize) {
             for at in (1..=all).step_by(stride) {
                 let folder = place.path().join(format!("{how:?}-{duty:?}-{at}"));
                 let disk = Faulty::new(at, *how, duty);
-                let acknowledged = use_store(&folder, means(&disk, open));
+                let acknowledged = use_store(&folder, backend(&disk, open));
                 if *how == How::PowerLoss {
                     disk.lose_power();
                 }

@@ -210,11 +210,6 @@ impl Engine for Plain {
         Ok(self.map.get(key).cloned())
     }
 
-    fn remove(&mut self, key: &[u8]) -> Result<(), EngineError> {
-        self.map.remove(key);
-        Ok(())
-    }
-
     fn keys(&self, prefix: &[u8]) -> Result<Vec<Vec<u8>>, EngineError> {
         Ok(self.map.keys().filter(|key| key.starts_with(prefix)).cloned().collect())
     }

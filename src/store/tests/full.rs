@@ -36,8 +36,8 @@ fn run_until_full(folder: &std::path::Path, engine: EngineKind, blocks: u32) -> 
     // The kill has no effect if the child has ended; otherwise the child hangs without having reported a full disk.
     child.kill().expect("it can be killed");
     let ended = child.wait_with_output().expect("it ends");
-    let said = reader.join().expect("what it said");
-    let last = said.lines().filter_map(|line| line.strip_prefix("snapshot ")?.parse().ok()).max();
+    let message = reader.join().expect("what it message");
+    let last = message.lines().filter_map(|line| line.strip_prefix("snapshot ")?.parse().ok()).max();
     (String::from_utf8_lossy(&ended.stderr).into_owned(), last.unwrap_or(0))
 }
 
@@ -48,8 +48,11 @@ fn a_limit_on_files_is_told_and_leaves_what_was_acknowledged() {
         for blocks in [80, 500, 1500] {
             let folder = tempfile::tempdir().expect("a folder");
             let folder = folder.path().join("store");
-            let (said, last) = run_until_full(&folder, engine, blocks);
-            assert!(said.contains("Full {"), "{engine} with {blocks} blocks: {said}");
+            let (message, last) = run_until_full(&folder, engine, blocks);
+            assert!(
+                message.contains("Io {") && message.contains("FileTooLarge"),
+                "{engine} with {blocks} blocks: {message}"
+            );
             let options = StoreOptions { engine, last: 2, patience: Duration::ZERO };
             let store = Store::open(&folder, &options).expect("the store opens");
             assert!(check_snapshots(&store) >= last, "{engine} with {blocks} blocks");

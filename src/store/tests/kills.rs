@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use super::{about, cut, sections};
+use super::{about, barrier, sections};
 use crate::store::{EngineKind, Store, StoreError, StoreOptions};
 
 pub(super) const FOLDER: &str = "GRIDEMU_STORE_CHILD";
@@ -61,9 +61,9 @@ fn child() {
     let mut at = match store.newest() {
         Ok(newest) => {
             assert_eq!(newest.skipped, [], "nothing is damaged by a kill");
-            assert_eq!(newest.sections, contents(newest.cut.records));
-            store.go_on_from(newest.number).expect("it can go on");
-            newest.cut.records
+            assert_eq!(newest.sections, contents(newest.barrier.records));
+            store.continue_from(newest.number).expect("it can go on");
+            newest.barrier.records
         }
         Err(StoreError::NoSnapshot { skipped, .. }) if skipped.is_empty() => 0,
         Err(error) => panic!("{error}"),
@@ -80,7 +80,7 @@ fn child() {
             say(format!("entry {number}"));
         }
         store.put_block(&at.to_le_bytes(), &block(at)).expect("a block can be put");
-        store.write(cut(at, entries), &contents(at)).expect("a snapshot can be written");
+        store.write(barrier(at, entries), &contents(at)).expect("a snapshot can be written");
         say(format!("snapshot {at}"));
     }
 }
@@ -104,9 +104,9 @@ fn run_and_kill(folder: &Path, engine: EngineKind, millis: u64) -> Vec<String> {
     thread::sleep(Duration::from_millis(millis));
     child.kill().expect("it can be killed");
     let ended = child.wait_with_output().expect("it ends");
-    let said = String::from_utf8_lossy(&ended.stderr).into_owned();
-    assert!(!said.contains("panicked"), "{said}");
-    reader.join().expect("what it said")
+    let message = String::from_utf8_lossy(&ended.stderr).into_owned();
+    assert!(!message.contains("panicked"), "{message}");
+    reader.join().expect("what it message")
 }
 
 /// Checks the contents of a store and returns the barrier of its newest snapshot, 0 if there is none.
@@ -114,8 +114,8 @@ pub(super) fn check_snapshots(store: &Store) -> u64 {
     let at = match store.newest() {
         Ok(newest) => {
             assert_eq!(newest.skipped, [], "nothing is damaged");
-            assert_eq!(newest.sections, contents(newest.cut.records));
-            newest.cut.records
+            assert_eq!(newest.sections, contents(newest.barrier.records));
+            newest.barrier.records
         }
         Err(StoreError::NoSnapshot { skipped, .. }) if skipped.is_empty() => 0,
         Err(error) => panic!("{error}"),
@@ -133,7 +133,7 @@ fn entries_since(store: &Store, at: u64) -> u64 {
     }
     let newest = store.newest().expect("a snapshot");
     let found = store.journal(newest.number).expect("the journal").entries;
-    for (number, bytes) in (newest.cut.entries..).zip(&found) {
+    for (number, bytes) in (newest.barrier.entries..).zip(&found) {
         assert_eq!(*bytes, entry(number));
     }
     found.len() as u64
@@ -154,8 +154,8 @@ fn a_killed_process_leaves_everything_that_was_acknowledged() {
                 break;
             }
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            let said = run_and_kill(&folder, engine, 2 + (random >> 40) % 150);
-            for line in &said {
+            let message = run_and_kill(&folder, engine, 2 + (random >> 40) % 150);
+            for line in &message {
                 match line.split_once(' ') {
                     None => made = true,
                     Some(("entry", number)) => entries = number.parse::<u64>().expect("a number") + 1,
@@ -175,7 +175,7 @@ fn a_killed_process_leaves_everything_that_was_acknowledged() {
             );
             kept = found;
             assert!(at >= last, "kill {kill}: snapshot {last} is lost, the newest is {at}");
-            let from = if at == 0 { 0 } else { store.newest().expect("a snapshot").cut.entries };
+            let from = if at == 0 { 0 } else { store.newest().expect("a snapshot").barrier.entries };
             assert!(from + entries_since(&store, at) >= entries, "kill {kill}: entries are lost");
         }
         // If nothing has been written, nothing has been tested.

@@ -8,16 +8,16 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::kills::variable;
-use super::{about, cut, sections};
+use super::{about, barrier, sections};
 use crate::store::marker::LAYOUT;
 use crate::store::{EngineKind, Store, StoreOptions};
 
 fn make(folder: &Path, options: &StoreOptions) {
     let mut store = Store::create(folder, &about(), options).unwrap();
-    store.append(b"used before the snapshot").unwrap();
+    store.journal_handle().append(b"used before the snapshot").unwrap();
     store.put_block(b"block", &[5; 100]).unwrap();
-    store.write(cut(60, 1), &sections(60, 2_000)).unwrap();
-    store.append(b"came after it").unwrap();
+    store.write(barrier(60, 1), &sections(60, 2_000)).unwrap();
+    store.journal_handle().append(b"came after it").unwrap();
     store.finish(b"done").unwrap();
 }
 
@@ -51,12 +51,12 @@ fn stores_of_all_layouts_are_read() {
             let mut store = Store::open(&folder, &options).unwrap();
             assert_eq!((store.engine(), store.about()), (engine, &about()));
             let newest = store.newest().unwrap();
-            assert_eq!((newest.cut, newest.sections), (cut(60, 1), sections(60, 2_000)));
+            assert_eq!((newest.barrier, newest.sections), (barrier(60, 1), sections(60, 2_000)));
             assert_eq!(store.journal(1).unwrap().entries, [b"came after it"]);
             assert_eq!(store.block(b"block").unwrap(), [5; 100]);
             assert_eq!(store.finished().unwrap().as_deref(), Some(&b"done"[..]));
             // A run can continue with it.
-            store.write(cut(70, 2), &sections(70, 100)).unwrap();
+            store.write(barrier(70, 2), &sections(70, 100)).unwrap();
             assert_eq!(store.newest().unwrap().sections, sections(70, 100));
         }
     }

@@ -6,8 +6,8 @@ use std::time::Duration;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use super::{about, cut, other_engine, sections};
-use crate::store::{Cut, EngineKind, State, Store, StoreError, StoreOptions};
+use super::{about, barrier, other_engine, sections};
+use crate::store::{Barrier, EngineKind, Store, StoreError, StoreOptions};
 
 #[derive(Clone, Debug)]
 enum Act {
@@ -42,7 +42,7 @@ fn act() -> impl Strategy<Value = Act> {
 /// The expected contents of a store.
 #[derive(Default)]
 struct Model {
-    snapshots: BTreeMap<u64, (Cut, usize, u64, usize)>,
+    snapshots: BTreeMap<u64, (Barrier, usize, u64, usize)>,
     entries: Vec<Vec<u8>>,
     blocks: Vec<u8>,
     clock: u64,
@@ -51,7 +51,7 @@ struct Model {
 impl Model {
     fn drop_all_but(&mut self, last: usize) {
         let latest: Vec<u64> = self.snapshots.keys().rev().take(last.max(1)).copied().collect();
-        self.snapshots.retain(|number, (cut, ..)| cut.kept || latest.contains(number));
+        self.snapshots.retain(|number, (barrier, ..)| barrier.kept || latest.contains(number));
     }
 
     fn nth(&self, n: usize) -> Option<u64> {
@@ -60,11 +60,11 @@ impl Model {
 }
 
 fn compare(store: &Store, model: &Model, number: u64) -> Result<(), TestCaseError> {
-    let (cut, len, salt, _) = model.snapshots[&number];
+    let (barrier, len, salt, _) = model.snapshots[&number];
     let (info, read) = store.read(number).unwrap();
-    prop_assert_eq!((info.cut, read), (Some(cut), sections(salt, len)));
+    prop_assert_eq!((info.barrier, read), (Some(barrier), sections(salt, len)));
     let journal = store.journal(number).unwrap();
-    prop_assert_eq!(&journal.entries[..], &model.entries[cut.entries as usize..]);
+    prop_assert_eq!(&journal.entries[..], &model.entries[barrier.entries as usize..]);
     prop_assert!(!journal.torn);
     Ok(())
 }
@@ -85,15 +85,15 @@ proptest! {
                 Act::Write { len, kept } => {
                     model.clock += 1;
                     let at = model.clock;
-                    let cut = Cut { kept, ..cut(at, model.entries.len() as u64) };
-                    let info = store.write(cut, &sections(at, len)).unwrap();
+                    let barrier = Barrier { kept, ..barrier(at, model.entries.len() as u64) };
+                    let info = store.write(barrier, &sections(at, len)).unwrap();
                     prop_assert!(model.snapshots.keys().all(|&number| number < info.number));
-                    model.snapshots.insert(info.number, (cut, len, at, model.blocks.len()));
+                    model.snapshots.insert(info.number, (barrier, len, at, model.blocks.len()));
                     model.drop_all_but(last);
                 }
                 Act::Append(len) => {
                     let entry = vec![len as u8; usize::from(len)];
-                    prop_assert_eq!(store.append(&entry).unwrap(), model.entries.len() as u64);
+                    prop_assert_eq!(store.journal_handle().append(&entry).unwrap(), model.entries.len() as u64);
                     model.entries.push(entry);
                 }
                 Act::Block(id) => {
@@ -124,7 +124,7 @@ proptest! {
                 }
                 Act::GoOn(n) => {
                     let Some(number) = model.nth(n) else { continue };
-                    store.go_on_from(number).unwrap();
+                    store.continue_from(number).unwrap();
                     model.snapshots.retain(|&later, _| later <= number);
                     model.blocks.truncate(model.snapshots[&number].3);
                 }
@@ -140,7 +140,7 @@ proptest! {
             listed.iter().map(|info| info.number).collect::<Vec<_>>(),
             model.snapshots.keys().copied().collect::<Vec<_>>()
         );
-        prop_assert!(listed.iter().all(|info| info.state == State::Intact));
+        prop_assert!(listed.iter().all(|info| info.damage.is_none()));
         for &number in model.snapshots.keys() {
             compare(&store, &model, number)?;
         }

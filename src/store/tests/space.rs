@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{about, cut, sections};
+use super::{about, barrier, sections};
 use crate::store::{EngineKind, Store, StoreOptions};
 
 #[test]
@@ -15,7 +15,7 @@ fn a_hundred_snapshots_of_which_two_are_kept_take_no_more_than_four() {
         let mut store = Store::create(&folder, &about(), &options).unwrap();
         let rounds = if len > 1_000_000 { 30 } else { 100 };
         for n in 1..=rounds {
-            store.write(cut(n, 0), &sections(n, len)).unwrap();
+            store.write(barrier(n, 0), &sections(n, len)).unwrap();
         }
         let size = store.size_on_disk().unwrap();
         let payload = store.snapshots().unwrap()[1].bytes;

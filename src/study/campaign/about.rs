@@ -49,7 +49,7 @@ impl About {
     /// Writes the description into the store `folder`, whole or not at all.
     ///
     /// # Errors
-    /// [`RunError::Run`] if it cannot be written.
+    /// `RunErrorKind::Run` if it cannot be written.
     pub(super) fn write(&self, folder: &Path) -> Result<(), RunError> {
         let text = serde_json::to_string_pretty(self).map_err(RunError::run)?;
         write_whole(&folder.join(ABOUT), text.as_bytes())
@@ -93,7 +93,7 @@ pub(super) fn command(file: &Path, sets: &[Override]) -> String {
 /// Writes a file that appears whole or not at all.
 ///
 /// # Errors
-/// [`RunError::Run`] if it cannot be written.
+/// `RunErrorKind::Run` if it cannot be written.
 pub(super) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), RunError> {
     let mut part = path.as_os_str().to_owned();
     part.push(".part");

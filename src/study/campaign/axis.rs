@@ -1,6 +1,6 @@
 //! Axes: what varies in a campaign, and what each value on an axis sets in the scenario.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use super::range::Range;
 use super::sheet::{Sheet, shown, toml_of};
@@ -55,30 +55,21 @@ impl Axis {
     /// # Errors
     /// The reason why the keys do not form an axis.
     pub(super) fn read(sheet: &Sheet, path: &Path, keys: &AxisKeys) -> Result<Self, Problem> {
-        let axis = match (&keys.values, &keys.range, &keys.variants) {
-            (None, None, Some(_)) => Self::of_variants(sheet, path, keys)?,
-            (Some(_), None, None) | (None, Some(_), None) => Self::of_values(sheet, path, keys)?,
-            (None, None, None) => {
-                return Err(sheet.problem(path, format!("the axis has no values; give {FORMS}")));
-            }
-            _ => {
-                return Err(
-                    sheet.problem(path, format!("the axis has two kinds of values; give one of {FORMS}"))
-                );
-            }
+        let wrong = |problem: String| Err(sheet.problem(path, problem));
+        let axis = match [keys.values.is_some(), keys.range.is_some(), keys.variants.is_some()] {
+            [false, false, true] => Self::of_variants(sheet, path, keys)?,
+            [true, false, false] | [false, true, false] => Self::of_values(sheet, path, keys)?,
+            [false, false, false] => return wrong(format!("the axis has no values; give {FORMS}")),
+            _ => return wrong(format!("the axis has two kinds of values; give one of {FORMS}")),
         };
         if axis.places.is_empty() {
-            return Err(sheet.problem(path, "the axis is empty: nothing would be run"));
+            return wrong("the axis is empty: nothing would be run".to_owned());
         }
-        let mut seen = BTreeMap::new();
-        for place in &axis.places {
-            if seen.insert(place.label.as_str(), ()).is_some() {
-                return Err(
-                    sheet.problem(path, format!("`{}` is twice on the axis `{}`", place.label, axis.name))
-                );
-            }
+        let mut seen = BTreeSet::new();
+        match axis.places.iter().find(|place| !seen.insert(place.label.as_str())) {
+            Some(place) => wrong(format!("`{}` is twice on the axis `{}`", place.label, axis.name)),
+            None => Ok(axis),
         }
-        Ok(axis)
     }
 
     /// The keys that it sets.
@@ -92,21 +83,21 @@ impl Axis {
             Some(name) => name.clone(),
             None if set.keys.len() == 1 => last_word(&set.keys[0]).to_owned(),
             None => {
-                let said = "an axis over several keys needs a `name`, the column of the table";
-                return Err(sheet.problem(path, said));
+                let problem = "an axis over several keys needs a `name`, the column of the table";
+                return Err(sheet.problem(path, problem));
             }
         };
         if let Some(write) = keys.write.as_ref().filter(|write| !write.contains(GAP)) {
-            let said =
+            let problem =
                 format!("`{write}` has no `{GAP}` where the value goes, as in `write = \"factor:{GAP}\"`");
-            return Err(sheet.problem(&path.key("write"), said));
+            return Err(sheet.problem(&path.key("write"), problem));
         }
         let at = set.path.clone();
         let places: Result<Vec<AxisPlace>, Problem> = match (&keys.range, sheet.node(&path.key("values"))) {
             (Some(range), _) => {
                 let range_at = path.key("range");
-                let values = range.values().map_err(|said| sheet.problem(&range_at, said))?;
-                let line = sheet.words(sheet.root().place_of(&range_at), &name);
+                let values = range.values().map_err(|problem| sheet.problem(&range_at, problem))?;
+                let line = sheet.words(sheet.root.place_of(&range_at), &name);
                 let place =
                     |value: String| Ok(set.place(sheet, &name, &[Value::bare(value, line.clone())], keys));
                 values.into_iter().map(place).collect()
@@ -144,8 +135,9 @@ impl Axis {
         let places = table.0.iter().map(|entry| {
             let at = at.key(&entry.key);
             if entry.node.table().is_none() {
-                let said = "a variant is a table of keys, such as `{ \"broker.policy\" = \"mct\" }`, or `{}`";
-                return Err(sheet.problem(&at, said));
+                let problem =
+                    "a variant is a table of keys, such as `{ \"broker.policy\" = \"mct\" }`, or `{}`";
+                return Err(sheet.problem(&at, problem));
             }
             Ok(AxisPlace { label: entry.key.clone(), sets: sheet.sets(&at, &format!("axis `{name}`"))? })
         });
@@ -180,7 +172,7 @@ impl Value {
     }
 
     fn read(sheet: &Sheet, path: &Path, node: &Node, axis: &str) -> Result<Self, Problem> {
-        let set = toml_of(node).map_err(|said| sheet.problem(path, said))?;
+        let set = toml_of(node).map_err(|problem| sheet.problem(path, problem))?;
         Ok(Self { label: shown(node, &set), set, at: sheet.words(node.at, axis) })
     }
 
@@ -196,44 +188,38 @@ impl Keys {
         let wrong =
             || sheet.problem(&path, "this must be a key of the scenario in quotes, or a list of keys");
         let Some(node) = sheet.node(&path) else {
-            let said = "the axis has no `key` of the scenario, such as `key = \"broker.policy\"`";
-            return Err(sheet.problem(&path, said));
+            let problem = "the axis has no `key` of the scenario, such as `key = \"broker.policy\"`";
+            return Err(sheet.problem(&path, problem));
         };
         let texts: Option<Vec<&str>> = match node.list() {
             Some(items) => items.iter().map(Node::text).collect(),
             None => node.text().map(|text| vec![text]),
         };
-        let keys: Vec<String> = texts
-            .filter(|texts| !texts.is_empty())
-            .ok_or_else(wrong)?
-            .into_iter()
-            .map(str::to_owned)
-            .collect();
+        let texts = texts.filter(|texts| !texts.is_empty()).ok_or_else(wrong)?;
+        let keys = texts.into_iter().map(str::to_owned).collect();
         Ok(Self { path, keys })
     }
 
     /// The values of the keys: a list has one for each key, anything else applies to all of them.
     fn split<'a>(&self, sheet: &Sheet, path: &Path, item: &'a Node) -> Result<Vec<&'a Node>, Problem> {
-        match item.list() {
-            Some(items) if self.keys.len() > 1 => {
-                if items.len() != self.keys.len() {
-                    let said = format!(
-                        "a list of {} for {} keys; give a value for each, or a single one without brackets for all",
-                        items.len(),
-                        self.keys.len()
-                    );
-                    return Err(sheet.problem(path, said));
-                }
-                Ok(items.iter().collect())
+        let count = self.keys.len();
+        match item.list().filter(|_| count > 1) {
+            Some(items) if items.len() == count => Ok(items.iter().collect()),
+            Some(items) => {
+                let problem = format!(
+                    "a list of {} for {count} keys; give a value for each, or a single one without brackets for all",
+                    items.len()
+                );
+                Err(sheet.problem(path, problem))
             }
-            _ => Ok(vec![item]),
+            None => Ok(vec![item]),
         }
     }
 
     /// The value on the axis that gives the keys these values: one for each, or one for all.
     fn place(&self, sheet: &Sheet, axis: &str, values: &[Value], keys: &AxisKeys) -> AxisPlace {
         let label = values.iter().map(|value| value.label.as_str()).collect::<Vec<_>>().join("/");
-        let key_at = sheet.words(sheet.root().place_of(&self.path), axis);
+        let key_at = sheet.words(sheet.root.place_of(&self.path), axis);
         let sets = self.keys.iter().enumerate().map(|(at, key)| {
             let value = &values[at.min(values.len() - 1)];
             let set = value.written(keys.write.as_ref());

@@ -22,6 +22,7 @@ pub(crate) const MEASURES: [&str; 6] =
 /// The contents of a campaign's file.
 #[derive(Clone, Debug)]
 pub(super) struct CampaignFile {
+    /// The name of the campaign, under which its results are kept.
     pub(super) name: String,
     pub(super) base: Base,
     /// The overrides that are the same in all runs.
@@ -78,8 +79,8 @@ impl CampaignFile {
     fn read(file: &FilePath, text: &str) -> Result<Self, ScenarioError> {
         let sheet = Sheet::parse(file, text)?;
         let top = Path::default();
-        let root = sheet.root();
-        let keys: CampaignKeys = read(root, sheet.origins()).map_err(|error| match root.get("scenario") {
+        let root = &sheet.root;
+        let keys: CampaignKeys = read(root, &sheet.origins).map_err(|error| match root.get("scenario") {
             None if root.get("site").is_some() => error.first_with_hint(
                 "this looks like a scenario; `gridemu run` runs one, a campaign names it as its `scenario`",
             ),
@@ -92,8 +93,8 @@ impl CampaignFile {
         let name = keys.name.or(stem).unwrap_or_else(|| "campaign".to_owned());
         let usable = |name: &str| !name.is_empty() && !name.starts_with('.') && !name.contains(['/', '\\']);
         if !usable(&name) {
-            let said = format!("`{name}` cannot be the name of the folder for the results");
-            return Err(sheet.problem(&top.key("name"), said).into());
+            let problem = format!("`{name}` cannot be the name of the folder for the results");
+            return Err(sheet.problem(&top.key("name"), problem).into());
         }
         let fixed = sheet.sets(&top.key("set"), "`[set]`")?;
         let axes = keys.axis.unwrap_or_default();
@@ -107,16 +108,16 @@ impl CampaignFile {
         check_apart(&sheet, &axes, &fixed)?;
         let seeds_at = top.key("seeds");
         let seeds = keys.seeds.map(|Seeds(seeds)| {
-            (seeds, format!("{}, `seeds`", sheet.origins().words(sheet.root().place_of(&seeds_at))))
+            (seeds, format!("{}, `seeds`", sheet.origins.words(sheet.root.place_of(&seeds_at))))
         });
         if let (Some((_, place)), true) = (&seeds, fixed.iter().any(|set| set.key() == "seed")) {
-            let said = format!("this has no effect: the seeds are those of {place}");
-            let problem = sheet.problem(&top.key("set").key("seed"), said);
+            let problem = format!("this has no effect: the seeds are those of {place}");
+            let problem = sheet.problem(&top.key("set").key("seed"), problem);
             return Err(problem.with_hint("remove it, or remove `seeds`").into());
         }
         let measures = match keys.measures {
             None => MEASURES.map(|id| Wanted { id: id.to_owned(), place: String::new() }).to_vec(),
-            Some(ids) => asked(&sheet, &top.key("measures"), &ids)?,
+            Some(ids) => wanted_measures(&sheet, &top.key("measures"), &ids)?,
         };
         let base = base(&sheet, &top.key("scenario"))?;
         Ok(Self { name, base, fixed, axes, seeds, measures, finite: keys.finite })
@@ -129,22 +130,22 @@ fn base(sheet: &Sheet, path: &Path) -> Result<Base, ScenarioError> {
         return Ok(base);
     }
     let Some(written) = sheet.node(path).and_then(Node::text) else {
-        let said =
+        let problem =
             "this must be the path of a scenario file, in quotes, or a table with the keys of a scenario";
-        return Err(sheet.problem(path, said).into());
+        return Err(sheet.problem(path, problem).into());
     };
     let file = sheet.folder().join(written);
     if !file.is_file() {
-        let said = format!(
+        let problem = format!(
             "there is no scenario `{}`; paths are relative to the file that contains them",
             file.display()
         );
-        return Err(sheet.problem(path, said).into());
+        return Err(sheet.problem(path, problem).into());
     }
     Base::load(&file)
 }
 
-fn asked(sheet: &Sheet, path: &Path, ids: &[String]) -> Result<Vec<Wanted>, Problem> {
+fn wanted_measures(sheet: &Sheet, path: &Path, ids: &[String]) -> Result<Vec<Wanted>, Problem> {
     if ids.is_empty() {
         return Err(sheet.problem(path, "the list of measures is empty; name one, or remove the key"));
     }
@@ -154,7 +155,7 @@ fn asked(sheet: &Sheet, path: &Path, ids: &[String]) -> Result<Vec<Wanted>, Prob
         if !seen.insert(id) {
             return Err(sheet.problem(&path, format!("the measure `{id}` is there twice")));
         }
-        let place = sheet.node(&path).map(|node| sheet.origins().words(node.at)).unwrap_or_default();
+        let place = sheet.node(&path).map(|node| sheet.origins.words(node.at)).unwrap_or_default();
         Ok(Wanted { id: id.clone(), place })
     });
     wanted.collect()
@@ -164,17 +165,17 @@ fn asked(sheet: &Sheet, path: &Path, ids: &[String]) -> Result<Vec<Wanted>, Prob
 fn check_name(sheet: &Sheet, path: &Path, axis: &Axis) -> Result<(), Problem> {
     let at = if sheet.node(&path.key("name")).is_some() { path.key("name") } else { path.key("key") };
     if axis.keys().any(|key| key == "seed") {
-        let said = "seeds cannot be an axis: runs of one seed are paired";
+        let problem = "seeds cannot be an axis: runs of one seed are paired";
         return Err(sheet
-            .problem(path, said)
+            .problem(path, problem)
             .with_hint("write `seeds = 30` at the top of the file, or a list of seeds"));
     }
     if axis.name.is_empty() {
         return Err(sheet.problem(&at, "an axis needs a name: the column of the table"));
     }
     if StudyTable::has_column(&axis.name) {
-        let said = format!("every table has a column `{}`; give the axis another `name`", axis.name);
-        return Err(sheet.problem(&at, said));
+        let problem = format!("every table has a column `{}`; give the axis another `name`", axis.name);
+        return Err(sheet.problem(&at, problem));
     }
     Ok(())
 }
@@ -186,21 +187,22 @@ fn check_apart(sheet: &Sheet, axes: &[Axis], fixed: &[Override]) -> Result<(), P
     for (at, axis) in axes.iter().enumerate() {
         let path = Path::default().key("axis").item(at);
         if !names.insert(axis.name.as_str()) {
-            let said = format!("there are two axes `{}`; give one of them another `name`", axis.name);
-            return Err(sheet.problem(&path, said));
+            let problem = format!("there are two axes `{}`; give one of them another `name`", axis.name);
+            return Err(sheet.problem(&path, problem));
         }
         let keys: BTreeSet<&str> = axis.keys().collect();
         for key in keys {
             if let Some(other) = setters.insert(key, &axis.name) {
-                let said = format!("the axes `{other}` and `{}` both set `{key}`", axis.name);
-                return Err(sheet.problem(&path, said));
+                let problem = format!("the axes `{other}` and `{}` both set `{key}`", axis.name);
+                return Err(sheet.problem(&path, problem));
             }
         }
     }
     for set in fixed {
         if let Some(axis) = setters.get(set.key()) {
-            let said = format!("`{}` is what the axis `{axis}` varies; leave it out of `[set]`", set.key());
-            return Err(sheet.problem(&Path::default().key("set").key(set.key()), said));
+            let problem =
+                format!("`{}` is what the axis `{axis}` varies; leave it out of `[set]`", set.key());
+            return Err(sheet.problem(&Path::default().key("set").key(set.key()), problem));
         }
     }
     Ok(())

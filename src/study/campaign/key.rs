@@ -33,8 +33,8 @@ impl Contents {
         for planned in resolved.site_workloads.iter().flatten().chain(&resolved.portal) {
             if planned.workload.is_once() {
                 let title = planned.workload.title();
-                let said = format!("`{title}` can be read only once, and a campaign has many runs");
-                return Err(RunError::request(said).with_hint("write it to a file first"));
+                let problem = format!("`{title}` can be read only once, and a campaign has many runs");
+                return Err(RunError::request(problem).with_hint("write it to a file first"));
             }
             let Some(path) = planned.workload.file().map_err(RunError::request)? else { continue };
             all += &format!(" {:032x}", self.of(&path)?);
@@ -106,7 +106,7 @@ poisson = { jobs = 80, load = 0.3, size = \"1/2/4\", runtime = \"exponential[mea
         let shown = &campaign.known(&store).unwrap()[&key].measures;
         assert_eq!(
             shown.len(),
-            campaign.wanted.len(),
+            campaign.file.measures.len(),
             "of all that is kept only what is asked for is in memory"
         );
         let names: Vec<&str> = outcome.measures.keys().map(String::as_str).collect();

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::Serialize;
 use serde_json::Value;
 
 use super::Campaign;
@@ -18,51 +19,41 @@ const ANY: &str = "*";
 /// Lists with names that only a run determines: any name below them is accepted.
 const OPEN: [&str; 4] = ["churn.wasted", "churn.attempts", "churn.refusals", "elastic.refused"];
 
-/// The measures that a run can have, as far as they are known beforehand.
-struct Known {
-    ids: BTreeSet<String>,
+/// The measures that a run of the campaign can have, as far as they are known beforehand.
+fn known(campaign: &Campaign, run: u64) -> Result<BTreeSet<String>, RunError> {
+    let run = Run::new(campaign.scenario(run)?, 1, &campaign.policies);
+    Ok(known_by(serde_json::to_value(run.outline()?).map_err(RunError::run)?))
 }
 
-impl Known {
-    /// The measures of a run of the campaign.
-    fn of(campaign: &Campaign, run: u64) -> Result<Self, RunError> {
-        let scenario = campaign.scenario(run)?;
-        let run = Run::new(scenario, 1, &campaign.policies);
-        let mut summary = serde_json::to_value(run.outline()?).map_err(RunError::run)?;
-        Self::of_summary(&mut summary)
+/// The measures of a run with this summary, made before its first event.
+fn known_by(mut summary: Value) -> BTreeSet<String> {
+    // These two are created as a whole, so that their parts cannot be seen beforehand.
+    let later = [("/backlog", empty::<BacklogSummary>()), ("/churn/recovery", empty::<RecoverySummary>())];
+    for (at, empty) in later {
+        if let Some(value) = summary.pointer_mut(at).filter(|value| value.is_null()) {
+            *value = empty;
+        }
     }
-
-    /// The measures of a run with this summary, made before its first event.
-    fn of_summary(summary: &mut Value) -> Result<Self, RunError> {
-        let of_a_run = |value: Result<Value, serde_json::Error>| value.map_err(RunError::run);
-        // These two are created as a whole, so that their parts cannot be seen beforehand.
-        let later = [
-            ("/backlog", of_a_run(serde_json::to_value(BacklogSummary::default()))?),
-            ("/churn/recovery", of_a_run(serde_json::to_value(RecoverySummary::default()))?),
-        ];
-        for (at, empty) in later {
-            if let Some(value) = summary.pointer_mut(at).filter(|value| value.is_null()) {
-                *value = empty;
-            }
-        }
-        // Only a run shows whether its jobs request a start, or change.
-        with_dedicated(summary, &of_a_run(serde_json::to_value(DedicatedMeasures::default()))?);
-        if let Some(entries) = summary.as_object_mut() {
-            let elastic = of_a_run(serde_json::to_value(ElasticSummary::default()))?;
-            entries.entry("elastic").or_insert(elastic);
-        }
+    // Only a run shows whether its jobs request a start, or change.
+    with_dedicated(&mut summary, &empty::<DedicatedMeasures>());
+    if let Some(entries) = summary.as_object_mut() {
+        entries.entry("elastic").or_insert(empty::<ElasticSummary>());
         // A part that the scenario does not have gets no figures later.
-        if let Some(entries) = summary.as_object_mut() {
-            entries.retain(|key, value| !(value.is_null() && ["broker", "measure"].contains(&key.as_str())));
-        }
-        fill(summary);
-        Ok(Self { ids: flat_measures(summary).into_keys().collect() })
+        entries.retain(|key, value| !(value.is_null() && ["broker", "measure"].contains(&key.as_str())));
     }
+    fill(&mut summary);
+    flat_measures(&summary).into_keys().collect()
+}
 
-    fn has(&self, wanted: &str) -> bool {
-        self.ids.iter().any(|id| stands_for(wanted, id))
-            || OPEN.iter().any(|open| wanted.strip_prefix(open).is_some_and(|rest| rest.starts_with('.')))
-    }
+/// A part of a summary without figures.
+fn empty<T: Default + Serialize>() -> Value {
+    serde_json::to_value(T::default()).unwrap_or_default()
+}
+
+/// Whether `wanted` selects any of the measures `ids`, or may select one that only a run shows.
+fn has(ids: &BTreeSet<String>, wanted: &str) -> bool {
+    ids.iter().any(|id| stands_for(wanted, id))
+        || OPEN.iter().any(|open| wanted.strip_prefix(open).is_some_and(|rest| rest.starts_with('.')))
 }
 
 /// Adds the measures of dedicated jobs to those of all jobs of a group, where they are missing.
@@ -94,25 +85,25 @@ fn fill(value: &mut Value) {
 /// # Errors
 /// Names the measure, its place, and the nearest valid measure.
 pub(super) fn check(campaign: &Campaign) -> Result<(), RunError> {
-    let mut missing: Vec<&Wanted> = campaign.wanted.iter().collect();
+    let mut missing: Vec<&Wanted> = campaign.file.measures.iter().collect();
     let mut all = BTreeSet::new();
     for run in looked_at(campaign) {
         if missing.is_empty() {
             return Ok(());
         }
-        let known = Known::of(campaign, run)?;
-        missing.retain(|wanted| !known.has(&wanted.id));
-        all.extend(known.ids);
+        let known = known(campaign, run)?;
+        missing.retain(|wanted| !has(&known, &wanted.id));
+        all.extend(known);
     }
     let Some(wanted) = missing.first() else { return Ok(()) };
     let near = did_you_mean(nearest_measure(&wanted.id, all.iter().map(String::as_str)));
-    let said = format!("{}, `measures`: there is no measure `{}`{near}", wanted.place, wanted.id);
+    let problem = format!("{}, `measures`: there is no measure `{}`{near}", wanted.place, wanted.id);
     let hint = format!(
         "there are {} for this scenario, such as `mean_wait`, `utilization`, `energy.meter_kwh` and `site.*.mean_wait`; \
          `gridemu campaign FILE --list-measures` lists them",
         all.len()
     );
-    Err(RunError::request(said).with_hint(hint))
+    Err(RunError::request(problem).with_hint(hint))
 }
 
 /// The runs whose measures are examined: the first one with each label. A single label decides which sites and classes,
@@ -139,7 +130,7 @@ fn looked_at(campaign: &Campaign) -> Vec<u64> {
 pub(super) fn all(campaign: &Campaign) -> Result<BTreeSet<String>, RunError> {
     let mut all = BTreeSet::new();
     for run in looked_at(campaign) {
-        all.extend(Known::of(campaign, run)?.ids);
+        all.extend(known(campaign, run)?);
     }
     Ok(all)
 }
@@ -192,17 +183,18 @@ mod tests {
 
     #[test]
     fn what_is_not_there_yet_counts_as_there() {
-        let mut summary = serde_json::json!({
+        let summary = serde_json::json!({
             "mean_wait": null, "backlog": null, "sites": [{ "name": "a", "cost": null }], "classes": [],
             "churn": { "wasted": [], "changes_per_event": null, "recovery": null }, "broker": null, "measure": null,
         });
-        let known = Known::of_summary(&mut summary).unwrap();
-        assert!(known.has("mean_wait") && known.has("site.a.cost") && known.has("site.*.cost"));
-        assert!(known.has("backlog.at_end") && known.has("churn.recovery.major_outages"));
-        assert!(known.has("churn.wasted.machine left.attempts"));
-        assert!(known.has("dedicated.mean_delay") && known.has("elastic.accepted"));
-        assert!(known.has("elastic.refused.not-now") && !known.has("elastic.delayed"));
-        assert!(!known.has("mean_waits") && !known.has("site.b.cost"));
+        let ids = known_by(summary);
+        let known = |wanted: &str| has(&ids, wanted);
+        assert!(known("mean_wait") && known("site.a.cost") && known("site.*.cost"));
+        assert!(known("backlog.at_end") && known("churn.recovery.major_outages"));
+        assert!(known("churn.wasted.machine left.attempts"));
+        assert!(known("dedicated.mean_delay") && known("elastic.accepted"));
+        assert!(known("elastic.refused.not-now") && !known("elastic.delayed"));
+        assert!(!known("mean_waits") && !known("site.b.cost"));
         // A number has nothing below it, and an object only its own fields.
         for wrong in [
             "mean_wait.x",
@@ -213,7 +205,7 @@ mod tests {
             "broker",
             "measure",
         ] {
-            assert!(!known.has(wrong), "{wrong}");
+            assert!(!known(wrong), "{wrong}");
         }
     }
 }

@@ -44,7 +44,7 @@ impl Campaign {
     /// Copies the results of `parts` into the store of `options`. No run is started.
     ///
     /// # Errors
-    /// [`RunError::Request`] if a part cannot be used or belongs to another campaign; if two parts have a result of the
+    /// `RunErrorKind::Request` if a part cannot be used or belongs to another campaign; if two parts have a result of the
     /// same run, so that they are not parts of one campaign; if the store has a different result of a run already.
     pub fn merge(&self, parts: &[PathBuf], options: &CampaignOptions) -> Result<Merged, RunError> {
         let Found { parts, others, unreadable } = self.look(parts, &options.store)?;
@@ -64,7 +64,7 @@ impl Campaign {
                     continue;
                 }
                 store.put(key, &bytes).map_err(|error| failed(&error))?;
-                measures::keep(&self.wanted, &mut outcome);
+                measures::keep(&self.file.measures, &mut outcome);
                 outcomes.insert(key, outcome);
                 taken += 1;
             }
@@ -90,9 +90,9 @@ impl Campaign {
         let mut found = Found { parts: Vec::new(), others: 0, unreadable: 0 };
         for part in parts {
             if same(part, store) {
-                let said = format!("`{}` cannot be merged into itself", part.display());
+                let problem = format!("`{}` cannot be merged into itself", part.display());
                 return Err(
-                    RunError::request(said).with_hint("give the folder for all results: `--store DIR`")
+                    RunError::request(problem).with_hint("give the folder for all results: `--store DIR`")
                 );
             }
             let from = open(self, part)?;

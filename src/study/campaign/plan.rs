@@ -5,15 +5,15 @@ use std::path::Path;
 
 use rayon::prelude::*;
 
-use super::axis::Axis;
-use super::file::{CampaignFile, Wanted};
+use super::file::CampaignFile;
 use super::key::Contents;
 use super::{Shard, about, measures};
 use crate::experiment::RunError;
 use crate::experiment::workload::Logs;
 use crate::grid::Policies;
-use crate::scenario::{Base, Clock, Engine, Override, Scenario};
+use crate::scenario::{Engine, Override, Scenario};
 use crate::study::MeasureInfo;
+use crate::units::counted;
 
 /// The largest number of runs of a campaign.
 const MOST_RUNS: u64 = 1_000_000;
@@ -21,17 +21,9 @@ const MOST_RUNS: u64 = 1_000_000;
 /// A campaign that is ready to run.
 #[derive(Debug)]
 pub struct Campaign {
-    name: String,
+    pub(super) file: CampaignFile,
     /// The command that was typed.
     pub(super) command: String,
-    base: Base,
-    /// The overrides that are the same in all runs.
-    fixed: Vec<Override>,
-    axes: Vec<Axis>,
-    seeds: Option<(Vec<u64>, String)>,
-    pub(super) wanted: Vec<Wanted>,
-    /// True for terminating simulations: then no run is marked as unstable.
-    pub(super) finite: bool,
     pub(super) policies: Policies,
     runs: Vec<PlannedRun>,
     /// The logs that its runs read.
@@ -59,7 +51,7 @@ impl Campaign {
     /// Reads the campaign of `file`, with the overrides `sets` of its scenario, and resolves each of its runs.
     ///
     /// # Errors
-    /// [`RunError::Request`] with all problems of the first invalid run, with their places: an axis with an unknown key,
+    /// `RunErrorKind::Request` with all problems of the first invalid run, with their places: an axis with an unknown key,
     /// a value that the key does not accept, an unknown measure, a log that is missing.
     pub fn load(file: &Path, sets: &[Override], policies: &Policies) -> Result<Self, RunError> {
         let campaign = Self::resolved(file, sets, policies)?;
@@ -82,28 +74,26 @@ impl Campaign {
     }
 
     fn resolved(file: &Path, sets: &[Override], policies: &Policies) -> Result<Self, RunError> {
-        let CampaignFile { name, base, mut fixed, axes, seeds, measures, finite } = CampaignFile::load(file)?;
+        let mut read = CampaignFile::load(file)?;
         for set in sets {
-            let varied = axes.iter().find(|axis| axis.keys().any(|key| key == set.key()));
+            let varied = read.axes.iter().find(|axis| axis.keys().any(|key| key == set.key()));
             if let Some(axis) = varied {
-                let said =
+                let problem =
                     format!("`{}` is what the axis `{}` of {} varies", set.key(), axis.name, file.display());
-                return Err(RunError::request(said).with_hint("change the axis in the file"));
+                return Err(RunError::request(problem).with_hint("change the axis in the file"));
             }
         }
         if let Some(set) = sets.iter().find(|set| set.key() == "seed")
-            && let Some((_, place)) = &seeds
+            && let Some((_, place)) = &read.seeds
         {
-            let said = format!("`{}` has no effect: the seeds are those of {place}", set.typed_again());
+            let problem = format!("`{}` has no effect: the seeds are those of {place}", set.typed_again());
             let hint = "change `seeds` in the file, such as `seeds = [4]`; without it, `--set seed=4` counts";
-            return Err(RunError::request(said).with_hint(hint));
+            return Err(RunError::request(problem).with_hint(hint));
         }
-        fixed.extend(sets.iter().cloned());
+        read.fixed.extend(sets.iter().cloned());
         let command = about::command(file, sets);
-        let policies = policies.clone();
-        let (wanted, runs, logs) = (measures, Vec::new(), Logs::default());
-        let mut campaign =
-            Self { name, command, base, fixed, axes, seeds, wanted, finite, policies, runs, logs };
+        let (policies, runs, logs) = (policies.clone(), Vec::new(), Logs::default());
+        let mut campaign = Self { file: read, command, policies, runs, logs };
         let count = campaign.count()?;
         let contents = Contents::default();
         // All runs are resolved, so that the error is that of the first invalid one, whichever thread finds one first.
@@ -115,12 +105,17 @@ impl Campaign {
 
     /// The name of the campaign, under which its results are kept.
     pub fn name(&self) -> &str {
-        &self.name
+        &self.file.name
     }
 
     /// The names of the axes, without the seed.
     pub fn axes(&self) -> impl Iterator<Item = &str> {
-        self.axes.iter().map(|axis| axis.name.as_str())
+        self.file.axes.iter().map(|axis| axis.name.as_str())
+    }
+
+    /// The labels on an axis, in order.
+    pub(crate) fn labels(&self, axis: usize) -> Vec<String> {
+        self.file.axes[axis].places.iter().map(|place| place.label.clone()).collect()
     }
 
     /// Its runs, in order.
@@ -141,12 +136,8 @@ impl Campaign {
 
     /// A line with the number of runs and what varies.
     pub fn line(&self) -> String {
-        let counted = |count: usize, noun: &str| match count {
-            1 => format!("1 {noun}"),
-            _ => format!("{count} {noun}s"),
-        };
-        let axes = self.axes.iter().map(|axis| format!("{} {}", axis.places.len(), axis.name));
-        let seeds = self.seeds.iter().map(|(seeds, _)| counted(seeds.len(), "seed"));
+        let axes = self.file.axes.iter().map(|axis| format!("{} {}", axis.places.len(), axis.name));
+        let seeds = self.file.seeds.iter().map(|(seeds, _)| counted(seeds.len(), "seed"));
         let product: Vec<String> = axes.chain(seeds).collect();
         let of = if product.is_empty() { String::new() } else { format!(" ({})", product.join(" x ")) };
         format!("{}{of}", counted(self.runs.len(), "run"))
@@ -154,8 +145,8 @@ impl Campaign {
 
     /// The number of runs.
     fn count(&self) -> Result<u64, RunError> {
-        let seeds = self.seeds.as_ref().map_or(1, |(seeds, _)| seeds.len());
-        let sizes = self.axes.iter().map(|axis| axis.places.len()).chain([seeds]);
+        let seeds = self.file.seeds.as_ref().map_or(1, |(seeds, _)| seeds.len());
+        let sizes = self.file.axes.iter().map(|axis| axis.places.len()).chain([seeds]);
         let count = sizes.map(|size| size as u64).try_fold(1_u64, u64::checked_mul);
         count.filter(|count| *count <= MOST_RUNS).ok_or_else(|| {
             RunError::request(format!("the campaign has more than {MOST_RUNS} runs"))
@@ -171,8 +162,9 @@ impl Campaign {
             rest /= size as u64;
             place as usize
         };
-        let seed = next(self.seeds.as_ref().map_or(1, |(seeds, _)| seeds.len()));
-        let mut places: Vec<usize> = self.axes.iter().rev().map(|axis| next(axis.places.len())).collect();
+        let seed = next(self.file.seeds.as_ref().map_or(1, |(seeds, _)| seeds.len()));
+        let mut places: Vec<usize> =
+            self.file.axes.iter().rev().map(|axis| next(axis.places.len())).collect();
         places.reverse();
         (places, seed)
     }
@@ -180,11 +172,11 @@ impl Campaign {
     /// The overrides of a run, in order.
     fn sets(&self, run: u64) -> Vec<Override> {
         let (places, seed) = self.places(run);
-        let mut sets = self.fixed.clone();
-        for (axis, place) in self.axes.iter().zip(places) {
+        let mut sets = self.file.fixed.clone();
+        for (axis, place) in self.file.axes.iter().zip(places) {
             sets.extend(axis.places[place].sets.iter().cloned());
         }
-        if let Some((seeds, at)) = &self.seeds {
+        if let Some((seeds, at)) = &self.file.seeds {
             let seed = seeds[seed].to_string();
             sets.push(Override::written(("seed", at.clone()), (&seed, at.clone()), "".into()));
         }
@@ -196,16 +188,17 @@ impl Campaign {
     /// # Errors
     /// All problems of the scenario.
     pub(super) fn scenario(&self, run: u64) -> Result<Scenario, RunError> {
-        let mut scenario = self.base.read(&self.sets(run), &self.policies)?;
+        let mut scenario = self.file.base.read(&self.sets(run), &self.policies)?;
         let resolved = &mut scenario.resolved;
-        (resolved.engine, resolved.clock) = (Engine::Direct, Clock::Virtual);
+        (resolved.engine, resolved.pace) = (Engine::Direct, None);
         (resolved.output.folder, resolved.checkpoint) = (None, None);
         Ok(scenario)
     }
 
     fn plan(&self, run: u64, contents: &Contents) -> Result<PlannedRun, RunError> {
         let (places, _) = self.places(run);
-        let labels = self.axes.iter().zip(&places).map(|(axis, place)| axis.places[*place].label.clone());
+        let labels =
+            self.file.axes.iter().zip(&places).map(|(axis, place)| axis.places[*place].label.clone());
         let point: Vec<String> = labels.collect();
         let planned = self.scenario(run).and_then(|scenario| {
             let key = contents.key(&scenario)?;
@@ -214,9 +207,10 @@ impl Campaign {
             Ok(PlannedRun { run, point: point.clone(), seed, scenario_hash: scenario.hash, drawn, key })
         });
         planned.map_err(|error| {
-            let said = error.to_string();
+            let problem = error.to_string();
             // A problem with a value on an axis, or in the base scenario, need not name the point.
-            let is_placed = said.contains(", axis `") || said.contains("\nhint: ") || error.hint().is_some();
+            let is_placed =
+                problem.contains(", axis `") || problem.contains("\nhint: ") || error.hint().is_some();
             if is_placed || point.is_empty() {
                 return error;
             }
@@ -226,7 +220,7 @@ impl Campaign {
 
     /// `policy=easy, load=0.7`.
     pub(super) fn named(&self, point: &[String]) -> String {
-        let named = self.axes.iter().zip(point).map(|(axis, label)| format!("{}={label}", axis.name));
+        let named = self.file.axes.iter().zip(point).map(|(axis, label)| format!("{}={label}", axis.name));
         named.collect::<Vec<_>>().join(", ")
     }
 }

@@ -5,11 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::mpsc::{self, Receiver};
 use std::time::Duration;
 
-use super::about::TABLE;
-use super::about::{About, Part, write_whole};
+use super::about::{About, Part, TABLE, write_whole};
 use super::outcome::Outcome;
 use super::table::Outcomes;
 use super::{Campaign, PlannedRun, Shard, folders, measures};
@@ -78,7 +77,7 @@ impl Campaign {
     /// Carries out the runs that have no result yet or failed before, and keeps each result as it arrives.
     ///
     /// # Errors
-    /// [`RunError::Request`] if the store cannot be used; [`RunError::Run`] if it cannot be written; [`RunError::Stopped`]
+    /// `RunErrorKind::Request` if the store cannot be used; `RunErrorKind::Run` if it cannot be written; `RunErrorKind::Stopped`
     /// if the campaign was stopped. A run that fails is not an error of the campaign: it is a row of the table.
     pub fn run(&self, options: &CampaignOptions, progress: &Progress) -> Result<CampaignRan, RunError> {
         let mut store = ResultStore::open_or_create(&options.store, self.name(), options.database, PATIENCE)
@@ -94,13 +93,13 @@ impl Campaign {
         let done = self.work(&todo, &mut store, &mut outcomes, options, progress)?;
         let table = self.finish(store, &outcomes, options.shard)?;
         if done < todo.len() {
-            let said = format!(
+            let problem = format!(
                 "stopped with {} of {} runs done, all kept in `{}`",
                 kept + done as u64,
                 mine.len(),
                 options.store.display()
             );
-            return Err(RunError::campaign_stopped(said));
+            return Err(RunError::campaign_stopped(problem));
         }
         let missing = self.runs().iter().filter(|run| !outcomes.contains_key(&run.key)).count() as u64;
         let others = self.runs().len() as u64 - mine.len() as u64 - missing;
@@ -110,7 +109,7 @@ impl Campaign {
     /// The table of the results in `store`; no run is started.
     ///
     /// # Errors
-    /// [`RunError::Request`] if the store cannot be used, or belongs to another campaign.
+    /// `RunErrorKind::Request` if the store cannot be used, or belongs to another campaign.
     pub fn table(&self, store: &Path) -> Result<StudyTable, RunError> {
         let store = ResultStore::open(store, Some(self.name()), PATIENCE).map_err(|error| refused(&error))?;
         Ok(self.table_of(&self.known(&store)?))
@@ -123,7 +122,7 @@ impl Campaign {
             let Entry::Vacant(place) = outcomes.entry(run.key) else { continue };
             let found = store.get(run.key).map_err(|error| refused(&error))?;
             if let Some(mut outcome) = found.and_then(|bytes| Outcome::decode(&bytes)) {
-                measures::keep(&self.wanted, &mut outcome);
+                measures::keep(&self.file.measures, &mut outcome);
                 place.insert(outcome);
             }
         }
@@ -226,7 +225,16 @@ impl Campaign {
         pool.in_place_scope(|scope| {
             for _ in 0..pool.current_num_threads() {
                 let (sender, next, failed) = (sender.clone(), &next, &failed);
-                scope.spawn(move |_| self.worker(todo, next, failed, options, &sender));
+                scope.spawn(move |_| {
+                    while !failed.load(Ordering::Relaxed) && !options.control.is_stopped() {
+                        let at = next.fetch_add(1, Ordering::Relaxed);
+                        let Some(run) = todo.get(at) else { break };
+                        let (outcome, jobs) = self.carry_out(run, options);
+                        if sender.send((at, outcome, jobs)).is_err() {
+                            break;
+                        }
+                    }
+                });
             }
             drop(sender);
             let kept = self.keep(todo, &receiver, store, outcomes, progress);
@@ -235,24 +243,6 @@ impl Campaign {
             drop(receiver);
             kept
         })
-    }
-
-    fn worker(
-        &self,
-        todo: &[&PlannedRun],
-        next: &AtomicUsize,
-        failed: &AtomicBool,
-        options: &CampaignOptions,
-        sender: &Sender<Sent>,
-    ) {
-        while !failed.load(Ordering::Relaxed) && !options.control.is_stopped() {
-            let at = next.fetch_add(1, Ordering::Relaxed);
-            let Some(run) = todo.get(at) else { break };
-            let (outcome, jobs) = self.carry_out(run, options);
-            if sender.send((at, outcome, jobs)).is_err() {
-                break;
-            }
-        }
     }
 
     /// Keeps results as they arrive. A result counts as done only once it is on the disk.
@@ -273,7 +263,7 @@ impl Campaign {
             store.flush().map_err(|error| failed(&error))?;
             for (at, mut outcome, jobs) in batch {
                 done += 1;
-                measures::keep(&self.wanted, &mut outcome);
+                measures::keep(&self.file.measures, &mut outcome);
                 progress.ended(jobs);
                 progress.run_ended(!outcome.is_done());
                 outcomes.insert(todo[at].key, outcome);
@@ -298,9 +288,9 @@ impl Campaign {
             }
             Ok(Err(error)) => Outcome::failed(error.to_string()),
             Err(panic) => {
-                let said = panic.downcast_ref::<String>().cloned();
-                let said = said.or_else(|| panic.downcast_ref::<&str>().map(|&text| text.to_owned()));
-                Outcome::failed(format!("panicked: {}", said.unwrap_or_else(|| "no message".to_owned())))
+                let problem = panic.downcast_ref::<String>().cloned();
+                let problem = problem.or_else(|| panic.downcast_ref::<&str>().map(|&text| text.to_owned()));
+                Outcome::failed(format!("panicked: {}", problem.unwrap_or_else(|| "no message".to_owned())))
             }
         };
         (outcome, progress.jobs())
@@ -333,8 +323,8 @@ fn hint(error: &StoreError) -> &'static str {
         StoreError::Engine { .. } => {
             "if the disk is sound, the database is damaged: delete the folder and run the campaign again, or restore it from a copy"
         }
-        StoreError::Full { .. } => "free some space; the same command then continues",
-        StoreError::Io { .. } => "check the disk; the same command then continues",
+        StoreError::Io { .. } if error.is_full() => "free some space; the same command then continues",
+        StoreError::Io { .. } if !error.is_read_only() => "check the disk; the same command then continues",
         _ => error.hint(),
     }
 }

@@ -59,11 +59,10 @@ impl Kind for Seeds {
                 }
             }
             _ => {
-                reading.mismatch(node, EXPECTED);
-                return None;
+                return reading.mismatch(node, EXPECTED);
             }
         };
-        seeds.map_err(|said| reading.wrong(node, said)).ok()
+        seeds.map_err(|problem| reading.wrong(node, problem)).ok()
     }
 
     fn show(&self) -> Option<Value> {

@@ -10,8 +10,8 @@ use crate::scenario::{Base, Override, Problem};
 #[derive(Clone, Debug)]
 pub(super) struct Sheet {
     file: PathBuf,
-    root: Node,
-    origins: Origins,
+    pub(super) root: Node,
+    pub(super) origins: Origins,
 }
 
 impl Sheet {
@@ -24,14 +24,6 @@ impl Sheet {
         let folder = file.parent().unwrap_or(FilePath::new("")).to_owned();
         let root = origins.parse(&file.display().to_string(), text, folder)?;
         Ok(Self { file: file.to_owned(), root, origins })
-    }
-
-    pub(super) const fn root(&self) -> &Node {
-        &self.root
-    }
-
-    pub(super) const fn origins(&self) -> &Origins {
-        &self.origins
     }
 
     /// The folder to which paths in it are relative.
@@ -48,8 +40,8 @@ impl Sheet {
     }
 
     /// A problem with the value at `path`.
-    pub(super) fn problem(&self, path: &Path, said: impl Into<String>) -> Problem {
-        self.root.problem(&self.origins, path, said)
+    pub(super) fn problem(&self, path: &Path, problem: impl Into<String>) -> Problem {
+        self.root.problem(&self.origins, path, problem)
     }
 
     /// File, line and axis.
@@ -91,7 +83,7 @@ impl Sheet {
                 self.gather(&entry.node, &path, &key, whom, sets)?;
                 continue;
             }
-            let value = toml_of(&entry.node).map_err(|said| self.problem(&path, said))?;
+            let value = toml_of(&entry.node).map_err(|problem| self.problem(&path, problem))?;
             let place = |at: Place| format!("{}, {whom}", self.origins.words(at));
             let (key_at, value_at) = (place(entry.at), place(entry.node.at));
             sets.push(Override::written((&key, key_at), (&value, value_at), self.folder()));

@@ -54,7 +54,7 @@ impl Campaign {
     pub(super) fn table_of(&self, outcomes: &Outcomes) -> StudyTable {
         let there: Vec<(&PlannedRun, &Outcome)> =
             self.runs().iter().filter_map(|run| Some((run, outcomes.get(&run.key)?))).collect();
-        let columns = measures::columns(&self.wanted, there.iter().map(|(_, outcome)| *outcome));
+        let columns = measures::columns(&self.file.measures, there.iter().map(|(_, outcome)| *outcome));
         let rows = there.into_iter().map(|(run, outcome)| StudyRow {
             run: run.run,
             point: run.point.clone(),
@@ -62,7 +62,7 @@ impl Campaign {
             status: outcome.status.clone(),
             jobs: outcome.jobs,
             outcomes: outcome.outcomes,
-            unstable: outcome.unstable && !self.finite,
+            unstable: outcome.unstable && !self.file.finite,
             scenario_hash: format!("{:032x}", run.scenario_hash),
             fingerprint: outcome.fingerprint.clone(),
             values: columns.iter().map(|id| outcome.measures.get(id).copied()).collect(),

@@ -2,10 +2,11 @@
 
 use serde::Serialize;
 
-use super::told::{brief, counted_as, one_run, told, told_point};
+use super::words::{brief, measured_text, one_run, why};
 use super::{Claim, Expects, Measured, Sample};
 use crate::study::comparison::ALPHA;
-use crate::study::statistics::{Evidence, Paired, holm, mean_interval, paired};
+use crate::study::statistics::{Evidence, holm, mean_interval, paired};
+use crate::units::counted;
 
 /// The verdict on a claim.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -81,6 +82,13 @@ pub struct JudgedPoint {
     pub note: Option<String>,
 }
 
+impl JudgedPoint {
+    /// A text about the point, which is named unless nothing varies.
+    pub(super) fn located(&self, text: &str) -> String {
+        if self.at.is_empty() { text.to_owned() } else { format!("{}: {text}", self.at) }
+    }
+}
+
 /// Gives the verdicts on all claims of a page.
 ///
 /// Where nothing in the runs of a sample is drawn at random, they replay logs unchanged, and a number is exact: it is the
@@ -91,13 +99,9 @@ pub struct JudgedPoint {
 /// each kind has half of [`ALPHA`], so that chance makes any verdict wrong in at most 5 of 100 pages. A point without a mean
 /// (its runs are unstable) is named, and a statement about every point is then undecided, unless it fails at another.
 pub fn judge(claims: &[(&Claim, &Measured)]) -> Vec<Judgement> {
-    let samples = |measured: &Measured| match measured {
-        Measured::Samples(samples) => samples.clone(),
-        Measured::Missing(_) => Vec::new(),
-    };
     let by_chance = |counts: &dyn Fn(&Claim) -> bool| {
         let claims = claims.iter().filter(|(claim, _)| counts(claim));
-        let all = claims.flat_map(|(_, measured)| samples(measured));
+        let all = claims.flat_map(|(_, measured)| measured.samples());
         all.filter(|sample| sample.of.len() > 1 && !sample.one_run).count()
     };
     let signs = by_chance(&is_sign);
@@ -106,7 +110,9 @@ pub fn judge(claims: &[(&Claim, &Measured)]) -> Vec<Judgement> {
     let level = 1.0 - alpha / intervals.max(1) as f64;
     let mut points: Vec<Vec<JudgedPoint>> = claims
         .iter()
-        .map(|(claim, measured)| samples(measured).iter().map(|sample| point(claim, sample, level)).collect())
+        .map(|(claim, measured)| {
+            measured.samples().iter().map(|sample| point(claim, sample, level)).collect()
+        })
         .collect();
     let raw: Vec<f64> = points.iter().flatten().filter_map(|point| point.adjusted_p).collect();
     let mut adjusted = holm(&raw).into_iter();
@@ -143,7 +149,7 @@ fn point(claim: &Claim, sample: &Sample, level: f64) -> JudgedPoint {
         (first, _) => first.map(|_| values.iter().sum::<f64>() / values.len() as f64),
     };
     let (of, than) = (mean(&sample.of), mean(&sample.than));
-    let empty = JudgedPoint {
+    let mut point = JudgedPoint {
         at: sample.at.clone(),
         n: if sample.one_run { sample.of.len().min(1) } else { sample.of.len() },
         one_run: sample.one_run,
@@ -159,48 +165,41 @@ fn point(claim: &Claim, sample: &Sample, level: f64) -> JudgedPoint {
         few: false,
         note: sample.note.clone(),
     };
-    let Some(mean) = of else { return empty };
-    if matches!(claim.expects, Expects::Shown { .. }) {
-        return empty;
-    }
+    let Some(mean) = of.filter(|_| !matches!(claim.expects, Expects::Shown { .. })) else { return point };
     if sample.one_run {
         // Other seeds would give the same run again.
-        let exact = matches!(claim.expects, Expects::Value { .. });
         let so = Some(is_so(claim.expects, mean, than));
-        return match exact {
-            true => JudgedPoint { holds: so, ..empty },
-            false => JudgedPoint { in_this_run: so, ..empty },
-        };
-    }
-    let alike = sample.of.iter().zip(&sample.than).filter(|(of, than)| of == than).count();
-    let pairs_alike = if is_sign(claim) { alike } else { 0 };
-    let empty = JudgedPoint { pairs_so: pairs_so(claim.expects, sample), pairs_alike, ..empty };
-    let enough = Evidence::of_seeds(sample.of.len()) == Evidence::Verdict;
-    let few = |point: JudgedPoint| JudgedPoint { holds: None, adjusted_p: None, few: true, ..point };
-    let judged = match claim.expects {
-        Expects::Value { published, tolerance } => {
-            mean_interval(&sample.of, level).map(|found| JudgedPoint {
-                interval: Some((found.low, found.high)),
-                holds: inside((found.low, found.high), (published - tolerance, published + tolerance)),
-                ..empty.clone()
-            })
+        match claim.expects {
+            Expects::Value { .. } => point.holds = so,
+            _ => point.in_this_run = so,
         }
-        Expects::UpTo { published } => gain_among(&sample.of, published, 1.0 - level)
-            .map(|(interval, holds)| JudgedPoint { interval: Some(interval), holds, ..empty.clone() }),
-        Expects::Change { from, to } => change(sample, from, to, level)
-            .map(|(interval, holds)| JudgedPoint { interval: Some(interval), holds, ..empty.clone() }),
-        _ => paired(&sample.than, &sample.of, 1.0 - ALPHA).map(|found: Paired| {
+        return point;
+    }
+    point.pairs_so = pairs_so(claim.expects, sample);
+    if is_sign(claim) {
+        point.pairs_alike = sample.of.iter().zip(&sample.than).filter(|(of, than)| of == than).count();
+    }
+    let judged = match claim.expects {
+        Expects::Value { published, tolerance } => mean_interval(&sample.of, level).map(|found| {
+            let interval = (found.low, found.high);
+            (interval, inside(interval, (published - tolerance, published + tolerance)))
+        }),
+        Expects::UpTo { published } => gain_among(&sample.of, published, 1.0 - level),
+        Expects::Change { from, to } => change(sample, from, to, level),
+        _ => paired(&sample.than, &sample.of, 1.0 - ALPHA).map(|found| {
+            point.adjusted_p = Some(found.p_value);
             let down = matches!(claim.expects, Expects::Below | Expects::Falling);
-            JudgedPoint {
-                interval: Some((found.low, found.high)),
-                adjusted_p: Some(found.p_value),
-                holds: Some(if down { found.difference < 0.0 } else { found.difference > 0.0 }),
-                ..empty.clone()
-            }
+            let holds = if down { found.difference < 0.0 } else { found.difference > 0.0 };
+            ((found.low, found.high), Some(holds))
         }),
     };
-    let judged = judged.unwrap_or(empty);
-    if enough { judged } else { few(judged) }
+    if let Some((interval, holds)) = judged {
+        (point.interval, point.holds) = (Some(interval), holds);
+    }
+    if Evidence::of_seeds(sample.of.len()) != Evidence::Verdict {
+        (point.holds, point.adjusted_p, point.few) = (None, None, true);
+    }
+    point
 }
 
 /// The number of pairs with the published order, or of seeds with a gain as high; `None` for other claims.
@@ -285,14 +284,11 @@ fn change(
         paired(&scaled, &sample.of, level)
     };
     let plain = beyond(0.0)?;
-    let low = match from {
-        Some(from) => Some(beyond(from)?),
-        None => None,
-    };
-    let high = match to {
-        Some(to) => Some(beyond(to)?),
-        None => None,
-    };
+    let limits = [from, to].map(|share| share.map(beyond));
+    if limits.contains(&Some(None)) {
+        return None;
+    }
+    let [low, high] = limits.map(Option::flatten);
     let holds = if low.is_none_or(|low| low.low >= 0.0) && high.is_none_or(|high| high.high <= 0.0) {
         Some(true)
     } else if low.is_some_and(|low| low.high < 0.0) || high.is_some_and(|high| high.low > 0.0) {
@@ -304,48 +300,42 @@ fn change(
 }
 
 fn settle(claim: &Claim, points: Vec<JudgedPoint>, (tests, alpha): (usize, f64)) -> Judgement {
-    let measured = told(claim, &points);
+    let measured = measured_text(claim, &points);
     let brief = brief(claim, &points).unwrap_or_else(|| measured.clone());
-    let counted: Vec<&JudgedPoint> = points.iter().filter(|point| point.counts).collect();
-    let without: Vec<String> = points
-        .iter()
-        .filter(|point| !point.counts)
-        .map(|point| {
-            let why = point.note.as_deref().unwrap_or("no run has a value");
-            let at = if point.at.is_empty() { String::new() } else { format!(" at {}", point.at) };
-            format!("no mean{at}: {why}")
-        })
-        .collect();
-    let odd = counted.iter().filter_map(|point| {
-        let note = point.note.as_deref()?;
-        Some(if point.at.is_empty() { note.to_owned() } else { format!("{}: {note}", point.at) })
+    let (judged, without): (Vec<&JudgedPoint>, Vec<&JudgedPoint>) =
+        points.iter().partition(|point| point.counts);
+    let no_mean = without.iter().map(|point| {
+        let why = point.note.as_deref().unwrap_or("no run has a value");
+        let at = if point.at.is_empty() { String::new() } else { format!(" at {}", point.at) };
+        format!("no mean{at}: {why}")
     });
-    let without = without.into_iter().chain(odd).collect::<Vec<_>>().join("; ");
-    let failing: Vec<&&JudgedPoint> = counted.iter().filter(|point| point.holds == Some(false)).collect();
-    let open: Vec<&&JudgedPoint> = counted.iter().filter(|point| point.holds.is_none()).collect();
-    let (verdict, mut reason) = if matches!(claim.expects, Expects::Shown { .. }) {
+    let odd = judged.iter().filter_map(|point| Some(point.located(point.note.as_deref()?)));
+    let notes = no_mean.chain(odd);
+    let failing: Vec<String> =
+        judged.iter().filter(|point| point.holds == Some(false)).map(|point| why(claim, point)).collect();
+    let open: Vec<&JudgedPoint> = judged.iter().copied().filter(|point| point.holds.is_none()).collect();
+    let (verdict, reason) = if matches!(claim.expects, Expects::Shown { .. }) {
         (Verdict::NotComparable, String::new())
     } else if !failing.is_empty() {
-        let each: Vec<String> = failing.iter().map(|point| told_point(claim, point)).collect();
-        (Verdict::Fails, each.join("; "))
+        (Verdict::Fails, failing.join("; "))
     } else if !open.is_empty() {
         let (runs, tested): (Vec<&JudgedPoint>, Vec<&JudgedPoint>) =
-            open.iter().copied().partition(|point| point.in_this_run.is_some());
+            open.into_iter().partition(|point| point.in_this_run.is_some());
         let of_runs = (!runs.is_empty()).then(|| one_run(claim, &runs));
-        let each = of_runs.into_iter().chain(tested.iter().map(|point| told_point(claim, point)));
+        let each = of_runs.into_iter().chain(tested.iter().map(|point| why(claim, point)));
         (Verdict::Undecided, each.collect::<Vec<_>>().join("; "))
-    } else if counted.is_empty() {
+    } else if judged.is_empty() {
         (Verdict::Undecided, String::new())
-    } else if counted.len() < points.len() {
+    } else if !without.is_empty() {
         // A statement about every load is not shown by one of them.
-        let (judged, all) = (counted.len(), points.len());
+        let (judged, all) = (judged.len(), points.len());
         (Verdict::Undecided, format!("it holds at {judged} of {all} points, and the others have no mean"))
-    } else if counted.iter().all(|point| point.one_run) {
+    } else if judged.iter().all(|point| point.one_run) {
         (Verdict::Holds, "one log: exact".to_owned())
     } else {
-        let drawn: Vec<&&JudgedPoint> = counted.iter().filter(|point| !point.one_run).collect();
+        let drawn: Vec<&&JudgedPoint> = judged.iter().filter(|point| !point.one_run).collect();
         let least = drawn.iter().map(|point| point.n).min().unwrap_or(0);
-        let at = match (drawn.len(), counted.len()) {
+        let at = match (drawn.len(), judged.len()) {
             (_, 1) => String::new(),
             (drawn, all) if drawn == all => format!("at each of {all} points, "),
             (drawn, all) => {
@@ -355,14 +345,13 @@ fn settle(claim: &Claim, points: Vec<JudgedPoint>, (tests, alpha): (usize, f64))
         let by = if let Expects::UpTo { .. } = claim.expects {
             "one of their kind".to_owned()
         } else if is_sign(claim) {
-            format!("p < {alpha} after Holm over {}", counted_as(tests, "test"))
+            format!("p < {alpha} after Holm over {}", counted(tests, "test"))
         } else {
             "the interval is inside".to_owned()
         };
-        (Verdict::Holds, format!("{at}{}, {by}", counted_as(least, "seed")))
+        (Verdict::Holds, format!("{at}{}, {by}", counted(least, "seed")))
     };
-    if !without.is_empty() {
-        reason = if reason.is_empty() { without } else { format!("{reason}; {without}") };
-    }
+    let reason = std::iter::once(reason).filter(|reason| !reason.is_empty()).chain(notes);
+    let reason = reason.collect::<Vec<_>>().join("; ");
     Judgement { verdict, measured, brief, reason, points }
 }

@@ -2,37 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use thiserror::Error;
-
 use super::gains::{Against, best_of, greatest};
-use super::{Claim, Expects, Side};
+use super::{Claim, ClaimError, Expects, Side, axis_at, check_labels, refuse};
 use crate::metrics::Outcomes;
-use crate::model::nearest;
 use crate::study::{Better, MeasureInfo, RunStatus, StudyPoint, StudyRow, StudyTable, one_run};
-
-/// The error of a claim that does not fit the study that it names.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("claim `{claim}`: {said}")]
-pub struct ClaimError {
-    claim: String,
-    said: String,
-    hint: Option<String>,
-}
-
-impl ClaimError {
-    fn new(claim: &Claim, said: String, near: Option<&str>) -> Self {
-        Self { claim: claim.id.clone(), said, hint: near.map(|near| format!("did you mean `{near}`?")) }
-    }
-
-    fn with_hint(claim: &Claim, said: String, hint: &str) -> Self {
-        Self { claim: claim.id.clone(), said, hint: Some(hint.to_owned()) }
-    }
-
-    /// The hint for this error.
-    pub fn hint(&self) -> Option<&str> {
-        self.hint.as_deref()
-    }
-}
 
 /// The measurements for a claim.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,6 +14,15 @@ pub enum Measured {
     Samples(Vec<Sample>),
     /// No samples, for this reason: the claim cannot be compared.
     Missing(String),
+}
+
+impl Measured {
+    pub(super) fn samples(&self) -> &[Sample] {
+        match self {
+            Self::Samples(samples) => samples,
+            Self::Missing(_) => &[],
+        }
+    }
 }
 
 /// The runs of one point, paired by seed.
@@ -80,20 +62,22 @@ pub fn check_claim(
     axes: &[&str],
     labels: &dyn Fn(usize) -> Vec<String>,
 ) -> Result<(), ClaimError> {
+    let checked = check_sides(claim, axes, labels).and_then(|()| check_gain(claim, axes));
+    checked.map_err(|error| error.of(&format!("claim `{}`", claim.id)))
+}
+
+fn check_sides(
+    claim: &Claim,
+    axes: &[&str],
+    labels: &dyn Fn(usize) -> Vec<String>,
+) -> Result<(), ClaimError> {
     for (axis, wanted) in claim.of.iter().chain(&claim.than) {
-        let Some(at) = axes.iter().position(|known| known == axis) else {
-            let said = format!("the campaign has no axis `{axis}`; its axes are {}", axes.join(", "));
-            return Err(ClaimError::new(claim, said, nearest(axis, axes.iter().copied())));
-        };
+        let at = axis_at(axes, axis, "")?;
         if wanted.is_empty() {
-            let said = format!("no label of axis `{axis}` is named, so it is about no run");
-            return Err(ClaimError::with_hint(claim, said, "name labels, or leave the axis out"));
+            let problem = format!("no label of axis `{axis}` is named, so it is about no run");
+            return refuse(problem, "name labels, or leave the axis out");
         }
-        let known = labels(at);
-        if let Some(label) = wanted.iter().find(|label| !known.contains(label)) {
-            let said = format!("axis `{axis}` has no `{label}`; it has {}", known.join(", "));
-            return Err(ClaimError::new(claim, said, nearest(label, known.iter().map(String::as_str))));
-        }
+        check_labels(axis, wanted, &labels(at))?;
     }
     for (axis, wanted) in &claim.than {
         let fixed = claim.of.get(axis);
@@ -101,69 +85,55 @@ pub fn check_claim(
             continue;
         }
         if fixed.is_none_or(|labels| labels.len() > 1 && wanted.len() > 1 && labels != wanted) {
-            let said =
-                format!("`than` chooses on axis `{axis}`, and `of` leaves it open: there is nothing to pair");
-            let hint = format!("name labels of `{axis}` in `of` too, or leave it out of `than`");
-            return Err(ClaimError::with_hint(claim, said, &hint));
+            return refuse(
+                format!("`than` chooses on axis `{axis}`, and `of` leaves it open: there is nothing to pair"),
+                format!("name labels of `{axis}` in `of` too, or leave it out of `than`"),
+            );
         }
         let several = fixed.is_some_and(|labels| labels.len() > 1 && labels.contains(&wanted[0]));
-        if several
-            && wanted.len() == 1
-            && claim
-                .than
-                .iter()
-                .all(|(other, labels)| other == axis || claim.of.get(other).is_none_or(|of| of == labels))
-        {
-            let said = format!("`{}` of axis `{axis}` would be compared with itself", wanted[0]);
-            return Err(ClaimError::with_hint(claim, said, "leave it out of `of`"));
+        let same = |(other, labels): (&String, &Vec<String>)| {
+            other == axis || claim.of.get(other).is_none_or(|of| of == labels)
+        };
+        if several && wanted.len() == 1 && claim.than.iter().all(same) {
+            let problem = format!("`{}` of axis `{axis}` would be compared with itself", wanted[0]);
+            return refuse(problem, "leave it out of `of`");
         }
         if fixed.is_some_and(|labels| labels.len() == 1) && wanted.len() > 1 {
-            let said =
+            let problem =
                 format!("`than` has several labels of axis `{axis}` for one of `of`: two runs of one seed");
-            return Err(ClaimError::with_hint(claim, said, "make it a claim for each label"));
+            return refuse(problem, "make it a claim for each label");
         }
     }
-    check_gain(claim, axes)
+    Ok(())
 }
 
 /// Checks that `along` and `best` are valid.
 fn check_gain(claim: &Claim, axes: &[&str]) -> Result<(), ClaimError> {
     for (key, axis) in [("along", &claim.along), ("best", &claim.best)] {
         let Some(axis) = axis else { continue };
-        if !axes.contains(&axis.as_str()) {
-            let said = format!(
-                "the campaign has no axis `{axis}`, which `{key}` names; its axes are {}",
-                axes.join(", ")
-            );
-            return Err(ClaimError::new(claim, said, nearest(axis, axes.iter().copied())));
-        }
+        axis_at(axes, axis, &format!(", which `{key}` names"))?;
         let labels = claim.of.get(axis).map(Vec::len);
         let (open, hint) = match key {
             "along" => (labels.is_none_or(|count| count > 1), "leave it out of `of`, or name several labels"),
             _ => (labels.is_some_and(|count| count > 1), "name the labels to choose from in `of`"),
         };
         if !open {
-            let said = format!("`{key} = \"{axis}\"`: `of` leaves nothing to choose there");
-            return Err(ClaimError::with_hint(claim, said, hint));
+            return refuse(format!("`{key} = \"{axis}\"`: `of` leaves nothing to choose there"), hint);
         }
     }
     if let Some(axis) = claim.best.as_ref().filter(|_| !claim.than.is_empty())
         && claim.than.get(axis).is_none_or(|labels| labels.len() != 1)
     {
-        let said = format!(
+        let problem = format!(
             "`best = \"{axis}\"`: `than` must name the one label of `{axis}` that the best is compared with"
         );
-        return Err(ClaimError::with_hint(claim, said, "name one label of it in `than`"));
+        return refuse(problem, "name one label of it in `than`");
     }
     let directed = claim.best.is_some() || claim.along.is_some();
     let aimless = claim.measures.iter().find(|id| MeasureInfo::of(id).better == Better::Neither);
     if let (true, Some(id)) = (directed, aimless) {
-        let said = format!("of two values of `{id}` none is the better one, so there is no gain");
-        return Err(ClaimError::with_hint(
-            claim,
-            said,
-            "take a measure such as `mean_wait` or `utilization`",
-        ));
+        let problem = format!("of two values of `{id}` none is the better one, so there is no gain");
+        return refuse(problem, "take a measure such as `mean_wait` or `utilization`");
     }
     Ok(())
 }
@@ -184,13 +154,13 @@ pub fn measure_claim(
 ) -> Result<Measured, ClaimError> {
     let axes: Vec<&str> = table.axes.iter().map(String::as_str).collect();
     check_claim(claim, &axes, &|at| table.labels(at).into_iter().map(str::to_owned).collect())?;
-    let mut measures = Vec::new();
-    for id in &claim.measures {
-        let missing = || {
-            ClaimError::new(claim, format!("the campaign has no measure `{id}`"), table.nearest_measure(id))
-        };
-        measures.push(table.measure(id).ok_or_else(missing)?);
-    }
+    let measures = claim.measures.iter().map(|id| {
+        table.measure(id).ok_or_else(|| ClaimError {
+            problem: format!("claim `{}`: the campaign has no measure `{id}`", claim.id),
+            hint: table.nearest_measure(id).map(|near| format!("did you mean `{near}`?")),
+        })
+    });
+    let measures: Vec<usize> = measures.collect::<Result<_, _>>()?;
     let Some(first) = measures.first().copied() else { return Ok(Measured::Missing(String::new())) };
     // Labels that `of` fixes and `than` does not name are the same on both sides.
     let mut other = claim.of.clone();
@@ -226,25 +196,21 @@ pub fn measure_claim(
     let sides = of.iter().map(|(place, point)| (&varying, place, *point));
     for (axes, place, point) in sides.chain(than.iter().map(|(place, point)| (&shared, place, *point))) {
         let seeds: BTreeSet<u64> = point.runs.iter().map(|row| row.seed).collect();
-        if seeds.len() < point.runs.len() {
-            let said = format!(
-                "there are {} runs of {} seeds at `{}`",
-                point.runs.len(),
-                seeds.len(),
-                named(axes, place)
-            );
-            return Err(ClaimError::with_hint(claim, said, "a point has one run of each seed"));
+        let (runs, seeds) = (point.runs.len(), seeds.len());
+        if seeds < runs {
+            let (id, at) = (&claim.id, named(axes, place));
+            let problem = format!("claim `{id}`: there are {runs} runs of {seeds} seeds at `{at}`");
+            return refuse(problem, "a point has one run of each seed");
         }
     }
     let along = claim.along.as_ref().and_then(|axis| table.axis(axis));
     if let (Some(along), Expects::UpTo { .. }) = (along, claim.expects) {
-        let without = |place: &[&str]| -> String {
-            let named = varying.iter().zip(place).filter(|(axis, _)| **axis != along);
-            named.map(|(axis, label)| format!("{} {label}", table.axes[*axis])).collect::<Vec<_>>().join(", ")
-        };
         let mut groups: Vec<(String, Vec<Against<'_, '_>>)> = Vec::new();
         for (place, point) in &of {
-            let (at, pair) = (without(place), (*point, opposite(place)));
+            let others =
+                varying.iter().copied().zip(place.iter().copied()).filter(|(axis, _)| *axis != along);
+            let (axes, labels): (Vec<usize>, Vec<&str>) = others.unzip();
+            let (at, pair) = (named(&axes, &labels), (*point, opposite(place)));
             match groups.iter_mut().find(|(other, _)| *other == at) {
                 Some((_, pairs)) => pairs.push(pair),
                 None => groups.push((at, vec![pair])),

@@ -1,6 +1,9 @@
+mod gains;
+mod missing;
+
 use super::*;
 use crate::study::StudyTable;
-use crate::study::samples::study;
+use crate::study::tests::study;
 
 /// `policy` x `load` under `seeds` seeds: waits of `fcfs` are 100, of `easy` 80 at load 0.5 and 99 at load 0.9, all with
 /// some noise that differs between the two.
@@ -23,8 +26,13 @@ fn side(labels: &[(&str, &str)]) -> Side {
 fn claim(expects: Expects) -> Claim {
     Claim {
         id: "claim".to_owned(),
+        paper: None,
+        group: None,
         source: "Table 1".to_owned(),
         says: "so".to_owned(),
+        campaign: None,
+        not_comparable: None,
+        line: 1,
         measures: vec!["mean_wait".to_owned()],
         of: side(&[("policy", "easy")]),
         than: side(&[("policy", "fcfs")]),
@@ -353,121 +361,4 @@ fn the_runs_of_a_row_are_counted_once() {
         .for_each(|row| row.unstable = true);
     let reason = verdict(&falling, &growing, true).reason;
     assert!(reason.ends_with("2 of 30 runs are unstable (their backlog grows)"), "{reason}");
-}
-
-#[test]
-fn what_is_not_in_a_number_is_told_with_it() {
-    let number = Claim {
-        of: side(&[("policy", "easy"), ("load", "0.5")]),
-        than: Side::new(),
-        ..claim(Expects::Value { published: 80.0, tolerance: 5.0 })
-    };
-    let mut table = table(32);
-    let mut rows = table.rows.iter_mut().filter(|row| row.point == ["easy", "0.5"]);
-    rows.next().unwrap().values[0] = None;
-    rows.next().unwrap().outcomes.rejected = 3;
-    let judged = verdict(&number, &table, true);
-    assert_eq!(judged.verdict, Verdict::Holds);
-    assert_eq!(
-        judged.reason,
-        "31 seeds, the interval is inside; 1 of 32 runs have no such jobs; 3 jobs were rejected or never finished, and are not in it"
-    );
-}
-
-#[test]
-fn what_is_missing_is_named() {
-    let claim = claim(Expects::Below);
-    let measured = Measured::Missing("`x.swf.gz` is not at hand".to_owned());
-    let judged = judge(&[(&claim, &measured)]).remove(0);
-    assert_eq!(
-        (judged.verdict, judged.reason.as_str()),
-        (Verdict::NotComparable, "`x.swf.gz` is not at hand")
-    );
-    let shown = Claim { expects: Expects::Shown { published: Some(3.58) }, ..claim };
-    let shown = verdict(&shown, &table(1), false);
-    assert_eq!(
-        (shown.verdict, shown.measured.as_str()),
-        (Verdict::NotComparable, "load 0.5: 76.00; load 0.9: 95.00")
-    );
-}
-
-#[test]
-fn wrong_names_are_told_with_the_nearest() {
-    let said = |claim: &Claim| {
-        let error = measured(claim, &table(1)).unwrap_err();
-        (error.to_string(), error.hint().map(str::to_owned))
-    };
-    let wrong = Claim { of: side(&[("polcy", "easy")]), ..claim(Expects::Below) };
-    let hint = Some("did you mean `policy`?".to_owned());
-    assert_eq!(
-        said(&wrong),
-        ("claim `claim`: the campaign has no axis `polcy`; its axes are policy, load".to_owned(), hint)
-    );
-    let wrong = Claim { measures: vec!["mean_wiat".to_owned()], ..claim(Expects::Below) };
-    assert_eq!(said(&wrong).1, Some("did you mean `mean_wait`?".to_owned()));
-    let wrong = Claim { than: side(&[("policy", "fcsf")]), ..claim(Expects::Below) };
-    assert_eq!(said(&wrong).0, "claim `claim`: axis `policy` has no `fcsf`; it has fcfs, easy");
-}
-
-/// Gains of `easy` over `fcfs`: 20 % at load 0.5 (with the noise 16 or 24 %), 1 % at load 0.9 (5 or -3 %). The greatest
-/// is 16 % for even seeds and 24 % for odd ones.
-#[test]
-fn the_greatest_gain_along_an_axis_is_one_of_the_kind_of_the_seeds() {
-    let up_to = |published| Claim { along: Some("load".to_owned()), ..claim(Expects::UpTo { published }) };
-    let holds = verdict(&up_to(0.2), &table(100), true);
-    assert_eq!(holds.verdict, Verdict::Holds, "{}", holds.reason);
-    let measured = "+20.00 % on average, +16.0 to +24.0 % in 95 of 100 seeds; as high in 50 of 100";
-    assert_eq!(holds.measured, measured);
-    assert_eq!(holds.reason, "100 seeds, one of their kind");
-    let fails = verdict(&up_to(0.3), &table(100), true);
-    assert_eq!(fails.verdict, Verdict::Fails);
-    assert_eq!(fails.reason, "it is +16.0 % to +24.0 %");
-    // With 2 (0 + 1) / 31 = 0.065 thirty seeds cannot rule it out.
-    let open = verdict(&up_to(0.3), &table(30), true);
-    assert_eq!(open.verdict, Verdict::Undecided);
-    assert_eq!(open.reason, "it is beyond all 30 seeds, too few to rule it out");
-    assert_eq!(verdict(&up_to(0.2), &table(29), true).verdict, Verdict::Undecided, "a verdict needs 30");
-}
-
-#[test]
-fn the_best_of_several_is_chosen_seed_by_seed() {
-    // Of `fcfs` (100) and `easy` (96 or 104 less 20) `easy` is always the better one at load 0.5; at 0.9 it is for odd seeds (95) only.
-    let best = Claim {
-        of: [("policy".to_owned(), vec!["fcfs".to_owned(), "easy".to_owned()])].into(),
-        best: Some("policy".to_owned()),
-        along: Some("load".to_owned()),
-        ..claim(Expects::UpTo { published: 0.2 })
-    };
-    let chosen = verdict(&best, &table(100), true);
-    assert!(chosen.measured.starts_with("+20.00 % on average, +16.0 to +24.0 %"), "{}", chosen.measured);
-    let at_high = Claim { along: None, expects: Expects::Below, ..best.clone() };
-    // 95 or 100 compared with 100: 2.5 % less on average.
-    assert!(
-        verdict(&at_high, &table(100), true).measured.ends_with("load 0.9: -2.5 % (so in 50 of 100 seeds)")
-    );
-    let nothing_to_choose = Claim { of: side(&[("policy", "easy")]), ..best.clone() };
-    let refused = measure_claim(&nothing_to_choose, &table(30), &|_| true).unwrap_err();
-    assert!(
-        refused.to_string().contains("`best = \"policy\"`: `of` leaves nothing to choose there"),
-        "{refused}"
-    );
-    let no_axis = Claim { along: Some("laod".to_owned()), ..best };
-    assert_eq!(
-        measure_claim(&no_axis, &table(30), &|_| true).unwrap_err().hint(),
-        Some("did you mean `load`?")
-    );
-}
-
-#[test]
-fn whether_a_gain_is_one_of_the_kind_of_the_seeds_is_not_up_to_other_claims() {
-    let gains: Vec<f64> = (0..200).map(f64::from).collect();
-    let holds = |published, alpha| super::judge::gain_among(&gains, published, alpha).unwrap().1;
-    // Three of 200 are as high: 2 (3 + 1) / 201 = 0.04. Six: 0.07.
-    assert_eq!(holds(197.0, 0.05), Some(false));
-    assert_eq!(holds(197.0, 0.001), None);
-    assert_eq!(holds(194.0, 0.001), Some(true));
-    // As low: 2 (3 + 1) / 201.
-    assert_eq!(holds(2.0, 0.001), None);
-    assert_eq!(holds(900.0, 0.001), None, "200 seeds cannot say so at this level");
-    assert_eq!(holds(900.0, 0.01), Some(false));
 }

@@ -1,15 +1,16 @@
 //! Compares two runs of one workload, paired by job.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Charge, Contrast};
+use super::{Charge, CompareOptions, Contrast};
 use crate::metrics::{Outcomes, Window};
 use crate::model::{Origin, Outcome};
-use crate::study::statistics::{DRAWS, Evidence, Week, WeekBootstrap, block_bootstrap};
-use crate::units::{Span, Time};
+use crate::study::statistics::{DRAWS, Effect, Evidence, Week, WeekBootstrap, block_bootstrap};
+use crate::units::{Span, Time, counted as number_of};
 use crate::workload::random::Stream;
 
 /// A job of a run, with its outcome.
@@ -42,22 +43,14 @@ pub struct JobOutcome {
 /// The question about two runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JobQuestion {
-    /// How jobs with different outcomes count.
-    pub charge: Option<Charge>,
+    /// The options of the comparison; [`CompareOptions::measures`] selects from wait, response and bounded slowdown.
+    pub options: CompareOptions,
     /// Bound of the bounded slowdown.
     pub tau: Span,
     /// The measured window: jobs submitted in it count.
     pub window: Window,
     /// True if users wait for their jobs before they submit the next: then the submission of a job may differ between the two sides.
     pub feedback: bool,
-    /// Level of the intervals, 0.95 for 95 %.
-    pub level: f64,
-    /// Which of wait, response and bounded slowdown; all if it is empty.
-    pub measures: Vec<String>,
-    /// How many of the jobs with the largest gains and losses are listed.
-    pub top: usize,
-    /// Seed of the bootstrap's draws.
-    pub seed: u64,
 }
 
 /// Two runs of one workload, job by job.
@@ -165,31 +158,29 @@ pub fn compare_jobs(
     let origin = pairs.first().map_or(Time::ZERO, |pair| pair.a.submit);
     let week = |pair: &Pair<'_>| (pair.a.submit.since(origin).micros() / WEEK) as usize;
     let weeks = pairs.last().map_or(0, |pair| week(pair) + 1);
-    let mut groups: Vec<(String, Vec<&Pair<'_>>)> = vec![("all".to_owned(), pairs.iter().collect())];
-    groups.extend(grouped(&pairs, |pair| Some(format!("class {}", pair.a.class))));
-    groups.extend(grouped(&pairs, |pair| {
+    let mut all: Vec<(String, Vec<&Pair<'_>>)> = vec![("all".to_owned(), pairs.iter().collect())];
+    all.extend(grouped(&pairs, |pair| Some(format!("class {}", pair.a.class))));
+    all.extend(grouped(&pairs, |pair| {
         (!pair.a.site.is_empty() && pair.a.origin == Origin::Local)
             .then(|| format!("users of {}", pair.a.site))
     }));
-    groups.extend(grouped(&pairs, |pair| (pair.a.origin != Origin::Local).then(|| "grid".to_owned())));
+    all.extend(grouped(&pairs, |pair| (pair.a.origin != Origin::Local).then(|| "grid".to_owned())));
     // A group with the same jobs as an earlier one (all of them, the only class of a site's users) adds nothing.
-    let mut known: Vec<(String, Vec<&Pair<'_>>)> = Vec::new();
-    for (name, of) in groups {
-        let same = |other: &Vec<&Pair<'_>>| {
+    let mut groups: Vec<(String, Vec<&Pair<'_>>)> = Vec::new();
+    for (name, of) in all {
+        let same = |other: &[&Pair<'_>]| {
             other.len() == of.len() && other.iter().zip(&of).all(|(a, b)| std::ptr::eq(*a, *b))
         };
-        if !known.iter().any(|(_, other)| same(other)) {
-            known.push((name, of));
+        if !groups.iter().any(|(_, other)| same(other)) {
+            groups.push((name, of));
         }
     }
-    let groups = known;
+    let measures = &question.options.measures;
+    let wanted = |id: &str| measures.is_empty() || measures.iter().any(|measure| measure == id);
     let mut cells = Vec::new();
     if unpaired == [0, 0] && !pairs.is_empty() {
         for (group, of) in &groups {
-            for (at, measure) in JOB_MEASURES.iter().enumerate() {
-                if !question.measures.is_empty() && !question.measures.iter().any(|asked| asked == measure) {
-                    continue;
-                }
+            for (at, measure) in JOB_MEASURES.iter().enumerate().filter(|(_, measure)| wanted(measure)) {
                 let cell = Contrast::empty(vec![group.clone()], variant.0, measure);
                 cells.push(contrast(cell, of, at, weeks, &week, question));
             }
@@ -200,8 +191,8 @@ pub fn compare_jobs(
         counted(jobs, question).for_each(|job| outcomes.add(job.outcome));
     }
     let whole = weeks_of(&pairs.iter().collect::<Vec<_>>(), 0, weeks, &week);
-    let (gained, lost) = changes(&pairs, question.top);
-    let started = |wanted: std::cmp::Ordering| {
+    let (gained, lost) = changes(&pairs, question.options.top);
+    let started = |wanted: Ordering| {
         pairs.iter().filter(|p| p.a.start.zip(p.b.start).is_some_and(|(a, b)| b.cmp(&a) == wanted)).count()
     };
     JobComparison {
@@ -214,8 +205,7 @@ pub fn compare_jobs(
         weeks,
         weeks_with_jobs: whole.iter().filter(|week| week.jobs > 0).count(),
         block: bootstrap(&whole, question, "block").map(|found| found.block),
-        started: [std::cmp::Ordering::Less, std::cmp::Ordering::Equal, std::cmp::Ordering::Greater]
-            .map(started),
+        started: [Ordering::Less, Ordering::Equal, Ordering::Greater].map(started),
         gained,
         lost,
         cells,
@@ -239,19 +229,11 @@ fn key(job: &JobOutcome) -> (bool, &str, u64) {
 fn pair<'a>(a: &'a JobOutcome, b: &'a JobOutcome, last: Time, question: &JobQuestion) -> Pair<'a> {
     let alike = a.outcome.index() == b.outcome.index();
     let charged = |job: &JobOutcome| {
-        ran(job, question.tau).or_else(|| {
-            let wait = last.since(job.ready);
-            (!alike).then(|| {
-                measures(
-                    job,
-                    wait,
-                    Span::from_micros(wait.micros().saturating_add(job.run.micros())),
-                    question.tau,
-                )
-            })
-        })
+        let wait = last.since(job.ready);
+        let response = Span::from_micros(wait.micros().saturating_add(job.run.micros()));
+        ran(job, question.tau).or_else(|| (!alike).then(|| measures(job, wait, response, question.tau)))
     };
-    let values = match question.charge {
+    let values = match question.options.charge {
         Some(Charge::ToTheEnd) => charged(a).zip(charged(b)),
         _ if alike => ran(a, question.tau).zip(ran(b, question.tau)),
         _ => None,
@@ -282,16 +264,15 @@ fn weeks_of(
     let mut sums = vec![Week::default(); weeks];
     for pair in group {
         if let Some([a, b]) = pair.values {
-            let sum = &mut sums[week(pair)];
-            *sum = Week { jobs: sum.jobs + 1, sum_a: sum.sum_a + a[measure], sum_b: sum.sum_b + b[measure] };
+            sums[week(pair)] += Week { jobs: 1, sum_a: a[measure], sum_b: b[measure] };
         }
     }
     sums
 }
 
 fn bootstrap(weeks: &[Week], question: &JobQuestion, purpose: &str) -> Option<WeekBootstrap> {
-    let mut stream = Stream::new(question.seed, "comparison", purpose);
-    block_bootstrap(weeks, question.level, DRAWS, &mut stream)
+    let mut stream = Stream::new(question.options.seed, "comparison", purpose);
+    block_bootstrap(weeks, question.options.level, DRAWS, &mut stream)
 }
 
 /// True if two measures differ equally between the sides in every week, except for rounding.
@@ -311,7 +292,7 @@ fn contrast(
     question: &JobQuestion,
 ) -> Contrast {
     let unlike = group.iter().filter(|pair| !pair.alike).count();
-    let mut note = match (unlike, question.charge) {
+    let mut note = match (unlike, question.options.charge) {
         (0, _) => None,
         (_, None) => {
             let note = format!(
@@ -320,7 +301,7 @@ fn contrast(
             );
             return Contrast { note: Some(note), ..cell };
         }
-        (_, Some(Charge::LeaveOut)) => Some(format!("{} left out", counted_jobs(unlike))),
+        (_, Some(Charge::LeaveOut)) => Some(format!("{} left out", number_of(unlike, "job"))),
         (_, Some(Charge::ToTheEnd)) => Some(charged_note(group, unlike, question.tau)),
     };
     let sums = weeks_of(group, measure, weeks, week);
@@ -328,35 +309,32 @@ fn contrast(
     if jobs == 0 {
         return Contrast { note: Some("no job ran to its end".to_owned()), ..cell };
     }
+    let mean = |of: fn(&Week) -> f64| sums.iter().map(of).sum::<f64>() / jobs as f64;
+    let (mean_a, mean_b) = (mean(|week| week.sum_a), mean(|week| week.sum_b));
+    let with_jobs = sums.iter().filter(|week| week.jobs > 0).count();
     let same = |pair: &&Pair<'_>| pair.values.is_none_or(|[a, b]| a[measure] == b[measure]);
     if group.iter().all(same) {
-        let mean = sums.iter().map(|week| week.sum_a).sum::<f64>() / jobs as f64;
-        let evidence = Evidence::of_seeds(sums.iter().filter(|week| week.jobs > 0).count());
-        return Contrast { note, ..cell.same(jobs as usize, mean, evidence) };
+        return Contrast { note, ..cell.same(jobs as usize, mean_a, Evidence::of_seeds(with_jobs)) };
     }
     // Jobs with equal run times on both sides have equal differences of response and wait: one test, with one interval.
     let waits = weeks_of(group, 0, weeks, week);
     let differences = if differ_alike(&waits, &sums) { &waits } else { &sums };
     // The same weeks are drawn for all measures of a group.
     let cell = match bootstrap(differences, question, &cell.of.join("/")) {
-        Some(found) => {
-            let mean = |of: fn(&Week) -> f64| sums.iter().map(of).sum::<f64>() / jobs as f64;
-            let (mean_a, mean_b) = (mean(|week| week.sum_a), mean(|week| week.sum_b));
-            cell.with_weeks(&WeekBootstrap { mean_a, mean_b, ..found })
+        Some(WeekBootstrap { weeks, effect, .. }) => {
+            let effect = Effect { mean_a, mean_b, ..effect };
+            cell.with_effect(jobs as usize, &effect, Evidence::of_seeds(weeks))
         }
         None => {
-            let with_jobs = sums.iter().filter(|week| week.jobs > 0).count();
             if weeks >= ENOUGH_WEEKS && with_jobs < weeks {
                 let few = format!("jobs in {with_jobs} of {weeks} weeks: too few for an interval");
                 note = Some(note.map_or(few.clone(), |note| format!("{note}; {few}")));
             }
-            let mean = |of: fn(&Week) -> f64| sums.iter().map(of).sum::<f64>() / jobs as f64;
-            let (a, b) = (mean(|week| week.sum_a), mean(|week| week.sum_b));
             Contrast {
                 pairs: jobs as usize,
-                baseline_mean: Some(a),
-                variant_mean: Some(b),
-                difference: Some(b - a),
+                baseline_mean: Some(mean_a),
+                variant_mean: Some(mean_b),
+                difference: Some(mean_b - mean_a),
                 evidence: Evidence::Nothing,
                 ..cell
             }
@@ -370,17 +348,11 @@ fn contrast(
 fn charged_note(group: &[&Pair<'_>], unlike: usize, tau: Span) -> String {
     let lost = |job: &JobOutcome| ran(job, tau).is_none();
     let charged = group.iter().filter(|pair| !pair.alike && (lost(pair.a) || lost(pair.b))).count();
-    let told = format!("{} charged to the end of the run", counted_jobs(charged));
-    match (charged, unlike - charged) {
-        (_, 0) => told,
-        (_, ran) => {
-            format!("{told}; {ran} have different outcomes, but ran on both sides (completed or killed)")
-        }
+    let note = format!("{} charged to the end of the run", number_of(charged, "job"));
+    match unlike - charged {
+        0 => note,
+        ran => format!("{note}; {ran} have different outcomes, but ran on both sides (completed or killed)"),
     }
-}
-
-fn counted_jobs(number: usize) -> String {
-    if number == 1 { "1 job".to_owned() } else { format!("{number} jobs") }
 }
 
 /// The jobs whose waits decreased most, and those whose waits increased most.

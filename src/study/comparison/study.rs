@@ -3,29 +3,12 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use thiserror::Error;
 
-use super::{Charge, Contrast, settle};
-use crate::model::{Outcome, nearest};
+use super::{Charge, CompareOptions, Contrast, settle};
+use crate::experiment::RunError;
+use crate::model::{Outcome, suggestion};
 use crate::study::statistics::{Evidence, paired};
 use crate::study::{RunStatus, StudyRow, StudyTable, one_run};
-
-/// The question about a study.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct StudyQuestion {
-    /// The axis whose labels are compared; by default the only one, or `policy`.
-    pub by: Option<String>,
-    /// The label with which the others are compared; by default the first.
-    pub baseline: Option<String>,
-    /// Labels of other axes that count; all labels of an axis that is not named.
-    pub only: Vec<(String, String)>,
-    /// Ids of measures; all of the table by default.
-    pub measures: Vec<String>,
-    /// How jobs with different outcomes count.
-    pub charge: Option<Charge>,
-    /// Level of the intervals, 0.95 for 95 %.
-    pub level: f64,
-}
 
 /// The variants of a study compared with one of them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -42,7 +25,7 @@ pub struct StudyComparison {
     pub axes: Vec<String>,
     /// Level of the intervals.
     pub level: f64,
-    /// How jobs with different outcomes counted, if the question said so.
+    /// How jobs with different outcomes counted, if the options do.
     pub charge: Option<Charge>,
     /// Fewest and most pairs of a cell that has any, without cells where every seed gave the same run.
     pub seeds: Option<(usize, usize)>,
@@ -54,78 +37,6 @@ pub struct StudyComparison {
     pub cells: Vec<Contrast>,
 }
 
-/// A question that a study cannot answer.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum CompareError {
-    /// No such axis.
-    #[error("the campaign has no axis `{axis}`; its axes are {}", listed(.known))]
-    Axis {
-        /// The requested axis.
-        axis: String,
-        /// The axes of the study.
-        known: Vec<String>,
-    },
-    /// It is ambiguous which axis is compared.
-    #[error("the campaign has several axes ({}); select one", listed(.known))]
-    WhichAxis {
-        /// The axes of the study.
-        known: Vec<String>,
-    },
-    /// No such label.
-    #[error("axis `{axis}` has no `{label}`; it has {}", listed(.known))]
-    Label {
-        /// The axis.
-        axis: String,
-        /// The requested label.
-        label: String,
-        /// The labels of the axis.
-        known: Vec<String>,
-    },
-    /// No such measure.
-    #[error("the campaign has no measure `{measure}`")]
-    Measure {
-        /// The requested measure.
-        measure: String,
-        /// The nearest existing measure.
-        near: Option<String>,
-    },
-    /// The axis has only one label.
-    #[error("axis `{axis}` has `{label}` only: there is nothing to compare it with")]
-    Alone {
-        /// The axis.
-        axis: String,
-        /// Its only label.
-        label: String,
-    },
-    /// The question needs the jobs, which the table of a study does not have.
-    #[error("the table of a campaign has no jobs, so `--charge to-the-end` is not possible")]
-    NoJobs,
-}
-
-fn listed(known: &[String]) -> String {
-    known.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
-}
-
-impl CompareError {
-    /// The hint for this error.
-    pub fn hint(&self) -> Option<String> {
-        let near = |written: &str, known: &[String]| {
-            nearest(written, known.iter().map(String::as_str)).map(|near| format!("did you mean `{near}`?"))
-        };
-        match self {
-            Self::Axis { axis, known } => near(axis, known),
-            Self::WhichAxis { known } => known.first().map(|axis| format!("use `--by {axis}`")),
-            Self::Label { label, known, .. } => near(label, known),
-            Self::Measure { near, .. } => near.as_ref().map(|near| format!("did you mean `{near}`?")),
-            Self::Alone { .. } => Some("compare by another axis, with `--by`".to_owned()),
-            Self::NoJobs => {
-                Some("use `--charge leave-out`, which leaves out the seeds with different outcomes, or compare folders of runs".to_owned())
-            }
-        }
-    }
-}
-
 /// Compares the variants of a study with one of them, seed by seed, at each point of the other axes.
 ///
 /// A cell has no difference where a run is unstable (its backlog grows, so that its means depend on its length) or where
@@ -134,31 +45,33 @@ impl CompareError {
 /// of all cells are corrected together.
 ///
 /// # Errors
-/// [`CompareError`] if the question names what the study does not have.
-pub fn compare_study(table: &StudyTable, question: &StudyQuestion) -> Result<StudyComparison, CompareError> {
-    if question.charge == Some(Charge::ToTheEnd) {
-        return Err(CompareError::NoJobs);
+/// A bad request, if the options name what the study does not have.
+pub fn compare_study(table: &StudyTable, options: &CompareOptions) -> Result<StudyComparison, RunError> {
+    if options.charge == Some(Charge::ToTheEnd) {
+        let problem = "the table of a campaign has no jobs, so `--charge to-the-end` is not possible";
+        return Err(RunError::request(problem).with_hint(
+            "use `--charge leave-out`, which leaves out the seeds with different outcomes, or compare folders of runs",
+        ));
     }
-    let by = axis_of(table, question)?;
+    let by = axis_of(table, options)?;
     let labels: Vec<String> = table.labels(by).into_iter().map(str::to_owned).collect();
     let label = |axis: usize, label: &str| {
-        let known: Vec<String> = table.labels(axis).into_iter().map(str::to_owned).collect();
-        match known.iter().any(|known| known == label) {
-            true => Ok(()),
-            false => {
-                let axis = table.axes[axis].clone();
-                Err(CompareError::Label { axis, label: label.to_owned(), known })
-            }
+        let known = table.labels(axis);
+        if known.contains(&label) {
+            return Ok(());
         }
+        let problem =
+            format!("axis `{}` has no `{label}`; it has {}", table.axes[axis], listed(known.iter().copied()));
+        Err(RunError::request(problem).with_maybe_hint(suggestion(label, known)))
     };
     let mut only: BTreeMap<usize, Vec<&str>> = BTreeMap::new();
-    for (axis, wanted) in &question.only {
+    for (axis, wanted) in &options.only {
         let at = find_axis(table, axis)?;
         label(at, wanted)?;
         only.entry(at).or_default().push(wanted);
     }
     let counts = |at: usize, label: &str| only.get(&at).is_none_or(|wanted| wanted.contains(&label));
-    let baseline = match &question.baseline {
+    let baseline = match &options.baseline {
         Some(wanted) => {
             label(by, wanted)?;
             wanted.clone()
@@ -168,9 +81,11 @@ pub fn compare_study(table: &StudyTable, question: &StudyQuestion) -> Result<Stu
     let variants: Vec<String> =
         labels.into_iter().filter(|label| *label != baseline && counts(by, label)).collect();
     if variants.is_empty() {
-        return Err(CompareError::Alone { axis: table.axes[by].clone(), label: baseline });
+        let axis = &table.axes[by];
+        let problem = format!("axis `{axis}` has `{baseline}` only: there is nothing to compare it with");
+        return Err(RunError::request(problem).with_hint("compare by another axis, with `--by`"));
     }
-    let measures = measures_of(table, question)?;
+    let measures = measures_of(table, options)?;
     let others: Vec<usize> = (0..table.axes.len()).filter(|axis| *axis != by).collect();
     let mut failed = 0;
     // The points of the other axes in the order of the table, each with the runs of a label by their seeds.
@@ -191,15 +106,15 @@ pub fn compare_study(table: &StudyTable, question: &StudyQuestion) -> Result<Stu
         let runs = point.runs.iter().map(|row| (row.seed, *row)).collect();
         points[at].1.insert(&point.labels[by], runs);
     }
-    let nobody = BTreeMap::new();
+    let no_runs = BTreeMap::new();
     let mut cells = Vec::new();
     for (place, runs) in &points {
-        let of = |label: &str| runs.get(label).unwrap_or(&nobody);
+        let of = |label: &str| runs.get(label).unwrap_or(&no_runs);
         let place: Vec<String> = place.iter().map(|label| (*label).to_owned()).collect();
         for (name, at) in &measures {
             for variant in &variants {
                 let cell = Contrast::empty(place.clone(), variant, name);
-                cells.push(contrast(cell, of(&baseline), of(variant), *at, question));
+                cells.push(contrast(cell, of(&baseline), of(variant), *at, options));
             }
         }
     }
@@ -213,8 +128,8 @@ pub fn compare_study(table: &StudyTable, question: &StudyQuestion) -> Result<Stu
         baseline,
         variants,
         axes: others.into_iter().map(|at| table.axes[at].clone()).collect(),
-        level: question.level,
-        charge: question.charge,
+        level: options.level,
+        charge: options.charge,
         seeds,
         evidence: seeds.map_or(Evidence::Nothing, |(least, _)| Evidence::of_seeds(least)),
         failed,
@@ -222,29 +137,39 @@ pub fn compare_study(table: &StudyTable, question: &StudyQuestion) -> Result<Stu
     })
 }
 
-fn find_axis(table: &StudyTable, axis: &str) -> Result<usize, CompareError> {
-    let missing = || CompareError::Axis { axis: axis.to_owned(), known: table.axes.clone() };
-    table.axis(axis).ok_or_else(missing)
+fn find_axis(table: &StudyTable, axis: &str) -> Result<usize, RunError> {
+    table.axis(axis).ok_or_else(|| {
+        let known = || table.axes.iter().map(String::as_str);
+        let problem = format!("the campaign has no axis `{axis}`; its axes are {}", listed(known()));
+        RunError::request(problem).with_maybe_hint(suggestion(axis, known()))
+    })
 }
 
-fn axis_of(table: &StudyTable, question: &StudyQuestion) -> Result<usize, CompareError> {
-    match (&question.by, table.axes.as_slice()) {
+fn axis_of(table: &StudyTable, options: &CompareOptions) -> Result<usize, RunError> {
+    match (&options.by, table.axes.as_slice()) {
         (Some(axis), _) => find_axis(table, axis),
         (None, [_]) => Ok(0),
-        (None, _) => {
-            table.axis("policy").ok_or_else(|| CompareError::WhichAxis { known: table.axes.clone() })
-        }
+        (None, axes) => table.axis("policy").ok_or_else(|| {
+            let known = listed(axes.iter().map(String::as_str));
+            RunError::request(format!("the campaign has several axes ({known}); select one"))
+                .with_maybe_hint(axes.first().map(|axis| format!("use `--by {axis}`")))
+        }),
     }
 }
 
-fn measures_of(table: &StudyTable, question: &StudyQuestion) -> Result<Vec<(String, usize)>, CompareError> {
-    if question.measures.is_empty() {
+fn listed<'a>(known: impl Iterator<Item = &'a str>) -> String {
+    known.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+fn measures_of(table: &StudyTable, options: &CompareOptions) -> Result<Vec<(String, usize)>, RunError> {
+    if options.measures.is_empty() {
         return Ok(table.measures.iter().cloned().zip(0..).collect());
     }
-    let found = question.measures.iter().map(|wanted| {
-        let near = || table.nearest_measure(wanted).map(str::to_owned);
-        let missing = || CompareError::Measure { measure: wanted.clone(), near: near() };
-        table.measure(wanted).map(|at| (wanted.clone(), at)).ok_or_else(missing)
+    let found = options.measures.iter().map(|wanted| {
+        table.measure(wanted).map(|at| (wanted.clone(), at)).ok_or_else(|| {
+            let near = table.nearest_measure(wanted).map(|near| format!("did you mean `{near}`?"));
+            RunError::request(format!("the campaign has no measure `{wanted}`")).with_maybe_hint(near)
+        })
     });
     found.collect()
 }
@@ -258,9 +183,9 @@ fn contrast(
     baseline: &Runs<'_>,
     variant: &Runs<'_>,
     measure: usize,
-    question: &StudyQuestion,
+    options: &CompareOptions,
 ) -> Contrast {
-    let said = |cell: Contrast, note: String| Contrast { note: Some(note), ..cell };
+    let noted = |cell: Contrast, note: String| Contrast { note: Some(note), ..cell };
     let growing = |rows: &Runs<'_>| rows.values().filter(|row| done(row) && row.unstable).count();
     let (grow_a, grow_b) = (growing(baseline), growing(variant));
     if grow_a + grow_b > 0 {
@@ -268,7 +193,7 @@ fn contrast(
         let note = format!(
             "no mean: the backlog grows (unstable) in {grow_a} of {runs_a} runs of the baseline, {grow_b} of {runs_b} of the variant"
         );
-        return said(cell, note);
+        return noted(cell, note);
     }
     let mut pairs: Vec<(&StudyRow, &StudyRow)> =
         baseline.iter().filter_map(|(seed, row)| Some((*row, *variant.get(seed)?))).collect();
@@ -277,38 +202,36 @@ fn contrast(
         pairs.iter().filter(|(a, b)| done(a) && done(b) && a.outcomes != b.outcomes).copied().collect();
     let mut notes = Vec::new();
     let ran_whole = |(a, b): &(&StudyRow, &StudyRow)| done(a) && done(b);
+    let (all, unlike_count) = (pairs.len(), unlike.len());
     if let Some(first) = pairs.iter().find(|pair| !ran_whole(pair)) {
         let failed = pairs.iter().filter(|pair| !ran_whole(pair)).count();
         let seed = first.0.seed;
-        if question.charge.is_none() {
+        if options.charge.is_none() {
             let note = format!(
-                "refused: a run failed in {failed} of {} pairs (seed {seed}); `--charge leave-out` leaves such pairs out",
-                pairs.len()
+                "refused: a run failed in {failed} of {all} pairs (seed {seed}); `--charge leave-out` leaves such pairs out"
             );
-            return said(cell, note);
+            return noted(cell, note);
         }
         pairs.retain(ran_whole);
         notes.push(format!("{failed} pairs left out: a run failed (seed {seed})"));
     }
     if let Some(first) = unlike.first() {
         let which = format!("{} (seed {})", unlike_outcomes(first.0, first.1), first.0.seed);
-        if question.charge.is_none() {
+        if options.charge.is_none() {
             let note = format!(
-                "refused: outcomes differ in {} of {} pairs: {which}; choose how such jobs count with `--charge`",
-                unlike.len(),
-                pairs.len()
+                "refused: outcomes differ in {unlike_count} of {all} pairs: {which}; choose how such jobs count with `--charge`"
             );
-            return said(cell, note);
+            return noted(cell, note);
         }
         pairs.retain(|(a, b)| a.outcomes == b.outcomes);
-        notes.push(format!("{} pairs left out: {which}", unlike.len()));
+        notes.push(format!("{unlike_count} pairs left out: {which}"));
     }
     let (mut a, mut b) = (Vec::new(), Vec::new());
     let unfinite = |row: &StudyRow| row.values[measure].is_some_and(|value| !value.is_finite());
     let odd = pairs.iter().filter(|(a, b)| unfinite(a) || unfinite(b)).count();
     if odd > 0 {
         notes.insert(0, format!("no mean: a value in {odd} of {} pairs is not a finite number", pairs.len()));
-        return said(cell, notes.join("; "));
+        return noted(cell, notes.join("; "));
     }
     for (left, right) in &pairs {
         if let (Some(left), Some(right)) = (left.values[measure], right.values[measure]) {
@@ -329,21 +252,18 @@ fn contrast(
         b.truncate(1);
     }
     let cell = Contrast { one_run: each_one, ..cell };
-    if a.len() > 1 && a == b {
-        let mean = a.iter().sum::<f64>() / a.len() as f64;
-        let cell = cell.same(a.len(), mean, Evidence::of_seeds(a.len()));
-        return Contrast { note: (!notes.is_empty()).then(|| notes.join("; ")), ..cell };
-    }
-    let cell = match paired(&a, &b, question.level) {
-        Some(found) => cell.with_paired(&found),
-        None => {
-            if a.len() == 1 && !each_one {
-                notes.push("one pair: no interval".to_owned());
-            }
-            let (mean_a, mean_b) = (a.first().copied(), b.first().copied());
-            let difference = mean_a.zip(mean_b).map(|(a, b)| b - a);
-            Contrast { pairs: a.len(), baseline_mean: mean_a, variant_mean: mean_b, difference, ..cell }
+    let evidence = Evidence::of_seeds(a.len());
+    let cell = if a.len() > 1 && a == b {
+        cell.same(a.len(), a.iter().sum::<f64>() / a.len() as f64, evidence)
+    } else if let Some(found) = paired(&a, &b, options.level) {
+        cell.with_effect(a.len(), &found, evidence)
+    } else {
+        if a.len() == 1 && !each_one {
+            notes.push("one pair: no interval".to_owned());
         }
+        let (mean_a, mean_b) = (a.first().copied(), b.first().copied());
+        let difference = mean_a.zip(mean_b).map(|(a, b)| b - a);
+        Contrast { pairs: a.len(), baseline_mean: mean_a, variant_mean: mean_b, difference, ..cell }
     };
     Contrast { note: (!notes.is_empty()).then(|| notes.join("; ")), ..cell }
 }

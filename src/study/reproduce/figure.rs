@@ -4,11 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::file::{ClaimOnPage, Labels, Wrong, side};
-use super::labels;
-use crate::model::nearest;
+use super::file::{Labels, side};
+use crate::model::suggestion;
 use crate::study::campaign::Campaign;
-use crate::study::claims::{Expects, Side};
+use crate::study::claims::{Claim, ClaimError, Expects, Side, axis_at, check_labels, refuse};
 
 /// A figure of a page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -77,25 +76,36 @@ enum Ids {
 /// The kinds of figures.
 const KINDS: [&str; 2] = ["curves", "gains"];
 
-fn wrong<T>(said: String, hint: impl Into<String>) -> Result<T, Wrong> {
-    Err((format!("a figure: {said}"), Some(hint.into())))
-}
+/// What is shown in hints on incomplete figures.
+const SEE: &str = "docs/papers.md says what a figure is made of";
 
 /// Reads the figure at a line of a page with these claims and, before it, these figures.
 pub(super) fn read(
     keys: FigureKeys,
     line: usize,
-    claims: &[ClaimOnPage],
+    claims: &[Claim],
     before: &[Figure],
-) -> Result<Figure, Wrong> {
+) -> Result<Figure, ClaimError> {
+    let shows = contents(&keys, claims).map_err(|error| error.of("a figure"))?;
+    if let Shows::Curves { campaign, along, by, .. } = &shows {
+        check_measured(campaign, claims)?;
+        if by.as_ref() == Some(along) {
+            let problem = format!("a figure: `by` is the axis of `along`, `{along}`");
+            return refuse(problem, "leave `by` out, or name another axis");
+        }
+    }
+    let name = name_of(keys.name, &shows, before).map_err(|error| error.of("a figure"))?;
+    Ok(Figure { name, shows, caption: keys.caption.unwrap_or_default(), line })
+}
+
+fn contents(keys: &FigureKeys, claims: &[Claim]) -> Result<Shows, ClaimError> {
     let kind = keys.kind.as_deref().unwrap_or(KINDS[0]);
     let curves = match kind {
         "curves" => true,
         "gains" => false,
         _ => {
-            let hint = nearest(kind, KINDS)
-                .map_or_else(|| KINDS.join(", "), |near| format!("did you mean `{near}`?"));
-            return wrong(format!("there is no kind `{kind}`"), hint);
+            let hint = suggestion(kind, KINDS).unwrap_or_else(|| KINDS.join(", "));
+            return refuse(format!("there is no kind `{kind}`"), hint);
         }
     };
     let of_curves = [
@@ -111,63 +121,51 @@ pub(super) fn read(
         false => (&of_gains[..1], &of_curves[..]),
     };
     if let Some((key, _)) = foreign.iter().find(|(_, given)| *given) {
-        let other = KINDS[usize::from(curves)];
-        return wrong(
-            format!("`{key}` is not of `kind = \"{kind}\"`"),
-            format!("leave it out, or write `kind = \"{other}\"`"),
-        );
+        let hint = format!("leave it out, or write `kind = \"{}\"`", KINDS[usize::from(curves)]);
+        return refuse(format!("`{key}` is not of `kind = \"{kind}\"`"), hint);
     }
     let caption = ("caption", keys.caption.is_some());
     if let Some((key, _)) = needed.iter().chain([&caption]).find(|(_, given)| !given) {
-        return wrong(format!("it has no `{key}`"), "docs/papers.md says what a figure is made of");
+        return refuse(format!("it has no `{key}`"), SEE);
     }
-    let shows = match (keys.campaign, keys.measure, keys.along, keys.claims) {
+    match (keys.campaign.clone(), keys.measure.clone(), keys.along.clone(), &keys.claims) {
         (Some(campaign), Some(measure), Some(along), _) => {
-            measured(&campaign, claims)?;
-            if keys.by.as_ref() == Some(&along) {
-                return wrong(
-                    format!("`by` is the axis of `along`, `{along}`"),
-                    "leave `by` out, or name another axis",
-                );
-            }
-            Shows::Curves { campaign, measure, of: side(keys.of.unwrap_or_default()), along, by: keys.by }
+            let of = side(keys.of.clone().unwrap_or_default());
+            Ok(Shows::Curves { campaign, measure, of, along, by: keys.by.clone() })
         }
         (.., Some(ids)) => {
-            let ids = meant(ids, claims)?;
-            let labels = keys.labels.unwrap_or_default();
+            let ids = selected(ids, claims)?;
+            let labels = keys.labels.clone().unwrap_or_default();
             if let Some(id) = labels.keys().find(|id| !ids.contains(id)) {
-                let hint = nearest(id, ids.iter().map(String::as_str)).map_or_else(
-                    || "`labels` has the ids of claims of this figure".to_owned(),
-                    |near| format!("did you mean `{near}`?"),
-                );
-                return wrong(format!("`labels` names `{id}`, which is not in it"), hint);
+                let near = suggestion(id, ids.iter().map(String::as_str));
+                let hint = near.unwrap_or_else(|| "`labels` has the ids of claims of this figure".to_owned());
+                return refuse(format!("`labels` names `{id}`, which is not in it"), hint);
             }
-            Shows::Gains { claims: ids, labels }
+            Ok(Shows::Gains { claims: ids, labels })
         }
-        _ => return wrong("it shows nothing".to_owned(), "docs/papers.md says what a figure is made of"),
-    };
-    let name = match keys.name {
-        Some(name) if is_file_name(&name) => name,
-        Some(name) => {
-            return wrong(
-                format!("`name = \"{name}\"` is not a file name"),
-                "letters, digits, `-`, `_` and `.` may be in it",
-            );
+        _ => refuse("it shows nothing", SEE),
+    }
+}
+
+fn name_of(written: Option<String>, shows: &Shows, before: &[Figure]) -> Result<String, ClaimError> {
+    let name = match (written, shows) {
+        (Some(name), _) if is_file_name(&name) => name,
+        (Some(name), _) => {
+            let hint = "letters, digits, `-`, `_` and `.` may be in it";
+            return refuse(format!("`name = \"{name}\"` is not a file name"), hint);
         }
-        None => match &shows {
-            Shows::Curves { campaign, measure, .. } => {
-                plain(&format!("{}-{measure}", campaign.trim_end_matches(".toml")))
-            }
-            Shows::Gains { .. } => "gains".to_owned(),
-        },
+        (None, Shows::Curves { campaign, measure, .. }) => {
+            plain(&format!("{}-{measure}", campaign.trim_end_matches(".toml")))
+        }
+        (None, Shows::Gains { .. }) => "gains".to_owned(),
     };
-    if let Some(other) = before.iter().find(|other| other.name.eq_ignore_ascii_case(&name)) {
-        return wrong(
+    match before.iter().find(|other| other.name.eq_ignore_ascii_case(&name)) {
+        Some(other) => refuse(
             format!("its file would be `{name}`, as that of the figure at line {}", other.line),
             "give it another name: `name = \"...\"`",
-        );
+        ),
+        None => Ok(name),
     }
-    Ok(Figure { name, shows, caption: keys.caption.unwrap_or_default(), line })
 }
 
 /// A text in a form that is valid in the name of a file.
@@ -181,40 +179,37 @@ fn is_file_name(name: &str) -> bool {
 }
 
 /// Checks that a claim is measured by a campaign.
-fn measured(campaign: &str, claims: &[ClaimOnPage]) -> Result<(), Wrong> {
+fn check_measured(campaign: &str, claims: &[Claim]) -> Result<(), ClaimError> {
     let measured = || claims.iter().filter_map(|claim| claim.campaign.as_deref());
     if measured().any(|known| known == campaign) {
         return Ok(());
     }
-    let hint = nearest(campaign, measured()).map_or_else(
-        || "a figure shows what a claim is measured by".to_owned(),
-        |near| format!("did you mean `{near}`?"),
-    );
-    Err((format!("no claim names the campaign `{campaign}`"), Some(hint)))
+    let hint = suggestion(campaign, measured());
+    let hint = hint.unwrap_or_else(|| "a figure shows what a claim is measured by".to_owned());
+    refuse(format!("no claim names the campaign `{campaign}`"), hint)
 }
 
 /// The ids of the selected claims on greatest gains, in the order of the figure, each once.
-fn meant(ids: Ids, claims: &[ClaimOnPage]) -> Result<Vec<String>, Wrong> {
+fn selected(ids: &Ids, claims: &[Claim]) -> Result<Vec<String>, ClaimError> {
     let ids = match ids {
-        Ids::One(id) => vec![id],
+        Ids::One(id) => std::slice::from_ref(id),
         Ids::Several(ids) => ids,
     };
-    let of_gains = |claim: &&ClaimOnPage| matches!(claim.expects, Expects::UpTo { .. });
+    let of_gains = |claim: &&Claim| matches!(claim.expects, Expects::UpTo { .. });
     let mut found: Vec<String> = Vec::new();
     let hint = "a figure of gains is of claims with `relation = \"gains-up-to\"`";
-    for id in &ids {
-        let all: Vec<&ClaimOnPage> = match id.strip_suffix('*') {
+    for id in ids {
+        let all: Vec<&Claim> = match id.strip_suffix('*') {
             Some(prefix) => claims.iter().filter(|claim| claim.id.starts_with(prefix)).collect(),
             None => claims.iter().filter(|claim| claim.id == *id).collect(),
         };
         if all.is_empty() {
-            let near = nearest(id.trim_end_matches('*'), claims.iter().map(|claim| claim.id.as_str()));
-            let hint = near.map_or_else(|| hint.to_owned(), |near| format!("did you mean `{near}`?"));
-            return wrong(format!("there is no claim `{id}`"), hint);
+            let near = suggestion(id.trim_end_matches('*'), claims.iter().map(|claim| claim.id.as_str()));
+            return refuse(format!("there is no claim `{id}`"), near.unwrap_or_else(|| hint.to_owned()));
         }
-        let gains: Vec<&ClaimOnPage> = all.into_iter().filter(of_gains).collect();
+        let gains: Vec<&Claim> = all.into_iter().filter(of_gains).collect();
         if gains.is_empty() {
-            return wrong(format!("claim `{id}` is not on a greatest gain"), hint);
+            return refuse(format!("claim `{id}` is not on a greatest gain"), hint);
         }
         for claim in gains {
             if !found.contains(&claim.id) {
@@ -222,38 +217,21 @@ fn meant(ids: Ids, claims: &[ClaimOnPage]) -> Result<Vec<String>, Wrong> {
             }
         }
     }
-    if found.is_empty() {
-        return wrong("`claims` names none".to_owned(), hint);
-    }
-    Ok(found)
+    if found.is_empty() { refuse("`claims` names none", hint) } else { Ok(found) }
 }
 
 /// Checks that the axes and labels that a figure names exist.
-pub(super) fn fits(shows: &Shows, campaign: &Campaign) -> Result<(), Wrong> {
+pub(super) fn check_figure(shows: &Shows, campaign: &Campaign) -> Result<(), ClaimError> {
     let Shows::Curves { of, along, by, .. } = shows else { return Ok(()) };
     let axes: Vec<&str> = campaign.axes().collect();
-    let place = |axis: &String| {
-        axes.iter().position(|known| known == axis).ok_or_else(|| {
-            let said =
-                format!("a figure: the campaign has no axis `{axis}`; its axes are {}", axes.join(", "));
-            let near = nearest(axis, axes.iter().copied());
-            (said, near.map(|near| format!("did you mean `{near}`?")))
-        })
-    };
     for axis in [Some(along), by.as_ref()].into_iter().flatten() {
-        place(axis)?;
+        axis_at(&axes, axis, "")?;
     }
     for (axis, wanted) in of {
-        let at = place(axis)?;
-        let known = labels(campaign, at);
-        if let Some(label) = wanted.iter().find(|label| !known.contains(label)) {
-            let said = format!("a figure: axis `{axis}` has no `{label}`; it has {}", known.join(", "));
-            let near = nearest(label, known.iter().map(String::as_str));
-            return Err((said, near.map(|near| format!("did you mean `{near}`?"))));
-        }
+        check_labels(axis, wanted, &campaign.labels(axis_at(&axes, axis, "")?))?;
         if wanted.is_empty() {
             let hint = format!("name labels of `{axis}`, or leave it out to draw them all");
-            return Err((format!("a figure: `of` names no label of axis `{axis}`"), Some(hint)));
+            return refuse(format!("`of` names no label of axis `{axis}`"), hint);
         }
     }
     Ok(())

@@ -1,6 +1,6 @@
 //! Reads `claims.toml`: published statements with their sources.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
@@ -9,8 +9,8 @@ use toml::Spanned;
 
 use super::figure::{self, Figure, FigureKeys};
 use crate::experiment::RunError;
-use crate::model::nearest;
-use crate::study::claims::{Claim, Expects, Side};
+use crate::model::suggestion;
+use crate::study::claims::{Claim, ClaimError, Expects, Side, refuse};
 
 /// The name of the file in the folder of a paper.
 pub(super) const NAME: &str = "claims.toml";
@@ -26,33 +26,6 @@ pub struct Paper {
     pub papers: BTreeMap<String, String>,
     /// The figures.
     pub figures: Vec<Figure>,
-}
-
-/// A claim as its page shows it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ClaimOnPage {
-    /// The id of the claim.
-    pub id: String,
-    /// Key of the paper.
-    pub paper: Option<String>,
-    /// The heading of its section.
-    pub group: Option<String>,
-    /// Its place in the paper.
-    pub source: String,
-    /// The statement in a sentence.
-    pub says: String,
-    /// The statement about the measure.
-    pub expects: Expects,
-    /// The campaign that measures it.
-    pub campaign: Option<String>,
-    /// The reason why it cannot be compared, if the file gives one.
-    pub not_comparable: Option<String>,
-    /// Its line in the file.
-    #[serde(skip)]
-    pub line: usize,
-    /// The claim to be judged.
-    #[serde(skip)]
-    pub claim: Claim,
 }
 
 #[derive(Debug, Deserialize)]
@@ -147,8 +120,14 @@ pub(super) fn side(labels: BTreeMap<String, Labels>) -> Side {
 /// The keys for the statement of a claim about a measure.
 const RELATIONS: [&str; 6] = ["below", "above", "within", "falling", "rising", "gains-up-to"];
 
+/// The error of a claim or figure at a line of `claims.toml` in `folder`.
+pub(super) fn at_line(folder: &Path, line: usize, error: &ClaimError) -> RunError {
+    RunError::request(format!("{}:{line}: {error}", folder.join(NAME).display()))
+        .with_maybe_hint(error.hint())
+}
+
 /// Reads `claims.toml` in `folder`.
-pub(super) fn read(folder: &Path) -> Result<(Paper, Vec<ClaimOnPage>), RunError> {
+pub(super) fn read(folder: &Path) -> Result<(Paper, Vec<Claim>), RunError> {
     let path = folder.join(NAME);
     let text = fs::read_to_string(&path).map_err(|error| {
         RunError::request(format!("`{}` cannot be read: {error}", path.display()))
@@ -162,26 +141,11 @@ pub(super) fn read(folder: &Path) -> Result<(Paper, Vec<ClaimOnPage>), RunError>
     })?;
     let papers: BTreeMap<String, String> =
         keys.paper.into_iter().map(|(key, paper)| (key, paper.cite)).collect();
-    let mut ids = BTreeSet::new();
-    let mut claims = Vec::new();
+    let mut claims: Vec<Claim> = Vec::new();
     for claim in keys.claim {
         let line = line_of(claim.span().start);
-        let claim = checked(claim.into_inner(), line, &papers).map_err(|(said, hint)| {
-            let refused = RunError::request(format!("{}:{line}: {said}", path.display()));
-            match hint {
-                Some(hint) => refused.with_hint(hint),
-                None => refused,
-            }
-        })?;
-        if !ids.insert(claim.id.clone()) {
-            return Err(RunError::request(format!(
-                "{}:{line}: there is another claim `{}`",
-                path.display(),
-                claim.id
-            ))
-            .with_hint("an `id` is unique in its file"));
-        }
-        claims.push(claim);
+        let claim = claim_of(claim.into_inner(), line, &papers, &claims);
+        claims.push(claim.map_err(|error| at_line(folder, line, &error))?);
     }
     if claims.is_empty() {
         return Err(RunError::request(format!("{}: there is no claim in it", path.display()))
@@ -190,78 +154,66 @@ pub(super) fn read(folder: &Path) -> Result<(Paper, Vec<ClaimOnPage>), RunError>
     let mut figures: Vec<Figure> = Vec::new();
     for keys in keys.figure {
         let line = line_of(keys.span().start);
-        let figure = figure::read(keys.into_inner(), line, &claims, &figures).map_err(|(said, hint)| {
-            RunError::request(format!("{}:{line}: {said}", path.display())).with_maybe_hint(hint)
-        })?;
-        figures.push(figure);
+        let figure = figure::read(keys.into_inner(), line, &claims, &figures);
+        figures.push(figure.map_err(|error| at_line(folder, line, &error))?);
     }
     let paper = Paper { title: keys.title, text: keys.text, papers, figures };
     Ok((paper, claims))
 }
 
-/// A problem, and a hint.
-pub(super) type Wrong = (String, Option<String>);
-
-fn checked(keys: ClaimKeys, line: usize, papers: &BTreeMap<String, String>) -> Result<ClaimOnPage, Wrong> {
-    let wrong = |said: String, hint: &str| (said, Some(hint.to_owned()));
+/// Reads the claim at a line of a page with these papers and, before it, these claims.
+fn claim_of(
+    keys: ClaimKeys,
+    line: usize,
+    papers: &BTreeMap<String, String>,
+    before: &[Claim],
+) -> Result<Claim, ClaimError> {
     let Some(id) = keys.id.clone() else {
-        return Err(wrong("a claim without an `id`".to_owned(), "give it a short name: `id = \"...\"`"));
+        return refuse("a claim without an `id`", "give it a short name: `id = \"...\"`");
     };
-    let named = |said: &str| format!("claim `{id}`: {said}");
+    let claim = named(&id, keys, line, papers).map_err(|error| error.of(&format!("claim `{id}`")))?;
+    if before.iter().any(|other| other.id == id) {
+        return refuse(format!("there is another claim `{id}`"), "an `id` is unique in its file");
+    }
+    Ok(claim)
+}
+
+fn named(
+    id: &str,
+    keys: ClaimKeys,
+    line: usize,
+    papers: &BTreeMap<String, String>,
+) -> Result<Claim, ClaimError> {
     let Some(source) = keys.source.clone().filter(|source| !source.trim().is_empty()) else {
-        let hint = "give its place in the paper: `source = \"Table 2.3\"`";
-        return Err(wrong(named("it has no `source`"), hint));
+        return refuse("it has no `source`", "give its place in the paper: `source = \"Table 2.3\"`");
     };
     let Some(says) = keys.says.clone() else {
-        return Err(wrong(
-            named("it has no `says`"),
-            "write in a sentence what was published: `says = \"...\"`",
-        ));
+        return refuse("it has no `says`", "write in a sentence what was published: `says = \"...\"`");
     };
     if let Some(paper) = keys.paper.as_ref().filter(|paper| !papers.contains_key(*paper)) {
-        let near = nearest(paper, papers.keys().map(String::as_str));
-        let hint = near.map_or_else(
-            || format!("write `[paper.{paper}]` with `cite = \"...\"`"),
-            |near| format!("did you mean `{near}`?"),
-        );
-        return Err((named(&format!("there is no paper `{paper}`")), Some(hint)));
+        let near = suggestion(paper, papers.keys().map(String::as_str));
+        let hint = near.unwrap_or_else(|| format!("write `[paper.{paper}]` with `cite = \"...\"`"));
+        return refuse(format!("there is no paper `{paper}`"), hint);
     }
     let measures = match (keys.measure.clone(), keys.measures.clone()) {
         (Some(_), Some(_)) => {
-            return Err(wrong(
-                named("both `measure` and `measures`"),
-                "`measures` is for a row that falls or rises",
-            ));
+            let hint = "`measures` is for a row that falls or rises";
+            return refuse("both `measure` and `measures`", hint);
         }
         (Some(measure), None) => vec![measure],
         (None, measures) => measures.unwrap_or_default(),
     };
-    let expects = expects(&keys, &measures).map_err(|(said, hint)| (named(&said), hint))?;
+    let expects = expects(&keys, &measures)?;
     if keys.campaign.is_some() == measures.is_empty() {
-        return Err(wrong(
-            named("`campaign` and `measure` go together"),
-            "a claim that cannot be measured has neither, and `not_comparable`",
-        ));
+        let hint = "a claim that cannot be measured has neither, and `not_comparable`";
+        return refuse("`campaign` and `measure` go together", hint);
     }
     if keys.campaign.is_none() && keys.not_comparable.is_none() {
         let hint = "give what measures it (`campaign`, `measure`), or what is missing (`not_comparable`)";
-        return Err(wrong(named("nothing measures it"), hint));
+        return refuse("nothing measures it", hint);
     }
-    let (of, than) = (side(keys.of), side(keys.than));
-    let (along, best) = (keys.along, keys.best);
-    let claim = Claim {
-        id: id.clone(),
-        source: source.clone(),
-        says: says.clone(),
-        measures,
-        of,
-        than,
-        expects,
-        along,
-        best,
-    };
-    Ok(ClaimOnPage {
-        id,
+    Ok(Claim {
+        id: id.to_owned(),
         paper: keys.paper,
         group: keys.group,
         source,
@@ -270,49 +222,49 @@ fn checked(keys: ClaimKeys, line: usize, papers: &BTreeMap<String, String>) -> R
         campaign: keys.campaign,
         not_comparable: keys.not_comparable,
         line,
-        claim,
+        measures,
+        of: side(keys.of),
+        than: side(keys.than),
+        along: keys.along,
+        best: keys.best,
     })
 }
 
-fn expects(keys: &ClaimKeys, measures: &[String]) -> Result<Expects, Wrong> {
-    let wrong = |said: String, hint: &str| Err((said, Some(hint.to_owned())));
+fn expects(keys: &ClaimKeys, measures: &[String]) -> Result<Expects, ClaimError> {
     if keys.not_comparable.is_some() {
         return match (&keys.relation, &keys.tolerance) {
             (None, None) => Ok(Expects::Shown { published: keys.published }),
-            _ => wrong(
-                "it is `not_comparable`, and has a `relation` or `tolerance`".to_owned(),
+            _ => refuse(
+                "it is `not_comparable`, and has a `relation` or `tolerance`",
                 "leave these out: there is nothing to judge",
             ),
         };
     }
     match (keys.published, keys.relation.as_deref()) {
-        (Some(_), Some(_)) => wrong(
-            "both `published` and `relation`".to_owned(),
-            "a claim is a number or a relation: make it two",
-        ),
-        (None, None) => wrong(
-            "neither `published` nor `relation`".to_owned(),
+        (Some(_), Some(_)) => {
+            refuse("both `published` and `relation`", "a claim is a number or a relation: make it two")
+        }
+        (None, None) => refuse(
+            "neither `published` nor `relation`",
             "give the number that was published with a `tolerance`, or a `relation`",
         ),
-        (Some(_), None) if !keys.than.is_empty() || keys.by.is_some() || keys.along.is_some() => wrong(
-            "`than`, `by` or `along` beside `published`".to_owned(),
+        (Some(_), None) if !keys.than.is_empty() || keys.by.is_some() || keys.along.is_some() => refuse(
+            "`than`, `by` or `along` beside `published`",
             "these belong to a `relation`, not to a number",
         ),
         (Some(published), None) => match &keys.tolerance {
             Some(Tolerance::Number(tolerance)) if *tolerance >= 0.0 => {
                 Ok(Expects::Value { published, tolerance: *tolerance })
             }
-            Some(Tolerance::Share(text)) => match percent(text) {
-                Some(share) if share >= 0.0 => {
-                    Ok(Expects::Value { published, tolerance: share * published.abs() })
-                }
-                _ => wrong(
+            Some(Tolerance::Share(text)) => match percent(text).filter(|share| *share >= 0.0) {
+                Some(share) => Ok(Expects::Value { published, tolerance: share * published.abs() }),
+                None => refuse(
                     format!("`tolerance = \"{text}\"` is not a share"),
                     "such as `\"5 %\"`, or a number",
                 ),
             },
-            _ => wrong(
-                "`published` without a `tolerance`".to_owned(),
+            _ => refuse(
+                "`published` without a `tolerance`",
                 "give the largest difference that counts as the same: a number, or `\"5 %\"`",
             ),
         },
@@ -320,51 +272,47 @@ fn expects(keys: &ClaimKeys, measures: &[String]) -> Result<Expects, Wrong> {
     }
 }
 
-fn relation(relation: &str, keys: &ClaimKeys, measures: &[String]) -> Result<Expects, Wrong> {
-    let wrong = |said: String, hint: &str| Err((said, Some(hint.to_owned())));
+fn relation(relation: &str, keys: &ClaimKeys, measures: &[String]) -> Result<Expects, ClaimError> {
     if !RELATIONS.contains(&relation) {
-        let near = nearest(relation, RELATIONS);
-        let hint = near.map_or_else(|| RELATIONS.join(", "), |near| format!("did you mean `{near}`?"));
-        return wrong(format!("there is no relation `{relation}`"), &hint);
+        let hint = suggestion(relation, RELATIONS).unwrap_or_else(|| RELATIONS.join(", "));
+        return refuse(format!("there is no relation `{relation}`"), hint);
     }
     let row = matches!(relation, "falling" | "rising");
     if row && (measures.len() < 2 || !keys.than.is_empty()) {
-        return wrong(
+        return refuse(
             format!("`relation = \"{relation}\"` is of a row of measures in the same runs"),
             "give two `measures` or more, and no `than`",
         );
     }
     if !row && (measures.len() != 1 || keys.than.is_empty()) {
-        return wrong(
+        return refuse(
             format!("`relation = \"{relation}\"` is of one measure of some runs against that of others"),
             "give one `measure`, and both `of` and `than`",
         );
     }
     if relation == "gains-up-to" {
-        let share = keys.by.as_deref().and_then(percent);
-        return match (share, &keys.along) {
+        return match (keys.by.as_deref().and_then(percent), &keys.along) {
             (Some(published), Some(_)) => Ok(Expects::UpTo { published }),
-            (None, _) => wrong(
-                "`gains-up-to` needs the greatest gain as `by`".to_owned(),
-                "such as `by = \"31.88 %\"`",
-            ),
-            (_, None) => wrong(
-                "`gains-up-to` needs an `along`".to_owned(),
+            (None, _) => {
+                refuse("`gains-up-to` needs the greatest gain as `by`", "such as `by = \"31.88 %\"`")
+            }
+            (_, None) => refuse(
+                "`gains-up-to` needs an `along`",
                 "name the axis along which the gain is the greatest, such as `along = \"load\"`",
             ),
         };
     }
     if keys.along.is_some() {
-        return wrong("`along` is for `gains-up-to`".to_owned(), "leave it out");
+        return refuse("`along` is for `gains-up-to`", "leave it out");
     }
     let by = match (&keys.by, relation) {
-        (None, "within") => return wrong("`within` needs a `by`".to_owned(), "such as `by = \"10 %\"`"),
+        (None, "within") => return refuse("`within` needs a `by`", "such as `by = \"10 %\"`"),
         (None, _) => None,
-        (Some(_), "falling" | "rising") => return wrong("a row has no `by`".to_owned(), "leave it out"),
+        (Some(_), "falling" | "rising") => return refuse("a row has no `by`", "leave it out"),
         (Some(text), _) => match range(text) {
             Some(range) => Some(range),
             None => {
-                return wrong(
+                return refuse(
                     format!("`by = \"{text}\"` is neither a share nor a range of shares"),
                     "such as `\"10 %\"` (at least, or at most with `within`) or `\"10..30 %\"`",
                 );

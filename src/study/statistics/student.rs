@@ -17,22 +17,21 @@ pub struct Estimate {
     pub high: f64,
 }
 
-/// The difference `b - a` of two measures taken in pairs.
+/// The difference `b - a` of two means taken in pairs, with its interval.
 #[derive(Copy, Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Paired {
-    /// The number of pairs.
-    pub n: usize,
+pub struct Effect {
     /// Mean of `a`.
     pub mean_a: f64,
     /// Mean of `b`.
     pub mean_b: f64,
-    /// Mean of `b - a`.
+    /// Their difference, the mean of `b - a`.
     pub difference: f64,
     /// Lower end of the interval of the difference.
     pub low: f64,
     /// Upper end of the interval of the difference.
     pub high: f64,
-    /// The probability of a difference at least as large if there is none in truth (two-sided).
+    /// The probability of a difference at least as large if there is none in truth (two-sided); of a bootstrap, 1 minus
+    /// the lowest level at which its interval contains zero.
     pub p_value: f64,
 }
 
@@ -51,7 +50,7 @@ pub fn mean_interval(values: &[f64], level: f64) -> Option<Estimate> {
 /// interval is that number, and the p value is 1 if it is zero and 0 otherwise.
 ///
 /// `None` if the two differ in length, and where [`mean_interval`] gives none.
-pub fn paired(a: &[f64], b: &[f64], level: f64) -> Option<Paired> {
+pub fn paired(a: &[f64], b: &[f64], level: f64) -> Option<Effect> {
     if a.len() != b.len() {
         return None;
     }
@@ -65,7 +64,7 @@ pub fn paired(a: &[f64], b: &[f64], level: f64) -> Option<Paired> {
     };
     let (mean_a, mean_b) = (Statistics::mean(a), Statistics::mean(b));
     let (low, high) = (difference - half, difference + half);
-    Some(Paired { n: a.len(), mean_a, mean_b, difference, low, high, p_value })
+    Some(Effect { mean_a, mean_b, difference, low, high, p_value })
 }
 
 /// The mean and its standard error.

@@ -1,8 +1,10 @@
 //! Resampling of a single log in blocks of whole weeks.
 
+use std::ops::AddAssign;
+
 use serde::{Deserialize, Serialize};
 
-use super::student;
+use super::student::{self, Effect};
 use crate::workload::random::Stream;
 
 /// The sums over the jobs submitted in one week, under both variants.
@@ -16,6 +18,29 @@ pub struct Week {
     pub sum_b: f64,
 }
 
+impl AddAssign for Week {
+    fn add_assign(&mut self, other: Self) {
+        self.jobs += other.jobs;
+        self.sum_a += other.sum_a;
+        self.sum_b += other.sum_b;
+    }
+}
+
+impl Week {
+    fn total(weeks: &[Self]) -> Self {
+        let mut total = Self::default();
+        weeks.iter().for_each(|week| total += *week);
+        total
+    }
+
+    /// The means over the jobs under both variants; `None` without jobs, or if a sum is not finite.
+    fn means(self) -> Option<(f64, f64)> {
+        let Self { jobs, sum_a, sum_b } = self;
+        (jobs > 0 && sum_a.is_finite() && sum_b.is_finite())
+            .then(|| (sum_a / jobs as f64, sum_b / jobs as f64))
+    }
+}
+
 /// The difference `b - a` of the means over all jobs of one log.
 #[derive(Copy, Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WeekBootstrap {
@@ -25,19 +50,8 @@ pub struct WeekBootstrap {
     pub block: usize,
     /// Jobs that count under both variants.
     pub jobs: u64,
-    /// Mean over the jobs under the first variant.
-    pub mean_a: f64,
-    /// Mean over the jobs under the second variant.
-    pub mean_b: f64,
-    /// Their difference.
-    pub difference: f64,
-    /// Lower end of the interval of the difference.
-    pub low: f64,
-    /// Upper end of the interval of the difference.
-    pub high: f64,
-    /// 1 minus the lowest level at which such an interval contains zero: below 0.05 exactly where the interval of 95 % does not contain
-    /// it.
-    pub p_value: f64,
+    /// The difference. Its p value is below 0.05 exactly where the interval of 95 % does not contain zero.
+    pub effect: Effect,
 }
 
 /// Draws of a bootstrap: enough for a p value of 0.0002, that is, for 0.05 in a table of 250 cells.
@@ -53,8 +67,8 @@ const LEAST_BLOCKS: usize = 5;
 /// order, `(√6 ρ / (1 - ρ²))^(2/3)` times as many (E. Carlstein, Annals of Statistics 14, 1986, with the constant of
 /// overlapping blocks); at most a fifth of the log.
 pub fn block_length(weeks: &[Week]) -> usize {
-    let whole = Sum::of(weeks.iter());
-    let mean = if whole.jobs == 0 { 0.0 } else { (whole.b - whole.a) / whole.jobs as f64 };
+    let whole = Week::total(weeks);
+    let mean = if whole.jobs == 0 { 0.0 } else { (whole.sum_b - whole.sum_a) / whole.jobs as f64 };
     // The difference of each week in excess of its jobs' share of the mean difference.
     let excess: Vec<f64> = weeks.iter().map(|w| w.sum_b - w.sum_a - mean * w.jobs as f64).collect();
     let square: f64 = excess.iter().map(|x| x * x).sum();
@@ -96,7 +110,7 @@ pub fn block_bootstrap(
     if with_jobs / block < LEAST_BLOCKS || draws < 100 {
         return None;
     }
-    let whole = Sum::of(weeks.iter());
+    let whole = Week::total(weeks);
     let (mean_a, mean_b) = whole.means()?;
     let difference = mean_b - mean_a;
     let mut drawn = Vec::with_capacity(draws);
@@ -110,49 +124,20 @@ pub fn block_bootstrap(
     let mut errors: Vec<f64> = drawn.into_iter().map(|drawn| drawn - centre).collect();
     errors.sort_by(f64::total_cmp);
     let outside = outside(1.0 - level, errors.len()).min(errors.len() / 2);
-    Some(WeekBootstrap {
-        weeks: with_jobs,
-        block,
-        jobs: whole.jobs,
-        mean_a,
-        mean_b,
-        difference,
-        low: difference + widen * errors[outside],
-        high: difference + widen * errors[errors.len() - 1 - outside],
-        p_value: p_value(&errors, difference, blocks),
-    })
-}
-
-#[derive(Copy, Clone, Default)]
-struct Sum {
-    jobs: u64,
-    a: f64,
-    b: f64,
-}
-
-impl Sum {
-    fn of<'a>(weeks: impl Iterator<Item = &'a Week>) -> Self {
-        weeks.fold(Self::default(), |sum, week| Self {
-            jobs: sum.jobs + week.jobs,
-            a: sum.a + week.sum_a,
-            b: sum.b + week.sum_b,
-        })
-    }
-
-    fn means(self) -> Option<(f64, f64)> {
-        let jobs = self.jobs as f64;
-        (self.jobs > 0 && self.a.is_finite() && self.b.is_finite()).then(|| (self.a / jobs, self.b / jobs))
-    }
+    let low = difference + widen * errors[outside];
+    let high = difference + widen * errors[errors.len() - 1 - outside];
+    let p_value = p_value(&errors, difference, blocks);
+    let effect = Effect { mean_a, mean_b, difference, low, high, p_value };
+    Some(WeekBootstrap { weeks: with_jobs, block, jobs: whole.jobs, effect })
 }
 
 /// Draws as many weeks as the log has, in blocks that begin anywhere.
-fn draw(weeks: &[Week], block: usize, stream: &mut Stream) -> Sum {
+fn draw(weeks: &[Week], block: usize, stream: &mut Stream) -> Week {
     let mut missing = weeks.len();
-    let mut sum = Sum::default();
+    let mut sum = Week::default();
     while missing > 0 {
         let from = stream.below((weeks.len() - block + 1) as u64) as usize;
-        let part = Sum::of(weeks[from..from + block.min(missing)].iter());
-        sum = Sum { jobs: sum.jobs + part.jobs, a: sum.a + part.a, b: sum.b + part.b };
+        sum += Week::total(&weeks[from..from + block.min(missing)]);
         missing -= block.min(missing);
     }
     sum
@@ -242,17 +227,20 @@ mod tests {
         let weeks: Vec<Week> = pair.into_iter().cycle().take(40).collect();
         let result = bootstrap(&weeks, 1).unwrap();
         assert_eq!((result.weeks, result.block, result.jobs), (40, 4, 200));
-        assert_eq!((result.mean_a, result.mean_b, result.difference), (9.5, 10.5, 1.0));
+        assert_eq!((result.effect.mean_a, result.effect.mean_b, result.effect.difference), (9.5, 10.5, 1.0));
         // All blocks of four weeks are equal, so there is no randomness.
-        assert_eq!((result.low, result.high), (1.0, 1.0));
-        assert!((result.p_value - 2.0 / 500.0).abs() < 1e-12, "the least that 499 draws can say");
+        assert_eq!((result.effect.low, result.effect.high), (1.0, 1.0));
+        assert!((result.effect.p_value - 2.0 / 500.0).abs() < 1e-12, "the least that 499 draws can say");
     }
 
     #[test]
     fn a_difference_of_nothing_is_nothing() {
         let weeks = vec![Week { jobs: 3, sum_a: 7.0, sum_b: 7.0 }; 30];
         let result = bootstrap(&weeks, 1).unwrap();
-        assert_eq!((result.difference, result.low, result.high, result.p_value), (0.0, 0.0, 0.0, 1.0));
+        assert_eq!(
+            (result.effect.difference, result.effect.low, result.effect.high, result.effect.p_value),
+            (0.0, 0.0, 0.0, 1.0)
+        );
     }
 
     #[test]
@@ -301,7 +289,7 @@ mod tests {
             let t = paired(&mean(|w| w.sum_a), &mean(|w| w.sum_b), 0.95).unwrap();
             naive += i32::from(t.low <= truth && truth <= t.high);
             let b = bootstrap(&weeks, trial).unwrap();
-            blocks += i32::from(b.low <= truth && truth <= b.high);
+            blocks += i32::from(b.effect.low <= truth && truth <= b.effect.high);
         }
         assert!((naive - 236).abs() < 50, "independent weeks: {naive} of {trials}");
         assert!(blocks > 340, "blocks: {blocks} of {trials}");
@@ -323,11 +311,15 @@ mod tests {
                 let draw =
                     |level| block_bootstrap(&weeks, level, 499, &mut Stream::new(trial, "test", "draws"));
                 let result = draw(level).unwrap();
-                let outside = result.low > 0.0 || result.high < 0.0;
-                assert_eq!(outside, result.p_value < alpha, "{level}: {result:?}");
-                assert_eq!(result.p_value, draw(0.5).unwrap().p_value, "it does not depend on the level");
+                let outside = result.effect.low > 0.0 || result.effect.high < 0.0;
+                assert_eq!(outside, result.effect.p_value < alpha, "{level}: {result:?}");
+                assert_eq!(
+                    result.effect.p_value,
+                    draw(0.5).unwrap().effect.p_value,
+                    "it does not depend on the level"
+                );
                 missed += u32::from(outside);
-                near += u32::from((result.p_value - alpha).abs() < alpha / 2.0);
+                near += u32::from((result.effect.p_value - alpha).abs() < alpha / 2.0);
             }
         }
         assert!((50..400).contains(&missed) && near > 30, "{missed} of 450 miss zero, {near} nearly");

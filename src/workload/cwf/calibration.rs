@@ -16,13 +16,16 @@ const STEPS: usize = 60;
 /// The relative error at which the load counts as met.
 const NEAR: f64 = 1e-9;
 
-/// The model of a workload, the factor on its arrival times, and its first state.
-pub(super) fn settled(spec: &CwfSpec, seed: u64, entity: &str) -> Result<(Model, f64, State), NamedError> {
-    let model = Model::new(spec);
+/// The model of a workload, with the factor on its arrival times, and its first state.
+pub(super) fn settled(spec: &CwfSpec, seed: u64, entity: &str) -> Result<(Model, State), NamedError> {
+    let mut model = Model::new(spec);
     let state = model.begin(seed, entity);
     let load = match spec.pace {
-        Pace::AsModelled => return Ok((model, 1.0, state)),
-        Pace::Factor(factor) => return Ok((model, factor, state)),
+        Pace::AsModelled => return Ok((model, state)),
+        Pace::Factor(factor) => {
+            model.scale = factor;
+            return Ok((model, state));
+        }
         Pace::Load(load) => load,
     };
     let none = || {
@@ -36,12 +39,12 @@ pub(super) fn settled(spec: &CwfSpec, seed: u64, entity: &str) -> Result<(Model,
         (span > 0.0).then(|| area / (f64::from(spec.procs) * span))
     };
     if !spec.finds_barr() {
-        let scale = natural(spec.arrival.barr).ok_or_else(none)? / load;
-        return Ok((model, scale, state));
+        model.scale = natural(spec.params.arrival.barr).ok_or_else(none)? / load;
+        return Ok((model, state));
     }
     // Positive if jobs arrive too fast; for the same draws, a larger `barr` slows them down.
     let excess = |barr: f64| natural(barr).map(|natural| libm::log(natural / load)).ok_or_else(none);
-    let (low, high) = around(spec.arrival.barr, (LOWEST, highest(spec)), excess)?;
+    let (low, high) = around(spec.params.arrival.barr, (LOWEST, highest(spec)), excess)?;
     let barr = root(low, high, excess)?.ok_or_else(|| {
         let (slow, fast) = (excess(highest(spec)), excess(LOWEST));
         let at = |excess: Result<f64, NamedError>| excess.map_or(0.0, |excess| load * libm::exp(excess));
@@ -53,15 +56,16 @@ pub(super) fn settled(spec: &CwfSpec, seed: u64, entity: &str) -> Result<(Model,
         unreachable(load, &why)
     })?;
     let scale = natural(barr).ok_or_else(none)? / load;
-    let model = model.with_arrivals(barr);
+    model = model.with_arrivals(barr);
+    model.scale = scale;
     let state = model.begin(seed, entity);
-    Ok((model, scale, state))
+    Ok((model, state))
 }
 
 /// The largest `barr` with which drawing gaps terminates.
 fn highest(spec: &CwfSpec) -> f64 {
     let mut barr = HIGHEST;
-    let accepts = |barr| ArrivalParams { barr, ..spec.arrival }.check_draws(|_, _, _| Err(())).is_ok();
+    let accepts = |barr| ArrivalParams { barr, ..spec.params.arrival }.check_draws(|_, _, _| Err(())).is_ok();
     while barr > 2.0 * LOWEST && !accepts(barr) {
         barr *= 0.9;
     }
@@ -73,7 +77,7 @@ fn area(spec: &CwfSpec, model: &Model, mut state: State) -> f64 {
     for _ in 0..spec.jobs.min(PILOT) {
         model.draw_request(&mut state);
     }
-    state.area as f64
+    state.made.area as f64
 }
 
 /// Time between the first and the last arrival of the pilot.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::spec::{CwfSpec, Large, RuntimeSize};
 use crate::model::{Elastic, ElasticCommand, Job};
 use crate::units::{Span, Time};
-use crate::workload::lublin::{ArrivalLaw, ArrivalParams, Clock, RuntimeLaw};
+use crate::workload::lublin::{ArrivalLaw, ArrivalParams, Clock, Made, RuntimeLaw};
 use crate::workload::random::Stream;
 
 /// The purpose of the stream that arrivals are drawn from.
@@ -13,46 +13,42 @@ pub(super) const ARRIVALS: &str = "cwf arrivals";
 
 /// The constant part of a generator.
 #[derive(Clone, Debug)]
-pub(super) struct Model {
+pub struct Model {
     spec: CwfSpec,
     arrival: ArrivalLaw,
     runtime: RuntimeLaw,
+    /// The factor on arrival times.
+    pub(super) scale: f64,
 }
 
 /// The variable part of a generator: all that a mark holds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct State {
+pub struct State {
     arrivals: Stream,
     sizes: Stream,
     runtimes: Stream,
     dedicated: Stream,
     commands: Stream,
-    clock: Clock,
-    /// Number of jobs made so far.
-    pub(super) made: u64,
-    /// Arrival of the first job in seconds, unscaled.
-    pub(super) first: f64,
-    /// Arrival of the latest job in seconds, unscaled.
-    pub(super) last: f64,
-    /// Σ size × run time so far, in processor seconds.
-    pub(super) area: u128,
+    pub(super) clock: Clock,
+    pub(super) made: Made,
 }
 
 impl Model {
+    /// The model with unscaled arrival times.
     pub(super) fn new(spec: &CwfSpec) -> Self {
-        let arrival = ArrivalLaw::new(&spec.arrival, spec.start_hour, false);
-        Self { arrival, runtime: RuntimeLaw::new(&spec.runtime), spec: spec.clone() }
+        let arrival = ArrivalLaw::new(&spec.params.arrival, spec.start_hour, false);
+        Self { arrival, runtime: RuntimeLaw::new(&spec.params.runtime), spec: spec.clone(), scale: 1.0 }
     }
 
     /// The arrivals if the scale of ln(gap) is `barr`.
     pub(super) fn arrivals_with(&self, barr: f64) -> ArrivalLaw {
-        self.arrival.with_gaps(&ArrivalParams { barr, ..self.spec.arrival })
+        self.arrival.with_gaps(&ArrivalParams { barr, ..self.spec.params.arrival })
     }
 
     /// The same model with another scale of ln(gap).
     pub(super) fn with_arrivals(mut self, barr: f64) -> Self {
         self.arrival = self.arrivals_with(barr);
-        self.spec.arrival.barr = barr;
+        self.spec.params.arrival.barr = barr;
         self
     }
 
@@ -67,10 +63,7 @@ impl Model {
             dedicated: stream("cwf dedicated jobs"),
             commands: stream("cwf commands"),
             clock: Clock::default(),
-            made: 0,
-            first: 0.0,
-            last: 0.0,
-            area: 0,
+            made: Made::default(),
         };
         self.draw_arrival(&mut state);
         state
@@ -78,36 +71,18 @@ impl Model {
 
     /// The scale of ln(gap).
     pub(super) const fn barr(&self) -> f64 {
-        self.spec.arrival.barr
+        self.spec.params.arrival.barr
     }
 
-    /// The arrival of the next job in seconds, unscaled; `None` after the last.
-    pub(super) fn pending(&self, state: &State) -> Option<f64> {
-        (state.made < self.spec.jobs).then_some(state.clock.arrival)
-    }
-
-    /// Draws only the arrival of the next job; false after the last.
-    pub(super) fn pass(&self, state: &mut State) -> bool {
-        let Some(arrival) = self.pending(state) else { return false };
-        self.draw_arrival(state);
-        if state.made == 0 {
-            state.first = arrival;
-        }
-        state.made += 1;
-        state.last = arrival;
-        true
-    }
-
-    /// The next job, if there is one. Its submission is `scale` times its arrival, rounded down to a whole second.
-    pub(super) fn next(&self, state: &mut State, scale: f64) -> Option<Job> {
-        let arrival = self.pending(state)?;
+    /// The next job.
+    pub(super) fn draw(&self, state: &mut State, submit: Time) -> Job {
         let (procs, runtime) = self.draw_request(state);
-        self.pass(state);
-        let submit = Time::from_secs((arrival * scale) as u64);
-        let mut job = Job::rigid(state.made, submit, procs, Span::from_secs(runtime));
+        state.made.count(state.clock.arrival);
+        self.draw_arrival(state);
+        let mut job = Job::rigid(state.made.jobs, submit, procs, Span::from_secs(runtime));
         job.requested_start = self.draw_start(state, submit);
         job.elastic = self.draw_commands(state, submit, runtime);
-        Some(job)
+        job
     }
 
     /// Processors and run time in seconds of the next job.
@@ -119,7 +94,7 @@ impl Model {
             RuntimeSize::Procs => procs,
         };
         let runtime = self.runtime.draw(size, &mut state.runtimes);
-        state.area += u128::from(procs) * u128::from(runtime);
+        state.made.area += u128::from(procs) * u128::from(runtime);
         (procs, runtime)
     }
 
@@ -165,12 +140,5 @@ impl Model {
         let mut commands: Vec<_> = drawn.into_iter().flatten().collect();
         commands.sort_by_key(|command| command.at);
         (!commands.is_empty()).then(|| commands.into())
-    }
-}
-
-impl State {
-    /// True if a workload of `jobs` jobs can be in this state.
-    pub(super) fn is_sound(&self, jobs: u64) -> bool {
-        self.made <= jobs && self.clock.is_sound()
     }
 }

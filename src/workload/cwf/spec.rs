@@ -2,9 +2,7 @@
 
 use crate::model::{MAX_PROCESSORS, Named, NamedError};
 use crate::units::Span;
-use crate::workload::lublin::{
-    ArrivalParams, FACTOR, HOUR, JobParams, Kind, Pace, Parameter, RuntimeParams, of_times,
-};
+use crate::workload::lublin::{FACTOR, HOUR, JobParams, Kind, Pace, Parameter, of_times};
 use crate::workload::spec::{MOST_JOBS, SEED, spec_text};
 use crate::workload::{Field, Key, Reading, Setting, Spec, Word};
 
@@ -77,10 +75,9 @@ pub struct CwfSpec {
     pub within: f64,
     /// Hour of the day at which the workload starts, 0 to 23.
     pub start_hour: u32,
-    /// Run times (table I).
-    pub runtime: RuntimeParams,
-    /// Arrivals (table II). With [`Pace::Load`] and [`Calibrate::Barr`], `barr` is not used.
-    pub arrival: ArrivalParams,
+    /// Run times (table I) and arrivals (table II); those of sizes are not used. With [`Pace::Load`] and
+    /// [`Calibrate::Barr`], neither is `barr`.
+    pub params: JobParams,
 }
 
 /// The parameters that differ between the paper and the model it takes them from.
@@ -119,8 +116,7 @@ impl Default for CwfSpec {
             amount: 0.2,
             within: 2.0,
             start_hour: 0,
-            runtime: params.runtime,
-            arrival: params.arrival,
+            params,
         }
     }
 }
@@ -132,28 +128,21 @@ impl CwfSpec {
         if let Pace::Factor(factor) = self.pace
             && reading.given("load").is_some()
         {
-            let said = "possible beside `load`: both give the arrival rate";
-            return Err(Self::bad("factor", factor, said));
+            let expected = "possible beside `load`: both give the arrival rate";
+            return Err(Self::bad("factor", factor, expected));
         }
         if self.finds_barr()
             && let Some(barr) = reading.given("barr")
         {
-            let said = "possible beside `load`, which it is found for; say `calibrate=gaps` too";
-            return Err(Self::bad("barr", barr, said));
+            let expected = "possible beside `load`, which it is found for; say `calibrate=gaps` too";
+            return Err(Self::bad("barr", barr, expected));
         }
         Ok(())
     }
 
-    /// The parameters that are in tables; those of sizes are not used.
-    fn params(&self) -> JobParams {
-        let sizes = JobParams::reference(Kind::Typeless, 1, None);
-        JobParams { runtime: self.runtime, arrival: self.arrival, ..sizes }
-    }
-
     /// The parameters of run times and arrivals with their values.
     pub fn parameters(&self) -> impl Iterator<Item = (&'static Parameter, f64)> {
-        let params = self.params();
-        of_times().iter().map(move |parameter| (parameter, parameter.get(&params)))
+        of_times().iter().map(move |parameter| (parameter, parameter.get(&self.params)))
     }
 
     /// Allocation units of the machine: the greatest size that a job can draw.
@@ -228,13 +217,11 @@ impl Spec for CwfSpec {
     }
 
     fn read_more(&mut self, reading: &mut Reading) -> Result<(), NamedError> {
-        let mut params = self.params();
         for parameter in of_times() {
             if let Some(value) = reading.take(parameter.key, &parameter.allowed.to_string())? {
-                parameter.set(&mut params, value);
+                parameter.set(&mut self.params, value);
             }
         }
-        (self.runtime, self.arrival) = (params.runtime, params.arrival);
         Ok(())
     }
 
@@ -281,12 +268,12 @@ impl Spec for CwfSpec {
             }
         }
         let fail = |key: &str, value: f64, expected: String| Err(Self::bad(key, value, &expected));
-        self.arrival.check_draws(fail)?;
+        self.params.arrival.check_draws(fail)?;
         let largest = match self.runtime_size {
             RuntimeSize::Units => self.units(),
             RuntimeSize::Procs => self.procs,
         };
-        self.runtime.check_draws(largest, fail)
+        self.params.runtime.check_draws(largest, fail)
     }
 }
 

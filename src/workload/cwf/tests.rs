@@ -131,7 +131,7 @@ fn run_times_depend_on_the_size_as_it_is_read() {
 #[test]
 fn arrivals_follow_the_paper_s_day() {
     let jobs = jobs("cwf[jobs=40000]");
-    let weights = weights(&CwfSpec::default().arrival);
+    let weights = weights(&CwfSpec::default().params.arrival);
     let mut halves = [0.0; 48];
     for job in &jobs {
         halves[(job.submit.micros() / 1_800_000_000 % 48) as usize] += 1.0 / 40_000.0;

@@ -27,7 +27,7 @@ pub enum Types {
 
 /// Sizes: a share of serial jobs; the others are 2^x with x from a two-stage uniform distribution, rounded to a whole
 /// number for a share of them.
-#[derive(Copy, Clone, Debug, PartialEq)]
+#[derive(Copy, Clone, Debug, Default, PartialEq)]
 pub struct SizeParams {
     /// Share of serial jobs among all jobs.
     pub serial: f64,
@@ -44,7 +44,7 @@ pub struct SizeParams {
 }
 
 /// Run times: ln r is Γ(a1, b1) with probability pa × size + pb (limited to the range from 0 to 1), else Γ(a2, b2).
-#[derive(Copy, Clone, Debug, PartialEq)]
+#[derive(Copy, Clone, Debug, Default, PartialEq)]
 pub struct RuntimeParams {
     /// Shape of the short stage.
     pub a1: f64,
@@ -61,7 +61,7 @@ pub struct RuntimeParams {
 }
 
 /// Arrivals: ln gap is Γ(aarr × arar, barr), in a time that runs with the daily cycle Γ(anum, bnum).
-#[derive(Copy, Clone, Debug, PartialEq)]
+#[derive(Copy, Clone, Debug, Default, PartialEq)]
 pub struct ArrivalParams {
     /// Shape of the gaps in the busy hours.
     pub aarr: f64,
@@ -76,7 +76,7 @@ pub struct ArrivalParams {
 }
 
 /// All parameters of one kind of jobs.
-#[derive(Copy, Clone, Debug, PartialEq)]
+#[derive(Copy, Clone, Debug, Default, PartialEq)]
 pub struct JobParams {
     /// Parameters of sizes.
     pub size: SizeParams,
@@ -86,19 +86,9 @@ pub struct JobParams {
     pub arrival: ArrivalParams,
 }
 
-/// The parameters of a workload.
-#[derive(Copy, Clone, Debug, PartialEq)]
-pub enum LublinParams {
-    /// One population.
-    Typeless(JobParams),
-    /// Two populations, each with its own arrivals.
-    Typed {
-        /// Parameters of batch jobs.
-        batch: JobParams,
-        /// Parameters of interactive jobs.
-        active: JobParams,
-    },
-}
+/// The parameters of a workload: of one population, or of two, each with its own arrivals.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LublinParams(pub(super) Vec<(Kind, JobParams)>);
 
 /// The values a parameter can take.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -124,92 +114,45 @@ pub struct Parameter {
     pub doc: &'static str,
     /// The values that are allowed.
     pub allowed: Allowed,
-    /// The reference value for all jobs, on 128 processors.
-    pub typeless: f64,
-    /// The reference value for batch jobs, on 128 processors.
-    pub batch: f64,
-    /// The reference value for interactive jobs, on 128 processors.
-    pub active: f64,
-    field: fn(&mut JobParams) -> &mut f64,
-}
-
-/// A row of [`PARAMETERS`]: typeless, batch, active.
-const fn row(
-    key: &'static str,
-    allowed: Allowed,
+    /// The reference values on 128 processors: for all jobs, batch jobs and interactive jobs.
     values: [f64; 3],
-    doc: &'static str,
     field: fn(&mut JobParams) -> &mut f64,
-) -> Parameter {
-    let [typeless, batch, active] = values;
-    Parameter { key, doc, allowed, typeless, batch, active, field }
 }
 
-/// Every model parameter with its reference values (those of the authors' program, for 128 processors).
-pub static PARAMETERS: [Parameter; 17] = {
-    use Allowed::{Coefficient, Exponent, Positive, Probability, Ratio};
-    [
-        row("serial", Probability, [0.244, 0.2927, 0.1541], "share of serial jobs", |p| &mut p.size.serial),
-        row(
-            "pow2",
-            Probability,
-            [0.576, 0.6686, 0.625],
-            "share of parallel jobs rounded to a power of two",
-            |p| &mut p.size.pow2,
-        ),
-        row("ulow", Exponent, [0.8, 1.2, 1.0], "least log2 of the size of parallel jobs", |p| {
-            &mut p.size.ulow
-        }),
-        row("umed", Exponent, [4.5, 5.0, 3.0], "log2 of the size at which the two stages meet", |p| {
-            &mut p.size.umed
-        }),
-        row("uhi", Exponent, [7.0, 7.0, 5.5], "greatest log2 of the size", |p| &mut p.size.uhi),
-        row("uprob", Probability, [0.86, 0.875, 0.705], "probability of the stage of small sizes", |p| {
-            &mut p.size.uprob
-        }),
-        row("a1", Positive, [4.2, 6.57, 3.8351], "shape of ln(run time), short stage", |p| &mut p.runtime.a1),
-        row("b1", Positive, [0.94, 0.823, 0.6605], "scale of ln(run time), short stage", |p| {
-            &mut p.runtime.b1
-        }),
-        row("a2", Positive, [312.0, 639.1, 7.073], "shape of ln(run time), long stage", |p| {
-            &mut p.runtime.a2
-        }),
-        row("b2", Positive, [0.03, 0.0156, 0.6856], "scale of ln(run time), long stage", |p| {
-            &mut p.runtime.b2
-        }),
-        row(
-            "pa",
-            Coefficient,
-            [-0.0054, -0.003, -0.0118],
-            "probability of the short stage: slope in size",
-            |p| &mut p.runtime.pa,
-        ),
-        row("pb", Coefficient, [0.78, 0.6986, 0.9156], "probability of the short stage: at size 0", |p| {
-            &mut p.runtime.pb
-        }),
-        row(
-            "aarr",
-            Positive,
-            [10.2303, 6.0415, 6.551],
-            "shape of ln(gap between arrivals), busy hours",
-            |p| &mut p.arrival.aarr,
-        ),
-        row("barr", Positive, [0.4871, 0.8531, 0.6621], "scale of ln(gap between arrivals)", |p| {
-            &mut p.arrival.barr
-        }),
-        row(
-            "anum",
-            Positive,
-            [8.1737, 6.1271, 8.9186],
-            "shape of the daily cycle, half-hours after 05:30",
-            |p| &mut p.arrival.anum,
-        ),
-        row("bnum", Positive, [3.9631, 5.274, 3.668], "scale of the daily cycle", |p| &mut p.arrival.bnum),
-        row("arar", Ratio, [1.0225, 1.0519, 0.9797], "gaps of all hours over gaps of busy hours", |p| {
-            &mut p.arrival.arar
-        }),
-    ]
-};
+/// Declares [`PARAMETERS`]: the field of each, its allowed values, its reference values (typeless, batch, active) and its
+/// line of help.
+macro_rules! parameters {
+    ($($group:ident.$key:ident: $allowed:ident $values:tt $doc:literal;)+) => {
+        /// Every model parameter with its reference values (those of the authors' program, for 128 processors).
+        pub static PARAMETERS: [Parameter; 17] = [$(Parameter {
+            key: stringify!($key),
+            doc: $doc,
+            allowed: Allowed::$allowed,
+            values: $values,
+            field: |params| &mut params.$group.$key,
+        }),+];
+    };
+}
+
+parameters! {
+    size.serial: Probability [0.244, 0.2927, 0.1541] "share of serial jobs";
+    size.pow2: Probability [0.576, 0.6686, 0.625] "share of parallel jobs rounded to a power of two";
+    size.ulow: Exponent [0.8, 1.2, 1.0] "least log2 of the size of parallel jobs";
+    size.umed: Exponent [4.5, 5.0, 3.0] "log2 of the size at which the two stages meet";
+    size.uhi: Exponent [7.0, 7.0, 5.5] "greatest log2 of the size";
+    size.uprob: Probability [0.86, 0.875, 0.705] "probability of the stage of small sizes";
+    runtime.a1: Positive [4.2, 6.57, 3.8351] "shape of ln(run time), short stage";
+    runtime.b1: Positive [0.94, 0.823, 0.6605] "scale of ln(run time), short stage";
+    runtime.a2: Positive [312.0, 639.1, 7.073] "shape of ln(run time), long stage";
+    runtime.b2: Positive [0.03, 0.0156, 0.6856] "scale of ln(run time), long stage";
+    runtime.pa: Coefficient [-0.0054, -0.003, -0.0118] "probability of the short stage: slope in size";
+    runtime.pb: Coefficient [0.78, 0.6986, 0.9156] "probability of the short stage: at size 0";
+    arrival.aarr: Positive [10.2303, 6.0415, 6.551] "shape of ln(gap between arrivals), busy hours";
+    arrival.barr: Positive [0.4871, 0.8531, 0.6621] "scale of ln(gap between arrivals)";
+    arrival.anum: Positive [8.1737, 6.1271, 8.9186] "shape of the daily cycle, half-hours after 05:30";
+    arrival.bnum: Positive [3.9631, 5.274, 3.668] "scale of the daily cycle";
+    arrival.arar: Ratio [1.0225, 1.0519, 0.9797] "gaps of all hours over gaps of busy hours";
+}
 
 /// The number of parameters of sizes, which come first in [`PARAMETERS`].
 const OF_SIZES: usize = 6;
@@ -225,11 +168,7 @@ const REFERENCE_LOG2: f64 = 7.0;
 impl Parameter {
     /// The reference value for `kind`, on 128 processors.
     pub const fn reference(&self, kind: Kind) -> f64 {
-        match kind {
-            Kind::Typeless => self.typeless,
-            Kind::Batch => self.batch,
-            Kind::Active => self.active,
-        }
+        self.values[kind as usize]
     }
 
     /// Its value in `params`.
@@ -279,6 +218,16 @@ impl Kind {
             Self::Active => "active-",
         }
     }
+
+    /// The number of its queue: by the convention of the Standard Workload Format 0 for interactive and 1 for batch
+    /// jobs; −1 (unknown) if jobs have no type.
+    pub const fn queue(self) -> i32 {
+        match self {
+            Self::Typeless => -1,
+            Self::Active => 0,
+            Self::Batch => 1,
+        }
+    }
 }
 
 impl JobParams {
@@ -289,12 +238,7 @@ impl JobParams {
     /// jobs), as the authors advise; all are limited to the range from 0 to log2(procs), in order. If `uhi` is given,
     /// `umed` follows it.
     pub fn reference(kind: Kind, procs: u32, uhi: Option<f64>) -> Self {
-        let zero = SizeParams { serial: 0.0, pow2: 0.0, ulow: 0.0, umed: 0.0, uhi: 0.0, uprob: 0.0 };
-        let mut params = Self {
-            size: zero,
-            runtime: RuntimeParams { a1: 0.0, b1: 0.0, a2: 0.0, b2: 0.0, pa: 0.0, pb: 0.0 },
-            arrival: ArrivalParams { aarr: 0.0, barr: 0.0, anum: 0.0, bnum: 0.0, arar: 0.0 },
-        };
+        let mut params = Self::default();
         for parameter in &PARAMETERS {
             parameter.set(&mut params, parameter.reference(kind));
         }
@@ -327,29 +271,29 @@ impl RuntimeParams {
     }
 }
 
+impl Types {
+    /// The kinds of jobs; interactive before batch, the order of jobs with equal arrival times.
+    pub const fn kinds(self) -> &'static [Kind] {
+        match self {
+            Self::Typeless => &[Kind::Typeless],
+            Self::Typed => &[Kind::Active, Kind::Batch],
+        }
+    }
+}
+
 impl LublinParams {
     /// The reference parameters for a machine of `procs` processors.
     pub fn reference(types: Types, procs: u32) -> Self {
-        let of = |kind| JobParams::reference(kind, procs, None);
-        match types {
-            Types::Typeless => Self::Typeless(of(Kind::Typeless)),
-            Types::Typed => Self::Typed { batch: of(Kind::Batch), active: of(Kind::Active) },
-        }
+        Self(types.kinds().iter().map(|kind| (*kind, JobParams::reference(*kind, procs, None))).collect())
     }
 
     /// Whether jobs are distinguished by type.
-    pub const fn types(&self) -> Types {
-        match self {
-            Self::Typeless(_) => Types::Typeless,
-            Self::Typed { .. } => Types::Typed,
-        }
+    pub fn types(&self) -> Types {
+        if self.0.len() == 1 { Types::Typeless } else { Types::Typed }
     }
 
-    /// Each kind of jobs with its parameters; interactive before batch, the order of jobs with equal arrival times.
+    /// Each kind of jobs with its parameters, in the order of [`Types::kinds`].
     pub fn kinds(&self) -> Vec<(Kind, JobParams)> {
-        match self {
-            Self::Typeless(all) => vec![(Kind::Typeless, *all)],
-            Self::Typed { batch, active } => vec![(Kind::Active, *active), (Kind::Batch, *batch)],
-        }
+        self.0.clone()
     }
 }

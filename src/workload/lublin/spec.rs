@@ -57,12 +57,8 @@ impl LublinSpec {
 
     /// The keys of the model's parameters.
     fn parameter_keys(types: Types) -> Vec<String> {
-        let kinds: &[Kind] = match types {
-            Types::Typeless => &[Kind::Typeless],
-            Types::Typed => &[Kind::Batch, Kind::Active],
-        };
-        let keys = |kind: Kind| PARAMETERS.iter().map(move |parameter| key_of(kind, parameter));
-        kinds.iter().copied().flat_map(keys).collect()
+        let keys = |kind: &'static Kind| PARAMETERS.iter().map(move |parameter| key_of(*kind, parameter));
+        types.kinds().iter().rev().flat_map(keys).collect()
     }
 }
 
@@ -138,12 +134,9 @@ impl Spec for LublinSpec {
     }
 
     fn read_more(&mut self, reading: &mut Reading) -> Result<(), NamedError> {
-        let types = self.params.types();
-        let mut take = |kind| take_params(reading, kind, self.procs);
-        self.params = match types {
-            Types::Typeless => LublinParams::Typeless(take(Kind::Typeless)?),
-            Types::Typed => LublinParams::Typed { batch: take(Kind::Batch)?, active: take(Kind::Active)? },
-        };
+        for (kind, params) in self.params.0.iter_mut().rev() {
+            *params = take_params(reading, *kind, self.procs)?;
+        }
         refuse_rest(reading.left().clone(), self)
     }
 

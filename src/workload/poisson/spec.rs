@@ -3,7 +3,7 @@
 use super::{Lengths, Sizes};
 use crate::model::{Distribution, MAX_PROCESSORS, NamedError};
 use crate::units::Span;
-use crate::workload::spec::{MOST_JOBS, SEED, plain_field, spec_text};
+use crate::workload::spec::{MOST_JOBS, SEED, field, spec_text};
 use crate::workload::{Field, Key, Reading, Setting, Spec};
 
 /// The arrival rate of the jobs.
@@ -117,7 +117,10 @@ impl Spec for PoissonSpec {
 }
 
 spec_text!(PoissonSpec);
-plain_field!(Sizes, Lengths);
+field! {
+    Sizes: Self, |sizes| Some(sizes.to_string());
+    Lengths: Self, |lengths| Some(lengths.to_string());
+}
 
 impl PoissonSpec {
     /// Mean gap between submissions, in seconds.

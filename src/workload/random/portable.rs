@@ -121,6 +121,13 @@ macro_rules! functions {
     };
 }
 
+/// Functions that have the same name in libm.
+macro_rules! same_functions {
+    ($($name:ident($($other:ident),*))+) => {
+        functions! { $($name($($other),*) = $name;)+ }
+    };
+}
+
 impl Float for Portable {
     constants! {
         nan = f64::NAN;
@@ -143,41 +150,21 @@ impl Float for Portable {
         classify -> FpCategory;
     }
 
+    same_functions! {
+        floor() ceil() round() trunc() sqrt() exp() exp2() log2() log10() cbrt() hypot(other) sin() cos()
+        tan() asin() acos() atan() atan2(other) sinh() cosh() tanh() asinh() acosh() atanh() copysign(sign)
+    }
+
     functions! {
-        floor() = floor;
-        ceil() = ceil;
-        round() = round;
-        trunc() = trunc;
         abs() = fabs;
         mul_add(a, b) = fma;
         powf(n) = pow;
-        sqrt() = sqrt;
-        exp() = exp;
-        exp2() = exp2;
         ln() = log;
-        log2() = log2;
-        log10() = log10;
         max(other) = fmax;
         min(other) = fmin;
         abs_sub(other) = fdim;
-        cbrt() = cbrt;
-        hypot(other) = hypot;
-        sin() = sin;
-        cos() = cos;
-        tan() = tan;
-        asin() = asin;
-        acos() = acos;
-        atan() = atan;
-        atan2(other) = atan2;
         exp_m1() = expm1;
         ln_1p() = log1p;
-        sinh() = sinh;
-        cosh() = cosh;
-        tanh() = tanh;
-        asinh() = asinh;
-        acosh() = acosh;
-        atanh() = atanh;
-        copysign(sign) = copysign;
     }
 
     fn fract(self) -> Self {

@@ -1,12 +1,15 @@
 //! Input and output data of grid jobs.
 
-use crate::model::{Job, JobId};
-use crate::units::{Bytes, Time};
-use crate::workload::{Mark, Source, SourceError};
+use super::{Shape, Shaped};
+use crate::model::Job;
+use crate::units::Bytes;
+use crate::workload::{Source, SourceError};
 
-/// A source of jobs submitted at the portal: each needs `input` bytes at its site and sends `output` bytes back.
-pub struct Carrying {
-    inner: Box<dyn Source>,
+/// A source of jobs submitted at the portal: each needs input data at its site and sends output data back.
+pub type Carrying = Shaped<Data>;
+
+/// The data of each job.
+pub struct Data {
     input: Bytes,
     output: Bytes,
 }
@@ -14,36 +17,15 @@ pub struct Carrying {
 impl Carrying {
     /// Adds data of these sizes to the jobs of `inner`.
     pub fn new(inner: Box<dyn Source>, input: Bytes, output: Bytes) -> Self {
-        Self { inner, input, output }
+        Self { inner, shape: Data { input, output } }
     }
 }
 
-impl Source for Carrying {
-    fn peek_time(&mut self) -> Result<Option<Time>, SourceError> {
-        self.inner.peek_time()
-    }
-
-    fn next_job(&mut self) -> Result<Option<Job>, SourceError> {
-        let Some(mut job) = self.inner.next_job()? else { return Ok(None) };
+impl Shape for Data {
+    fn apply(&mut self, job: &mut Job) -> Result<(), SourceError> {
         let part = job.grid.get_or_insert_default();
         (part.input, part.output) = (self.input, self.output);
-        Ok(Some(job))
-    }
-
-    fn ended(&mut self, job: JobId, at: Time) {
-        self.inner.ended(job, at);
-    }
-
-    fn notes(&self) -> Vec<String> {
-        self.inner.notes()
-    }
-
-    fn mark(&self) -> Option<Mark> {
-        self.inner.mark()
-    }
-
-    fn seek(&mut self, mark: &Mark) -> Result<(), SourceError> {
-        self.inner.seek(mark)
+        Ok(())
     }
 }
 
@@ -51,7 +33,7 @@ impl Source for Carrying {
 mod tests {
     use super::*;
     use crate::model::GridContext;
-    use crate::units::Span;
+    use crate::units::{Span, Time};
     use crate::workload::Jobs;
 
     #[test]

@@ -5,9 +5,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::{ShapeError, decimal, mark_error, own_state, with_state};
-use crate::model::{Job, JobId};
-use crate::units::Time;
+use super::{Shape, ShapeError, Shaped, decimal, mark_error, own_state, with_state};
+use crate::model::{Job, saved_as_text};
 use crate::workload::{Mark, Source, SourceError};
 
 const MILLION: u64 = 1_000_000;
@@ -29,14 +28,6 @@ pub enum Estimates {
 impl Estimates {
     const EXPECTED: &'static str = "`log`, `exact` or `factor:F` with a factor from 0.000001 to 1000000, such as \
                                     `factor:2.5`";
-
-    fn apply(self, job: &mut Job) {
-        match self {
-            Self::Log => {}
-            Self::Exact => job.estimate = job.runtime,
-            Self::Factor(millionths) => job.estimate = job.runtime.scale_up(millionths, MILLION),
-        }
-    }
 }
 
 impl FromStr for Estimates {
@@ -75,70 +66,45 @@ impl fmt::Display for Estimates {
     }
 }
 
-impl TryFrom<String> for Estimates {
-    type Error = ShapeError;
-    fn try_from(written: String) -> Result<Self, ShapeError> {
-        written.parse()
-    }
-}
-
-impl From<Estimates> for String {
-    fn from(estimates: Estimates) -> Self {
-        estimates.to_string()
-    }
-}
+saved_as_text!(Estimates);
 
 /// A source whose jobs have other estimates.
-pub struct Estimated {
-    inner: Box<dyn Source>,
-    estimates: Estimates,
-}
+pub type Estimated = Shaped<Estimates>;
 
 impl Estimated {
     /// Replaces the estimates of the jobs of `inner`.
     pub fn new(inner: Box<dyn Source>, estimates: Estimates) -> Self {
-        Self { inner, estimates }
+        Self { inner, shape: estimates }
     }
 }
 
-impl Source for Estimated {
-    fn peek_time(&mut self) -> Result<Option<Time>, SourceError> {
-        self.inner.peek_time()
-    }
-
-    fn next_job(&mut self) -> Result<Option<Job>, SourceError> {
-        let mut job = self.inner.next_job()?;
-        if let Some(job) = &mut job {
-            self.estimates.apply(job);
+impl Shape for Estimates {
+    fn apply(&mut self, job: &mut Job) -> Result<(), SourceError> {
+        match *self {
+            Self::Log => {}
+            Self::Exact => job.estimate = job.runtime,
+            Self::Factor(millionths) => job.estimate = job.runtime.scale_up(millionths, MILLION),
         }
-        Ok(job)
+        Ok(())
     }
 
-    fn ended(&mut self, job: JobId, at: Time) {
-        self.inner.ended(job, at);
+    fn mark(&self, inner: Mark) -> Option<Mark> {
+        with_state(inner, self)
     }
 
-    fn notes(&self) -> Vec<String> {
-        self.inner.notes()
-    }
-
-    fn mark(&self) -> Option<Mark> {
-        with_state(self.inner.mark()?, &self.estimates)
-    }
-
-    fn seek(&mut self, mark: &Mark) -> Result<(), SourceError> {
-        let (estimates, inner): (Estimates, _) = own_state("estimates", mark)?;
-        if estimates != self.estimates {
+    fn seek(&mut self, mark: &Mark) -> Result<Mark, SourceError> {
+        let (estimates, inner): (Self, _) = own_state("estimates", mark)?;
+        if estimates != *self {
             return Err(mark_error("estimates", &format!("the mark was made with `{estimates}`")));
         }
-        self.inner.seek(&inner)
+        Ok(inner)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::units::Span;
+    use crate::units::{Span, Time};
     use crate::workload::Jobs;
 
     #[test]

@@ -1,67 +1,52 @@
 //! Rigid jobs turned into malleable ones.
 
-use super::{mark_error, own_state, with_state};
-use crate::model::{Job, JobId, Size, Speedup};
-use crate::units::Time;
+use super::{Shape, Shaped, mark_error, own_state, with_state};
+use crate::model::{Job, Size, Speedup};
 use crate::workload::{Mark, Source, SourceError};
 
 /// A source of malleable jobs: each prefers as many processors as it requested, and accepts any number from one to
 /// those of the largest machine, with a run time inversely proportional to them. A job that is larger than that stays
 /// as it is.
-pub struct Resizable {
-    inner: Box<dyn Source>,
-    largest: u32,
-}
+pub type Resizable = Shaped<Malleable>;
+
+/// Jobs that are malleable up to this number of processors.
+pub struct Malleable(u32);
 
 impl Resizable {
     /// Makes the jobs of `inner` malleable, on up to `largest` processors.
     pub fn new(inner: Box<dyn Source>, largest: u32) -> Self {
-        Self { inner, largest }
+        Self { inner, shape: Malleable(largest) }
     }
 }
 
-impl Source for Resizable {
-    fn peek_time(&mut self) -> Result<Option<Time>, SourceError> {
-        self.inner.peek_time()
-    }
-
-    fn next_job(&mut self) -> Result<Option<Job>, SourceError> {
-        let mut job = self.inner.next_job()?;
-        if let Some(job) = &mut job
-            && let Size::Rigid(preferred) = job.size
-            && (1..=self.largest).contains(&preferred)
+impl Shape for Malleable {
+    fn apply(&mut self, job: &mut Job) -> Result<(), SourceError> {
+        if let Size::Rigid(preferred) = job.size
+            && (1..=self.0).contains(&preferred)
         {
-            job.size = Size::Malleable { min: 1, preferred, max: self.largest, speedup: Speedup::Linear };
+            job.size = Size::Malleable { min: 1, preferred, max: self.0, speedup: Speedup::Linear };
         }
-        Ok(job)
+        Ok(())
     }
 
-    fn ended(&mut self, job: JobId, at: Time) {
-        self.inner.ended(job, at);
+    fn mark(&self, inner: Mark) -> Option<Mark> {
+        with_state(inner, &self.0)
     }
 
-    fn notes(&self) -> Vec<String> {
-        self.inner.notes()
-    }
-
-    fn mark(&self) -> Option<Mark> {
-        with_state(self.inner.mark()?, &self.largest)
-    }
-
-    fn seek(&mut self, mark: &Mark) -> Result<(), SourceError> {
+    fn seek(&mut self, mark: &Mark) -> Result<Mark, SourceError> {
         let (largest, inner): (u32, _) = own_state("malleable jobs", mark)?;
-        if largest != self.largest {
-            let said = format!("the mark was made with jobs of up to {largest} processors");
-            return Err(mark_error("malleable jobs", &said));
+        if largest != self.0 {
+            let problem = format!("the mark was made with jobs of up to {largest} processors");
+            return Err(mark_error("malleable jobs", &problem));
         }
-        self.inner.seek(&inner)
+        Ok(inner)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::units::Span;
+    use crate::units::{Span, Time};
     use crate::workload::Jobs;
 
     #[test]

@@ -5,8 +5,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::{ShapeError, decimal, mark_error, own_state, with_state};
-use crate::model::{Job, JobId};
+use super::{Shape, ShapeError, Shaped, decimal, mark_error, own_state, with_state};
+use crate::model::{Job, saved_as_text};
 use crate::units::Time;
 use crate::workload::{Mark, Source, SourceError};
 
@@ -82,18 +82,7 @@ impl fmt::Display for Factor {
     }
 }
 
-impl TryFrom<String> for Factor {
-    type Error = ShapeError;
-    fn try_from(written: String) -> Result<Self, ShapeError> {
-        written.parse()
-    }
-}
-
-impl From<Factor> for String {
-    fn from(factor: Factor) -> Self {
-        factor.to_string()
-    }
-}
+saved_as_text!(Factor);
 
 /// A source whose gaps between submissions are multiplied: the usual way to change the load of a log. A factor of 0.5
 /// doubles the load.
@@ -101,8 +90,10 @@ impl From<Factor> for String {
 /// The first submission stays. Each submission is scaled from the log, not from the one before, so that rounding
 /// errors do not accumulate. Run times and think times stay, and so do the times from a submission to the requested
 /// start and to commands; with feedback, apply this before [`crate::workload::Feedback`].
-pub struct Scaled {
-    inner: Box<dyn Source>,
+pub type Scaled = Shaped<Scaling>;
+
+/// The factor on the gaps, and the submission that they are counted from.
+pub struct Scaling {
     factor: Factor,
     first: Option<Time>,
 }
@@ -110,10 +101,12 @@ pub struct Scaled {
 impl Scaled {
     /// Multiplies all gaps of `inner` by `factor`.
     pub fn new(inner: Box<dyn Source>, factor: Factor) -> Self {
-        Self { inner, factor, first: None }
+        Self { inner, shape: Scaling { factor, first: None } }
     }
+}
 
-    fn scale(&mut self, submit: Time) -> Result<Time, SourceError> {
+impl Shape for Scaling {
+    fn moved(&mut self, submit: Time) -> Result<Time, SourceError> {
         let first = *self.first.get_or_insert(submit);
         let gap = self.factor.scale(submit.since(first).micros());
         gap.and_then(|gap| first.micros().checked_add(gap))
@@ -125,41 +118,24 @@ impl Scaled {
                 hint: "use a smaller factor".to_owned(),
             })
     }
-}
 
-impl Source for Scaled {
-    fn peek_time(&mut self) -> Result<Option<Time>, SourceError> {
-        let time = self.inner.peek_time()?;
-        time.map(|time| self.scale(time)).transpose()
-    }
-
-    fn next_job(&mut self) -> Result<Option<Job>, SourceError> {
-        let Some(mut job) = self.inner.next_job()? else { return Ok(None) };
-        let submit = self.scale(job.submit)?;
+    fn apply(&mut self, job: &mut Job) -> Result<(), SourceError> {
+        let submit = self.moved(job.submit)?;
         job.resubmit(submit);
-        Ok(Some(job))
+        Ok(())
     }
 
-    fn ended(&mut self, job: JobId, at: Time) {
-        self.inner.ended(job, at);
+    fn mark(&self, inner: Mark) -> Option<Mark> {
+        with_state(inner, &(self.factor, self.first))
     }
 
-    fn notes(&self) -> Vec<String> {
-        self.inner.notes()
-    }
-
-    fn mark(&self) -> Option<Mark> {
-        with_state(self.inner.mark()?, &(self.factor, self.first))
-    }
-
-    fn seek(&mut self, mark: &Mark) -> Result<(), SourceError> {
+    fn seek(&mut self, mark: &Mark) -> Result<Mark, SourceError> {
         let ((factor, first), inner): ((Factor, _), _) = own_state("load scaling", mark)?;
         if factor != self.factor {
             return Err(mark_error("load scaling", &format!("the mark was made with the factor {factor}")));
         }
-        self.inner.seek(&inner)?;
         self.first = first;
-        Ok(())
+        Ok(inner)
     }
 }
 

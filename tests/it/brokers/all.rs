@@ -73,7 +73,7 @@ fn permuted(scene: &Scene, order: &[usize]) -> Scene {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(4_000))]
+    #![proptest_config(crate::support::cases(4000))]
 
     /// Three plans in a row, the last of them by a policy that was saved and restored in between.
     #[test]

@@ -361,7 +361,7 @@ fn a_draw_is_the_jobs_own() {
     // Another seed, and another try, are other draws: 4 in 5 differ.
     assert!((130..190).contains(&differ(&drawn(&pools, 2, &jobs))));
     for job in &mut others {
-        job.grid = Some(Box::new(GridContext { try_number: 1, ..GridContext::default() }));
+        job.grid = Some(Box::new(GridContext { assignment: 1, ..GridContext::default() }));
     }
     assert!((130..190).contains(&differ(&drawn(&pools, 1, &others))));
     // A pool that closes moves its own jobs and no other.

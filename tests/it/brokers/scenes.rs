@@ -66,7 +66,7 @@ pub(super) fn build(written: &str) -> Box<dyn BrokerPolicy> {
 
 /// An idle pool that reported at second 0. Speed in percent.
 pub(super) fn idle(number: u32, processors: u32, percent: u64) -> Pool {
-    Pool::unheard_of(PoolFacts {
+    Pool::unreported(PoolFacts {
         id: PoolId { site: SiteId(number), partition: PartitionId(0) },
         site: format!("site {number}"),
         partition: "default".to_owned(),
@@ -133,9 +133,9 @@ fn jobs() -> impl Strategy<Value = Job> {
             let mut job = Job::rigid(id, Time::ZERO, 1, Span::from_micros(estimate));
             job.size = size;
             job.deadline = deadline.map(Time::from_micros);
-            job.grid = grid.map(|(try_number, input, kept)| {
+            job.grid = grid.map(|(assignment, input, kept)| {
                 let kept = Work::done(Rate::FULL, Span::from_micros(kept));
-                Box::new(GridContext { try_number, input: Bytes::new(input), kept, ..GridContext::default() })
+                Box::new(GridContext { assignment, input: Bytes::new(input), kept, ..GridContext::default() })
             });
             job
         },

@@ -167,9 +167,9 @@ impl Twin {
         let count = self.pools.len();
         let first_done = |among: &[usize]| least(among, |at| self.completion(at, job).map(|time| vec![time]));
         let draw = |at: usize| {
-            let try_number = job.grid.as_ref().map_or(0, |grid| grid.try_number) + 1;
+            let assignment = job.grid.as_ref().map_or(0, |grid| grid.assignment) + 1;
             let seed = Stream::new(7, "broker", "random").next_u64();
-            let mut stream = Stream::new(seed, &job.id.to_string(), &try_number.to_string());
+            let mut stream = Stream::new(seed, &job.id.to_string(), &assignment.to_string());
             (0..=at).map(|_| stream.next_u64()).last().map(|draw| vec![draw.into()])
         };
         let next = if self.next < count { self.next } else { 0 };

@@ -130,7 +130,7 @@ fn who_shared_waits_with_what_it_has_done() {
     assert_eq!(times(&records), [(1, 0, 120, 1), (2, 0, 200, 2)]);
     let taken_off = events(&records, EventKind::Requeued);
     assert_eq!(taken_off.len(), 1);
-    assert_eq!((taken_off[0].time, taken_off[0].lost), (at(40), 0));
+    assert_eq!((taken_off[0].time, taken_off[0].wasted), (at(40), 0));
     // 100 processor-seconds each, at a cent.
     let costs: Vec<i128> = jobs_of(&records).iter().map(|job| job.cost.nanos()).collect();
     assert_eq!(costs, [1_000_000_000, 1_000_000_000]);

@@ -1,7 +1,7 @@
 //! What goes wrong is named: who, and when.
 
 use gridemu::entity::{Address, Stamp};
-use gridemu::grid::{DriveError, Group, Merge, WindowError, WindowOptions, Windows, drive, drive_by_moments};
+use gridemu::grid::{GridError, Group, Merge, WindowError, WindowOptions, Windows, drive, drive_by_moments};
 use gridemu::model::{Record, RecordSink, SiteId};
 use gridemu::units::{Span, Time};
 
@@ -32,10 +32,7 @@ fn windows(toys: &[Toy], groups: &[Group], options: WindowOptions) -> Windows {
     Windows::new(toys.iter().map(|toy| (toy.address(), toy.next_event())), groups, options).expect("two toys")
 }
 
-fn run(
-    (mut toys, groups): ([Toy; 2], Vec<Group>),
-    options: WindowOptions,
-) -> Result<Vec<Record>, DriveError> {
+fn run((mut toys, groups): ([Toy; 2], Vec<Group>), options: WindowOptions) -> Result<Vec<Record>, GridError> {
     let mut windows = windows(&toys, &groups, options);
     let (mut merge, mut records) = (Merge::new(2), Vec::new());
     drive(&mut toys, &mut windows, &mut merge, &mut records)?;
@@ -69,7 +66,7 @@ fn a_message_into_the_past_is_named() {
     // To itself: nothing of this window can come back.
     let echo = Toy::new(NEAR, 1).knows(NEAR, Span::ZERO).does(micros(20), true, 0).does(micros(40), true, 0);
     let error = run(pair(echo.fails(Time::ZERO, Fault::Babbles), far()), WindowOptions::default());
-    let Err(DriveError::Window(WindowError::Late { from, to, arrival, .. })) = error else {
+    let Err(GridError::Window(WindowError::Late { from, to, arrival, .. })) = error else {
         panic!("{error:?}");
     };
     assert_eq!((from, to, arrival), (NEAR, NEAR, micros(20).next_round()));
@@ -91,7 +88,7 @@ fn a_stall_names_who_talks_to_whom() {
     together.1 = vec![Group { members: 2, latency: Span::MAX }];
     for chatter in [alone.clone(), together] {
         let error = run(chatter, WindowOptions::default());
-        let Err(DriveError::Window(WindowError::Stalled { entity, at: found, talk })) = error else {
+        let Err(GridError::Window(WindowError::Stalled { entity, at: found, talk })) = error else {
             panic!("{error:?}");
         };
         assert_eq!((entity, found), (NEAR, at));
@@ -121,7 +118,7 @@ fn a_full_sink_ends_the_run() {
     let (mut toys, groups) = chatter(Span::from_secs(3_600));
     let mut windows = windows(&toys, &groups, WindowOptions::default());
     let error = drive(&mut toys, &mut windows, &mut Merge::new(2), &mut Full(100));
-    assert_eq!(error, Err(DriveError::SinkClosed));
+    assert_eq!(error, Err(GridError::SinkClosed));
 }
 
 #[test]

@@ -114,10 +114,10 @@ fn a_command_comes_at_the_present() {
     let halting = halt.clone();
     let calling = thread::spawn(move || {
         // When it is answered the run has begun.
-        let cancelled = caller.tell(SiteId(0), Body::Cancel(JobId(2))).wait();
+        let cancelled = caller.command(SiteId(0), Body::Cancel(JobId(2))).wait();
         thread::sleep(Duration::from_millis(200));
         let job = Job::rigid(7, Time::ZERO, 1, Span::from_secs(15));
-        let told = caller.tell(SiteId(0), Body::Submit(Box::new(job))).wait();
+        let told = caller.command(SiteId(0), Body::Submit(Box::new(job))).wait();
         let answered = now();
         // The job runs for 150 ms.
         thread::sleep(Duration::from_millis(150) + SLACK);
@@ -168,7 +168,7 @@ fn a_run_that_can_go_no_further_waits_for_who_may_help() {
         Ok(())
     });
     let calling = thread::spawn(move || {
-        let act = |act| caller.tell(SiteId(0), Body::Churn(act)).wait().expect("it is taken").command.at;
+        let act = |act| caller.command(SiteId(0), Body::Churn(act)).wait().expect("it is taken").command.at;
         thread::sleep(Duration::from_millis(50));
         let left = act(ChurnAct::LeaveSite);
         // Without the caller, the run would end with the next minute, at most 30 ms from now.
@@ -210,7 +210,7 @@ fn a_run_that_can_go_no_further_ends_when_nobody_can_help() {
     let (caller, outside) = Outside::new(|_| Ok(()));
     let calling = thread::spawn(move || {
         thread::sleep(Duration::from_millis(50));
-        caller.tell(SiteId(0), Body::Churn(ChurnAct::LeaveSite)).wait().expect("it is taken");
+        caller.command(SiteId(0), Body::Churn(ChurnAct::LeaveSite)).wait().expect("it is taken");
         thread::sleep(Duration::from_millis(300));
         now()
     });

@@ -176,7 +176,7 @@ fn threads(threads: usize) -> RuntimeOptions {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(crate::support::cases(64))]
 
     #[test]
     fn actors_change_nothing(toys in some_toys(), ends in any::<u64>(), lag in 0_u64..1_000) {
@@ -212,7 +212,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(256))]
+    #![proptest_config(crate::support::cases(256))]
 
     #[test]
     fn windows_change_nothing(

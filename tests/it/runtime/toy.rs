@@ -189,8 +189,8 @@ impl Toy {
             job: Some(JobId(self.state)),
             origin: Origin::Local,
             attempt: 0,
-            lost: u128::from(self.count),
-            since_lost: None,
+            wasted: u128::from(self.count),
+            since_failure: None,
             command: None,
         })
     }

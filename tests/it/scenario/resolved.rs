@@ -2,10 +2,11 @@
 
 use gridemu::experiment::{Progress, Run};
 use gridemu::grid::Policies;
+use gridemu::metrics::Window;
 use gridemu::model::{
     ChurnAct, Elastic, FailureAction, JobAct, JobId, Link, PartitionId, PlannedJobAct, ProcSet,
 };
-use gridemu::scenario::{Measure, Scenario, Workload};
+use gridemu::scenario::{Scenario, Workload};
 use gridemu::units::{Bandwidth, Bytes, Power, Rate, Span, Time};
 use gridemu::workload::Source;
 
@@ -229,7 +230,7 @@ fn windows_ends_and_logs() {
     );
     let resolved = fine(&text, &[]).resolved;
     let hours = |hours: u64| Time::from_secs(hours * 3_600);
-    assert_eq!(resolved.measure, Measure::Window { from: hours(1), to: hours(2) });
+    assert_eq!(resolved.measure, Window::new(hours(1), hours(2)).unwrap());
     assert_eq!(resolved.until, Some(hours(3)));
     let planned = resolved.site_workloads[0].as_ref().unwrap();
     let Workload::File(path) = &planned.workload else { panic!("a log") };

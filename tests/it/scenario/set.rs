@@ -1,6 +1,6 @@
 //! `--set key=value`.
 
-use gridemu::scenario::{Clock, Scenario};
+use gridemu::scenario::Scenario;
 use gridemu::units::{Rate, Span};
 
 use super::{fine, refused};
@@ -68,7 +68,7 @@ fn values_are_what_the_key_wants() {
         ],
     );
     let resolved = &scenario.resolved;
-    assert_eq!((resolved.name.as_str(), resolved.grid.seed, resolved.clock), ("2024", 9, Clock::Paced(60.0)));
+    assert_eq!((resolved.name.as_str(), resolved.grid.seed, resolved.pace), ("2024", 9, Some(60.0)));
     let delft = &resolved.grid.sites[0];
     assert_eq!((delft.overrun, delft.pue_ppm), (true, 1_500_000));
     assert_eq!(delft.partitions[0].speed, Rate::ratio(2, 1));

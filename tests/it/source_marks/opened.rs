@@ -143,7 +143,7 @@ fn workload() -> impl Strategy<Value = (Kind, Shaping, bool)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(120))]
+    #![proptest_config(crate::support::cases(120))]
 
     #[test]
     fn whatever_is_opened_is_continued(

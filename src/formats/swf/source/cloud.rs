@@ -92,7 +92,7 @@ impl SwfSource {
     }
 
     /// Records the row of a command.
-    pub(in crate::formats::swf) fn hear(&mut self, row: &Row, change: Elastic, line: u64) {
+    pub(in crate::formats::swf) fn command(&mut self, row: &Row, change: Elastic, line: u64) {
         let Some(job) = u64::try_from(row.number).ok().filter(|job| self.numbers.has(*job)) else {
             self.tally.add(Event::NoSuchJob, line);
             return;

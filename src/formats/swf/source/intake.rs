@@ -125,7 +125,7 @@ impl SwfSource {
         match behind.read {
             Ok(Extension::Job { start }) => Ok(Some(start)),
             Ok(Extension::Command(change)) => {
-                self.hear(row, change, line);
+                self.command(row, change, line);
                 Ok(None)
             }
             Err(error) => {

@@ -1,13 +1,13 @@
 //! The effect of an elastic command on a job, and the limits of commands.
 
-use super::{Obeyed, Trouble};
-use crate::local::Partition;
+use super::{CommandError, Executed};
 use crate::local::agenda::Known;
 use crate::local::error::PartitionError;
 use crate::local::policy::Change;
 use crate::local::state::State;
 use crate::local::table::{LiveJob, Phase};
-use crate::model::{CommandRefusal, JobKey, Outcome, RecordSink};
+use crate::local::{Partition, Step};
+use crate::model::{CommandRefusal, JobKey, Outcome};
 use crate::units::{Rate, Span, Time, Work};
 
 /// The longest run time that a command may give a job, here and alone on its machines: some 570 years. So hundreds of such jobs
@@ -25,10 +25,9 @@ impl Partition {
         key: JobKey,
         more: Option<Span>,
         less: Span,
-        now: Time,
-        sink: &mut dyn RecordSink,
-    ) -> Obeyed {
-        let Some(live) = self.state.table.get(key) else { return Ok(None) };
+        step: &mut Step<'_>,
+    ) -> Executed {
+        let Some(live) = self.state.table.get(key) else { return Ok(false) };
         let (runtime, estimate) = (live.job.runtime, live.job.estimate);
         let (runtime, estimate) = match more {
             Some(by) => (plus(runtime, by)?, plus(estimate, by)?),
@@ -38,54 +37,51 @@ impl Partition {
                 (runtime.min(left), left)
             }
         };
-        let (before, phase) = (Asked::of(live), live.phase);
+        let (before, phase) = (live.clone(), live.phase);
         let mut changed = live.clone();
         (changed.job.runtime, changed.job.estimate) = (runtime, estimate);
         self.state.replan(&mut changed);
-        if more.is_some() && !self.state.ends_in_time(&changed, now) {
+        if more.is_some() && !self.state.ends_in_time(&changed, step.now) {
             return Err(CommandRefusal::TooLong.into());
         }
         if phase == Phase::Running {
             let rate = self.state.rate_of(live);
             let left = (changed.estimated - live.done).span_at(rate).unwrap_or(Span::MAX);
             let until = live.since.checked_add(left).unwrap_or(Time::NEVER);
-            if more.is_some() && self.is_booked(live.expected_end, until, live.held, now) {
+            if more.is_some() && self.is_booked(live.expected_end, until, live.held, step.now) {
                 return Err(CommandRefusal::NoRoom.into());
             }
-            self.state.settle(key, now, sink);
+            self.state.settle(key, step);
         }
-        let machines = self.state.table.get(key).map_or(0, |live| self.state.machines_under(&live.place));
-        let Some(live) = self.state.table.get_mut(key) else { return Ok(None) };
+        let machines = self.state.table.get(key).map_or(0, |live| self.state.machines_under(&live.placement));
+        let Some(live) = self.state.table.get_mut(key) else { return Ok(false) };
         (live.job.runtime, live.job.estimate) = (runtime, estimate);
         match phase {
-            Phase::Waiting | Phase::Starting | Phase::Ineligible => self.asks_anew(key, before, None, now),
+            Phase::Waiting | Phase::Starting | Phase::Ineligible => {
+                self.change_request(key, &before, None, step.now)
+            }
             Phase::Running | Phase::Suspended | Phase::Stalled => {
                 live.plan(&self.state.settings, machines);
                 if live.done >= live.target {
                     live.has_run_enough();
-                    return Ok(self.end_job(key, Outcome::Completed, now, sink));
+                    self.end_job(key, Outcome::Completed, step);
+                    return Ok(true);
                 }
-                self.ends_anew(key, before.end, now)?;
+                self.reset_end(key, before.expected_end, step.now)?;
             }
         }
-        Ok(None)
+        Ok(false)
     }
 
     /// EP and RP, in whole blocks: for a malleable job, within its limits; for a running job, if enough processors are free and
     /// not reserved.
-    pub(super) fn change_procs(
-        &mut self,
-        key: JobKey,
-        by: i64,
-        now: Time,
-        sink: &mut dyn RecordSink,
-    ) -> Obeyed {
-        let Some(live) = self.state.table.get(key) else { return Ok(None) };
+    pub(super) fn change_procs(&mut self, key: JobKey, by: i64, step: &mut Step<'_>) -> Executed {
+        let Some(live) = self.state.table.get(key) else { return Ok(false) };
         let size = &live.job.size;
         if !size.is_malleable() {
             return Err(CommandRefusal::NotMalleable.into());
         }
-        let has = live.asked();
+        let has = live.held_or_requested();
         let wanted = i64::from(has) + by;
         if wanted <= 0 {
             return Err(CommandRefusal::BelowZero.into());
@@ -96,26 +92,26 @@ impl Partition {
         if wanted < size.min() || wanted > size.max() || procs > self.state.spec.usable() || procs == has {
             return Err(CommandRefusal::OutOfRange.into());
         }
-        let (before, phase) = (Asked::of(live), live.phase);
+        let (before, phase) = (live.clone(), live.phase);
         match phase {
             Phase::Waiting if procs > self.state.capacity => Err(CommandRefusal::NoRoom.into()),
-            Phase::Waiting | Phase::Ineligible
-                if !self.state.ends_in_time(&self.state.with_procs(live, procs), now) =>
-            {
-                Err(CommandRefusal::TooLong.into())
-            }
             Phase::Waiting | Phase::Ineligible => {
-                self.asks_anew(key, before, Some(procs), now);
-                Ok(None)
+                let mut changed = LiveJob { procs, ..live.clone() };
+                self.state.replan(&mut changed);
+                if !self.state.ends_in_time(&changed, step.now) {
+                    return Err(CommandRefusal::TooLong.into());
+                }
+                self.change_request(key, &before, Some(procs), step.now);
+                Ok(false)
             }
             Phase::Running if self.state.multiprogramming_level == 1 => {
                 if procs > has {
-                    self.grow(key, procs - has, now, sink)?;
+                    self.grow(key, procs - has, step)?;
                 } else {
-                    self.shrink(key, has - procs, now, sink)?;
+                    self.shrink(key, has - procs, step)?;
                 }
-                self.ends_anew(key, before.end, now)?;
-                Ok(None)
+                self.reset_end(key, before.expected_end, step.now)?;
+                Ok(false)
             }
             Phase::Running | Phase::Starting | Phase::Suspended | Phase::Stalled => {
                 Err(CommandRefusal::NotNow.into())
@@ -124,7 +120,7 @@ impl Partition {
     }
 
     /// Changes the request of a job that does not run: its processors, or its estimate.
-    fn asks_anew(&mut self, key: JobKey, before: Asked, procs: Option<u32>, now: Time) {
+    fn change_request(&mut self, key: JobKey, before: &LiveJob, procs: Option<u32>, now: Time) {
         if let Some(procs) = procs {
             self.state.agenda.know(key).procs = Some(procs);
         }
@@ -136,12 +132,15 @@ impl Partition {
         let (after, fits) = (live.area(), live.procs <= state.capacity);
         match live.phase {
             Phase::Waiting => {
-                state.backlog = state.backlog - before.area + after;
-                self.tell(Change::Altered { job: key, procs: before.procs, estimate: before.estimate }, now);
+                state.backlog = state.backlog - before.area() + after;
+                self.notify(
+                    Change::Altered { job: key, procs: before.procs, estimate: before.estimate },
+                    now,
+                );
             }
             // There may be enough machines for it now.
             Phase::Ineligible if fits && procs.is_some() && !early => {
-                self.state.stand_by(key);
+                self.state.forget_ineligible(key);
                 self.enqueue(key, now);
             }
             _ => {}
@@ -157,21 +156,21 @@ impl Partition {
     }
 
     /// Gives a running job the lowest free processors, if they stay free for as long as it needs them.
-    fn grow(&mut self, key: JobKey, by: u32, now: Time, sink: &mut dyn RecordSink) -> Result<(), Trouble> {
+    fn grow(&mut self, key: JobKey, by: u32, step: &mut Step<'_>) -> Result<(), CommandError> {
         if by > self.state.unused {
             return Err(CommandRefusal::NoRoom.into());
         }
         let Some(live) = self.state.table.get(key) else { return Ok(()) };
-        let until = live.expected_end.max(now + Span::TICK);
-        if !self.view(now).profile().fits(now, until.since(now), by) {
+        let until = live.expected_end.max(step.now + Span::TICK);
+        if !self.view(step.now).profile().fits(step.now, until.since(step.now), by) {
             return Err(CommandRefusal::NoRoom.into());
         }
         let share = live.share;
         let more = self.state.free.lowest(by).ok_or(CommandRefusal::NoRoom)?;
-        self.state.settle(key, now, sink);
-        self.state.occupy(&more, by, share, sink, now);
+        self.state.settle(key, step);
+        self.state.occupy(&more, by, share, step);
         if let Some(live) = self.state.table.get_mut(key) {
-            live.place.insert_all(&more);
+            live.placement.insert_all(&more);
             live.held += by;
             live.given = live.held;
         }
@@ -179,53 +178,38 @@ impl Partition {
     }
 
     /// Takes the highest processors from a running job, if it still ends on the time axis without them.
-    fn shrink(&mut self, key: JobKey, by: u32, now: Time, sink: &mut dyn RecordSink) -> Result<(), Trouble> {
+    fn shrink(&mut self, key: JobKey, by: u32, step: &mut Step<'_>) -> Result<(), CommandError> {
         let Some(live) = self.state.table.get(key) else { return Ok(()) };
-        let (kept, share) = (live.place.lowest(live.held - by).ok_or(CommandRefusal::NotNow)?, live.share);
-        let smaller = LiveJob { place: kept.clone(), held: kept.len(), ..live.clone() };
-        if !self.state.ends_in_time(&smaller, now) {
+        let (kept, share) =
+            (live.placement.lowest(live.held - by).ok_or(CommandRefusal::NotNow)?, live.share);
+        let smaller = LiveJob { placement: kept.clone(), held: kept.len(), ..live.clone() };
+        if !self.state.ends_in_time(&smaller, step.now) {
             return Err(CommandRefusal::TooLong.into());
         }
         let rate = self.state.rate_of(&smaller);
-        let done = live.done + Work::done(live.rate, now.since(live.since));
+        let done = live.done + Work::done(live.rate, step.now.since(live.since));
         let left = (live.estimated - done).span_at(rate).unwrap_or(Span::MAX);
-        let until = now.checked_add(left).unwrap_or(Time::NEVER);
-        if self.is_booked(live.expected_end, until, kept.len(), now) {
+        let until = step.now.checked_add(left).unwrap_or(Time::NEVER);
+        if self.is_booked(live.expected_end, until, kept.len(), step.now) {
             return Err(CommandRefusal::NoRoom.into());
         }
-        self.state.settle(key, now, sink);
+        self.state.settle(key, step);
         let Some(live) = self.state.table.get_mut(key) else { return Ok(()) };
-        let mut less = std::mem::replace(&mut live.place, kept);
-        less.remove_all(&live.place);
+        let mut less = std::mem::replace(&mut live.placement, kept);
+        less.remove_all(&live.placement);
         live.held -= by;
         live.given = live.held;
-        self.state.vacate(&less, by, share, sink, now);
+        self.state.vacate(&less, by, share, step);
         Ok(())
     }
 
     /// Sets a new end for a running job with another end or other processors; its segment has been settled.
-    fn ends_anew(&mut self, key: JobKey, from: Time, now: Time) -> Result<(), PartitionError> {
+    fn reset_end(&mut self, key: JobKey, from: Time, now: Time) -> Result<(), PartitionError> {
         if self.state.table.get(key).is_some_and(|live| live.phase == Phase::Running) {
             self.state.set_rate(key, now)?;
-            self.tell(Change::Moved { job: key, from }, now);
+            self.notify(Change::Moved { job: key, from }, now);
         }
         Ok(())
-    }
-}
-
-/// The request of a job before a command.
-#[derive(Copy, Clone)]
-struct Asked {
-    procs: u32,
-    estimate: Span,
-    area: u128,
-    end: Time,
-}
-
-impl Asked {
-    fn of(live: &LiveJob) -> Self {
-        let (procs, estimate, end) = (live.procs, live.estimate, live.expected_end);
-        Self { procs, estimate, area: live.area(), end }
     }
 }
 
@@ -236,23 +220,16 @@ fn plus(span: Span, by: Span) -> Result<Span, CommandRefusal> {
 }
 
 impl State {
-    /// Plans a job anew after a change of its run time or estimate.
+    /// Plans a job anew after a change of its run time, its estimate or its request.
     fn replan(&self, changed: &mut LiveJob) {
         match changed.phase {
             Phase::Waiting | Phase::Starting | Phase::Ineligible => {
                 changed.foresee(&self.spec, &self.settings)
             }
             Phase::Running | Phase::Suspended | Phase::Stalled => {
-                changed.plan(&self.settings, self.machines_under(&changed.place));
+                changed.plan(&self.settings, self.machines_under(&changed.placement));
             }
         }
-    }
-
-    /// The job with a request for so many processors.
-    fn with_procs(&self, live: &LiveJob, procs: u32) -> LiveJob {
-        let mut changed = LiveJob { procs, ..live.clone() };
-        changed.foresee(&self.spec, &self.settings);
-        changed
     }
 
     /// True if a job, as a command would change it, ends far enough before the end of the time axis: with all the work that it
@@ -273,7 +250,7 @@ impl State {
     }
 
     /// Makes a job that joins a queue anew request the processors that a command has set.
-    pub(in crate::local) fn ask_as_told(&mut self, key: JobKey) {
+    pub(in crate::local) fn request_as_commanded(&mut self, key: JobKey) {
         let Some(Known { procs: Some(procs), .. }) = self.agenda.known(key) else { return };
         let capacity = self.capacity;
         if let Some(live) = self.table.get_mut(key) {

@@ -3,120 +3,82 @@
 use std::sync::Arc;
 
 use super::{EventRow, JobRow, MachineRow, SegmentRow};
-use crate::model::{Cause, Elastic, MachineState, Origin, Outcome, RejectReason};
+use crate::model::{Origin, Outcome, ProcSet, RejectReason};
+use crate::output::reader::cells::{SECONDS, number};
 use crate::output::reader::table::{Cells, Row, Wrong};
-use crate::units::{Energy, Money, Rate, Span, Time};
+use crate::units::{Energy, Money, Span, Time};
 
-const SECONDS: &str = "a time in seconds";
-
-fn time(cells: &mut Cells<'_>) -> Result<Time, Wrong> {
-    span(cells).map(|span| Time::from_micros(span.micros()))
+/// The name of a field's column: that of the field, if no other is given.
+macro_rules! column {
+    ($field:ident) => {
+        stringify!($field)
+    };
+    ($field:ident $column:literal) => {
+        $column
+    };
 }
 
-fn span(cells: &mut Cells<'_>) -> Result<Span, Wrong> {
-    let micros = cells.decimal(6, SECONDS)?;
-    u64::try_from(micros).map(Span::from_micros).map_err(|_| cells.wrong(SECONDS))
-}
+/// Reads each field of a row from the column of its name, or from the one that is given; `beside` sets fields without a column.
+macro_rules! row {
+    (
+        $row:ident as $out:ident
+        { $($field:ident $(in $column:literal)?),* }
+        optional { $($optional:ident),* }
+        beside { $($beside:tt)* }
+    ) => {
+        impl Row for $row {
+            type Out = $out;
+            const COLUMNS: &'static [&'static str] = &[$(column!($field $($column)?)),*];
+            const OPTIONAL: &'static [&'static str] = &[$(column!($optional)),*];
 
-fn maybe_span(cells: &mut Cells<'_>) -> Result<Option<Span>, Wrong> {
-    let micros = cells.maybe_decimal(6, SECONDS)?;
-    micros
-        .map(|micros| u64::try_from(micros).map(Span::from_micros).map_err(|_| cells.wrong(SECONDS)))
-        .transpose()
-}
-
-fn maybe_time(cells: &mut Cells<'_>) -> Result<Option<Time>, Wrong> {
-    maybe_span(cells).map(|span| span.map(|span| Time::from_micros(span.micros())))
-}
-
-fn energy(cells: &mut Cells<'_>) -> Result<Energy, Wrong> {
-    cells.decimal(9, "an energy in joules").map(Energy::from_nanojoules)
-}
-
-fn money(cells: &mut Cells<'_>) -> Result<Money, Wrong> {
-    // A negative amount of money is written with a sign; no other decimal of gridemu has one.
-    let text = cells.text();
-    let nanos = std::str::from_utf8(text).ok().and_then(|text| {
-        let (sign, digits) = text.strip_prefix('-').map_or((1, text), |digits| (-1, digits));
-        let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
-        let fraction = format!("{fraction:0<9}");
-        let whole: i128 = whole.parse().ok()?;
-        let fraction: i128 = fraction.get(..9)?.parse().ok()?;
-        Some(sign * (whole.checked_mul(1_000_000_000)? + fraction))
-    });
-    nanos.map(Money::from_nanos).ok_or(cells.wrong("an amount of money"))
-}
-
-/// A rate or a share: the multiple of 2⁻²⁰ nearest to the decimals.
-fn rate(cells: &mut Cells<'_>) -> Result<Rate, Wrong> {
-    let ppb = cells.decimal(9, "a rate")?;
-    let units = ((ppb << Rate::BITS) + 500_000_000) / 1_000_000_000;
-    u64::try_from(units).map(Rate::from_units).map_err(|_| cells.wrong("a rate"))
-}
-
-const ORIGINS: [(&str, Origin); 2] = [("local", Origin::Local), ("grid", Origin::Grid)];
-
-fn outcomes() -> [(&'static str, Outcome); 6] {
-    use Outcome::{Cancelled, Completed, Failed, Killed, Rejected, Unfinished};
-    let all = [Completed, Killed, Failed, Rejected(RejectReason::Policy), Cancelled, Unfinished];
-    all.map(|outcome| (outcome.name(), outcome))
+            fn read(cells: &mut Cells<'_>) -> Result<$out, Wrong> {
+                Ok($out {
+                    line: cells.line,
+                    $($field: cells.read()?,)*
+                    $($optional: cells.read()?,)*
+                    $($beside)*
+                })
+            }
+        }
+    };
 }
 
 /// A row of gridemu's own `jobs.csv`.
 pub(in crate::output::reader) struct OurJob;
 
-impl Row for OurJob {
-    type Out = JobRow;
-    const COLUMNS: &'static [&'static str] = &[
-        "job",
-        "submit",
-        "start",
-        "end",
-        "procs",
-        "site",
-        "outcome",
-        "requested",
-        "run",
-        "estimate",
-        "wait",
-        "response",
-        "bsld",
-        "user",
-        "class",
-        "attempts",
-        "energy_j",
-        "cost",
-    ];
-    const OPTIONAL: &'static [&'static str] = &["reason", "partition", "origin", "requested_start"];
-
-    fn read(cells: &mut Cells<'_>) -> Result<JobRow, Wrong> {
-        Ok(JobRow {
-            line: cells.line(),
-            job: cells.whole()?,
-            submit: time(cells)?,
-            start: maybe_time(cells)?,
-            end: time(cells)?,
-            procs: cells.count()?,
-            site: cells.name()?,
-            outcome: cells.word(&outcomes(), "an outcome, such as `completed`")?,
-            requested: cells.count()?,
-            run: span(cells)?,
-            estimate: span(cells)?,
-            wait: maybe_span(cells)?,
-            response: maybe_span(cells)?,
-            bsld: cells.maybe_figure()?,
-            user: cells.signed()?,
-            class: cells.name()?,
-            attempts: cells.count()?,
-            energy: energy(cells)?,
-            cost: money(cells)?,
-            reason: cells.maybe_name()?,
-            partition: cells.maybe_name()?,
-            origin: cells.word(&[ORIGINS[0], ORIGINS[1], ("", Origin::Local)], "`local` or `grid`")?,
-            requested_start: maybe_time(cells)?,
-            allocated: None,
-        })
+row! {
+    OurJob as JobRow
+    {
+        job, submit, start, end, procs, site, outcome, requested, run, estimate, wait, response, bsld, user, class, attempts,
+        energy in "energy_j", cost
     }
+    optional { reason, partition, origin, requested_start }
+    beside { allocated: None }
+}
+
+row! {
+    SegmentRow as SegmentRow
+    {
+        job, attempt, site, partition, procs, from, to, rate, share, cause, energy in "energy_j", cost, processors
+    }
+    optional { origin }
+    beside {}
+}
+
+row! {
+    MachineRow as MachineRow
+    { time, site, partition, state, processors }
+    optional {}
+    beside {}
+}
+
+row! {
+    EventRow as EventRow
+    {
+        time, event, cause, site, partition, machines, procs, job, origin, attempt, wasted_proc_s, since_failure_s
+    }
+    optional { command }
+    beside {}
 }
 
 /// A row of Batsim's table of jobs, of any version that has allocations.
@@ -140,40 +102,29 @@ impl Row for BatsimJob {
     const OPTIONAL: &'static [&'static str] = &["final_state", "consumed_energy"];
 
     fn read(cells: &mut Cells<'_>) -> Result<JobRow, Wrong> {
-        let line = cells.line();
-        let job = batsim_id(cells.text()).ok_or(cells.wrong("the number of a job"))?;
-        let submit = time(cells)?;
-        let requested = cells.count()?;
-        // A job without a wall time has −1.
-        let estimate = match cells.text() {
-            text if text.first() == Some(&b'-') || text.is_empty() => None,
-            text => Some(
-                std::str::from_utf8(text)
-                    .ok()
-                    .and_then(|text| text.parse().ok())
-                    .and_then(Span::from_secs_f64),
-            ),
-        };
-        let estimate = match estimate {
+        let job = job_number(cells.text()).ok_or(cells.wrong("the number of a job"))?;
+        let submit: Time = cells.read()?;
+        let requested = cells.read()?;
+        let estimate = match known(cells.text()) {
             None => Span::MAX,
-            Some(Some(span)) => span,
-            Some(None) => return Err(cells.wrong(SECONDS)),
+            Some(text) => number(text).and_then(Span::from_secs_f64).ok_or(cells.wrong(SECONDS))?,
         };
-        let success = cells.word(&[("1", true), ("0", false)], "1 or 0")?;
-        let start = maybe_time(cells)?;
-        let run = maybe_span(cells)?;
-        let end = maybe_time(cells)?;
-        let wait = maybe_span(cells)?;
-        let response = maybe_span(cells)?;
-        let allocated = cells.processors()?;
+        let success = match cells.text() {
+            b"1" => true,
+            b"0" => false,
+            _ => return Err(cells.wrong("1 or 0")),
+        };
+        let start: Option<Time> = cells.read()?;
+        let run: Option<Span> = cells.read()?;
+        let end: Option<Time> = cells.read()?;
+        let wait: Option<Span> = cells.read()?;
+        let response: Option<Span> = cells.read()?;
+        let allocated: ProcSet = cells.read()?;
         let state = cells.text();
-        // Batsim writes −1 where nothing draws power.
-        let energy = match cells.text() {
-            b"" => Energy::ZERO,
-            text if text.first() == Some(&b'-') => Energy::ZERO,
-            text => {
-                let joules: Option<f64> = std::str::from_utf8(text).ok().and_then(|text| text.parse().ok());
-                let joules = joules.ok_or(cells.wrong("an energy in joules"))?;
+        let energy = match known(cells.text()) {
+            None => Energy::ZERO,
+            Some(text) => {
+                let joules = number(text).ok_or(cells.wrong("an energy in joules"))?;
                 Energy::from_nanojoules((joules * 1e9 + 0.5) as u128)
             }
         };
@@ -189,7 +140,7 @@ impl Row for BatsimJob {
         let started = !matches!(outcome, Outcome::Rejected(_)) && start.is_some();
         let nothing: Arc<str> = Arc::from("");
         Ok(JobRow {
-            line,
+            line: cells.line,
             job,
             submit,
             start: start.filter(|_| started),
@@ -218,112 +169,11 @@ impl Row for BatsimJob {
 }
 
 /// The number of a job, which Batsim also writes after the name of its workload: `w0!12`.
-fn batsim_id(text: &[u8]) -> Option<u64> {
-    let text = std::str::from_utf8(text).ok()?;
-    text.rsplit('!').next()?.parse().ok()
+fn job_number(text: &[u8]) -> Option<u64> {
+    std::str::from_utf8(text).ok()?.rsplit('!').next()?.parse().ok()
 }
 
-impl Row for SegmentRow {
-    type Out = Self;
-    const COLUMNS: &'static [&'static str] = &[
-        "job",
-        "attempt",
-        "site",
-        "partition",
-        "procs",
-        "from",
-        "to",
-        "rate",
-        "share",
-        "cause",
-        "energy_j",
-        "cost",
-        "processors",
-    ];
-    const OPTIONAL: &'static [&'static str] = &["origin"];
-
-    fn read(cells: &mut Cells<'_>) -> Result<Self, Wrong> {
-        const CAUSES: [Cause; 5] =
-            [Cause::Run, Cause::Suspend, Cause::Resume, Cause::Checkpoint, Cause::Staging];
-        Ok(Self {
-            line: cells.line(),
-            job: cells.whole()?,
-            attempt: cells.count()?,
-            site: cells.name()?,
-            partition: cells.name()?,
-            procs: cells.count()?,
-            from: time(cells)?,
-            to: time(cells)?,
-            rate: rate(cells)?,
-            share: rate(cells)?,
-            cause: cells.word(&CAUSES.map(|cause| (cause.name(), cause)), "a cause, such as `run`")?,
-            energy: energy(cells)?,
-            cost: money(cells)?,
-            processors: cells.processors()?,
-            origin: cells.word(&[ORIGINS[0], ORIGINS[1], ("", Origin::Local)], "`local` or `grid`")?,
-        })
-    }
-}
-
-impl Row for MachineRow {
-    type Out = Self;
-    const COLUMNS: &'static [&'static str] = &["time", "site", "partition", "state", "processors"];
-
-    fn read(cells: &mut Cells<'_>) -> Result<Self, Wrong> {
-        use MachineState::{Busy, Down, Idle, Reserved};
-        let states = [Busy, Idle, Reserved, Down].map(|state| (state.name(), state));
-        Ok(Self {
-            line: cells.line(),
-            time: time(cells)?,
-            site: cells.name()?,
-            partition: cells.name()?,
-            state: cells.word(&states, "`busy`, `idle`, `reserved` or `down`")?,
-            processors: cells.processors()?,
-        })
-    }
-}
-
-impl Row for EventRow {
-    type Out = Self;
-    const COLUMNS: &'static [&'static str] = &[
-        "time",
-        "event",
-        "cause",
-        "site",
-        "partition",
-        "machines",
-        "procs",
-        "job",
-        "origin",
-        "attempt",
-        "wasted_proc_s",
-        "since_failure_s",
-    ];
-    const OPTIONAL: &'static [&'static str] = &["command"];
-
-    fn read(cells: &mut Cells<'_>) -> Result<Self, Wrong> {
-        let origins = [("", None), ("local", Some(Origin::Local)), ("grid", Some(Origin::Grid))];
-        Ok(Self {
-            line: cells.line(),
-            time: time(cells)?,
-            event: cells.name()?,
-            cause: cells.name()?,
-            site: cells.name()?,
-            partition: cells.maybe_name()?,
-            machines: cells.processors()?,
-            procs: cells.count()?,
-            job: cells.maybe_whole()?,
-            origin: cells.word(&origins, "`local` or `grid`")?,
-            attempt: cells.maybe_whole()?.map(|attempt| attempt as u32),
-            wasted_proc_s: cells.maybe_figure()?,
-            since_failure_s: cells.maybe_figure()?,
-            command: match cells.text() {
-                b"" => None,
-                text => {
-                    let command = std::str::from_utf8(text).ok().and_then(Elastic::read);
-                    Some(command.ok_or(cells.wrong("an elastic command, such as `ET 60`"))?)
-                }
-            },
-        })
-    }
+/// A cell, unless it is empty or −1: Batsim writes −1 for a job without a wall time, and where nothing draws power.
+fn known(text: &[u8]) -> Option<&[u8]> {
+    (!text.is_empty() && !text.starts_with(b"-")).then_some(text)
 }

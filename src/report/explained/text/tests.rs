@@ -40,6 +40,7 @@ fn facts(waits: &[f64], outcome: &'static str, ends: (&'static str, Option<&str>
         started: waits.len() as u32,
         attempts,
         stretches,
+        assigned: Vec::new(),
         at: None,
         looks: 0,
         notes: Vec::new(),
@@ -81,7 +82,7 @@ fn one_attempt_ends_in_few_words() {
 }
 
 #[test]
-fn several_attempts_are_counted_and_the_last_is_told() {
+fn several_attempts_are_counted_and_the_last_is_named() {
     let told = |outcome, ends| headline(&facts(&[30.0, 0.0], outcome, ends));
     let head = "job 7: requests 4 processors, submitted at 0 s, first started at 30 s after 30 s, ";
     assert_eq!(

@@ -1,4 +1,4 @@
-use super::super::{Says, settle, tests_of};
+use super::super::{Conclusion, settle, tests_of};
 use super::*;
 use crate::model::RejectReason;
 
@@ -30,16 +30,19 @@ fn rejected(mut job: JobOutcome) -> JobOutcome {
 }
 
 fn question() -> JobQuestion {
-    JobQuestion {
-        charge: None,
-        tau: Span::from_secs(10),
-        window: Window::ALL,
-        feedback: false,
-        level: 0.95,
-        measures: Vec::new(),
-        top: 2,
-        seed: 1,
-    }
+    let options = CompareOptions { level: 0.95, top: 2, seed: 1, ..CompareOptions::default() };
+    JobQuestion { options, tau: Span::from_secs(10), window: Window::ALL, feedback: false }
+}
+
+fn charging(charge: Charge, mut question: JobQuestion) -> JobQuestion {
+    question.options.charge = Some(charge);
+    question
+}
+
+fn only(measure: &str) -> JobQuestion {
+    let mut question = question();
+    question.options.measures = vec![measure.to_owned()];
+    question
 }
 
 fn compare(a: &[JobOutcome], b: &[JobOutcome], question: &JobQuestion) -> JobComparison {
@@ -71,7 +74,7 @@ fn measures_are_those_of_the_definitions() {
     assert_eq!((found.gained.len(), found.lost.len()), (1, 1), "nobody else gained or lost");
     // An hour of a log has no interval, and so no verdict.
     assert_eq!((found.weeks, found.block), (1, None));
-    assert!(found.cells.iter().all(|cell| cell.low.is_none() && cell.says == Says::Nothing));
+    assert!(found.cells.iter().all(|cell| cell.low.is_none() && cell.says == Conclusion::Nothing));
 }
 
 /// Forty weeks of ten jobs; waits go up and down from week to week.
@@ -88,11 +91,11 @@ fn a_long_log_has_intervals_from_its_weeks() {
     let all = cell(&found, "all", "mean_wait");
     assert_eq!((all.pairs, all.difference), (400, Some(-102.0)));
     assert!(all.low.unwrap() < -102.0 && all.high.unwrap() > -102.0 && all.high.unwrap() < -101.0);
-    assert_eq!((all.says, all.evidence), (Says::Better, Evidence::Verdict));
+    assert_eq!((all.says, all.evidence), (Conclusion::Better, Evidence::Verdict));
     // One week with a large gain is no evidence: it is drawn in some of the logs only.
     let found = compare(&log(|_| 0), &log(|week| if week == 20 { 900 } else { 0 }), &question());
     let all = cell(&found, "all", "mean_wait");
-    assert_eq!((all.difference, all.says), (Some(-22.5), Says::NoDifference));
+    assert_eq!((all.difference, all.says), (Some(-22.5), Conclusion::NoDifference));
 }
 
 #[test]
@@ -111,7 +114,7 @@ fn waits_and_responses_are_one_test_where_jobs_run_as_long() {
     // All jobs and two classes, with two tests each: the slowdown is a test of its own.
     assert_eq!((found.cells.len(), tests(&found)), (9, 6));
     // The interval of a group is that of its weeks, whichever measures are requested.
-    let only = JobQuestion { measures: vec!["mean_response".to_owned()], ..question() };
+    let only = only("mean_response");
     let alone = compare(&log(|_| 0), &log(|week| 100 + week * 7 % 5), &only);
     assert_eq!(cell(&alone, "all", "mean_response").low, response.low);
     // Jobs that run longer in b, some more than others.
@@ -136,7 +139,7 @@ fn a_group_with_jobs_in_few_weeks_has_no_interval() {
     assert_eq!((rare.pairs, rare.difference), (1, Some(-900.0)));
     assert_eq!(
         (rare.p_value, rare.low, rare.says, rare.evidence),
-        (None, None, Says::Nothing, Evidence::Nothing)
+        (None, None, Conclusion::Nothing, Evidence::Nothing)
     );
     assert_eq!(rare.note.as_deref(), Some("jobs in 1 of 52 weeks: too few for an interval"));
     assert_eq!((found.weeks, found.weeks_with_jobs), (52, 52));
@@ -156,7 +159,7 @@ fn jobs_that_did_not_end_alike_are_charged_as_said() {
     );
     assert_eq!(cell(&found, "class even", "mean_wait").difference, Some(-50.0), "its jobs all ended alike");
     let charged = |charge| {
-        let found = compare(&a, &b, &JobQuestion { charge: Some(charge), ..question() });
+        let found = compare(&a, &b, &charging(charge, question()));
         let cell = cell(&found, "all", "mean_wait");
         (cell.baseline_mean.unwrap(), cell.variant_mean.unwrap(), cell.pairs)
     };
@@ -172,7 +175,7 @@ fn what_is_told_of_charges_is_what_was_charged() {
         job
     };
     let note = |a: &[JobOutcome], b: &[JobOutcome]| {
-        let to_the_end = JobQuestion { charge: Some(Charge::ToTheEnd), ..question() };
+        let to_the_end = charging(Charge::ToTheEnd, question());
         cell(&compare(a, b, &to_the_end), "all", "mean_wait").note.clone().unwrap()
     };
     let a = [job(0, 0, 140), job(1, 10, 20), job(2, 20, 0)];
@@ -200,13 +203,12 @@ fn a_group_says_nothing_that_another_has_said() {
         job
     };
     let jobs = |wait: u64| (0..4).map(|n| at(job(n, 10 * n, wait))).collect::<Vec<_>>();
-    let found =
-        compare(&jobs(5), &jobs(8), &JobQuestion { measures: vec!["mean_wait".to_owned()], ..question() });
+    let found = compare(&jobs(5), &jobs(8), &only("mean_wait"));
     let groups: Vec<&str> = found.cells.iter().map(|cell| cell.of[0].as_str()).collect();
     assert_eq!(groups, ["all", "class even", "class odd"]);
     // A measure that is equal for each job is not a test.
     let same = compare(&jobs(5), &jobs(5), &question());
-    assert!(same.cells.iter().all(|cell| cell.says == Says::Same && cell.p_value.is_none()));
+    assert!(same.cells.iter().all(|cell| cell.says == Conclusion::Same && cell.p_value.is_none()));
 }
 
 #[test]
@@ -234,14 +236,14 @@ fn only_jobs_of_the_measured_window_count() {
     let windowed = JobQuestion { window, ..question() };
     let a = [job(0, 0, 500), job(1, 10, 20), job(2, 29, 40), job(3, 30, 700)];
     let b = [job(0, 0, 0), job(1, 10, 10), rejected(job(2, 29, 40)), rejected(job(3, 30, 0))];
-    let found = compare(&a, &b, &JobQuestion { charge: Some(Charge::LeaveOut), ..windowed.clone() });
+    let found = compare(&a, &b, &charging(Charge::LeaveOut, windowed.clone()));
     assert_eq!((found.jobs, found.unpaired, found.unlike), (2, [0, 0], 1));
     assert_eq!((found.outcomes[0].total(), found.outcomes[1].rejected), (2, 1));
     assert_eq!(cell(&found, "all", "mean_wait").difference, Some(-10.0));
     // Jobs outside the window may differ, and jobs are charged to the end of the whole run: at 830 s.
     let found = compare(&a[..3], &b, &windowed);
     assert_eq!((found.jobs, found.unpaired), (2, [0, 0]));
-    let to_the_end = JobQuestion { charge: Some(Charge::ToTheEnd), ..windowed };
+    let to_the_end = charging(Charge::ToTheEnd, windowed);
     assert_eq!(
         cell(&compare(&a, &b, &to_the_end), "all", "mean_wait").variant_mean,
         Some((10.0 + 801.0) / 2.0)

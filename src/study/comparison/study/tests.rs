@@ -1,7 +1,7 @@
-use super::super::{Says, tests_of};
+use super::super::{Conclusion, tests_of};
 use super::*;
 use crate::metrics::Outcomes;
-use crate::study::samples::study;
+use crate::study::tests::study;
 
 /// A table of `policy` x `load` with the seeds 1 to `seeds`: waits of `fcfs` are 100 + seed, those of `easy` are lower by
 /// `gain` with a small variation by seed, those of `same` are scattered around those of `fcfs`.
@@ -18,8 +18,8 @@ fn table(seeds: u64, gain: f64) -> StudyTable {
     })
 }
 
-fn question() -> StudyQuestion {
-    StudyQuestion { level: 0.95, ..StudyQuestion::default() }
+fn question() -> CompareOptions {
+    CompareOptions { level: 0.95, ..CompareOptions::default() }
 }
 
 fn cell<'a>(found: &'a StudyComparison, load: &str, variant: &str, measure: &str) -> &'a Contrast {
@@ -42,12 +42,12 @@ fn pairs_by_seed_find_what_means_alone_would_not() {
     assert!(
         (easy.low.unwrap() - (-1.0 - half)).abs() < 1e-9 && (easy.high.unwrap() - (-1.0 + half)).abs() < 1e-9
     );
-    assert_eq!(easy.says, Says::Better);
+    assert_eq!(easy.says, Conclusion::Better);
     let same = cell(&found, "0.9", "same", "mean_wait");
     assert!(same.difference.unwrap().abs() < 1e-9);
-    assert_eq!(same.says, Says::NoDifference);
+    assert_eq!(same.says, Conclusion::NoDifference);
     // A higher utilization is better.
-    assert_eq!(cell(&found, "0.5", "easy", "utilization").says, Says::Better);
+    assert_eq!(cell(&found, "0.5", "easy", "utilization").says, Conclusion::Better);
     // There are eight cells, so the corrected p value is larger.
     let p = easy.p_value.unwrap();
     assert!(easy.adjusted_p.unwrap() >= 5.0 * p && easy.adjusted_p.unwrap() <= 8.0 * p);
@@ -57,7 +57,7 @@ fn pairs_by_seed_find_what_means_alone_would_not() {
 fn one_test_under_several_names_is_corrected_for_once() {
     // With one site, the mean wait of its users and that of all jobs are the same number.
     let mut table = table(30, 1.0);
-    let narrow = StudyQuestion { measures: vec!["mean_wait".to_owned()], ..question() };
+    let narrow = CompareOptions { measures: vec!["mean_wait".to_owned()], ..question() };
     let alone = compare_study(&table, &narrow).unwrap();
     table.measures.extend(["local.mean_wait", "site.here.mean_wait"].map(str::to_owned));
     for row in &mut table.rows {
@@ -65,7 +65,7 @@ fn one_test_under_several_names_is_corrected_for_once() {
         row.values.extend([wait, wait]);
     }
     let names = ["mean_wait", "local.mean_wait", "site.here.mean_wait"].map(str::to_owned).to_vec();
-    let all = compare_study(&table, &StudyQuestion { measures: names.clone(), ..question() }).unwrap();
+    let all = compare_study(&table, &CompareOptions { measures: names.clone(), ..question() }).unwrap();
     assert_eq!((alone.cells.len(), all.cells.len()), (4, 12));
     let tests = |found: &StudyComparison| tests_of(&found.cells.iter().collect::<Vec<_>>());
     assert_eq!((tests(&alone), tests(&all)), (4, 4));
@@ -78,12 +78,12 @@ fn one_test_under_several_names_is_corrected_for_once() {
 #[test]
 fn waits_and_responses_are_one_test_where_jobs_run_as_long() {
     let mut table = table(30, 1.0);
-    let narrow = StudyQuestion { measures: vec!["mean_wait".to_owned()], ..question() };
+    let narrow = CompareOptions { measures: vec!["mean_wait".to_owned()], ..question() };
     let alone = compare_study(&table, &narrow).unwrap();
     table.measures.push("mean_response".to_owned());
     let of = |table: &StudyTable| {
         let measures = ["mean_wait", "mean_response"].map(str::to_owned).to_vec();
-        compare_study(table, &StudyQuestion { measures, ..question() }).unwrap()
+        compare_study(table, &CompareOptions { measures, ..question() }).unwrap()
     };
     let tests = |found: &StudyComparison| tests_of(&found.cells.iter().collect::<Vec<_>>());
     // A third has no exact binary fraction: the differences agree except for rounding.
@@ -121,16 +121,16 @@ fn copies_of_one_run_are_one_pair() {
     assert_eq!((copies.low, copies.p_value, copies.adjusted_p), (None, None, None));
     assert_eq!(
         (copies.evidence, copies.says, copies.leans),
-        (Evidence::Nothing, Says::Nothing, Says::Nothing)
+        (Evidence::Nothing, Conclusion::Nothing, Conclusion::Nothing)
     );
     assert_eq!(copies.note.as_deref(), Some("every seed gave the same run: one log"));
     // A single pair with equal values is not "the same in every pair" either.
-    assert_eq!(cell(&found, "0.5", "easy", "utilization").says, Says::Nothing);
+    assert_eq!(cell(&found, "0.5", "easy", "utilization").says, Conclusion::Nothing);
     let drawn = cell(&found, "0.9", "easy", "mean_wait");
-    assert_eq!((drawn.pairs, drawn.one_run, drawn.says), (30, false, Says::Better));
+    assert_eq!((drawn.pairs, drawn.one_run, drawn.says), (30, false, Conclusion::Better));
     assert_eq!((found.seeds, found.evidence), (Some((30, 30)), Evidence::Verdict));
     let only = vec![("load".to_owned(), "0.5".to_owned())];
-    let found = compare_study(&table, &StudyQuestion { only, ..question() }).unwrap();
+    let found = compare_study(&table, &CompareOptions { only, ..question() }).unwrap();
     assert_eq!((found.seeds, found.evidence), (None, Evidence::Nothing));
     // The other side is drawn, so the difference is random.
     for row in table.rows.iter_mut().filter(|row| row.point[0] == "easy") {
@@ -148,7 +148,7 @@ fn what_is_the_same_has_the_evidence_of_its_pairs() {
         table.rows.iter_mut().for_each(|row| row.values[1] = Some(0.5));
         let found = compare_study(&table, &question()).unwrap();
         let same = cell(&found, "0.5", "easy", "utilization");
-        assert_eq!((same.says, same.leans, same.evidence), (Says::Same, Says::Same, evidence));
+        assert_eq!((same.says, same.leans, same.evidence), (Conclusion::Same, Conclusion::Same, evidence));
     }
 }
 
@@ -158,10 +158,10 @@ fn few_seeds_give_a_smoke_test_or_nothing() {
     assert_eq!(smoke.evidence, Evidence::SmokeTest);
     // A reader of the JSON must not take it for a verdict.
     let seen = cell(&smoke, "0.5", "easy", "mean_wait");
-    assert_eq!((seen.says, seen.leans), (Says::Nothing, Says::Better));
+    assert_eq!((seen.says, seen.leans), (Conclusion::Nothing, Conclusion::Better));
     let nothing = compare_study(&table(4, 1.0), &question()).unwrap();
     assert_eq!(nothing.evidence, Evidence::Nothing);
-    assert_eq!(cell(&nothing, "0.5", "easy", "mean_wait").says, Says::Nothing);
+    assert_eq!(cell(&nothing, "0.5", "easy", "mean_wait").says, Conclusion::Nothing);
     let one = compare_study(&table(1, 1.0), &question()).unwrap();
     let one = cell(&one, "0.5", "easy", "mean_wait");
     assert_eq!((one.difference, one.low, one.p_value), (Some(-1.25), None, None));
@@ -174,7 +174,7 @@ fn no_ranking_where_jobs_did_not_end_alike_unless_it_is_said_how() {
     row.outcomes = Outcomes { completed: 8, rejected: 2, ..Outcomes::default() };
     let found = compare_study(&unlike, &question()).unwrap();
     let refused = cell(&found, "0.9", "easy", "mean_wait");
-    assert_eq!((refused.difference, refused.says), (None, Says::Nothing));
+    assert_eq!((refused.difference, refused.says), (None, Conclusion::Nothing));
     assert_eq!(
         refused.note.as_deref(),
         Some(
@@ -183,15 +183,16 @@ fn no_ranking_where_jobs_did_not_end_alike_unless_it_is_said_how() {
     );
     assert_eq!(
         cell(&found, "0.5", "easy", "mean_wait").says,
-        Says::Better,
+        Conclusion::Better,
         "the other load is not concerned"
     );
-    let leave_out = StudyQuestion { charge: Some(Charge::LeaveOut), ..question() };
+    let leave_out = CompareOptions { charge: Some(Charge::LeaveOut), ..question() };
     let found = compare_study(&unlike, &leave_out).unwrap();
     let left = cell(&found, "0.9", "easy", "mean_wait");
-    assert_eq!((left.pairs, left.evidence, left.leans), (29, Evidence::SmokeTest, Says::Better));
-    let to_the_end = StudyQuestion { charge: Some(Charge::ToTheEnd), ..question() };
-    assert_eq!(compare_study(&unlike, &to_the_end), Err(CompareError::NoJobs));
+    assert_eq!((left.pairs, left.evidence, left.leans), (29, Evidence::SmokeTest, Conclusion::Better));
+    let to_the_end = CompareOptions { charge: Some(Charge::ToTheEnd), ..question() };
+    let error = compare_study(&unlike, &to_the_end).unwrap_err().to_string();
+    assert_eq!(error, "the table of a campaign has no jobs, so `--charge to-the-end` is not possible");
 }
 
 #[test]
@@ -204,7 +205,7 @@ fn a_run_whose_backlog_grows_has_no_mean() {
         .for_each(|row| row.unstable = true);
     let found = compare_study(&growing, &question()).unwrap();
     let none = cell(&found, "0.9", "same", "mean_wait");
-    assert_eq!((none.baseline_mean, none.says), (None, Says::Nothing));
+    assert_eq!((none.baseline_mean, none.says), (None, Conclusion::Nothing));
     assert!(
         none.note.as_deref().unwrap().starts_with("no mean: the backlog grows (unstable) in 2 of 30 runs")
     );
@@ -225,7 +226,7 @@ fn failed_runs_and_lost_partners_are_counted() {
         Some("refused: a run failed in 1 of 10 pairs (seed 4); `--charge leave-out` leaves such pairs out")
     );
     assert_eq!(cell(&found, "0.5", "same", "mean_wait").pairs, 10);
-    let leave_out = StudyQuestion { charge: Some(Charge::LeaveOut), ..question() };
+    let leave_out = CompareOptions { charge: Some(Charge::LeaveOut), ..question() };
     let found = compare_study(&table, &leave_out).unwrap();
     let short = cell(&found, "0.5", "easy", "mean_wait");
     assert_eq!((short.pairs, short.note.as_deref()), (9, Some("1 pairs left out: a run failed (seed 4)")));
@@ -255,7 +256,7 @@ fn what_is_no_number_has_no_mean() {
 
 #[test]
 fn what_is_asked_can_be_narrowed() {
-    let narrow = StudyQuestion {
+    let narrow = CompareOptions {
         baseline: Some("easy".to_owned()),
         only: vec![("load".to_owned(), "0.9".to_owned())],
         measures: vec!["mean_wait".to_owned()],
@@ -264,35 +265,35 @@ fn what_is_asked_can_be_narrowed() {
     let found = compare_study(&table(30, 1.0), &narrow).unwrap();
     assert_eq!(found.variants, ["fcfs", "same"]);
     assert_eq!(found.cells.len(), 2);
-    assert_eq!(found.cells[0].says, Says::Worse);
-    let by_load = StudyQuestion { by: Some("load".to_owned()), ..question() };
+    assert_eq!(found.cells[0].says, Conclusion::Worse);
+    let by_load = CompareOptions { by: Some("load".to_owned()), ..question() };
     let found = compare_study(&table(30, 1.0), &by_load).unwrap();
     assert_eq!((found.axes, found.variants), (vec!["policy".to_owned()], vec!["0.9".to_owned()]));
     assert!(found.cells.iter().all(|cell| cell.difference == Some(0.0)));
     // A difference that is the same in every pair is not a test.
-    assert!(found.cells.iter().all(|cell| cell.p_value.is_none() && cell.says == Says::Same));
+    assert!(found.cells.iter().all(|cell| cell.p_value.is_none() && cell.says == Conclusion::Same));
 }
 
 #[test]
 fn what_the_study_does_not_have_is_told_with_the_nearest_name() {
-    let said = |question: StudyQuestion| {
+    let said = |question: CompareOptions| {
         let error = compare_study(&table(5, 1.0), &question).unwrap_err();
-        (error.to_string(), error.hint())
+        (error.to_string(), error.hint().map(str::to_owned))
     };
     let name = |text: &str| Some(text.to_owned());
     assert_eq!(
-        said(StudyQuestion { by: name("polcy"), ..question() }),
+        said(CompareOptions { by: name("polcy"), ..question() }),
         (
             "the campaign has no axis `polcy`; its axes are `policy`, `load`".to_owned(),
             name("did you mean `policy`?")
         )
     );
     assert_eq!(
-        said(StudyQuestion { measures: vec!["mean_wiat".to_owned()], ..question() }),
+        said(CompareOptions { measures: vec!["mean_wiat".to_owned()], ..question() }),
         ("the campaign has no measure `mean_wiat`".to_owned(), name("did you mean `mean_wait`?"))
     );
-    let (error, _) = said(StudyQuestion { only: vec![("load".to_owned(), "0.7".to_owned())], ..question() });
+    let (error, _) = said(CompareOptions { only: vec![("load".to_owned(), "0.7".to_owned())], ..question() });
     assert_eq!(error, "axis `load` has no `0.7`; it has `0.5`, `0.9`");
-    let (error, _) = said(StudyQuestion { baseline: name("EASY"), ..question() });
+    let (error, _) = said(CompareOptions { baseline: name("EASY"), ..question() });
     assert!(error.starts_with("axis `policy` has no `EASY`"));
 }

@@ -1,6 +1,6 @@
 use super::*;
 
-fn read_text(claims: &str) -> Result<(Paper, Vec<ClaimOnPage>), RunError> {
+fn read_text(claims: &str) -> Result<(Paper, Vec<Claim>), RunError> {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join(NAME), format!("title = \"T\"\n[paper.who]\ncite = \"Who\"\n{claims}"))
         .unwrap();
@@ -27,8 +27,8 @@ fn claims_are_read_with_their_lines() {
     let claim = &claims[0];
     assert_eq!(claim.expects, Expects::Value { published: 3.58, tolerance: 0.05 * 3.58 });
     assert_eq!(claim.line, 4);
-    assert_eq!(claim.claim.of["load"], ["0.5", "0.7"]);
-    assert_eq!(claim.claim.of["procs"], ["64"]);
+    assert_eq!(claim.of["load"], ["0.5", "0.7"]);
+    assert_eq!(claim.of["procs"], ["64"]);
 }
 
 #[test]

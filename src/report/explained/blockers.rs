@@ -6,11 +6,11 @@ use super::words::processors;
 use crate::experiment::Stretch;
 use crate::local::Blocker;
 use crate::report::figures::duration;
-use crate::units::{Clock, Span};
+use crate::units::{Clock, Span, Time};
 
 /// A job, reservation or outage that blocked a waiting job.
 #[derive(Clone, Debug, Serialize)]
-pub struct Held {
+pub struct BlockerFacts {
     /// `running`, `waiting`, `reservation` or `down`.
     pub kind: &'static str,
     /// The number of the blocking job, if it is a job.
@@ -31,44 +31,42 @@ pub struct Held {
     pub for_s: f64,
 }
 
-impl Held {
+impl BlockerFacts {
     /// A blocker that was effective for `for_s` seconds.
     pub fn new(blocker: &Blocker, for_s: f64) -> Self {
-        let (kind, procs, start, how) = match blocker {
-            Blocker::Running { procs, until, .. } => {
+        let (kind, name, procs, start, how) = match blocker {
+            Blocker::Running { who, procs, until } => {
                 let how = format!("runs on {} until {} at the latest", processors(*procs), Clock(*until));
-                ("running", *procs, None, how)
+                ("running", who.to_string(), *procs, None, how)
             }
-            Blocker::Waiting { procs, estimate, start, .. } => {
+            Blocker::Waiting { who, procs, estimate, start } => {
                 let planned =
                     start.map_or_else(String::new, |start| format!(", to start at {}", Clock(start)));
                 let estimate = match *estimate {
                     Span::MAX => "without an estimate".to_owned(),
                     estimate => format!("{} by its estimate", duration(estimate.as_secs_f64())),
                 };
-                ("waiting", *procs, *start, format!("waits for {}, {estimate}{planned}", processors(*procs)))
+                let how = format!("waits for {}, {estimate}{planned}", processors(*procs));
+                ("waiting", who.to_string(), *procs, *start, how)
             }
-            Blocker::Booking { from, to, procs, .. } => {
+            Blocker::Booking { name, from, to, procs } => {
                 let how = format!("{} from {} to {}", processors(*procs), Clock(*from), Clock(*to));
-                ("reservation", *procs, Some(*from), how)
+                ("reservation", format!("reservation `{name}`"), *procs, Some(*from), how)
             }
             Blocker::Down { procs } => {
-                ("down", *procs, None, format!("{} are down, or kept by stalled jobs", processors(*procs)))
+                let how = format!("{} are down, or kept by stalled jobs", processors(*procs));
+                ("down", "machines".to_owned(), *procs, None, how)
             }
         };
         let who = blocker.who();
         Self {
             kind,
-            job: who.map(|who| who.job.0),
-            origin: who.map(|who| who.origin.name()),
-            who: match blocker {
-                Blocker::Running { who, .. } | Blocker::Waiting { who, .. } => who.to_string(),
-                Blocker::Booking { name, .. } => format!("reservation `{name}`"),
-                Blocker::Down { .. } => "machines".to_owned(),
-            },
+            job: who.map(|who| who.number.0),
+            origin: who.map(|who| who.origin().name()),
+            who: name,
             procs,
-            start_s: start.map(|start| start.as_secs_f64()),
-            until_s: blocker.until().map(|until| until.as_secs_f64()),
+            start_s: start.map(Time::as_secs_f64),
+            until_s: blocker.until().map(Time::as_secs_f64),
             how,
             for_s,
         }
@@ -77,7 +75,10 @@ impl Held {
 
 impl Stretch {
     /// The blockers of the job, from the beginning of the stretch to its end.
-    pub(super) fn held(&self) -> impl Iterator<Item = Held> + use<'_> {
-        self.begin.iter().flat_map(|begin| &begin.blockers).map(|blocker| Held::new(blocker, self.long()))
+    pub(super) fn held(&self) -> impl Iterator<Item = BlockerFacts> + use<'_> {
+        self.begin
+            .iter()
+            .flat_map(|begin| &begin.blockers)
+            .map(|blocker| BlockerFacts::new(blocker, self.long()))
     }
 }

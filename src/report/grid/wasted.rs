@@ -1,22 +1,24 @@
 //! Wasted work and the effects of churn.
 
-use super::super::figures::{count, decimals, duration, jobs, number, percent};
-use super::super::tables::table;
+use super::super::figures::{count, duration, jobs, percent};
+use super::super::tables::Columns;
 use super::facts::lines;
 use crate::metrics::{ChurnSummary, RecoverySummary};
 
 /// A table of wasted work by cause, then the effects on machines and jobs.
-pub(super) fn lost(churn: &ChurnSummary) -> String {
+pub(super) fn wasted(churn: &ChurnSummary) -> String {
     // The first two causes are churn and always listed; others only if they have failed attempts.
-    let rows = churn.wasted.iter().enumerate().filter(|(at, lost)| *at < 2 || lost.attempts > 0);
-    let rows: Vec<_> = rows.map(|(_, lost)| lost).collect();
-    let places = decimals(rows.iter().map(|lost| Some(lost.proc_s / 3_600.0)));
-    let cells = rows.iter().map(|lost| {
-        let hours = number(Some(lost.proc_s / 3_600.0), places);
-        vec![lost.cause.clone(), count(lost.attempts), hours, percent(lost.share)]
-    });
-    let head = ["wasted work", "attempts", "processor-\nhours", "share of\nall use (%)"];
-    table(head, cells) + "\n\n" + &lines(&churn_facts(churn))
+    let rows = churn.wasted.iter().enumerate().filter(|(at, of)| *at < 2 || of.attempts > 0);
+    let rows: Vec<_> = rows.map(|(_, of)| of).collect();
+    let mut table = Columns::default()
+        .text("wasted work", rows.iter().map(|of| of.cause.clone()))
+        .numbers("attempts", rows.iter().map(|of| count(of.attempts)))
+        .figures("processor-\nhours", rows.iter().map(|of| Some(of.proc_s / 3_600.0)));
+    // Over a window there is no share: use is only known for the whole run.
+    if rows.iter().any(|of| of.share.is_some()) {
+        table = table.numbers("share of\nall use (%)", rows.iter().map(|of| percent(of.share)));
+    }
+    table.finish() + "\n\n" + &lines(&churn_facts(churn))
 }
 
 fn churn_facts(churn: &ChurnSummary) -> Vec<(&'static str, String)> {
@@ -36,13 +38,13 @@ fn churn_facts(churn: &ChurnSummary) -> Vec<(&'static str, String)> {
         ("requeued at their site", changes.requeued),
         ("returned to the broker", changes.returned),
         ("stalled", changes.stalled),
-        ("continued", changes.continued),
+        ("ran again", changes.continued),
         ("failed", changes.failed),
     ];
     let present = counted.iter().filter(|(_, jobs)| *jobs > 0);
     let listed: Vec<_> = present.map(|(what, jobs)| format!("{} {what}", count(*jobs))).collect();
     if !listed.is_empty() {
-        facts.push(("jobs", listed.join(", ")));
+        facts.push(("affected jobs", listed.join(", ")));
     }
     let again = &churn.restarts;
     if let (Some(mean), Some(median), Some(max)) = (again.mean_s, again.median_s, again.max_s) {
@@ -52,7 +54,7 @@ fn churn_facts(churn: &ChurnSummary) -> Vec<(&'static str, String)> {
         facts.push(("restarted", after));
     }
     let attempts = churn.attempts.iter().filter(|of| of.attempts > 0);
-    let listed: Vec<_> = attempts.map(|of| format!("{} for {}", of.attempts, jobs(of.jobs))).collect();
+    let listed: Vec<_> = attempts.map(|of| format!("{} took {}", jobs(of.jobs), of.attempts)).collect();
     if !listed.is_empty() {
         facts.push(("attempts", listed.join(", ")));
     }
@@ -71,17 +73,11 @@ fn times(number: u64) -> String {
 }
 
 fn recovered(of: &RecoverySummary) -> String {
-    let mut out = format!(
-        "{} (at least {} % of the available processors left at once)",
-        count(of.major_outages),
-        of.outage_percent
-    );
+    let (outages, percent) = (count(of.major_outages), of.outage_percent);
+    let mut out = format!("{outages} (at least {percent} % of the available processors left at once)");
     if let (Some(mean), Some(max)) = (of.recovery_time.mean_s, of.recovery_time.max_s) {
-        let [hour, mean, max] = [of.trailing_s, mean, max].map(duration);
-        out += &format!(
-            "; throughput (jobs completed in {hour}) was back at {} % after {mean}",
-            of.recovered_percent
-        );
+        let ([hour, mean, max], share) = ([of.trailing_s, mean, max].map(duration), of.recovered_percent);
+        out += &format!("; throughput (jobs completed in {hour}) was back at {share} % after {mean}");
         if of.recovery_time.count > 1 {
             out += &format!(" on average, at most {max}");
         }

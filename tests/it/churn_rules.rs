@@ -14,9 +14,9 @@ use gridemu::verify::Rule;
 use crate::driver::{Act, Script};
 use crate::support::{Law, Ran, SHARE, check_processors, judged, speed_on};
 
-/// What is there from an instant on.
+/// The state of the machines from an instant on.
 #[derive(Clone)]
-struct Standing {
+struct MachineStates {
     from: Time,
     /// Machines that are down.
     down: BTreeSet<u32>,
@@ -26,7 +26,7 @@ struct Standing {
 /// The machines over time, from the script.
 struct Machines {
     spec: SiteSpec,
-    standing: Vec<Standing>,
+    states: Vec<MachineStates>,
 }
 
 impl Machines {
@@ -34,8 +34,8 @@ impl Machines {
         let part = &spec.partitions[0];
         let mut down: BTreeSet<u32> = (part.machines - part.absent..part.machines).collect();
         down.extend(script.down.iter());
-        let mut now = Standing { from: Time::ZERO, down, slow: BTreeMap::new() };
-        let mut standing = vec![now.clone()];
+        let mut now = MachineStates { from: Time::ZERO, down, slow: BTreeMap::new() };
+        let mut states = vec![now.clone()];
         for (time, act) in &script.acts {
             match act {
                 Act::Leave(machines) => now.down.extend(machines.iter()),
@@ -51,33 +51,33 @@ impl Machines {
             now.down.retain(|machine| *machine < part.machines);
             now.from = *time;
             // The first is how it was before anything happened.
-            if standing.len() > 1 && standing.last().is_some_and(|last| last.from == *time) {
-                standing.pop();
+            if states.len() > 1 && states.last().is_some_and(|last| last.from == *time) {
+                states.pop();
             }
-            standing.push(now.clone());
+            states.push(now.clone());
         }
-        Self { spec: spec.clone(), standing }
+        Self { spec: spec.clone(), states }
     }
 
     /// What stands at some time of `[from, to)`.
-    fn during(&self, from: Time, to: Time) -> impl Iterator<Item = &Standing> {
-        let first = self.standing.partition_point(|standing| standing.from <= from) - 1;
-        self.standing[first..].iter().take_while(move |standing| standing.from < to || standing.from <= from)
+    fn during(&self, from: Time, to: Time) -> impl Iterator<Item = &MachineStates> {
+        let first = self.states.partition_point(|state| state.from <= from) - 1;
+        self.states[first..].iter().take_while(move |state| state.from < to || state.from <= from)
     }
 
     /// Whether all machines of a processor's block are there.
-    fn is_there(&self, standing: &Standing, proc: u32) -> bool {
+    fn is_there(&self, state: &MachineStates, proc: u32) -> bool {
         let part = &self.spec.partitions[0];
         let block = proc / part.allocation_unit * part.allocation_unit;
-        (block..block + part.allocation_unit).all(|proc| !standing.down.contains(&(proc / part.cores)))
+        (block..block + part.allocation_unit).all(|proc| !state.down.contains(&(proc / part.cores)))
     }
 
     /// Processors that are down, in processors × microseconds within `[from, to)`.
     fn away_time(&self, from: Time, to: Time) -> u128 {
-        let ends = self.standing.iter().skip(1).map(|next| next.from).chain([Time::NEVER]);
-        let spans = self.standing.iter().zip(ends).map(|(standing, end)| {
-            let span = end.min(to).since(standing.from.max(from)).micros();
-            u128::from(span) * (standing.down.len() as u128)
+        let ends = self.states.iter().skip(1).map(|next| next.from).chain([Time::NEVER]);
+        let spans = self.states.iter().zip(ends).map(|(state, end)| {
+            let span = end.min(to).since(state.from.max(from)).micros();
+            u128::from(span) * (state.down.len() as u128)
         });
         spans.sum::<u128>() * u128::from(self.spec.partitions[0].cores)
     }
@@ -161,10 +161,10 @@ pub(crate) fn check_churn(
     check_events(&machines, ran);
     for segment in &segments {
         let procs: BTreeSet<u32> = segment.procs.iter().collect();
-        for standing in machines.during(segment.from, segment.to) {
-            let all = procs.iter().all(|proc| machines.is_there(standing, *proc));
+        for state in machines.during(segment.from, segment.to) {
+            let all = procs.iter().all(|proc| machines.is_there(state, *proc));
             assert!(all, "job {} runs on {} from {}", segment.job, segment.procs, segment.from);
-            let factor = |proc: &u32| standing.slow.get(&(proc / part.cores)).copied().unwrap_or(Rate::FULL);
+            let factor = |proc: &u32| state.slow.get(&(proc / part.cores)).copied().unwrap_or(Rate::FULL);
             let factor = procs.iter().map(factor).min().unwrap_or(Rate::FULL);
             let job = jobs.iter().find(|job| job.id == segment.job).expect("its job");
             let whole = speed_on(part, &job.size, procs.len() as u32);
@@ -197,7 +197,7 @@ pub(crate) fn check_churn(
 
 /// Machines leave and join as the script says, each change told once.
 fn check_events(machines: &Machines, ran: &Ran) {
-    let mut down = machines.standing[0].down.clone();
+    let mut down = machines.states[0].down.clone();
     let mut told = Vec::new();
     for record in &ran.records {
         let Record::Event(event) = record else { continue };
@@ -217,9 +217,9 @@ fn check_events(machines: &Machines, ran: &Ran) {
         assert_eq!(event.procs, which.len() as u32 * cores);
         told.push((event.time, down.clone()));
     }
-    for standing in &machines.standing[1..] {
-        let last = told.iter().rev().find(|(time, _)| *time <= standing.from).map(|(_, down)| down);
-        assert_eq!(last.unwrap_or(&machines.standing[0].down), &standing.down, "at {}", standing.from);
+    for state in &machines.states[1..] {
+        let last = told.iter().rev().find(|(time, _)| *time <= state.from).map(|(_, down)| down);
+        assert_eq!(last.unwrap_or(&machines.states[0].down), &state.down, "at {}", state.from);
     }
 }
 
@@ -242,7 +242,7 @@ fn history<'a>(job: &Job, ran: &'a Ran, gone: &[(Time, Exit)], script: &Script) 
                 Some((_, to)) if *to == event.time => *to = Time::NEVER,
                 _ => halts.push((event.time, Time::NEVER)),
             },
-            EventKind::Continued => match event.since_lost {
+            EventKind::Continued => match event.since_failure {
                 Some(since) => {
                     let before: &&EventRecord =
                         lost.get(&(event.attempt - 1)).expect("an attempt that was lost");
@@ -257,7 +257,7 @@ fn history<'a>(job: &Job, ran: &'a Ran, gone: &[(Time, Exit)], script: &Script) 
     if let (Some(record), Some(last)) = (record, halts.last_mut()) {
         last.1 = last.1.min(record.end);
     }
-    let mine = |(_, departed): &&(Time, Exit)| departed.job == job.id;
+    let mine = |(_, departed): &&(Time, Exit)| departed.job.number == job.id;
     match gone.iter().rev().find(mine).map(|(_, departed)| &departed.how) {
         Some(ExitKind::Ended(outcome)) => assert_eq!(record.map(|record| record.outcome), Some(*outcome)),
         Some(ExitKind::Returned { .. }) => {
@@ -346,7 +346,7 @@ fn check_job(
                     let useful = spent_when_held - until_held.min(spent_when_held);
                     sums.useful += useful;
                     let wasted = busy - useful - writing;
-                    assert!(event.lost.abs_diff(wasted) <= 4 * sums.segments, "job {id}: lost");
+                    assert!(event.wasted.abs_diff(wasted) <= 4 * sums.segments, "job {id}: lost");
                 }
             }
             None => {
@@ -370,7 +370,7 @@ fn check_job(
         }
     }
     sums.cost += cost;
-    let mine = |(_, departed): &&(Time, Exit)| departed.job == id;
+    let mine = |(_, departed): &&(Time, Exit)| departed.job.number == id;
     if let Some(record) = history.record {
         assert_eq!(record.start.is_some(), record.attempts > 0);
         assert_eq!(record.attempts, attempts);
@@ -485,7 +485,7 @@ fn check_states(machines: &Machines, ran: &Ran, segments: &[&SegmentRecord]) {
     }
     assert_eq!(reserved * SHARE, usage.reserved, "reserved time");
     // Those that are down from the beginning are told when somebody can hear it.
-    if machines.standing[0].down.is_empty() {
+    if machines.states[0].down.is_empty() {
         assert_eq!(down * SHARE, usage.down, "time away");
     }
 }

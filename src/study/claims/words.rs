@@ -3,7 +3,7 @@
 use super::judge::{JudgedPoint, is_sign};
 use super::{Claim, Expects};
 use crate::study::statistics::Evidence;
-use crate::units::unsigned_zero;
+use crate::units::{counted, unsigned_zero};
 
 /// Why an order in one run of one log is no verdict, and how often it occurs there: each point on the axes is a run of
 /// its own (or one on each side), and the steps of a row at one point are steps of one run.
@@ -20,16 +20,11 @@ pub(super) fn one_run(claim: &Claim, points: &[&JudgedPoint]) -> String {
     format!("one log, one run: no interval; {there}")
 }
 
-/// A number with its noun: `1 seed`, `30 seeds`.
-pub(super) fn counted_as(number: usize, noun: &str) -> String {
-    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
-}
-
 /// Why a point fails or is undecided.
-pub(super) fn told_point(claim: &Claim, point: &JudgedPoint) -> String {
-    let at = if point.at.is_empty() { String::new() } else { format!("{}: ", point.at) };
+pub(super) fn why(claim: &Claim, point: &JudgedPoint) -> String {
+    let seeds = counted(point.n, "seed");
     if point.few {
-        return format!("{at}{}, and a verdict needs {}", counted_as(point.n, "seed"), Evidence::VERDICT);
+        return point.located(&format!("{seeds}, and a verdict needs {}", Evidence::VERDICT));
     }
     let share = matches!(claim.expects, Expects::Change { .. } | Expects::UpTo { .. });
     let shown = |value: f64| {
@@ -40,33 +35,29 @@ pub(super) fn told_point(claim: &Claim, point: &JudgedPoint) -> String {
             false => format!("{value:+.4}"),
         })
     };
-    match (point.interval, point.holds) {
-        (Some((low, high)), Some(false)) if !matches!(claim.expects, Expects::Value { .. }) => {
-            format!("{at}it is {} to {}", shown(low), shown(high))
-        }
-        (Some((low, high)), _) if is_sign(claim) => {
+    let interval = point.interval.map(|(low, high)| format!("{} to {}", shown(low), shown(high)));
+    let why = match (interval, point.holds, claim.expects) {
+        (Some(interval), Some(false), Expects::Value { .. }) => format!("the interval is {interval}"),
+        (Some(interval), Some(false), _) => format!("it is {interval}"),
+        (Some(interval), ..) if is_sign(claim) => {
             let p = point.adjusted_p.map_or_else(String::new, |p| format!(", p {p:.4} after Holm"));
-            format!("{at}the difference is {} to {} by itself{p}", shown(low), shown(high))
+            format!("the difference is {interval} by itself{p}")
         }
-        (Some(_), None) if matches!(claim.expects, Expects::UpTo { .. }) => {
+        (Some(_), None, Expects::UpTo { .. }) => {
             let above = point.pairs_so.unwrap_or(0);
             match above.min(point.n - above) {
-                0 => format!("{at}it is beyond all {}, too few to rule it out", counted_as(point.n, "seed")),
-                out => format!(
-                    "{at}{out} of {} are as far out, too few to rule it out",
-                    counted_as(point.n, "seed")
-                ),
+                0 => format!("it is beyond all {seeds}, too few to rule it out"),
+                out => format!("{out} of {seeds} are as far out, too few to rule it out"),
             }
         }
-        (Some((low, high)), _) => format!("{at}the interval is {} to {}", shown(low), shown(high)),
-        (None, Some(false)) => match (claim.expects, point.of, point.than) {
-            (Expects::Value { published, .. }, Some(of), _) => {
-                format!("{at}{} off", unsigned_zero(format!("{:+.4}", of - published)))
-            }
-            _ => format!("{at}it does not"),
-        },
-        _ => format!("{at}too few runs"),
-    }
+        (Some(interval), ..) => format!("the interval is {interval}"),
+        (None, Some(false), Expects::Value { published, .. }) if let Some(of) = point.of => {
+            format!("{} off", unsigned_zero(format!("{:+.4}", of - published)))
+        }
+        (None, Some(false), _) => "it does not".to_owned(),
+        _ => "too few runs".to_owned(),
+    };
+    point.located(&why)
 }
 
 fn figure(value: f64, places: usize) -> String {
@@ -80,16 +71,11 @@ fn decimals(value: f64) -> usize {
 }
 
 /// The measurements, in a line.
-pub(super) fn told(claim: &Claim, points: &[JudgedPoint]) -> String {
-    let each = |told: &dyn Fn(&JudgedPoint) -> Option<String>| {
-        let all: Vec<String> = points
-            .iter()
-            .filter_map(|point| {
-                let told = told(point)?;
-                Some(if point.at.is_empty() { told } else { format!("{}: {told}", point.at) })
-            })
-            .collect();
-        if all.is_empty() { "-".to_owned() } else { all.join("; ") }
+pub(super) fn measured_text(claim: &Claim, points: &[JudgedPoint]) -> String {
+    let each = |text: &dyn Fn(&JudgedPoint) -> Option<String>| {
+        let all = points.iter().filter_map(|point| Some(point.located(&text(point)?)));
+        let all = all.collect::<Vec<_>>().join("; ");
+        if all.is_empty() { "-".to_owned() } else { all }
     };
     match claim.expects {
         Expects::Value { published, .. } | Expects::Shown { published: Some(published) } => {
@@ -122,27 +108,27 @@ pub(super) fn told(claim: &Claim, points: &[JudgedPoint]) -> String {
 
 /// A short text about several points; `None` for one.
 pub(super) fn brief(claim: &Claim, points: &[JudgedPoint]) -> Option<String> {
-    let counted: Vec<&JudgedPoint> = points.iter().filter(|point| point.counts).collect();
+    let judged: Vec<&JudgedPoint> = points.iter().filter(|point| point.counts).collect();
     let share = |point: &&JudgedPoint| Some((point.of? / point.than? - 1.0) * 100.0);
     match claim.expects {
         Expects::Falling | Expects::Rising => {
             let steps = claim.measures.len() - 1;
             let holding =
-                counted.iter().filter(|point| point.holds.or(point.in_this_run) == Some(true)).count();
-            (points.len() > steps).then(|| format!("{holding} of {} steps", counted.len()))
+                judged.iter().filter(|point| point.holds.or(point.in_this_run) == Some(true)).count();
+            (points.len() > steps).then(|| format!("{holding} of {} steps", judged.len()))
         }
-        _ if counted.len() < 2 => None,
+        _ if judged.len() < 2 => None,
         Expects::Below | Expects::Above | Expects::Change { .. } => {
-            let shares: Vec<f64> = counted.iter().filter_map(share).collect();
+            let shares: Vec<f64> = judged.iter().filter_map(share).collect();
             let (low, high) =
                 (shares.iter().copied().reduce(f64::min)?, shares.iter().copied().reduce(f64::max)?);
             let [low, high] = [low, high].map(|share| unsigned_zero(format!("{share:+.1}")));
-            let told = format!("{low} to {high} % at {} points", shares.len());
+            let range = format!("{low} to {high} % at {} points", shares.len());
             let so: Vec<usize> =
-                counted.iter().filter_map(|point| Some(percent(point.pairs_so?, point.n))).collect();
+                judged.iter().filter_map(|point| Some(percent(point.pairs_so?, point.n))).collect();
             Some(match (so.iter().min(), so.iter().max()) {
-                (Some(least), Some(most)) => format!("{told}, so in {least} to {most} % of seeds"),
-                _ => told,
+                (Some(least), Some(most)) => format!("{range}, so in {least} to {most} % of seeds"),
+                _ => range,
             })
         }
         _ => None,
@@ -166,8 +152,8 @@ fn row(points: &[JudgedPoint]) -> String {
             None => rows.push((at, vec![shown(point.than), shown(point.of)])),
         }
     }
-    let told = rows.into_iter().map(|(at, values)| {
+    let texts = rows.into_iter().map(|(at, values)| {
         if at.is_empty() { values.join(", ") } else { format!("{at}: {}", values.join(", ")) }
     });
-    told.collect::<Vec<_>>().join("; ")
+    texts.collect::<Vec<_>>().join("; ")
 }

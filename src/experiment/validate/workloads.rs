@@ -5,16 +5,15 @@ use std::collections::BTreeMap;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::experiment::{Progress, Run, RunError};
-use crate::model::{JobId, SiteId};
-use crate::scenario::{Clock, PlannedWorkload};
+use crate::model::{JobId, JobRef, SiteId, WorkloadId};
+use crate::scenario::PlannedWorkload;
 use crate::units::Time;
-use crate::verify::{Asked, JobName};
+use crate::verify::JobRequest;
 use crate::workload::{Merged, Source};
 
 /// The jobs that a run's workloads submit, read as far as the tables have been read.
 pub(super) struct Workloads {
-    /// By site; `None` is the portal.
-    streams: BTreeMap<Option<SiteId>, Stream>,
+    streams: BTreeMap<WorkloadId, Stream>,
     /// True if jobs may also be submitted by command.
     open: bool,
     /// Jobs submitted later are not part of the run.
@@ -26,7 +25,7 @@ struct Stream {
     /// True if jobs wait for the ends of others.
     feedback: bool,
     /// Jobs that have been read and not yet taken.
-    read: FxHashMap<u64, Asked>,
+    read: FxHashMap<u64, JobRequest>,
     /// Numbers that have been read, under feedback.
     numbers: FxHashSet<u64>,
 }
@@ -38,7 +37,7 @@ impl Workloads {
     /// The reason why they cannot be read once more.
     pub(super) fn open(run: &Run) -> Result<Self, String> {
         let progress = Progress::default();
-        let told = |error: RunError| format!("the workload cannot be read once more: {error}");
+        let failed = |error: RunError| format!("the workload cannot be read once more: {error}");
         let stream = |source: Box<dyn Source>, feedback: bool| Stream {
             source,
             feedback,
@@ -53,20 +52,20 @@ impl Workloads {
         }
         let open = |planned: &PlannedWorkload| {
             let PlannedWorkload { workload, entity, shaping, .. } = planned;
-            let opened = workload.open_unfollowed(entity, shaping, &progress, None);
-            opened.map(|mut opened| opened.take_source()).map_err(told)
+            let opened = workload.open_with(entity, shaping, &progress, None);
+            opened.map(|mut opened| opened.take_source()).map_err(failed)
         };
         for (site, planned) in (0..).map(SiteId).zip(&resolved.site_workloads) {
             if let Some(planned) = planned {
-                streams.insert(Some(site), stream(open(planned)?, planned.shaping.feedback));
+                streams.insert(WorkloadId::of_site(site), stream(open(planned)?, planned.shaping.feedback));
             }
         }
         let portal: Vec<Box<dyn Source>> = resolved.portal.iter().map(open).collect::<Result<_, _>>()?;
         if !portal.is_empty() {
             let feedback = resolved.portal.iter().any(|planned| planned.shaping.feedback);
-            streams.insert(None, stream(Box::new(Merged::new(portal)), feedback));
+            streams.insert(WorkloadId::GRID, stream(Box::new(Merged::new(portal)), feedback));
         }
-        Ok(Self { streams, open: resolved.clock != Clock::Virtual, until: resolved.until })
+        Ok(Self { streams, open: resolved.pace.is_some(), until: resolved.until })
     }
 
     /// True if jobs wait for the ends of others.
@@ -78,10 +77,10 @@ impl Workloads {
     ///
     /// # Errors
     /// The reason why the workload cannot be read further.
-    pub(super) fn take(&mut self, job: JobName) -> Result<Option<Asked>, String> {
-        let Some(stream) = self.streams.get_mut(&job.site) else { return Ok(None) };
+    pub(super) fn take(&mut self, job: JobRef) -> Result<Option<JobRequest>, String> {
+        let Some(stream) = self.streams.get_mut(&job.workload) else { return Ok(None) };
         loop {
-            if let Some(asked) = stream.read.remove(&job.id.0) {
+            if let Some(asked) = stream.read.remove(&job.number.0) {
                 return Ok(Some(asked));
             }
             if !stream.next()? {
@@ -99,18 +98,18 @@ impl Workloads {
     ///
     /// # Errors
     /// The reason why the workload cannot be read to its end.
-    pub(super) fn left(mut self) -> Result<(Option<JobName>, u64), String> {
+    pub(super) fn left(mut self) -> Result<(Option<JobRef>, u64), String> {
         let (mut first, mut count) = (None, 0);
-        for (site, stream) in &mut self.streams {
+        for (&workload, stream) in &mut self.streams {
             while stream.next()? {}
             let until = self.until.filter(|_| !stream.feedback);
-            let late = |asked: &Asked| until.is_some_and(|until| asked.submit >= until);
+            let late = |asked: &JobRequest| until.is_some_and(|until| asked.submit >= until);
             // Under feedback the submission times of the last jobs are unknown.
             let excused = stream.feedback && self.until.is_some();
             let left = stream.read.iter().filter(|(_, asked)| !late(asked) && !excused);
             for (number, _) in left {
-                let name = JobName { id: JobId(*number), site: *site };
-                first = Some(first.map_or(name, |earlier: JobName| earlier.min(name)));
+                let name = JobRef { workload, number: JobId(*number) };
+                first = Some(first.map_or(name, |earlier: JobRef| earlier.min(name)));
                 count += 1;
             }
         }
@@ -130,7 +129,7 @@ impl Stream {
         if self.feedback {
             self.numbers.insert(job.id.0);
         }
-        self.read.insert(job.id.0, Asked::of(&job, follows));
+        self.read.insert(job.id.0, JobRequest::of(&job, follows));
         Ok(true)
     }
 }

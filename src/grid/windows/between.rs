@@ -38,7 +38,7 @@ impl Windows {
     ///
     /// # Errors
     /// [`WindowError::Past`] if an entity has gone beyond its arrival.
-    pub fn tell(&mut self, to: Address, message: Message) -> Result<bool, WindowError> {
+    pub fn post_from_outside(&mut self, to: Address, message: Message) -> Result<bool, WindowError> {
         let Some(place) = self.places.find(to) else { return Ok(false) };
         let arrival = message.arrival;
         if arrival < self.furthest {

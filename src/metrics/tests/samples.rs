@@ -76,8 +76,8 @@ pub(crate) fn machines(kind: EventKind, secs: u64, machines: u32) -> EventRecord
         job: None,
         origin: Origin::Local,
         attempt: 0,
-        lost: 0,
-        since_lost: None,
+        wasted: 0,
+        since_failure: None,
         command: None,
     }
 }
@@ -168,7 +168,7 @@ prop_compose! {
     pub(crate) fn any_segment()(
         of in any_job(), attempt in 1_u32..4, rate in 0_u64..1 << 22, share in 0_u64..=1 << 20,
         procs in prop::collection::btree_set(0_u32..400, 0..60),
-        cause in prop::sample::select(&[Cause::Run, Cause::Suspend, Cause::Resume, Cause::Checkpoint, Cause::Staging][..]),
+        cause in prop::sample::select(&Cause::ALL[..]),
     ) -> SegmentRecord {
         SegmentRecord {
             attempt,
@@ -186,7 +186,7 @@ prop_compose! {
         of in any_job(), micros in 0_u64..1 << 45, kind in prop::sample::select(&EventKind::ALL[..]),
         cause in prop::sample::select(&EVENT_CAUSES[..]), nowhere in any::<bool>(), procs in 0_u32..200,
         machines in prop::collection::btree_set(0_u32..100, 0..10), of_job in any::<bool>(),
-        lost in 0_u128..1 << 100, since in prop::option::of(0_u64..1 << 40),
+        wasted in 0_u128..1 << 100, since in prop::option::of(0_u64..1 << 40),
     ) -> EventRecord {
         EventRecord {
             time: Time::from_micros(micros),
@@ -199,8 +199,8 @@ prop_compose! {
             job: of_job.then_some(of.id),
             origin: of.origin,
             attempt: of.attempts,
-            lost,
-            since_lost: since.map(Span::from_micros),
+            wasted,
+            since_failure: since.map(Span::from_micros),
             command: None,
         }
     }

@@ -1,0 +1,42 @@
+//! The facts of a broker's decisions: the pools that were compared for each assignment.
+//!
+//! A [`super::GridView`] without a trace records nothing. With one ([`super::GridView::traced`]), each assignment records the
+//! pools where the job fits with the start and completion that the view expects in each, and the values that the policy compares
+//! ([`super::GridView::note`]): one for a policy with one cost, several for one with several objectives.
+
+use crate::model::{JobId, PoolId};
+use crate::units::Time;
+
+/// An assignment, and what was compared for it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Choice {
+    /// When it was made.
+    pub at: Time,
+    /// The job.
+    pub job: JobId,
+    /// The pool that was chosen.
+    pub pool: PoolId,
+    /// The pools where the job fits, in the order of pools.
+    pub candidates: Vec<Candidate>,
+}
+
+/// A pool where a job fits.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Candidate {
+    /// The pool.
+    pub pool: PoolId,
+    /// When the job could start there; `None` if its processors are not present.
+    pub start: Option<Time>,
+    /// When it would complete there; `None` likewise.
+    pub end: Option<Time>,
+    /// The values that the policy compares, by name, in the order in which it noted them.
+    pub values: Vec<(&'static str, f64)>,
+}
+
+/// What a plan has recorded so far.
+#[derive(Debug, Default)]
+pub(super) struct PlanTrace {
+    pub(super) choices: Vec<Choice>,
+    /// Places of job and pool in the view, name and value.
+    pub(super) notes: Vec<(usize, usize, &'static str, f64)>,
+}

@@ -1,0 +1,139 @@
+//! What holds the processors that a waiting job would need.
+
+use serde::Serialize;
+
+use super::{Phase, View};
+use crate::model::{JobKey, JobRef};
+use crate::units::{Span, Time};
+
+/// A holder of processors that a job would need.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Blocker {
+    /// A running job.
+    Running {
+        /// The job.
+        who: JobRef,
+        /// Its processors.
+        procs: u32,
+        /// When it is expected to have ended.
+        until: Time,
+    },
+    /// A waiting job that comes first.
+    Waiting {
+        /// The job.
+        who: JobRef,
+        /// Processors that it requests.
+        procs: u32,
+        /// Its estimated run time.
+        estimate: Span,
+        /// When it is to start, according to the policy's plan.
+        start: Option<Time>,
+    },
+    /// A reservation in the book.
+    Booking {
+        /// Its name.
+        name: String,
+        /// First instant of the reservation.
+        from: Time,
+        /// First instant after it.
+        to: Time,
+        /// Processors reserved.
+        procs: u32,
+    },
+    /// Machines that are down, or kept by a stalled job.
+    Down {
+        /// Their processors.
+        procs: u32,
+    },
+}
+
+impl Blocker {
+    /// When it is expected to release its processors.
+    pub fn until(&self) -> Option<Time> {
+        match self {
+            Self::Running { until, .. } => Some(*until),
+            Self::Booking { to, .. } => Some(*to),
+            Self::Waiting { start, estimate, .. } => start.map(|start| start + *estimate),
+            Self::Down { .. } => None,
+        }
+    }
+
+    /// The job, if the blocker is one.
+    pub const fn who(&self) -> Option<JobRef> {
+        match self {
+            Self::Running { who, .. } | Self::Waiting { who, .. } => Some(*who),
+            Self::Booking { .. } | Self::Down { .. } => None,
+        }
+    }
+}
+
+impl View<'_> {
+    /// A live job as an explanation names it.
+    pub fn who(&self, key: JobKey) -> JobRef {
+        self.state.job_ref(self.job(key))
+    }
+
+    /// A running (or just starting) job as a blocker.
+    pub fn runs(&self, key: JobKey) -> Blocker {
+        let job = self.job(key);
+        let until = match job.phase() {
+            Phase::Starting => self.now + job.estimate(),
+            _ => self.expected_end(key),
+        };
+        Blocker::Running { who: self.who(key), procs: job.held(), until }
+    }
+
+    /// A waiting job as a blocker, to start at `start` if that is known.
+    pub fn waits(&self, key: JobKey, start: Option<Time>) -> Blocker {
+        let job = self.job(key);
+        Blocker::Waiting { who: self.who(key), procs: job.procs(), estimate: job.estimate(), start }
+    }
+
+    /// Running jobs, in the order of expected ends.
+    pub fn releases(&self) -> Vec<Blocker> {
+        let mut running = self.jobs_in(Phase::Running);
+        // A job that ends at this very instant may count as free already.
+        running.retain(|key| !self.ends_now(*key));
+        running.extend(self.jobs_in(Phase::Starting));
+        let mut running: Vec<(Time, u64, Blocker)> = running
+            .into_iter()
+            .map(|key| {
+                let blocker = self.runs(key);
+                let until = if let Blocker::Running { until, .. } = blocker { until } else { self.now };
+                (until, self.job(key).seq(), blocker)
+            })
+            .collect();
+        running.sort_by_key(|(until, seq, _)| (*until, *seq));
+        running.into_iter().map(|(.., blocker)| blocker).collect()
+    }
+
+    /// The running jobs whose ends bring the free processors from `free` to `needs`, in the order of their ends.
+    pub fn released_for(&self, needs: u32, free: u32) -> Vec<Blocker> {
+        let (mut have, mut last) = (free, None);
+        let mut found = Vec::new();
+        for blocker in self.releases() {
+            let Blocker::Running { procs, until, .. } = &blocker else { continue };
+            if have >= needs && last != Some(*until) {
+                break;
+            }
+            have = have.saturating_add(*procs);
+            last = Some(*until);
+            found.push(blocker);
+        }
+        found
+    }
+
+    /// Reservations of the book that need processors between `from` and `to`.
+    pub fn booked(&self, from: Time, to: Time) -> Vec<Blocker> {
+        let due = self.bookings().iter().filter(|booking| booking.start < to && from < booking.end);
+        let blockers = due.map(|booking| Blocker::Booking {
+            name: booking.name.clone(),
+            from: booking.start,
+            to: booking.end,
+            procs: booking.procs,
+        });
+        blockers.collect()
+    }
+}

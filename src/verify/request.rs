@@ -1,0 +1,125 @@
+//! Jobs as their workload requests them.
+
+use super::Checker;
+use super::findings::{Row, Rule, Subject};
+use crate::model::{Job, JobId, JobRecord, JobRef, Outcome, Size};
+use crate::units::{Rate, Span, Time, Work};
+
+/// A job as requested by its workload.
+#[derive(Clone, Debug)]
+pub struct JobRequest {
+    /// Its submission; exact without feedback.
+    pub submit: Time,
+    /// The requested start of a dedicated job.
+    pub start: Option<Time>,
+    /// The number of processors.
+    pub procs: u32,
+    /// Run time at speed 1.
+    pub runtime: Span,
+    /// Estimate at speed 1.
+    pub estimate: Span,
+    /// The job whose end it follows, and the think time after that end.
+    pub after: Option<(JobId, Span)>,
+    /// Whether it takes exactly this number of processors.
+    pub rigid: bool,
+    /// Whether it has elastic commands, which change run time and estimate.
+    pub elastic: bool,
+}
+
+impl JobRequest {
+    /// A job of a workload. The job that it follows counts only if `follows`, under feedback, and if it comes before.
+    pub fn of(job: &Job, follows: bool) -> Self {
+        Self {
+            submit: job.submit,
+            start: job.requested_start,
+            procs: job.size.preferred(),
+            runtime: job.runtime,
+            estimate: job.estimate,
+            after: job.after.filter(|_| follows).map(|after| (after.job, after.think)),
+            rigid: matches!(job.size, Size::Rigid(_)),
+            elastic: job.elastic.is_some(),
+        }
+    }
+}
+
+impl Checker {
+    /// Stores the ends of jobs from now on, a few bytes a job, for the jobs that follow them.
+    pub fn remember_ends(&mut self) {
+        self.ends.get_or_insert_default();
+    }
+
+    /// Checks that a job is what its workload requested; called before the job's row is checked.
+    pub fn request(&mut self, job: &JobRecord, requested: &JobRequest, row: Row) {
+        let name = job.job_ref();
+        let owed = self.owed(job, requested);
+        let Self { platform, verdict, .. } = self;
+        let JobRecord { submit, end, run, estimate, outcome, .. } = *job;
+        let text = platform.job(name);
+        let mut fault = |rule, time, message| verdict.fault(Subject { name, row }, rule, time, message);
+        if let Some((before, think)) = requested.after {
+            let first = JobRef { number: before, ..name };
+            let ended = self.ends.as_ref().and_then(|ends| ends.get(&first).copied());
+            let follows = format!("{text} is submitted at {submit} s, and follows {}", platform.job(first));
+            match ended.map(|ended| (ended, ended.checked_add(think))) {
+                None => fault(Rule::Precedence, submit, format!("{follows}, which has not ended")),
+                Some((ended, Some(due))) if submit < due => {
+                    let message = format!("{follows}, which ends at {ended} s, after {think} s");
+                    fault(Rule::Precedence, submit, message);
+                }
+                Some(_) => {}
+            }
+        } else if submit != requested.submit {
+            let written = requested.submit;
+            let message =
+                format!("{text} is submitted at {submit} s, and its workload has it at {written} s");
+            fault(Rule::Arrival, submit.min(written), message);
+        }
+        // Batsim's columns have no requested start.
+        if let Some(start) = job.requested_start.filter(|start| Some(*start) != requested.start) {
+            let written = requested.start.map_or("nothing of it".to_owned(), |start| format!("{start} s"));
+            let message =
+                format!("{text} has a requested start of {start} s, and its workload says {written}");
+            fault(Rule::Arrival, submit, message);
+        }
+        if job.requested != requested.procs {
+            let (procs, written) = (job.requested, requested.procs);
+            let message = format!("{text} requests {procs} processors, and {written} in its workload");
+            fault(Rule::Work, submit, message);
+        }
+        let commanded = self.traces.get(&name).is_some_and(|trace| trace.commanded.is_some());
+        let fixed = requested.rigid && !requested.elastic && !commanded;
+        if let Some((owed_run, owed_estimate, killed)) = owed.filter(|_| fixed) {
+            if run != owed_run {
+                let message = format!("the run of {text} is {run} s, and {owed_run} s by its workload");
+                fault(Rule::Work, end, message);
+            }
+            if estimate != owed_estimate {
+                let message =
+                    format!("the estimate of {text} is {estimate} s, and {owed_estimate} s by its workload");
+                fault(Rule::Work, submit, message);
+            }
+            let word = if killed { Outcome::Killed } else { Outcome::Completed };
+            if matches!(outcome, Outcome::Completed | Outcome::Killed) && outcome != word {
+                let message = format!("{text} is {outcome}, and by run time and estimate it would be {word}");
+                fault(Rule::Outcome, end, message);
+            }
+        }
+        if requested.after.is_some() {
+            verdict.count_check(Rule::Precedence);
+        }
+        verdict.count_check(Rule::Work);
+    }
+
+    /// Run time, estimate and whether the job must be killed, at the site where it ended.
+    fn owed(&self, job: &JobRecord, requested: &JobRequest) -> Option<(Span, Span, bool)> {
+        let (speed, overrun) = match self.platform.get(job.site) {
+            // Without a partition the speed is unknown.
+            Some(facts) => (facts.partition(job.partition)?.speed, facts.spec.overrun),
+            None => (Rate::FULL, false),
+        };
+        let over = |span: Span| Work::of_runtime(span).span_at(speed).unwrap_or(Span::MAX);
+        let JobRequest { runtime, estimate, .. } = *requested;
+        let run = if overrun { runtime } else { runtime.min(estimate) };
+        Some((over(run), over(estimate), !overrun && runtime > estimate))
+    }
+}
