@@ -111,16 +111,11 @@ impl<'a> Columns<'a> {
         &from[..from.len() - self.rest.len()]
     }
 
+    /// The number in the current column.
     #[inline(always)]
     fn number(&mut self) -> Result<Decimal, RowError> {
-        self.skip_blanks()?;
-        // Half of the columns of most logs are unknown, and nearly all other numbers are integers of a few digits: these forms
-        // are tried first.
+        // Nearly all numbers in logs are integers of a few digits, so that form is tried first.
         let from = self.rest;
-        if let [b'-', b'1', b' ', ..] = from {
-            self.rest = &from[2..];
-            return Ok(Decimal { negative: true, whole: 1, millionths: 0 });
-        }
         let (negative, digits) = match from {
             [b'-', digits @ ..] => (true, digits),
             digits => (false, digits),
@@ -152,6 +147,7 @@ impl<'a> Columns<'a> {
 
     /// A time in microseconds.
     pub(in crate::formats) fn time(&mut self) -> Result<i64, RowError> {
+        self.skip_blanks()?;
         let Decimal { negative, whole, millionths } = self.number()?;
         if whole > MAX_SECONDS {
             return Err(RowError::Absurd(self.column));
@@ -161,7 +157,19 @@ impl<'a> Columns<'a> {
     }
 
     /// A whole number up to `max`; all negative ones are −1.
+    #[inline(always)]
     pub(in crate::formats) fn whole(&mut self, max: u64) -> Result<i64, RowError> {
+        self.skip_blanks()?;
+        // Half of the columns of most logs are unknown.
+        if let [b'-', b'1', b' ', ..] = self.rest {
+            self.rest = &self.rest[2..];
+            return Ok(-1);
+        }
+        self.known(max)
+    }
+
+    #[inline(never)]
+    fn known(&mut self, max: u64) -> Result<i64, RowError> {
         let Decimal { negative, whole, millionths } = self.number()?;
         if negative && (whole, millionths) != (0, 0) {
             Ok(-1)
