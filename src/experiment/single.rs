@@ -120,10 +120,12 @@ pub(super) fn notes(grid: &Grid, measure: Window, single: bool) -> Vec<String> {
         notes.extend(of_site.into_iter().map(|note| format!("{name}{note}")));
     }
     if measure != Window::ALL {
-        notes.push(
-            "figures of jobs cover those submitted in the measurement window, wasted work, machine events and replanning what happened in it; usage, energy, cost, processor time and assignments cover the whole run"
+        notes.extend([
+            "figures of jobs cover the jobs submitted in the measurement window".to_owned(),
+            "wasted work, machine events and replanning cover what happened in the window".to_owned(),
+            "usage, energy, cost, processor time, assignments and information age cover the whole run"
                 .to_owned(),
-        );
+        ]);
     }
     notes
 }

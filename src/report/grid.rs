@@ -27,7 +27,7 @@ pub fn grid_tables(run: &GridSummary) -> String {
     }
     let mut parts = vec![heading(run), ran(run), used(run)];
     if run.has_churn() {
-        parts.push(wasted::wasted(&run.churn));
+        parts.push(wasted::wasted(run));
     }
     if run.account.energy.meter_kwh > 0.0 || run.account.cost != 0.0 {
         parts.push(cost(run));
@@ -62,7 +62,7 @@ fn heading(run: &GridSummary) -> String {
 fn measured(run: &GridSummary) -> Option<String> {
     let window = run.measure.as_ref()?;
     Some(format!(
-        "measured: the {} submitted from {} to {}; the other {} count only in usage, energy, cost and assignments",
+        "measured: the {} submitted from {} to {}; the other {} are left out of figures of jobs",
         jobs(run.measures.jobs),
         duration(window.from),
         duration(window.to),
@@ -161,7 +161,7 @@ fn cost(run: &GridSummary) -> String {
     table = table.numbers("cost to\nusers", rows.iter().map(|(.., account)| number(Some(account.cost), 2)));
     let measured = if run.measure.is_some() { "measured " } else { "" };
     let charged = format!(
-        "{measured}local jobs {} for {} kWh, {measured}grid jobs {} for {} kWh",
+        "{measured}local jobs {} ({} kWh), {measured}grid jobs {} ({} kWh)",
         number(Some(run.local.charged), 2),
         kwh(run.local.charged_kwh),
         number(Some(run.grid.charged), 2),

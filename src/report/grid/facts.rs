@@ -17,7 +17,7 @@ pub(super) fn facts(run: &GridSummary) -> Vec<(&'static str, String)> {
     facts.extend(broker(run).map(|broker| ("broker", broker)));
     facts.push(("processor time", processor_time(&run.account.usage)));
     facts.extend(backlog(run));
-    facts.push(("run time", format!("{:.3} s ({})", run.facts.wall_s, run_time(run, "emulate"))));
+    facts.push(("wall-clock time", format!("{:.3} s ({})", run.facts.wall_s, run_time(run, "emulate"))));
     facts.push(("fingerprint", run.fingerprint.to_string()));
     let more = ["local = of a site's own users; grid = sent by the broker"];
     facts.push(("definitions", definitions(run, &["wait", "response", "submission", "wasted"], &more)));

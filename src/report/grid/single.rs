@@ -11,7 +11,7 @@ use crate::model::InstantOrder;
 pub(super) fn tables(run: &GridSummary, of: &SingleSite) -> String {
     let mut parts = vec![heading(run, of), measures_table(&run.measures, run.quantiles)];
     if run.has_churn() {
-        parts.push(wasted::wasted(&run.churn));
+        parts.push(wasted::wasted(run));
     }
     parts.push(lines(&facts(run, of)));
     parts.extend(class_table(&run.class_preset, &run.classes, run.quantiles));
@@ -80,7 +80,7 @@ fn facts(run: &GridSummary, of: &SingleSite) -> Vec<(&'static str, String)> {
     if account.cost != 0.0 {
         facts.push(("cost", number(Some(account.cost), 2)));
     }
-    facts.push(("run time", run_time(run, "schedule")));
+    facts.push(("wall-clock time", run_time(run, "schedule")));
     facts.push(("fingerprint", run.fingerprint.to_string()));
     facts.push((
         "definitions",

@@ -3,10 +3,11 @@
 use super::super::figures::{count, duration, jobs, percent};
 use super::super::tables::Columns;
 use super::facts::lines;
-use crate::metrics::{ChurnSummary, RecoverySummary};
+use crate::metrics::{ChurnSummary, GridSummary, RecoverySummary};
 
 /// A table of wasted work by cause, then the effects on machines and jobs.
-pub(super) fn wasted(churn: &ChurnSummary) -> String {
+pub(super) fn wasted(run: &GridSummary) -> String {
+    let churn = &run.churn;
     // The first two causes are churn and always listed; others only if they have failed attempts.
     let rows = churn.wasted.iter().enumerate().filter(|(at, of)| *at < 2 || of.attempts > 0);
     let rows: Vec<_> = rows.map(|(_, of)| of).collect();
@@ -18,10 +19,10 @@ pub(super) fn wasted(churn: &ChurnSummary) -> String {
     if rows.iter().any(|of| of.share.is_some()) {
         table = table.numbers("share of\nall use (%)", rows.iter().map(|of| percent(of.share)));
     }
-    table.finish() + "\n\n" + &lines(&churn_facts(churn))
+    table.finish() + "\n\n" + &lines(&churn_facts(churn, run.measure.is_some()))
 }
 
-fn churn_facts(churn: &ChurnSummary) -> Vec<(&'static str, String)> {
+fn churn_facts(churn: &ChurnSummary, window: bool) -> Vec<(&'static str, String)> {
     let (machines, changes) = (&churn.machines, &churn.jobs);
     let mut came = format!(
         "left {} ({} processors), joined {} ({} processors)",
@@ -44,19 +45,23 @@ fn churn_facts(churn: &ChurnSummary) -> Vec<(&'static str, String)> {
     let present = counted.iter().filter(|(_, jobs)| *jobs > 0);
     let listed: Vec<_> = present.map(|(what, jobs)| format!("{} {what}", count(*jobs))).collect();
     if !listed.is_empty() {
-        facts.push(("affected jobs", listed.join(", ")));
+        facts.push(("after failures", listed.join(", ")));
     }
     let again = &churn.restarts;
     if let (Some(mean), Some(median), Some(max)) = (again.mean_s, again.median_s, again.max_s) {
         let [mean, median, max] = [mean, median, max].map(duration);
-        let after =
-            format!("after {mean} on average (median {median}, at most {max}), {}", times(again.count));
+        let after = format!(
+            "{}, {mean} after the failure on average (median {median}, at most {max})",
+            times(again.count)
+        );
         facts.push(("restarted", after));
     }
     let attempts = churn.attempts.iter().filter(|of| of.attempts > 0);
-    let listed: Vec<_> = attempts.map(|of| format!("{} took {}", jobs(of.jobs), of.attempts)).collect();
+    let listed: Vec<_> =
+        attempts.map(|of| format!("{} {}", jobs(of.jobs), times(u64::from(of.attempts)))).collect();
     if !listed.is_empty() {
-        facts.push(("attempts", listed.join(", ")));
+        let of = if window { " (measured jobs only)" } else { "" };
+        facts.push(("started", listed.join(", ") + of));
     }
     if let Some(recovery) = churn.recovery.as_ref().filter(|recovery| recovery.major_outages > 0) {
         facts.push(("major outages", recovered(recovery)));

@@ -87,19 +87,19 @@ fn a_summary_reads_well() {
      response (s)       26,474   21,853   58,372   66,677
      bounded slowdown     5.83     1.37    24.42    71.27
 
-     outcomes        37 completed, 3 killed at their estimate
-     utilization     65.00 % of nominal, 72.22 % of available
-     processor time  useful 60.00 %, wasted 5.00 %, reserved 10.00 %, idle 25.00 %
-     makespan        1 d 4 h (101,777 s)
-     longest queue   1,121 jobs
-     backlog         mean jobs in the system: 4.5 in the first third of the submissions, 11.6 in the
-                     second, 17.9 in the last; 21 at the end of the submissions
-     run time        read 0.012 s, schedule 0.008 s, write 0.031 s
-     fingerprint     40:dd7b19b32af3e33e3f1a25953ebdaa16
-     definitions     wait = first start - submission
-                     response = end - submission
-                     bsld10 = max(1, response / max(run, 10 s))
-                     utilization = processor time in use / (processors * (last end - first submission))
+     outcomes         37 completed, 3 killed at their estimate
+     utilization      65.00 % of nominal, 72.22 % of available
+     processor time   useful 60.00 %, wasted 5.00 %, reserved 10.00 %, idle 25.00 %
+     makespan         1 d 4 h (101,777 s)
+     longest queue    1,121 jobs
+     backlog          mean jobs in the system: 4.5 in the first third of the submissions, 11.6 in the
+                      second, 17.9 in the last; 21 at the end of the submissions
+     wall-clock time  read 0.012 s, schedule 0.008 s, write 0.031 s
+     fingerprint      40:dd7b19b32af3e33e3f1a25953ebdaa16
+     definitions      wait = first start - submission
+                      response = end - submission
+                      bsld10 = max(1, response / max(run, 10 s))
+                      utilization = processor time in use / (processors * (last end - first submission))
 
     note: skipped 8 jobs that have no run time
     ");
@@ -135,23 +135,23 @@ fn classes_energy_and_cost_show_when_there_are_any() {
      response (s)       22,737    17,188   53,253   61,477
      bounded slowdown     3.41      1.18    12.71    36.14
 
-     outcomes        37 completed, 3 killed at their estimate
-     utilization     80.00 %
-     processor time  useful 80.00 %, idle 20.00 %
-     makespan        1 d 2 h (96,577 s)
-     longest queue   1,121 jobs
-     backlog         mean jobs in the system: 3.6 in the first third of the submissions, 9.1 in the
-                     second, 15.9 in the last; 20 at the end of the submissions
-     energy          416.7 kWh IT energy (jobs 342.8, idle 73.9), 541.7 kWh facility energy
-     electricity     162.50
-     cost            12,345.68
-     run time        read 0.012 s, schedule 0.008 s, write 0.031 s
-     fingerprint     40:eb0e74cb3d92876963be75f274ba75af
-     definitions     wait = first start - submission
-                     response = end - submission
-                     bsld10 = max(1, response / max(run, 10 s))
-                     utilization = processor time in use / (processors * (last end - first submission))
-                     ~: approximation, at most 0.1 % too high
+     outcomes         37 completed, 3 killed at their estimate
+     utilization      80.00 %
+     processor time   useful 80.00 %, idle 20.00 %
+     makespan         1 d 2 h (96,577 s)
+     longest queue    1,121 jobs
+     backlog          mean jobs in the system: 3.6 in the first third of the submissions, 9.1 in the
+                      second, 15.9 in the last; 20 at the end of the submissions
+     energy           416.7 kWh IT energy (jobs 342.8, idle 73.9), 541.7 kWh facility energy
+     electricity      162.50
+     cost             12,345.68
+     wall-clock time  read 0.012 s, schedule 0.008 s, write 0.031 s
+     fingerprint      40:eb0e74cb3d92876963be75f274ba75af
+     definitions      wait = first start - submission
+                      response = end - submission
+                      bsld10 = max(1, response / max(run, 10 s))
+                      utilization = processor time in use / (processors * (last end - first submission))
+                      ~: approximation, at most 0.1 % too high
 
      by class (kettimuthu-4)   measured     mean   ~median     ~p95      max
     -------------------------------------------------------------------------
@@ -207,17 +207,17 @@ fn a_run_of_nothing_says_so() {
      response (s)          -        -     -     -
      bounded slowdown      -        -     -     -
 
-     outcomes        0 completed, 1 rejected (0 measured)
-     utilization     -
-     processor time  -
-     makespan        -
-     longest queue   0 jobs
-     run time        read 0.000 s, schedule 0.000 s, write 0.000 s
-     fingerprint     0:00000000000000000000000000000000
-     definitions     wait = first start - submission
-                     response = end - submission
-                     bsld10 = max(1, response / max(run, 10 s))
-                     utilization = processor time in use / (processors * (last end - first submission))
+     outcomes         0 completed, 1 rejected (0 measured)
+     utilization      -
+     processor time   -
+     makespan         -
+     longest queue    0 jobs
+     wall-clock time  read 0.000 s, schedule 0.000 s, write 0.000 s
+     fingerprint      0:00000000000000000000000000000000
+     definitions      wait = first start - submission
+                      response = end - submission
+                      bsld10 = max(1, response / max(run, 10 s))
+                      utilization = processor time in use / (processors * (last end - first submission))
     ");
 }
 
