@@ -19,11 +19,22 @@ struct Decimal {
 
 /// The columns of a line, from the left.
 pub(in crate::formats) struct Columns<'a> {
-    /// The bytes that have not been read.
-    rest: &'a [u8],
+    /// The line, and spaces behind it if it is short.
+    bytes: &'a [u8],
+    /// The length of the line.
+    end: usize,
+    /// The number of bytes that have been read.
+    at: usize,
     /// The number of the column read last, from 1.
     column: u8,
 }
+
+/// A line with spaces behind it, so that its last columns are read like the others: many bytes at once. A line of a log
+/// has 80 to 130 bytes.
+pub(super) type Padded = [u8; 192];
+
+/// As many bytes are read at once: eight spaces, eight digits and one blank.
+const AHEAD: usize = 17;
 
 /// Checked for every byte; nearly every blank is a space.
 fn is_blank(byte: u8) -> bool {
@@ -41,7 +52,18 @@ fn after(mut line: &[u8], such: impl Fn(u8) -> bool) -> &[u8] {
     line
 }
 
-/// How many of eight bytes, the first of them the lowest, are spaces before any other.
+/// `-1 ` as the lowest bytes.
+const MINUS_ONE: u64 = u32::from_le_bytes(*b"-1 \0") as u64;
+
+/// Eight bytes, the first of them the lowest.
+#[inline(always)]
+fn eight_of(ahead: &[u8; AHEAD], from: usize) -> u64 {
+    let mut eight = [0; 8];
+    eight.copy_from_slice(&ahead[from..from + 8]);
+    u64::from_le_bytes(eight)
+}
+
+/// How many of eight bytes are spaces before any other; the first byte is the lowest.
 #[inline(always)]
 const fn leading_spaces(eight: u64) -> usize {
     (eight ^ (u64::MAX / 0xff * b' ' as u64)).trailing_zeros() as usize / 8
@@ -49,7 +71,7 @@ const fn leading_spaces(eight: u64) -> usize {
 
 /// The number that the digits before any other of eight bytes form, and how many they are; the first byte is the lowest.
 #[inline(always)]
-const fn leading_digits(eight: u64) -> (u64, usize) {
+const fn leading_digits(eight: u64) -> (i64, usize) {
     const ALL: u64 = u64::MAX / 0xff;
     // Digits become 0 to 9. The sum sets the highest bit of every other byte, at least up to the first of them.
     let digits = eight ^ (ALL * b'0' as u64);
@@ -59,40 +81,86 @@ const fn leading_digits(eight: u64) -> (u64, usize) {
     let ones = digits.unbounded_shl(64 - 8 * count as u32);
     let tens = (ones.wrapping_mul(10).wrapping_add(ones >> 8)) & 0x00ff_00ff_00ff_00ff;
     let hundreds = (tens.wrapping_mul(100).wrapping_add(tens >> 16)) & 0x0000_ffff_0000_ffff;
-    (hundreds.wrapping_mul(10_000).wrapping_add(hundreds >> 32) & 0xffff_ffff, count)
+    ((hundreds.wrapping_mul(10_000).wrapping_add(hundreds >> 32) & 0xffff_ffff) as i64, count)
+}
+
+/// How many of eight bytes are before any space or control character; the first byte is the lowest.
+#[inline(always)]
+const fn leading_text(eight: u64) -> usize {
+    const ALL: u64 = u64::MAX / 0xff;
+    let blanks = eight.wrapping_sub(ALL * 0x21) & !eight & (ALL * 0x80);
+    blanks.trailing_zeros() as usize / 8
 }
 
 impl<'a> Columns<'a> {
-    /// The columns of `line`.
-    pub(super) const fn of(line: &'a [u8]) -> Self {
-        Self { rest: line, column: 0 }
+    /// The columns of `line`, which is copied into `padded` if it fits.
+    pub(super) fn of(line: &'a [u8], padded: &'a mut Padded) -> Self {
+        let end = line.len();
+        let bytes = if end + AHEAD <= padded.len() {
+            padded[..end].copy_from_slice(line);
+            &padded[..]
+        } else {
+            line
+        };
+        Self { bytes, end, at: 0, column: 0 }
     }
 
     /// The columns after those of the standard.
     pub(in crate::formats) fn behind(rest: &'a [u8]) -> Self {
-        Self { rest, column: COLUMNS }
+        Self { bytes: rest, end: rest.len(), at: 0, column: COLUMNS }
+    }
+
+    /// The number of bytes that have been read.
+    pub(super) const fn read(&self) -> usize {
+        self.at
     }
 
     /// The bytes that have not been read.
-    pub(super) const fn rest(&self) -> &'a [u8] {
-        self.rest
+    fn rest(&self) -> &'a [u8] {
+        &self.bytes[self.at..self.end]
+    }
+
+    /// The bytes of the next column after at most eight spaces, and how many these are.
+    #[inline(always)]
+    fn ahead(&self) -> Option<(&'a [u8; AHEAD], usize, u64)> {
+        let ahead: &[u8; AHEAD] = self.bytes.get(self.at..)?.first_chunk()?;
+        let spaces = leading_spaces(eight_of(ahead, 0));
+        Some((ahead, spaces, eight_of(ahead, spaces)))
+    }
+
+    /// The next column, if it is a number of at most eight digits or −1 and a space follows, as nearly all are. Half of
+    /// the columns of most logs are unknown.
+    #[inline(always)]
+    fn plain(&mut self) -> Option<i64> {
+        let (ahead, spaces, eight) = self.ahead()?;
+        let (whole, count) = if eight << 40 == MINUS_ONE << 40 { (-1, 2) } else { leading_digits(eight) };
+        if count == 0 || ahead[spaces + count] != b' ' {
+            return None;
+        }
+        self.at += spaces + count;
+        self.column += 1;
+        Some(whole)
+    }
+
+    /// Skips the next column, whatever it holds.
+    #[inline(always)]
+    pub(super) fn skip(&mut self) -> Result<(), RowError> {
+        if let Some((ahead, spaces, eight)) = self.ahead() {
+            let count = leading_text(eight);
+            if count > 0 && ahead[spaces + count] == b' ' {
+                self.at += spaces + count;
+                self.column += 1;
+                return Ok(());
+            }
+        }
+        self.token().map(drop)
     }
 
     /// Skips the blanks before the next column.
-    #[inline(always)]
     fn skip_blanks(&mut self) -> Result<(), RowError> {
-        // One space, or many where columns are aligned.
-        if let [b' ', next, ..] = self.rest
-            && *next > b' '
-        {
-            self.rest = &self.rest[1..];
-        } else if let Some(eight) = self.rest.first_chunk() {
-            self.rest = &self.rest[leading_spaces(u64::from_le_bytes(*eight))..];
-        }
-        if self.rest.first().is_none_or(|byte| *byte <= b' ') {
-            self.rest = after(self.rest, is_blank);
-        }
-        if self.rest.is_empty() {
+        let rest = after(self.rest(), is_blank);
+        self.at = self.end - rest.len();
+        if rest.is_empty() {
             return Err(RowError::Columns(self.column));
         }
         self.column += 1;
@@ -100,54 +168,33 @@ impl<'a> Columns<'a> {
     }
 
     /// The raw content of the next column.
+    #[inline(never)]
     pub(in crate::formats) fn token(&mut self) -> Result<&'a [u8], RowError> {
         self.skip_blanks()?;
-        Ok(self.token_from(self.rest))
+        let rest = self.rest();
+        self.at = self.end - after(rest, |byte| !is_blank(byte)).len();
+        Ok(&rest[..rest.len() - self.rest().len()])
     }
 
-    /// The current column, from the beginning of `from` to the column's end.
-    fn token_from(&mut self, from: &'a [u8]) -> &'a [u8] {
-        self.rest = after(self.rest, |byte| !is_blank(byte));
-        &from[..from.len() - self.rest.len()]
-    }
-
-    /// The number in the current column.
-    #[inline(always)]
-    fn number(&mut self) -> Result<Decimal, RowError> {
-        // Nearly all numbers in logs are integers of a few digits, so that form is tried first.
-        let from = self.rest;
-        let (negative, digits) = match from {
-            [b'-', digits @ ..] => (true, digits),
-            digits => (false, digits),
-        };
-        let (mut whole, mut rest) = match digits.first_chunk() {
-            Some(eight) => {
-                let (whole, count) = leading_digits(u64::from_le_bytes(*eight));
-                (whole, &digits[count..])
-            }
-            None => (0, digits),
-        };
-        while let [digit @ b'0'..=b'9', behind @ ..] = rest {
-            whole = whole.wrapping_mul(10).wrapping_add(u64::from(digit - b'0'));
-            rest = behind;
-        }
-        self.rest = rest;
-        if rest.first().is_none_or(|byte| is_blank(*byte)) && (1..=18).contains(&(digits.len() - rest.len()))
-        {
-            return Ok(Decimal { negative, whole, millionths: 0 });
-        }
-        self.any_number(from)
-    }
-
+    /// The next column as any number.
     #[cold]
     #[inline(never)]
-    fn any_number(&mut self, from: &'a [u8]) -> Result<Decimal, RowError> {
-        decimal(self.token_from(from)).ok_or(RowError::NotANumber(self.column))
+    fn number(&mut self) -> Result<Decimal, RowError> {
+        let token = self.token()?;
+        decimal(token).ok_or(RowError::NotANumber(self.column))
     }
 
     /// A time in microseconds.
+    #[inline(always)]
     pub(in crate::formats) fn time(&mut self) -> Result<i64, RowError> {
-        self.skip_blanks()?;
+        match self.plain() {
+            Some(seconds) => Ok(seconds * 1_000_000),
+            None => self.any_time(),
+        }
+    }
+
+    #[cold]
+    fn any_time(&mut self) -> Result<i64, RowError> {
         let Decimal { negative, whole, millionths } = self.number()?;
         if whole > MAX_SECONDS {
             return Err(RowError::Absurd(self.column));
@@ -159,17 +206,15 @@ impl<'a> Columns<'a> {
     /// A whole number up to `max`; all negative ones are −1.
     #[inline(always)]
     pub(in crate::formats) fn whole(&mut self, max: u64) -> Result<i64, RowError> {
-        self.skip_blanks()?;
-        // Half of the columns of most logs are unknown.
-        if let [b'-', b'1', b' ', ..] = self.rest {
-            self.rest = &self.rest[2..];
-            return Ok(-1);
+        match self.plain() {
+            Some(number) if number <= max as i64 => Ok(number),
+            Some(_) => Err(RowError::Absurd(self.column)),
+            None => self.any_whole(max),
         }
-        self.known(max)
     }
 
-    #[inline(never)]
-    fn known(&mut self, max: u64) -> Result<i64, RowError> {
+    #[cold]
+    fn any_whole(&mut self, max: u64) -> Result<i64, RowError> {
         let Decimal { negative, whole, millionths } = self.number()?;
         if negative && (whole, millionths) != (0, 0) {
             Ok(-1)
@@ -181,6 +226,7 @@ impl<'a> Columns<'a> {
     }
 
     /// A whole number that fits 32 bits.
+    #[inline(always)]
     pub(super) fn id(&mut self) -> Result<i32, RowError> {
         self.whole(i32::MAX as u64).map(|id| id as i32)
     }
@@ -239,6 +285,8 @@ mod tests {
             prop_assert_eq!(leading_digits(u64::from_le_bytes(*eight)), (whole, digits));
             let spaces = eight.iter().take_while(|byte| **byte == b' ').count();
             prop_assert_eq!(leading_spaces(u64::from_le_bytes(*eight)), spaces);
+            let text = eight.iter().take_while(|byte| **byte > b' ').count();
+            prop_assert_eq!(leading_text(u64::from_le_bytes(*eight)), text);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use super::columns::{COLUMNS, Columns};
+use super::columns::{COLUMNS, Columns, Padded};
 
 /// Job numbers from here on are reserved for rows whose number is already taken (see `Numbers`).
 pub(super) const MAX_NUMBER: u64 = 1_000_000_000_000;
@@ -83,7 +83,8 @@ impl Row {
 
     /// Parses likewise, and returns what follows the 18 columns.
     pub(super) fn parse_with_rest(line: &[u8]) -> Result<(Self, &[u8]), RowError> {
-        let mut columns = Columns::of(line);
+        let mut padded = [b' '; size_of::<Padded>()];
+        let mut columns = Columns::of(line, &mut padded);
         let row = Self {
             number: columns.whole(MAX_NUMBER - 1)?,
             submit: columns.time()?,
@@ -91,13 +92,13 @@ impl Row {
             run: columns.time()?,
             allocated: columns.whole(u32::MAX.into())?,
             requested: {
-                columns.token()?;
-                columns.token()?;
+                columns.skip()?;
+                columns.skip()?;
                 columns.whole(u32::MAX.into())?
             },
             requested_time: columns.time()?,
             status: {
-                columns.token()?;
+                columns.skip()?;
                 columns.whole(i32::MAX as u64)?
             },
             user: columns.id()?,
@@ -108,7 +109,7 @@ impl Row {
             preceding: columns.whole(MAX_NUMBER - 1)?,
             think: columns.time()?,
         };
-        Ok((row, columns.rest()))
+        Ok((row, &line[columns.read()..]))
     }
 }
 

@@ -103,7 +103,9 @@ impl SwfSource {
             returned: 0,
             content: Xxh3::new(),
         };
-        source.fill();
+        while source.ended.is_none() && source.window.is_empty() {
+            source.read_on();
+        }
         if source.window.is_empty() {
             return Err(match source.ended.take() {
                 Some(Err(error)) => error,

@@ -34,11 +34,16 @@ impl SwfSource {
     /// Reads until the window is full or the log ends.
     pub(super) fn fill(&mut self) {
         while self.ended.is_none() && !self.window.is_full() {
-            match self.read_line() {
-                Ok(true) => {}
-                Ok(false) => self.ended = Some(Ok(())),
-                Err(error) => self.ended = Some(Err(error)),
-            }
+            self.read_on();
+        }
+    }
+
+    /// Reads a line.
+    pub(super) fn read_on(&mut self) {
+        match self.read_line() {
+            Ok(true) => {}
+            Ok(false) => self.ended = Some(Ok(())),
+            Err(error) => self.ended = Some(Err(error)),
         }
     }
 
