@@ -38,6 +38,8 @@ pub struct Site {
     mail: Mailbox,
     /// The next moment at which something happens.
     next: Option<Stamp>,
+    /// What may move a job from then on.
+    causes: Causes,
     churn: Churn,
     /// How many of the orders in its description have been carried out. It follows from the time that has passed, and is not
     /// saved.
@@ -65,6 +67,15 @@ struct Counts {
     /// Messages from outside that have not been handled.
     outside: u64,
     last: Time,
+}
+
+/// What may move a job at a site, beside arrivals and messages.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+struct Causes {
+    /// An event to come may start or end jobs that nothing else does: machines go down or come up, or an order is carried out.
+    churn_pending: bool,
+    /// An event of a partition may move a job.
+    self_active: bool,
 }
 
 struct SourceState {
@@ -130,6 +141,7 @@ impl Site {
             source: SourceState { source, next: None },
             mail: Mailbox::default(),
             next: None,
+            causes: Causes::default(),
             churn,
             ordered: 0,
             uplink: None,
@@ -279,33 +291,34 @@ impl Site {
         self.source.next.is_some() || self.counts.outside > 0
     }
 
-    /// Whether an event to come here may move a job.
-    fn self_active(&self) -> bool {
-        self.partitions.iter().any(Partition::self_active)
+    /// What may move a job from now on.
+    fn causes(&self) -> Causes {
+        Causes {
+            churn_pending: self.churn.next(&self.spec).is_some() || self.next_order().is_some(),
+            self_active: self.partitions.iter().any(Partition::self_active),
+        }
     }
 
-    /// Whether an event to come may start or end jobs that nothing else does: machines go down or come up, or an order is
-    /// carried out.
-    fn churn_pending(&self) -> bool {
-        self.churn.next(&self.spec).is_some() || self.next_order().is_some()
-    }
-
-    /// Computes the next moment at which something happens here or a message arrives.
+    /// Computes the next moment at which something happens here or a message arrives. It is done after every moment.
     fn refresh(&mut self) {
-        let order = self.next_order();
-        let own = self
-            .partitions
-            .iter_mut()
-            .filter_map(Partition::next_event)
-            .chain(self.source.next)
-            .chain(self.churn.next(&self.spec))
-            .chain(order)
-            .chain(self.uplink.as_ref().and_then(|uplink| uplink.next_tick))
-            .chain((!self.restore_records.is_empty()).then(|| self.mail.passed().time))
-            .min()
-            .filter(|time| *time < Time::NEVER)
-            .map(|time| self.mail.own(time));
-        self.next = own.into_iter().chain(self.mail.due()).min();
+        let (churn, order) = (self.churn.next(&self.spec), self.next_order());
+        let tick = self.uplink.as_ref().and_then(|uplink| uplink.next_tick);
+        let restored = (!self.restore_records.is_empty()).then(|| self.mail.passed().time);
+        let mut own = Time::NEVER;
+        for time in [self.source.next, churn, order, tick, restored].into_iter().flatten() {
+            own = own.min(time);
+        }
+        let mut self_active = false;
+        for partition in &mut self.partitions {
+            own = own.min(partition.next_event().unwrap_or(Time::NEVER));
+            self_active |= partition.self_active();
+        }
+        self.causes = Causes { churn_pending: churn.is_some() || order.is_some(), self_active };
+        let own = (own < Time::NEVER).then(|| self.mail.own(own));
+        self.next = match (own, self.mail.due()) {
+            (Some(own), Some(due)) => Some(own.min(due)),
+            (own, due) => own.or(due),
+        };
     }
 }
 
@@ -335,24 +348,25 @@ impl Moments for Site {
 
     fn handle(&mut self, now: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
         self.restore_records.drain(..).for_each(|record| outbox.record(record));
-        let (more, churn_pending, self_active) = (self.more(), self.churn_pending(), self.self_active());
+        let (more, before) = (self.more(), self.causes);
+        debug_assert_eq!(before, self.causes());
         self.handle_moment(now, outbox)?;
         self.report(now, outbox);
+        self.handled(now);
+        self.refresh();
         // The last possible cause has ceased: a job that still waits for one waits in vain from now on.
         if (more && !self.more())
-            || (churn_pending && !self.churn_pending())
-            || (self_active && !self.self_active())
+            || (before.churn_pending && !self.causes.churn_pending)
+            || (before.self_active && !self.causes.self_active)
         {
             self.counts.last = now.time;
         }
-        self.handled(now);
-        self.refresh();
         Ok(())
     }
 
     fn pending(&self) -> Quiescence {
         let Counts { admitted, done, last, .. } = self.counts;
-        let (more, self_active, churn_pending) = (self.more(), self.self_active(), self.churn_pending());
+        let (more, Causes { churn_pending, self_active }) = (self.more(), self.causes());
         Quiescence { admitted, done, more, last, self_active, churn_pending }
     }
 

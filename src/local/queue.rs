@@ -127,23 +127,28 @@ impl Queue {
         entries.get(at).filter(|found| (found.rank, found.seq) == (rank, seq))
     }
 
-    /// The first job at or after `cursor` that fits into the window, with its position.
+    /// The position of the first job at or after `cursor` that fits into the window.
     #[inline]
-    pub fn find(&self, cursor: Cursor, hole: BackfillWindow) -> Option<(Cursor, Entry)> {
-        let mut from = cursor.entry;
-        for (at, block) in self.blocks.iter().enumerate().skip(cursor.block) {
+    pub fn find(&self, cursor: Cursor, hole: BackfillWindow) -> Option<Cursor> {
+        let Cursor { block: mut at, entry: mut from } = cursor;
+        while let Some(block) = self.blocks.get(at) {
             if hole.takes(block.least_procs, block.least_estimate) {
-                let found = block.entries[from.min(block.entries.len())..]
-                    .iter()
-                    .position(|entry| hole.takes(entry.procs, entry.estimate));
-                if let Some(offset) = found {
-                    let cursor = Cursor { block: at, entry: from + offset };
-                    return Some((cursor, block.entries[cursor.entry]));
+                let mut rest = block.entries.get(from..).unwrap_or_default().iter();
+                if let Some(offset) = rest.position(|entry| hole.takes(entry.procs, entry.estimate)) {
+                    return Some(Cursor { block: at, entry: from + offset });
                 }
             }
-            from = 0;
+            (at, from) = (at + 1, 0);
         }
         None
+    }
+
+    /// The job at `cursor`.
+    ///
+    /// # Panics
+    /// As [`Queue::remove_at`].
+    pub fn at(&self, cursor: Cursor) -> Entry {
+        self.blocks[cursor.block].entries[cursor.entry]
     }
 
     /// Removes the job at `cursor`, which then points at the job after it.
@@ -219,8 +224,8 @@ mod tests {
                 loop {
                     let found = queue.find(cursor, hole);
                     let expected = slow.iter().skip(from).position(|entry| hole.takes(entry.procs, entry.estimate));
-                    prop_assert_eq!(found.map(|(_, entry)| entry), expected.map(|at| slow[from + at]));
-                    let (Some((at, _)), Some(offset)) = (found, expected) else { break };
+                    prop_assert_eq!(found.map(|at| queue.at(at)), expected.map(|at| slow[from + at]));
+                    let (Some(at), Some(offset)) = (found, expected) else { break };
                     from += offset;
                     if take {
                         prop_assert_eq!(queue.remove_at(at), slow.remove(from));

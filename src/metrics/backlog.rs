@@ -48,11 +48,13 @@ pub struct BacklogSummary {
 
 impl Backlog {
     /// Adds a job.
+    #[inline]
     pub fn add(&mut self, job: &JobRecord) {
         self.add_stay(job.submit, job.end);
     }
 
     /// Adds a job of which only the submission and the end are known.
+    #[inline]
     pub fn add_stay(&mut self, submitted: Time, ended: Time) {
         let (submit, end) = (submitted.micros(), ended.max(submitted).micros());
         while end >> self.shift >= INSTANTS {
@@ -65,6 +67,7 @@ impl Backlog {
     }
 
     /// Doubles the length of the steps.
+    #[cold]
     fn coarsen(&mut self) {
         self.shift += 1;
         for counts in [&mut self.came, &mut self.went] {
@@ -106,12 +109,18 @@ impl Backlog {
     }
 }
 
+#[inline]
 fn place(counts: &mut Vec<u64>, at: u64) -> &mut u64 {
     let at = at as usize;
     if counts.len() <= at {
-        counts.resize(at + 1, 0);
+        lengthen(counts, at);
     }
     &mut counts[at]
+}
+
+#[cold]
+fn lengthen(counts: &mut Vec<u64>, last: usize) {
+    counts.resize(last + 1, 0);
 }
 
 #[cfg(test)]

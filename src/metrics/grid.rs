@@ -5,7 +5,9 @@ use serde::{Deserialize, Serialize};
 use super::{
     Backlog, Churn, Definitions, Elasticity, Exact, Groups, Recovery, RecoveryRule, WaitComparison, Window,
 };
-use crate::model::{ChurnSpec, Outcome, PartitionSpec, Record, RejectReason, SiteSpec};
+use crate::model::{
+    ChurnSpec, EventRecord, JobRecord, Outcome, PartitionSpec, Record, RejectReason, SiteSpec,
+};
 
 /// Collects the records of a grid run, one at a time, in any order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -69,27 +71,31 @@ impl GridMeasures {
     #[inline]
     pub fn add(&mut self, record: &Record) {
         match record {
-            Record::Job(job) => {
-                self.groups.add(job);
-                self.backlog.add(job);
-                self.churn.add_job(job);
-                if let Some(single) = self.single.as_mut().filter(|_| self.window.contains(job.submit)) {
-                    let too_large = Outcome::Rejected(RejectReason::TooLarge);
-                    single.too_large += u64::from(job.outcome == too_large);
-                    single.waits.add(job);
-                }
-                if let Some(recovery) = &mut self.recovery {
-                    recovery.add_job(job);
-                }
-            }
-            Record::Event(event) => {
-                self.churn.add_event(event);
-                self.elastic.add(event);
-                if let Some(recovery) = &mut self.recovery {
-                    recovery.add_event(event);
-                }
-            }
+            Record::Job(job) => self.add_job(job),
+            Record::Event(event) => self.add_event(event),
             Record::Segment(_) | Record::Machine(_) => {}
+        }
+    }
+
+    fn add_job(&mut self, job: &JobRecord) {
+        self.groups.add(job);
+        self.backlog.add(job);
+        self.churn.add_job(job);
+        if let Some(single) = self.single.as_mut().filter(|_| self.window.contains(job.submit)) {
+            let too_large = Outcome::Rejected(RejectReason::TooLarge);
+            single.too_large += u64::from(job.outcome == too_large);
+            single.waits.add(job);
+        }
+        if let Some(recovery) = &mut self.recovery {
+            recovery.add_job(job);
+        }
+    }
+
+    fn add_event(&mut self, event: &EventRecord) {
+        self.churn.add_event(event);
+        self.elastic.add(event);
+        if let Some(recovery) = &mut self.recovery {
+            recovery.add_event(event);
         }
     }
 

@@ -100,8 +100,8 @@ impl<G: Generator> Source for Generated<G> {
     }
 
     fn next_job(&mut self) -> Result<Option<Job>, SourceError> {
-        let pending = self.peek_time()?;
-        Ok(pending.map(|submit| self.spec.draw(&self.model, &mut self.state, submit)))
+        let Some(submit) = self.peek_time()? else { return Ok(None) };
+        Ok(Some(self.spec.draw(&self.model, &mut self.state, submit)))
     }
 
     fn notes(&self) -> Vec<String> {

@@ -125,6 +125,9 @@ impl Site {
 
     /// Handles the churn of this moment: random outages first, then the script, then commands.
     pub(super) fn churn_due(&mut self, now: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
+        if !self.causes.churn_pending && self.mail.due().is_none_or(|due| due > now) {
+            return Ok(());
+        }
         let time = now.time;
         for at in 0..self.partitions.len() {
             let Some(outages) = &mut self.churn.outages[at] else { continue };

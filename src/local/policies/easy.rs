@@ -200,7 +200,7 @@ impl Easy {
     fn backfill_queue(&mut self, hole: &mut BackfillWindow, view: &View<'_>, actions: &mut Actions) {
         let mut cursor = Cursor::default();
         while hole.free > 0 {
-            let Some((at, _)) = self.queue.find(cursor, *hole) else { break };
+            let Some(at) = self.queue.find(cursor, *hole) else { break };
             let entry = self.queue.remove_at(at);
             hole.fill(entry);
             self.start(view, entry, actions);
@@ -212,9 +212,9 @@ impl Easy {
     fn candidates(&self, hole: BackfillWindow) -> Vec<Entry> {
         let mut cursor = Cursor::default();
         let next = || {
-            let (at, entry) = self.queue.find(cursor, hole)?;
+            let at = self.queue.find(cursor, hole)?;
             cursor = Queue::after(at);
-            Some(entry)
+            Some(self.queue.at(at))
         };
         std::iter::from_fn(next).collect()
     }

@@ -79,9 +79,9 @@ impl Los {
         };
         let mut cursor = Cursor::default();
         let next = move || {
-            let (at, entry) = self.queue.find(cursor, hole)?;
+            let at = self.queue.find(cursor, hole)?;
             cursor = Queue::after(at);
-            Some(entry)
+            Some(self.queue.at(at))
         };
         std::iter::from_fn(next).take(self.options.lookahead as usize)
     }
