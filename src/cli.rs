@@ -23,6 +23,7 @@ mod trace;
 mod validate;
 
 use std::io::{self, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -30,7 +31,7 @@ use serde::Serialize;
 
 use crate::experiment::RunError;
 use crate::grid::Policies;
-use crate::output::hint_for;
+use crate::output::{ReadError, RunFolder, hint_for};
 
 /// A grid broker emulator: sites with local schedulers, and a broker above them, in exact virtual time.
 #[derive(Debug, Parser)]
@@ -151,6 +152,19 @@ fn unless_closed(written: io::Result<()>) -> Result<(), RunError> {
         }
         _ => Ok(()),
     }
+}
+
+/// Parses a number of threads.
+fn threads(written: &str) -> Result<u16, String> {
+    let number = written.parse().ok().filter(|number| (1..=1024).contains(number));
+    number.ok_or_else(|| "it must be a whole number from 1 to 1024".to_owned())
+}
+
+/// The runs in a folder. What has not finished there is left out, with a warning.
+fn runs_in(folder: &Path) -> Result<Vec<RunFolder>, ReadError> {
+    let (runs, unfinished) = RunFolder::all_in(folder)?;
+    unfinished.iter().for_each(|error| talk(&format!("warning: left out: {error}")));
+    Ok(runs)
 }
 
 /// Writes a message to standard error.

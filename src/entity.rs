@@ -33,7 +33,7 @@ pub trait Entity {
     fn next_event(&self) -> Option<Stamp>;
 
     /// The work that is left, as far as the entity can tell.
-    fn pending(&self) -> Quiescence {
+    fn quiescence(&self) -> Quiescence {
         Quiescence::default()
     }
 

@@ -53,7 +53,7 @@ use crate::entity::{
     Site, Stamp,
 };
 use crate::local::Registry;
-use crate::model::{GridSpec, JobRef, Record, RecordSink, SiteId, SiteSpec, WorkloadId};
+use crate::model::{GridSpec, JobId, JobRef, Record, RecordSink, SiteId, SiteSpec, WorkloadId};
 use crate::units::{Span, Time};
 use crate::workload::{Jobs, Source};
 
@@ -107,9 +107,9 @@ pub struct Command {
 pub type SiteWithSource = (SiteSpec, Option<Box<dyn Source>>);
 
 /// An outbox that passes records on, for entities that send no messages.
-struct Mailroom<'a>(&'a mut dyn RecordSink);
+struct RecordsOnly<'a>(&'a mut dyn RecordSink);
 
-impl RecordSink for Mailroom<'_> {
+impl RecordSink for RecordsOnly<'_> {
     fn record(&mut self, record: Record) {
         self.0.record(record);
     }
@@ -119,7 +119,7 @@ impl RecordSink for Mailroom<'_> {
     }
 }
 
-impl Outbox for Mailroom<'_> {
+impl Outbox for RecordsOnly<'_> {
     fn send(&mut self, _: Address, _: Message) {}
 }
 
@@ -199,12 +199,13 @@ impl Grid {
         &self.nodes
     }
 
-    /// From now on each decision records its facts, for [`crate::local::Partition::explain`] and [`Broker::choice`].
-    pub fn trace_decisions(&mut self) {
+    /// From now on the passes of sites record their facts, for [`crate::local::Partition::explain`], and the assignments of `job`, a job
+    /// of the grid, what was compared for them, for [`Broker::choice`].
+    pub fn trace_decisions(&mut self, job: Option<JobId>) {
         for node in &mut self.nodes {
             match node {
                 Node::Site(site) => site.trace_decisions(),
-                Node::Broker(broker) => broker.trace_decisions(),
+                Node::Broker(broker) => job.iter().for_each(|job| broker.trace_decisions(*job)),
                 _ => {}
             }
         }
@@ -287,7 +288,7 @@ impl Grid {
 
     /// Ends the run here: jobs that still wait or run are recorded as unfinished.
     pub fn close(&mut self, sink: &mut dyn RecordSink) {
-        let (now, post) = (self.now(), &mut Mailroom(sink));
+        let (now, post) = (self.now(), &mut RecordsOnly(sink));
         for node in &mut self.nodes {
             node.close(now, post);
         }
@@ -342,7 +343,7 @@ impl Grid {
 }
 
 fn left(nodes: &[Node]) -> Quiescence {
-    Quiescence::of_all(nodes.iter().map(Node::pending))
+    Quiescence::of_all(nodes.iter().map(Node::quiescence))
 }
 
 fn build_sites(sites: Vec<SiteWithSource>, seed: u64, registry: &Registry) -> Result<Vec<Site>, GridError> {

@@ -23,6 +23,7 @@
 
 mod abilities;
 mod agenda;
+mod arrivals;
 mod attempt;
 mod blocker;
 mod book;
@@ -31,6 +32,8 @@ mod decision;
 mod error;
 mod explain;
 mod explanation;
+mod ineligible;
+mod numbers;
 mod partition;
 mod policy;
 mod prices;
@@ -48,6 +51,7 @@ mod view;
 pub mod policies;
 
 pub use abilities::Abilities;
+pub use arrivals::Arrivals;
 pub use blocker::Blocker;
 pub use book::{Book, BookError, Booking, BookingState};
 pub use decision::{Compress, Decision, FreezeFacts, Packing, Rule};

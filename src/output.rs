@@ -31,6 +31,7 @@ mod tests;
 mod trace;
 
 pub use error::{OutputError, hint_for};
+pub(crate) use folder::write_whole;
 pub use folder::{OutputDir, OutputOptions};
 pub use job_refs::JobRefs;
 pub use mark::{FileMark, OutputMark, OutputSync};

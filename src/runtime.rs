@@ -102,7 +102,7 @@ pub fn run<E: Entity + Send + 'static>(
         Ok(windows) => windows,
         Err(error) => return refused(entities, error.into()),
     };
-    entities.iter().enumerate().for_each(|(place, entity)| windows.left(place, entity.pending()));
+    entities.iter().enumerate().for_each(|(place, entity)| windows.left(place, entity.quiescence()));
     let board = Arc::new(Board::new(entities.iter().map(Entity::address)));
     let (reports, received) = mpsc::sync_channel(BATCHES);
     let conductor = Conductor::new(windows, options.clone(), Arc::clone(&board), reports);

@@ -64,6 +64,8 @@ pub struct Scenario {
     pub text: String,
     /// Hash of `text` without what changes no result (name, engine, clock, folders): equal for scenarios of the same run.
     pub hash: u128,
+    /// Values without effect, unless the run gets a folder that the scenario does not name.
+    idle: Vec<Problem>,
 }
 
 impl Scenario {
@@ -88,6 +90,17 @@ impl Scenario {
         Base::parse(file, text)?.read(sets, policies)
     }
 
+    /// Refuses values without effect, such as those of snapshots without a folder for them. A run `with_files` has a folder for its
+    /// files that the scenario does not name.
+    ///
+    /// # Errors
+    /// All of them with their places.
+    pub fn check_effects(&self, with_files: bool) -> Result<(), ScenarioError> {
+        let idle = self.idle.iter().filter(|problem| !(with_files && problem.key.starts_with("output.")));
+        let idle: Vec<Problem> = idle.cloned().collect();
+        if idle.is_empty() { Ok(()) } else { Err(ScenarioError::new(idle)) }
+    }
+
     /// A line with the number of sites, processors, workloads and events.
     pub fn line(&self) -> String {
         let resolved = &self.resolved;
@@ -110,7 +123,7 @@ impl Scenario {
             (resolved.portal.len(), counted(resolved.portal.len(), "workload") + " through the portal"),
             (own, format!("{own} at sites")),
             (events, counted(events, "event")),
-            (churning, format!("churn at {}", counted(churning, "site"))),
+            (churning, format!("random outages at {}", counted(churning, "site"))),
         ] {
             if count > 0 {
                 line += ", ";
@@ -144,7 +157,7 @@ impl Base {
             None => error,
         })?;
         defaults::fill_in(&mut keys, &document, file);
-        let mut checker = Checker { document: &document, policies, problems: Vec::new() };
+        let mut checker = Checker { document: &document, policies, problems: Vec::new(), idle: Vec::new() };
         let resolved = resolve::resolve(&keys, &mut checker);
         let Some(resolved) = resolved else { return Err(ScenarioError::new(checker.problems)) };
         let table = match keys.show() {
@@ -152,6 +165,6 @@ impl Base {
             _ => toml::Table::new(),
         };
         let (text, hash) = (show::shown(&table), show::hash(&table));
-        Ok(Scenario { file: file.clone(), resolved, text, hash })
+        Ok(Scenario { file: file.clone(), resolved, text, hash, idle: checker.idle })
     }
 }

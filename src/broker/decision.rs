@@ -1,8 +1,8 @@
 //! The facts of a broker's decisions: the pools that were compared for each assignment.
 //!
-//! A [`super::GridView`] without a trace records nothing. With one ([`super::GridView::traced`]), each assignment records the
-//! pools where the job fits with the start and completion that the view expects in each, and the values that the policy compares
-//! ([`super::GridView::note`]): one for a policy with one cost, several for one with several objectives.
+//! A [`super::GridView`] without a trace records nothing. With one ([`super::GridView::traced`]), the assignment of the traced job
+//! records the pools where the job fits with the start and completion that the view expects in each, and the values that the
+//! policy compares ([`super::GridView::note`]): one for a policy with one cost, several for one with several objectives.
 
 use crate::model::{JobId, PoolId};
 use crate::units::Time;
@@ -33,10 +33,11 @@ pub struct Candidate {
     pub values: Vec<(&'static str, f64)>,
 }
 
-/// What a plan has recorded so far.
-#[derive(Debug, Default)]
+/// What a plan has recorded so far of one job.
+#[derive(Debug)]
 pub(super) struct PlanTrace {
-    pub(super) choices: Vec<Choice>,
-    /// Places of job and pool in the view, name and value.
-    pub(super) notes: Vec<(usize, usize, &'static str, f64)>,
+    pub(super) job: JobId,
+    pub(super) choice: Option<Choice>,
+    /// Names of what the policy compares, each with a value per pool.
+    pub(super) notes: Vec<(&'static str, Vec<f64>)>,
 }

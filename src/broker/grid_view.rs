@@ -41,7 +41,7 @@ pub struct GridView<'a> {
     planned: Plan,
     /// One bit per waiting job: whether this plan assigns it.
     taken: SmallVec<[u64; 4]>,
-    trace: Option<Box<PlanTrace>>,
+    trace: Option<PlanTrace>,
 }
 
 impl<'a> WaitingJob<'a> {
@@ -114,22 +114,22 @@ impl<'a> GridView<'a> {
         Self { now, pools, waiting, count_in_flight, planned: Plan::new(), taken, trace: None }
     }
 
-    /// The same view, whose assignments record what was compared for them.
+    /// The same view, in which the assignment of one job records what was compared for it.
     #[must_use]
-    pub fn traced(self) -> Self {
-        Self { trace: Some(Box::default()), ..self }
+    pub fn traced(self, job: JobId) -> Self {
+        Self { trace: Some(PlanTrace { job, choice: None, notes: Vec::new() }), ..self }
     }
 
-    /// Takes what the assignments so far have recorded; empty without a trace.
-    pub fn take_choices(&mut self) -> Vec<Choice> {
-        self.trace.as_mut().map(|trace| std::mem::take(&mut trace.choices)).unwrap_or_default()
+    /// Takes what the assignment of the traced job has recorded; `None` without a trace, or if the job is not assigned.
+    pub fn take_choice(&mut self) -> Option<Choice> {
+        self.trace.as_mut()?.choice.take()
     }
 
-    /// Records values that the policy compares for a job: one per pool, under a name. Computes nothing without a trace.
+    /// Records values that the policy compares for a job: one per pool, under a name. Computes nothing unless the job is traced.
     pub fn note(&mut self, job: usize, name: &'static str, value: impl Fn(&Pool) -> f64) {
-        if let Some(trace) = &mut self.trace {
-            let values = self.pools.iter().map(value);
-            trace.notes.extend(values.enumerate().map(|(pool, value)| (job, pool, name, value)));
+        let id = self.waiting[job].id();
+        if let Some(trace) = self.trace.as_mut().filter(|trace| trace.job == id) {
+            trace.notes.push((name, self.pools.iter().map(value).collect()));
         }
     }
 
@@ -236,22 +236,19 @@ impl<'a> GridView<'a> {
         }
     }
 
-    /// Records what was compared for an assignment that is about to be made.
+    /// Records what was compared for an assignment that is about to be made, if its job is traced.
     fn record_choice(&mut self, job: usize, pool: usize) {
-        let Some(mut trace) = self.trace.take() else { return };
+        let id = self.waiting[job].id();
+        let Some(mut trace) = self.trace.take_if(|trace| trace.job == id) else { return };
         let candidate = |at: usize| Candidate {
             pool: self.pools[at].facts.id,
             start: self.start(job, at),
             end: self.completion(job, at),
-            values: (trace.notes.iter())
-                .filter(|(noted, pool, ..)| (*noted, *pool) == (job, at))
-                .map(|(.., name, value)| (*name, *value))
-                .collect(),
+            values: trace.notes.iter().map(|(name, values)| (*name, values[at])).collect(),
         };
         let fitting = (0..self.pools.len()).filter(|at| self.fits(job, *at, false));
         let candidates = fitting.map(candidate).collect();
-        let (job, pool) = (self.waiting[job].id(), self.pools[pool].facts.id);
-        trace.choices.push(Choice { at: self.now, job, pool, candidates });
+        trace.choice = Some(Choice { at: self.now, job: id, pool: self.pools[pool].facts.id, candidates });
         self.trace = Some(trace);
     }
 

@@ -37,7 +37,8 @@ pub enum BrokerEvent {
 /// by the seed that its constructor was given. It is asked whenever jobs wait and something has changed: a job has arrived, a
 /// view has arrived, or a pool has asked for work.
 ///
-/// The view holds all waiting jobs. One exception: where each assignment is reported before the next one is made
+/// The view holds all waiting jobs. Two exceptions: a [steady](super::BrokerAbilities::steady) policy does not see jobs again that it has
+/// left, if only other jobs have arrived since; and where each assignment is reported before the next one is made
 /// (sites report at every change and messages take no time), a policy that does not plan them together
 /// ([`super::BrokerAbilities::batch`]) sees them one after the other.
 pub trait BrokerPolicy: Send {

@@ -58,11 +58,17 @@ pub struct BrokerAbilities {
     /// about each job by itself, in order, from the view as the jobs before have left it (batch and immediate mode: Maheswaran et
     /// al. 1999).
     pub batch: bool,
+    /// A job that it leaves waiting it would leave again while nothing happens but arrivals and its own assignments, and what it does
+    /// with later jobs does not depend on it. So it is asked about that job only when something else has happened.
+    pub steady: bool,
 }
 
 impl BrokerAbilities {
     /// Decides about each job from the view alone, whenever it is asked.
-    pub const PLAIN: Self = Self { pulls: false, random: false, batch: false };
+    pub const PLAIN: Self = Self { pulls: false, random: false, batch: false, steady: false };
+
+    /// As [`BrokerAbilities::PLAIN`], for a policy that is [steady](BrokerAbilities::steady).
+    pub const STEADY: Self = Self { steady: true, ..Self::PLAIN };
 
     /// The needs beyond the view, in words: `waits to be asked, draws at random`.
     pub fn words(self) -> String {

@@ -59,7 +59,7 @@ pub(super) struct Args {
     merge: Vec<PathBuf>,
 
     /// Parallel runs [default: number of cores]
-    #[arg(long, value_name = "N", conflicts_with = "merge", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(long, value_name = "N", conflicts_with = "merge", value_parser = super::threads)]
     threads: Option<u16>,
 
     /// List the runs and which of them have a result; runs nothing

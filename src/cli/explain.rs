@@ -4,11 +4,10 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, ValueEnum};
 
-use super::{progress, say, say_json};
+use super::{progress, runs_in, say, say_json};
 use crate::experiment::{ExplainOptions, Progress, RunError, explain};
 use crate::grid::Policies;
 use crate::model::Origin;
-use crate::output::RunFolder;
 use crate::report::explained_text;
 use crate::units::Clock;
 
@@ -58,7 +57,7 @@ enum OriginArg {
 }
 
 pub(super) fn run(args: &Args, policies: &Policies) -> Result<(), RunError> {
-    let mut folders = RunFolder::all_in(&args.dir)?;
+    let mut folders = runs_in(&args.dir)?;
     if let [one, other, ..] = &folders[..] {
         let (one, other) = (one.dir().display(), other.dir().display());
         return Err(RunError::request(format!("`{}` holds several runs", args.dir.display()))

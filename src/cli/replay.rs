@@ -1,6 +1,7 @@
 //! `gridemu replay`
 
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use clap::Args as ClapArgs;
 
@@ -140,12 +141,31 @@ pub(super) struct ShapingArgs {
     seed: u64,
 }
 
+/// A value of an option, with its text.
+#[derive(Clone, Debug)]
+struct Typed<T> {
+    typed: String,
+    value: T,
+}
+
+impl<T: FromStr> FromStr for Typed<T> {
+    type Err = T::Err;
+
+    fn from_str(typed: &str) -> Result<Self, T::Err> {
+        Ok(Self { typed: typed.to_owned(), value: typed.parse()? })
+    }
+}
+
 /// What the machine is like.
 #[derive(Debug, ClapArgs)]
 struct MachineArgs {
     /// Allocate processors in multiples of this number: sizes are rounded up, and allocated processors count as used
     #[arg(long, value_name = "Q", default_value_t = 1)]
     allocation_unit: u32,
+
+    /// The former name of `--allocation-unit`
+    #[arg(long = "quantum", hide = true, value_parser = former)]
+    _quantum: Option<u32>,
 
     /// Speed of a processor; run times and estimates of the workload are at speed 1
     #[arg(long, value_name = "V", default_value = "1", value_parser = speed, allow_negative_numbers = true)]
@@ -154,15 +174,15 @@ struct MachineArgs {
     /// Reserve processors, from and to an instant of the workload's own clock (for a log since its start, which may be
     /// long before its first job): `7200..14400:64`, `2h..4h:64`, `10d..12d:100`; may be repeated
     #[arg(long = "reserve", value_name = "FROM..TO:PROCS", value_parser = reservation)]
-    reservations: Vec<(Time, Time, u32)>,
+    reservations: Vec<Typed<(Time, Time, u32)>>,
 
     /// Power of an idle processor, such as `40 W`; counted from the first submission to the last end
     #[arg(long, value_name = "POWER", default_value = "0 W")]
-    idle: Power,
+    idle: Typed<Power>,
 
     /// Power of a busy processor, such as `95 W`
     #[arg(long, value_name = "POWER", default_value = "0 W")]
-    busy: Power,
+    busy: Typed<Power>,
 
     /// Power usage effectiveness: energy of the facility over that of its processors
     #[arg(long, value_name = "PUE", default_value = "1", value_parser = pue, allow_negative_numbers = true)]
@@ -193,8 +213,8 @@ impl Args {
     /// Converts the options to the keys of the scenario that they stand for, so they become part of it.
     fn overrides(&self) -> Vec<Override> {
         let mut overrides = Vec::new();
-        let mut set = |option: &str, shown: &str, key: &str, value: &str| {
-            overrides.push(Override::option(format!("{option} {shown}").trim(), key, value));
+        let mut set = |typed: &str, key: &str, value: &str| {
+            overrides.push(Override::typed(typed, key, value));
         };
         let flags = [
             ("--overrun", "site.site.overrun", self.overrun),
@@ -202,46 +222,45 @@ impl Args {
             ("--batsim", "output.batsim", self.batsim),
         ];
         for (option, key, _) in flags.iter().filter(|(.., given)| *given) {
-            set(option, "", key, "true");
+            set(option, key, "true");
         }
         let (machine, plain) = (&self.machine, PartitionSpec::plain(1));
         let class = "site.site.machines.default";
-        let (idle, busy) = (format!("{}/core", machine.idle), format!("{}/core", machine.busy));
-        let powered = machine.idle != plain.idle || machine.busy != plain.busy;
-        let pue = machine.pue as f64 / 1e6;
-        let values = [
-            ("--order", "site.site.order", Some(self.order.clone())),
-            ("--tau", "tau", Some(self.tau.text())),
-            ("--classes", "classes", Some(self.classes.name().to_owned())),
-            (
-                "--allocation-unit",
-                &format!("{class}.allocation_unit"),
-                Some(machine.allocation_unit.to_string()),
-            ),
-            ("--idle", &format!("{class}.idle"), powered.then_some(idle)),
-            ("--busy", &format!("{class}.busy"), powered.then_some(busy)),
-            ("--pue", "site.site.pue", Some(pue.to_string())),
-            ("--price", &format!("{class}.price"), Some(machine.price.text())),
-        ];
-        for (option, key, value) in values {
-            if let Some(value) = value {
-                set(option, &value, key, &value);
+        let powered = machine.idle.value != plain.idle || machine.busy.value != plain.busy;
+        for (option, power) in [("idle", &machine.idle), ("busy", &machine.busy)] {
+            if powered {
+                let (typed, key) = (format!("--{option} {}", power.typed), format!("{class}.{option}"));
+                set(&typed, &key, &format!("{}/core", power.value));
             }
         }
+        let pue = machine.pue as f64 / 1e6;
+        let values = [
+            ("--order", "site.site.order", self.order.clone()),
+            ("--tau", "tau", self.tau.text()),
+            ("--classes", "classes", self.classes.name().to_owned()),
+            ("--allocation-unit", &format!("{class}.allocation_unit"), machine.allocation_unit.to_string()),
+            ("--pue", "site.site.pue", pue.to_string()),
+            ("--price", &format!("{class}.price"), machine.price.text()),
+        ];
+        for (option, key, value) in values {
+            set(&format!("{option} {value}"), key, &value);
+        }
         if !machine.reservations.is_empty() {
-            let secs = |time: Time| time.since(Time::ZERO).text();
-            let each = machine.reservations.iter().map(|(from, to, procs)| {
-                format!("{{ from = \"{}\", to = \"{}\", procs = {procs} }}", secs(*from), secs(*to))
-            });
-            let list = format!("[{}]", each.collect::<Vec<_>>().join(", "));
-            set("--reserve", "", "site.site.reservation", &list);
+            let none = vec!["{}"; machine.reservations.len()];
+            set("--reserve", "site.site.reservation", &format!("[{}]", none.join(", ")));
+        }
+        let secs = |time: Time| time.since(Time::ZERO).text();
+        for (at, Typed { typed, value: (from, to, procs) }) in machine.reservations.iter().enumerate() {
+            let (key, (from, to)) = (format!("site.site.reservation[{at}]"), (secs(*from), secs(*to)));
+            let value = format!("{{ from = \"{from}\", to = \"{to}\", procs = {procs} }}");
+            set(&format!("--reserve {typed}"), &key, &value);
         }
         if let Some(store) = &self.checkpoint {
-            set("--checkpoint", "", "checkpoint.store", &store.display().to_string());
-            set("--checkpoint-every", "", "checkpoint.every", &self.checkpoint_every.text());
+            set("--checkpoint-every", "checkpoint.every", &self.checkpoint_every.text());
             let keep: Vec<String> =
                 self.checkpoint_keep_at.iter().map(|time| format!("{:?}", time.text())).collect();
-            set("--checkpoint-keep-at", "", "checkpoint.keep_at", &format!("[{}]", keep.join(", ")));
+            set("--checkpoint-keep-at", "checkpoint.keep_at", &format!("[{}]", keep.join(", ")));
+            overrides.push(Override::path("--checkpoint", "checkpoint.store", store));
         }
         overrides
     }
@@ -291,8 +310,7 @@ impl Args {
         let run = |policy: &Named| {
             let mut sets = overrides.clone();
             sets.push(Override::option("--policy", "site.site.policy", &policy.to_string()));
-            let folder = self.folder(policy).map(|folder| folder.display().to_string());
-            sets.extend(folder.map(|folder| Override::option("--out", "output.folder", &folder)));
+            sets.extend(self.folder(policy).map(|folder| Override::path("--out", "output.folder", &folder)));
             replay.run(&sets, policies)
         };
         self.policies.iter().map(run).collect()
@@ -300,7 +318,7 @@ impl Args {
 }
 
 pub(super) fn run(mut args: Args, policies: &Policies) -> Result<(), RunError> {
-    let (json, traced) = (args.json, args.trace);
+    let json = args.json;
     let anew = if args.checkpoint_anew { Anew::Remove } else { Anew::Refuse };
     let page = PageOfRun::requested(args.report.as_ref(), args.out.as_deref())?;
     if let Some(scratch) = page.as_ref().and_then(PageOfRun::scratch) {
@@ -311,6 +329,9 @@ pub(super) fn run(mut args: Args, policies: &Policies) -> Result<(), RunError> {
     let control = Control::new();
     if args.checkpoint.is_some() {
         signals::stop_cleanly(&control);
+    }
+    if let Some(scratch) = page.as_ref().and_then(PageOfRun::scratch) {
+        signals::remove_at_end(scratch);
     }
     let mut summaries: Vec<GridSummary> = Vec::new();
     for (policy, run) in args.policies.iter().zip(&runs) {
@@ -325,21 +346,23 @@ pub(super) fn run(mut args: Args, policies: &Policies) -> Result<(), RunError> {
             say(&format!("{apart}{}", report::grid_tables(&summary)))?;
         }
         summaries.push(summary);
-        if let Some(folder) = args.folder(policy).filter(|_| traced) {
-            trace::write(&folder)?;
-        }
     }
-    if let Some(page) = &page {
-        let folders: Vec<PathBuf> = args.policies.iter().filter_map(|policy| args.folder(policy)).collect();
-        page.write(&folders)?;
-    }
+    // The result comes first: whatever fails after it loses nothing.
     if json {
         let text = report::json(&summaries).map_err(RunError::run)?;
         say(&text)?;
     } else if several {
         say(&format!("\n{}", report::comparison_table(&summaries)))?;
     }
-    Ok(())
+    let folders: Vec<PathBuf> = args.policies.iter().filter_map(|policy| args.folder(policy)).collect();
+    if args.trace {
+        folders.iter().try_for_each(|folder| trace::write(folder))?;
+    }
+    page.map_or(Ok(()), |page| page.write(&folders))
+}
+
+fn former(_: &str) -> Result<u32, String> {
+    Err("this option is now called `--allocation-unit`".to_owned())
 }
 
 fn speed(written: &str) -> Result<Rate, String> {
@@ -363,11 +386,12 @@ fn pue(written: &str) -> Result<u64, String> {
     }
 }
 
-fn reservation(written: &str) -> Result<(Time, Time, u32), String> {
+fn reservation(written: &str) -> Result<Typed<(Time, Time, u32)>, String> {
     let form = || format!("`{written}` is not of the form FROM..TO:PROCS, such as `2h..4h:64`");
     let (window, procs) = written.rsplit_once(':').ok_or_else(form)?;
     let (from, to) = window.split_once("..").ok_or_else(form)?;
     let time =
         |text: &str| text.parse::<Span>().map(|span| Time::ZERO + span).map_err(|error| error.to_string());
-    Ok((time(from)?, time(to)?, procs.trim().parse().map_err(|_| form())?))
+    let value = (time(from)?, time(to)?, procs.trim().parse().map_err(|_| form())?);
+    Ok(Typed { typed: written.to_owned(), value })
 }

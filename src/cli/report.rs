@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args as ClapArgs;
 
-use super::{say, talk};
+use super::{runs_in, say, talk};
 use crate::experiment::RunError;
 use crate::model::JobClasses;
 use crate::output::RunFolder;
@@ -94,7 +94,7 @@ pub(super) fn run(args: &Args) -> Result<(), RunError> {
             }
             let mut folders = Vec::new();
             for path in paths {
-                folders.extend(RunFolder::all_in(path).map_err(ReportError::from).map_err(refused)?);
+                folders.extend(runs_in(path).map_err(ReportError::from).map_err(refused)?);
             }
             check_options(args, false)?;
             Report::of_runs(&folders, &options).map_err(refused)?
@@ -138,16 +138,18 @@ impl PageOfRun {
         out: Option<&Path>,
     ) -> Result<Option<Self>, RunError> {
         let Some(file) = report else { return Ok(None) };
-        let named = |default: PathBuf| file.clone().unwrap_or(default);
-        if let Some(out) = out {
-            return Ok(Some(Self { page: named(out.join("report.html")), scratch: None }));
+        let default = out.map_or_else(|| PathBuf::from("report.html"), |out| out.join("report.html"));
+        let page = file.clone().unwrap_or(default);
+        check_page(&page)?;
+        if out.is_some() {
+            return Ok(Some(Self { page, scratch: None }));
         }
         let folder = std::env::temp_dir().join(format!("gridemu-report-{}", std::process::id()));
         std::fs::create_dir(&folder).map_err(|error| {
             RunError::request(format!("cannot create the folder `{}`: {error}", folder.display()))
                 .with_hint("add `--out DIR` for the files of the run")
         })?;
-        Ok(Some(Self { page: named(PathBuf::from("report.html")), scratch: Some(Scratch(folder)) }))
+        Ok(Some(Self { page, scratch: Some(Scratch(folder)) }))
     }
 
     /// The temporary folder for the files of the run, if it has no output folder.
@@ -164,6 +166,24 @@ impl PageOfRun {
         Report::of_runs(&opened, &options).map_err(failed)?.write_html(&self.page).map_err(failed)?;
         talk(&format!("the report is in {}", self.page.display()));
         Ok(())
+    }
+}
+
+/// Rejects a page that cannot be written, before the run starts.
+fn check_page(page: &Path) -> Result<(), RunError> {
+    if page.is_dir() {
+        let hint = format!("give a file, such as `--report={}`", page.join("report.html").display());
+        let message = format!("cannot write the page `{}`: it is a folder", page.display());
+        return Err(RunError::request(message).with_hint(hint));
+    }
+    // Missing folders are made.
+    match page.ancestors().skip(1).find(|folder| folder.exists()).filter(|folder| !folder.is_dir()) {
+        Some(file) => Err(RunError::request(format!(
+            "cannot write the page `{}`: `{}` is not a folder",
+            page.display(),
+            file.display()
+        ))),
+        None => Ok(()),
     }
 }
 

@@ -42,7 +42,7 @@ pub(super) struct Args {
     no_page: bool,
 
     /// Parallel runs [default: number of cores]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(long, value_name = "N", value_parser = super::threads)]
     threads: Option<u16>,
 
     /// Print the claims and their verdicts as JSON

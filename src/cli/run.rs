@@ -73,7 +73,7 @@ pub(super) struct Args {
     engine: Option<String>,
 
     /// Number of threads for the actors
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = super::threads)]
     threads: u16,
 
     /// Seed of all random draws
@@ -89,23 +89,27 @@ impl Args {
     /// Converts the options to the keys of the scenario that they stand for, so they become part of it.
     fn overrides(&self) -> Vec<Override> {
         let mut overrides = self.sets.overrides();
-        let out = self.out.as_ref().map(|out| out.display().to_string());
-        let store = self.checkpoint.as_ref().map(|store| store.display().to_string());
         let options = [
             ("--pace", "clock.pace", &self.pace),
             ("--engine", "engine", &self.engine),
             ("--seed", "seed", &self.seed),
-            ("--out", "output.folder", &out),
-            ("--checkpoint", "checkpoint.store", &store),
             ("--checkpoint-every", "checkpoint.every", &self.checkpoint_every),
         ];
         for (option, key, value) in options {
             overrides.extend(value.as_ref().map(|value| Override::option(option, key, value)));
         }
+        let folders =
+            [("--out", "output.folder", &self.out), ("--checkpoint", "checkpoint.store", &self.checkpoint)];
+        for (option, key, folder) in folders {
+            overrides.extend(folder.as_ref().map(|folder| Override::path(option, key, folder)));
+        }
         if !self.checkpoint_keep_at.is_empty() {
             let times: Vec<String> = self.checkpoint_keep_at.iter().map(|time| format!("{time:?}")).collect();
             let list = format!("[{}]", times.join(", "));
-            overrides.push(Override::option("--checkpoint-keep-at", "checkpoint.keep_at", &list));
+            let option = "--checkpoint-keep-at";
+            let typed: Vec<String> =
+                self.checkpoint_keep_at.iter().map(|time| format!("{option} {time}")).collect();
+            overrides.push(Override::typed(&typed.join(" "), "checkpoint.keep_at", &list));
         }
         overrides
     }
@@ -113,11 +117,17 @@ impl Args {
 
 pub(super) fn run(args: &Args, policies: &Policies) -> Result<(), RunError> {
     let mut scenario = Scenario::load(&args.scenario, &args.overrides(), policies)?;
-    let folder = scenario.resolved.output.folder.clone();
+    scenario.check_effects(args.report.is_some())?;
+    let output = &scenario.resolved.output;
+    let folder = output.folder.clone();
     if args.trace && folder.is_none() {
         return Err(
             RunError::request("`--trace` needs the folder of the run's files").with_hint("add `--out DIR`")
         );
+    }
+    if args.trace && !output.segments {
+        return Err(RunError::request("a trace is made of segments.csv, and `output.segments` is false")
+            .with_hint("leave `--trace` out, or set `output.segments=true`"));
     }
     let page = PageOfRun::requested(args.report.as_ref(), folder.as_deref())?;
     if let Some(scratch) = page.as_ref().and_then(PageOfRun::scratch) {
@@ -126,15 +136,8 @@ pub(super) fn run(args: &Args, policies: &Policies) -> Result<(), RunError> {
     if !args.json {
         talk(&format!("{}: {}", args.scenario.display(), scenario.line()));
     }
-    let of_a_store = [
-        ("--checkpoint-every", args.checkpoint_every.is_some()),
-        ("--checkpoint-keep-at", !args.checkpoint_keep_at.is_empty()),
-        ("--checkpoint-anew", args.checkpoint_anew),
-    ];
-    if let (None, Some((option, _))) =
-        (&scenario.resolved.checkpoint, of_a_store.iter().find(|(_, given)| *given))
-    {
-        return Err(RunError::request(format!("`{option}` needs a store of snapshots"))
+    if args.checkpoint_anew && scenario.resolved.checkpoint.is_none() {
+        return Err(RunError::request("`--checkpoint-anew` needs a store of snapshots")
             .with_hint("add `--checkpoint STORE`"));
     }
     let run = Run::new(scenario, usize::from(args.threads), policies);
@@ -143,14 +146,21 @@ pub(super) fn run(args: &Args, policies: &Policies) -> Result<(), RunError> {
     if run.scenario().resolved.checkpoint.is_some() {
         signals::stop_cleanly(&control);
     }
+    if let Some(scratch) = page.as_ref().and_then(PageOfRun::scratch) {
+        signals::remove_at_end(scratch);
+    }
     let anew = if args.checkpoint_anew { Anew::Remove } else { Anew::Refuse };
     let summary =
         progress::shown_beside(commands.is_some(), &run.scenario().resolved.name, &progress, || {
             run.run_with_snapshots(&progress, &control, anew, commands)
         })?;
-    if let (Some(page), Some(folder)) = (&page, &run.scenario().resolved.output.folder) {
-        page.write(std::slice::from_ref(folder))?;
-    }
+    // The result comes first: whatever fails after it loses nothing.
     resume::show(&summary, args.json)?;
-    folder.filter(|_| args.trace).map_or(Ok(()), |folder| trace::write(&folder))
+    if let Some(folder) = folder.filter(|_| args.trace) {
+        trace::write(&folder)?;
+    }
+    match (&page, &run.scenario().resolved.output.folder) {
+        (Some(page), Some(folder)) => page.write(std::slice::from_ref(folder)),
+        _ => Ok(()),
+    }
 }

@@ -1,7 +1,9 @@
 //! Handlers for Ctrl-C and SIGTERM.
 
-use std::process;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::{fs, process};
 
 use super::talk;
 use crate::experiment::Control;
@@ -18,13 +20,30 @@ pub(super) fn stop_campaign(control: &Control) {
     stop(control, "stopping when the current runs are done; press again to stop at once");
 }
 
+/// The folder to remove before the process ends.
+static SCRATCH: OnceLock<PathBuf> = OnceLock::new();
+
+/// Lets Ctrl-C and SIGTERM remove this folder before they end the process. A handler that stops cleanly is installed before.
+pub(super) fn remove_at_end(scratch: &Path) {
+    let _ = SCRATCH.set(scratch.to_owned());
+    // An error means that there is a handler; it ends in the same way.
+    let _ = ctrlc::set_handler(end);
+}
+
+fn end() {
+    if let Some(scratch) = SCRATCH.get() {
+        let _ = fs::remove_dir_all(scratch);
+    }
+    process::exit(130);
+}
+
 fn stop(control: &Control, message: &'static str) {
     static ASKED: AtomicBool = AtomicBool::new(false);
     let control = control.clone();
     // Without a handler the process ends at once, which is safe: the last snapshot remains valid.
     let _ = ctrlc::set_handler(move || {
         if ASKED.swap(true, Ordering::SeqCst) {
-            process::exit(130);
+            end();
         }
         talk(message);
         control.stop();

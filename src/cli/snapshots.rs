@@ -27,7 +27,7 @@ pub(super) struct Args {
     inspect: Option<u64>,
 
     /// Remove all snapshots but the newest N and the permanent ones
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = above_0)]
     prune: Option<u32>,
 
     /// Remove the snapshot with this number, even if it is permanent; may be repeated
@@ -37,6 +37,11 @@ pub(super) struct Args {
     /// Print as JSON
     #[arg(long)]
     json: bool,
+}
+
+fn above_0(written: &str) -> Result<u32, String> {
+    let number = written.parse().ok().filter(|number| *number > 0);
+    number.ok_or_else(|| "it must be a whole number from 1 on".to_owned())
 }
 
 pub(super) fn run(args: &Args, policies: &Policies) -> Result<(), RunError> {

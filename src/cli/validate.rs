@@ -4,10 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
 
-use super::{say, say_json, talk};
+use super::{runs_in, say, say_json, talk};
 use crate::experiment::{GridFrom, RunError, validate};
 use crate::grid::Policies;
-use crate::output::RunFolder;
 use crate::report::{validation_complaint, validation_json, validation_table};
 
 const EXAMPLES: &str = "\
@@ -44,7 +43,7 @@ pub(super) fn run(args: &Args, policies: &Policies) -> Result<(), RunError> {
     };
     let mut complaints = Vec::new();
     let mut found = Vec::new();
-    for folder in RunFolder::all_in(&args.dir)? {
+    for folder in runs_in(&args.dir)? {
         let validation = validate(&folder, &from, policies)?;
         complaints.extend(
             validation_complaint(&validation)

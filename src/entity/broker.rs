@@ -4,8 +4,6 @@ mod assigned;
 mod planning;
 mod unplaced;
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 
 use self::assigned::Flights;
@@ -37,8 +35,11 @@ pub struct Broker {
     state: State,
     /// Whether something has changed since the last planning.
     fresh: bool,
-    /// The last assignment of each job and what was compared for it, if decisions are traced.
-    choices: Option<BTreeMap<JobId, Choice>>,
+    /// How many of the waiting jobs, from the first, need not be planned again before anything but an arrival happens.
+    left: usize,
+    /// The job whose assignments are traced, and what was compared for its last one.
+    traced: Option<JobId>,
+    choice: Option<Choice>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -105,14 +106,14 @@ impl Broker {
         self.state.waiting.iter().any(|waiting| waiting.job.id == id)
     }
 
-    /// From now on each assignment records what was compared for it.
-    pub(crate) fn trace_decisions(&mut self) {
-        self.choices.get_or_insert_default();
+    /// From now on each assignment of the job records what was compared for it.
+    pub(crate) fn trace_decisions(&mut self, job: JobId) {
+        self.traced = Some(job);
     }
 
-    /// The last assignment of a job and what was compared for it, if decisions are traced.
-    pub fn choice(&self, id: JobId) -> Option<&Choice> {
-        self.choices.as_ref()?.get(&id)
+    /// The last assignment of the traced job and what was compared for it.
+    pub fn choice(&self) -> Option<&Choice> {
+        self.choice.as_ref()
     }
 
     /// A broker that has no reports yet, only the pools' descriptions. `pools` are in order of sites and partitions; `seed` is
@@ -136,7 +137,18 @@ impl Broker {
         }
         let flights = Flights::new(pools.len());
         let state = State { pools, flights, ..State::default() };
-        Ok(Self { spec, policy, abilities, first_pool, feedback, state, fresh: false, choices: None })
+        Ok(Self {
+            spec,
+            policy,
+            abilities,
+            first_pool,
+            feedback,
+            state,
+            fresh: false,
+            left: 0,
+            traced: None,
+            choice: None,
+        })
     }
 
     /// The abilities of its policy.
@@ -188,7 +200,7 @@ impl Broker {
         if changed && adopt.is_none() {
             return Err(self.bad_save("it was saved with other settings, prices or latencies"));
         }
-        (self.state, self.fresh) = (saved.state, false);
+        (self.state, self.fresh, self.left) = (saved.state, false, 0);
         if let Some(now) = adopt.filter(|_| changed) {
             for (at, own) in facts.into_iter().enumerate() {
                 let pool = &mut self.state.pools[at];
@@ -211,6 +223,9 @@ impl Broker {
 
     fn handle_one(&mut self, message: Message, now: Stamp, outbox: &mut dyn Outbox) {
         let sender = message.sender;
+        if !matches!(message.body, Body::Submit(_) | Body::Sent { .. }) {
+            self.left = 0;
+        }
         match message.body {
             Body::Submit(job) => {
                 self.state.last = now.time;
@@ -358,7 +373,7 @@ impl Moments for Broker {
             if now < again {
                 return Ok(());
             }
-            (self.state.again, self.fresh) = (None, true);
+            (self.state.again, self.fresh, self.left) = (None, true, 0);
         }
         if std::mem::take(&mut self.fresh) && !self.state.waiting.is_empty() {
             self.plan(now, outbox);
@@ -366,7 +381,7 @@ impl Moments for Broker {
         Ok(())
     }
 
-    fn pending(&self) -> Quiescence {
+    fn quiescence(&self) -> Quiescence {
         let State { done, last, again, .. } = self.state;
         Quiescence { done, last, self_active: again.is_some(), ..Quiescence::default() }
     }

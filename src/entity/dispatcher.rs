@@ -1,5 +1,6 @@
 //! The dispatcher: carries out the broker's plan.
 
+mod held;
 mod transfers;
 mod waits;
 
@@ -7,6 +8,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use serde::{Deserialize, Serialize};
 
+use self::held::Held;
 use self::transfers::Staging;
 use self::waits::Waits;
 use super::broker::{is_recalled, number, of_job, record_given_up, unplaced};
@@ -35,7 +37,7 @@ pub struct Dispatcher {
     /// Grid jobs that each site has: from their admission until the site reports that they have ended or returned.
     at_site: Vec<u32>,
     /// Jobs that are assigned, but held back until the site may have more.
-    held: Vec<VecDeque<Box<Job>>>,
+    held: Held,
     /// Transfers in progress, by number.
     staging: BTreeMap<u64, Staging>,
     next_transfer: u64,
@@ -55,6 +57,7 @@ pub struct Dispatcher {
 
 /// Where the dispatcher has a job that is at no site.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Whereabouts {
     /// Assigned to the site, which already has as many grid jobs as it may.
     Held(SiteId),
@@ -94,7 +97,7 @@ impl Dispatcher {
             latency,
             mail: Mailbox::default(),
             at_site: vec![0; sites],
-            held: vec![VecDeque::new(); sites],
+            held: Held::new(sites),
             staging: BTreeMap::new(),
             next_transfer: 0,
             outgoing: VecDeque::new(),
@@ -116,7 +119,7 @@ impl Dispatcher {
     /// Where the dispatcher has a grid job, if it has it.
     pub fn whereabouts(&self, id: JobId) -> Option<Whereabouts> {
         let is_it = |job: &Job| job.id == id;
-        let held = || self.held.iter().position(|held| held.iter().any(|job| is_it(job)));
+        let held = || self.held.jobs().find(|(_, job)| is_it(job)).map(|(site, _)| site);
         let staged = || {
             self.staging.values().find_map(|staging| match staging {
                 Staging::Input { job, pool, .. } if is_it(job) => Some(pool.site),
@@ -125,7 +128,7 @@ impl Dispatcher {
         };
         let outgoing = || self.outgoing.iter().find(|(_, job, _)| is_it(job)).map(|(.., pool)| pool.site);
         held()
-            .map(|site| Whereabouts::Held(SiteId(site as u32)))
+            .map(Whereabouts::Held)
             .or_else(|| staged().map(Whereabouts::Input))
             .or_else(|| outgoing().map(Whereabouts::Outgoing))
             .or_else(|| self.resting.jobs().any(is_it).then_some(Whereabouts::Resting))
@@ -149,7 +152,7 @@ impl Dispatcher {
             }
         });
         let outgoing = std::mem::take(&mut self.outgoing).into_iter().map(|(_, job, _)| job);
-        let held = self.held.iter_mut().flat_map(std::mem::take);
+        let held = std::mem::take(&mut self.held).into_jobs();
         let resting = std::mem::take(&mut self.resting).into_jobs();
         let mut left: Vec<Box<Job>> =
             staging.chain(outgoing).chain(held).chain(resting).chain(self.mail.jobs()).collect();
@@ -173,7 +176,7 @@ impl Dispatcher {
             return Err(self.bad_save("it was saved with other settings of the broker, or other latencies"));
         }
         let (spec, latency) = (self.spec.clone(), std::mem::take(&mut self.latency));
-        let more = spec.in_flight != saved.spec.in_flight && saved.held.iter().any(|held| !held.is_empty());
+        let more = spec.in_flight != saved.spec.in_flight && saved.held.jobs().next().is_some();
         *self = Self { spec, latency, ..saved };
         if let Some(now) = adopt.filter(|_| more) {
             self.again = Some(now);
@@ -198,13 +201,13 @@ impl Dispatcher {
     fn handle_one(&mut self, message: Message, now: Stamp, outbox: &mut dyn Outbox) {
         match message.body {
             Body::Assign { job, pool } => {
-                let site = pool.site.index();
-                if self.has_room(pool.site) && self.held[site].is_empty() {
+                if self.has_room(pool.site) && self.held.queue(pool.site).is_empty() {
                     self.admit(job, pool, now, true, outbox);
                 } else {
                     self.notify_sent(&job, None, now, outbox);
-                    self.held[site].push_back(job);
-                    self.tally.longest_hold = self.tally.longest_hold.max(self.held[site].len() as u64);
+                    self.held.push(pool.site, job);
+                    let length = self.held.queue(pool.site).len() as u64;
+                    self.tally.longest_hold = self.tally.longest_hold.max(length);
                 }
             }
             Body::Recall { number, queued } => self.recall(number, queued, now, outbox),
@@ -284,18 +287,14 @@ impl Dispatcher {
     /// Admits jobs that are held back, as many as the site may have.
     fn fill_places(&mut self, site: SiteId, now: Stamp, outbox: &mut dyn Outbox) {
         while self.has_room(site) {
-            let Some(job) = self.held[site.index()].pop_front() else { break };
+            let Some(job) = self.held.pop(site) else { break };
             let pool = PoolId { site, partition: job.partition.unwrap_or_default() };
             self.admit(job, pool, now, false, outbox);
         }
     }
 
     fn recall(&mut self, wanted: u64, queued: bool, now: Stamp, outbox: &mut dyn Outbox) {
-        let found = self.held.iter_mut().find_map(|held| {
-            let at = held.iter().position(|job| number(job) == wanted)?;
-            held.remove(at)
-        });
-        if let Some(job) = found {
+        if let Some(job) = self.held.take(wanted) {
             self.came_back(job, EventCause::Replanned, now, outbox);
         } else if let Some(site) = self.sent.get(&wanted).copied().filter(|_| queued) {
             let latency = self.latency[site.index()];
@@ -373,12 +372,12 @@ impl Moments for Dispatcher {
             self.handle_one(message, now, outbox);
         }
         if self.again.take_if(|again| *again <= now).is_some() {
-            (0..self.held.len()).for_each(|site| self.fill_places(SiteId(site as u32), now, outbox));
+            (0..self.latency.len()).for_each(|site| self.fill_places(SiteId(site as u32), now, outbox));
         }
         Ok(())
     }
 
-    fn pending(&self) -> Quiescence {
+    fn quiescence(&self) -> Quiescence {
         let self_active = !self.outgoing.is_empty()
             || self.resting.next().is_some()
             || !self.staging.is_empty()

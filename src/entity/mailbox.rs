@@ -65,7 +65,8 @@ impl Mailbox {
     /// Takes out the first message of this moment that comes from outside and is `wanted`, before its turn.
     pub(super) fn take_first(&mut self, now: Stamp, wanted: impl Fn(&Body) -> bool) -> Option<Message> {
         let due = self.letters.iter().take_while(|letter| letter.arrival <= now);
-        let at = due.enumerate().find(|(_, letter)| wanted(&letter.body)).map(|(at, _)| at)?;
+        let from_outside = |letter: &&Message| letter.sender == Sender::Outside && wanted(&letter.body);
+        let at = due.enumerate().find(|(_, letter)| from_outside(letter)).map(|(at, _)| at)?;
         self.letters.remove(at)
     }
 
@@ -110,7 +111,7 @@ pub(super) trait Moments {
     fn handle(&mut self, now: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError>;
 
     /// The work that is left.
-    fn pending(&self) -> Quiescence {
+    fn quiescence(&self) -> Quiescence {
         Quiescence::default()
     }
 
@@ -151,8 +152,8 @@ impl<E: Moments> Entity for E {
         self.next()
     }
 
-    fn pending(&self) -> Quiescence {
-        Moments::pending(self)
+    fn quiescence(&self) -> Quiescence {
+        Moments::quiescence(self)
     }
 
     fn advance(&mut self, until: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
@@ -208,6 +209,10 @@ mod tests {
         assert_eq!(order, [5, 1, 2]);
         entity.handled(now);
         assert_eq!(entity.mail().due(), Some(now.next_round()));
+        assert!(
+            entity.mail().take_first(now.next_round(), |_| true).is_none(),
+            "the last one is of the broker"
+        );
         assert!(matches!(entity.deliver(letter(0, broker, 9)), Err(EntityError::Late { .. })));
     }
 }

@@ -99,6 +99,7 @@ impl fmt::Display for Stamp {
 
 /// An entity of the grid. The order of the variants is the order in which messages of one moment are handled.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum Address {
     /// The portal, where jobs are submitted to the grid.
     Portal,

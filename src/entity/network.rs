@@ -66,7 +66,7 @@ impl Moments for Network {
         Ok(())
     }
 
-    fn pending(&self) -> Quiescence {
+    fn quiescence(&self) -> Quiescence {
         Quiescence { self_active: self.links.next().is_some(), ..Quiescence::default() }
     }
 }

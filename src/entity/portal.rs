@@ -136,7 +136,7 @@ impl Moments for Portal {
         Ok(())
     }
 
-    fn pending(&self) -> Quiescence {
+    fn quiescence(&self) -> Quiescence {
         let State { admitted, last, .. } = self.state;
         let more = self.next.is_some();
         Quiescence { admitted, done: 0, more, last, self_active: more, churn_pending: false }

@@ -131,7 +131,7 @@ impl Site {
         }
         let churn = Churn::new(&spec, seed);
         for (at, partition) in partitions.iter_mut().enumerate() {
-            partition.absent(&churn.away(at));
+            partition.absent(&churn.down(at));
         }
         let touched = vec![false; partitions.len()];
         let mut site = Self {
@@ -172,9 +172,7 @@ impl Site {
             problem: problem.to_owned(),
         };
         if !spec.reservations.is_empty() && !abilities.keeps_reservations {
-            return Err(unable(
-                "does not support reservations; `easy`, `conservative` and the LOS family do (see `gridemu policies`)",
-            ));
+            return Err(unable(Abilities::NO_RESERVATIONS));
         }
         if spec.order == InstantOrder::Event && abilities.elastic > 0 {
             return Err(unable(
@@ -364,7 +362,7 @@ impl Moments for Site {
         Ok(())
     }
 
-    fn pending(&self) -> Quiescence {
+    fn quiescence(&self) -> Quiescence {
         let Counts { admitted, done, last, .. } = self.counts;
         let (more, Causes { churn_pending, self_active }) = (self.more(), self.causes());
         Quiescence { admitted, done, more, last, self_active, churn_pending }

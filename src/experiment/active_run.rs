@@ -216,7 +216,7 @@ impl ActiveRun {
 /// Adds to the error of a failed run where its files are.
 fn failed(error: RunError, folder: Option<&Path>, progress: &Progress) -> RunError {
     match folder {
-        Some(folder) => error.and(&format!(
+        Some(folder) => error.leaving(format!(
             "{} jobs had ended by then; their rows are in `{}`",
             progress.jobs(),
             folder.display()

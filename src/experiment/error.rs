@@ -28,12 +28,14 @@ use crate::workload::SourceError;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("{problem}")]
+#[error("{problem}{}", left.as_ref().map(|left| format!("; {left}")).unwrap_or_default())]
 pub struct RunError {
     /// The kind of error.
     pub kind: RunErrorKind,
     /// What happened.
     pub problem: String,
+    /// What the run has left, and where.
+    pub left: Option<String>,
     /// What to do about it.
     pub hint: Option<String>,
 }
@@ -103,7 +105,7 @@ const POLICY_BUG: &str = "this is a bug of the policy: report it to its author";
 
 impl RunError {
     fn new(kind: RunErrorKind, problem: impl fmt::Display) -> Self {
-        Self { kind, problem: problem.to_string(), hint: None }
+        Self { kind, problem: problem.to_string(), left: None, hint: None }
     }
 
     /// A bad request.
@@ -131,10 +133,10 @@ impl RunError {
         }
     }
 
-    /// The same error with an addition to its problem.
+    /// The same error with what the run has left.
     #[must_use]
-    pub fn and(self, more: &str) -> Self {
-        Self { problem: format!("{}; {more}", self.problem), ..self }
+    pub(super) fn leaving(self, left: String) -> Self {
+        Self { left: Some(left), ..self }
     }
 
     /// The same error, attributed to a part of the request: `the workload of site ...: ...`.

@@ -67,7 +67,7 @@ pub fn explain(
         looks: 0,
         notes: Vec::new(),
     };
-    grid.trace_decisions();
+    grid.trace_decisions(Some(watch.job.number).filter(|_| row.origin == Origin::Grid));
     let barrier = options.at.map_or(row.submit, |at| at + Span::TICK);
     let mut merge = Merge::new(grid.nodes().len());
     let until = run.scenario().resolved.until;

@@ -13,8 +13,9 @@ use crate::grid;
 use crate::metrics::{Fingerprint, GridMeasures, GridSummary, Window};
 use crate::model::Named;
 use crate::output::{OutputDir, OutputMark};
+use crate::scenario::kind::quantity::Quantity;
 use crate::scenario::{Override, Scenario};
-use crate::units::Time;
+use crate::units::{Span, Time};
 pub use futures::{Branch, Difference, Futures};
 pub(super) use witness::Witness;
 
@@ -50,7 +51,13 @@ pub fn fork(stored: &Stored, options: &ForkOptions, progress: &Progress) -> Resu
                 "the first remaining snapshot was taken at {first} s, after {} s",
                 options.at
             ))
-            .with_hint("fork later, or run again and keep a snapshot: `--checkpoint-keep-at '1 d'`"),
+            .with_hint(match options.at.since(Time::ZERO) {
+                Span::ZERO => "fork later, or run the changed scenario from its beginning".to_owned(),
+                at => format!(
+                    "fork later, or run again and keep a snapshot: `--checkpoint-keep-at '{}'`",
+                    at.text()
+                ),
+            }),
             _ => RunError::from_store(error),
         }
     })?;
@@ -161,7 +168,9 @@ fn carry_out(
 ) -> Result<(GridSummary, Witness), RunError> {
     begun.recorder.witness = Some(witness);
     let summary = run.carry_out(&mut begun, None, progress, &Control::new())?;
-    let witness = begun.recorder.witness.ok_or_else(|| RunError::run("the run has lost its witness"))?;
+    let witness = begun.recorder.witness.ok_or_else(|| {
+        RunError::run("the records of a future were not compared with the other's; this is a bug of gridemu")
+    })?;
     Ok((summary, witness))
 }
 

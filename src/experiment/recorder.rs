@@ -9,7 +9,7 @@ use super::clock::now;
 use super::fork::Witness;
 use crate::grid::Halt;
 use crate::metrics::{Block, BlockError, BlockId, Blocks, Fingerprint, GridMeasures, Skeleton};
-use crate::model::{Layout, Record, RecordSink};
+use crate::model::{Layout, Outcome, Record, RecordSink};
 use crate::output::{OutputDir, OutputError, OutputMark};
 
 /// Records handled at a time: enough that reading the clock costs next to nothing, few enough to stay in the cache.
@@ -134,7 +134,7 @@ impl Recorder {
         for record in &self.batch {
             self.fingerprint.add(record);
             self.measured.add(record);
-            jobs += u64::from(matches!(record, Record::Job(_)));
+            jobs += u64::from(matches!(record, Record::Job(job) if job.outcome != Outcome::Unfinished));
         }
         if let (Some(output), None) = (&mut self.output, &self.failed) {
             self.failed = output.write(&self.batch).err();

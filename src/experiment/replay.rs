@@ -46,7 +46,7 @@ const HINTS: [(&str, &str); 7] = [
         "choose another policy, or leave the option out; `gridemu policies` lists them with their parameters",
     ),
     (
-        ".reservation[0]",
+        ".reservation",
         "write `--reserve FROM..TO:PROCS`, such as `2h..4h:64`; all reservations together must fit into the machine",
     ),
 ];
@@ -146,7 +146,9 @@ fn table<const N: usize>(entries: [(&str, Option<Value>); N]) -> Table {
 /// The error of an invalid scenario, with a hint for the command line.
 fn refused(error: ScenarioError) -> RunError {
     let hint = error.0.first().filter(|problem| problem.hint.is_none()).and_then(|problem| {
-        let known = HINTS.iter().find(|(end, _)| problem.key.ends_with(end));
+        // A key of a list ends in the number of its item.
+        let key = problem.key.trim_end_matches(|c: char| c.is_ascii_digit() || "[]".contains(c));
+        let known = HINTS.iter().find(|(end, _)| key.ends_with(end));
         known.map(|(_, hint)| *hint)
     });
     RunError::from(error).with_maybe_hint(hint)

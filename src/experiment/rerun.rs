@@ -3,7 +3,7 @@
 use super::{Run, RunError};
 use crate::grid::Policies;
 use crate::output::RunFolder;
-use crate::scenario::{Base, Scenario, ScenarioError};
+use crate::scenario::{Base, Scenario, ScenarioError, Workload};
 
 /// The run that left `folder`, built anew from its `scenario.toml`. It writes no files and keeps no store.
 ///
@@ -14,6 +14,18 @@ pub fn rerun(folder: &RunFolder, policies: &Policies) -> Result<Run, RunError> {
         let message = format!("`{}` has no scenario.toml, which says what was run", folder.dir().display());
         return Err(RunError::request(message).with_hint("run it again with this version of gridemu"));
     };
+    let resolved = &scenario.resolved;
+    let planned = resolved.site_workloads.iter().flatten().chain(&resolved.portal);
+    let logs = planned.filter_map(|planned| match &planned.workload {
+        Workload::File(log) => Some(log),
+        _ => None,
+    });
+    if let Some(log) = logs.into_iter().find(|log| !log.exists()) {
+        let (folder, log) = (folder.dir().display(), log.display());
+        let message = format!("the log of the run in `{folder}` is not there any more: `{log}`");
+        return Err(RunError::request(message)
+            .with_hint("put it back: the run is repeated, and needs the jobs of its log"));
+    }
     scenario.resolved.output.folder = None;
     scenario.resolved.checkpoint = None;
     // Segments are not written, but they show where a job ran.

@@ -9,7 +9,7 @@ use super::active_run::{ActiveRun, Driver};
 use super::checkpoint::{Anew, Checkpointer, Restored, Snapshot, create_store};
 use super::recorder::Recorder;
 use super::timed::Read;
-use super::workload::{Logs, Opened};
+use super::workload::{Logs, Opened, read_once};
 use super::{Commands, Control, Progress, RunError};
 use crate::entity::{Broker, Site};
 use crate::experiment::single::{notes, single, too_large};
@@ -31,8 +31,17 @@ pub struct Run {
     note: Option<String>,
     /// Logs that other runs share.
     logs: Option<Logs>,
-    /// The workload of the first site, if it can be opened only once and has been.
-    opened: Arc<Mutex<Option<Opened>>>,
+    /// What clones of this run share of workloads that can be opened only once.
+    once: Arc<Mutex<Once>>,
+}
+
+/// The workloads of a run that can be opened only once.
+#[derive(Debug, Default)]
+struct Once {
+    /// That of the first site, if it was opened before the run.
+    opened: Option<Opened>,
+    /// Whether they are used up.
+    is_used: bool,
 }
 
 /// The opened workloads of a scenario.
@@ -61,7 +70,7 @@ impl Run {
             policies: policies.clone(),
             note: None,
             logs: None,
-            opened: Arc::default(),
+            once: Arc::default(),
         }
     }
 
@@ -77,7 +86,7 @@ impl Run {
 
     /// The same run with the workload of its first site, if it can be opened only once and has been.
     pub(super) fn opened(self, opened: Option<Opened>) -> Self {
-        Self { opened: Arc::new(Mutex::new(opened)), ..self }
+        Self { once: Arc::new(Mutex::new(Once { opened, is_used: false })), ..self }
     }
 
     /// The scenario.
@@ -98,9 +107,10 @@ impl Run {
     /// Opens all workloads.
     ///
     /// # Errors
-    /// `RunErrorKind::Request` names the workload that cannot be opened.
+    /// `RunErrorKind::Request` names the workload that cannot be opened, or cannot be opened again.
     pub fn open(&self, progress: &Progress) -> Result<Inputs, RunError> {
         let resolved = &self.scenario.resolved;
+        let first = self.use_once()?;
         let open = |planned: &PlannedWorkload| {
             let PlannedWorkload { workload, entity, shaping, .. } = planned;
             let opened = workload.open_with(entity, shaping, progress, self.logs.as_ref())?;
@@ -110,11 +120,10 @@ impl Run {
             let opened = planned.as_ref().map(open);
             opened.transpose().map_err(|error| error.within(&format!("the workload of site `{}`", site.name)))
         });
-        let sites: Vec<Option<Opened>> =
-            match self.opened.lock().unwrap_or_else(PoisonError::into_inner).take() {
-                Some(opened) => vec![Some(opened)],
-                None => sites.collect::<Result<_, _>>()?,
-            };
+        let sites: Vec<Option<Opened>> = match first {
+            Some(opened) => vec![Some(opened)],
+            None => sites.collect::<Result<_, _>>()?,
+        };
         let mut reads: Vec<_> = sites.iter().flatten().map(|opened| Arc::clone(&opened.read)).collect();
         let portal = resolved.portal.iter().enumerate().map(|(at, planned)| {
             let opened = open(planned).map_err(|error| error.within(&format!("`workload[{at}]`")))?;
@@ -129,6 +138,19 @@ impl Run {
             _ => Some(Box::new(Merged::new(portal)) as Box<dyn Source>),
         };
         Ok(Inputs { sites, portal, reads })
+    }
+
+    /// Uses up the workloads that can be opened only once; the one that has been opened, if any.
+    fn use_once(&self) -> Result<Option<Opened>, RunError> {
+        let ResolvedScenario { site_workloads, portal, .. } = &self.scenario.resolved;
+        let mut planned = site_workloads.iter().flatten().chain(portal).map(|planned| &planned.workload);
+        let mut once = self.once.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(workload) = planned.find(|workload| workload.is_once())
+            && std::mem::replace(&mut once.is_used, true)
+        {
+            return Err(read_once(workload.title(), "a second run needs"));
+        }
+        Ok(once.opened.take())
     }
 
     /// Runs to the end, without snapshots.
@@ -283,6 +305,7 @@ impl Run {
     fn output_options(&self) -> OutputOptions {
         let ResolvedScenario { name, output, .. } = &self.scenario.resolved;
         OutputOptions {
+            segments: output.segments,
             machines: output.machines,
             events: true,
             scenario: Some(self.scenario.text.clone()),

@@ -122,7 +122,8 @@ pub(super) fn notes(grid: &Grid, measure: Window, single: bool) -> Vec<String> {
     if measure != Window::ALL {
         notes.extend([
             "figures of jobs cover the jobs submitted in the measurement window".to_owned(),
-            "wasted work, machine events and replanning cover what happened in the window".to_owned(),
+            "wasted work, machine events, outages and replanning cover what happened in the window"
+                .to_owned(),
             "usage, energy, cost, processor time, assignments and information age cover the whole run"
                 .to_owned(),
         ]);

@@ -147,15 +147,12 @@ pub fn validate(folder: &RunFolder, from: &GridFrom, policies: &Policies) -> Res
         }
     }
     agree_with_summary(folder, &tally, last, &mut verdict);
-    if !segments {
-        unchecked.insert(Rule::SameProcessors, "the folder has no segments.csv".to_owned());
-    }
     if tables.events.is_none() && !batsim && folder.kind() == FolderKind::Run {
         unchecked.insert(Rule::Down, "the folder has no events.csv".to_owned());
     }
     for rule in Rule::all() {
         if !verdict.checked.contains_key(&rule) && !verdict.broken.contains_key(&rule) {
-            unchecked.entry(rule).or_insert_with(|| nothing_to_see(rule).to_owned());
+            unchecked.entry(rule).or_insert_with(|| nothing_to_see(rule, segments).to_owned());
         }
     }
     Ok(Validation {
@@ -198,8 +195,11 @@ fn agree_with_summary(folder: &RunFolder, tally: &Tally, last: Time, verdict: &m
     }
 }
 
-fn nothing_to_see(rule: Rule) -> &'static str {
+fn nothing_to_see(rule: Rule, segments: bool) -> &'static str {
     match rule {
+        Rule::Place | Rule::Down | Rule::SameProcessors | Rule::Attempts if !segments => {
+            "the folder has no segments.csv"
+        }
         Rule::Reservation => "the grid has no reservations",
         Rule::Down => "no machine of this run leaves or joins",
         Rule::Precedence => "no job of this run depends on the end of another",

@@ -20,7 +20,7 @@ pub fn drive<E: Entity>(
     merge: &mut Merge,
     sink: &mut dyn RecordSink,
 ) -> Result<(), GridError> {
-    entities.iter().enumerate().for_each(|(place, entity)| windows.left(place, entity.pending()));
+    entities.iter().enumerate().for_each(|(place, entity)| windows.left(place, entity.quiescence()));
     let mut calls: Vec<Call> = Vec::with_capacity(entities.len());
     while windows.open(&mut calls)? {
         loop {
@@ -65,7 +65,7 @@ fn carry_out<E: Entity>(
     if let Some(failed) = post.failed {
         return Err(failed.into());
     }
-    windows.left(call.entity, entity.pending());
+    windows.left(call.entity, entity.quiescence());
     Ok(windows.answer(call.entity, entity.next_event())?)
 }
 

@@ -8,6 +8,7 @@ use crate::units::Time;
 
 /// An entity of a grid.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum Node {
     /// The portal, where the grid's jobs enter.
     Portal(Box<Portal>),
@@ -66,8 +67,8 @@ impl Entity for Node {
         each!(self, entity => entity.next_event())
     }
 
-    fn pending(&self) -> Quiescence {
-        each!(self, entity => entity.pending())
+    fn quiescence(&self) -> Quiescence {
+        each!(self, entity => entity.quiescence())
     }
 
     fn advance(&mut self, until: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {

@@ -9,7 +9,7 @@
 //! [`GridSave`] carries a hash of the description. `Grid::restore(saved, false)`, a resume, accepts only a state of the very same
 //! description. `Grid::restore(saved, true)`, a fork, goes on under another description, after [`super::changes`] has listed what differs
 //! and refused what cannot change (`docs/forks.md`). Each entity compares the description that it was saved under with its own: what is
-//! equal is restored as in a resume, what differs takes effect at that instant (`local/adopt.rs`: another policy, other prices; `platform`:
+//! equal is restored as in a resume, what differs takes effect at that instant (`local/partition/adopt.rs`: another policy, other prices; `platform`:
 //! links, outages). So a fork that changes nothing is the same run. A site keeps the records of the change until its first moment.
 
 use serde::de::DeserializeOwned;

@@ -21,7 +21,7 @@
 use super::ending::{Verdict, is_minute};
 use super::halt::{Callers, Halt, instant_from};
 use super::moments::by_moments;
-use super::{Grid, GridError, Mailroom, Merge, Node, WindowOptions, Windows, drive, left};
+use super::{Grid, GridError, Merge, Node, RecordsOnly, WindowOptions, Windows, drive, left};
 use crate::entity::{Entity, Quiescence, Stamp};
 use crate::local::Tally;
 use crate::model::RecordSink;
@@ -236,7 +236,7 @@ impl Grid {
         halt: Option<&Halt>,
         sink: &mut dyn RecordSink,
     ) -> Result<Option<Stamp>, GridError> {
-        let (post, mut more) = (&mut Mailroom(sink), false);
+        let (post, mut more) = (&mut RecordsOnly(sink), false);
         for site in self.nodes.iter_mut().filter_map(Node::site_mut) {
             while let Some(next) = site.next_event() {
                 if next >= end {

@@ -29,6 +29,9 @@ impl Abilities {
     /// The most jobs that may share a processor: sums of their shares stay far from overflow.
     pub const MAX_MULTIPROGRAMMING_LEVEL: u32 = 1_000;
 
+    /// What an error says of a policy that keeps no reservations, after its name.
+    pub(crate) const NO_RESERVATIONS: &str = "does not support reservations; `easy`, `conservative` and the LOS family do (see `gridemu policies`)";
+
     /// The abilities of a policy that only starts jobs.
     pub const PLAIN: Self = Self {
         keeps_reservations: false,

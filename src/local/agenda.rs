@@ -55,9 +55,9 @@ impl Agenda {
         first(&self.early).into_iter().chain(first(&self.commands)).min()
     }
 
-    /// Jobs that are kept back until their requested start.
-    pub(super) fn early(&self) -> impl ExactSizeIterator<Item = JobKey> {
-        self.early.iter().map(|(.., key)| *key)
+    /// The number of jobs that are kept back until their requested start.
+    pub(super) fn early(&self) -> usize {
+        self.early.len()
     }
 
     /// Keeps a job back until `start`.
@@ -65,11 +65,14 @@ impl Agenda {
         self.early.insert((start, seq, key));
     }
 
-    /// Keeps an ineligible job back no more.
-    pub(super) fn let_go(&mut self, key: JobKey, job: &LiveJob) {
-        if let Some(start) = job.requested_start() {
-            self.early.remove(&(start, job.seq(), key));
-        }
+    /// Keeps an ineligible job back no more. False if it was not kept back.
+    pub(super) fn let_go(&mut self, key: JobKey, job: &LiveJob) -> bool {
+        job.requested_start().is_some_and(|start| self.early.remove(&(start, job.seq(), key)))
+    }
+
+    /// True if a job is kept back until its requested start.
+    pub(super) fn keeps_back(&self, key: JobKey, job: &LiveJob) -> bool {
+        job.requested_start().is_some_and(|start| self.early.contains(&(start, job.seq(), key)))
     }
 
     /// Takes out the next job whose requested start has come.

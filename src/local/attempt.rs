@@ -44,6 +44,7 @@ impl LiveJob {
             charge: 0,
             energy: Energy::ZERO,
             cost: Money::ZERO,
+            taken: 0,
             past: grid.and_then(Past::of).map(Box::new),
             job,
         }
@@ -130,7 +131,8 @@ impl LiveJob {
     }
 
     /// The exit of a grid job that returns to the broker.
-    pub(super) fn returned(self, why: EventCause) -> Exit {
+    pub(super) fn returned(mut self, why: EventCause) -> Exit {
+        self.drop_taken_commands();
         let (number, Self { mut job, past, attempts, first_start, .. }) = (self.number(), self);
         if let Some(grid) = &mut job.grid {
             (grid.attempts, grid.first_start) = (attempts, first_start);

@@ -8,6 +8,7 @@ use crate::units::Time;
 
 /// The state of a reservation.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum BookingState {
     /// Held until the lease expires.
     Held {

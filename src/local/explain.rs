@@ -20,7 +20,7 @@ impl Decision {
         if let Some(start) = self.dedicated.iter().find(later).and(case.live.requested_start())
             && start > self.at
         {
-            let why = Why::AsksForLater { start, kept_back: false };
+            let why = Why::RequestsLaterStart { start, kept_back: false };
             return Explanation::new(why, case.needs(), self.free).starting(Some(start));
         }
         let explanation = match &self.rule {
@@ -85,7 +85,7 @@ impl Case<'_> {
             self.explanation(Why::FirstInLine { reserved: false }).starting(start)
         } else {
             let would_do = self.needs() <= facts.free;
-            let why = Why::NobodyOvertakes { first: view.who(first), needs: head.procs(), would_do };
+            let why = Why::HeadFirst { first: view.who(first), needs: head.procs(), would_do };
             self.explanation(why).blocked_by([view.waits(first, start)])
         };
         explanation.blocked_by(ends).blocked_by(self.started_before()).over(&profile, start)
@@ -160,18 +160,18 @@ impl View<'_> {
         match job.phase() {
             Phase::Ineligible if kept_back => {
                 let start = job.requested_start();
-                let why = Why::AsksForLater { start: start.unwrap_or(self.now()), kept_back };
+                let why = Why::RequestsLaterStart { start: start.unwrap_or(self.now()), kept_back };
                 Some(explanation(why).starting(start))
             }
             Phase::Ineligible => {
                 let capacity = self.capacity();
                 let down = Blocker::Down { procs: self.processors().saturating_sub(capacity) };
-                Some(explanation(Why::NotThere { capacity }).blocked_by([down]))
+                Some(explanation(Why::MachinesDown { capacity }).blocked_by([down]))
             }
             Phase::Stalled => {
                 let gone = job.placement().iter().filter(|proc| !self.here().contains(*proc)).count() as u32;
                 let procs = gone.min(self.processors().saturating_sub(self.here().len()));
-                Some(explanation(Why::StandsStill).blocked_by([Blocker::Down { procs }]))
+                Some(explanation(Why::Stalled).blocked_by([Blocker::Down { procs }]))
             }
             Phase::Waiting | Phase::Suspended | Phase::Starting | Phase::Running => None,
         }

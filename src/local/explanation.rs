@@ -60,8 +60,8 @@ pub enum Why {
         /// How often it has been skipped as the first of the queue, if it has.
         skipped: Option<Skipped>,
     },
-    /// The first in line cannot be overtaken.
-    NobodyOvertakes {
+    /// No job may pass the first in line.
+    HeadFirst {
         /// The first in line.
         first: JobRef,
         /// Processors that it needs.
@@ -84,7 +84,7 @@ pub enum Why {
         most: u32,
     },
     /// It requests a later start.
-    AsksForLater {
+    RequestsLaterStart {
         /// The requested start.
         start: Time,
         /// Whether the policy is not notified of it before then.
@@ -148,12 +148,12 @@ pub enum Why {
     #[default]
     Unsaid,
     /// It needs more processors than can be given now.
-    NotThere {
+    MachinesDown {
         /// Processors that can be given now.
         capacity: u32,
     },
     /// It is stalled where it ran, until all its machines are back.
-    StandsStill,
+    Stalled,
 }
 
 /// How often a job has been skipped as the first of the queue.
@@ -192,20 +192,20 @@ impl Why {
         match self {
             Self::Starts => Reason::Starts,
             Self::FirstInLine { .. } | Self::MayOvertake { .. } | Self::TooFew { .. } => Reason::NoRoom,
-            Self::NobodyOvertakes { .. }
+            Self::HeadFirst { .. }
             | Self::PlacesBefore { .. }
             | Self::AfterSkipped
             | Self::BeyondLookahead { .. }
             | Self::OthersBefore => Reason::Behind,
             Self::FirstForPlaces { .. } => Reason::Level,
-            Self::AsksForLater { .. } => Reason::Early,
+            Self::RequestsLaterStart { .. } => Reason::Early,
             Self::ReservedBefore { .. } => Reason::Reserved,
             Self::WouldDelay { .. } => Reason::WouldDelay,
             Self::Planned { reason, .. } => *reason,
             Self::Kept { .. } => Reason::Kept,
             Self::Packed { .. } => Reason::Packed,
             Self::Unsaid => Reason::Unsaid,
-            Self::NotThere { .. } | Self::StandsStill => Reason::Machines,
+            Self::MachinesDown { .. } | Self::Stalled => Reason::Machines,
         }
     }
 
@@ -214,7 +214,7 @@ impl Why {
         let form = |why: &Self| match why {
             Self::FirstInLine { reserved: form }
             | Self::ReservedBefore { first: form, .. }
-            | Self::NobodyOvertakes { would_do: form, .. } => *form,
+            | Self::HeadFirst { would_do: form, .. } => *form,
             Self::WouldDelay { from, .. } | Self::Planned { from, .. } => from.is_some(),
             _ => false,
         };

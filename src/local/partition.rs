@@ -19,6 +19,8 @@ use std::collections::{BTreeMap, BinaryHeap};
 pub use self::save::PartitionSave;
 use super::abilities::Abilities;
 use super::agenda::Agenda;
+use super::ineligible::Ineligible;
+use super::numbers::Numbers;
 use super::policy::{Action, Actions, Change, LocalPolicy};
 use super::prices::metered;
 use super::settings::{Settings, Tally};
@@ -87,7 +89,7 @@ impl Partition {
                 down: ProcSet::new(),
                 missing: 0,
                 slow: BTreeMap::new(),
-                ineligible: Vec::new(),
+                ineligible: Ineligible::default(),
                 agenda: Agenda::default(),
                 stalled: 0,
                 reshared: ProcSet::new(),
@@ -97,6 +99,7 @@ impl Partition {
                 abilities,
                 multiprogramming_level,
                 table: Table::default(),
+                numbers: Numbers::default(),
                 deferred: 0,
                 ending: 0,
                 load,
@@ -113,6 +116,7 @@ impl Partition {
                 closed: None,
                 waiting: 0,
                 backlog: 0,
+                ineligible_backlog: 0,
                 running: 0,
             },
             policy,

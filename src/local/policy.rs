@@ -49,6 +49,7 @@ pub enum Change {
 
 /// The processors to place a job on.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Placement {
     /// This many processors, the lowest free ones.
     Any(u32),

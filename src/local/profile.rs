@@ -147,9 +147,14 @@ impl Profile {
         }
         let first = self.cut(from);
         let end = if to == Time::NEVER { self.times.len() } else { self.cut_after(first, to) };
+        // The sums are checked together, so that many are made at once.
+        let mut too_many = false;
         for free in &mut self.free[first..end] {
-            *free += procs;
+            let (sum, overflowed) = free.overflowing_add(procs);
+            *free = sum;
+            too_many |= overflowed;
         }
+        assert!(!too_many, "more than 2³¹ free processors");
         // Only at the two ends of the interval can neighbours have become equal.
         self.join(end);
         self.join(first);

@@ -11,7 +11,7 @@ const FULL: usize = 128;
 pub struct Entry {
     /// Rank in the queue's order; ties go by arrival.
     pub rank: u128,
-    /// Placement in the order of arrival, which is unique.
+    /// Its place in the order of arrival, which is unique.
     pub seq: u64,
     /// The job.
     pub job: JobKey,
@@ -129,12 +129,12 @@ impl Queue {
 
     /// The position of the first job at or after `cursor` that fits into the window.
     #[inline]
-    pub fn find(&self, cursor: Cursor, hole: BackfillWindow) -> Option<Cursor> {
+    pub fn find(&self, cursor: Cursor, window: BackfillWindow) -> Option<Cursor> {
         let Cursor { block: mut at, entry: mut from } = cursor;
         while let Some(block) = self.blocks.get(at) {
-            if hole.takes(block.least_procs, block.least_estimate) {
+            if window.takes(block.least_procs, block.least_estimate) {
                 let mut rest = block.entries.get(from..).unwrap_or_default().iter();
-                if let Some(offset) = rest.position(|entry| hole.takes(entry.procs, entry.estimate)) {
+                if let Some(offset) = rest.position(|entry| window.takes(entry.procs, entry.estimate)) {
                     return Some(Cursor { block: at, entry: from + offset });
                 }
             }
@@ -196,7 +196,7 @@ mod tests {
         #[test]
         fn agrees_with_a_sorted_vector(
             jobs in proptest::collection::vec((0_u128..50, 1_u32..40, 0_u64..100), 0..400),
-            holes in proptest::collection::vec((0_u32..40, 0_u64..100, 0_u32..20), 0..40),
+            windows in proptest::collection::vec((0_u32..40, 0_u64..100, 0_u32..20), 0..40),
             withdrawn in proptest::collection::vec(any::<prop::sample::Index>(), 0..40),
         ) {
             let mut queue = Queue::new();
@@ -216,14 +216,14 @@ mod tests {
                     prop_assert_eq!(queue.remove(gone.rank, gone.seq), None);
                 }
             }
-            for (free, window, extra) in holes {
-                let hole = BackfillWindow { free, window: Span::from_micros(window), extra };
+            for (free, time, extra) in windows {
+                let window = BackfillWindow { free, window: Span::from_micros(time), extra };
                 let (mut cursor, mut from) = (Cursor::default(), 0);
                 // One scan that takes every other job that fits.
                 let mut take = false;
                 loop {
-                    let found = queue.find(cursor, hole);
-                    let expected = slow.iter().skip(from).position(|entry| hole.takes(entry.procs, entry.estimate));
+                    let found = queue.find(cursor, window);
+                    let expected = slow.iter().skip(from).position(|entry| window.takes(entry.procs, entry.estimate));
                     prop_assert_eq!(found.map(|at| queue.at(at)), expected.map(|at| slow[from + at]));
                     let (Some(at), Some(offset)) = (found, expected) else { break };
                     from += offset;

@@ -13,6 +13,8 @@ use super::abilities::Abilities;
 use super::agenda::Agenda;
 use super::book::Book;
 use super::error::PartitionError;
+use super::ineligible::Ineligible;
+use super::numbers::Numbers;
 use super::prices::Closed;
 use super::settings::{Settings, Tally};
 use super::step::Step;
@@ -33,6 +35,7 @@ pub(super) struct State {
     pub(super) abilities: Abilities,
     pub(super) multiprogramming_level: u32,
     pub(super) table: Table,
+    pub(super) numbers: Numbers,
     pub(super) free: ProcSet,
     /// The number of processors in `free`.
     pub(super) unused: u32,
@@ -58,8 +61,10 @@ pub(super) struct State {
     /// The account when prices last changed; `None` if they have not.
     pub(super) closed: Option<Closed>,
     pub(super) waiting: u64,
-    /// Processors × estimate of the jobs that wait, in processor-microseconds.
+    /// Processors × estimate of the jobs in the queue, in processor-microseconds.
     pub(super) backlog: u128,
+    /// The same of the jobs that wait for machines or for their requested start.
+    pub(super) ineligible_backlog: u128,
     pub(super) running: u32,
     /// Processors of machines that are down.
     pub(super) down: ProcSet,
@@ -71,8 +76,8 @@ pub(super) struct State {
     pub(super) capacity: u32,
     /// Machines that run at another speed than usual, with their factors.
     pub(super) slow: BTreeMap<u32, Rate>,
-    /// Jobs that wait for machines, in the order in which they became ineligible.
-    pub(super) ineligible: Vec<JobKey>,
+    /// Jobs that wait for machines.
+    pub(super) ineligible: Ineligible,
     /// Jobs that wait for their requested starts, and elastic commands to come.
     pub(super) agenda: Agenda,
     /// The number of stalled jobs.
@@ -115,12 +120,44 @@ impl State {
         self.backlog -= area;
     }
 
+    /// Makes a job ineligible: until its requested start, if it has to wait for that, or until enough machines are up.
+    pub(super) fn make_ineligible(&mut self, key: JobKey, start: Option<Time>) {
+        let Some(job) = self.table.get_mut(key) else { return };
+        job.phase = Phase::Ineligible;
+        self.ineligible_backlog += job.area();
+        match start {
+            Some(start) => self.agenda.keep_back(start, job.seq, key),
+            None => self.wait_for_machines(key),
+        }
+    }
+
+    /// Adds an ineligible job to those that wait for machines.
+    pub(super) fn wait_for_machines(&mut self, key: JobKey) {
+        let Some(job) = self.table.get(key) else { return };
+        self.ineligible.push(self.spec.rounded(job.job.size.min()), key);
+    }
+
     /// Removes an ineligible job from those that wait for machines or for their requested start.
     pub(super) fn forget_ineligible(&mut self, key: JobKey) {
-        self.ineligible.retain(|ineligible| *ineligible != key);
-        if let Some(job) = self.table.get(key) {
-            self.agenda.let_go(key, job);
+        let Some(job) = self.table.get(key) else { return };
+        if self.ineligible.remove(key) || self.agenda.let_go(key, job) {
+            self.ineligible_backlog -= job.area();
         }
+    }
+
+    /// Takes out the jobs that wait for machines and for which enough are up now, in the order in which they became ineligible.
+    pub(super) fn take_fitting(&mut self) -> Vec<JobKey> {
+        let fitting = self.ineligible.take_fitting(self.capacity);
+        let areas = fitting.iter().filter_map(|key| self.table.get(*key)).map(LiveJob::area);
+        self.ineligible_backlog -= areas.sum::<u128>();
+        fitting
+    }
+
+    /// Takes out the next job whose requested start has come.
+    pub(super) fn take_due(&mut self, now: Time) -> Option<JobKey> {
+        let key = self.agenda.take_due(now)?;
+        self.ineligible_backlog -= self.table.get(key).map_or(0, LiveJob::area);
+        Some(key)
     }
 
     /// Under one pass per event, a running job whose expected end has come and that ends at this instant counts as free already.
@@ -188,6 +225,15 @@ impl State {
         found.into_iter().map(|(_, key)| key).collect()
     }
 
+    /// Adds a job to the table.
+    pub(super) fn add(&mut self, job: LiveJob) -> JobKey {
+        let key = self.table.insert(job);
+        if let Some(job) = self.table.get(key) {
+            self.numbers.insert(key, job);
+        }
+        key
+    }
+
     /// Takes a job out of the table and writes its record.
     pub(super) fn finish(&mut self, key: JobKey, outcome: Outcome, step: &mut Step<'_>) {
         if self.agenda.knows_any() {
@@ -239,6 +285,7 @@ impl State {
             output: output.map_or(Bytes::ZERO, |grid| grid.output),
             how: ExitKind::Ended(outcome),
         });
+        self.numbers.remove(key, job);
         self.table.remove(key);
         if let Some(area) = queued {
             self.leaves_queue(area);
@@ -251,6 +298,7 @@ impl State {
     /// Takes a grid job that does not run out of the table; it returns to the broker without a record.
     pub(super) fn give_up(&mut self, key: JobKey, why: EventCause) -> Option<Exit> {
         let mut live = self.table.take(key)?;
+        self.numbers.remove(key, &live);
         if live.phase == Phase::Waiting {
             self.leaves_queue(live.area());
         }

@@ -41,6 +41,7 @@ pub struct Exit {
 
 /// How a job left a partition.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ExitKind {
     /// It has ended, and its record is written.
     Ended(Outcome),
@@ -89,6 +90,9 @@ pub struct LiveJob {
     pub(super) charge: ProcTime,
     pub(super) energy: Energy,
     pub(super) cost: Money,
+    /// How many commands of its workload have been taken. A job that is saved or returns has only those to come.
+    #[serde(skip)]
+    pub(super) taken: u32,
     /// Earlier attempts and checkpoints, for the few jobs that have any.
     pub(super) past: Option<Box<Past>>,
 }

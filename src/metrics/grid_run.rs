@@ -295,7 +295,10 @@ fn definitions(of: &Summary, single: bool, recovery: Option<&Recovery>) -> Vec<D
         all.push(Definition::new("utilization", meaning));
     }
     all.extend([
-        Definition::new("wasted", "processor time of failed attempts that no checkpoint saved"),
+        Definition::new(
+            "wasted",
+            "processor time of failed attempts that no checkpoint saved, and of jobs that did not complete",
+        ),
         Definition::new(
             "unstable",
             "jobs in the system: more in each third of the window, 1.5 times as many in the last as in the first, by 2 % of the jobs, of which there are 100 or more",

@@ -12,6 +12,7 @@ use crate::units::{Rate, Span, Time};
 /// The distribution of the time that a machine stays up or down.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
+#[non_exhaustive]
 pub enum Distribution {
     /// Exponential, which is memoryless.
     Exponential {
@@ -47,6 +48,7 @@ pub struct RandomChurn {
 /// The failure action: what becomes of a job whose machine leaves.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum FailureAction {
     /// The job joins the end of its site's queue again.
     #[default]
@@ -70,6 +72,7 @@ pub struct Checkpointing {
 
 /// The interval at which a job writes checkpoints.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum CheckpointInterval {
     /// √(2 C M) for a cost C and a mean time between failures M of all machines of the job (Young 1974).
     Young,

@@ -52,6 +52,16 @@ pub enum NamedError {
         /// All valid keys.
         valid: Vec<String>,
     },
+    /// The former key of a parameter.
+    #[error("the parameter `{key}` of `{name}` is now called `{now}`")]
+    Former {
+        /// The named thing.
+        name: String,
+        /// The key as written.
+        key: String,
+        /// The key of today.
+        now: String,
+    },
     /// A value that is not valid for its key.
     #[error("`{key}={value}` in `{name}` is not {expected}")]
     BadValue {
@@ -163,6 +173,17 @@ impl Named {
                 Err(NamedError::bad_value(&self.name, key, value, &expected))
             }
         }
+    }
+
+    /// Refuses a former key.
+    ///
+    /// # Errors
+    /// [`NamedError::Former`] with the key of today.
+    pub fn refuse_former(&self, key: &str, now: &str) -> Result<(), NamedError> {
+        if !self.params.contains_key(key) {
+            return Ok(());
+        }
+        Err(NamedError::Former { name: self.name.clone(), key: key.to_owned(), now: now.to_owned() })
     }
 
     /// Refuses parameters that were not taken.

@@ -141,6 +141,7 @@ impl SegmentRecord {
 words! {
     /// The state of a machine, or of a partition's processors.
     #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    #[non_exhaustive]
     pub enum MachineState {
         /// At least one processor is in use.
         Busy = "busy",
@@ -185,7 +186,7 @@ words! {
         Returned = "returned",
         /// A job stalls until its machine is back.
         Stalled = "stalled",
-        /// A stalled job continues.
+        /// A stalled job continues, or a job starts again after a failed attempt.
         Continued = "continued",
         /// An attempt of a job failed, and the job with it.
         Failed = "failed",

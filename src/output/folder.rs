@@ -40,9 +40,11 @@ const TABLES: [(&str, &str); 5] = [
     (BATSIM, batsim::HEADER),
 ];
 
-/// The files that a run writes beside `jobs.csv`, `segments.csv` and `summary.json`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// The files that a run writes beside `jobs.csv` and `summary.json`; by default `segments.csv`.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutputOptions {
+    /// Write `segments.csv`.
+    pub segments: bool,
     /// Write `machines.csv`.
     pub machines: bool,
     /// Write `events.csv`.
@@ -53,13 +55,19 @@ pub struct OutputOptions {
     pub batsim: Option<String>,
 }
 
+impl Default for OutputOptions {
+    fn default() -> Self {
+        Self { segments: true, machines: false, events: false, scenario: None, batsim: None }
+    }
+}
+
 impl OutputOptions {
     /// What `open` makes of each of the [`TABLES`] that the run writes.
     fn tables<T>(
         &self,
         mut open: impl FnMut(&str, &str) -> Result<T, OutputError>,
     ) -> Result<[Option<T>; TABLES.len()], OutputError> {
-        let written = [true, true, self.machines, self.events, self.batsim.is_some()];
+        let written = [true, self.segments, self.machines, self.events, self.batsim.is_some()];
         let mut tables = [const { None }; TABLES.len()];
         for ((table, (name, header)), _) in tables.iter_mut().zip(TABLES).zip(written).filter(|(_, yes)| *yes)
         {
@@ -96,13 +104,15 @@ impl OutputDir {
         options: &OutputOptions,
     ) -> Result<Self, OutputError> {
         create_folder(folder)?;
-        remove_stale(folder, &[SUMMARY, MACHINES, EVENTS, SCENARIO, REPLAY, BATSIM, STATES])?;
+        let mut stale = vec![SUMMARY, MACHINES, EVENTS, SCENARIO, REPLAY, BATSIM, STATES];
+        stale.extend((!options.segments).then_some(SEGMENTS));
+        remove_stale(folder, &stale)?;
         if options.batsim.is_some() {
             create_folder(&folder.join("batsim"))?;
         }
         let tables = options.tables(|name, header| Lines::create(folder.join(name), header))?;
         if let Some(text) = &options.scenario {
-            write_whole(folder, SCENARIO, text)?;
+            write_whole(&folder.join(SCENARIO), text)?;
         }
         let batsim = options.batsim.as_ref().map(|workload| Batsim::new(workload, &[]));
         let columns = Columns::new(Names::of(sites), definitions);
@@ -181,7 +191,7 @@ impl OutputDir {
         }
         let text = serde_json::to_string_pretty(summary).map_err(io::Error::from);
         let text = text.map_err(OutputError::place("write", self.folder.join(SUMMARY)))?;
-        write_whole(&self.folder, SUMMARY, text + "\n")
+        write_whole(&self.folder.join(SUMMARY), text + "\n")
     }
 
     /// Writes Batsim's states of machines, which are computed from the complete tables.
@@ -191,7 +201,7 @@ impl OutputDir {
             States::of(&self.folder, &self.sites).map_err(|error| io::Error::other(error.to_string()));
         let written = states.and_then(|states| states.write(&mut text));
         written.map_err(OutputError::place("write", self.folder.join(STATES)))?;
-        write_whole(&self.folder, STATES, &text)
+        write_whole(&self.folder.join(STATES), &text)
     }
 
     /// Finishes likewise, and waits until all files of the run are on the disk, for use before the end of the run is
@@ -229,9 +239,9 @@ fn remove_stale(folder: &Path, files: &[&str]) -> Result<(), OutputError> {
 }
 
 /// Writes a file so that it appears whole or not at all.
-fn write_whole(folder: &Path, name: &str, text: impl AsRef<[u8]>) -> Result<(), OutputError> {
-    let (part, path) = (part_of(folder, name), folder.join(name));
-    let written = fs::write(&part, text).and_then(|()| fs::rename(&part, &path));
+pub(crate) fn write_whole(path: &Path, text: impl AsRef<[u8]>) -> Result<(), OutputError> {
+    let part = path.with_added_extension("part");
+    let written = fs::write(&part, text).and_then(|()| fs::rename(&part, path));
     written.map_err(|error| {
         // Half a file is useless, and the run has already failed to write it.
         let _ = fs::remove_file(&part);

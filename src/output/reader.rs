@@ -79,6 +79,10 @@ impl RunFolder {
                 summary: Some(value),
             });
         }
+        // A run that writes Batsim's table too is not a schedule of Batsim.
+        if is_unfinished(path) {
+            return Err(ReadError::no_run(path));
+        }
         for name in BATSIM {
             let jobs = path.join(name);
             if jobs.is_file() && Table::has_column(&jobs, "job_id")? {
@@ -90,21 +94,31 @@ impl RunFolder {
     }
 
     /// Opens the run in `path`, or the runs in its subfolders, in the order of their names: a replay of several
-    /// policies writes one each.
+    /// policies writes one each. An error for each subfolder with a run that has not finished is returned beside them.
     ///
     /// # Errors
     /// [`ReadError`] if there is none, or one cannot be read.
-    pub fn all_in(path: &Path) -> Result<Vec<Self>, ReadError> {
-        let here = Self::open(path);
-        let Err(error) = here else { return here.map(|folder| vec![folder]) };
+    pub fn all_in(path: &Path) -> Result<(Vec<Self>, Vec<ReadError>), ReadError> {
+        let error = match Self::open(path) {
+            Ok(folder) => return Ok((vec![folder], Vec::new())),
+            Err(error) => error,
+        };
         let Ok(entries) = fs::read_dir(path) else { return Err(error) };
         let mut inside: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-        inside.retain(|entry| entry.join("summary.json").is_file());
         inside.sort_unstable();
-        if inside.is_empty() {
-            return Err(error);
+        let (mut runs, mut unfinished) = (Vec::new(), Vec::new());
+        for entry in inside {
+            if entry.join("summary.json").is_file() {
+                runs.push(Self::open(&entry)?);
+            } else if is_unfinished(&entry) {
+                unfinished.push(ReadError::no_run(&entry));
+            }
         }
-        inside.iter().map(|entry| Self::open(entry)).collect()
+        if runs.is_empty() {
+            Err(unfinished.into_iter().next().unwrap_or(error))
+        } else {
+            Ok((runs, unfinished))
+        }
     }
 
     /// The tables of a run in `dir` that has no summary yet.
@@ -190,6 +204,13 @@ impl RunFolder {
             self.kind != FolderKind::Batsim && (self.summary.is_some() || self.jobs.ends_with("jobs.csv"));
         (ours && path.is_file()).then(|| Table::open(&path).and_then(Rows::of::<R>)).transpose()
     }
+}
+
+/// True for the folder of a run of gridemu without a summary: it goes on, was stopped, or failed.
+fn is_unfinished(dir: &Path) -> bool {
+    let jobs = dir.join("jobs.csv");
+    let begun = || dir.join("scenario.toml").is_file() || Table::has_column(&jobs, "job").unwrap_or(false);
+    jobs.is_file() && !dir.join("summary.json").exists() && begun()
 }
 
 fn text(path: &Path) -> Result<String, ReadError> {

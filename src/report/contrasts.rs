@@ -45,7 +45,11 @@ pub fn study_contrasts(found: &StudyComparison) -> String {
     };
     if found.failed > 0 {
         let runs = if found.failed == 1 { "run" } else { "runs" };
-        let then = if found.charge.is_none() { "what needs them is refused" } else { "left out" };
+        let then = if found.charge.is_none() {
+            "comparisons that need a failed run are refused"
+        } else {
+            "left out"
+        };
         out += &format!("warning: {} {runs} failed; {then}\n", found.failed);
     }
     if found.charge == Some(Charge::LeaveOut) {
@@ -134,7 +138,10 @@ fn one_pair(pair: &JobComparison, level: f64, notes: &mut Notes) -> String {
         out += &format!(" in both, {a} only in {}, {b} only in {}\n", pair.baseline, pair.variant);
         return out + "warning: this is not the same workload, so nothing can be paired\n";
     }
-    out += &format!(" of {} weeks\n", pair.weeks);
+    out += &format!(
+        " of {}\n",
+        if pair.weeks == 1 { "1 week".to_owned() } else { format!("{} weeks", pair.weeks) }
+    );
     out += &match pair.block {
         Some(block) => {
             let evidence = Evidence::of_seeds(pair.weeks_with_jobs);

@@ -3,12 +3,12 @@
 use super::figures::{count, decimals, number};
 use super::tables::{Columns, text_table};
 use crate::study::campaign::ListedRun;
-use crate::study::{Better, MeasureInfo, RunStatus, StudyPoint, StudyTable};
+use crate::study::{Better, MeasureInfo, StudyPoint, StudyTable};
 
 /// A row for each point of the axes: the number of runs, and the mean of each measure over them.
 pub fn study_table(table: &StudyTable) -> String {
     let points = table.points();
-    let failed: usize = table.rows.iter().filter(|row| row.status != RunStatus::Done).count();
+    let failed: usize = points.iter().map(StudyPoint::failed).sum();
     let growing: usize = points.iter().filter(|point| point.growing() > 0).count();
     let mut columns = Columns::default();
     for (at, axis) in table.axes.iter().enumerate() {
@@ -17,7 +17,7 @@ pub fn study_table(table: &StudyTable) -> String {
     let counts = |of: fn(&StudyPoint<'_>) -> usize| points.iter().map(move |point| count(of(point) as u64));
     columns = columns.numbers("runs", counts(|point| point.runs.len()));
     if failed > 0 {
-        columns = columns.numbers("failed", counts(|point| point.runs.len() - point.done().count()));
+        columns = columns.numbers("failed", counts(|point| point.failed()));
     }
     if growing > 0 {
         columns = columns.numbers("unstable", counts(|point| point.growing()));
@@ -29,6 +29,11 @@ pub fn study_table(table: &StudyTable) -> String {
         columns = columns.numbers(&heading(id), means.into_iter().map(|mean| number(mean, places)));
     }
     let mut out = columns.finish() + "\n";
+    if failed > 0 {
+        out.push_str(
+            "\nfailed: runs without a result. A point with such runs has no mean, because a mean over the other runs would be biased.\n",
+        );
+    }
     if growing > 0 {
         out.push_str(
             "\nunstable: runs whose backlog grows until the end. Their means depend on the length of the run. A point with such\n\

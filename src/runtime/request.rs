@@ -39,7 +39,7 @@ impl Request {
         }
         entity.advance(self.until, &mut RequestOutbox { request: self, board })?;
         self.next = entity.next_event();
-        self.pending = entity.pending();
+        self.pending = entity.quiescence();
         Ok(())
     }
 }

@@ -1,10 +1,22 @@
 //! A scenario before overrides: read once, and assembled repeatedly with other values.
 
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
+use super::set::shell_word;
 use super::tree::{Node, Origins};
 use crate::scenario::problem::{Problem, ScenarioError};
+
+/// True for the usual names of logs.
+fn is_log(file: &Path) -> bool {
+    let name = file.to_string_lossy().to_lowercase();
+    [".swf", ".cwf"].iter().any(|ending| name.trim_end_matches(".gz").ends_with(ending))
+}
+
+/// The command for a log.
+fn replay(log: &Path) -> String {
+    format!("this looks like a log: `gridemu replay {} --policy easy`", shell_word(&log.to_string_lossy()))
+}
 
 /// The tree of a scenario's text, with the places of its values.
 #[derive(Clone, Debug)]
@@ -22,8 +34,20 @@ impl Base {
     /// # Errors
     /// If it cannot be read, or is not valid TOML.
     pub(crate) fn load(file: &Path) -> Result<Self, ScenarioError> {
-        let text = fs::read_to_string(file).map_err(|error| ScenarioError::unreadable(file, &error))?;
-        Ok(Self::parse(file, &text)?)
+        let text = fs::read_to_string(file).map_err(|error| {
+            let unreadable = ScenarioError::unreadable(file, &error);
+            if error.kind() == io::ErrorKind::InvalidData && is_log(file) {
+                return unreadable.first_with_hint(replay(file));
+            }
+            unreadable
+        })?;
+        Self::parse(file, &text).map_err(|problem| {
+            ScenarioError::from(if is_log(file) || text.starts_with(';') {
+                problem.with_hint(replay(file))
+            } else {
+                problem
+            })
+        })
     }
 
     /// Reads the scenario `text` of the file `file`.

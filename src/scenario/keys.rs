@@ -237,7 +237,7 @@ keys! {
         segments: bool = true;
         /// Write machines.csv, the changes of machine state.
         machines: bool = false;
-        /// Write batsim/out_jobs.csv, in Batsim's columns.
+        /// Write batsim/out_jobs.csv, in Batsim's columns; with `segments`.
         batsim: bool = false;
     }
 }

@@ -125,5 +125,9 @@ pub(crate) fn by_procs(extend: bool, by: u32) -> Result<Elastic, String> {
 pub(crate) fn class_by_class(site: &SiteSpec) -> String {
     let classes = site.partitions.iter().map(|partition| format!("{}/{}", site.name, partition.name));
     let classes: Vec<String> = classes.collect();
-    format!("machines slow down, class by class: {}", listed(classes.iter().map(String::as_str)))
+    format!(
+        "`{}` is a whole site, and only machines of one class can slow down: {}",
+        site.name,
+        listed(classes.iter().map(String::as_str))
+    )
 }

@@ -74,8 +74,9 @@ impl ScenarioError {
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // A `--set` contains its key.
-        let named = self.key.is_empty() || self.place.starts_with(&format!("`--set {}=", self.key));
+        // A `--set` contains its key, and another option stands for one.
+        let option = self.place.starts_with("`--") && !self.place.starts_with("`--set ");
+        let named = option || self.key.is_empty() || self.place.starts_with(&format!("`--set {}=", self.key));
         if !self.place.is_empty() {
             write!(f, "{}", self.place)?;
             f.write_str(if named { ": " } else { ", " })?;

@@ -7,9 +7,9 @@ mod site;
 mod workload;
 
 use super::document::Document;
-use super::keys::{BrokerKeys, ScenarioKeys, WindowKeys};
+use super::keys::{BrokerKeys, CheckpointKeys, ScenarioKeys, WindowKeys};
 use super::resolved::{OutputPlan, ResolvedScenario};
-use super::tree::Path;
+use super::tree::{Node, Path};
 use crate::grid::Policies;
 use crate::metrics::{Definitions, Window};
 use crate::model::{BrokerSpec, GridSpec, RegistryError, SiteSpec};
@@ -24,6 +24,9 @@ pub(super) struct Checker<'a> {
     pub(super) document: &'a Document,
     pub(super) policies: &'a Policies,
     pub(super) problems: Vec<Problem>,
+    /// Values without effect, because they need a folder that the scenario does not name. An option or a campaign may give it, so only
+    /// a run refuses them.
+    pub(super) idle: Vec<Problem>,
 }
 
 /// Resolves keys whose defaults are filled in. Problems go to `checker`; `None` if no description can be made.
@@ -67,6 +70,7 @@ pub(super) fn resolve(keys: &ScenarioKeys, checker: &mut Checker<'_>) -> Option<
         .collect();
     let portal = checker.portal(keys.workload.as_deref().unwrap_or_default(), &sites, broker.is_some(), seed);
     let measure = checker.measure(keys);
+    checker.without_folder(keys);
     let until = keys.until.value().map(|span| Time::ZERO + span);
     if until == Some(Time::ZERO) {
         checker.wrong(&top.key("until"), "a run cannot end at 0; give a later end, or `done`");
@@ -74,6 +78,10 @@ pub(super) fn resolve(keys: &ScenarioKeys, checker: &mut Checker<'_>) -> Option<
     let pace = checker.pace(keys);
     let name = keys.name.clone().unwrap_or_default();
     let checkpoint = keys.checkpoint.as_ref().and_then(|keys| checker.checkpoint(keys));
+    if keys.output.batsim && !keys.output.segments {
+        let message = "Batsim's table needs the processors of each job, which are in its segments; leave it out, or set `segments = true`";
+        checker.wrong(&top.key("output").key("batsim"), message);
+    }
     let largest = sites.iter().flat_map(|site| &site.partitions).map(|part| part.processors()).max();
     let definitions = Definitions::new(keys.tau, keys.classes.clone(), largest.unwrap_or_default());
     checker.problems.is_empty().then(|| ResolvedScenario {
@@ -88,6 +96,7 @@ pub(super) fn resolve(keys: &ScenarioKeys, checker: &mut Checker<'_>) -> Option<
         engine: keys.engine,
         output: OutputPlan {
             folder: keys.output.folder.clone().map(Into::into),
+            segments: keys.output.segments,
             machines: keys.output.machines,
             batsim: keys.output.batsim,
         },
@@ -152,6 +161,29 @@ impl Checker<'_> {
             self.wrong(&Path::default().key("measure").key("to"), message);
             Window::ALL
         })
+    }
+
+    /// Notes values that need a folder which the scenario does not give.
+    fn without_folder(&mut self, keys: &ScenarioKeys) {
+        let output = Path::default().key("output");
+        if keys.output.folder.is_none() {
+            for (key, given) in [("machines", keys.output.machines), ("batsim", keys.output.batsim)] {
+                if given {
+                    let problem = self.document.problem(&output.key(key), "the run writes no files");
+                    self.idle.push(problem.with_hint("give a folder, `output.folder` or `--out DIR`"));
+                }
+            }
+        }
+        if let Some(CheckpointKeys { store: None, .. }) = &keys.checkpoint
+            && let Some(table) = self.document.root.get("checkpoint").and_then(Node::table)
+        {
+            for entry in &table.0 {
+                let path = Path::default().key("checkpoint").key(&entry.key);
+                let problem = self.document.problem(&path, "the run takes no snapshots");
+                self.idle
+                    .push(problem.with_hint("give a folder, `checkpoint.store` or `--checkpoint STORE`"));
+            }
+        }
     }
 
     fn pace(&mut self, keys: &ScenarioKeys) -> Option<f64> {

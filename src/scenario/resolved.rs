@@ -74,6 +74,8 @@ impl ResolvedScenario {
 pub struct OutputPlan {
     /// The folder; without one nothing is written.
     pub folder: Option<PathBuf>,
+    /// Write segments.csv.
+    pub segments: bool,
     /// Write machines.csv.
     pub machines: bool,
     /// Write batsim/out_jobs.csv.

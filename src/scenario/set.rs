@@ -1,9 +1,9 @@
 //! `--set key=value`: values that override those of the scenario.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::problem::Problem;
-use super::tree::{Entry, Node, Origins, Place, Step, Table};
+use super::tree::{Entry, Node, Origins, Place, Step, Table, Value};
 use crate::model::{Named, did_you_mean, nearest};
 
 /// The stage at which a `--set` is applied.
@@ -24,6 +24,8 @@ pub struct Override {
     shown: String,
     key: String,
     value: Option<String>,
+    /// True for a text that is not read as TOML, whatever it begins with.
+    literal: bool,
     /// The place of the key, if it is not that of the value.
     key_shown: Option<String>,
     /// The folder to which paths in the value are relative; empty for the current folder.
@@ -37,7 +39,7 @@ impl Override {
             Some((key, value)) => (key, Some(value.trim().to_owned())),
             None => (written, None),
         };
-        Self::typed(format!("`--set {written}`"), key.trim(), value)
+        Self::shown(format!("`--set {written}`"), key.trim(), value)
     }
 
     /// The key, as it was typed.
@@ -61,11 +63,21 @@ impl Override {
 
     /// An option that is short for a key: `--pace 60` for `clock.pace`.
     pub fn option(option: &str, key: &str, value: &str) -> Self {
-        Self::typed(format!("`{option} {value}`"), key, Some(value.to_owned()))
+        Self::typed(&format!("{option} {value}"), key, value)
     }
 
-    fn typed(shown: String, key: &str, value: Option<String>) -> Self {
-        Self { shown, key: key.to_owned(), value, key_shown: None, folder: PathBuf::new() }
+    /// An option that was typed as `typed`, and gives a key this value: `--reserve 2h..4h:64`.
+    pub fn typed(typed: &str, key: &str, value: &str) -> Self {
+        Self::shown(format!("`{typed}`"), key, Some(value.to_owned()))
+    }
+
+    /// An option that gives a key a path. The path is taken as it is, also if it looks like TOML.
+    pub fn path(option: &str, key: &str, path: &Path) -> Self {
+        Self { literal: true, ..Self::option(option, key, &path.display().to_string()) }
+    }
+
+    fn shown(shown: String, key: &str, value: Option<String>) -> Self {
+        Self { shown, key: key.to_owned(), value, literal: false, key_shown: None, folder: PathBuf::new() }
     }
 
     /// An override in a file: its key and its value in the syntax of a `--set`, each with its place. Paths in it are relative to
@@ -76,7 +88,7 @@ impl Override {
         folder: PathBuf,
     ) -> Self {
         let (key, value) = (key.to_owned(), Some(value.to_owned()));
-        Self { shown: value_at, key, value, key_shown: Some(key_at), folder }
+        Self { shown: value_at, key, value, literal: false, key_shown: Some(key_at), folder }
     }
 }
 
@@ -105,7 +117,7 @@ impl Set {
     /// # Errors
     /// The invalid key or value.
     pub(super) fn read(typed: &Override, origins: &mut Origins) -> Result<Self, Problem> {
-        let Override { shown, key, value, key_shown, folder } = typed;
+        let Override { shown, key, value, literal, key_shown, folder } = typed;
         let fail = |message: String| Problem::new(key_shown.as_ref().unwrap_or(shown), "", message);
         let Some(value) = value else {
             return Err(fail("this is not of the form `key=value`, such as `broker.policy=mct`".to_owned()));
@@ -118,7 +130,10 @@ impl Set {
                 "`{key}` is not a key; keys look like `seed`, `broker.policy`, `site.delft.policy` or `site[0].policy`"
             )));
         };
-        let value = origins.parse_set(shown, value, folder.clone())?;
+        let value = match literal {
+            true => Node { at: origins.place(shown), value: Value::Text(value.clone()) },
+            false => origins.parse_set(shown, value, folder.clone())?,
+        };
         let key_at = key_shown.as_ref().map_or(value.at, |shown| origins.place(shown));
         Ok(Self { path, value, key_at, key: key.clone() })
     }

@@ -14,6 +14,7 @@ use crate::workload::{Estimates, Spec};
 
 /// A workload as a user names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Workload {
     /// A file: SWF or the cloud workload format, plain or gzipped, or Batsim's JSON.
     File(PathBuf),
@@ -29,6 +30,7 @@ pub enum Workload {
 
 /// The source of run-time estimates.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum EstimateSource {
     /// The estimates of the log, exact ones, or a factor.
     Plain(Estimates),

@@ -109,8 +109,13 @@ pub struct StoreOptions {
     pub patience: Duration,
 }
 
+impl StoreOptions {
+    /// How long to wait by default until another process releases a store.
+    pub const PATIENCE: Duration = Duration::from_secs(2);
+}
+
 impl Default for StoreOptions {
     fn default() -> Self {
-        Self { engine: EngineKind::default(), last: 2, patience: Duration::from_secs(2) }
+        Self { engine: EngineKind::default(), last: 2, patience: Self::PATIENCE }
     }
 }

@@ -56,7 +56,12 @@ pub fn compare(paths: &[PathBuf], options: &CompareOptions) -> Result<Comparison
     }
     let mut places = Vec::new();
     for path in paths {
-        places.push((path.clone(), RunFolder::all_in(path)?));
+        let (folders, unfinished) = RunFolder::all_in(path)?;
+        if let Some(error) = unfinished.into_iter().next() {
+            let hint = "wait for its end, or give the folders of the finished runs one by one";
+            return Err(RunError::from(error).with_hint(hint));
+        }
+        places.push((path.clone(), folders));
     }
     let replicated = |folders: &[RunFolder]| {
         let seeds: BTreeSet<Option<u64>> = folders.iter().map(seed_of).collect();
@@ -179,7 +184,7 @@ fn runs(mut folders: Vec<RunFolder>, options: &CompareOptions) -> Result<Compari
     let compared = |at: usize, jobs: &[JobOutcome]| ComparedRun {
         name: names[at].clone(),
         title: folders[at].title().to_owned(),
-        // The summary of a grid states it for its measured window; that of a replay does not.
+        // A table alone, and a summary of an older gridemu, do not state it.
         unstable: match folders[at].summary().filter(|summary| summary.get("backlog").is_some()) {
             Some(summary) => unstable(summary),
             None => backlog_grows(jobs, question.window),
@@ -335,9 +340,16 @@ fn whole_of(folders: &[RunFolder], wanted: &[String]) -> Result<Vec<Whole>, RunE
     let shown = |id: &&&String| {
         !id.starts_with("class.") && WHOLE.contains(&id.rsplit('.').next().unwrap_or_default())
     };
-    let shown = ids.iter().filter(shown).map(|id| ((**id).clone(), row(id)));
-    // Measures that are zero in all runs are not shown.
-    Ok(shown.filter(|(_, values)| values.iter().flatten().any(|value| *value != 0.0)).collect())
+    let shown: Vec<Whole> = ids.iter().filter(shown).map(|id| ((**id).clone(), row(id))).collect();
+    // Measures that are zero in all runs are not shown, and neither are those of the only site.
+    let last = |id: &str| id.rsplit('.').next().unwrap_or_default().to_owned();
+    let repeats = |(id, values): &Whole| {
+        let same =
+            |(whole, of): &Whole| !whole.starts_with("site.") && last(whole) == last(id) && of == values;
+        id.starts_with("site.") && shown.iter().any(same)
+    };
+    let some = |(_, values): &&Whole| values.iter().flatten().any(|value| *value != 0.0);
+    Ok(shown.iter().filter(some).filter(|row| !repeats(row)).cloned().collect())
 }
 
 /// Unique names for paths: their last parts if those differ, else the whole paths.

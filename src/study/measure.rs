@@ -65,7 +65,7 @@ const KNOWN: [(&str, &str, &str, Better); 47] = {
         ("median_bounded_slowdown", "median bounded slowdown", "", Lower),
         ("p95_bounded_slowdown", "95th percentile of the bounded slowdown", "", Lower),
         ("max_bounded_slowdown", "largest bounded slowdown", "", Lower),
-        ("slowdown_of_means", "mean response time over mean time from start to end", "", Lower),
+        ("slowdown_of_means", "slowdown of means (response over time from start to end)", "", Lower),
         ("accepted", "elastic commands that were carried out", "", Neither),
         ("on_time", "dedicated jobs that started on time", "", Higher),
         ("delayed", "dedicated jobs that started late", "", Lower),
@@ -90,7 +90,7 @@ const KNOWN: [(&str, &str, &str, Better); 47] = {
         ("reserved", "reserved processor time", "s", Neither),
         ("idle", "idle processor time", "s", Neither),
         ("longest_queue", "longest queue", "jobs", Lower),
-        ("at_end", "jobs in the system at the end of the window", "jobs", Lower),
+        ("at_end", "jobs in the system at the end of the measured submissions", "jobs", Lower),
     ]
 };
 

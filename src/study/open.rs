@@ -3,16 +3,12 @@
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use super::campaign::{About, TABLE};
 use crate::experiment::RunError;
 use crate::scenario::shell_word;
-use crate::store::{ResultStore, StoreError};
+use crate::store::{ResultStore, StoreError, StoreOptions};
 use crate::study::StudyTable;
-
-/// How long to wait for another process that uses a store.
-const PATIENCE: Duration = Duration::from_secs(1);
 
 /// True if `path` is a study: the store of a campaign, a folder with the table of one, or such a table.
 pub fn is_study(path: &Path) -> bool {
@@ -89,7 +85,7 @@ fn absolute(path: &Path) -> PathBuf {
 
 /// The error of a campaign that is not finished.
 fn unfinished(path: &Path, about: Option<&About>) -> RunError {
-    let store = match ResultStore::open(path, None, PATIENCE) {
+    let store = match ResultStore::open(path, None, StoreOptions::PATIENCE) {
         Ok(store) => store,
         Err(error @ StoreError::InUse { .. }) => {
             return RunError::request(format!("the campaign is running: {error}")).with_hint(

@@ -35,6 +35,11 @@ impl<'a> StudyPoint<'a> {
         self.runs.iter().copied().filter(|row| row.status == RunStatus::Done)
     }
 
+    /// The number of runs that failed.
+    pub fn failed(&self) -> usize {
+        self.runs.len() - self.done().count()
+    }
+
     /// The completed runs that are unstable (their backlog grows).
     pub fn growing(&self) -> usize {
         self.done().filter(|row| row.unstable).count()
@@ -47,10 +52,12 @@ impl<'a> StudyPoint<'a> {
     }
 
     /// The mean of a measure over the runs, which every table and chart of a study shows. `None` if no run has the
-    /// measure, or if any run is unstable: its own value depends on its length, and a mean of the others would be biased.
+    /// measure, if any run failed, or if any is unstable (its own value depends on its length): a mean of the others would
+    /// be biased.
     pub fn mean(&self, measure: usize) -> Option<f64> {
         let values = self.values(measure);
-        (self.growing() == 0 && !values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+        let all = self.failed() + self.growing() == 0 && !values.is_empty();
+        all.then(|| values.iter().sum::<f64>() / values.len() as f64)
     }
 }
 
@@ -85,9 +92,8 @@ mod tests {
         let named = |label: &str, runs, mean| (label.to_owned(), runs, mean);
         let (a, b, c) = (named("a", 3, None), named("b", 2, Some(4.0)), named("c", 1, None));
         assert_eq!(means(&table), [b, a, c], "one of three of `a` unstable");
-        // A run that failed is in no mean, and does not prevent one.
         table.rows[4].status = RunStatus::Failed("why".to_owned());
-        assert_eq!(means(&table)[1], named("a", 3, Some(1.0)));
-        assert_eq!(table.points()[1].growing(), 0);
+        assert_eq!(means(&table)[1], named("a", 3, None), "one of three of `a` failed");
+        assert_eq!((table.points()[1].growing(), table.points()[1].failed()), (0, 1));
     }
 }

@@ -92,7 +92,7 @@ impl Bookings {
         self.strict = false;
     }
 
-    /// Reports the violations up to `time`, before which no later segment begins, in the partition at `place`.
+    /// Reports the violations up to `time`, before which no later segment begins, in the given partition.
     pub(super) fn settle(
         &mut self,
         time: Time,

@@ -33,7 +33,7 @@ impl Counts {
         self.changes.entry(to).or_default().0 -= i64::from(procs);
     }
 
-    /// Reports the violations up to `time`, before which no later job starts, in the partition at `place`.
+    /// Reports the violations up to `time`, before which no later job starts, in the given partition.
     pub(super) fn settle(
         &mut self,
         time: Time,

@@ -78,15 +78,18 @@ impl Source for Merged {
     }
 
     fn notes(&self) -> Vec<String> {
-        let mut notes: Vec<String> = self.sources.iter().flat_map(|source| source.notes()).collect();
-        if self.sources.len() > 1 {
-            notes.push(format!(
-                "the numbers of the jobs of workload 2, 3, ... are raised by {}, {}, ... to be unique",
-                Self::APART,
-                2 * Self::APART
-            ));
+        if let [only] = &self.sources[..] {
+            return only.notes();
         }
-        notes
+        let each = (1..).zip(&self.sources).flat_map(|(number, source)| {
+            source.notes().into_iter().map(move |note| format!("workload {number}: {note}"))
+        });
+        let raised = format!(
+            "the numbers of the jobs of workload 2, 3, ... are raised by {}, {}, ... to be unique",
+            Self::APART,
+            2 * Self::APART
+        );
+        each.chain([raised]).collect()
     }
 
     fn mark(&self) -> Option<Mark> {
@@ -171,5 +174,7 @@ mod tests {
             (job.id, job.after.map(|after| after.job)),
             (JobId(1_000_000_002), Some(JobId(1_000_000_001)))
         );
+        let notes = merged.notes();
+        assert_eq!(notes[1], "workload 2: submitted 1 job a think time after the end of another job");
     }
 }

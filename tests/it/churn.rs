@@ -171,7 +171,7 @@ fn cents(cents: i128) -> Money {
 fn carried(gone: &Exit) -> &GridContext {
     match &gone.how {
         ExitKind::Returned { job, .. } => job.grid.as_ref().expect("a job of the grid"),
-        ExitKind::Ended(_) => panic!("it has ended: {gone:?}"),
+        _ => panic!("it has ended: {gone:?}"),
     }
 }
 
@@ -299,7 +299,7 @@ fn what_a_partition_refuses_of_the_grid_goes_back() {
         .iter()
         .filter_map(|(_, gone)| match gone.how {
             ExitKind::Returned { why, .. } => Some(why),
-            ExitKind::Ended(_) => None,
+            _ => None,
         })
         .collect();
     let refused = [RejectReason::TooLarge, RejectReason::Malformed].map(EventCause::Refused);

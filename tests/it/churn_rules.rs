@@ -100,6 +100,7 @@ fn plan(spec: &SiteSpec, script: &Script, place: &ProcSet) -> Plan {
             let daly = root * (1.0 + libm::sqrt(half) / 3.0 + half / 9.0) - cost;
             libm::round(if half < 1.0 { daly } else { mean? }) as u64
         }
+        other => panic!("no rule for {other:?}"),
     };
     Some((u128::from(interval.max(1)) * SHARE, u128::from(wanted.cost.micros()) * SHARE))
 }
@@ -264,6 +265,7 @@ fn history<'a>(job: &Job, ran: &'a Ran, gone: &[(Time, Exit)], script: &Script) 
             assert!(script.again.is_some() || record.is_none(), "job {}", job.id)
         }
         None => assert!(record.is_some_and(|record| record.outcome == Outcome::Unfinished)),
+        other => panic!("no rule for {other:?}"),
     }
     History { record, lost, halts }
 }
@@ -470,7 +472,7 @@ fn check_states(machines: &Machines, ran: &Ran, segments: &[&SegmentRecord]) {
                 MachineState::Busy => busy += u128::from(to.since(*from).micros()),
                 MachineState::Reserved => reserved += within,
                 MachineState::Down => down += within,
-                MachineState::Idle => {}
+                _ => {}
             }
         }
         let mut on: Vec<(Time, Time)> =

@@ -5,6 +5,7 @@ mod cloud;
 mod compare;
 mod engines;
 mod good;
+mod options;
 mod reports;
 mod reproduce;
 mod scenario;

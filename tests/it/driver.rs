@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use gridemu::local::{Exit, ExitKind, Partition, PartitionSave, Registry, Settings, Step};
+use gridemu::local::{Exit, ExitKind, LiveJob, Partition, PartitionSave, Phase, Registry, Settings, Step};
 use gridemu::model::{
     EventCause, GridContext, InstantOrder, Job, JobId, JobRef, Origin, PartitionId, Payer, ProcSet, Record,
     Reservation, SiteId, SiteSpec, WorkloadId,
@@ -119,7 +119,16 @@ impl Driver {
             InstantOrder::Instant => self.at_once(),
             InstantOrder::Event => self.one_by_one(),
         }
+        self.check_sums();
         true
+    }
+
+    /// What the grid is told of the queue is what a walk over the jobs finds.
+    fn check_sums(&self) {
+        let waiting = jobs(&self.partition, &[Phase::Waiting, Phase::Ineligible], self.now);
+        let area = |job: &&LiveJob| u128::from(job.procs()) * u128::from(job.estimate().micros());
+        let found = (waiting.len() as u32, waiting.iter().map(area).sum::<u128>());
+        assert_eq!((self.partition.waiting(), self.partition.backlog()), found, "at {}", self.now);
     }
 
     /// Saves the partition, and goes on with a new one that has taken the state back.
@@ -237,7 +246,11 @@ impl Driver {
                 partition.slow(&machines, factor, EventCause::Script, step).expect("within the time axis");
             }
             Act::Cancel(id) => {
-                partition.cancel(JobId(id), step);
+                let named = jobs(partition, &PHASES, step.now);
+                let named = named.into_iter().filter(|job| job.id() == JobId(id));
+                let first = named.min_by_key(|job| job.seq()).map(LiveJob::submit);
+                assert_eq!(partition.submitted(JobId(id)), first, "the first to come of job {id}");
+                assert_eq!(partition.cancel(JobId(id), step), first.is_some());
             }
             Act::Withdraw(number) => {
                 let job = partition.withdraw(number, step.now);
@@ -264,6 +277,14 @@ impl Driver {
         }
         self.gone.push((self.now, gone));
     }
+}
+
+const PHASES: [Phase; 6] =
+    [Phase::Waiting, Phase::Starting, Phase::Running, Phase::Suspended, Phase::Stalled, Phase::Ineligible];
+
+fn jobs<'a>(partition: &'a Partition, phases: &[Phase], now: Time) -> Vec<&'a LiveJob> {
+    let view = partition.view(now);
+    phases.iter().flat_map(|phase| view.jobs_in(*phase)).map(|key| view.job(key)).collect()
 }
 
 fn returned(job: Box<Job>, why: EventCause) -> Exit {

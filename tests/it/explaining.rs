@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use gridemu::local::{
     Abilities, Action, Actions, Blocker, Change, Explanation, LocalPolicy, Partition, Phase, PolicyInfo,
-    Reason, Registry, Slot, SlotRequest, StartEstimates, View,
+    Reason, Registry, Rule, Slot, SlotRequest, StartEstimates, View,
 };
 use gridemu::model::{
     Elastic, ElasticCommand, InstantOrder, Job, JobId, JobKey, JobRef, Named, Origin, Record, SiteId,
@@ -140,7 +140,7 @@ fn check_partition(partition: &Partition, now: Time) {
 /// Runs instant by instant, and asks after each.
 fn check_instants(spec: &SiteSpec, jobs: &[Job]) {
     let mut grid = support::grid(&Registry::standard(), spec, jobs).expect("a grid");
-    grid.trace_decisions();
+    grid.trace_decisions(None);
     let mut records: Vec<Record> = Vec::new();
     while let Some(stamp) = grid.step(&mut records).expect("it runs") {
         if grid.next_event().is_none_or(|next| next.time > stamp.time) {
@@ -175,8 +175,12 @@ proptest! {
 
 /// The explanation of a job right after an instant, in seconds.
 fn explained(spec: &SiteSpec, jobs: &[Job], id: u64, at: u64) -> Explanation {
-    let mut grid = support::grid(&Registry::standard(), spec, jobs).expect("a grid");
-    grid.trace_decisions();
+    explained_with(&Registry::standard(), spec, jobs, id, at)
+}
+
+fn explained_with(registry: &Registry, spec: &SiteSpec, jobs: &[Job], id: u64, at: u64) -> Explanation {
+    let mut grid = support::grid(registry, spec, jobs).expect("a grid");
+    grid.trace_decisions(None);
     let now = Time::from_secs(at);
     let mut records: Vec<Record> = Vec::new();
     grid.run_until(now, &mut records).expect("it runs");
@@ -429,7 +433,7 @@ fn what_cannot_be_explained_is_told() {
     gridemu(&["explain", &out, "--job", "3"]).ends(2, &["holds several runs", "hint: give one", "easy"]);
     let easy = format!("{out}/easy");
     gridemu(&["explain", &easy, "--job", "9"])
-        .ends(2, &["no such job 9", "hint: its jobs have numbers from 1 to 4"]);
+        .ends(2, &["no job 9 in `", "hint: its jobs have numbers from 1 to 4"]);
     gridemu(&["explain", &easy, "--job", "3", "--site", "nowhere"])
         .ends(2, &["no job in", "ended at a site `nowhere`", "hint: its jobs ended at `site`"]);
     gridemu(&["explain", &easy, "--job", "3", "--origin", "grid"])
@@ -708,4 +712,32 @@ fn unfinished_jobs_are_explained() {
             );
         }
     }
+}
+
+/// Starts job 1 and kills it in the same pass, whose facts name it as the first in line.
+struct Fickle;
+
+impl LocalPolicy for Fickle {
+    fn on(&mut self, _: Change, _: &View<'_>) {}
+
+    fn schedule(&mut self, view: &View<'_>, actions: &mut Actions) {
+        let first = view.jobs_in(Phase::Waiting).into_iter().find(|job| view.job(*job).id() == JobId(1));
+        let Some(job) = first else { return };
+        actions.start(job, view.job(job).procs());
+        actions.push(Action::Kill { job });
+        if let Some(trace) = actions.trace() {
+            trace.rule = Rule::InOrder { first };
+        }
+    }
+
+    fn adopt(&mut self, _: &View<'_>) {}
+}
+
+#[test]
+fn facts_that_name_a_job_that_the_pass_has_killed_are_not_used() {
+    let info = PolicyInfo::new("fickle", |_| Ok((Box::new(Fickle), Abilities::PLAIN)));
+    let registry = Registry::standard().with(info);
+    let told =
+        explained_with(&registry, &site(10, "fickle"), &[job(1, 10, 10, 100), job(2, 10, 10, 50)], 2, 10);
+    assert_eq!(told.reason(), Reason::Unsaid, "{told:?}");
 }

@@ -124,3 +124,23 @@ fn a_run_that_was_stopped_says_where() {
     let RunErrorKind::Stopped { at: Some(_) } = &error.kind else { panic!("{error:?}") };
     assert_eq!(error.exit_code(), 130);
 }
+
+#[test]
+#[cfg(unix)]
+fn a_workload_that_can_be_read_only_once_is_not_run_twice() {
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("jobs.swf");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let written = pipe.clone();
+    let writer = std::thread::spawn(move || {
+        let jobs = "; MaxProcs: 4\n1 0 0 60 4 -1 -1 4 60 -1 1 1 1 -1 -1 -1 -1 -1\n";
+        std::fs::write(written, jobs).unwrap();
+    });
+    let run = run(pipe.to_str().unwrap(), &[]).unwrap();
+    let summary = run.run(&Progress::default()).unwrap();
+    writer.join().unwrap();
+    assert_eq!(summary.submitted, 1);
+    let error = run.clone().run(&Progress::default()).expect_err("it has been read");
+    assert!(matches!(error.kind, RunErrorKind::Request), "{error:?}");
+    assert_eq!(error.to_string(), "jobs.swf cannot be read twice, as a second run needs");
+}

@@ -562,7 +562,7 @@ fn check_machines(spec: &SiteSpec, at: usize, segments: &[&SegmentRecord], ran: 
                 let within = time.min(usage.to).since(from.max(usage.from));
                 reserved += u128::from(within.micros());
             }
-            MachineState::Idle | MachineState::Down => {}
+            _ => {}
         }
     };
     let mut ends = BTreeSet::new();

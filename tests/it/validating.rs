@@ -22,7 +22,8 @@ const LOG: &str = "; MaxProcs: 10
 /// What is found in a folder, which is held against its own grid.
 pub(crate) fn judged(folder: &Path) -> Vec<Validation> {
     let policies = Policies::standard();
-    let folders = RunFolder::all_in(folder).expect("a folder of a run");
+    let (folders, unfinished) = RunFolder::all_in(folder).expect("a folder of a run");
+    assert!(unfinished.is_empty(), "{unfinished:?}");
     let found = folders.iter().map(|folder| validate(folder, &GridFrom::Folder, &policies));
     found.map(|found| found.expect("it can be judged")).collect()
 }
@@ -292,4 +293,24 @@ fn the_reference_of_batsim_is_legal() {
     let ran = gridemu(&["validate", table, "--procs", "31"]);
     ran.ends(1, &["not valid"]);
     assert!(ran.out.contains("processor 31 of the 31 (from 0)"), "{}", ran.out);
+}
+
+/// Of a replay of two policies the second has not finished, and has written Batsim's table too.
+#[test]
+fn a_run_that_has_not_finished_is_named() {
+    let folder = replayed(&["--policy", "fcfs", "--batsim"]);
+    let out = folder.path().join("out");
+    fs::remove_file(out.join("fcfs/summary.json")).unwrap();
+    let [all, one] = [out.clone(), out.join("fcfs")].map(|path| path.to_str().unwrap().to_owned());
+    let says = "this run has not finished";
+    gridemu(&["validate", &one]).ends(2, &[says, "if it failed, run it again"]);
+    gridemu(&["report", &one]).ends(2, &[says]);
+    gridemu(&["explain", &one, "--job", "1"]).ends(2, &[says]);
+    let page = folder.path().join("page.html");
+    let left_out = ["warning: left out: ", "out/fcfs`", says];
+    gridemu(&["validate", &all]).ends(0, &left_out);
+    gridemu(&["report", &all, "--out", page.to_str().unwrap()]).ends(0, &left_out);
+    gridemu(&["compare", &all]).ends(2, &["out/fcfs`", says, "one by one"]);
+    fs::remove_file(out.join("easy/summary.json")).unwrap();
+    gridemu(&["validate", &all]).ends(2, &["out/easy`", says]);
 }

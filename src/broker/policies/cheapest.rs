@@ -5,7 +5,7 @@ use crate::broker::{BrokerAbilities, BrokerPolicy, BrokerPolicyInfo, GridView};
 
 pub(super) fn info() -> BrokerPolicyInfo {
     BrokerPolicyInfo::new("cheapest", |named, _| {
-        Ok((Box::new(Cheapest { thrift: Thrift::take(named)? }), BrokerAbilities::PLAIN))
+        Ok((Box::new(Cheapest { thrift: Thrift::take(named)? }), BrokerAbilities::STEADY))
     })
     .doc("Assigns each job, in order of arrival, to the pool where it costs least (price × processors × estimated run time) among those with an expected completion by its deadline.")
     .source("cost optimisation within a deadline: Buyya, Abramson and Giddy 2000 (Nimrod/G)")

@@ -20,7 +20,7 @@ pub(super) fn info() -> BrokerPolicyInfo {
 fn build(named: &mut Named, _: u64) -> Result<BrokerBuilt, NamedError> {
     let queue = named.take_choice(FULL.key, &[("wait", false), ("queue", true)])?.unwrap_or(false);
     let absent = Absent::take(named)?;
-    Ok((Box::new(FastestFree { queue, absent }), BrokerAbilities::PLAIN))
+    Ok((Box::new(FastestFree { queue, absent }), BrokerAbilities::STEADY))
 }
 
 /// The fastest pool with free processors.

@@ -27,7 +27,7 @@ fn build(named: &mut Named, _: u64) -> Result<BrokerBuilt, NamedError> {
     let words = [("added", PowerCounted::Added), ("busy", PowerCounted::Busy)];
     let power = named.take_choice(POWER.key, &words)?.unwrap_or_default();
     let thrift = Thrift::take(named)?;
-    Ok((Box::new(Greenest { power, thrift }), BrokerAbilities::PLAIN))
+    Ok((Box::new(Greenest { power, thrift }), BrokerAbilities::STEADY))
 }
 
 /// The power of a running job that is counted.

@@ -22,7 +22,7 @@ fn build(named: &mut Named, _: u64) -> Result<BrokerBuilt, NamedError> {
     let words = [("work", Load::Work), ("jobs", Load::Jobs), ("start", Load::Start)];
     let by = named.take_choice(BY.key, &words)?.unwrap_or_default();
     let absent = Absent::take(named)?;
-    Ok((Box::new(LeastLoaded { by, absent }), BrokerAbilities::PLAIN))
+    Ok((Box::new(LeastLoaded { by, absent }), BrokerAbilities::STEADY))
 }
 
 /// The measure of a pool's load.

@@ -4,7 +4,7 @@ use crate::broker::{Absent, BrokerAbilities, BrokerPolicy, BrokerPolicyInfo, Gri
 
 pub(super) fn info() -> BrokerPolicyInfo {
     BrokerPolicyInfo::new("mct", |named, _| {
-        Ok((Box::new(Mct { absent: Absent::take(named)? }), BrokerAbilities::PLAIN))
+        Ok((Box::new(Mct { absent: Absent::take(named)? }), BrokerAbilities::STEADY))
     })
     .doc("Assigns each job, in order of arrival, to the pool with its earliest expected completion.")
     .source("minimum completion time: Armstrong, Hensgen and Kidd 1998; Braun et al. 2001")

@@ -19,7 +19,10 @@ pub(super) fn info() -> BrokerPolicyInfo {
 
 fn build(named: &mut Named, _: u64) -> Result<BrokerBuilt, NamedError> {
     let pass = named.take_choice(PASS.key, &[("yes", true), ("no", false)])?.unwrap_or(true);
-    Ok((Box::new(Pull { pass }), BrokerAbilities { pulls: true, batch: true, ..BrokerAbilities::PLAIN }))
+    Ok((
+        Box::new(Pull { pass }),
+        BrokerAbilities { pulls: true, batch: true, steady: pass, ..BrokerAbilities::PLAIN },
+    ))
 }
 
 /// Pull: pools ask for work, and only those that asked get jobs.

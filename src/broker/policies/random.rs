@@ -21,7 +21,7 @@ fn build(named: &mut Named, seed: u64) -> Result<BrokerBuilt, NamedError> {
     let absent = Absent::take(named)?;
     Ok((
         Box::new(Random { seed: Stream::new(seed, "broker", "random").next_u64(), absent }),
-        BrokerAbilities { random: true, ..BrokerAbilities::PLAIN },
+        BrokerAbilities { random: true, ..BrokerAbilities::STEADY },
     ))
 }
 

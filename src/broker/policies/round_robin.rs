@@ -4,7 +4,7 @@ use crate::broker::{Absent, BrokerAbilities, BrokerPolicy, BrokerPolicyInfo, Gri
 
 pub(super) fn info() -> BrokerPolicyInfo {
     BrokerPolicyInfo::new("round-robin", |named, _| {
-        Ok((Box::new(RoundRobin { next: 0, absent: Absent::take(named)? }), BrokerAbilities::PLAIN))
+        Ok((Box::new(RoundRobin { next: 0, absent: Absent::take(named)? }), BrokerAbilities::STEADY))
     })
     .doc("Assigns each job to the next pool in turn with enough processors.")
     .source("folklore")

@@ -70,8 +70,8 @@ impl Thrift {
     fn limit(&self, view: &GridView<'_>, at: usize) -> Time {
         let deadline = view.waiting()[at].deadline().filter(|_| self.deadline).unwrap_or(Time::NEVER);
         let Some(within) = self.within else { return deadline };
-        let promised = |pool: usize| view.completion(at, pool);
-        let first = view.least(at, true, promised).and_then(promised);
+        let completion = |pool: usize| view.completion(at, pool);
+        let first = view.least(at, true, completion).and_then(completion);
         first.map_or(deadline, |first| deadline.min(first + within))
     }
 

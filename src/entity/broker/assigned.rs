@@ -1,6 +1,6 @@
 //! Current assignments, and which of them a site's last report includes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use serde::{Deserialize, Serialize};
 
@@ -26,7 +26,8 @@ pub(super) struct Assigned {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Flights {
     assigned: BTreeMap<u64, Assigned>,
-    unseen: Vec<Vec<u64>>,
+    /// In the order of assignment: a job that leaves is nearly always one of the first.
+    unseen: Vec<VecDeque<u64>>,
     sums: Vec<InFlight>,
     measured: Vec<Stamp>,
 }
@@ -35,7 +36,7 @@ impl Flights {
     pub(super) fn new(pools: usize) -> Self {
         Self {
             assigned: BTreeMap::new(),
-            unseen: vec![Vec::new(); pools],
+            unseen: vec![VecDeque::new(); pools],
             sums: vec![InFlight::default(); pools],
             measured: vec![Stamp::default(); pools],
         }
@@ -43,7 +44,7 @@ impl Flights {
 
     pub(super) fn insert(&mut self, number: u64, assigned: Assigned) {
         add(&mut self.sums[assigned.pool], &assigned);
-        self.unseen[assigned.pool].push(number);
+        self.unseen[assigned.pool].push_back(number);
         self.assigned.insert(number, assigned);
     }
 

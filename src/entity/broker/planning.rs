@@ -35,13 +35,11 @@ impl Broker {
         let seen: SmallVec<[WaitingJob<'_>; 4]> =
             waiting[jobs].iter().map(|waiting| WaitingJob::new(&waiting.job, &waiting.refused)).collect();
         let mut view = GridView::new(now.time, pools, &seen, self.spec.count_in_flight);
-        if self.choices.is_some() {
-            view = view.traced();
+        if let Some(job) = self.traced {
+            view = view.traced(job);
         }
         self.policy.plan(&mut view);
-        if let Some(choices) = &mut self.choices {
-            choices.extend(view.take_choices().into_iter().map(|choice| (choice.job, choice)));
-        }
+        self.choice = view.take_choice().or(self.choice.take());
         view.into_plan()
     }
 
@@ -51,24 +49,29 @@ impl Broker {
         if self.spec.monitoring_interval.is_zero() && !self.abilities.batch {
             return self.plan_one_by_one(now, outbox);
         }
-        let plan = self.ask(0..self.state.waiting.len(), now);
-        if plan.is_empty() {
-            return;
-        }
-        let mut left: Vec<Option<Waiting>> =
-            std::mem::take(&mut self.state.waiting).into_iter().map(Some).collect();
-        for planned in plan {
-            if let Some(waiting) = left[planned.job].take() {
-                self.assign(waiting, planned, now, outbox);
+        let plan = self.ask(self.left..self.state.waiting.len(), now);
+        if !plan.is_empty() {
+            let asked = self.state.waiting.drain(self.left..);
+            let mut asked: Vec<Option<Waiting>> = asked.map(Some).collect();
+            for planned in plan {
+                if let Some(waiting) = asked[planned.job].take() {
+                    self.assign(waiting, planned, now, outbox);
+                }
             }
+            self.state.waiting.extend(asked.into_iter().flatten());
         }
-        self.state.waiting.extend(left.into_iter().flatten());
+        self.leave();
+    }
+
+    /// Notes that the policy has left all jobs that wait now.
+    fn leave(&mut self) {
+        self.left = if self.abilities.steady { self.state.waiting.len() } else { 0 };
     }
 
     /// Plans one job at a time. Sites report at every change: each assignment sees those before it, as far as reports take no
     /// time.
     fn plan_one_by_one(&mut self, now: Stamp, outbox: &mut dyn Outbox) {
-        let mut at = 0;
+        let mut at = self.left;
         while at < self.state.waiting.len() {
             let Some(planned) = self.ask(at..at + 1, now).first().copied() else {
                 at += 1;
@@ -83,6 +86,7 @@ impl Broker {
                 return;
             }
         }
+        self.leave();
     }
 
     fn assign(&mut self, waiting: Waiting, planned: Planned, now: Stamp, outbox: &mut dyn Outbox) {

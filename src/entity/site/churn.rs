@@ -41,7 +41,7 @@ impl Churn {
         let presence = spec.partitions.iter().zip(&outages).map(|(part, outages)| {
             let mut presence = Presence::new(part.machines, part.absent);
             if let Some(outages) = outages {
-                presence.leave(&outages.away(), Reason::Chance);
+                presence.leave(&outages.down(), Reason::Chance);
             }
             presence
         });
@@ -49,7 +49,7 @@ impl Churn {
     }
 
     /// Machines of a partition that are down.
-    pub(super) fn away(&self, partition: usize) -> ProcSet {
+    pub(super) fn down(&self, partition: usize) -> ProcSet {
         self.presence[partition].down()
     }
 
@@ -111,7 +111,7 @@ impl Churn {
 }
 
 /// A change of machines, as it is applied to a partition.
-enum Change {
+enum MachineChange {
     Leave,
     Join,
     Slow(Rate),
@@ -143,8 +143,8 @@ impl Site {
             }
             let presence = &mut self.churn.presence[at];
             let (up, down) = (presence.join(&up, Reason::Chance), presence.leave(&down, Reason::Chance));
-            self.change(at, &up, Change::Join, EventCause::Chance, time, outbox)?;
-            self.change(at, &down, Change::Leave, EventCause::Chance, time, outbox)?;
+            self.change(at, &up, MachineChange::Join, EventCause::Chance, time, outbox)?;
+            self.change(at, &down, MachineChange::Leave, EventCause::Chance, time, outbox)?;
         }
         while let Some(planned) = self.spec.churn.script.get(self.churn.played).filter(|next| next.at <= time)
         {
@@ -169,17 +169,17 @@ impl Site {
         outbox: &mut dyn Outbox,
     ) -> Result<(), EntityError> {
         let (Machines { partition, which }, change) = match act {
-            ChurnAct::Leave(machines) => (machines, Change::Leave),
-            ChurnAct::Join(machines) => (machines, Change::Join),
-            ChurnAct::Slow { machines, factor } => (machines, Change::Slow(*factor)),
+            ChurnAct::Leave(machines) => (machines, MachineChange::Leave),
+            ChurnAct::Join(machines) => (machines, MachineChange::Join),
+            ChurnAct::Slow { machines, factor } => (machines, MachineChange::Slow(*factor)),
             ChurnAct::LeaveSite | ChurnAct::JoinSite => {
                 self.churn.open = *act == ChurnAct::JoinSite;
                 for at in 0..self.partitions.len() {
                     let presence = &mut self.churn.presence[at];
                     let (changed, change, cause) = if self.churn.open {
-                        (presence.join_site(), Change::Join, cause)
+                        (presence.join_site(), MachineChange::Join, cause)
                     } else {
-                        (presence.leave_site(), Change::Leave, EventCause::SiteLeft)
+                        (presence.leave_site(), MachineChange::Leave, EventCause::SiteLeft)
                     };
                     self.change(at, &changed, change, cause, now, outbox)?;
                 }
@@ -188,9 +188,9 @@ impl Site {
         };
         let Some(presence) = self.churn.presence.get_mut(partition.index()) else { return Ok(()) };
         let changed = match change {
-            Change::Leave => presence.leave(which, Reason::Script),
-            Change::Join => presence.join(which, Reason::Script),
-            Change::Slow(factor) => presence.slow(which, factor),
+            MachineChange::Leave => presence.leave(which, Reason::Script),
+            MachineChange::Join => presence.join(which, Reason::Script),
+            MachineChange::Slow(factor) => presence.slow(which, factor),
         };
         self.change(partition.index(), &changed, change, cause, now, outbox)
     }
@@ -199,7 +199,7 @@ impl Site {
         &mut self,
         at: usize,
         machines: &ProcSet,
-        change: Change,
+        change: MachineChange,
         cause: EventCause,
         now: Time,
         outbox: &mut dyn Outbox,
@@ -211,9 +211,9 @@ impl Site {
         let partition = &mut self.partitions[at];
         let mut step = Step::new(now, outbox, &mut self.ended);
         match change {
-            Change::Leave => partition.leave(machines, cause, &mut step),
-            Change::Join => partition.join(machines, cause, &mut step)?,
-            Change::Slow(factor) => partition.slow(machines, factor, cause, &mut step)?,
+            MachineChange::Leave => partition.leave(machines, cause, &mut step),
+            MachineChange::Join => partition.join(machines, cause, &mut step)?,
+            MachineChange::Slow(factor) => partition.slow(machines, factor, cause, &mut step)?,
         }
         self.touched[at] = true;
         Ok(())

@@ -2,7 +2,7 @@
 
 use super::Site;
 use crate::entity::{EntityError, Outbox, Stamp};
-use crate::local::{Partition, Step};
+use crate::local::Step;
 use crate::model::{EventCause, JobAct, JobId, PlannedJobAct};
 use crate::units::Time;
 
@@ -75,10 +75,9 @@ impl Site {
     }
 
     /// The partition of the job of that number that was submitted first.
-    fn partition_of(&self, job: JobId) -> Option<usize> {
-        let came = |partition: &Partition| partition.submitted(job);
-        let found =
-            self.partitions.iter().enumerate().filter_map(|(at, partition)| Some((came(partition)?, at)));
+    fn partition_of(&mut self, job: JobId) -> Option<usize> {
+        let partitions = self.partitions.iter_mut().enumerate();
+        let found = partitions.filter_map(|(at, partition)| Some((partition.submitted(job)?, at)));
         found.min().map(|(_, at)| at)
     }
 }

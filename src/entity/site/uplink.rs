@@ -53,7 +53,7 @@ impl Site {
         let next_tick = Some(next_multiple(self.mail.passed().time, uplink.monitoring_interval));
         let asked = vec![0; self.partitions.len()];
         for partition in &mut self.partitions {
-            partition.charge_lost_attempts_to(uplink.failed_attempts);
+            partition.charge_failed_attempts_to(uplink.failed_attempts);
         }
         self.uplink = Some(Reporting { uplink, next_tick, asked });
         self.refresh();

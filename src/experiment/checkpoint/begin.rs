@@ -1,7 +1,6 @@
 //! Creates the store of a run that begins.
 
 use std::path::Path;
-use std::time::Duration;
 
 use super::description::Description;
 use crate::experiment::RunError;
@@ -18,16 +17,12 @@ pub enum Anew {
     Remove,
 }
 
-/// How long to wait for another process to release a store.
-const PATIENCE: Duration = Duration::from_secs(2);
-
 /// Opens the existing store in `folder`.
 ///
 /// # Errors
 /// `RunErrorKind::Request` if there is none, or it cannot be read.
 pub(in crate::experiment) fn open_store(folder: &Path) -> Result<Store, RunError> {
-    let options = StoreOptions { patience: PATIENCE, ..StoreOptions::default() };
-    Store::open(folder, &options).map_err(RunError::from_store)
+    Store::open(folder, &StoreOptions::default()).map_err(RunError::from_store)
 }
 
 /// Creates the store of a run that is about to begin.
@@ -48,9 +43,9 @@ pub(in crate::experiment) fn create_store(
     }
     let about = Description::of(scenario, threads)?.about(&scenario.resolved.name, scenario.hash)?;
     if anew == Anew::Remove || is_unused(plan) {
-        Store::clear(&plan.store, PATIENCE).map_err(RunError::from_store)?;
+        Store::clear(&plan.store, StoreOptions::PATIENCE).map_err(RunError::from_store)?;
     }
-    let options = StoreOptions { engine: plan.database, last: plan.last, patience: PATIENCE };
+    let options = StoreOptions { engine: plan.database, last: plan.last, ..StoreOptions::default() };
     Store::create(&plan.store, &about, &options).map_err(|error| match &error {
         StoreError::Io { .. } => {
             RunError::request(&error).with_hint("choose another folder for the snapshots")

@@ -64,7 +64,8 @@ fn a_conductor_that_breaks_down_is_a_failed_run() {
 #[test]
 fn what_is_added_to_an_error_leaves_its_kind() {
     let error = RunError::from_actors(RuntimeError::LostReply { entity: WHO, at: WHEN });
-    let more = error.clone().within("the changed future").and("its rows are there").with_hint("look");
+    let more =
+        error.clone().within("the changed future").leaving("its rows are there".to_owned()).with_hint("look");
     assert!(matches!(more.kind, RunErrorKind::LostReply { .. }));
     assert_eq!(more.to_string(), format!("the changed future: {error}; its rows are there"));
     assert_eq!(more.hint(), Some("look"));

@@ -51,8 +51,8 @@ pub struct ExplainedJob {
     pub origin: &'static str,
     /// The site at which it ended; `None` if it reached none.
     pub site: Option<String>,
-    /// The identity in words.
-    pub told: String,
+    /// The job as messages name it: `job 3`, `grid job 872`.
+    pub name: String,
 }
 
 /// An attempt to run a job.
@@ -98,6 +98,7 @@ pub struct At {
 /// The state of a job at an instant.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum AtState {
     /// The job has not been submitted.
     ToCome,
@@ -154,6 +155,7 @@ pub struct Stretch {
 
 /// The place where a job waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum WaitPlace {
     /// At a site.
     Site {
@@ -210,8 +212,8 @@ impl ExplainedJob {
             (Origin::Local, number) => NamedJob::Only(number),
             (Origin::Grid, number) => NamedJob::Grid(number),
         };
-        let told = named.to_string();
+        let name = named.to_string();
         let site = (origin == Origin::Local || site != "grid").then(|| site.to_owned());
-        Self { number, origin: origin.name(), site, told }
+        Self { number, origin: origin.name(), site, name }
     }
 }

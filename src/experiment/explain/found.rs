@@ -7,6 +7,7 @@ use super::ExplainOptions;
 use crate::experiment::RunError;
 use crate::model::{Origin, nearest};
 use crate::output::{JobRow, RunFolder};
+use crate::scenario::listed;
 
 /// The row of the job to explain.
 ///
@@ -31,7 +32,7 @@ pub(super) fn find(folder: &RunFolder, options: &ExplainOptions) -> Result<JobRo
     }
     let table = folder.jobs_path().display();
     if least > most {
-        let said = format!("there is no such job {} in `{table}`", options.job);
+        let said = format!("there is no job {} in `{table}`", options.job);
         return Err(RunError::request(said).with_hint("there is no job in it at all"));
     }
     if let Some(site) = options.site.as_deref().filter(|site| !sites.contains(*site)) {
@@ -39,7 +40,7 @@ pub(super) fn find(folder: &RunFolder, options: &ExplainOptions) -> Result<JobRo
         let near = nearest(site, sites.iter().map(|known| &**known));
         return Err(RunError::request(said).with_hint(match near {
             Some(near) => format!("did you mean `{near}`?"),
-            None => format!("its jobs ended at {}", listed(&sites)),
+            None => format!("its jobs ended at {}", listed(sites.iter().map(|site| &**site))),
         }));
     }
     if let Some(origin) = options.origin.filter(|origin| !origins[usize::from(*origin == Origin::Grid)]) {
@@ -50,7 +51,7 @@ pub(super) fn find(folder: &RunFolder, options: &ExplainOptions) -> Result<JobRo
         return Err(RunError::request(format!("there are no jobs {whose} in `{table}`")).with_hint(others));
     }
     if numbered.is_empty() {
-        let said = format!("there is no such job {} in `{table}`", options.job);
+        let said = format!("there is no job {} in `{table}`", options.job);
         return Err(
             RunError::request(said).with_hint(format!("its jobs have numbers from {least} to {most}"))
         );
@@ -89,14 +90,6 @@ fn place(row: &JobRow) -> &str {
         "grid" => "no site",
         site => site,
     }
-}
-
-/// Lists the names, or the first few of many.
-fn listed(names: &BTreeSet<Arc<str>>) -> String {
-    const MOST: usize = 8;
-    let shown: Vec<String> = names.iter().take(MOST).map(|name| format!("`{name}`")).collect();
-    let more = names.len().saturating_sub(MOST);
-    if more == 0 { shown.join(", ") } else { format!("{} and {more} more", shown.join(", ")) }
 }
 
 #[cfg(test)]

@@ -15,6 +15,8 @@ use crate::units::Time;
 pub(super) struct Stretches {
     done: Vec<Stretch>,
     now: Option<Stretch>,
+    /// The place of the job when it was looked at last.
+    at: Option<Place>,
     pub(super) looks: u64,
 }
 
@@ -50,15 +52,13 @@ fn is_like(one: Option<&Explanation>, other: Option<&Explanation>) -> bool {
 impl Stretches {
     /// True if the job is not at the place of the current stretch.
     pub(super) fn is_elsewhere(&self, place: &Place) -> bool {
-        match (&self.now, place) {
-            (Some(open), Place::Site { .. }) => open.begin.is_none(),
-            _ => true,
-        }
+        self.now.is_none() || self.at.as_ref() != Some(place)
     }
 
     /// Looks at the job, which waits for `attempt`, after the events of `now`.
     pub(super) fn look(&mut self, grid: &Grid, place: &Place, attempt: u32, now: Time) {
         let name = |site: SiteId| grid.site(site).map_or_else(String::new, |site| site.spec().name.clone());
+        self.at = Some(place.clone());
         let mut told = None;
         let place = match place {
             Place::Site { site, partition, key } => {
@@ -124,4 +124,24 @@ fn at_site(site: &Site, partition: &Partition) -> WaitPlace {
 pub(super) fn place_name(site: &Site, partition: &Partition) -> String {
     let name = &site.spec().name;
     if site.partitions().len() > 1 { format!("{name}/{}", partition.spec().name) } else { name.clone() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::JobKey;
+
+    #[test]
+    fn another_site_is_elsewhere() {
+        let site = |site| Place::Site { site: SiteId(site), partition: 0, key: JobKey(0) };
+        let mut stretches = Stretches::default();
+        assert!(stretches.is_elsewhere(&site(0)), "nothing has been looked at");
+        stretches.at = Some(site(0));
+        stretches.begin(WaitPlace::Broker, 1, None, Time::ZERO);
+        assert!(!stretches.is_elsewhere(&site(0)));
+        assert!(stretches.is_elsewhere(&site(1)));
+        assert!(stretches.is_elsewhere(&Place::Broker));
+        stretches.end(Time::ZERO);
+        assert!(stretches.is_elsewhere(&site(0)), "it has run since");
+    }
 }

@@ -14,7 +14,7 @@ use crate::units::Time;
 
 /// Follows one job through the records of a run and through its entities.
 pub(super) struct Watch {
-    job: JobRef,
+    pub(super) job: JobRef,
     /// Where the job was last found: site, partition, key and rank of arrival.
     at: Option<(SiteId, usize, JobKey, u64)>,
     /// Its attempts so far, in order.
@@ -49,6 +49,7 @@ pub(super) struct Failure {
 }
 
 /// The place of a job.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     /// Not in the grid, or in a message.
     Nowhere,
@@ -100,7 +101,7 @@ impl Watch {
     /// The assignment of the job at this instant, if the broker has made one.
     pub(super) fn assigned(&self, grid: &Grid, now: Time) -> Option<AssignedTo> {
         let broker = grid.broker().filter(|_| self.job.origin() == Origin::Grid)?;
-        let choice = broker.choice(self.job.number).filter(|choice| choice.at == now)?;
+        let choice = broker.choice().filter(|choice| choice.at == now)?;
         let name = |pool: PoolId| {
             let site = grid.site(pool.site)?;
             Some(place_name(site, site.partitions().get(pool.partition.index())?))

@@ -10,12 +10,13 @@ use proptest::prelude::*;
 use super::*;
 use crate::metrics::tests::samples::{any_records, happened, job, machines};
 use crate::metrics::{Definitions, Window};
-use crate::model::{EventKind, SiteSpec};
+use crate::model::{EventKind, JobRecord, SiteSpec};
 use crate::output::OutputOptions;
 
 #[test]
 fn a_grid_is_recorded_batch_by_batch() {
     let sites = ["windsor", "delft"].map(|name| SiteSpec::plain(name, 8, "easy".parse().unwrap()));
+    let unfinished = JobRecord { outcome: Outcome::Unfinished, ..job(1_000, 0, 5, 20, 4) };
     let records: Vec<_> = (0..1_000)
         .flat_map(|at| {
             let job = job(at, at * 10, 5, 20, 4);
@@ -25,6 +26,7 @@ fn a_grid_is_recorded_batch_by_batch() {
             };
             [Record::Event(event), Record::Job(job)]
         })
+        .chain([Record::Job(unfinished)])
         .collect();
     let measures = || GridMeasures::new(Definitions::default(), Window::ALL, &sites);
     let folder = tempfile::tempdir().unwrap();
@@ -41,8 +43,8 @@ fn a_grid_is_recorded_batch_by_batch() {
     assert!(!recorder.is_closed());
     assert!(recorder.finish().unwrap().is_some());
     assert_eq!((&recorder.measured, recorder.fingerprint), (&by_hand, fingerprint));
-    assert_eq!((fingerprint.count(), progress.jobs()), (2_000, 1_000));
-    for (file, rows) in [("jobs.csv", 1_000), ("events.csv", 1_000), ("segments.csv", 0)] {
+    assert_eq!((fingerprint.count(), progress.jobs()), (2_001, 1_000), "an unfinished job has not ended");
+    for (file, rows) in [("jobs.csv", 1_001), ("events.csv", 1_000), ("segments.csv", 0)] {
         let text = fs::read_to_string(folder.path().join(file)).unwrap();
         assert_eq!(text.lines().count(), rows + 1, "{file}");
     }

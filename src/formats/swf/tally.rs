@@ -32,7 +32,7 @@ words! {
         /// Only parts of the job are in the log.
         PartsOnly = "used {its} first part of {jobs}: the log has only parts",
         /// Out of order, sorted.
-        Sorted = "sorted {jobs} that were out of order",
+        Sorted = "sorted {jobs} that {was} out of order",
         /// Too far out of order: submitted later than logged.
         Late = "submitted {jobs} later than logged: too far out of order",
         /// An earlier row has the same number.
@@ -56,10 +56,11 @@ impl Event {
     /// What happened to `n` jobs, rows or commands.
     fn sentence(self, n: u64) -> String {
         let counted = |one: &str| if n == 1 { format!("1 {one}") } else { format!("{n} {one}s") };
-        let (is, its, that_is) =
-            if n == 1 { ("is", "its", "that is") } else { ("are", "their", "those are") };
-        let mut sentence =
-            self.name().replace("{is}", is).replace("{its}", its).replace("{that is}", that_is);
+        let words = [("is", "are"), ("was", "were"), ("its", "their"), ("that is", "those are")];
+        let mut sentence = self.name().to_owned();
+        for (one, several) in words {
+            sentence = sentence.replace(&format!("{{{one}}}"), if n == 1 { one } else { several });
+        }
         for one in ["job", "row", "command"] {
             sentence = sentence.replace(&format!("{{{one}s}}"), &counted(one));
         }

@@ -6,7 +6,7 @@ use super::Partition;
 use crate::local::prices::{Closed, Prices, metered};
 use crate::local::state::State;
 use crate::local::table::{Charged, Phase};
-use crate::local::{LiveJob, PartitionError, Step};
+use crate::local::{Abilities, LiveJob, PartitionError, Step};
 use crate::model::{Checkpointing, EventCause, EventKind, JobKey, MachineState, ProcSet};
 use crate::platform::{ProcTime, Usage};
 use crate::units::{Rate, Time};
@@ -111,7 +111,8 @@ impl State {
         self.machines(&idle, MachineState::Idle, step);
         // Stalled jobs keep processors from others, unless these are shared.
         self.recount();
-        let ineligible = std::mem::take(&mut self.ineligible);
+        let ineligible = std::mem::take(&mut self.ineligible).in_order();
+        self.ineligible_backlog = 0;
         // The support for dedicated jobs may have changed with the policy.
         let early = self.agenda.take_all();
         let dedicated = self.abilities.dedicated;
@@ -134,14 +135,9 @@ impl State {
             self.request_as_commanded(key);
         }
         let Some(job) = self.table.get_mut(key) else { return false };
-        if let Some(start) = job.early(self.abilities.dedicated, now) {
-            job.phase = Phase::Ineligible;
-            self.agenda.keep_back(start, job.seq, key);
-            return false;
-        }
-        if job.procs > self.capacity {
-            job.phase = Phase::Ineligible;
-            self.ineligible.push(key);
+        let early = job.early(self.abilities.dedicated, now);
+        if early.is_some() || job.procs > self.capacity {
+            self.make_ineligible(key, early);
             return false;
         }
         job.phase = Phase::Waiting;
@@ -185,8 +181,9 @@ impl Partition {
             && !state.abilities.keeps_reservations
         {
             return Err(format!(
-                "there are reservations, and `{}` keeps none; `easy` and `conservative` do",
-                terms.policy
+                "there are reservations, and `{}` {}",
+                terms.policy,
+                Abilities::NO_RESERVATIONS
             ));
         }
         if terms.prices != before.prices {

@@ -29,23 +29,22 @@ impl Partition {
         } else {
             state.joins_queue(live.area());
         }
-        let seq = live.seq;
         let elastic =
             live.job.elastic.is_some() || live.job.grid.as_ref().is_some_and(|grid| grid.commands > 0);
-        let key = state.table.insert(live);
+        let key = state.add(live);
         if elastic {
             state.register_commands(key);
         }
         if !ineligible {
             self.notify(Change::Arrived(key), now);
-        } else if let Some(start) = early {
-            state.agenda.keep_back(start, seq, key);
+        } else if early.is_some() {
+            state.make_ineligible(key, early);
         } else if let Some(reason) = refused {
             self.reject(key, reason, step);
             return false;
         } else {
             self.record_down(step);
-            self.state.ineligible.push(key);
+            self.state.make_ineligible(key, None);
         }
         true
     }
@@ -63,9 +62,11 @@ impl Partition {
 
     /// Returns a waiting grid job to the broker, by its number at the portal. `None` if no waiting job has it.
     pub fn withdraw(&mut self, number: u64, now: Time) -> Option<Box<Job>> {
-        let waits = |phase| matches!(phase, Phase::Waiting | Phase::Ineligible);
-        let wanted = |job: &LiveJob| waits(job.phase) && job.number() == Some(number);
-        let key = self.state.table.iter().find(|(_, job)| wanted(job))?.0;
+        let key = self.state.numbers.of_portal(number, &self.state.table)?;
+        let phase = self.state.table.get(key)?.phase;
+        if !matches!(phase, Phase::Waiting | Phase::Ineligible) {
+            return None;
+        }
         match self.take_out(key, EventCause::Replanned, now)?.how {
             ExitKind::Returned { job, .. } => Some(job),
             ExitKind::Ended(_) => None,
@@ -88,18 +89,17 @@ impl Partition {
     /// Queues the next of the jobs that were kept back and whose start has come, as an arriving job. False if there is none.
     #[inline]
     pub fn arrive_early(&mut self, now: Time) -> bool {
-        self.state.agenda.early().len() > 0 && self.arrive_next_early(now)
+        self.state.agenda.early() > 0 && self.arrive_next_early(now)
     }
 
     fn arrive_next_early(&mut self, now: Time) -> bool {
-        let Some(key) = self.state.agenda.take_due(now) else { return false };
+        let Some(key) = self.state.take_due(now) else { return false };
         self.enqueue(key, now);
         true
     }
 
     /// True if a job is ineligible because it requests a later start.
     pub(super) fn is_early(&self, key: JobKey) -> bool {
-        let kept = |job: &LiveJob| job.phase == Phase::Ineligible && !self.state.ineligible.contains(&key);
-        self.state.table.get(key).is_some_and(kept)
+        self.state.table.get(key).is_some_and(|job| self.state.agenda.keeps_back(key, job))
     }
 }

@@ -100,7 +100,7 @@ impl State {
         }
     }
 
-    /// The processors of `place`, checked to be free.
+    /// The processors of `placement`, checked to be free.
     pub(super) fn placement(&self, live: &LiveJob, placement: Placement) -> Checked<ProcSet> {
         match placement {
             Placement::Any(count) => {

@@ -283,15 +283,8 @@ impl Partition {
 
     /// Queues ineligible jobs again for which the capacity is large enough now.
     pub(super) fn requeue_fitting(&mut self, now: Time) {
-        for key in std::mem::take(&mut self.state.ineligible) {
-            let state = &mut self.state;
-            let enough =
-                |job: &crate::local::LiveJob| state.spec.rounded(job.job.size.min()) <= state.capacity;
-            if state.table.get(key).is_some_and(enough) {
-                self.enqueue(key, now);
-            } else {
-                state.ineligible.push(key);
-            }
+        for key in self.state.take_fitting() {
+            self.enqueue(key, now);
         }
     }
 

@@ -58,19 +58,13 @@ impl Partition {
     }
 
     /// When the job of that number was submitted; if several have it, the one that came first. `None` if there is none.
-    pub fn submitted(&self, id: JobId) -> Option<Time> {
+    pub fn submitted(&mut self, id: JobId) -> Option<Time> {
         self.named(id).and_then(|key| self.state.table.get(key)).map(LiveJob::submit)
     }
 
     /// The job of that number; if several have it, the one that came first.
-    pub(super) fn named(&self, id: JobId) -> Option<JobKey> {
-        self.first(|job| job.job.id == id)
-    }
-
-    /// The first to come of the jobs that are `wanted`.
-    pub(super) fn first(&self, wanted: impl Fn(&LiveJob) -> bool) -> Option<JobKey> {
-        let found = self.state.table.iter().filter(|(_, job)| wanted(job));
-        found.min_by_key(|(_, job)| job.seq).map(|(key, _)| key)
+    pub(super) fn named(&mut self, id: JobId) -> Option<JobKey> {
+        self.state.numbers.first(id, &self.state.table)
     }
 
     /// A command from outside the workload, for the job of that number; if several have it, for the one that came first. Returns

@@ -18,7 +18,8 @@ impl Partition {
 
     /// The live job of that name.
     pub fn find(&self, name: JobRef) -> Option<JobKey> {
-        self.first(|job| self.state.job_ref(job) == name)
+        let found = self.state.table.iter().filter(|(_, job)| self.state.job_ref(job) == name);
+        found.min_by_key(|(_, job)| job.seq).map(|(key, _)| key)
     }
 
     /// Why a waiting job was not started by the last pass, if passes record their facts ([`Partition::trace_decisions`]);

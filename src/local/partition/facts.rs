@@ -18,14 +18,12 @@ impl Partition {
 
     /// Processors × estimate of the jobs that wait (see [`Partition::waiting`]), in processor-microseconds.
     pub fn backlog(&self) -> u128 {
-        let ineligible = self.state.ineligible.iter().copied().chain(self.state.agenda.early());
-        let ineligible = ineligible.filter_map(|key| self.state.table.get(key));
-        self.state.backlog + ineligible.map(crate::local::LiveJob::area).sum::<u128>()
+        self.state.backlog + self.state.ineligible_backlog
     }
 
     /// Jobs that wait, including those that wait for machines or for their requested start.
     pub fn waiting(&self) -> u32 {
-        let ineligible = self.state.ineligible.len() + self.state.agenda.early().len();
+        let ineligible = self.state.ineligible.len() + self.state.agenda.early();
         u32::try_from(self.state.waiting + ineligible as u64).unwrap_or(u32::MAX)
     }
 
@@ -68,7 +66,7 @@ impl Partition {
     }
 
     /// Sets who pays for attempts that fail because of churn.
-    pub(crate) fn charge_lost_attempts_to(&mut self, payer: Payer) {
+    pub(crate) fn charge_failed_attempts_to(&mut self, payer: Payer) {
         self.state.settings.failed_attempts = payer;
     }
 

@@ -28,12 +28,15 @@ impl Partition {
         if self.wake.is_some_and(|wake| wake <= now) {
             return Err(self.blame(now, "wake".to_owned(), Violation::WakeNotLater));
         }
+        // Facts may name a job that an action removes, and its key is reused.
+        let mut removed = false;
         for action in actions.list.drain(..) {
+            removed |= matches!(action, Action::Kill { .. } | Action::Reject { .. });
             self.apply(action, step)?;
         }
         let shared = std::mem::take(&mut self.state.reshared);
         self.check_shares(&shared, now)?;
-        self.is_decided = actions.trace.is_some();
+        self.is_decided = actions.trace.is_some() && !removed;
         self.actions = actions;
         self.state.tally.longest_queue = self.state.tally.longest_queue.max(self.state.waiting);
         Ok(())

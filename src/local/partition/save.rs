@@ -9,6 +9,8 @@ use super::adopt::Terms;
 use crate::local::Tally;
 use crate::local::agenda::Agenda;
 use crate::local::error::PartitionError;
+use crate::local::ineligible::Ineligible;
+use crate::local::numbers::Numbers;
 use crate::local::prices::Closed;
 use crate::local::state::{Load, State};
 use crate::local::table::{Phase, Table};
@@ -67,6 +69,12 @@ impl State {
         }
         Some(load)
     }
+
+    /// Processors × estimate of the jobs in a phase, in processor-microseconds. Walks the whole table.
+    fn area_of(&self, phase: Phase) -> u128 {
+        let jobs = self.table.iter().map(|(_, job)| job);
+        jobs.filter(|job| job.phase == phase).map(LiveJob::area).sum()
+    }
 }
 
 impl Partition {
@@ -75,8 +83,12 @@ impl Partition {
         let state = &self.state;
         let mut ends: Vec<_> = state.ends.iter().map(|Reverse(end)| *end).collect();
         ends.sort_unstable();
+        let mut table = state.table.clone();
+        if state.agenda.knows_any() {
+            table.iter_mut().for_each(LiveJob::drop_taken_commands);
+        }
         PartitionSave {
-            table: state.table.clone(),
+            table,
             free: state.free.clone(),
             load: state.load.clone(),
             book: state.book.clone(),
@@ -92,7 +104,7 @@ impl Partition {
             down: state.down.clone(),
             down_recorded: state.down_recorded,
             slow: state.slow.iter().map(|(machine, factor)| (*machine, *factor)).collect(),
-            ineligible: state.ineligible.clone(),
+            ineligible: state.ineligible.in_order(),
             agenda: state.agenda.clone(),
             wake: self.wake,
             closed: state.closed,
@@ -132,11 +144,12 @@ impl Partition {
         }
         let phase = |wanted| saved.table.iter().map(|(_, job)| job).filter(move |job| job.phase == wanted);
         state.waiting = phase(Phase::Waiting).count() as u64;
-        state.backlog = phase(Phase::Waiting).map(LiveJob::area).sum();
         state.running = phase(Phase::Running).count() as u32;
         state.stalled = phase(Phase::Stalled).count() as u32;
         state.unused = saved.free.len();
         state.table = saved.table;
+        state.backlog = state.area_of(Phase::Waiting);
+        state.numbers = Numbers::default();
         state.free = saved.free;
         state.book = saved.book;
         state.ends = saved.ends.into_iter().map(Reverse).collect();
@@ -151,8 +164,9 @@ impl Partition {
         state.closed = saved.closed;
         state.down_recorded = saved.down_recorded;
         state.slow = saved.slow.into_iter().collect();
-        state.ineligible = saved.ineligible;
         state.agenda = saved.agenda;
+        state.ineligible = Ineligible::default();
+        saved.ineligible.into_iter().for_each(|key| state.wait_for_machines(key));
         (state.deferred, state.ending) = (0, 0);
         state.reshared = ProcSet::new();
         state.set_down(saved.down);
@@ -161,6 +175,8 @@ impl Partition {
         let site = self.state.settings.site_name.clone();
         let anew = adopt && self.adapt(&saved.terms, step).map_err(|problem| bad(problem, &site))?;
         let state = &mut self.state;
+        // Other checkpoints change estimates.
+        state.ineligible_backlog = state.area_of(Phase::Ineligible);
         state.load = match state.load_of(&state.table) {
             Some(load) if anew || load == saved.load => load,
             _ => return Err(bad("its jobs are not where it says".to_owned(), &site)),

@@ -4,14 +4,15 @@ mod order;
 mod planned;
 mod variants;
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::BTreeSet;
 
 pub use order::BackfillOrder;
 use smallvec::SmallVec;
 pub(super) use variants::info;
 
 use crate::local::{
-    Actions, BackfillWindow, Change, Cursor, Decision, Entry, LocalPolicy, Phase, Queue, Releases, Rule, View,
+    Actions, Arrivals, BackfillWindow, Change, Cursor, Decision, Entry, LocalPolicy, Phase, Queue, Releases,
+    Rule, View,
 };
 use crate::model::JobKey;
 use crate::units::{Span, Time};
@@ -26,8 +27,7 @@ use crate::units::{Span, Time};
 #[derive(Debug, Default)]
 pub struct Easy {
     order: BackfillOrder,
-    /// Jobs in order of arrival. Backfilled jobs stay until they come to the front.
-    arrivals: VecDeque<(u64, JobKey)>,
+    arrivals: Arrivals,
     /// Jobs in backfill order.
     queue: Queue,
     releases: Releases,
@@ -100,21 +100,14 @@ impl Easy {
     /// Moves the jobs that came since the last pass, and did not start in this one, to the others that wait.
     fn enqueue_fresh(&mut self) {
         for entry in self.fresh.drain(..) {
-            self.arrivals.push_back((entry.seq, entry.job));
+            self.arrivals.push(entry.seq, entry.job);
             self.queue.insert(entry);
         }
     }
 
     /// The first waiting job in order of arrival.
     fn head(&mut self, view: &View<'_>) -> Option<Entry> {
-        while let Some((seq, job)) = self.arrivals.front().copied() {
-            // A key may have been reused; a place in the order of arrival is never reused.
-            if view.get(job).is_some_and(|live| live.seq() == seq && live.phase() == Phase::Waiting) {
-                return Some(self.entry(view, job));
-            }
-            self.arrivals.pop_front();
-        }
-        None
+        self.arrivals.first(view).map(|job| self.entry(view, job))
     }
 
     fn start(&mut self, view: &View<'_>, entry: Entry, actions: &mut Actions) {
@@ -129,7 +122,7 @@ impl Easy {
                 return (free, Some(head));
             }
             free -= head.procs;
-            self.arrivals.pop_front();
+            self.arrivals.pop();
             self.queue.remove(head.rank, head.seq);
             self.start(view, head, actions);
         }
@@ -156,27 +149,27 @@ impl Easy {
             self.searched = None;
             return self.enqueue_fresh();
         };
-        let mut hole = BackfillWindow { free, window: shadow.time.since(now), extra: shadow.extra };
+        let mut window = BackfillWindow { free, window: shadow.time.since(now), extra: shadow.extra };
         let searched = Searched { free, head: head.seq, shadow: shadow.time, extra: shadow.extra };
         if self.searched == Some(searched) {
-            self.backfill_fresh(view, &mut hole, actions);
+            self.backfill_fresh(view, &mut window, actions);
         } else {
             self.enqueue_fresh();
             if self.order.is_fixed() {
-                self.backfill_queue(&mut hole, view, actions);
+                self.backfill_queue(&mut window, view, actions);
             } else {
-                self.backfill_sorted(&mut hole, view, actions);
+                self.backfill_sorted(&mut window, view, actions);
             }
         }
         // A refused job stays refused while the window is the same: its length only decreases with time.
-        self.searched = Some(Searched { free: hole.free, extra: hole.extra, ..searched });
+        self.searched = Some(Searched { free: window.free, extra: window.extra, ..searched });
         if let Some(trace) = actions.trace() {
-            backfills(trace, hole.free, Some(head.job), Some(shadow.time));
+            backfills(trace, window.free, Some(head.job), Some(shadow.time));
         }
     }
 
     /// Backfills among the jobs that came since the last pass.
-    fn backfill_fresh(&mut self, view: &View<'_>, hole: &mut BackfillWindow, actions: &mut Actions) {
+    fn backfill_fresh(&mut self, view: &View<'_>, window: &mut BackfillWindow, actions: &mut Actions) {
         // It is almost always one job, and needs no list.
         let in_order = match self.fresh[..] {
             [only] => SmallVec::from_buf([only]),
@@ -187,9 +180,9 @@ impl Easy {
             }
         };
         for entry in in_order {
-            if hole.takes(entry.procs, entry.estimate) {
+            if window.takes(entry.procs, entry.estimate) {
                 self.fresh.retain(|other| other.seq != entry.seq);
-                hole.fill(entry);
+                window.fill(entry);
                 self.start(view, entry, actions);
             }
         }
@@ -197,22 +190,22 @@ impl Easy {
     }
 
     /// Backfills in the queue's own order.
-    fn backfill_queue(&mut self, hole: &mut BackfillWindow, view: &View<'_>, actions: &mut Actions) {
+    fn backfill_queue(&mut self, window: &mut BackfillWindow, view: &View<'_>, actions: &mut Actions) {
         let mut cursor = Cursor::default();
-        while hole.free > 0 {
-            let Some(at) = self.queue.find(cursor, *hole) else { break };
+        while window.free > 0 {
+            let Some(at) = self.queue.find(cursor, *window) else { break };
             let entry = self.queue.remove_at(at);
-            hole.fill(entry);
+            window.fill(entry);
             self.start(view, entry, actions);
             cursor = at;
         }
     }
 
     /// All jobs that fit into the window as it is.
-    fn candidates(&self, hole: BackfillWindow) -> Vec<Entry> {
+    fn candidates(&self, window: BackfillWindow) -> Vec<Entry> {
         let mut cursor = Cursor::default();
         let next = || {
-            let at = self.queue.find(cursor, hole)?;
+            let at = self.queue.find(cursor, window)?;
             cursor = Queue::after(at);
             Some(self.queue.at(at))
         };
@@ -220,13 +213,13 @@ impl Easy {
     }
 
     /// Backfills in the order as it is at this instant.
-    fn backfill_sorted(&mut self, hole: &mut BackfillWindow, view: &View<'_>, actions: &mut Actions) {
-        let mut among = self.candidates(*hole);
+    fn backfill_sorted(&mut self, window: &mut BackfillWindow, view: &View<'_>, actions: &mut Actions) {
+        let mut among = self.candidates(*window);
         self.order.sort(view, &mut among);
         for entry in among {
-            if hole.takes(entry.procs, entry.estimate) {
+            if window.takes(entry.procs, entry.estimate) {
                 self.queue.remove(entry.rank, entry.seq);
-                hole.fill(entry);
+                window.fill(entry);
                 self.start(view, entry, actions);
             }
         }

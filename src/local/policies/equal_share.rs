@@ -1,9 +1,8 @@
 //! Time sharing at equal rates.
 
-use std::collections::VecDeque;
-
 use crate::local::{
-    Abilities, Action, Actions, Change, LocalPolicy, Phase, Placement, PolicyInfo, Rule, StartEstimates, View,
+    Abilities, Action, Actions, Arrivals, Change, LocalPolicy, Phase, Placement, PolicyInfo, Rule,
+    StartEstimates, View,
 };
 use crate::model::{JobKey, ParamInfo, ProcSet};
 use crate::units::{Rate, Time};
@@ -17,6 +16,7 @@ const MPL: ParamInfo = ParamInfo {
 
 pub(super) fn info() -> PolicyInfo {
     PolicyInfo::new("equal-share", |named| {
+        named.refuse_former("slots", MPL.key)?;
         let mpl = named.take_within(MPL.key, 1..=1000, "a number from 1 to 1000")?.unwrap_or(2);
         let able = Abilities { multiprogramming_level: mpl, picks_processors: true, ..Abilities::PLAIN };
         Ok((Box::new(EqualShare::new(mpl)), able))
@@ -30,7 +30,7 @@ pub(super) fn info() -> PolicyInfo {
 #[derive(Debug)]
 pub struct EqualShare {
     mpl: u32,
-    queue: VecDeque<JobKey>,
+    queue: Arrivals,
     running: Vec<JobKey>,
     /// Jobs on each processor, including stalled ones; the multiprogramming level where no job can be placed.
     load: Vec<u32>,
@@ -39,7 +39,7 @@ pub struct EqualShare {
 impl EqualShare {
     /// Up to `mpl` jobs on a processor.
     pub fn new(mpl: u32) -> Self {
-        Self { mpl, queue: VecDeque::new(), running: Vec::new(), load: Vec::new() }
+        Self { mpl, queue: Arrivals::default(), running: Vec::new(), load: Vec::new() }
     }
 
     /// The `count` least loaded processors that can take another job, lowest numbers first among equals.
@@ -75,8 +75,7 @@ impl EqualShare {
 impl LocalPolicy for EqualShare {
     fn on(&mut self, change: Change, view: &View<'_>) {
         match change {
-            Change::Arrived(job) => self.queue.push_back(job),
-            Change::Withdrawn(job) => self.queue.retain(|waiting| *waiting != job),
+            Change::Arrived(job) => self.queue.push(view.job(job).seq(), job),
             Change::Ended(job) => {
                 self.running.retain(|running| *running != job);
                 // The site has already taken the job off its processors.
@@ -90,8 +89,8 @@ impl LocalPolicy for EqualShare {
                 self.running.insert(at, job);
                 self.count(view);
             }
-            // Estimates are not used, and sizes are looked up.
-            Change::Reserved | Change::Altered { .. } | Change::Moved { .. } => {}
+            // Estimates are not used, sizes are looked up, and the queue passes over jobs that do not wait any more.
+            Change::Withdrawn(_) | Change::Reserved | Change::Altered { .. } | Change::Moved { .. } => {}
         }
     }
 
@@ -100,17 +99,17 @@ impl LocalPolicy for EqualShare {
             self.count(view);
         }
         let mut started: Vec<(JobKey, ProcSet)> = Vec::new();
-        while let Some(head) = self.queue.front().copied() {
+        while let Some(head) = self.queue.first(view) {
             let Some(placement) = self.placement(view.job(head).procs()) else { break };
             self.add(&placement);
             started.push((head, placement));
-            self.queue.pop_front();
+            self.queue.pop();
         }
         if let Some(trace) = actions.trace() {
             let full = |(_, load): &(u32, &u32)| **load >= self.mpl;
             let full: ProcSet = (0..).zip(&self.load).filter(full).map(|(proc, _)| proc).collect();
             trace.free = view.processors() - full.len();
-            trace.rule = Rule::Level { first: self.queue.front().copied(), full, most: self.mpl };
+            trace.rule = Rule::Level { first: self.queue.first(view), full, most: self.mpl };
         }
         for job in &self.running {
             let live = view.job(*job);
@@ -153,7 +152,7 @@ impl LocalPolicy for EqualShare {
     }
 
     fn adopt(&mut self, view: &View<'_>) {
-        self.queue = view.jobs_in(Phase::Waiting).into();
+        self.queue = Arrivals::of(view);
         self.running = view.jobs_in(Phase::Running);
         self.count(view);
     }

@@ -1,9 +1,6 @@
 //! First come, first served.
 
-use std::collections::VecDeque;
-
-use crate::local::{Abilities, Actions, Change, LocalPolicy, Phase, PolicyInfo, Rule, View};
-use crate::model::JobKey;
+use crate::local::{Abilities, Actions, Arrivals, Change, LocalPolicy, PolicyInfo, Rule, View};
 
 pub(super) fn info() -> PolicyInfo {
     PolicyInfo::new("fcfs", |_| Ok((Box::new(Fcfs::default()), Abilities::PLAIN)))
@@ -14,36 +11,34 @@ pub(super) fn info() -> PolicyInfo {
 /// First come, first served, without backfilling.
 #[derive(Debug, Default)]
 pub struct Fcfs {
-    queue: VecDeque<JobKey>,
+    queue: Arrivals,
 }
 
 impl LocalPolicy for Fcfs {
-    fn on(&mut self, change: Change, _view: &View<'_>) {
-        match change {
-            Change::Arrived(job) => self.queue.push_back(job),
-            Change::Withdrawn(job) => self.queue.retain(|waiting| *waiting != job),
-            // Waiting jobs are never larger than the capacity, and free processors are looked up.
-            _ => {}
+    fn on(&mut self, change: Change, view: &View<'_>) {
+        // Waiting jobs are never larger than the capacity, and free processors are looked up.
+        if let Change::Arrived(job) = change {
+            self.queue.push(view.job(job).seq(), job);
         }
     }
 
     fn schedule(&mut self, view: &View<'_>, actions: &mut Actions) {
         let mut free = view.free();
-        while let Some(head) = self.queue.front() {
-            let procs = view.job(*head).procs();
+        while let Some(head) = self.queue.first(view) {
+            let procs = view.job(head).procs();
             if procs > free {
                 break;
             }
             free -= procs;
-            actions.start(*head, procs);
-            self.queue.pop_front();
+            actions.start(head, procs);
+            self.queue.pop();
         }
         if let Some(trace) = actions.trace() {
-            (trace.free, trace.rule) = (free, Rule::InOrder { first: self.queue.front().copied() });
+            (trace.free, trace.rule) = (free, Rule::InOrder { first: self.queue.first(view) });
         }
     }
 
     fn adopt(&mut self, view: &View<'_>) {
-        self.queue = view.jobs_in(Phase::Waiting).into();
+        self.queue = Arrivals::of(view);
     }
 }

@@ -16,7 +16,7 @@ impl State {
         self.settle_on(key, placement, step);
     }
 
-    /// The same for a job that is leaving `place`.
+    /// The same for a job that is leaving the processors of `placement`.
     pub(in crate::local) fn settle_on(&mut self, key: JobKey, placement: ProcSet, step: &mut Step<'_>) {
         let Some(job) = self.table.get_mut(key) else { return };
         let span = step.now.since(job.since);

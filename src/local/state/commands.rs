@@ -27,7 +27,9 @@ impl State {
     #[cold]
     pub(in crate::local) fn drop_commands(&mut self, key: JobKey, outcome: Outcome, step: &mut Step<'_>) {
         self.agenda.forget(key, self.table.get(key).and_then(LiveJob::next_command));
-        let Some(commands) = self.table.get_mut(key).and_then(|live| live.job.elastic.take()) else { return };
+        let Some(live) = self.table.get_mut(key) else { return };
+        live.drop_taken_commands();
+        let Some(commands) = live.job.elastic.take() else { return };
         // The remaining commands of a job that is unfinished at the end of the run are not recorded.
         if outcome == Outcome::Unfinished {
             return;
@@ -52,16 +54,30 @@ impl LiveJob {
 
     /// When the next command of its workload is due.
     pub(in crate::local) fn next_command(&self) -> Option<Time> {
-        self.job.elastic.as_ref()?.first().map(|command| command.at)
+        self.job.elastic.as_ref()?.get(self.taken as usize).map(|command| command.at)
     }
 
     /// Takes out the next command of its workload.
     pub(in crate::local) fn take_command(&mut self) -> Option<Elastic> {
-        let commands = self.job.elastic.take()?.into_vec();
-        let mut commands = commands.into_iter();
-        let first = commands.next()?;
-        let rest: Box<[_]> = commands.collect();
-        self.job.elastic = (!rest.is_empty()).then_some(rest);
-        Some(first.change)
+        let next = self.job.elastic.as_ref()?.get(self.taken as usize)?;
+        self.taken += 1;
+        Some(next.change)
+    }
+
+    /// Leaves only the commands of its workload that are to come.
+    pub(in crate::local) fn drop_taken_commands(&mut self) {
+        let taken = std::mem::take(&mut self.taken) as usize;
+        if taken > 0 {
+            let rest = self.job.elastic.as_ref().and_then(|commands| commands.get(taken..));
+            self.job.elastic = rest.filter(|rest| !rest.is_empty()).map(Box::from);
+        }
+    }
+
+    /// A copy without commands, to try a change on.
+    pub(in crate::local) fn copy(&mut self) -> Self {
+        let commands = self.job.elastic.take();
+        let copy = self.clone();
+        self.job.elastic = commands;
+        copy
     }
 }

@@ -4,7 +4,9 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use super::{BATSIM, EVENTS, MACHINES, OutputDir, OutputOptions, REPLAY, SCENARIO, STATES, SUMMARY, TABLES};
+use super::{
+    BATSIM, EVENTS, MACHINES, OutputDir, OutputOptions, REPLAY, SCENARIO, SEGMENTS, STATES, SUMMARY, TABLES,
+};
 use super::{create_folder, part_of, remove, remove_stale, write_whole};
 use crate::metrics::Definitions;
 use crate::model::SiteSpec;
@@ -45,7 +47,7 @@ impl OutputDir {
         stale.extend(options.scenario.is_none().then_some(SCENARIO));
         remove_stale(folder, &stale)?;
         if let Some(text) = new_scenario {
-            write_whole(folder, SCENARIO, text)?;
+            write_whole(&folder.join(SCENARIO), text)?;
         }
         let [jobs, segments, machines, events, batsim] =
             past.map(|past| past.map(MarkedFile::resume).transpose());
@@ -83,7 +85,7 @@ impl OutputDir {
             return Err(error);
         }
         // Without a summary the folder is not that of a finished run, whatever happens next.
-        for stale in [SUMMARY, MACHINES, EVENTS, SCENARIO, REPLAY, BATSIM, STATES] {
+        for stale in [SUMMARY, SEGMENTS, MACHINES, EVENTS, SCENARIO, REPLAY, BATSIM, STATES] {
             remove(&to.join(stale))?;
         }
         mark.files.iter().try_for_each(|file| {

@@ -51,7 +51,7 @@ impl ReadError {
         if path.join("jobs.csv").is_file() {
             return Self::at(path, 0, "there is a jobs.csv, but no summary.json: this run has not finished")
                 .with_hint(
-                    "wait for its end, continue it (`gridemu resume`), or give the path of jobs.csv itself",
+                    "if it still runs, wait for its end; if it was stopped, continue it (`gridemu resume`); if it failed, run it again; or give the path of jobs.csv itself",
                 );
         }
         Self::at(path, 0, "there is no run in this folder: no summary.json, and no out_jobs.csv of Batsim")

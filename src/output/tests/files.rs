@@ -29,6 +29,7 @@ pub(super) fn sites() -> Vec<SiteSpec> {
 /// Options that write every file.
 pub(super) fn everything() -> OutputOptions {
     OutputOptions {
+        segments: true,
         machines: true,
         events: true,
         scenario: Some("seed = 7\n".to_owned()),

@@ -131,7 +131,7 @@ impl Outages {
     }
 
     /// The machines that are down at the beginning; later, the machines that are down now.
-    pub fn away(&self) -> ProcSet {
+    pub fn down(&self) -> ProcSet {
         let down = self.clocks.iter().zip(0..).filter(|(clock, _)| !clock.up);
         down.map(|(_, machine)| machine).collect()
     }

@@ -119,7 +119,7 @@ proptest! {
     #[test]
     fn electricity_is_the_integral_of_power_times_price(
         rates in proptest::collection::vec(0_u16..=10_000, 24),
-        from in 0..48 * HOUR, busy in 0..24 * HOUR, away in 0..24 * HOUR, length in 24 * HOUR..72 * HOUR,
+        from in 0..48 * HOUR, busy in 0..24 * HOUR, down in 0..24 * HOUR, length in 24 * HOUR..72 * HOUR,
         electricity in 0_u64..10_000_000_000, pue_ppm in 1_000_000_u64..3_000_000,
     ) {
         let of = by_hour(&part(40_000, 95_000, 0), &rates, 7 * HOUR, electricity, pue_ppm);
@@ -130,8 +130,8 @@ proptest! {
             processors: 64,
             useful: Usage::proc_time(16, Rate::FULL, Span::from_micros(busy)),
             busy_weighed: of.weigh(16, Rate::FULL, time(from), time(from + busy)),
-            down: Usage::proc_time(8, Rate::FULL, Span::from_micros(away)),
-            down_weighed: of.weigh(8, Rate::FULL, time(from), time(from + away)),
+            down: Usage::proc_time(8, Rate::FULL, Span::from_micros(down)),
+            down_weighed: of.weigh(8, Rate::FULL, time(from), time(from + down)),
             ..Usage::default()
         };
         // Hour by hour, in millijoules of equivalent energy (float: the tolerance is far above its error).
@@ -141,7 +141,7 @@ proptest! {
             let hour = (now + 7 * HOUR) / HOUR;
             let next = (from + length).min((hour + 1) * HOUR - 7 * HOUR);
             let within = |end: u64| next.min(end).saturating_sub(now.min(end)) as f64 / 1e6;
-            let (all, used, gone) = (within(u64::MAX), within(from + busy), within(from + away));
+            let (all, used, gone) = (within(u64::MAX), within(from + busy), within(from + down));
             let watts_secs = 64.0 * 40.0 * all + 16.0 * 55.0 * used - 8.0 * 40.0 * gone;
             joules += watts_secs * f64::from(rates[(hour % 24) as usize]) / 1e3;
             now = next;

@@ -56,7 +56,7 @@ pub fn explained_text(facts: &Explained, all: bool) -> String {
 fn headline(facts: &Explained) -> String {
     let submitted = exact(facts.submit_s);
     let mut out =
-        format!("{}: requests {}, submitted at {submitted}", facts.job.told, processors(facts.requested));
+        format!("{}: requests {}, submitted at {submitted}", facts.job.name, processors(facts.requested));
     match facts.start_s {
         None => out += ", never started",
         Some(start) => {

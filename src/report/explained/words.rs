@@ -19,7 +19,7 @@ pub fn rule(of: &Explanation) -> String {
             format!("it may be backfilled before {first}, which has the reservation, but needs {}", lacks())
         }
         Why::TooFew { skipped } => format!("it needs {}{}", lacks(), and_skipped(skipped.as_ref())),
-        Why::NobodyOvertakes { first, needs, would_do } => {
+        Why::HeadFirst { first, needs, would_do } => {
             let end = if *would_do { ", enough for this job" } else { "" };
             let lacks = format!("{}, and {}", processors(*needs), are(of.free, "free"));
             format!("no job may pass the head of the queue: {first} needs {lacks}{end}")
@@ -31,10 +31,10 @@ pub fn rule(of: &Explanation) -> String {
             let needs = places(*needs, *most, of.free);
             format!("no job may pass the head of the queue: {first} needs {needs}")
         }
-        Why::AsksForLater { start, kept_back: false } => {
+        Why::RequestsLaterStart { start, kept_back: false } => {
             format!("it is a dedicated job with a requested start of {}", Clock(*start))
         }
-        Why::AsksForLater { start, kept_back: true } => {
+        Why::RequestsLaterStart { start, kept_back: true } => {
             format!("its requested start is {}, and until then it is kept back from the queue", Clock(*start))
         }
         Why::ReservedBefore { end, first } => {
@@ -77,8 +77,8 @@ pub fn rule(of: &Explanation) -> String {
         ),
         Why::OthersBefore => "other jobs are before it, and its policy gives no further reason".to_owned(),
         Why::Unsaid => "it fits, and its policy gives no reason why it waits".to_owned(),
-        Why::NotThere { capacity } => format!("it needs {needs}, and only {capacity} are available now"),
-        Why::StandsStill => "it is stalled until all its machines are back".to_owned(),
+        Why::MachinesDown { capacity } => format!("it needs {needs}, and only {capacity} are available now"),
+        Why::Stalled => "it is stalled until all its machines are back".to_owned(),
     }
 }
 

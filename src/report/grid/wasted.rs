@@ -39,7 +39,7 @@ fn churn_facts(churn: &ChurnSummary, window: bool) -> Vec<(&'static str, String)
         ("requeued at their site", changes.requeued),
         ("returned to the broker", changes.returned),
         ("stalled", changes.stalled),
-        ("ran again", changes.continued),
+        ("continued", changes.continued),
         ("failed", changes.failed),
     ];
     let present = counted.iter().filter(|(_, jobs)| *jobs > 0);

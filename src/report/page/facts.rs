@@ -167,7 +167,10 @@ pub(super) fn all_jobs(titles: &[String], measures: &[BTreeMap<String, f64>]) ->
         // Rows for outcomes that no job had are left out.
         let may_be_left_out =
             id.starts_with("outcomes.") || id.starts_with("energy.") || id == "cost" || id == "down";
-        if values.iter().all(Option::is_none) || nothing && may_be_left_out {
+        // If all jobs are local, their mean wait is that of all jobs.
+        let repeats = id == "local.mean_wait"
+            && measures.iter().all(|of| of.get(id).is_none_or(|value| of.get("mean_wait") == Some(value)));
+        if values.iter().all(Option::is_none) || nothing && may_be_left_out || repeats {
             continue;
         }
         let mut row = vec![measure_title(id)];

@@ -95,7 +95,7 @@ fn trade_off(
         }
         Figure::new(name, caption + ".", chart, beside)
     });
-    let lead = "Each point is a variant, the mean of its runs. Pareto-optimal variants are larger; the dashed line is the Pareto front. A variant with unstable runs has no mean: these runs are drawn hollow.";
+    let lead = "Each point is a variant, the mean of its runs. Pareto-optimal variants are larger; the dashed line is the Pareto front. A variant with unstable runs has no mean: these runs are drawn hollow. Neither has a variant with failed runs.";
     Section { lead: vec![lead.to_owned()], figures: figures.collect(), ..Section::new("Trade-off") }
 }
 
@@ -127,7 +127,7 @@ fn what(table: &StudyTable, notes: &[String]) -> Section {
     let failed: Vec<Vec<String>> = errors.collect();
     if !failed.is_empty() {
         let runs = count(failed.len() as u64);
-        add("failed".to_owned(), format!("{runs} runs, which are in no figure"));
+        add("failed".to_owned(), format!("{runs} runs: their points have no mean"));
     }
     let unstable = table.rows.iter().filter(|row| row.unstable).count();
     if unstable > 0 {
@@ -168,6 +168,7 @@ fn points(table: &StudyTable, measures: &[usize]) -> Section {
             let id = &table.measures[*measure];
             let values = point.values(*measure);
             cells.push(match point.mean(*measure) {
+                None if point.failed() > 0 => format!("{} of {} failed", point.failed(), point.runs.len()),
                 None if values.is_empty() => "–".to_owned(),
                 None => "unstable".to_owned(),
                 Some(mean) => match mean_interval(&values, LEVEL) {

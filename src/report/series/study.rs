@@ -137,7 +137,7 @@ fn curve_point(runs: &StudyPoint<'_>, measure: usize, x: f64, at: &str) -> Optio
     if values.is_empty() {
         return None;
     }
-    // Without the unstable runs the mean would be biased, so there is none.
+    // Without the unstable or failed runs the mean would be biased, so there is none.
     let value = |row: &StudyRow| row.values.get(measure).copied().flatten();
     let growing: Vec<f64> = runs.done().filter(|row| row.unstable).filter_map(value).collect();
     let steady: Vec<f64> = runs.done().filter(|row| !row.unstable).filter_map(value).collect();
@@ -149,7 +149,13 @@ fn curve_point(runs: &StudyPoint<'_>, measure: usize, x: f64, at: &str) -> Optio
             format!("mean {mean} of {count} runs, 95 % from {low} to {high}")
         }
         (Some(mean), None) => format!("{} (one run)", shown(mean)),
-        (None, _) => format!("no mean: {} of {count} runs are unstable", growing.len()),
+        (None, _) if runs.failed() > 0 => {
+            format!("no mean: {} of {} runs failed", runs.failed(), runs.runs.len())
+        }
+        (None, _) => {
+            let verb = if growing.len() == 1 { "is" } else { "are" };
+            format!("no mean: {} of {count} runs {verb} unstable", growing.len())
+        }
     };
     let single = if mean.is_some() { Vec::new() } else { steady };
     Some(CurvePoint { x, mean, interval, single, hollow: growing, title: format!("{at}\n{about}") })

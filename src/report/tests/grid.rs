@@ -199,7 +199,8 @@ fn a_grid_with_churn_reads_well() {
      definitions      wait = first start - submission
                       response = end - submission
                       bsld10 = max(1, response / max(run, 10 s))
-                      wasted = processor time of failed attempts that no checkpoint saved
+                      wasted = processor time of failed attempts that no checkpoint saved, and of jobs
+                      that did not complete
                       local = of a site's own users; grid = sent by the broker
     ");
 }

@@ -114,6 +114,7 @@ single! {
 
 /// What drives the entities.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Engine {
     /// Every entity is an actor.
     #[default]
@@ -144,10 +145,10 @@ words! {
     Best { "none" => Self::None, "young" => Self::Young, "daly" => Self::Daly }
     Clean { "none" => Self::None, "strict" => Self::Strict }
     Engine { "actors" => Self::Actors, "direct" => Self::Direct }
-    FailureAction { "requeue" => Self::Requeue, "resubmit" => Self::Resubmit, "wait" => Self::Wait, "fail" => Self::Fail }
+    FailureAction { "requeue" => Self::Requeue, "resubmit" was "give-back" => Self::Resubmit, "wait" => Self::Wait, "fail" => Self::Fail }
     InstantOrder { "instant" => Self::Instant, "event" => Self::Event }
     Payer { "user" => Self::User, "site" => Self::Site }
-    Replan { "never" => Self::Never, "on-churn" => Self::OnChurn, "every-report" => Self::EveryReport }
+    Replan { "never" => Self::Never, "on-churn" => Self::OnChurn, "every-report" was "every-picture" => Self::EveryReport }
 }
 
 /// A fixed word, or a value of another kind.

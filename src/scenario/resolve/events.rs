@@ -18,14 +18,14 @@ enum Planned {
 }
 
 /// The state of a site's machines after the script so far.
-struct Presence {
+struct ScriptedMachines {
     /// Since when the whole site is down.
     left: Option<Span>,
     /// For each partition, the machines that are down, and since when (`None` for the beginning).
     down: Vec<Vec<(Option<Span>, ProcSet)>>,
 }
 
-impl Presence {
+impl ScriptedMachines {
     fn of(site: &SiteSpec) -> Self {
         let down = site.partitions.iter().map(|partition| {
             let present = partition.machines - partition.absent;
@@ -57,9 +57,9 @@ impl Checker<'_> {
         // The sort is stable: events of one instant keep the order in which they are written.
         sites.iter_mut().for_each(|site| site.orders.sort_by_key(|order| order.at));
         planned.sort_by_key(|(at, _, planned, _)| (planned.at, *at));
-        let mut presence: Vec<Presence> = sites.iter().map(Presence::of).collect();
+        let mut states: Vec<ScriptedMachines> = sites.iter().map(ScriptedMachines::of).collect();
         for (at, site, event, target) in planned {
-            if let Err((key, message)) = presence[site].follow(&event, &target) {
+            if let Err((key, message)) = states[site].follow(&event, &target) {
                 self.wrong(&path.item(at).key(key), message);
             }
             sites[site].churn.script.push(event);
@@ -162,7 +162,7 @@ impl Checker<'_> {
     }
 }
 
-impl Presence {
+impl ScriptedMachines {
     /// Applies an event. An impossible one is an error with the key that caused it.
     fn follow(&mut self, event: &PlannedChurn, target: &str) -> Result<(), (&'static str, String)> {
         let now = event.at.since(Time::ZERO);
@@ -204,6 +204,16 @@ impl Presence {
                     which.remove_all(&machines.which);
                 }
                 down.retain(|(_, which)| !which.is_empty());
+                if let (Some(since), Some((site, _))) = (self.left, target.split_once('/'))
+                    && !missing.is_empty()
+                {
+                    let problem = format!(
+                        "{} down with its site, which left at {}; `join = \"{site}\"` brings the site back",
+                        numbered(&missing, target),
+                        since.text()
+                    );
+                    return Err(("join", problem));
+                }
                 if !missing.is_empty() {
                     return Err(("join", format!("{} already up", numbered(&missing, target))));
                 }

@@ -6,6 +6,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::experiment::RunError;
+use crate::output::write_whole;
 use crate::scenario::Override;
 use crate::scenario::shell_word;
 
@@ -49,10 +50,10 @@ impl About {
     /// Writes the description into the store `folder`, whole or not at all.
     ///
     /// # Errors
-    /// `RunErrorKind::Run` if it cannot be written.
+    /// `RunErrorKind::Output` if it cannot be written.
     pub(super) fn write(&self, folder: &Path) -> Result<(), RunError> {
         let text = serde_json::to_string_pretty(self).map_err(RunError::run)?;
-        write_whole(&folder.join(ABOUT), text.as_bytes())
+        Ok(write_whole(&folder.join(ABOUT), text)?)
     }
 
     /// The hint about runs that are missing in `store`: continue the campaign, or its part; once a part is complete, merge it with the
@@ -88,15 +89,4 @@ pub(super) fn command(file: &Path, sets: &[Override]) -> String {
         command = format!("{command} {}", set.typed_again());
     }
     command
-}
-
-/// Writes a file that appears whole or not at all.
-///
-/// # Errors
-/// `RunErrorKind::Run` if it cannot be written.
-pub(super) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), RunError> {
-    let mut part = path.as_os_str().to_owned();
-    part.push(".part");
-    let written = fs::write(&part, bytes).and_then(|()| fs::rename(&part, path));
-    written.map_err(|error| RunError::run(format!("cannot write `{}`: {error}", path.display())))
 }

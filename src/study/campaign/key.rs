@@ -66,11 +66,11 @@ fn hash(path: &Path) -> Result<u128, RunError> {
 #[cfg(test)]
 mod tests {
     use super::super::outcome::Outcome;
-    use super::super::{Campaign, CampaignOptions, running};
+    use super::super::{Campaign, CampaignOptions};
     use super::*;
     use crate::experiment::Progress;
     use crate::grid::Policies;
-    use crate::store::ResultStore;
+    use crate::store::{ResultStore, StoreOptions};
 
     /// Two sites with local users, a broker, machines that fail, prices and classes: a part of every measure.
     const GRID: &str = "[scenario]
@@ -100,7 +100,7 @@ poisson = { jobs = 80, load = 0.3, size = \"1/2/4\", runtime = \"exponential[mea
         let options = CampaignOptions::new(folder.path().join("store"));
         let ran = campaign.run(&options, &Progress::default()).unwrap();
         assert_eq!(ran.failed().collect::<Vec<_>>(), []);
-        let store = ResultStore::open(&options.store, None, running::PATIENCE).unwrap();
+        let store = ResultStore::open(&options.store, None, StoreOptions::PATIENCE).unwrap();
         let key = campaign.runs()[0].key;
         let outcome = &Outcome::decode(&store.get(key).unwrap().unwrap()).unwrap();
         let shown = &campaign.known(&store).unwrap()[&key].measures;

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::outcome::Outcome;
-use super::running::{CampaignOptions, PATIENCE, failed, refused};
+use super::running::{CampaignOptions, failed, refused};
 use super::{Campaign, CampaignRan, PlannedRun, measures};
 use crate::experiment::RunError;
-use crate::store::ResultStore;
+use crate::store::{ResultStore, StoreOptions};
 
 /// The result of merging.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,8 +48,13 @@ impl Campaign {
     /// same run, so that they are not parts of one campaign; if the store has a different result of a run already.
     pub fn merge(&self, parts: &[PathBuf], options: &CampaignOptions) -> Result<Merged, RunError> {
         let Found { parts, others, unreadable } = self.look(parts, &options.store)?;
-        let mut store = ResultStore::open_or_create(&options.store, self.name(), options.database, PATIENCE)
-            .map_err(|error| refused(&error))?;
+        let mut store = ResultStore::open_or_create(
+            &options.store,
+            self.name(),
+            options.database,
+            StoreOptions::PATIENCE,
+        )
+        .map_err(|error| refused(&error))?;
         let mut outcomes = self.known(&store)?;
         let mut taken = 0;
         // One part after the other, so that at most one result is in memory at a time.
@@ -141,7 +146,7 @@ struct Found<'a> {
 }
 
 fn open(campaign: &Campaign, part: &Path) -> Result<ResultStore, RunError> {
-    ResultStore::open(part, Some(campaign.name()), PATIENCE).map_err(|error| refused(&error))
+    ResultStore::open(part, Some(campaign.name()), StoreOptions::PATIENCE).map_err(|error| refused(&error))
 }
 
 /// A result, encoded and decoded; `None` if there is none that this version of gridemu can read.

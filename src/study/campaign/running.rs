@@ -6,19 +6,16 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver};
-use std::time::Duration;
 
-use super::about::{About, Part, TABLE, write_whole};
+use super::about::{About, Part, TABLE};
 use super::outcome::Outcome;
 use super::table::Outcomes;
 use super::{Campaign, PlannedRun, Shard, folders, measures};
 use crate::experiment::{Control, Progress, Run, RunError};
 use crate::metrics::GridSummary;
-use crate::store::{EngineKind, ResultStore, StoreError};
+use crate::output::write_whole;
+use crate::store::{EngineKind, ResultStore, StoreError, StoreOptions};
 use crate::study::{RunStatus, StudyTable};
-
-/// How long to wait for another process to release the store.
-pub(super) const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Options of running a campaign.
 #[derive(Clone, Debug)]
@@ -80,8 +77,13 @@ impl Campaign {
     /// `RunErrorKind::Request` if the store cannot be used; `RunErrorKind::Run` if it cannot be written; `RunErrorKind::Stopped`
     /// if the campaign was stopped. A run that fails is not an error of the campaign: it is a row of the table.
     pub fn run(&self, options: &CampaignOptions, progress: &Progress) -> Result<CampaignRan, RunError> {
-        let mut store = ResultStore::open_or_create(&options.store, self.name(), options.database, PATIENCE)
-            .map_err(|error| refused(&error))?;
+        let mut store = ResultStore::open_or_create(
+            &options.store,
+            self.name(),
+            options.database,
+            StoreOptions::PATIENCE,
+        )
+        .map_err(|error| refused(&error))?;
         let mut outcomes = self.known(&store)?;
         let mine = self.part(options.shard);
         let todo = self.todo(&mine, &outcomes, options);
@@ -111,7 +113,8 @@ impl Campaign {
     /// # Errors
     /// `RunErrorKind::Request` if the store cannot be used, or belongs to another campaign.
     pub fn table(&self, store: &Path) -> Result<StudyTable, RunError> {
-        let store = ResultStore::open(store, Some(self.name()), PATIENCE).map_err(|error| refused(&error))?;
+        let store = ResultStore::open(store, Some(self.name()), StoreOptions::PATIENCE)
+            .map_err(|error| refused(&error))?;
         Ok(self.table_of(&self.known(&store)?))
     }
 
@@ -286,7 +289,8 @@ impl Campaign {
             Ok(Ok(summary)) => {
                 Outcome::done(&summary).unwrap_or_else(|error| Outcome::failed(error.to_string()))
             }
-            Ok(Err(error)) => Outcome::failed(error.to_string()),
+            // Where its files are is no part of the result.
+            Ok(Err(error)) => Outcome::failed(error.problem),
             Err(panic) => {
                 let problem = panic.downcast_ref::<String>().cloned();
                 let problem = problem.or_else(|| panic.downcast_ref::<&str>().map(|&text| text.to_owned()));

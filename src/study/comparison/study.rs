@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{Charge, CompareOptions, Contrast, settle};
 use crate::experiment::RunError;
 use crate::model::{Outcome, suggestion};
+use crate::scenario::listed;
 use crate::study::statistics::{Evidence, paired};
 use crate::study::{RunStatus, StudyRow, StudyTable, one_run};
 
@@ -97,7 +98,7 @@ pub fn compare_study(table: &StudyTable, options: &CompareOptions) -> Result<Stu
         if !wanted || !compared {
             continue;
         }
-        failed += point.runs.len() - point.done().count();
+        failed += point.failed();
         let place: Vec<&str> = others.iter().map(|at| point.labels[*at].as_str()).collect();
         let at = *places.entry(place.clone()).or_insert(points.len());
         if at == points.len() {
@@ -155,10 +156,6 @@ fn axis_of(table: &StudyTable, options: &CompareOptions) -> Result<usize, RunErr
                 .with_maybe_hint(axes.first().map(|axis| format!("use `--by {axis}`")))
         }),
     }
-}
-
-fn listed<'a>(known: impl Iterator<Item = &'a str>) -> String {
-    known.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
 fn measures_of(table: &StudyTable, options: &CompareOptions) -> Result<Vec<(String, usize)>, RunError> {

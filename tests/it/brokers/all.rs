@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use gridemu::broker::BrokerRegistry;
+use gridemu::broker::{BrokerRegistry, Pool};
 use gridemu::model::Named;
+use gridemu::units::Span;
 use proptest::prelude::*;
 use proptest::sample::select;
 
@@ -109,6 +110,42 @@ proptest! {
         }
     }
 
+    /// A steady policy plans the same whether or not it sees again what it has left, however much later.
+    #[test]
+    fn a_steady_one_leaves_what_it_has_left(
+        written in any_policy(),
+        scene in scenes(0..20),
+        at in 0..20_usize,
+        later in 0..100_000_000_u64,
+    ) {
+        let registry = BrokerRegistry::standard();
+        let is_steady = registry.build(&written.parse().expect("a policy"), 7).expect("known").1.steady;
+        prop_assert_eq!(is_steady, written != "pull[pass=no]");
+        let at = at.min(scene.jobs.len());
+        let part = |which: &[usize], now, pools: &[Pool]| Scene {
+            now,
+            pools: pools.to_vec(),
+            jobs: which.iter().map(|job| scene.jobs[*job].clone()).collect(),
+            refused: which.iter().map(|job| scene.refused[*job].clone()).collect(),
+            ..scene
+        };
+        let mut policy = build(&written);
+        let first: Vec<usize> = (0..at).collect();
+        let (plan, pools) = part(&first, scene.now, &scene.pools).plan(&mut *policy);
+        let left: Vec<usize> = first.into_iter().filter(|job| plan.iter().all(|planned| planned.job != *job)).collect();
+        let new: Vec<usize> = (at..scene.jobs.len()).collect();
+        let later = scene.now + Span::from_micros(later);
+        let mut other = build(&written);
+        other.restore(&policy.save()).expect("its own state");
+        let (alone, pools_alone) = part(&new, later, &pools).plan(&mut *other);
+        let (mut all, pools_all) = part(&[left.clone(), new].concat(), later, &pools).plan(&mut *policy);
+        if is_steady {
+            prop_assert!(all.iter().all(|planned| planned.job >= left.len()), "{}", &written);
+            all.iter_mut().for_each(|planned| planned.job -= left.len());
+            prop_assert_eq!((all, pools_all), (alone, pools_alone), "{}", &written);
+        }
+    }
+
     /// No policy but those that say so cares where a pool stands, except among equals.
     #[test]
     fn a_pool_is_chosen_for_what_it_is_not_for_its_place(
@@ -140,7 +177,7 @@ proptest! {
         mut scene in scenes(1..5),
         wild in prop::collection::vec(any::<[u64; 8]>(), 8),
     ) {
-        use gridemu::units::{Bandwidth, Power, Price, Rate, Span, Time};
+        use gridemu::units::{Bandwidth, Power, Price, Rate, Time};
         for (pool, [a, b, c, d, e, f, g, h]) in scene.pools.iter_mut().zip(wild) {
             pool.facts.speed = Rate::from_units(a >> (b % 64));
             pool.facts.latency = Span::from_micros(b >> (c % 64));

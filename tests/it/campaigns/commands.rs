@@ -214,6 +214,10 @@ fn failed_runs_are_told_by_the_exit_code() {
     let ran = campaign(folder.path(), &["failing.toml"]);
     ran.ends(1, &["error: 2 of 4 runs failed\n  run 3: ", "hint: the others are in the table"]);
     insta::assert_snapshot!("failed", ran.out);
+    let store = folder.path().join("failing.campaign");
+    gridemu(folder.path(), &["report", "failing.campaign"]).ends(0, &[]);
+    let page = std::fs::read_to_string(store.join("report.html")).unwrap();
+    assert!(page.contains("2 of 2 failed"), "{page}");
 }
 
 #[test]

@@ -180,6 +180,10 @@ fn a_failed_run_is_a_row_with_its_error() {
     // It is tried again, and the others are not.
     let again = run(&failing, &store);
     assert_eq!((again.ran, again.kept, csv(&again.table)), (2, 2, csv(&ran.table)));
+    // The table is the same wherever the files of the runs are.
+    let folders = Some(folder.path().join("runs"));
+    let with_files = run(&failing, &CampaignOptions { folders, ..store });
+    assert_eq!((with_files.ran, csv(&with_files.table)), (4, csv(&ran.table)));
 }
 
 /// Runs that share a log read the same from it as runs that do not.

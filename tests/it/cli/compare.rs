@@ -103,7 +103,7 @@ fn variants_of_a_study_are_paired_by_seed() {
     let study = study.to_str().unwrap();
     let ran = gridemu(&["compare", study]);
     let out = &ran.well().out;
-    assert!(out.contains("warning: 1 run failed; what needs them is refused"), "{out}");
+    assert!(out.contains("warning: 1 run failed; comparisons that need a failed run are refused"), "{out}");
     assert!(out.contains("refused: a run failed in 1 of 3 pairs (seed 3)"), "{out}");
     let ran = gridemu(&["compare", study, "--charge", "leave-out"]);
     let out = &ran.well().out;

@@ -316,7 +316,7 @@ fn a_study_has_curves_and_fronts() {
         "a smoke test",
         "Pareto-optimal",
         "unstable",
-        "no mean: 1 of 3 runs are unstable",
+        "no mean: 1 of 3 runs is unstable",
     ] {
         assert!(text.contains(told), "no `{told}`");
     }

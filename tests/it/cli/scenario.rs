@@ -8,7 +8,7 @@ const QUICK: &str = "configs/quickstart.toml";
 fn a_fine_scenario_is_a_line() {
     let ran = gridemu(&["check", QUICK]);
     let line = "configs/quickstart.toml: valid: 3 sites with 416 processors, broker `mct`, 1 workload through the portal, 2 at sites, 4 \
-                events, churn at 1 site\n";
+                events, random outages at 1 site\n";
     assert_eq!(ran.well().out, line);
     let ran =
         gridemu(&["check", QUICK, "--set", "site[0].machines[0].count=8", "--set", "broker.policy=mct"]);
@@ -27,8 +27,8 @@ fn mistakes_go_to_standard_error_with_exit_code_2() {
             "unknown-key.toml, line 1, `sed`: there is no such key",
         ),
         (&["check", "nothing.toml"], "cannot read `nothing.toml`"),
-        (&["run", QUICK, "--seed", "x"], "`--seed x`, `seed`: `x` is not a whole number"),
-        (&["run", QUICK, "--pace", "0"], "`--pace 0`, `clock.pace`: `0` is not a pace"),
+        (&["run", QUICK, "--seed", "x"], "`--seed x`: `x` is not a whole number"),
+        (&["run", QUICK, "--pace", "0"], "`--pace 0`: `0` is not a pace"),
         (&["run", QUICK, "--pace", "60", "--engine", "direct"], "the plain loop cannot be paced"),
     ] {
         let ran = gridemu(args);

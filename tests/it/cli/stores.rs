@@ -262,7 +262,7 @@ fn futures_part_after_the_snapshot() {
     ] {
         gridemu(&[&fork[..], &["--set", change]].concat()).ends(2, &[word]);
     }
-    gridemu(&["fork", &store, "--at", "1 d"]).ends(2, &["259200", "--checkpoint-keep-at"]);
+    gridemu(&["fork", &store, "--at", "1 d"]).ends(2, &["259200", "--checkpoint-keep-at '1 d'"]);
     gridemu(&["fork", &store, "--at", "4 d", "--policy", "easy"]).ends(2, &["site.delft.policy"]);
 }
 
@@ -370,4 +370,27 @@ fn the_snapshot_before_a_damaged_one_is_used() {
     assert_eq!(resumed.json()["fingerprint"], QUICKSTART);
     resumed.ends(0, &["snapshot 3", "resumes from snapshot 2"]);
     assert_eq!(fs::read(&jobs).unwrap(), whole);
+}
+
+/// A run without segments leaves no segments.csv, and a valid schedule; so does a future of it.
+#[test]
+fn a_run_without_segments_is_legal() {
+    let folder = tempfile::tempdir().unwrap();
+    let [out, store, futures] = ["out", "store", "futures"].map(|name| argument(&folder.path().join(name)));
+    // A file of an earlier run.
+    fs::create_dir(&out).unwrap();
+    fs::write(Path::new(&out).join("segments.csv"), "job\n1\n").unwrap();
+    let sets = ["--set", "output.segments=false", "--checkpoint-keep-at", "3 d"];
+    let run = ["run", "configs/churn.toml", "--out", &out, "--checkpoint", &store];
+    gridemu(&[&run[..], &sets].concat()).well();
+    gridemu(&["fork", &store, "--at", "3 d", "--out", &futures]).well();
+    for dir in [&out, &futures] {
+        let judged = gridemu(&["validate", dir]);
+        assert!(judged.well().out.contains(": valid\n"), "{}", judged.out);
+        let unchecked = "not checked: down: the folder has no segments.csv";
+        assert!(judged.out.contains(unchecked), "{}", judged.out);
+    }
+    let mut left = fs::read_dir(&futures).unwrap().map(|future| future.unwrap().path());
+    assert!(left.all(|future| !future.join("segments.csv").exists()));
+    assert!(!Path::new(&out).join("segments.csv").exists());
 }

@@ -100,6 +100,8 @@ fn a_trace_is_written_beside_the_files() {
 
     let path = file(folder.path(), "no-folder.toml", format!("{SITE}workload = 'lublin[jobs=3]'\n"));
     gridemu(&["run", &path, "--trace"]).ends(2, &["`--trace` needs the folder", "--out DIR"]);
+    let without = ["run", &path, "--out", &out, "--trace", "--set", "output.segments=false"];
+    gridemu(&without).ends(2, &["a trace is made of segments.csv", "`output.segments=true`"]);
 }
 
 #[test]

@@ -17,6 +17,19 @@ const LONGEST: Span = Span::from_micros(u64::MAX / 1_024);
 /// When such a job must have ended, if it starts as early as it can: the middle of the time axis.
 const LATEST: Time = Time::from_micros(u64::MAX / 2);
 
+/// What a job requests.
+struct Request {
+    procs: u32,
+    estimate: Span,
+    area: u128,
+}
+
+impl Request {
+    fn of(live: &LiveJob) -> Self {
+        Self { procs: live.procs, estimate: live.estimate, area: live.area() }
+    }
+}
+
 impl Partition {
     /// ET (with `more`): estimate and run time grow by the same amount. RT: the estimate shrinks, and the run time to no more
     /// than that. The kill limit is always the estimate. A job that has already run longer than its new estimate ends now.
@@ -27,7 +40,7 @@ impl Partition {
         less: Span,
         step: &mut Step<'_>,
     ) -> Executed {
-        let Some(live) = self.state.table.get(key) else { return Ok(false) };
+        let Some(live) = self.state.table.get_mut(key) else { return Ok(false) };
         let (runtime, estimate) = (live.job.runtime, live.job.estimate);
         let (runtime, estimate) = match more {
             Some(by) => (plus(runtime, by)?, plus(estimate, by)?),
@@ -37,18 +50,18 @@ impl Partition {
                 (runtime.min(left), left)
             }
         };
-        let (before, phase) = (live.clone(), live.phase);
-        let mut changed = live.clone();
+        let (before, from, phase) = (Request::of(live), live.expected_end, live.phase);
+        let mut changed = live.copy();
         (changed.job.runtime, changed.job.estimate) = (runtime, estimate);
         self.state.replan(&mut changed);
         if more.is_some() && !self.state.ends_in_time(&changed, step.now) {
             return Err(CommandRefusal::TooLong.into());
         }
         if phase == Phase::Running {
-            let rate = self.state.rate_of(live);
-            let left = (changed.estimated - live.done).span_at(rate).unwrap_or(Span::MAX);
-            let until = live.since.checked_add(left).unwrap_or(Time::NEVER);
-            if more.is_some() && self.is_booked(live.expected_end, until, live.held, step.now) {
+            let rate = self.state.rate_of(&changed);
+            let left = (changed.estimated - changed.done).span_at(rate).unwrap_or(Span::MAX);
+            let until = changed.since.checked_add(left).unwrap_or(Time::NEVER);
+            if more.is_some() && self.is_booked(from, until, changed.held, step.now) {
                 return Err(CommandRefusal::NoRoom.into());
             }
             self.state.settle(key, step);
@@ -58,7 +71,7 @@ impl Partition {
         (live.job.runtime, live.job.estimate) = (runtime, estimate);
         match phase {
             Phase::Waiting | Phase::Starting | Phase::Ineligible => {
-                self.change_request(key, &before, None, step.now)
+                self.change_request(key, before, None, step.now)
             }
             Phase::Running | Phase::Suspended | Phase::Stalled => {
                 live.plan(&self.state.settings, machines);
@@ -67,7 +80,7 @@ impl Partition {
                     self.end_job(key, Outcome::Completed, step);
                     return Ok(true);
                 }
-                self.reset_end(key, before.expected_end, step.now)?;
+                self.reset_end(key, from, step.now)?;
             }
         }
         Ok(false)
@@ -76,7 +89,7 @@ impl Partition {
     /// EP and RP, in whole blocks: for a malleable job, within its limits; for a running job, if enough processors are free and
     /// not reserved.
     pub(super) fn change_procs(&mut self, key: JobKey, by: i64, step: &mut Step<'_>) -> Executed {
-        let Some(live) = self.state.table.get(key) else { return Ok(false) };
+        let Some(live) = self.state.table.get_mut(key) else { return Ok(false) };
         let size = &live.job.size;
         if !size.is_malleable() {
             return Err(CommandRefusal::NotMalleable.into());
@@ -92,25 +105,26 @@ impl Partition {
         if wanted < size.min() || wanted > size.max() || procs > self.state.spec.usable() || procs == has {
             return Err(CommandRefusal::OutOfRange.into());
         }
-        let (before, phase) = (live.clone(), live.phase);
-        match phase {
+        match live.phase {
             Phase::Waiting if procs > self.state.capacity => Err(CommandRefusal::NoRoom.into()),
             Phase::Waiting | Phase::Ineligible => {
-                let mut changed = LiveJob { procs, ..live.clone() };
+                let before = Request::of(live);
+                let mut changed = LiveJob { procs, ..live.copy() };
                 self.state.replan(&mut changed);
                 if !self.state.ends_in_time(&changed, step.now) {
                     return Err(CommandRefusal::TooLong.into());
                 }
-                self.change_request(key, &before, Some(procs), step.now);
+                self.change_request(key, before, Some(procs), step.now);
                 Ok(false)
             }
             Phase::Running if self.state.multiprogramming_level == 1 => {
+                let from = live.expected_end;
                 if procs > has {
                     self.grow(key, procs - has, step)?;
                 } else {
                     self.shrink(key, has - procs, step)?;
                 }
-                self.reset_end(key, before.expected_end, step.now)?;
+                self.reset_end(key, from, step.now)?;
                 Ok(false)
             }
             Phase::Running | Phase::Starting | Phase::Suspended | Phase::Stalled => {
@@ -120,7 +134,7 @@ impl Partition {
     }
 
     /// Changes the request of a job that does not run: its processors, or its estimate.
-    fn change_request(&mut self, key: JobKey, before: &LiveJob, procs: Option<u32>, now: Time) {
+    fn change_request(&mut self, key: JobKey, before: Request, procs: Option<u32>, now: Time) {
         if let Some(procs) = procs {
             self.state.agenda.know(key).procs = Some(procs);
         }
@@ -130,18 +144,19 @@ impl Partition {
         live.procs = procs.unwrap_or(live.procs);
         live.foresee(&state.spec, &state.settings);
         let (after, fits) = (live.area(), live.procs <= state.capacity);
+        let Request { procs: had, estimate, area } = before;
         match live.phase {
             Phase::Waiting => {
-                state.backlog = state.backlog - before.area() + after;
-                self.notify(
-                    Change::Altered { job: key, procs: before.procs, estimate: before.estimate },
-                    now,
-                );
+                state.backlog = state.backlog - area + after;
+                self.notify(Change::Altered { job: key, procs: had, estimate }, now);
             }
-            // There may be enough machines for it now.
-            Phase::Ineligible if fits && procs.is_some() && !early => {
-                self.state.forget_ineligible(key);
-                self.enqueue(key, now);
+            Phase::Ineligible => {
+                state.ineligible_backlog = state.ineligible_backlog - area + after;
+                // There may be enough machines for it now.
+                if fits && procs.is_some() && !early {
+                    state.forget_ineligible(key);
+                    self.enqueue(key, now);
+                }
             }
             _ => {}
         }
@@ -179,18 +194,18 @@ impl Partition {
 
     /// Takes the highest processors from a running job, if it still ends on the time axis without them.
     fn shrink(&mut self, key: JobKey, by: u32, step: &mut Step<'_>) -> Result<(), CommandError> {
-        let Some(live) = self.state.table.get(key) else { return Ok(()) };
+        let Some(live) = self.state.table.get_mut(key) else { return Ok(()) };
         let (kept, share) =
             (live.placement.lowest(live.held - by).ok_or(CommandRefusal::NotNow)?, live.share);
-        let smaller = LiveJob { placement: kept.clone(), held: kept.len(), ..live.clone() };
+        let smaller = LiveJob { placement: kept.clone(), held: kept.len(), ..live.copy() };
         if !self.state.ends_in_time(&smaller, step.now) {
             return Err(CommandRefusal::TooLong.into());
         }
         let rate = self.state.rate_of(&smaller);
-        let done = live.done + Work::done(live.rate, step.now.since(live.since));
-        let left = (live.estimated - done).span_at(rate).unwrap_or(Span::MAX);
+        let done = smaller.done + Work::done(smaller.rate, step.now.since(smaller.since));
+        let left = (smaller.estimated - done).span_at(rate).unwrap_or(Span::MAX);
         let until = step.now.checked_add(left).unwrap_or(Time::NEVER);
-        if self.is_booked(live.expected_end, until, kept.len(), step.now) {
+        if self.is_booked(smaller.expected_end, until, kept.len(), step.now) {
             return Err(CommandRefusal::NoRoom.into());
         }
         self.state.settle(key, step);

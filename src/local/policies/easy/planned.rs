@@ -111,7 +111,7 @@ impl Easy {
             if !room.start(head) {
                 return room.reserve(room.now, head);
             }
-            self.arrivals.pop_front();
+            self.arrivals.pop();
             self.queue.remove(head.rank, head.seq);
             self.start(view, head, actions);
         }

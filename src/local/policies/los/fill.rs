@@ -72,14 +72,14 @@ impl Los {
     /// The candidates: the first `lookahead` jobs of the queue that fit on the free processors, and that at a freeze end have
     /// ended or fit on the processors that are spare then.
     fn candidates(&self, now: Time, free: u32, freeze: Option<Freeze>) -> impl Iterator<Item = Entry> {
-        let hole = BackfillWindow {
+        let window = BackfillWindow {
             free,
             window: freeze.map_or(Span::MAX, |freeze| self.window(now, freeze)),
             extra: freeze.map_or(free, |freeze| freeze.extra),
         };
         let mut cursor = Cursor::default();
         let next = move || {
-            let at = self.queue.find(cursor, hole)?;
+            let at = self.queue.find(cursor, window)?;
             cursor = Queue::after(at);
             Some(self.queue.at(at))
         };

@@ -73,7 +73,7 @@ proptest! {
         let late: Vec<_> = outages.due(end);
         let rest = run(&mut again, end);
         prop_assert_eq!(late, rest.iter().map(|(_, machine, turn)| (*machine, *turn)).collect::<Vec<_>>());
-        prop_assert_eq!(again.away(), outages.away());
+        prop_assert_eq!(again.down(), outages.down());
         got.extend(rest);
         prop_assert_eq!(got, expected);
     }
@@ -113,7 +113,7 @@ fn another_law_of_down_times_keeps_the_up_times() {
     let other =
         Outages::new(3, "windsor", "a", 40, &churn("weibull[shape=0.7,mean=45 h]", "exponential[mean=9 h]"));
     let same_start: Vec<u32> =
-        (0..40).filter(|machine| base.away().contains(*machine) == other.away().contains(*machine)).collect();
+        (0..40).filter(|machine| base.down().contains(*machine) == other.down().contains(*machine)).collect();
     let (base, other) = (run(&mut base.clone(), end), run(&mut other.clone(), end));
     let mut compared = 0;
     for machine in same_start {
@@ -136,7 +136,7 @@ fn the_process_is_stationary_from_the_beginning() {
     for hours in [0_u64, 1, 3, 10, 30] {
         let end = Time::from_secs(3_600 * hours);
         turns += run(&mut outages, end).len() as f64;
-        let up = 1.0 - f64::from(outages.away().len()) / f64::from(machines);
+        let up = 1.0 - f64::from(outages.down().len()) / f64::from(machines);
         assert!((up - 0.75).abs() < 5.0 * error, "{up} after {hours} h");
         // Two changes per cycle of 8 h, from the first hour on.
         let expected = f64::from(machines) * hours as f64 * 2.0 / 8.0;
@@ -148,7 +148,7 @@ fn the_process_is_stationary_from_the_beginning() {
 fn a_machine_that_never_changes_is_no_event() {
     let churn = churn("lognormal[median=1000000 d,sigma=10]", "exponential[mean=1 s]");
     let mut outages = Outages::new(1, "s", "p", 50, &churn);
-    assert!(outages.away().is_empty());
+    assert!(outages.down().is_empty());
     assert_eq!(outages.next(), None);
     assert_eq!(outages.due(Time::NEVER), []);
 }
@@ -164,7 +164,7 @@ fn a_foreign_state_is_refused() {
 #[test]
 fn turns_are_golden() {
     let mut outages = Outages::new(7, "windsor", "default", 4, &usual());
-    assert_eq!(outages.away().to_string(), "");
+    assert_eq!(outages.down().to_string(), "");
     let turns = run(&mut outages, Time::from_secs(400_000));
     let shown: Vec<String> =
         turns.iter().map(|(time, machine, turn)| format!("{time} {machine} {turn:?}")).collect();
