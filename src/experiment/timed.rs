@@ -64,6 +64,8 @@ struct State {
     before: Mark,
     totals: Totals,
     taken: u64,
+    /// The content that the inner source has read: to the end of the batch.
+    content: u128,
 }
 
 impl Timed {
@@ -138,7 +140,8 @@ impl Source for Timed {
             (before, totals, self.taken)
         };
         let (position, content) = (before.position + taken, before.content);
-        let state = postcard::to_stdvec(&State { before, totals, taken }).ok()?;
+        let read = self.inner.mark()?.content;
+        let state = postcard::to_stdvec(&State { before, totals, taken, content: read }).ok()?;
         Some(Mark { position, content, state })
     }
 
@@ -159,6 +162,10 @@ impl Source for Timed {
             if state.taken > 0 {
                 self.fill();
             }
+        }
+        // The mark of the inner source is before the batch, so the jobs of the batch are compared here.
+        if state.taken > 0 && self.inner.mark().is_some_and(|mark| mark.content != state.content) {
+            return Err(fail("its jobs up to the mark are not those that were read when the mark was made"));
         }
         for _ in 0..state.taken {
             let taken = self.batch.pop_front();

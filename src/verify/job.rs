@@ -246,7 +246,10 @@ impl JobCheck<'_> {
         let (run, speed) = (u128::from(job.run.micros()), u128::from(spec.speed.units()));
         // A run is its work over the speed, rounded up to a microsecond.
         let slack = u128::from(platform.slack.micros());
-        let (least, most) = (run.saturating_sub(1 + slack) * speed, (run + slack) * speed);
+        // That of a job which a command ended is its work up to then, first rounded up to a microsecond at speed 1.
+        let rounded = if trace.commanded == Some(job.end) { u128::from(Rate::FULL.units()) } else { 0 };
+        let least = (run.saturating_sub(1 + slack) * speed).saturating_sub(rounded);
+        let most = (run + slack) * speed;
         let (done, rate, span) = trace.done_in(job.attempts);
         let checkpoints = |facts: &SiteFacts| facts.spec.churn.checkpoint.is_some();
         let (enough, too_much) =

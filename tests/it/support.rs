@@ -21,7 +21,9 @@ use proptest::prelude::ProptestConfig;
 pub(crate) fn cases(number: u32) -> ProptestConfig {
     let times =
         std::env::var("GRIDEMU_CASES").map_or(1, |times| times.parse().expect("GRIDEMU_CASES is a number"));
-    ProptestConfig::with_cases(number * times)
+    let plain = ProptestConfig::with_cases(number * times);
+    // More cases have more of those that are not tried.
+    ProptestConfig { max_global_rejects: plain.max_global_rejects * times, ..plain }
 }
 
 /// Factors by the hour, in thousandths.

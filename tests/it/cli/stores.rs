@@ -205,7 +205,7 @@ fn a_log_that_has_changed_is_told() {
     fs::write(folder.path().join("log.swf"), &log).unwrap();
     let (log_path, store) = (path("log.swf"), path("store"));
     let replay =
-        ["replay", &log_path, "--policy", "easy", "--checkpoint", &store, "--checkpoint-every", "5 ms"];
+        ["replay", &log_path, "--policy", "easy", "--checkpoint", &store, "--checkpoint-keep-at", "2 d"];
     gridemu(&replay).well();
     fs::remove_file(folder.path().join("store/finished")).unwrap();
     gridemu(&["resume", &store]).well();
