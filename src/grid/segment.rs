@@ -18,7 +18,7 @@
 //! these. A barrier costs one comparison per event then. Several such sites run one after the other, so there is no instant that could be a
 //! barrier for all of them, and asking for one is refused.
 
-use super::ending::{Verdict, is_minute};
+use super::ending::{Verdict, is_minute, next_minute};
 use super::halt::{Callers, Halt, instant_from};
 use super::moments::by_moments;
 use super::{Grid, GridError, Merge, Node, RecordsOnly, WindowOptions, Windows, drive, left};
@@ -97,7 +97,8 @@ impl Grid {
             if now != last || now.is_none() {
                 let over = match left(nodes).verdict(quiet) {
                     Verdict::GoOn => Time::NEVER,
-                    Verdict::Done(end) | Verdict::Stuck(end) => end,
+                    // The verdict is asked for at full minutes: not at one that had passed when this state came to be.
+                    Verdict::Done(end) | Verdict::Stuck(end) => end.max(last.map_or(Time::ZERO, next_minute)),
                 };
                 end = Stamp::at(until.map_or(over, |until| until.min(over)));
                 last = now;
