@@ -29,7 +29,8 @@ fn run(network: &NetworkSpec, begins: &[Begin], peeks: &[u64], mut change: Chang
     let mut links = Links::new(network);
     let mut steps: Vec<(u64, Option<&Begin>)> = peeks.iter().map(|at| (*at, None)).collect();
     steps.extend(begins.iter().map(|begin| (begin.at, Some(begin))));
-    steps.sort_by_key(|(at, begin)| (*at, begin.map(|begin| begin.id)));
+    // A transfer that takes no time arrives at the instant at which it begins: what arrives then is taken out together.
+    steps.sort_by_key(|(at, begin)| (*at, begin.map_or(u64::MAX, |begin| begin.id)));
     let mut all = Vec::new();
     let go_to = |links: &mut Links, now: Time| {
         let mut arrivals = Vec::new();
