@@ -382,6 +382,9 @@ impl Moments for Dispatcher {
             || self.resting.next().is_some()
             || !self.staging.is_empty()
             || self.again.is_some();
-        Quiescence { done: self.done, last: self.last, self_active, ..Quiescence::default() }
+        // A job that had been recalled is in a message for a while after it has been dispatched.
+        let slowest = self.latency.iter().copied().max().unwrap_or_default();
+        let landing = if self.spec.overhead.is_zero() { Time::ZERO } else { self.busy_until + slowest };
+        Quiescence { done: self.done, last: self.last, landing, self_active, ..Quiescence::default() }
     }
 }

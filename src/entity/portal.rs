@@ -139,6 +139,6 @@ impl Moments for Portal {
     fn quiescence(&self) -> Quiescence {
         let State { admitted, last, .. } = self.state;
         let more = self.next.is_some();
-        Quiescence { admitted, done: 0, more, last, self_active: more, churn_pending: false }
+        Quiescence { admitted, more, last, self_active: more, ..Quiescence::default() }
     }
 }

@@ -18,6 +18,8 @@ pub struct Quiescence {
     /// When a job was last admitted, started, ended or moved, or when a cause of such events last ceased: an end of
     /// the run derived from this is never in the past.
     pub last: Time,
+    /// When the last job that was sent from here, and counts as moving in no other way, reaches its site.
+    pub landing: Time,
     /// Whether an event to come here may move a job: an end, an arrival, a return, a wake.
     pub self_active: bool,
     /// Whether machines may still go down or come up here.

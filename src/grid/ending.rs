@@ -7,7 +7,8 @@
 //! - Jobs are left, none is to come, and no entity reports an event of its own that will move one: [`Verdict::Stuck`] after the time in
 //!   which news can reach every entity (twice the monitoring interval and ten times the largest latency), or after 365 days while machines
 //!   may still come or leave, or while a caller may still give commands. If a job moves before, the verdict no longer holds. A job that the
-//!   broker recalls and assigns again has not moved.
+//!   broker recalls and assigns again has not moved, but its last dispatch is waited for until it has reached its site, for 365 days at
+//!   most.
 //! - The verdict is asked for at full minutes only, when all entities have passed the minute. So the accounts of all sites are
 //!   closed at one instant, which depends on what happened and not on the windows in which it was computed.
 //!
@@ -53,6 +54,7 @@ impl Quiescence {
             done: sum.done + one.done,
             more: sum.more | one.more,
             last: sum.last.max(one.last),
+            landing: sum.landing.max(one.landing),
             self_active: sum.self_active | one.self_active,
             churn_pending: sum.churn_pending | one.churn_pending,
         })
@@ -80,7 +82,10 @@ impl Quiescence {
         } else if self.more || self.self_active {
             Verdict::GoOn
         } else {
-            Verdict::Stuck(next_minute(self.last + if self.churn_pending { PATIENCE } else { quiet }))
+            // A job that is taken back and sent out for ever is not waited for for ever.
+            let landing = self.landing.min(self.last + PATIENCE);
+            let quiet = self.last + if self.churn_pending { PATIENCE } else { quiet };
+            Verdict::Stuck(next_minute(quiet.max(landing)))
         }
     }
 }

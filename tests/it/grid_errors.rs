@@ -10,7 +10,7 @@ use gridemu::model::{
     Record, RejectReason, Replan, SiteId, WorkloadId,
 };
 use gridemu::runtime::{RuntimeError, RuntimeOptions, run_grid};
-use gridemu::units::Time;
+use gridemu::units::{Span, Time};
 use gridemu::workload::{Jobs, Mark, Source, SourceError};
 
 use crate::grid::{build, jobs_of, plain};
@@ -248,4 +248,26 @@ fn a_job_that_is_taken_back_for_ever_does_not_keep_the_run_alive() {
     let error = build(&spec, vec![job(1, 20, 4, 10)]).run(&mut records).expect_err("it is stuck");
     assert!(matches!(error, GridError::Stuck { total: 1, .. }), "{error}");
     assert_eq!(jobs_of(&records)[0].outcome, Outcome::Unfinished);
+}
+
+/// A job of 4 processors waits at a site that has 2 left. Another site joins at 4000, the last churn of all. The broker recalls the job
+/// (the report takes 50, the recall 100, the dispatch 1030) and it is on its way from 5180 to 5230, over a full minute and long after
+/// the 520 in which news reaches everyone: the run goes on.
+#[test]
+fn a_recalled_job_on_its_way_keeps_the_run_alive() {
+    let mut spec = plain(&[4, 4], "mct[absent=queue]", 50, 10);
+    let broker = spec.broker.as_mut().expect("a broker");
+    (broker.replan, broker.recall_queued, broker.overhead) = (Replan::OnChurn, true, Span::from_secs(1030));
+    let leave = ChurnAct::Leave(Machines { partition: PartitionId(0), which: ProcSet::range(0, 1) });
+    spec.sites[0].churn.script = vec![PlannedChurn { at: Time::from_secs(10), act: leave }];
+    spec.sites[1].churn.script = [(10, ChurnAct::LeaveSite), (4000, ChurnAct::JoinSite)]
+        .map(|(at, act)| PlannedChurn { at: Time::from_secs(at), act })
+        .to_vec();
+    let mut records: Vec<Record> = Vec::new();
+    build(&spec, vec![job(1, 1500, 4, 10)]).run(&mut records).expect("it is not stuck");
+    let job = jobs_of(&records)[0];
+    assert_eq!(
+        (job.outcome, job.site, job.start),
+        (Outcome::Completed, SiteId(1), Some(Time::from_secs(5230)))
+    );
 }
