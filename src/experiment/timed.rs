@@ -64,7 +64,7 @@ struct State {
     before: Mark,
     totals: Totals,
     taken: u64,
-    /// The content that the inner source has read: to the end of the batch.
+    /// The content that the inner source has read, to the end of the batch; 0 if no job of it is taken.
     content: u128,
 }
 
@@ -140,7 +140,8 @@ impl Source for Timed {
             (before, totals, self.taken)
         };
         let (position, content) = (before.position + taken, before.content);
-        let read = self.inner.mark()?.content;
+        // None of the batch is taken before the first job, and then whether it has been read does not matter.
+        let read = if taken == 0 { 0 } else { self.inner.mark()?.content };
         let state = postcard::to_stdvec(&State { before, totals, taken, content: read }).ok()?;
         Some(Mark { position, content, state })
     }
