@@ -140,7 +140,7 @@ mod tests {
 
     /// Blocks for longer than the patience.
     fn stand_still() -> Result<(), String> {
-        std::thread::sleep(8 * SHORT);
+        std::thread::sleep(25 * SHORT);
         Ok(())
     }
 

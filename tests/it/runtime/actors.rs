@@ -179,16 +179,16 @@ fn a_paced_run_keeps_up_with_the_wall_clock() {
         toy = toy.does(Stamp::at(Time::from_secs(second)), false, 0);
     }
     let groups = [Group { members: 1, latency: Span::MAX }];
-    // From the tenth second on, 20 virtual seconds per second; patience is shorter than the run.
-    let patience = Duration::from_millis(700);
-    let options = RuntimeOptions { pace: Some(20.0), begin: Time::from_secs(9), patience, ..threads(1) };
+    // From the tenth second on, 10 virtual seconds per second; patience is shorter than the longest wait, of 2.7 s.
+    let patience = Duration::from_secs(2);
+    let options = RuntimeOptions { pace: Some(10.0), begin: Time::from_secs(9), patience, ..threads(1) };
     let (began, mut seen) = (std::time::Instant::now(), Watched(Vec::new()));
     let ended = run(vec![toy], &groups, options, &mut Merge::new(1), &mut seen);
     assert_eq!(ended.result, Ok(()));
     assert!(!seen.0.is_empty());
     for (time, then) in seen.0 {
         // Never more than a window early; how late it can be is the machine's affair.
-        let due = Duration::from_secs_f64((time.as_secs_f64() - 9.0) / 20.0);
+        let due = Duration::from_secs_f64((time.as_secs_f64() - 9.0) / 10.0);
         let found = then - began;
         assert!(
             found + Duration::from_millis(60) >= due,
