@@ -150,7 +150,10 @@ impl Grid {
         let mut sites =
             build_sites(spec.sites.iter().cloned().zip(sources).collect(), spec.seed, &policies.local)?;
         let Some(broker) = &spec.broker else {
-            let grid = Self::of(sites, Vec::new(), Span::ZERO, described);
+            let mut grid = Self::of(sites, Vec::new(), Span::ZERO, described);
+            if grid.sites > 1 {
+                grid.account_from_the_beginning();
+            }
             return if portal.is_some() { Err(GridError::NoBroker) } else { Ok(grid) };
         };
         let portal = portal.unwrap_or_else(|| Box::new(Jobs::new(Vec::new())));
@@ -159,8 +162,13 @@ impl Grid {
         // News reaches every entity within a report and a few messages there and back.
         let quiet = broker.monitoring_interval * 2 + slowest * 10;
         let mut grid = Self::of(sites, center.into(), quiet, described);
-        grid.nodes.iter_mut().filter_map(Node::site_mut).for_each(Site::account_from_the_beginning);
+        grid.account_from_the_beginning();
         Ok(grid)
+    }
+
+    /// Makes the accounts of all sites cover the same time, from now to the end of the run.
+    fn account_from_the_beginning(&mut self) {
+        self.nodes.iter_mut().filter_map(Node::site_mut).for_each(Site::account_from_the_beginning);
     }
 
     fn of(sites: Vec<Site>, center: Vec<Node>, quiet: Span, described: u128) -> Self {
@@ -336,9 +344,9 @@ impl Grid {
         GridError::stuck(at, waiters, self.sites().any(Site::has_users))
     }
 
-    /// Whether the grid is a single site, or sites that exchange no messages, without churn: each can then run, and end, on its own.
+    /// Whether the grid is a single site without churn, which can run, and end, on its own.
     fn is_simple(&self) -> bool {
-        self.sites == self.nodes.len() && !self.sites().any(Site::churns)
+        self.nodes.len() == 1 && !self.sites().any(Site::churns)
     }
 }
 

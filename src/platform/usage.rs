@@ -15,9 +15,9 @@ pub type ProcTime = u128;
 /// `processors × (to − from)`, exactly.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
-    /// The beginning of the account: the first submission.
+    /// The beginning of the account: of a single site its first submission, otherwise that of the run.
     pub from: Time,
-    /// The end of the account: the last end.
+    /// The end of the account: of a single site its last end, otherwise that of the run.
     pub to: Time,
     /// The number of processors of the partition.
     pub processors: u32,

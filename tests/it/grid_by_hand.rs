@@ -1,12 +1,13 @@
 //! Hand-worked cases of grids; comments contain the arithmetic.
 
-use gridemu::grid::Grid;
+use gridemu::grid::{Grid, Policies};
 use gridemu::model::{
     ChurnAct, EventCause, EventKind, EventRecord, FailureAction, GridContext, GridSpec, Job, Machines,
     Outcome, PartitionId, Payer, PlannedChurn, ProcSet, Record, RejectReason, SegmentRecord, SiteId,
 };
 use gridemu::platform::Usage;
 use gridemu::units::{Bandwidth, Bytes, Energy, Money, Power, Price, Span, Time};
+use gridemu::workload::{Jobs, Source};
 
 use crate::grid::{build, jobs_of, plain};
 use crate::support::job;
@@ -119,6 +120,26 @@ fn a_job_is_given_back_when_its_site_leaves_and_completes_elsewhere() {
         assert_eq!(usage.down, 4 * 139 * Usage::PROC_SECOND);
         assert_eq!(usage.idle(), (4 * 41 - 80) * Usage::PROC_SECOND);
         let joules = 80 * 30 + (4 * 41 - 80) * 10;
+        assert_eq!(usage.meter, Energy::from_nanojoules(joules * 1_000_000_000));
+    }
+}
+
+/// Two sites without a broker, one job each, far apart: both are accounted from 0 to the full minute after the last end of all.
+#[test]
+fn sites_without_a_broker_are_accounted_over_the_same_time() {
+    let mut spec = plain(&[4, 2], "mct", 1, 10);
+    spec.broker = None;
+    priced(&mut spec, 0, 1);
+    priced(&mut spec, 1, 1);
+    let source = |job| Some(Box::new(Jobs::new(vec![job])) as Box<dyn Source>);
+    let sources = vec![source(job(1, 0, 4, 100)), source(job(2, 10_000, 2, 50))];
+    let mut grid = Grid::build(&spec, sources, None, &Policies::standard()).expect("a grid");
+    grid.run(&mut Vec::new()).expect("it runs");
+    assert_eq!(grid.now(), at(10_080));
+    // 4 × (100 × 30 J + 9980 × 10 J), and 2 × (50 × 30 J + 10030 × 10 J).
+    for (site, joules) in [(0, 411_200), (1, 203_600)] {
+        let usage = grid.site(SiteId(site)).unwrap().partitions()[0].usage();
+        assert_eq!((usage.from, usage.to), (at(0), at(10_080)));
         assert_eq!(usage.meter, Energy::from_nanojoules(joules * 1_000_000_000));
     }
 }
