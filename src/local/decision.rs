@@ -67,7 +67,7 @@ pub enum Rule {
     Plan {
         /// Waiting jobs, by the start of their reservations.
         starts: Vec<(JobKey, Time)>,
-        /// How reservations move up when a job ends early.
+        /// How reservations move up when a job ends.
         compress: Compress,
     },
     /// The pass starts the set of jobs that fills the free processors best.

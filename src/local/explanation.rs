@@ -127,7 +127,7 @@ pub enum Why {
     Kept {
         /// When its reservation begins.
         start: Time,
-        /// How reservations move up when a job ends early.
+        /// How reservations move up when a job ends.
         compress: Compress,
     },
     /// Its requested start has come, but the first job of the queue has been skipped as often as it may be and goes before it.

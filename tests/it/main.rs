@@ -2,6 +2,7 @@
 
 mod archive_batsim;
 mod archive_census;
+mod archive_conservative;
 mod archive_published;
 mod archive_swf;
 mod booking;

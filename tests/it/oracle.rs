@@ -298,7 +298,7 @@ impl<'a> World<'a> {
                 if let Which::Conservative(how) = which {
                     // Also: if it was overdue, what was planned behind it can come now.
                     self.replan_if_loose(now);
-                    if over.iter().any(|job| self.planned_end(*job) > now) {
+                    if !over.is_empty() {
                         self.compress(how, now);
                     }
                 }
@@ -353,9 +353,7 @@ impl<'a> World<'a> {
                     (Event::Submission(job), _) => self.waiting.push(job),
                     (Event::Termination(job), _) => {
                         self.running.retain(|other| *other != job);
-                        if let Which::Conservative(how) = which
-                            && self.planned_end(job) > now
-                        {
+                        if let Which::Conservative(how) = which {
                             self.compress_event(how, now);
                         }
                     }

@@ -18,7 +18,7 @@ const COMPRESS: ParamInfo = ParamInfo {
     key: "compress",
     values: "submission, start or none",
     default: "submission",
-    doc: "order in which reservations move up when a job ends early: of submission, of reserved start (Kettimuthu), or not at all",
+    doc: "order in which reservations move up when a job ends: of submission, of reserved start (Kettimuthu), or not at all",
 };
 
 pub(super) fn info() -> PolicyInfo {
@@ -27,7 +27,7 @@ pub(super) fn info() -> PolicyInfo {
         let compress = named.take_choice(COMPRESS.key, &words)?.unwrap_or_default();
         Ok((Box::new(Conservative::new(compress)), ABLE))
     })
-    .doc("Conservative backfilling: gives every job a reservation at the earliest time that delays no earlier reservation; when a job ends early, reservations move up.")
+    .doc("Conservative backfilling: gives every job a reservation at the earliest time that delays no earlier reservation; when a job ends, reservations move up.")
     .source("Mu'alem and Feitelson 2001; Kettimuthu 2003, section 2.1.1")
     .params(&[COMPRESS])
 }
@@ -38,8 +38,11 @@ pub(super) fn info() -> PolicyInfo {
 pub struct Conservative {
     compress: Compress,
     plan: Plan,
-    /// Whether processors became free earlier than planned since the last pass.
+    /// Whether reservations are to move up before the next pass: a job has ended, or a waiting job has left.
     room: bool,
+    /// Whether no reservation can move up: nothing has become free since none of them could. Not saved, since the search that it
+    /// spares finds nothing.
+    settled: bool,
     /// Whether the plan is invalid: the book or the machines changed, or a job overran.
     stale: bool,
     /// The reservations of the book that the plan includes.
@@ -80,7 +83,7 @@ struct Saved {
 impl Conservative {
     /// Conservative backfilling with this kind of compression.
     pub fn new(compress: Compress) -> Self {
-        Self { compress, plan: Plan::default(), room: false, stale: true, book: Vec::new() }
+        Self { compress, plan: Plan::default(), room: false, settled: false, stale: true, book: Vec::new() }
     }
 
     /// When a waiting job starts at the latest.
@@ -101,7 +104,8 @@ impl Conservative {
         if self.stale || overdue {
             self.replan(view);
             self.stale = overdue;
-            self.room = false;
+            // Each job was given the earliest start among those planned before it.
+            (self.room, self.settled) = (false, true);
         } else if std::mem::take(&mut self.room) {
             self.compress(view.now());
         }
@@ -111,15 +115,17 @@ impl Conservative {
         overdue
     }
 
-    /// Moves reservations up to processors that became free.
+    /// Moves reservations up, each to the earliest time given all others. One that moves may make room for those before it, which
+    /// move with the next end.
     fn compress(&mut self, now: Time) {
         let order: Vec<u64> = match self.compress {
             Compress::None => return,
             Compress::Submission => self.plan.starts.keys().copied().collect(),
             Compress::Start => self.plan.by_start.keys().map(|(_, seq)| *seq).collect(),
         };
+        self.settled = true;
         for seq in order {
-            self.plan.move_up(seq, now);
+            self.settled &= !self.plan.move_up(seq, now);
         }
     }
 
@@ -131,7 +137,7 @@ impl Conservative {
             Some(profile) if !self.stale && from > now => {
                 if end < from {
                     profile.release(end, from, job.held());
-                    self.room = true;
+                    (self.room, self.settled) = (true, false);
                 } else if profile.fits(from, end.since(from), job.held()) {
                     profile.reserve(from, end, job.held());
                 } else {
@@ -188,16 +194,19 @@ impl Plan {
         Some(planned)
     }
 
-    fn move_up(&mut self, seq: u64, now: Time) {
-        let (Some(profile), Some(planned)) = (&mut self.profile, self.starts.get_mut(&seq)) else { return };
+    /// True if the job has found an earlier start.
+    fn move_up(&mut self, seq: u64, now: Time) -> bool {
+        let (Some(profile), Some(planned)) = (&mut self.profile, self.starts.get_mut(&seq)) else {
+            return false;
+        };
         let earlier = profile.earliest_before(now, planned.start, planned.estimate, planned.procs);
-        if let Some(start) = earlier {
-            profile.release(planned.start, planned.start + planned.estimate, planned.procs);
-            profile.reserve(start, start + planned.estimate, planned.procs);
-            self.by_start.remove(&(planned.start, seq));
-            self.by_start.insert((start, seq), planned.job);
-            planned.start = start;
-        }
+        let Some(start) = earlier else { return false };
+        profile.release(planned.start, planned.start + planned.estimate, planned.procs);
+        profile.reserve(start, start + planned.estimate, planned.procs);
+        self.by_start.remove(&(planned.start, seq));
+        self.by_start.insert((start, seq), planned.job);
+        planned.start = start;
+        true
     }
 }
 
@@ -217,7 +226,7 @@ impl LocalPolicy for Conservative {
                     if let Some(profile) = &mut self.plan.profile {
                         profile.release(gone.start, gone.start + gone.estimate, gone.procs);
                     }
-                    self.room = true;
+                    (self.room, self.settled) = (true, false);
                 }
             }
             Change::Ended(job) => {
@@ -227,8 +236,9 @@ impl LocalPolicy for Conservative {
                 if let Some(profile) = self.plan.profile.as_mut().filter(|_| end > now) {
                     profile.advance(now);
                     profile.release(now, end, live.held());
-                    self.room = true;
+                    self.settled = false;
                 }
+                self.room |= !self.settled;
             }
             // Reservations that begin or end at their time are already in the plan.
             Change::Reserved => {

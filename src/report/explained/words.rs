@@ -57,7 +57,7 @@ pub fn rule(of: &Explanation) -> String {
             are(*left, "left")
         ),
         Why::Kept { start, compress } => format!(
-            "its reservation stays at {} although there is room before: reservations move up only when a job ends early, {}",
+            "its reservation stays at {} although there is room before: reservations move up only when a job ends, {}",
             Clock(*start),
             match compress {
                 Compress::Submission => "each once, in order of submission",
