@@ -344,9 +344,11 @@ impl Grid {
         GridError::stuck(at, waiters, self.sites().any(Site::has_users))
     }
 
-    /// Whether the grid is a single site without churn, which can run, and end, on its own.
+    /// Whether the grid is a single site, or sites that exchange no messages and have accounts of their own, without churn: each can
+    /// then run, and end, on its own.
     fn is_simple(&self) -> bool {
-        self.nodes.len() == 1 && !self.sites().any(Site::churns)
+        self.sites == self.nodes.len()
+            && !self.sites().any(|site| site.churns() || site.is_accounted_with_the_run())
     }
 }
 

@@ -279,6 +279,11 @@ impl Site {
         self.partitions.iter_mut().for_each(|partition| partition.open_account(now));
     }
 
+    /// Whether its accounts begin and end with the run.
+    pub(crate) fn is_accounted_with_the_run(&self) -> bool {
+        self.whole_run
+    }
+
     /// Whether it has a workload of its own.
     pub(crate) fn has_users(&self) -> bool {
         self.source.source.is_some()

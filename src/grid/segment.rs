@@ -208,7 +208,8 @@ impl Grid {
         if over || passed >= end || nothing { RunSegment::Over } else { RunSegment::Barrier(passed.time) }
     }
 
-    /// A segment of [`Grid::run`] for a single site without churn: without windows. It can stop at the barrier `cut`, or be halted. After
+    /// A segment of [`Grid::run`] for sites that exchange no messages and have no churn: without windows, and without order among the
+    /// sites. A single site can stop at the barrier `cut`, or be halted; several sites run to the end, one after the other. After
     /// [`RunSegment::Over`] call [`Grid::finish_single`].
     ///
     /// # Errors
@@ -219,7 +220,7 @@ impl Grid {
         halt: Option<&Halt>,
         sink: &mut dyn RecordSink,
     ) -> Result<RunSegment, GridError> {
-        if !self.is_simple() {
+        if !self.is_simple() || (self.sites > 1 && (cut.is_some() || halt.is_some())) {
             return Err(GridError::NotSingle);
         }
         let cut = cut.map_or(Stamp::END, |cut| Stamp::at(cut.max(instant_from(self.passed))));
@@ -228,8 +229,8 @@ impl Grid {
         Ok(RunSegment::Barrier(cut.time))
     }
 
-    /// The loop of a single site: handles everything before `end`, or before the first instant after `halt` is requested. Returns the
-    /// moment before which everything has happened, if more is to come.
+    /// The loop of a single site: handles everything before `end`, or before the first instant after `halt` is requested. Several sites
+    /// run one after the other. Returns the moment before which everything has happened, if more is to come.
     pub(super) fn alone(
         &mut self,
         mut end: Stamp,

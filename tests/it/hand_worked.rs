@@ -99,21 +99,24 @@ fn two_orders() -> Vec<Job> {
         job(5, 0, 2, 50),               // the other two until 50
         job(2, 1, 4, 10),               // all: promised 100 to 110
         job(3, 2, 2, 45),               // promised 50 to 95, before job 2
+        job(4, 21, 4, 10),              // all, when the others have been moved
     ]
 }
 
 #[test]
 fn submission_and_start_order_compress_differently() {
     // Job 1 ends at 20. In order of submission job 2 goes first: all four are free at 50, but from 50 to 95 job 3 holds
-    // two, so it stays where all are free again, at 95. Then job 3 (45 s) moves to 20, until 65.
-    // Order of start: job 3 moves first, to 20 until 65, and then job 2 to 65.
+    // two, so it moves to where all are free again, to 95. Then job 3 (45 s) moves to 20, until 65. Job 4 is promised 65 to 75.
+    // At 50 job 5 ends, when it was expected to, and job 2 moves again, behind job 4.
+    // Order of start: job 3 moves first, to 20 until 65, and then job 2 to 65; job 4 comes behind it.
+    // None: from 95 to 100 all are free, too short for job 4, which comes behind job 2.
     let start_of = |compress: &str| {
         let ran = lawful(&site(4, &format!("conservative[compress={compress}]")), &two_orders());
-        (ran.times(2).0, ran.times(3).0)
+        [2, 3, 4].map(|job| ran.times(job).0)
     };
-    assert_eq!(start_of("start"), (65, 20));
-    assert_eq!(start_of("submission"), (95, 20));
-    assert_eq!(start_of("none"), (100, 50));
+    assert_eq!(start_of("start"), [65, 20, 75]);
+    assert_eq!(start_of("submission"), [75, 20, 65]);
+    assert_eq!(start_of("none"), [100, 50, 110]);
 }
 
 #[test]
