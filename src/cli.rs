@@ -98,7 +98,7 @@ pub fn main_with(policies: Policies) -> ExitCode {
         Command::Replay(args) => replay::run(*args, &policies),
         Command::Resume(args) => resume::run(&args, &policies),
         Command::Fork(args) => fork::run(*args, &policies),
-        Command::Compare(args) => compare::run(args),
+        Command::Compare(args) => compare::run(args, &policies),
         Command::Reproduce(args) => reproduce::run(&args, &policies),
         Command::Snapshots(args) => snapshots::run(&args, &policies),
         Command::Campaign(args) => campaign::run(&args, &policies),

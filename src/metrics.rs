@@ -23,6 +23,7 @@ mod spans;
 mod summary;
 #[cfg(test)]
 pub(crate) mod tests;
+mod unended;
 mod waits;
 mod window;
 
@@ -43,5 +44,6 @@ pub use recovery::{Loss, Recovery, RecoveryRule, RecoverySummary};
 pub use run::{OfferedLoad, SingleSite, Times};
 pub use spans::{AgeSummary, Ages, SpanSummary};
 pub use summary::{ClassMeasures, DifferentDefinitions, Measures, Outcomes, Summary};
+pub use unended::ToTheEnd;
 pub use waits::{RecordedWaits, WaitComparison};
 pub use window::Window;

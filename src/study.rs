@@ -21,11 +21,12 @@ mod table;
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub use compare::{Comparison, compare};
+pub use compare::{Comparison, compare, compare_campaign};
 pub use comparison::CompareOptions;
 pub use csv::StudyError;
-pub use measure::{Better, MeasureInfo, nearest_measure, stands_for};
-pub use open::{is_study, read_study, study_note};
+pub use measure::{Better, JOB_MEASURES, MeasureInfo, nearest_measure, stands_for};
+pub(crate) use measure::{charged, word_of};
+pub use open::{is_campaign_file, is_study, read_study, study_note};
 #[cfg(feature = "parquet")]
 pub use parquet::write_parquet;
 pub use points::StudyPoint;

@@ -10,15 +10,17 @@ use super::check::SetArgs;
 use super::{progress, say, say_json, signals, talk};
 use crate::experiment::{Progress, RunError};
 use crate::grid::Policies;
-use crate::report::{measure_list, study_list, study_table};
-use crate::study::StudyTable;
+use crate::model::did_you_mean;
+use crate::report::{measure_list, measure_overview, study_list, study_table};
 use crate::study::campaign::{Campaign, CampaignOptions, CampaignRan, Shard};
+use crate::study::{MeasureInfo, StudyTable, nearest_measure};
 
 const EXAMPLES: &str = "\
 Examples:
   gridemu campaign configs/campaigns/backfilling.toml
   gridemu campaign configs/campaigns/backfilling.toml --list
   gridemu campaign configs/campaigns/backfilling.toml --list-measures
+  gridemu campaign configs/campaigns/backfilling.toml --list-measures 'site.*.mean_*'
   gridemu campaign configs/campaigns/backfilling.toml --out results.csv --folders runs
   gridemu campaign configs/campaigns/backfilling.toml --shard 1/2 --store part-1
   gridemu campaign configs/campaigns/backfilling.toml --merge part-1 part-2
@@ -66,9 +68,10 @@ pub(super) struct Args {
     #[arg(long, visible_alias = "dry-run", conflicts_with = "merge")]
     list: bool,
 
-    /// List the measures that `measures` can name; runs nothing
-    #[arg(long, conflicts_with_all = ["merge", "list", "shard", "out", "folders"])]
-    list_measures: bool,
+    /// List the measures that `measures` can name, or those with PATTERN in their names or descriptions (`*` for any name); runs
+    /// nothing
+    #[arg(long, value_name = "PATTERN", num_args = 0..=1, conflicts_with_all = ["merge", "list", "shard", "out", "folders"])]
+    list_measures: Option<Option<String>>,
 
     /// Print the table of all runs as JSON
     #[arg(long)]
@@ -79,9 +82,9 @@ pub(super) fn run(args: &Args, policies: &Policies) -> Result<(), RunError> {
     if let Some(out) = &args.out {
         check_out(out)?;
     }
-    if args.list_measures {
+    if let Some(pattern) = &args.list_measures {
         let found = Campaign::measures_of(&args.campaign, &args.sets.overrides(), policies)?;
-        return if args.json { say_json(&found) } else { say(&measure_list(&found)) };
+        return list_measures(found, pattern.as_deref(), args.json);
     }
     let campaign = Campaign::load(&args.campaign, &args.sets.overrides(), policies)?;
     let store = args.store.clone().unwrap_or_else(|| default_store(campaign.name(), args.shard));
@@ -98,9 +101,7 @@ pub(super) fn run(args: &Args, policies: &Policies) -> Result<(), RunError> {
         ..CampaignOptions::new(store)
     };
     let ran = if args.merge.is_empty() {
-        signals::stop_campaign(&options.control);
-        let progress = Progress::default();
-        progress::shown(campaign.name(), &progress, || campaign.run(&options, &progress))?
+        carry_out(&campaign, &options)?
     } else {
         let merged = campaign.merge(&args.merge, &options)?;
         talk(&merged.line());
@@ -118,8 +119,31 @@ pub(super) fn run(args: &Args, policies: &Policies) -> Result<(), RunError> {
     failed(&ran)
 }
 
+/// Lists measures: all of them, or those that match a pattern.
+fn list_measures(all: Vec<MeasureInfo>, pattern: Option<&str>, json: bool) -> Result<(), RunError> {
+    let matches = |info: &MeasureInfo| pattern.is_none_or(|pattern| info.matches(pattern));
+    let (found, others): (Vec<_>, Vec<_>) = all.into_iter().partition(matches);
+    if let (Some(pattern), []) = (pattern, &found[..]) {
+        let near = did_you_mean(nearest_measure(pattern, others.iter().map(|info| info.id.as_str())));
+        return Err(RunError::request(format!("no measure matches `{pattern}`{near}"))
+            .with_hint("`--list-measures` alone lists all of them; `*` stands for any name"));
+    }
+    match (json, pattern) {
+        (true, _) => say_json(&found),
+        (_, Some(_)) => say(&measure_list(&found)),
+        (_, None) => say(&measure_overview(&found)),
+    }
+}
+
+/// Carries out the runs that have no result yet, with their progress on the terminal.
+pub(super) fn carry_out(campaign: &Campaign, options: &CampaignOptions) -> Result<CampaignRan, RunError> {
+    signals::stop_campaign(&options.control);
+    let progress = Progress::default();
+    progress::shown(campaign.name(), &progress, || campaign.run(options, &progress))
+}
+
 /// Default store of the results, in the working directory.
-fn default_store(name: &str, shard: Option<Shard>) -> PathBuf {
+pub(super) fn default_store(name: &str, shard: Option<Shard>) -> PathBuf {
     let part = shard.map(|shard| format!("-{}", shard.to_string().replace('/', "-of-"))).unwrap_or_default();
     PathBuf::from(format!("{name}.campaign{part}"))
 }

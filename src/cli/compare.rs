@@ -4,11 +4,15 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, ValueEnum};
 
+use super::campaign::{carry_out, default_store};
+use super::check::SetArgs;
 use super::{say, say_json, talk};
 use crate::experiment::RunError;
+use crate::grid::Policies;
 use crate::report::{runs_contrasts, study_contrasts};
+use crate::study::campaign::{Campaign, CampaignOptions};
 use crate::study::comparison::Charge;
-use crate::study::{CompareOptions, Comparison, compare, study_note};
+use crate::study::{CompareOptions, Comparison, compare, compare_campaign, is_campaign_file, study_note};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -16,20 +20,21 @@ Examples:
   gridemu compare two                                    two runs of one log, job by job
   gridemu compare before after --charge leave-out        two folders of `gridemu run --out`
   gridemu compare results.csv --by policy --where load=0.7 --baseline easy
-  gridemu compare results.csv --measure mean_wait --json";
+  gridemu compare results.csv --measure mean_wait --json
+  gridemu compare configs/campaigns/backfilling.toml     does what is missing of a campaign, and compares";
 
 #[derive(Debug, ClapArgs)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// Folders of runs, the first of them the baseline; or a campaign (its store or table)
-    #[arg(value_name = "FOLDER|TABLE", required = true)]
+    /// Folders of runs, the first of them the baseline; or a campaign (its file, store or table)
+    #[arg(value_name = "FOLDER|CAMPAIGN", required = true)]
     paths: Vec<PathBuf>,
 
     /// For a campaign: the axis to compare [default: the only one, or `policy`]
     #[arg(long, value_name = "AXIS")]
     by: Option<String>,
 
-    /// The baseline: a label on the axis, or the name of a folder [default: the first]
+    /// The baseline: a label on the axis, or the name of a folder [default: `baseline` of the campaign, or the first]
     #[arg(long, value_name = "NAME")]
     baseline: Option<String>,
 
@@ -41,9 +46,24 @@ pub(super) struct Args {
     #[arg(long = "measure", value_name = "MEASURE")]
     measures: Vec<String>,
 
-    /// How to count jobs with different outcomes on the two sides; without it, there is no verdict where there are such jobs
+    /// How to count jobs with different outcomes on the two sides; without it, there is no verdict where more than `--tolerance` have
     #[arg(long, value_enum, value_name = "HOW")]
     charge: Option<ChargeArg>,
+
+    /// How many jobs of a pair may have different outcomes, in percent; the effect is then shown without and with them
+    #[arg(long, value_name = "PERCENT", default_value = "1", value_parser = share, conflicts_with = "charge")]
+    tolerance: f64,
+
+    /// Compare unstable runs (whose backlog grows) like others: each run is a whole piece of work
+    #[arg(long)]
+    finite: bool,
+
+    /// For the file of a campaign: the folder of its results [default: NAME.campaign]
+    #[arg(long, value_name = "DIR")]
+    store: Option<PathBuf>,
+
+    #[command(flatten)]
+    sets: SetArgs,
 
     /// Level of the intervals, in percent
     #[arg(long, value_name = "PERCENT", default_value = "95", value_parser = percent)]
@@ -81,7 +101,13 @@ fn percent(text: &str) -> Result<f64, String> {
     if percent > 0.0 && percent < 100.0 { Ok(percent / 100.0) } else { Err("between 0 and 100".to_owned()) }
 }
 
-pub(super) fn run(args: Args) -> Result<(), RunError> {
+fn share(text: &str) -> Result<f64, String> {
+    let percent: f64 = text.parse().map_err(|_| "this is not a number")?;
+    if (0.0..=100.0).contains(&percent) { Ok(percent / 100.0) } else { Err("from 0 to 100".to_owned()) }
+}
+
+pub(super) fn run(args: Args, policies: &Policies) -> Result<(), RunError> {
+    let sets = args.sets.overrides();
     let charge = args.charge.map(|charge| match charge {
         ChargeArg::LeaveOut => Charge::LeaveOut,
         ChargeArg::ToTheEnd => Charge::ToTheEnd,
@@ -92,11 +118,26 @@ pub(super) fn run(args: Args) -> Result<(), RunError> {
         only: args.only,
         measures: args.measures,
         charge,
+        tolerance: args.tolerance,
+        finite: args.finite,
         level: args.level,
         top: args.top,
         seed: args.seed,
     };
-    let found = compare(&args.paths, &options)?;
+    let found = match &args.paths[..] {
+        [file] if is_campaign_file(file) => {
+            let campaign = Campaign::load(file, &sets, policies)?;
+            let store = args.store.unwrap_or_else(|| default_store(campaign.name(), None));
+            let ran = carry_out(&campaign, &CampaignOptions::new(store.clone()))?;
+            talk(&format!("{}: {}, {} done now", file.display(), campaign.line(), ran.ran));
+            compare_campaign(campaign, &store, &options)?
+        }
+        _ if args.store.is_some() || !sets.is_empty() => {
+            return Err(RunError::request("`--store` and `--set` are for the file of a campaign")
+                .with_hint("give that file, such as `gridemu compare configs/campaigns/backfilling.toml`"));
+        }
+        paths => compare(paths, &options)?,
+    };
     if let [only] = &args.paths[..]
         && let Some(note) = study_note(only)
     {

@@ -9,6 +9,7 @@ use super::{
 };
 use crate::model::{BrokerSpec, Origin, Payer, Replan, SiteId, SiteSpec};
 use crate::platform::Usage;
+use crate::units::Time;
 
 /// Facts that only the run itself knows.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -189,8 +190,9 @@ impl GridSummary {
     ) -> Self {
         let (groups, window) = (&measures.groups, measures.window);
         let whole = groups.classed();
-        let all = whole.whole();
-        let mut sums = Sums { groups, known: vec![(groups.filled(None, None), all.clone())] };
+        let end = groups.span.map(|(_, last)| last);
+        let all = whole.whole_of(end);
+        let mut sums = Sums { groups, end, known: vec![(groups.filled(None, None), all.clone())] };
         let mut ledger = Ledger::default();
         sites.iter().for_each(|(_, of_site)| ledger.merge(of_site));
         let mut origin = |origin| {
@@ -231,7 +233,7 @@ impl GridSummary {
             churn: measures.churn.summary(&ledger, recovery),
             elastic: measures.elastic.summary(),
             fingerprint,
-            classes: whole.by_class(),
+            classes: whole.by_class(end),
             definitions: definitions(&whole, single.is_some(), measures.recovery.as_ref()),
             measures: all,
             single,
@@ -250,6 +252,8 @@ impl GridSummary {
 /// Measures of groups of jobs. Groups of the same jobs are computed once: at one site most groups are the same.
 struct Sums<'a> {
     groups: &'a Groups,
+    /// The end of the run: the last end of a job.
+    end: Option<Time>,
     /// Results by the cells that have jobs.
     known: Vec<(Vec<usize>, Measures)>,
 }
@@ -260,7 +264,7 @@ impl Sums<'_> {
         if let Some((_, known)) = self.known.iter().find(|(known, _)| *known == cells) {
             return known.clone();
         }
-        let measures = self.groups.summary(site, origin).whole();
+        let measures = self.groups.summary(site, origin).whole_of(self.end);
         self.known.push((cells, measures.clone()));
         measures
     }

@@ -5,6 +5,7 @@ use thiserror::Error;
 
 use super::dedicated::{Dedicated, DedicatedMeasures};
 use super::distribution::{ClassTable, Distribution, EXACT_QUANTILES, Scale};
+use super::unended::{ToTheEnd, Unended};
 use super::{Definitions, Exact, Quantiles, Ratio};
 use crate::model::{JobRecord, Outcome};
 use crate::units::{Span, Time};
@@ -24,6 +25,8 @@ pub struct Summary {
     outcomes: Vec<Outcomes>,
     /// Dedicated jobs by class; empty until the first one.
     dedicated: Vec<Dedicated>,
+    /// Jobs that did not run to their end, by class; empty until the first one.
+    unended: Vec<Unended>,
     table: ClassTable,
     first_submit: Time,
     last_end: Time,
@@ -91,6 +94,9 @@ pub struct Measures {
     /// Measures of the jobs that requested a start, if there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dedicated: Option<DedicatedMeasures>,
+    /// The means with the jobs that did not run to their end, if there are any and the end of the run is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to_the_end: Option<ToTheEnd>,
 }
 
 /// The measures of one class.
@@ -143,6 +149,7 @@ impl Summary {
         Self {
             outcomes: vec![Outcomes::default(); classes],
             dedicated: Vec::new(),
+            unended: Vec::new(),
             table: ClassTable::new(classes, &COLUMNS, budget),
             definitions,
             first_submit: Time::NEVER,
@@ -177,7 +184,15 @@ impl Summary {
                     (slowdown.as_f64().to_bits(), slowdown.units()),
                 ],
             );
+        } else {
+            self.add_unended(class, record);
         }
+    }
+
+    #[cold]
+    fn add_unended(&mut self, class: usize, record: &JobRecord) {
+        self.unended.resize(self.outcomes.len(), Unended::default());
+        self.unended[class].add(record, self.definitions.tau);
     }
 
     #[cold]
@@ -211,6 +226,10 @@ impl Summary {
             self.dedicated.resize(self.outcomes.len(), Dedicated::default());
             self.dedicated.iter_mut().zip(&other.dedicated).for_each(|(mine, theirs)| mine.merge(theirs));
         }
+        if !other.unended.is_empty() {
+            self.unended.resize(self.outcomes.len(), Unended::default());
+            self.unended.iter_mut().zip(&other.unended).for_each(|(mine, theirs)| mine.merge(theirs));
+        }
         self.table.merge(&other.table);
         self.first_submit = self.first_submit.min(other.first_submit);
         self.last_end = self.last_end.max(other.last_end);
@@ -232,17 +251,24 @@ impl Summary {
         (self.first_submit < Time::NEVER).then(|| self.last_end.since(self.first_submit))
     }
 
-    /// The measures of all jobs.
+    /// The measures of all jobs, without [`Measures::to_the_end`].
     pub fn whole(&self) -> Measures {
+        self.whole_of(None)
+    }
+
+    /// The measures of all jobs of a run that ended at `end`.
+    pub(super) fn whole_of(&self, end: Option<Time>) -> Measures {
         let mut outcomes = Outcomes::default();
         self.outcomes.iter().for_each(|class| outcomes.merge(class));
         let mut dedicated = Dedicated::default();
         self.dedicated.iter().for_each(|class| dedicated.merge(class));
-        measures(outcomes, dedicated, |column| self.table.whole(column))
+        let mut unended = Unended::default();
+        self.unended.iter().for_each(|class| unended.merge(class));
+        measures(outcomes, dedicated, end.map(|end| (unended, end)), |column| self.table.whole(column))
     }
 
-    /// The measures by class, empty classes included; empty if all jobs are in one class.
-    pub fn by_class(&self) -> Vec<ClassMeasures> {
+    /// The measures by class of a run that ended at `end`, empty classes included; empty if all jobs are in one class.
+    pub fn by_class(&self, end: Option<Time>) -> Vec<ClassMeasures> {
         if self.outcomes.len() == 1 {
             return Vec::new();
         }
@@ -250,7 +276,10 @@ impl Summary {
             class: self.definitions.classes.label(at),
             measures: {
                 let dedicated = self.dedicated.get(at).copied().unwrap_or_default();
-                measures(*outcomes, dedicated, |column| self.table.cell(at, column))
+                let unended = self.unended.get(at).copied().unwrap_or_default();
+                measures(*outcomes, dedicated, end.map(|end| (unended, end)), |column| {
+                    self.table.cell(at, column)
+                })
             },
         };
         self.outcomes.iter().enumerate().map(class).collect()
@@ -264,7 +293,12 @@ impl Exact for Summary {
 }
 
 /// Handles one column at a time, so that only one copy of the values exists at a time.
-fn measures(outcomes: Outcomes, dedicated: Dedicated, column: impl Fn(usize) -> Distribution) -> Measures {
+fn measures(
+    outcomes: Outcomes,
+    dedicated: Dedicated,
+    unended: Option<(Unended, Time)>,
+    column: impl Fn(usize) -> Distribution,
+) -> Measures {
     const MICROS: f64 = 1e6;
     let figures = |of: usize, unit: f64, value: fn(u64) -> f64| {
         let mut values = column(of);
@@ -297,5 +331,8 @@ fn measures(outcomes: Outcomes, dedicated: Dedicated, column: impl Fn(usize) -> 
             .filter(|(response, wait)| response > wait)
             .map(|(response, wait)| response / (response - wait)),
         dedicated: dedicated.measures(),
+        to_the_end: unended.and_then(|(jobs, end)| {
+            jobs.means(end, measured, [mean_wait, mean_response, mean_bounded_slowdown])
+        }),
     }
 }

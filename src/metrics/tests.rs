@@ -62,7 +62,7 @@ fn four_jobs_by_hand() {
     );
     // The killed job ends last, at 250; the first submission is at 0.
     assert_eq!(summary.makespan(), Some(Span::from_secs(250)));
-    assert_eq!(summary.by_class(), []);
+    assert_eq!(summary.by_class(None), []);
 }
 
 #[test]
@@ -83,11 +83,31 @@ fn jobs_of_no_length_and_a_bound_of_zero() {
 }
 
 #[test]
+fn jobs_that_did_not_run_to_their_end_are_charged_to_it() {
+    let definitions = Definitions::default();
+    // A job that waited 20 s and ran 60 s (bounded slowdown 80 / 60), and one of an hour that failed, submitted at 100 s.
+    let mut failed = job(2, 100, 50, 3_600, 1);
+    failed.outcome = Outcome::Failed;
+    let summary = summed(&definitions, &[job(1, 0, 20, 60, 1), failed.clone()]);
+    assert_eq!(summary.whole().to_the_end, None, "the end of the run is not known");
+    let end = Time::from_secs(10_100);
+    let charged = summary.whole_of(Some(end)).to_the_end.unwrap();
+    // It counts as if it had started at 10,100 s: it waited 10,000 s, and responded after 13,600 s.
+    assert_eq!((charged.jobs, charged.mean_wait, charged.mean_response), (1, 5_010.0, 6_840.0));
+    assert!((charged.mean_bounded_slowdown - (80.0 / 60.0 + 13_600.0 / 3_600.0) / 2.0).abs() < 1e-7);
+    let all = summed(&definitions, &[job(1, 0, 20, 60, 1)]);
+    assert_eq!(all.whole_of(Some(end)).to_the_end, None, "nothing to charge");
+    let mut halves = summed(&definitions, &[job(1, 0, 20, 60, 1)]);
+    halves.merge(&summed(&definitions, &[failed])).unwrap();
+    assert_eq!(halves.whole_of(Some(end)).to_the_end, Some(charged));
+}
+
+#[test]
 fn classes_sum_to_the_whole() {
     let definitions = Definitions::new(Definitions::TAU, "kettimuthu-4".parse().unwrap(), 100);
     let records = [job(1, 0, 10, 60, 1), job(2, 0, 30, 60, 8), job(3, 0, 5, 7_200, 9), rejected(4, 0, 101)];
     let summary = summed(&definitions, &records);
-    let classes = summary.by_class();
+    let classes = summary.by_class(None);
     let of = |class: &str| &classes.iter().find(|row| row.class == class).unwrap().measures;
     assert_eq!((of("S N").jobs, of("S N").mean_wait), (2, Some(20.0)));
     assert_eq!((of("L W").jobs, of("L W").mean_wait), (1, Some(5.0)));
@@ -218,8 +238,8 @@ proptest! {
         };
         let whole = summed(&records);
         let same = |other: &Summary| {
-            (other.whole(), other.by_class(), other.makespan(), other.quantiles())
-                == (whole.whole(), whole.by_class(), whole.makespan(), whole.quantiles())
+            (other.whole(), other.by_class(None), other.makespan(), other.quantiles())
+                == (whole.whole(), whole.by_class(None), whole.makespan(), whole.quantiles())
         };
         prop_assert!(same(&summed(&shuffled)));
         let cut = cut.index(shuffled.len() + 1);

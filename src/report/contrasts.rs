@@ -52,9 +52,13 @@ pub fn study_contrasts(found: &StudyComparison) -> String {
         };
         out += &format!("warning: {} {runs} failed; {then}\n", found.failed);
     }
-    if found.charge == Some(Charge::LeaveOut) {
-        out += "seeds with different outcomes are left out of both sides\n";
-    }
+    out += match found.charge {
+        Some(Charge::LeaveOut) => "seeds with different outcomes are left out of both sides\n",
+        Some(Charge::ToTheEnd) => {
+            "jobs that did not run to their end count as if they had started at the end of their run\n"
+        }
+        None => "",
+    };
     let variant = match &found.variants[..] {
         [only] => Some(only),
         _ => None,
@@ -86,12 +90,15 @@ fn contrast_table(
 ) -> String {
     let percent = level * 100.0;
     let interval = format!("{} % interval", number(Some(percent), usize::from(percent % 1.0 != 0.0)));
-    let header = [texts, numbers, &sides, &["difference", &interval, "p (Holm)", "verdict"]].concat();
+    let charged = cells.iter().any(|cell| cell.charged.is_some());
+    let charged: &[&str] = if charged { &["charged"] } else { &[] };
+    let header =
+        [texts, numbers, &sides, &["difference"], charged, &[&interval, "p (Holm)", "verdict"]].concat();
     let mut last: Option<&[String]> = None;
     let rows = cells.iter().map(|cell| {
         let mut row = lead(cell, last == Some(&cell.of));
         last = Some(&cell.of);
-        row.extend(figures(cell, notes));
+        row.extend(figures(cell, !charged.is_empty(), notes));
         row
     });
     text_table(texts.len(), &header, rows)
@@ -223,8 +230,8 @@ fn weight(evidence: Evidence, of: &str, needed: usize) -> String {
     }
 }
 
-/// Baseline, variant, difference, interval, p-value and verdict of a cell.
-fn figures(cell: &Contrast, notes: &mut Notes) -> [String; 6] {
+/// Baseline, variant, difference, with `charged` its other end, interval, p-value and verdict of a cell.
+fn figures(cell: &Contrast, charged: bool, notes: &mut Notes) -> Vec<String> {
     let places = places(&cell.measure, &[cell.baseline_mean, cell.variant_mean]);
     let finer = cell
         .difference
@@ -234,14 +241,14 @@ fn figures(cell: &Contrast, notes: &mut Notes) -> [String; 6] {
     let p = cell.adjusted_p.map(|p| if p < 0.0001 { "<0.0001".to_owned() } else { format!("{p:.4}") });
     let mark = cell.note.as_ref().map(|note| notes.mark(note)).unwrap_or_default();
     let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
-    [
+    let mut row = vec![
         number(cell.baseline_mean, places),
         number(cell.variant_mean, places),
         or_dash(cell.difference.map(signed)),
-        or_dash(interval),
-        or_dash(p),
-        verdict(cell) + &mark,
-    ]
+    ];
+    row.extend(charged.then(|| or_dash(cell.charged.map(signed))));
+    row.extend([or_dash(interval), or_dash(p), verdict(cell) + &mark]);
+    row
 }
 
 /// Number of decimals: shares need more than seconds.
@@ -286,6 +293,13 @@ impl Notes {
         let corrected = tests_of(cells);
         if corrected > 1 {
             lines.push(format!("p values are corrected for {corrected} comparisons (Holm)"));
+        }
+        if cells.iter().any(|cell| cell.charged.is_some()) {
+            lines.push(
+                "charged: the difference if the jobs that did not run to their end had started at the end of the run; the other figures are \
+                 without them"
+                    .to_owned(),
+            );
         }
         // A measure that is equal in every pair was not tested, so it gets no brackets.
         let is_verdict = |cell: &Contrast| !matches!(cell.leans, Conclusion::Nothing | Conclusion::Same);

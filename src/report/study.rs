@@ -1,5 +1,7 @@
 //! The tables of a study as text.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::figures::{count, decimals, number};
 use super::tables::{Columns, text_table};
 use crate::study::campaign::ListedRun;
@@ -22,7 +24,7 @@ pub fn study_table(table: &StudyTable) -> String {
     if growing > 0 {
         columns = columns.numbers("unstable", counts(|point| point.growing()));
     }
-    for (measure, id) in table.measures.iter().enumerate() {
+    for (measure, id) in table.shown().into_iter().map(|at| (at, &table.measures[at])) {
         let means: Vec<Option<f64>> = points.iter().map(|point| point.mean(measure)).collect();
         let small = means.iter().flatten().all(|mean| mean.abs() <= 1.0);
         let places = if small { 4 } else { decimals(means.iter().copied()) };
@@ -52,20 +54,50 @@ fn heading(id: &str) -> String {
     of + &name.replace('_', "\n") + &unit
 }
 
-/// A row for each measure: its id, title, unit, and whether lower or higher values are better.
+/// A row for each measure: its id, unit, whether lower or higher values are better, and its meaning.
 pub fn measure_list(measures: &[MeasureInfo]) -> String {
-    let rows = measures.iter().map(|info| {
+    measure_rows(measures.iter().map(|info| (info.id.clone(), info)))
+}
+
+/// The measures of all jobs and of the whole run, then those that only groups of jobs have, and the groups for which there are the
+/// others too.
+pub fn measure_overview(measures: &[MeasureInfo]) -> String {
+    let whole: BTreeSet<&str> = measures
+        .iter()
+        .map(MeasureInfo::split)
+        .filter(|(group, _)| group.is_empty())
+        .map(|(_, rest)| rest)
+        .collect();
+    let (mut groups, mut shown) = (BTreeSet::new(), BTreeMap::new());
+    for info in measures {
+        let (group, rest) = info.split();
+        if group.is_empty() {
+            shown.insert((false, rest.to_owned()), info);
+        } else if whole.contains(rest) || whole.contains(format!("outcomes.{rest}").as_str()) {
+            groups.insert(group);
+        } else {
+            shown.insert((true, format!("{group}.{rest}")), info);
+        }
+    }
+    let groups: Vec<String> = groups.into_iter().map(|group| format!("`{group}.`")).collect();
+    measure_rows(shown.into_iter().map(|((_, id), info)| (id, info)))
+        + &format!(
+            "\nMeasures of jobs are there for groups of jobs too, with these words before them: {}.\n`*` stands for any name; \
+             `--list-measures 'site.*.mean_wait'` and `--list-measures energy` list those that match.\n",
+            groups.join(", ")
+        )
+}
+
+fn measure_rows<'a>(measures: impl Iterator<Item = (String, &'a MeasureInfo)>) -> String {
+    let rows = measures.map(|(id, info)| {
         let better = match info.better {
             Better::Lower => "lower",
             Better::Higher => "higher",
             Better::Neither => "",
         };
-        // The title is left out if it only repeats the id.
-        let title = if info.id.ends_with(&info.title) { "" } else { &info.title };
-        [&info.id, title, info.unit, better].map(str::to_owned).to_vec()
+        vec![id, info.unit.to_owned(), better.to_owned(), info.meaning.to_owned()]
     });
-    let table = text_table(4, &["measure", "description", "unit", "better"], rows);
-    table + "\n\nA `*` stands for any name, as in `site.*.mean_wait`.\n"
+    text_table(4, &["measure", "unit", "better", "meaning"], rows) + "\n"
 }
 
 /// A row for each run.

@@ -75,6 +75,7 @@ mod tests {
             name: String::new(),
             axes: vec!["policy".to_owned(), "load".to_owned()],
             measures: vec!["mean_wait".to_owned()],
+            baseline: None,
             rows: points.iter().enumerate().map(row).collect(),
         };
         let of = |labels: &[&str]| {

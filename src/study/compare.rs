@@ -9,14 +9,16 @@ use serde_json::Value;
 
 use crate::experiment::RunError;
 use crate::metrics::{Backlog, Definitions, Window};
-use crate::model::{JobRef, Outcome};
+use crate::model::{JobRef, Outcome, did_you_mean};
 use crate::output::{JobRefs, JobRow, RunFolder};
+use crate::scenario::listed;
+use crate::study::campaign::Campaign;
 use crate::study::comparison::{
-    CompareOptions, ComparedRun, JOB_MEASURES, JobOutcome, JobQuestion, RunsComparison, StudyComparison,
-    compare_jobs, compare_study,
+    CompareOptions, ComparedRun, JobOutcome, JobQuestion, RunsComparison, StudyComparison, compare_jobs,
+    compare_study,
 };
 use crate::study::open::{is_study, read_study};
-use crate::study::{RunStatus, StudyRow, StudyTable, flat_measures, nearest_measure};
+use crate::study::{JOB_MEASURES, RunStatus, StudyRow, StudyTable, flat_measures, nearest_measure};
 use crate::units::{Span, Time};
 
 /// The result of a comparison.
@@ -32,6 +34,38 @@ pub enum Comparison {
 /// Measures of whole runs that are shown side by side, by the last word of their id.
 const WHOLE: [&str; 7] =
     ["utilization", "makespan", "cost", "charged", "meter_kwh", "facility_kwh", "wasted_proc_s"];
+
+/// Measures of whole runs that a comparison of a campaign shows where the grid has them, whatever the table of the campaign has.
+const OF_CAMPAIGNS: [&str; 3] = ["energy.facility_kwh", "cost", "usage.wasted"];
+
+/// Compares the variants of a campaign with all its results in `store`: the measures of its table, and energy, cost and wasted work where
+/// the grid has them. Other measures may be requested, as a campaign keeps all of them.
+///
+/// # Errors
+/// `RunErrorKind::Request` if the store cannot be used, or if the requested comparison is not possible.
+pub fn compare_campaign(
+    campaign: Campaign,
+    store: &Path,
+    options: &CompareOptions,
+) -> Result<Comparison, RunError> {
+    let own: Vec<String> = campaign.measures().map(str::to_owned).collect();
+    let mut table = campaign.with_measures(&OF_CAMPAIGNS, &options.measures)?.table(store)?;
+    // A grid without prices has a cost of zero.
+    let is_there = |at: usize| table.rows.iter().any(|row| row.values[at].is_some_and(|value| value != 0.0));
+    let shown = |at: &usize| {
+        let id = &table.measures[*at];
+        !OF_CAMPAIGNS.contains(&id.as_str())
+            || own.contains(id)
+            || options.measures.contains(id)
+            || is_there(*at)
+    };
+    let kept: Vec<usize> = (0..table.measures.len()).filter(shown).collect();
+    for row in &mut table.rows {
+        row.values = kept.iter().map(|at| row.values[*at]).collect();
+    }
+    table.measures = kept.iter().map(|at| table.measures[*at].clone()).collect();
+    compare_study(&table, options).map(Comparison::Study)
+}
 
 /// Compares the runs in some folders with the first, or the variants in the table of a study.
 ///
@@ -134,7 +168,13 @@ fn table_of(places: &[(PathBuf, Vec<RunFolder>)], wanted: &[String]) -> StudyTab
         fingerprint: summary["fingerprint"].as_str().unwrap_or_default().to_owned(),
         values: measures.iter().map(|id| values.get(id).copied()).collect(),
     });
-    StudyTable { name: "runs".to_owned(), axes: vec!["run".to_owned()], rows: rows.collect(), measures }
+    StudyTable {
+        name: "runs".to_owned(),
+        axes: vec!["run".to_owned()],
+        rows: rows.collect(),
+        measures,
+        baseline: None,
+    }
 }
 
 /// True for means over all jobs, of classes and of sites, and for measures of whole runs.
@@ -185,10 +225,11 @@ fn runs(mut folders: Vec<RunFolder>, options: &CompareOptions) -> Result<Compari
         name: names[at].clone(),
         title: folders[at].title().to_owned(),
         // A table alone, and a summary of an older gridemu, do not state it.
-        unstable: match folders[at].summary().filter(|summary| summary.get("backlog").is_some()) {
-            Some(summary) => unstable(summary),
-            None => backlog_grows(jobs, question.window),
-        },
+        unstable: !options.finite
+            && match folders[at].summary().filter(|summary| summary.get("backlog").is_some()) {
+                Some(summary) => unstable(summary),
+                None => backlog_grows(jobs, question.window),
+            },
     };
     // The jobs of two runs at a time, since those of twenty would not fit into memory.
     let baseline = jobs_of(&folders[0])?;
@@ -326,12 +367,13 @@ fn whole_of(folders: &[RunFolder], wanted: &[String]) -> Result<Vec<Whole>, RunE
     let ids: BTreeSet<&String> = flat.iter().flat_map(|values| values.keys()).collect();
     let of_jobs = |id: &str| JOB_MEASURES.contains(&id);
     if let Some(wrong) = wanted.iter().find(|id| !of_jobs(id) && !ids.contains(id)) {
-        let known = JOB_MEASURES.into_iter().chain(ids.iter().map(|id| id.as_str()));
-        let refused = RunError::request(format!("the runs have no measure `{wrong}`"));
-        return Err(match nearest_measure(wrong, known) {
-            Some(near) => refused.with_hint(format!("did you mean `{near}`?")),
-            None => refused.with_hint("the summary of a run, `summary.json`, has all of them"),
-        });
+        let known = || JOB_MEASURES.into_iter().chain(ids.iter().map(|id| id.as_str()));
+        let near = did_you_mean(nearest_measure(wrong, known()));
+        let last = |id: &&str| !id.contains('.') || id.starts_with("energy.") || id.starts_with("usage.");
+        let of_all = listed(known().filter(last).collect::<BTreeSet<_>>());
+        return Err(RunError::request(format!("the runs have no measure `{wrong}`{near}")).with_hint(format!(
+            "of all jobs and the whole run there are {of_all}; those of groups begin with `site.NAME.`, `class.NAME.`, `local.` or `grid.`"
+        )));
     }
     let row = |id: &str| -> Vec<Option<f64>> { flat.iter().map(|values| values.get(id).copied()).collect() };
     if !wanted.is_empty() {

@@ -2,9 +2,11 @@
 //!
 //! There are two kinds of comparison, by what is independent in them: [`compare_study`] pairs the runs of a study by
 //! their seeds; [`compare_jobs`] pairs the jobs of two runs of one workload, and resamples its weeks. Both give the same
-//! kind of cell, a [`Contrast`], and both refuse a difference where the two sides did not do the same work: means over
+//! kind of cell, a [`Contrast`], and both refuse a difference where the two sides did not do the same work, except for a few tolerated jobs: means over
 //! completed jobs are not comparable if on one side the difficult jobs did not complete.
 
+mod by_seed;
+mod changes;
 mod jobs;
 mod study;
 
@@ -15,7 +17,8 @@ use serde::{Deserialize, Serialize};
 use super::statistics::{Effect, Evidence, holm};
 use super::{Better, MeasureInfo};
 
-pub use jobs::{JOB_MEASURES, JobChange, JobComparison, JobOutcome, JobQuestion, compare_jobs};
+pub use changes::JobChange;
+pub use jobs::{JobComparison, JobOutcome, JobQuestion, compare_jobs};
 pub use study::{StudyComparison, compare_study};
 
 /// How jobs with different outcomes on the two sides count.
@@ -24,7 +27,8 @@ pub use study::{StudyComparison, compare_study};
 pub enum Charge {
     /// They are left out on both sides; in a study, so are the seeds with such jobs.
     LeaveOut,
-    /// On the side where a job did not run to its end it counts as if it had started at the end of the longer run.
+    /// On the side where a job did not run to its end it counts as if it had started at the end of the longer run; in a study, at the
+    /// end of its own run.
     ToTheEnd,
 }
 
@@ -41,6 +45,11 @@ pub struct CompareOptions {
     pub measures: Vec<String>,
     /// How jobs with different outcomes count.
     pub charge: Option<Charge>,
+    /// The share of the jobs of a pair that may have different outcomes where nothing says how they count, such as 0.01. The jobs that
+    /// ran to their end are compared then, and the difference with all of them is given too.
+    pub tolerance: f64,
+    /// True if each run is a whole piece of work (a terminating simulation), so that unstable runs are compared like any other.
+    pub finite: bool,
     /// Level of the intervals, 0.95 for 95 %.
     pub level: f64,
     /// How many of the jobs with the largest gains and losses are listed.
@@ -89,6 +98,10 @@ pub struct Contrast {
     pub variant_mean: Option<f64>,
     /// The variant minus the baseline.
     pub difference: Option<f64>,
+    /// The difference if the jobs that did not run to their end are charged to it, where they are tolerated and left out of
+    /// `difference`: the other end of the effect.
+    #[serde(default)]
+    pub charged: Option<f64>,
     /// Lower end of the interval of the difference.
     pub low: Option<f64>,
     /// Upper end of the interval of the difference.
@@ -122,6 +135,7 @@ impl Contrast {
             baseline_mean: None,
             variant_mean: None,
             difference: None,
+            charged: None,
             low: None,
             high: None,
             p_value: None,
@@ -184,6 +198,13 @@ impl Contrast {
     }
 }
 
+/// A share in percent, with up to two decimals: `0.06 %`.
+fn percent(share: f64) -> String {
+    let digits = format!("{:.2}", share * 100.0);
+    let digits = digits.trim_end_matches('0').trim_end_matches('.');
+    if digits == "0" && share > 0.0 { "less than 0.01 %".to_owned() } else { format!("{digits} %") }
+}
+
 /// Runs that were compared job by job, all of them with the first.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunsComparison {
@@ -208,7 +229,7 @@ pub struct ComparedRun {
     pub name: String,
     /// Its own title.
     pub title: String,
-    /// True if its backlog still grew at its end: then it has no means.
+    /// True if its backlog still grew at its end, unless the question takes runs for whole pieces of work: then it has no means.
     pub unstable: bool,
 }
 
@@ -225,7 +246,10 @@ impl RunsComparison {
             };
             for cell in &mut pair.cells {
                 *cell = Contrast {
-                    note: Some(format!("no mean: {unstable} is unstable (its backlog grows until the end)")),
+                    note: Some(format!(
+                        "no mean: {unstable} is unstable (its backlog grows until the end); `--finite` compares it if the run is a whole piece \
+                         of work"
+                    )),
                     ..Contrast::empty(std::mem::take(&mut cell.of), &cell.variant, &cell.measure)
                 };
             }
@@ -281,6 +305,13 @@ pub fn settle<'a>(cells: impl IntoIterator<Item = &'a mut Contrast>) {
             (_, _, true, Better::Neither) => Conclusion::Lower,
             (_, _, false, Better::Neither) => Conclusion::Higher,
         };
+        // The sign must not depend on how a few jobs count.
+        let is_open = cell.charged.is_some_and(|charged| charged * difference < 0.0);
+        if is_open && !matches!(cell.leans, Conclusion::NoDifference | Conclusion::Nothing) {
+            cell.leans = Conclusion::Nothing;
+            let open = "no verdict: charged, the difference has the other sign";
+            cell.note = Some(cell.note.take().map_or(open.to_owned(), |note| format!("{open}; {note}")));
+        }
         cell.says = if cell.evidence == Evidence::Verdict { cell.leans } else { Conclusion::Nothing };
     }
 }

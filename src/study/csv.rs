@@ -123,6 +123,7 @@ impl StudyTable {
             name: name.to_owned(),
             axes: columns.iter().take(seed).skip(1).map(str::to_owned).collect(),
             measures: columns.iter().skip(measures).map(str::to_owned).collect(),
+            baseline: None,
             rows: Vec::new(),
         };
         for record in csv.records() {
@@ -210,7 +211,8 @@ mod tests {
         StudyTable {
             name: "tiny".to_owned(),
             axes: vec!["policy".to_owned(), "load".to_owned()],
-            measures: vec!["mean_wait".to_owned(), "class.VS N.mean_wait".to_owned()],
+            measures: vec!["mean_wait".to_owned(), "class.vs_n.mean_wait".to_owned()],
+            baseline: None,
             rows: vec![
                 row(1, "easy[order=sjf]", RunStatus::Done, vec![Some(0.1 + 0.2), None]),
                 row(2, "a, \"b\"", RunStatus::Failed("two\nlines".to_owned()), vec![None, Some(1e-9)]),

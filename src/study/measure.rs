@@ -2,7 +2,11 @@
 
 use serde::Serialize;
 
-use crate::model::nearest;
+mod known;
+mod names;
+
+pub(crate) use names::word_of;
+pub use names::{nearest_measure, stands_for};
 
 /// Which of two values of a measure is preferable.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize)]
@@ -19,90 +23,76 @@ pub enum Better {
 /// A measure as it is shown: its id is one of [`super::flat_measures`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct MeasureInfo {
-    /// The id, such as `class.VS Seq.mean_wait`.
+    /// The id, such as `class.vs_seq.mean_wait`.
     pub id: String,
-    /// The title, such as `mean wait, VS Seq`.
+    /// The title, such as `mean wait, vs seq`.
     pub title: String,
     /// The unit, such as `s`; empty for a plain number.
     pub unit: &'static str,
     /// Which of two values is the better one.
     pub better: Better,
+    /// The meaning, in a sentence; empty for an unknown measure.
+    pub meaning: &'static str,
 }
 
-/// The first word of an id, and whether a name follows it.
-const GROUPS: [(&str, bool); 7] = [
-    ("class", true),
-    ("site", true),
-    ("local", false),
-    ("grid", false),
-    ("no_site", false),
-    ("outside", false),
-    ("dedicated", false),
+/// A word that stands before the measures of a group of jobs, and the title of the group; `None` if the word is followed by its name.
+const GROUPS: [(&str, Option<&str>); 8] = [
+    ("class", None),
+    ("site", None),
+    ("local", Some("local jobs")),
+    ("grid", Some("grid jobs")),
+    ("no_site", Some("jobs at no site")),
+    ("outside", Some("jobs outside the window")),
+    ("dedicated", Some("dedicated jobs")),
+    (TO_THE_END, Some("unended jobs charged to the end")),
 ];
 
-/// The last word of an id with its title, unit and direction. Other measures are shown by their ids.
-const KNOWN: [(&str, &str, &str, Better); 47] = {
-    use Better::{Higher, Lower, Neither};
-    [
-        ("jobs", "jobs", "", Neither),
-        ("measured", "measured jobs", "", Neither),
-        ("submitted", "submitted jobs", "", Neither),
-        ("completed", "completed jobs", "", Higher),
-        ("killed", "jobs killed at their estimate", "", Lower),
-        ("failed", "failed jobs", "", Lower),
-        ("rejected", "rejected jobs", "", Lower),
-        ("cancelled", "cancelled jobs", "", Neither),
-        ("unfinished", "unfinished jobs", "", Lower),
-        ("mean_wait", "mean wait", "s", Lower),
-        ("median_wait", "median wait", "s", Lower),
-        ("p95_wait", "95th percentile of the wait", "s", Lower),
-        ("max_wait", "longest wait", "s", Lower),
-        ("mean_response", "mean response time", "s", Lower),
-        ("median_response", "median response time", "s", Lower),
-        ("p95_response", "95th percentile of the response time", "s", Lower),
-        ("max_response", "longest response time", "s", Lower),
-        ("mean_bounded_slowdown", "mean bounded slowdown", "", Lower),
-        ("median_bounded_slowdown", "median bounded slowdown", "", Lower),
-        ("p95_bounded_slowdown", "95th percentile of the bounded slowdown", "", Lower),
-        ("max_bounded_slowdown", "largest bounded slowdown", "", Lower),
-        ("slowdown_of_means", "slowdown of means (response over time from start to end)", "", Lower),
-        ("accepted", "elastic commands that were carried out", "", Neither),
-        ("on_time", "dedicated jobs that started on time", "", Higher),
-        ("delayed", "dedicated jobs that started late", "", Lower),
-        ("mean_delay", "mean delay", "s", Lower),
-        ("max_delay", "longest delay", "s", Lower),
-        ("makespan", "makespan", "s", Lower),
-        ("utilization", "utilization", "", Higher),
-        ("utilization_available", "utilization of the available capacity", "", Higher),
-        ("down", "share of the capacity that was down", "", Neither),
-        ("cost", "cost to users", "", Lower),
-        ("charged", "cost charged to these jobs", "", Lower),
-        ("charged_kwh", "energy charged to these jobs", "kWh", Lower),
-        ("jobs_kwh", "energy of jobs", "kWh", Lower),
-        ("idle_kwh", "energy of idle processors", "kWh", Lower),
-        ("meter_kwh", "IT energy", "kWh", Lower),
-        ("facility_kwh", "facility energy", "kWh", Lower),
-        ("wasted_proc_s", "processor time wasted by failed attempts", "s", Lower),
-        ("nominal", "nominal processor time", "s", Neither),
-        ("useful", "useful processor time", "s", Neither),
-        ("wasted", "wasted processor time", "s", Lower),
-        ("overhead", "processor time of overhead", "s", Lower),
-        ("reserved", "reserved processor time", "s", Neither),
-        ("idle", "idle processor time", "s", Neither),
-        ("longest_queue", "longest queue", "jobs", Lower),
-        ("at_end", "jobs in the system at the end of the measured submissions", "jobs", Lower),
-    ]
-};
+/// The measures that each job has: wait, response and bounded slowdown.
+pub const JOB_MEASURES: [&str; 3] = ["mean_wait", "mean_response", "mean_bounded_slowdown"];
+
+/// The word before means in which jobs that did not run to their end are charged.
+const TO_THE_END: &str = "to_the_end";
+
+/// The measure in which jobs that did not run to their end are charged to the end of the run, of a mean over the jobs that did.
+pub(crate) fn charged(id: &str) -> Option<String> {
+    let (of, last) = id.rsplit_once('.').map_or(("", id), |(of, last)| (of, last));
+    let dot = if of.is_empty() { "" } else { "." };
+    let has_one = JOB_MEASURES.contains(&last) && !of.ends_with(TO_THE_END);
+    has_one.then(|| format!("{of}{dot}{TO_THE_END}.{last}"))
+}
 
 impl MeasureInfo {
     /// The description of the measure `id`; the title of an unknown one is its id.
     pub fn of(id: &str) -> Self {
         let (of, last) = Self::parts(id);
-        let known = KNOWN.iter().find(|(name, ..)| *name == last);
-        let (title, unit, better) =
-            known.map_or((last, "", Better::Neither), |(_, title, unit, better)| (*title, *unit, *better));
+        let (title, unit, better, meaning) = match known::find(id) {
+            Some(known) => (known.title, known.unit, known.better, known.meaning),
+            None => (last, "", Better::Neither, ""),
+        };
         let title = if of.is_empty() { title.to_owned() } else { format!("{title}, {}", of.join(", ")) };
-        Self { id: id.to_owned(), title, unit, better }
+        Self { id: id.to_owned(), title, unit, better, meaning }
+    }
+
+    /// True if the pattern matches the id (with `*` for any name), or is a part of the id, title or meaning.
+    pub fn matches(&self, pattern: &str) -> bool {
+        let part = |text: &str| text.to_lowercase().contains(&pattern.to_lowercase());
+        stands_for(pattern, &self.id) || part(&self.id) || part(&self.title) || part(self.meaning)
+    }
+
+    /// The group of jobs of the measure, with `*` for names (`site.*.local`; empty for all jobs), and the rest of its id.
+    pub fn split(&self) -> (String, &str) {
+        let (mut group, mut rest) = (Vec::new(), self.id.as_str());
+        while let Some((head, tail)) = rest.split_once('.')
+            && let Some((_, title)) = GROUPS.iter().find(|(group, _)| *group == head)
+        {
+            group.push(head);
+            rest = tail;
+            if title.is_none() {
+                group.push("*");
+                rest = tail.split_once('.').map_or("", |(_, rest)| rest);
+            }
+        }
+        (group.join("."), rest)
     }
 
     /// True for a figure of each job, such as a wait, and false for one of the whole run.
@@ -112,64 +102,33 @@ impl MeasureInfo {
             || last == "slowdown_of_means"
     }
 
-    /// The owner of a measure (`VS Seq`, `delft`, `local jobs`), and its own name.
+    /// The owner of a measure (`vs seq`, `delft`, `local jobs`, `machine left`), and the last word of its id.
     fn parts(id: &str) -> (Vec<String>, &str) {
         let (mut of, mut rest) = (Vec::new(), id);
         while let Some((head, tail)) = rest.split_once('.') {
+            rest = tail;
             match GROUPS.iter().find(|(group, _)| *group == head) {
-                // A class or a site may have a dot in its name. Its measures are known, so the rest of the id is searched for.
-                Some((_, true)) => {
-                    let end = name_end(tail);
-                    of.push(tail[..end].to_owned());
-                    rest = tail.get(end + 1..).unwrap_or("");
-                }
-                Some((group, false)) => {
-                    of.push(format!("{group} jobs"));
+                Some((_, Some(title))) => of.push((*title).to_owned()),
+                Some((_, None)) => {
+                    let (name, tail) = tail.split_once('.').unwrap_or((tail, ""));
+                    of.push(name.replace('_', " "));
                     rest = tail;
                 }
                 // Sections of the summary, such as `outcomes` and `energy`, add nothing to the last word.
-                None => rest = tail,
+                None => {}
             }
         }
+        // The names in lists of causes and reasons.
+        let words: Vec<&str> = id.split('.').collect();
+        let name = match words.as_slice() {
+            ["churn", "wasted" | "attempts" | "refusals", name, _] | ["elastic", "refused", name] => {
+                Some(name)
+            }
+            _ => None,
+        };
+        of.extend(name.map(|name| name.replace('_', " ")));
         (of, rest)
     }
-}
-
-/// The end of the name with which `text` begins: before the longest suffix that is a measure or a section.
-fn name_end(text: &str) -> usize {
-    const SECTIONS: [&str; 7] = ["outcomes", "usage", "energy", "local", "grid", "churn", "dedicated"];
-    let dots = text.char_indices().filter(|(_, sign)| *sign == '.').map(|(at, _)| at);
-    let begins = |rest: &str| {
-        let word = rest.split('.').next().unwrap_or(rest);
-        SECTIONS.contains(&word) || KNOWN.iter().any(|(name, ..)| *name == word)
-    };
-    let mut last = None;
-    for dot in dots {
-        if begins(&text[dot + 1..]) {
-            return dot;
-        }
-        last = Some(dot);
-    }
-    last.unwrap_or(text.len())
-}
-
-/// True if `id` matches `wanted`, in which a `*` stands for a name, which may contain dots.
-pub fn stands_for(wanted: &str, id: &str) -> bool {
-    match wanted.split_once('*') {
-        None => wanted == id,
-        Some((head, tail)) => id.strip_prefix(head).is_some_and(|rest| {
-            (1..=rest.len()).any(|at| rest.get(at..).is_some_and(|rest| stands_for(tail, rest)))
-        }),
-    }
-}
-
-/// The measure that `written` probably means, for a hint: the id with this last word (`outcomes.rejected` for `rejected`;
-/// outcomes first, then the shortest), else the most similar id.
-pub fn nearest_measure<'a>(written: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let known: Vec<&str> = known.into_iter().collect();
-    let ends = known.iter().copied().filter(|id| id.rsplit('.').next() == Some(written));
-    ends.min_by_key(|id| (!id.starts_with("outcomes."), id.len(), *id))
-        .or_else(|| nearest(written, known.iter().copied()))
 }
 
 #[cfg(test)]
@@ -177,34 +136,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_star_is_a_name() {
-        assert!(stands_for("site.*.mean_wait", "site.delft.mean_wait"));
-        assert!(stands_for("site.*.mean_wait", "site.a.b.mean_wait"), "a name may have dots");
-        assert!(stands_for("*.mean_wait", "local.mean_wait") && stands_for("class.*", "class.VS N.jobs"));
-        assert!(stands_for("site.*.jobs", "site.größe.jobs"), "and letters of several bytes");
-        assert!(
-            !stands_for("site.*.mean_wait", "site..mean_wait") && !stands_for("*.mean_wait", "mean_wait")
-        );
-        assert!(!stands_for("mean_wait", "mean_waits"));
-    }
-
-    #[test]
-    fn a_last_word_is_enough_for_a_hint() {
-        let known = ["mean_wait", "site.a.outcomes.rejected", "outside.rejected", "outcomes.rejected"];
-        assert_eq!(nearest_measure("rejected", known), Some("outcomes.rejected"));
-        assert_eq!(nearest_measure("mean_wiat", known), Some("mean_wait"));
-        assert_eq!(nearest_measure("colour", known), None);
-    }
-
-    #[test]
     fn titles_say_whose_measure_it_is() {
         let title = |id: &str| MeasureInfo::of(id).title;
         assert_eq!(title("mean_wait"), "mean wait");
-        assert_eq!(title("class.VS Seq.mean_wait"), "mean wait, VS Seq");
+        assert_eq!(title("class.vs_seq.mean_wait"), "mean wait, vs seq");
         assert_eq!(title("site.delft.local.mean_wait"), "mean wait, delft, local jobs");
-        assert_eq!(title("site.a.b.p95_response"), "95th percentile of the response time, a.b");
+        assert_eq!(title("churn.wasted.machine_left.proc_s"), "wasted work, machine left");
         assert_eq!(title("outcomes.failed"), "failed jobs");
         assert_eq!(title("something_new"), "something_new");
+    }
+
+    #[test]
+    fn groups_are_told_from_measures() {
+        let split = |id: &str| {
+            let info = MeasureInfo::of(id);
+            let (group, rest) = info.split();
+            (group, rest.to_owned())
+        };
+        assert_eq!(split("site.delft.local.mean_wait"), ("site.*.local".to_owned(), "mean_wait".to_owned()));
+        assert_eq!(split("energy.meter_kwh"), (String::new(), "energy.meter_kwh".to_owned()));
+        assert_eq!(split("outside.failed"), ("outside".to_owned(), "failed".to_owned()));
     }
 
     #[test]

@@ -20,6 +20,11 @@ pub fn is_study(path: &Path) -> bool {
     is_table(path)
 }
 
+/// True if `path` is the file of a campaign: a text that is TOML by its name.
+pub fn is_campaign_file(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending == "toml") && path.is_file()
+}
+
 /// The store whose table is `path`, if the store confirms it; otherwise `path` itself.
 fn place_of(path: &Path) -> &Path {
     let is_table = path.file_name().is_some_and(|name| name == TABLE) && !path.is_dir();
@@ -55,7 +60,9 @@ pub fn read_study(path: &Path) -> Result<StudyTable, RunError> {
             .with_hint("give the store of a campaign, or a complete table of `gridemu campaign`")
     };
     let open = File::open(&file).map_err(|error| fail(format!("cannot be read: {error}")))?;
-    StudyTable::read_csv(&name_of(&file), BufReader::new(open)).map_err(|error| fail(error.to_string()))
+    let table = StudyTable::read_csv(&name_of(&file), BufReader::new(open))
+        .map_err(|error| fail(error.to_string()))?;
+    Ok(StudyTable { baseline: About::read(path).and_then(|about| about.baseline), ..table })
 }
 
 /// A warning about the study at `path` if not all of its runs are in its table.

@@ -144,6 +144,7 @@ mod tests {
             name: "tiny".to_owned(),
             axes: vec!["policy".to_owned()],
             measures: vec!["mean_wait".to_owned()],
+            baseline: None,
             rows: vec![row(1, RunStatus::Done, Some(0.1)), row(2, RunStatus::Failed("why".to_owned()), None)],
         };
         let mut bytes = Vec::new();

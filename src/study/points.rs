@@ -76,6 +76,7 @@ mod tests {
             name: "tiny".to_owned(),
             axes: vec!["policy".to_owned()],
             measures: vec!["mean_wait".to_owned()],
+            baseline: None,
             rows: vec![
                 row(1, "b", Some(2.0), false),
                 row(2, "a", Some(1.0), false),

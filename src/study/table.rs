@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::nearest_measure;
+use super::{charged, nearest_measure, word_of};
 use crate::metrics::Outcomes;
 
 /// Parts of a summary that describe the run itself and its request rather than the emulated grid.
-const NOT_MEASURES: [&str; 10] = [
+const NOT_MEASURES: [&str; 13] = [
     "read_s",
     "schedule_s",
     "write_s",
@@ -20,11 +20,15 @@ const NOT_MEASURES: [&str; 10] = [
     "retries",
     "in_flight",
     "overhead_s",
+    "outage_percent",
+    "recovered_percent",
+    "trailing_s",
 ];
 
 /// All measures of a `summary.json`, of a run or a replay, by their ids: the keys that lead to a figure, joined by dots, with the
 /// name of a class or a site for a position in a list. Examples are `mean_wait`, `energy.meter_kwh`, `local.mean_wait`,
-/// `site.delft.mean_wait`, `class.VS Seq.mean_wait`. Figures without a value, and the resources of the run itself, are left out.
+/// `site.delft.mean_wait`, `class.vs_seq.mean_wait`. Names are in lower case, with `_` for every sign but letters and digits. Figures
+/// without a value, and the resources of the run itself, are left out.
 pub fn flat_measures(summary: &Value) -> BTreeMap<String, f64> {
     let mut flat = BTreeMap::new();
     flatten(summary, "", &mut flat);
@@ -40,11 +44,13 @@ fn flatten(value: &Value, at: &str, flat: &mut BTreeMap<String, f64>) {
         Value::Object(entries) => {
             for (key, value) in entries {
                 if !NOT_MEASURES.contains(&key.as_str()) && key != "recorded_waits" {
-                    flatten(value, &below(key), flat);
+                    let key = if at == "elastic.refused" { key.replace('-', "_") } else { key.clone() };
+                    flatten(value, &below(&key), flat);
                 }
             }
         }
         Value::Array(items) => {
+            let mut taken = BTreeSet::new();
             for item in items {
                 // `sites` and `classes` are lists of named things, of which an id names one.
                 let (singular, key) = match at {
@@ -56,7 +62,7 @@ fn flatten(value: &Value, at: &str, flat: &mut BTreeMap<String, f64>) {
                     _ => continue,
                 };
                 let name = match &item[key] {
-                    Value::String(name) => name.clone(),
+                    Value::String(name) => word_of(name, &mut taken),
                     Value::Number(number) => number.to_string(),
                     _ => continue,
                 };
@@ -115,6 +121,9 @@ pub struct StudyTable {
     pub axes: Vec<String>,
     /// The ids of the measures.
     pub measures: Vec<String>,
+    /// The label with which others are compared unless another is named; `None` for the first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<String>,
     /// The runs, by number.
     pub rows: Vec<StudyRow>,
 }
@@ -128,6 +137,12 @@ impl StudyTable {
     /// The index of a measure.
     pub fn measure(&self, id: &str) -> Option<usize> {
         self.measures.iter().position(|measure| measure == id)
+    }
+
+    /// The measures to show: all but those in which another one of the table is [charged], which are there for comparisons.
+    pub fn shown(&self) -> Vec<usize> {
+        let twins: BTreeSet<String> = self.measures.iter().filter_map(|id| charged(id)).collect();
+        (0..self.measures.len()).filter(|at| !twins.contains(&self.measures[*at])).collect()
     }
 
     /// The measure whose id is nearest to `id`, for a hint.
@@ -170,7 +185,7 @@ mod tests {
             named,
             [
                 ("churn.attempts.2.jobs", 5.0),
-                ("class.VS Seq.mean_wait", 7.0),
+                ("class.vs_seq.mean_wait", 7.0),
                 ("local.mean_wait", 1.0),
                 ("mean_wait", 3.5),
                 ("outcomes.completed", 4.0),

@@ -40,6 +40,7 @@ pub(crate) fn study<const N: usize>(
         name: "study".to_owned(),
         axes: vec!["policy".to_owned(), "load".to_owned()],
         measures: measures.map(str::to_owned).to_vec(),
+        baseline: None,
         rows,
     }
 }

@@ -23,7 +23,7 @@ pub(super) fn report(table: &StudyTable, options: &ReportOptions) -> Result<Repo
     let along = options.along.as_deref().map(|axis| find("axis", axis, &table.axes)).transpose()?;
     let measure = |id: &String| find("measure", id, &table.measures);
     let measures: Vec<usize> = match &options.measures[..] {
-        [] => (0..table.measures.len()).take(MEASURES).collect(),
+        [] => table.shown().into_iter().take(MEASURES).collect(),
         named => named.iter().map(measure).collect::<Result<_, _>>()?,
     };
     let pair = match &options.pareto {

@@ -27,6 +27,9 @@ pub(crate) struct About {
     pub(crate) runs: u64,
     /// The number of runs in its table; `None` while runs are carried out, and after a kill.
     pub(crate) tabled: Option<u64>,
+    /// The label with which comparisons compare the others, if the campaign names one.
+    #[serde(default)]
+    pub(crate) baseline: Option<String>,
     /// The part of the campaign to which the store belongs; `None` for the whole campaign, and if several parts share the store.
     #[serde(default)]
     pub(super) part: Option<Part>,

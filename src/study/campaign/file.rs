@@ -8,6 +8,7 @@ use super::axis::{Axis, AxisKeys};
 use super::seeds::Seeds;
 use super::sheet::Sheet;
 use crate::experiment::RunError;
+use crate::model::{did_you_mean, nearest};
 use crate::scenario::kind::key::keys;
 use crate::scenario::kind::plain::Anything;
 use crate::scenario::kind::reading::read;
@@ -33,6 +34,8 @@ pub(super) struct CampaignFile {
     pub(super) measures: Vec<Wanted>,
     /// True if each run is complete in itself (a terminating simulation), so that its means do not estimate a steady state.
     pub(super) finite: bool,
+    /// The label with which comparisons compare the others of its axis.
+    pub(super) baseline: Option<String>,
 }
 
 /// A requested measure: an id, with `*` for any name in it.
@@ -56,6 +59,8 @@ keys! {
         seeds: Option<Seeds> => "the scenario's seed";
         /// True for terminating simulations: their means do not estimate a steady state.
         finite: bool = false;
+        /// The label of an axis with which `gridemu compare` compares the others.
+        baseline: Option<String> => "the first label";
         /// Keys that are the same in all runs.
         set: Option<Anything>;
         /// Axes of what varies.
@@ -106,6 +111,9 @@ impl CampaignFile {
         });
         let axes: Vec<Axis> = axes.collect::<Result<_, Problem>>()?;
         check_apart(&sheet, &axes, &fixed)?;
+        if let Some(baseline) = &keys.baseline {
+            check_baseline(&sheet, &axes, baseline)?;
+        }
         let seeds_at = top.key("seeds");
         let seeds = keys.seeds.map(|Seeds(seeds)| {
             (seeds, format!("{}, `seeds`", sheet.origins.words(sheet.root.place_of(&seeds_at))))
@@ -120,7 +128,7 @@ impl CampaignFile {
             Some(ids) => wanted_measures(&sheet, &top.key("measures"), &ids)?,
         };
         let base = base(&sheet, &top.key("scenario"))?;
-        Ok(Self { name, base, fixed, axes, seeds, measures, finite: keys.finite })
+        Ok(Self { name, base, fixed, axes, seeds, measures, finite: keys.finite, baseline: keys.baseline })
     }
 }
 
@@ -178,6 +186,17 @@ fn check_name(sheet: &Sheet, path: &Path, axis: &Axis) -> Result<(), Problem> {
         return Err(sheet.problem(&at, problem));
     }
     Ok(())
+}
+
+/// Checks that an axis has the label of the baseline.
+fn check_baseline(sheet: &Sheet, axes: &[Axis], baseline: &str) -> Result<(), Problem> {
+    let labels: Vec<&str> =
+        axes.iter().flat_map(|axis| axis.places.iter().map(|place| place.label.as_str())).collect();
+    if labels.contains(&baseline) {
+        return Ok(());
+    }
+    let problem = format!("no axis has a label `{baseline}`{}", did_you_mean(nearest(baseline, labels)));
+    Err(sheet.problem(&Path::default().key("baseline"), problem))
 }
 
 /// Checks that names of axes are unique, and that no key is set twice.

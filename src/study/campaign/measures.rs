@@ -9,9 +9,9 @@ use super::Campaign;
 use super::file::Wanted;
 use super::outcome::Outcome;
 use crate::experiment::{Run, RunError};
-use crate::metrics::{BacklogSummary, DedicatedMeasures, ElasticSummary, RecoverySummary};
+use crate::metrics::{BacklogSummary, DedicatedMeasures, ElasticSummary, RecoverySummary, ToTheEnd};
 use crate::model::did_you_mean;
-use crate::study::{flat_measures, nearest_measure, stands_for};
+use crate::study::{charged, flat_measures, nearest_measure, stands_for};
 
 /// Matches any name between the dots of an id.
 const ANY: &str = "*";
@@ -34,8 +34,9 @@ fn known_by(mut summary: Value) -> BTreeSet<String> {
             *value = empty;
         }
     }
-    // Only a run shows whether its jobs request a start, or change.
-    with_dedicated(&mut summary, &empty::<DedicatedMeasures>());
+    // Only a run shows whether its jobs request a start, change, or do not run to their end.
+    let later = [("dedicated", empty::<DedicatedMeasures>()), ("to_the_end", empty::<ToTheEnd>())];
+    later.iter().for_each(|(key, measures)| with_group(&mut summary, key, measures));
     if let Some(entries) = summary.as_object_mut() {
         entries.entry("elastic").or_insert(empty::<ElasticSummary>());
         // A part that the scenario does not have gets no figures later.
@@ -56,14 +57,14 @@ fn has(ids: &BTreeSet<String>, wanted: &str) -> bool {
         || OPEN.iter().any(|open| wanted.strip_prefix(open).is_some_and(|rest| rest.starts_with('.')))
 }
 
-/// Adds the measures of dedicated jobs to those of all jobs of a group, where they are missing.
-fn with_dedicated(value: &mut Value, measures: &Value) {
+/// Adds measures of some jobs of a group to those of all of its jobs, where they are missing.
+fn with_group(value: &mut Value, key: &str, measures: &Value) {
     match value {
-        Value::Array(items) => items.iter_mut().for_each(|item| with_dedicated(item, measures)),
+        Value::Array(items) => items.iter_mut().for_each(|item| with_group(item, key, measures)),
         Value::Object(entries) => {
-            entries.values_mut().for_each(|entry| with_dedicated(entry, measures));
+            entries.values_mut().for_each(|entry| with_group(entry, key, measures));
             if entries.contains_key("mean_wait") {
-                entries.entry("dedicated").or_insert_with(|| measures.clone());
+                entries.entry(key).or_insert_with(|| measures.clone());
             }
         }
         _ => {}
@@ -83,7 +84,7 @@ fn fill(value: &mut Value) {
 /// Refuses measures that no run of the campaign has.
 ///
 /// # Errors
-/// Names the measure, its place, and the nearest valid measure.
+/// Names each such measure, its place, and the nearest valid measure, or what it is called today.
 pub(super) fn check(campaign: &Campaign) -> Result<(), RunError> {
     let mut missing: Vec<&Wanted> = campaign.file.measures.iter().collect();
     let mut all = BTreeSet::new();
@@ -95,12 +96,17 @@ pub(super) fn check(campaign: &Campaign) -> Result<(), RunError> {
         missing.retain(|wanted| !has(&known, &wanted.id));
         all.extend(known);
     }
-    let Some(wanted) = missing.first() else { return Ok(()) };
-    let near = did_you_mean(nearest_measure(&wanted.id, all.iter().map(String::as_str)));
-    let problem = format!("{}, `measures`: there is no measure `{}`{near}", wanted.place, wanted.id);
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let said = missing.iter().map(|wanted| {
+        let near = did_you_mean(nearest_measure(&wanted.id, all.iter().map(String::as_str)));
+        format!("{}, `measures`: there is no measure `{}`{near}", wanted.place, wanted.id)
+    });
+    let problem = said.collect::<Vec<_>>().join("\n");
     let hint = format!(
         "there are {} for this scenario, such as `mean_wait`, `utilization`, `energy.meter_kwh` and `site.*.mean_wait`; \
-         `gridemu campaign FILE --list-measures` lists them",
+         `gridemu campaign FILE --list-measures [PATTERN]` lists them",
         all.len()
     );
     Err(RunError::request(problem).with_hint(hint))
@@ -123,6 +129,26 @@ fn looked_at(campaign: &Campaign) -> Vec<u64> {
     runs
 }
 
+/// Adds measures to those of the campaign: `wanted` ones, and those of `more` that its runs have.
+///
+/// # Errors
+/// Names a wanted measure that no run has, with the nearest valid one.
+pub(super) fn add(campaign: &mut Campaign, more: &[&str], wanted: &[String]) -> Result<(), RunError> {
+    let known = all(campaign)?;
+    if let Some(wrong) = wanted.iter().find(|id| !has(&known, id)) {
+        let near = did_you_mean(nearest_measure(wrong, known.iter().map(String::as_str)));
+        return Err(RunError::request(format!("the runs have no measure `{wrong}`{near}"))
+            .with_hint("`gridemu campaign FILE --list-measures [PATTERN]` lists them"));
+    }
+    let more = more.iter().copied().filter(|id| known.contains(*id));
+    for id in more.chain(wanted.iter().map(String::as_str)) {
+        if campaign.file.measures.iter().all(|wanted| wanted.id != id) {
+            campaign.file.measures.push(Wanted { id: id.to_owned(), place: String::new() });
+        }
+    }
+    Ok(())
+}
+
 /// All measures that runs of the campaign have, as far as they are known beforehand.
 ///
 /// # Errors
@@ -135,15 +161,21 @@ pub(super) fn all(campaign: &Campaign) -> Result<BTreeSet<String>, RunError> {
     Ok(all)
 }
 
-/// Drops the measures that are not requested: a table shows a few of hundreds.
+/// Drops the measures that are not requested, and in which no requested one is [charged]: a table shows a few of hundreds.
 pub(super) fn keep(wanted: &[Wanted], outcome: &mut Outcome) {
-    outcome.measures.retain(|id, _| wanted.iter().any(|wanted| stands_for(&wanted.id, id)));
+    let is_wanted = |id: &str| wanted.iter().any(|wanted| stands_for(&wanted.id, id));
+    let twins: BTreeSet<String> =
+        outcome.measures.keys().filter(|id| is_wanted(id)).filter_map(|id| charged(id)).collect();
+    outcome.measures.retain(|id, _| is_wanted(id) || twins.contains(id));
 }
 
-/// The columns of the table: the requested measures in order, each `*` replaced by the names found.
+/// The columns of the table: the requested measures in order, each `*` replaced by the names found; then, where jobs of any run did not
+/// run to their end, the measures in which the requested ones are charged.
 pub(super) fn columns<'a>(wanted: &[Wanted], outcomes: impl Iterator<Item = &'a Outcome>) -> Vec<String> {
     let mut found: BTreeMap<usize, BTreeSet<&str>> = BTreeMap::new();
+    let mut kept: BTreeSet<&str> = BTreeSet::new();
     for outcome in outcomes {
+        kept.extend(outcome.measures.keys().map(String::as_str));
         for (at, wanted) in wanted.iter().enumerate().filter(|(_, wanted)| wanted.id.contains(ANY)) {
             let ids = outcome.measures.keys().map(String::as_str).filter(|id| stands_for(&wanted.id, id));
             found.entry(at).or_default().extend(ids);
@@ -162,6 +194,10 @@ pub(super) fn columns<'a>(wanted: &[Wanted], outcomes: impl Iterator<Item = &'a 
             }
         }
     }
+    let twins: Vec<String> = columns.iter().filter_map(|id| charged(id)).collect();
+    let twins = twins.into_iter().filter(|id| kept.contains(id.as_str()) && !columns.contains(id));
+    let twins: Vec<String> = twins.collect();
+    columns.extend(twins);
     columns
 }
 
@@ -191,9 +227,9 @@ mod tests {
         let known = |wanted: &str| has(&ids, wanted);
         assert!(known("mean_wait") && known("site.a.cost") && known("site.*.cost"));
         assert!(known("backlog.at_end") && known("churn.recovery.major_outages"));
-        assert!(known("churn.wasted.machine left.attempts"));
+        assert!(known("churn.wasted.machine_left.attempts"));
         assert!(known("dedicated.mean_delay") && known("elastic.accepted"));
-        assert!(known("elastic.refused.not-now") && !known("elastic.delayed"));
+        assert!(known("elastic.refused.not_now") && !known("elastic.delayed"));
         assert!(!known("mean_waits") && !known("site.b.cost"));
         // A number has nothing below it, and an object only its own fields.
         for wrong in [

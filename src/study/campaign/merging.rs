@@ -48,13 +48,7 @@ impl Campaign {
     /// same run, so that they are not parts of one campaign; if the store has a different result of a run already.
     pub fn merge(&self, parts: &[PathBuf], options: &CampaignOptions) -> Result<Merged, RunError> {
         let Found { parts, others, unreadable } = self.look(parts, &options.store)?;
-        let mut store = ResultStore::open_or_create(
-            &options.store,
-            self.name(),
-            options.database,
-            StoreOptions::PATIENCE,
-        )
-        .map_err(|error| refused(&error))?;
+        let mut store = self.open_store(options)?;
         let mut outcomes = self.known(&store)?;
         let mut taken = 0;
         // One part after the other, so that at most one result is in memory at a time.

@@ -103,6 +103,16 @@ impl Campaign {
         Ok(campaign)
     }
 
+    /// The same campaign with more measures in its tables: the `wanted` ones, and those of `more` that its runs have. Its results are
+    /// the same.
+    ///
+    /// # Errors
+    /// Names a wanted measure that no run has.
+    pub fn with_measures(mut self, more: &[&str], wanted: &[String]) -> Result<Self, RunError> {
+        measures::add(&mut self, more, wanted)?;
+        Ok(self)
+    }
+
     /// The name of the campaign, under which its results are kept.
     pub fn name(&self) -> &str {
         &self.file.name
@@ -111,6 +121,11 @@ impl Campaign {
     /// The names of the axes, without the seed.
     pub fn axes(&self) -> impl Iterator<Item = &str> {
         self.file.axes.iter().map(|axis| axis.name.as_str())
+    }
+
+    /// The requested measures, with `*` for any name.
+    pub fn measures(&self) -> impl Iterator<Item = &str> {
+        self.file.measures.iter().map(|wanted| wanted.id.as_str())
     }
 
     /// The labels on an axis, in order.

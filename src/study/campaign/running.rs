@@ -77,13 +77,7 @@ impl Campaign {
     /// `RunErrorKind::Request` if the store cannot be used; `RunErrorKind::Run` if it cannot be written; `RunErrorKind::Stopped`
     /// if the campaign was stopped. A run that fails is not an error of the campaign: it is a row of the table.
     pub fn run(&self, options: &CampaignOptions, progress: &Progress) -> Result<CampaignRan, RunError> {
-        let mut store = ResultStore::open_or_create(
-            &options.store,
-            self.name(),
-            options.database,
-            StoreOptions::PATIENCE,
-        )
-        .map_err(|error| refused(&error))?;
+        let mut store = self.open_store(options)?;
         let mut outcomes = self.known(&store)?;
         let mine = self.part(options.shard);
         let todo = self.todo(&mine, &outcomes, options);
@@ -106,6 +100,13 @@ impl Campaign {
         let missing = self.runs().iter().filter(|run| !outcomes.contains_key(&run.key)).count() as u64;
         let others = self.runs().len() as u64 - mine.len() as u64 - missing;
         Ok(CampaignRan { table, ran: done as u64, kept, others, missing })
+    }
+
+    /// Opens the store of the campaign's results, which is created if it is missing.
+    pub(super) fn open_store(&self, options: &CampaignOptions) -> Result<ResultStore, RunError> {
+        let CampaignOptions { store, database, .. } = options;
+        ResultStore::open_or_create(store, self.name(), *database, StoreOptions::PATIENCE)
+            .map_err(|error| refused(&error))
     }
 
     /// The table of the results in `store`; no run is started.
@@ -169,7 +170,8 @@ impl Campaign {
             before.is_some_and(|before| !before.part.as_ref().is_some_and(alike))
         };
         let part = part.filter(|part| !shared(part));
-        About { name, command, runs: self.runs().len() as u64, tabled, part }.write(store.folder())
+        let (runs, baseline) = (self.runs().len() as u64, self.file.baseline.clone());
+        About { name, command, runs, tabled, baseline, part }.write(store.folder())
     }
 
     /// The runs to be carried out, in order: seed by seed, so that the completed ones are at any time a fair sample of

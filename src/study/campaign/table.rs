@@ -72,6 +72,7 @@ impl Campaign {
             name: self.name().to_owned(),
             axes: self.axes().map(str::to_owned).collect(),
             measures: columns,
+            baseline: self.file.baseline.clone(),
             rows,
         }
     }

@@ -36,6 +36,8 @@ fn asked_for(paths: &[PathBuf], measures: &[&str]) -> Result<Comparison, RunErro
         only: Vec::new(),
         measures: measures.iter().map(|id| (*id).to_owned()).collect(),
         charge: None,
+        tolerance: 0.0,
+        finite: false,
         level: 0.95,
         top: 0,
         seed: 1,
@@ -149,8 +151,9 @@ fn folders_are_compared_by_the_measures_that_are_asked_for() {
     assert_eq!(cells, ["mean_wait"]);
     assert_eq!(found.whole, [("p95_wait".to_owned(), vec![Some(15.0), Some(21.0)])]);
     let wrong = asked_for(&pair, &["p95_wiat"]).unwrap_err();
-    assert_eq!(wrong.to_string(), "the runs have no measure `p95_wiat`");
-    assert_eq!(wrong.hint(), Some("did you mean `p95_wait`?"));
+    assert_eq!(wrong.to_string(), "the runs have no measure `p95_wiat` (did you mean `p95_wait`?)");
+    let hint = wrong.hint().unwrap();
+    assert!(hint.contains("`mean_wait`") && hint.contains("`p95_wait`"), "what there is: {hint}");
     let seeds = [place("as"), place("bs")];
     let of_study = |measures: &[&str]| {
         let Comparison::Study(found) = asked_for(&seeds, measures).unwrap() else { panic!("no study") };

@@ -6,9 +6,11 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Charge, CompareOptions, Contrast};
+use super::changes::{JobChange, changes};
+use super::{Charge, CompareOptions, Contrast, percent};
 use crate::metrics::{Outcomes, Window};
 use crate::model::{Origin, Outcome};
+use crate::study::JOB_MEASURES;
 use crate::study::statistics::{DRAWS, Effect, Evidence, Week, WeekBootstrap, block_bootstrap};
 use crate::units::{Span, Time, counted as number_of};
 use crate::workload::random::Stream;
@@ -85,29 +87,6 @@ pub struct JobComparison {
     pub cells: Vec<Contrast>,
 }
 
-/// A job whose wait changed.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct JobChange {
-    /// The number of the job.
-    pub job: u64,
-    /// Its origin.
-    pub origin: String,
-    /// Its class.
-    pub class: String,
-    /// Time of its submission, in seconds.
-    pub submit_s: f64,
-    /// Requested processors.
-    pub procs: u32,
-    /// Its run time, in seconds.
-    pub run_s: f64,
-    /// Its wait in the baseline, in seconds.
-    pub baseline_wait_s: f64,
-    /// Its wait in the variant, in seconds.
-    pub variant_wait_s: f64,
-}
-
-/// The measures that each job has: wait, response and bounded slowdown.
-pub const JOB_MEASURES: [&str; 3] = ["mean_wait", "mean_response", "mean_bounded_slowdown"];
 const WEEK: u64 = 7 * 86_400_000_000;
 /// The number of weeks from which on a log as a whole has intervals; a group of its jobs may still have too few.
 const ENOUGH_WEEKS: usize = 15;
@@ -125,10 +104,12 @@ fn ran(job: &JobOutcome, tau: Span) -> Option<[f64; 3]> {
 }
 
 /// A job on both sides, with its measures.
-struct Pair<'a> {
-    a: &'a JobOutcome,
-    b: &'a JobOutcome,
+pub(super) struct Pair<'a> {
+    pub(super) a: &'a JobOutcome,
+    pub(super) b: &'a JobOutcome,
     values: Option<[[f64; 3]; 2]>,
+    /// The measures with each side charged on which it did not run to its end.
+    charged: Option<[[f64; 3]; 2]>,
     alike: bool,
 }
 
@@ -233,12 +214,12 @@ fn pair<'a>(a: &'a JobOutcome, b: &'a JobOutcome, last: Time, question: &JobQues
         let response = Span::from_micros(wait.micros().saturating_add(job.run.micros()));
         ran(job, question.tau).or_else(|| (!alike).then(|| measures(job, wait, response, question.tau)))
     };
+    let charged = charged(a).zip(charged(b)).map(|(a, b)| [a, b]);
     let values = match question.options.charge {
-        Some(Charge::ToTheEnd) => charged(a).zip(charged(b)),
-        _ if alike => ran(a, question.tau).zip(ran(b, question.tau)),
-        _ => None,
+        Some(Charge::ToTheEnd) => charged,
+        _ => charged.filter(|_| alike),
     };
-    Pair { a, b, values: values.map(|(a, b)| [a, b]), alike }
+    Pair { a, b, values, charged, alike }
 }
 
 fn grouped<'a, 'b>(
@@ -284,7 +265,7 @@ fn differ_alike(one: &[Week], other: &[Week]) -> bool {
 }
 
 fn contrast(
-    cell: Contrast,
+    mut cell: Contrast,
     group: &[&Pair<'_>],
     measure: usize,
     weeks: usize,
@@ -295,11 +276,19 @@ fn contrast(
     let mut note = match (unlike, question.options.charge) {
         (0, _) => None,
         (_, None) => {
-            let note = format!(
-                "refused: {unlike} of {} jobs have different outcomes; choose how they count with `--charge`",
-                group.len()
-            );
-            return Contrast { note: Some(note), ..cell };
+            let (share, tolerance) = (unlike as f64 / group.len() as f64, question.options.tolerance);
+            let which = format!("{unlike} of {} jobs have different outcomes", group.len());
+            if share > tolerance {
+                let note = format!(
+                    "refused: {which}, more than the tolerance of {}; `--charge to-the-end` charges such jobs, `--charge leave-out` leaves \
+                     them out, `--tolerance {}` accepts them",
+                    percent(tolerance),
+                    (share * 100.0).ceil()
+                );
+                return Contrast { note: Some(note), ..cell };
+            }
+            cell.charged = difference_of_all(group, measure);
+            Some(format!("{which} ({})", percent(share)))
         }
         (_, Some(Charge::LeaveOut)) => Some(format!("{} left out", number_of(unlike, "job"))),
         (_, Some(Charge::ToTheEnd)) => Some(charged_note(group, unlike, question.tau)),
@@ -343,6 +332,13 @@ fn contrast(
     Contrast { note, ..cell }
 }
 
+/// The mean difference of a measure with all jobs of a group that ran or are charged on both sides.
+fn difference_of_all(group: &[&Pair<'_>], measure: usize) -> Option<f64> {
+    let differences: Vec<f64> =
+        group.iter().filter_map(|pair| pair.charged.map(|[a, b]| b[measure] - a[measure])).collect();
+    (!differences.is_empty()).then(|| differences.iter().sum::<f64>() / differences.len() as f64)
+}
+
 /// A note on how many of the jobs with different outcomes are charged: those that did not run to their end on one side. A
 /// job that was killed at its estimate did.
 fn charged_note(group: &[&Pair<'_>], unlike: usize, tau: Span) -> String {
@@ -353,32 +349,6 @@ fn charged_note(group: &[&Pair<'_>], unlike: usize, tau: Span) -> String {
         0 => note,
         ran => format!("{note}; {ran} have different outcomes, but ran on both sides (completed or killed)"),
     }
-}
-
-/// The jobs whose waits decreased most, and those whose waits increased most.
-fn changes(pairs: &[Pair<'_>], top: usize) -> (Vec<JobChange>, Vec<JobChange>) {
-    let change = |pair: &Pair<'_>| {
-        let wait = |job: &JobOutcome| Some(job.start?.since(job.ready).as_secs_f64());
-        Some(JobChange {
-            job: pair.a.job,
-            origin: pair.a.origin.name().to_owned(),
-            class: pair.a.class.to_string(),
-            submit_s: pair.a.submit.as_secs_f64(),
-            procs: pair.a.procs,
-            run_s: pair.a.run.as_secs_f64(),
-            baseline_wait_s: wait(pair.a)?,
-            variant_wait_s: wait(pair.b)?,
-        })
-    };
-    // Only the listed jobs become rows: a log has millions of jobs.
-    let wait = |job: &JobOutcome| Some(i128::from(job.start?.since(job.ready).micros()));
-    let by = |(at, pair): (usize, &Pair<'_>)| Some((wait(pair.b)? - wait(pair.a)?, at));
-    let mut order: Vec<(i128, usize)> = pairs.iter().enumerate().filter_map(by).collect();
-    order.sort_unstable();
-    let row = |(_, at): &(i128, usize)| change(&pairs[*at]);
-    let gained = order.iter().take(top).take_while(|(by, _)| *by < 0).filter_map(row).collect();
-    let lost = order.iter().rev().take(top).take_while(|(by, _)| *by > 0).filter_map(row).collect();
-    (gained, lost)
 }
 
 #[cfg(test)]

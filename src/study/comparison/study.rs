@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::by_seed::{Column, Runs, contrast};
 use super::{Charge, CompareOptions, Contrast, settle};
 use crate::experiment::RunError;
-use crate::model::{Outcome, suggestion};
+use crate::model::{did_you_mean, suggestion};
 use crate::scenario::listed;
-use crate::study::statistics::{Evidence, paired};
-use crate::study::{RunStatus, StudyRow, StudyTable, one_run};
+use crate::study::StudyTable;
+use crate::study::statistics::Evidence;
 
 /// The variants of a study compared with one of them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -28,6 +29,8 @@ pub struct StudyComparison {
     pub level: f64,
     /// How jobs with different outcomes counted, if the options do.
     pub charge: Option<Charge>,
+    /// The share of jobs that may have different outcomes.
+    pub tolerance: f64,
     /// Fewest and most pairs of a cell that has any, without cells where every seed gave the same run.
     pub seeds: Option<(usize, usize)>,
     /// The evidence of the weakest cell.
@@ -40,20 +43,15 @@ pub struct StudyComparison {
 
 /// Compares the variants of a study with one of them, seed by seed, at each point of the other axes.
 ///
-/// A cell has no difference where a run is unstable (its backlog grows, so that its means depend on its length) or where
-/// jobs have different outcomes, unless the question gives a way to charge them. The same holds for a run that failed,
-/// since the policy may be the cause. Where every seed gave the same run there is one pair, and no interval. The p values
-/// of all cells are corrected together.
+/// Measures of whole runs (energy, cost, wasted work) are always compared. In a measure of jobs, pairs with an unstable run (its
+/// backlog grows, so that its means depend on its length) are left out. Where more jobs than are tolerated have different outcomes, the
+/// cell has no difference, unless the question gives a way to charge them; the same holds for a run that failed, since the policy may
+/// be the cause. Where every seed gave the same run there is one pair, and no interval. The p values of all cells are corrected
+/// together.
 ///
 /// # Errors
 /// A bad request, if the options name what the study does not have.
 pub fn compare_study(table: &StudyTable, options: &CompareOptions) -> Result<StudyComparison, RunError> {
-    if options.charge == Some(Charge::ToTheEnd) {
-        let problem = "the table of a campaign has no jobs, so `--charge to-the-end` is not possible";
-        return Err(RunError::request(problem).with_hint(
-            "use `--charge leave-out`, which leaves out the seeds with different outcomes, or compare folders of runs",
-        ));
-    }
     let by = axis_of(table, options)?;
     let labels: Vec<String> = table.labels(by).into_iter().map(str::to_owned).collect();
     let label = |axis: usize, label: &str| {
@@ -77,7 +75,11 @@ pub fn compare_study(table: &StudyTable, options: &CompareOptions) -> Result<Stu
             label(by, wanted)?;
             wanted.clone()
         }
-        None => labels.iter().find(|label| counts(by, label)).cloned().unwrap_or_default(),
+        None => {
+            let possible: Vec<&String> = labels.iter().filter(|label| counts(by, label)).collect();
+            let named = table.baseline.as_ref().filter(|named| possible.contains(named));
+            named.or(possible.first().copied()).cloned().unwrap_or_default()
+        }
     };
     let variants: Vec<String> =
         labels.into_iter().filter(|label| *label != baseline && counts(by, label)).collect();
@@ -115,7 +117,7 @@ pub fn compare_study(table: &StudyTable, options: &CompareOptions) -> Result<Stu
         for (name, at) in &measures {
             for variant in &variants {
                 let cell = Contrast::empty(place.clone(), variant, name);
-                cells.push(contrast(cell, of(&baseline), of(variant), *at, options));
+                cells.push(contrast(cell, of(&baseline), of(variant), Column::of(table, *at), options));
             }
         }
     }
@@ -131,6 +133,7 @@ pub fn compare_study(table: &StudyTable, options: &CompareOptions) -> Result<Stu
         axes: others.into_iter().map(|at| table.axes[at].clone()).collect(),
         level: options.level,
         charge: options.charge,
+        tolerance: options.tolerance,
         seeds,
         evidence: seeds.map_or(Evidence::Nothing, |(least, _)| Evidence::of_seeds(least)),
         failed,
@@ -160,120 +163,18 @@ fn axis_of(table: &StudyTable, options: &CompareOptions) -> Result<usize, RunErr
 
 fn measures_of(table: &StudyTable, options: &CompareOptions) -> Result<Vec<(String, usize)>, RunError> {
     if options.measures.is_empty() {
-        return Ok(table.measures.iter().cloned().zip(0..).collect());
+        return Ok(table.shown().into_iter().map(|at| (table.measures[at].clone(), at)).collect());
     }
     let found = options.measures.iter().map(|wanted| {
         table.measure(wanted).map(|at| (wanted.clone(), at)).ok_or_else(|| {
-            let near = table.nearest_measure(wanted).map(|near| format!("did you mean `{near}`?"));
-            RunError::request(format!("the campaign has no measure `{wanted}`")).with_maybe_hint(near)
+            let near = did_you_mean(table.nearest_measure(wanted));
+            let known = listed(table.shown().into_iter().map(|at| table.measures[at].as_str()));
+            RunError::request(format!("the table has no measure `{wanted}`{near}; it has {known}")).with_hint(
+                "a campaign keeps all measures of its runs: `gridemu compare FILE` of the campaign's file takes any of them",
+            )
         })
     });
     found.collect()
-}
-
-/// The runs of a label at a point, by their seeds.
-type Runs<'a> = BTreeMap<u64, &'a StudyRow>;
-
-/// Fills a cell from the runs of both sides by seed.
-fn contrast(
-    cell: Contrast,
-    baseline: &Runs<'_>,
-    variant: &Runs<'_>,
-    measure: usize,
-    options: &CompareOptions,
-) -> Contrast {
-    let noted = |cell: Contrast, note: String| Contrast { note: Some(note), ..cell };
-    let growing = |rows: &Runs<'_>| rows.values().filter(|row| done(row) && row.unstable).count();
-    let (grow_a, grow_b) = (growing(baseline), growing(variant));
-    if grow_a + grow_b > 0 {
-        let (runs_a, runs_b) = (baseline.len(), variant.len());
-        let note = format!(
-            "no mean: the backlog grows (unstable) in {grow_a} of {runs_a} runs of the baseline, {grow_b} of {runs_b} of the variant"
-        );
-        return noted(cell, note);
-    }
-    let mut pairs: Vec<(&StudyRow, &StudyRow)> =
-        baseline.iter().filter_map(|(seed, row)| Some((*row, *variant.get(seed)?))).collect();
-    let unpaired = baseline.len() + variant.len() - 2 * pairs.len();
-    let unlike: Vec<_> =
-        pairs.iter().filter(|(a, b)| done(a) && done(b) && a.outcomes != b.outcomes).copied().collect();
-    let mut notes = Vec::new();
-    let ran_whole = |(a, b): &(&StudyRow, &StudyRow)| done(a) && done(b);
-    let (all, unlike_count) = (pairs.len(), unlike.len());
-    if let Some(first) = pairs.iter().find(|pair| !ran_whole(pair)) {
-        let failed = pairs.iter().filter(|pair| !ran_whole(pair)).count();
-        let seed = first.0.seed;
-        if options.charge.is_none() {
-            let note = format!(
-                "refused: a run failed in {failed} of {all} pairs (seed {seed}); `--charge leave-out` leaves such pairs out"
-            );
-            return noted(cell, note);
-        }
-        pairs.retain(ran_whole);
-        notes.push(format!("{failed} pairs left out: a run failed (seed {seed})"));
-    }
-    if let Some(first) = unlike.first() {
-        let which = format!("{} (seed {})", unlike_outcomes(first.0, first.1), first.0.seed);
-        if options.charge.is_none() {
-            let note = format!(
-                "refused: outcomes differ in {unlike_count} of {all} pairs: {which}; choose how such jobs count with `--charge`"
-            );
-            return noted(cell, note);
-        }
-        pairs.retain(|(a, b)| a.outcomes == b.outcomes);
-        notes.push(format!("{unlike_count} pairs left out: {which}"));
-    }
-    let (mut a, mut b) = (Vec::new(), Vec::new());
-    let unfinite = |row: &StudyRow| row.values[measure].is_some_and(|value| !value.is_finite());
-    let odd = pairs.iter().filter(|(a, b)| unfinite(a) || unfinite(b)).count();
-    if odd > 0 {
-        notes.insert(0, format!("no mean: a value in {odd} of {} pairs is not a finite number", pairs.len()));
-        return noted(cell, notes.join("; "));
-    }
-    for (left, right) in &pairs {
-        if let (Some(left), Some(right)) = (left.values[measure], right.values[measure]) {
-            a.push(left);
-            b.push(right);
-        }
-    }
-    if a.len() < pairs.len() {
-        notes.push(format!("{} pairs have no such value", pairs.len() - a.len()));
-    }
-    if unpaired > 0 {
-        notes.push(format!("{unpaired} runs have no partner with their seed"));
-    }
-    let each_one = one_run(pairs.iter().map(|(a, _)| *a)) && one_run(pairs.iter().map(|(_, b)| *b));
-    if each_one && !a.is_empty() {
-        notes.insert(0, "every seed gave the same run: one log".to_owned());
-        a.truncate(1);
-        b.truncate(1);
-    }
-    let cell = Contrast { one_run: each_one, ..cell };
-    let evidence = Evidence::of_seeds(a.len());
-    let cell = if a.len() > 1 && a == b {
-        cell.same(a.len(), a.iter().sum::<f64>() / a.len() as f64, evidence)
-    } else if let Some(found) = paired(&a, &b, options.level) {
-        cell.with_effect(a.len(), &found, evidence)
-    } else {
-        if a.len() == 1 && !each_one {
-            notes.push("one pair: no interval".to_owned());
-        }
-        let (mean_a, mean_b) = (a.first().copied(), b.first().copied());
-        let difference = mean_a.zip(mean_b).map(|(a, b)| b - a);
-        Contrast { pairs: a.len(), baseline_mean: mean_a, variant_mean: mean_b, difference, ..cell }
-    };
-    Contrast { note: (!notes.is_empty()).then(|| notes.join("; ")), ..cell }
-}
-
-fn done(row: &StudyRow) -> bool {
-    row.status == RunStatus::Done
-}
-
-/// Describes the different outcomes of the jobs of two runs: `rejected 0 and 4`.
-fn unlike_outcomes(a: &StudyRow, b: &StudyRow) -> String {
-    let counts = a.outcomes.counts().into_iter().zip(b.outcomes.counts());
-    let unlike = Outcome::NAMES.iter().zip(counts).filter(|(_, (a, b))| a != b);
-    unlike.map(|(name, (a, b))| format!("{name} {a} and {b}")).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]

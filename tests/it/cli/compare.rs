@@ -68,7 +68,7 @@ fn a_ranking_is_refused_where_jobs_did_not_end_alike() {
         "{out}"
     );
     assert!(
-        out.contains("refused: 1 of 2 jobs have different outcomes; choose how they count with `--charge`"),
+        out.contains("refused: 1 of 2 jobs have different outcomes, more than the tolerance of 1 %; `--charge to-the-end`"),
         "{out}"
     );
     let wait = |charge: &str| {
@@ -77,6 +77,12 @@ fn a_ranking_is_refused_where_jobs_did_not_end_alike() {
         (cell["baseline_mean"].as_f64().unwrap(), cell["variant_mean"].as_f64().unwrap())
     };
     assert_eq!(wait("leave-out"), (0.0, 50.0));
+    // Tolerated, it is left out too, and the other end of the effect is that of `to-the-end`.
+    let json = gridemu(&["compare", a, b, "--tolerance", "50", "--json"]).json();
+    let cell = &json["runs"]["pairs"][0]["cells"][0];
+    assert_eq!((cell["difference"].as_f64(), cell["charged"].as_f64()), (Some(50.0), Some(75.0)));
+    let out = gridemu(&["compare", a, b, "--tolerance", "50"]).well().out.clone();
+    assert!(out.contains(" charged ") && out.contains("\ncharged: the difference if"), "{out}");
     // The longer run ends at 210 s: job 2, rejected in b, waits 200 s there.
     assert_eq!(wait("to-the-end"), (50.0, 125.0));
     gridemu(&["compare", a, b, "--charge", "somehow"]).ends(2, &["leave-out", "to-the-end"]);
@@ -136,8 +142,8 @@ fn questions_that_make_no_sense_are_refused_with_a_hint() {
     gridemu(&["compare", study, "--where", "load=0.7"])
         .ends(2, &["axis `load` has no `0.7`; it has `0.5`, `0.9`"]);
     gridemu(&["compare", study, "--where", "load"]).ends(2, &["such as `load=0.7`"]);
-    gridemu(&["compare", study, "--charge", "to-the-end"])
-        .ends(2, &["the table of a campaign has no jobs", "leave-out"]);
+    gridemu(&["compare", study, "--store", "somewhere"]).ends(2, &["are for the file of a campaign"]);
+    gridemu(&["compare", study, "--tolerance", "101"]).ends(2, &["from 0 to 100"]);
     gridemu(&["compare", study, study]).ends(2, &["is the table of a campaign"]);
     gridemu(&["compare", dir.path().join("nowhere").to_str().unwrap()]).ends(2, &["cannot be read"]);
     let broken = dir.path().join("broken.csv");

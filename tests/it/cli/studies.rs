@@ -1,5 +1,7 @@
 //! What studies need of single runs: classes, logs by name, traces.
 
+use std::fs;
+
 use serde_json::Value;
 
 use super::{argument, file, gridemu, with_environment};
@@ -114,8 +116,92 @@ fn the_measures_of_a_campaign_are_listed() {
     // Also while the file asks for what there is not.
     let listed = gridemu(&["campaign", &path, "--list-measures"]);
     let out = &listed.well().out;
-    assert!(out.contains("\n site.delft.mean_wait ") && out.contains("\n outcomes.rejected "), "{out}");
+    assert!(
+        out.contains("\n mean_wait ") && out.contains("Mean time from submission to first start."),
+        "{out}"
+    );
+    assert!(
+        out.contains("`site.*.`") && !out.contains("site.delft"),
+        "measures of groups are not repeated: {out}"
+    );
+    let some = gridemu(&["campaign", &path, "--list-measures", "site.*.mean_wait"]);
+    assert!(
+        some.well().out.contains("\n site.delft.mean_wait ") && !some.out.contains("p95"),
+        "{}",
+        some.out
+    );
+    gridemu(&["campaign", &path, "--list-measures", "utilisation"])
+        .ends(2, &["no measure matches `utilisation` (did you mean `utilization`?)"]);
     let json = gridemu(&["campaign", &path, "--list-measures", "--json"]).json();
     let wait = json.as_array().unwrap().iter().find(|info| info["id"] == "mean_wait").unwrap();
     assert_eq!((&wait["unit"], &wait["better"]), (&"s".into(), &"lower".into()));
+}
+
+/// Every measure that a grid of everything can have has a meaning, and a name in one style.
+#[test]
+fn every_measure_has_a_meaning() {
+    let folder = tempfile::tempdir().unwrap();
+    let base = format!("{}/configs/quickstart.toml", env!("CARGO_MANIFEST_DIR"));
+    let text = format!("scenario = '{base}'\n[set]\nclasses = 'kettimuthu-4'\n");
+    let path = file(folder.path(), "study.toml", text);
+    let json = gridemu(&["campaign", &path, "--list-measures", "--json"]).json();
+    let all = json.as_array().unwrap();
+    assert!(all.len() > 400, "{}", all.len());
+    for info in all {
+        let id = info["id"].as_str().unwrap();
+        let plain = |sign: char| sign.is_ascii_lowercase() || sign.is_ascii_digit() || "._".contains(sign);
+        assert!(id.chars().all(plain), "`{id}`");
+        assert!(info["meaning"].as_str().unwrap().ends_with('.'), "`{id}` has no meaning");
+    }
+    // A name of before is told with that of today, and so is the next one.
+    let old =
+        format!("scenario = '{base}'\nmeasures = ['churn.lost.a machine left.proc_s', 'nowhere.jobs']\n");
+    let path = file(folder.path(), "old.toml", old);
+    gridemu(&["campaign", &path])
+        .ends(2, &["(did you mean `churn.wasted.machine_left.proc_s`?)", "(did you mean `no_site.jobs`?)"]);
+}
+
+/// The studies that the README names: each is as large as it says, and gives intervals and figures with fewer jobs and seeds too.
+#[test]
+fn the_studies_give_intervals_and_figures() {
+    let root = env!("CARGO_MANIFEST_DIR");
+    let small = |study: &str, runs: usize, sets: &[&str], figure: &[&str]| {
+        let path = format!("{root}/configs/studies/{study}.toml");
+        let listed = gridemu(&["campaign", &path, "--list", "--json", "--store", "nowhere"]).json();
+        assert_eq!(listed.as_array().unwrap().len(), runs, "{study}");
+        let readme = fs::read_to_string(format!("{root}/README.md")).unwrap();
+        let typed = format!("gridemu report {study}.campaign {}\n", figure.join(" "));
+        assert!(
+            readme.contains(&format!("gridemu compare configs/studies/{study}.toml\n{typed}")),
+            "{typed}"
+        );
+        let text = fs::read_to_string(path).unwrap();
+        let text = text.replace("seeds    = 30", "seeds = 5").replace("\"../", &format!("\"{root}/configs/"));
+        let folder = tempfile::tempdir().unwrap();
+        let path = file(folder.path(), "study.toml", text);
+        let place = |name: &str| folder.path().join(name).display().to_string();
+        let sets: Vec<&str> = sets.iter().flat_map(|set| ["--set", set]).collect();
+        let compared =
+            gridemu(&[&["compare", &path, "--store", &place("s"), "--json"], &sets[..]].concat()).json();
+        let cells = compared["study"]["cells"].as_array().unwrap();
+        let with_interval = cells.iter().filter(|cell| cell["low"].is_number()).count();
+        assert!(
+            with_interval > cells.len() / 2,
+            "{study}: {with_interval} of {} have intervals",
+            cells.len()
+        );
+        assert_eq!(compared["study"]["baseline"], "mct");
+        let (page, figures) = (place("page.html"), place("figures"));
+        gridemu(&[&["report", &place("s"), "--out", &page, "--svg", &figures], figure].concat()).well();
+        assert!(fs::read_dir(figures).unwrap().count() >= 5, "{study}");
+    };
+    let fewer = ["workload[0].poisson.jobs=300", "measure={from=\"1 h\",to=\"1 d\"}"];
+    small("brokers-under-churn", 270, &fewer, &["--along", "mtbf_h"]);
+    let fewer = [
+        "workload[0].lublin.jobs=40",
+        "site.windsor.workload.lublin.jobs=60",
+        "site.delft.workload.lublin.jobs=10",
+        "measure={from=\"0 s\",to=\"5 d\"}",
+    ];
+    small("energy-cost-wait", 210, &fewer, &["--pareto", "grid.mean_wait,grid.charged_kwh"]);
 }

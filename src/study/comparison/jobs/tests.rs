@@ -155,8 +155,21 @@ fn jobs_that_did_not_end_alike_are_charged_as_said() {
     let refused = cell(&found, "all", "mean_wait");
     assert_eq!(
         (refused.difference, refused.note.as_deref()),
-        (None, Some("refused: 1 of 3 jobs have different outcomes; choose how they count with `--charge`"))
+        (
+            None,
+            Some(
+                "refused: 1 of 3 jobs have different outcomes, more than the tolerance of 0 %; `--charge to-the-end` charges such jobs, \
+                 `--charge leave-out` leaves them out, `--tolerance 34` accepts them"
+            )
+        )
     );
+    // Where it is tolerated, it is left out, and the other end is that of `to-the-end`: (0 - 140 + 40 + 210 - 20) / 3.
+    let mut tolerant = question();
+    tolerant.options.tolerance = 0.34;
+    let found_both = compare(&a, &b, &tolerant);
+    let both = cell(&found_both, "all", "mean_wait");
+    assert_eq!((both.difference, both.charged), (Some(-50.0), Some(110.0 / 3.0)));
+    assert_eq!(both.note.as_deref(), Some("1 of 3 jobs have different outcomes (33.33 %)"));
     assert_eq!(cell(&found, "class even", "mean_wait").difference, Some(-50.0), "its jobs all ended alike");
     let charged = |charge| {
         let found = compare(&a, &b, &charging(charge, question()));

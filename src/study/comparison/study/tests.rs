@@ -1,6 +1,7 @@
 use super::super::{Conclusion, tests_of};
 use super::*;
 use crate::metrics::Outcomes;
+use crate::study::RunStatus;
 use crate::study::tests::study;
 
 /// A table of `policy` x `load` with the seeds 1 to `seeds`: waits of `fcfs` are 100 + seed, those of `easy` are lower by
@@ -178,7 +179,8 @@ fn no_ranking_where_jobs_did_not_end_alike_unless_it_is_said_how() {
     assert_eq!(
         refused.note.as_deref(),
         Some(
-            "refused: outcomes differ in 1 of 30 pairs: completed 10 and 8, rejected 0 and 2 (seed 7); choose how such jobs count with `--charge`"
+            "refused: outcomes differ in 1 of 30 pairs, in one for 20 % of its jobs, more than the tolerance of 0 % (seed 7: completed 10 and 8, rejected 0 and 2); \
+             `--charge to-the-end` charges such jobs, `--charge leave-out` leaves such pairs out, `--tolerance 20` accepts them"
         )
     );
     assert_eq!(
@@ -191,12 +193,84 @@ fn no_ranking_where_jobs_did_not_end_alike_unless_it_is_said_how() {
     let left = cell(&found, "0.9", "easy", "mean_wait");
     assert_eq!((left.pairs, left.evidence, left.leans), (29, Evidence::SmokeTest, Conclusion::Better));
     let to_the_end = CompareOptions { charge: Some(Charge::ToTheEnd), ..question() };
-    let error = compare_study(&unlike, &to_the_end).unwrap_err().to_string();
-    assert_eq!(error, "the table of a campaign has no jobs, so `--charge to-the-end` is not possible");
+    let found = compare_study(&unlike, &to_the_end).unwrap();
+    let note = cell(&found, "0.9", "easy", "mean_wait").note.clone().unwrap();
+    assert!(note.starts_with("refused: ") && note.contains("a column `to_the_end.`"), "{note}");
+    // The whole run is the same amount of work, however jobs ended.
+    let whole = cell(&compare_study(&unlike, &question()).unwrap(), "0.9", "easy", "utilization").clone();
+    assert_eq!((whole.pairs, whole.says), (30, Conclusion::Better));
+    assert_eq!(
+        whole.note.as_deref(),
+        Some("of the whole run, with all of its jobs: outcomes differ in 1 of 30 pairs")
+    );
+}
+
+/// The table with a job of `easy` in each run at load 0.9 that failed, and the means with that job charged: 400 s more.
+fn with_a_failed_job() -> StudyTable {
+    let mut table = table(30, 1.0);
+    table.measures.push("to_the_end.mean_wait".to_owned());
+    for row in &mut table.rows {
+        let failed = row.point == ["easy", "0.9"];
+        let counts = if failed { (999, 1) } else { (1_000, 0) };
+        row.outcomes = Outcomes { completed: counts.0, failed: counts.1, ..Outcomes::default() };
+        row.values.push(row.values[0].filter(|_| failed).map(|wait| wait + 400.0));
+    }
+    table
 }
 
 #[test]
-fn a_run_whose_backlog_grows_has_no_mean() {
+fn a_few_jobs_that_ended_otherwise_are_tolerated_and_both_ends_are_shown() {
+    let table = with_a_failed_job();
+    let tolerant = |tolerance| CompareOptions { tolerance, baseline: Some("same".to_owned()), ..question() };
+    let found = compare_study(&table, &tolerant(0.01)).unwrap();
+    assert!(
+        found.cells.iter().all(|cell| cell.measure != "to_the_end.mean_wait"),
+        "it is no measure of its own"
+    );
+    let easy = cell(&found, "0.9", "easy", "mean_wait");
+    assert!((easy.difference.unwrap() + 1.0).abs() < 1e-9);
+    assert_eq!((easy.pairs, easy.charged), (30, Some(399.0)));
+    // The difference is -1 s with an interval of 6 s around it: the sign is open, and nothing is said.
+    assert_eq!(easy.says, Conclusion::NoDifference);
+    let fcfs = compare_study(&table, &CompareOptions { tolerance: 0.01, ..question() }).unwrap();
+    let easy = cell(&fcfs, "0.9", "easy", "mean_wait");
+    assert_eq!((easy.difference, easy.charged, easy.says), (Some(-1.0), Some(399.0), Conclusion::Nothing));
+    assert_eq!(
+        easy.note.as_deref(),
+        Some(
+            "no verdict: charged, the difference has the other sign; outcomes differ in 30 of 30 pairs, for at most 0.1 % of the jobs (seeds 1, 2, 3, 4, 5 and 25 more: completed 1000 and 999, failed 0 and 1)"
+        )
+    );
+    assert_eq!(cell(&fcfs, "0.5", "easy", "mean_wait").charged, None, "all jobs ran to their end");
+    let refused = compare_study(&table, &tolerant(0.0005)).unwrap();
+    let note = cell(&refused, "0.9", "easy", "mean_wait").note.clone().unwrap();
+    assert!(note.contains("for 0.1 % of its jobs, more than the tolerance of 0.05 %"), "{note}");
+}
+
+#[test]
+fn jobs_are_charged_in_a_campaign() {
+    let options = CompareOptions { charge: Some(Charge::ToTheEnd), ..question() };
+    let found = compare_study(&with_a_failed_job(), &options).unwrap();
+    let easy = cell(&found, "0.9", "easy", "mean_wait");
+    assert_eq!((easy.pairs, easy.difference, easy.says), (30, Some(399.0), Conclusion::Worse));
+    assert_eq!(easy.note.as_deref(), Some("30 jobs charged to the end of their run"));
+    assert_eq!(cell(&found, "0.5", "easy", "mean_wait").difference, Some(-1.0), "nothing to charge");
+}
+
+#[test]
+fn the_baseline_of_the_campaign_is_that_of_the_comparison() {
+    let mut table = table(5, 1.0);
+    table.baseline = Some("easy".to_owned());
+    assert_eq!(compare_study(&table, &question()).unwrap().baseline, "easy");
+    let other = CompareOptions { baseline: Some("same".to_owned()), ..question() };
+    assert_eq!(compare_study(&table, &other).unwrap().baseline, "same");
+    // It is a label of another axis than the one that is compared.
+    let by = CompareOptions { by: Some("load".to_owned()), ..question() };
+    assert_eq!(compare_study(&table, &by).unwrap().baseline, "0.5");
+}
+
+#[test]
+fn runs_whose_backlog_grows_are_left_out_with_their_number() {
     let mut growing = table(30, 1.0);
     growing
         .rows
@@ -204,10 +278,23 @@ fn a_run_whose_backlog_grows_has_no_mean() {
         .filter(|row| row.point == ["fcfs", "0.9"] && row.seed < 3)
         .for_each(|row| row.unstable = true);
     let found = compare_study(&growing, &question()).unwrap();
+    let some = cell(&found, "0.9", "same", "mean_wait");
+    assert_eq!((some.pairs, some.evidence), (28, Evidence::SmokeTest));
+    let note =
+        "2 pairs left out: the backlog grows (unstable) in 2 of 30 runs of the baseline, 0 of the variant";
+    assert_eq!(some.note.as_deref(), Some(note));
+    assert_eq!(cell(&found, "0.9", "same", "utilization").pairs, 30, "a measure of the whole run");
+    let finite = CompareOptions { finite: true, ..question() };
+    assert_eq!(cell(&compare_study(&growing, &finite).unwrap(), "0.9", "same", "mean_wait").pairs, 30);
+    growing.rows.iter_mut().filter(|row| row.point[0] == "fcfs").for_each(|row| row.unstable = true);
+    let found = compare_study(&growing, &question()).unwrap();
     let none = cell(&found, "0.9", "same", "mean_wait");
     assert_eq!((none.baseline_mean, none.says), (None, Conclusion::Nothing));
+    let note = none.note.as_deref().unwrap();
     assert!(
-        none.note.as_deref().unwrap().starts_with("no mean: the backlog grows (unstable) in 2 of 30 runs")
+        note.starts_with("no mean: the backlog grows (unstable) in 30 of 30 runs")
+            && note.contains("`--finite`"),
+        "{note}"
     );
 }
 
@@ -229,7 +316,7 @@ fn failed_runs_and_lost_partners_are_counted() {
     let leave_out = CompareOptions { charge: Some(Charge::LeaveOut), ..question() };
     let found = compare_study(&table, &leave_out).unwrap();
     let short = cell(&found, "0.5", "easy", "mean_wait");
-    assert_eq!((short.pairs, short.note.as_deref()), (9, Some("1 pairs left out: a run failed (seed 4)")));
+    assert_eq!((short.pairs, short.note.as_deref()), (9, Some("1 pair left out: a run failed (seed 4)")));
     // A missing run is a different case.
     table.rows.retain(|row| row.status == RunStatus::Done);
     let found = compare_study(&table, &question()).unwrap();
@@ -290,7 +377,10 @@ fn what_the_study_does_not_have_is_told_with_the_nearest_name() {
     );
     assert_eq!(
         said(CompareOptions { measures: vec!["mean_wiat".to_owned()], ..question() }),
-        ("the campaign has no measure `mean_wiat`".to_owned(), name("did you mean `mean_wait`?"))
+        (
+            "the table has no measure `mean_wiat` (did you mean `mean_wait`?); it has `mean_wait`, `utilization`".to_owned(),
+            name("a campaign keeps all measures of its runs: `gridemu compare FILE` of the campaign's file takes any of them")
+        )
     );
     let (error, _) = said(CompareOptions { only: vec![("load".to_owned(), "0.7".to_owned())], ..question() });
     assert_eq!(error, "axis `load` has no `0.7`; it has `0.5`, `0.9`");

@@ -1,0 +1,150 @@
+//! What is known of each measure: title, unit, direction and meaning.
+
+use super::Better::{self, Higher, Lower, Neither};
+
+/// A measure, or all whose ids end in these words after a dot; `*` is a name.
+pub(super) struct Known {
+    pub(super) ends: &'static str,
+    pub(super) title: &'static str,
+    pub(super) unit: &'static str,
+    pub(super) better: Better,
+    pub(super) meaning: &'static str,
+}
+
+const fn known(
+    ends: &'static str,
+    title: &'static str,
+    unit: &'static str,
+    better: Better,
+    meaning: &'static str,
+) -> Known {
+    Known { ends, title, unit, better, meaning }
+}
+
+/// What is known of the measure `id`: the entry with the longest end of it.
+pub(super) fn find(id: &str) -> Option<&'static Known> {
+    let fits = |known: &&Known| {
+        let words: Vec<&str> = id.rsplit('.').take(known.ends.split('.').count()).collect();
+        let mut ends = known.ends.rsplit('.');
+        words.len() == known.ends.split('.').count()
+            && words.iter().all(|word| ends.next().is_some_and(|end| end == "*" || end == *word))
+    };
+    KNOWN.iter().filter(fits).max_by_key(|known| known.ends.split('.').count())
+}
+
+#[rustfmt::skip]
+const KNOWN: &[Known] = &[
+    known("jobs", "jobs", "", Neither, "Number of jobs, whatever their outcome."),
+    known("measured", "measured jobs", "", Neither, "Number of jobs in means and quantiles: those that ran to their end (completed, or killed at their estimate)."),
+    known("submitted", "submitted jobs", "", Neither, "Number of all jobs, in the measurement window and outside."),
+    known("completed", "completed jobs", "", Higher, "Number of jobs that did all their work."),
+    known("killed", "jobs killed at their estimate", "", Lower, "Number of jobs that ended at their estimate with work left."),
+    known("failed", "failed jobs", "", Lower, "Number of jobs that a site or a machine ended."),
+    known("rejected", "rejected jobs", "", Lower, "Number of jobs that were never accepted."),
+    known("cancelled", "cancelled jobs", "", Neither, "Number of jobs that were withdrawn."),
+    known("unfinished", "unfinished jobs", "", Lower, "Number of jobs that waited or ran when the run ended."),
+    known("mean_wait", "mean wait", "s", Lower, "Mean time from submission to first start."),
+    known("median_wait", "median wait", "s", Lower, "Median time from submission to first start."),
+    known("p95_wait", "95th percentile of the wait", "s", Lower, "95 % of the jobs waited at most so long."),
+    known("max_wait", "longest wait", "s", Lower, "Longest time from submission to first start."),
+    known("mean_response", "mean response time", "s", Lower, "Mean time from submission to end."),
+    known("median_response", "median response time", "s", Lower, "Median time from submission to end."),
+    known("p95_response", "95th percentile of the response time", "s", Lower, "95 % of the jobs had ended so long after their submission."),
+    known("max_response", "longest response time", "s", Lower, "Longest time from submission to end."),
+    known("mean_bounded_slowdown", "mean bounded slowdown", "", Lower, "Mean of max(1, response / max(run, tau))."),
+    known("median_bounded_slowdown", "median bounded slowdown", "", Lower, "Median of max(1, response / max(run, tau))."),
+    known("p95_bounded_slowdown", "95th percentile of the bounded slowdown", "", Lower, "95 % of the jobs had at most this bounded slowdown."),
+    known("max_bounded_slowdown", "largest bounded slowdown", "", Lower, "Largest max(1, response / max(run, tau))."),
+    known("slowdown_of_means", "slowdown of means (response over time from start to end)", "", Lower, "Mean response over mean time from start to end."),
+    known("accepted", "elastic commands that were carried out", "", Neither, "Number of elastic commands that were carried out."),
+    known("elastic.refused.*", "refused elastic commands", "", Neither, "Number of elastic commands refused for this reason."),
+    known("on_time", "dedicated jobs that started on time", "", Higher, "Number of dedicated jobs that started at their requested time."),
+    known("delayed", "dedicated jobs that started late", "", Lower, "Number of dedicated jobs that started after their requested time."),
+    known("mean_delay", "mean delay", "s", Lower, "Mean time from the requested to the actual start."),
+    known("max_delay", "longest delay", "s", Lower, "Longest time from the requested to the actual start."),
+    known("makespan", "makespan", "s", Lower, "Last end less first submission of the jobs that started."),
+    known("begin_s", "first submission", "s", Neither, "First submission of a job, from the origin of the run."),
+    known("end_s", "last end", "s", Lower, "Last end of a job, from the origin of the run."),
+    known("drain_s", "time to drain", "s", Lower, "Time from the end of the measurement window to the last end of a job."),
+    known("utilization", "utilization", "", Higher, "Share of the nominal capacity in use."),
+    known("utilization_available", "utilization of the available capacity", "", Higher, "Share in use of the capacity that was neither down nor reserved."),
+    known("down", "share of the capacity that was down", "", Neither, "Share of the nominal capacity that was down."),
+    known("processors", "processors", "", Neither, "Processors of the site with all its machines."),
+    known("cost", "cost to users", "", Lower, "What users paid for the processor time given to their jobs."),
+    known("charged", "cost charged to these jobs", "", Lower, "What these jobs were charged."),
+    known("charged_kwh", "energy charged to these jobs", "kWh", Lower, "Energy that these jobs were charged."),
+    known("energy.electricity_cost", "cost of electricity", "", Lower, "Price of the facility energy, where electricity has one."),
+    known("jobs_kwh", "energy of jobs", "kWh", Lower, "Energy that jobs drew."),
+    known("idle_kwh", "energy of idle processors", "kWh", Lower, "Energy that processors drew while no job held them."),
+    known("meter_kwh", "IT energy", "kWh", Lower, "Energy of jobs and of idle processors."),
+    known("facility_kwh", "facility energy", "kWh", Lower, "IT energy times PUE."),
+    known("wasted_proc_s", "processor time wasted by failed attempts", "s", Lower, "Processor-seconds of attempts that failed with machines of the site while their jobs went on."),
+    known("usage.nominal", "nominal processor time", "s", Neither, "Processor-seconds of all processors over the account."),
+    known("usage.useful", "useful processor time", "s", Neither, "Processor-seconds of jobs that completed."),
+    known("usage.wasted", "wasted processor time", "s", Lower, "Processor-seconds of jobs that did not complete, and of failed attempts as far as no checkpoint saved them."),
+    known("usage.overhead", "processor time of overhead", "s", Lower, "Processor-seconds of suspending, resuming, checkpointing and staging."),
+    known("usage.reserved", "reserved processor time", "s", Neither, "Processor-seconds kept from the queue by reservations."),
+    known("usage.idle", "idle processor time", "s", Neither, "Processor-seconds without use."),
+    known("usage.down", "processor time that was down", "s", Neither, "Processor-seconds of unavailable processors."),
+    known("longest_queue", "longest queue", "jobs", Lower, "Largest number of waiting jobs."),
+    known("backlog.first_third", "jobs in the system, first third", "jobs", Lower, "Mean number of jobs in the system over the first third of the window."),
+    known("backlog.second_third", "jobs in the system, second third", "jobs", Lower, "Mean number of jobs in the system over the second third of the window."),
+    known("backlog.last_third", "jobs in the system, last third", "jobs", Lower, "Mean number of jobs in the system over the last third of the window."),
+    known("at_end", "jobs in the system at the end of the measured submissions", "jobs", Lower, "Number of jobs in the system at the end of the window."),
+    known("information_age.assignments", "assignments", "", Neither, "Number of assignments of jobs to pools."),
+    known("information_age.mean_s", "mean age of information", "s", Lower, "Mean age of the broker's information on the chosen pool at an assignment."),
+    known("information_age.max_s", "largest age of information", "s", Lower, "Largest age of the broker's information on the chosen pool at an assignment."),
+    known("churn.machines.left", "machines left", "", Neither, "Number of events of machines that left."),
+    known("churn.machines.joined", "machines joined", "", Neither, "Number of events of machines that joined."),
+    known("churn.machines.slowed", "machines slowed", "", Neither, "Number of events that slowed machines."),
+    known("churn.machines.processors_left", "processors left", "", Neither, "Processors of machines that left, summed over events."),
+    known("churn.machines.processors_joined", "processors joined", "", Neither, "Processors of machines that joined, summed over events."),
+    known("churn.wasted.*.attempts", "failed attempts", "", Lower, "Number of attempts (machine_left, site_left) or of jobs whose work was wasted for this cause."),
+    known("churn.wasted.*.proc_s", "wasted work", "s", Lower, "Processor-seconds wasted for this cause."),
+    known("churn.wasted.*.share", "share of wasted work", "", Lower, "Share of all processor time in use that was wasted for this cause."),
+    known("churn.jobs.requeued", "requeued", "", Lower, "Number of times that a job waited at its site again after a failed attempt."),
+    known("churn.jobs.returned", "returned to the broker", "", Lower, "Number of times that a job returned to the broker."),
+    known("churn.jobs.stalled", "stalled", "", Lower, "Number of times that a job stood still until its machine was up again."),
+    known("churn.jobs.continued", "continued", "", Neither, "Number of times that a job continued after it had stood still."),
+    known("churn.jobs.failed", "jobs that failed with an attempt", "", Lower, "Number of jobs that failed with their attempt."),
+    known("churn.jobs.refused", "refused by a site", "", Lower, "Number of times that a site refused a job."),
+    known("churn.jobs.recalled", "recalled", "", Neither, "Number of times that the broker recalled a job."),
+    known("churn.jobs.reassigned", "reassigned", "", Neither, "Number of times that a job was assigned again."),
+    known("churn.jobs.given_up", "given up", "", Lower, "Number of jobs that the grid gave up on."),
+    known("churn.attempts.*.jobs", "jobs with so many attempts", "", Neither, "Number of jobs that started so many attempts."),
+    known("churn.restarts.count", "restarts", "", Lower, "Number of restarts after a failed attempt."),
+    known("churn.restarts.mean_s", "mean time to restart", "s", Lower, "Mean time from a failed attempt to the restart."),
+    known("churn.restarts.median_s", "median time to restart", "s", Lower, "Median time from a failed attempt to the restart."),
+    known("churn.restarts.max_s", "longest time to restart", "s", Lower, "Longest time from a failed attempt to the restart."),
+    known("churn.changes_per_event", "changes per event", "", Neither, "Assignments recalled or made anew, per event of machines that left or joined."),
+    known("churn.refusals.*.count", "refusals", "", Lower, "Number of refusals for this reason."),
+    known("churn.recovery.major_outages", "major outages", "", Neither, "Number of instants at which a large part of the available processors left."),
+    known("churn.recovery.unaffected", "outages without effect", "", Higher, "Number of major outages below which throughput did not fall."),
+    known("churn.recovery.unrecovered", "outages without recovery", "", Lower, "Number of major outages from which throughput did not recover before the end of the run."),
+    known("recovery_time.count", "recoveries", "", Neither, "Number of major outages with a recovery time."),
+    known("recovery_time.mean_s", "mean recovery time", "s", Lower, "Mean time until throughput was back after a major outage."),
+    known("recovery_time.median_s", "median recovery time", "s", Lower, "Median time until throughput was back after a major outage."),
+    known("recovery_time.max_s", "longest recovery time", "s", Lower, "Longest time until throughput was back after a major outage."),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_longest_end_is_meant() {
+        let title = |id: &str| find(id).map(|known| known.title);
+        assert_eq!(title("outcomes.failed"), Some("failed jobs"));
+        assert_eq!(title("churn.jobs.failed"), Some("jobs that failed with an attempt"));
+        assert_eq!(title("site.delft.usage.down"), Some("processor time that was down"));
+        assert_eq!(title("churn.wasted.machine_left.proc_s"), Some("wasted work"));
+        assert_eq!(title("something_new"), None);
+    }
+
+    #[test]
+    fn each_has_a_sentence() {
+        for known in KNOWN {
+            assert!(known.meaning.ends_with('.') && !known.title.is_empty(), "{}", known.ends);
+        }
+    }
+}
