@@ -150,10 +150,11 @@ impl Sample<'_> {
             Some(Charge::ToTheEnd) => self.charge(),
             None if largest > self.options.tolerance => Err(format!(
                 "refused: outcomes differ in {count} of {all} pairs, in one for {} of its jobs, more than the tolerance of {} ({which}); \
-                 `--charge to-the-end` charges such jobs, `--charge leave-out` leaves such pairs out, `--tolerance {}` accepts them",
+                 `--charge to-the-end` charges such jobs, `--charge leave-out` leaves such pairs out, `--tolerance {}` accepts them{}",
                 percent(largest),
                 percent(self.options.tolerance),
-                (largest * 100.0).ceil()
+                (largest * 100.0).ceil(),
+                fewer_failures(&unlike)
             )),
             None => {
                 let known = self.column.charged.is_some();
@@ -283,6 +284,14 @@ fn unlike_outcomes((a, b): &Pair<'_>) -> String {
     let counts = a.outcomes.counts().into_iter().zip(b.outcomes.counts());
     let unlike = Outcome::NAMES.iter().zip(counts).filter(|(_, (a, b))| a != b);
     unlike.map(|(name, (a, b))| format!("{name} {a} and {b}")).collect::<Vec<_>>().join(", ")
+}
+
+/// What makes fewer jobs fail, if their numbers differ.
+fn fewer_failures(unlike: &[Pair<'_>]) -> &'static str {
+    match unlike.iter().any(|(a, b)| a.outcomes.failed != b.outcomes.failed) {
+        true => "; with larger `churn.attempts` and `broker.retries` in the scenario fewer jobs fail",
+        false => "",
+    }
 }
 
 /// The seeds of some pairs: `seed 7`, `seeds 1, 2, 4, 7, 9 and 17 more`.
