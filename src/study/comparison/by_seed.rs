@@ -140,7 +140,7 @@ impl Sample<'_> {
         let unlike = self.unlike();
         let Some(first) = unlike.first() else { return self.charge() };
         let (all, count) = (self.pairs.len(), unlike.len());
-        let largest = unlike.iter().map(|pair| unlike_share(pair)).fold(0.0, f64::max);
+        let largest = unlike.iter().map(unlike_share).fold(0.0, f64::max);
         let which = format!("{}: {}", seeds(&unlike), unlike_outcomes(first));
         match self.options.charge {
             Some(Charge::LeaveOut) => {
