@@ -50,6 +50,9 @@ const GROUPS: [(&str, Option<&str>); 8] = [
 /// The measures that each job has: wait, response and bounded slowdown.
 pub const JOB_MEASURES: [&str; 3] = ["mean_wait", "mean_response", "mean_bounded_slowdown"];
 
+/// Words before the measures of some jobs of a group: they count as part of the measure.
+const PARTS: [&str; 2] = ["dedicated", TO_THE_END];
+
 /// The word before means in which jobs that did not run to their end are charged.
 const TO_THE_END: &str = "to_the_end";
 
@@ -84,6 +87,7 @@ impl MeasureInfo {
         let (mut group, mut rest) = (Vec::new(), self.id.as_str());
         while let Some((head, tail)) = rest.split_once('.')
             && let Some((_, title)) = GROUPS.iter().find(|(group, _)| *group == head)
+            && !PARTS.contains(&head)
         {
             group.push(head);
             rest = tail;
