@@ -4,9 +4,11 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, ValueEnum};
 
+use super::figures::FigureArgs;
 use super::{say, say_json, talk};
 use crate::experiment::RunError;
-use crate::report::{runs_contrasts, study_contrasts};
+use crate::report::charts::Chart;
+use crate::report::{comparison_figures, runs_contrasts, study_contrasts};
 use crate::study::comparison::Charge;
 use crate::study::{CompareOptions, Comparison, compare, study_note};
 
@@ -16,7 +18,8 @@ Examples:
   gridemu compare two                                    two runs of one log, job by job
   gridemu compare before after --charge leave-out        two folders of `gridemu run --out`
   gridemu compare results.csv --by policy --where load=0.7 --baseline easy
-  gridemu compare results.csv --measure mean_wait --json";
+  gridemu compare results.csv --measure mean_wait --json
+  gridemu compare results.csv --baseline easy --pdf figures --width single";
 
 #[derive(Debug, ClapArgs)]
 #[command(after_help = EXAMPLES)]
@@ -60,6 +63,9 @@ pub(super) struct Args {
     /// Print everything as JSON
     #[arg(long)]
     json: bool,
+
+    #[command(flatten)]
+    figures: FigureArgs,
 }
 
 #[derive(Copy, Clone, Debug, ValueEnum)]
@@ -82,6 +88,7 @@ fn percent(text: &str) -> Result<f64, String> {
 }
 
 pub(super) fn run(args: Args) -> Result<(), RunError> {
+    args.figures.check()?;
     let charge = args.charge.map(|charge| match charge {
         ChargeArg::LeaveOut => Charge::LeaveOut,
         ChargeArg::ToTheEnd => Charge::ToTheEnd,
@@ -102,11 +109,13 @@ pub(super) fn run(args: Args) -> Result<(), RunError> {
     {
         talk(&format!("note: {note}"));
     }
-    if args.json {
-        return say_json(&found);
-    }
     match &found {
-        Comparison::Study(found) => say(&study_contrasts(found)),
-        Comparison::Runs(found) => say(&runs_contrasts(found)),
+        _ if args.json => say_json(&found)?,
+        Comparison::Study(found) => say(&study_contrasts(found))?,
+        Comparison::Runs(found) => say(&runs_contrasts(found))?,
     }
+    args.figures.write(|folder, how| {
+        let figures = comparison_figures(&found);
+        how.write(folder, figures.iter().map(|(name, chart)| (name.as_str(), chart as &dyn Chart)))
+    })
 }

@@ -2,7 +2,7 @@
 
 use super::plot::{NORMAL, SMALL};
 use super::sheet::{Anchor, Sheet, UNIT, fitted, rectangle, text_width};
-use super::{Chart, Ink, Paint};
+use super::{Chart, Ink, Numbers, Paint};
 
 /// A cell of a heat map.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,7 +48,7 @@ impl Chart for HeatChart {
         let panels = self.panels.len().max(1) as i32;
         let columns = self.columns.len().max(1) as i32;
         let gap = 18;
-        let column = ((super::WIDTH as i32 - labels - panels * gap) / (panels * columns))
+        let column = ((paint.width(super::WIDTH) as i32 - labels - panels * gap) / (panels * columns))
             .clamp(44, if columns == 1 { 170 } else { 110 });
         let width = labels + panels * (columns * column + gap);
         let (head, named) = (24, self.columns.iter().any(|name| !name.is_empty()));
@@ -80,6 +80,19 @@ impl Chart for HeatChart {
         }
         Self::key(&sheet, labels, height - key + 14);
         sheet.finish()
+    }
+
+    fn numbers(&self) -> Numbers {
+        let mut numbers = Numbers::new(["measure", "row", "column", "change", "from and to"]);
+        for panel in &self.panels {
+            for (row, cells) in self.rows.iter().zip(&panel.cells) {
+                for (column, cell) in self.columns.iter().zip(cells) {
+                    let Some(HeatCell { text, below, .. }) = cell else { continue };
+                    numbers.rows.push([&panel.title, row, column, text, below].map(String::clone).into());
+                }
+            }
+        }
+        numbers
     }
 }
 
