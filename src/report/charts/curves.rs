@@ -100,8 +100,7 @@ impl Chart for CurvesChart {
         }
         let strip = if aside { ASIDE } else { 0 };
         let heading = (self.title.as_str(), size, paint);
-        let (sheet, plot) =
-            Plot::under_legend(heading, (&self.x, &self.y), &entries, (false, true), (strip, 0));
+        let (sheet, plot) = Plot::under_legend(heading, (&self.x, &self.y), &entries, (false, true), strip);
         // Level lines are drawn below the curves.
         for curve in self.curves.iter().filter(|curve| curve.level) {
             self.level(&plot, curve);

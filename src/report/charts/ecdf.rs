@@ -35,7 +35,7 @@ impl Chart for EcdfChart {
         let entries: Vec<Entry> = named.map(|line| (line.name.clone(), line.ink, Swatch::Line)).collect();
         let y = Axis::linear("share of jobs", 0.0, 1.0, false);
         let heading = (self.title.as_str(), paint.size(self.size), paint);
-        let (sheet, plot) = Plot::under_legend(heading, (&self.x, &y), &entries, (true, true), (0, 0));
+        let (sheet, plot) = Plot::under_legend(heading, (&self.x, &y), &entries, (true, true), 0);
         // The wide line of all jobs is below those of its parts.
         let (all, parts): (Vec<_>, Vec<_>) = self.lines.iter().partition(|line| line.ink == Ink::Text);
         for line in all.into_iter().chain(parts) {

@@ -97,7 +97,7 @@ mod tests {
         let axis = || Axis::linear("x", 0.0, 10.0, false);
         let paint = Paint::File(Theme::Light);
         let (sheet, plot) =
-            Plot::under_legend(("t", (530, 330), paint), (&axis(), &axis()), &[], (true, true), (0, 0));
+            Plot::under_legend(("t", (530, 330), paint), (&axis(), &axis()), &[], (true, true), 0);
         // A heap of points at one place, and one in a corner.
         let mut places = vec![plot.at(5.0, 5.0); 9];
         places.push(plot.at(10.0, 10.0));

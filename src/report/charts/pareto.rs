@@ -14,8 +14,10 @@ pub struct ParetoPoint {
     pub x: f64,
     /// Value of the second measure.
     pub y: f64,
-    /// The confidence intervals of both, where there are any.
-    pub intervals: (Option<(f64, f64)>, Option<(f64, f64)>),
+    /// The confidence interval of the first, if there is one.
+    pub x_interval: Option<(f64, f64)>,
+    /// The confidence interval of the second, if there is one.
+    pub y_interval: Option<(f64, f64)>,
     /// Name in the legend, shared by points of the same kind.
     pub kind: String,
     /// Colour and mark of the point.
@@ -70,10 +72,10 @@ impl Chart for ParetoChart {
             entries.push((text, Ink::Muted, Swatch::Hollow));
         }
         let heading = (self.title.as_str(), paint.size(self.size), paint);
-        let (sheet, plot) = Plot::under_legend(heading, (&self.x, &self.y), &entries, (true, true), (0, 0));
-        for ParetoPoint { x, y, intervals, ink, .. } in &self.points {
-            let across = intervals.0.map(|(low, high)| [(low, *y), (high, *y)]);
-            let up = intervals.1.map(|(low, high)| [(*x, low), (*x, high)]);
+        let (sheet, plot) = Plot::under_legend(heading, (&self.x, &self.y), &entries, (true, true), 0);
+        for ParetoPoint { x, y, x_interval, y_interval, ink, .. } in &self.points {
+            let across = x_interval.map(|(low, high)| [(low, *y), (high, *y)]);
+            let up = y_interval.map(|(low, high)| [(*x, low), (*x, high)]);
             for arm in [across, up].into_iter().flatten() {
                 plot.faint(arm, *ink);
             }
@@ -118,7 +120,7 @@ impl Chart for ParetoChart {
             "note",
         ]);
         for point in &self.points {
-            let ((x_low, x_high), (y_low, y_high)) = (point.intervals.0.unzip(), point.intervals.1.unzip());
+            let ((x_low, x_high), (y_low, y_high)) = (point.x_interval.unzip(), point.y_interval.unzip());
             let variant = point.title.lines().next().unwrap_or_default().to_owned();
             let mut row = vec![point.kind.clone(), variant];
             row.extend([Some(point.x), x_low, x_high, Some(point.y), y_low, y_high].map(cell));

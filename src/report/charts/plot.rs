@@ -47,23 +47,22 @@ pub(super) fn label_space(axis: &Axis) -> i32 {
 }
 
 impl Plot {
-    /// Makes a new sheet of a size in pixels with one pair of axes below a legend. `margins` are kept free above and to the right of the
-    /// plot, in pixels.
+    /// Makes a new sheet of a size in pixels with one pair of axes below a legend, with a strip of a height in pixels between them.
     pub(super) fn under_legend(
         (title, size, paint): (&str, (u32, u32), Paint),
         (x, y): (&Axis, &Axis),
         entries: &[legend::Entry],
         mesh: (bool, bool),
-        margins: (i32, i32),
+        strip: i32,
     ) -> (Sheet, Self) {
         let labels = label_space(y);
         let (width, height) = (size.0 as i32, size.1 as i32);
         // Names of rows are long: below them there is room for the legend, too.
         let left = labels.min(60);
-        let top = legend::height(entries, width - left - 16) + 6 + margins.0;
+        let top = legend::height(entries, width - left - 16) + 6 + strip;
         let sheet = Sheet::new(size.0, (height + top + 4) as u32, paint, title);
         legend::draw(&sheet, entries, left, 2, width - left - 16);
-        let frame = Frame { top, width: width - 22 - margins.1, height, labels, x_labels: true, mesh };
+        let frame = Frame { top, width: width - 22, height, labels, x_labels: true, mesh };
         let plot = Self::draw(&sheet, frame, x, y);
         (sheet, plot)
     }

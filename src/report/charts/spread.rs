@@ -90,7 +90,7 @@ impl Chart for SpreadChart {
         let height = AROUND + ROW * self.rows.len().max(1) as u32;
         let heading = (self.title.as_str(), (width, height), paint);
         let entries = self.entries();
-        let (sheet, plot) = Plot::under_legend(heading, (&self.x, &y), &entries, (true, false), (0, 0));
+        let (sheet, plot) = Plot::under_legend(heading, (&self.x, &y), &entries, (true, false), 0);
         if self.x.from < 0.0 && self.x.to > 0.0 {
             plot.line(&[(0.0, y.from), (0.0, y.to)], Ink::Muted, 1.4, None);
         }

@@ -241,7 +241,8 @@ fn the_stairs_of_a_front_are_what_both_beat() {
     let point = |x: f64, y: f64| ParetoPoint {
         x,
         y,
-        intervals: (None, None),
+        x_interval: None,
+        y_interval: None,
         kind: "v".into(),
         ink: Ink::Series(0),
         front: true,

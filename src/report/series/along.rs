@@ -177,6 +177,9 @@ fn without_parameter(before: &str, key: &str, after: &str) -> String {
 fn numeric_axis(title: &str, ticks: Vec<(f64, String)>) -> Axis {
     let low = ticks.iter().map(|(place, _)| *place).fold(f64::INFINITY, f64::min);
     let high = ticks.iter().map(|(place, _)| *place).fold(f64::NEG_INFINITY, f64::max);
+    if are_powers(&ticks) {
+        return Axis::titled(title, low / 1.2, high * 1.2, ticks, true);
+    }
     // The labels and the gaps between them, in characters.
     let length: usize = ticks.iter().map(|(_, label)| label.chars().count() + 1).sum();
     if ticks.len() > 9 && !(are_even(&ticks) && length <= 64) {
@@ -184,6 +187,16 @@ fn numeric_axis(title: &str, ticks: Vec<(f64, String)>) -> Axis {
     }
     let room = if high > low { (high - low) * 0.04 } else { 0.5 };
     Axis::titled(title, low - room, high + room, ticks, false)
+}
+
+/// Whether the ticks grow by one factor, over more than a decade: on a linear axis the first of them would be in a heap.
+fn are_powers(ticks: &[(f64, String)]) -> bool {
+    let mut sorted: Vec<f64> = ticks.iter().map(|(place, _)| *place).collect();
+    sorted.sort_by(f64::total_cmp);
+    let [first, second, .., last] = sorted[..] else { return false };
+    let factor = second / first;
+    let same = |pair: &[f64]| (pair[1] / pair[0] - factor).abs() <= factor * 1e-6;
+    first > 0.0 && last / first > 10.0 && sorted.windows(2).all(same)
 }
 
 /// Whether the ticks are equally spaced.
@@ -254,6 +267,13 @@ mod tests {
         let mut numbers: Vec<(f64, String)> =
             (1..=20).map(|number| (f64::from(number), number.to_string())).collect();
         assert_eq!(numeric_axis("cs", numbers.clone()).ticks.len(), 20);
+        let powers = [1.0, 4.0, 16.0, 64.0].map(|number: f64| (number, number.to_string()));
+        let axis = numeric_axis("mpl", powers.to_vec());
+        assert!(axis.log && axis.from > 0.0 && axis.ticks.len() == 4, "{axis:?}");
+        assert!(
+            !numeric_axis("load", [0.5, 0.7, 0.9].map(|number: f64| (number, number.to_string())).to_vec())
+                .log
+        );
         numbers[19].0 = 1000.0;
         let axis = numeric_axis("cs", numbers);
         assert_eq!((axis.ticks.len(), axis.to), (6, 1000.0), "{axis:?}");

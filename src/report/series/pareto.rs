@@ -49,7 +49,8 @@ pub(crate) fn pareto(
         points.push(ParetoPoint {
             x: a,
             y: b,
-            intervals: (interval(x), interval(y)),
+            x_interval: interval(x),
+            y_interval: interval(y),
             kind: kind.to_owned(),
             ink: ink(kinds.iter().position(|found| *found == kind).unwrap_or(0)),
             front,
@@ -62,8 +63,8 @@ pub(crate) fn pareto(
             ),
         });
     }
-    let xs: Vec<_> = points.iter().map(|point| (point.x, point.intervals.0)).collect();
-    let ys: Vec<_> = points.iter().map(|point| (point.y, point.intervals.1)).collect();
+    let xs: Vec<_> = points.iter().map(|point| (point.x, point.x_interval)).collect();
+    let ys: Vec<_> = points.iter().map(|point| (point.y, point.y_interval)).collect();
     ParetoChart {
         title: format!("{} against {}", x_info.title, y_info.title),
         x: measure_axis(&x_info, reach(&xs), false),

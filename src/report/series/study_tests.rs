@@ -39,7 +39,7 @@ fn a_pareto_front_has_a_cross_and_a_name_for_each_point() {
     let names: Vec<&str> = chart.points.iter().map(|point| point.label.as_str()).collect();
     assert_eq!(names, ["fcfs", "easy", "conservative"], "one load only, so it is not in the names");
     for point in &chart.points {
-        let (Some(across), Some(up)) = point.intervals else { panic!("{point:?}") };
+        let Some((across, up)) = point.x_interval.zip(point.y_interval) else { panic!("{point:?}") };
         assert!(across.0 < point.x && point.x < across.1 && up.0 < point.y && point.y < up.1, "{point:?}");
     }
     // The seeds differ by hours, so the intervals are long. They do not set the axis: the means, two minutes apart, do.

@@ -61,7 +61,7 @@ fn comparisons_are_drawn_of_studies_and_of_runs() {
     gridemu(&["replay", &log, "--policy", "fcfs", "--policy", "easy", "--out", &two]).well();
     gridemu(&["compare", &two, "--svg", &folder]).well();
     let svg = fs::read_to_string(to.join("difference-mean-bounded-slowdown.svg")).unwrap();
-    assert!(svg.contains("difference to fcfs</text>") && svg.contains(">easy</text>"), "{svg}");
+    assert!(svg.contains("difference to easy</text>") && svg.contains(">fcfs</text>"), "{svg}");
 }
 
 #[test]
