@@ -103,8 +103,9 @@ impl Chart for GanttChart {
         let named = self.rows.len() > 1 || self.rows.first().is_some_and(|row| !row.name.is_empty());
         let widest =
             self.rows.iter().map(|row| text_width(&row.name, NORMAL).max(text_width(&row.part, SMALL)));
-        let names = if named { (widest.max().unwrap_or(0) / UNIT).min(130) + 12 } else { 22 };
-        let labels = names + 42;
+        let names = if named { (widest.max().unwrap_or(0) / UNIT).min(130) + 12 } else { 6 };
+        // Right of the names: the title of the axes of processors, and their labels.
+        let labels = names + 16 + 42;
         let full = paint.width(WIDTH);
         let width = full as i32 - labels - 16;
         let entries = self.entries();
@@ -114,10 +115,8 @@ impl Chart for GanttChart {
         let inside: i32 = heights.iter().sum::<i32>() + gap * (heights.len() as i32 - 1).max(0);
         let sheet = Sheet::new(full, (above + inside + 48) as u32, paint, &self.title);
         legend::draw(&sheet, &entries, labels, 2, width);
-        if !named {
-            let place = (14 * UNIT, (above + inside / 2) * UNIT);
-            sheet.text("processor", place, NORMAL, Ink::Text, Anchor::Middle, true);
-        }
+        let place = ((labels - 44) * UNIT, (above + inside / 2) * UNIT);
+        sheet.text("processor", place, NORMAL, Ink::Text, Anchor::Middle, true);
         let mut plots = Vec::new();
         let mut top = above;
         for (number, (row, height)) in self.rows.iter().zip(&heights).enumerate() {
@@ -127,7 +126,7 @@ impl Chart for GanttChart {
             let x = if last { self.x.clone() } else { self.x.without_ticks() };
             plots.push(Plot::draw(&sheet, frame, &x, &processors(row, *height)));
             if named {
-                self.name(&sheet, row, (labels - 42, top, *height));
+                self.name(&sheet, row, (names, top, *height));
             }
             top += height + gap;
         }

@@ -106,15 +106,21 @@ impl Plot {
             }
         }
         plot.stroke([(left, foot), (right, foot)], Ink::Axis);
-        // A label that would touch the one before it is left out; its tick stays.
-        let mut free = i32::MIN;
+        // Labels that would touch each other are left out, of even ticks at even distances; their ticks stay.
         let mut order: Vec<(&str, i32)> =
             x.ticks.iter().map(|(_, label)| label.as_str()).zip(across).collect();
         order.sort_by_key(|(_, x)| *x);
-        for (label, x) in order {
+        let widest = x.ticks.iter().map(|(_, label)| text_width(label, SMALL)).max().unwrap_or(0) + 6 * UNIT;
+        let gaps = || order.windows(2).map(|pair| pair[1].1 - pair[0].1);
+        let every = match (gaps().min(), gaps().max()) {
+            (Some(least), Some(most)) if most - least <= UNIT && least > 0 => (widest + least - 1) / least,
+            _ => 1,
+        };
+        let mut free = i32::MIN;
+        for (number, (label, x)) in (0..).zip(order) {
             plot.stroke([(x, foot), (x, foot + TICK)], Ink::Axis);
             let half = text_width(label, SMALL) / 2;
-            if x - half >= free {
+            if number % every == 0 && x - half >= free {
                 plot.label(label, (x, foot + LABEL + share(0.8, SMALL)), Anchor::Middle);
                 free = x + half + 6 * UNIT;
             }

@@ -196,6 +196,22 @@ fn what_has_no_place_on_the_axis_is_a_line_across() {
 }
 
 #[test]
+fn labels_that_have_no_room_are_left_out_evenly() {
+    let chart = CurvesChart {
+        title: "c".into(),
+        x: Axis::time(0.0, 330.0 * 86_400.0),
+        y: Axis::linear("y", 0.0, 1.0, false),
+        curves: Vec::new(),
+        apart: false,
+        size: (260, 200),
+    };
+    let svg = chart.svg(Paint::Page);
+    let shown = |day: u32| svg.contains(&format!(">{day}</text>"));
+    let days: Vec<u32> = (0..=330).step_by(30).filter(|day| shown(*day)).collect();
+    assert_eq!(days, [0, 60, 120, 180, 240, 300]);
+}
+
+#[test]
 fn a_spread_is_a_box_with_whiskers_and_dots_and_a_mark() {
     let row = |name: &str, values: Vec<f64>, mark: f64, note: &str| SpreadRow {
         name: name.into(),
