@@ -7,6 +7,7 @@ mod campaign;
 mod check;
 mod compare;
 mod explain;
+mod figures;
 mod fork;
 mod generate;
 mod inspect;

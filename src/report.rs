@@ -35,6 +35,6 @@ pub use gains_figure::{ShownGains, gains_figure};
 pub use grid::grid_tables;
 pub use snapshots::{snapshot_table, store_table};
 pub use study::{measure_list, measure_overview, study_list, study_table};
-pub use study_figures::study_figures;
+pub use study_figures::{comparison_figures, study_figures};
 pub use tables::json;
 pub use validation::{validation_complaint, validation_json, validation_table};

@@ -6,10 +6,12 @@ use clap::{Args as ClapArgs, ValueEnum};
 
 use super::campaign::{carry_out, default_store};
 use super::check::SetArgs;
+use super::figures::FigureArgs;
 use super::{say, say_json, talk};
 use crate::experiment::RunError;
 use crate::grid::Policies;
-use crate::report::{runs_contrasts, study_contrasts};
+use crate::report::charts::Chart;
+use crate::report::{comparison_figures, runs_contrasts, study_contrasts};
 use crate::study::campaign::{Campaign, CampaignOptions};
 use crate::study::comparison::Charge;
 use crate::study::{CompareOptions, Comparison, compare, compare_campaign, is_campaign_file, study_note};
@@ -21,7 +23,8 @@ Examples:
   gridemu compare before after --charge leave-out        two folders of `gridemu run --out`
   gridemu compare results.csv --by policy --where load=0.7 --baseline easy
   gridemu compare results.csv --measure mean_wait --json
-  gridemu compare configs/campaigns/backfilling.toml     does what is missing of a campaign, and compares";
+  gridemu compare configs/campaigns/backfilling.toml     does what is missing of a campaign, and compares
+  gridemu compare results.csv --baseline easy --pdf figures --width single";
 
 #[derive(Debug, ClapArgs)]
 #[command(after_help = EXAMPLES)]
@@ -80,6 +83,9 @@ pub(super) struct Args {
     /// Print everything as JSON
     #[arg(long)]
     json: bool,
+
+    #[command(flatten)]
+    figures: FigureArgs,
 }
 
 #[derive(Copy, Clone, Debug, ValueEnum)]
@@ -107,6 +113,7 @@ fn share(text: &str) -> Result<f64, String> {
 }
 
 pub(super) fn run(args: Args, policies: &Policies) -> Result<(), RunError> {
+    args.figures.check()?;
     let sets = args.sets.overrides();
     let charge = args.charge.map(|charge| match charge {
         ChargeArg::LeaveOut => Charge::LeaveOut,
@@ -143,11 +150,13 @@ pub(super) fn run(args: Args, policies: &Policies) -> Result<(), RunError> {
     {
         talk(&format!("note: {note}"));
     }
-    if args.json {
-        return say_json(&found);
-    }
     match &found {
-        Comparison::Study(found) => say(&study_contrasts(found)),
-        Comparison::Runs(found) => say(&runs_contrasts(found)),
+        _ if args.json => say_json(&found)?,
+        Comparison::Study(found) => say(&study_contrasts(found))?,
+        Comparison::Runs(found) => say(&runs_contrasts(found))?,
     }
+    args.figures.write(|folder, how| {
+        let figures = comparison_figures(&found);
+        how.write(folder, figures.iter().map(|(name, chart)| (name.as_str(), chart as &dyn Chart)))
+    })
 }

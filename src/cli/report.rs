@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 
 use clap::Args as ClapArgs;
 
+use super::figures::{FigureArgs, failed, refused};
 use super::{runs_in, say, talk};
 use crate::experiment::RunError;
 use crate::model::JobClasses;
 use crate::output::RunFolder;
-use crate::report::charts::{ChartError, PNG_BUILT_IN, Theme};
+use crate::report::charts::Theme;
 use crate::report::page::{Report, ReportError, ReportOptions};
 use crate::scenario::listed;
 use crate::study::{is_study, read_study, study_note};
@@ -17,6 +18,7 @@ const EXAMPLES: &str = "\
 Examples:
   gridemu run configs/quickstart.toml --out results && gridemu report results
   gridemu report results --out results.html --svg figures --png figures
+  gridemu report backfilling.campaign --pdf figures --width single       for a column of a paper
   gridemu report results/easy results/conservative";
 
 #[derive(Debug, ClapArgs)]
@@ -30,17 +32,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "FILE.html")]
     out: Option<PathBuf>,
 
-    /// Also write each figure as SVG to this folder
-    #[arg(long, value_name = "DIR")]
-    svg: Option<PathBuf>,
-
-    /// Also write each figure as PNG to this folder (a build with the feature `png`)
-    #[arg(long, value_name = "DIR")]
-    png: Option<PathBuf>,
-
-    /// Light or dark [default: the page follows the reader's system, figures are light]
-    #[arg(long, value_parser = ["light", "dark"])]
-    theme: Option<String>,
+    #[command(flatten)]
+    figures: FigureArgs,
 
     /// Measures of a campaign to draw, by their columns; may be repeated [default: the first six]
     #[arg(long = "measure", value_name = "ID")]
@@ -65,12 +58,10 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<(), RunError> {
-    if args.png.is_some() && !PNG_BUILT_IN {
-        return Err(refused(ChartError::NotBuiltIn.into()));
-    }
+    args.figures.check()?;
     let options = ReportOptions {
         classes: args.classes.clone(),
-        theme: args.theme.as_deref().map(|theme| if theme == "dark" { Theme::Dark } else { Theme::Light }),
+        theme: args.figures.theme.map(Theme::from),
         measures: args.measures.clone(),
         along: args.along.clone(),
         pareto: args.pareto.clone(),
@@ -103,16 +94,7 @@ pub(super) fn run(args: &Args) -> Result<(), RunError> {
     let out = args.out.clone().unwrap_or_else(|| default_page(&args.paths[0]));
     report.write_html(&out).map_err(failed)?;
     say(&format!("{}\n", out.display()))?;
-    for (folder, written) in [
-        (&args.svg, args.svg.as_deref().map(|folder| report.write_svg(folder))),
-        (&args.png, args.png.as_deref().map(|folder| report.write_png(folder))),
-    ] {
-        if let (Some(folder), Some(written)) = (folder, written) {
-            let written = written.map_err(failed)?;
-            talk(&format!("{} figures in {}", written.len(), folder.display()));
-        }
-    }
-    Ok(())
+    args.figures.write(|folder, how| report.write_figures(folder, how))
 }
 
 /// `--report` of a run: the path of the page, and a temporary folder for the files of the run if it has no output folder.
@@ -223,16 +205,8 @@ fn check_options(args: &Args, of_study: bool) -> Result<(), RunError> {
         let message =
             format!("`{first}` is a run, and {} {verb} for campaigns", listed(given.iter().copied()));
         return Err(RunError::request(message).with_hint(
-            "leave it out, or give the store of a campaign or its results.csv; of a run there are `--classes`, `--svg`, `--png` and `--theme`",
+            "leave it out, or give the store of a campaign or its results.csv; of a run there are `--classes`, `--svg`, `--png`, `--pdf`, `--width` and `--theme`",
         ));
     }
     Ok(())
-}
-
-fn refused(error: ReportError) -> RunError {
-    RunError::request(&error).with_maybe_hint(error.hint())
-}
-
-fn failed(error: ReportError) -> RunError {
-    RunError::run(&error).with_maybe_hint(error.hint())
 }

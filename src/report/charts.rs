@@ -4,33 +4,43 @@
 //! whose colours are roles of a palette ([`Ink`]), so that one chart suits a light and a dark page; a `Plot` on it has the axes.
 
 mod axis;
+mod column;
 mod curves;
 mod ecdf;
 mod gantt;
 mod heat;
+mod labels;
 mod legend;
+mod marks;
+mod numbers;
 mod over_time;
 mod palette;
 mod pareto;
+mod pdf;
 mod plot;
 mod png;
 mod raster;
+mod rows;
 mod sheet;
 mod spread;
 #[cfg(test)]
 mod tests;
 
 pub use axis::Axis;
+pub use column::Column;
 pub use curves::{Curve, CurvePoint, CurvesChart};
 pub use ecdf::{EcdfChart, EcdfLine};
 pub use gantt::{GanttBar, GanttChart, GanttJoin, GanttRow, GanttShading};
 pub use heat::{HeatCell, HeatChart, HeatPanel};
+pub use numbers::Numbers;
 pub use over_time::{TimeChart, TimeLayer, TimePoint, TimeStyle};
 pub use palette::{Ink, Paint, Theme};
 pub(super) use palette::{classes, variables};
 pub use pareto::{ParetoChart, ParetoPoint};
-pub use png::{ChartError, PNG_BUILT_IN, png};
+pub use pdf::pdf;
+pub use png::{ChartError, png};
 pub use raster::Raster;
+pub use rows::RowsChart;
 pub use spread::{Spread, SpreadChart, SpreadRow};
 
 /// Width of a chart that spans the whole page, in pixels.
@@ -40,4 +50,7 @@ pub const WIDTH: u32 = 1080;
 pub trait Chart {
     /// Returns the chart as an SVG document.
     fn svg(&self, paint: Paint) -> String;
+
+    /// Returns the numbers that the chart shows; none of a raster, whose numbers are those of `segments.csv`.
+    fn numbers(&self) -> Numbers;
 }

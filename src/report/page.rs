@@ -2,6 +2,7 @@
 
 mod error;
 mod facts;
+mod files;
 mod html;
 mod over_time;
 mod runs;
@@ -11,8 +12,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 pub use error::ReportError;
+pub use files::{FigureFiles, FigureFormat};
 
-use super::charts::{Chart, Paint, Theme, png};
+use super::charts::{Chart, Theme};
 use crate::model::JobClasses;
 use crate::output::RunFolder;
 use crate::study::StudyTable;
@@ -126,37 +128,13 @@ impl Report {
         write(path, self.html().as_bytes())
     }
 
-    /// Writes each chart as an SVG file to a folder, and returns the paths of the files.
+    /// Writes each chart and its numbers as files to a folder, and returns the paths of the charts.
     ///
     /// # Errors
-    /// [`ReportError`] names the file that cannot be written.
-    pub fn write_svg(&self, folder: &Path) -> Result<Vec<PathBuf>, ReportError> {
-        self.write_figures(folder, "svg", |svg| Ok(svg.into_bytes()))
-    }
-
-    /// Writes each chart as a PNG file to a folder, at two pixels for each pixel of the chart, and returns the paths of the files.
-    ///
-    /// # Errors
-    /// [`ReportError`] names the file that cannot be written.
-    pub fn write_png(&self, folder: &Path) -> Result<Vec<PathBuf>, ReportError> {
-        self.write_figures(folder, "png", |svg| Ok(png(&svg, 2.0)?))
-    }
-
-    fn write_figures(
-        &self,
-        folder: &Path,
-        ending: &str,
-        bytes: impl Fn(String) -> Result<Vec<u8>, ReportError>,
-    ) -> Result<Vec<PathBuf>, ReportError> {
-        create(folder)?;
-        let mut written = Vec::new();
-        for figure in self.sections.iter().flat_map(|section| &section.figures) {
-            let svg = figure.chart.svg(Paint::File(self.theme.unwrap_or_default()));
-            let path = folder.join(format!("{}.{ending}", figure.name));
-            write(&path, &bytes(svg)?)?;
-            written.push(path);
-        }
-        Ok(written)
+    /// [`ReportError`] names the file that cannot be written, or the feature that is missing.
+    pub fn write_figures(&self, folder: &Path, how: FigureFiles) -> Result<Vec<PathBuf>, ReportError> {
+        let figures = self.sections.iter().flat_map(|section| &section.figures);
+        how.write(folder, figures.map(|figure| (figure.name.as_str(), &*figure.chart)))
     }
 }
 
@@ -169,7 +147,7 @@ fn write(path: &Path, bytes: &[u8]) -> Result<(), ReportError> {
 }
 
 /// Converts a text to a part of a file name.
-fn stem(text: &str) -> String {
+pub(super) fn stem(text: &str) -> String {
     let mut stem = String::new();
     for sign in text.chars() {
         if sign.is_ascii_alphanumeric() || sign == '=' || sign == '.' {

@@ -3,19 +3,25 @@
 
 mod along;
 mod churn;
+mod differences;
 mod distribution;
 mod groups;
 mod jobs;
+mod pareto;
 mod places;
 mod run;
 mod schedule;
 mod steps;
 mod study;
 #[cfg(test)]
+mod study_tests;
+#[cfg(test)]
 mod tests;
 
+pub(super) use differences::{run_differences, study_differences};
 pub(super) use distribution::{Quantity, ecdf, heat};
 pub(super) use groups::ink;
+pub(super) use pareto::pareto;
 pub(super) use run::RunSeries;
 pub(super) use steps::Steps;
-pub(super) use study::{LEVEL, Layout, curves, pareto, title as measure_title};
+pub(super) use study::{LEVEL, Layout, curves, title as measure_title};

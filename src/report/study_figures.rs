@@ -1,9 +1,10 @@
-//! Figures of a study as SVG files.
+//! Figures of a study and of comparisons.
 
-use super::charts::{Chart, Paint, Theme};
-use super::series::{Layout, curves};
-use crate::study::StudyTable;
+use super::charts::{Chart, Paint, RowsChart, Theme};
+use super::page::stem;
+use super::series::{Layout, curves, run_differences, study_differences};
 use crate::study::claims::Side;
+use crate::study::{Comparison, StudyTable};
 
 /// Width and height of a figure, in pixels.
 const SIZE: (u32, u32) = (760, 380);
@@ -36,6 +37,15 @@ pub fn study_figures(
         (chart.1, drawn)
     });
     Some(charts.collect())
+}
+
+/// The differences of a comparison with their intervals as charts, one for each measure, with names for their files.
+pub fn comparison_figures(found: &Comparison) -> Vec<(String, RowsChart)> {
+    let charts = match found {
+        Comparison::Study(found) => study_differences(found, SIZE.0),
+        Comparison::Runs(found) => run_differences(found, SIZE.0),
+    };
+    charts.into_iter().map(|(measure, chart)| (format!("difference-{}", stem(&measure)), chart)).collect()
 }
 
 /// Selects the runs with these labels, and orders them so that each axis has its labels in this order. `None` if an axis does not

@@ -4,6 +4,7 @@ mod bad;
 mod cloud;
 mod compare;
 mod engines;
+mod figures;
 mod good;
 mod options;
 mod reports;

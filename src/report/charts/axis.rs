@@ -3,8 +3,10 @@
 /// One axis of a chart.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
-    /// Title: the quantity, with its unit.
+    /// Title: the quantity, with the unit of the labels.
     pub title: String,
+    /// The quantity, with the unit of the data: the name of its column in the [numbers](super::Numbers) of a chart.
+    pub data: String,
     /// Lower end, in the units of the data.
     pub from: f64,
     /// Upper end, in the units of the data.
@@ -44,7 +46,28 @@ impl Axis {
         let step = if span < 4.0 * steps[0] * length { nice(span / length / 8.0) * length } else { step };
         let decimals = decimals(step / length);
         let ticks = multiples(from, to, step).map(|at| (at, number(at / length, decimals))).collect();
-        Self { title: format!("time ({name})"), from, to, ticks, log: false }
+        Self { title: format!("time ({name})"), data: "time (s)".to_owned(), from, to, ticks, log: false }
+    }
+
+    /// A linear axis of durations in seconds from `low` to `high`, both extended to the next tick, labelled in the unit that suits
+    /// them: `quantity` is its title without a unit.
+    pub fn duration(quantity: &str, low: f64, high: f64) -> Self {
+        let most = low.abs().max(high.abs());
+        let (name, length, _) = TIME_UNITS[match most {
+            most if most.is_nan() || most <= 600.0 => 0,
+            most if most <= 3.0 * 3_600.0 => 1,
+            most if most <= 4.0 * 86_400.0 => 2,
+            _ => 3,
+        }];
+        let axis = Self::linear(format!("{quantity} ({name})"), low / length, high / length, false);
+        let ticks = axis.ticks.into_iter().map(|(at, label)| (at * length, label)).collect();
+        Self {
+            data: format!("{quantity} (s)"),
+            from: axis.from * length,
+            to: axis.to * length,
+            ticks,
+            ..axis
+        }
     }
 
     /// A linear axis from `low` to `high`, both extended to the next tick. `whole` restricts ticks to whole numbers.
@@ -55,9 +78,16 @@ impl Axis {
         let step = if whole { step.max(1.0) } else { step };
         // Tolerates rounding errors at ticks.
         let (from, to) = (libm::floor(low / step + 1e-9) * step, libm::ceil(high / step - 1e-9) * step);
-        let decimals = decimals(step);
-        let ticks = multiples(from, to, step).map(|at| (at, number(at, decimals))).collect();
-        Self { title: title.into(), from, to, ticks, log: false }
+        // All labels have the same suffix.
+        let (scale, suffix) = suffix(from.abs().max(to.abs()));
+        let decimals = decimals(step / scale);
+        let label = |at: f64| match suffix {
+            "" => number(at, decimals),
+            _ if libm::fabs(at) < step / 2.0 => "0".to_owned(),
+            _ => number(at / scale, decimals) + suffix,
+        };
+        let ticks = multiples(from, to, step).map(|at| (at, label(at))).collect();
+        Self::titled(title, from, to, ticks, false)
     }
 
     /// A logarithmic axis of positive numbers from `low` to `high`.
@@ -77,12 +107,12 @@ impl Axis {
             }
             power += every;
         }
-        let (from, to) = (libm::pow(10.0, first), libm::pow(10.0, last));
-        Self { title: title.into(), from, to, ticks, log: true }
+        Self::titled(title, libm::pow(10.0, first), libm::pow(10.0, last), ticks, true)
     }
 
-    /// A logarithmic axis of times in seconds, with ticks at a second, a minute, an hour and a day.
-    pub fn log_time(title: impl Into<String>, low: f64, high: f64) -> Self {
+    /// A logarithmic axis of times in seconds, with ticks at a second, a minute, an hour and a day: each label has its unit, and the
+    /// title has none.
+    pub fn log_time(title: &str, low: f64, high: f64) -> Self {
         const MARKS: [(f64, &str); 14] = [
             (0.001, "1 ms"),
             (0.01, "10 ms"),
@@ -103,18 +133,37 @@ impl Axis {
         let last = MARKS.iter().find(|(at, _)| *at >= high && *at > first).unwrap_or(&MARKS[13]).0;
         let ticks = MARKS.iter().filter(|(at, _)| (first..=last).contains(at));
         let ticks = ticks.map(|(at, label)| (*at, (*label).to_owned())).collect();
-        Self { title: title.into(), from: first, to: last, ticks, log: true }
+        Self { data: format!("{title} (s)"), ..Self::titled(title, first, last, ticks, true) }
     }
 
     /// An axis of named positions 0, 1, 2, ... with a margin of half a position on both sides.
     pub fn places(title: impl Into<String>, names: impl IntoIterator<Item = String>) -> Self {
         let ticks: Vec<_> = (0..).map(f64::from).zip(names).collect();
-        Self { title: title.into(), from: -0.5, to: ticks.len() as f64 - 0.5, ticks, log: false }
+        let to = ticks.len() as f64 - 0.5;
+        Self::titled(title, -0.5, to, ticks, false)
+    }
+
+    /// An axis whose labels have the unit of the data.
+    pub fn titled(
+        title: impl Into<String>,
+        from: f64,
+        to: f64,
+        ticks: Vec<(f64, String)>,
+        log: bool,
+    ) -> Self {
+        let title = title.into();
+        Self { data: title.clone(), title, from, to, ticks, log }
+    }
+
+    /// The label at a position; the number itself where there is none.
+    pub(super) fn label(&self, value: f64) -> String {
+        let at = self.ticks.iter().find(|(tick, _)| *tick == value);
+        at.map_or_else(|| value.to_string(), |(_, label)| label.clone())
     }
 
     /// The same range without ticks.
     pub(super) fn without_ticks(&self) -> Self {
-        Self { title: String::new(), ticks: Vec::new(), ..*self }
+        Self { title: String::new(), data: self.data.clone(), ticks: Vec::new(), ..*self }
     }
 
     /// The position of a value between the ends of the axis; values beyond an end are clamped to it.
@@ -146,21 +195,24 @@ fn decimals(step: f64) -> usize {
     (0..9).find(whole).unwrap_or(9) as usize
 }
 
-/// Formats a number for people: thin spaces between thousands, large numbers with k and M.
-pub(super) fn number(value: f64, decimals: usize) -> String {
-    let value = if value == 0.0 { 0.0 } else { value };
-    let (value, decimals, tail) = match value.abs() {
-        large if large >= 1e12 => return format!("{value:.1e}"),
-        large if large >= 1e9 => (value / 1e9, 2, "G"),
-        large if large >= 1e6 => (value / 1e6, 2, "M"),
-        large if large >= 1e4 => (value / 1e3, 1, "k"),
-        _ => (value, decimals, ""),
-    };
-    let mut text = format!("{value:.decimals$}");
-    if !tail.is_empty() && text.contains('.') {
-        text.truncate(text.trim_end_matches('0').trim_end_matches('.').len());
+/// The factor and the suffix of the labels of an axis whose largest number is `most`.
+fn suffix(most: f64) -> (f64, &'static str) {
+    match most {
+        most if most >= 1e12 => (1.0, ""),
+        most if most >= 1e9 => (1e9, "G"),
+        most if most >= 1e6 => (1e6, "M"),
+        most if most >= 2e4 => (1e3, "k"),
+        _ => (1.0, ""),
     }
-    text.replace('-', "−") + tail
+}
+
+/// Formats a number for people.
+fn number(value: f64, decimals: usize) -> String {
+    let value = if value == 0.0 { 0.0 } else { value };
+    if value.abs() >= 1e12 {
+        return format!("{value:.1e}");
+    }
+    format!("{value:.decimals$}").replace('-', "−")
 }
 
 fn power_of_ten(power: i32) -> String {
@@ -205,6 +257,15 @@ mod tests {
     }
 
     #[test]
+    fn durations_are_in_the_unit_that_suits_them() {
+        let axis = Axis::duration("mean wait", 0.0, 9.5 * 3_600.0);
+        assert_eq!((axis.title.as_str(), axis.data.as_str()), ("mean wait (h)", "mean wait (s)"));
+        assert_eq!((labels(&axis), axis.to), (vec!["0", "2", "4", "6", "8", "10"], 36_000.0));
+        assert_eq!(Axis::duration("wait", -1_800.0, 60.0).title, "wait (min)");
+        assert_eq!(Axis::duration("wait", f64::NAN, f64::NAN).title, "wait (s)");
+    }
+
+    #[test]
     fn numbers_end_at_ticks() {
         let axis = Axis::linear("n", 0.0, 93.0, true);
         assert_eq!((axis.to, labels(&axis)), (100.0, vec!["0", "20", "40", "60", "80", "100"]));
@@ -226,8 +287,13 @@ mod tests {
 
     #[test]
     fn large_numbers_are_short() {
-        assert_eq!(number(250_000.0, 0), "250k");
-        assert_eq!(number(1_250_000.0, 0), "1.25M");
+        // All labels of an axis have the same suffix.
+        assert_eq!(
+            labels(&Axis::linear("n", 0.0, 250_000.0, false)),
+            ["0", "50k", "100k", "150k", "200k", "250k"]
+        );
+        assert_eq!(labels(&Axis::linear("n", 0.0, 1_200_000.0, false)), ["0", "0.5M", "1.0M", "1.5M"]);
+        assert_eq!(labels(&Axis::linear("n", 9_500.0, 10_500.0, false))[0..3], ["9400", "9600", "9800"]);
         assert_eq!(number(-2.5, 1), "−2.5");
     }
 }

@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::legend::{self, Swatch};
+use super::marks::Dash;
+use super::numbers::cell;
 use super::plot::{Frame, NORMAL, Plot, SMALL};
-use super::sheet::{Anchor, Dash, Sheet, UNIT, fitted, polyline, rectangle, text_width};
-use super::{Axis, Chart, Ink, Paint, Raster, Theme, WIDTH};
+use super::sheet::{Anchor, Sheet, UNIT, fitted, polyline, rectangle, text_width};
+use super::{Axis, Chart, Ink, Numbers, Paint, Raster, Theme, WIDTH};
 
 /// A strip: the processors of one partition.
 #[derive(Clone, Debug)]
@@ -101,30 +103,30 @@ impl Chart for GanttChart {
         let named = self.rows.len() > 1 || self.rows.first().is_some_and(|row| !row.name.is_empty());
         let widest =
             self.rows.iter().map(|row| text_width(&row.name, NORMAL).max(text_width(&row.part, SMALL)));
-        let names = if named { (widest.max().unwrap_or(0) / UNIT).min(130) + 12 } else { 22 };
-        let labels = names + 42;
-        let width = WIDTH as i32 - labels - 16;
+        let names = if named { (widest.max().unwrap_or(0) / UNIT).min(130) + 12 } else { 6 };
+        // Right of the names: the title of the axes of processors, and their labels.
+        let labels = names + 16 + 42;
+        let full = paint.width(WIDTH);
+        let width = full as i32 - labels - 16;
         let entries = self.entries();
         let above = legend::height(&entries, width) + 6;
         let heights = self.heights();
         let gap = if self.rows.len() > 1 { 14 } else { 0 };
         let inside: i32 = heights.iter().sum::<i32>() + gap * (heights.len() as i32 - 1).max(0);
-        let sheet = Sheet::new(WIDTH, (above + inside + 48) as u32, paint, &self.title);
+        let sheet = Sheet::new(full, (above + inside + 48) as u32, paint, &self.title);
         legend::draw(&sheet, &entries, labels, 2, width);
-        if !named {
-            let place = (14 * UNIT, (above + inside / 2) * UNIT);
-            sheet.text("processor", place, NORMAL, Ink::Text, Anchor::Middle, true);
-        }
+        let place = ((labels - 44) * UNIT, (above + inside / 2) * UNIT);
+        sheet.text("processor", place, NORMAL, Ink::Text, Anchor::Middle, true);
         let mut plots = Vec::new();
         let mut top = above;
         for (number, (row, height)) in self.rows.iter().zip(&heights).enumerate() {
             let last = number + 1 == self.rows.len();
-            let (width, whole) = (WIDTH as i32 - 16, height + if last { 40 } else { 1 });
+            let (width, whole) = (full as i32 - 16, height + if last { 40 } else { 1 });
             let frame = Frame { top, width, height: whole, labels, x_labels: last, mesh: (false, false) };
             let x = if last { self.x.clone() } else { self.x.without_ticks() };
             plots.push(Plot::draw(&sheet, frame, &x, &processors(row, *height)));
             if named {
-                self.name(&sheet, row, (labels - 42, top, *height));
+                self.name(&sheet, row, (names, top, *height));
             }
             top += height + gap;
         }
@@ -136,6 +138,26 @@ impl Chart for GanttChart {
         self.machines(&sheet, &plots);
         self.joins(&sheet, &plots);
         sheet.finish()
+    }
+
+    fn numbers(&self) -> Numbers {
+        let heads =
+            ["site", "partition", "job", "group", "processors", "start (s)", "end (s)", "failed", "killed"];
+        let mut numbers = Numbers::new(heads);
+        for bar in &self.bars {
+            let Some(row) = self.rows.get(bar.row) else { continue };
+            let group = self.groups.get(bar.group).map_or_else(String::new, |(name, _)| name.clone());
+            let ranges = bar.ranges.iter().map(|range| match range.len() {
+                1 => range.start.to_string(),
+                _ => format!("{}-{}", range.start, range.end.saturating_sub(1)),
+            });
+            let ranges = ranges.collect::<Vec<_>>().join(" ");
+            let mut cells = vec![row.name.clone(), row.part.clone(), bar.label.clone(), group, ranges];
+            cells.extend([bar.from, bar.to].map(cell));
+            cells.extend([bar.wasted, bar.killed].map(|yes| if yes { "yes" } else { "no" }.to_owned()));
+            numbers.rows.push(cells);
+        }
+        numbers
     }
 }
 
@@ -201,7 +223,7 @@ impl GanttChart {
         // A page follows the reader's theme: it contains the raster in both themes and shows one.
         let themes = match paint {
             Paint::Page => vec![(Theme::Light, "by-day"), (Theme::Dark, "by-night")],
-            Paint::File(theme) => vec![(theme, "")],
+            Paint::File(theme) | Paint::Print(theme, _) => vec![(theme, "")],
         };
         let inks: Vec<Ink> = self.groups.iter().map(|(_, ink)| *ink).collect();
         let (from, to) = raster.span();
@@ -336,7 +358,7 @@ fn processors(row: &GanttRow, height: i32) -> Axis {
     // Ticks at multiples of whole machines, or at round numbers.
     step = if row.cores > 1 { step.div_ceil(row.cores) * row.cores } else { round_up(step) };
     let ticks = (0..=count).step_by(step.max(1) as usize).map(|at| (f64::from(at), at.to_string())).collect();
-    Axis { title: String::new(), from: 0.0, to: f64::from(count), ticks, log: false }
+    Axis::titled("", 0.0, f64::from(count), ticks, false)
 }
 
 /// The smallest of 1, 2, 5 × a power of ten that is at least `step`; `step` itself if there is none.

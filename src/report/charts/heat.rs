@@ -2,7 +2,7 @@
 
 use super::plot::{NORMAL, SMALL};
 use super::sheet::{Anchor, Sheet, UNIT, fitted, rectangle, text_width};
-use super::{Chart, Ink, Paint};
+use super::{Chart, Ink, Numbers, Paint};
 
 /// A cell of a heat map.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,34 +39,44 @@ pub struct HeatChart {
     pub panels: Vec<HeatPanel>,
 }
 
+/// Height of a row, and the least width of a column, in pixels.
 const ROW: i32 = 38;
+const LEAST: i32 = 44;
 
 impl Chart for HeatChart {
     fn svg(&self, paint: Paint) -> String {
         let widest = self.rows.iter().map(|name| text_width(name, NORMAL)).max().unwrap_or(0);
         let labels = widest / UNIT + 12;
-        let panels = self.panels.len().max(1) as i32;
         let columns = self.columns.len().max(1) as i32;
         let gap = 18;
-        let column = ((super::WIDTH as i32 - labels - panels * gap) / (panels * columns))
-            .clamp(44, if columns == 1 { 170 } else { 110 });
-        let width = labels + panels * (columns * column + gap);
+        // As many panels beside each other as a column of a journal has room for; on a page all of them.
+        let panels = self.panels.len().max(1) as i32;
+        let wide = paint.width(super::WIDTH) as i32;
+        let fit =
+            if let Paint::Print(..) = paint { (wide - labels) / (columns * LEAST + gap) } else { panels };
+        let across = fit.clamp(1, panels);
+        let column = ((wide - labels - across * gap) / (across * columns))
+            .clamp(LEAST, if columns == 1 { 170 } else { 110 });
+        let width = labels + across * (columns * column + gap);
         let (head, named) = (24, self.columns.iter().any(|name| !name.is_empty()));
-        let top = head + if named { 20 } else { 4 };
+        let first = head + if named { 20 } else { 4 };
+        let block = first + self.rows.len() as i32 * ROW + 6;
         let key = 44;
-        let height = top + self.rows.len() as i32 * ROW + key;
+        let height = (panels + across - 1) / across * block - 6 + key;
         // The minimum width leaves space for the key.
-        let sheet = Sheet::new(width.max(480) as u32, height as u32, paint, &self.title);
+        let sheet = Sheet::new(width.max(480.min(wide)) as u32, height as u32, paint, &self.title);
         let text = |text: &str, x: i32, y: i32, size: f64, ink: Ink, anchor: Anchor| {
             sheet.text(text, (x * UNIT, y * UNIT), size, ink, anchor, false);
         };
-        for (row, name) in self.rows.iter().enumerate() {
-            text(name, labels - 8, top + row as i32 * ROW + ROW / 2 + 4, NORMAL, Ink::Text, Anchor::End);
-        }
         for (number, panel) in (0..).zip(&self.panels) {
-            let left = labels + number * (columns * column + gap);
+            let left = labels + number % across * (columns * column + gap);
+            let above = number / across * block;
+            let top = above + first;
+            for (row, name) in self.rows.iter().enumerate().filter(|_| number % across == 0) {
+                text(name, labels - 8, top + row as i32 * ROW + ROW / 2 + 4, NORMAL, Ink::Text, Anchor::End);
+            }
             let title = fitted(&panel.title, NORMAL, (columns * column + gap - 4) * UNIT).unwrap_or_default();
-            text(&title, left, 14, NORMAL, Ink::Text, Anchor::Start);
+            text(&title, left, above + 14, NORMAL, Ink::Text, Anchor::Start);
             for (place, name) in (0..).zip(&self.columns) {
                 let name = fitted(name, SMALL, column * UNIT).unwrap_or_default();
                 text(&name, left + place * column + column / 2, top - 6, SMALL, Ink::Muted, Anchor::Middle);
@@ -80,6 +90,19 @@ impl Chart for HeatChart {
         }
         Self::key(&sheet, labels, height - key + 14);
         sheet.finish()
+    }
+
+    fn numbers(&self) -> Numbers {
+        let mut numbers = Numbers::new(["measure", "row", "column", "change", "from and to"]);
+        for panel in &self.panels {
+            for (row, cells) in self.rows.iter().zip(&panel.cells) {
+                for (column, cell) in self.columns.iter().zip(cells) {
+                    let Some(HeatCell { text, below, .. }) = cell else { continue };
+                    numbers.rows.push([&panel.title, row, column, text, below].map(String::clone).into());
+                }
+            }
+        }
+        numbers
     }
 }
 
@@ -113,11 +136,12 @@ impl HeatChart {
             sheet.fill(&data, Ink::Mesh, 0.5, None);
             shade(sheet, &data, f64::from(step - STEPS / 2) / f64::from(STEPS / 2), None);
         }
-        let text = |text: &str, x: i32, anchor: Anchor| {
-            sheet.text(text, (x * UNIT, (top + 10) * UNIT), SMALL, Ink::Muted, anchor, false);
+        let text = |text: &str, x: i32, y: i32, anchor: Anchor| {
+            sheet.text(text, (x * UNIT, (top + y) * UNIT), SMALL, Ink::Muted, anchor, false);
         };
-        text("better", begin - 8, Anchor::End);
-        text("worse (full shade at twice, or at half)", begin + STEPS * 18 + 8, Anchor::Start);
+        text("better", begin - 8, 10, Anchor::End);
+        text("worse", begin + STEPS * 18 + 8, 10, Anchor::Start);
+        text("full shade: half as much, or twice", begin, 25, Anchor::Start);
     }
 }
 

@@ -1,17 +1,21 @@
 //! Legends: swatches with their names above a plot, in as many lines as they need.
 
+use super::marks::{Dash, Shape};
 use super::palette::Ink;
 use super::plot::NORMAL;
-use super::sheet::{Anchor, Dash, Sheet, UNIT, fitted, polyline, rectangle, text_width};
+use super::sheet::{Anchor, Sheet, UNIT, fitted, polyline, rectangle, text_width};
 
 /// The symbol of an entry.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) enum Swatch {
     Box,
     Faint,
+    /// A line with the dashes of its series.
     Line,
     Dashed(Dash),
-    Dot,
+    /// The mark of a series, also with the line that joins it to others.
+    Mark,
+    Joined,
     Hollow,
     /// A dot of the size of single values.
     Point,
@@ -20,12 +24,23 @@ pub(super) enum Swatch {
     Spread,
 }
 
+impl Swatch {
+    const fn width(self) -> i32 {
+        match self {
+            Self::Line | Self::Dashed(_) | Self::Joined => WIDE,
+            _ => SWATCH,
+        }
+    }
+}
+
 /// An entry of a legend.
 pub(super) type Entry = (String, Ink, Swatch);
 
 /// Height of a line, in pixels.
 const LINE: i32 = 18;
+/// Width of a symbol, enough for the dashes of a line, in pixels.
 const SWATCH: i32 = 14;
+const WIDE: i32 = 30;
 const GAP: i32 = 16;
 
 /// Height of a legend of a given width, in pixels.
@@ -38,22 +53,30 @@ pub(super) fn height(entries: &[Entry], width: i32) -> i32 {
 pub(super) fn draw(sheet: &Sheet, entries: &[Entry], left: i32, top: i32, width: i32) {
     for ((name, ink, swatch), (line, x)) in entries.iter().zip(places(entries, width)) {
         let (x, y) = ((left + x) * UNIT, (top + line * LINE) * UNIT);
-        let centre = (x + SWATCH * UNIT / 2, y + 9 * UNIT);
+        let wide = swatch.width() * UNIT;
+        let centre = (x + wide / 2, y + 9 * UNIT);
         let mut data = String::new();
-        rectangle(&mut data, x, y + 4 * UNIT, SWATCH * UNIT, 10 * UNIT);
+        rectangle(&mut data, x, y + 4 * UNIT, wide, 10 * UNIT);
+        let dashed = |dash| {
+            sheet.dash(dash);
+            sheet.stroke(&polyline([(x, centre.1), (x + wide, centre.1)]), *ink, 1.0, 2.0);
+            sheet.dash(None);
+        };
         match swatch {
             Swatch::Box => sheet.fill(&data, *ink, 1.0, None),
             Swatch::Faint => sheet.fill(&data, *ink, 0.35, None),
-            Swatch::Line | Swatch::Dashed(_) => {
-                sheet.dash(if let Swatch::Dashed(dash) = swatch { Some(*dash) } else { None });
-                sheet.stroke(&polyline([(x, centre.1), (x + SWATCH * UNIT, centre.1)]), *ink, 1.0, 2.0);
-                sheet.dash(None);
+            Swatch::Line => dashed(ink.dash()),
+            Swatch::Dashed(dash) => dashed(Some(*dash)),
+            Swatch::Mark => sheet.mark(centre, 4 * UNIT, *ink, true, None),
+            Swatch::Joined => {
+                dashed(ink.dash());
+                sheet.mark(centre, 4 * UNIT, *ink, true, None);
             }
-            Swatch::Dot | Swatch::Hollow => {
-                sheet.circle(centre, 4 * UNIT, *ink, *swatch == Swatch::Dot, None);
-            }
+            Swatch::Hollow => sheet.mark(centre, 4 * UNIT, *ink, false, None),
             Swatch::Point => sheet.dots([centre], *ink, 1.0, 2.8),
-            Swatch::Diamond => sheet.diamond(centre, *ink, 6),
+            Swatch::Diamond => {
+                sheet.shape(centre, 5 * UNIT, *ink, Shape::Diamond, true, None);
+            }
             Swatch::Spread => {
                 sheet.fill(&data, *ink, 0.3, None);
                 sheet.stroke(&data, *ink, 1.0, 1.2);
@@ -61,9 +84,9 @@ pub(super) fn draw(sheet: &Sheet, entries: &[Entry], left: i32, top: i32, width:
                 sheet.stroke(&line, *ink, 1.0, 2.6);
             }
         }
-        let room = (width - SWATCH - 6) * UNIT;
+        let room = (width - swatch.width() - 6) * UNIT;
         if let Some(name) = fitted(name, NORMAL, room) {
-            let place = (x + (SWATCH + 6) * UNIT, y + 13 * UNIT);
+            let place = (x + (swatch.width() + 6) * UNIT, y + 13 * UNIT);
             sheet.text(&name, place, NORMAL, Ink::Text, Anchor::Start, false);
         }
     }
@@ -74,8 +97,8 @@ fn places(entries: &[Entry], width: i32) -> Vec<(i32, i32)> {
     let (mut line, mut x) = (0, 0);
     entries
         .iter()
-        .map(|(name, _, _)| {
-            let needed = SWATCH + 6 + text_width(name, NORMAL) / UNIT;
+        .map(|(name, _, swatch)| {
+            let needed = swatch.width() + 6 + text_width(name, NORMAL) / UNIT;
             if x > 0 && x + needed > width {
                 (line, x) = (line + 1, 0);
             }

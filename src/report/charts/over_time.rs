@@ -1,9 +1,11 @@
 //! Charts of quantities over the time of a run.
 
 use super::legend::{self, Swatch};
+use super::marks::Dash;
+use super::numbers::cell;
 use super::plot::{Frame, Plot, label_space};
-use super::sheet::{Dash, Sheet};
-use super::{Axis, Chart, Ink, Paint, WIDTH};
+use super::sheet::Sheet;
+use super::{Axis, Chart, Ink, Numbers, Paint, WIDTH};
 
 /// The value from `x` to the next point: its mean, and its bounds if the point summarizes several changes.
 #[derive(Copy, Clone, Debug, PartialEq)]
@@ -21,9 +23,9 @@ pub struct TimePoint {
 /// How a quantity is drawn.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum TimeStyle {
-    /// As a line.
+    /// As a line with the dashes of its series.
     Line,
-    /// As a dashed line.
+    /// As an evenly dashed line.
     Dashed,
     /// As an area.
     Area,
@@ -74,17 +76,30 @@ impl Chart for TimeChart {
         });
         let entries: Vec<legend::Entry> = entries.collect();
         let labels = self.labels.max(label_space(&self.y));
-        let width = WIDTH as i32 - labels - 16;
+        let whole = paint.width(WIDTH);
+        let width = whole as i32 - labels - 16;
         let above = legend::height(&entries, width) + 6;
-        let sheet = Sheet::new(WIDTH, self.height + above as u32 + 4, paint, &self.title);
+        let sheet = Sheet::new(whole, self.height + above as u32 + 4, paint, &self.title);
         legend::draw(&sheet, &entries, labels, 2, width);
-        let (width, height) = (WIDTH as i32 - 16, self.height as i32);
+        let (width, height) = (whole as i32 - 16, self.height as i32);
         let frame = Frame { top: above, width, height, labels, x_labels: true, mesh: (false, true) };
         let plot = Plot::draw(&sheet, frame, &self.x, &self.y);
         for layer in &self.layers {
             self.layer(&plot, layer);
         }
         sheet.finish()
+    }
+
+    fn numbers(&self) -> Numbers {
+        let mut numbers = Numbers::new(["series", &self.x.data, &self.y.data, "least", "most"]);
+        for layer in &self.layers {
+            let row = |point: &TimePoint| {
+                let cells = [point.x, point.mean, point.low, point.high].map(cell);
+                std::iter::once(layer.name.clone()).chain(cells).collect()
+            };
+            numbers.rows.extend(layer.points.iter().map(row));
+        }
+        numbers
     }
 }
 
@@ -121,7 +136,12 @@ impl TimeChart {
                     band.extend(stepped(|point| point.low).into_iter().rev());
                     plot.polygon(&band, layer.ink, 0.22);
                 }
-                plot.line(&mean, layer.ink, 1.5, (layer.style == TimeStyle::Dashed).then_some(Dash::EVEN));
+                let dash = match layer.style {
+                    TimeStyle::Dashed => Some(Dash::EVEN),
+                    // A single line needs nothing to distinguish it.
+                    _ => layer.ink.dash().filter(|_| self.layers.len() > 1),
+                };
+                plot.line(&mean, layer.ink, 1.5, dash);
             }
         }
     }

@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::column::Column;
+use super::marks::{Dash, Shape};
+
 /// Light or dark.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -13,13 +16,30 @@ pub enum Theme {
     Dark,
 }
 
-/// How the colours of a chart are written.
+/// How a chart is drawn: how its colours are written, and at which width.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Paint {
     /// As classes (`f3` fills, `s3` strokes) whose colours come from the style sheet of a page, which follows the reader's theme.
     Page,
     /// As the colours of one theme, for a separate file.
     File(Theme),
+    /// The same, as wide as one or two columns of a journal.
+    Print(Theme, Column),
+}
+
+impl Paint {
+    /// The width in pixels of a chart that is `own` pixels wide on a page.
+    pub(super) fn width(self, own: u32) -> u32 {
+        if let Self::Print(_, column) = self { column.pixels() } else { own }
+    }
+
+    /// Width and height in pixels of a chart of the given size on a page. In print a chart keeps its proportions, except that it is
+    /// neither very low nor very high.
+    pub(super) fn size(self, (own, height): (u32, u32)) -> (u32, u32) {
+        let width = self.width(own);
+        let height = if width == own { height } else { (width * height / own.max(1)).clamp(220, 400) };
+        (width, height)
+    }
 }
 
 /// The role of a colour.
@@ -43,14 +63,12 @@ pub enum Ink {
     Gain,
     /// Shading of worse values.
     Loss,
-    /// A series, by its number; colours repeat after [`Ink::SERIES`].
+    /// A series, by its number; its colour, dashes and mark repeat after [`Ink::SERIES`].
     Series(u8),
 }
 
-/// The light and the dark colour of each role, in the order of [`Ink::index`]. The series are Okabe and Ito's colours for all kinds
-/// of colour vision (2008), darkened for thin lines on white and lightened for dark paper; yellow, which is illegible on white, is
-/// replaced by olive.
-const COLOURS: [(&str, &str); 17] = [
+/// The light and the dark colour of each role but the series, in the order of [`Ink::index`].
+const ROLES: [(&str, &str); 9] = [
     ("#ffffff", "#15181c"),
     ("#1c2126", "#e6e8ea"),
     ("#56606b", "#a3acb5"),
@@ -60,19 +78,30 @@ const COLOURS: [(&str, &str); 17] = [
     ("#c2182b", "#ff6b74"),
     ("#0b76c4", "#3f9fe0"),
     ("#d9660b", "#f08a3c"),
-    ("#0070b8", "#4da9ec"),
-    ("#d45500", "#ff8f4a"),
-    ("#00855f", "#2fc79a"),
-    ("#b0458a", "#e793c6"),
-    ("#b97d00", "#f2b93b"),
-    ("#2f95cf", "#93d4f8"),
-    ("#7a7a1a", "#cfcf5e"),
-    ("#5b5f97", "#a9adec"),
+];
+
+/// The look of each series: its colour on light and on dark paper, the dashes of its line, and the shape of its marks. No two have the
+/// same dashes or the same shape. The first hues are those of Okabe and Ito for all kinds of colour vision (2008); the lightness of
+/// colours (CIE L*) goes from 22 to 66 on light paper, differs between any two, and by 14 or more between neighbours, so that they can
+/// be told apart in grey, too.
+const SERIES: [(&str, &str, Option<Dash>, Shape); 12] = [
+    ("#055e92", "#04a1f6", None, Shape::Circle),
+    ("#f27017", "#ffba95", Some(Dash("7 3")), Shape::Square),
+    ("#038257", "#46c38d", Some(Dash("1.5 2.5")), Shape::Up),
+    ("#781367", "#c763b1", Some(Dash("8 2.5 1.5 2.5")), Shape::Diamond),
+    ("#d19604", "#ffc96e", Some(Dash("14 4")), Shape::Down),
+    ("#665dc2", "#aa9bfe", Some(Dash("3.5 2.5")), Shape::Cross),
+    ("#039cc8", "#67d2ff", Some(Dash("8 2.5 1.5 2.5 1.5 2.5")), Shape::Star),
+    ("#7c3b1e", "#c97e5c", Some(Dash("1.5 5")), Shape::Plus),
+    ("#7e8b20", "#b8c358", Some(Dash("14 3 4 3")), Shape::Left),
+    ("#023567", "#4e7cc8", Some(Dash("5 6")), Shape::Hourglass),
+    ("#e676ac", "#febbd8", Some(Dash("4 2 4 2 1.5 2")), Shape::Right),
+    ("#0a6e71", "#2db3b6", Some(Dash("14 3 1.5 3 1.5 3 1.5 3")), Shape::Bar),
 ];
 
 impl Ink {
-    /// Number of different series colours.
-    pub const SERIES: u8 = 8;
+    /// Number of series that can be told apart, with and without colour.
+    pub const SERIES: u8 = SERIES.len() as u8;
 
     /// Index in the table of colours; series of the same colour share it.
     pub(super) const fn index(self) -> u8 {
@@ -86,8 +115,18 @@ impl Ink {
             Self::Wasted => 6,
             Self::Gain => 7,
             Self::Loss => 8,
-            Self::Series(number) => 9 + number % Self::SERIES,
+            Self::Series(number) => ROLES.len() as u8 + number % Self::SERIES,
         }
+    }
+
+    /// The dashes of a line; `None` if it is solid.
+    pub(super) fn dash(self) -> Option<Dash> {
+        if let Self::Series(number) = self { look(number).2 } else { None }
+    }
+
+    /// The shape of a mark.
+    pub(super) fn shape(self) -> Shape {
+        if let Self::Series(number) = self { look(number).3 } else { Shape::Circle }
     }
 
     /// The SVG attribute that fills (or strokes) with this colour.
@@ -96,8 +135,10 @@ impl Ink {
         match (paint, stroke) {
             (Paint::Page, false) => format!("class=\"f{index}\""),
             (Paint::Page, true) => format!("class=\"s{index}\""),
-            (Paint::File(theme), false) => format!("fill=\"{}\"", self.hex(theme)),
-            (Paint::File(theme), true) => format!("fill=\"none\" stroke=\"{}\"", self.hex(theme)),
+            (Paint::File(theme) | Paint::Print(theme, _), false) => format!("fill=\"{}\"", self.hex(theme)),
+            (Paint::File(theme) | Paint::Print(theme, _), true) => {
+                format!("fill=\"none\" stroke=\"{}\"", self.hex(theme))
+            }
         }
     }
 
@@ -113,8 +154,18 @@ impl Ink {
     }
 }
 
+fn look(number: u8) -> (&'static str, &'static str, Option<Dash>, Shape) {
+    SERIES[usize::from(number) % SERIES.len()]
+}
+
+/// Number of colours.
+const COLOURS: u8 = (ROLES.len() + SERIES.len()) as u8;
+
 fn hex(index: u8, theme: Theme) -> &'static str {
-    let (light, dark) = COLOURS[usize::from(index) % COLOURS.len()];
+    let (light, dark) = match usize::from(index).checked_sub(ROLES.len()) {
+        None => ROLES[usize::from(index)],
+        Some(number) => (SERIES[number].0, SERIES[number].1),
+    };
     match theme {
         Theme::Light => light,
         Theme::Dark => dark,
@@ -123,12 +174,47 @@ fn hex(index: u8, theme: Theme) -> &'static str {
 
 /// The style sheet that assigns CSS variables to the classes of [`Paint::Page`], without the variables of a theme.
 pub(crate) fn classes() -> String {
-    (0..COLOURS.len())
-        .map(|n| format!(".f{n}{{fill:var(--i{n})}}.s{n}{{fill:none;stroke:var(--i{n})}}"))
-        .collect()
+    (0..COLOURS).map(|n| format!(".f{n}{{fill:var(--i{n})}}.s{n}{{fill:none;stroke:var(--i{n})}}")).collect()
 }
 
 /// The CSS variables of one theme.
 pub(crate) fn variables(theme: Theme) -> String {
-    (0..COLOURS.len() as u8).map(|n| format!("--i{n}:{};", hex(n, theme))).collect()
+    (0..COLOURS).map(|n| format!("--i{n}:{};", hex(n, theme))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The lightness of a colour as people see it, and of the grey that it becomes without colour (CIE L*, from 0 to 100).
+    fn lightness(ink: Ink, theme: Theme) -> f64 {
+        let linear = ink.rgb(theme).map(|channel| {
+            let value = f64::from(channel) / 255.0;
+            if value <= 0.04045 { value / 12.92 } else { libm::pow((value + 0.055) / 1.055, 2.4) }
+        });
+        let luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2];
+        116.0 * libm::cbrt(luminance) - 16.0
+    }
+
+    #[test]
+    fn twelve_series_can_be_told_apart_without_colour() {
+        let all = || (0..Ink::SERIES).map(Ink::Series);
+        assert_eq!(all().count(), 12);
+        for (one, other) in all().flat_map(|one| all().map(move |other| (one, other))) {
+            if one < other {
+                assert_ne!(one.dash(), other.dash(), "{one:?} and {other:?}");
+                assert_ne!(one.shape(), other.shape(), "{one:?} and {other:?}");
+            }
+        }
+        for theme in [Theme::Light, Theme::Dark] {
+            let paper = lightness(Ink::Paper, theme);
+            let greys: Vec<f64> = all().map(|ink| lightness(ink, theme)).collect();
+            assert!(greys.iter().all(|grey| (grey - paper).abs() > 30.0), "legible on paper: {greys:?}");
+            assert!(greys.windows(2).all(|pair| (pair[0] - pair[1]).abs() > 8.0), "neighbours: {greys:?}");
+            let mut sorted = greys;
+            sorted.sort_by(f64::total_cmp);
+            assert!(sorted.windows(2).all(|pair| pair[1] - pair[0] > 1.0), "{sorted:?}");
+            assert!(sorted[11] - sorted[0] > 30.0, "{sorted:?}");
+        }
+    }
 }

@@ -1,9 +1,11 @@
 //! Two measures against each other, with their Pareto front.
 
+use super::labels::Labels;
 use super::legend::{Entry, Swatch};
+use super::marks::Dash;
+use super::numbers::cell;
 use super::plot::Plot;
-use super::sheet::Dash;
-use super::{Axis, Chart, Ink, Paint};
+use super::{Axis, Chart, Ink, Numbers, Paint};
 
 /// A point: one variant of a study.
 #[derive(Clone, Debug, PartialEq)]
@@ -12,14 +14,18 @@ pub struct ParetoPoint {
     pub x: f64,
     /// Value of the second measure.
     pub y: f64,
+    /// The confidence interval of the first, if there is one.
+    pub x_interval: Option<(f64, f64)>,
+    /// The confidence interval of the second, if there is one.
+    pub y_interval: Option<(f64, f64)>,
     /// Name in the legend, shared by points of the same kind.
     pub kind: String,
-    /// Colour of the point.
+    /// Colour and mark of the point.
     pub ink: Ink,
     /// Whether the point is on the front: no other point dominates it.
     pub front: bool,
-    /// Whether the point is drawn hollow, as the value of an unstable run.
-    pub hollow: bool,
+    /// Name beside the point.
+    pub label: String,
     /// Tooltip of the point.
     pub title: String,
 }
@@ -37,38 +43,96 @@ pub struct ParetoChart {
     pub less_is_better: (bool, bool),
     /// The points.
     pub points: Vec<ParetoPoint>,
+    /// Variants that have no point, each with the reason.
+    pub aside: Vec<(String, String)>,
     /// Width and height, in pixels.
     pub size: (u32, u32),
 }
+
+/// Maximum number of points that all have a name; with more, only those of the front do.
+const NAMED: usize = 30;
 
 impl Chart for ParetoChart {
     fn svg(&self, paint: Paint) -> String {
         let mut entries: Vec<Entry> = Vec::new();
         for point in &self.points {
             if !entries.iter().any(|(name, _, _)| *name == point.kind) {
-                entries.push((point.kind.clone(), point.ink, Swatch::Dot));
+                entries.push((point.kind.clone(), point.ink, Swatch::Mark));
             }
         }
         let mut front: Vec<(f64, f64)> =
             self.points.iter().filter(|point| point.front).map(|point| (point.x, point.y)).collect();
         front.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
         if !front.is_empty() {
-            entries.push(("Pareto-optimal".to_owned(), Ink::Text, Swatch::Dashed(Dash::EVEN)));
+            entries.push(("Pareto front".to_owned(), Ink::Text, Swatch::Dashed(Dash::EVEN)));
         }
-        if self.points.iter().any(|point| point.hollow) {
-            entries.push(("unstable".to_owned(), Ink::Muted, Swatch::Hollow));
+        if !self.aside.is_empty() {
+            let variants = if self.aside.len() == 1 { "variant" } else { "variants" };
+            let text = format!("not drawn: {} {variants} without a mean", self.aside.len());
+            entries.push((text, Ink::Muted, Swatch::Hollow));
         }
-        let (sheet, plot) =
-            Plot::under_legend((&self.title, self.size, paint), (&self.x, &self.y), &entries, (true, true));
+        let heading = (self.title.as_str(), paint.size(self.size), paint);
+        let (sheet, plot) = Plot::under_legend(heading, (&self.x, &self.y), &entries, (true, true), 0);
+        for ParetoPoint { x, y, x_interval, y_interval, ink, .. } in &self.points {
+            let across = x_interval.map(|(low, high)| [(low, *y), (high, *y)]);
+            let up = y_interval.map(|(low, high)| [(*x, low), (*x, high)]);
+            for arm in [across, up].into_iter().flatten() {
+                plot.faint(arm, *ink);
+            }
+        }
         plot.line(&self.stairs(&front), Ink::Text, 1.2, Some(Dash::EVEN));
-        for point in &self.points {
-            let radius = if point.front { 4.6 } else { 3.4 };
-            plot.mark((point.x, point.y), point.ink, radius, point.hollow, &point.title);
+        let radius = |point: &ParetoPoint| if point.front { 5.0 } else { 3.8 };
+        let at = |point: &ParetoPoint| plot.at(point.x, point.y);
+        // The front is drawn last, and named first.
+        let mut order: Vec<&ParetoPoint> = self.points.iter().collect();
+        order.sort_by_key(|point| point.front);
+        for point in &order {
+            plot.mark((point.x, point.y), point.ink, radius(point), false, &point.title);
+        }
+        let mut labels = Labels::beside(&plot, order.iter().map(|point| (at(point), radius(point))));
+        for point in order.iter().rev().filter(|point| point.front || self.points.len() <= NAMED) {
+            labels.write(&point.label, at(point));
         }
         if self.points.is_empty() {
-            plot.note("no variant has both measures");
+            plot.note(if self.aside.is_empty() {
+                "no variant has both measures"
+            } else {
+                "no variant has a mean"
+            });
         }
         sheet.finish()
+    }
+
+    fn numbers(&self) -> Numbers {
+        let (x, y) = (self.x.data.as_str(), self.y.data.as_str());
+        let ends = |of: &str| [format!("{of}, low"), format!("{of}, high")];
+        let ([x_low, x_high], [y_low, y_high]) = (ends(x), ends(y));
+        let mut numbers = Numbers::new([
+            "kind",
+            "variant",
+            x,
+            &x_low,
+            &x_high,
+            y,
+            &y_low,
+            &y_high,
+            "Pareto-optimal",
+            "note",
+        ]);
+        for point in &self.points {
+            let ((x_low, x_high), (y_low, y_high)) = (point.x_interval.unzip(), point.y_interval.unzip());
+            let variant = point.title.lines().next().unwrap_or_default().to_owned();
+            let mut row = vec![point.kind.clone(), variant];
+            row.extend([Some(point.x), x_low, x_high, Some(point.y), y_low, y_high].map(cell));
+            row.extend([if point.front { "yes" } else { "no" }.to_owned(), String::new()]);
+            numbers.rows.push(row);
+        }
+        for (variant, why) in &self.aside {
+            let mut row = vec![String::new(); 10];
+            (row[1], row[9]) = (variant.clone(), why.clone());
+            numbers.rows.push(row);
+        }
+        numbers
     }
 }
 

@@ -1,8 +1,9 @@
 //! A pair of axes on a sheet, and marks in their coordinates.
 
 use super::axis::Axis;
+use super::marks::Dash;
 use super::palette::Ink;
-use super::sheet::{Anchor, Dash, Sheet, UNIT, polyline, text_width};
+use super::sheet::{Anchor, Sheet, UNIT, polyline, text_width};
 use super::{Paint, legend};
 
 /// Font size of tick labels, in pixels.
@@ -46,19 +47,22 @@ pub(super) fn label_space(axis: &Axis) -> i32 {
 }
 
 impl Plot {
-    /// Makes a new sheet of a size in pixels with one pair of axes below a legend.
+    /// Makes a new sheet of a size in pixels with one pair of axes below a legend, with a strip of a height in pixels between them.
     pub(super) fn under_legend(
         (title, size, paint): (&str, (u32, u32), Paint),
         (x, y): (&Axis, &Axis),
         entries: &[legend::Entry],
         mesh: (bool, bool),
+        strip: i32,
     ) -> (Sheet, Self) {
         let labels = label_space(y);
         let (width, height) = (size.0 as i32, size.1 as i32);
-        let above = legend::height(entries, width - labels - 16) + 6;
-        let sheet = Sheet::new(size.0, size.1 + above as u32 + 4, paint, title);
-        legend::draw(&sheet, entries, labels, 2, width - labels - 16);
-        let frame = Frame { top: above, width: width - 22, height, labels, x_labels: true, mesh };
+        // Names of rows are long: below them there is room for the legend, too.
+        let left = labels.min(60);
+        let top = legend::height(entries, width - left - 16) + 6 + strip;
+        let sheet = Sheet::new(size.0, (height + top + 4) as u32, paint, title);
+        legend::draw(&sheet, entries, left, 2, width - left - 16);
+        let frame = Frame { top, width: width - 22, height, labels, x_labels: true, mesh };
         let plot = Self::draw(&sheet, frame, x, y);
         (sheet, plot)
     }
@@ -73,10 +77,14 @@ impl Plot {
         let (right, bottom) = (end.0 - 1, foot - 1);
         let plot = Self { sheet: sheet.clone(), x: x.clone(), y: y.clone(), left, right, bottom, top };
         if !y.title.is_empty() && frame.labels > 0 {
-            plot.title(&y.title, (share(0.8, NORMAL), top + (foot - top) / 2), true);
+            let at = (share(0.8, NORMAL), top + (foot - top) / 2);
+            plot.title(&y.title, at, foot - top + 30 * UNIT, true);
         }
         if frame.x_labels && !x.title.is_empty() {
-            plot.title(&x.title, (left + (end.0 - left) / 2, end.1 + share(-0.2, NORMAL)), false);
+            // A title that is longer than the axis is in the middle of the whole.
+            let from = if text_width(&x.title, NORMAL) > end.0 - left { 0 } else { left };
+            let at = (from + (end.0 - from) / 2, end.1 + share(-0.2, NORMAL));
+            plot.title(&x.title, at, end.0 - from, false);
         }
         let places = |axis: &Axis, place: &dyn Fn(f64) -> i32| -> Vec<i32> {
             axis.ticks.iter().map(|(tick, _)| place(*tick)).collect()
@@ -98,15 +106,39 @@ impl Plot {
             }
         }
         plot.stroke([(left, foot), (right, foot)], Ink::Axis);
-        for ((_, label), x) in x.ticks.iter().zip(across) {
-            plot.label(label, (x, foot + LABEL + share(0.8, SMALL)), Anchor::Middle);
+        // Labels that would touch each other are left out, of even ticks at even distances; their ticks stay.
+        let mut order: Vec<(&str, i32)> =
+            x.ticks.iter().map(|(_, label)| label.as_str()).zip(across).collect();
+        order.sort_by_key(|(_, x)| *x);
+        let widest = x.ticks.iter().map(|(_, label)| text_width(label, SMALL)).max().unwrap_or(0) + 6 * UNIT;
+        let gaps = || order.windows(2).map(|pair| pair[1].1 - pair[0].1);
+        let every = match (gaps().min(), gaps().max()) {
+            (Some(least), Some(most)) if most - least <= UNIT && least > 0 => (widest + least - 1) / least,
+            _ => 1,
+        };
+        let mut free = i32::MIN;
+        for (number, (label, x)) in (0..).zip(order) {
             plot.stroke([(x, foot), (x, foot + TICK)], Ink::Axis);
+            let half = text_width(label, SMALL) / 2;
+            if number % every == 0 && x - half >= free {
+                plot.label(label, (x, foot + LABEL + share(0.8, SMALL)), Anchor::Middle);
+                free = x + half + 6 * UNIT;
+            }
         }
         plot
     }
 
-    fn title(&self, text: &str, at: (i32, i32), upright: bool) {
-        self.sheet.text(text, at, NORMAL, Ink::Text, Anchor::Middle, upright);
+    /// Whether all labels of an x axis fit beside each other below a plot of a width in pixels.
+    pub(super) fn has_room(axis: &Axis, width: i32) -> bool {
+        let slot = width * UNIT / axis.ticks.len().max(1) as i32;
+        axis.ticks.iter().all(|(_, label)| text_width(label, SMALL) + 6 * UNIT <= slot)
+    }
+
+    /// Writes the title of an axis, smaller if it is longer than `room`.
+    fn title(&self, text: &str, at: (i32, i32), room: i32, upright: bool) {
+        let fit = f64::from(room) / f64::from(text_width(text, NORMAL).max(1));
+        let size = libm::floor(NORMAL * fit.clamp(0.7, 1.0) * 10.0) / 10.0;
+        self.sheet.text(text, at, size, Ink::Text, Anchor::Middle, upright);
     }
 
     fn label(&self, text: &str, at: (i32, i32), anchor: Anchor) {
@@ -148,6 +180,11 @@ impl Plot {
         self.sheet.dash(None);
     }
 
+    /// Draws a thin, faint line between two points.
+    pub(super) fn faint(&self, ends: [(f64, f64); 2], ink: Ink) {
+        self.sheet.stroke(&self.polyline(&ends), ink, 0.5, 1.2);
+    }
+
     /// Draws a filled polygon.
     pub(super) fn polygon(&self, points: &[(f64, f64)], ink: Ink, alpha: f64) {
         if points.len() >= 3 {
@@ -155,16 +192,20 @@ impl Plot {
         }
     }
 
-    /// Draws a round mark, hollow or filled, with a tooltip.
+    /// Draws the mark of a series, hollow or filled, with a tooltip; `radius` is in pixels.
     pub(super) fn mark(&self, (x, y): (f64, f64), ink: Ink, radius: f64, hollow: bool, title: &str) {
-        let title = (!title.is_empty()).then_some(title);
-        self.sheet.circle(self.at(x, y), (radius * f64::from(UNIT)) as i32, ink, !hollow, title);
+        self.mark_at(self.at(x, y), ink, radius, hollow, title);
     }
 
-    /// Draws a filled diamond with a border in the background colour; `radius` is the distance from its centre to a corner, in
-    /// pixels.
-    pub(super) fn diamond(&self, (x, y): (f64, f64), ink: Ink, radius: i32) {
-        self.sheet.diamond(self.at(x, y), ink, radius);
+    /// The same at a place on the sheet, in units.
+    pub(super) fn mark_at(&self, at: (i32, i32), ink: Ink, radius: f64, hollow: bool, title: &str) {
+        let title = (!title.is_empty()).then_some(title);
+        self.sheet.mark(at, (radius * f64::from(UNIT)) as i32, ink, !hollow, title);
+    }
+
+    /// The sheet below the plot.
+    pub(super) const fn sheet(&self) -> &Sheet {
+        &self.sheet
     }
 
     /// Writes a note in the middle of an empty plot.

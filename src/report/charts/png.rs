@@ -7,27 +7,24 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum ChartError {
     /// The SVG document cannot be drawn.
-    #[error("cannot turn a chart into pixels: {0}")]
+    #[error("cannot draw a chart: {0}")]
     Pixels(String),
-    /// This build cannot draw PNG files.
-    #[error("this gridemu is built without the feature `png`")]
-    NotBuiltIn,
+    /// This build lacks the feature for a format.
+    #[error("this gridemu is built without the feature `{0}`")]
+    NotBuiltIn(&'static str),
 }
 
 impl ChartError {
     /// Returns advice for the user.
-    pub const fn hint(&self) -> Option<&'static str> {
+    pub fn hint(&self) -> Option<String> {
         match self {
             Self::Pixels(_) => None,
-            Self::NotBuiltIn => Some(
-                "build it with it: `cargo build --release --features png`, or write SVG files: `--svg DIR`",
-            ),
+            Self::NotBuiltIn(feature) => Some(format!(
+                "build it with it: `cargo build --release --features {feature}`, or write SVG files: `--svg DIR`"
+            )),
         }
     }
 }
-
-/// Whether this build can draw PNG files: whether it has the feature `png`.
-pub const PNG_BUILT_IN: bool = cfg!(feature = "png");
 
 /// Draws an SVG document as PNG, with `scale` pixels for each of its own.
 ///
@@ -36,11 +33,13 @@ pub const PNG_BUILT_IN: bool = cfg!(feature = "png");
 /// `png`.
 #[cfg(not(feature = "png"))]
 pub const fn png(_svg: &str, _scale: f32) -> Result<Vec<u8>, ChartError> {
-    Err(ChartError::NotBuiltIn)
+    Err(ChartError::NotBuiltIn("png"))
 }
 
 #[cfg(feature = "png")]
 pub use drawn::png;
+#[cfg(feature = "pdf")]
+pub(super) use drawn::tree;
 
 #[cfg(feature = "png")]
 mod drawn {
@@ -61,14 +60,19 @@ mod drawn {
     /// Returns [`ChartError::Pixels`] if it is not an SVG document or has no size.
     pub fn png(svg: &str, scale: f32) -> Result<Vec<u8>, ChartError> {
         let fail = |problem: String| ChartError::Pixels(problem);
-        let options = Options { font_family: FAMILY.to_owned(), fontdb: fonts(), ..Options::default() };
-        let tree = Tree::from_str(svg, &options).map_err(|error| fail(error.to_string()))?;
+        let tree = tree(svg)?;
         let size =
             tree.size().to_int_size().scale_by(scale).ok_or_else(|| fail("it has no size".to_owned()))?;
         let mut pixels =
             Pixmap::new(size.width(), size.height()).ok_or_else(|| fail("it is too large".to_owned()))?;
         resvg::render(&tree, Transform::from_scale(scale, scale), &mut pixels.as_mut());
         pixels.encode_png().map_err(|error| fail(error.to_string()))
+    }
+
+    /// Reads an SVG document, with the built-in font.
+    pub(in super::super) fn tree(svg: &str) -> Result<Tree, ChartError> {
+        let options = Options { font_family: FAMILY.to_owned(), fontdb: fonts(), ..Options::default() };
+        Tree::from_str(svg, &options).map_err(|error| ChartError::Pixels(error.to_string()))
     }
 
     fn fonts() -> Arc<fontdb::Database> {

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::fmt::Write as _;
 use std::rc::Rc;
 
+use super::marks::{Dash, Shape};
 use super::palette::{Ink, Paint};
 
 /// Units in a pixel.
@@ -20,20 +21,6 @@ pub(super) enum Anchor {
     Start,
     Middle,
     End,
-}
-
-/// The dash pattern of a line; patterns can be distinguished without colour.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(super) struct Dash(&'static str);
-
-impl Dash {
-    /// Even dashes.
-    pub(super) const EVEN: Self = Self("5 3");
-
-    /// The pattern with this number; patterns repeat.
-    pub(super) const fn numbered(number: usize) -> Self {
-        [Self::EVEN, Self("1.5 2.5"), Self("7 2 1.5 2"), Self("10 3")][number % 4]
-    }
 }
 
 /// The document, shared by its plots and by charts that draw on it directly.
@@ -53,14 +40,23 @@ impl Sheet {
         // Inline SVG needs no namespace, and its title would appear as a tooltip over the whole chart.
         let names = match paint {
             Paint::Page => "",
-            Paint::File(_) => NAMESPACES,
+            Paint::File(_) | Paint::Print(..) => NAMESPACES,
+        };
+        let (wide, high) = match paint {
+            Paint::Page | Paint::File(_) => (width.to_string(), height.to_string()),
+            // As wide as the column, even if the chart could not be laid out in that width.
+            Paint::Print(_, column) => {
+                let wide = column.millimetres();
+                let high = f64::from(wide) * f64::from(height) / f64::from(width.max(1));
+                (format!("{wide}mm"), format!("{high:.2}mm"))
+            }
         };
         let mut body = format!(
-            "<svg {names}width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" role=\"img\" font-family=\"{FAMILIES}\" aria-label=\"",
+            "<svg {names}width=\"{wide}\" height=\"{high}\" viewBox=\"0 0 {width} {height}\" role=\"img\" font-family=\"{FAMILIES}\" aria-label=\"",
         );
         escape(&mut body, label);
         body.push_str("\">");
-        if let Paint::File(_) = paint {
+        if paint != Paint::Page {
             let fill = Ink::Paper.attribute(false, paint);
             let _ = write!(body, "<rect width=\"100%\" height=\"100%\" {fill}/>");
         }
@@ -113,23 +109,37 @@ impl Sheet {
         }
     }
 
-    /// Draws a circle.
-    pub(super) fn circle(&self, at: (i32, i32), radius: i32, ink: Ink, filled: bool, title: Option<&str>) {
-        let mut document = self.0.borrow_mut();
-        let paint = ink.attribute(!filled, document.paint);
-        let (x, y, radius) = (tenths(at.0), tenths(at.1), tenths(radius));
-        let width = if filled { "" } else { " stroke-width=\"1.5\"" };
-        let _ = write!(document.body, "<circle {paint}{width} cx=\"{x}\" cy=\"{y}\" r=\"{radius}\"");
-        document.close("circle", title);
+    /// Draws a mark in the shape and colour of a series: filled, with a border in the background colour that separates it from what
+    /// is below, or hollow. `radius` is in units.
+    pub(super) fn mark(&self, at: (i32, i32), radius: i32, ink: Ink, filled: bool, title: Option<&str>) {
+        if filled {
+            self.shape(at, radius + 8, Ink::Paper, ink.shape(), true, None);
+        }
+        self.shape(at, radius, ink, ink.shape(), filled, title);
     }
 
-    /// Draws a filled diamond with a border in the background colour; `radius` is the distance from its centre to a corner, in
-    /// pixels.
-    pub(super) fn diamond(&self, (x, y): (i32, i32), ink: Ink, radius: i32) {
-        for (ink, radius) in [(Ink::Paper, radius + 2), (ink, radius)] {
-            let radius = radius * UNIT;
-            let corners = [(x, y - radius), (x + radius, y), (x, y + radius), (x - radius, y)];
-            self.fill(&polyline(corners), ink, 1.0, None);
+    /// Draws a filled or hollow shape.
+    pub(super) fn shape(
+        &self,
+        (x, y): (i32, i32),
+        radius: i32,
+        ink: Ink,
+        shape: Shape,
+        filled: bool,
+        title: Option<&str>,
+    ) {
+        let mut document = self.0.borrow_mut();
+        let paint = ink.attribute(!filled, document.paint);
+        let width = if filled { "" } else { " stroke-width=\"1.5\"" };
+        if shape == Shape::Circle {
+            let (x, y, radius) = (tenths(x), tenths(y), tenths(radius));
+            let _ = write!(document.body, "<circle {paint}{width} cx=\"{x}\" cy=\"{y}\" r=\"{radius}\"");
+            document.close("circle", title);
+        } else {
+            let corner = |(right, down): &(i32, i32)| (x + right * radius / 100, y + down * radius / 100);
+            let data = polyline(shape.corners().iter().map(corner));
+            let _ = write!(document.body, "<path {paint}{width} d=\"{data}z\"");
+            document.close("path", title);
         }
     }
 
@@ -152,8 +162,19 @@ impl Sheet {
         anchor: Anchor,
         upright: bool,
     ) {
+        let paint = ink.attribute(false, self.0.borrow().paint);
+        self.letters(text, (x, y), size, &paint, anchor, upright);
+    }
+
+    /// The same on a border in the background colour, for text across lines.
+    pub(super) fn haloed(&self, text: &str, at: (i32, i32), size: f64, ink: Ink, anchor: Anchor) {
+        let border = Ink::Paper.attribute(true, self.0.borrow().paint);
+        self.letters(text, at, size, &format!("{border} stroke-width=\"3\""), anchor, false);
+        self.text(text, at, size, ink, anchor, false);
+    }
+
+    fn letters(&self, text: &str, (x, y): (i32, i32), size: f64, paint: &str, anchor: Anchor, upright: bool) {
         let mut document = self.0.borrow_mut();
-        let paint = ink.attribute(false, document.paint);
         let (x, y) = (tenths(x), tenths(y));
         let anchor = match anchor {
             Anchor::Start => "",
@@ -173,7 +194,7 @@ impl Sheet {
         let (x, y, width, height) = (tenths(x), tenths(y), tenths(width), tenths(height));
         let (href, class) = match document.paint {
             Paint::Page => ("href", format!("class=\"{class}\" ")),
-            Paint::File(_) => ("xlink:href", String::new()),
+            Paint::File(_) | Paint::Print(..) => ("xlink:href", String::new()),
         };
         let _ = write!(
             document.body,

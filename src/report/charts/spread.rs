@@ -1,9 +1,11 @@
 //! Spreads of values, a row each, with a reference value in each row.
 
 use super::legend::{Entry, Swatch};
+use super::marks::Shape;
+use super::numbers::cell;
 use super::plot::{NORMAL, Plot, SMALL};
 use super::sheet::{Anchor, UNIT, fitted, polyline, rectangle};
-use super::{Axis, Chart, Ink, Paint};
+use super::{Axis, Chart, Ink, Numbers, Paint};
 
 /// Height of a row, in pixels.
 const ROW: u32 = 40;
@@ -79,13 +81,16 @@ pub struct SpreadChart {
 
 impl Chart for SpreadChart {
     fn svg(&self, paint: Paint) -> String {
-        let name = |row: &SpreadRow| fitted(&row.name, SMALL, NAME * UNIT).unwrap_or_default();
+        let width = paint.width(self.width);
+        let room = NAME.min(width as i32 * 2 / 5);
+        let name = |row: &SpreadRow| fitted(&row.name, SMALL, room * UNIT).unwrap_or_default();
         let places = Axis::places("", self.rows.iter().rev().map(name));
         // The axis needs space for the dots of the last row.
         let y = Axis { from: places.from - 0.15, ..places };
         let height = AROUND + ROW * self.rows.len().max(1) as u32;
-        let heading = (self.title.as_str(), (self.width, height), paint);
-        let (sheet, plot) = Plot::under_legend(heading, (&self.x, &y), &self.entries(), (true, false));
+        let heading = (self.title.as_str(), (width, height), paint);
+        let entries = self.entries();
+        let (sheet, plot) = Plot::under_legend(heading, (&self.x, &y), &entries, (true, false), 0);
         if self.x.from < 0.0 && self.x.to > 0.0 {
             plot.line(&[(0.0, y.from), (0.0, y.to)], Ink::Muted, 1.4, None);
         }
@@ -122,13 +127,26 @@ impl Chart for SpreadChart {
                 sheet.text(&note, place, NORMAL, Ink::Muted, Anchor::Middle, false);
             }
             if let Some(mark) = row.mark {
-                plot.diamond((mark, place), Ink::Series(1), 6);
+                let centre = at(mark);
+                sheet.shape(centre, 7 * UNIT, Ink::Paper, Shape::Diamond, true, None);
+                sheet.shape(centre, 5 * UNIT, Ink::Series(1), Shape::Diamond, true, None);
             }
         }
         if self.rows.is_empty() {
             plot.note("there is nothing to show");
         }
         sheet.finish()
+    }
+
+    fn numbers(&self) -> Numbers {
+        let mut numbers = Numbers::new(["row", "what", &self.x.data]);
+        for row in &self.rows {
+            let marked = row.mark.map(|mark| (self.mark.as_str(), mark));
+            let values = row.values.iter().map(|value| (self.value.as_str(), *value));
+            let line = |(what, value): (&str, f64)| vec![row.name.clone(), what.to_owned(), cell(value)];
+            numbers.rows.extend(marked.into_iter().chain(values).map(line));
+        }
+        numbers
     }
 }
 

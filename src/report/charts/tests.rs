@@ -8,11 +8,16 @@ fn well_formed(svg: &str) {
     assert!(tree.is_ok(), "{:?}\n{svg}", tree.err());
 }
 
-/// Asserts that the document becomes a PNG file with the feature `png`, and that the error names the feature without it.
+/// Asserts that the document becomes a PNG and a PDF file with the features `png` and `pdf`, and that the error names the feature
+/// without it.
 fn becomes_pixels(svg: &str) {
     match png(svg, 2.0) {
         Ok(pixels) => assert_eq!(&pixels[1..4], b"PNG"),
-        Err(error) => assert_eq!(error, ChartError::NotBuiltIn),
+        Err(error) => assert_eq!(error, ChartError::NotBuiltIn("png")),
+    }
+    match pdf(svg) {
+        Ok(file) => assert!(file.starts_with(b"%PDF-1.") && file.ends_with(b"%%EOF")),
+        Err(error) => assert_eq!(error, ChartError::NotBuiltIn("pdf")),
     }
 }
 
@@ -94,7 +99,18 @@ fn bare() -> Vec<Box<dyn Chart>> {
             y: Axis::log("y", f64::NAN, f64::INFINITY),
             less_is_better: (true, false),
             points: Vec::new(),
+            aside: Vec::new(),
             size,
+        }),
+        Box::new(RowsChart {
+            title: "r".into(),
+            of: "policy".into(),
+            rows: Vec::new(),
+            x: Axis::duration("wait", 0.0, 0.0),
+            series: Vec::new(),
+            zero: Some(("less".into(), "more".into())),
+            aside: "aside".into(),
+            width: 350,
         }),
         Box::new(GanttChart {
             title: "g".into(),
@@ -111,10 +127,14 @@ fn bare() -> Vec<Box<dyn Chart>> {
 #[test]
 fn charts_of_nothing_are_pictures_all_the_same() {
     for chart in bare() {
-        let svg = chart.svg(Paint::File(Theme::Dark));
-        well_formed(&svg);
-        assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
-        becomes_pixels(&svg);
+        for paint in [Paint::File(Theme::Dark), Paint::Print(Theme::Light, Column::Single)] {
+            let svg = chart.svg(paint);
+            well_formed(&svg);
+            assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
+            becomes_pixels(&svg);
+        }
+        let numbers = chart.numbers();
+        assert!(numbers.rows.is_empty() && numbers.csv().ends_with('\n'), "{numbers:?}");
     }
 }
 
@@ -149,7 +169,7 @@ fn what_has_no_place_on_the_axis_is_a_line_across() {
         mean: Some(mean),
         interval: Some((mean - 1.0, mean + 1.0)),
         single: Vec::new(),
-        hollow: Vec::new(),
+        unstable: Vec::new(),
         title: format!("{mean}"),
     };
     let curve = |name: &str, number: u8, points: Vec<CurvePoint>, level: bool| Curve {
@@ -173,6 +193,22 @@ fn what_has_no_place_on_the_axis_is_a_line_across() {
     let svg = chart.svg(Paint::File(Theme::Light));
     well_formed(&svg);
     insta::assert_snapshot!(svg);
+}
+
+#[test]
+fn labels_that_have_no_room_are_left_out_evenly() {
+    let chart = CurvesChart {
+        title: "c".into(),
+        x: Axis::time(0.0, 330.0 * 86_400.0),
+        y: Axis::linear("y", 0.0, 1.0, false),
+        curves: Vec::new(),
+        apart: false,
+        size: (260, 200),
+    };
+    let svg = chart.svg(Paint::Page);
+    let shown = |day: u32| svg.contains(&format!(">{day}</text>"));
+    let days: Vec<u32> = (0..=330).step_by(30).filter(|day| shown(*day)).collect();
+    assert_eq!(days, [0, 60, 120, 180, 240, 300]);
 }
 
 #[test]
@@ -221,10 +257,12 @@ fn the_stairs_of_a_front_are_what_both_beat() {
     let point = |x: f64, y: f64| ParetoPoint {
         x,
         y,
+        x_interval: None,
+        y_interval: None,
         kind: "v".into(),
         ink: Ink::Series(0),
         front: true,
-        hollow: false,
+        label: "v".into(),
         title: String::new(),
     };
     let chart = ParetoChart {
@@ -233,10 +271,15 @@ fn the_stairs_of_a_front_are_what_both_beat() {
         y: Axis::linear("y", 0.0, 10.0, false),
         less_is_better: (true, true),
         points: vec![point(1.0, 9.0), point(5.0, 2.0)],
+        aside: Vec::new(),
         size: (350, 300),
     };
     let svg = chart.svg(Paint::Page);
-    assert_eq!(svg.matches("<circle").count(), 2 + 1, "two points and one of the legend");
+    assert_eq!(
+        svg.matches("<circle").count(),
+        2 * (2 + 1),
+        "two points and one of the legend, each on a border"
+    );
     // The corner that both points dominate.
     let front = [(1.0, 9.0), (5.0, 2.0)];
     assert_eq!(chart.stairs(&front), [(1.0, 9.0), (5.0, 9.0), (5.0, 2.0)]);
@@ -260,7 +303,7 @@ fn two_glances_at_a_raster() {
     let mut pixels = Vec::new();
     flate2::read::ZlibDecoder::new(&data[..]).read_to_end(&mut pixels).unwrap();
     assert_eq!(pixels.len(), 2 * (1 + 5 * 4));
-    let (row, clear) = ([0xd0, 0x50, 0, 63, 0xd0, 0x50, 0, 127, 0xd0, 0x50, 0, 63], [0; 8]);
+    let (row, clear) = ([0xf0, 0x70, 0x10, 63, 0xf0, 0x70, 0x10, 127, 0xf0, 0x70, 0x10, 63], [0; 8]);
     assert_eq!(pixels[..21], pixels[21..]);
     assert_eq!(pixels[1..21], [&row[..], &clear].concat());
 }

@@ -57,7 +57,7 @@ impl ReportError {
         match self {
             Self::Read(error) => error.hint().map(str::to_owned),
             Self::Place { source, .. } => Some(hint_for(source.kind()).to_owned()),
-            Self::Chart(error) => error.hint().map(str::to_owned),
+            Self::Chart(error) => error.hint(),
             Self::Nothing => Some("give a folder that `run --out` or `replay --out` wrote".to_owned()),
             Self::Unknown { what, all, .. } if !all.is_empty() => Some(format!(
                 "it has these {}: {}",

@@ -10,7 +10,7 @@ pub(super) const BINS: u32 = 900;
 /// Bins of areas: finer bins would look like needles.
 const COARSE: u32 = 320;
 /// Maximum number of sites with distinguishable curves.
-const SITES: usize = 8;
+const SITES: usize = Ink::SERIES as usize;
 /// Width of the label column of charts over time, in pixels, so that the charts are aligned.
 const LABELS: i32 = 64;
 
@@ -73,7 +73,7 @@ pub(super) fn over_time(series: &mut RunSeries, tail: &str) -> Section {
     if series.cost.sum() != 0 {
         let layers = vec![layer("cost", Ink::Series(3), TimeStyle::Line, series.cost.points(1e-9))];
         let caption = "Cumulative cost to users, in the currency of the scenario.";
-        add("cost", caption, "cost so far", layers);
+        add("cost", caption, "cost so far (currency units)", layers);
     }
     Section { figures, ..Section::new("Over time") }
 }

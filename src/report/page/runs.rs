@@ -169,7 +169,7 @@ fn side_by_side(runs: &mut [Run<'_>]) -> Section {
     for quantity in Quantity::ALL {
         let line = |(at, run): (usize, &Run<'_>)| {
             let points = ecdf(&run.series.jobs.measured.sorted(quantity, |_| true));
-            EcdfLine { name: run.name.clone(), ink: ink(at), dashed: at >= 8, points }
+            EcdfLine { name: run.name.clone(), ink: ink(at), points }
         };
         let lines = runs.iter().enumerate().map(line).collect();
         figures.push(distribution(quantity, lines, "-all", "of all measured jobs, by run"));
@@ -263,18 +263,18 @@ fn distributions(run: &Run<'_>) -> Section {
     let (of, names) = series.jobs.groups.coloured();
     for quantity in Quantity::ALL {
         let whole = series.jobs.measured.sorted(quantity, |_| true);
-        let line = |name: &str, ink, dashed, values: &[f64]| {
+        let line = |name: &str, ink, values: &[f64]| {
             let name = format!("{name} ({})", count(values.len() as u64));
-            EcdfLine { name, ink, dashed, points: ecdf(values) }
+            EcdfLine { name, ink, points: ecdf(values) }
         };
         let mut lines = Vec::new();
         for (at, name) in names.iter().enumerate().filter(|_| names.len() > 1) {
             let sorted = series.jobs.measured.sorted(quantity, |group| of.get(group) == Some(&at));
             if !sorted.is_empty() {
-                lines.push(line(name, ink(at), false, &sorted));
+                lines.push(line(name, ink(at), &sorted));
             }
         }
-        lines.push(line("all", Ink::Text, lines.len() > 1, &whole));
+        lines.push(line("all", Ink::Text, &whole));
         figures.push(distribution(quantity, lines, "", "of the measured jobs, by class"));
     }
     let lead = if names.len() > 1 {

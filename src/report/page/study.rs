@@ -4,8 +4,10 @@ use std::collections::BTreeSet;
 
 use super::{Figure, Report, ReportError, ReportOptions, Section, Table, facts, stem};
 use crate::model::nearest;
+use crate::report::charts::RowsChart;
 use crate::report::figures::count;
-use crate::report::series::{LEVEL, Layout, curves, measure_title, pareto};
+use crate::report::series::{LEVEL, Layout, curves, ink, measure_title, pareto, study_differences};
+use crate::study::comparison::{CompareOptions, compare_study};
 use crate::study::statistics::mean_interval;
 use crate::study::{Better, MeasureInfo, RunStatus, StudyPoint, StudyRow, StudyTable};
 
@@ -13,6 +15,8 @@ use crate::study::{Better, MeasureInfo, RunStatus, StudyPoint, StudyRow, StudyTa
 const MEASURES: usize = 6;
 /// Maximum number of charts of one measure; a study of more combinations has to be restricted.
 const CHARTS: usize = 12;
+/// Maximum number of variants without a mean that the caption of a Pareto front names.
+const ASIDE: usize = 6;
 /// Maximum number of failed runs that are listed individually.
 const FAILED: usize = 20;
 
@@ -34,6 +38,7 @@ pub(super) fn report(table: &StudyTable, options: &ReportOptions) -> Result<Repo
     let layout = Layout::of(table, along);
     if let Some(layout) = &layout {
         sections.push(drawn(table, layout, &measures));
+        sections.extend(against(table, layout, &measures));
     }
     if let Some(pair) = pair {
         let within = match &options.within {
@@ -70,6 +75,52 @@ fn chosen_pair(table: &StudyTable, measures: &[usize]) -> Option<(usize, usize)>
     Some((first, *second))
 }
 
+/// Differences of each label of an axis to one of them, paired by seed: of `policy`, or of the axis whose labels have a curve each.
+/// `None` if nothing can be compared.
+fn against(table: &StudyTable, layout: &Layout, measures: &[usize]) -> Option<Section> {
+    let policy = table.axis("policy").filter(|axis| table.labels(*axis).len() > 1);
+    let by = policy.or(layout.colour).unwrap_or(layout.along);
+    // The first of the labels whose runs are unstable or failed at the fewest points: what has no mean is no baseline.
+    let missing = |label: &&str| {
+        let points = table.points().into_iter().filter(|point| point.labels[by] == *label);
+        points.filter(|point| point.failed() + point.growing() > 0).count()
+    };
+    let options = CompareOptions {
+        by: Some(table.axes[by].clone()),
+        baseline: table.labels(by).into_iter().min_by_key(missing).map(str::to_owned),
+        measures: measures.iter().map(|measure| table.measures[*measure].clone()).collect(),
+        level: LEVEL,
+        ..CompareOptions::default()
+    };
+    let found = compare_study(table, &options).ok()?;
+    let baseline = &found.baseline;
+    if let Some(why) = found.cells.iter().find_map(|cell| cell.note.as_ref())
+        && found.cells.iter().all(|cell| cell.difference.is_none())
+    {
+        let lead = format!(
+            "No difference to {baseline} can be drawn ({why}). `gridemu compare` has the reason of each."
+        );
+        return Some(Section { lead: vec![lead], ..Section::new("Differences") });
+    }
+    let labels = table.labels(by);
+    let figure = |(measure, mut chart): (String, RowsChart)| {
+        // Variants look as in the other figures, where the baseline is one of them.
+        for series in &mut chart.series {
+            series.ink = labels.iter().position(|label| *label == series.name).map_or(series.ink, ink);
+        }
+        let caption = format!("{}.", capital(&chart.title));
+        Figure::new(format!("difference-{}", stem(&measure)), caption, chart, 2)
+    };
+    let figures = study_differences(&found, 530).into_iter().map(figure).collect();
+    let lead = format!(
+        "A mark is the mean difference to {baseline}, seed by seed; the line through it is its 95 % interval (Student's t, over pairs of \
+         seeds). An interval without zero shows a difference even where the intervals of the two means overlap. A hollow mark at the \
+         right stands for runs that cannot be compared: unstable, failed, or with other outcomes. `gridemu compare` has the numbers, the \
+         reasons and the verdicts, and takes another baseline."
+    );
+    Some(Section { lead: vec![lead], figures, ..Section::new("Differences") })
+}
+
 /// Pareto fronts, one for each label of an axis.
 fn trade_off(
     table: &StudyTable,
@@ -93,9 +144,18 @@ fn trade_off(
             name += &format!("-{}", stem(&at));
             caption += &format!(", at {at}");
         }
-        Figure::new(name, caption + ".", chart, beside)
+        caption += ".";
+        if !chart.aside.is_empty() {
+            let few = chart.aside.iter().take(ASIDE).map(|(variant, why)| format!("{variant} ({why})"));
+            let more = match chart.aside.len().saturating_sub(ASIDE) {
+                0 => String::new(),
+                more => format!("; and {more} more"),
+            };
+            caption += &format!(" Not drawn: {}{more}.", few.collect::<Vec<_>>().join("; "));
+        }
+        Figure::new(name, caption, chart, beside)
     });
-    let lead = "Each point is a variant, the mean of its runs. Pareto-optimal variants are larger; the dashed line is the Pareto front. A variant with unstable runs has no mean: these runs are drawn hollow. Neither has a variant with failed runs.";
+    let lead = "Each point is a variant, the mean of its runs; the cross through it has the 95 % intervals of both means (Student's t, over seeds), cut off where they leave the axes. Pareto-optimal variants are larger; the dashed line is the Pareto front. A variant with unstable or failed runs has no mean, and is not drawn.";
     Section { lead: vec![lead.to_owned()], figures: figures.collect(), ..Section::new("Trade-off") }
 }
 
@@ -131,7 +191,7 @@ fn what(table: &StudyTable, notes: &[String]) -> Section {
     }
     let unstable = table.rows.iter().filter(|row| row.unstable).count();
     if unstable > 0 {
-        let effect = "their backlog grew until the end, so they are drawn hollow and have no mean";
+        let effect = "their backlog grew until the end, so their points have no mean";
         add("unstable".to_owned(), format!("{} runs: {effect}", count(unstable as u64)));
     }
     let replicas = table.rows.len() / table.points().len().max(1);
@@ -190,8 +250,13 @@ fn drawn(table: &StudyTable, layout: &Layout, measures: &[usize]) -> Section {
     let lines = "A line joins the means of the runs of each point; its band is the 95 % interval of the mean (Student's t, over seeds).";
     let marks = "A mark is the mean of the runs of a point; the line through it is the 95 % interval of the mean (Student's t, over seeds).";
     let mut lead = vec![if axis.apart { marks } else { lines }.to_owned()];
+    lead.push(
+        "A point with unstable or failed runs has no mean: a hollow mark beyond the axis stands for it."
+            .to_owned(),
+    );
     if axis.tracks.iter().any(|track| track.level) {
-        let level = "A dashed line across the whole width is a label without a position on the axis.";
+        let level =
+            "A line across the whole width, without marks, is a label without a position on the axis.";
         lead.push(level.to_owned());
     }
     if charts.len() > CHARTS {

@@ -36,8 +36,15 @@ impl<'a> AxisLayout<'a> {
         let labels = table.labels(axis);
         let one = |places| vec![Track { name: String::new(), places, level: false }];
         if let Some(numbers) = places(&labels) {
-            let ticks = numbers.iter().map(|(label, place)| (*place, (*label).to_owned())).collect();
-            return Self { axis: numeric_axis(title, ticks), tracks: one(numbers), apart: false };
+            // A unit that all labels have is that of the axis.
+            let unit = labels.first().map_or("", |label| unit_of(label));
+            let short = |label: &str| label.trim_end_matches(unit).trim_end().to_owned();
+            let ticks = numbers.iter().map(|(label, place)| (*place, short(label))).collect();
+            return Self {
+                axis: numeric_axis(&with_unit(title, unit), ticks),
+                tracks: one(numbers),
+                apart: false,
+            };
         }
         if let Some((tracks, title)) = patterns(&labels) {
             let curves = tracks.iter().filter(|track| !track.level);
@@ -49,6 +56,18 @@ impl<'a> AxisLayout<'a> {
         let places = labels.into_iter().zip((0..).map(f64::from)).collect();
         Self { tracks: one(places), axis, apart: true }
     }
+}
+
+/// The unit of a label that is a number: `s` of `10 s`, `%` of `5%`, nothing of `0.7`.
+fn unit_of(label: &str) -> &str {
+    let number =
+        label.find(|sign: char| !(sign.is_ascii_digit() || matches!(sign, '.' | '-' | '+' | 'e' | 'E')));
+    number.map_or("", |end| label[end..].trim())
+}
+
+/// The title of an axis with its unit, if it has one.
+fn with_unit(title: &str, unit: &str) -> String {
+    if unit.is_empty() { title.to_owned() } else { format!("{title} ({unit})") }
 }
 
 /// The labels as numbers, if all of them are.
@@ -105,8 +124,8 @@ fn patterns<'a>(labels: &[&'a str]) -> Option<(Vec<Track<'a>>, String)> {
             }
         }
         // Prefers the pattern with the most labels, then one whose parameter is already on the axis, then the first.
-        let rank = |(before, _): &(&str, &str), of: &[(usize, f64)]| {
-            let known = titles.iter().any(|title| title == key_of(before));
+        let rank = |(before, after): &(&str, &str), of: &[(usize, f64)]| {
+            let known = titles.contains(&title_of(before, after));
             (of.len(), known, usize::MAX - of[0].0)
         };
         let longest =
@@ -115,8 +134,8 @@ fn patterns<'a>(labels: &[&'a str]) -> Option<(Vec<Track<'a>>, String)> {
         left.retain(|at| of.iter().all(|(taken, _)| taken != at));
         let key = key_of(before).to_owned();
         let (first, name) = (of[0].0, without_parameter(before, &key, after));
-        if !titles.contains(&key) {
-            titles.push(key);
+        if !titles.contains(&title_of(before, after)) {
+            titles.push(title_of(before, after));
         }
         of.sort_by(|a, b| a.1.total_cmp(&b.1));
         let places = of.into_iter().map(|(at, number)| (labels[at], number)).collect();
@@ -131,6 +150,12 @@ fn patterns<'a>(labels: &[&'a str]) -> Option<(Vec<Track<'a>>, String)> {
     }
     tracks.sort_by_key(|(first, _)| *first);
     Some((tracks.into_iter().map(|(_, track)| track).collect(), titles.join(", ")))
+}
+
+/// The name of the parameter between two texts, with the unit of its numbers: `mean (h)` between `up[mean=` and ` h]`.
+fn title_of(before: &str, after: &str) -> String {
+    let unit = &after[..after.find([',', ']', ')']).unwrap_or(after.len())];
+    with_unit(key_of(before), unit.trim())
 }
 
 /// A label without one of its parameters: `p[a=1]` for `p[a=1,k=7]`, `p` for `p[k=7]`.
@@ -152,13 +177,26 @@ fn without_parameter(before: &str, key: &str, after: &str) -> String {
 fn numeric_axis(title: &str, ticks: Vec<(f64, String)>) -> Axis {
     let low = ticks.iter().map(|(place, _)| *place).fold(f64::INFINITY, f64::min);
     let high = ticks.iter().map(|(place, _)| *place).fold(f64::NEG_INFINITY, f64::max);
+    if are_powers(&ticks) {
+        return Axis::titled(title, low / 1.2, high * 1.2, ticks, true);
+    }
     // The labels and the gaps between them, in characters.
     let length: usize = ticks.iter().map(|(_, label)| label.chars().count() + 1).sum();
     if ticks.len() > 9 && !(are_even(&ticks) && length <= 64) {
         return Axis::linear(title, low, high, false);
     }
     let room = if high > low { (high - low) * 0.04 } else { 0.5 };
-    Axis { title: title.to_owned(), from: low - room, to: high + room, ticks, log: false }
+    Axis::titled(title, low - room, high + room, ticks, false)
+}
+
+/// Whether the ticks grow by one factor, over more than a decade: on a linear axis the first of them would be in a heap.
+fn are_powers(ticks: &[(f64, String)]) -> bool {
+    let mut sorted: Vec<f64> = ticks.iter().map(|(place, _)| *place).collect();
+    sorted.sort_by(f64::total_cmp);
+    let [first, second, .., last] = sorted[..] else { return false };
+    let factor = second / first;
+    let same = |pair: &[f64]| (pair[1] / pair[0] - factor).abs() <= factor * 1e-6;
+    first > 0.0 && last / first > 10.0 && sorted.windows(2).all(same)
 }
 
 /// Whether the ticks are equally spaced.
@@ -214,8 +252,14 @@ mod tests {
             "along one of both"
         );
         // With a unit.
-        assert_eq!(described(&["up[mean=1 h]", "up[mean=2 h]"]), expected(&["up: 1 2"], "mean"));
+        assert_eq!(described(&["up[mean=1 h]", "up[mean=2 h]"]), expected(&["up: 1 2"], "mean (h)"));
         assert_eq!(described(&["up[mean=1 h]", "up[mean=2 d]"]), None);
+    }
+
+    #[test]
+    fn a_unit_that_all_labels_have_is_in_the_title() {
+        assert_eq!(["10 s", "5%", "0.7", "-1e3 kW"].map(unit_of), ["s", "%", "", "kW"]);
+        assert_eq!((with_unit("wait", "s"), with_unit("load", "")), ("wait (s)".into(), "load".into()));
     }
 
     #[test]
@@ -223,6 +267,13 @@ mod tests {
         let mut numbers: Vec<(f64, String)> =
             (1..=20).map(|number| (f64::from(number), number.to_string())).collect();
         assert_eq!(numeric_axis("cs", numbers.clone()).ticks.len(), 20);
+        let powers = [1.0, 4.0, 16.0, 64.0].map(|number: f64| (number, number.to_string()));
+        let axis = numeric_axis("mpl", powers.to_vec());
+        assert!(axis.log && axis.from > 0.0 && axis.ticks.len() == 4, "{axis:?}");
+        assert!(
+            !numeric_axis("load", [0.5, 0.7, 0.9].map(|number: f64| (number, number.to_string())).to_vec())
+                .log
+        );
         numbers[19].0 = 1000.0;
         let axis = numeric_axis("cs", numbers);
         assert_eq!((axis.ticks.len(), axis.to), (6, 1000.0), "{axis:?}");

@@ -26,7 +26,7 @@ enum By {
     Classes(JobClasses, u32),
 }
 
-/// Maximum number of groups with distinguishable colours.
+/// Maximum number of groups with distinguishable colours: marks and dashes, which other charts have beside them, a Gantt chart has not.
 const MOST: usize = 8;
 
 impl Groups {
@@ -103,7 +103,7 @@ impl Groups {
     }
 }
 
-/// The colour of a group.
+/// The look of a group.
 pub(crate) fn ink(group: usize) -> Ink {
     Ink::Series((group % usize::from(Ink::SERIES)) as u8)
 }

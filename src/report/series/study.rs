@@ -1,14 +1,14 @@
-//! Curves and Pareto fronts from the table of a study.
+//! Curves from the table of a study.
 
 use std::collections::BTreeMap;
 
 use super::along::{AxisLayout, places};
 use super::groups::ink;
-use crate::report::charts::{Axis, Curve, CurvePoint, CurvesChart, ParetoChart, ParetoPoint};
+use crate::report::charts::{Axis, Curve, CurvePoint, CurvesChart, Ink};
 use crate::report::figures::number;
 use crate::report::lists::distinct;
 use crate::study::statistics::mean_interval;
-use crate::study::{Better, MeasureInfo, StudyPoint, StudyRow, StudyTable};
+use crate::study::{MeasureInfo, StudyPoint, StudyRow, StudyTable};
 
 /// Confidence level of the bands.
 pub(crate) const LEVEL: f64 = 0.95;
@@ -38,10 +38,10 @@ impl Layout {
         let most = numeric.max_by_key(|axis| (numbers(axis), usize::MAX - axis));
         let along = along.or(most).or_else(|| varied.last().copied()).or(table.axes.len().checked_sub(1))?;
         let mut others: Vec<usize> = varied.into_iter().filter(|axis| *axis != along).collect();
-        // Prefers words to numbers, and as many labels as colours can distinguish.
+        // Prefers words to numbers, and as many labels as series that can be told apart.
         others.sort_by_key(|axis| {
             let labels = table.labels(*axis).len();
-            (labels > 8, numbers(axis).is_some(), usize::MAX - labels, *axis)
+            (labels > usize::from(Ink::SERIES), numbers(axis).is_some(), usize::MAX - labels, *axis)
         });
         let colour = (!others.is_empty()).then(|| others.remove(0));
         others.sort_unstable();
@@ -63,8 +63,11 @@ impl Layout {
 
 /// A measure and its unit, as the title of an axis.
 pub(crate) fn title(id: &str) -> String {
-    let info = MeasureInfo::of(id);
-    if info.unit.is_empty() { info.title } else { format!("{} ({})", info.title, info.unit) }
+    with_unit(&MeasureInfo::of(id))
+}
+
+fn with_unit(info: &MeasureInfo) -> String {
+    if info.unit.is_empty() { info.title.clone() } else { format!("{} ({})", info.title, info.unit) }
 }
 
 /// The curves of one measure, of the runs with the labels `apart` on the remaining axes.
@@ -95,30 +98,25 @@ pub(crate) fn curves(
                 let at = format!("{colour}\n{} {label}", table.axes[layout.along]);
                 curve_point(runs, measure, *x, at.trim_start())
             });
-            let mut points: Vec<CurvePoint> = points.collect();
+            let points: Vec<CurvePoint> = points.collect();
             let name = match (colour.is_empty(), track.name.is_empty()) {
                 (true, true) => MeasureInfo::of(&table.measures[measure]).title,
                 (true, false) => track.name.clone(),
                 (false, true) => (*colour).to_owned(),
                 (false, false) => format!("{}, {colour}", track.name),
             };
-            // A level line without a mean has no position for single runs; the legend says that it is missing.
-            for point in points.iter_mut().filter(|point| track.level && point.mean.is_none()) {
-                (point.single, point.hollow) = (Vec::new(), Vec::new());
-            }
             curves.push(Curve { name, ink: ink(curves.len()), points, level: track.level });
         }
     }
-    let info = title(&table.measures[measure]);
+    let info = MeasureInfo::of(&table.measures[measure]);
     let values = curves.iter().flat_map(|curve| &curve.points).flat_map(|point| {
         let (low, high) = point.interval.unzip();
-        let values = [point.mean, low, high].into_iter().flatten();
-        values.chain(point.hollow.iter().chain(&point.single).copied())
+        [point.mean, low, high].into_iter().flatten()
     });
     let apart = if name.is_empty() { String::new() } else { format!("; {name}") };
     CurvesChart {
-        title: format!("{info} by {}{apart}", along.axis.title),
-        y: measure_axis(&info, values),
+        title: format!("{} by {}{apart}", info.title, along.axis.data),
+        y: measure_axis(&info, values, true),
         x: along.axis,
         curves,
         apart: along.apart,
@@ -127,7 +125,7 @@ pub(crate) fn curves(
 }
 
 /// A value in a tooltip.
-fn shown(value: f64) -> String {
+pub(super) fn shown(value: f64) -> String {
     number(Some(value), if value.abs() < 100.0 { 3 } else { 1 })
 }
 
@@ -158,103 +156,36 @@ fn curve_point(runs: &StudyPoint<'_>, measure: usize, x: f64, at: &str) -> Optio
         }
     };
     let single = if mean.is_some() { Vec::new() } else { steady };
-    Some(CurvePoint { x, mean, interval, single, hollow: growing, title: format!("{at}\n{about}") })
+    Some(CurvePoint { x, mean, interval, single, unstable: growing, title: format!("{at}\n{about}") })
 }
 
-/// An axis for values: logarithmic if they span more than two decades, and starting at zero if that is near.
-fn measure_axis(title: &str, values: impl Iterator<Item = f64>) -> Axis {
+/// An axis for the values of a measure: logarithmic if they span more than two decades, and starting at zero if that is near and
+/// `zero` is wanted.
+pub(super) fn measure_axis(info: &MeasureInfo, values: impl Iterator<Item = f64>, zero: bool) -> Axis {
     let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
     for value in values.filter(|value| value.is_finite()) {
         (low, high) = (low.min(value), high.max(value));
     }
     if low > high {
-        return Axis::linear(title, 0.0, 1.0, false);
+        return Axis::linear(with_unit(info), 0.0, 1.0, false);
     }
     if low > 0.0 && high / low > 100.0 {
-        return Axis::log(title, low, high);
+        return Axis::log(with_unit(info), low, high);
     }
-    let from = if low >= 0.0 && low < high * 0.6 { 0.0 } else { low };
-    if from == high {
-        Axis::linear(title, from.min(0.0), from.max(0.0) + if from == 0.0 { 1.0 } else { 0.0 }, false)
-    } else {
-        Axis::linear(title, from, high, false)
+    if zero && low >= 0.0 && low < high * 0.6 {
+        low = 0.0;
     }
+    if low == high {
+        // A single value is seen against zero, which needs an axis of some length itself.
+        (low, high) = (low.min(0.0), high.max(0.0) + if high == 0.0 { 1.0 } else { 0.0 });
+    }
+    linear_axis(info, low, high)
 }
 
-/// Two measures of some points of a study against each other, each the mean of the runs of a point.
-pub(crate) fn pareto(
-    table: &StudyTable,
-    variants: &[&StudyPoint<'_>],
-    (x, y): (usize, usize),
-    colour: Option<usize>,
-    size: (u32, u32),
-) -> ParetoChart {
-    let less = |measure: usize| MeasureInfo::of(&table.measures[measure]).better != Better::Higher;
-    let less_is_better = (less(x), less(y));
-    let means: Vec<Option<(f64, f64)>> =
-        variants.iter().map(|variant| variant.mean(x).zip(variant.mean(y))).collect();
-    let front = front(&means, less_is_better);
-    // Colours are those of the whole study, so they are the same in each part.
-    let kinds = colour.map_or_else(Vec::new, |axis| table.labels(axis));
-    let mut points: Vec<ParetoPoint> = Vec::new();
-    for ((variant, mean), front) in variants.iter().zip(&means).zip(front) {
-        let kind = colour.map_or("variant", |axis| variant.labels[axis].as_str());
-        let named = table.axes.iter().zip(variant.labels).map(|(axis, label)| format!("{axis} {label}"));
-        let named = named.collect::<Vec<_>>().join(", ");
-        let mut add = |(a, b): (f64, f64), front, hollow, of: &str| {
-            points.push(ParetoPoint {
-                x: a,
-                y: b,
-                kind: kind.to_owned(),
-                ink: ink(kinds.iter().position(|found| *found == kind).unwrap_or(0)),
-                front,
-                hollow,
-                title: format!("{named}\n{} and {} ({of})", shown(a), shown(b)),
-            });
-        };
-        if let Some(mean) = mean {
-            add(*mean, front, false, &format!("mean of {} runs", variant.values(x).len()));
-            continue;
-        }
-        // A variant with an unstable run has no meaningful mean: its runs are shown, and dominate no point.
-        for row in variant.done().filter(|row| row.unstable) {
-            let value =
-                |measure: usize| row.values.get(measure).copied().flatten().filter(|value| value.is_finite());
-            if let Some(here) = value(x).zip(value(y)) {
-                add(here, false, true, &format!("seed {}: unstable", row.seed));
-            }
-        }
+/// A linear axis for a measure: times are labelled in the unit that suits them.
+pub(super) fn linear_axis(info: &MeasureInfo, low: f64, high: f64) -> Axis {
+    match info.unit {
+        "s" => Axis::duration(&info.title, low, high),
+        _ => Axis::linear(with_unit(info), low, high, false),
     }
-    let axis = |measure: usize, values: &dyn Fn(&ParetoPoint) -> f64| {
-        measure_axis(&title(&table.measures[measure]), points.iter().map(values))
-    };
-    ParetoChart {
-        title: format!("{} against {}", title(&table.measures[x]), title(&table.measures[y])),
-        x: axis(x, &|point| point.x),
-        y: axis(y, &|point| point.y),
-        less_is_better,
-        points,
-        size,
-    }
-}
-
-/// Which points are on the Pareto front: no other point is at least as good in both measures and better in one. Points without a
-/// value are not on it.
-pub(crate) fn front(points: &[Option<(f64, f64)>], less_is_better: (bool, bool)) -> Vec<bool> {
-    let turned =
-        |(x, y): (f64, f64)| (if less_is_better.0 { x } else { -x }, if less_is_better.1 { y } else { -y });
-    let mut order: Vec<(usize, (f64, f64))> =
-        points.iter().enumerate().filter_map(|(at, point)| Some((at, turned((*point)?)))).collect();
-    order.sort_by(|(_, a), (_, b)| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
-    let mut on = vec![false; points.len()];
-    let mut best: Option<(f64, f64)> = None;
-    for (at, point) in order {
-        // In this order all points that could dominate it came before, so it must be better in the second measure or equal to the
-        // last.
-        if best.is_none_or(|best| point.1 < best.1 || point == best) {
-            on[at] = true;
-            best = Some(point);
-        }
-    }
-    on
 }

@@ -7,9 +7,10 @@ use proptest::prelude::*;
 
 use super::distribution::{Measured, Quantity, ecdf, heat};
 use super::groups::Groups;
+use super::pareto::{front, pareto};
 use super::run::RunSeries;
 use super::steps::{Accrual, Steps};
-use super::study::{Layout, curves, front, pareto};
+use super::study::{Layout, curves};
 use crate::output::RunFolder;
 use crate::report::charts::{Chart as _, Paint, Theme};
 use crate::study::StudyTable;
@@ -265,8 +266,7 @@ fn classes_beyond_a_byte_are_not_mixed() {
     assert_eq!(a.sorted(Quantity::Response, |group| group == 255), [256.0]);
 }
 
-/// A variant with an unstable run has no mean, neither in a front nor in a curve: the unstable run is drawn hollow, and dominates
-/// no point.
+/// A variant with an unstable run has no mean, neither in a front nor in a curve: it is aside, sets no axis and dominates no point.
 #[test]
 fn a_point_that_grows_has_no_mean_in_any_picture() {
     let text = "run,policy,seed,status,jobs,completed,killed,failed,rejected,cancelled,unfinished,unstable,scenario_hash,fingerprint,error,mean_wait,cost\n\
@@ -274,14 +274,25 @@ fn a_point_that_grows_has_no_mean_in_any_picture() {
         3,easy,1,done,1,1,0,0,0,0,0,no,0,1:0,,2,3\n4,easy,2,done,1,1,0,0,0,0,0,no,0,1:0,,4,3\n";
     let table = StudyTable::read_csv("tiny", text.as_bytes()).unwrap();
     let points = table.points();
-    let chart = pareto(&table, &points.iter().collect::<Vec<_>>(), (0, 1), None, (100, 100));
-    let drawn: Vec<_> =
-        chart.points.iter().map(|point| (point.x, point.y, point.front, point.hollow)).collect();
-    assert_eq!(drawn, [(9.0, 1.0, false, true), (3.0, 3.0, true, false)]);
+    let chart = pareto(&table, &points.iter().collect::<Vec<_>>(), (0, 1), None, (400, 300));
+    let drawn: Vec<_> = chart.points.iter().map(|point| (point.x, point.y, point.front)).collect();
+    assert_eq!(drawn, [(3.0, 3.0, true)]);
+    assert_eq!(chart.aside, [("policy fcfs".to_owned(), "1 of 2 runs are unstable".to_owned())]);
+    assert!(chart.svg(Paint::Page).contains("not drawn: 1 variant without a mean"));
     let layout = Layout::of(&table, None).unwrap();
     let chart = curves(&table, &layout, 0, &layout.charts(&table)[0], (100, 100));
     let means: Vec<_> = chart.curves[0].points.iter().map(|point| point.mean).collect();
     assert_eq!(means, [None, Some(3.0)]);
+    assert_eq!(
+        (&chart.curves[0].points[0].single[..], &chart.curves[0].points[0].unstable[..]),
+        (&[1.0][..], &[9.0][..])
+    );
+    let numbers = chart.numbers();
+    assert_eq!(
+        numbers.rows[0],
+        ["mean wait", "fcfs", "", "", "", "1", "9"],
+        "the runs are among the numbers"
+    );
 }
 
 /// `easy` has no number `cs`, so it is a line across the whole width; if one of its runs is unstable, it has neither line nor
@@ -325,6 +336,5 @@ fn labels_without_a_number_are_level_lines() {
     let svg = chart.svg(Paint::File(Theme::Light));
     assert_eq!(svg.matches("stroke-dasharray").count(), 2, "the line and its entry in the legend:\n{svg}");
     let svg = drawn(&table("yes")).svg(Paint::File(Theme::Light));
-    assert!(svg.contains("easy (no mean: unstable)"), "{svg}");
-    assert_eq!(svg.matches("<circle").count(), 2, "the points of the curve:\n{svg}");
+    assert!(svg.contains("easy (no mean)") && !svg.contains("<circle"), "neither line nor marks:\n{svg}");
 }

@@ -3,8 +3,6 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use gridemu::report::charts::PNG_BUILT_IN;
-
 use super::{Ran, gridemu};
 
 const FIVE: &str = "; MaxProcs: 8
@@ -75,13 +73,18 @@ fn around<'a>(page: &'a str, word: &str) -> &'a str {
     page.get(at.saturating_sub(60)..(at + 60).min(page.len())).unwrap_or("")
 }
 
-fn names(folder: &Path) -> Vec<String> {
+pub(super) fn names(folder: &Path) -> Vec<String> {
     let mut names: Vec<String> = fs::read_dir(folder)
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .collect();
     names.sort_unstable();
     names
+}
+
+/// The files of figures, each beside its numbers.
+fn with_numbers(figures: &[&str], ending: &str) -> Vec<String> {
+    figures.iter().flat_map(|name| ["csv", ending].map(|ending| format!("{name}.{ending}"))).collect()
 }
 
 #[test]
@@ -110,11 +113,11 @@ fn a_page_of_five_jobs_has_each_of_them_once() {
         "queue",
         "utilization",
     ];
-    assert_eq!(names(&place.path("svg")), pictures.map(|name| format!("{name}.svg")));
+    assert_eq!(names(&place.path("svg")), with_numbers(&pictures, "svg"));
     let ran = gridemu(&["report", &place.at("run"), "--png", &place.at("png")]);
-    if PNG_BUILT_IN {
+    if cfg!(feature = "png") {
         ran.well();
-        assert_eq!(names(&place.path("png")), pictures.map(|name| format!("{name}.png")));
+        assert_eq!(names(&place.path("png")), with_numbers(&pictures, "png"));
     } else {
         ran.ends(2, &["without the feature `png`", "cargo build --release --features png", "--svg"]);
     }
@@ -311,7 +314,9 @@ fn a_study_has_curves_and_fronts() {
     let text = place.page("study.html");
     for told in [
         "<h1>tiny</h1>",
-        "an unstable run",
+        "no mean (unstable or failed runs)",
+        "Differences",
+        "Not drawn: policy fcfs, load 0.9 (1 of 3 runs are unstable); policy easy, load 0.9 (1 of 3 runs failed).",
         "it broke",
         "a smoke test",
         "Pareto-optimal",
@@ -320,15 +325,22 @@ fn a_study_has_curves_and_fronts() {
     ] {
         assert!(text.contains(told), "no `{told}`");
     }
-    let pictures = ["curve-cost.svg", "curve-mean-wait.svg", "pareto-load-0.5.svg", "pareto-load-0.9.svg"];
-    assert_eq!(names(&place.path("svg")), pictures);
+    let pictures = [
+        "curve-cost",
+        "curve-mean-wait",
+        "difference-cost",
+        "difference-mean-wait",
+        "pareto-load-0.5",
+        "pareto-load-0.9",
+    ];
+    assert_eq!(names(&place.path("svg")), with_numbers(&pictures, "svg"));
     // One measure, one front.
     let table = format!("{store}/results.csv");
     let chosen =
         ["--measure", "mean_wait", "--pareto", "mean_wait,cost", "--within", "policy", "--along", "policy"];
     gridemu(&[&["report", &table, "--out", &page, "--svg", &place.at("front")], &chosen[..]].concat()).well();
-    let pictures = ["curve-mean-wait.svg", "pareto-policy-easy.svg", "pareto-policy-fcfs.svg"];
-    assert_eq!(names(&place.path("front")), pictures);
+    let pictures = ["curve-mean-wait", "difference-mean-wait", "pareto-policy-easy", "pareto-policy-fcfs"];
+    assert_eq!(names(&place.path("front")), with_numbers(&pictures, "svg"));
 }
 
 #[test]

@@ -1,0 +1,124 @@
+//! Pareto fronts from the table of a study.
+
+use super::groups::ink;
+use super::study::{LEVEL, measure_axis, shown};
+use crate::report::charts::{ParetoChart, ParetoPoint};
+use crate::report::lists::distinct;
+use crate::study::statistics::mean_interval;
+use crate::study::{Better, MeasureInfo, StudyPoint, StudyTable};
+
+/// Two measures of some points of a study against each other, each the mean of the runs of a point, with its interval. A point
+/// without a mean is not drawn: it would set the axes, and dominates no other.
+pub(crate) fn pareto(
+    table: &StudyTable,
+    variants: &[&StudyPoint<'_>],
+    (x, y): (usize, usize),
+    colour: Option<usize>,
+    size: (u32, u32),
+) -> ParetoChart {
+    let [x_info, y_info] = [x, y].map(|measure| MeasureInfo::of(&table.measures[measure]));
+    let less_is_better = (x_info.better != Better::Higher, y_info.better != Better::Higher);
+    let means: Vec<Option<(f64, f64)>> =
+        variants.iter().map(|variant| variant.mean(x).zip(variant.mean(y))).collect();
+    let front = front(&means, less_is_better);
+    // Colours are those of the whole study, so they are the same in each part.
+    let kinds = colour.map_or_else(Vec::new, |axis| table.labels(axis));
+    // Beside a point stand its labels on the axes that neither its colour nor this part of the study gives.
+    let drawn = || variants.iter().zip(&means).filter(|(_, mean)| mean.is_some()).map(|(variant, _)| variant);
+    let varied = |axis: &usize| distinct(drawn().map(|variant| &variant.labels[*axis])).len() > 1;
+    let mut named: Vec<usize> =
+        (0..table.axes.len()).filter(|axis| Some(*axis) != colour && varied(axis)).collect();
+    if named.is_empty() {
+        named.extend(colour);
+    }
+    let mut points: Vec<ParetoPoint> = Vec::new();
+    let mut aside = Vec::new();
+    for ((variant, mean), front) in variants.iter().zip(&means).zip(front) {
+        let kind = colour.map_or("variant", |axis| variant.labels[axis].as_str());
+        let name = table.axes.iter().zip(variant.labels).map(|(axis, label)| format!("{axis} {label}"));
+        let name = name.collect::<Vec<_>>().join(", ");
+        let Some((a, b)) = *mean else {
+            aside.push((name, why(variant, (x, y))));
+            continue;
+        };
+        let interval = |measure: usize| {
+            let estimate = mean_interval(&variant.values(measure), LEVEL)?;
+            Some((estimate.low, estimate.high))
+        };
+        let label = named.iter().map(|axis| variant.labels[*axis].as_str()).collect::<Vec<_>>().join(", ");
+        points.push(ParetoPoint {
+            x: a,
+            y: b,
+            x_interval: interval(x),
+            y_interval: interval(y),
+            kind: kind.to_owned(),
+            ink: ink(kinds.iter().position(|found| *found == kind).unwrap_or(0)),
+            front,
+            label,
+            title: format!(
+                "{name}\n{} and {} (mean of {} runs)",
+                shown(a),
+                shown(b),
+                variant.values(x).len()
+            ),
+        });
+    }
+    let xs: Vec<_> = points.iter().map(|point| (point.x, point.x_interval)).collect();
+    let ys: Vec<_> = points.iter().map(|point| (point.y, point.y_interval)).collect();
+    ParetoChart {
+        title: format!("{} against {}", x_info.title, y_info.title),
+        x: measure_axis(&x_info, reach(&xs), false),
+        y: measure_axis(&y_info, reach(&ys), false),
+        less_is_better,
+        points,
+        aside,
+        size,
+    }
+}
+
+/// Why a point of a study has no mean.
+fn why(point: &StudyPoint<'_>, (x, y): (usize, usize)) -> String {
+    let (failed, growing, runs) = (point.failed(), point.growing(), point.runs.len());
+    match () {
+        () if failed > 0 => format!("{failed} of {runs} runs failed"),
+        () if growing > 0 => format!("{growing} of {runs} runs are unstable"),
+        () if point.values(x).is_empty() || point.values(y).is_empty() => {
+            "no run has both measures".to_owned()
+        }
+        () => "no mean".to_owned(),
+    }
+}
+
+/// What an axis shows: the means, and their intervals as far as the means still span about a fifth of the axis.
+fn reach(points: &[(f64, Option<(f64, f64)>)]) -> impl Iterator<Item = f64> {
+    let (low, high) = points
+        .iter()
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), (mean, _)| (low.min(*mean), high.max(*mean)));
+    // A single mean has its whole interval.
+    let beyond = if high > low { (high - low) * 2.0 } else { f64::INFINITY };
+    points.iter().flat_map(move |(mean, interval)| {
+        let (one, other) = interval.unwrap_or((*mean, *mean));
+        [one.max(low - beyond), other.min(high + beyond)]
+    })
+}
+
+/// Which points are on the Pareto front: no other point is at least as good in both measures and better in one. Points without a
+/// value are not on it.
+pub(crate) fn front(points: &[Option<(f64, f64)>], less_is_better: (bool, bool)) -> Vec<bool> {
+    let turned =
+        |(x, y): (f64, f64)| (if less_is_better.0 { x } else { -x }, if less_is_better.1 { y } else { -y });
+    let mut order: Vec<(usize, (f64, f64))> =
+        points.iter().enumerate().filter_map(|(at, point)| Some((at, turned((*point)?)))).collect();
+    order.sort_by(|(_, a), (_, b)| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+    let mut on = vec![false; points.len()];
+    let mut best: Option<(f64, f64)> = None;
+    for (at, point) in order {
+        // In this order all points that could dominate it came before, so it must be better in the second measure or equal to the
+        // last.
+        if best.is_none_or(|best| point.1 < best.1 || point == best) {
+            on[at] = true;
+            best = Some(point);
+        }
+    }
+    on
+}
