@@ -171,6 +171,7 @@ mod tests {
             than: Side::new(),
             along: None,
             best: None,
+            no_difference: None,
         };
         let judgement = Judgement {
             verdict,

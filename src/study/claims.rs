@@ -59,6 +59,8 @@ pub struct Claim {
     /// An axis of which `of` has several labels: for each seed and point, the run with the best value counts.
     #[serde(skip)]
     pub best: Option<String>,
+    /// Of an order: a change below this share of `than` counts as none. `None` if the page does not say so for the measure.
+    pub no_difference: Option<f64>,
 }
 
 /// The error of a claim, or a figure of claims, that is incomplete or does not fit its campaign.
@@ -140,6 +142,13 @@ pub enum Expects {
         /// The published value, if it is a number.
         published: Option<f64>,
     },
+}
+
+impl Expects {
+    /// True if the statement is an order of two means.
+    pub const fn is_order(self) -> bool {
+        matches!(self, Self::Below | Self::Above | Self::Falling | Self::Rising)
+    }
 }
 
 #[cfg(test)]

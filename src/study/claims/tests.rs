@@ -39,6 +39,7 @@ fn claim(expects: Expects) -> Claim {
         expects,
         along: None,
         best: None,
+        no_difference: None,
     }
 }
 
