@@ -1,8 +1,8 @@
 //! Claims and verdicts: published results compared with measured ones.
 //!
 //! A claim is a number with a tolerance, or a relation between measures. [`measure_claim`] selects the runs of a claim
-//! from the table of a study; [`judge`] gives the verdicts of a whole page at once, since the tests of one page are
-//! corrected for their number.
+//! from the table of a study; [`judge`] gives the verdict, by thresholds that are the same for all pages ([`ERROR`],
+//! [`ORDINARY`]).
 
 mod gains;
 mod judge;
@@ -16,8 +16,8 @@ use thiserror::Error;
 
 use crate::model::suggestion;
 
-pub use judge::{Judgement, Verdict, judge};
-pub use measured::{Measured, Sample, check_claim, measure_claim};
+pub use judge::{ERROR, JudgedPoint, Judgement, ORDINARY, Says, Verdict, judge};
+pub use measured::{Measured, Runs, Sample, check_claim, measure_claim};
 
 /// Labels on some axes of a study, which select runs. An axis that is not named varies.
 pub type Side = BTreeMap<String, Vec<String>>;

@@ -7,6 +7,7 @@
 
 mod jobs;
 mod study;
+mod weekly;
 
 use std::collections::BTreeMap;
 
@@ -17,6 +18,7 @@ use super::{Better, MeasureInfo};
 
 pub use jobs::{JOB_MEASURES, JobChange, JobComparison, JobOutcome, JobQuestion, compare_jobs};
 pub use study::{StudyComparison, compare_study};
+pub use weekly::{RunJobs, by_week};
 
 /// How jobs with different outcomes on the two sides count.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
