@@ -125,9 +125,14 @@ pub fn judge(claim: &Claim, measured: &Measured) -> Judgement {
     let samples = match measured {
         Measured::Samples(samples) => samples,
         Measured::Missing(why) => {
-            let (measured, evidence) = ("-".to_owned(), String::new());
-            let verdict = Verdict::NotComparable;
-            return Judgement { verdict, measured, evidence, reason: why.clone(), points: Vec::new() };
+            let parts = claim.not_comparable.iter().chain([why]).filter(|part| !part.is_empty());
+            return Judgement {
+                verdict: Verdict::NotComparable,
+                measured: "-".to_owned(),
+                evidence: String::new(),
+                reason: parts.map(String::as_str).collect::<Vec<_>>().join("; "),
+                points: Vec::new(),
+            };
         }
     };
     let points: Vec<JudgedPoint> =
