@@ -13,7 +13,7 @@ type Judged = (Claim, Judgement);
 /// The claims in a table, followed by what is to be added to verdicts.
 pub fn claims_table(claims: &[Judged]) -> String {
     let column =
-        |cell: fn(&Judged) -> String| claims.iter().map(move |judged| cell(judged)).collect::<Vec<_>>();
+        |cell: fn(&Judged) -> String| claims.iter().map(cell).collect::<Vec<_>>();
     let table = Columns::default()
         .text("claim", column(|(claim, _)| claim.id.clone()))
         .text("paper", column(|(claim, _)| expected(claim.expects)))

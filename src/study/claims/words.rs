@@ -211,11 +211,11 @@ fn needed(claim: &Claim, point: &JudgedPoint) -> Option<u64> {
         true => far.chain(within).fold(0.0, f64::max),
         false => far.fold(f64::INFINITY, f64::min),
     };
-    let count = n * (half / far).powi(2);
-    if !count.is_finite() || count < 1.0 || count > 1e12 {
+    let count = n * (half / far) * (half / far);
+    if !(1.0..=1e12).contains(&count) {
         return None;
     }
-    let digit = 10_u64.pow((count.log10() as u32).saturating_sub(1));
+    let digit = 10_u64.pow((count as u64).ilog10().saturating_sub(1));
     Some((count / digit as f64).ceil() as u64 * digit)
 }
 
@@ -256,8 +256,10 @@ fn decimals(value: f64) -> usize {
     text.split_once('.').map_or(0, |(_, fraction)| fraction.len())
 }
 
+/// A share in percent, with two decimals where one would be nothing.
 fn share(value: f64) -> String {
-    unsigned_zero(format!("{:+.1} %", value * 100.0))
+    let places = if value.abs() < 0.001 { 2 } else { 1 };
+    unsigned_zero(format!("{:+.places$} %", value * 100.0))
 }
 
 /// `-3.0 to -1.2 %`, with two decimals where one would not tell the ends from zero or from each other.
@@ -270,7 +272,7 @@ fn range(low: f64, high: f64) -> String {
 
 /// A probability: three digits of a small one, so that it is not rounded to a threshold.
 fn probability(p: f64) -> String {
-    if p >= 0.1 { format!("{p:.2}") } else { format!("{p:.0$}", 2 + (-p.log10().floor()) as usize) }
+    if p >= 0.1 { format!("{p:.2}") } else { format!("{p:.0$}", 2 + (-libm::log10(p).floor()) as usize) }
 }
 
 /// A share in whole percent: 0 means none, and 100 means all.

@@ -1,7 +1,7 @@
 //! The jobs of runs of a log, which are kept where a claim needs its weeks.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -36,7 +36,7 @@ pub(super) fn planned(campaign: &Campaign, run: u64) -> Option<&PlannedRun> {
 /// The jobs of the runs in a store, each read once.
 pub(super) struct LoggedJobs {
     store: PathBuf,
-    read: RefCell<HashMap<PathBuf, Option<Rc<RunJobs>>>>,
+    read: RefCell<BTreeMap<PathBuf, Option<Rc<RunJobs>>>>,
 }
 
 impl LoggedJobs {
