@@ -12,8 +12,7 @@ type Judged = (Claim, Judgement);
 
 /// The claims in a table, followed by what is to be added to verdicts.
 pub fn claims_table(claims: &[Judged]) -> String {
-    let column =
-        |cell: fn(&Judged) -> String| claims.iter().map(cell).collect::<Vec<_>>();
+    let column = |cell: fn(&Judged) -> String| claims.iter().map(cell).collect::<Vec<_>>();
     let table = Columns::default()
         .text("claim", column(|(claim, _)| claim.id.clone()))
         .text("paper", column(|(claim, _)| expected(claim.expects)))
@@ -152,7 +151,10 @@ fn rules(claims: &[Judged]) -> String {
     let least: BTreeSet<String> = claims
         .iter()
         .filter_map(|(claim, _)| Some((claim.measures.first()?, claim.no_difference?)))
-        .map(|(measure, d)| format!("{} % of `{measure}`", percent(d)))
+        // Of the classes of a table it is the same.
+        .map(|(measure, d)| {
+            format!("{} % of `{}`", percent(d), measure.rsplit('.').next().unwrap_or(measure))
+        })
         .collect();
     let least = match least.into_iter().collect::<Vec<_>>().join(", ") {
         none if none.is_empty() => String::new(),
@@ -220,12 +222,12 @@ mod tests {
             campaign: None,
             not_comparable: None,
             line: 1,
-            measures: Vec::new(),
+            measures: vec!["class.N.mean_wait".to_owned()],
             of: Side::new(),
             than: Side::new(),
             along: None,
             best: None,
-            no_difference: None,
+            no_difference: Some(0.02),
         };
         let judgement = Judgement {
             verdict,
