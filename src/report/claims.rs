@@ -1,24 +1,29 @@
 //! Claims and their verdicts, as a table and as the page of a paper.
 
+use std::collections::BTreeSet;
+
 use super::lists::distinct;
 use super::tables::Columns;
-use crate::study::claims::{Claim, Expects, Judgement, Verdict};
+use crate::study::claims::{Claim, ERROR, Expects, Judgement, ORDINARY, Verdict};
 use crate::study::reproduce::Reproduction;
 
 /// A claim of a paper with its verdict.
 type Judged = (Claim, Judgement);
 
-/// The claims in a table, followed by the reasons of those that do not hold.
+/// The claims in a table, followed by what is to be added to verdicts.
 pub fn claims_table(claims: &[Judged]) -> String {
+    let column = |cell: fn(&Judged) -> String| claims.iter().map(cell).collect::<Vec<_>>();
     let table = Columns::default()
-        .text("claim", claims.iter().map(|(claim, _)| claim.id.clone()))
-        .text("paper", claims.iter().map(|(claim, _)| expected(claim.expects)))
-        .text("measured", claims.iter().map(|(_, judgement)| judgement.brief.clone()))
-        .text("verdict", claims.iter().map(|(_, judgement)| judgement.verdict.name().to_owned()));
+        .text("claim", column(|(claim, _)| claim.id.clone()))
+        .text("paper", column(|(claim, _)| expected(claim.expects)))
+        .text("measured", column(|(_, judgement)| judgement.measured.clone()))
+        .text("99 % interval, or p", column(|(_, judgement)| judgement.evidence.clone()))
+        .text("verdict", column(|(_, judgement)| judgement.verdict.name().to_owned()));
     let mut out = format!("{}\n\n{}\n", table.finish(), counts(claims));
-    for verdict in [Verdict::Fails, Verdict::Undecided, Verdict::NotComparable] {
+    for verdict in Verdict::ALL {
         let mut of: Vec<(&str, Vec<&str>)> = Vec::new();
-        for (claim, judgement) in claims.iter().filter(|(_, judgement)| judgement.verdict == verdict) {
+        let with_reason = claims.iter().filter(|(_, judgement)| !judgement.reason.is_empty());
+        for (claim, judgement) in with_reason.filter(|(_, judgement)| judgement.verdict == verdict) {
             match of.iter_mut().find(|(reason, _)| *reason == judgement.reason) {
                 Some((_, ids)) => ids.push(&claim.id),
                 None => of.push((&judgement.reason, vec![&claim.id])),
@@ -38,37 +43,46 @@ pub fn claims_table(claims: &[Judged]) -> String {
     out
 }
 
-/// The number of claims by verdict: `12 hold, 1 fails`.
+/// The number of claims by verdict: `12 claims: 9 hold, 2 fail, 1 is undecided (92 % decided)`. What is only shown is no claim.
 fn counts(claims: &[Judged]) -> String {
-    let all = [
-        (Verdict::Holds, "holds", "hold"),
-        (Verdict::Fails, "fails", "fail"),
-        (Verdict::Undecided, "is undecided", "are undecided"),
-        (Verdict::NotComparable, "is not comparable", "are not comparable"),
-    ];
     let count = |verdict| claims.iter().filter(|(_, judgement)| judgement.verdict == verdict).count();
-    let counted = all.iter().filter_map(|(verdict, one, many)| match count(*verdict) {
-        0 => None,
-        1 => Some(format!("1 {one}")),
-        number => Some(format!("{number} {many}")),
+    let words = |verdict| match verdict {
+        Verdict::Holds => ("holds", "hold"),
+        Verdict::Fails => ("fails", "fail"),
+        Verdict::NoDifference => ("shows no difference", "show no difference"),
+        Verdict::Undecided => ("is undecided", "are undecided"),
+        Verdict::NotComparable => ("is not comparable", "are not comparable"),
+        Verdict::Shown => ("is shown without a verdict", "are shown without a verdict"),
+    };
+    let told = |verdict| match (count(verdict), words(verdict)) {
+        (0, _) => None,
+        (1, (one, _)) => Some(format!("1 {one}")),
+        (number, (_, many)) => Some(format!("{number} {many}")),
+    };
+    let judged = claims.len() - count(Verdict::Shown);
+    let noun = if judged == 1 { "claim" } else { "claims" };
+    let listed: Vec<String> =
+        Verdict::ALL.into_iter().filter(|verdict| *verdict != Verdict::Shown).filter_map(told).collect();
+    let decided = [Verdict::Holds, Verdict::Fails, Verdict::NoDifference].map(count).iter().sum::<usize>();
+    let shown = told(Verdict::Shown).map_or_else(String::new, |told| match count(Verdict::Shown) {
+        1 => format!("; 1 number more{}", &told[1..]),
+        number => format!("; {number} numbers more{}", &told[number.to_string().len()..]),
     });
-    let noun = if claims.len() == 1 { "claim" } else { "claims" };
-    format!("{} {noun}: {}", claims.len(), counted.collect::<Vec<_>>().join(", "))
+    let percent = (100 * decided).checked_div(judged).unwrap_or(0);
+    format!("{judged} {noun}: {} ({percent} % decided){shown}", listed.join(", "))
 }
 
 /// The value or relation that the paper reports, in a few words.
 fn expected(expects: Expects) -> String {
-    let percent = |share: f64| {
-        let percent = share * 100.0;
-        if percent.fract() == 0.0 { format!("{percent:.0}") } else { format!("{percent:.1}") }
-    };
+    // As it was written: a share times a hundred has digits that nobody published.
+    let percent = |share: f64| ((share * 1e8).round() / 1e6).to_string();
     match expects {
         Expects::Value { published, tolerance } => format!("{published} ± {tolerance:?}"),
         Expects::Shown { published: Some(published) } => published.to_string(),
         Expects::Shown { published: None } => "(no number)".to_owned(),
         Expects::Below => "below".to_owned(),
         Expects::Above => "above".to_owned(),
-        Expects::UpTo { published } => format!("gains up to {:.2} %", published * 100.0),
+        Expects::UpTo { published } => format!("up to {} %", percent(published)),
         Expects::Falling => "falling".to_owned(),
         Expects::Rising => "rising".to_owned(),
         Expects::Change { from, to } => match (from, to) {
@@ -85,7 +99,8 @@ fn expected(expects: Expects) -> String {
 }
 
 /// The page of a paper as Markdown. `command` generates it, `figures` are the paths of the figures (relative to the page) with their
-/// captions, and `findings` (Markdown) is what was found out about claims that do not hold.
+/// captions. The page opens with the verdicts in numbers and `findings` (Markdown); what follows the first heading in it stands
+/// below the claims.
 pub fn claims_page(
     found: &Reproduction,
     command: &str,
@@ -93,12 +108,16 @@ pub fn claims_page(
     findings: Option<&str>,
 ) -> String {
     let (paper, claims) = (&found.paper, &found.claims);
-    let mut out = format!(
-        "# {}\n\n{}\n\nThis page is written by\n\n```sh\n{command}\n```\n\n\
-         which prints the same table; [how claims are written and judged](../papers.md). {}.\n",
-        paper.title,
+    let findings = findings.unwrap_or_default().trim();
+    let (opening, more) = findings.find("\n## ").map_or((findings, ""), |at| findings.split_at(at));
+    let mut out = format!("# {}\n\n**{}.**\n", paper.title, counts(claims));
+    if !opening.is_empty() {
+        out += &format!("\n{}\n", opening.trim());
+    }
+    out += &format!(
+        "\n## How it was measured\n\n{}\n\n{}\n\n```sh\n{command}\n```\n",
         paper.text.trim(),
-        counts(claims)
+        rules(claims)
     );
     for key in distinct(claims.iter().map(|(claim, _)| claim.paper.as_deref())) {
         out += &format!("\n## {}\n\n", key.unwrap_or("Claims"));
@@ -110,11 +129,12 @@ pub fn claims_page(
             if let Some(group) = group {
                 out += &format!("\n### {group}\n\n");
             }
-            rows(&mut out, of_paper.iter().copied().filter(|(claim, _)| claim.group.as_deref() == group));
+            let of_group = of_paper.iter().copied().filter(|(claim, _)| claim.group.as_deref() == group);
+            rows(&mut out, &of_group.collect::<Vec<_>>());
         }
     }
-    if let Some(findings) = findings {
-        out += &format!("\n## Findings\n\n{}\n", findings.trim());
+    if !more.is_empty() {
+        out += &format!("\n{}\n", more.trim());
     }
     if !figures.is_empty() {
         out += "\n## Figures\n";
@@ -125,20 +145,56 @@ pub fn claims_page(
     out
 }
 
-/// Writes claims as a Markdown table.
-fn rows<'a>(out: &mut String, claims: impl Iterator<Item = &'a Judged>) {
-    *out += "| claim | place | it says | paper | measured | verdict | why |\n|---|---|---|---|---|---|---|\n";
+/// The thresholds of the verdicts on a page.
+fn rules(claims: &[Judged]) -> String {
+    let percent = |share: f64| ((share * 1e8).round() / 1e6).to_string();
+    let least: BTreeSet<String> = claims
+        .iter()
+        .filter_map(|(claim, _)| Some((claim.measures.first()?, claim.no_difference?)))
+        // Of the classes of a table it is the same.
+        .map(|(measure, d)| {
+            format!("{} % of `{}`", percent(d), measure.rsplit('.').next().unwrap_or(measure))
+        })
+        .collect();
+    let least = match least.into_iter().collect::<Vec<_>>().join(", ") {
+        none if none.is_empty() => String::new(),
+        of => format!(" *No difference*: that interval lies within ± {of}."),
+    };
+    let tested = claims.iter().filter(|(_, judgement)| {
+        judgement.points.iter().any(|point| point.interval.is_some()) && judgement.verdict != Verdict::Shown
+    });
+    format!(
+        "Thresholds, fixed beforehand ([verdicts](../papers.md#verdicts)): an order *holds* where the {} % interval lies on its side at each point, and *fails* where \
+         it lies on the other at one (corrected for the points).{least} A printed greatest gain *holds* if its tail probability among the seeds' is p ≥ {ORDINARY}, and *fails* if \
+         p < {ERROR}. The interval given is that of the point that decides. {} claims are tested, each with a chance of {} % of a wrong verdict.",
+        percent(1.0 - ERROR),
+        tested.count(),
+        percent(ERROR)
+    )
+}
+
+/// Writes claims as a Markdown table, below their place in the paper if it is the same.
+fn rows(out: &mut String, claims: &[&Judged]) {
+    let places = distinct(claims.iter().map(|(claim, _)| claim.source.as_str()));
+    if let [one] = places[..] {
+        *out += &format!("{one}.\n\n");
+    }
+    *out += "|claim|paper|measured|99 % interval, or p|verdict|\n|---|---|---|---|---|\n";
     for (claim, judgement) in claims {
+        let place = if places.len() > 1 { format!(" ({})", claim.source) } else { String::new() };
+        let reason = match (judgement.verdict, judgement.reason.as_str()) {
+            (_, "") => String::new(),
+            (Verdict::Fails | Verdict::NoDifference, at) => format!(" {at}"),
+            (_, why) => format!(": {why}"),
+        };
         let cells = [
-            format!("`{}`", claim.id),
-            escaped(&claim.source),
-            escaped(&claim.says),
+            format!("`{}` {}{}", claim.id, escaped(&claim.says), escaped(&place)),
             escaped(&expected(claim.expects)),
             escaped(&judgement.measured),
-            format!("**{}**", judgement.verdict.name()),
-            escaped(&judgement.reason),
+            escaped(&judgement.evidence),
+            format!("**{}**{}", judgement.verdict.name(), escaped(&reason)),
         ];
-        *out += &format!("| {} |\n", cells.join(" | "));
+        *out += &format!("|{}|\n", cells.join("|"));
     }
 }
 
@@ -166,16 +222,17 @@ mod tests {
             campaign: None,
             not_comparable: None,
             line: 1,
-            measures: Vec::new(),
+            measures: vec!["class.N.mean_wait".to_owned()],
             of: Side::new(),
             than: Side::new(),
             along: None,
             best: None,
+            no_difference: Some(0.02),
         };
         let judgement = Judgement {
             verdict,
             measured: "92.58".to_owned(),
-            brief: "92.58".to_owned(),
+            evidence: "exact".to_owned(),
             reason: reason.to_owned(),
             points: Vec::new(),
         };
@@ -187,13 +244,14 @@ mod tests {
         let value = Expects::Value { published: 92.58, tolerance: 5e-9 };
         let below = Expects::Change { from: Some(-0.3), to: Some(-0.1) };
         let claims = vec![
-            claim("digits", value, Verdict::Holds, "one log: exact"),
+            claim("digits", value, Verdict::Holds, ""),
             claim("gain", below, Verdict::Fails, "too high"),
         ];
         let table = claims_table(&claims);
         assert!(table.contains("digits   92.58 ± 5e-9"), "{table}");
         assert!(table.contains("below by 10 to 30 %"), "{table}");
-        assert!(table.ends_with("2 claims: 1 holds, 1 fails\n\nfails:\n  gain: too high\n"), "{table}");
+        let end = "2 claims: 1 holds, 1 fails (100 % decided)\n\nfails:\n  gain: too high\n";
+        assert!(table.ends_with(end), "{table}");
         let found = Reproduction {
             name: "x".to_owned(),
             paper: Paper {
@@ -209,13 +267,22 @@ mod tests {
             failed: 0,
         };
         let figures = [("x/a.svg".to_owned(), "A".to_owned())];
-        let page = claims_page(&found, "gridemu reproduce x", &figures, Some("It is so."));
+        let findings = "It is so.\n\n## Notes\n\nTried.\n";
+        let page = claims_page(&found, "gridemu reproduce x", &figures, Some(findings));
+        assert!(
+            page.starts_with("# T\n\n**2 claims: 1 holds, 1 fails (100 % decided).**\n\nIt is so.\n\n## How"),
+            "{page}"
+        );
         assert!(page.contains("## who-2001\n\nWho, 2001.\n"), "{page}");
         assert!(page.contains(
-            "| `digits` | Table 1 | a \\| b | 92.58 ± 5e-9 | 92.58 | **holds** | one log: exact |"
+            "Table 1.\n\n|claim|paper|measured|99 % interval, or p|verdict|\n|---|---|---|---|---|\n\
+             |`digits` a \\| b|92.58 ± 5e-9|92.58|exact|**holds**|\n"
         ));
-        assert!(page.contains("\n### Gains\n\n| claim |"), "{page}");
-        assert!(page.contains("## Findings\n\nIt is so.\n") && page.contains("![A](x/a.svg)"));
+        assert!(page.contains("|**fails** too high|\n\n## Notes\n\nTried.\n\n## Figures\n"), "{page}");
+        assert!(
+            page.contains("\n### Gains\n\nTable 1.\n\n|claim|") && page.contains("![A](x/a.svg)"),
+            "{page}"
+        );
     }
 
     #[test]

@@ -86,6 +86,7 @@ mod tests {
             note: None,
             seeds: of.len(),
             one_run: false,
+            weeks: None,
         }
     }
 

@@ -1,8 +1,8 @@
 //! Claims and verdicts: published results compared with measured ones.
 //!
 //! A claim is a number with a tolerance, or a relation between measures. [`measure_claim`] selects the runs of a claim
-//! from the table of a study; [`judge`] gives the verdicts of a whole page at once, since the tests of one page are
-//! corrected for their number.
+//! from the table of a study; [`judge`] gives the verdict, by thresholds that are the same for all pages ([`ERROR`],
+//! [`ORDINARY`]).
 
 mod gains;
 mod judge;
@@ -16,8 +16,8 @@ use thiserror::Error;
 
 use crate::model::suggestion;
 
-pub use judge::{Judgement, Verdict, judge};
-pub use measured::{Measured, Sample, check_claim, measure_claim};
+pub use judge::{ERROR, JudgedPoint, Judgement, ORDINARY, Says, Verdict, judge};
+pub use measured::{Measured, Runs, Sample, check_claim, measure_claim};
 
 /// Labels on some axes of a study, which select runs. An axis that is not named varies.
 pub type Side = BTreeMap<String, Vec<String>>;
@@ -59,6 +59,8 @@ pub struct Claim {
     /// An axis of which `of` has several labels: for each seed and point, the run with the best value counts.
     #[serde(skip)]
     pub best: Option<String>,
+    /// Of an order: a change below this share of `than` counts as none. `None` if the page does not say so for the measure.
+    pub no_difference: Option<f64>,
 }
 
 /// The error of a claim, or a figure of claims, that is incomplete or does not fit its campaign.
@@ -140,6 +142,13 @@ pub enum Expects {
         /// The published value, if it is a number.
         published: Option<f64>,
     },
+}
+
+impl Expects {
+    /// True if the statement is an order of two means.
+    pub const fn is_order(self) -> bool {
+        matches!(self, Self::Below | Self::Above | Self::Falling | Self::Rising)
+    }
 }
 
 #[cfg(test)]

@@ -223,7 +223,7 @@ fn runs(mut folders: Vec<RunFolder>, options: &CompareOptions) -> Result<Compari
 }
 
 /// The bound of the slowdown of all runs.
-fn tau_of(folders: &[&RunFolder]) -> Result<Span, RunError> {
+pub(super) fn tau_of(folders: &[&RunFolder]) -> Result<Span, RunError> {
     let mut bounds = Vec::new();
     for folder in folders {
         if let Some(tau) = folder.summary().and_then(|summary| summary["tau"].as_f64())
@@ -243,7 +243,7 @@ fn tau_of(folders: &[&RunFolder]) -> Result<Span, RunError> {
 }
 
 /// The measured window of all runs. A table without a summary does not give it and is read with the window of the others.
-fn window_of(folders: &[&RunFolder]) -> Result<Window, RunError> {
+pub(super) fn window_of(folders: &[&RunFolder]) -> Result<Window, RunError> {
     let mut windows: Vec<Window> = Vec::new();
     for summary in folders.iter().filter_map(|folder| folder.summary()) {
         let at = |key: &str| {
@@ -297,7 +297,8 @@ fn says_feedback(value: &toml::Value) -> bool {
     }
 }
 
-fn jobs_of(folder: &RunFolder) -> Result<Vec<JobOutcome>, RunError> {
+/// The jobs of a run.
+pub(super) fn jobs_of(folder: &RunFolder) -> Result<Vec<JobOutcome>, RunError> {
     let outcome = |row: JobRow| JobOutcome {
         ready: row.ready(),
         job: row.job,

@@ -9,6 +9,7 @@ mod by_seed;
 mod changes;
 mod jobs;
 mod study;
+mod weekly;
 
 use std::collections::BTreeMap;
 
@@ -20,6 +21,7 @@ use super::{Better, MeasureInfo};
 pub use changes::JobChange;
 pub use jobs::{JobComparison, JobOutcome, JobQuestion, compare_jobs};
 pub use study::{StudyComparison, compare_study};
+pub use weekly::{RunJobs, by_week};
 
 /// How jobs with different outcomes on the two sides count.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

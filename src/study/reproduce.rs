@@ -5,6 +5,7 @@
 
 mod figure;
 mod file;
+mod jobs;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -17,7 +18,7 @@ use crate::experiment::{Control, RunError};
 use crate::grid::Policies;
 use crate::scenario::archive;
 use crate::study::claims::{
-    Claim, ClaimError, Judgement, Measured, check_claim, judge, measure_claim, refuse,
+    Claim, ClaimError, Judgement, Measured, Runs, check_claim, judge, measure_claim, refuse,
 };
 use crate::study::{RunStatus, StudyTable, nearest_measure, stands_for};
 
@@ -25,6 +26,7 @@ pub(crate) use figure::plain;
 pub use figure::{Figure, Shows};
 pub use file::Paper;
 use file::at_line;
+use jobs::LoggedJobs;
 
 /// Options of reproducing a paper.
 #[derive(Clone, Debug)]
@@ -115,33 +117,29 @@ pub fn reproduce(
     for (name, campaign) in &campaigns {
         let options = CampaignOptions {
             threads: options.threads,
+            folders: jobs::needed(campaign, name, &claims).then(|| jobs::folder(&options.store, campaign)),
             control: options.control.clone(),
             ..CampaignOptions::new(options.store.join(campaign.name()))
         };
         tables.insert((*name).clone(), run(campaign, &options)?.table);
     }
+    let logged = LoggedJobs::of_store(&options.store);
     let mut measured = Vec::new();
     for claim in &claims {
         let missing = claim.campaign.as_ref().and_then(|name| missing.get(name)).cloned();
         let campaign = claim.campaign.as_ref();
         measured.push(match campaign.and_then(|name| campaigns.get(name).zip(tables.get(name))) {
             Some((campaign, table)) => {
-                let planned = |run: u64| campaign.runs().get(usize::try_from(run).ok()?.checked_sub(1)?);
-                let drawn = |run: u64| planned(run).is_none_or(|planned| planned.drawn);
-                measure_claim(claim, table, &drawn).map_err(|error| at_line(folder, claim.line, &error))?
+                let drawn = |run: u64| jobs::planned(campaign, run).is_none_or(|planned| planned.drawn);
+                let of = |run: u64| logged.of(campaign, run);
+                let runs = Runs { drawn: &drawn, jobs: &of };
+                measure_claim(claim, table, runs).map_err(|error| at_line(folder, claim.line, &error))?
             }
             None => Measured::Missing(missing.unwrap_or_default()),
         });
     }
-    let page: Vec<_> = claims.iter().zip(&measured).collect();
-    let mut judgements = judge(&page);
-    for (claim, judgement) in claims.iter().zip(&mut judgements) {
-        if let Some(why) = &claim.not_comparable {
-            let parts = [why.as_str(), judgement.reason.as_str()];
-            judgement.reason =
-                parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ");
-        }
-    }
+    let judgements: Vec<Judgement> =
+        claims.iter().zip(&measured).map(|(claim, measured)| judge(claim, measured)).collect();
     let rows = tables.values().flat_map(|table| &table.rows);
     let failed = rows.filter(|row| row.status != RunStatus::Done).count();
     let name =

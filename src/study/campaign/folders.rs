@@ -23,6 +23,13 @@ pub(super) fn folder(campaign: &Campaign, run: &PlannedRun, dir: &Path) -> PathB
     dir.join(name)
 }
 
+impl Campaign {
+    /// The folder in `dir` for the files of a run.
+    pub fn folder_of(&self, run: &PlannedRun, dir: &Path) -> PathBuf {
+        folder(self, run, dir)
+    }
+}
+
 /// True if the folder has the files of a finished run of this scenario with these records. Its logs or gridemu may have changed since.
 pub(super) fn is_whole(folder: &Path, scenario_hash: u128, fingerprint: &str) -> bool {
     let Ok(summary) = fs::read(folder.join("summary.json")) else { return false };

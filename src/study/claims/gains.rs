@@ -80,5 +80,5 @@ pub(super) fn greatest(
     let one_run = pairs
         .iter()
         .all(|(of, than)| is_one(&of.runs, drawn) && than.is_none_or(|than| is_one(&than.runs, drawn)));
-    Sample { at, of, than: Vec::new(), note, seeds, one_run }
+    Sample { at, of, than: Vec::new(), note, seeds, one_run, weeks: None }
 }

@@ -2,34 +2,52 @@
 
 use serde::Serialize;
 
-use super::words::{brief, measured_text, one_run, why};
+use super::words::{Reading, deciding, reason};
 use super::{Claim, Expects, Measured, Sample};
-use crate::study::comparison::ALPHA;
-use crate::study::statistics::{Evidence, holm, mean_interval, paired};
-use crate::units::counted;
+use crate::study::statistics::{
+    DRAWS, Effect, Evidence, Week, WeekBootstrap, block_bootstrap, mean_interval, paired,
+};
+use crate::workload::random::Stream;
+
+/// The chance that a verdict is wrong at a point: intervals are of `1 - ERROR`, and a printed gain with a tail probability below
+/// `ERROR` is not one of the seeds'.
+pub const ERROR: f64 = 0.01;
+
+/// The tail probability from which on a printed gain is an ordinary one among those of the seeds.
+pub const ORDINARY: f64 = 0.05;
 
 /// The verdict on a claim.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// The claim holds at every point; a point without a mean makes it undecided.
+    /// The claim holds at every point.
     Holds,
     /// The claim fails at one point or more.
     Fails,
-    /// The interval crosses a limit, or there is too little evidence.
+    /// An order that does not fail: at one point or more the difference, if any, is below the stated one, and it holds at the others.
+    NoDifference,
+    /// Neither: there is too little evidence at some point.
     Undecided,
     /// Data on which the claim was published is missing.
     NotComparable,
+    /// Not judged: its runs were chosen by their results.
+    Shown,
 }
 
 impl Verdict {
+    /// All verdicts, in the order in which they are counted.
+    pub const ALL: [Self; 6] =
+        [Self::Holds, Self::Fails, Self::NoDifference, Self::Undecided, Self::NotComparable, Self::Shown];
+
     /// The verdict as it is printed.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Holds => "holds",
             Self::Fails => "fails",
+            Self::NoDifference => "no difference",
             Self::Undecided => "undecided",
             Self::NotComparable => "not comparable",
+            Self::Shown => "shown",
         }
     }
 }
@@ -39,11 +57,11 @@ impl Verdict {
 pub struct Judgement {
     /// The verdict on the claim.
     pub verdict: Verdict,
-    /// The measurements, point by point.
-    pub measured: String,
     /// The measurements in short.
-    pub brief: String,
-    /// The reason for the verdict.
+    pub measured: String,
+    /// The interval of the point that decides, or the tail probability of a printed gain; empty if there is none.
+    pub evidence: String,
+    /// Where it fails, or what is missing; empty if there is nothing to add.
     pub reason: String,
     /// The points at which the claim was judged.
     pub points: Vec<JudgedPoint>,
@@ -56,150 +74,238 @@ pub struct JudgedPoint {
     pub at: String,
     /// Pairs, or runs; 1 if nothing in them is drawn, so that all are the same.
     pub n: usize,
-    /// True if nothing in the runs is drawn.
-    pub one_run: bool,
+    /// Weeks with jobs, where the interval is from those of one log.
+    pub weeks: Option<usize>,
     /// Mean of `of`.
     pub of: Option<f64>,
     /// Mean of `than`.
     pub than: Option<f64>,
-    /// The interval of the difference, of the change as a share, or of the mean.
+    /// The interval: of the difference as a share of `than`, of the mean, or of 95 of 100 gains.
     pub interval: Option<(f64, f64)>,
-    /// The p value, corrected for all tests of the page.
-    pub adjusted_p: Option<f64>,
-    /// True if the claim holds here; `None` if that is undecided.
-    pub holds: Option<bool>,
-    /// True if there is a mean.
-    pub counts: bool,
-    /// For one run of one log, which has no interval: whether the statement is true in it.
-    pub in_this_run: Option<bool>,
+    /// The tail probability of a printed gain.
+    pub tail: Option<f64>,
+    /// The result.
+    pub says: Says,
     /// The number of pairs in which the statement is true: the published order, or a gain as high.
     pub pairs_so: Option<usize>,
-    /// The number of pairs with equal sides, where an order was published.
-    pub pairs_alike: usize,
-    /// True if there are too few seeds for a verdict.
-    pub few: bool,
     /// A remark on the point.
     pub note: Option<String>,
 }
 
-impl JudgedPoint {
-    /// A text about the point, which is named unless nothing varies.
-    pub(super) fn located(&self, text: &str) -> String {
-        if self.at.is_empty() { text.to_owned() } else { format!("{}: {text}", self.at) }
-    }
+/// The result of a claim at one point.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Says {
+    /// The claim holds here.
+    Holds,
+    /// It fails here.
+    Fails,
+    /// The difference is smaller than the stated one.
+    NoDifference,
+    /// Neither is shown.
+    Open,
+    /// There are fewer seeds, or weeks of a log, than a verdict needs.
+    Few,
+    /// One run of one log, and no interval: whether the statement is true in it.
+    OneRun(bool),
+    /// There is no mean.
+    NoMean,
 }
 
-/// Gives the verdicts on all claims of a page.
+/// Gives the verdict on a claim.
 ///
-/// Where nothing in the runs of a sample is drawn at random, they replay logs unchanged, and a number is exact: it is the
-/// published one or not. An order, a direction or a change between runs of one log is not exact: that log is one sample of
-/// the workloads that the claim is about, one run of it has no interval, and the claim is undecided. Everywhere else a
-/// verdict requires 30 seeds. A sign is judged by a paired t test, corrected by Holm over all such tests of the page; a range
-/// or a number by an interval whose level is corrected for their number (Bonferroni). Where a page has tests of both kinds,
-/// each kind has half of [`ALPHA`], so that chance makes any verdict wrong in at most 5 of 100 pages. A point without a mean
-/// (its runs are unstable) is named, and a statement about every point is then undecided, unless it fails at another.
-pub fn judge(claims: &[(&Claim, &Measured)]) -> Vec<Judgement> {
-    let by_chance = |counts: &dyn Fn(&Claim) -> bool| {
-        let claims = claims.iter().filter(|(claim, _)| counts(claim));
-        let all = claims.flat_map(|(_, measured)| measured.samples());
-        all.filter(|sample| sample.of.len() > 1 && !sample.one_run).count()
-    };
-    let signs = by_chance(&is_sign);
-    let intervals = by_chance(&|claim| !is_sign(claim) && !matches!(claim.expects, Expects::Shown { .. }));
-    let alpha = if signs > 0 && intervals > 0 { ALPHA / 2.0 } else { ALPHA };
-    let level = 1.0 - alpha / intervals.max(1) as f64;
-    let mut points: Vec<Vec<JudgedPoint>> = claims
-        .iter()
-        .map(|(claim, measured)| {
-            measured.samples().iter().map(|sample| point(claim, sample, level)).collect()
-        })
-        .collect();
-    let raw: Vec<f64> = points.iter().flatten().filter_map(|point| point.adjusted_p).collect();
-    let mut adjusted = holm(&raw).into_iter();
-    for point in points.iter_mut().flatten() {
-        point.adjusted_p = point.adjusted_p.and_then(|_| adjusted.next());
-        if point.adjusted_p.is_some_and(|p| p >= alpha) {
-            point.holds = None;
+/// The claim holds if it holds at each of its points, each tested at its own level: an intersection-union test, whose error
+/// is that of one point (R. L. Berger, Technometrics 24, 1982). It fails if it fails at any point, at a level that is
+/// corrected for their number (Bonferroni).
+///
+/// Where nothing in the runs of a sample is drawn at random, they replay logs unchanged. A number is then exact: it is the
+/// published one or not. The difference of two means over jobs has an interval from the weeks of the log, where the sample has
+/// them. Everywhere else intervals are those of the paired t test, and need 30 seeds.
+pub fn judge(claim: &Claim, measured: &Measured) -> Judgement {
+    let samples = match measured {
+        Measured::Samples(samples) => samples,
+        Measured::Missing(why) => {
+            let parts = claim.not_comparable.iter().chain([why]).filter(|part| !part.is_empty());
+            return Judgement {
+                verdict: Verdict::NotComparable,
+                measured: "-".to_owned(),
+                evidence: String::new(),
+                reason: parts.map(String::as_str).collect::<Vec<_>>().join("; "),
+                points: Vec::new(),
+            };
         }
-    }
-    let tests = raw.len();
-    let judged = claims.iter().zip(points).map(|((claim, measured), points)| match measured {
-        Measured::Missing(why) => Judgement {
-            verdict: Verdict::NotComparable,
-            measured: "-".to_owned(),
-            brief: "-".to_owned(),
-            reason: why.clone(),
-            points: Vec::new(),
-        },
-        Measured::Samples(_) => settle(claim, points, (tests, alpha)),
-    });
-    judged.collect()
+    };
+    let points: Vec<JudgedPoint> =
+        samples.iter().map(|sample| point(claim, sample, ERROR / samples.len() as f64)).collect();
+    let any = |wanted: &dyn Fn(Says) -> bool| points.iter().any(|point| wanted(point.says));
+    let decided = |says| matches!(says, Says::Holds | Says::NoDifference);
+    let verdict = if claim.best.is_some() {
+        Verdict::Shown
+    } else if matches!(claim.expects, Expects::Shown { .. }) {
+        Verdict::NotComparable
+    } else if any(&|says| says == Says::Fails) {
+        Verdict::Fails
+    } else if points.is_empty() || any(&|says| !decided(says)) {
+        Verdict::Undecided
+    } else if any(&|says| says == Says::NoDifference) {
+        Verdict::NoDifference
+    } else {
+        Verdict::Holds
+    };
+    let reading = Reading { claim, verdict, points: &points };
+    let (measured, evidence, reason) = (reading.measured(), deciding(&reading), reason(&reading));
+    Judgement { verdict, measured, evidence, reason, points }
 }
 
-pub(super) fn is_sign(claim: &Claim) -> bool {
-    matches!(claim.expects, Expects::Below | Expects::Above | Expects::Falling | Expects::Rising)
-}
-
-/// The result of one point by itself. For a sign, `adjusted_p` is the raw p value, and `holds` is the result if that p value is
-/// significant.
-fn point(claim: &Claim, sample: &Sample, level: f64) -> JudgedPoint {
+fn point(claim: &Claim, sample: &Sample, strict: f64) -> JudgedPoint {
     // The mean of copies is the value of one, to its last digit.
     let mean = |values: &[f64]| match (values.first(), sample.one_run) {
         (Some(value), true) => Some(*value),
         (first, _) => first.map(|_| values.iter().sum::<f64>() / values.len() as f64),
     };
     let (of, than) = (mean(&sample.of), mean(&sample.than));
+    let pairs_so = if sample.one_run { None } else { pairs_so(claim.expects, sample) };
     let mut point = JudgedPoint {
         at: sample.at.clone(),
         n: if sample.one_run { sample.of.len().min(1) } else { sample.of.len() },
-        one_run: sample.one_run,
+        weeks: None,
         of,
         than,
         interval: None,
-        adjusted_p: None,
-        holds: None,
-        counts: of.is_some(),
-        in_this_run: None,
-        pairs_so: None,
-        pairs_alike: 0,
-        few: false,
+        tail: None,
+        says: Says::NoMean,
+        pairs_so,
         note: sample.note.clone(),
     };
-    let Some(mean) = of.filter(|_| !matches!(claim.expects, Expects::Shown { .. })) else { return point };
-    if sample.one_run {
-        // Other seeds would give the same run again.
-        let so = Some(is_so(claim.expects, mean, than));
-        match claim.expects {
-            Expects::Value { .. } => point.holds = so,
-            _ => point.in_this_run = so,
+    let Some(mean) = of else { return point };
+    point.says = Says::Open;
+    let seeds = sample.of.len();
+    let enough = Evidence::of_seeds(seeds) == Evidence::Verdict;
+    match claim.expects {
+        Expects::Shown { .. } => {}
+        Expects::Value { published, tolerance } if sample.one_run => {
+            let same = (mean - published).abs() <= tolerance;
+            point.says = if same { Says::Holds } else { Says::Fails };
         }
-        return point;
-    }
-    point.pairs_so = pairs_so(claim.expects, sample);
-    if is_sign(claim) {
-        point.pairs_alike = sample.of.iter().zip(&sample.than).filter(|(of, than)| of == than).count();
-    }
-    let judged = match claim.expects {
-        Expects::Value { published, tolerance } => mean_interval(&sample.of, level).map(|found| {
-            let interval = (found.low, found.high);
-            (interval, inside(interval, (published - tolerance, published + tolerance)))
-        }),
-        Expects::UpTo { published } => gain_among(&sample.of, published, 1.0 - level),
-        Expects::Change { from, to } => change(sample, from, to, level),
-        _ => paired(&sample.than, &sample.of, 1.0 - ALPHA).map(|found| {
-            point.adjusted_p = Some(found.p_value);
-            let down = matches!(claim.expects, Expects::Below | Expects::Falling);
-            let holds = if down { found.difference < 0.0 } else { found.difference > 0.0 };
-            ((found.low, found.high), Some(holds))
-        }),
-    };
-    if let Some((interval, holds)) = judged {
-        (point.interval, point.holds) = (Some(interval), holds);
-    }
-    if Evidence::of_seeds(sample.of.len()) != Evidence::Verdict {
-        (point.holds, point.adjusted_p, point.few) = (None, None, true);
+        Expects::Value { published, tolerance } => {
+            let interval =
+                |error| mean_interval(&sample.of, 1.0 - error).map(|found| (found.low, found.high));
+            let range = (published - tolerance, published + tolerance);
+            point.interval = interval(ERROR);
+            point.says = match interval(ERROR).zip(interval(strict)) {
+                _ if !enough => Says::Few,
+                Some((at, _)) if at.0 >= range.0 && at.1 <= range.1 => Says::Holds,
+                Some((_, at)) if at.1 < range.0 || at.0 > range.1 => Says::Fails,
+                _ => Says::Open,
+            };
+        }
+        Expects::UpTo { .. } if sample.one_run => point.says = Says::Few,
+        Expects::UpTo { published } => {
+            let tail = tail(&sample.of, published);
+            (point.interval, point.tail) = (spread(&sample.of), Some(tail));
+            point.says = match tail {
+                // As many seeds as a gain beyond all of them needs to be ruled out.
+                _ if 2.0 / (seeds as f64 + 1.0) >= ERROR => Says::Few,
+                tail if tail < ERROR => Says::Fails,
+                tail if tail >= ORDINARY => Says::Holds,
+                _ => Says::Open,
+            };
+        }
+        expects => {
+            let limits = Limits::of(expects);
+            if sample.one_run && sample.weeks.is_none() {
+                point.says = Says::OneRun(limits.are_kept(mean, than.unwrap_or(f64::NAN)));
+                return point;
+            }
+            let differences = Differences { sample };
+            let plain = differences.beyond(0.0, ERROR);
+            point.weeks =
+                sample.weeks.as_deref().map(|weeks| weeks.iter().filter(|week| week.both()).count());
+            point.interval = plain.map(|found| (found.low / found.mean_a, found.high / found.mean_a));
+            let evidence = Evidence::of_seeds(point.weeks.unwrap_or(seeds));
+            point.says = match plain {
+                Some(_) if evidence == Evidence::Verdict => {
+                    limits.judge(&differences, strict, claim.no_difference)
+                }
+                _ => Says::Few,
+            };
+        }
     }
     point
+}
+
+/// The range in which a change from `than` to `of`, as a share of `than`, is as stated; an order excludes zero.
+struct Limits {
+    from: Option<f64>,
+    to: Option<f64>,
+    is_order: bool,
+}
+
+impl Limits {
+    fn of(expects: Expects) -> Self {
+        let is_order = expects.is_order();
+        let (from, to) = match expects {
+            Expects::Below | Expects::Falling => (None, Some(0.0)),
+            Expects::Above | Expects::Rising => (Some(0.0), None),
+            Expects::Change { from, to } => (from, to),
+            _ => (None, None),
+        };
+        Self { from, to, is_order }
+    }
+
+    /// True if two values are as stated, without regard to their errors.
+    fn are_kept(&self, of: f64, than: f64) -> bool {
+        let change = of - than;
+        change.is_finite()
+            && !(self.is_order && change == 0.0)
+            && self.from.is_none_or(|from| change >= from * than)
+            && self.to.is_none_or(|to| change <= to * than)
+    }
+
+    /// The result of a sample: a verdict for the claim at [`ERROR`], one against it at `strict`.
+    ///
+    /// A ratio of means has no interval of its own: `change >= from` is `of - (1 + from) than >= 0`, whose mean has one
+    /// (Fieller's argument).
+    fn judge(&self, differences: &Differences<'_>, strict: f64, no_difference: Option<f64>) -> Says {
+        // An order says that there is a difference: an interval that ends at zero does not show one.
+        let least = if self.is_order { f64::MIN_POSITIVE } else { 0.0 };
+        let above = |share, error| differences.beyond(share, error).is_some_and(|found| found.low >= least);
+        let below = |share, error| differences.beyond(share, error).is_some_and(|found| found.high <= -least);
+        if self.from.is_none_or(|from| above(from, ERROR)) && self.to.is_none_or(|to| below(to, ERROR)) {
+            return Says::Holds;
+        }
+        let out = |found: Option<Effect>, is_out: fn(&Effect) -> bool| found.as_ref().is_some_and(is_out);
+        if self.from.is_some_and(|from| out(differences.beyond(from, strict), |found| found.high < 0.0))
+            || self.to.is_some_and(|to| out(differences.beyond(to, strict), |found| found.low > 0.0))
+        {
+            return Says::Fails;
+        }
+        match no_difference {
+            Some(d) if above(-d, ERROR) && below(d, ERROR) => Says::NoDifference,
+            _ => Says::Open,
+        }
+    }
+}
+
+/// The differences of a sample: by seed, or week by week of one log.
+struct Differences<'a> {
+    sample: &'a Sample,
+}
+
+impl Differences<'_> {
+    /// The difference between `of` and `1 + share` times `than`, with its interval of `1 - error`.
+    fn beyond(&self, share: f64, error: f64) -> Option<Effect> {
+        let level = 1.0 - error;
+        let Some(weeks) = &self.sample.weeks else {
+            let scaled: Vec<f64> = self.sample.than.iter().map(|than| (1.0 + share) * than).collect();
+            return paired(&scaled, &self.sample.of, level);
+        };
+        let scaled: Vec<Week> =
+            weeks.iter().map(|week| Week { sum_a: (1.0 + share) * week.sum_a, ..*week }).collect();
+        // The same weeks are drawn for each share.
+        let mut stream = Stream::new(1, "claims", &self.sample.at);
+        block_bootstrap(&scaled, level, DRAWS, &mut stream).map(|WeekBootstrap { effect, .. }| effect)
+    }
 }
 
 /// The number of pairs with the published order, or of seeds with a gain as high; `None` for other claims.
@@ -213,145 +319,20 @@ fn pairs_so(expects: Expects, sample: &Sample) -> Option<usize> {
     }
 }
 
-/// True if two means agree with the statement, without regard to their errors.
-fn is_so(expects: Expects, of: f64, than: Option<f64>) -> bool {
-    let than = than.unwrap_or(f64::NAN);
-    match expects {
-        Expects::Value { published, tolerance } => (of - published).abs() <= tolerance,
-        Expects::Below | Expects::Falling => of < than,
-        Expects::Above | Expects::Rising => of > than,
-        Expects::Change { from, to } => {
-            let change = of - than;
-            change.is_finite()
-                && from.is_none_or(|from| change >= from * than)
-                && to.is_none_or(|to| change <= to * than)
-        }
-        // Compared as it is printed, in hundredths of a percent.
-        Expects::UpTo { published } => (of - published).abs() < 5e-5,
-        Expects::Shown { .. } => true,
-    }
-}
-
-/// Compares the published gain of a single run with those of the seeds: returns the range of 95 of 100 seeds, and whether
-/// the published gain is consistent with them. The probability that one more run is as extreme as the published one is at
-/// most twice the share of runs that are as extreme on the same side. If that is [`ALPHA`] or more, the gain is
-/// consistent, whatever the number of other claims; if it is below `alpha`, which is corrected for their number, it is
-/// not; between the two it is undecided.
-pub(super) fn gain_among(gains: &[f64], published: f64, alpha: f64) -> Option<((f64, f64), Option<bool>)> {
-    let mut sorted = gains.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let (first, last) = (*sorted.first()?, *sorted.last()?);
-    let at = |share: f64| sorted[(share * (sorted.len() - 1) as f64).round() as usize];
-    let chance = 2.0 * (as_far_out(gains, published) + 1) as f64 / (sorted.len() + 1) as f64;
-    let holds = if chance < alpha {
-        Some(false)
-    } else {
-        (chance >= ALPHA && first <= published && published <= last).then_some(true)
-    };
-    Some(((at(0.025), at(0.975)), holds))
-}
-
-/// The number of gains that are as extreme as the published one, on the same side.
-fn as_far_out(gains: &[f64], published: f64) -> usize {
+/// The tail probability of a published gain among those of the seeds: twice the share of runs that are as far out on its side,
+/// where the published one counts as one more run. If the published run is one of their kind, this is below any `α` in at most
+/// `α` of all cases.
+pub(super) fn tail(gains: &[f64], published: f64) -> f64 {
     let above = gains.iter().filter(|gain| **gain >= published).count();
     let below = gains.iter().filter(|gain| **gain <= published).count();
-    above.min(below)
+    (2.0 * (above.min(below) + 1) as f64 / (gains.len() + 1) as f64).min(1.0)
 }
 
-/// Whether an interval lies in a range: inside, outside, or `None` if it crosses an end.
-fn inside(interval: (f64, f64), range: (f64, f64)) -> Option<bool> {
-    if interval.0 >= range.0 && interval.1 <= range.1 {
-        Some(true)
-    } else if interval.1 < range.0 || interval.0 > range.1 {
-        Some(false)
-    } else {
-        None
-    }
-}
-
-/// The change from `than` to `of` as a share: its interval, and whether it lies in the range.
-///
-/// A ratio of means has no interval of its own: `change >= from` is `of - (1 + from) than >= 0`, whose mean has one (Fieller's
-/// argument). The printed interval is that of the difference, divided by the mean of `than`. An open end is no condition.
-fn change(
-    sample: &Sample,
-    from: Option<f64>,
-    to: Option<f64>,
-    level: f64,
-) -> Option<((f64, f64), Option<bool>)> {
-    let beyond = |share: f64| {
-        let scaled: Vec<f64> = sample.than.iter().map(|than| (1.0 + share) * than).collect();
-        paired(&scaled, &sample.of, level)
-    };
-    let plain = beyond(0.0)?;
-    let limits = [from, to].map(|share| share.map(beyond));
-    if limits.contains(&Some(None)) {
-        return None;
-    }
-    let [low, high] = limits.map(Option::flatten);
-    let holds = if low.is_none_or(|low| low.low >= 0.0) && high.is_none_or(|high| high.high <= 0.0) {
-        Some(true)
-    } else if low.is_some_and(|low| low.high < 0.0) || high.is_some_and(|high| high.low > 0.0) {
-        Some(false)
-    } else {
-        None
-    };
-    Some(((plain.low / plain.mean_a, plain.high / plain.mean_a), holds))
-}
-
-fn settle(claim: &Claim, points: Vec<JudgedPoint>, (tests, alpha): (usize, f64)) -> Judgement {
-    let measured = measured_text(claim, &points);
-    let brief = brief(claim, &points).unwrap_or_else(|| measured.clone());
-    let (judged, without): (Vec<&JudgedPoint>, Vec<&JudgedPoint>) =
-        points.iter().partition(|point| point.counts);
-    let no_mean = without.iter().map(|point| {
-        let why = point.note.as_deref().unwrap_or("no run has a value");
-        let at = if point.at.is_empty() { String::new() } else { format!(" at {}", point.at) };
-        format!("no mean{at}: {why}")
-    });
-    let odd = judged.iter().filter_map(|point| Some(point.located(point.note.as_deref()?)));
-    let notes = no_mean.chain(odd);
-    let failing: Vec<String> =
-        judged.iter().filter(|point| point.holds == Some(false)).map(|point| why(claim, point)).collect();
-    let open: Vec<&JudgedPoint> = judged.iter().copied().filter(|point| point.holds.is_none()).collect();
-    let (verdict, reason) = if matches!(claim.expects, Expects::Shown { .. }) {
-        (Verdict::NotComparable, String::new())
-    } else if !failing.is_empty() {
-        (Verdict::Fails, failing.join("; "))
-    } else if !open.is_empty() {
-        let (runs, tested): (Vec<&JudgedPoint>, Vec<&JudgedPoint>) =
-            open.into_iter().partition(|point| point.in_this_run.is_some());
-        let of_runs = (!runs.is_empty()).then(|| one_run(claim, &runs));
-        let each = of_runs.into_iter().chain(tested.iter().map(|point| why(claim, point)));
-        (Verdict::Undecided, each.collect::<Vec<_>>().join("; "))
-    } else if judged.is_empty() {
-        (Verdict::Undecided, String::new())
-    } else if !without.is_empty() {
-        // A statement about every load is not shown by one of them.
-        let (judged, all) = (judged.len(), points.len());
-        (Verdict::Undecided, format!("it holds at {judged} of {all} points, and the others have no mean"))
-    } else if judged.iter().all(|point| point.one_run) {
-        (Verdict::Holds, "one log: exact".to_owned())
-    } else {
-        let drawn: Vec<&&JudgedPoint> = judged.iter().filter(|point| !point.one_run).collect();
-        let least = drawn.iter().map(|point| point.n).min().unwrap_or(0);
-        let at = match (drawn.len(), judged.len()) {
-            (_, 1) => String::new(),
-            (drawn, all) if drawn == all => format!("at each of {all} points, "),
-            (drawn, all) => {
-                format!("at {} of {all} points one log: exact; at each of the others, ", all - drawn)
-            }
-        };
-        let by = if let Expects::UpTo { .. } = claim.expects {
-            "one of their kind".to_owned()
-        } else if is_sign(claim) {
-            format!("p < {alpha} after Holm over {}", counted(tests, "test"))
-        } else {
-            "the interval is inside".to_owned()
-        };
-        (Verdict::Holds, format!("{at}{}, {by}", counted(least, "seed")))
-    };
-    let reason = std::iter::once(reason).filter(|reason| !reason.is_empty()).chain(notes);
-    let reason = reason.collect::<Vec<_>>().join("; ");
-    Judgement { verdict, measured, brief, reason, points }
+/// The range of 95 of 100 gains.
+fn spread(gains: &[f64]) -> Option<(f64, f64)> {
+    let mut sorted = gains.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let at =
+        |share: f64| sorted.get((share * sorted.len().saturating_sub(1) as f64).round() as usize).copied();
+    at(0.025).zip(at(0.975))
 }

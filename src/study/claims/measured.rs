@@ -1,10 +1,13 @@
 //! Selects the runs of a claim.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use super::gains::{Against, best_of, greatest};
 use super::{Claim, ClaimError, Expects, Side, axis_at, check_labels, refuse};
 use crate::metrics::Outcomes;
+use crate::study::comparison::{RunJobs, by_week};
+use crate::study::statistics::Week;
 use crate::study::{Better, MeasureInfo, RunStatus, StudyPoint, StudyRow, StudyTable, one_run};
 
 /// The measurements for a claim.
@@ -14,15 +17,6 @@ pub enum Measured {
     Samples(Vec<Sample>),
     /// No samples, for this reason: the claim cannot be compared.
     Missing(String),
-}
-
-impl Measured {
-    pub(super) fn samples(&self) -> &[Sample] {
-        match self {
-            Self::Samples(samples) => samples,
-            Self::Missing(_) => &[],
-        }
-    }
 }
 
 /// The runs of one point, paired by seed.
@@ -40,12 +34,23 @@ pub struct Sample {
     pub seeds: usize,
     /// True if each side is one run, whatever its seed, because nothing in it is drawn at random.
     pub one_run: bool,
+    /// Of one run of a log on each side: the sums of the measure by week, where its jobs are at hand.
+    pub weeks: Option<Vec<Week>>,
+}
+
+/// What is known of the runs of a study beside its table, by their numbers.
+#[derive(Copy, Clone)]
+pub struct Runs<'a> {
+    /// Whether anything in a run is drawn from its seed.
+    pub drawn: &'a dyn Fn(u64) -> bool,
+    /// The jobs of a run, if they are at hand.
+    pub jobs: &'a dyn Fn(u64) -> Option<Rc<RunJobs>>,
 }
 
 impl Sample {
     /// A sample without values, for a reason.
     pub(super) fn nothing(at: String, seeds: usize, note: String) -> Self {
-        Self { at, of: Vec::new(), than: Vec::new(), note: Some(note), seeds, one_run: false }
+        Self { at, of: Vec::new(), than: Vec::new(), note: Some(note), seeds, one_run: false, weeks: None }
     }
 }
 
@@ -143,15 +148,11 @@ fn check_gain(claim: &Claim, axes: &[&str]) -> Result<(), ClaimError> {
 /// Where a run is unstable (its backlog grows) there is no sample, only a note: its means depend on its length.
 ///
 /// The runs of a sample show whether it is random: where those of several seeds have one fingerprint, nothing was drawn. A
-/// point with one seed does not show it; there, `drawn` returns for the number of a run whether anything in it is drawn.
+/// point with one seed does not show it; there `runs` tells. Orders and ranges on one run of a log get its weeks.
 ///
 /// # Errors
 /// [`ClaimError`] if the table does not have what the claim names.
-pub fn measure_claim(
-    claim: &Claim,
-    table: &StudyTable,
-    drawn: &dyn Fn(u64) -> bool,
-) -> Result<Measured, ClaimError> {
+pub fn measure_claim(claim: &Claim, table: &StudyTable, runs: Runs<'_>) -> Result<Measured, ClaimError> {
     let axes: Vec<&str> = table.axes.iter().map(String::as_str).collect();
     check_claim(claim, &axes, &|at| table.labels(at).into_iter().map(str::to_owned).collect())?;
     let measures = claim.measures.iter().map(|id| {
@@ -216,7 +217,7 @@ pub fn measure_claim(
                 None => groups.push((at, vec![pair])),
             }
         }
-        let samples = groups.into_iter().map(|(at, pairs)| greatest(at, &pairs, first, better, drawn));
+        let samples = groups.into_iter().map(|(at, pairs)| greatest(at, &pairs, first, better, runs.drawn));
         return Ok(Measured::Samples(samples.collect()));
     }
     let mut samples = Vec::new();
@@ -227,16 +228,19 @@ pub fn measure_claim(
             Expects::UpTo { .. } => {}
             Expects::Value { .. } | Expects::Shown { .. } => {
                 let of_jobs = MeasureInfo::of(&claim.measures[0]).of_jobs();
-                samples.push(alone(at, point, (first, of_jobs), drawn));
+                samples.push(alone(at, point, (first, of_jobs), runs.drawn));
             }
             Expects::Below | Expects::Above | Expects::Change { .. } => {
-                samples.push(pairs(at, (point, first), opposite(place).map(|other| (other, first)), drawn));
+                let ids = [claim.measures[0].as_str(); 2];
+                let than = opposite(place).map(|other| (other, first));
+                samples.push(pairs(at, (point, first), than, ids, runs));
             }
             Expects::Falling | Expects::Rising => {
                 for (pair, ids) in measures.windows(2).zip(claim.measures.windows(2)) {
                     let step = format!("{} to {}", short(&ids[0]), short(&ids[1]));
                     let at = if at.is_empty() { step } else { format!("{at}, {step}") };
-                    samples.push(pairs(at, (point, pair[1]), Some((point, pair[0])), drawn));
+                    let than = Some((*point, pair[0]));
+                    samples.push(pairs(at, (point, pair[1]), than, [&ids[1], &ids[0]], runs));
                 }
             }
         }
@@ -308,7 +312,7 @@ fn alone(
         notes.push(format!("{out} jobs were rejected or never finished, and are not in it"));
     }
     let note = (!notes.is_empty()).then(|| notes.join("; "));
-    Sample { at, of, than: Vec::new(), note, seeds, one_run: is_one(&point.runs, drawn) }
+    Sample { at, of, than: Vec::new(), note, seeds, one_run: is_one(&point.runs, drawn), weeks: None }
 }
 
 /// True if the jobs of two runs have the same outcomes: equal counts of each, or all completed, whatever their number.
@@ -345,7 +349,8 @@ fn pairs(
     at: String,
     of: (&StudyPoint<'_>, usize),
     than: Option<(&StudyPoint<'_>, usize)>,
-    drawn: &dyn Fn(u64) -> bool,
+    [of_id, than_id]: [&str; 2],
+    runs: Runs<'_>,
 ) -> Sample {
     let seeds = of.0.runs.len();
     let values = match pairs_of(of, than) {
@@ -353,9 +358,12 @@ fn pairs(
         Err(note) => return Sample::nothing(at, seeds, note),
     };
     let others = than.map_or(&[][..], |(point, _)| point.runs.as_slice());
-    let one_run = is_one(&of.0.runs, drawn) && (others.is_empty() || is_one(others, drawn));
+    let one_run = is_one(&of.0.runs, runs.drawn) && (others.is_empty() || is_one(others, runs.drawn));
+    let jobs = |rows: &[&StudyRow]| rows.first().filter(|_| one_run).and_then(|row| (runs.jobs)(row.run));
+    let both = jobs(others).zip(jobs(&of.0.runs));
+    let weeks = both.and_then(|(than, of)| by_week((&than, than_id), (&of, of_id)));
     let (of, than): (Vec<f64>, Vec<f64>) = values.into_iter().map(|(_, of, than)| (of, than)).unzip();
     let missing = seeds - of.len();
     let note = (missing > 0).then(|| format!("{missing} of {seeds} runs have no such jobs"));
-    Sample { at, of, than, note, seeds, one_run }
+    Sample { at, of, than, note, seeds, one_run, weeks }
 }

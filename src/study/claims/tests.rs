@@ -3,6 +3,7 @@ mod missing;
 
 use super::*;
 use crate::study::StudyTable;
+use crate::study::statistics::Week;
 use crate::study::tests::study;
 
 /// `policy` x `load` under `seeds` seeds: waits of `fcfs` are 100, of `easy` 80 at load 0.5 and 99 at load 0.9, all with
@@ -39,17 +40,23 @@ fn claim(expects: Expects) -> Claim {
         expects,
         along: None,
         best: None,
+        no_difference: None,
     }
 }
 
 fn verdict(claim: &Claim, table: &StudyTable, drawn: bool) -> Judgement {
-    let measured = measure_claim(claim, table, &|_| drawn).unwrap();
-    judge(&[(claim, &measured)]).remove(0)
+    let measured = measure_claim(claim, table, Runs { drawn: &|_| drawn, jobs: &|_| None }).unwrap();
+    judge(claim, &measured)
 }
 
 /// Measures a claim on a table in which all runs are drawn.
 fn measured(claim: &Claim, table: &StudyTable) -> Result<Measured, ClaimError> {
-    measure_claim(claim, table, &|_| true)
+    measure_claim(claim, table, Runs { drawn: &|_| true, jobs: &|_| None })
+}
+
+/// Verdict, evidence and reason.
+fn told(judged: &Judgement) -> (Verdict, &str, &str) {
+    (judged.verdict, &judged.evidence, &judged.reason)
 }
 
 /// The same study, but nothing is drawn in the runs that are `meant`: each seed gives the run of the first.
@@ -64,77 +71,64 @@ fn copied(mut table: StudyTable, meant: impl Fn(&[String]) -> bool) -> StudyTabl
 }
 
 #[test]
-fn a_direction_holds_where_every_point_shows_it() {
+fn an_order_holds_where_every_point_shows_it() {
     let below = claim(Expects::Below);
-    let undecided = verdict(&below, &table(30), true);
-    // At load 0.9 the difference is -1 with a standard error of 4 x sqrt(30 / 29) / sqrt(30) = 0.74.
-    assert_eq!(undecided.verdict, Verdict::Undecided);
-    assert_eq!(
-        undecided.measured,
-        "load 0.5: -20.0 % (so in 30 of 30 seeds); load 0.9: -1.0 % (so in 15 of 30 seeds)"
-    );
-    assert!(
-        undecided.reason.starts_with("load 0.9: the difference is -2.5192 to +0.5192"),
-        "{}",
-        undecided.reason
-    );
-    let at_half = Claim { of: side(&[("policy", "easy"), ("load", "0.5")]), ..below.clone() };
-    let at_half = Claim { than: side(&[("policy", "fcfs"), ("load", "0.5")]), ..at_half };
-    let holds = verdict(&at_half, &table(30), true);
-    assert_eq!(holds.verdict, Verdict::Holds);
-    assert_eq!(holds.reason, "30 seeds, p < 0.05 after Holm over 1 test");
-    let fails = verdict(&Claim { expects: Expects::Above, ..at_half.clone() }, &table(30), true);
-    assert_eq!(fails.verdict, Verdict::Fails);
-    assert!(fails.reason.starts_with("it is -21.5"), "{}", fails.reason);
-    let few = verdict(&at_half, &table(29), true);
-    assert_eq!((few.verdict, few.reason.as_str()), (Verdict::Undecided, "29 seeds, and a verdict needs 30"));
+    // At load 0.9 the difference is -1 with a standard error of 4 x sqrt(30 / 29) / sqrt(30) = 0.74, times 2.76.
+    let open = verdict(&below, &table(30), true);
+    assert_eq!(open.measured, "-20.0 to -1.0 % at 2 points (50 to 100 % of seeds)");
+    let missing = "at load 0.9; missing: about 130 seeds";
+    assert_eq!(told(&open), (Verdict::Undecided, "-3.0 to +1.0 % (load 0.9)", missing));
+    let holds = verdict(&below, &table(200), true);
+    assert_eq!(told(&holds), (Verdict::Holds, "-1.7 to -0.3 % (load 0.9)", ""));
+    let fails = verdict(&Claim { expects: Expects::Above, ..below.clone() }, &table(30), true);
+    assert_eq!(told(&fails), (Verdict::Fails, "-22.0 to -18.0 % (load 0.5)", "at load 0.5"));
+    let few = verdict(&below, &table(29), true);
+    assert_eq!(told(&few), (Verdict::Undecided, "", "at all 2 points 29 seeds, and a verdict needs 30"));
 }
 
 #[test]
-fn tests_of_one_page_are_corrected_for_their_number() {
-    // The difference at load 0.9 is significant by itself with more seeds, but not among many tests.
-    let at = |load: &str| Claim {
-        of: side(&[("policy", "easy"), ("load", load)]),
-        than: side(&[("policy", "fcfs"), ("load", load)]),
-        ..claim(Expects::Below)
-    };
-    let table = table(80);
-    let weak = at("0.9");
-    let measured = measured(&weak, &table).unwrap();
-    assert_eq!(judge(&[(&weak, &measured)])[0].verdict, Verdict::Holds);
-    let page: Vec<_> = (0..20).map(|_| (&weak, &measured)).collect();
-    assert!(judge(&page).iter().all(|judged| judged.verdict == Verdict::Undecided));
+fn each_point_of_an_order_is_tested_at_its_own_level() {
+    // The verdict on a claim does not depend on the other claims of its page, and that on a point not on the other points: at load
+    // 0.9 it is the same by itself and beside load 0.5.
+    let both = verdict(&claim(Expects::Below), &table(200), true);
+    let at = Claim { of: side(&[("policy", "easy"), ("load", "0.9")]), ..claim(Expects::Below) };
+    let alone = verdict(&at, &table(200), true);
+    assert_eq!((alone.verdict, both.verdict), (Verdict::Holds, Verdict::Holds));
+    assert_eq!(alone.points[0].interval, both.points[1].interval);
+    // Against a claim, a point counts at a level for all of them: with p = 0.0063 it fails by itself, and not as one of two.
+    let mut slight = table(120);
+    slight
+        .rows
+        .iter_mut()
+        .filter(|row| row.point == ["easy", "0.5"])
+        .for_each(|row| row.values[0] = Some(100.0));
+    let alone = verdict(&Claim { expects: Expects::Above, ..at }, &slight, true);
+    assert_eq!(alone.verdict, Verdict::Fails);
+    let both = verdict(&claim(Expects::Above), &slight, true);
+    assert_eq!((both.verdict, both.points[1].says), (Verdict::Undecided, Says::Open));
 }
 
 #[test]
-fn a_page_with_tests_of_both_kinds_splits_its_error() {
-    let sign = Claim {
-        of: side(&[("policy", "easy"), ("load", "0.9")]),
-        than: side(&[("policy", "fcfs"), ("load", "0.9")]),
-        ..claim(Expects::Below)
-    };
-    let number = Claim {
-        of: side(&[("policy", "easy"), ("load", "0.5")]),
-        than: Side::new(),
-        ..claim(Expects::Value { published: 80.0, tolerance: 5.0 })
-    };
-    let table = table(70);
-    let (of_sign, of_number) = (measured(&sign, &table).unwrap(), measured(&number, &table).unwrap());
-    // The p value is 0.0415: below 0.05, but not below half of it.
-    let alone = judge(&[(&sign, &of_sign)]).remove(0);
-    assert_eq!(alone.verdict, Verdict::Holds);
-    let p = alone.points[0].adjusted_p.unwrap();
-    assert!(p > 0.025 && p < 0.05, "{p}");
-    let both = judge(&[(&sign, &of_sign), (&number, &of_number)]);
-    assert_eq!((both[0].verdict, both[1].verdict), (Verdict::Undecided, Verdict::Holds));
-    let width = |judged: &Judgement| judged.points[0].interval.map(|(low, high)| high - low).unwrap();
-    let by_itself = judge(&[(&number, &of_number)]);
-    assert!(width(&both[1]) > width(&by_itself[0]));
-    // Where nothing is drawn there is no test, so it does not count.
-    let of_log = measured(&number, &copied(table, |_| true)).unwrap();
-    let logged = judge(&[(&number, &of_number), (&number, &of_log)]);
-    assert_eq!(width(&logged[0]), width(&by_itself[0]));
-    assert_eq!((logged[1].points[0].interval, logged[1].points[0].n), (None, 1));
+fn no_difference_beyond_what_is_stated_is_a_verdict() {
+    let order = |d| Claim { no_difference: d, ..claim(Expects::Below) };
+    let at = |load: &str, d| Claim { of: side(&[("policy", "easy"), ("load", load)]), ..order(d) };
+    // -3.0 to +1.0 % at load 0.9: within 4 %, and not within 2 %.
+    assert_eq!(verdict(&at("0.9", Some(0.02)), &table(30), true).verdict, Verdict::Undecided);
+    let same = verdict(&at("0.9", Some(0.04)), &table(30), true);
+    assert_eq!(told(&same), (Verdict::NoDifference, "-3.0 to +1.0 %", ""));
+    // An order that is shown is one, however small it is, and a difference of 20 % is none below 4 %.
+    assert_eq!(verdict(&at("0.9", Some(0.04)), &table(200), true).verdict, Verdict::Holds);
+    assert_eq!(verdict(&at("0.5", Some(0.04)), &table(30), true).verdict, Verdict::Holds);
+    let turned = Claim { expects: Expects::Above, ..at("0.5", Some(0.04)) };
+    assert_eq!(verdict(&turned, &table(30), true).verdict, Verdict::Fails);
+    // It holds at load 0.5, so there is no difference at 0.9 only.
+    let both = verdict(&order(Some(0.04)), &table(30), true);
+    assert_eq!(told(&both), (Verdict::NoDifference, "-3.0 to +1.0 % (load 0.9)", "at load 0.9"));
+    // Sides that are equal in every seed are no order.
+    let mut equal = table(30);
+    equal.rows.iter_mut().for_each(|row| row.values[0] = Some(7.0));
+    assert_eq!(verdict(&order(Some(0.04)), &equal, true).verdict, Verdict::NoDifference);
+    assert_eq!(verdict(&order(None), &equal, true).verdict, Verdict::Undecided);
 }
 
 #[test]
@@ -149,14 +143,11 @@ fn numbers_are_judged_by_their_tolerance() {
     log.rows.iter_mut().for_each(|row| row.values[0] = Some(92.576_539_73));
     assert_eq!(verdict(&number(92.576_539_73, 5e-9), &log, false).verdict, Verdict::Holds);
     let off = verdict(&number(92.6, 0.01), &log, false);
-    assert_eq!(
-        (off.verdict, off.measured.as_str(), off.reason.as_str()),
-        (Verdict::Fails, "92.577", "-0.0235 off")
-    );
+    assert_eq!((off.verdict, off.measured.as_str()), (Verdict::Fails, "92.577"));
     // One run of a model allows no conclusion.
     assert_eq!(verdict(&number(76.0, 5.0), &table(1), true).verdict, Verdict::Undecided);
-    // 30 runs: 80 with an interval of 1.52 to each side.
-    assert_eq!(verdict(&number(81.0, 3.0), &table(30), true).verdict, Verdict::Holds);
+    // 30 runs: 80 with an interval of 2.05 to each side.
+    assert_eq!(verdict(&number(81.0, 3.1), &table(30), true).verdict, Verdict::Holds);
     assert_eq!(verdict(&number(81.0, 2.0), &table(30), true).verdict, Verdict::Undecided);
     assert_eq!(verdict(&number(85.0, 2.0), &table(30), true).verdict, Verdict::Fails);
 }
@@ -168,7 +159,7 @@ fn changes_are_judged_as_shares() {
         than: side(&[("policy", "fcfs"), ("load", "0.5")]),
         ..claim(Expects::Change { from: Some(from), to: Some(to) })
     };
-    // -20 %, with an interval of 1.5 % to each side.
+    // -20 %, with an interval of 2 % to each side.
     assert_eq!(verdict(&at_half(-0.3, -0.1), &table(30), true).verdict, Verdict::Holds);
     assert_eq!(verdict(&at_half(-0.3, -0.19), &table(30), true).verdict, Verdict::Undecided);
     assert_eq!(verdict(&at_half(-0.1, 0.1), &table(30), true).verdict, Verdict::Fails);
@@ -180,10 +171,10 @@ fn changes_are_judged_as_shares() {
     };
     let judged = |claim: &Claim| {
         let one_run = verdict(claim, &table(1), false);
-        (verdict(claim, &table(30), true).verdict, one_run.verdict, one_run.points[0].in_this_run)
+        (verdict(claim, &table(30), true).verdict, one_run.verdict, one_run.points[0].says)
     };
-    let (holds, fails) =
-        ((Verdict::Holds, Verdict::Undecided, Some(true)), (Verdict::Fails, Verdict::Undecided, Some(false)));
+    let holds = (Verdict::Holds, Verdict::Undecided, Says::OneRun(true));
+    let fails = (Verdict::Fails, Verdict::Undecided, Says::OneRun(false));
     assert_eq!(judged(&open(true, Some(0.1), None)), holds);
     assert_eq!(judged(&open(true, Some(0.5), None)), fails);
     assert_eq!(judged(&open(false, None, Some(-0.1))), holds);
@@ -194,11 +185,11 @@ fn changes_are_judged_as_shares() {
 fn an_order_in_one_run_of_one_log_is_no_verdict() {
     // In the one run, jobs wait 76 s and not 100 s at load 0.5, 95 s and not 100 s at 0.9.
     let open = verdict(&claim(Expects::Below), &table(1), false);
-    let reason = "one log, one run: no interval; it is so at 2 of 2 points, one run each";
+    let reason = "one log, one run; missing: an interval; it is so at 2 of 2 points";
     assert_eq!((open.verdict, open.reason.as_str()), (Verdict::Undecided, reason));
     let not = verdict(&claim(Expects::Above), &table(1), false);
     assert_eq!(not.verdict, Verdict::Undecided);
-    assert!(not.reason.ends_with("it is so at 0 of 2 points, one run each"), "{}", not.reason);
+    assert!(not.reason.ends_with("it is so at 0 of 2 points"), "{}", not.reason);
     // Thirty seeds of a replay in which nothing is drawn are thirty copies of one run, and not thirty samples.
     let copies = copied(table(30), |_| true);
     let same = verdict(&claim(Expects::Below), &copies, true);
@@ -206,7 +197,7 @@ fn an_order_in_one_run_of_one_log_is_no_verdict() {
     let number = Claim { than: Side::new(), ..claim(Expects::Value { published: 76.0, tolerance: 0.0 }) };
     let number = Claim { of: side(&[("policy", "easy"), ("load", "0.5")]), ..number };
     let exact = verdict(&number, &copies, true);
-    assert_eq!((exact.verdict, exact.reason.as_str()), (Verdict::Holds, "one log: exact"));
+    assert_eq!(told(&exact), (Verdict::Holds, "exact", ""));
     let falling = Claim {
         measures: vec!["mean_wait".to_owned(), "class.VS N.mean_wait".to_owned()],
         of: side(&[("policy", "easy"), ("load", "0.5")]),
@@ -214,15 +205,54 @@ fn an_order_in_one_run_of_one_log_is_no_verdict() {
         ..claim(Expects::Falling)
     };
     let row = verdict(&falling, &table(1), false);
-    assert_eq!(row.reason, "one log, one run: no interval; it is so in this run");
+    assert_eq!(row.reason, "one log, one run; missing: an interval; it is so in this run");
     assert_eq!(row.measured, "76.00, 38.00");
-    // The steps of a row at one point are steps of one run.
+    // The steps of a row at one point are points of their own.
     let measures = ["mean_wait", "class.VS N.mean_wait", "mean_wait"].map(str::to_owned).to_vec();
-    let row = verdict(&Claim { measures: measures.clone(), ..falling.clone() }, &table(1), false);
-    assert!(row.reason.ends_with("it is so at 1 of 2 steps of this run"), "{}", row.reason);
-    let rows = Claim { measures, of: side(&[("policy", "easy")]), ..falling };
-    let rows = verdict(&rows, &table(1), false);
-    assert!(rows.reason.ends_with("it is so at 2 of 4 steps, one run at each point"), "{}", rows.reason);
+    let row = verdict(&Claim { measures, ..falling }, &table(1), false);
+    assert!(row.reason.ends_with("it is so at 1 of 2 points"), "{}", row.reason);
+}
+
+#[test]
+fn an_order_in_one_run_of_one_log_is_judged_by_its_weeks() {
+    // Forty weeks of ten jobs each, which wait 60 or 100 s less, of 1,000 s; in `spread` 900 s less, or 700 s more.
+    let weeks = |less: [f64; 2]| -> Vec<Week> {
+        let week =
+            |at: usize| Week { jobs: [10; 2], sum_a: 10_000.0, sum_b: 10_000.0 - 10.0 * less[at / 4 % 2] };
+        (0..40).map(week).collect()
+    };
+    let judged = |expects, weeks: Vec<Week>, d| {
+        let claim = Claim { no_difference: d, ..claim(expects) };
+        let mean = weeks.iter().map(|week| week.sum_b).sum::<f64>() / (10 * weeks.len()) as f64;
+        let sample = Sample {
+            at: String::new(),
+            of: vec![mean],
+            than: vec![1_000.0],
+            note: None,
+            seeds: 1,
+            one_run: true,
+            weeks: Some(weeks),
+        };
+        judge(&claim, &Measured::Samples(vec![sample]))
+    };
+    let clear = judged(Expects::Below, weeks([60.0, 100.0]), None);
+    assert_eq!((clear.verdict, clear.measured.as_str()), (Verdict::Holds, "-8.0 %"));
+    assert!(
+        clear.evidence.starts_with('-') && clear.evidence.ends_with(" % of 40 weeks"),
+        "{}",
+        clear.evidence
+    );
+    assert_eq!(judged(Expects::Above, weeks([60.0, 100.0]), None).verdict, Verdict::Fails);
+    assert_eq!(
+        judged(Expects::Change { from: Some(-0.1), to: Some(0.1) }, weeks([60.0, 100.0]), None).verdict,
+        Verdict::Holds
+    );
+    let spread = judged(Expects::Below, weeks([900.0, -700.0]), None);
+    assert_eq!(spread.verdict, Verdict::Undecided);
+    assert!(spread.reason.contains("weeks of such a log"), "{}", spread.reason);
+    assert_eq!(judged(Expects::Below, weeks([0.1, -0.1]), Some(0.02)).verdict, Verdict::NoDifference);
+    let short = judged(Expects::Below, weeks([60.0, 100.0])[..29].to_vec(), None);
+    assert_eq!(told(&short), (Verdict::Undecided, "", "29 weeks, and a verdict needs 30"));
 }
 
 #[test]
@@ -237,30 +267,20 @@ fn whether_there_is_chance_is_asked_of_the_runs_that_are_meant() {
     let logged = verdict(&at("0.5", Expects::Below), &mixed, true);
     assert_eq!(
         (logged.verdict, logged.reason.as_str()),
-        (Verdict::Undecided, "one log, one run: no interval; it is so in this run")
+        (Verdict::Undecided, "one log, one run; missing: an interval; it is so in this run")
     );
     let drawn = verdict(&at("0.9", Expects::Above), &mixed, false);
     assert_eq!((drawn.verdict, drawn.points[0].n), (Verdict::Undecided, 30));
-    assert!(drawn.reason.starts_with("the difference is -2.5192 to +0.5192"), "{}", drawn.reason);
+    assert_eq!(drawn.evidence, "-3.0 to +1.0 %");
     // Each point of one claim is judged by its own kind of runs.
     let both = verdict(&claim(Expects::Below), &mixed, true);
     assert_eq!(both.points.iter().map(|point| point.n).collect::<Vec<_>>(), [1, 30]);
-    assert!(
-        both.reason.starts_with(
-            "one log, one run: no interval; it is so in this run; load 0.9: the difference is -2.5192"
-        ),
-        "{}",
-        both.reason
-    );
+    let reason =
+        "at load 0.9; missing: about 130 seeds; one log, one run; missing: an interval; it is so in this run";
+    assert_eq!(both.reason, reason);
     let number = Claim { than: Side::new(), ..claim(Expects::Value { published: 87.0, tolerance: 15.0 }) };
     let number = verdict(&number, &mixed, true);
-    assert_eq!(
-        (number.verdict, number.reason.as_str()),
-        (
-            Verdict::Holds,
-            "at 1 of 2 points one log: exact; at each of the others, 30 seeds, the interval is inside"
-        )
-    );
+    assert_eq!(number.verdict, Verdict::Holds);
     // One drawn side is sufficient: FCFS replays a log, EASY does not.
     let one_side = copied(table(30), |point| point[0] == "fcfs");
     let tested = verdict(&at("0.5", Expects::Below), &one_side, true);
@@ -269,10 +289,10 @@ fn whether_there_is_chance_is_asked_of_the_runs_that_are_meant() {
     let once = table(1);
     let by_plan = |load: &str| {
         let claim = at(load, Expects::Below);
-        let measured = measure_claim(&claim, &once, &|run| run > 2).unwrap();
-        judge(&[(&claim, &measured)]).remove(0).reason
+        let measured = measure_claim(&claim, &once, Runs { drawn: &|run| run > 2, jobs: &|_| None }).unwrap();
+        judge(&claim, &measured).reason
     };
-    assert_eq!(by_plan("0.5"), "one log, one run: no interval; it is so in this run");
+    assert_eq!(by_plan("0.5"), "one log, one run; missing: an interval; it is so in this run");
     assert_eq!(by_plan("0.9"), "1 seed, and a verdict needs 30");
 }
 
@@ -327,7 +347,7 @@ fn rows_fall_step_by_step() {
     };
     let holds = verdict(&falling, &table(30), true);
     assert_eq!(holds.verdict, Verdict::Holds);
-    assert_eq!(holds.measured, "load 0.5: 80.00, 40.00; load 0.9: 99.00, 49.50");
+    assert_eq!(holds.measured, "-50.0 % at 2 points");
     let rising = Claim { expects: Expects::Rising, ..falling };
     assert_eq!(verdict(&rising, &table(30), true).verdict, Verdict::Fails);
 }
@@ -338,10 +358,7 @@ fn points_whose_backlog_grows_are_named_and_left_out() {
     growing.rows.iter_mut().filter(|row| row.point == ["fcfs", "0.9"]).for_each(|row| row.unstable = true);
     let open = verdict(&claim(Expects::Below), &growing, true);
     assert_eq!(open.verdict, Verdict::Undecided);
-    assert_eq!(
-        open.reason,
-        "it holds at 1 of 2 points, and the others have no mean; no mean at load 0.9: 30 of 60 runs are unstable (their backlog grows)"
-    );
+    assert_eq!(open.reason, "missing: a mean at load 0.9 (30 of 60 runs are unstable (their backlog grows))");
     growing.rows.iter_mut().for_each(|row| row.unstable = true);
     assert_eq!(verdict(&claim(Expects::Below), &growing, true).verdict, Verdict::Undecided);
 }
@@ -360,5 +377,5 @@ fn the_runs_of_a_row_are_counted_once() {
         .filter(|row| row.point[1] == "0.9" && row.seed < 3)
         .for_each(|row| row.unstable = true);
     let reason = verdict(&falling, &growing, true).reason;
-    assert!(reason.ends_with("2 of 30 runs are unstable (their backlog grows)"), "{reason}");
+    assert!(reason.ends_with("(2 of 30 runs are unstable (their backlog grows))"), "{reason}");
 }

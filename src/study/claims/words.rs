@@ -1,159 +1,282 @@
-//! Verdicts in words: the measurements, and why a point does not hold.
+//! Verdicts in words: what was measured, what decides, and what is missing.
 
-use super::judge::{JudgedPoint, is_sign};
+use super::judge::{ERROR, JudgedPoint, Says, Verdict};
 use super::{Claim, Expects};
 use crate::study::statistics::Evidence;
 use crate::units::{counted, unsigned_zero};
 
-/// Why an order in one run of one log is no verdict, and how often it occurs there: each point on the axes is a run of
-/// its own (or one on each side), and the steps of a row at one point are steps of one run.
-pub(super) fn one_run(claim: &Claim, points: &[&JudgedPoint]) -> String {
-    let so = points.iter().filter(|point| point.in_this_run == Some(true)).count();
-    let steps = matches!(claim.expects, Expects::Falling | Expects::Rising).then(|| claim.measures.len() - 1);
-    let there = match (so, points.len(), steps) {
-        (1, 1, _) => "it is so in this run".to_owned(),
-        (0, 1, _) => "it is not so in this run".to_owned(),
-        (so, all, Some(steps)) if all <= steps => format!("it is so at {so} of {all} steps of this run"),
-        (so, all, Some(_)) => format!("it is so at {so} of {all} steps, one run at each point"),
-        (so, all, None) => format!("it is so at {so} of {all} points, one run each"),
-    };
-    format!("one log, one run: no interval; {there}")
+/// A judged claim, of which something is to be said.
+pub(super) struct Reading<'a> {
+    pub(super) claim: &'a Claim,
+    pub(super) verdict: Verdict,
+    pub(super) points: &'a [JudgedPoint],
 }
 
-/// Why a point fails or is undecided.
-pub(super) fn why(claim: &Claim, point: &JudgedPoint) -> String {
-    let seeds = counted(point.n, "seed");
-    if point.few {
-        return point.located(&format!("{seeds}, and a verdict needs {}", Evidence::VERDICT));
+impl Reading<'_> {
+    /// The points with this result.
+    fn that(&self, wanted: impl Fn(Says) -> bool) -> Vec<&JudgedPoint> {
+        self.points.iter().filter(|point| wanted(point.says)).collect()
     }
-    let share = matches!(claim.expects, Expects::Change { .. } | Expects::UpTo { .. });
-    let shown = |value: f64| {
-        unsigned_zero(match share {
-            true => format!("{:+.1} %", value * 100.0),
-            // Seconds need fewer digits than a share or a slowdown.
-            false if value.abs() >= 100.0 => format!("{value:+.0}"),
-            false => format!("{value:+.4}"),
-        })
-    };
-    let interval = point.interval.map(|(low, high)| format!("{} to {}", shown(low), shown(high)));
-    let why = match (interval, point.holds, claim.expects) {
-        (Some(interval), Some(false), Expects::Value { .. }) => format!("the interval is {interval}"),
-        (Some(interval), Some(false), _) => format!("it is {interval}"),
-        (Some(interval), ..) if is_sign(claim) => {
-            let p = point.adjusted_p.map_or_else(String::new, |p| format!(", p {p:.4} after Holm"));
-            format!("the difference is {interval} by itself{p}")
-        }
-        (Some(_), None, Expects::UpTo { .. }) => {
-            let above = point.pairs_so.unwrap_or(0);
-            match above.min(point.n - above) {
-                0 => format!("it is beyond all {seeds}, too few to rule it out"),
-                out => format!("{out} of {seeds} are as far out, too few to rule it out"),
+
+    /// The measurements, in a line.
+    pub(super) fn measured(&self) -> String {
+        let with_mean: Vec<&JudgedPoint> = self.that(|says| says != Says::NoMean);
+        let text = match self.claim.expects {
+            Expects::Value { published, .. } | Expects::Shown { published: Some(published) } => {
+                each(&with_mean, |point| {
+                    // A figure that differs must not be rounded to the published one.
+                    let more = if point.says == Says::Fails { 2 } else { 0 };
+                    Some(figure(point.of?, decimals(published) + more))
+                })
             }
-        }
-        (Some(interval), ..) => format!("the interval is {interval}"),
-        (None, Some(false), Expects::Value { published, .. }) if let Some(of) = point.of => {
-            format!("{} off", unsigned_zero(format!("{:+.4}", of - published)))
-        }
-        (None, Some(false), _) => "it does not".to_owned(),
-        _ => "too few runs".to_owned(),
+            Expects::Shown { published: None } => each(&with_mean, |point| Some(figure(point.of?, 4))),
+            Expects::UpTo { .. } => each(&with_mean, |point| match point.interval {
+                Some((low, high)) => Some(format!("{} in 95 of 100 seeds", range(low, high))),
+                None => Some(share(point.of?)),
+            }),
+            Expects::Falling | Expects::Rising if self.points.len() < self.claim.measures.len() => {
+                let means = self.points.first().and_then(|point| point.than).into_iter();
+                let means = means.chain(self.points.iter().filter_map(|point| point.of));
+                means.map(|mean| figure(mean, 2)).collect::<Vec<_>>().join(", ")
+            }
+            _ => differences(&with_mean),
+        };
+        if text.is_empty() { "-".to_owned() } else { text }
+    }
+}
+
+/// The changes of some points: `-1.2 to -5.3 % at 6 points (52 to 78 % of seeds)`.
+fn differences(points: &[&JudgedPoint]) -> String {
+    let span = |values: Vec<f64>| {
+        let low = values.iter().copied().reduce(f64::min)?;
+        Some((low, values.iter().copied().reduce(f64::max)?))
     };
-    point.located(&why)
+    let changes = span(points.iter().filter_map(|point| change(point)).collect());
+    let Some((low, high)) = changes else {
+        // Against a mean of zero there is no share.
+        return each(points, |point| {
+            Some(format!("{} against {}", figure(point.of?, 1), figure(point.than?, 1)))
+        });
+    };
+    let [one, other] = [low, high].map(share);
+    let mut text = if one == other { one } else { range(low, high) };
+    if points.len() > 1 {
+        text += &format!(" at {} points", points.len());
+    }
+    let agree = points.iter().filter_map(|point| Some(percent(point.pairs_so?, point.n)));
+    if let Some((least, most)) = span(agree.map(|share| share as f64).collect()) {
+        let seeds = if least == most { format!("{least}") } else { format!("{least} to {most}") };
+        text += &format!(" ({seeds} % of seeds)");
+    }
+    text
+}
+
+/// The interval of the point that decides, or the tail probability of a printed gain.
+pub(super) fn deciding(reading: &Reading<'_>) -> String {
+    let claim = reading.claim;
+    if let Expects::UpTo { .. } = claim.expects {
+        let points: Vec<&JudgedPoint> = reading.points.iter().collect();
+        return each(&points, |point| {
+            let (tail, high) = (point.tail?, point.pairs_so?);
+            Some(format!("p = {}: {high} of {} as high", probability(tail), point.n))
+        });
+    }
+    if reading.points.iter().any(|point| point.says == Says::Holds && point.n == 1 && point.weeks.is_none()) {
+        return "exact".to_owned();
+    }
+    let decides = match reading.verdict {
+        Verdict::Holds => Says::Holds,
+        Verdict::Fails => Says::Fails,
+        Verdict::NoDifference => Says::NoDifference,
+        _ => Says::Open,
+    };
+    // Of several the one that speaks least for the claim.
+    let least = reading.points.iter().filter(|point| point.says == decides && point.interval.is_some());
+    let least = least.min_by(|one, other| margin(claim, one).total_cmp(&margin(claim, other)));
+    let Some((point, (low, high))) = least.and_then(|point| Some((point, point.interval?))) else {
+        return String::new();
+    };
+    let interval = match claim.expects {
+        Expects::Value { published, .. } => {
+            let [low, high] = [low, high].map(|end| figure(end, decimals(published) + 1));
+            format!("{low} to {high}")
+        }
+        _ => range(low, high),
+    };
+    let from = point.weeks.map_or_else(String::new, |weeks| format!(", {weeks} weeks"));
+    match point.at.as_str() {
+        "" => format!("{interval}{}", from.replacen(", ", " of ", 1)),
+        at => format!("{interval} ({at}{from})"),
+    }
+}
+
+/// How far a point is on the claimed side, as a share of `than`.
+fn margin(claim: &Claim, point: &JudgedPoint) -> f64 {
+    let change = change(point).unwrap_or(0.0);
+    match claim.expects {
+        Expects::Below | Expects::Falling => -change,
+        Expects::Above | Expects::Rising => change,
+        Expects::Change { from, to } => {
+            let from = from.map_or(f64::INFINITY, |from| change - from);
+            to.map_or(f64::INFINITY, |to| to - change).min(from)
+        }
+        _ => 0.0,
+    }
+}
+
+/// Where a claim fails, or what is missing.
+pub(super) fn reason(reading: &Reading<'_>) -> String {
+    let all = reading.points.len();
+    let at = |points: &[&JudgedPoint]| match points.len() {
+        0 => String::new(),
+        _ if all == 1 => String::new(),
+        several if several == all => format!("at all {all} points"),
+        _ => format!("at {}", places(points)),
+    };
+    let mut parts = Vec::new();
+    match reading.verdict {
+        Verdict::Fails => parts.push(at(&reading.that(|says| says == Says::Fails))),
+        Verdict::NoDifference => parts.push(at(&reading.that(|says| says == Says::NoDifference))),
+        Verdict::Undecided => parts.extend(missing(reading, &at)),
+        Verdict::NotComparable => parts.extend(reading.claim.not_comparable.clone()),
+        Verdict::Shown => {
+            let several = reading.claim.best.as_ref().and_then(|axis| reading.claim.of.get(axis));
+            parts.push(format!("the best of {} is chosen afterwards", several.map_or(0, Vec::len)));
+        }
+        Verdict::Holds => {}
+    }
+    let noted = reading.points.iter().filter(|point| point.says != Says::NoMean);
+    parts.extend(noted.filter_map(|point| Some(located(point, point.note.as_deref()?))));
+    parts.retain(|part| !part.is_empty());
+    parts.join("; ")
+}
+
+/// What an undecided claim lacks.
+fn missing(reading: &Reading<'_>, at: &dyn Fn(&[&JudgedPoint]) -> String) -> Vec<String> {
+    let mut parts = Vec::new();
+    let gain = matches!(reading.claim.expects, Expects::UpTo { .. });
+    let open = reading.that(|says| says == Says::Open);
+    if !open.is_empty() && gain {
+        parts.push("a rare gain, not ruled out; missing: more printed runs".to_owned());
+    } else if !open.is_empty() {
+        let needed = open.iter().filter_map(|point| needed(reading.claim, point)).max();
+        let unit =
+            if open.iter().any(|point| point.weeks.is_some()) { "weeks of such a log" } else { "seeds" };
+        let missing = needed.map_or_else(|| unit.to_owned(), |count| format!("about {count} {unit}"));
+        let place = at(&open);
+        let place = if place.is_empty() { String::new() } else { format!("{place}; ") };
+        parts.push(format!("{place}missing: {missing}"));
+    }
+    let few = reading.that(|says| says == Says::Few);
+    if let Some(point) = few.first() {
+        let (have, needs) = match point.weeks {
+            Some(weeks) => (counted(weeks, "week"), Evidence::VERDICT),
+            None if gain => (counted(point.n, "seed"), (2.0 / ERROR) as usize),
+            None => (counted(point.n, "seed"), Evidence::VERDICT),
+        };
+        parts.push([at(&few), format!("{have}, and a verdict needs {needs}")].join(" ").trim().to_owned());
+    }
+    let runs = reading.that(|says| matches!(says, Says::OneRun(_)));
+    if !runs.is_empty() {
+        let so = runs.iter().filter(|point| point.says == Says::OneRun(true)).count();
+        let so = match (so, runs.len()) {
+            (1, 1) => "it is so in this run".to_owned(),
+            (0, 1) => "it is not so in this run".to_owned(),
+            (so, all) => format!("it is so at {so} of {all} points"),
+        };
+        parts.push(format!("one log, one run; missing: an interval; {so}"));
+    }
+    for point in reading.that(|says| says == Says::NoMean) {
+        let why = point.note.as_deref().unwrap_or("no run has a value");
+        let at = if point.at.is_empty() { String::new() } else { format!(" at {}", point.at) };
+        parts.push(format!("missing: a mean{at} ({why})"));
+    }
+    parts
+}
+
+/// About as many seeds, or weeks, as would decide an open point if the difference is what it seems: an interval shrinks with the
+/// root of their number. Two digits.
+fn needed(claim: &Claim, point: &JudgedPoint) -> Option<u64> {
+    let (low, high) = point.interval?;
+    let (middle, half) = (f64::midpoint(low, high), (high - low) / 2.0);
+    let n = point.weeks.unwrap_or(point.n) as f64;
+    let limits = match claim.expects {
+        Expects::Change { from, to } => [from, to],
+        _ if claim.expects.is_order() => [Some(0.0), None],
+        _ => return None,
+    };
+    let far = limits.into_iter().flatten().map(|limit| (middle - limit).abs());
+    let within = claim.no_difference.map(|d| d - middle.abs()).filter(|room| *room > 0.0);
+    let far = match claim.expects.is_order() {
+        true => far.chain(within).fold(0.0, f64::max),
+        false => far.fold(f64::INFINITY, f64::min),
+    };
+    let count = n * (half / far) * (half / far);
+    if !(1.0..=1e12).contains(&count) {
+        return None;
+    }
+    let digit = 10_u64.pow((count as u64).ilog10().saturating_sub(1));
+    Some((count / digit as f64).ceil() as u64 * digit)
+}
+
+/// `load 0.8, 0.9`, or whole names where they differ in more than the last word.
+fn places(points: &[&JudgedPoint]) -> String {
+    let parts: Vec<(&str, &str)> = points.iter().filter_map(|point| point.at.rsplit_once(' ')).collect();
+    match parts.first() {
+        Some((axis, _)) if parts.len() == points.len() && parts.iter().all(|(other, _)| other == axis) => {
+            let labels: Vec<&str> = parts.iter().map(|(_, label)| *label).collect();
+            format!("{axis} {}", labels.join(", "))
+        }
+        _ => points.iter().map(|point| point.at.as_str()).collect::<Vec<_>>().join("; "),
+    }
+}
+
+/// A text about a point, which is named unless nothing varies.
+fn located(point: &JudgedPoint, text: &str) -> String {
+    if point.at.is_empty() { text.to_owned() } else { format!("{}: {text}", point.at) }
+}
+
+fn each(points: &[&JudgedPoint], text: impl Fn(&JudgedPoint) -> Option<String>) -> String {
+    let all = points.iter().filter_map(|point| Some(located(point, &text(point)?)));
+    all.collect::<Vec<_>>().join("; ")
+}
+
+/// The change from `than` to `of`, as a share of `than`.
+fn change(point: &JudgedPoint) -> Option<f64> {
+    Some(point.of? / point.than? - 1.0).filter(|change| change.is_finite())
 }
 
 fn figure(value: f64, places: usize) -> String {
     unsigned_zero(format!("{value:.places$}"))
 }
 
-/// As many decimals as a published number has; at least four where none is published.
+/// As many decimals as a published number has.
 fn decimals(value: f64) -> usize {
     let text = value.to_string();
     text.split_once('.').map_or(0, |(_, fraction)| fraction.len())
 }
 
-/// The measurements, in a line.
-pub(super) fn measured_text(claim: &Claim, points: &[JudgedPoint]) -> String {
-    let each = |text: &dyn Fn(&JudgedPoint) -> Option<String>| {
-        let all = points.iter().filter_map(|point| Some(point.located(&text(point)?)));
-        let all = all.collect::<Vec<_>>().join("; ");
-        if all.is_empty() { "-".to_owned() } else { all }
-    };
-    match claim.expects {
-        Expects::Value { published, .. } | Expects::Shown { published: Some(published) } => {
-            // A figure that differs must not be rounded to the published one.
-            let more = |point: &JudgedPoint| if point.holds == Some(false) { 2 } else { 0 };
-            each(&|point| point.of.map(|of| figure(of, decimals(published) + more(point))))
-        }
-        Expects::UpTo { .. } => each(&|point| {
-            let mean = unsigned_zero(format!("{:+.2}", point.of? * 100.0));
-            let Some((low, high)) = point.interval else { return Some(format!("{mean} %")) };
-            let [low, high] = [low, high].map(|share| unsigned_zero(format!("{:+.1}", share * 100.0)));
-            let so =
-                point.pairs_so.map_or_else(String::new, |so| format!("; as high in {so} of {}", point.n));
-            Some(format!("{mean} % on average, {low} to {high} % in 95 of 100 seeds{so}"))
-        }),
-        Expects::Shown { published: None } => each(&|point| point.of.map(|of| figure(of, 4))),
-        Expects::Below | Expects::Above | Expects::Change { .. } => each(&|point| {
-            let (of, than) = (point.of?, point.than?);
-            let change = match than == 0.0 {
-                true => format!("{} against 0", figure(of, 1)),
-                false => unsigned_zero(format!("{:+.1} %", (of / than - 1.0) * 100.0)),
-            };
-            let so =
-                point.pairs_so.map_or_else(String::new, |so| format!(" (so in {so} of {} seeds)", point.n));
-            Some(change + &so)
-        }),
-        Expects::Falling | Expects::Rising => row(points),
-    }
+/// A share in percent, with two decimals where one would be nothing.
+fn share(value: f64) -> String {
+    let places = if value.abs() < 0.001 { 2 } else { 1 };
+    unsigned_zero(format!("{:+.places$} %", value * 100.0))
 }
 
-/// A short text about several points; `None` for one.
-pub(super) fn brief(claim: &Claim, points: &[JudgedPoint]) -> Option<String> {
-    let judged: Vec<&JudgedPoint> = points.iter().filter(|point| point.counts).collect();
-    let share = |point: &&JudgedPoint| Some((point.of? / point.than? - 1.0) * 100.0);
-    match claim.expects {
-        Expects::Falling | Expects::Rising => {
-            let steps = claim.measures.len() - 1;
-            let holding =
-                judged.iter().filter(|point| point.holds.or(point.in_this_run) == Some(true)).count();
-            (points.len() > steps).then(|| format!("{holding} of {} steps", judged.len()))
-        }
-        _ if judged.len() < 2 => None,
-        Expects::Below | Expects::Above | Expects::Change { .. } => {
-            let shares: Vec<f64> = judged.iter().filter_map(share).collect();
-            let (low, high) =
-                (shares.iter().copied().reduce(f64::min)?, shares.iter().copied().reduce(f64::max)?);
-            let [low, high] = [low, high].map(|share| unsigned_zero(format!("{share:+.1}")));
-            let range = format!("{low} to {high} % at {} points", shares.len());
-            let so: Vec<usize> =
-                judged.iter().filter_map(|point| Some(percent(point.pairs_so?, point.n))).collect();
-            Some(match (so.iter().min(), so.iter().max()) {
-                (Some(least), Some(most)) => format!("{range}, so in {least} to {most} % of seeds"),
-                _ => range,
-            })
-        }
-        _ => None,
-    }
+/// `-3.0 to -1.2 %`, with two decimals where one would not tell the ends from zero or from each other.
+fn range(low: f64, high: f64) -> String {
+    let fine = [low, high].iter().any(|end| end.abs() < 0.001) || (high - low).abs() < 0.002;
+    let places = if fine { 2 } else { 1 };
+    let [low, high] = [low, high].map(|end| unsigned_zero(format!("{:+.places$}", end * 100.0)));
+    format!("{low} to {high} %")
+}
+
+/// A probability: three digits of a small one, so that it is not rounded to a threshold.
+fn probability(p: f64) -> String {
+    if p >= 0.1 { format!("{p:.2}") } else { format!("{p:.0$}", 2 + (-libm::log10(p).floor()) as usize) }
 }
 
 /// A share in whole percent: 0 means none, and 100 means all.
 fn percent(of: usize, all: usize) -> usize {
     let rounded = (200 * of + all) / (2 * all).max(1);
     if of == 0 || of == all { rounded } else { rounded.clamp(1, 99) }
-}
-
-/// The means of a row that should fall or rise, point by point: `load 0.4: 2.60, 1.26, 1.13`.
-fn row(points: &[JudgedPoint]) -> String {
-    let mut rows: Vec<(String, Vec<String>)> = Vec::new();
-    for point in points {
-        let at = point.at.rsplit_once(", ").map_or("", |(at, _)| at).to_owned();
-        let shown = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| figure(value, 2));
-        match rows.last_mut().filter(|(same, _)| *same == at) {
-            Some((_, values)) => values.push(shown(point.of)),
-            None => rows.push((at, vec![shown(point.than), shown(point.of)])),
-        }
-    }
-    let texts = rows.into_iter().map(|(at, values)| {
-        if at.is_empty() { values.join(", ") } else { format!("{at}: {}", values.join(", ")) }
-    });
-    texts.collect::<Vec<_>>().join("; ")
 }

@@ -87,7 +87,7 @@ pub struct JobComparison {
     pub cells: Vec<Contrast>,
 }
 
-const WEEK: u64 = 7 * 86_400_000_000;
+pub(super) const WEEK: u64 = 7 * 86_400_000_000;
 /// The number of weeks from which on a log as a whole has intervals; a group of its jobs may still have too few.
 const ENOUGH_WEEKS: usize = 15;
 
@@ -98,7 +98,7 @@ fn measures(job: &JobOutcome, wait: Span, response: Span, tau: Span) -> [f64; 3]
 }
 
 /// The measures of a job that ran to its end; `None` for others.
-fn ran(job: &JobOutcome, tau: Span) -> Option<[f64; 3]> {
+pub(super) fn ran(job: &JobOutcome, tau: Span) -> Option<[f64; 3]> {
     let start = job.start.filter(|_| matches!(job.outcome, Outcome::Completed | Outcome::Killed))?;
     Some(measures(job, start.since(job.ready), job.end.since(job.ready), tau))
 }
@@ -184,7 +184,7 @@ pub fn compare_jobs(
         outcomes,
         unlike: pairs.iter().filter(|pair| !pair.alike).count(),
         weeks,
-        weeks_with_jobs: whole.iter().filter(|week| week.jobs > 0).count(),
+        weeks_with_jobs: whole.iter().filter(|week| week.both()).count(),
         block: bootstrap(&whole, question, "block").map(|found| found.block),
         started: [Ordering::Less, Ordering::Equal, Ordering::Greater].map(started),
         gained,
@@ -245,7 +245,7 @@ fn weeks_of(
     let mut sums = vec![Week::default(); weeks];
     for pair in group {
         if let Some([a, b]) = pair.values {
-            sums[week(pair)] += Week { jobs: 1, sum_a: a[measure], sum_b: b[measure] };
+            sums[week(pair)] += Week { jobs: [1; 2], sum_a: a[measure], sum_b: b[measure] };
         }
     }
     sums
@@ -294,13 +294,13 @@ fn contrast(
         (_, Some(Charge::ToTheEnd)) => Some(charged_note(group, unlike, question.tau)),
     };
     let sums = weeks_of(group, measure, weeks, week);
-    let jobs: u64 = sums.iter().map(|week| week.jobs).sum();
+    let jobs: u64 = sums.iter().map(|week| week.jobs[0]).sum();
     if jobs == 0 {
         return Contrast { note: Some("no job ran to its end".to_owned()), ..cell };
     }
     let mean = |of: fn(&Week) -> f64| sums.iter().map(of).sum::<f64>() / jobs as f64;
     let (mean_a, mean_b) = (mean(|week| week.sum_a), mean(|week| week.sum_b));
-    let with_jobs = sums.iter().filter(|week| week.jobs > 0).count();
+    let with_jobs = sums.iter().filter(|week| week.both()).count();
     let same = |pair: &&Pair<'_>| pair.values.is_none_or(|[a, b]| a[measure] == b[measure]);
     if group.iter().all(same) {
         return Contrast { note, ..cell.same(jobs as usize, mean_a, Evidence::of_seeds(with_jobs)) };

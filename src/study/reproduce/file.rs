@@ -11,6 +11,7 @@ use super::figure::{self, Figure, FigureKeys};
 use crate::experiment::RunError;
 use crate::model::suggestion;
 use crate::study::claims::{Claim, ClaimError, Expects, Side, refuse};
+use crate::study::stands_for;
 
 /// The name of the file in the folder of a paper.
 pub(super) const NAME: &str = "claims.toml";
@@ -36,6 +37,8 @@ struct FileKeys {
     text: String,
     #[serde(default)]
     paper: BTreeMap<String, PaperKeys>,
+    #[serde(default)]
+    no_difference: BTreeMap<String, String>,
     #[serde(default)]
     claim: Vec<Spanned<ClaimKeys>>,
     #[serde(default)]
@@ -141,11 +144,21 @@ pub(super) fn read(folder: &Path) -> Result<(Paper, Vec<Claim>), RunError> {
     })?;
     let papers: BTreeMap<String, String> =
         keys.paper.into_iter().map(|(key, paper)| (key, paper.cite)).collect();
+    let mut no_difference = Vec::new();
+    for (measure, share) in &keys.no_difference {
+        let Some(d) = percent(share).filter(|share| *share > 0.0) else {
+            let problem = format!("{}: `no_difference` of `{measure}` is `{share}`", path.display());
+            return Err(RunError::request(problem).with_hint("a share above zero, such as `\"2 %\"`"));
+        };
+        no_difference.push((measure.as_str(), d));
+    }
     let mut claims: Vec<Claim> = Vec::new();
     for claim in keys.claim {
         let line = line_of(claim.span().start);
         let claim = claim_of(claim.into_inner(), line, &papers, &claims);
-        claims.push(claim.map_err(|error| at_line(folder, line, &error))?);
+        let mut claim = claim.map_err(|error| at_line(folder, line, &error))?;
+        claim.no_difference = smallest(&claim, &no_difference);
+        claims.push(claim);
     }
     if claims.is_empty() {
         return Err(RunError::request(format!("{}: there is no claim in it", path.display()))
@@ -159,6 +172,12 @@ pub(super) fn read(folder: &Path) -> Result<(Paper, Vec<Claim>), RunError> {
     }
     let paper = Paper { title: keys.title, text: keys.text, papers, figures };
     Ok((paper, claims))
+}
+
+/// The smallest change that counts as a difference in a claim on an order, as its page says for its measure.
+fn smallest(claim: &Claim, of: &[(&str, f64)]) -> Option<f64> {
+    let measure = claim.measures.first().filter(|_| claim.expects.is_order())?;
+    of.iter().find(|(pattern, _)| stands_for(pattern, measure)).map(|(_, d)| *d)
 }
 
 /// Reads the claim at a line of a page with these papers and, before it, these claims.
@@ -227,6 +246,7 @@ fn named(
         than: side(keys.than),
         along: keys.along,
         best: keys.best,
+        no_difference: None,
     })
 }
 

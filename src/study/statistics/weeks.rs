@@ -10,8 +10,9 @@ use crate::workload::random::Stream;
 /// The sums over the jobs submitted in one week, under both variants.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Week {
-    /// Jobs that count under both variants.
-    pub jobs: u64,
+    /// Jobs that count under the first variant and under the second: the same number if they are compared job by job, and
+    /// others if two groups of jobs are compared.
+    pub jobs: [u64; 2],
     /// Sum of the measure over them under the first variant.
     pub sum_a: f64,
     /// Sum of the measure over the same jobs under the second variant.
@@ -20,7 +21,7 @@ pub struct Week {
 
 impl AddAssign for Week {
     fn add_assign(&mut self, other: Self) {
-        self.jobs += other.jobs;
+        self.jobs = [self.jobs[0] + other.jobs[0], self.jobs[1] + other.jobs[1]];
         self.sum_a += other.sum_a;
         self.sum_b += other.sum_b;
     }
@@ -33,11 +34,16 @@ impl Week {
         total
     }
 
+    /// True if jobs count under both variants.
+    pub fn both(&self) -> bool {
+        self.jobs.iter().all(|jobs| *jobs > 0)
+    }
+
     /// The means over the jobs under both variants; `None` without jobs, or if a sum is not finite.
     fn means(self) -> Option<(f64, f64)> {
-        let Self { jobs, sum_a, sum_b } = self;
-        (jobs > 0 && sum_a.is_finite() && sum_b.is_finite())
-            .then(|| (sum_a / jobs as f64, sum_b / jobs as f64))
+        let Self { jobs: [jobs_a, jobs_b], sum_a, sum_b } = self;
+        (self.both() && sum_a.is_finite() && sum_b.is_finite())
+            .then(|| (sum_a / jobs_a as f64, sum_b / jobs_b as f64))
     }
 }
 
@@ -48,7 +54,7 @@ pub struct WeekBootstrap {
     pub weeks: usize,
     /// Weeks in a block.
     pub block: usize,
-    /// Jobs that count under both variants.
+    /// Jobs that count under the second variant.
     pub jobs: u64,
     /// The difference. Its p value is below 0.05 exactly where the interval of 95 % does not contain zero.
     pub effect: Effect,
@@ -68,9 +74,14 @@ const LEAST_BLOCKS: usize = 5;
 /// overlapping blocks); at most a fifth of the log.
 pub fn block_length(weeks: &[Week]) -> usize {
     let whole = Week::total(weeks);
-    let mean = if whole.jobs == 0 { 0.0 } else { (whole.sum_b - whole.sum_a) / whole.jobs as f64 };
-    // The difference of each week in excess of its jobs' share of the mean difference.
-    let excess: Vec<f64> = weeks.iter().map(|w| w.sum_b - w.sum_a - mean * w.jobs as f64).collect();
+    let (mean_a, mean_b) = whole.means().unwrap_or_default();
+    // The difference of each week in excess of its jobs' share of the mean difference; `scale` makes up for groups of other sizes.
+    let scale = if whole.both() { whole.jobs[1] as f64 / whole.jobs[0] as f64 } else { 1.0 };
+    let over = |sum: f64, mean: f64, jobs: u64| sum - mean * jobs as f64;
+    let excess: Vec<f64> = weeks
+        .iter()
+        .map(|w| over(w.sum_b, mean_b, w.jobs[1]) - scale * over(w.sum_a, mean_a, w.jobs[0]))
+        .collect();
     let square: f64 = excess.iter().map(|x| x * x).sum();
     let product: f64 = excess.windows(2).map(|pair| pair[0] * pair[1]).sum();
     let rho = if square > 0.0 { (product / square).clamp(0.0, 0.95) } else { 0.0 };
@@ -106,7 +117,7 @@ pub fn block_bootstrap(
     stream: &mut Stream,
 ) -> Option<WeekBootstrap> {
     let block = block_length(weeks);
-    let with_jobs = weeks.iter().filter(|week| week.jobs > 0).count();
+    let with_jobs = weeks.iter().filter(|week| week.both()).count();
     if with_jobs / block < LEAST_BLOCKS || draws < 100 {
         return None;
     }
@@ -128,7 +139,7 @@ pub fn block_bootstrap(
     let high = difference + widen * errors[errors.len() - 1 - outside];
     let p_value = p_value(&errors, difference, blocks);
     let effect = Effect { mean_a, mean_b, difference, low, high, p_value };
-    Some(WeekBootstrap { weeks: with_jobs, block, jobs: whole.jobs, effect })
+    Some(WeekBootstrap { weeks: with_jobs, block, jobs: whole.jobs[1], effect })
 }
 
 /// Draws as many weeks as the log has, in blocks that begin anywhere.
@@ -201,14 +212,14 @@ mod tests {
         (0..weeks)
             .map(|_| {
                 state = 0.7 * state + stream.normal();
-                Week { jobs: 100, sum_a: 500.0, sum_b: 500.0 + 100.0 * (truth + state) }
+                Week { jobs: [100; 2], sum_a: 500.0, sum_b: 500.0 + 100.0 * (truth + state) }
             })
             .collect()
     }
 
     #[test]
     fn blocks_follow_the_cube_root() {
-        let flat = |weeks| block_length(&vec![Week { jobs: 2, sum_a: 3.0, sum_b: 4.0 }; weeks]);
+        let flat = |weeks| block_length(&vec![Week { jobs: [2; 2], sum_a: 3.0, sum_b: 4.0 }; weeks]);
         assert_eq!([1, 8, 9, 10, 27, 47, 52, 64, 200].map(flat), [1, 2, 3, 3, 3, 4, 4, 4, 6]);
     }
 
@@ -223,7 +234,8 @@ mod tests {
     #[test]
     fn means_are_over_jobs_and_not_over_weeks() {
         // One job waits 10 s longer in a week of 1 job, none in weeks of 9: 20 x 10 / (20 x 1 + 20 x 9) = 1 s.
-        let pair = [Week { jobs: 1, sum_a: 5.0, sum_b: 15.0 }, Week { jobs: 9, sum_a: 90.0, sum_b: 90.0 }];
+        let pair =
+            [Week { jobs: [1; 2], sum_a: 5.0, sum_b: 15.0 }, Week { jobs: [9; 2], sum_a: 90.0, sum_b: 90.0 }];
         let weeks: Vec<Week> = pair.into_iter().cycle().take(40).collect();
         let result = bootstrap(&weeks, 1).unwrap();
         assert_eq!((result.weeks, result.block, result.jobs), (40, 4, 200));
@@ -235,7 +247,7 @@ mod tests {
 
     #[test]
     fn a_difference_of_nothing_is_nothing() {
-        let weeks = vec![Week { jobs: 3, sum_a: 7.0, sum_b: 7.0 }; 30];
+        let weeks = vec![Week { jobs: [3; 2], sum_a: 7.0, sum_b: 7.0 }; 30];
         let result = bootstrap(&weeks, 1).unwrap();
         assert_eq!(
             (result.effect.difference, result.effect.low, result.effect.high, result.effect.p_value),
@@ -245,23 +257,23 @@ mod tests {
 
     #[test]
     fn short_logs_and_empty_ones_give_nothing() {
-        let weeks = |n| vec![Week { jobs: 3, sum_a: 7.0, sum_b: 8.0 }; n];
+        let weeks = |n| vec![Week { jobs: [3; 2], sum_a: 7.0, sum_b: 8.0 }; n];
         assert!(bootstrap(&weeks(8), 1).is_none() && bootstrap(&weeks(14), 1).is_none());
         assert!(bootstrap(&weeks(15), 1).is_some());
         assert!(bootstrap(&vec![Week::default(); 50], 1).is_none());
-        assert!(bootstrap(&vec![Week { jobs: 1, sum_a: f64::NAN, sum_b: 0.0 }; 50], 1).is_none());
+        assert!(bootstrap(&vec![Week { jobs: [1; 2], sum_a: f64::NAN, sum_b: 0.0 }; 50], 1).is_none());
     }
 
     #[test]
     fn weeks_without_jobs_are_no_evidence() {
         // One job in a year: all draws that contain it have the same difference.
         let mut weeks = vec![Week::default(); 52];
-        weeks[20] = Week { jobs: 1, sum_a: 900.0, sum_b: 0.0 };
+        weeks[20] = Week { jobs: [1; 2], sum_a: 900.0, sum_b: 0.0 };
         assert!(bootstrap(&weeks, 1).is_none());
         // Blocks of four weeks, and at least five of them.
         let some = |with_jobs: usize| -> Vec<Week> {
             let week = |at| if at % 2 == 0 && at < 2 * with_jobs { 1 } else { 0 };
-            (0..52).map(|at| Week { jobs: week(at), sum_a: 0.0, sum_b: week(at) as f64 }).collect()
+            (0..52).map(|at| Week { jobs: [week(at); 2], sum_a: 0.0, sum_b: week(at) as f64 }).collect()
         };
         assert!(bootstrap(&some(19), 1).is_none());
         assert_eq!(bootstrap(&some(20), 1).unwrap().weeks, 20);
@@ -285,7 +297,7 @@ mod tests {
         for trial in 0..trials {
             let weeks = series(60, truth, &mut stream);
             let mean =
-                |sum: fn(&Week) -> f64| weeks.iter().map(|w| sum(w) / w.jobs as f64).collect::<Vec<_>>();
+                |sum: fn(&Week) -> f64| weeks.iter().map(|w| sum(w) / w.jobs[0] as f64).collect::<Vec<_>>();
             let t = paired(&mean(|w| w.sum_a), &mean(|w| w.sum_b), 0.95).unwrap();
             naive += i32::from(t.low <= truth && truth <= t.high);
             let b = bootstrap(&weeks, trial).unwrap();
@@ -305,7 +317,7 @@ mod tests {
             for (at, week) in weeks.iter_mut().enumerate() {
                 let skew = if at % 5 == 0 { 4.0 } else { 0.5 };
                 (week.jobs, week.sum_b) =
-                    (week.jobs + at as u64, week.sum_a + skew * (week.sum_b - week.sum_a));
+                    (week.jobs.map(|jobs| jobs + at as u64), week.sum_a + skew * (week.sum_b - week.sum_a));
             }
             for (level, alpha) in [(0.95, 0.05), (0.99, 0.01), (0.8, 0.2)] {
                 let draw =

@@ -82,14 +82,14 @@ fn every_claim_has_a_verdict_and_a_line_on_the_page() {
     let args = ["reproduce", &path(&folder), "--store", &path(&store), "--pages", &path(&pages)];
     let ran = gridemu(&args);
     let out = &ran.well().out;
-    assert!(out.contains("3 claims: 1 is undecided, 2 are not comparable"), "{out}");
+    assert!(out.contains("3 claims: 1 is undecided, 2 are not comparable (0 % decided)"), "{out}");
     assert!(out.contains("easy-below: 3 seeds, and a verdict needs 30"), "{out}");
     assert!(out.contains("on-a-log: `no-such-log-anywhere.swf.gz`"), "{out}");
     assert!(out.contains("gangs: needs gang scheduling"), "{out}");
     let page = fs::read_to_string(pages.join("who.md")).unwrap();
-    assert!(page.starts_with("# A paper\n"), "{page}");
-    assert!(page.contains("| `easy-below` | Table 1 | jobs wait less under EASY | below |"), "{page}");
-    assert!(page.contains("## Findings\n\nNothing was found."), "{page}");
+    let found = "(0 % decided).**\n\nNothing was found.\n\n## How it was measured\n";
+    assert!(page.starts_with("# A paper\n\n**3 claims: ") && page.contains(found), "{page}");
+    assert!(page.contains("|`easy-below` jobs wait less under EASY (Table 1)|below|"), "{page}");
     // Nothing is left to run the second time, and nothing changes.
     let again = gridemu(&args);
     assert_eq!(&again.well().out, out);
@@ -99,6 +99,42 @@ fn every_claim_has_a_verdict_and_a_line_on_the_page() {
     let json = gridemu(&json).json();
     assert_eq!(json["claims"][0][1]["verdict"], "undecided");
     assert_eq!(json["claims"][1][1]["verdict"], "not-comparable");
+}
+
+/// A log of 40 weeks: each day two jobs that fill the machine one after the other, and one that fits beside the second.
+fn weeks() -> String {
+    let day = |day: u64| {
+        let line = |job: u64, at: u64, run: u64, procs: u64| {
+            let (job, at) = (3 * day + job, 86_400 * day + at);
+            format!("{job} {at} -1 {run} {procs} -1 -1 {procs} {run} -1 1 1 1 1 1 1 -1 -1\n")
+        };
+        let long = 600 + 10 * (day % 11);
+        [line(1, 0, long, 6), line(2, 10, 300, 6), line(3, 20, 200, 2)].concat()
+    };
+    (0..280).map(day).collect()
+}
+
+#[test]
+fn an_order_on_one_log_is_judged_by_its_weeks() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = dir.path().join("who");
+    let claims =
+        CLAIMS.replace("of = { policy = \"easy\" }\npublished", "of = { policy = \"fcfs\" }\npublished");
+    paper(&folder, &format!("{claims}\n[no_difference]\nmean_wait = \"2 %\"\n"));
+    fs::write(folder.join("weeks.swf"), weeks()).unwrap();
+    let logged = CAMPAIGN.replace("seeds = 3\n", "").replace("count = 8", "count = 8, cores = 1");
+    let logged = logged.replace("{ lublin = { jobs = 60, load = 0.2 } }", "{ log = \"weeks.swf\" }");
+    fs::write(folder.join("model.toml"), logged).unwrap();
+    let store = dir.path().join("store");
+    let args = ["reproduce", folder.to_str().unwrap(), "--no-page", "--store", store.to_str().unwrap()];
+    let judged = || gridemu(&[&args[..], &["--json"]].concat()).json()["claims"][0][1].clone();
+    let first = judged();
+    assert_eq!((&first["verdict"], &first["points"][0]["weeks"]), (&"holds".into(), &40.into()), "{first}");
+    // The jobs are in the store, so that the second time gives the same without a run.
+    assert_eq!(judged(), first);
+    // Without the jobs of the runs they are run again.
+    fs::remove_dir_all(store.join("model.runs")).unwrap();
+    assert_eq!(judged(), first);
 }
 
 #[test]
