@@ -18,6 +18,7 @@ mod commands;
 mod error;
 mod explain;
 mod fork;
+mod notes;
 mod progress;
 mod recorder;
 mod replay;

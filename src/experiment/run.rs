@@ -12,7 +12,8 @@ use super::timed::Read;
 use super::workload::{Logs, Opened, read_once};
 use super::{Commands, Control, Progress, RunError};
 use crate::entity::{Broker, Site};
-use crate::experiment::single::{notes, single, too_large};
+use crate::experiment::notes::{doubts, notes, too_large, without_effect};
+use crate::experiment::single::single;
 use crate::grid::{Grid, Merge, Policies};
 use crate::metrics::{
     Ages, BrokerFacts, GridFacts, GridMeasures, GridSummary, Ledger, RecoveryRule, Times, Window,
@@ -346,9 +347,14 @@ impl Run {
                 .chain(notes(grid, *measure, single.is_some()))
                 .chain(single.iter().filter_map(|_| too_large(&spec.sites[0], &recorder.measured)))
                 .chain(recorder.measured.elastic().note())
+                .chain(spec.broker.as_ref().and_then(without_effect))
                 .collect(),
         };
         let ages = Ages::of(tally.assigned, tally.age_sum, tally.age_max);
-        GridSummary::new(facts, single, &recorder.measured, &ledgers, &ages, recorder.fingerprint)
+        let mut summary =
+            GridSummary::new(facts, single, &recorder.measured, &ledgers, &ages, recorder.fingerprint);
+        let doubts = doubts(&summary);
+        summary.facts.notes.extend(doubts);
+        summary
     }
 }

@@ -1,11 +1,11 @@
-//! What a summary contains beside the measures: notes, and for one site without a broker its workload, its policy, and
-//! its differences from a plain replay.
+//! What a summary contains beside the measures for one site without a broker: its workload, its policy, and its differences
+//! from a plain replay.
 
 use super::workload::Opened;
-use crate::entity::{Portal, Site};
+use crate::entity::Site;
 use crate::formats::swf::Clean;
 use crate::grid::Grid;
-use crate::metrics::{GridMeasures, OfferedLoad, SingleSite, WaitComparison, Window};
+use crate::metrics::{GridMeasures, OfferedLoad, SingleSite, WaitComparison};
 use crate::model::{Named, PartitionSpec, SiteSpec};
 use crate::scenario::{EstimateSource, Workload};
 use crate::scenario::{PlannedWorkload, ResolvedScenario};
@@ -105,50 +105,4 @@ fn typed(site: &SiteSpec, planned: &PlannedWorkload) -> Vec<String> {
         value("reserve", Some(format!("{}..{}:{}", reserved.start, reserved.end, reserved.procs)));
     }
     typed
-}
-
-/// Notes that a reader needs before trusting the result. A `single` site is not named.
-pub(super) fn notes(grid: &Grid, measure: Window, single: bool) -> Vec<String> {
-    let mut notes = grid.portal().map(Portal::notes).unwrap_or_default();
-    for site in grid.sites() {
-        let mut of_site = site.notes();
-        let short = site.tally().short_reservations;
-        if short > 0 {
-            of_site.push(format!("{short} reservations began with fewer processors than booked"));
-        }
-        let name = if single { String::new() } else { format!("site `{}`: ", site.spec().name) };
-        notes.extend(of_site.into_iter().map(|note| format!("{name}{note}")));
-    }
-    if measure != Window::ALL {
-        notes.extend([
-            "figures of jobs cover the jobs submitted in the measurement window".to_owned(),
-            "wasted work, machine events, outages and replanning cover what happened in the window"
-                .to_owned(),
-            "usage, energy, cost, processor time, assignments and information age cover the whole run"
-                .to_owned(),
-        ]);
-    }
-    notes
-}
-
-/// Why jobs were rejected at the only site, and how to avoid it.
-pub(super) fn too_large(site: &SiteSpec, measures: &GridMeasures) -> Option<String> {
-    let jobs = match measures.too_large() {
-        0 => return None,
-        1 => "1 job that asks".to_owned(),
-        jobs => format!("{jobs} jobs that request"),
-    };
-    let largest = site.partitions.iter().max_by_key(|part| part.usable())?;
-    Some(if largest.allocation_unit > 1 {
-        format!(
-            "rejected {jobs} for more than the {} processors that the machine gives in blocks of {}",
-            largest.usable(),
-            largest.allocation_unit
-        )
-    } else {
-        let procs = largest.processors();
-        format!(
-            "rejected {jobs} for more than {procs} processors; `--cap` reduces such jobs of a log to the machine"
-        )
-    })
 }

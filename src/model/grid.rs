@@ -43,9 +43,9 @@ pub struct BrokerSpec {
     pub monitoring_interval: Span,
     /// Whether the broker adds its own dispatches to a grid view that does not show them yet.
     pub count_in_flight: bool,
-    /// When assignments that have not left the dispatcher are planned again.
+    /// When assignments of jobs that do not run yet are planned again.
     pub replan: Replan,
-    /// Whether replanning also recalls jobs that wait at sites.
+    /// Whether replanning recalls jobs that wait at sites too, or only those that the dispatcher holds back.
     pub recall_queued: bool,
     /// The number of times that a job is assigned again before it is abandoned.
     pub retries: u32,
@@ -112,7 +112,7 @@ impl BrokerSpec {
             monitoring_interval: Span::from_secs(60),
             count_in_flight: true,
             replan: Replan::default(),
-            recall_queued: false,
+            recall_queued: true,
             retries: 10,
             backoff: Span::from_secs(10),
             in_flight: None,

@@ -28,8 +28,10 @@ pub fn comparison_table(runs: &[GridSummary]) -> String {
     let slowdown = runs.iter().flat_map(|(_, run)| &run.definitions).find(|d| d.id.starts_with("bsld"));
     let slowdown = slowdown.map_or("bsld", |definition| &definition.id);
     let column = |of: fn(&GridSummary) -> Option<f64>, better| marked(runs, of, better);
+    let policy =
+        |(of, run): &One<'_>| format!("{}{}", of.policy, if is_unstable(run) { " (unstable)" } else { "" });
     let table = Columns::default()
-        .text("policy", runs.iter().map(|(of, _)| of.policy.clone()))
+        .text("policy", runs.iter().map(policy))
         .numbers("jobs\nmeasured", runs.iter().map(|(_, run)| count(run.measures.measured)))
         .numbers("mean\nwait (s)", column(|run| run.measures.mean_wait, f64::min))
         .numbers("mean\nresponse (s)", column(|run| run.measures.mean_response, f64::min))
@@ -40,13 +42,23 @@ pub fn comparison_table(runs: &[GridSummary]) -> String {
         .numbers("schedule\n(s)", runs.iter().map(|(_, run)| format!("{:.3}", run.facts.times.schedule_s)));
     out += &table.finish();
     out.push('\n');
+    if runs.iter().any(|(_, run)| is_unstable(run)) {
+        out.push_str(
+            "\nunstable: the backlog grew until the end, so the means depend on the length of the run\n",
+        );
+    }
     if let Some(longest) = runs.iter().filter_map(|(_, run)| run.makespan).reduce(f64::max) {
         out.push_str(&format!("\n* best of its column; the longest run spans {}\n", duration(longest)));
     }
     out
 }
 
-/// The cells of a column; `best` picks the better of two values. A best value that all runs share is not marked.
+fn is_unstable(run: &GridSummary) -> bool {
+    run.backlog.as_ref().is_some_and(|backlog| backlog.unstable)
+}
+
+/// The cells of a column; `best` picks the better of two values. A best value that all runs share is not marked, nor one of an
+/// unstable run.
 fn marked(
     runs: &[One<'_>],
     of: fn(&GridSummary) -> Option<f64>,
@@ -54,10 +66,12 @@ fn marked(
 ) -> impl Iterator<Item = String> {
     let values: Vec<_> = runs.iter().map(|(_, run)| of(run)).collect();
     let places = decimals(values.iter().copied());
-    let best = values.iter().copied().flatten().reduce(best);
+    let stable: Vec<bool> = runs.iter().map(|(_, run)| !is_unstable(run)).collect();
+    let judged = values.iter().zip(&stable).filter(|(_, stable)| **stable);
+    let best = judged.filter_map(|(value, _)| *value).reduce(best);
     let all_alike = values.iter().all(|value| *value == best);
-    values.into_iter().map(move |value| {
-        let mark = if value.is_some() && value == best && !all_alike { "*" } else { "" };
+    values.into_iter().zip(stable).map(move |(value, stable)| {
+        let mark = if stable && value.is_some() && value == best && !all_alike { "*" } else { "" };
         format!("{mark}{}", number(value, places))
     })
 }

@@ -159,10 +159,10 @@ keys! {
         monitoring_interval: Span = Span::from_secs(60), was "picture";
         /// Whether the broker adds its own assignments to a grid view that does not show them yet.
         count_in_flight: bool = true;
-        /// When the broker recalls assignments that are still at the dispatcher, and plans them anew.
+        /// When the broker recalls jobs that do not run yet, and plans them anew.
         replan: Replan = Replan::OnChurn;
-        /// Whether replanning also recalls jobs that wait at sites.
-        recall_queued: bool = false;
+        /// Whether replanning recalls jobs that wait at sites too, or only those that the dispatcher holds back.
+        recall_queued: bool = true;
         /// How often a job may return before it is given up.
         retries: u32 = 10;
         /// How long a returned job waits before it is planned again, above 0; doubled with each return, up to 64-fold.

@@ -12,7 +12,7 @@ use super::resolved::{OutputPlan, ResolvedScenario};
 use super::tree::{Node, Path};
 use crate::grid::Policies;
 use crate::metrics::{Definitions, Window};
-use crate::model::{BrokerSpec, GridSpec, RegistryError, SiteSpec};
+use crate::model::{BrokerSpec, GridSpec, RegistryError, Replan, SiteSpec};
 use crate::scenario::document::MOST_SITES;
 use crate::scenario::kind::quantity::Quantity;
 use crate::scenario::kind::words::{Engine, Or};
@@ -138,6 +138,10 @@ impl Checker<'_> {
         if keys.in_flight == Or::Value(0) {
             let message = "give 1 or more, or `any`: with 0 no job could run";
             self.wrong(&path.key("in_flight"), message);
+        }
+        if keys.replan == Replan::EveryReport && keys.recall_queued && keys.monitoring_interval.is_zero() {
+            let message = "with a `monitoring_interval` of 0 s each job that comes to a site causes a report, which would recall it, for ever; give an interval above 0, or `recall_queued = false`";
+            self.wrong(&path.key("replan"), message);
         }
         BrokerSpec {
             policy: keys.policy.0.clone(),

@@ -268,13 +268,12 @@ fn a_held_job_is_called_back_when_machines_come() {
 fn a_waiting_job_is_called_back_from_its_site() {
     // It waits at the first site. The call leaves at 51 and is there at 52, the job is back at 53 and at the second site at 54.
     let (mut spec, jobs) = growing();
-    spec.broker.as_mut().unwrap().recall_queued = true;
     let (records, _) = run(&spec, jobs.clone());
     assert_eq!(times(&records), [(1, 0, 1, 101), (2, 1, 54, 64)]);
     // Of one instant, what the broker writes comes before what the dispatcher writes, which was earlier.
     let kinds = [EventKind::Joined, EventKind::Reassigned, EventKind::Recalled];
     assert_eq!(told(&records), [(42, kinds[0], 0), (53, kinds[1], 0), (53, kinds[2], 0)]);
-    // Only held jobs are called back by default.
+    // Only held jobs are called back.
     spec.broker.as_mut().unwrap().recall_queued = false;
     assert_eq!(times(&run(&spec, jobs).0), [(1, 0, 1, 101), (2, 0, 101, 111)]);
 }

@@ -199,6 +199,7 @@ fn an_instant_that_never_ends_is_a_stall() {
 #[test]
 fn a_grid_that_can_go_no_further_says_which_jobs_wait() {
     let mut spec = plain(&[4], "mct", 1, 10);
+    spec.broker.as_mut().expect("a broker").recall_queued = false;
     spec.sites[0].churn.script = vec![PlannedChurn { at: Time::from_secs(10), act: ChurnAct::LeaveSite }];
     let jobs = vec![job(1, 0, 4, 5), job(2, 0, 4, 100), job(3, 100, 2, 10)];
     let mut records: Vec<Record> = Vec::new();

@@ -125,9 +125,7 @@ fn window(summary: &Value) -> Option<String> {
 /// Notes of a run that a reader needs before trusting its figures.
 pub(super) fn notes(folder: &RunFolder) -> Vec<String> {
     let Some(summary) = folder.summary() else { return Vec::new() };
-    let unstable = "unstable: the backlog grew until the end, so the means depend on the length of the run";
-    let unstable = (summary["backlog"]["unstable"] == Value::Bool(true)).then_some(unstable);
-    strings(&summary["notes"]).chain(unstable).map(str::to_owned).collect()
+    strings(&summary["notes"]).map(str::to_owned).collect()
 }
 
 /// The measures of a run from its summary, or computed from its rows if it has no summary.

@@ -46,7 +46,7 @@ fn fingerprint_as_it_was(store: &str) -> String {
     futures["grid"]["as_it_was"]["fingerprint"].as_str().unwrap().to_owned()
 }
 
-const QUICKSTART: &str = "11157:89e3d8d700b852b9d6653193606b79df";
+const QUICKSTART: &str = "11680:63e9625537c70536a8f8a5e57c792aaf";
 
 #[test]
 fn a_finished_run_says_so_and_is_not_run_over() {

@@ -1,0 +1,93 @@
+//! Notes of a run: what a reader needs before trusting its figures.
+
+use crate::entity::Portal;
+use crate::grid::Grid;
+use crate::metrics::{GridMeasures, GridSummary, Window};
+use crate::model::{BrokerSpec, Replan, SiteSpec};
+
+/// Notes of the grid's entities. A `single` site is not named.
+pub(super) fn notes(grid: &Grid, measure: Window, single: bool) -> Vec<String> {
+    let mut notes = grid.portal().map(Portal::notes).unwrap_or_default();
+    for site in grid.sites() {
+        let mut of_site = site.notes();
+        let short = site.tally().short_reservations;
+        if short > 0 {
+            of_site.push(format!("{short} reservations began with fewer processors than booked"));
+        }
+        let name = if single { String::new() } else { format!("site `{}`: ", site.spec().name) };
+        notes.extend(of_site.into_iter().map(|note| format!("{name}{note}")));
+    }
+    if measure != Window::ALL {
+        notes.extend([
+            "figures of jobs cover the jobs submitted in the measurement window".to_owned(),
+            "wasted work, machine events, outages and replanning cover what happened in the window"
+                .to_owned(),
+            "usage, energy, cost, processor time, assignments and information age cover the whole run"
+                .to_owned(),
+        ]);
+    }
+    notes
+}
+
+/// Why jobs were rejected at the only site, and how to avoid it.
+pub(super) fn too_large(site: &SiteSpec, measures: &GridMeasures) -> Option<String> {
+    let jobs = match measures.too_large() {
+        0 => return None,
+        1 => "1 job that asks".to_owned(),
+        jobs => format!("{jobs} jobs that request"),
+    };
+    let largest = site.partitions.iter().max_by_key(|part| part.usable())?;
+    Some(if largest.allocation_unit > 1 {
+        format!(
+            "rejected {jobs} for more than the {} processors that the machine gives in blocks of {}",
+            largest.usable(),
+            largest.allocation_unit
+        )
+    } else {
+        let procs = largest.processors();
+        format!(
+            "rejected {jobs} for more than {procs} processors; `--cap` reduces such jobs of a log to the machine"
+        )
+    })
+}
+
+/// A key of the broker that has no effect.
+pub(super) fn without_effect(broker: &BrokerSpec) -> Option<String> {
+    let BrokerSpec { replan, recall_queued, in_flight, .. } = broker;
+    (*replan != Replan::Never && !recall_queued && in_flight.is_none()).then(|| {
+        "`replan` has no effect: with `recall_queued = false` only jobs that the dispatcher holds back are recalled, and without `in_flight` it holds none back"
+            .to_owned()
+    })
+}
+
+/// What makes the figures of a run doubtful.
+pub(super) fn doubts(run: &GridSummary) -> Vec<String> {
+    let mut doubts = Vec::new();
+    let (jobs, killed) = (run.measures.jobs, run.measures.outcomes.killed);
+    if run.backlog.as_ref().is_some_and(|backlog| backlog.unstable) {
+        doubts.push(
+            "unstable: the backlog grew until the end, so the means depend on the length of the run"
+                .to_owned(),
+        );
+    }
+    if let Some(load) =
+        run.single.as_ref().and_then(|of| of.offered_load.as_ref()).filter(|load| load.value > 1.0)
+    {
+        doubts.push(format!(
+            "offered load {:.2}: while jobs are submitted they are more work than the processors can do",
+            load.value
+        ));
+    }
+    if jobs == 0 && run.submitted > 0 {
+        doubts.push(format!(
+            "no job was submitted in the measurement window: there are no figures of jobs, although {} submitted outside it",
+            if run.submitted == 1 { "1 job was".to_owned() } else { format!("{} jobs were", run.submitted) }
+        ));
+    }
+    if killed > 0 && killed * 2 >= jobs {
+        doubts.push(format!(
+            "{killed} of {jobs} jobs were killed at their estimates: the figures are of work that was not completed; `--overrun` (`overrun = true` of a site) lets jobs exceed their estimates"
+        ));
+    }
+    doubts
+}
