@@ -139,7 +139,7 @@ impl StudyTable {
         self.measures.iter().position(|measure| measure == id)
     }
 
-    /// The measures to show: all but those in which another one of the table is [charged], which are there for comparisons.
+    /// The measures to show: all but those in which another one of the table is charged to the end, which are there for comparisons.
     pub fn shown(&self) -> Vec<usize> {
         let twins: BTreeSet<String> = self.measures.iter().filter_map(|id| charged(id)).collect();
         (0..self.measures.len()).filter(|at| !twins.contains(&self.measures[*at])).collect()
