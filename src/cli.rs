@@ -19,6 +19,7 @@ mod reproduce;
 mod resume;
 mod run;
 mod signals;
+mod sites;
 mod snapshots;
 mod trace;
 mod validate;
@@ -72,6 +73,8 @@ enum Command {
     Report(report::Args),
     /// List the policies, or describe one
     Policies(policies::Args),
+    /// List the built-in sites, or print the file of one
+    Sites(sites::Args),
     /// Check a scenario file, or print it with every default written out
     Check(check::Args),
     /// Print the JSON schema of scenario files, for editors
@@ -109,6 +112,7 @@ pub fn main_with(policies: Policies) -> ExitCode {
         Command::Inspect(args) => inspect::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Policies(args) => policies::run(&args, &policies),
+        Command::Sites(args) => sites::run(&args, &policies),
         Command::Check(args) => check::run(&args, &policies),
         Command::Schema => check::schema(&policies),
     };

@@ -340,8 +340,8 @@ impl Grid {
         at_sites.chain(with_broker).collect()
     }
 
-    fn stuck(&self, at: Time, waiters: Vec<Waiter>) -> GridError {
-        GridError::stuck(at, waiters, self.sites().any(Site::has_users))
+    fn stuck(&self, at: Time, waiters: Vec<Waiter>, churn: bool) -> GridError {
+        GridError::stuck(at, waiters, churn, self.sites().any(Site::has_users))
     }
 
     /// Whether the grid is a single site, or sites that exchange no messages and have accounts of their own, without churn: each can

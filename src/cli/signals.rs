@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::{fs, process};
+use std::time::Duration;
+use std::{fs, io, process, thread};
 
 use super::talk;
 use crate::experiment::Control;
@@ -32,7 +33,15 @@ pub(super) fn remove_at_end(scratch: &Path) {
 
 fn end() {
     if let Some(scratch) = SCRATCH.get() {
-        let _ = fs::remove_dir_all(scratch);
+        // The run may be creating its files.
+        for _ in 0..100 {
+            match fs::remove_dir_all(scratch) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    thread::sleep(Duration::from_millis(1))
+                }
+                _ => break,
+            }
+        }
     }
     process::exit(130);
 }

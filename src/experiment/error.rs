@@ -271,6 +271,9 @@ fn grid_hint(error: &GridError) -> Option<&str> {
         GridError::Entity(EntityError::Partition(PartitionError::EndOfTime { .. })) => {
             Some("a run time is too long: `gridemu inspect` shows the longest")
         }
+        GridError::Stuck { churn: true, .. } => Some(
+            "the machines that one of these jobs needs are never up at once, or a policy starts nothing: see the last lines of events.csv; `until` ends a run in any case",
+        ),
         GridError::Stuck { .. } => Some(
             "machines that they need never come back, or a policy starts nothing: see the last lines of events.csv; `until` ends a run in any case",
         ),

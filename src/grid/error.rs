@@ -46,7 +46,7 @@ pub enum GridError {
     #[error(transparent)]
     Entity(#[from] EntityError),
     /// Jobs are left and none of them can move any more.
-    #[error("stuck at {at} s: nothing can happen any more, but {}: {}", left(*.total), list(.first, *.total, *.several))]
+    #[error("stuck at {at} s: {}{}: {}", rule(*.churn), left(*.total), list(.first, *.total, *.several))]
     Stuck {
         /// The end of the run.
         at: Time,
@@ -54,6 +54,8 @@ pub enum GridError {
         total: usize,
         /// The first of them.
         first: Vec<Waiter>,
+        /// True if machines still come and go: no job has moved for so long that the run was given up.
+        churn: bool,
         /// True if sites have jobs of their own users beside those of the grid; then the message tells them apart.
         several: bool,
     },
@@ -82,10 +84,19 @@ pub enum GridError {
 }
 
 impl GridError {
-    pub(super) fn stuck(at: Time, mut waiters: Vec<Waiter>, several: bool) -> Self {
+    pub(super) fn stuck(at: Time, mut waiters: Vec<Waiter>, churn: bool, several: bool) -> Self {
         let total = waiters.len();
         waiters.truncate(5);
-        Self::Stuck { at, total, first: waiters, several }
+        Self::Stuck { at, total, first: waiters, churn, several }
+    }
+}
+
+/// Why the run was given up.
+fn rule(churn: bool) -> &'static str {
+    if churn {
+        "no job has moved for 365 days, although machines came and went, and "
+    } else {
+        "nothing can happen any more, but "
     }
 }
 
@@ -118,7 +129,7 @@ mod tests {
             Waiter { job, site: Some("windsor".to_owned()), procs: 1 }
         };
         let told = |several| {
-            GridError::stuck(Time::ZERO, vec![waiter(Origin::Local), waiter(Origin::Grid)], several)
+            GridError::stuck(Time::ZERO, vec![waiter(Origin::Local), waiter(Origin::Grid)], false, several)
                 .to_string()
         };
         let ends = |jobs: &str| format!("2 jobs are left: {jobs} waits for 1 processor of `windsor`");

@@ -71,6 +71,14 @@ pub enum OutputError {
         /// The file.
         path: PathBuf,
     },
+    /// Another run writes the folder.
+    #[error("`{}` is being written by another run{}", path.display(), by.map_or_else(String::new, |by| format!(" (process {by})")))]
+    InUse {
+        /// The folder.
+        path: PathBuf,
+        /// The process of that run, if it is known.
+        by: Option<u32>,
+    },
     /// A fork would overwrite the files of the run it starts from.
     #[error("`{}` contains the files that are to be copied there", path.display())]
     Same {
@@ -101,6 +109,7 @@ impl OutputError {
             }
             Self::Unmarked { .. } => "omit this output, or run from the beginning with it",
             Self::Columns { .. } => "use the version of gridemu that began the run",
+            Self::InUse { .. } => "wait until that run has ended, or choose another folder",
             Self::Same { .. } => "choose another folder",
         }
     }

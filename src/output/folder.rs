@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
+use self::lock::FolderLock;
 use super::OutputError;
 use super::batsim::{self, Batsim};
 use super::lines::Lines;
@@ -16,6 +17,7 @@ use super::states::States;
 use crate::metrics::Definitions;
 use crate::model::{Record, SiteSpec};
 
+mod lock;
 mod resume;
 
 const JOBS: &str = "jobs.csv";
@@ -89,6 +91,8 @@ pub struct OutputDir {
     /// The [`TABLES`], without those that the run does not write.
     tables: [Option<Lines<File>>; TABLES.len()],
     batsim: Option<Batsim>,
+    /// Released last: no other run may write the folder before the files are closed.
+    _lock: Option<FolderLock>,
 }
 
 impl OutputDir {
@@ -96,7 +100,7 @@ impl OutputDir {
     /// are removed, so that a folder never mixes two runs.
     ///
     /// # Errors
-    /// [`OutputError::Place`] names the file or folder that cannot be created.
+    /// [`OutputError::InUse`] if another run writes the folder; [`OutputError::Place`] names the file or folder that cannot be created.
     pub fn create(
         folder: &Path,
         sites: &[SiteSpec],
@@ -104,6 +108,7 @@ impl OutputDir {
         options: &OutputOptions,
     ) -> Result<Self, OutputError> {
         create_folder(folder)?;
+        let lock = FolderLock::take(folder)?;
         let mut stale = vec![SUMMARY, MACHINES, EVENTS, SCENARIO, REPLAY, BATSIM, STATES];
         stale.extend((!options.segments).then_some(SEGMENTS));
         remove_stale(folder, &stale)?;
@@ -116,7 +121,14 @@ impl OutputDir {
         }
         let batsim = options.batsim.as_ref().map(|workload| Batsim::new(workload, &[]));
         let columns = Columns::new(Names::of(sites), definitions);
-        Ok(Self { folder: folder.to_owned(), sites: sites.to_vec(), columns, tables, batsim })
+        Ok(Self {
+            folder: folder.to_owned(),
+            sites: sites.to_vec(),
+            columns,
+            tables,
+            batsim,
+            _lock: Some(lock),
+        })
     }
 
     /// Writes records in the order given. The segments of a job come before the job.

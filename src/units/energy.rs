@@ -32,8 +32,8 @@ quantity! {
 additive!(Energy: add, saturating_sub);
 
 read_with_units! {
-    /// Reads `"95 W"`, `"1.2 kW"`, `"350 mW"`, or a bare number of watts.
-    Power: "a power such as `95 W` or `1.2 kW`", &[("mW", 1), ("W", 1_000), ("", 1_000), ("kW", 1_000_000)]
+    /// Reads `"95 W"`, `"1.2 kW"`, `"350 mW"`, as in scenarios.
+    Power: "a power such as `95 W` or `1.2 kW`", &[("mW", 1), ("W", 1_000), ("kW", 1_000_000)]
 }
 
 impl fmt::Display for Power {

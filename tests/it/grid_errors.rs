@@ -251,7 +251,7 @@ fn a_job_that_is_taken_back_for_ever_does_not_keep_the_run_alive() {
     assert_eq!(jobs_of(&records)[0].outcome, Outcome::Unfinished);
 }
 
-/// A job of 4 processors waits at a site that has 2 left. Another site joins at 4000, the last churn of all. The broker recalls the job
+/// A job of 4 processors waits at a site that has 3 left. Another site joins at 4000, the last churn of all. The broker recalls the job
 /// (the report takes 50, the recall 100, the dispatch 1030) and it is on its way from 5180 to 5230, over a full minute and long after
 /// the 520 in which news reaches everyone: the run goes on.
 #[test]
@@ -270,5 +270,29 @@ fn a_recalled_job_on_its_way_keeps_the_run_alive() {
     assert_eq!(
         (job.outcome, job.site, job.start),
         (Outcome::Completed, SiteId(1), Some(Time::from_secs(5230)))
+    );
+}
+
+/// All machines of the site are never up at once, but they come and go for ever: the error says how long nothing has moved.
+#[test]
+fn a_job_that_waits_for_more_than_is_ever_up_is_given_up_after_a_year() {
+    let mut spec = plain(&[4], "mct[absent=queue]", 1, 3_600);
+    let machines = |which| Machines { partition: PartitionId(0), which: ProcSet::range(which, which + 1) };
+    let days = |day: u64| Time::from_secs(86_400 * day);
+    spec.sites[0].churn.script = (0..400)
+        .flat_map(|day| {
+            let (up, down) = if day % 2 == 0 { (0, 1) } else { (1, 0) };
+            [(ChurnAct::Leave(machines(down)), 0), (ChurnAct::Join(machines(up)), 1)]
+                .map(|(act, later)| PlannedChurn { at: days(day) + Span::from_secs(later), act })
+        })
+        .collect();
+    let mut records: Vec<Record> = Vec::new();
+    let error = build(&spec, vec![job(1, 7_200, 4, 10)]).run(&mut records);
+    let error = error.expect_err(&format!("it is stuck: {:?}", jobs_of(&records)));
+    assert!(matches!(error, GridError::Stuck { churn: true, total: 1, .. }), "{error:?}");
+    let told = error.to_string();
+    assert!(
+        told.contains("no job has moved for 365 days, although machines came and went, and 1 job is left"),
+        "{told}"
     );
 }

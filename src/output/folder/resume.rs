@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use super::lock::FolderLock;
 use super::{
     BATSIM, EVENTS, MACHINES, OutputDir, OutputOptions, REPLAY, SCENARIO, SEGMENTS, STATES, SUMMARY, TABLES,
 };
@@ -25,7 +26,7 @@ impl OutputDir {
     /// The sites, definitions and options are those of the run. Files that the options leave out are removed.
     ///
     /// # Errors
-    /// [`OutputError::Gone`], [`Short`](OutputError::Short) or [`Edited`](OutputError::Edited) for a file that does
+    /// [`OutputError::InUse`] if another run writes the folder; [`OutputError::Gone`], [`Short`](OutputError::Short) or [`Edited`](OutputError::Edited) for a file that does
     /// not match the mark; [`OutputError::Unmarked`] for one that the options ask for and the marked run did not
     /// write; [`OutputError::Columns`] if another version wrote it; [`OutputError::OtherScenario`] if `scenario.toml`
     /// differs; [`OutputError::Place`] for errors of the operating system.
@@ -36,6 +37,8 @@ impl OutputDir {
         options: &OutputOptions,
         mark: &OutputMark,
     ) -> Result<Self, OutputError> {
+        // Of a folder that is gone, its first file is reported.
+        let lock = folder.is_dir().then(|| FolderLock::take(folder)).transpose()?;
         let past = options.tables(|name, header| past(folder, name, header, mark))?;
         let new_scenario = match &options.scenario {
             Some(text) if !is_there(folder.join(SCENARIO), text)? => Some(text),
@@ -57,6 +60,7 @@ impl OutputDir {
             columns: Columns::new(Names::of(sites), definitions),
             tables: [jobs?, segments?, machines?, events?, batsim?],
             batsim: options.batsim.as_ref().map(|workload| Batsim::new(workload, &mark.held)),
+            _lock: lock,
         })
     }
 
@@ -73,6 +77,7 @@ impl OutputDir {
         {
             return Err(OutputError::Same { path: to.to_owned() });
         }
+        let _lock = FolderLock::take(to)?;
         if mark.file(BATSIM).is_some() {
             create_folder(&to.join("batsim"))?;
         }

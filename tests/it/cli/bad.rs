@@ -88,7 +88,7 @@ fn jobs_larger_than_the_machine() {
 /// What is asked for makes no sense: nothing runs, nothing is printed.
 #[test]
 fn requests_that_make_no_sense() {
-    let cases: [(&[&str], &[&str]); 40] = [
+    let cases: [(&[&str], &[&str]); 41] = [
         (&["--policy", "esy"], &["did you mean `easy`?", "there are fcfs, easy", "hint: `gridemu policies`"]),
         (&["--policy", "EASY"], &["did you mean `easy`?"]),
         (&["--policy", "easy", "--policy", "conservativ"], &["did you mean `conservative`?"]),
@@ -127,6 +127,7 @@ fn requests_that_make_no_sense() {
         (&["--policy", "easy", "--speed", "0"], &["--speed", "above 0"]),
         (&["--policy", "easy", "--pue", "0.5"], &["--pue", "from 1 to 10"]),
         (&["--policy", "easy", "--idle", "warm"], &["`warm`", "95 W"]),
+        (&["--policy", "easy", "--idle", "40"], &["`40`", "95 W"]),
         (&["--policy", "easy", "--price", "cheap"], &["`cheap`", "0.18/core-h"]),
         (&["--policy", "easy", "--machines"], &["--out"]),
     ];

@@ -92,7 +92,7 @@ fn a_summary_tells_the_options_of_its_run() {
     assert_eq!(table.well().out.lines().nth(2), Some(&*format!("with {expected}")));
 
     // The told options make the same run.
-    let plain = expected.replace("'95 W'", "95").replace("--first 150", "--first=150");
+    let plain = expected.replace("'95 W'", "95W").replace("--first 150", "--first=150");
     let again: Vec<_> = args.iter().copied().chain(plain.split(' ')).chain(["--json"]).collect();
     assert_eq!(gridemu(&again).json()["fingerprint"], told["fingerprint"]);
 }
@@ -243,4 +243,18 @@ fn recorded_waits_are_compared_with_the_recorded_load_only() {
     };
     assert_eq!((&waits(&[])[0]["jobs"], &waits(&[])[0]["recorded_mean"]), (&2.into(), &6.0.into()));
     assert!(waits(&["--load", "2"]).is_empty());
+}
+
+#[test]
+fn the_built_in_sites_are_listed_and_shown() {
+    let listed = gridemu(&["sites"]).out;
+    assert!(listed.contains("sites/das2-32.toml\n    64 processors of 32 machines, "), "{listed}");
+    assert!(listed.contains("One of the four smaller clusters of DAS-2"), "{listed}");
+    let all = gridemu(&["sites", "--json"]).json();
+    let all = all.as_array().unwrap();
+    assert_eq!(all.len(), 19);
+    assert!(all.iter().all(|site| site["about"].as_str().unwrap().len() > 20), "{all:#?}");
+    let text = std::fs::read_to_string("sites/das2-32.toml").unwrap();
+    assert_eq!(gridemu(&["sites", "das2-32"]).out, text);
+    gridemu(&["sites", "das-32"]).ends(2, &["there is no built-in site `das-32`", "did you mean `das2-32`?"]);
 }

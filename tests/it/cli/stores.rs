@@ -394,3 +394,29 @@ fn a_run_without_segments_is_legal() {
     assert!(left.all(|future| !future.join("segments.csv").exists()));
     assert!(!Path::new(&out).join("segments.csv").exists());
 }
+
+/// A second run into the folder of one that is not over is refused, and changes nothing there.
+#[test]
+fn a_folder_that_a_run_writes_is_not_given_to_another() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = argument(&folder.path().join("out"));
+    let run = ["run", "configs/quickstart.toml", "--out", &out];
+    let mut child = Command::new(assert_cmd::cargo::cargo_bin!("gridemu"))
+        .args(run)
+        .args(["--pace", "1000"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    while !Path::new(&out).join("scenario.toml").exists() {
+        assert!(child.try_wait().unwrap().is_none(), "it ended by itself");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let by = format!("is being written by another run (process {})", child.id());
+    gridemu(&run).ends(2, &[by.as_str(), "hint: wait until that run has ended, or choose another folder"]);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    // A run that is killed lets go of it, and one that ends leaves no lock.
+    gridemu(&run).well();
+    assert!(!Path::new(&out).join("run.lock").exists());
+}
