@@ -179,7 +179,7 @@ fn summary(ran: &CampaignRan, options: &CampaignOptions) -> String {
 }
 
 /// Reports failed runs as an error of the command, after all others are done.
-fn failed(ran: &CampaignRan) -> Result<(), RunError> {
+pub(super) fn failed(ran: &CampaignRan) -> Result<(), RunError> {
     let failed: Vec<(u64, &str)> = ran.failed().collect();
     if failed.is_empty() {
         return Ok(());

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, ValueEnum};
 
-use super::campaign::{carry_out, default_store};
+use super::campaign::{carry_out, default_store, failed};
 use super::check::SetArgs;
 use super::figures::FigureArgs;
 use super::{say, say_json, talk};
@@ -131,12 +131,14 @@ pub(super) fn run(args: Args, policies: &Policies) -> Result<(), RunError> {
         top: args.top,
         seed: args.seed,
     };
+    let mut problem = Ok(());
     let found = match &args.paths[..] {
         [file] if is_campaign_file(file) => {
             let campaign = Campaign::load(file, &sets, policies)?;
             let store = args.store.unwrap_or_else(|| default_store(campaign.name(), None));
             let ran = carry_out(&campaign, &CampaignOptions::new(store.clone()))?;
             talk(&format!("{}: {}, {} done now", file.display(), campaign.line(), ran.ran));
+            problem = failed(&ran);
             compare_campaign(campaign, &store, &options)?
         }
         _ if args.store.is_some() || !sets.is_empty() => {
@@ -158,5 +160,6 @@ pub(super) fn run(args: Args, policies: &Policies) -> Result<(), RunError> {
     args.figures.write(|folder, how| {
         let figures = comparison_figures(&found);
         how.write(folder, figures.iter().map(|(name, chart)| (name.as_str(), chart as &dyn Chart)))
-    })
+    })?;
+    problem
 }

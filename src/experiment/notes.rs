@@ -70,9 +70,10 @@ pub(super) fn doubts(run: &GridSummary) -> Vec<String> {
                 .to_owned(),
         );
     }
-    if let Some(load) =
-        run.single.as_ref().and_then(|of| of.offered_load.as_ref()).filter(|load| load.value > 1.0)
-    {
+    // The load of the workload includes jobs that the machine rejects.
+    let all_accepted = run.measures.outcomes.rejected == 0;
+    let load = run.single.as_ref().and_then(|of| of.offered_load.as_ref());
+    if let Some(load) = load.filter(|load| load.value > 1.0 && all_accepted) {
         doubts.push(format!(
             "offered load {:.2}: while jobs are submitted they are more work than the processors can do",
             load.value

@@ -68,7 +68,9 @@ fn marked(
     let places = decimals(values.iter().copied());
     let stable: Vec<bool> = runs.iter().map(|(_, run)| !is_unstable(run)).collect();
     let judged = values.iter().zip(&stable).filter(|(_, stable)| **stable);
-    let best = judged.filter_map(|(value, _)| *value).reduce(best);
+    // With one stable run there is nothing to be better than.
+    let best =
+        if judged.clone().count() > 1 { judged.filter_map(|(value, _)| *value).reduce(best) } else { None };
     let all_alike = values.iter().all(|value| *value == best);
     values.into_iter().zip(stable).map(move |(value, stable)| {
         let mark = if stable && value.is_some() && value == best && !all_alike { "*" } else { "" };

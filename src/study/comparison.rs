@@ -34,6 +34,9 @@ pub enum Charge {
     ToTheEnd,
 }
 
+/// The share of the jobs of a pair that may have different outcomes, by default.
+pub const TOLERANCE: f64 = 0.01;
+
 /// The options of a comparison.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CompareOptions {

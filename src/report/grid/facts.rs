@@ -106,11 +106,7 @@ pub(super) fn notes(run: &GridSummary) -> Option<String> {
 
 /// Notes that a reader needs before trusting the result, a line each.
 pub(super) fn noted(run: &GridSummary) -> impl Iterator<Item = String> {
-    let unstable = run.backlog.filter(|backlog| backlog.unstable).map(|_| {
-        "warning: unstable: the backlog grows until the end, so longer runs give longer waits".to_owned()
-    });
-    let notes = run.facts.notes.iter().map(|note| format!("note: {note}"));
-    unstable.into_iter().chain(notes)
+    run.facts.notes.iter().map(|note| format!("note: {note}"))
 }
 
 /// Names and texts side by side, the texts wrapped.

@@ -7,7 +7,7 @@ use crate::model::nearest;
 use crate::report::charts::RowsChart;
 use crate::report::figures::count;
 use crate::report::series::{LEVEL, Layout, curves, ink, measure_title, pareto, study_differences};
-use crate::study::comparison::{CompareOptions, compare_study};
+use crate::study::comparison::{CompareOptions, TOLERANCE, compare_study};
 use crate::study::statistics::mean_interval;
 use crate::study::{Better, MeasureInfo, RunStatus, StudyPoint, StudyRow, StudyTable};
 
@@ -80,14 +80,18 @@ fn chosen_pair(table: &StudyTable, measures: &[usize]) -> Option<(usize, usize)>
 fn against(table: &StudyTable, layout: &Layout, measures: &[usize]) -> Option<Section> {
     let policy = table.axis("policy").filter(|axis| table.labels(*axis).len() > 1);
     let by = policy.or(layout.colour).unwrap_or(layout.along);
-    // The first of the labels whose runs are unstable or failed at the fewest points: what has no mean is no baseline.
+    // That of the campaign, or the first of the labels whose runs are unstable or failed at the fewest points: what has no mean is no baseline.
+    let points = table.points();
     let missing = |label: &&str| {
-        let points = table.points().into_iter().filter(|point| point.labels[by] == *label);
+        let points = points.iter().filter(|point| point.labels[by] == *label);
         points.filter(|point| point.failed() + point.growing() > 0).count()
     };
+    let labels = table.labels(by);
+    let named = table.baseline.as_deref().filter(|named| labels.contains(named) && missing(named) == 0);
     let options = CompareOptions {
         by: Some(table.axes[by].clone()),
-        baseline: table.labels(by).into_iter().min_by_key(missing).map(str::to_owned),
+        baseline: named.or_else(|| labels.iter().copied().min_by_key(missing)).map(str::to_owned),
+        tolerance: TOLERANCE,
         measures: measures.iter().map(|measure| table.measures[*measure].clone()).collect(),
         level: LEVEL,
         ..CompareOptions::default()
@@ -102,7 +106,6 @@ fn against(table: &StudyTable, layout: &Layout, measures: &[usize]) -> Option<Se
         );
         return Some(Section { lead: vec![lead], ..Section::new("Differences") });
     }
-    let labels = table.labels(by);
     let figure = |(measure, mut chart): (String, RowsChart)| {
         // Variants look as in the other figures, where the baseline is one of them.
         for series in &mut chart.series {

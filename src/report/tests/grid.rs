@@ -248,7 +248,6 @@ fn a_grid_where_nothing_leaves_and_nothing_costs_says_no_more_than_it_must() {
                       bsld10 = max(1, response / max(run, 10 s))
                       local = of a site's own users; grid = sent by the broker
 
-    warning: unstable: the backlog grows until the end, so longer runs give longer waits
     note: skipped 8 jobs that have no run time
     ");
 }

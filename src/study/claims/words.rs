@@ -1,6 +1,6 @@
 //! Verdicts in words: what was measured, what decides, and what is missing.
 
-use super::judge::{ERROR, JudgedPoint, Says, Verdict};
+use super::judge::{ERROR, JudgedPoint, ORDINARY, Says, Verdict};
 use super::{Claim, Expects};
 use crate::study::statistics::Evidence;
 use crate::units::{counted, unsigned_zero};
@@ -270,9 +270,13 @@ fn range(low: f64, high: f64) -> String {
     format!("{low} to {high} %")
 }
 
-/// A probability: three digits of a small one, so that it is not rounded to a threshold.
+/// A probability: three digits of a small one, and as many as keep it on its side of the thresholds.
 fn probability(p: f64) -> String {
-    if p >= 0.1 { format!("{p:.2}") } else { format!("{p:.0$}", 2 + (-libm::log10(p).floor()) as usize) }
+    let least = if p >= 0.1 { 2 } else { 2 + (-libm::log10(p).floor()) as usize };
+    let sides = |p: f64| [ERROR, ORDINARY].map(|threshold| p < threshold);
+    let mut texts = (least..least + 8).map(|places| format!("{p:.places$}"));
+    let kept = |text: &String| text.parse().is_ok_and(|shown| sides(shown) == sides(p));
+    texts.find(kept).unwrap_or_else(|| p.to_string())
 }
 
 /// A share in whole percent: 0 means none, and 100 means all.

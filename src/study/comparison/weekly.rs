@@ -1,8 +1,10 @@
 //! The jobs of one log by week, for claims on a single run of it or on two.
 
+use std::collections::BTreeSet;
+
 use super::jobs::{JobOutcome, WEEK, ran};
 use crate::metrics::Window;
-use crate::study::measure::JOB_MEASURES;
+use crate::study::measure::{JOB_MEASURES, word_of};
 use crate::study::statistics::Week;
 use crate::units::{Span, Time};
 
@@ -18,16 +20,26 @@ pub struct RunJobs {
 }
 
 impl RunJobs {
-    /// The submission and the measure `id` (`mean_wait`, `class.VS N.mean_wait`) of each job that has it; `None` if it is no
-    /// mean over jobs.
+    /// The only class of which the name is written like this as a part of a measure.
+    fn class(&self, word: &str) -> Option<&str> {
+        let names: BTreeSet<&str> = self.jobs.iter().map(|job| &*job.class).collect();
+        let mut of_word = names.into_iter().filter(|name| word_of(name, &mut BTreeSet::new()) == word);
+        of_word.next().filter(|_| of_word.next().is_none())
+    }
+
+    /// The submission and the measure `id` (`mean_wait`, `class.vs_n.mean_wait`) of each job that has it; `None` if it is no
+    /// mean over jobs, or if the names of several classes are written like that.
     fn values(&self, id: &str) -> Option<impl Iterator<Item = (Time, f64)>> {
         let (class, measure) = match id.strip_prefix("class.") {
-            Some(rest) => rest.rsplit_once('.').map(|(class, measure)| (Some(class.to_owned()), measure))?,
+            Some(rest) => {
+                let (word, measure) = rest.rsplit_once('.')?;
+                (Some(self.class(word)?), measure)
+            }
             None => (None, id),
         };
         let at = JOB_MEASURES.iter().position(|known| *known == measure)?;
         let counts = move |job: &&JobOutcome| {
-            self.window.contains(job.submit) && class.as_ref().is_none_or(|class| **class == *job.class)
+            self.window.contains(job.submit) && class.is_none_or(|class| *class == *job.class)
         };
         Some(
             self.jobs
@@ -85,7 +97,7 @@ mod tests {
     #[test]
     fn jobs_count_in_the_week_of_their_submission() {
         let run = |wait| RunJobs {
-            jobs: vec![job(1, 3, "N", wait), job(2, 4, "W", 2 * wait), job(3, 12, "N", 5 * wait)],
+            jobs: vec![job(1, 3, "VS N", wait), job(2, 4, "VS W", 2 * wait), job(3, 12, "VS N", 5 * wait)],
             tau: Span::from_secs(10),
             window: Window::ALL,
         };
@@ -97,10 +109,11 @@ mod tests {
         );
         // Two classes of one run: not the same jobs, and not as many.
         assert_eq!(
-            by_week((&one, "class.N.mean_bounded_slowdown"), (&one, "class.W.mean_bounded_slowdown"))
+            by_week((&one, "class.vs_n.mean_bounded_slowdown"), (&one, "class.vs_w.mean_bounded_slowdown"))
                 .unwrap(),
             [week([1, 1], 2.0, 3.0), week([1, 0], 6.0, 0.0)]
         );
         assert_eq!(by_week((&one, "utilization"), (&other, "utilization")), None);
+        assert_eq!(by_week((&one, "class.s_n.mean_wait"), (&one, "class.vs_n.mean_wait")), None);
     }
 }
