@@ -57,7 +57,7 @@ impl Bookings {
         (!due.is_empty()).then(|| Self {
             usable: part.usable(),
             due,
-            strict: facts.is_punctual() && missing == 0,
+            strict: facts.is_punctual(part) && missing == 0,
             changes: BTreeMap::new(),
             base: i64::from(missing),
             starts: BTreeMap::new(),

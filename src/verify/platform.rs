@@ -1,7 +1,9 @@
 //! The description of the grid that a schedule is checked against.
 
 use crate::local::Abilities;
-use crate::model::{JobRef, NamedJob, PartitionId, PartitionSpec, ProcSet, SiteId, SiteSpec};
+use crate::model::{
+    CheckpointInterval, JobRef, NamedJob, PartitionId, PartitionSpec, ProcSet, SiteId, SiteSpec,
+};
 use crate::units::{Span, Time};
 
 /// A site, and the abilities of its policy.
@@ -19,10 +21,17 @@ impl SiteFacts {
         self.spec.partitions.get(partition.index())
     }
 
-    /// True if no job can run longer than its policy expects: also because no machine leaves or joins by the
-    /// description.
-    pub(super) fn is_punctual(&self) -> bool {
-        !self.spec.overrun && self.spec.churn.random.is_none() && self.spec.churn.script.is_empty()
+    /// True if no job of a partition can run longer than its policy expects: also because no machine leaves or joins by the
+    /// description, and because a job writes as many checkpoints as if it had as few machines as its processors need.
+    pub(super) fn is_punctual(&self, partition: &PartitionSpec) -> bool {
+        let churn = &self.spec.churn;
+        let by_machines = churn
+            .checkpoint
+            .is_some_and(|checkpoint| !matches!(checkpoint.interval, CheckpointInterval::Every(_)));
+        !self.spec.overrun
+            && churn.random.is_none()
+            && churn.script.is_empty()
+            && (partition.cores <= 1 || !by_machines)
     }
 }
 

@@ -518,6 +518,19 @@ fn a_plan_knows_the_machines_that_a_job_was_given() {
 }
 
 #[test]
+fn a_job_on_more_machines_than_it_needs_may_end_after_a_reservation_begins() {
+    // As above: job 2 was expected to end at 208, and is on parts of two machines until 212. At 210, when 8 of the 10 processors
+    // are reserved, it and job 1 have three.
+    let mut spec = under(reserve(site(1, "easy"), "r", 210, 300, 8), FailureAction::Requeue);
+    (spec.partitions[0].machines, spec.partitions[0].cores) = (5, 2);
+    spec.churn.checkpoint =
+        Some(Checkpointing { interval: CheckpointInterval::Young, cost: Span::from_secs(4) });
+    let script = Script { mean_up: Some(Span::from_secs(800)), ..Script::default() };
+    let (ran, _) = lawful(&spec, &[job(1, 0, 1, 230), job(2, 0, 2, 200)], &script);
+    assert_eq!([ran.times(1), ran.times(2)], [(0, 238), (0, 212)]);
+}
+
+#[test]
 fn a_job_that_stands_still_keeps_its_place_on_shared_processors() {
     // Two processors, two jobs on each. Job 1 alone does 40 s of work until 40; then it stands still. Job 2 comes at 45 and takes
     // the one that is left, where job 1's place counts: it runs at half speed, and until 60 it does 7.5. Back, job 1 shares
