@@ -180,6 +180,11 @@ impl Contrast {
         }
     }
 
+    /// Puts a note before those that are there.
+    fn precede_note(&mut self, first: &str) {
+        self.note = Some(self.note.take().map_or(first.to_owned(), |note| format!("{first}; {note}")));
+    }
+
     /// What cells must have in common to be the same test. Wait and response are one kind: where run times are equal on
     /// both sides, they have equal differences.
     fn kind(&self) -> (&[String], &str, &str, usize) {
@@ -300,6 +305,11 @@ pub fn settle<'a>(cells: impl IntoIterator<Item = &'a mut Contrast>) {
     let adjusted = holm(&raw);
     for (cell, place) in cells.into_iter().zip(place) {
         cell.adjusted_p = place.and_then(|place| adjusted.get(place).copied());
+        if cell.leans == Conclusion::Same && cell.charged.is_some_and(|charged| charged != 0.0) {
+            (cell.leans, cell.says) = (Conclusion::Nothing, Conclusion::Nothing);
+            cell.precede_note("no verdict: the same but for jobs that ended otherwise");
+            continue;
+        }
         let (Some(p), Some(difference)) = (cell.adjusted_p, cell.difference) else { continue };
         let better = MeasureInfo::of(&cell.measure).better;
         cell.leans = match (cell.evidence, p < ALPHA, difference < 0.0, better) {
@@ -314,8 +324,7 @@ pub fn settle<'a>(cells: impl IntoIterator<Item = &'a mut Contrast>) {
         let is_open = cell.charged.is_some_and(|charged| charged * difference < 0.0);
         if is_open && !matches!(cell.leans, Conclusion::NoDifference | Conclusion::Nothing) {
             cell.leans = Conclusion::Nothing;
-            let open = "no verdict: charged, the difference has the other sign";
-            cell.note = Some(cell.note.take().map_or(open.to_owned(), |note| format!("{open}; {note}")));
+            cell.precede_note("no verdict: charged, the difference has the other sign");
         }
         cell.says = if cell.evidence == Evidence::Verdict { cell.leans } else { Conclusion::Nothing };
     }

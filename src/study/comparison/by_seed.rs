@@ -22,12 +22,21 @@ const NAMED: usize = 5;
 pub(super) struct Column {
     at: usize,
     charged: Option<usize>,
+    /// Whether it is of a group of jobs, such as a class.
+    grouped: bool,
+    /// Whether runs of the table have such columns wherever jobs did not run to their end: then a group without one has none.
+    complete: bool,
 }
 
 impl Column {
     /// The column of the measure at an index.
     pub(super) fn of(table: &StudyTable, at: usize) -> Self {
-        Self { at, charged: charged(&table.measures[at]).and_then(|id| table.measure(&id)) }
+        let charged_id = charged(&table.measures[at]);
+        let has_charged =
+            || table.measures.iter().any(|id| charged(id).is_some_and(|id| table.measure(&id).is_some()));
+        let complete = charged_id.is_some() && has_charged();
+        let grouped = table.measures[at].contains('.');
+        Self { at, charged: charged_id.and_then(|id| table.measure(&id)), grouped, complete }
     }
 
     fn value(self, row: &StudyRow) -> Option<f64> {
@@ -37,7 +46,12 @@ impl Column {
     /// The value with all jobs; `None` if it is not known.
     fn value_of_all(self, row: &StudyRow) -> Option<f64> {
         let charged = self.charged.and_then(|at| row.values[at]);
-        charged.or_else(|| self.value(row).filter(|_| unended(row) == 0))
+        charged.or_else(|| self.value(row).filter(|_| self.complete || unended(row) == 0))
+    }
+
+    /// Whether jobs of it did not run to their end.
+    fn is_charged(self, row: &StudyRow) -> bool {
+        self.charged.is_some_and(|at| row.values[at].is_some())
     }
 }
 
@@ -157,7 +171,7 @@ impl Sample<'_> {
                 fewer_failures(&unlike)
             )),
             None => {
-                let known = self.column.charged.is_some();
+                let known = self.column.complete;
                 let end = if known { "" } else { "; what it would be with them is not known" };
                 self.notes.push(format!(
                     "outcomes differ in {count} of {all} pairs, for at most {} of the jobs ({which}){end}",
@@ -250,7 +264,14 @@ impl Sample<'_> {
                     .to_owned(),
             );
         }
-        self.notes.push(format!("{} charged to the end of their run", counted(jobs as usize, "job")));
+        let in_group = |(a, b): &Pair<'_>| self.column.is_charged(a) || self.column.is_charged(b);
+        // The table has the number of such jobs of a run, not of its groups.
+        let which = match self.column.grouped {
+            false => counted(jobs as usize, "job"),
+            true if self.pairs.iter().any(in_group) => "jobs that did not run to their end".to_owned(),
+            true => return Ok(Count::Not),
+        };
+        self.notes.push(format!("{which} charged to the end of their run"));
         Ok(Count::Charged)
     }
 

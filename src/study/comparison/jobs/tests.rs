@@ -182,6 +182,27 @@ fn jobs_that_did_not_end_alike_are_charged_as_said() {
 }
 
 #[test]
+fn what_is_the_same_but_for_a_lost_job_gets_no_verdict() {
+    let a: Vec<JobOutcome> = (0..60).map(|at| job(at, u64::from(at) * 604_800, 20)).collect();
+    let mut b = a.clone();
+    b[59] = rejected(b[59].clone());
+    let tolerant = |tolerance| {
+        let mut question = question();
+        question.options.tolerance = tolerance;
+        let found = compare(&a, &b, &question);
+        let cell = cell(&found, "all", "mean_wait");
+        (cell.says, cell.difference, cell.note.clone())
+    };
+    let (says, difference, note) = tolerant(0.02);
+    assert_eq!((says, difference), (Conclusion::Nothing, Some(0.0)));
+    let note = note.unwrap();
+    assert!(
+        note.starts_with("no verdict: the same but for jobs that ended otherwise; 1 of 60 jobs"),
+        "{note}"
+    );
+}
+
+#[test]
 fn what_is_told_of_charges_is_what_was_charged() {
     let killed = |mut job: JobOutcome| {
         job.outcome = Outcome::Killed;
