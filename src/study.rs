@@ -21,7 +21,7 @@ mod table;
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub use compare::{Comparison, compare, compare_campaign};
+pub use compare::{Comparison, check_question, compare, compare_campaign};
 pub use comparison::CompareOptions;
 pub use csv::StudyError;
 pub use measure::{Better, JOB_MEASURES, MeasureInfo, nearest_measure, stands_for};

@@ -14,7 +14,9 @@ use crate::report::charts::Chart;
 use crate::report::{comparison_figures, runs_contrasts, study_contrasts};
 use crate::study::campaign::{Campaign, CampaignOptions};
 use crate::study::comparison::Charge;
-use crate::study::{CompareOptions, Comparison, compare, compare_campaign, is_campaign_file, study_note};
+use crate::study::{
+    CompareOptions, Comparison, check_question, compare, compare_campaign, is_campaign_file, study_note,
+};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -135,6 +137,7 @@ pub(super) fn run(args: Args, policies: &Policies) -> Result<(), RunError> {
     let found = match &args.paths[..] {
         [file] if is_campaign_file(file) => {
             let campaign = Campaign::load(file, &sets, policies)?;
+            check_question(&campaign, &options)?;
             let store = args.store.unwrap_or_else(|| default_store(campaign.name(), None));
             let ran = carry_out(&campaign, &CampaignOptions::new(store.clone()))?;
             talk(&format!("{}: {}, {} done now", file.display(), campaign.line(), ran.ran));

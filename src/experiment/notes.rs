@@ -33,20 +33,20 @@ pub(super) fn notes(grid: &Grid, measure: Window, single: bool) -> Vec<String> {
 pub(super) fn too_large(site: &SiteSpec, measures: &GridMeasures) -> Option<String> {
     let jobs = match measures.too_large() {
         0 => return None,
-        1 => "1 job that asks".to_owned(),
+        1 => "1 job that requests".to_owned(),
         jobs => format!("{jobs} jobs that request"),
     };
     let largest = site.partitions.iter().max_by_key(|part| part.usable())?;
     Some(if largest.allocation_unit > 1 {
         format!(
-            "rejected {jobs} for more than the {} processors that the machine gives in blocks of {}",
+            "rejected {jobs} more than the {} processors that the machine gives in blocks of {}",
             largest.usable(),
             largest.allocation_unit
         )
     } else {
         let procs = largest.processors();
         format!(
-            "rejected {jobs} for more than {procs} processors; `--cap` reduces such jobs of a log to the machine"
+            "rejected {jobs} more than {procs} processors; `--cap` reduces such jobs of a log to the machine"
         )
     })
 }

@@ -46,6 +46,9 @@ pub struct BrokerFacts {
     pub count_in_flight: bool,
     /// When assignments are made anew.
     pub replan: Replan,
+    /// Whether jobs that wait at sites are then recalled.
+    #[serde(default)]
+    pub recall_queued: bool,
     /// How often the dispatch of a job is retried.
     pub retries: u32,
     /// The largest number of grid jobs at a site at once.
@@ -169,6 +172,7 @@ impl BrokerFacts {
             monitoring_interval_s: spec.monitoring_interval.as_secs_f64(),
             count_in_flight: spec.count_in_flight,
             replan: spec.replan,
+            recall_queued: spec.recall_queued,
             retries: spec.retries,
             in_flight: spec.in_flight,
             overhead_s: spec.overhead.as_secs_f64(),

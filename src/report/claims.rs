@@ -6,6 +6,7 @@ use super::lists::distinct;
 use super::tables::Columns;
 use crate::study::claims::{Claim, ERROR, Expects, Judgement, ORDINARY, Verdict};
 use crate::study::reproduce::Reproduction;
+use crate::units::counted;
 
 /// A claim of a paper with its verdict.
 type Judged = (Claim, Judgement);
@@ -166,11 +167,16 @@ fn rules(claims: &[Judged]) -> String {
     format!(
         "Thresholds, fixed beforehand ([verdicts](../papers.md#verdicts)): an order *holds* where the {} % interval lies on its side at each point, and *fails* where \
          it lies on the other at one (corrected for the points).{least} A printed greatest gain *holds* if its tail probability among the seeds' is p ≥ {ORDINARY}, and *fails* if \
-         p < {ERROR}. The interval given is that of the point that decides. {} claims are tested, each with a chance of {} % of a wrong verdict.",
+         p < {ERROR}. The interval given is that of the point that decides. {} tested; a verdict on an order or a range, and *fails* of a greatest gain, is wrong \
+         with a chance of at most {} %. A greatest gain that *holds* is ordinary among the seeds', which is less.",
         percent(1.0 - ERROR),
-        tested.count(),
+        is_or_are(tested.count(), "claim"),
         percent(ERROR)
     )
+}
+
+fn is_or_are(count: usize, noun: &str) -> String {
+    format!("{} {}", counted(count, noun), if count == 1 { "is" } else { "are" })
 }
 
 /// Writes claims as a Markdown table, below their place in the paper if it is the same.

@@ -15,6 +15,10 @@ use crate::study::statistics::Evidence;
 const ONE_LOG: &str = "one run per point has no interval; with a log, keep the runs (`gridemu campaign FILE --folders DIR`) and compare two of \
                        the folders job by job\n";
 
+/// Advice for a study with one seed, of which it is not known whether others would give other runs.
+const ONE_SEED: &str = "one run per point has no interval; give the campaign more seeds (`seeds = 30`), or, with a log, keep the runs \
+                        (`gridemu campaign FILE --folders DIR`) and compare two of the folders job by job\n";
+
 /// Compares the variants of a study: a line for each point, measure and variant.
 pub fn study_contrasts(found: &StudyComparison) -> String {
     let mut out = format!(
@@ -39,7 +43,7 @@ pub fn study_contrasts(found: &StudyComparison) -> String {
                 (least, most) if least == most => format!("{least} seeds"),
                 (least, most) => format!("{least} to {most} seeds"),
             };
-            let hint = if most == 1 { ONE_LOG } else { "" };
+            let hint = if most == 1 { ONE_SEED } else { "" };
             format!("{seeds}: {}\n{hint}", weight(found.evidence, "seeds", Evidence::VERDICT))
         }
     };

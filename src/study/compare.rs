@@ -16,13 +16,15 @@ use crate::study::comparison::{
     CompareOptions, ComparedRun, JobOutcome, JobQuestion, RunsComparison, StudyComparison, compare_jobs,
     compare_study,
 };
-use crate::study::open::{is_study, read_study};
-use crate::study::{JOB_MEASURES, RunStatus, StudyRow, StudyTable, flat_measures, nearest_measure};
+use crate::study::open::{is_campaign_file, is_study, read_study};
+use crate::study::{
+    JOB_MEASURES, RunStatus, StudyRow, StudyTable, flat_measures, nearest_measure, stands_for,
+};
 use crate::units::{Span, Time};
 
 mod of_campaign;
 
-pub use of_campaign::compare_campaign;
+pub use of_campaign::{check_question, compare_campaign};
 
 /// The result of a comparison.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -50,14 +52,12 @@ pub fn compare(paths: &[PathBuf], options: &CompareOptions) -> Result<Comparison
     {
         return compare_study(&read_study(only)?, options).map(Comparison::Study);
     }
-    if let Some(path) = paths.iter().find(|path| is_study(path)) {
-        return Err(RunError::request(format!(
-            "`{}` is the table of a campaign, and must be given alone",
-            path.display()
-        ))
-        .with_hint(
-            "compare the variants of one table, `gridemu compare TABLE --by AXIS`, or folders of runs",
-        ));
+    if let Some(path) = paths.iter().find(|path| is_study(path) || is_campaign_file(path)) {
+        let what = if is_study(path) { "the table of a campaign" } else { "the file of a campaign" };
+        return Err(RunError::request(format!("`{}` is {what}, and must be given alone", path.display()))
+            .with_hint(
+                "compare the variants of one table, `gridemu compare TABLE --by AXIS`, or folders of runs",
+            ));
     }
     let mut places = Vec::new();
     for path in paths {
@@ -108,19 +108,18 @@ fn table_of(places: &[(PathBuf, Vec<RunFolder>)], wanted: &[String]) -> StudyTab
         .filter_map(|(name, folder)| Some((name, folder.summary()?, flat_measures(folder.summary()?))))
         .collect();
     // Counts of jobs are in the outcomes already.
-    let ids: BTreeSet<&String> = flat.iter().flat_map(|(_, _, values)| values.keys()).collect();
+    let all: BTreeSet<&String> = flat.iter().flat_map(|(_, _, values)| values.keys()).collect();
     let column = |id: &str| -> Vec<Option<u64>> {
         flat.iter().map(|(_, _, values)| values.get(id).map(|value| value.to_bits())).collect()
     };
-    let mut shown: Vec<&String> = ids.into_iter().filter(|id| shown_of_a_study(id)).collect();
+    let mut shown: Vec<&String> = all.iter().copied().filter(|id| shown_of_a_study(id)).collect();
     // Measures of whole runs first: where there is one site, its jobs are all jobs, and are shown once.
     shown.sort_by_key(|id| (id.matches('.').count(), *id));
     let mut seen = BTreeSet::new();
     shown.retain(|id| seen.insert((id.rsplit('.').next().unwrap_or(id), column(id))));
     let is_shown = |id: &String| shown.contains(&id);
-    let more = wanted
-        .iter()
-        .filter(|id| !is_shown(id) && flat.iter().any(|(_, _, values)| values.contains_key(*id)));
+    let is_wanted = |id: &&String| wanted.iter().any(|wanted| stands_for(wanted, id));
+    let more = all.iter().copied().filter(|id| is_wanted(id) && !is_shown(id));
     let measures: Vec<String> = if wanted.is_empty() {
         shown.into_iter().cloned().collect()
     } else {
@@ -338,7 +337,8 @@ fn whole_of(folders: &[RunFolder], wanted: &[String]) -> Result<Vec<Whole>, RunE
         folders.iter().map(|folder| folder.summary().map(flat_measures).unwrap_or_default()).collect();
     let ids: BTreeSet<&String> = flat.iter().flat_map(|values| values.keys()).collect();
     let of_jobs = |id: &str| JOB_MEASURES.contains(&id);
-    if let Some(wrong) = wanted.iter().find(|id| !of_jobs(id) && !ids.contains(id)) {
+    let named = |wanted: &String| ids.iter().any(|id| stands_for(wanted, id));
+    if let Some(wrong) = wanted.iter().find(|id| !of_jobs(id) && !named(id)) {
         let known = || JOB_MEASURES.into_iter().chain(ids.iter().map(|id| id.as_str()));
         let near = did_you_mean(nearest_measure(wrong, known()));
         let last = |id: &&str| !id.contains('.') || id.starts_with("energy.") || id.starts_with("usage.");
@@ -349,7 +349,10 @@ fn whole_of(folders: &[RunFolder], wanted: &[String]) -> Result<Vec<Whole>, RunE
     }
     let row = |id: &str| -> Vec<Option<f64>> { flat.iter().map(|values| values.get(id).copied()).collect() };
     if !wanted.is_empty() {
-        return Ok(wanted.iter().filter(|id| !of_jobs(id)).map(|id| (id.clone(), row(id))).collect());
+        let named = wanted.iter().flat_map(|wanted| ids.iter().filter(|id| stands_for(wanted, id)));
+        let mut seen = BTreeSet::new();
+        let named = named.filter(|id| !of_jobs(id) && seen.insert(**id));
+        return Ok(named.map(|id| ((**id).clone(), row(id))).collect());
     }
     let shown = |id: &&&String| {
         !id.starts_with("class.") && WHOLE.contains(&id.rsplit('.').next().unwrap_or_default())

@@ -20,6 +20,7 @@ use super::{Better, MeasureInfo};
 
 pub use changes::JobChange;
 pub use jobs::{JobComparison, JobOutcome, JobQuestion, compare_jobs};
+pub(crate) use study::Asked;
 pub use study::{StudyComparison, compare_study};
 pub use weekly::{RunJobs, by_week};
 

@@ -76,9 +76,11 @@ impl MeasureInfo {
         Self { id: id.to_owned(), title, unit, better, meaning }
     }
 
-    /// True if the pattern matches the id (with `*` for any name), or is a part of the id, title or meaning.
+    /// True if the pattern matches the id (with `*` for any name), or, without any `*` around it, is a part of the id, title or
+    /// meaning.
     pub fn matches(&self, pattern: &str) -> bool {
-        let part = |text: &str| text.to_lowercase().contains(&pattern.to_lowercase());
+        let bare = pattern.trim_matches('*').to_lowercase();
+        let part = |text: &str| text.to_lowercase().contains(&bare);
         stands_for(pattern, &self.id) || part(&self.id) || part(&self.title) || part(self.meaning)
     }
 
@@ -138,6 +140,17 @@ impl MeasureInfo {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn patterns_are_of_ids_or_parts_of_what_is_known() {
+        let info = MeasureInfo::of("energy.facility_kwh");
+        for pattern in ["energy.*", "*kwh*", "kwh*", "*.facility_kwh", "KWH", "facility"] {
+            assert!(info.matches(pattern), "{pattern}");
+        }
+        for pattern in ["cost", "energy.*.kwh", "*watt*"] {
+            assert!(!info.matches(pattern), "{pattern}");
+        }
+    }
 
     #[test]
     fn titles_say_whose_measure_it_is() {

@@ -48,7 +48,10 @@ pub(super) fn backlog(run: &GridSummary) -> impl Iterator<Item = (&'static str, 
         );
         ("backlog", means)
     });
-    let drain = run.drain_s.map(|drain| ("last end", format!("{} after the window", duration(drain))));
+    let drain = run
+        .drain_s
+        .filter(|drain| *drain > 0.0)
+        .map(|drain| ("last end", format!("{} after the window", duration(drain))));
     backlog.into_iter().chain(drain)
 }
 
@@ -69,6 +72,9 @@ fn broker(run: &GridSummary) -> Option<String> {
         Replan::OnChurn => "; replans when machines leave or join",
         Replan::EveryReport => "; replans with every report",
     };
+    if broker.replan != Replan::Never && !broker.recall_queued {
+        out += ", without the jobs that wait at sites";
+    }
     let changes = &run.churn.jobs;
     let refusals: Vec<_> =
         run.churn.refusals.iter().map(|of| format!("{}: {}", of.reason, count(of.count))).collect();

@@ -129,17 +129,24 @@ fn looked_at(campaign: &Campaign) -> Vec<u64> {
     runs
 }
 
+/// Checks that runs of the campaign have each of the `wanted` measures; returns all that they have.
+///
+/// # Errors
+/// Names a wanted measure that no run has, with the nearest valid one.
+pub(super) fn check_wanted(campaign: &Campaign, wanted: &[String]) -> Result<BTreeSet<String>, RunError> {
+    let known = all(campaign)?;
+    let Some(wrong) = wanted.iter().find(|id| !has(&known, id)) else { return Ok(known) };
+    let near = did_you_mean(nearest_measure(wrong, known.iter().map(String::as_str)));
+    Err(RunError::request(format!("the runs have no measure `{wrong}`{near}"))
+        .with_hint("`gridemu campaign FILE --list-measures [PATTERN]` lists them"))
+}
+
 /// Adds measures to those of the campaign: `wanted` ones, and those of `more` that its runs have.
 ///
 /// # Errors
 /// Names a wanted measure that no run has, with the nearest valid one.
 pub(super) fn add(campaign: &mut Campaign, more: &[&str], wanted: &[String]) -> Result<(), RunError> {
-    let known = all(campaign)?;
-    if let Some(wrong) = wanted.iter().find(|id| !has(&known, id)) {
-        let near = did_you_mean(nearest_measure(wrong, known.iter().map(String::as_str)));
-        return Err(RunError::request(format!("the runs have no measure `{wrong}`{near}"))
-            .with_hint("`gridemu campaign FILE --list-measures [PATTERN]` lists them"));
-    }
+    let known = check_wanted(campaign, wanted)?;
     let more = more.iter().copied().filter(|id| known.contains(*id));
     for id in more.chain(wanted.iter().map(String::as_str)) {
         if campaign.file.measures.iter().all(|wanted| wanted.id != id) {

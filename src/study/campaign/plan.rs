@@ -113,6 +113,14 @@ impl Campaign {
         Ok(self)
     }
 
+    /// Checks that its runs have these measures, in which a `*` stands for any name.
+    ///
+    /// # Errors
+    /// Names one that no run has.
+    pub fn check_measures(&self, wanted: &[String]) -> Result<(), RunError> {
+        if wanted.is_empty() { Ok(()) } else { measures::check_wanted(self, wanted).map(|_| ()) }
+    }
+
     /// The name of the campaign, under which its results are kept.
     pub fn name(&self) -> &str {
         &self.file.name

@@ -50,6 +50,12 @@ impl Campaign {
         listed.collect()
     }
 
+    /// The table of its planned runs, none of which has a result: axes, labels and baseline.
+    pub(crate) fn planned(&self) -> StudyTable {
+        let to_do = |run: &PlannedRun| (run.key, Outcome::failed("to do".to_owned()));
+        self.table_of(&self.runs().iter().map(to_do).collect())
+    }
+
     /// The table of the runs that have a result, in order.
     pub(super) fn table_of(&self, outcomes: &Outcomes) -> StudyTable {
         let there: Vec<(&PlannedRun, &Outcome)> =

@@ -23,8 +23,11 @@ pub(super) fn best_of<'a>(
             continue;
         }
         let there = &mut places[at].1.runs;
+        let mut of_seed: BTreeMap<u64, usize> =
+            there.iter().enumerate().rev().map(|(at, row)| (row.seed, at)).collect();
         for row in &point.runs {
-            match there.iter_mut().find(|other| other.seed == row.seed) {
+            let at = *of_seed.entry(row.seed).or_insert(there.len());
+            match there.get_mut(at) {
                 Some(other) if is_better(row, other, measure, better) => *other = row,
                 Some(_) => {}
                 None => there.push(row),

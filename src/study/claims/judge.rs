@@ -221,7 +221,9 @@ fn point(claim: &Claim, sample: &Sample, strict: f64) -> JudgedPoint {
             let plain = differences.beyond(0.0, ERROR);
             point.weeks =
                 sample.weeks.as_deref().map(|weeks| weeks.iter().filter(|week| week.both()).count());
-            point.interval = plain.map(|found| (found.low / found.mean_a, found.high / found.mean_a));
+            point.interval = plain
+                .filter(|found| found.mean_a != 0.0)
+                .map(|found| (found.low / found.mean_a, found.high / found.mean_a));
             let evidence = Evidence::of_seeds(point.weeks.unwrap_or(seeds));
             point.says = match plain {
                 Some(_) if evidence == Evidence::Verdict => {

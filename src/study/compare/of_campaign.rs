@@ -5,10 +5,20 @@ use std::path::Path;
 use super::Comparison;
 use crate::experiment::RunError;
 use crate::study::campaign::Campaign;
-use crate::study::comparison::{CompareOptions, compare_study};
+use crate::study::comparison::{Asked, CompareOptions, compare_study};
+use crate::study::stands_for;
 
 /// Measures of whole runs that a comparison of a campaign shows where the grid has them, whatever the table of the campaign has.
 const OF_CAMPAIGNS: [&str; 3] = ["energy.facility_kwh", "cost", "usage.wasted"];
+
+/// Checks what is asked of a campaign, before its runs.
+///
+/// # Errors
+/// `RunErrorKind::Request` if the options name an axis, a label or a measure that it does not have.
+pub fn check_question(campaign: &Campaign, options: &CompareOptions) -> Result<(), RunError> {
+    Asked::of(&campaign.planned(), options)?;
+    campaign.check_measures(&options.measures)
+}
 
 /// Compares the variants of a campaign with all its results in `store`: the measures of its table, and energy, cost and wasted work where
 /// the grid has them. Other measures may be requested, as a campaign keeps all of them.
@@ -28,7 +38,7 @@ pub fn compare_campaign(
         let id = &table.measures[*at];
         !OF_CAMPAIGNS.contains(&id.as_str())
             || own.contains(id)
-            || options.measures.contains(id)
+            || options.measures.iter().any(|wanted| stands_for(wanted, id))
             || is_there(*at)
     };
     let kept: Vec<usize> = (0..table.measures.len()).filter(shown).collect();

@@ -347,7 +347,10 @@ fn charged_note(group: &[&Pair<'_>], unlike: usize, tau: Span) -> String {
     let note = format!("{} charged to the end of the run", number_of(charged, "job"));
     match unlike - charged {
         0 => note,
-        ran => format!("{note}; {ran} have different outcomes, but ran on both sides (completed or killed)"),
+        ran => {
+            let have = if ran == 1 { "has another outcome" } else { "have different outcomes" };
+            format!("{note}; {ran} {have}, but ran on both sides (completed or killed)")
+        }
     }
 }
 

@@ -1,14 +1,16 @@
 //! Compares the variants of a study, paired by seed.
 
+mod question;
+
 use std::collections::BTreeMap;
 
+pub(crate) use question::Asked;
+use question::measures_of;
 use serde::{Deserialize, Serialize};
 
 use super::by_seed::{Column, Runs, contrast};
 use super::{Charge, CompareOptions, Contrast, settle};
 use crate::experiment::RunError;
-use crate::model::{did_you_mean, suggestion};
-use crate::scenario::listed;
 use crate::study::StudyTable;
 use crate::study::statistics::Evidence;
 
@@ -52,42 +54,8 @@ pub struct StudyComparison {
 /// # Errors
 /// A bad request, if the options name what the study does not have.
 pub fn compare_study(table: &StudyTable, options: &CompareOptions) -> Result<StudyComparison, RunError> {
-    let by = axis_of(table, options)?;
-    let labels: Vec<String> = table.labels(by).into_iter().map(str::to_owned).collect();
-    let label = |axis: usize, label: &str| {
-        let known = table.labels(axis);
-        if known.contains(&label) {
-            return Ok(());
-        }
-        let problem =
-            format!("axis `{}` has no `{label}`; it has {}", table.axes[axis], listed(known.iter().copied()));
-        Err(RunError::request(problem).with_maybe_hint(suggestion(label, known)))
-    };
-    let mut only: BTreeMap<usize, Vec<&str>> = BTreeMap::new();
-    for (axis, wanted) in &options.only {
-        let at = find_axis(table, axis)?;
-        label(at, wanted)?;
-        only.entry(at).or_default().push(wanted);
-    }
+    let Asked { by, only, baseline, variants } = Asked::of(table, options)?;
     let counts = |at: usize, label: &str| only.get(&at).is_none_or(|wanted| wanted.contains(&label));
-    let baseline = match &options.baseline {
-        Some(wanted) => {
-            label(by, wanted)?;
-            wanted.clone()
-        }
-        None => {
-            let possible: Vec<&String> = labels.iter().filter(|label| counts(by, label)).collect();
-            let named = table.baseline.as_ref().filter(|named| possible.contains(named));
-            named.or(possible.first().copied()).cloned().unwrap_or_default()
-        }
-    };
-    let variants: Vec<String> =
-        labels.into_iter().filter(|label| *label != baseline && counts(by, label)).collect();
-    if variants.is_empty() {
-        let axis = &table.axes[by];
-        let problem = format!("axis `{axis}` has `{baseline}` only: there is nothing to compare it with");
-        return Err(RunError::request(problem).with_hint("compare by another axis, with `--by`"));
-    }
     let measures = measures_of(table, options)?;
     let others: Vec<usize> = (0..table.axes.len()).filter(|axis| *axis != by).collect();
     let mut failed = 0;
@@ -139,42 +107,6 @@ pub fn compare_study(table: &StudyTable, options: &CompareOptions) -> Result<Stu
         failed,
         cells,
     })
-}
-
-fn find_axis(table: &StudyTable, axis: &str) -> Result<usize, RunError> {
-    table.axis(axis).ok_or_else(|| {
-        let known = || table.axes.iter().map(String::as_str);
-        let problem = format!("the campaign has no axis `{axis}`; its axes are {}", listed(known()));
-        RunError::request(problem).with_maybe_hint(suggestion(axis, known()))
-    })
-}
-
-fn axis_of(table: &StudyTable, options: &CompareOptions) -> Result<usize, RunError> {
-    match (&options.by, table.axes.as_slice()) {
-        (Some(axis), _) => find_axis(table, axis),
-        (None, [_]) => Ok(0),
-        (None, axes) => table.axis("policy").ok_or_else(|| {
-            let known = listed(axes.iter().map(String::as_str));
-            RunError::request(format!("the campaign has several axes ({known}); select one"))
-                .with_maybe_hint(axes.first().map(|axis| format!("use `--by {axis}`")))
-        }),
-    }
-}
-
-fn measures_of(table: &StudyTable, options: &CompareOptions) -> Result<Vec<(String, usize)>, RunError> {
-    if options.measures.is_empty() {
-        return Ok(table.shown().into_iter().map(|at| (table.measures[at].clone(), at)).collect());
-    }
-    let found = options.measures.iter().map(|wanted| {
-        table.measure(wanted).map(|at| (wanted.clone(), at)).ok_or_else(|| {
-            let near = did_you_mean(table.nearest_measure(wanted));
-            let known = listed(table.shown().into_iter().map(|at| table.measures[at].as_str()));
-            RunError::request(format!("the table has no measure `{wanted}`{near}; it has {known}")).with_hint(
-                "a campaign keeps all measures of its runs: `gridemu compare FILE` of the campaign's file takes any of them",
-            )
-        })
-    });
-    found.collect()
 }
 
 #[cfg(test)]

@@ -260,3 +260,22 @@ fn what_cannot_be_used_is_refused() {
         &["`scenario`: there is no such key", "hint: this looks like a campaign: `gridemu campaign "],
     );
 }
+
+#[test]
+fn a_question_that_the_campaign_cannot_answer_is_refused_before_its_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let compare =
+        |more: &[&str]| gridemu(folder.path(), &[&["compare", "small.toml", "--store", "s"], more].concat());
+    compare(&["--by", "polcy"]).ends(2, &["no axis `polcy`", "did you mean `policy`?"]);
+    compare(&["--measure", "mean_wiat"]).ends(2, &["no measure `mean_wiat`", "did you mean `mean_wait`?"]);
+    compare(&["--baseline", "esay"]).ends(2, &["axis `policy` has no `esay`", "did you mean `easy`?"]);
+    compare(&["--where", "load=2"]).ends(2, &["axis `load` has no `2`; it has"]);
+    assert!(!folder.path().join("s").exists(), "nothing was run");
+    gridemu(folder.path(), &["compare", "small.toml", "other"])
+        .ends(2, &["small.toml` is the file of a campaign, and must be given alone"]);
+    // A `*` stands for any name, here and in comparisons of folders.
+    let found = compare(&["--measure", "site.*.utilization", "--json"]);
+    let found: serde_json::Value = serde_json::from_str(&found.ends(0, &[]).out).unwrap();
+    let measures = found["study"]["cells"].as_array().unwrap().iter().map(|cell| cell["measure"].as_str());
+    assert_eq!(measures.collect::<Vec<_>>(), [Some("site.main.utilization"); 3]);
+}

@@ -76,7 +76,7 @@ fn what_is_wrong_with_a_cloud_workload_is_counted_and_told() {
             "skipped 2 commands to a job without an earlier row (first at line 6)",
             "moved 1 command to the submission of the job: its time is before it (first at line 17)",
             "moved the requested start of 1 job to the submission: that is before it (first at line 3)",
-            "rejected 1 job that asks for more than 16 processors; `--cap` reduces such jobs of a log to the machine",
+            "rejected 1 job that requests more than 16 processors; `--cap` reduces such jobs of a log to the machine",
             refused,
         ] {
             assert!(ran.well().out.contains(&format!("note: {note}\n")), "no `{note}` in\n{}", ran.out);

@@ -108,7 +108,7 @@ fn notes_say_what_was_not_as_asked() {
     let table = told(&["--feedback"]);
     for note in [
         "note: read 1 job without a requested time: its run time is the estimate (first at line 2)",
-        "note: rejected 1 job that asks for more than 10 processors; `--cap` reduces such jobs of a log to the machine",
+        "note: rejected 1 job that requests more than 10 processors; `--cap` reduces such jobs of a log to the machine",
         "note: no job follows another: the workload names no preceding jobs",
     ] {
         assert!(table.contains(note), "no `{note}` in {table}");
@@ -116,7 +116,7 @@ fn notes_say_what_was_not_as_asked() {
     let blocks = told(&["--allocation-unit", "4", "--cap"]);
     assert!(
         blocks
-            .contains("note: rejected 1 job that asks for more than the 8 processors that the machine gives"),
+            .contains("note: rejected 1 job that requests more than the 8 processors that the machine gives"),
         "{blocks}"
     );
     // The model has run times only.

@@ -219,14 +219,10 @@ fn what_is_told_of_charges_is_what_was_charged() {
     let cut = [job(0, 0, 40), killed(job(1, 10, 0)), job(2, 20, 0)];
     assert_eq!(
         note(&a, &cut),
-        "0 jobs charged to the end of the run; 1 have different outcomes, but ran on both sides (completed or killed)"
+        "0 jobs charged to the end of the run; 1 has another outcome, but ran on both sides (completed or killed)"
     );
     let both = [job(0, 0, 40), rejected(job(1, 10, 0)), killed(job(2, 20, 0))];
-    assert!(
-        note(&a, &both).starts_with("1 job charged to the end of the run; 1 have"),
-        "{}",
-        note(&a, &both)
-    );
+    assert!(note(&a, &both).starts_with("1 job charged to the end of the run; 1 has"), "{}", note(&a, &both));
 }
 
 #[test]
