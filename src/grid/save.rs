@@ -94,7 +94,9 @@ impl Kind {
     fn version(self) -> u32 {
         match self {
             // 2: jobs carry elastic commands, and partitions have an agenda.
-            Self::Portal | Self::Broker | Self::Dispatcher | Self::Site => 2,
+            Self::Portal | Self::Broker | Self::Dispatcher => 2,
+            // 3: machines that are down from the beginning are recorded at the beginning.
+            Self::Site => 3,
             Self::Directory | Self::Network => 1,
         }
     }

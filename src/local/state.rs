@@ -85,8 +85,6 @@ pub(super) struct State {
     /// Processors on which a job has continued, or on which the present pass has changed shares: that pass, or the next one, must
     /// leave valid shares there. Empty unless processors are shared.
     pub(super) reshared: ProcSet,
-    /// Whether the machines that are down from the beginning have been recorded.
-    pub(super) down_recorded: bool,
 }
 
 /// The use of one processor where processors are shared.

@@ -149,10 +149,9 @@ impl Driver {
 
     fn at_once(&mut self) {
         self.end();
-        let now = self.now;
         self.touched |= self.with(Partition::end_bookings);
         self.touched |= self.with(Partition::begin_bookings);
-        self.touched |= self.partition.wake(now);
+        self.touched |= self.with(Partition::wake);
         while self.act() {}
         while self.arrive_early() {}
         while self.arrive() {}
@@ -180,7 +179,7 @@ impl Driver {
         }
         self.touched |= self.with(Partition::begin_bookings);
         self.pass();
-        self.touched |= self.partition.wake(now);
+        self.touched |= self.with(Partition::wake);
         self.pass();
         self.with(Partition::end_instant).expect("lawful starts");
         self.obey();

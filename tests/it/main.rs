@@ -1,5 +1,6 @@
 //! Integration tests: one binary, with a module for each subject.
 
+mod accounts;
 mod archive_batsim;
 mod archive_census;
 mod archive_conservative;

@@ -31,7 +31,7 @@ impl Site {
         let mut step = Step::new(now.time, outbox, &mut self.ended);
         for (at, partition) in self.partitions.iter_mut().enumerate() {
             self.touched[at] |= partition.follow_book(&mut step);
-            self.touched[at] |= partition.wake(now.time);
+            self.touched[at] |= partition.wake(&mut step);
             // These are arrivals, and so come after the notifications of ends; neither affects the other, and this loop runs
             // anyway.
             while partition.arrive_early(now.time) {
@@ -77,7 +77,7 @@ impl Site {
             }
             *touched |= partition.begin_bookings(&mut step);
             pass(partition, touched, &mut step)?;
-            *touched |= partition.wake(time);
+            *touched |= partition.wake(&mut step);
             pass(partition, touched, &mut step)?;
             partition.end_instant(&mut step)?;
             // Commands are refused here: no policy that runs under this order processes them.

@@ -43,7 +43,6 @@ impl Partition {
             self.reject(key, reason, step);
             return false;
         } else {
-            self.record_down(step);
             self.state.make_ineligible(key, None);
         }
         true

@@ -5,7 +5,7 @@ use crate::local::error::PartitionError;
 use crate::local::policy::Change;
 use crate::local::{Phase, Step};
 use crate::model::{
-    EventCause, EventKind, EventRecord, FailureAction, JobKey, MachineState, Outcome, Payer, ProcSet, Record,
+    EventCause, EventKind, EventRecord, FailureAction, JobKey, Outcome, Payer, ProcSet, Record,
 };
 use crate::units::{Money, Rate, Time};
 
@@ -17,6 +17,10 @@ impl Partition {
         let (mut unrecorded, mut exits) = (Vec::<Record>::new(), Vec::new());
         state.remove_processors(&procs, &mut Step::new(Time::ZERO, &mut unrecorded, &mut exits));
         state.recount();
+        // They are recorded when the run begins.
+        if state.settings.record_machines && !state.down.is_empty() {
+            self.wake = Some(Time::ZERO);
+        }
     }
 
     /// Machines go down, with the jobs that run on them: the [`FailureAction`] applies to these. With [`EventCause::SiteLeft`]
@@ -26,7 +30,6 @@ impl Partition {
     /// The policy is notified first of the jobs that fail ([`Change::Ended`]), then of the smaller capacity
     /// ([`Change::Left`]), then of waiting jobs that become ineligible or return, then of those that wait again.
     pub fn leave(&mut self, machines: &ProcSet, cause: EventCause, step: &mut Step<'_>) {
-        self.record_down(step);
         let leaving = self.state.machines_that(machines, false);
         let before = self.state.capacity;
         let mut again = Vec::new();
@@ -71,7 +74,6 @@ impl Partition {
         cause: EventCause,
         step: &mut Step<'_>,
     ) -> Result<(), PartitionError> {
-        self.record_down(step);
         let joining = self.state.machines_that(machines, true);
         if joining.is_empty() {
             return Ok(());
@@ -148,13 +150,6 @@ impl Partition {
             }
         }
         Ok(())
-    }
-
-    /// Records, once, which machines are down from the beginning.
-    pub(super) fn record_down(&mut self, step: &mut Step<'_>) {
-        if !std::mem::replace(&mut self.state.down_recorded, true) {
-            self.state.machines(&self.state.down, MachineState::Down, step);
-        }
     }
 
     /// The event of machines with these processors.

@@ -37,7 +37,6 @@ pub struct PartitionSave {
     down_weighed: WeighedTime,
     settled: Time,
     down: ProcSet,
-    down_recorded: bool,
     /// The machines that are slowed down, ascending.
     slow: Vec<(u32, Rate)>,
     ineligible: Vec<JobKey>,
@@ -102,7 +101,6 @@ impl Partition {
             down_weighed: state.down_weighed,
             settled: state.settled,
             down: state.down.clone(),
-            down_recorded: state.down_recorded,
             slow: state.slow.iter().map(|(machine, factor)| (*machine, *factor)).collect(),
             ineligible: state.ineligible.in_order(),
             agenda: state.agenda.clone(),
@@ -162,7 +160,6 @@ impl Partition {
         state.down_weighed = saved.down_weighed;
         state.settled = saved.settled;
         state.closed = saved.closed;
-        state.down_recorded = saved.down_recorded;
         state.slow = saved.slow.into_iter().collect();
         state.agenda = saved.agenda;
         state.ineligible = Ineligible::default();
