@@ -18,6 +18,7 @@ mod report;
 mod reproduce;
 mod resume;
 mod run;
+mod show;
 mod signals;
 mod sites;
 mod snapshots;

@@ -32,7 +32,7 @@ pub use contrasts::{runs_contrasts, study_contrasts};
 pub use explained::{BlockerFacts, explained_rule, explained_text};
 pub use futures::futures_table;
 pub use gains_figure::{ShownGains, gains_figure};
-pub use grid::grid_tables;
+pub use grid::{Detail, grid_tables};
 pub use snapshots::{snapshot_table, store_table};
 pub use study::{measure_list, measure_overview, study_list, study_table};
 pub use study_figures::{comparison_figures, study_figures};

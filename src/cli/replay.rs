@@ -343,7 +343,7 @@ pub(super) fn run(mut args: Args, policies: &Policies) -> Result<(), RunError> {
             summary.facts.notes.iter().for_each(|note| talk(&format!("note: {note}")));
         } else {
             let apart = if summaries.is_empty() { "" } else { "\n" };
-            say(&format!("{apart}{}", report::grid_tables(&summary)))?;
+            say(&format!("{apart}{}", report::grid_tables(&summary, report::Detail::Headline)))?;
         }
         summaries.push(summary);
     }

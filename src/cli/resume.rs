@@ -4,11 +4,10 @@ use std::path::{Path, PathBuf};
 
 use clap::Args as ClapArgs;
 
-use super::{progress, say, signals, talk};
+use super::show::ShowArgs;
+use super::{progress, signals, talk};
 use crate::experiment::{Commands, Control, Progress, ResumePoint, RunError, Stored};
 use crate::grid::Policies;
-use crate::metrics::GridSummary;
-use crate::report::{grid_tables, json};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -27,16 +26,15 @@ pub(super) struct Args {
     #[arg(long, value_name = "PATH")]
     commands: Option<PathBuf>,
 
-    /// Print the summary as JSON
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    shown: ShowArgs,
 }
 
 pub(super) fn run(args: &Args, policies: &Policies) -> Result<(), RunError> {
     let stored = Stored::open(&args.store, policies)?;
     if let Some(ended) = stored.ended()? {
         talk(&format!("the run of `{}` is finished; its result was", args.store.display()));
-        return show(&ended, args.json);
+        return args.shown.show(&ended);
     }
     let commands = args.commands.as_deref().map(Commands::open).transpose()?;
     let title = stored.store().about().title.clone();
@@ -46,7 +44,7 @@ pub(super) fn run(args: &Args, policies: &Policies) -> Result<(), RunError> {
     let ended = progress::shown_beside(commands.is_some(), &title, &progress, || {
         stored.resume(&progress, &control, commands, |from| announce(&title, &args.store, from))
     })?;
-    show(&ended, args.json)
+    args.shown.show(&ended)
 }
 
 fn announce(title: &str, store: &Path, from: &ResumePoint) {
@@ -66,15 +64,5 @@ fn announce(title: &str, store: &Path, from: &ResumePoint) {
     }
     if from.torn {
         talk("note: the last command in the journal is incomplete and was never used; it is ignored");
-    }
-}
-
-pub(super) fn show(summary: &GridSummary, as_json: bool) -> Result<(), RunError> {
-    if as_json {
-        let text = json(std::slice::from_ref(summary))
-            .map_err(|error| RunError::run(format!("cannot write the summary: {error}")))?;
-        say(&text)
-    } else {
-        say(&grid_tables(summary))
     }
 }

@@ -6,8 +6,8 @@ use clap::Args as ClapArgs;
 
 use super::check::SetArgs;
 use super::report::PageOfRun;
+use super::show::ShowArgs;
 use super::{progress, signals, talk, trace};
-use crate::cli::resume;
 use crate::experiment::{Anew, Commands, Control, Progress, Run, RunError};
 use crate::grid::Policies;
 use crate::scenario::{Override, Scenario};
@@ -55,9 +55,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "FILE.html", num_args = 0..=1, require_equals = true)]
     report: Option<Option<PathBuf>>,
 
-    /// Print the summary as JSON
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    shown: ShowArgs,
 
     /// Pace the run by the wall clock, in virtual seconds per second: 60 is a minute per second
     #[arg(long, value_name = "X", allow_negative_numbers = true)]
@@ -133,7 +132,7 @@ pub(super) fn run(args: &Args, policies: &Policies) -> Result<(), RunError> {
     if let Some(scratch) = page.as_ref().and_then(PageOfRun::scratch) {
         scenario.resolved.output.folder = Some(scratch.to_owned());
     }
-    if !args.json {
+    if !args.shown.json {
         talk(&format!("{}: {}", args.scenario.display(), scenario.line()));
     }
     if args.checkpoint_anew && scenario.resolved.checkpoint.is_none() {
@@ -155,7 +154,7 @@ pub(super) fn run(args: &Args, policies: &Policies) -> Result<(), RunError> {
             run.run_with_snapshots(&progress, &control, anew, commands)
         })?;
     // The result comes first: whatever fails after it loses nothing.
-    resume::show(&summary, args.json)?;
+    args.shown.show(&summary)?;
     if let Some(folder) = folder.filter(|_| args.trace) {
         trace::write(&folder)?;
     }

@@ -1,10 +1,11 @@
 //! The tables of one run of a grid: what ran where, wasted work, energy and cost.
 
 mod facts;
+mod headline;
 mod single;
 mod wasted;
 
-use facts::{facts, lines, notes};
+use facts::{facts, few_facts, lines, notes};
 
 use super::figures::{count, decimals, duration, jobs, number, percent, wrapped};
 use super::tables::{Columns, class_table};
@@ -18,14 +19,31 @@ const NAME: usize = 20;
 /// Maximum width of the name of a policy, in characters.
 const POLICY: usize = 26;
 
+/// How much is printed of a run of a grid.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub enum Detail {
+    /// One table, with a row for each site and one for the whole.
+    #[default]
+    Headline,
+    /// All tables.
+    All,
+}
+
 /// The tables of one run. For one site without a broker: the measures of its jobs, their outcomes, and how its processors were
-/// used. For any other grid: what ran where, how the sites were used, wasted work (if there was churn), energy and cost (if
-/// anything draws power or has a price), then the outcomes of the jobs and where the wall-clock time of the run went.
-pub fn grid_tables(run: &GridSummary) -> String {
+/// used. For any other grid: the headline numbers of the sites and of the whole, and on request what ran where, how the sites were used,
+/// wasted work (if there was churn), energy and cost (if anything draws power or has a price), then the outcomes of the jobs and where
+/// the wall-clock time of the run went.
+pub fn grid_tables(run: &GridSummary, detail: Detail) -> String {
     if let Some(of) = &run.single {
         return single::tables(run, of);
     }
-    let mut parts = vec![heading(run), ran(run), used(run)];
+    let mut parts = vec![heading(run), headline::headline(run)];
+    if detail == Detail::Headline {
+        parts.push(lines(&few_facts(run)));
+        parts.extend(notes(run));
+        return parts.join("\n\n") + "\n";
+    }
+    parts.extend([ran(run), used(run)]);
     if run.has_churn() {
         parts.push(wasted::wasted(run));
     }
@@ -103,8 +121,7 @@ fn ran(run: &GridSummary) -> String {
         groups.iter().map(move |group| of(group).map_or(String::new(), count))
     };
     let figures = |of: fn(&Measures) -> Option<f64>| groups.iter().map(move |(.., measures)| of(measures));
-    let slowdown = run.definitions.iter().find(|definition| definition.id.starts_with("bsld"));
-    let slowdown = slowdown.map_or("bsld", |definition| &definition.id);
+    let slowdown = slowdown(run);
     let p95 = if run.quantiles == Quantiles::Sketch { "~p95" } else { "p95" };
     Columns::default()
         .text("jobs by site", groups.iter().map(|(name, ..)| name.clone()))
@@ -116,6 +133,12 @@ fn ran(run: &GridSummary) -> String {
         .figures(&format!("mean\n{slowdown}"), figures(|of| of.mean_bounded_slowdown))
         .figures(&format!("{p95}\n{slowdown}"), figures(|of| of.p95_bounded_slowdown))
         .finish()
+}
+
+/// The name of the bounded slowdown with its bound: `bsld10`.
+fn slowdown(run: &GridSummary) -> &str {
+    let slowdown = run.definitions.iter().find(|definition| definition.id.starts_with("bsld"));
+    slowdown.map_or("bsld", |definition| &definition.id)
 }
 
 /// The accounts of the sites and of the whole grid: name, policy, number of processors, and account.

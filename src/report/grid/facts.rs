@@ -24,6 +24,18 @@ pub(super) fn facts(run: &GridSummary) -> Vec<(&'static str, String)> {
     facts
 }
 
+/// The lines below the headline numbers.
+pub(super) fn few_facts(run: &GridSummary) -> Vec<(&'static str, String)> {
+    let mut facts = vec![("jobs", outcomes(&run.measures))];
+    facts.extend(of_some_jobs(run));
+    facts.extend(broker(run).map(|broker| ("broker", broker)));
+    facts.push(("wall-clock time", format!("{:.3} s", run.facts.wall_s)));
+    facts.push(("fingerprint", run.fingerprint.to_string()));
+    let more = "`--verbose` prints all tables and definitions; `--out DIR` keeps every figure";
+    facts.push(("more", more.to_owned()));
+    facts
+}
+
 /// Dedicated jobs and elastic commands, if there are any.
 pub(super) fn of_some_jobs(run: &GridSummary) -> impl Iterator<Item = (&'static str, String)> {
     let dedicated = dedicated(&run.measures).map(|starts| ("dedicated jobs", starts));

@@ -12,7 +12,7 @@ use crate::model::{
     RejectReason, SiteId, SiteSpec,
 };
 use crate::platform::Usage;
-use crate::report::{grid_tables, json};
+use crate::report::{Detail, grid_tables, json};
 use crate::units::{Energy, Money, Power, Span, Time};
 
 const NAMES: [(&str, u32, &str); 3] = [
@@ -134,11 +134,20 @@ fn narrow(text: &str) -> &str {
 #[test]
 fn a_grid_with_churn_reads_well() {
     let window = Window::new(Time::from_secs(86_400), Time::from_secs(432_000)).unwrap();
-    let text = grid_tables(&run(window, true));
+    let text = grid_tables(&run(window, true), Detail::All);
     assert_snapshot!(narrow(&text), @"
     quickstart: 3 sites, 832 processors, 1,000 jobs in 6 d of virtual time
     seed 7, engine actors
     measured: the 691 jobs submitted from 1 d to 5 d; the other 309 are left out of figures of jobs
+
+     site         jobs       mean     mean   utilization   wasted   energy   electricity    cost to
+                         wait (s)   bsld10           (%)      (%)    (kWh)          bill      users
+    ------------------------------------------------------------------------------------------------
+     windsor       229      2,005     1.43         12.42     0.70    138.9                   600.12
+     delft         229      1,990     1.39          6.21     0.35    277.8         86.75   1,200.25
+     sarah         230      2,002     1.46         30.94     2.81    416.7                 1,800.37
+     at no site      3          -        -
+     the grid      691      1,999     1.43         10.02     0.65    833.3         86.75   3,600.74
 
      jobs by site   local   grid       mean        p95           mean     mean      p95
                      jobs   jobs   wait (s)   wait (s)   response (s)   bsld10   bsld10
@@ -212,10 +221,19 @@ fn a_grid_where_nothing_leaves_and_nothing_costs_says_no_more_than_it_must() {
     run.facts.notes = vec!["skipped 8 jobs that have no run time".to_owned()];
     run.backlog =
         Some(BacklogSummary { unstable: true, last_third: 90.0, at_end: 120, ..run.backlog.unwrap() });
-    let text = grid_tables(&run);
+    let text = grid_tables(&run, Detail::All);
     assert_snapshot!(narrow(&text), @"
     quickstart: 3 sites, 832 processors, 1,000 jobs in 6 d of virtual time
     seed 7, engine actors
+
+     site         policy                        jobs       mean     mean   utilization   wasted
+                                                       wait (s)   bsld10           (%)      (%)
+    --------------------------------------------------------------------------------------------
+     windsor      easy[order=sjf]                333      2,002     1.43         12.42     0.70
+     delft        conservative[compress=sta…     331      1,989     1.41          6.21     0.35
+     sarah        fcfs                           332      2,001     1.42         30.94     2.81
+     at no site                                    4          -        -
+     the grid                                  1,000      1,998     1.42         10.02     0.65
 
      jobs by site   local   grid       mean        p95           mean     mean      p95
                      jobs   jobs   wait (s)   wait (s)   response (s)   bsld10   bsld10
@@ -282,11 +300,22 @@ fn the_page_of_the_files_has_every_key() {
 }
 
 #[test]
+fn the_first_screen_has_one_table() {
+    let run = run(Window::ALL, true);
+    let (few, all) = (grid_tables(&run, Detail::Headline), grid_tables(&run, Detail::All));
+    let rules = |text: &str| narrow(text).lines().filter(|line| line.starts_with("-----")).count();
+    assert_eq!((rules(&few), rules(&all)), (1, 5));
+    let lines = few.lines().count();
+    assert!(lines <= 24, "{lines} lines:\n{few}");
+    assert!(few.contains("\n fingerprint ") && few.contains("\n broker ") && few.contains("`--verbose`"));
+}
+
+#[test]
 fn names_that_are_too_long_are_cut() {
     let mut run = run(Window::ALL, true);
     run.sites[0].name = "the university of windsor, ontario, canada".to_owned();
     run.sites[0].policy = format!("easy[order={}]", "sjf".repeat(20));
-    let text = grid_tables(&run);
+    let text = grid_tables(&run, Detail::All);
     assert!(narrow(&text).contains(" the university of w…   easy[order=sjfsjfsjfsjfsj…"), "{text}");
 }
 
@@ -294,7 +323,7 @@ fn names_that_are_too_long_are_cut() {
 fn a_run_of_nothing_has_no_figures() {
     let measures = GridMeasures::new(Definitions::default(), Window::ALL, &[]);
     let run = GridSummary::new(facts(), None, &measures, &[], &Ages::default(), Fingerprint::new());
-    let text = grid_tables(&run);
+    let text = grid_tables(&run, Detail::All);
     assert!(narrow(&text).starts_with("quickstart: 0 sites, 0 processors, 0 jobs\n"), "{text}");
     let written: serde_json::Value = serde_json::from_str(&json(&[run]).unwrap()).unwrap();
     assert_eq!((&written["seed"], &written["mean_wait"]), (&7.into(), &serde_json::Value::Null));

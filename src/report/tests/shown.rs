@@ -9,7 +9,7 @@ use crate::metrics::{
 };
 use crate::model::{InstantOrder, JobClasses, JobRecord, Outcome, Record, SiteSpec};
 use crate::platform::Usage;
-use crate::report::{comparison_table, grid_tables, json};
+use crate::report::{Detail, comparison_table, grid_tables, json};
 use crate::units::{Energy, Money, Span, Time};
 
 fn site() -> SiteSpec {
@@ -77,7 +77,7 @@ fn a_summary_reads_well() {
         value: 0.70412,
         over: "100 processors from the first to the last submission".to_owned(),
     });
-    assert_snapshot!(grid_tables(&plain), @"
+    assert_snapshot!(grid_tables(&plain, Detail::All), @"
     easy[order=sjf] on KTH-SP2-1996-2.1-cln.swf.gz: 40 jobs, 100 processors
     estimates log, one pass an event, offered load 0.704 of 100 processors from the first to the last submission
 
@@ -125,7 +125,7 @@ fn classes_energy_and_cost_show_when_there_are_any() {
     rich.account = ledger.account();
     rich.quantiles = Quantiles::Sketch;
     (rich.facts.seed, of(&mut rich).random) = (7, true);
-    assert_snapshot!(grid_tables(&rich), @"
+    assert_snapshot!(grid_tables(&rich, Detail::All), @"
     conservative on KTH-SP2-1996-2.1-cln.swf.gz: 40 jobs, 100 processors
     estimates log, one pass an event, seed 7
 
@@ -197,7 +197,7 @@ fn a_run_of_nothing_says_so() {
         &Ages::default(),
         Fingerprint::new(),
     );
-    assert_snapshot!(grid_tables(&run), @"
+    assert_snapshot!(grid_tables(&run, Detail::All), @"
     nothing: fcfs on empty.swf: 1 job, 0 processors
     estimates , one pass an instant
 

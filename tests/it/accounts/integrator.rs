@@ -1,6 +1,6 @@
 //! Adds up what the CSV files of a run and its scenario say, and knows nothing of the program.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// What was charged to jobs.
@@ -33,7 +33,7 @@ pub(super) struct Sums {
     pub(super) grid: Charged,
 }
 
-type Row = HashMap<String, String>;
+type Row = BTreeMap<String, String>;
 
 fn rows(folder: &Path, name: &str) -> Vec<Row> {
     let mut reader = csv::Reader::from_path(folder.join(name)).unwrap();
@@ -144,7 +144,7 @@ pub(super) fn integrate(folder: &Path) -> Sums {
         .filter(|job| job["outcome"] == "completed")
         .map(|job| [&job["site"], &job["origin"], &job["job"]].map(String::as_str))
         .collect();
-    let attempts: HashMap<[&str; 3], &str> = jobs
+    let attempts: BTreeMap<[&str; 3], &str> = jobs
         .iter()
         .map(|job| {
             ([&job["site"], &job["origin"], &job["job"]].map(String::as_str), job["attempts"].as_str())

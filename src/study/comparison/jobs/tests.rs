@@ -183,7 +183,7 @@ fn jobs_that_did_not_end_alike_are_charged_as_said() {
 
 #[test]
 fn what_is_the_same_but_for_a_lost_job_gets_no_verdict() {
-    let a: Vec<JobOutcome> = (0..60).map(|at| job(at, u64::from(at) * 604_800, 20)).collect();
+    let a: Vec<JobOutcome> = (0..60).map(|at| job(at, at * 604_800, 20)).collect();
     let mut b = a.clone();
     b[59] = rejected(b[59].clone());
     let tolerant = |tolerance| {
