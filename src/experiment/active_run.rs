@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::checkpoint::{AtBarrier, Checkpointer, Control, Spent};
+use super::checkpoint::{AtBarrier, Checkpointer, Control, RunState, Spent};
 use super::clock::now;
 use super::recorder::Recorder;
 use super::{Commands, Inputs, Progress, RunError, RunErrorKind};
@@ -104,6 +104,23 @@ impl ActiveRun {
     fn at_barrier(&mut self) -> AtBarrier<'_> {
         let spent = self.spent();
         AtBarrier { grid: &self.grid, merge: &self.merge, recorder: &mut self.recorder, spent }
+    }
+
+    /// Runs on to the instant `at` and returns the state there; `None` if the run is over before.
+    ///
+    /// # Errors
+    /// `RunErrorKind::Run` if the run fails; `RunErrorKind::Output` if its files cannot be written.
+    pub(super) fn state_at(&mut self, at: Time) -> Result<Option<RunState>, RunError> {
+        let started = now();
+        self.began = (started, self.grid.now());
+        let segment = self.segment(Some(at), None);
+        self.driven += now() - started;
+        match segment {
+            Ok(RunSegment::Barrier(_)) => RunState::of(&mut self.at_barrier()).map(Some),
+            Ok(RunSegment::Over) => Ok(None),
+            // A file that cannot be written is the reason, not the segment that it ended.
+            Err(error) => self.recorder.finish().map_err(RunError::from).and(Err(error)),
+        }
     }
 
     /// Runs to the end, with snapshots if there is a checkpointer, closes the files in `folder`, and returns the

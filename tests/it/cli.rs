@@ -5,6 +5,7 @@ mod cloud;
 mod compare;
 mod engines;
 mod figures;
+mod forked;
 mod good;
 mod options;
 mod reports;
