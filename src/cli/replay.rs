@@ -324,12 +324,10 @@ pub(super) fn run(mut args: Args, policies: &Policies) -> Result<(), RunError> {
     if let Some(scratch) = page.as_ref().and_then(PageOfRun::scratch) {
         args.out = Some(scratch.to_owned());
     }
+    let control = Control::new();
+    signals::stop_cleanly(&control, args.checkpoint.is_some());
     let runs = args.runs(policies)?;
     let several = runs.len() > 1;
-    let control = Control::new();
-    if args.checkpoint.is_some() {
-        signals::stop_cleanly(&control);
-    }
     if let Some(scratch) = page.as_ref().and_then(PageOfRun::scratch) {
         signals::remove_at_end(scratch);
     }
@@ -338,7 +336,8 @@ pub(super) fn run(mut args: Args, policies: &Policies) -> Result<(), RunError> {
         let progress = Progress::default();
         let label = policy.to_string();
         let summary =
-            progress::shown(&label, &progress, || run.run_with_snapshots(&progress, &control, anew, None))?;
+            progress::shown(&label, &progress, || run.run_with_snapshots(&progress, &control, anew, None));
+        let summary = summary.map_err(|error| PageOfRun::without_scratch(page.as_ref(), error))?;
         if json {
             summary.facts.notes.iter().for_each(|note| talk(&format!("note: {note}")));
         } else {

@@ -42,7 +42,7 @@ pub(super) fn run(args: &Args, policies: &Policies) -> Result<(), RunError> {
     let title = stored.store().about().title.clone();
     let progress = Progress::default();
     let control = Control::new();
-    signals::stop_cleanly(&control);
+    signals::stop_cleanly(&control, true);
     let ended = progress::shown_beside(commands.is_some(), &title, &progress, || {
         stored.resume(&progress, &control, commands, |from| announce(&title, &args.store, from))
     })?;

@@ -128,7 +128,7 @@ impl ActiveRun {
     ///
     /// # Errors
     /// `RunErrorKind::Run` if the run fails, with the completed results in `folder`; `RunErrorKind::Stopped` if it was asked
-    /// to stop, after a last snapshot.
+    /// to stop, after a last snapshot if there is a checkpointer.
     pub(super) fn carry_out(
         &mut self,
         mut checkpointer: Option<Checkpointer>,
@@ -144,8 +144,16 @@ impl ActiveRun {
         let elsewhere = self.recorder.elapsed + read.saturating_sub(before);
         let finished = self.recorder.finish();
         let output = match (ran, finished) {
-            (Err(error), _) if matches!(error.kind, RunErrorKind::Stopped { .. }) => return Err(error),
+            (Err(error), _)
+                if checkpointer.is_some() && matches!(error.kind, RunErrorKind::Stopped { .. }) =>
+            {
+                return Err(error);
+            }
             (_, Err(error)) => return Err(error.into()),
+            (Err(RunError { kind: RunErrorKind::Stopped { at: Some(at) }, .. }), Ok(output)) => {
+                let files = output.as_ref().map(|output| (output.folder(), output.tables()));
+                return Err(RunError::stopped_for_good(at, self.recorder.jobs, files));
+            }
             (Err(error), Ok(_)) => return Err(failed(error, folder, progress)),
             (Ok(()), Ok(output)) => output,
         };
@@ -182,13 +190,14 @@ impl ActiveRun {
             let started = now();
             let plan = checkpointer.as_ref().map(|checkpointer| &checkpointer.plan);
             let barrier = plan.and_then(|plan| plan.next_barrier(self.grid.now()));
-            let halt = plan.map(|_| &control.halt);
             let records = plan.and_then(|plan| plan.every_events);
-            self.recorder.countdown = records.zip(halt.cloned());
-            let segment = self.segment(barrier, halt);
+            self.recorder.countdown = records.map(|records| (records, control.halt.clone()));
+            let segment = self.segment(barrier, Some(&control.halt));
             self.driven += now() - started;
             match (segment?, checkpointer.as_deref_mut()) {
-                (RunSegment::Over, _) | (_, None) => break,
+                (RunSegment::Over, _) => break,
+                // Only a request to stop halts a run without snapshots.
+                (RunSegment::Barrier(at), None) => return Err(RunError::stopped_for_good(at, 0, None)),
                 (RunSegment::Barrier(at), Some(checkpointer)) => {
                     control.halt.clear();
                     checkpointer.take(self.at_barrier(), at, control.is_stopped())?;

@@ -11,6 +11,7 @@ mod options;
 mod reports;
 mod reproduce;
 mod scenario;
+mod stopped;
 mod stores;
 mod studies;
 
