@@ -114,6 +114,7 @@ impl Stored {
         if commands.is_some() {
             Commands::check(resolved)?;
         }
+        self.run.forewarn(progress);
         let Newest { number, barrier, sections, skipped } =
             self.store.newest().map_err(RunError::from_store)?;
         let (journal, torn) = self.journal(number)?;

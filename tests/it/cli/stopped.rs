@@ -1,7 +1,7 @@
 //! Ctrl-C: what a run that is stopped has kept, and what it says.
 
 use std::fs;
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -106,4 +106,29 @@ fn a_run_with_a_store_takes_a_last_snapshot() {
     let facts = gridemu(&["snapshots", &argument(&store), "--json"]).json();
     let rows = facts["snapshots"].as_array().unwrap();
     assert!(rows.len() == 2 && rows[1]["at_s"].as_f64() > Some(1_000.0), "{facts}");
+}
+
+/// A run that its own intervals keep from advancing says which, and how far it has come when it is stopped.
+#[test]
+fn a_run_of_events_without_jobs_says_why() {
+    for (set, says) in [
+        (
+            "broker.monitoring_interval=1 us",
+            "each site reports 1,000,000 times in each second of the run, which has so many events that it hardly advances; 1 s or more",
+        ),
+        (
+            "churn={up=\"exponential[mean=3 ms]\",down=\"exponential[mean=1 ms]\"}",
+            "each machine leaves and comes back 250 times in each second of the run",
+        ),
+    ] {
+        let key = set.split_once('=').unwrap().0;
+        let mut child = started(&["run", "configs/two-sites.toml", "--set", set]);
+        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+        let told = lines.find(|line| line.starts_with("warning: ")).expect("it tells while it runs");
+        assert!(told.contains(key) && told.contains(says), "{told}");
+        assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+        let said: Vec<String> = lines.collect();
+        assert!(said.iter().any(|line| line.starts_with("error: stopped at ")), "{said:?}");
+        assert_eq!(child.wait().unwrap().code(), Some(130), "{said:?}");
+    }
 }
