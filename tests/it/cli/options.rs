@@ -41,7 +41,10 @@ fn the_result_comes_before_the_page() {
 #[test]
 fn errors_show_options_as_they_were_typed() {
     for (options, says) in [
-        (&["--idle", "40 W"][..], "error: `--idle 40 W`: 40 W/core idle is more than 0 W/core busy"),
+        (
+            &["--idle", "40 W/core"][..],
+            "error: `--idle 40 W/core`: 40 W/core idle is more than 0 W/core busy",
+        ),
         (&["--allocation-unit", "0"], "error: `--allocation-unit 0`: an allocation unit of 0 does not fit"),
         (&["--reserve", "4h..2h:3"], "error: `--reserve 4h..2h:3`: it ends at 7200 s, not after its start"),
         (
