@@ -9,6 +9,7 @@ use crate::experiment::{Commands, Control, Progress, ResumePoint, RunError, Stor
 use crate::grid::Policies;
 use crate::metrics::GridSummary;
 use crate::report::{grid_tables, json};
+use crate::units::grouped;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -56,8 +57,9 @@ fn announce(title: &str, store: &Path, from: &ResumePoint) {
     let ResumePoint { number, barrier, .. } = from;
     let fallen_back = if from.skipped.is_empty() { "" } else { " before it" };
     talk(&format!(
-        "{title}: resumes from snapshot {number}{fallen_back}, at {} s of the run, after {} jobs",
-        barrier.at, barrier.jobs
+        "{title}: resumes from snapshot {number}{fallen_back}, at {} of the run, after {} jobs",
+        barrier.at.told(),
+        grouped(barrier.jobs)
     ));
     match from.commands_again {
         0 => {}

@@ -96,7 +96,7 @@ fn of_run(
         if new.resolved.until.is_some_and(|until| until <= at) {
             return refuse("it would have ended before the fork");
         }
-        let end = |run: &Scenario| run.resolved.until.map_or("done".to_owned(), |until| format!("{until} s"));
+        let end = |run: &Scenario| run.resolved.until.map_or("done".to_owned(), Time::told);
         branch.changes.push(format!("end of the run: {} instead of {}", end(&new), end(old)));
     }
     let adopt = !branch.changes.is_empty();
@@ -112,8 +112,8 @@ fn of_run(
     branch.jobs = past.jobs;
     // The changed future is not a run under one description.
     let note = format!(
-        "forked at {} s, {} of `{}`; from then on: {}",
-        branch.at_s,
+        "forked at {} ({at} s), {} of `{}`; from then on: {}",
+        at.told(),
         branch.from(),
         stored.store.folder().display(),
         branch.changes.join("; ")

@@ -46,7 +46,7 @@ pub enum GridError {
     #[error(transparent)]
     Entity(#[from] EntityError),
     /// Jobs are left and none of them can move any more.
-    #[error("stuck at {at} s: {}{}: {}", rule(*.churn), left(*.total), list(.first, *.total, *.several))]
+    #[error("stuck at {}: {}{}: {}", .at.told(), rule(*.churn), left(*.total), list(.first, *.total, *.several))]
     Stuck {
         /// The end of the run.
         at: Time,

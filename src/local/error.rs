@@ -79,7 +79,7 @@ pub enum PartitionError {
     #[error(transparent)]
     Policy(#[from] Box<PolicyError>),
     /// A job that would end beyond the time axis.
-    #[error("{job} of site `{site}`, started at {time} s, would end beyond the end of time")]
+    #[error("{job} of site `{site}`, started at {}, would end beyond the end of time", .time.told())]
     EndOfTime {
         /// The job.
         job: JobRef,

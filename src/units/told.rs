@@ -7,6 +7,28 @@ const UNITS: [(&str, u64); 4] =
     [("d", 86_400_000_000), ("h", 3_600_000_000), ("min", 60_000_000), ("s", 1_000_000)];
 
 impl Span {
+    /// The duration as it is written in a scenario, with at most one decimal: `10 min`, `1.5 h`, `61000001 us`. It reads back exactly.
+    pub fn written(self) -> String {
+        const UNITS: [(&str, u64); 5] = [
+            ("d", 86_400_000_000),
+            ("h", 3_600_000_000),
+            ("min", 60_000_000),
+            ("s", 1_000_000),
+            ("ms", 1_000),
+        ];
+        let micros = self.micros();
+        let short = |unit: u64| micros >= unit && (u128::from(micros) * 10).is_multiple_of(u128::from(unit));
+        match UNITS.iter().find(|(_, unit)| short(*unit)) {
+            Some((name, unit)) => {
+                let tenths = u128::from(micros) * 10 / u128::from(*unit);
+                let fraction = if tenths % 10 == 0 { String::new() } else { format!(".{}", tenths % 10) };
+                format!("{}{fraction} {name}", tenths / 10)
+            }
+            None if micros == 0 => "0 s".to_owned(),
+            None => format!("{micros} us"),
+        }
+    }
+
     /// The duration as people read it, in its two largest units: `1,225 d 19 h`, `4 h 12 min`, `3.2 s`, `20 ms`. Smaller ones are cut
     /// off.
     pub fn told(self) -> String {

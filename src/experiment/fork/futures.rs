@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::metrics::{GridSummary, Measures};
+use crate::units::Span;
 
 /// The point at which two futures part.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -26,7 +27,10 @@ impl Branch {
     pub fn from(&self) -> String {
         let Self { at_s, snapshot, snapshot_at_s, .. } = self;
         match snapshot_at_s < at_s {
-            true => format!("run on from snapshot {snapshot} at {snapshot_at_s} s"),
+            true => {
+                let at = Span::from_secs_f64(*snapshot_at_s).unwrap_or_default().told();
+                format!("run on from snapshot {snapshot} at {at}")
+            }
             false => format!("from snapshot {snapshot}"),
         }
     }

@@ -111,7 +111,7 @@ fn where_a_fork_is_from_is_told() {
     let run = ["run", "configs/quickstart.toml", "--checkpoint", &store];
     gridemu(&run).well();
     let told = gridemu(&["fork", &store, "--at", "3 d", "--set", "broker.policy=random"]);
-    let heading = "quickstart: forked at 259200 s (3 d), run on from snapshot 1 at 0 s\n";
+    let heading = "quickstart: forked at 3 d (259200 s), run on from snapshot 1 at 0 s\n";
     assert!(told.well().out.starts_with(heading), "{}", told.out);
     // Beyond the end there is no state to fork, and what may not change is refused before anything runs.
     gridemu(&["fork", &store, "--at", "100 d"])

@@ -92,7 +92,7 @@ fn a_summary_tells_the_options_of_its_run() {
     assert_eq!(table.well().out.lines().nth(2), Some(&*format!("with {expected}")));
 
     // The told options make the same run.
-    let plain = expected.replace("'95 W'", "95W").replace("--first 150", "--first=150");
+    let plain = expected.replace("'95 W/core'", "95W/core").replace("--first 150", "--first=150");
     let again: Vec<_> = args.iter().copied().chain(plain.split(' ')).chain(["--json"]).collect();
     assert_eq!(gridemu(&again).json()["fingerprint"], told["fingerprint"]);
 }
