@@ -123,6 +123,13 @@ mod tests {
     use crate::model::{JobId, Origin};
 
     #[test]
+    fn the_time_of_a_stuck_run_is_told_in_days() {
+        let at = Time::from_micros(105_911_100_000_001);
+        let told = GridError::stuck(at, Vec::new(), false, false).to_string();
+        assert!(told.starts_with("stuck at 1,225 d 19 h: nothing can happen"), "{told}");
+    }
+
+    #[test]
     fn a_stuck_job_is_told_from_that_of_another_workload() {
         let waiter = |origin| {
             let job = JobRef::new(origin, SiteId(0), JobId(17));
