@@ -7,7 +7,7 @@ use crate::units::Time;
 
 /// A policy requested an action that cannot be carried out: an error of the policy, not of the scenario.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("policy `{policy}` of site `{site}` at {time} s: {action}: {reason}")]
+#[error("policy `{policy}` of site `{site}` at {}: {action}: {reason}", .time.told_exactly())]
 pub struct PolicyError {
     /// The policy, as written.
     pub policy: String,

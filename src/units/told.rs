@@ -60,6 +60,11 @@ impl Time {
     pub fn told(self) -> String {
         if self == Self::NEVER { "never".to_owned() } else { self.since(Self::ZERO).told() }
     }
+
+    /// The same, followed from a minute on by the exact seconds: for errors that are looked up in files, `3 d (259200.5 s)`.
+    pub fn told_exactly(self) -> String {
+        if self < Self::from_secs(60) { format!("{self} s") } else { format!("{} ({self} s)", self.told()) }
+    }
 }
 
 /// `micros` in units of `unit`, rounded to a tenth, halves to the even one.
@@ -113,5 +118,10 @@ mod tests {
             assert_eq!(Time::from_micros(micros).told(), told);
         }
         assert_eq!(Time::NEVER.told(), "never");
+        assert_eq!(
+            Time::from_micros(105_911_100_000_001).told_exactly(),
+            "1,225 d 19 h (105911100.000001 s)"
+        );
+        assert_eq!(Time::from_micros(59_999_999).told_exactly(), "59.999999 s");
     }
 }

@@ -1,7 +1,7 @@
 //! Ctrl-C: what a run that is stopped has kept, and what it says.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -22,16 +22,16 @@ fn interrupted_after(args: &[&str], waits_for: &Path) -> String {
         std::thread::sleep(Duration::from_millis(5));
     }
     std::thread::sleep(Duration::from_millis(300));
-    interrupted(child)
-}
-
-/// Presses Ctrl-C, and returns what the run said.
-fn interrupted(child: Child) -> String {
-    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    interrupt(&child);
     let output = child.wait_with_output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(130), "{said}");
     said
+}
+
+/// Presses Ctrl-C.
+fn interrupt(child: &Child) {
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
 }
 
 /// The rows of a table that were stopped are the first ones of the whole table.
@@ -76,9 +76,11 @@ fn a_run_without_files_says_that_its_figures_are_lost() {
     // The answer to a command says that the run has begun.
     let mut typed = child.stdin.take().unwrap();
     typed.write_all(b"nonsense\n").unwrap();
-    let mut answer = [0; 1];
-    child.stderr.as_mut().unwrap().read_exact(&mut answer).unwrap();
-    let said = interrupted(child);
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+    lines.find(|line| line.contains("line 1 of standard input")).expect("it answers");
+    interrupt(&child);
+    let said: String = lines.collect();
+    assert_eq!(child.wait().unwrap().code(), Some(130), "{said}");
     for says in ["error: stopped at ", "no store of snapshots; its figures are lost, and it wrote no files"] {
         assert!(said.contains(says), "{says}: {said}");
     }
@@ -126,7 +128,7 @@ fn a_run_of_events_without_jobs_says_why() {
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
         let told = lines.find(|line| line.starts_with("warning: ")).expect("it tells while it runs");
         assert!(told.contains(key) && told.contains(says), "{told}");
-        assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+        interrupt(&child);
         let said: Vec<String> = lines.collect();
         assert!(said.iter().any(|line| line.starts_with("error: stopped at ")), "{said:?}");
         assert_eq!(child.wait().unwrap().code(), Some(130), "{said:?}");
