@@ -1,7 +1,7 @@
 //! The command line: arguments, progress, exit codes.
 //!
 //! Results go to standard output, messages to standard error. Exit code 0 means success, 2 a request that cannot be carried out
-//! (nothing was done), 1 a run that failed.
+//! (nothing was done), 1 a run that failed, 130 one that was stopped by Ctrl-C or SIGTERM.
 
 mod campaign;
 mod check;

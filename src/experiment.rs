@@ -7,7 +7,8 @@
 //! everything before it has happened everywhere and nothing at or after it has. Between two segments `checkpoint` saves
 //! the run. A store keeps a description of its run (the scenario with every default, and the folder in which the command
 //! was typed). `resume` builds the run anew from that description, loads the newest usable snapshot, replays the journal
-//! of commands written since, and continues. `fork` does the same twice, the second time under a changed scenario:
+//! of commands written since, and continues. `fork` does the same twice, from an instant to which the run
+//! is run on from the snapshot before, and the second time under a changed scenario:
 //! `grid::changes` decides what may change in the middle of a run, and a witness beside the recorder compares the records
 //! of both futures as they are written.
 

@@ -66,6 +66,8 @@ pub struct Scenario {
     pub hash: u128,
     /// Values without effect, unless the run gets a folder that the scenario does not name.
     idle: Vec<Problem>,
+    /// Intervals so short that their events may outnumber all others, with what is usual.
+    fine: Vec<Problem>,
 }
 
 impl Scenario {
@@ -99,6 +101,12 @@ impl Scenario {
         let idle = self.idle.iter().filter(|problem| !(with_files && problem.key.starts_with("output.")));
         let idle: Vec<Problem> = idle.cloned().collect();
         if idle.is_empty() { Ok(()) } else { Err(ScenarioError::new(idle)) }
+    }
+
+    /// Intervals so short that their events may outnumber all others, each with its place and with what is usual. They are valid, and a
+    /// short run of few machines may need them, so they are only told of a run that takes long.
+    pub fn fine_intervals(&self) -> &[Problem] {
+        &self.fine
     }
 
     /// A line with the number of sites, processors, workloads and events.
@@ -157,7 +165,7 @@ impl Base {
             None => error,
         })?;
         defaults::fill_in(&mut keys, &document, file);
-        let mut checker = Checker { document: &document, policies, problems: Vec::new(), idle: Vec::new() };
+        let mut checker = Checker::new(&document, policies);
         let resolved = resolve::resolve(&keys, &mut checker);
         let Some(resolved) = resolved else { return Err(ScenarioError::new(checker.problems)) };
         let table = match keys.show() {
@@ -165,6 +173,13 @@ impl Base {
             _ => toml::Table::new(),
         };
         let (text, hash) = (show::shown(&table), show::hash(&table));
-        Ok(Scenario { file: file.clone(), resolved, text, hash, idle: checker.idle })
+        Ok(Scenario {
+            file: file.clone(),
+            resolved,
+            text,
+            hash,
+            idle: checker.idle,
+            fine: ScenarioError::new(checker.fine).0,
+        })
     }
 }

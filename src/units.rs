@@ -11,6 +11,7 @@ mod money;
 mod quantity;
 mod text;
 mod time;
+mod told;
 mod work;
 
 pub use data::{Bandwidth, Bytes};
@@ -19,4 +20,5 @@ pub use money::{EnergyPrice, Money, Price};
 pub use text::UnitError;
 pub(crate) use text::{counted, unsigned_zero};
 pub use time::{Clock, Span, Time, write_seconds};
+pub(crate) use told::grouped;
 pub use work::{Rate, Work};

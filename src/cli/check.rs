@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
 
-use super::say;
+use super::{say, talk};
 use crate::experiment::RunError;
 use crate::grid::Policies;
 use crate::scenario::{Override, Scenario, schema_json};
@@ -46,6 +46,7 @@ pub(super) fn run(args: &Args, policies: &Policies) -> Result<(), RunError> {
     if args.show {
         return say(&scenario.shown());
     }
+    scenario.fine_intervals().iter().for_each(|fine| talk(&format!("warning: {fine}")));
     say(&format!("{}: {}", args.scenario.display(), scenario.line()))
 }
 

@@ -14,7 +14,7 @@ use crate::units::{Span, Time};
 
 const EXAMPLES: &str = "\
 Examples:
-  gridemu run configs/quickstart.toml --checkpoint store --set 'checkpoint.keep_at=[\"3 d\"]'
+  gridemu run configs/quickstart.toml --out results --checkpoint store
   gridemu fork store --at '3 d' --set broker.policy=random
   gridemu fork store --at '3 d' --set site.delft.policy=fcfs --out futures";
 
@@ -25,7 +25,7 @@ pub(super) struct Args {
     #[arg(value_name = "STORE")]
     store: PathBuf,
 
-    /// Fork at the last snapshot at or before this time of the run, such as `3 d`
+    /// Fork at this time of the run, such as `3 d`; the run is run on to it from the last snapshot before
     #[arg(long, value_name = "TIME")]
     at: Span,
 

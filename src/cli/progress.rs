@@ -15,6 +15,8 @@ const REDRAW: Duration = Duration::from_millis(100);
 const GLANCE: Duration = Duration::from_millis(100);
 /// Number of checks between two lines; shorter runs print no line.
 const LINE: u32 = 100;
+/// After this time a run says what in its scenario may make it slow.
+const PATIENCE: Duration = Duration::from_secs(3);
 
 /// Runs `work` and shows its progress.
 pub(super) fn shown<T: Send>(label: &str, progress: &Progress, work: impl FnOnce() -> T + Send) -> T {
@@ -69,7 +71,10 @@ fn bar(label: &str, progress: &Progress, wait: &mpsc::Receiver<()>) {
         bar.set_message(message);
         bar.set_length(total.max(1));
         bar.set_position(done.min(total.max(1)));
-        bar.suspend(|| warn(progress));
+        bar.suspend(|| {
+            warn(progress);
+            explain(progress, bar.elapsed());
+        });
         if wait.recv_timeout(REDRAW) != Err(RecvTimeoutError::Timeout) {
             break;
         }
@@ -83,6 +88,7 @@ fn lines(label: &str, progress: &Progress, wait: &mpsc::Receiver<()>) {
     let bar = ProgressBar::hidden();
     while wait.recv_timeout(GLANCE) == Err(RecvTimeoutError::Timeout) {
         warn(progress);
+        explain(progress, bar.elapsed());
         glances += 1;
         if let Some(runs) = progress.runs().filter(|_| glances % LINE == 0) {
             talk(&format!("{label}: {}", campaign(runs, bar.elapsed())));
@@ -92,6 +98,13 @@ fn lines(label: &str, progress: &Progress, wait: &mpsc::Receiver<()>) {
             let share = share.map(|percent| format!(" ({percent} %)")).unwrap_or_default();
             talk(&format!("{label}: {} jobs have ended{share}", progress.jobs()));
         }
+    }
+}
+
+/// Prints what may make the run slow, once it has gone on for a while.
+fn explain(progress: &Progress, elapsed: Duration) {
+    if elapsed >= PATIENCE {
+        progress.reasons_to_wait().iter().for_each(|reason| talk(&format!("warning: {reason}")));
     }
 }
 

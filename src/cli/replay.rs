@@ -1,10 +1,12 @@
 //! `gridemu replay`
 
+mod values;
+
 use std::path::PathBuf;
-use std::str::FromStr;
 
 use clap::Args as ClapArgs;
 
+use self::values::{Typed, former, interval, power, pue, reservation, speed};
 use super::report::PageOfRun;
 use super::{progress, say, signals, talk, trace};
 use crate::experiment::workload::read_once;
@@ -141,21 +143,6 @@ pub(super) struct ShapingArgs {
     seed: u64,
 }
 
-/// A value of an option, with its text.
-#[derive(Clone, Debug)]
-struct Typed<T> {
-    typed: String,
-    value: T,
-}
-
-impl<T: FromStr> FromStr for Typed<T> {
-    type Err = T::Err;
-
-    fn from_str(typed: &str) -> Result<Self, T::Err> {
-        Ok(Self { typed: typed.to_owned(), value: typed.parse()? })
-    }
-}
-
 /// What the machine is like.
 #[derive(Debug, ClapArgs)]
 struct MachineArgs {
@@ -176,12 +163,12 @@ struct MachineArgs {
     #[arg(long = "reserve", value_name = "FROM..TO:PROCS", value_parser = reservation)]
     reservations: Vec<Typed<(Time, Time, u32)>>,
 
-    /// Power of an idle processor, such as `40 W`; counted from the first submission to the last end
-    #[arg(long, value_name = "POWER", default_value = "0 W")]
+    /// Power of an idle processor, such as `40 W/core`; counted from the first submission to the last end
+    #[arg(long, value_name = "POWER", default_value = "0 W/core", value_parser = power)]
     idle: Typed<Power>,
 
-    /// Power of a busy processor, such as `95 W`
-    #[arg(long, value_name = "POWER", default_value = "0 W")]
+    /// Power of a busy processor, such as `95 W/core`
+    #[arg(long, value_name = "POWER", default_value = "0 W/core", value_parser = power)]
     busy: Typed<Power>,
 
     /// Power usage effectiveness: energy of the facility over that of its processors
@@ -324,12 +311,10 @@ pub(super) fn run(mut args: Args, policies: &Policies) -> Result<(), RunError> {
     if let Some(scratch) = page.as_ref().and_then(PageOfRun::scratch) {
         args.out = Some(scratch.to_owned());
     }
+    let control = Control::new();
+    signals::stop_cleanly(&control, args.checkpoint.is_some());
     let runs = args.runs(policies)?;
     let several = runs.len() > 1;
-    let control = Control::new();
-    if args.checkpoint.is_some() {
-        signals::stop_cleanly(&control);
-    }
     if let Some(scratch) = page.as_ref().and_then(PageOfRun::scratch) {
         signals::remove_at_end(scratch);
     }
@@ -338,7 +323,8 @@ pub(super) fn run(mut args: Args, policies: &Policies) -> Result<(), RunError> {
         let progress = Progress::default();
         let label = policy.to_string();
         let summary =
-            progress::shown(&label, &progress, || run.run_with_snapshots(&progress, &control, anew, None))?;
+            progress::shown(&label, &progress, || run.run_with_snapshots(&progress, &control, anew, None));
+        let summary = summary.map_err(|error| PageOfRun::without_scratch(page.as_ref(), error))?;
         if json {
             summary.facts.notes.iter().for_each(|note| talk(&format!("note: {note}")));
         } else {
@@ -359,39 +345,4 @@ pub(super) fn run(mut args: Args, policies: &Policies) -> Result<(), RunError> {
         folders.iter().try_for_each(|folder| trace::write(folder))?;
     }
     page.map_or(Ok(()), |page| page.write(&folders))
-}
-
-fn former(_: &str) -> Result<u32, String> {
-    Err("this option is now called `--allocation-unit`".to_owned())
-}
-
-fn speed(written: &str) -> Result<Rate, String> {
-    let value: f64 = written.parse().map_err(|_| "it is not a number".to_owned())?;
-    // Speeds are multiples of 2⁻²⁰, so from 0.001 on the rounding error is at most a thousandth.
-    let rate = Rate::from_f64(value).filter(|_| (0.001..=1e6).contains(&value));
-    rate.ok_or_else(|| "it must be above 0: from 0.001 to 1000000".to_owned())
-}
-
-fn interval(written: &str) -> Result<Span, String> {
-    let span: Span = written.parse().map_err(|error: crate::units::UnitError| error.to_string())?;
-    if span.is_zero() { Err("it must be above 0".to_owned()) } else { Ok(span) }
-}
-
-fn pue(written: &str) -> Result<u64, String> {
-    let value: f64 = written.parse().map_err(|_| "it is not a number".to_owned())?;
-    if (1.0..=10.0).contains(&value) {
-        Ok((value * 1e6).round() as u64)
-    } else {
-        Err("it must be from 1 to 10".to_owned())
-    }
-}
-
-fn reservation(written: &str) -> Result<Typed<(Time, Time, u32)>, String> {
-    let form = || format!("`{written}` is not of the form FROM..TO:PROCS, such as `2h..4h:64`");
-    let (window, procs) = written.rsplit_once(':').ok_or_else(form)?;
-    let (from, to) = window.split_once("..").ok_or_else(form)?;
-    let time =
-        |text: &str| text.parse::<Span>().map(|span| Time::ZERO + span).map_err(|error| error.to_string());
-    let value = (time(from)?, time(to)?, procs.trim().parse().map_err(|_| form())?);
-    Ok(Typed { typed: written.to_owned(), value })
 }

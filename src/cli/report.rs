@@ -139,6 +139,12 @@ impl PageOfRun {
         self.scratch.as_ref().map(|scratch| scratch.0.as_path())
     }
 
+    /// The error of a run that failed or was stopped, without what it left in the temporary folder, which is removed.
+    pub(super) fn without_scratch(page: Option<&Self>, error: RunError) -> RunError {
+        let left = error.left.filter(|_| page.and_then(Self::scratch).is_none());
+        RunError { left, ..error }
+    }
+
     /// Writes the page of the runs in these folders.
     pub(super) fn write(&self, folders: &[PathBuf]) -> Result<(), RunError> {
         let opened: Result<Vec<RunFolder>, _> =

@@ -8,6 +8,7 @@ use super::show::ShowArgs;
 use super::{progress, signals, talk};
 use crate::experiment::{Commands, Control, Progress, ResumePoint, RunError, Stored};
 use crate::grid::Policies;
+use crate::units::grouped;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -40,7 +41,7 @@ pub(super) fn run(args: &Args, policies: &Policies) -> Result<(), RunError> {
     let title = stored.store().about().title.clone();
     let progress = Progress::default();
     let control = Control::new();
-    signals::stop_cleanly(&control);
+    signals::stop_cleanly(&control, true);
     let ended = progress::shown_beside(commands.is_some(), &title, &progress, || {
         stored.resume(&progress, &control, commands, |from| announce(&title, &args.store, from))
     })?;
@@ -54,8 +55,9 @@ fn announce(title: &str, store: &Path, from: &ResumePoint) {
     let ResumePoint { number, barrier, .. } = from;
     let fallen_back = if from.skipped.is_empty() { "" } else { " before it" };
     talk(&format!(
-        "{title}: resumes from snapshot {number}{fallen_back}, at {} s of the run, after {} jobs",
-        barrier.at, barrier.jobs
+        "{title}: resumes from snapshot {number}{fallen_back}, at {} of the run, after {} jobs",
+        barrier.at.told(),
+        grouped(barrier.jobs)
     ));
     match from.commands_again {
         0 => {}

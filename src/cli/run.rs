@@ -142,9 +142,7 @@ pub(super) fn run(args: &Args, policies: &Policies) -> Result<(), RunError> {
     let run = Run::new(scenario, usize::from(args.threads), policies);
     let commands = args.commands.as_deref().map(Commands::open).transpose()?;
     let (progress, control) = (Progress::default(), Control::new());
-    if run.scenario().resolved.checkpoint.is_some() {
-        signals::stop_cleanly(&control);
-    }
+    signals::stop_cleanly(&control, run.scenario().resolved.checkpoint.is_some());
     if let Some(scratch) = page.as_ref().and_then(PageOfRun::scratch) {
         signals::remove_at_end(scratch);
     }
@@ -152,7 +150,8 @@ pub(super) fn run(args: &Args, policies: &Policies) -> Result<(), RunError> {
     let summary =
         progress::shown_beside(commands.is_some(), &run.scenario().resolved.name, &progress, || {
             run.run_with_snapshots(&progress, &control, anew, commands)
-        })?;
+        });
+    let summary = summary.map_err(|error| PageOfRun::without_scratch(page.as_ref(), error))?;
     // The result comes first: whatever fails after it loses nothing.
     args.shown.show(&summary)?;
     if let Some(folder) = folder.filter(|_| args.trace) {

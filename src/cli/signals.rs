@@ -9,11 +9,18 @@ use std::{fs, io, process, thread};
 use super::talk;
 use crate::experiment::Control;
 
-/// Installs a handler: the first Ctrl-C or SIGTERM asks the run to stop after a last snapshot; the second ends the process.
+/// Installs a handler: the first Ctrl-C or SIGTERM asks the run to stop, after a last snapshot if it has a `store`; the second ends the
+/// process.
 ///
 /// The handler cannot distinguish the two signals, and need not.
-pub(super) fn stop_cleanly(control: &Control) {
-    stop(control, "stopping after a last snapshot; press again to stop at once");
+pub(super) fn stop_cleanly(control: &Control, store: bool) {
+    stop(
+        control,
+        match store {
+            true => "stopping after a last snapshot; press again to stop at once",
+            false => "stopping; press again to stop at once",
+        },
+    );
 }
 
 /// Does the same for a campaign, which stops when its current runs have ended.

@@ -93,7 +93,7 @@ impl PartialOrd for Stamp {
 
 impl fmt::Display for Stamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} s, round {}", self.time, self.round)
+        write!(f, "{}, round {}", self.time.told_exactly(), self.round)
     }
 }
 

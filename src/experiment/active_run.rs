@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::checkpoint::{AtBarrier, Checkpointer, Control, Spent};
+use super::checkpoint::{AtBarrier, Checkpointer, Control, RunState, Spent};
 use super::clock::now;
 use super::recorder::Recorder;
 use super::{Commands, Inputs, Progress, RunError, RunErrorKind};
@@ -106,12 +106,29 @@ impl ActiveRun {
         AtBarrier { grid: &self.grid, merge: &self.merge, recorder: &mut self.recorder, spent }
     }
 
+    /// Runs on to the instant `at` and returns the state there; `None` if the run is over before.
+    ///
+    /// # Errors
+    /// `RunErrorKind::Run` if the run fails; `RunErrorKind::Output` if its files cannot be written.
+    pub(super) fn state_at(&mut self, at: Time) -> Result<Option<RunState>, RunError> {
+        let started = now();
+        self.began = (started, self.grid.now());
+        let segment = self.segment(Some(at), None);
+        self.driven += now() - started;
+        match segment {
+            Ok(RunSegment::Barrier(_)) => RunState::of(&mut self.at_barrier()).map(Some),
+            Ok(RunSegment::Over) => Ok(None),
+            // A file that cannot be written is the reason, not the segment that it ended.
+            Err(error) => self.recorder.finish().map_err(RunError::from).and(Err(error)),
+        }
+    }
+
     /// Runs to the end, with snapshots if there is a checkpointer, closes the files in `folder`, and returns the
     /// `summary` of its times and the total time of driving; the summary is written to the files and the store too.
     ///
     /// # Errors
     /// `RunErrorKind::Run` if the run fails, with the completed results in `folder`; `RunErrorKind::Stopped` if it was asked
-    /// to stop, after a last snapshot.
+    /// to stop, after a last snapshot if there is a checkpointer.
     pub(super) fn carry_out(
         &mut self,
         mut checkpointer: Option<Checkpointer>,
@@ -127,8 +144,16 @@ impl ActiveRun {
         let elsewhere = self.recorder.elapsed + read.saturating_sub(before);
         let finished = self.recorder.finish();
         let output = match (ran, finished) {
-            (Err(error), _) if matches!(error.kind, RunErrorKind::Stopped { .. }) => return Err(error),
+            (Err(error), _)
+                if checkpointer.is_some() && matches!(error.kind, RunErrorKind::Stopped { .. }) =>
+            {
+                return Err(error);
+            }
             (_, Err(error)) => return Err(error.into()),
+            (Err(RunError { kind: RunErrorKind::Stopped { at: Some(at) }, .. }), Ok(output)) => {
+                let files = output.as_ref().map(|output| (output.folder(), output.tables()));
+                return Err(RunError::stopped_for_good(at, self.recorder.jobs, files));
+            }
             (Err(error), Ok(_)) => return Err(failed(error, folder, progress)),
             (Ok(()), Ok(output)) => output,
         };
@@ -165,13 +190,14 @@ impl ActiveRun {
             let started = now();
             let plan = checkpointer.as_ref().map(|checkpointer| &checkpointer.plan);
             let barrier = plan.and_then(|plan| plan.next_barrier(self.grid.now()));
-            let halt = plan.map(|_| &control.halt);
             let records = plan.and_then(|plan| plan.every_events);
-            self.recorder.countdown = records.zip(halt.cloned());
-            let segment = self.segment(barrier, halt);
+            self.recorder.countdown = records.map(|records| (records, control.halt.clone()));
+            let segment = self.segment(barrier, Some(&control.halt));
             self.driven += now() - started;
             match (segment?, checkpointer.as_deref_mut()) {
-                (RunSegment::Over, _) | (_, None) => break,
+                (RunSegment::Over, _) => break,
+                // Only a request to stop halts a run without snapshots.
+                (RunSegment::Barrier(at), None) => return Err(RunError::stopped_for_good(at, 0, None)),
                 (RunSegment::Barrier(at), Some(checkpointer)) => {
                     control.halt.clear();
                     checkpointer.take(self.at_barrier(), at, control.is_stopped())?;

@@ -25,4 +25,4 @@ pub use control::Control;
 pub(super) use begin::{create_store, open_store};
 pub(super) use checkpointer::Checkpointer;
 pub(super) use description::Description;
-pub(super) use state::{AtBarrier, Restored, Snapshot, Spent};
+pub(super) use state::{AtBarrier, Restored, RunState, Snapshot, Spent};

@@ -12,7 +12,7 @@ use crate::output::{OutputError, ReadError};
 use crate::runtime::RuntimeError;
 use crate::scenario::ScenarioError;
 use crate::store::StoreError;
-use crate::units::Time;
+use crate::units::{Time, grouped};
 use crate::workload::SourceError;
 
 /// Why a run did not begin or did not end normally.
@@ -153,9 +153,31 @@ impl RunError {
     /// The error of a run that was stopped, with a last snapshot at `at` in `store`.
     pub(super) fn stopped(at: Time, store: &Path) -> Self {
         let store = store.display();
-        let problem = format!("stopped at {at} s of the run, with everything saved in `{store}`");
+        let problem = format!("stopped at {} of the run, with everything saved in `{store}`", at.told());
         let hint = format!("`gridemu resume {}` continues from there", typed(&store.to_string()));
         Self::new(RunErrorKind::Stopped { at: Some(at) }, problem).with_hint(hint)
+    }
+
+    /// The error of a run without a store that was stopped at `at`, when this many `jobs` had ended. `files` are the folder of its files and
+    /// their names.
+    pub(super) fn stopped_for_good(at: Time, jobs: u64, files: Option<(&Path, Vec<&str>)>) -> Self {
+        let (told, jobs) = (
+            at.told(),
+            match jobs {
+                1 => "1 job".to_owned(),
+                jobs => format!("{} jobs", grouped(jobs)),
+            },
+        );
+        let problem = format!(
+            "stopped at {told} of the run, after {jobs} had ended; it cannot be resumed, since it has no store of snapshots"
+        );
+        let left = files.map(|(folder, names)| {
+            let (names, folder) = (names.join(", "), folder.display());
+            format!("{names} in `{folder}` hold all rows up to then ({at} s); there is no summary.json")
+        });
+        let hint = "`--checkpoint STORE` takes snapshots, also when a run is stopped; `gridemu resume STORE` continues from the last";
+        let left = left.or_else(|| Some("its figures are lost, and it wrote no files".to_owned()));
+        Self { left, ..Self::new(RunErrorKind::Stopped { at: Some(at) }, problem).with_hint(hint) }
     }
 
     /// The error of a campaign that was stopped, with its `progress`.

@@ -1,28 +1,28 @@
 //! Forks: an alternative future of a run, from a snapshot on.
 
 mod futures;
+mod past;
 mod witness;
 
 use std::path::{Path, PathBuf};
 
 use super::active_run::ActiveRun;
-use super::checkpoint::Snapshot;
 use super::resume::Stored;
 use super::{Control, Progress, Run, RunError};
 use crate::grid;
 use crate::metrics::{Fingerprint, GridMeasures, GridSummary, Window};
 use crate::model::Named;
 use crate::output::{OutputDir, OutputMark};
-use crate::scenario::kind::quantity::Quantity;
 use crate::scenario::{Override, Scenario};
-use crate::units::{Span, Time};
+use crate::units::Time;
 pub use futures::{Branch, Difference, Futures};
+use past::Past;
 pub(super) use witness::Witness;
 
 /// The alternative future.
 #[derive(Clone, Debug, Default)]
 pub struct ForkOptions {
-    /// The fork is at the last snapshot that is not later than this.
+    /// The instant of the fork. If no snapshot was taken then, the run runs on to it from the last one before.
     pub at: Time,
     /// Other values of keys of the scenario.
     pub sets: Vec<Override>,
@@ -37,45 +37,20 @@ const AS_IT_WAS: &str = "as-it-was";
 /// The folder of the changed future.
 const CHANGED: &str = "changed";
 
-/// Runs both futures of a stored run, unchanged and changed, from its last snapshot that is not later than a given time.
+/// Runs both futures of a stored run, unchanged and changed, from an instant of it on. The run, which is deterministic, runs on to
+/// that instant from its last snapshot that is not later. Neither the store nor the files of the run change.
 ///
 /// # Errors
-/// `RunErrorKind::Request` if there is no such snapshot, or a change is not possible in the middle of a run;
-/// `RunErrorKind::Run` if a future fails.
+/// `RunErrorKind::Request` if all snapshots are later, the run is over before, or a change is not possible in the middle of a
+/// run; `RunErrorKind::Run` if a future fails.
 pub fn fork(stored: &Stored, options: &ForkOptions, progress: &Progress) -> Result<Futures, RunError> {
-    let newest = stored.store.newest_before(|barrier| barrier.at <= options.at).map_err(|error| {
-        let snapshots = stored.store.snapshots().unwrap_or_default();
-        let first = snapshots.iter().filter_map(|info| info.barrier).map(|barrier| barrier.at).min();
-        match first {
-            Some(first) if first > options.at => RunError::request(format!(
-                "the first remaining snapshot was taken at {first} s, after {} s",
-                options.at
-            ))
-            .with_hint(match options.at.since(Time::ZERO) {
-                Span::ZERO => "fork later, or run the changed scenario from its beginning".to_owned(),
-                at => format!(
-                    "fork later, or run again and keep a snapshot: `--checkpoint-keep-at '{}'`",
-                    at.text()
-                ),
-            }),
-            _ => RunError::from_store(error),
-        }
-    })?;
-    // The journal belongs to the unchanged run: both futures replay it.
-    let (journal, torn) = stored.journal(newest.number)?;
-    for (number, why) in &newest.skipped {
-        progress.warn(format!("snapshot {number} cannot be used: {why}"));
-    }
-    if torn {
-        progress.note("the last command in the journal is incomplete and was never used; it is ignored");
-    }
-    let from = Snapshot { sections: &newest.sections, journal: &journal, store: &stored.store };
+    let (past, snapshot) = Past::before(stored, options.at, progress)?;
     let branch = Branch {
         title: stored.store.about().title.clone(),
-        asked_s: options.at.as_secs_f64(),
-        at_s: newest.barrier.at.as_secs_f64(),
-        snapshot: newest.number,
-        jobs: newest.barrier.jobs,
+        at_s: options.at.as_secs_f64(),
+        snapshot,
+        snapshot_at_s: past.at.as_secs_f64(),
+        jobs: 0,
         changes: Vec::new(),
     };
     let mut sets = options.sets.clone();
@@ -87,18 +62,18 @@ pub fn fork(stored: &Stored, options: &ForkOptions, progress: &Progress) -> Resu
         let key = format!("site.{}.policy", site.name);
         sets.push(Override::option("--policy", &key, &policy.to_string()));
     }
-    of_run(stored, &sets, &from, options, progress, (newest.barrier.at, branch))
+    of_run(stored, &sets, past, options, progress, branch)
 }
 
 fn of_run(
     stored: &Stored,
     sets: &[Override],
-    from: &Snapshot<'_>,
+    past: Past<'_>,
     options: &ForkOptions,
     progress: &Progress,
-    (at, mut branch): (Time, Branch),
+    mut branch: Branch,
 ) -> Result<Futures, RunError> {
-    let run = &stored.run;
+    let (run, at) = (&stored.run, options.at);
     let old = run.scenario();
     let sets = at_each_site(old, sets)?;
     let file = stored.typed_in.join("scenario.toml");
@@ -121,24 +96,25 @@ fn of_run(
         if new.resolved.until.is_some_and(|until| until <= at) {
             return refuse("it would have ended before the fork");
         }
-        let end = |run: &Scenario| run.resolved.until.map_or("done".to_owned(), |until| format!("{until} s"));
+        let end = |run: &Scenario| run.resolved.until.map_or("done".to_owned(), Time::told);
         branch.changes.push(format!("end of the run: {} instead of {}", end(&new), end(old)));
     }
-    let past = old.resolved.output.folder.clone();
     let adopt = !branch.changes.is_empty();
     let mut origin = old.clone();
     for (scenario, name) in [(&mut origin, AS_IT_WAS), (&mut new, CHANGED)] {
         scenario.resolved.checkpoint = None;
         // A fork need not follow the wall clock: it runs as fast as possible.
         scenario.resolved.pace = None;
-        scenario.resolved.output.folder = folder(options, past.as_deref(), name)?;
+        scenario.resolved.output.folder = folder(options, old.resolved.output.folder.as_deref(), name)?;
     }
     let [origin, changed] = [origin, new].map(|scenario| Run::new(scenario, run.threads(), run.policies()));
+    let past = if past.at < at { past.run_on(&origin, at, progress)? } else { past };
+    branch.jobs = past.jobs;
     // The changed future is not a run under one description.
     let note = format!(
-        "forked at {} s from snapshot {} of `{}`; from then on: {}",
-        branch.at_s,
-        branch.snapshot,
+        "forked at {} ({at} s), {} of `{}`; from then on: {}",
+        at.told(),
+        branch.from(),
         stored.store.folder().display(),
         branch.changes.join("; ")
     );
@@ -147,12 +123,11 @@ fn of_run(
         let resolved = &run.scenario().resolved;
         GridMeasures::new(resolved.definitions.clone(), Window::ALL, &resolved.grid.sites)
     };
-    let prepare = |to: &Path, mark: &OutputMark| copy(past.as_deref(), to, mark);
-    let begun = origin.restored(from, progress, false, prepare)?;
+    let begun = past.restored(&origin, progress, false)?;
     let (as_it_was, first) = carry_out(&origin, begun, Witness::new(measures()), progress)?;
     check(stored, as_it_was.fingerprint, progress);
     let after_first = first.measures();
-    let begun = changed.restored(from, progress, adopt, prepare)?;
+    let begun = past.restored(&changed, progress, adopt)?;
     let ran = carry_out(&changed, begun, Witness::against(measures(), first), progress);
     let (changed, second) = ran.map_err(|error| error.within("the changed future"))?;
     let (difference, after) = (second.difference(&changed.sites), [after_first, second.measures()]);
@@ -190,7 +165,7 @@ fn at_each_site(scenario: &Scenario, sets: &[Override]) -> Result<Vec<Override>,
             let name = &sites[0].name;
             return Err(RunError::request("no site has random outages, so this key would have no effect")
                 .with_hint(format!(
-                    "give one site churn: `site.{name}.churn={{up=\"45 h\",down=\"1 h\"}}`"
+                    "give one site churn: `site.{name}.churn={{up=\"exponential[mean=45 h]\",down=\"exponential[mean=1 h]\"}}`"
                 )));
         }
     }

@@ -16,6 +16,8 @@ struct Counters {
     jobs: AtomicU64,
     runs: Mutex<Option<RunsDone>>,
     notices: Mutex<Vec<Notice>>,
+    /// What may make the run slow.
+    slow: Mutex<Vec<String>>,
 }
 
 /// A message of a run that goes on.
@@ -87,6 +89,16 @@ impl Progress {
     /// The messages since the last call.
     pub fn notices(&self) -> Vec<Notice> {
         std::mem::take(&mut self.0.notices.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// What in the scenario may make the run slow, once: for a display that has waited for a while.
+    pub fn reasons_to_wait(&self) -> Vec<String> {
+        std::mem::take(&mut self.0.slow.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Sets what may make the run slow.
+    pub(crate) fn set_reasons_to_wait(&self, reasons: Vec<String>) {
+        *self.0.slow.lock().unwrap_or_else(PoisonError::into_inner) = reasons;
     }
 
     pub(crate) fn note(&self, text: impl Into<String>) {

@@ -94,7 +94,7 @@ impl Stored {
 
     /// The grid at the snapshot of these sections.
     pub(super) fn grid(&self, sections: &[Section]) -> Result<Grid, RunError> {
-        self.run.grid_of(&Snapshot { sections, journal: &[], store: &self.store })
+        self.run.grid_of(&Snapshot { sections, journal: &[], blocks: &[], store: &self.store })
     }
 
     /// Continues from the newest usable snapshot, which is passed to `say` first, and runs to the end, with snapshots as
@@ -114,11 +114,12 @@ impl Stored {
         if commands.is_some() {
             Commands::check(resolved)?;
         }
+        self.run.forewarn(progress);
         let Newest { number, barrier, sections, skipped } =
             self.store.newest().map_err(RunError::from_store)?;
         let (journal, torn) = self.journal(number)?;
         say(&ResumePoint { number, barrier, skipped, commands_again: journal.len(), torn });
-        let from = Snapshot { sections: &sections, journal: &journal, store: &self.store };
+        let from = Snapshot { sections: &sections, journal: &journal, blocks: &[], store: &self.store };
         let mut active = self.run.restored(&from, progress, false, |_, _| Ok(()))?;
         self.store.continue_from(number).map_err(RunError::from_store)?;
         let plan = resolved.checkpoint.clone();

@@ -20,7 +20,7 @@ use crate::metrics::{
 };
 use crate::model::SiteSpec;
 use crate::output::{OutputDir, OutputMark, OutputOptions};
-use crate::scenario::{Engine, PlannedWorkload, ResolvedScenario, Scenario};
+use crate::scenario::{Engine, PlannedWorkload, Problem, ResolvedScenario, Scenario};
 use crate::workload::{Carrying, Merged, Source};
 
 /// A scenario that is ready to run.
@@ -185,6 +185,7 @@ impl Run {
             return Err(RunError::request("a workload that can be read only once cannot be resumed")
                 .with_hint("give it as a file, or leave `--checkpoint` out"));
         }
+        self.forewarn(progress);
         // Inputs that cannot be opened are reported before anything is created or removed.
         let built = self.build(progress)?;
         let checkpointer = resolved.checkpoint.as_ref().map(|plan| {
@@ -224,6 +225,12 @@ impl Run {
         };
         let recorder = from.recorder(recorder, output, progress.clone())?;
         Ok(ActiveRun::new(built, recorder, self.driver(), *until).continued(merge, spent))
+    }
+
+    /// Says to `progress` what may make the run slow.
+    pub(super) fn forewarn(&self, progress: &Progress) {
+        let fine = self.scenario.fine_intervals();
+        progress.set_reasons_to_wait(fine.iter().map(Problem::to_string).collect());
     }
 
     /// The grid at the snapshot `from`.

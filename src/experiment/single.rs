@@ -96,8 +96,8 @@ fn typed(site: &SiteSpec, planned: &PlannedWorkload) -> Vec<String> {
             (machines.allocation_unit != plain.allocation_unit).then(|| machines.allocation_unit.to_string()),
         );
         value("speed", (machines.speed != plain.speed).then(|| machines.speed.to_string()));
-        value("idle", (machines.idle != plain.idle).then(|| format!("'{}'", machines.idle)));
-        value("busy", (machines.busy != plain.busy).then(|| format!("'{}'", machines.busy)));
+        value("idle", (machines.idle != plain.idle).then(|| format!("'{}/core'", machines.idle)));
+        value("busy", (machines.busy != plain.busy).then(|| format!("'{}/core'", machines.busy)));
         value("pue", (site.pue_ppm != 1_000_000).then(|| (site.pue_ppm as f64 / 1e6).to_string()));
         value("price", (machines.price != plain.price).then(|| machines.price.to_string()));
     }

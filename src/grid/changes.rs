@@ -101,7 +101,7 @@ impl Found {
         let split = |script: &[T]| script.partition_point(|act| when(act) < self.at);
         let (before, after) = (old.split_at(split(old)), new.split_at(split(new)));
         if before.0 != after.0 {
-            self.refuse(format!("{what} differ before {} s, which is in the past", self.at));
+            self.refuse(format!("{what} differ before {}, which is in the past", self.at.told()));
         }
         if before.1 != after.1 {
             let now = acts(after.1.len(), before.1.len() == after.1.len());
@@ -168,7 +168,7 @@ impl Found {
         self.may("price of electricity", &old.electricity, &new.electricity, or("none"));
         let (was, is) = (&old.electricity_by_hour, &new.electricity_by_hour);
         self.may("price of electricity by the hour", was, is, or("flat"));
-        self.may("time of day at the beginning of the run", &old.starts_at, &new.starts_at, seconds);
+        self.may("time of day at the beginning of the run", &old.starts_at, &new.starts_at, written);
     }
 
     fn churn(&mut self, old: &ChurnSpec, new: &ChurnSpec) {
@@ -195,9 +195,9 @@ impl Found {
             let every = match wanted.interval {
                 CheckpointInterval::Young => "by Young's rule".to_owned(),
                 CheckpointInterval::Daly => "by Daly's rule".to_owned(),
-                CheckpointInterval::Every(interval) => format!("every {interval} s"),
+                CheckpointInterval::Every(interval) => format!("every {}", interval.written()),
             };
-            format!("{every}, {} s each", wanted.cost)
+            format!("{every}, {} each", wanted.cost.written())
         });
     }
 
@@ -210,7 +210,7 @@ impl Found {
             for a in 0..b {
                 let (was, is): (Link, Link) = (old.network.link(a, b), new.network.link(a, b));
                 let between = format!("between {} and {}", place(a), place(b));
-                self.may(&format!("latency {between}"), &was.latency, &is.latency, seconds);
+                self.may(&format!("latency {between}"), &was.latency, &is.latency, written);
                 self.may(&format!("bandwidth {between}"), &was.bandwidth, &is.bandwidth, |width| {
                     width.map_or_else(|| "any".to_owned(), |width| width.to_string())
                 });
@@ -223,7 +223,7 @@ impl Found {
         let yes = |yes: &bool| if *yes { "yes".to_owned() } else { "no".to_owned() };
         self.may("policy", &old.policy, &new.policy, quoted);
         self.may("sites report", &old.monitoring_interval, &new.monitoring_interval, |every| {
-            if every.is_zero() { "at every change".to_owned() } else { format!("every {every} s") }
+            if every.is_zero() { "at every change".to_owned() } else { format!("every {}", every.written()) }
         });
         self.may("counts jobs in flight", &old.count_in_flight, &new.count_in_flight, yes);
         self.may("replans", &old.replan, &new.replan, |replan| {
@@ -236,9 +236,9 @@ impl Found {
         });
         self.may("recalls jobs that wait at sites", &old.recall_queued, &new.recall_queued, yes);
         self.may("retries", &old.retries, &new.retries, u32::to_string);
-        self.may("back-off", &old.backoff, &new.backoff, seconds);
+        self.may("back-off", &old.backoff, &new.backoff, written);
         self.may("maximum number of grid jobs at a site", &old.in_flight, &new.in_flight, unlimited);
-        self.may("time of a dispatch", &old.overhead, &new.overhead, seconds);
+        self.may("time of a dispatch", &old.overhead, &new.overhead, written);
         let payer = |payer: &Payer| match payer {
             Payer::User => "the user".to_owned(),
             Payer::Site => "the site".to_owned(),
@@ -255,8 +255,8 @@ fn quoted(name: &impl Display) -> String {
     format!("`{name}`")
 }
 
-fn seconds(span: &Span) -> String {
-    format!("{span} s")
+fn written(span: &Span) -> String {
+    span.written()
 }
 
 fn unlimited(most: &Option<u32>) -> String {

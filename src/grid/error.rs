@@ -46,7 +46,7 @@ pub enum GridError {
     #[error(transparent)]
     Entity(#[from] EntityError),
     /// Jobs are left and none of them can move any more.
-    #[error("stuck at {at} s: {}{}: {}", rule(*.churn), left(*.total), list(.first, *.total, *.several))]
+    #[error("stuck at {}: {}{}: {}", .at.told(), rule(*.churn), left(*.total), list(.first, *.total, *.several))]
     Stuck {
         /// The end of the run.
         at: Time,
@@ -121,6 +121,13 @@ fn list(first: &[Waiter], total: usize, several: bool) -> String {
 mod tests {
     use super::*;
     use crate::model::{JobId, Origin};
+
+    #[test]
+    fn the_time_of_a_stuck_run_is_told_in_days() {
+        let at = Time::from_micros(105_911_100_000_001);
+        let told = GridError::stuck(at, Vec::new(), false, false).to_string();
+        assert!(told.starts_with("stuck at 1,225 d 19 h: nothing can happen"), "{told}");
+    }
 
     #[test]
     fn a_stuck_job_is_told_from_that_of_another_workload() {

@@ -7,7 +7,7 @@ use crate::units::Time;
 
 /// A policy requested an action that cannot be carried out: an error of the policy, not of the scenario.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("policy `{policy}` of site `{site}` at {time} s: {action}: {reason}")]
+#[error("policy `{policy}` of site `{site}` at {}: {action}: {reason}", .time.told_exactly())]
 pub struct PolicyError {
     /// The policy, as written.
     pub policy: String,
@@ -79,7 +79,7 @@ pub enum PartitionError {
     #[error(transparent)]
     Policy(#[from] Box<PolicyError>),
     /// A job that would end beyond the time axis.
-    #[error("{job} of site `{site}`, started at {time} s, would end beyond the end of time")]
+    #[error("{job} of site `{site}`, started at {}, would end beyond the end of time", .time.told())]
     EndOfTime {
         /// The job.
         job: JobRef,

@@ -292,15 +292,17 @@ impl SiteSpec {
     }
 
     fn check_reservations(&self) -> Result<(), SiteError> {
-        for (at, (partition, booked)) in self.reservations.iter().enumerate() {
+        let at = |time: Time| time.since(Time::ZERO).written();
+        for (number, (partition, booked)) in self.reservations.iter().enumerate() {
             let fail = |problem: String| Err(SiteError::Reservation { name: booked.name.clone(), problem });
             let Some(spec) = self.partitions.get(*partition) else {
                 return fail(format!("the site has no partition number {partition}"));
             };
             if booked.end <= booked.start {
                 return fail(format!(
-                    "it ends at {} s, not after its start at {} s",
-                    booked.end, booked.start
+                    "it ends at {}, not after its start at {}",
+                    at(booked.end),
+                    at(booked.start)
                 ));
             }
             if booked.procs == 0 || spec.rounded(booked.procs) > spec.usable() {
@@ -308,7 +310,7 @@ impl SiteSpec {
             }
             let taken =
                 |(other, earlier): &(usize, Reservation)| other == partition && earlier.name == booked.name;
-            if self.reservations[..at].iter().any(taken) {
+            if self.reservations[..number].iter().any(taken) {
                 return fail("another reservation of the partition has this name".to_owned());
             }
             // The reserved capacity is largest at the start of some reservation.
@@ -320,8 +322,8 @@ impl SiteSpec {
                 .sum();
             if at_start > u64::from(spec.usable()) {
                 return fail(format!(
-                    "at {} s the reservations request {at_start} of {} processors in total",
-                    booked.start,
+                    "at {} the reservations request {at_start} of {} processors in total",
+                    at(booked.start),
                     spec.usable()
                 ));
             }

@@ -131,6 +131,16 @@ impl OutputDir {
         })
     }
 
+    /// The folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The names of the tables that the run writes.
+    pub fn tables(&self) -> Vec<&'static str> {
+        self.tables.iter().zip(TABLES).filter_map(|(table, (name, _))| table.as_ref().map(|_| name)).collect()
+    }
+
     /// Writes records in the order given. The segments of a job come before the job.
     ///
     /// # Errors

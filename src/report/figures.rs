@@ -1,18 +1,10 @@
 //! Formatting of numbers for people.
 
-use crate::units::unsigned_zero;
+use crate::units::{Span, grouped, unsigned_zero};
 
 /// A count with separators between thousands: `28,476`.
 pub(super) fn count(value: u64) -> String {
-    let digits = value.to_string();
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
+    grouped(value)
 }
 
 /// A number of jobs: `1 job`, `2 jobs`.
@@ -54,22 +46,11 @@ pub(super) fn percent(share: Option<f64>) -> String {
     number(share.map(|share| share * 100.0), 2)
 }
 
-/// A duration in its two largest units: `334 d 6 h`, `4 h 12 min`, `3.2 s`.
+/// A duration in its two largest units, as [`Span::told`]: `334 d 6 h`, `4 h 12 min`, `3.2 s`; `-` if there is none.
 pub(super) fn duration(secs: f64) -> String {
-    const UNITS: [(u64, &str); 4] = [(86_400, "d"), (3_600, "h"), (60, "min"), (1, "s")];
-    if secs < 60.0 {
-        return format!("{} s", number(Some(secs), if secs == libm::trunc(secs) { 0 } else { 1 }));
-    }
-    let whole = secs as u64;
-    let largest = UNITS.iter().position(|(unit, _)| whole >= *unit).unwrap_or(UNITS.len() - 1);
-    let (unit, name) = UNITS[largest];
-    let first = format!("{} {name}", count(whole / unit));
-    match UNITS.get(largest + 1) {
-        Some((smaller, name)) if whole % unit / smaller > 0 => {
-            format!("{first} {} {name}", whole % unit / smaller)
-        }
-        _ => first,
-    }
+    let told = Span::from_secs_f64(secs.abs()).map(Span::told);
+    let sign = if secs < 0.0 { "-" } else { "" };
+    told.map_or_else(|| "-".to_owned(), |told| format!("{sign}{told}"))
 }
 
 /// Splits a line between words into lines of at most `room` characters.

@@ -28,8 +28,8 @@ pub fn futures_table(futures: &Futures) -> String {
 }
 
 fn heading(branch: &Branch, difference: Option<&Difference>) -> String {
-    let Branch { title, at_s, snapshot, jobs: ended, changes, .. } = branch;
-    let mut out = format!("{title}: forked at {at_s} s ({}), from snapshot {snapshot}\n\n", duration(*at_s));
+    let Branch { title, at_s, jobs: ended, changes, .. } = branch;
+    let mut out = format!("{title}: forked at {} ({at_s} s), {}\n\n", duration(*at_s), branch.from());
     out += &format!(" common past       {} had ended\n", jobs(*ended));
     let nothing = ["nothing".to_owned()];
     let changes = if changes.is_empty() { &nothing[..] } else { changes };
@@ -40,7 +40,7 @@ fn heading(branch: &Branch, difference: Option<&Difference>) -> String {
     out += &match difference {
         None => "none: both futures are the same, record by record\n\n".to_owned(),
         Some(Difference { at_s: at, record }) => {
-            format!("at {at} s ({}), {} after the fork: {record}\n\n", duration(*at), duration(at - at_s))
+            format!("at {} ({at} s), {} after the fork: {record}\n\n", duration(*at), duration(at - at_s))
         }
     };
     out

@@ -49,9 +49,9 @@ pub fn snapshot_table(facts: &SnapshotFacts) -> String {
     let row = &facts.row;
     let ended = row.jobs.map(jobs).unwrap_or_default();
     let mut out = format!(
-        "snapshot {} at {} s of the run, taken {}: {ended} had ended, {}\n\n",
+        "snapshot {} at {} of the run, taken {}: {ended} had ended, {}\n\n",
         row.number,
-        row.at_s.unwrap_or_default(),
+        duration(row.at_s.unwrap_or_default()),
         row.taken,
         size(row.bytes)
     );

@@ -17,7 +17,7 @@ use crate::scenario::document::MOST_SITES;
 use crate::scenario::kind::quantity::Quantity;
 use crate::scenario::kind::words::{Engine, Or};
 use crate::scenario::problem::Problem;
-use crate::units::Time;
+use crate::units::{Span, Time, grouped};
 
 /// Collects the problems of a scenario while it is resolved.
 pub(super) struct Checker<'a> {
@@ -27,6 +27,8 @@ pub(super) struct Checker<'a> {
     /// Values without effect, because they need a folder that the scenario does not name. An option or a campaign may give it, so only
     /// a run refuses them.
     pub(super) idle: Vec<Problem>,
+    /// Intervals so short that their events may outnumber all others.
+    pub(super) fine: Vec<Problem>,
 }
 
 /// Resolves keys whose defaults are filled in. Problems go to `checker`; `None` if no description can be made.
@@ -104,6 +106,25 @@ pub(super) fn resolve(keys: &ScenarioKeys, checker: &mut Checker<'_>) -> Option<
     })
 }
 
+impl<'a> Checker<'a> {
+    /// Checks the scenario of `document`.
+    pub(super) fn new(document: &'a Document, policies: &'a Policies) -> Self {
+        Self { document, policies, problems: Vec::new(), idle: Vec::new(), fine: Vec::new() }
+    }
+
+    /// Notes that the value at `path` makes `who` do something every `interval`, if that is less than a second: the times of logs are
+    /// whole seconds, so more often is rarely of use.
+    pub(super) fn fine(&mut self, path: &Path, interval: Span, who: &str, instead: &str) {
+        if !interval.is_zero() && interval < Span::SECOND {
+            let times = grouped(Span::SECOND.micros() / interval.micros());
+            let message = format!(
+                "{who} {times} times in each second of the run, which has so many events that it hardly advances; {instead}"
+            );
+            self.fine.push(self.document.problem(path, message));
+        }
+    }
+}
+
 impl Checker<'_> {
     /// Notes a problem with the value at `path`.
     pub(super) fn wrong(&mut self, path: &Path, message: impl Into<String>) {
@@ -143,6 +164,9 @@ impl Checker<'_> {
             let message = "with a `monitoring_interval` of 0 s each job that comes to a site causes a report, which would recall it, for ever; give an interval above 0, or `recall_queued = false`";
             self.wrong(&path.key("replan"), message);
         }
+        let instead = "1 s or more is usual, and `0 s` reports at every change and no more often";
+        let interval = keys.monitoring_interval;
+        self.fine(&path.key("monitoring_interval"), interval, "each site reports", instead);
         BrokerSpec {
             policy: keys.policy.0.clone(),
             monitoring_interval: keys.monitoring_interval,

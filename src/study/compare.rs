@@ -262,7 +262,7 @@ pub(super) fn window_of(folders: &[&RunFolder]) -> Result<Window, RunError> {
         _ => {
             let shown = |window: &Window| match *window == Window::ALL {
                 true => "all of it".to_owned(),
-                false => format!("{} to {} s", window.from().as_secs_f64(), window.to().as_secs_f64()),
+                false => format!("{} to {}", window.from().told(), window.to().told()),
             };
             let listed: Vec<String> = windows.iter().map(shown).collect();
             Err(RunError::request(format!("the runs measure different windows ({})", listed.join("; ")))

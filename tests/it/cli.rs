@@ -5,11 +5,13 @@ mod cloud;
 mod compare;
 mod engines;
 mod figures;
+mod forked;
 mod good;
 mod options;
 mod reports;
 mod reproduce;
 mod scenario;
+mod stopped;
 mod stores;
 mod studies;
 

@@ -38,10 +38,10 @@ pub(in crate::experiment) struct AtBarrier<'a> {
 }
 
 /// A copy of a run at a barrier, to be encoded while the run continues.
-pub(super) struct RunState {
-    pub(super) encode: Box<dyn FnOnce() -> Result<Vec<Section>, RunError> + Send>,
+pub(in crate::experiment) struct RunState {
+    pub(in crate::experiment) encode: Box<dyn FnOnce() -> Result<Vec<Section>, RunError> + Send>,
     /// Blocks of measures that the store does not have yet.
-    pub(super) blocks: Vec<Block>,
+    pub(in crate::experiment) blocks: Vec<Block>,
     /// True if the state is complete only with blocks, new or earlier ones.
     pub(super) has_blocks: bool,
 }
@@ -54,11 +54,13 @@ pub(in crate::experiment) struct Restored {
     pub(in crate::experiment) spent: Spent,
 }
 
-/// The sections of a snapshot, and the store that has its blocks.
+/// The sections of a snapshot, and where its blocks are.
 pub(in crate::experiment) struct Snapshot<'a> {
     pub(in crate::experiment) sections: &'a [Section],
     /// The journal after the snapshot.
     pub(in crate::experiment) journal: &'a [JournalEntry],
+    /// The blocks that the store does not have.
+    pub(in crate::experiment) blocks: &'a [Block],
     pub(in crate::experiment) store: &'a Store,
 }
 
@@ -67,7 +69,7 @@ impl RunState {
     ///
     /// # Errors
     /// [`RunError`] if a workload cannot be continued, or a file of the run cannot be written.
-    pub(super) fn of(run: &mut AtBarrier<'_>) -> Result<Self, RunError> {
+    pub(in crate::experiment) fn of(run: &mut AtBarrier<'_>) -> Result<Self, RunError> {
         let grid = run.grid.snapshot().map_err(RunError::from_running)?;
         let (recorder, blocks) = run.recorder.save()?;
         let has_blocks = recorder.has_blocks();
@@ -124,7 +126,10 @@ impl Snapshot<'_> {
         output: Option<OutputDir>,
         progress: Progress,
     ) -> Result<Recorder, RunError> {
-        let block = |id: BlockId| self.store.block(&id.bytes());
+        let block = |id: BlockId| match self.blocks.iter().find(|block| block.id == id) {
+            Some(block) => Ok(block.bytes.clone()),
+            None => self.store.block(&id.bytes()),
+        };
         Recorder::restore(saved, block, output, progress).map_err(|error| {
             RunError::request(format!("the measures of the snapshot cannot be read: {error}"))
                 .with_hint("`gridemu snapshots STORE` says which snapshots can be used")

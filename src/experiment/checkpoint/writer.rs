@@ -161,8 +161,8 @@ impl Writing {
             Ok(()) => drop(self.written.fetch_add(1, Ordering::Relaxed)),
             Err(_) if last => {}
             Err(error) => self.progress.warn(format!(
-                "the snapshot at {} s could not be written: {error}; the run continues without it",
-                barrier.at
+                "the snapshot at {} could not be written: {error}; the run continues without it",
+                barrier.at.told()
             )),
         }
     }

@@ -3,22 +3,37 @@
 use serde::Serialize;
 
 use crate::metrics::{GridSummary, Measures};
+use crate::units::Span;
 
 /// The point at which two futures part.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Branch {
     /// The title of the run.
     pub title: String,
-    /// The instant for which the fork was requested, in seconds.
-    pub asked_s: f64,
-    /// The instant of the fork, that of a snapshot, in seconds.
+    /// The instant of the fork, in seconds.
     pub at_s: f64,
-    /// The number of the snapshot.
+    /// The number of the last snapshot that is not later.
     pub snapshot: u64,
+    /// The instant of that snapshot, in seconds: the run was run on from there to the fork.
+    pub snapshot_at_s: f64,
     /// Jobs that had ended by the fork.
     pub jobs: u64,
     /// What differs from the fork on, one sentence each.
     pub changes: Vec<String>,
+}
+
+impl Branch {
+    /// Where the state at the fork is from, in words: a snapshot then, or one before.
+    pub fn from(&self) -> String {
+        let Self { at_s, snapshot, snapshot_at_s, .. } = self;
+        match snapshot_at_s < at_s {
+            true => {
+                let at = Span::from_secs_f64(*snapshot_at_s).unwrap_or_default().told();
+                format!("run on from snapshot {snapshot} at {at}")
+            }
+            false => format!("from snapshot {snapshot}"),
+        }
+    }
 }
 
 /// The first record that differs between the futures.

@@ -64,7 +64,7 @@ macro_rules! quantities {
 }
 
 quantities! {
-    Span, "duration", "a duration", "10 min", duration;
+    Span, "duration", "a duration", "10 min", |span| span.written();
     Power, "power", "a power", "95 W", |power| format!("{} W", decimal(power.milliwatts(), 3));
     Price, "price", "a price a core-hour, in whatever currency", "0.18/core-h",
         |price| format!("{}/core-h", decimal(price.nanos(), 9));
@@ -72,23 +72,6 @@ quantities! {
         |price| format!("{}/kWh", decimal(price.nanos(), 9));
     Bytes, "data", "an amount of data", "200 MB", Self::to_string;
     Bandwidth, "bandwidth", "a bandwidth", "1 Gbit/s", Self::to_string;
-}
-
-/// A duration with at most one decimal.
-fn duration(span: &Span) -> String {
-    const UNITS: [(&str, u64); 5] =
-        [("d", 86_400_000_000), ("h", 3_600_000_000), ("min", 60_000_000), ("s", 1_000_000), ("ms", 1_000)];
-    let micros = span.micros();
-    let short = |unit: u64| micros >= unit && (u128::from(micros) * 10).is_multiple_of(u128::from(unit));
-    match UNITS.iter().find(|(_, unit)| short(*unit)) {
-        Some((name, unit)) => {
-            let tenths = u128::from(micros) * 10 / u128::from(*unit);
-            let fraction = if tenths % 10 == 0 { String::new() } else { format!(".{}", tenths % 10) };
-            format!("{}{fraction} {name}", tenths / 10)
-        }
-        None if micros == 0 => "0 s".to_owned(),
-        None => format!("{micros} us"),
-    }
 }
 
 /// `value` × 10^−`places`, exactly.

@@ -225,6 +225,12 @@ impl Checker<'_> {
             (Some(_), None) => self.refuse(path, "`up` needs `down`: otherwise machines never come back"),
             (None, Some(_)) => self.refuse(path, "`down` needs `up`: otherwise machines never leave"),
         };
+        if let Some(RandomChurn { up, down }) = random {
+            let shortest = if up.mean() < down.mean() { "up" } else { "down" };
+            let (cycle, who) = (up.mean() + down.mean(), "each machine leaves and comes back");
+            let instead = "means of minutes or more are usual, such as `exponential[mean=45 h]`";
+            self.fine(&path.key(shortest), cycle, who, instead);
+        }
         let interval = match keys.checkpoint {
             Or::Word(Best::None) => None,
             Or::Word(Best::Young) => Some(CheckpointInterval::Young),

@@ -103,7 +103,7 @@ pub(super) fn deciding(reading: &Reading<'_>) -> String {
         }
         _ => range(low, high),
     };
-    let from = point.weeks.map_or_else(String::new, |weeks| format!(", {weeks} weeks"));
+    let from = point.weeks.map_or_else(String::new, |weeks| format!(", {}", counted(weeks, "week")));
     match point.at.as_str() {
         "" => format!("{interval}{}", from.replacen(", ", " of ", 1)),
         at => format!("{interval} ({at}{from})"),

@@ -94,7 +94,7 @@ fn runs_are_compared_in_the_window_that_they_measure() {
     };
     assert_eq!(cell("a", "b"), (1, Some(-15.0)));
     assert_eq!(cell("d", "e"), (1, Some(0.0)));
-    assert!(said(&[place("a"), place("c")]).contains("different windows (10 to 20 s; 0 to 20 s)"));
+    assert!(said(&[place("a"), place("c")]).contains("different windows (10 s to 20 s; 0 s to 20 s)"));
 }
 
 #[test]

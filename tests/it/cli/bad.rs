@@ -88,7 +88,7 @@ fn jobs_larger_than_the_machine() {
 /// What is asked for makes no sense: nothing runs, nothing is printed.
 #[test]
 fn requests_that_make_no_sense() {
-    let cases: [(&[&str], &[&str]); 41] = [
+    let cases: [(&[&str], &[&str]); 42] = [
         (&["--policy", "esy"], &["did you mean `easy`?", "there are fcfs, easy", "hint: `gridemu policies`"]),
         (&["--policy", "EASY"], &["did you mean `easy`?"]),
         (&["--policy", "easy", "--policy", "conservativ"], &["did you mean `conservative`?"]),
@@ -126,8 +126,9 @@ fn requests_that_make_no_sense() {
         (&["--policy", "fcfs", "--reserve", "5..30:2"], &["`fcfs`", "does not support reservations"]),
         (&["--policy", "easy", "--speed", "0"], &["--speed", "above 0"]),
         (&["--policy", "easy", "--pue", "0.5"], &["--pue", "from 1 to 10"]),
-        (&["--policy", "easy", "--idle", "warm"], &["`warm`", "95 W"]),
-        (&["--policy", "easy", "--idle", "40"], &["`40`", "95 W"]),
+        (&["--policy", "easy", "--idle", "warm"], &["`warm`", "95 W/core"]),
+        (&["--policy", "easy", "--idle", "40"], &["`40`", "95 W/core"]),
+        (&["--policy", "easy", "--idle", "40 W"], &["power of a machine", "write `40 W/core`"]),
         (&["--policy", "easy", "--price", "cheap"], &["`cheap`", "0.18/core-h"]),
         (&["--policy", "easy", "--machines"], &["--out"]),
     ];
@@ -373,7 +374,7 @@ fn every_failure_has_a_hint() {
     let cases: [(&[&str], &str); 6] = [
         (&["--procs", "67108865"], "hint: give the number of processors with `--procs N`"),
         (&["--allocation-unit", "0"], "hint: choose another `--allocation-unit`"),
-        (&["--idle", "2 W", "--busy", "1 W"], "hint: raise `--busy` or lower `--idle`"),
+        (&["--idle", "2 W/core", "--busy", "1 W/core"], "hint: raise `--busy` or lower `--idle`"),
         (&["--price", "2000000000"], "hint: lower `--busy` or `--price`"),
         (&["--reserve", "2h..1h:4"], "hint: write `--reserve FROM..TO:PROCS`"),
         (&["--policy", "equal-share", "--order", "event"], "hint: choose another policy"),

@@ -79,20 +79,20 @@ fn a_summary_tells_the_options_of_its_run() {
     let args = ["replay", TINY, "--policy", "easy"];
     assert_eq!(gridemu(&[&args[..], &["--json"]].concat()).json()["options"], serde_json::json!([]));
     let options =
-        ["--overrun", "--allocation-unit", "2", "--speed", "1.5", "--busy", "95 W", "--price", "0.05"];
+        ["--overrun", "--allocation-unit", "2", "--speed", "1.5", "--busy", "95 W/core", "--price", "0.05"];
     let more = ["--first", "150", "--pue", "1.3", "--reserve", "2h..1d:64", "--reserve", "2d..3d:4"];
     let all = [&args[..], &options, &more].concat();
     let told = gridemu(&[&all[..], &["--json"]].concat()).json();
     let typed: Vec<_> =
         told["options"].as_array().unwrap().iter().map(|option| option.as_str().unwrap()).collect();
-    let expected = "--overrun --first 150 --allocation-unit 2 --speed 1.5 --busy '95 W' --pue 1.3 --price 0.05/core-h \
+    let expected = "--overrun --first 150 --allocation-unit 2 --speed 1.5 --busy '95 W/core' --pue 1.3 --price 0.05/core-h \
                     --reserve 7200..86400:64 --reserve 172800..259200:4";
     assert_eq!(typed.join(" "), expected);
     let table = gridemu(&all);
     assert_eq!(table.well().out.lines().nth(2), Some(&*format!("with {expected}")));
 
     // The told options make the same run.
-    let plain = expected.replace("'95 W'", "95W").replace("--first 150", "--first=150");
+    let plain = expected.replace("'95 W/core'", "95W/core").replace("--first 150", "--first=150");
     let again: Vec<_> = args.iter().copied().chain(plain.split(' ')).chain(["--json"]).collect();
     assert_eq!(gridemu(&again).json()["fingerprint"], told["fingerprint"]);
 }

@@ -41,9 +41,15 @@ fn the_result_comes_before_the_page() {
 #[test]
 fn errors_show_options_as_they_were_typed() {
     for (options, says) in [
-        (&["--idle", "40 W"][..], "error: `--idle 40 W`: 40 W/core idle is more than 0 W/core busy"),
+        (
+            &["--idle", "40 W/core"][..],
+            "error: `--idle 40 W/core`: 40 W/core idle is more than 0 W/core busy",
+        ),
         (&["--allocation-unit", "0"], "error: `--allocation-unit 0`: an allocation unit of 0 does not fit"),
-        (&["--reserve", "4h..2h:3"], "error: `--reserve 4h..2h:3`: it ends at 7200 s, not after its start"),
+        (
+            &["--reserve", "4h..2h:3"],
+            "error: `--reserve 4h..2h:3`: it ends at 2 h, not after its start at 4 h",
+        ),
         (
             &["--reserve", "1h..2h:3", "--reserve", "2h..4h:999"],
             "error: `--reserve 2h..4h:999`: it requests 999 of 128 processors\nhint: write `--reserve FROM..TO:PROCS`",
@@ -159,5 +165,27 @@ fn notes_name_their_workload() {
     for number in [1, 2] {
         let note = format!("workload {number}: submitted 1 job a think time after the end of another job");
         assert!(ran.well().out.contains(&note), "{}", ran.out);
+    }
+}
+
+/// Power is of a machine with all its cores, or with `/core` of a processor, in a replay as in a scenario: two ways to write one grid.
+#[test]
+fn power_means_the_same_in_a_replay_and_in_a_scenario() {
+    let folder = tempfile::tempdir().unwrap();
+    let energy = |ran: serde_json::Value| {
+        let run = if ran.is_array() { ran[0].clone() } else { ran };
+        assert!(run["energy"]["meter_kwh"].as_f64() > Some(1.0), "{run}");
+        (run["energy"]["jobs_kwh"].clone(), run["energy"]["idle_kwh"].clone(), run["fingerprint"].clone())
+    };
+    let log = "lublin[jobs=200,load=0.7,procs=32,seed=3]";
+    let replay = ["replay", log, "--policy", "easy", "--idle", "10 W/core", "--busy", "25 W/core", "--json"];
+    let replayed = energy(gridemu(&replay).json());
+    for power in ["idle = '40 W', busy = '100 W'", "idle = '10 W/core', busy = '25 W/core'"] {
+        let text = format!(
+            "[[site]]\nname = 'site'\npolicy = 'easy'\nmachines = [{{ class = 'default', count = 8, cores = 4, {power} }}]\n\
+             workload = {{ lublin = {{ jobs = 200, load = 0.7, seed = 3 }} }}\n"
+        );
+        let scenario = file(folder.path(), "grid.toml", text);
+        assert_eq!(energy(gridemu(&["run", &scenario, "--json"]).json()), replayed, "{power}");
     }
 }

@@ -90,7 +90,7 @@ fn with_numbers(figures: &[&str], ending: &str) -> Vec<String> {
 #[test]
 fn a_page_of_five_jobs_has_each_of_them_once() {
     let place = Place::new();
-    place.five(&["--policy", "easy", "--idle", "40 W", "--busy", "90 W", "--price", "0.1"]).well();
+    place.five(&["--policy", "easy", "--idle", "40 W/core", "--busy", "90 W/core", "--price", "0.1"]).well();
     let ran = gridemu(&["report", &place.at("run"), "--svg", &place.at("svg")]);
     assert_eq!(ran.well().out, format!("{}\n", place.path("run/report.html").display()));
     let page = place.page("run/report.html");

@@ -108,7 +108,10 @@ fn what_cannot_change_is_refused() {
             },
             "its reservations differ",
         ),
-        (|spec| spec.sites[0].churn.script.push(leave(59)), "scripted events of machines differ before 60 s"),
+        (
+            |spec| spec.sites[0].churn.script.push(leave(59)),
+            "scripted events of machines differ before 1 min",
+        ),
         (|spec| spec.broker = None, "the broker cannot be removed"),
     ];
     for (edit, told) in cases {

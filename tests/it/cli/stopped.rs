@@ -1,0 +1,136 @@
+//! Ctrl-C: what a run that is stopped has kept, and what it says.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use super::{argument, gridemu};
+
+/// Starts a run.
+fn started(args: &[&str]) -> Child {
+    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("gridemu"));
+    command.args(args).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+/// Presses Ctrl-C once a run has created `waits_for` and gone on for a while, and returns what it said.
+fn interrupted_after(args: &[&str], waits_for: &Path) -> String {
+    let mut child = started(args);
+    while !waits_for.exists() {
+        assert!(child.try_wait().unwrap().is_none(), "{args:?} ended by itself");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    std::thread::sleep(Duration::from_millis(300));
+    interrupt(&child);
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(130), "{said}");
+    said
+}
+
+/// Presses Ctrl-C.
+fn interrupt(child: &Child) {
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+}
+
+/// The rows of a table that were stopped are the first ones of the whole table.
+fn begins(stopped: &Path, whole: &Path, table: &str) {
+    let [stopped, whole] = [stopped, whole].map(|folder| fs::read_to_string(folder.join(table)).unwrap());
+    assert!(stopped.lines().count() > 1 && stopped.ends_with('\n'), "{table}: {stopped}");
+    assert!(whole.starts_with(&stopped) && whole != stopped, "{table}");
+}
+
+#[test]
+fn a_run_without_a_store_says_what_is_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let [out, whole] = ["out", "whole"].map(|name| folder.path().join(name));
+    let [out_path, whole_path] = [argument(&out), argument(&whole)];
+    let run = ["run", "configs/quickstart.toml", "--out"];
+    let paced = [&run[..], &[&out_path, "--pace", "100000"]].concat();
+    let said = interrupted_after(&paced, &out.join("scenario.toml"));
+    for says in [
+        "stopping; press again to stop at once",
+        "error: stopped at ",
+        " jobs had ended; it cannot be resumed, since it has no store of snapshots",
+        &format!("jobs.csv, segments.csv, events.csv in `{}` hold all rows up to then", out.display()),
+        "there is no summary.json",
+        "hint: `--checkpoint STORE` takes snapshots",
+    ] {
+        assert!(said.contains(says), "{says}: {said}");
+    }
+    assert!(!out.join("summary.json").exists() && !out.join("run.lock").exists());
+    gridemu(&[&run[..], &[&whole_path]].concat()).well();
+    ["jobs.csv", "segments.csv", "events.csv"].iter().for_each(|table| begins(&out, &whole, table));
+    // All of them: the next job ends at or after the time that is said.
+    let at: f64 = said.split_once("up to then (").unwrap().1.split_once(" s)").unwrap().0.parse().unwrap();
+    let end = |line: &str| line.split(',').nth(3).unwrap().parse::<f64>().unwrap();
+    let [stopped, whole] = [&out, &whole].map(|folder| fs::read_to_string(folder.join("jobs.csv")).unwrap());
+    assert!(end(stopped.lines().last().unwrap()) < at);
+    assert!(end(whole.lines().nth(stopped.lines().count()).unwrap()) >= at);
+}
+
+#[test]
+fn a_run_without_files_says_that_its_figures_are_lost() {
+    let mut child = started(&["run", "configs/quickstart.toml", "--pace", "1000", "--commands", "-"]);
+    // The answer to a command says that the run has begun.
+    let mut typed = child.stdin.take().unwrap();
+    typed.write_all(b"nonsense\n").unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+    lines.find(|line| line.contains("line 1 of standard input")).expect("it answers");
+    interrupt(&child);
+    let said: String = lines.collect();
+    assert_eq!(child.wait().unwrap().code(), Some(130), "{said}");
+    for says in ["error: stopped at ", "no store of snapshots; its figures are lost, and it wrote no files"] {
+        assert!(said.contains(says), "{says}: {said}");
+    }
+}
+
+#[test]
+fn a_replay_without_a_store_says_what_is_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    let log = "lublin[jobs=2000000,load=1.2]";
+    let replay = ["replay", log, "--policy", "conservative", "--out", &argument(&out)];
+    let said = interrupted_after(&replay, &out.join("scenario.toml"));
+    assert!(said.contains("it cannot be resumed") && said.contains("segments.csv"), "{said}");
+}
+
+#[test]
+fn a_run_with_a_store_takes_a_last_snapshot() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path().join("store");
+    let run = ["run", "configs/quickstart.toml", "--pace", "100000", "--checkpoint", &argument(&store)];
+    let said = interrupted_after(&run, &store.join("snapshot-00000001"));
+    for says in ["stopping after a last snapshot", "with everything saved in", "gridemu resume"] {
+        assert!(said.contains(says), "{says}: {said}");
+    }
+    let facts = gridemu(&["snapshots", &argument(&store), "--json"]).json();
+    let rows = facts["snapshots"].as_array().unwrap();
+    assert!(rows.len() == 2 && rows[1]["at_s"].as_f64() > Some(1_000.0), "{facts}");
+}
+
+/// A run that its own intervals keep from advancing says which, and how far it has come when it is stopped.
+#[test]
+fn a_run_of_events_without_jobs_says_why() {
+    for (set, says) in [
+        (
+            "broker.monitoring_interval=1 us",
+            "each site reports 1,000,000 times in each second of the run, which has so many events that it hardly advances; 1 s or more",
+        ),
+        (
+            "churn={up=\"exponential[mean=3 ms]\",down=\"exponential[mean=1 ms]\"}",
+            "each machine leaves and comes back 250 times in each second of the run",
+        ),
+    ] {
+        let key = set.split_once('=').unwrap().0;
+        let mut child = started(&["run", "configs/two-sites.toml", "--set", set]);
+        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+        let told = lines.find(|line| line.starts_with("warning: ")).expect("it tells while it runs");
+        assert!(told.contains(key) && told.contains(says), "{told}");
+        interrupt(&child);
+        let said: Vec<String> = lines.collect();
+        assert!(said.iter().any(|line| line.starts_with("error: stopped at ")), "{said:?}");
+        assert_eq!(child.wait().unwrap().code(), Some(130), "{said:?}");
+    }
+}
