@@ -7,6 +7,7 @@ mod engines;
 mod figures;
 mod good;
 mod options;
+mod pages;
 mod reports;
 mod reproduce;
 mod scenario;
