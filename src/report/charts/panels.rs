@@ -26,6 +26,8 @@ pub struct PanelsChart {
     pub y: Axis,
     /// Name and layers of each panel. A layer has the same name in each.
     pub panels: Vec<(String, Vec<TimeLayer>)>,
+    /// Minimum width of the label column in pixels, so that charts below each other are aligned.
+    pub labels: i32,
     /// Marks on the time axes.
     pub marks: TimeMarks,
 }
@@ -41,7 +43,7 @@ impl Chart for PanelsChart {
             }
         }
         let entries = entries(&layers, &marks);
-        let left = label_space(&self.y);
+        let left = self.labels.max(label_space(&self.y));
         let inside = whole - left - 16;
         let count = self.panels.len().max(1) as i32;
         let columns = ((inside + GAP) / (LEAST + GAP)).clamp(1, count);

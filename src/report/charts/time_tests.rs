@@ -147,6 +147,7 @@ fn panels_share_their_axes() {
         x: Axis::time(0.0, 4.0 * DAY),
         y: Axis::linear("utilization (%)", 0.0, 100.0, false),
         panels: (1..=count).map(|at| (format!("site-{at}"), vec![layer(f64::from(at))])).collect(),
+        labels: 0,
         marks: TimeMarks::default(),
     };
     for (count, columns) in [(1, 1), (3, 3), (4, 4), (5, 3), (24, 4)] {

@@ -66,6 +66,11 @@ pub(super) fn what_was_run(runs: &[(&RunFolder, &RunSeries)]) -> Table {
 
 fn facts(folder: &RunFolder, series: &RunSeries) -> Vec<(&'static str, String)> {
     let mut facts = vec![(FOLDER, folder.dir().display().to_string())];
+    let files = ["jobs.csv", "segments.csv", "events.csv", "machines.csv", "scenario.toml", "summary.json"];
+    let files: Vec<&str> = files.into_iter().filter(|file| folder.dir().join(file).is_file()).collect();
+    if folder.kind() == FolderKind::Run && !files.is_empty() {
+        facts.push((FILES, files.join(", ")));
+    }
     let kind = match folder.kind() {
         FolderKind::Run => "a run of gridemu",
         FolderKind::Batsim => "a schedule in Batsim's columns",
@@ -100,11 +105,6 @@ fn facts(folder: &RunFolder, series: &RunSeries) -> Vec<(&'static str, String)> 
         if let Some(window) = window(summary) {
             facts.push(("measurement window", format!("jobs submitted {window}")));
         }
-    }
-    let files = ["jobs.csv", "segments.csv", "events.csv", "machines.csv", "scenario.toml", "summary.json"];
-    let files: Vec<&str> = files.into_iter().filter(|file| folder.dir().join(file).is_file()).collect();
-    if folder.kind() == FolderKind::Run && !files.is_empty() {
-        facts.push((FILES, files.join(", ")));
     }
     let processors = count(series.processors());
     let platform = match (&series.sites[..], series.sized) {

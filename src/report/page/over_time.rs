@@ -112,6 +112,7 @@ fn sites(series: &mut RunSeries, tail: &str) -> Option<Figure> {
         x: Axis::time(from as f64 / 1e6, to as f64 / 1e6),
         y: Axis::titled("utilization (%)", 0.0, 100.0, ticks.collect(), false),
         panels: panels.into_iter().map(|(_, panel)| panel).collect(),
+        labels: LABELS,
         marks: series.marks.clone(),
     };
     Some(Figure::new(format!("utilization-sites{tail}"), caption, chart, 1))

@@ -46,7 +46,9 @@
     return `${hours}:${two(minutes, 0)}` + (step % 60 === 0 ? "" : ":" + two(whole - hours * 3600 - minutes * 60, digits));
   }
 
-  const told = seconds => `${Math.floor(seconds / DAY)} d ${clock(seconds % DAY, 1)}`;
+  // An instant in a run that ends at `to`, as fine as a shown span of time needs.
+  const told = (seconds, span, to) =>
+    (to > DAY ? `${Math.floor(seconds / DAY)} d ` : "") + clock(to > DAY ? seconds % DAY : seconds, span < 20 ? 0.01 : 1);
 
   function zoomable(data, number) {
     const svg = data.ownerSVGElement, axis = svg.querySelector(".axis text"), old = svg.querySelector(".ticks text")?.closest(".ticks");
@@ -85,7 +87,7 @@
       for (const { job, pale, x, y, width, height } of bars ??= boxes()) {
         const begin = left + (x - left) * zoom - (a - from) / (b - a) * wide;
         const low = Math.max(begin, left), high = Math.min(begin + width * zoom, right), size = height >= 14 ? 12 : 9;
-        if (width * zoom >= 4 && height >= 3 && high > low) edges += `M${low} ${y}h${high - low}v${height}h${low - high}z`;
+        if (!pale && width * zoom >= 4 && height >= 3 && high > low) edges += `M${low} ${y}h${high - low}v${height}h${low - high}z`;
         if (!job || height < 10.5 || job.length * size * 0.64 + 2 > high - low) continue;
         make("text", { class: pale ? "f1" : "f0", x: (low + high) / 2, y: y + height / 2 + size * 0.36, "font-size": size, "text-anchor": "middle" }, names).textContent = job;
       }
@@ -119,7 +121,7 @@
       }
       scale(zoom);
       label(zoom);
-      output.textContent = zoom > 1 ? `shown: ${told(a)} to ${told(b)}` : "";
+      output.textContent = zoom > 1 ? `shown: ${told(a, b - a, to)} to ${told(b, b - a, to)}` : "";
     }
 
     const show = (begin, span) => {

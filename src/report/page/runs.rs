@@ -91,7 +91,7 @@ fn subtitle(run: &Run<'_>) -> String {
 /// The first screen of one run: what a reader looks for first, and what it covers.
 fn first_screen(run: &Run<'_>) -> Section {
     let notes = facts::notes(run.folder).into_iter();
-    let tables = vec![headline::table_of(run.folder, &run.measures)];
+    let tables = vec![headline::headline(run.folder, &run.measures)];
     Section { tables, notes: notes.map(sentence).collect(), ..Section::new("Headline") }
 }
 
@@ -124,6 +124,7 @@ fn numbers(runs: &[Run<'_>]) -> Section {
     if let [only] = runs
         && let Some(summary) = only.folder.summary()
     {
+        tables.extend(headline::of_many_sites(only.folder));
         tables.extend(facts::origins(summary));
         tables.extend(facts::classes(summary));
         tables.extend(facts::wasted(summary));

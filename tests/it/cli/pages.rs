@@ -27,8 +27,8 @@ fn a_grid_opens_with_its_headline_and_its_schedule() {
         "<h2>Over time</h2>",
         "id=\"utilization-sites\"",
         "<h2>Where it comes from</h2>",
-        "fingerprint",
         "events.csv, scenario.toml",
+        "fingerprint",
     ];
     let places = order.map(|part| page.find(part).unwrap_or_else(|| panic!("no `{part}`")));
     assert!(places.is_sorted(), "{:?}", order.iter().zip(places).collect::<Vec<_>>());
@@ -47,7 +47,7 @@ fn a_grid_opens_with_its_headline_and_its_schedule() {
             format!("{:.1} %", figure("utilization") * 100.0),
             format!("{:.1} %", figure("down") * 100.0),
             format!("{:.2} %", wasted * 100.0),
-            format!("{:.1}", account["energy"]["meter_kwh"].as_f64().unwrap()),
+            format!("{:.2}", account["energy"]["meter_kwh"].as_f64().unwrap()),
             format!("{:.2}", figure("cost")),
         ];
         assert_eq!(cells[1..], expected, "{name}");
