@@ -79,16 +79,15 @@ impl TimeMarks {
     /// Draws a flag with a number above the line of each event, the number only where there is room.
     pub(super) fn flags(&self, sheet: &Sheet, plot: &Plot) {
         let (_, top, _, _) = plot.bounds();
-        let mut free = i32::MIN;
-        for event in &self.events {
-            let (x, _) = plot.at(event.at, 0.0);
-            sheet.open(&format!("class=\"flag\" data-x=\"{}\"", tenths(x)));
-            sheet.shape((x, top - 5 * UNIT), 4 * UNIT, Ink::Text, Shape::Down, true, Some(&event.what));
-            let number = event.number.to_string();
-            let from = x + 6 * UNIT;
-            if x - 5 * UNIT >= free {
+        let places: Vec<i32> = self.events.iter().map(|event| plot.at(event.at, 0.0).0).collect();
+        for (at, (event, x)) in self.events.iter().zip(&places).enumerate() {
+            sheet.open(&format!("class=\"flag\" data-x=\"{}\"", tenths(*x)));
+            sheet.shape((*x, top - 5 * UNIT), 4 * UNIT, Ink::Text, Shape::Down, true, Some(&event.what));
+            let (number, from) = (event.number.to_string(), x + 6 * UNIT);
+            let room =
+                places.get(at + 1).is_none_or(|next| from + text_width(&number, NUMBER) < next - 6 * UNIT);
+            if room {
                 sheet.text(&number, (from, top - 2 * UNIT), NUMBER, Ink::Text, Anchor::Start, false);
-                free = from + text_width(&number, NUMBER);
             }
             sheet.shut();
         }

@@ -19,7 +19,7 @@ fn chart() -> GanttChart {
         row,
         from,
         to,
-        ranges: vec![1..3],
+        ranges: std::iter::once(1..3).collect(),
         group: 0,
         label: "7".into(),
         title: format!("job 7\n{from}"),
@@ -132,6 +132,25 @@ fn marks_beyond_an_axis_are_not_drawn() {
     assert_eq!(on(8.0, 12.0).window, Some((8.0 * DAY, 9.0 * DAY)));
     assert!(on(9.5, 12.0).entries().is_empty() && on(9.5, 12.0).room() == 0);
     assert_eq!(on(0.0, 10.0).entries().len(), 2);
+}
+
+#[test]
+fn a_flag_has_its_number_where_the_next_one_leaves_room() {
+    let mut chart = chart();
+    chart.marks.events = [(1, 0.0), (2, 0.02), (3, 5.0)]
+        .map(|(number, day)| TimeEvent { at: day * DAY, number, what: format!("event {number}") })
+        .into();
+    let svg = chart.svg(Paint::Page);
+    let tree = Document::parse(&svg).unwrap();
+    let flags = of_class(&tree, "flag");
+    let number = |flag: &Node<'_, '_>| {
+        flag.children().find(|node| node.has_tag_name("text")).and_then(|node| node.text().map(str::to_owned))
+    };
+    assert_eq!(
+        flags.iter().map(number).collect::<Vec<_>>(),
+        [None, Some("2".to_owned()), Some("3".to_owned())]
+    );
+    assert_eq!(svg.matches("<title>event ").count(), 3);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use super::over_time::{BINS, busy_share, layer, means, over_time, time_figure};
 use super::{Figure, Report, ReportError, ReportOptions, Section, facts, headline, stem};
 use crate::model::Outcome;
 use crate::output::{FolderKind, RunFolder};
-use crate::report::charts::{Axis, EcdfChart, EcdfLine, GanttChart, Ink, TimeMarks, TimeStyle};
+use crate::report::charts::{Axis, EcdfChart, EcdfLine, GanttChart, Ink, TimeEvent, TimeMarks, TimeStyle};
 use crate::report::figures::{count, duration, jobs};
 use crate::report::lists::distinct;
 use crate::report::series::{Quantity, RunSeries, ecdf, heat, ink};
@@ -242,13 +242,13 @@ fn schedule(run: &mut Run<'_>, several: bool) -> Section {
                     &format!(" In the whole run {failed} attempts failed and were followed by another.");
                 caption += if raster { "" } else { failed_attempts(&chart) };
             }
-            caption += &planned(&run.series.marks);
+            caption += &planned(&run.series);
             if !run.series.sized {
                 caption += " Only processors that were used at some time are known.";
             }
             section.figures.push(Figure::new(format!("gantt{tail}"), caption, chart, 1));
         }
-        None => section.lead.push(no_schedule(run).to_owned()),
+        None => section.lead.push(no_schedule(run).to_owned() + &planned(&run.series)),
     }
     if let Some(chart) = run.series.detail.take() {
         let mut caption =
@@ -268,15 +268,15 @@ fn schedule(run: &mut Run<'_>, several: bool) -> Section {
 /// Maximum number of events that a caption lists.
 const EVENTS: usize = 12;
 
-/// The events of the scenario, in words.
-fn planned(marks: &TimeMarks) -> String {
-    let listed = marks
-        .events
-        .iter()
-        .take(EVENTS)
-        .map(|event| format!("({}) {} {}", event.number, duration(event.at), event.what));
+/// The scripted events within a run, in words.
+fn planned(series: &RunSeries) -> String {
+    let (from, to) = series.jobs.span;
+    let within = |event: &&TimeEvent| (from as f64 / 1e6..=to as f64 / 1e6).contains(&event.at);
+    let events: Vec<&TimeEvent> = series.marks.events.iter().filter(within).collect();
+    let listed = events.iter().take(EVENTS);
+    let listed = listed.map(|event| format!("({}) {}: {}", event.number, duration(event.at), event.what));
     let listed = listed.collect::<Vec<_>>().join("; ");
-    match marks.events.len() {
+    match events.len() {
         0 => String::new(),
         all if all <= EVENTS => format!(" Scripted events: {listed}."),
         all => format!(" Scripted events: {listed}; and {} more.", all - EVENTS),

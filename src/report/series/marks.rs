@@ -28,7 +28,7 @@ fn events(scenario: &Table) -> Vec<TimeEvent> {
     }
     for site in tables(scenario, "site") {
         for reservation in tables(&site, "reservation") {
-            let name = format!("{} at {}", text(&reservation, "name"), text(&site, "name"));
+            let name = format!("reservation {} at {}", text(&reservation, "name"), text(&site, "name"));
             all.extend(time(&reservation, "from").map(|at| (at, format!("{name} begins"))));
             all.extend(time(&reservation, "to").map(|at| (at, format!("{name} ends"))));
         }
@@ -103,8 +103,8 @@ mod tests {
         assert_eq!(
             told,
             [
-                (7_200.0, 1, "demo at oslo begins"),
-                (86_400.0, 2, "delft leaves, job 7 at oslo cancelled, demo at oslo ends"),
+                (7_200.0, 1, "reservation demo at oslo begins"),
+                (86_400.0, 2, "delft leaves, job 7 at oslo cancelled, reservation demo at oslo ends"),
                 (302_400.0, 3, "windsor/i7-2600/0-7 at 0.5 of its speed"),
             ]
         );

@@ -62,7 +62,7 @@ fn a_grid_opens_with_its_headline_and_its_schedule() {
     ] {
         assert!(page.contains(told), "no `{told}`");
     }
-    let events = "Scripted events: (1) 1 d delft leaves; (2) 2 d delft joins; (3) 3 d oslo&#x2f;gpu-host joins; (4) 3 d 12 h";
+    let events = "Scripted events: (1) 1 d: delft leaves; (2) 2 d: delft joins; (3) 3 d: oslo&#x2f;gpu-host joins; (4) 3 d 12 h: windsor";
     assert!(page.contains(events), "the caption names the events");
     assert!(page.contains("<title>delft leaves</title>"), "and so do the flags");
 }
@@ -115,4 +115,25 @@ fn a_gantt_chart_zooms_by_mouse_and_by_keyboard() {
     // A single site has tiles.
     assert!(page.contains("<dt>mean wait (s)</dt>") && page.contains("<dt>jobs</dt><dd>60</dd>"));
     assert!(!page.contains("id=\"utilization-sites\"") && !page.contains("<dt>cost"));
+}
+
+#[test]
+fn many_sites_leave_room_for_the_schedule() {
+    let dir = tempfile::tempdir().unwrap();
+    let scenario = dir.path().join("many.toml");
+    let text = "[[site]]\nname = \"site\"\ncount = 26\nmachines = [{ class = \"p\", count = 4 }]\n\
+        [broker]\npolicy = \"mct\"\n[[workload]]\nlublin = { jobs = 60, procs = 4 }\n";
+    fs::write(&scenario, text).unwrap();
+    let (page, summary) = page(&scenario.display().to_string());
+    assert!(page.contains(&format!("<dt>jobs</dt><dd>{}</dd>", summary["jobs"])));
+    let table = page.split("<caption>By site</caption>").nth(1).expect("the sites are under All numbers");
+    assert_eq!(table.split("</table>").next().unwrap().matches("<th scope=\"row\">").count(), 26 + 1);
+    assert!(page.contains("Of 26 sites the 24 with the highest utilization are shown."));
+    let panels = page.split("id=\"utilization-sites\"").nth(1).unwrap().split("</svg>").next().unwrap();
+    assert_eq!(panels.matches(" (4)</text>").count(), 24);
+    // The site that got the most work is among them.
+    let sites = summary["sites"].as_array().unwrap();
+    let used = |site: &&Value| site["utilization"].as_f64().unwrap();
+    let busiest = sites.iter().max_by(|a, b| used(a).total_cmp(&used(b))).unwrap();
+    assert!(panels.contains(&format!(">{} (4)</text>", busiest["name"].as_str().unwrap())));
 }
